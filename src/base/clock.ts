@@ -1,0 +1,62 @@
+/** Time as a dependency: everything that waits or stamps takes a `Clock`, so that a test owns time. */
+export interface Clock {
+  /** Milliseconds since the epoch. */
+  now(): number;
+  /** Milliseconds from an arbitrary start, never going back. */
+  monotonic(): number;
+  /** Calls `fn` once after `ms`. The timer does not keep the process alive. */
+  after(ms: number, fn: () => void): Disposable;
+}
+
+/** The longest delay a platform timer takes; longer ones are cut to it. */
+const MAX_DELAY_MS = 2_147_483_647;
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+  after(ms, fn) {
+    const timer = setTimeout(fn, Math.min(Math.max(ms, 0), MAX_DELAY_MS));
+    timer.unref();
+    return { [Symbol.dispose]: () => clearTimeout(timer) };
+  },
+};
+
+export interface ManualClock extends Clock {
+  /** Moves time forward, firing what falls due, in order of its due time. */
+  advance(ms: number): void;
+}
+
+/** A clock that stands still until it is told to move. */
+export function manualClock(start = 1_700_000_000_000): ManualClock {
+  let time = start;
+  let order = 0;
+  const timers = new Map<number, { readonly due: number; readonly fn: () => void }>();
+
+  function next(limit: number): number | undefined {
+    let found: number | undefined;
+    for (const [id, timer] of timers) {
+      if (timer.due <= limit && (found === undefined || timer.due < timers.get(found)!.due)) found = id;
+    }
+    return found;
+  }
+
+  return {
+    now: () => time,
+    monotonic: () => time - start,
+    after(ms, fn) {
+      const id = order++;
+      timers.set(id, { due: time + Math.max(ms, 0), fn });
+      return { [Symbol.dispose]: () => void timers.delete(id) };
+    },
+    advance(ms) {
+      const end = time + ms;
+      for (let id = next(end); id !== undefined; id = next(end)) {
+        const timer = timers.get(id)!;
+        timers.delete(id);
+        time = Math.max(time, timer.due);
+        timer.fn();
+      }
+      time = end;
+    },
+  };
+}

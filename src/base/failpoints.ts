@@ -1,0 +1,47 @@
+/**
+ * Failpoints: places where dying is interesting. `OPENCLAW_FAILPOINT=name[:nth]` kills the process with SIGKILL the nth time
+ * (default first) that place is passed. Release bundles are built with `__FAILPOINTS__` false, and nothing of this is left in them.
+ */
+declare const __FAILPOINTS__: boolean | undefined;
+
+/** Every place, so that a harness can walk them all. */
+export const FAILPOINTS = [
+  "store.group.begun",
+  "store.group.applied",
+  "store.group.committed",
+  "store.group.acknowledged",
+  "projection.appended",
+  "projection.repair.written",
+  "import.file.committed",
+  "backup.written",
+  "restore.swapped",
+  "config.written",
+  "inbox.committed",
+  "ack.sent",
+  "turn.started",
+  "model.result.committed",
+  "tool.intent.committed",
+  "tool.done",
+  "outbox.committed",
+  "send.attempted",
+  "send.receipt",
+] as const;
+
+export type Failpoint = (typeof FAILPOINTS)[number];
+
+const passed = new Map<string, number>();
+
+/** Dies here when asked to. */
+export function failpoint(name: Failpoint): void {
+  if (typeof __FAILPOINTS__ === "undefined" || __FAILPOINTS__) dieIfAsked(name);
+}
+
+function dieIfAsked(name: Failpoint): void {
+  const asked = process.env["OPENCLAW_FAILPOINT"];
+  if (!asked) return;
+  const [wanted, nth = "1"] = asked.split(":");
+  if (wanted !== name) return;
+  const count = (passed.get(name) ?? 0) + 1;
+  passed.set(name, count);
+  if (count === Number(nth)) process.kill(process.pid, "SIGKILL");
+}

@@ -1,0 +1,22 @@
+import type { Random } from "./random.ts";
+
+/** Makes identifiers. All of them are drawn from one source of randomness. */
+export interface Ids {
+  /** A version 4 UUID: sessions, runs, devices. */
+  uuid(): string;
+  /** Lower-case hexadecimal of `bytes` random bytes; transcript entries use 4. */
+  hex(bytes: number): string;
+}
+
+export function createIds(random: Random): Ids {
+  return {
+    uuid() {
+      const bytes = random.bytes(16);
+      bytes[6] = (bytes[6]! & 0x0f) | 0x40;
+      bytes[8] = (bytes[8]! & 0x3f) | 0x80;
+      const hex = bytes.toString("hex");
+      return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+    },
+    hex: (bytes) => random.bytes(bytes).toString("hex"),
+  };
+}

@@ -1,0 +1,112 @@
+import { appendFile, mkdir, readdir, rename, stat, unlink } from "node:fs/promises";
+import { appendFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import type { Clock } from "../clock.ts";
+import { messageOf } from "../errors.ts";
+import { formatJson } from "./console-sink.ts";
+import type { LogSink } from "./logger.ts";
+
+export interface FileSinkDeps {
+  readonly clock: Clock;
+  /** Name of the file to append to at a given time; a dated name changes at midnight. */
+  readonly file: (time: number) => string;
+  /** A file that grows past this many bytes is renamed to `<file>.1` and begun anew. */
+  readonly maxBytes: number;
+  /** Dated siblings older than this are removed when a file is begun. Undefined keeps them. */
+  readonly keepMs?: number;
+  /** Told once when the file cannot be written; logging goes on to the other sinks. */
+  readonly onProblem: (message: string) => void;
+}
+
+/** Lines that may wait for a slow disk, in bytes; what comes on top is counted and dropped, and the count is logged. */
+const MAX_WAITING_BYTES = 4 * 1024 * 1024;
+
+const DATED = /-\d{4}-\d{2}-\d{2}\.log(\.1)?$/;
+
+export interface FileSink extends LogSink {
+  /** Writes what waits, blocking: for the last moments of a process. */
+  flushNow(): void;
+}
+
+/** Makes the folder of a log file and removes dated siblings that are too old. Gives the size of what is there. */
+async function begin(file: string, { clock, keepMs }: FileSinkDeps): Promise<number> {
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+  if (keepMs !== undefined) await prune(file, clock.now() - keepMs);
+  return stat(file).then(
+    (found) => found.size,
+    () => 0,
+  );
+}
+
+async function prune(file: string, before: number): Promise<void> {
+  const folder = dirname(file);
+  const stem = basename(file).replace(DATED, "");
+  for (const name of await readdir(folder)) {
+    const path = join(folder, name);
+    if (path === file || !DATED.test(name) || name.replace(DATED, "") !== stem) continue;
+    if ((await stat(path)).mtimeMs < before) await unlink(path);
+  }
+}
+
+/** JSON lines to a rotating file. Writing never blocks the caller; lines of one tick go out in one call. */
+export function createFileSink(deps: FileSinkDeps): FileSink {
+  let waiting: string[] = [];
+  let waitingBytes = 0;
+  let dropped = 0;
+  let writing: Promise<void> | undefined;
+  let current: { file: string; size: number } | undefined;
+  let broken = false;
+
+  async function drain(): Promise<void> {
+    while (waiting.length > 0) {
+      const text = waiting.join("");
+      waiting = [];
+      waitingBytes = 0;
+      try {
+        const file = deps.file(deps.clock.now());
+        if (current?.file !== file) current = { file, size: await begin(file, deps) };
+        if (current.size > 0 && current.size + text.length > deps.maxBytes) {
+          await rename(file, `${file}.1`);
+          current.size = 0;
+        }
+        await appendFile(file, text, { mode: 0o600 });
+        current.size += text.length;
+      } catch (error) {
+        current = undefined;
+        if (!broken) deps.onProblem(`the log file cannot be written: ${messageOf(error)}; logging goes on without it`);
+        broken = true;
+      }
+    }
+    writing = undefined;
+  }
+
+  return {
+    write(record) {
+      const line = `${formatJson(record)}\n`;
+      if (waitingBytes + line.length > MAX_WAITING_BYTES) {
+        dropped += 1;
+        return;
+      }
+      if (dropped > 0) {
+        waiting.push(
+          `${formatJson({ time: record.time, level: "warn", room: "log", message: "lines were dropped: the disk is too slow", fields: { dropped } })}\n`,
+        );
+        dropped = 0;
+      }
+      waiting.push(line);
+      waitingBytes += line.length;
+      writing ??= Promise.resolve().then(drain);
+    },
+    flush: async () => writing,
+    flushNow() {
+      if (waiting.length === 0) return;
+      const text = waiting.join("");
+      waiting = [];
+      try {
+        appendFileSync(deps.file(deps.clock.now()), text, { mode: 0o600 });
+      } catch {
+        // The process is ending and the other sinks have shown these lines.
+      }
+    },
+  };
+}

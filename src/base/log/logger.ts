@@ -1,0 +1,96 @@
+import type { Clock } from "../clock.ts";
+import type { Redactor } from "../redaction.ts";
+
+/** From loudest to quietest; a logger set to a level drops everything after it. */
+export const LOG_LEVELS = ["silent", "fatal", "error", "warn", "info", "debug", "trace"] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+export type LogFields = Readonly<Record<string, unknown>>;
+
+/** One thing that happened, already redacted. */
+export interface LogRecord {
+  /** Milliseconds since the epoch. */
+  readonly time: number;
+  readonly level: LogLevel;
+  readonly room: string;
+  readonly message: string;
+  readonly fields: LogFields;
+}
+
+/** Where records go. `write` must not block and must not throw. */
+export interface LogSink {
+  write(record: LogRecord): void;
+  /** Resolves when everything written so far has left the process, as far as the sink can tell. */
+  flush(): Promise<void>;
+}
+
+export type LogMethod = (message: string, fields?: LogFields) => void;
+
+export interface Logger {
+  readonly fatal: LogMethod;
+  readonly error: LogMethod;
+  readonly warn: LogMethod;
+  readonly info: LogMethod;
+  readonly debug: LogMethod;
+  readonly trace: LogMethod;
+  /** The same sinks under another room's name, with that room's level. */
+  room(name: string): Logger;
+}
+
+export interface LogOutput {
+  readonly sink: LogSink;
+  readonly level: LogLevel;
+}
+
+export interface LoggerDeps {
+  readonly clock: Clock;
+  readonly redactor: Redactor;
+  readonly outputs: readonly LogOutput[];
+  /** Levels of single rooms; a room that is not here has its output's level. */
+  readonly levels?: Readonly<Record<string, LogLevel>>;
+}
+
+const rank = (level: LogLevel): number => LOG_LEVELS.indexOf(level);
+
+export function createLogger(deps: LoggerDeps, room = "app"): Logger {
+  const own = deps.levels?.[room];
+  const limits = deps.outputs.map((output) => rank(own ?? output.level));
+  const loudest = Math.max(0, ...limits);
+
+  function method(level: LogLevel): LogMethod {
+    const at = rank(level);
+    if (at > loudest) return () => {};
+    return (message, fields) => {
+      const record: LogRecord = {
+        time: deps.clock.now(),
+        level,
+        room,
+        message: deps.redactor.text(message),
+        fields: fields ? (deps.redactor.value(fields) as LogFields) : {},
+      };
+      deps.outputs.forEach((output, index) => {
+        if (at <= limits[index]!) output.sink.write(record);
+      });
+    };
+  }
+
+  return {
+    fatal: method("fatal"),
+    error: method("error"),
+    warn: method("warn"),
+    info: method("info"),
+    debug: method("debug"),
+    trace: method("trace"),
+    room: (name) => createLogger(deps, name),
+  };
+}
+
+/** Says nothing: for code that must work without a logger. */
+export const silentLogger: Logger = {
+  fatal: () => {},
+  error: () => {},
+  warn: () => {},
+  info: () => {},
+  debug: () => {},
+  trace: () => {},
+  room: () => silentLogger,
+};

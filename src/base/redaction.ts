@@ -1,0 +1,89 @@
+/**
+ * Keeps secrets out of whatever is written for people or to disk: by key (a field called `token`), by value (a secret that was registered
+ * when it was resolved) and by shape (a bearer header, a well-known key prefix).
+ */
+export interface Redactor {
+  /** From now on this text is masked wherever it appears. Texts under 6 characters are ignored: masking them would hide ordinary words. */
+  register(secret: string): void;
+  /** The text with every known secret masked. */
+  text(value: string): string;
+  /** A copy of the value that is safe to print: secret fields and secret texts masked, cycles cut, depth bounded. */
+  value(value: unknown): unknown;
+}
+
+const MASK = "***";
+const MINIMUM_SECRET = 6;
+const MAX_DEPTH = 8;
+const SECRET_KEY = /(?:token|password|passphrase|secret|api[-_]?key|authorization|cookie|private[-_]?key|credential|signature)s?$/i;
+/** Fields whose names end like a secret but hold a count. */
+const NOT_SECRET_KEY = /(?:max|input|output|total|context|reserve|cache(?:read|write)?|count|limit|budget)[-_]?tokens?$|tokens?(?:count|limit|budget|fresh)$/i;
+/** Shapes of secrets that may reach us inside a text we have not seen before. */
+const SHAPES: readonly RegExp[] = [
+  /\b(?:Bearer|Basic)\s+[A-Za-z0-9+/=._~-]{12,}/g,
+  /\b(?:sk|pk|rk)-[A-Za-z0-9_-]{16,}/g,
+  /\b(?:ghp|gho|ghs|ghu|github_pat|glpat|npm|hf|gsk|xai|pplx|AIza)[_-]?[A-Za-z0-9_-]{20,}/g,
+  /\bxox[abprs]-[A-Za-z0-9-]{10,}/g,
+  /\b\d{8,10}:[A-Za-z0-9_-]{35}\b/g,
+  /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g,
+];
+
+/** First 6 and last 4 characters of a long secret, so that two can be told apart; nothing of a short one. */
+export function maskSecret(secret: string): string {
+  return secret.length < 18 ? MASK : `${secret.slice(0, 6)}…${secret.slice(-4)}`;
+}
+
+export function isSecretKey(key: string): boolean {
+  return SECRET_KEY.test(key) && !NOT_SECRET_KEY.test(key);
+}
+
+export function createRedactor(): Redactor {
+  // Longest first, so that a secret that contains another is masked whole.
+  const secrets: string[] = [];
+
+  function text(value: string): string {
+    let out = value;
+    for (const secret of secrets) if (out.includes(secret)) out = out.replaceAll(secret, MASK);
+    for (const shape of SHAPES) out = out.replace(shape, maskSecret);
+    return out;
+  }
+
+  function copy(value: unknown, depth: number, above: readonly object[]): unknown {
+    if (typeof value === "string") return text(value);
+    if (typeof value === "bigint") return String(value);
+    if (typeof value !== "object" || value === null) return typeof value === "function" || typeof value === "symbol" ? `[${typeof value}]` : value;
+    if (above.includes(value)) return "[circular]";
+    if (depth >= MAX_DEPTH) return "[…]";
+    const path = [...above, value];
+    if (value instanceof Error) return copyError(value, depth, path);
+    if (value instanceof Date) return value.toJSON();
+    if (Array.isArray(value)) return value.map((item) => copy(item, depth + 1, path));
+    if (ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`;
+    const out: Record<string, unknown> = {};
+    for (const [key, item] of Object.entries(value)) {
+      out[key] = isSecretKey(key) && typeof item === "string" ? maskSecret(item) : copy(item, depth + 1, path);
+    }
+    return out;
+  }
+
+  function copyError(error: Error, depth: number, path: readonly object[]): unknown {
+    const { name, message, stack, cause } = error;
+    const own = copy(Object.fromEntries(Object.entries(error)), depth, path) as Record<string, unknown>;
+    return {
+      ...own,
+      name,
+      message: text(message),
+      ...(stack ? { stack: text(stack) } : {}),
+      ...(cause === undefined ? {} : { cause: copy(cause, depth + 1, path) }),
+    };
+  }
+
+  return {
+    register(secret) {
+      if (secret.length < MINIMUM_SECRET || secrets.includes(secret)) return;
+      secrets.push(secret);
+      secrets.sort((a, b) => b.length - a.length);
+    },
+    text,
+    value: (value) => copy(value, 0, []),
+  };
+}

@@ -1,0 +1,45 @@
+import { expect, test } from "vitest";
+import { childEnvironment, run } from "./spawn.ts";
+
+const limits = { env: { PATH: process.env["PATH"] }, timeoutMs: 10_000, maxOutputBytes: 10_000 };
+const script = (code: string) => ({ ...limits, args: ["-e", code] });
+
+test("a child's exit code and both outputs come back", async () => {
+  expect(await run(process.execPath, script("console.log('out'); console.error('err'); process.exit(3)"))).toEqual({
+    code: 3,
+    stdout: "out\n",
+    stderr: "err\n",
+  });
+});
+
+test("input reaches the child", async () => {
+  expect((await run("cat", { ...limits, input: "hello" })).stdout).toBe("hello");
+});
+
+test("arguments are never read by a shell", async () => {
+  expect((await run("echo", { ...limits, args: ["$(id)", ";", "id"] })).stdout).toBe("$(id) ; id\n");
+});
+
+test("variables that load foreign code do not reach the child", () => {
+  const env = { PATH: "/bin", NODE_OPTIONS: "--require x", LD_PRELOAD: "x", BASH_ENV: "x", "BASH_FUNC_x%%": "() { id; }", HOME: "/h", EMPTY: undefined };
+  expect(childEnvironment(env)).toEqual({ PATH: "/bin", HOME: "/h" });
+});
+
+test("a child that takes too long is killed with everything it started", async () => {
+  await expect(run("sh", { ...limits, args: ["-c", "sleep 60 & wait"], timeoutMs: 50 })).rejects.toMatchObject({ code: "TIMEOUT" });
+});
+
+test("a child that writes without end is killed", async () => {
+  await expect(run("yes", limits)).rejects.toMatchObject({ code: "OVERLOADED" });
+});
+
+test("a cancelled child is killed", async () => {
+  const controller = new AbortController();
+  const running = run("sleep", { ...limits, args: ["60"], signal: controller.signal });
+  controller.abort();
+  await expect(running).rejects.toMatchObject({ code: "CANCELLED" });
+});
+
+test("a missing program is named", async () => {
+  await expect(run("no-such-program-here", limits)).rejects.toMatchObject({ code: "NOT_FOUND", message: expect.stringContaining("no-such-program-here") });
+});

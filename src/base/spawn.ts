@@ -1,0 +1,89 @@
+import { spawn as start } from "node:child_process";
+import { AppError, messageOf, systemCode } from "./errors.ts";
+
+/**
+ * Variables that make a child run code its caller did not name. They never pass to a child unless the caller sets them for it by name
+ * in `env` of a trusted configuration; inherited ones are dropped.
+ */
+const DANGEROUS =
+  /^(?:NODE_OPTIONS|NODE_PATH|NODE_REPL_EXTERNAL_MODULE|LD_.*|DYLD_.*|BASH_ENV|ENV|PROMPT_COMMAND|PYTHONSTARTUP|PYTHONPATH|PERL5OPT|PERL5LIB|RUBYOPT|RUBYLIB|GIT_SSH_COMMAND|GIT_EXTERNAL_DIFF|IFS|SHELLOPTS|BASHOPTS|BASH_FUNC_.*)$/i;
+
+export interface SpawnOptions {
+  readonly args?: readonly string[];
+  readonly cwd?: string;
+  /** The child's whole environment; what loads foreign code is filtered out. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly timeoutMs: number;
+  /** Output beyond this many bytes ends the child. */
+  readonly maxOutputBytes: number;
+  readonly input?: string;
+  readonly signal?: AbortSignal;
+}
+
+export interface SpawnResult {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** The environment a child may have. */
+export function childEnvironment(env: Readonly<Record<string, string | undefined>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(env).filter((pair): pair is [string, string] => pair[1] !== undefined && !DANGEROUS.test(pair[0])));
+}
+
+/** The one place where a child process starts: no shell, bounded time and output, filtered environment, killed as a group. */
+export function run(command: string, options: SpawnOptions): Promise<SpawnResult> {
+  const { promise, resolve, reject } = Promise.withResolvers<SpawnResult>();
+  const child = start(command, options.args ?? [], {
+    cwd: options.cwd,
+    env: childEnvironment(options.env),
+    shell: false,
+    detached: process.platform !== "win32",
+    stdio: ["pipe", "pipe", "pipe"],
+  });
+  const output = { stdout: [] as Buffer[], stderr: [] as Buffer[] };
+  let size = 0;
+  let ended: AppError | undefined;
+
+  function end(error: AppError): void {
+    ended ??= error;
+    try {
+      if (child.pid !== undefined && process.platform !== "win32") process.kill(-child.pid, "SIGKILL");
+      else child.kill("SIGKILL");
+    } catch {
+      // It ended by itself in the meantime.
+    }
+  }
+
+  const timer = setTimeout(() => end(new AppError("TIMEOUT", `${command} did not end within ${options.timeoutMs} ms; it was killed`)), options.timeoutMs);
+  const onAbort = (): void => end(new AppError("CANCELLED", `${command} was cancelled`));
+  options.signal?.addEventListener("abort", onAbort, { once: true });
+  for (const name of ["stdout", "stderr"] as const) {
+    child[name].on("data", (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > options.maxOutputBytes) end(new AppError("OVERLOADED", `${command} wrote more than ${options.maxOutputBytes} bytes; it was killed`));
+      else output[name].push(chunk);
+    });
+  }
+  child.stdin.on("error", () => {});
+  child.stdin.end(options.input ?? "");
+  child.on("error", (error) => {
+    const missing = systemCode(error) === "ENOENT";
+    end(
+      new AppError(missing ? "NOT_FOUND" : "IO_ERROR", missing ? `${command} is not installed or not on PATH` : `${command}: ${messageOf(error)}`, {
+        cause: error,
+      }),
+    );
+    finish(null);
+  });
+  child.on("close", finish);
+
+  function finish(code: number | null): void {
+    clearTimeout(timer);
+    options.signal?.removeEventListener("abort", onAbort);
+    const text = (chunks: Buffer[]): string => Buffer.concat(chunks).toString("utf8");
+    if (ended) reject(ended);
+    else resolve({ code, stdout: text(output.stdout), stderr: text(output.stderr) });
+  }
+  return promise;
+}

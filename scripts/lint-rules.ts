@@ -9,13 +9,15 @@ export interface Row {
   readonly rooms: readonly string[];
 }
 
-interface Restriction {
-  readonly regex: string;
-  readonly message: string;
-}
+type Restriction = { readonly message: string } & ({ readonly regex: string } | { readonly group: readonly string[] });
 
-/** Folders below a room that the rule reaches; a deeper file fails the depth rule below instead of escaping it. */
+/** Folders below a room that the rule reaches; a deeper file that imports anything above itself fails instead of escaping it. */
 const MAX_DEPTH = 4;
+
+/** Everything in these rooms but their doors. Written as globs: the linter's expressions cannot look ahead. */
+function doorGroup(rooms: readonly string[], up: string): string[] {
+  return [...rooms.flatMap((room) => [`${up}${room}`, `${up}${room}/**`]), ...rooms.map((room) => `!${up}${room}/index.ts`)];
+}
 
 /** Restrictions for a file `depth` folders below `src/<room>/` (0 = directly in it). */
 function restrictionsFor(room: string, rows: readonly Row[], depth: number): Restriction[] {
@@ -30,7 +32,7 @@ function restrictionsFor(room: string, rows: readonly Row[], depth: number): Res
     ...(forbidden.length > 0
       ? [{ regex: `${up}(${forbidden.join("|")})(/|$)`, message: `${room} (row ${own.row}) imports rooms on lower rows only: ${lower.join(", ") || "none"}` }]
       : []),
-    ...(doors.length > 0 ? [{ regex: `${up}(${doors.join("|")})(?!/index\\.ts$)`, message: "a room is entered through its door: import its index.ts" }] : []),
+    ...(doors.length > 0 ? [{ group: doorGroup(doors, "../".repeat(depth + 1)), message: "a room is entered through its door: import its index.ts" }] : []),
     { regex: `${up}${room}(/|$)`, message: "inside a room, import files by their own relative path" },
     { regex: `${up}\\.\\./`, message: "nothing in src/ imports from outside src/" },
     { regex: "[^./]/\\.\\./|^/|^src/|^openclaw(/|$)", message: "write the shortest relative path" },
@@ -47,7 +49,9 @@ function overridesFor(room: string, rows: readonly Row[], root: string): unknown
 /** The whole lint configuration as text. `root` is the folder that holds the rooms. */
 export function lintConfig(rows: readonly Row[], base: { overrides?: readonly unknown[] }, root = "src"): string {
   const rooms = rows.flatMap((row) => row.rooms);
-  const overrides = [...(base.overrides ?? []), ...rooms.flatMap((room) => overridesFor(room, rows, root))];
+  const tooDeep = { regex: "^\\.\\.", message: `files deeper than ${MAX_DEPTH} folders below their room cannot be checked: move them up` };
+  const anywhere = { files: [`${root}/**/*.ts`], rules: { "no-restricted-imports": ["error", { patterns: [tooDeep] }] } };
+  const overrides = [...(base.overrides ?? []), anywhere, ...rooms.flatMap((room) => overridesFor(room, rows, root))];
   return `${JSON.stringify({ ...base, overrides }, null, 2)}\n`;
 }
 

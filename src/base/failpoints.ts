@@ -14,6 +14,7 @@ export const FAILPOINTS = [
   "projection.repair.written",
   "import.file.committed",
   "backup.written",
+  "restore.moved",
   "restore.swapped",
   "config.written",
   "inbox.committed",

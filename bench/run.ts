@@ -1,0 +1,52 @@
+/**
+ * `npm run bench [-- --quick] [--only <part of a name>] [--json <file>]`: every bar in one run, each beside its calibration.
+ * Exits 1 when a bar is missed, unless `--quick`.
+ */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { app } from "./measures/app.ts";
+import { cli } from "./measures/cli.ts";
+import { store } from "./measures/store.ts";
+import { bigState } from "./measures/big-state.ts";
+import { isMet, type Row } from "./row.ts";
+
+const { values } = parseArgs({ options: { quick: { type: "boolean" }, only: { type: "string" }, json: { type: "string" } } });
+const root = fileURLToPath(new URL("..", import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), "openclaw-bench-"));
+const say = (text: string): void => void process.stderr.write(`${text}\n`);
+
+const rows: Row[] = [];
+try {
+  for (const measure of [cli, store, bigState, app]) {
+    if (values.only && !measure.name.includes(values.only)) continue;
+    say(`measuring: ${measure.name} …`);
+    rows.push(...(await measure.run({ root, folder, node: process.execPath, quick: values.quick === true, say })));
+  }
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
+
+const shown = (row: Row, value: number): string => `${value} ${row.unit}`;
+const facts = (row: Row): string =>
+  Object.entries(row.facts)
+    .map(([name, value]) => `${name} ${value}`)
+    .join(", ");
+const table = rows.map((row) => [
+  row.name,
+  shown(row, row.value),
+  `${row.better === "lower" ? "≤" : "≥"} ${shown(row, row.bar)}`,
+  isMet(row) ? "met" : "MISSED",
+  facts(row),
+]);
+const widths = [0, 1, 2, 3].map((column) => Math.max(...table.map((line) => line[column]!.length)));
+for (const line of table) console.log(line.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  "));
+
+const result = { node: process.version, at: new Date().toISOString(), quick: values.quick === true, rows: rows.map((row) => ({ ...row, met: isMet(row) })) };
+const target = values.json ?? join(root, "bench/results/latest.json");
+mkdirSync(dirname(target), { recursive: true });
+writeFileSync(target, `${JSON.stringify(result, null, 2)}\n`);
+console.log(JSON.stringify(result));
+if (!values.quick && rows.some((row) => !isMet(row))) process.exitCode = 1;

@@ -1,0 +1,44 @@
+import type { Config } from "../config/index.ts";
+import type { HealthReport, HealthState } from "../gateway/index.ts";
+import type { Store } from "../store/index.ts";
+
+export interface HealthDeps {
+  readonly version: string;
+  readonly pid: number;
+  readonly startedAt: number;
+  readonly now: () => number;
+  readonly config: Config;
+  /** Why the file as it is now is not used; undefined when it is. */
+  readonly brokenFile: () => string | undefined;
+  readonly store: Store;
+}
+
+/** What is well and what is not, in one answer. */
+export function reportHealth({ version, pid, startedAt, now, config, brokenFile, store }: HealthDeps): HealthReport {
+  const snapshot = config.snapshot();
+  const stored = store.health();
+  const broken = brokenFile();
+  const problems = [
+    ...(stored.failure ? [`the store failed: ${stored.failure.message}`] : []),
+    ...(stored.diskFull ? ["the disk is full: nothing new is accepted until there is space"] : []),
+    ...stored.notices.map((notice) => notice.message),
+    ...(broken === undefined ? [] : [broken]),
+  ];
+  const failed = stored.state === "failed";
+  const status: HealthState = failed ? "failed" : problems.length > 0 ? "degraded" : "ok";
+  return {
+    ok: !failed,
+    status,
+    version,
+    pid,
+    startedAt: new Date(startedAt).toISOString(),
+    uptimeMs: now() - startedAt,
+    problems,
+    config: {
+      path: snapshot.path,
+      source: snapshot.source === "last-good" ? "last-good" : snapshot.exists ? "file" : "defaults",
+      issues: broken === undefined ? [] : broken.split("\n").slice(1),
+    },
+    store: { ...stored },
+  };
+}

@@ -1,0 +1,135 @@
+import { linkSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { AppError, fileError, systemCode } from "../base/errors.ts";
+import { formatDuration } from "../base/text.ts";
+import type { Clock } from "../base/clock.ts";
+import { ensureFolder } from "../base/files.ts";
+import { dirname } from "node:path";
+
+/** What a lock file says of its holder. */
+export interface LockHolder {
+  readonly pid: number;
+  /** ISO time at which the lock was taken. */
+  readonly createdAt: string;
+  readonly configPath: string;
+  readonly stateDir: string;
+  /** The process's start time in clock ticks since boot (Linux): tells a reused process id from the holder. */
+  readonly startTime?: number;
+  readonly port?: number;
+  /** Lets the same user's CLI ask the running gateway. The file is readable by its owner only. */
+  readonly runSecret?: string;
+}
+
+export interface LockDeps {
+  readonly clock: Clock;
+  readonly pid: number;
+  /** The lock is ours already: write it anew, in one step. */
+  readonly replace?: boolean;
+}
+
+/** A takeover that takes longer than this was abandoned. */
+const TAKEOVER_STALE_MS = 5000;
+
+function processStartTime(pid: number): number | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19]);
+  } catch {
+    return undefined;
+  }
+}
+
+function isAlive(holder: LockHolder): boolean {
+  try {
+    process.kill(holder.pid, 0);
+  } catch (error) {
+    if (systemCode(error) === "ESRCH") return false;
+  }
+  return holder.startTime === undefined || processStartTime(holder.pid) === holder.startTime;
+}
+
+/** Who holds the lock, if its process still lives. */
+export function lockHolder(path: string): LockHolder | undefined {
+  let holder: LockHolder;
+  try {
+    holder = JSON.parse(readFileSync(path, "utf8")) as LockHolder;
+  } catch {
+    return undefined;
+  }
+  return typeof holder.pid === "number" && isAlive(holder) ? holder : undefined;
+}
+
+function refuse(path: string, holder: LockHolder, deps: LockDeps): AppError {
+  const since = formatDuration(deps.clock.now() - Date.parse(holder.createdAt));
+  const where = holder.port === undefined ? "" : ` on port ${holder.port}`;
+  return new AppError(
+    "LOCKED",
+    `another gateway uses this state folder: process ${holder.pid}${where}, started ${since} ago (state ${holder.stateDir}, config ${holder.configPath}). ` +
+      `Stop it (kill ${holder.pid}), or give this one a state folder of its own with OPENCLAW_STATE_DIR or --profile`,
+    { details: { path, pid: holder.pid, port: holder.port } },
+  );
+}
+
+/** Makes the file with its content in one step, so that nobody ever reads a half-written lock. False when it is there already. */
+function create(path: string, temporary: string): boolean {
+  try {
+    linkSync(temporary, path);
+    return true;
+  } catch (error) {
+    if (systemCode(error) === "EEXIST") return false;
+    throw fileError(path, "could not take the lock", error);
+  }
+}
+
+/** Removes a lock whose holder is dead. Takeovers are serialised, so that nobody removes the lock of whoever was faster. */
+function clearStale(path: string, deps: LockDeps): void {
+  const takeover = `${path}.takeover`;
+  try {
+    if (deps.clock.now() - statSync(takeover).mtimeMs > TAKEOVER_STALE_MS) rmSync(takeover, { force: true });
+  } catch {
+    // Nobody is taking over.
+  }
+  try {
+    writeFileSync(takeover, String(deps.pid), { flag: "wx", mode: 0o600 });
+  } catch (error) {
+    if (systemCode(error) === "EEXIST") throw new AppError("LOCKED", `another gateway is starting on ${path} at this moment; try again`, { cause: error });
+    throw fileError(takeover, "could not take over the lock", error);
+  }
+  try {
+    if (!lockHolder(path)) rmSync(path, { force: true });
+  } finally {
+    rmSync(takeover, { force: true });
+  }
+}
+
+/** Takes the lock or throws `LOCKED` naming its holder. The lock of a dead process is taken over. Disposing gives it back. */
+export function acquireLock(path: string, info: Omit<LockHolder, "pid" | "createdAt" | "startTime">, deps: LockDeps): Disposable {
+  ensureFolder(dirname(path));
+  const temporary = `${path}.${deps.pid}`;
+  const startTime = processStartTime(deps.pid);
+  const content: LockHolder = {
+    pid: deps.pid,
+    createdAt: new Date(deps.clock.now()).toISOString(),
+    ...info,
+    ...(startTime === undefined ? {} : { startTime }),
+  };
+  try {
+    writeFileSync(temporary, JSON.stringify(content), { mode: 0o600 });
+  } catch (error) {
+    throw fileError(path, "could not take the lock", error);
+  }
+  try {
+    if (deps.replace) renameSync(temporary, path);
+    else if (!create(path, temporary)) {
+      const holder = lockHolder(path);
+      if (holder) throw refuse(path, holder, deps);
+      clearStale(path, deps);
+      if (!create(path, temporary)) {
+        const winner = lockHolder(path);
+        throw winner ? refuse(path, winner, deps) : new AppError("LOCKED", `another gateway is starting on ${path} at this moment; try again`);
+      }
+    }
+  } finally {
+    rmSync(temporary, { force: true });
+  }
+  return { [Symbol.dispose]: () => rmSync(path, { force: true }) };
+}

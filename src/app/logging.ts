@@ -1,0 +1,45 @@
+import type { Clock } from "../base/clock.ts";
+import { createConsoleSink, type ConsoleStyle } from "../base/log/console-sink.ts";
+import { createFileSink, type FileSink } from "../base/log/file-sink.ts";
+import { createLogger, type Logger, type LogLevel } from "../base/log/logger.ts";
+import type { Redactor } from "../base/redaction.ts";
+import type { OpenClawConfig } from "../config/index.ts";
+import { logFileAt } from "./log-file.ts";
+
+const MAX_FILE_BYTES = 50 * 1024 * 1024;
+const KEEP_MS = 24 * 60 * 60 * 1000;
+
+export interface LoggingOptions {
+  readonly settings: OpenClawConfig["logging"];
+  readonly stateDir: string;
+  readonly console: { readonly write: (text: string) => void; readonly color: boolean; readonly terminal: boolean };
+  /** `--verbose`: the console shows debug lines, whatever the file says. */
+  readonly verbose: boolean;
+}
+
+export interface Logging {
+  readonly log: Logger;
+  readonly file: FileSink;
+  /** Where the log goes now. */
+  readonly path: () => string;
+}
+
+/** The gateway's logger: JSON lines to the dated file, readable lines to the console, secrets in neither. */
+export function openLogging({ settings, stateDir, console, verbose }: LoggingOptions, deps: { readonly clock: Clock; readonly redactor: Redactor }): Logging {
+  const style: ConsoleStyle = settings?.consoleStyle ?? (console.terminal ? "pretty" : "compact");
+  const screen = createConsoleSink({ stream: { write: console.write }, style, color: console.color });
+  const fileAt = logFileAt({ configured: settings?.file, stateDir });
+  const file = createFileSink({
+    clock: deps.clock,
+    file: fileAt,
+    maxBytes: settings?.maxFileBytes ?? MAX_FILE_BYTES,
+    keepMs: KEEP_MS,
+    onProblem: (message) => screen.write({ time: deps.clock.now(), level: "warn", room: "log", message, fields: {} }),
+  });
+  const outputs = [
+    { sink: file, level: settings?.level ?? "info" },
+    { sink: screen, level: verbose ? "debug" : (settings?.consoleLevel ?? "info") },
+  ] as const;
+  const levels = (settings?.levels ?? {}) as Record<string, LogLevel>;
+  return { log: createLogger({ ...deps, outputs, levels }), file, path: () => fileAt(deps.clock.now()) };
+}

@@ -1,0 +1,43 @@
+import { resolve } from "node:path";
+import { systemClock } from "../../../base/clock.ts";
+import { formatBytes } from "../../../base/text.ts";
+import { loadBackup } from "../../../store/index.ts";
+import { defineCommand, JSON_OPTION } from "../../command.ts";
+import { loadFor } from "../../config-source.ts";
+import { printJson } from "../../io.ts";
+import { createProgress } from "../../output/progress.ts";
+
+export const create = defineCommand({
+  options: {
+    output: { type: "string", short: "o", value: "folder", help: "put it there (default: the current folder)" },
+    folder: { type: "boolean", help: "a folder instead of one .tar.gz file" },
+    "include-workspace": { type: "boolean", help: "with the agents' workspaces" },
+    json: JSON_OPTION,
+  },
+  examples: [
+    { line: "openclaw backup create", does: "openclaw-backup-<time>.tar.gz in the current folder" },
+    { line: "openclaw backup create --output backups --json", does: "elsewhere, for a script" },
+  ],
+  async run({ io, values }) {
+    const { snapshot, paths } = loadFor(io);
+    const configFiles = snapshot.exists ? [snapshot.path, ...snapshot.files.filter((file) => file !== snapshot.path)] : [];
+    const { createBackup } = await loadBackup();
+    using bar = createProgress(io, "backup");
+    const report = await createBackup({
+      stateDir: paths.state,
+      into: resolve(io.cwd, values.output ?? "."),
+      form: values.folder ? "folder" : "tar.gz",
+      configFiles,
+      includeWorkspace: values["include-workspace"] ?? false,
+      madeBy: io.version,
+      clock: systemClock,
+      progress: bar.update,
+    });
+    bar[Symbol.dispose]();
+    if (values.json) printJson(io, { ok: true, ...report });
+    else {
+      io.out(`${report.path}: ${report.files} files, ${formatBytes(report.bytes)}\n`);
+      for (const { path, reason } of report.left) io.out(`left out: ${path} (${reason})\n`);
+    }
+  },
+});

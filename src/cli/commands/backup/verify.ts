@@ -1,0 +1,34 @@
+import { resolve } from "node:path";
+import { AppError } from "../../../base/errors.ts";
+import { formatBytes } from "../../../base/text.ts";
+import { loadBackup } from "../../../store/index.ts";
+import { defineCommand, JSON_OPTION } from "../../command.ts";
+import { printJson } from "../../io.ts";
+import { createProgress } from "../../output/progress.ts";
+import { createStyle } from "../../output/style.ts";
+
+export const verify = defineCommand({
+  positionals: "<backup>",
+  options: { json: JSON_OPTION },
+  examples: [{ line: "openclaw backup verify openclaw-backup-….tar.gz", does: "exit code 0 when it is whole" }],
+  async run({ io, values, positionals }) {
+    const [path] = positionals;
+    if (path === undefined) throw new AppError("INVALID_INPUT", "expected the backup's path");
+    const { verifyBackup } = await loadBackup();
+    using bar = createProgress(io, "verify");
+    const { ok, problems, manifest } = await verifyBackup({ backup: resolve(io.cwd, path), progress: bar.update });
+    bar[Symbol.dispose]();
+    if (values.json) printJson(io, { ok, problems, createdAt: manifest?.createdAt, madeBy: manifest?.madeBy, files: manifest?.files.length });
+    else {
+      const style = createStyle(io.color);
+      for (const problem of problems) io.out(`${style.red("!")} ${problem}\n`);
+      const size = manifest ? formatBytes(manifest.files.reduce((sum, file) => sum + file.size, 0)) : "";
+      io.out(
+        ok
+          ? `${style.green("whole")}: ${manifest?.files.length} files, ${size}, made ${manifest?.createdAt}\n`
+          : `${style.red("damaged")}: do not rely on this backup\n`,
+      );
+    }
+    return ok ? 0 : 1;
+  },
+});

@@ -1,0 +1,82 @@
+import { homedir } from "node:os";
+import { createApp, type App } from "../../app/index.ts";
+import { AppError } from "../../base/errors.ts";
+import { defineCommand } from "../command.ts";
+import type { Io } from "../io.ts";
+import { createStyle } from "../output/style.ts";
+
+/** What was accepted is finished within this time; after it the process ends anyway and goes on after the restart. */
+const GRACE_MS = 10_000;
+
+const OPTIONS = {
+  port: { type: "string", value: "n", help: "listen on this port (default 18789; 0 takes a free one)" },
+  "allow-unconfigured": { type: "boolean", help: "start without a configuration file, or without gateway.mode=local" },
+  verbose: { type: "boolean", help: "show debug lines" },
+} as const;
+
+function parsePort(given: string | undefined): number | undefined {
+  if (given === undefined) return undefined;
+  const port = Number(given);
+  if (!/^\d+$/.test(given) || port > 65_535) throw new AppError("INVALID_INPUT", `--port takes a number from 0 to 65535, not "${given}"`);
+  return port;
+}
+
+type End = { readonly code: number; readonly why: string };
+
+/** Resolves when the gateway shall end: asked by a signal, or because it cannot be trusted any more. */
+function untilEnd(app: App): Promise<End> {
+  const { promise, resolve } = Promise.withResolvers<End>();
+  const asked = (signal: string): void => {
+    // A second request means: now.
+    process.once("SIGINT", () => process.exit(130));
+    resolve({ code: 0, why: signal });
+  };
+  process.once("SIGINT", () => asked("SIGINT"));
+  process.once("SIGTERM", () => asked("SIGTERM"));
+  // A closed terminal ends what ran in it; a service is told to read its configuration again.
+  if (process.stdin.isTTY) process.once("SIGHUP", () => asked("SIGHUP"));
+  else process.on("SIGHUP", () => app.reload());
+  void app.failed.then((reason) => resolve({ code: 1, why: reason }));
+  return promise;
+}
+
+async function stop(app: App, end: End, io: Io): Promise<void> {
+  const style = createStyle(io.color);
+  if (end.code !== 0) io.err(`${style.red("stopping:")} ${end.why}\n`);
+  const timer = setTimeout(() => {
+    io.err("the gateway did not end in time; what was accepted goes on after the next start\n");
+    process.exit(end.code || 1);
+  }, GRACE_MS);
+  timer.unref();
+  await app[Symbol.asyncDispose]();
+  clearTimeout(timer);
+}
+
+export const gatewayRun = defineCommand({
+  options: OPTIONS,
+  examples: [
+    { line: "openclaw gateway", does: "run until Ctrl-C" },
+    { line: "openclaw gateway --port 0 --verbose", does: "on a free port, with debug lines" },
+  ],
+  async run({ io, values }) {
+    const app = await createApp({
+      env: io.env,
+      cwd: io.cwd,
+      osHome: homedir(),
+      version: io.version,
+      pid: process.pid,
+      console: { write: io.out, color: io.color, terminal: process.stdout.isTTY },
+      flags: { port: parsePort(values.port), allowUnconfigured: values["allow-unconfigured"] ?? false, verbose: values.verbose ?? false },
+    });
+    const end = await untilEnd(app);
+    await stop(app, end, io);
+    // Whatever still holds the event loop must not keep a stopped gateway alive.
+    process.exit(end.code);
+  },
+});
+
+export const gateway = {
+  entries: [{ name: "run", summary: "run the gateway in the foreground", load: () => Promise.resolve(gatewayRun) }],
+  fallback: "run",
+  examples: gatewayRun.examples,
+};

@@ -1,0 +1,94 @@
+import { setTimeout as wait } from "node:timers/promises";
+import { AppError } from "../../base/errors.ts";
+import { formatLine } from "../../base/log/console-sink.ts";
+import { LOG_LEVELS, type LogLevel } from "../../base/log/logger.ts";
+import { defineCommand, JSON_OPTION, type Values } from "../command.ts";
+import type { Io } from "../io.ts";
+import { parseLogLine, readLog, type LogChunk, type LogLine } from "../log-reader.ts";
+import { createStyle } from "../output/style.ts";
+
+const OPTIONS = {
+  follow: { type: "boolean", short: "f", help: "go on showing new lines until Ctrl-C" },
+  level: { type: "string", value: "level", help: `only this level and louder: ${LOG_LEVELS.slice(1).join(", ")}` },
+  room: { type: "string", value: "name", help: "only lines of this room (store, config, gateway, …)" },
+  limit: { type: "string", value: "n", help: "how many lines to begin with (default 200)" },
+  "max-bytes": { type: "string", value: "n", help: "how much of the file to read (default 250000)" },
+  interval: { type: "string", value: "ms", help: "how often to look for new lines (default 1000)" },
+  plain: { type: "boolean", help: "no colours" },
+  "local-time": { type: "boolean", help: "accepted for compatibility: times are local" },
+  json: JSON_OPTION,
+} as const;
+
+function count(values: Values<typeof OPTIONS>, name: "limit" | "max-bytes" | "interval", fallback: number): number {
+  const given = values[name];
+  if (given === undefined) return fallback;
+  if (!/^\d+$/.test(given) || Number(given) < 1) throw new AppError("INVALID_INPUT", `--${name} takes a whole number above 0, not "${given}"`);
+  return Number(given);
+}
+
+function levelOf(given: string | undefined): number {
+  if (given === undefined) return LOG_LEVELS.length;
+  const rank = LOG_LEVELS.indexOf(given as LogLevel);
+  if (rank < 1) throw new AppError("INVALID_INPUT", `--level takes one of ${LOG_LEVELS.slice(1).join(", ")}, not "${given}"`);
+  return rank;
+}
+
+function createPrinter(io: Io, values: Values<typeof OPTIONS>): (line: LogLine) => void {
+  if (values.json) return (line) => io.out(`${JSON.stringify(line)}\n`);
+  const color = io.color && !values.plain;
+  return (line) => {
+    if (line.type === "raw") return io.out(`${line.raw}\n`);
+    const { time, level, subsystem, message, ...fields } = JSON.parse(line.raw) as Record<string, unknown>;
+    io.out(
+      `${formatLine({ time: Date.parse(String(time)), level: level as LogLevel, room: String(subsystem), message: String(message), fields }, { color })}\n`,
+    );
+  };
+}
+
+function createFilter(values: Values<typeof OPTIONS>): (line: LogLine) => boolean {
+  const limit = levelOf(values.level);
+  return (line) => {
+    if (line.type === "raw") return values.level === undefined && values.room === undefined;
+    if (values.room !== undefined && line.subsystem !== values.room) return false;
+    return LOG_LEVELS.indexOf(line.level as LogLevel) <= limit;
+  };
+}
+
+export const logs = defineCommand({
+  options: OPTIONS,
+  examples: [
+    { line: "openclaw logs", does: "the last 200 lines" },
+    { line: "openclaw logs --follow --level warn", does: "warnings and errors as they come" },
+    { line: "openclaw logs --room store --json", does: "one room, for machines" },
+  ],
+  async run({ io, values }) {
+    const { currentLogFile } = await import("../log-location.ts");
+    const maxBytes = count(values, "max-bytes", 250_000);
+    const limit = count(values, "limit", 200);
+    const interval = count(values, "interval", 1000);
+    const print = createPrinter(io, values);
+    const wanted = createFilter(values);
+    const notice = (message: string): void =>
+      values.json ? io.out(`${JSON.stringify({ type: "notice", message })}\n`) : io.err(`${createStyle(io.color).dim(message)}\n`);
+    let file = await currentLogFile(io);
+    let chunk: LogChunk | undefined = readLog(file, { maxBytes });
+    if (!chunk && !values.follow) throw new AppError("NOT_FOUND", `there is no log at ${file}; start the gateway first (openclaw gateway)`);
+    if (values.json) io.out(`${JSON.stringify({ type: "meta", file, cursor: chunk?.cursor ?? 0, size: chunk?.size ?? 0 })}\n`);
+    else io.err(`${createStyle(io.color).dim(file)}\n`);
+    if (chunk?.truncated) notice(`older lines are left out: only the last ${maxBytes} bytes were read (--max-bytes)`);
+    for (const line of (chunk?.lines ?? []).map(parseLogLine).filter(wanted).slice(-limit)) print(line);
+    if (!values.follow) return;
+    const signal = io.signal();
+    while (!signal.aborted) {
+      await wait(interval, undefined, { signal }).catch(() => {});
+      const now = await currentLogFile(io);
+      if (now !== file) notice(`the log goes on in ${now}`);
+      const cursor = now === file ? (chunk?.cursor ?? 0) : 0;
+      file = now;
+      chunk = readLog(file, { cursor, maxBytes }) ?? chunk;
+      if (chunk?.rotated) notice("the log was rotated");
+      for (const line of (chunk?.lines ?? []).map(parseLogLine).filter(wanted)) print(line);
+      if (chunk) chunk = { ...chunk, lines: [] };
+    }
+  },
+});

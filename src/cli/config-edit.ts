@@ -1,0 +1,38 @@
+import { homedir } from "node:os";
+import { systemClock } from "../base/clock.ts";
+import { createIds } from "../base/ids.ts";
+import { systemRandom } from "../base/random.ts";
+import { openConfig, type ConfigEdit } from "../config/index.ts";
+import { lockHolder, stateLockPath } from "../app/index.ts";
+import type { Io } from "./io.ts";
+
+export interface EditResult {
+  readonly path: string;
+  /** Files that were written; empty when nothing changed. */
+  readonly files: readonly string[];
+  readonly hash: string;
+  /** A gateway runs on this configuration and will notice. */
+  readonly gatewayRunning: boolean;
+}
+
+/** Changes the configuration file on behalf of a command. */
+export async function editConfig(io: Io, edit: ConfigEdit, by: string): Promise<EditResult> {
+  using config = await openConfig({
+    env: io.env,
+    cwd: io.cwd,
+    osHome: homedir(),
+    version: io.version,
+    clock: systemClock,
+    ids: createIds(systemRandom),
+    purpose: "inspect",
+    warn: (text) => io.err(`${text}\n`),
+  });
+  const { snapshot, files } = await config.edit(edit, { by });
+  return { path: snapshot.path, files, hash: snapshot.hash, gatewayRunning: lockHolder(stateLockPath(config.paths.state)) !== undefined };
+}
+
+/** What follows from an edit, for people. */
+export function describeEdit(what: string, { path, files, gatewayRunning }: EditResult): string {
+  if (files.length === 0) return `nothing to change: ${what} is as asked in ${path}\n`;
+  return `${what} in ${files.join(", ")}${gatewayRunning ? "; the running gateway takes it over" : ""}\n`;
+}

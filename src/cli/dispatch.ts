@@ -1,0 +1,54 @@
+import { AppError } from "../base/errors.ts";
+import { nearest } from "../base/text.ts";
+import { parseArguments } from "./arguments.ts";
+import { isGroup, type Entry, type Group } from "./command.ts";
+import { commandHelp, rootHelp } from "./help.ts";
+import type { Io } from "./io.ts";
+
+function find(entries: readonly Entry[], name: string, path: string): Entry {
+  const found = entries.find((entry) => entry.name === name);
+  if (found) return found;
+  const names = entries.map((entry) => entry.name);
+  const close = nearest(name, names);
+  throw new AppError(
+    "INVALID_INPUT",
+    `unknown command "${[path, name].filter(Boolean).join(" ")}"; ${close ? `did you mean "${close}"?` : `one of ${names.join(", ")}`}`,
+  );
+}
+
+/** Picks the next command below a group, or nothing when its help is wanted. */
+function step(group: Group, args: readonly string[], path: string): { readonly entry: Entry; readonly rest: readonly string[] } | undefined {
+  const [name, ...rest] = args;
+  if (name === "--help" || name === "-h") return undefined;
+  if (name !== undefined && !name.startsWith("-")) return { entry: find(group.entries, name, path), rest };
+  if (group.fallback === undefined) return undefined;
+  return { entry: find(group.entries, group.fallback, path), rest: args };
+}
+
+/** Finds the command that `args` name, loads it and nothing else, and runs it. Gives the exit code. */
+export async function dispatch(entries: readonly Entry[], args: readonly string[], io: Io): Promise<number> {
+  if (args.length === 0 || args[0] === "help") {
+    io.out(rootHelp(entries, io.version, io.color));
+    return 0;
+  }
+  let entry = find(entries, args[0]!, "");
+  let rest: readonly string[] = args.slice(1);
+  let path = entry.name;
+  let loaded = await entry.load();
+  while (isGroup(loaded)) {
+    const next = step(loaded, rest, path);
+    if (!next) {
+      io.out(commandHelp(path, entry.summary, loaded, io.color));
+      return 0;
+    }
+    ({ entry, rest } = next);
+    path = `${path} ${entry.name}`;
+    loaded = await entry.load();
+  }
+  const { values, positionals, help } = parseArguments(rest, loaded.options);
+  if (help) {
+    io.out(commandHelp(path, entry.summary, loaded, io.color));
+    return 0;
+  }
+  return (await loaded.run({ io, values, positionals })) ?? 0;
+}

@@ -1,0 +1,53 @@
+import { isGroup, type Command, type Entry, type Example, type Group, type OptionSpecs } from "./command.ts";
+import { createStyle, type Style } from "./output/style.ts";
+
+const GLOBAL_OPTIONS: OptionSpecs = {
+  profile: { type: "string", value: "name", help: "use the state and configuration of ~/.openclaw-<name>" },
+  dev: { type: "boolean", help: "the profile dev, with its own port 19001" },
+  "no-color": { type: "boolean", help: "no colours (also NO_COLOR)" },
+  version: { type: "boolean", short: "V", help: "print the version" },
+  help: { type: "boolean", short: "h", help: "print this help" },
+};
+
+function columns(rows: readonly (readonly [string, string])[]): string {
+  const widest = Math.max(0, ...rows.map(([left]) => left.length));
+  return rows.map(([left, right]) => `  ${left.padEnd(widest)}  ${right}\n`).join("");
+}
+
+function optionRows(options: OptionSpecs): [string, string][] {
+  return Object.entries(options).map(([name, { short, value, type, help }]) => [
+    `${short ? `-${short}, ` : ""}--${name}${type === "string" ? ` <${value ?? "value"}>` : ""}`,
+    help,
+  ]);
+}
+
+function exampleText(examples: readonly Example[], style: Style): string {
+  if (examples.length === 0) return "";
+  return `\n${style.bold("Examples")}\n${columns(examples.map(({ line, does }) => [line, style.dim(does)]))}`;
+}
+
+/** The first page: what there is. */
+export function rootHelp(entries: readonly Entry[], version: string, color: boolean): string {
+  const style = createStyle(color);
+  const list = columns(entries.map(({ name, summary }) => [name, summary]));
+  return [
+    `${style.bold("openclaw")} ${version}\n\n`,
+    `${style.bold("Usage")}  openclaw [--profile <name> | --dev] <command> [options]\n\n`,
+    `${style.bold("Commands")}\n${list}\n`,
+    `${style.bold("Options")}\n${columns(optionRows(GLOBAL_OPTIONS))}\n`,
+    "`openclaw <command> --help` shows a command's options and examples.\n",
+  ].join("");
+}
+
+/** The page of one command or group. `path` is how it was called, without the program's name. */
+export function commandHelp(path: string, summary: string, loaded: Command | Group, color: boolean): string {
+  const style = createStyle(color);
+  const head = `${style.bold(`openclaw ${path}`)}  ${summary}\n\n`;
+  if (isGroup(loaded)) {
+    const list = columns(loaded.entries.map((entry) => [entry.name + (entry.name === loaded.fallback ? " (default)" : ""), entry.summary]));
+    return `${head}${style.bold("Usage")}  openclaw ${path} <command> [options]\n\n${style.bold("Commands")}\n${list}${exampleText(loaded.examples, style)}`;
+  }
+  const usage = ["openclaw", path, loaded.positionals, "[options]"].filter(Boolean).join(" ");
+  const options = columns([...optionRows(loaded.options), ["-h, --help", "print this help"]]);
+  return `${head}${style.bold("Usage")}  ${usage}\n\n${style.bold("Options")}\n${options}${exampleText(loaded.examples, style)}`;
+}

@@ -1,0 +1,24 @@
+/** The world as a command sees it: what it may read and where it may write. Commands touch no global. */
+export interface Io {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly cwd: string;
+  readonly version: string;
+  /** For people: styled, only when not asked for JSON. */
+  readonly out: (text: string) => void;
+  /** For what is not the answer: progress, warnings, errors. */
+  readonly err: (text: string) => void;
+  readonly color: boolean;
+  /** Somebody is looking: progress may redraw, questions may be asked. */
+  readonly interactive: boolean;
+  readonly columns: number;
+  readonly now: () => number;
+  /** Asks a yes/no question on the terminal. Without a terminal the answer is no. */
+  readonly confirm: (question: string) => Promise<boolean>;
+  /** Fires at Ctrl-C or SIGTERM. */
+  readonly signal: () => AbortSignal;
+}
+
+/** Prints one JSON value as the command's whole answer. */
+export function printJson(io: Io, value: unknown): void {
+  io.out(`${JSON.stringify(value, null, 2)}\n`);
+}

@@ -1,0 +1,76 @@
+import { readFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { profileEnv } from "../config/index.ts";
+import { parseGlobals } from "./arguments.ts";
+import { COMMANDS } from "./commands/index.ts";
+import { dispatch } from "./dispatch.ts";
+import { showFailure } from "./failure.ts";
+import { rootHelp } from "./help.ts";
+import type { Io } from "./io.ts";
+
+function packageVersion(): string {
+  // `dist/cli.js` and `src/cli/main.ts` lie at different depths below the package.
+  for (const path of ["../package.json", "../../package.json"]) {
+    try {
+      return (JSON.parse(readFileSync(new URL(path, import.meta.url), "utf8")) as { version: string }).version;
+    } catch {
+      // The other depth.
+    }
+  }
+  return "unknown";
+}
+
+async function confirm(question: string): Promise<boolean> {
+  const { createInterface } = await import("node:readline/promises");
+  const lines = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    return /^y(?:es)?$/i.test((await lines.question(`${question} [y/N] `)).trim());
+  } finally {
+    lines.close();
+  }
+}
+
+function interruptSignal(): AbortSignal {
+  const controller = new AbortController();
+  for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, () => controller.abort());
+  return controller.signal;
+}
+
+function createIo(env: Io["env"], noColor: boolean): Io {
+  const interactive = process.stdin.isTTY && process.stderr.isTTY;
+  return {
+    env,
+    cwd: process.cwd(),
+    version: packageVersion(),
+    out: (text) => void process.stdout.write(text),
+    err: (text) => void process.stderr.write(text),
+    color: !noColor && !env["NO_COLOR"] && env["TERM"] !== "dumb" && process.stdout.isTTY,
+    interactive,
+    columns: process.stdout.columns ?? 120,
+    now: () => Date.now(),
+    confirm: (question) => (interactive ? confirm(question) : Promise.resolve(false)),
+    signal: interruptSignal,
+  };
+}
+
+/** The program. Sets the exit code and lets the process end by itself, so that nothing written is cut off. */
+export async function main(args: readonly string[]): Promise<void> {
+  const json = args.includes("--json");
+  // A closed pipe (`openclaw logs | head`) is the reader's way to say that it has enough.
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => (error.code === "EPIPE" ? process.exit(0) : undefined));
+  const profile = profileEnv(args, process.env, { osHome: homedir(), cwd: process.cwd() });
+  if (!profile.ok) {
+    process.stderr.write(`${profile.message}\n`);
+    process.exitCode = 2;
+    return;
+  }
+  const globals = parseGlobals(profile.args);
+  const io = createIo({ ...process.env, ...profile.set }, globals.noColor || args.includes("--no-color"));
+  try {
+    if (globals.version) io.out(`${io.version}\n`);
+    else if (globals.help) io.out(rootHelp(COMMANDS, io.version, io.color));
+    else process.exitCode = await dispatch(COMMANDS, globals.rest, io);
+  } catch (error) {
+    process.exitCode = showFailure(error, io, json);
+  }
+}

@@ -1,0 +1,214 @@
+import type { Clock } from "../base/clock.ts";
+import type { Ids } from "../base/ids.ts";
+import { diffPaths } from "./diff.ts";
+import type { Env } from "./env.ts";
+import { loadConfig, type Loaded, type LoadOptions } from "./load.ts";
+import { redactConfig, redactText, tellSecrets } from "./redact.ts";
+import { planReload, type ReloadMode, type ReloadPlan } from "./reload-rules.ts";
+import type { OpenClawConfig } from "./schema/index.ts";
+import { resolveSecret, type RunProgram, type SecretInput } from "./secrets.ts";
+import type { RunShell } from "./shell-environment.ts";
+import { formatLocated, type Snapshot } from "./snapshot.ts";
+import { diskFiles } from "./source-files.ts";
+import type { ConfigSections } from "./validate/index.ts";
+import { isObject } from "./value.ts";
+import type { WatchFolder } from "./watch.ts";
+import type { ConfigEdit } from "./write/index.ts";
+
+export interface ConfigOptions extends Omit<LoadOptions, "version"> {
+  readonly version: string;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  /** `start`: a broken file gives way to the last good one, or `CONFIG_INVALID`. `inspect`: a broken file gives an invalid snapshot. */
+  readonly purpose: "start" | "inspect";
+  /** Asks the login shell; without it nothing is imported from there. */
+  readonly runShell?: RunShell | undefined;
+  /** Runs programs for secrets with `source: "exec"`. */
+  readonly run?: RunProgram | undefined;
+  /** Told every secret in use, so that logs can leave it out. */
+  readonly onSecret?: ((value: string) => void) | undefined;
+  readonly warn?: ((message: string) => void) | undefined;
+}
+
+/** Something happened to the file. */
+export type ConfigEvent =
+  | { readonly kind: "changed"; readonly before: Snapshot; readonly after: Snapshot; readonly plan: ReloadPlan }
+  /** The file is broken; what was in use stays. */
+  | { readonly kind: "invalid"; readonly snapshot: Snapshot; readonly message: string };
+
+export interface EditOptions {
+  readonly baseHash?: string | undefined;
+  readonly requireBaseHash?: boolean | undefined;
+  readonly by: string;
+}
+
+export interface Config extends Disposable {
+  /** The configuration in use. */
+  readonly current: OpenClawConfig;
+  readonly paths: { readonly home: string; readonly state: string; readonly file: string };
+  /** The environment, with `.env` files, the `env` block and the login shell's variables. */
+  env(): Env;
+  snapshot(): Snapshot;
+  /** The snapshot with secrets replaced by the sentinel. */
+  shown(): Snapshot;
+  onEvent(listener: (event: ConfigEvent) => void): Disposable;
+  /** Reads the file again now. Listeners are told of what changed. */
+  reload(): Snapshot;
+  /** Follows the file, its includes and the `.env` files from now on. */
+  watch(options?: { readonly channels?: () => readonly string[]; readonly watchFolder?: WatchFolder }): Promise<void>;
+  /** Changes the file and takes the result in use. Edits run one after the other. */
+  edit(edit: ConfigEdit, options: EditOptions): Promise<{ readonly snapshot: Snapshot; readonly files: readonly string[] }>;
+  resolveSecret(input: SecretInput, path: string): Promise<string>;
+  /** Dotted paths at which the file differs from what is in use. */
+  pendingChanges(): readonly string[];
+  /** Keeps the configuration in use as the one to fall back to. Call it when the gateway runs with it. */
+  keepAsGood(): Promise<void>;
+  /** Replaces the schemas of plugins and channels, and checks the file again. */
+  extend(sections: ConfigSections): Snapshot;
+}
+
+export async function openConfig(options: ConfigOptions): Promise<Config> {
+  let sections = options.sections;
+  const shell = await shellVariables(options);
+  const loadOptions = (): LoadOptions => ({ ...options, sections, env: { ...shell, ...withoutBlank(options.env, shell) } });
+  const first = options.purpose === "start" ? (await import("./last-good.ts")).loadForStart(loadOptions()) : loadConfig(loadOptions());
+  return createConfig(first, options, { load: loadOptions, extend: (next) => void (sections = next) });
+}
+
+/** Variables of the login shell, when the file or the environment asks for them. */
+async function shellVariables(options: ConfigOptions): Promise<Record<string, string>> {
+  if (!options.runShell) return {};
+  const { shellImportTimeout, importShellVariables } = await import("./shell-environment.ts");
+  const { env, unresolved } = loadConfig(options);
+  const timeoutMs = shellImportTimeout(unresolved, env);
+  if (timeoutMs === undefined) return {};
+  try {
+    return await importShellVariables(env, timeoutMs, options.runShell);
+  } catch (error) {
+    options.warn?.(`the login shell could not be asked for variables: ${error instanceof Error ? error.message : String(error)}`);
+    return {};
+  }
+}
+
+/** A variable that is set but blank does not stand in the way of one from the shell. */
+function withoutBlank(env: Env, shell: Env): Env {
+  return Object.fromEntries(Object.entries(env).filter(([name, value]) => shell[name] === undefined || value?.trim()));
+}
+
+interface Loading {
+  load(): LoadOptions;
+  extend(sections: ConfigSections): void;
+}
+
+function createConfig(first: Loaded, options: ConfigOptions, loading: Loading): Config {
+  const listeners = new Set<(event: ConfigEvent) => void>();
+  let inUse = first;
+  let channels: () => readonly string[] = () => [];
+  let watching: (Disposable & { follow(paths: readonly string[]): void }) | undefined;
+  let edits: Promise<unknown> = Promise.resolve();
+  const tell = (loaded: Loaded): void => {
+    const { resolved, config } = loaded.snapshot;
+    if (options.onSecret) for (const value of [resolved, config]) tellSecrets(value, options.onSecret, loading.load().sections);
+  };
+  const emit = (event: ConfigEvent): void => listeners.forEach((listener) => listener(event));
+  tell(first);
+
+  function reload(): Snapshot {
+    const next = loadConfig({ ...loading.load(), path: first.snapshot.path });
+    watching?.follow(next.watched);
+    const { snapshot } = next;
+    if (!snapshot.valid) {
+      if (options.purpose === "inspect") inUse = next;
+      const issues = snapshot.issues.map(formatLocated).join("; ");
+      emit({ kind: "invalid", snapshot, message: `config reload skipped (invalid config): ${issues}` });
+      return snapshot;
+    }
+    const before = inUse.snapshot;
+    tell(next);
+    inUse = next;
+    const plan = planReload(diffPaths(before.config, snapshot.config), reloadMode(snapshot.config), channels());
+    if (plan.paths.length > 0) emit({ kind: "changed", before, after: snapshot, plan });
+    return snapshot;
+  }
+
+  return {
+    get current() {
+      return inUse.snapshot.config;
+    },
+    paths: { ...first.paths, file: first.snapshot.path },
+    env: () => inUse.env,
+    snapshot: () => inUse.snapshot,
+    shown: () => shownSnapshot(inUse, loading.load().sections),
+    onEvent(listener) {
+      listeners.add(listener);
+      return { [Symbol.dispose]: () => void listeners.delete(listener) };
+    },
+    reload,
+    async watch(watchOptions = {}) {
+      channels = watchOptions.channels ?? channels;
+      const { watchFiles } = await import("./watch.ts");
+      const { watchFolder } = watchOptions;
+      watching?.[Symbol.dispose]();
+      const debounceMs = (): number => numberAt(inUse.snapshot.config, "debounceMs") ?? 300;
+      watching = watchFiles({ clock: options.clock, debounceMs, onSettled: reload, ...(watchFolder ? { watchFolder } : {}) });
+      watching.follow(inUse.watched);
+      // What changed between the load and now would otherwise never be noticed.
+      reload();
+    },
+    edit(edit, editOptions) {
+      const run = edits.then(async () => {
+        const { writeConfig } = await import("./write/index.ts");
+        const load = { ...loading.load(), path: first.snapshot.path };
+        const written = writeConfig({ edit, ...editOptions }, { ...options, load });
+        return { snapshot: written.files.length > 0 ? reload() : written.after.snapshot, files: written.files };
+      });
+      edits = run.catch(() => {});
+      return run;
+    },
+    resolveSecret: (input, path) => {
+      const { mode, read } = options.files ?? diskFiles;
+      const { run, onSecret, warn, cwd } = options;
+      return resolveSecret(input, path, { env: () => inUse.env, readFile: read, mode, run, home: first.paths.home, cwd, onSecret, warn });
+    },
+    pendingChanges: () => diffPaths(inUse.snapshot.config, loadConfig({ ...loading.load(), path: first.snapshot.path }).snapshot.config),
+    async keepAsGood() {
+      const { keepLastGood } = await import("./last-good.ts");
+      keepLastGood(inUse, { now: options.clock.now(), ids: options.ids });
+    },
+    extend(sections) {
+      loading.extend(sections);
+      return reload();
+    },
+    [Symbol.dispose]() {
+      watching?.[Symbol.dispose]();
+      listeners.clear();
+    },
+  };
+}
+
+function reloadSettings(config: OpenClawConfig): Record<string, unknown> {
+  const reload = config.gateway?.reload;
+  return isObject(reload) ? reload : {};
+}
+
+function numberAt(config: OpenClawConfig, key: string): number | undefined {
+  const value = reloadSettings(config)[key];
+  return typeof value === "number" ? value : undefined;
+}
+
+function reloadMode(config: OpenClawConfig): ReloadMode {
+  const { mode } = reloadSettings(config);
+  return mode === "hot" || mode === "restart" || mode === "off" ? mode : "hybrid";
+}
+
+function shownSnapshot(loaded: Loaded, sections: ConfigSections | undefined): Snapshot {
+  const { snapshot } = loaded;
+  const document = loaded.documents.get(snapshot.path);
+  return {
+    ...snapshot,
+    raw: snapshot.raw === null || !document || snapshot.source === "last-good" ? null : redactText(document, sections),
+    parsed: redactConfig(snapshot.parsed, sections),
+    resolved: redactConfig(snapshot.resolved, sections),
+    config: redactConfig(snapshot.config, sections),
+  };
+}

@@ -1,0 +1,1 @@
+export { parseDocument, type ConfigDocument, type DocumentIssue, type PathSegment, type Position, type ValuePath } from "./document.ts";

@@ -1,0 +1,42 @@
+/**
+ * Configuration: the file, what it includes and the environment become one checked value; edits keep the user's text; changes become actions.
+ * The door of the room: nothing else in this folder is imported from outside.
+ */
+export { openConfig, type Config, type ConfigEvent, type ConfigOptions, type EditOptions } from "./config.ts";
+export { loadConfig, type Loaded, type LoadOptions } from "./load.ts";
+export { formatLocated, type LocatedIssue, type Snapshot } from "./snapshot.ts";
+export type { ConfigEdit } from "./write/index.ts";
+export type { OpenClawConfig } from "./schema/index.ts";
+export type { ConfigSections } from "./validate/index.ts";
+export { exportSchema, isSensitivePath, parseDuration, parseSize, uiHints } from "./validate/index.ts";
+export { dottedPath, formatPath, parsePath } from "./path.ts";
+export { parseValueText } from "./value-text.ts";
+export { hasPath, mergePatch, sameValue, valueAt, withoutPath, withValue } from "./value.ts";
+export { changesBetween, diffPaths } from "./diff.ts";
+export { loadLastGood } from "./last-good.ts";
+export { planReload, type ReloadAction, type ReloadMode, type ReloadPlan } from "./reload-rules.ts";
+export { REDACTED, redactConfig, restoreRedacted } from "./redact.ts";
+export type { RunProgram, SecretInput } from "./secrets.ts";
+export { SHELL_VARIABLES, type RunShell } from "./shell-environment.ts";
+export type { Migrated, MigrationReport } from "./migrate/index.ts";
+export { diskFiles, type ConfigFiles } from "./source-files.ts";
+export { isTruthy, type Env } from "./env.ts";
+export {
+  agentFolder,
+  checkedId,
+  configFile,
+  DEFAULT_GATEWAY_PORT,
+  derivedPorts,
+  expandHome,
+  gatewayPort,
+  homeFolder,
+  isManaged,
+  lockFile,
+  mainAgentFolder,
+  oauthFolder,
+  stateFolder,
+  workspaceFolder,
+  type PathContext,
+} from "./paths.ts";
+export { profileEnv, type ProfileResult } from "./profile.ts";
+export { parseDocument, type ConfigDocument, type Position, type ValuePath } from "./document/index.ts";

@@ -1,0 +1,166 @@
+import { messageOf, AppError } from "../base/errors.ts";
+import { parseDocument, type ConfigDocument, type ValuePath } from "./document/document.ts";
+import { addEnvBlock, readEnvironmentFiles, substitute, type MissingVariable, type MutableEnv } from "./environment.ts";
+import type { Env } from "./env.ts";
+import { resolveIncludes, type Included } from "./include.ts";
+import { migrate, pathBeforeMigration, type MigrationReport } from "./migrate/index.ts";
+import { createOrigins, type Origins } from "./origin.ts";
+import { dottedPath } from "./path.ts";
+import { configFile, homeFolder, isManaged, stateFolder, type PathContext } from "./paths.ts";
+import { configSchema, type OpenClawConfig } from "./schema/index.ts";
+import { sha256 } from "./sha256.ts";
+import type { LocatedIssue, Snapshot } from "./snapshot.ts";
+import { diskFiles, type ConfigFiles } from "./source-files.ts";
+import { expandPaths } from "./tilde.ts";
+import { applyDefaults, applyLoadDefaults, validateConfig, type ConfigSections, type JsonSchema } from "./validate/index.ts";
+import { newerVersion } from "./version.ts";
+
+export interface LoadOptions {
+  /** The file; found from the environment when absent. */
+  readonly path?: string | undefined;
+  readonly env: Env;
+  readonly osHome: string;
+  readonly cwd: string;
+  readonly files?: ConfigFiles | undefined;
+  /** Schemas of what plugins and channels bring. */
+  readonly sections?: ConfigSections | undefined;
+  /** This program's version, to notice a file that a newer one wrote. */
+  readonly version?: string | undefined;
+}
+
+/** A snapshot and what it was made from. */
+export interface Loaded {
+  readonly snapshot: Snapshot;
+  /** The environment with `.env` files and the file's `env` block. */
+  readonly env: MutableEnv;
+  /** The value with includes put in, before variables. */
+  readonly unresolved: unknown;
+  readonly documents: ReadonlyMap<string, ConfigDocument>;
+  readonly origins: Origins;
+  /** Files whose change may change the configuration, whether they exist or not. */
+  readonly watched: readonly string[];
+  readonly paths: { readonly home: string; readonly state: string };
+}
+
+/** Reads, resolves and checks the configuration. Never throws for what a file contains: that is in the snapshot's issues. */
+export function loadConfig(options: LoadOptions): Loaded {
+  const files = options.files ?? diskFiles;
+  const context: PathContext = { env: options.env, exists: files.exists, osHome: options.osHome, cwd: options.cwd };
+  const state = stateFolder(context);
+  const environment = readEnvironmentFiles(options.env, { cwd: options.cwd, state }, files);
+  const path = options.path ?? configFile(context);
+  const main = readMain(path, files);
+  const included: Included = main.document.root ? resolveIncludes(main.document, files) : { value: {}, documents: new Map([[path, main.document]]), issues: [] };
+  const refused = [...environment.refused];
+  const env = addEnvBlock(environment.env, included.value, refused);
+  const missing: MissingVariable[] = [];
+  const resolved = substitute(included.value, env, missing);
+  const migrated = migrate(resolved);
+  const origins = createOrigins(main.document, included.documents);
+  const place = (at: ValuePath) => origins.locate(pathBeforeMigration(at, migrated.report));
+  const home = homeFolder(context);
+
+  const found: LocatedIssue[] = [
+    ...main.problems,
+    ...documentIssues(included),
+    ...refused.map((text) => remark(path, "refused_variable", `${text} is not used: it would make programs load other code or files; set it in the environment`)),
+    ...missing.map((variable) => ({ ...place(variable.path), path: dottedPath(variable.path), message: variable.message, code: "missing_variable", severity: "error" as const })),
+    ...legacyIssues(migrated.report, origins, isManaged(options.env)),
+    ...versionIssues(migrated.value, path, options.version),
+  ];
+  if (main.document.root && included.issues.length === 0) found.push(...schemaIssues(migrated.value, { missing, place, sections: options.sections }));
+  const valid = !found.some((issue) => issue.severity === "error");
+  const config = valid ? finished(migrated.value, env, home, options.sections) : ({} as OpenClawConfig);
+  const dotenv = environment.files.filter((file) => files.exists(file));
+  const snapshot: Snapshot = {
+    path,
+    exists: main.exists,
+    raw: main.raw,
+    get hash() {
+      return main.bytes ? sha256(main.bytes) : "";
+    },
+    parsed: main.document.value,
+    resolved: main.document.root ? resolved : {},
+    config,
+    valid,
+    issues: found.filter((issue) => issue.severity === "error"),
+    warnings: found.filter((issue) => issue.severity === "warning"),
+    legacy: migrated.report,
+    files: [...included.documents.keys(), ...dotenv],
+    source: "file",
+  };
+  const watched = [...included.documents.keys(), ...environment.files];
+  return { snapshot, env, unresolved: included.value, documents: included.documents, origins, watched, paths: { home, state } };
+}
+
+function finished(value: unknown, env: Env, home: string, sections: ConfigSections | undefined): OpenClawConfig {
+  const defaulted = applyDefaults(value as OpenClawConfig, configSchema as unknown as JsonSchema, sections);
+  return expandPaths(applyLoadDefaults(defaulted, env), home) as OpenClawConfig;
+}
+
+interface MainFile {
+  readonly document: ConfigDocument;
+  readonly exists: boolean;
+  readonly raw: string | null;
+  readonly bytes: Uint8Array | undefined;
+  readonly problems: readonly LocatedIssue[];
+}
+
+/** The main file; one that is not there counts as `{}`. */
+function readMain(path: string, files: ConfigFiles): MainFile {
+  try {
+    const bytes = files.read(path);
+    const document = parseDocument(bytes, path);
+    const isText = document.root !== undefined || document.text !== "" || bytes.length === 0;
+    return { document, exists: true, raw: isText ? document.text : null, bytes, problems: [] };
+  } catch (error) {
+    const absent = error instanceof AppError && error.code === "NOT_FOUND";
+    if (absent) return { document: parseDocument("{}", path), exists: false, raw: null, bytes: undefined, problems: [] };
+    const problem = { path: "", file: path, line: 1, column: 1, message: messageOf(error), code: "unreadable", severity: "error" as const };
+    return { document: { ...parseDocument("", path), issues: [] }, exists: true, raw: null, bytes: undefined, problems: [problem] };
+  }
+}
+
+function documentIssues(included: Included): LocatedIssue[] {
+  const own = [...included.documents.values()].flatMap((document) =>
+    document.issues.map(({ path, line, column, message, expected, code, severity }) => {
+      return { path: dottedPath(path), file: document.file, line, column, message, ...(expected === undefined ? {} : { expected }), code, severity };
+    }),
+  );
+  const includes = included.issues.map(({ document, path, configPath, message }) => {
+    const position = document.locate([...path, "$include"]) ?? { line: 1, column: 1 };
+    return { path: dottedPath(configPath), file: document.file, ...position, message, code: "include", severity: "error" as const };
+  });
+  return [...own, ...includes];
+}
+
+function legacyIssues(report: MigrationReport, origins: Origins, managed: boolean): LocatedIssue[] {
+  return report.map(({ from, fromPath, to, note }) => {
+    const advice = to === "" ? `${from} is an old key: ${note}` : `${from} is an old key: ${note === "" ? `it moved to ${to}` : note}`;
+    const message = managed ? `${advice}; this file is managed from outside, change it there` : `${advice}; "openclaw doctor --fix" rewrites the file`;
+    return { ...origins.locate(fromPath), path: dottedPath(fromPath), message, suggestion: to, code: "legacy_key", severity: managed ? "error" : "warning" };
+  });
+}
+
+function versionIssues(value: unknown, path: string, version: string | undefined): LocatedIssue[] {
+  const touched = newerVersion(value, version);
+  return touched === undefined ? [] : [remark(path, "newer_version", `the file was written by version ${touched}, this is ${version}; settings it added may be refused`)];
+}
+
+function remark(file: string, code: string, message: string): LocatedIssue {
+  return { path: "", file, line: 1, column: 1, message, code, severity: "warning" };
+}
+
+interface SchemaContext {
+  readonly missing: readonly MissingVariable[];
+  readonly place: Origins["locate"];
+  readonly sections: ConfigSections | undefined;
+}
+
+/** What the schema and the rules across keys say, except about values that wait for a variable. */
+function schemaIssues(value: unknown, { missing, place, sections }: SchemaContext): LocatedIssue[] {
+  const waiting = new Set(missing.map((variable) => dottedPath(variable.path)));
+  return validateConfig(value, sections ? { sections } : {})
+    .filter((issue) => !waiting.has(dottedPath(issue.path)))
+    .map(({ path, ...issue }) => ({ ...place(path), ...issue, path: dottedPath(path) }));
+}

@@ -1,0 +1,96 @@
+import { AppError } from "../base/errors.ts";
+import type { ConfigDocument, ValuePath } from "./document/document.ts";
+import type { SyntaxNode } from "./document/syntax.ts";
+import { isReference } from "./environment.ts";
+import { formatPath } from "./path.ts";
+import { isSensitivePath, type ConfigSections } from "./validate/index.ts";
+import { isObject, valueAt } from "./value.ts";
+
+/** Stands for a secret wherever a configuration is shown; sent back, it means "as it was". */
+export const REDACTED = "__OPENCLAW_REDACTED__";
+
+/** `{ source: "env" | "file" | "exec", … }`: says where a secret is and holds none. */
+export function isSecretReference(value: unknown): boolean {
+  return isObject(value) && (value["source"] === "env" || value["source"] === "file" || value["source"] === "exec");
+}
+
+type Visit = (text: string) => string;
+
+/** Applies `visit` to every secret text. One that is a lone `${VAR}` holds no secret and is passed over. */
+function mapSecrets(value: unknown, visit: Visit, sections: ConfigSections | undefined, path: ValuePath = [], inherited = false): unknown {
+  const secret = inherited || (path.length > 0 && isSensitivePath(path, sections));
+  if (typeof value === "string" || typeof value === "number") return secret && value !== "" && !isReference(String(value)) ? visit(String(value)) : value;
+  if (Array.isArray(value)) return value.map((item, index) => mapSecrets(item, visit, sections, [...path, index], secret));
+  if (!isObject(value) || (secret && isSecretReference(value))) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, child]) => [key, mapSecrets(child, visit, sections, [...path, key], secret)]));
+}
+
+/** A configuration that may be shown. */
+export function redactConfig<T>(value: T, sections?: ConfigSections): T {
+  return mapSecrets(value, () => REDACTED, sections) as T;
+}
+
+/** Tells every secret of a configuration, so that a log can leave them out. */
+export function tellSecrets(value: unknown, tell: (secret: string) => void, sections?: ConfigSections): void {
+  mapSecrets(value, (text) => (tell(text), text), sections);
+}
+
+/** Shorter secrets are not searched for in remarks: they would match by chance. */
+const MIN_SEARCHED = 6;
+
+/** The text of a file that may be shown: secrets are replaced where they stand as values, and wherever else they are repeated. */
+export function redactText(document: ConfigDocument, sections?: ConfigSections): string {
+  const { text, root } = document;
+  if (!root) return text === "" ? "" : REDACTED;
+  const ranges: { readonly start: number; readonly end: number }[] = [];
+  const secrets = new Set<string>();
+  collect(root, document.value, [], false);
+  let shown = text;
+  for (const { start, end } of ranges.sort((a, b) => b.start - a.start)) shown = `${shown.slice(0, start)}${JSON.stringify(REDACTED)}${shown.slice(end)}`;
+  for (const secret of [...secrets].sort((a, b) => b.length - a.length)) shown = shown.replaceAll(secret, REDACTED);
+  return shown;
+
+  function collect(node: SyntaxNode, value: unknown, path: ValuePath, inherited: boolean): void {
+    const secret = inherited || (path.length > 0 && isSensitivePath(path, sections));
+    if (node.kind !== "scalar") {
+      if (secret && isSecretReference(value)) return;
+      node.elements.forEach((element, index) => {
+        const segment = element.key ?? index;
+        collect(element.node, valueAt(value, [segment]), [...path, segment], secret);
+      });
+      return;
+    }
+    const { value: held } = node;
+    if (!secret || (typeof held !== "string" && typeof held !== "number") || held === "" || isReference(String(held))) return;
+    ranges.push({ start: node.start, end: node.end });
+    if (String(held).length >= MIN_SEARCHED) secrets.add(String(held));
+  }
+}
+
+export interface RestoreOptions {
+  /** Where `next` stands, for messages. */
+  readonly path?: ValuePath;
+  /** List items with a string `id` mean the item with that id, as in a patch; otherwise items go by index. */
+  readonly byId?: boolean;
+}
+
+/** `next` with every sentinel replaced by what stands in its place in `previous`. Throws where nothing does. */
+export function restoreRedacted(next: unknown, previous: unknown, options: RestoreOptions = {}): unknown {
+  const { path = [], byId = false } = options;
+  if (typeof next === "string") {
+    if (!next.includes(REDACTED)) return next;
+    if (next === REDACTED && previous !== undefined && previous !== REDACTED) return previous;
+    throw new AppError("INVALID_INPUT", `Sentinel value "${REDACTED}" in key ${formatPath(path)} is not valid as real data`);
+  }
+  if (Array.isArray(next)) {
+    const items = Array.isArray(previous) ? previous : [];
+    return next.map((item, index) => restoreRedacted(item, (byId && sameId(items, item)) || items[index], { byId, path: [...path, index] }));
+  }
+  if (!isObject(next)) return next;
+  return Object.fromEntries(Object.entries(next).map(([key, child]) => [key, restoreRedacted(child, valueAt(previous, [key]), { byId, path: [...path, key] })]));
+}
+
+function sameId(items: readonly unknown[], item: unknown): unknown {
+  const id = isObject(item) ? item["id"] : undefined;
+  return typeof id === "string" ? items.find((existing) => isObject(existing) && existing["id"] === id) : undefined;
+}

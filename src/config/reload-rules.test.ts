@@ -1,0 +1,49 @@
+import { expect, test } from "vitest";
+import { diffPaths } from "./diff.ts";
+import { actionsFor, planReload } from "./reload-rules.ts";
+
+test("differences are paths, lists count whole", () => {
+  expect(diffPaths({ a: { b: 1, c: [1, 2] }, d: 1 }, { a: { b: 2, c: [1, 3] }, e: { f: 1 } })).toEqual(["a.b", "a.c", "d", "e"]);
+  expect(diffPaths({ a: [{ x: 1 }] }, { a: [{ x: 1 }] })).toEqual([]);
+});
+
+test.each([
+  ["gateway.reload.mode", [{ kind: "none" }]],
+  ["gateway.remote.url", [{ kind: "none" }]],
+  ["gateway.port", [{ kind: "process" }]],
+  ["hooks.gmail.account", [{ kind: "restart", room: "gmail" }, { kind: "hot", room: "hooks" }]],
+  ["hooks.token", [{ kind: "hot", room: "hooks" }]],
+  ["agents.defaults.heartbeat.every", [{ kind: "restart", room: "heartbeat" }]],
+  ["agents.defaults.model.primary", [{ kind: "none" }]],
+  ["cron.enabled", [{ kind: "restart", room: "cron" }]],
+  ["browser", [{ kind: "restart", room: "browser" }]],
+  ["web.enabled", [{ kind: "restart", room: "channels", id: "whatsapp" }]],
+  ["channels.whatsapp.allowFrom", [{ kind: "none" }]],
+  ["channels.telegram.botToken", [{ kind: "restart", room: "channels", id: "telegram" }]],
+  ["channels.twitch.x", [{ kind: "process" }]],
+  ["channels.defaults.groupPolicy", [{ kind: "process" }]],
+  ["models.providers.x.apiKey", [{ kind: "none" }]],
+  ["plugins.entries.x", [{ kind: "process" }]],
+  ["env.X", [{ kind: "process" }]],
+  ["$schema", [{ kind: "process" }]],
+  ["hooksy", [{ kind: "process" }]],
+])("a change of %s asks for %j", (path, actions) => {
+  expect(actionsFor(path, ["telegram", "whatsapp"])).toEqual(actions);
+});
+
+test("hybrid: hot actions, each once; a restart swallows them", () => {
+  expect(planReload(["cron.a", "cron.b", "logging.level"], "hybrid", []).actions).toEqual([{ kind: "restart", room: "cron" }]);
+  expect(planReload(["cron.a", "gateway.port"], "hybrid", []).actions).toEqual([{ kind: "process" }]);
+  expect(planReload([], "restart", [])).toEqual({ paths: [], actions: [] });
+});
+
+test("hot drops a change set that needs a restart; restart restarts for anything; off does nothing", () => {
+  expect(planReload(["cron.a", "gateway.port"], "hot", [])).toEqual({
+    paths: ["cron.a", "gateway.port"],
+    actions: [],
+    ignored: "config reload requires gateway restart; hot mode ignoring (cron.a, gateway.port)",
+  });
+  expect(planReload(["cron.a"], "hot", []).actions).toEqual([{ kind: "restart", room: "cron" }]);
+  expect(planReload(["logging.level"], "restart", []).actions).toEqual([{ kind: "process" }]);
+  expect(planReload(["gateway.port"], "off", [])).toMatchObject({ actions: [], ignored: expect.stringContaining("gateway.port") });
+});

@@ -1,0 +1,73 @@
+/** What a change of configuration asks for. */
+export type ReloadAction =
+  /** Nothing: it is read on next use. */
+  | { readonly kind: "none" }
+  /** The room takes the new settings while it runs. */
+  | { readonly kind: "hot"; readonly room: string }
+  /** The room (of `channels`: the one named by `id`) stops and starts. */
+  | { readonly kind: "restart"; readonly room: string; readonly id?: string }
+  /** The gateway restarts. */
+  | { readonly kind: "process" };
+
+export type ReloadMode = "hybrid" | "hot" | "restart" | "off";
+
+export interface ReloadPlan {
+  /** Dotted paths that changed. */
+  readonly paths: readonly string[];
+  /** What is to be done; never `none`, no action twice, empty when nothing is. */
+  readonly actions: readonly ReloadAction[];
+  /** Why changes are left undone, for the log. */
+  readonly ignored?: string;
+}
+
+const NONE: ReloadAction = { kind: "none" };
+const PROCESS: ReloadAction = { kind: "process" };
+const hot = (room: string): ReloadAction => ({ kind: "hot", room });
+const restart = (room: string, id?: string): ReloadAction => (id === undefined ? { kind: "restart", room } : { kind: "restart", room, id });
+
+interface Rule {
+  readonly prefix: string;
+  readonly actions: readonly ReloadAction[];
+}
+
+const READ_ON_USE = "meta identity wizard logging models agents tools bindings audio agent routing messages session talk skills ui".split(" ");
+const NEEDS_PROCESS = "plugins gateway discovery canvasHost".split(" ");
+
+/** In order: the first that fits decides. `channels.<id>` of loaded channels is put in where `channels` stands. */
+const RULES: readonly (Rule | "channels")[] = [
+  { prefix: "gateway.remote", actions: [NONE] },
+  { prefix: "gateway.reload", actions: [NONE] },
+  { prefix: "hooks.gmail", actions: [restart("gmail"), hot("hooks")] },
+  { prefix: "hooks", actions: [hot("hooks")] },
+  { prefix: "agents.defaults.heartbeat", actions: [restart("heartbeat")] },
+  { prefix: "agent.heartbeat", actions: [restart("heartbeat")] },
+  { prefix: "cron", actions: [restart("cron")] },
+  { prefix: "browser", actions: [restart("browser")] },
+  // WhatsApp reads its section per use; its connection settings are in `web`.
+  { prefix: "web", actions: [restart("channels", "whatsapp")] },
+  { prefix: "channels.whatsapp", actions: [NONE] },
+  "channels",
+  ...READ_ON_USE.map((prefix) => ({ prefix, actions: [NONE] })),
+  ...NEEDS_PROCESS.map((prefix) => ({ prefix, actions: [PROCESS] })),
+];
+
+/** What one path asks for. What no rule names restarts the gateway. */
+export function actionsFor(path: string, channels: readonly string[]): readonly ReloadAction[] {
+  const rules = RULES.flatMap((rule) => (rule === "channels" ? channels.map((id) => ({ prefix: `channels.${id}`, actions: [restart("channels", id)] })) : [rule]));
+  return rules.find(({ prefix }) => path === prefix || path.startsWith(`${prefix}.`))?.actions ?? [PROCESS];
+}
+
+/** What a set of changes asks for under a reload mode, which is that of the new configuration. `channels`: ids of loaded channels. */
+export function planReload(paths: readonly string[], mode: ReloadMode, channels: readonly string[]): ReloadPlan {
+  if (paths.length === 0) return { paths, actions: [] };
+  if (mode === "off") return { paths, actions: [], ignored: `config reload is off; ignoring (${paths.join(", ")})` };
+  if (mode === "restart") return { paths, actions: [PROCESS] };
+  const actions = paths.flatMap((path) => actionsFor(path, channels)).filter((action) => action.kind !== "none");
+  if (!actions.some((action) => action.kind === "process")) return { paths, actions: distinct(actions) };
+  if (mode === "hot") return { paths, actions: [], ignored: `config reload requires gateway restart; hot mode ignoring (${paths.join(", ")})` };
+  return { paths, actions: [PROCESS] };
+}
+
+function distinct(actions: readonly ReloadAction[]): ReloadAction[] {
+  return [...new Map(actions.map((action) => [JSON.stringify(action), action])).values()];
+}

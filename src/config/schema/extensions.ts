@@ -1,0 +1,67 @@
+/** Skills and plugins: what can be added to a gateway. */
+import { Type } from "typebox";
+import { advanced, amount, choice, count, flag, free, group, map, openGroup, secret, secretMap, text, texts, whole } from "./pieces.ts";
+import { installs } from "./parts.ts";
+
+const atLeastOne = (description: string) => whole(description, { minimum: 1 });
+
+export const skills = group("Instructions that agents load when they need them.", {
+  allowBundled: texts("Only these of the bundled skills."),
+  load: group("Where skills are looked for.", {
+    extraDirs: texts("More folders."),
+    watch: flag("Notice changes."),
+    watchDebounceMs: amount("Wait for this many quiet milliseconds.", advanced),
+  }),
+  install: group("How a skill's programs are installed.", {
+    preferBrew: flag("Homebrew first."),
+    nodeManager: choice("Package manager for Node programs.", ["npm", "pnpm", "yarn", "bun"]),
+  }),
+  limits: group(
+    "Bounds.",
+    {
+      maxCandidatesPerRoot: atLeastOne("Folders looked at."),
+      maxSkillsLoadedPerSource: atLeastOne("Skills loaded from one place."),
+      maxSkillsInPrompt: amount("Skills listed in the prompt."),
+      maxSkillsPromptChars: amount("Longest list in the prompt."),
+      maxSkillFileBytes: amount("Largest skill file."),
+    },
+    [],
+    advanced,
+  ),
+  entries: map(
+    "Settings by skill.",
+    group("One skill.", {
+      enabled: flag("Offer it."),
+      apiKey: secret("Its key."),
+      env: secretMap("Environment variables for it."),
+      config: free("Whatever it reads."),
+    }),
+  ),
+});
+
+const budget = (description: string) => count(description, { maximum: 600_000 });
+
+const pluginHooks = openGroup(
+  "What its hooks may do.",
+  {
+    timeoutMs: budget("Longest a handler may take."),
+    timeouts: map("The same by hook name.", budget("Milliseconds.")),
+    allowConversationAccess: flag("Let it read whole conversations."),
+    allowPromptInjection: flag("Let it change prompts; true when absent."),
+  },
+  Type.Unknown(),
+  advanced,
+);
+
+export const plugins = group("Code that extends the gateway.", {
+  enabled: flag("Load any plugins."),
+  allow: texts("Only these plugins."),
+  deny: texts("Never these plugins; wins over all."),
+  disabled: texts("Another name for deny.", advanced),
+  load: group("Where plugins are looked for.", { paths: texts("More files or folders.") }),
+  slots: group("Roles that one plugin fills.", { memory: text("Plugin that keeps memory; none turns it off.") }),
+  entries: map("Settings by plugin.", group("One plugin.", { enabled: flag("Load it."), config: free("Whatever the plugin reads."), hooks: pluginHooks })),
+  installs: installs("Installed plugins; kept by the install command."),
+});
+
+export const security = group("What operators decide.", { installPolicy: free("Policy asked before something is installed.") }, [], advanced);

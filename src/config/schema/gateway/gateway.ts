@@ -1,0 +1,90 @@
+import { Type } from "typebox";
+import { advanced, amount, choice, count, flag, group, number, openGroup, secret, text, texts } from "../pieces.ts";
+import { http } from "./http.ts";
+
+const controlUi = group("The Control UI.", {
+  enabled: flag("Serve it."),
+  basePath: text("Path it is served under."),
+  root: text("Folder to serve instead of the bundled one.", advanced),
+  allowedOrigins: texts("Web origins that may connect besides the gateway's own."),
+  allowInsecureAuth: flag("Let it connect with a token alone over plain HTTP.", advanced),
+  dangerouslyDisableDeviceAuth: flag("Do not ask browsers for a device identity; anyone with the token gets in.", advanced),
+});
+
+const auth = group("Who may connect.", {
+  mode: choice("How clients prove themselves; password when one is set, token otherwise.", ["none", "token", "password", "trusted-proxy"]),
+  token: secret("Token that clients send."),
+  password: secret("Password that clients send."),
+  allowTailscale: flag("Trust the identity that Tailscale Serve passes on."),
+  rateLimit: group(
+    "Locks out addresses that keep failing.",
+    {
+      maxAttempts: number("Failures before the lockout."),
+      windowMs: number("Time in which they count."),
+      lockoutMs: number("How long the lockout lasts."),
+      exemptLoopback: flag("Never lock out this machine."),
+    },
+    [],
+    advanced,
+  ),
+  trustedProxy: group(
+    "A proxy in front that has checked the user.",
+    {
+      userHeader: text("Header with the user's name.", { minLength: 1 }),
+      requiredHeaders: texts("Headers that must be there."),
+      allowUsers: texts("Only these users; all when empty."),
+    },
+    ["userHeader"],
+    advanced,
+  ),
+});
+
+const remote = group("The gateway that this machine's clients use when mode is remote.", {
+  url: text("Its WebSocket address."),
+  transport: choice("How it is reached.", ["ssh", "direct"]),
+  token: secret("Token for it."),
+  password: secret("Password for it."),
+  tlsFingerprint: text("Fingerprint its certificate must have."),
+  sshTarget: text("SSH destination, as user@host."),
+  sshIdentity: text("SSH key file."),
+});
+
+export const gateway = group("The server that everything connects to.", {
+  port: count("Port it listens on."),
+  mode: choice("local runs the gateway here, remote only uses one elsewhere.", ["local", "remote"]),
+  bind: choice("Addresses it listens on; anything but loopback needs authentication.", ["auto", "lan", "loopback", "custom", "tailnet"]),
+  controlUi,
+  auth,
+  trustedProxies: texts("Addresses of proxies whose forwarded headers count."),
+  tools: group("Tools over HTTP.", { deny: texts("Refused besides the built-in list."), allow: texts("Taken off the built-in list.") }, [], advanced),
+  channelHealthCheckMinutes: amount("Minutes between two looks at the channels; 0 is never.", advanced),
+  tailscale: group("Exposure through Tailscale.", {
+    mode: choice("serve reaches the tailnet, funnel the internet.", ["off", "serve", "funnel"]),
+    resetOnExit: flag("Undo it on exit."),
+  }),
+  remote,
+  reload: group("What happens when this file changes.", {
+    mode: choice("hybrid applies what it can and restarts for the rest.", ["off", "restart", "hot", "hybrid"]),
+    debounceMs: amount("Wait for this many quiet milliseconds.", advanced),
+  }),
+  tls: openGroup(
+    "Encryption.",
+    {
+      enabled: flag("Serve wss and https."),
+      autoGenerate: flag("Make a certificate when there is none."),
+      certPath: text("Certificate file."),
+      keyPath: text("Key file."),
+      caPath: text("File of accepted authorities."),
+    },
+    Type.Unknown(),
+  ),
+  http,
+  nodes: group("Devices that connect as nodes.", {
+    browser: group("Browsers of nodes.", {
+      mode: choice("How a node's browser is chosen.", ["auto", "manual", "off"]),
+      node: text("The node to use."),
+    }),
+    allowCommands: texts("Commands allowed beyond the defaults."),
+    denyCommands: texts("Commands never sent; wins over all."),
+  }),
+});

@@ -1,0 +1,33 @@
+import { advanced, amount, choice, count, flag, group, ids, map, text, texts } from "../pieces.ts";
+
+const execProperties = {
+  host: choice("Where commands run.", ["sandbox", "gateway", "node"]),
+  security: choice("Which commands may run.", ["deny", "allowlist", "full"]),
+  ask: choice("When a person is asked first.", ["off", "on-miss", "always"]),
+  node: text("Node that commands run on when host is node."),
+  pathPrepend: texts("Folders put before PATH."),
+  safeBins: texts("Programs that only filter their input and need no approval."),
+  backgroundMs: count("A command that takes longer goes to the background."),
+  timeoutSec: count("A command that takes longer is ended."),
+  cleanupMs: count("How long a finished background command is remembered.", advanced),
+  notifyOnExit: flag("Tell the agent when a background command ends."),
+  notifyOnExitEmptySuccess: flag("Also when it succeeded and printed nothing.", advanced),
+  applyPatch: group("The apply_patch tool.", {
+    enabled: flag("Offer it."),
+    workspaceOnly: flag("Only inside the workspace."),
+    allowModels: texts("Only to these models."),
+  }),
+};
+
+export const exec = group("The exec tool.", execProperties);
+export const agentExec = group("The exec tool of this agent.", {
+  ...execProperties,
+  approvalRunningNoticeMs: amount("Say that a command still runs after this long; 0 is never.", advanced),
+});
+
+export const fs = group("The file tools.", { workspaceOnly: flag("Only inside the workspace.") });
+
+export const elevated = group("Commands outside the sandbox on a sender's request.", {
+  enabled: flag("Allow them."),
+  allowFrom: map("Who may ask, by channel.", ids("Senders; * is anyone.")),
+});

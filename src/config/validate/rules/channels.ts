@@ -1,0 +1,50 @@
+import { ruleIssue, withSuggestion, type Issue, type Path } from "../issue.ts";
+import { isObject } from "../../value.ts";
+import { quoted } from "../words.ts";
+import { agentScopes, entriesAt, valueAt, type Rule } from "./rule.ts";
+
+const admitsAll = (value: unknown): boolean => Array.isArray(value) && value.some((id) => String(id).trim() === "*");
+
+function checkOpenPolicy(scope: Record<string, unknown>, parent: Record<string, unknown>, path: Path): Issue | undefined {
+  const dm = isObject(scope["dm"]) ? scope["dm"] : {};
+  const isOwn = scope["dmPolicy"] !== undefined;
+  const isOpen = isOwn ? scope["dmPolicy"] === "open" : dm["policy"] === "open";
+  if (!isOpen) return undefined;
+  const lists = [scope["allowFrom"] ?? parent["allowFrom"], dm["allowFrom"] ?? valueAt(parent, "dm", "allowFrom")];
+  if (lists.some(admitsAll)) return undefined;
+  const at = isOwn ? [...path, "dmPolicy"] : [...path, "dm", "policy"];
+  const list = isOwn ? "allowFrom" : "dm.allowFrom";
+  return ruleIssue(at, `"open" lets anyone write to the agent: confirm it with "*" in ${list}, or use "pairing"`);
+}
+
+export const openChannelsSayIt: Rule = function* (config) {
+  for (const { key, path, value } of entriesAt(config, "channels")) {
+    if (key === "defaults" || !isObject(value)) continue;
+    const own = checkOpenPolicy(value, {}, path);
+    if (own) yield own;
+    for (const account of entriesAt(config, ...path, "accounts")) {
+      const issue = isObject(account.value) ? checkOpenPolicy(account.value, value, account.path) : undefined;
+      if (issue) yield issue;
+    }
+  }
+};
+
+export const channelsExist: Rule = function* (config, { knownChannels }) {
+  if (!knownChannels) return;
+  for (const { key, path } of entriesAt(config, "channels")) {
+    if (key === "defaults" || knownChannels.includes(key)) continue;
+    const hint = withSuggestion(`unknown channel ${quoted(key)}`, key, knownChannels);
+    yield { ...hint, path, code: "unknown-channel", severity: "error" };
+  }
+};
+
+export const heartbeatTargetsExist: Rule = function* (config, { knownChannels }) {
+  if (!knownChannels) return;
+  const known = ["last", "none", ...knownChannels];
+  for (const scope of agentScopes(config)) {
+    const target = valueAt(scope.value, "heartbeat", "target");
+    if (typeof target !== "string" || target.trim() === "" || known.includes(target.trim().toLowerCase())) continue;
+    const hint = withSuggestion(`unknown heartbeat target ${quoted(target)}; expected last, none or a channel id`, target, known);
+    yield { ...hint, path: [...scope.path, "heartbeat", "target"], code: "unknown-channel", severity: "error" };
+  }
+};

@@ -1,0 +1,50 @@
+import { ruleIssue } from "../issue.ts";
+import { describeFound, quoted } from "../words.ts";
+import { isGiven, itemsAt, objectAt, valueAt, type Rule } from "./rule.ts";
+
+export const hooksNeedToken: Rule = function* (config) {
+  const hooks = objectAt(config, "hooks");
+  if (hooks?.["enabled"] !== true) return;
+  if (!isGiven(hooks["token"])) yield ruleIssue(["hooks", "enabled"], "hooks.enabled needs hooks.token: a secret that senders must know");
+};
+
+export const hooksTokenIsOwn: Rule = function* (config) {
+  const token = valueAt(config, "hooks", "token");
+  const gatewayToken = valueAt(config, "gateway", "auth", "token");
+  if (typeof token !== "string" || typeof gatewayToken !== "string" || token.trim() === "") return;
+  if (token.trim() === gatewayToken.trim()) {
+    yield ruleIssue(["hooks", "token"], "is the same as gateway.auth.token: whoever sends webhooks could control the gateway; use another");
+  }
+};
+
+export const hooksPathIsBelowRoot: Rule = function* (config) {
+  const path = valueAt(config, "hooks", "path");
+  if (typeof path === "string" && /^\/+$/.test(path.trim())) {
+    yield ruleIssue(["hooks", "path"], 'must not be "/": hooks need a path of their own, such as /hooks');
+  }
+};
+
+export const hookModulesAreRelative: Rule = function* (config) {
+  const transforms = [...itemsAt(config, "hooks", "mappings")].map(({ path }) => [...path, "transform", "module"]);
+  const handlers = [...itemsAt(config, "hooks", "internal", "handlers")].map(({ path }) => [...path, "module"]);
+  for (const path of [...transforms, ...handlers]) {
+    const module = valueAt(config, ...path);
+    if (typeof module !== "string") continue;
+    const isSafe = module.trim() !== "" && !/^[/\\~]/.test(module) && !module.includes(":") && !module.split(/[/\\]/).includes("..");
+    if (!isSafe) yield ruleIssue(path, `expected a relative path without "..", "~" and ":", found ${describeFound(module, false)}`);
+  }
+};
+
+/** A request without a session of its own gets `defaultSessionKey`, or one that begins with `hook:`. */
+export const hookPrefixesAdmitDefault: Rule = function* (config) {
+  const prefixes = [...itemsAt(config, "hooks", "allowedSessionKeyPrefixes")].map(({ value }) => value).filter((value) => typeof value === "string");
+  if (prefixes.length === 0) return;
+  const key = valueAt(config, "hooks", "defaultSessionKey");
+  const wanted = typeof key === "string" && key.trim() !== "" ? key.trim() : "hook:";
+  if (prefixes.some((prefix) => wanted.toLowerCase().startsWith(prefix.trim().toLowerCase()))) return;
+  const what = wanted === "hook:" ? '"hook:", which sessions of hooks begin with,' : `the defaultSessionKey ${quoted(wanted)}`;
+  yield ruleIssue(
+    ["hooks", "allowedSessionKeyPrefixes"],
+    `does not admit ${what} so that requests without a session key would be refused; add a prefix for it`,
+  );
+};

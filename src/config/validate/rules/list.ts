@@ -1,0 +1,53 @@
+import {
+  avatarsInWorkspace,
+  boundAgentsExist,
+  broadcastAgentsExist,
+  hookAgentsExist,
+  mainKeyIsMain,
+  oneDefaultAgent,
+  separateAgentDirs,
+  uniqueAgentIds,
+} from "./agents.ts";
+import { cronWebhookIsHttp, profilesHaveAddress } from "./browser-and-cron.ts";
+import { channelsExist, heartbeatTargetsExist, openChannelsSayIt } from "./channels.ts";
+import { openBindNeedsAuth, passwordModeNeedsPassword, portExists, tailscaleFitsBindAndAuth, trustedProxyIsComplete } from "./gateway.ts";
+import { hookModulesAreRelative, hookPrefixesAdmitDefault, hooksNeedToken, hooksPathIsBelowRoot, hooksTokenIsOwn } from "./hooks.ts";
+import { disabledPluginConfig, pluginsExist } from "./plugins.ts";
+import type { Rule } from "./rule.ts";
+import { sandboxStaysClosed } from "./sandbox.ts";
+import { heartbeatTimes, lenientDurations, sessionMaintenance } from "./times.ts";
+import { oneAllowList, risingLoopThresholds } from "./tools.ts";
+
+export const rules: readonly Rule[] = [
+  uniqueAgentIds,
+  oneDefaultAgent,
+  separateAgentDirs,
+  avatarsInWorkspace,
+  boundAgentsExist,
+  broadcastAgentsExist,
+  hookAgentsExist,
+  mainKeyIsMain,
+  heartbeatTimes,
+  heartbeatTargetsExist,
+  sessionMaintenance,
+  lenientDurations,
+  oneAllowList,
+  risingLoopThresholds,
+  sandboxStaysClosed,
+  hooksNeedToken,
+  hooksTokenIsOwn,
+  hooksPathIsBelowRoot,
+  hookModulesAreRelative,
+  hookPrefixesAdmitDefault,
+  portExists,
+  openBindNeedsAuth,
+  passwordModeNeedsPassword,
+  tailscaleFitsBindAndAuth,
+  trustedProxyIsComplete,
+  profilesHaveAddress,
+  cronWebhookIsHttp,
+  channelsExist,
+  openChannelsSayIt,
+  pluginsExist,
+  disabledPluginConfig,
+];

@@ -1,0 +1,65 @@
+import { ruleIssue, type Issue, type Path } from "../issue.ts";
+import { isObject } from "../../value.ts";
+import { entriesAt, itemsAt, objectAt, valueAt, type Placed, type Rule } from "./rule.ts";
+
+const isFilled = (value: unknown): boolean => Array.isArray(value) && value.length > 0;
+
+function* checkPolicy(policy: unknown, path: Path): Generator<Issue> {
+  if (isObject(policy) && isFilled(policy["allow"]) && isFilled(policy["alsoAllow"])) {
+    yield ruleIssue([...path, "alsoAllow"], "allow and alsoAllow exclude each other; put everything into allow, or use a profile with alsoAllow");
+  }
+}
+
+function* toolScopes(config: unknown): Generator<Placed<Record<string, unknown>>> {
+  const tools = objectAt(config, "tools");
+  if (tools) yield { path: ["tools"], value: tools };
+  for (const { path } of itemsAt(config, "agents", "list")) {
+    const own = objectAt(config, ...path, "tools");
+    if (own) yield { path: [...path, "tools"], value: own };
+  }
+}
+
+/** Channels write policies into groups, rooms and senders, wherever their plugin likes. */
+function* channelPolicies(value: unknown, path: Path): Generator<Issue> {
+  if (!isObject(value)) return;
+  for (const [key, child] of Object.entries(value)) {
+    if (key === "tools") yield* checkPolicy(child, [...path, key]);
+    else if (key === "toolsBySender" && isObject(child))
+      for (const [sender, policy] of Object.entries(child)) yield* checkPolicy(policy, [...path, key, sender]);
+    else yield* channelPolicies(child, [...path, key]);
+  }
+}
+
+export const oneAllowList: Rule = function* (config) {
+  for (const { path, value } of toolScopes(config)) {
+    yield* checkPolicy(value, path);
+    for (const entry of entriesAt(config, ...path, "byProvider")) yield* checkPolicy(entry.value, entry.path);
+    for (const part of ["subagents", "sandbox"]) yield* checkPolicy(valueAt(value, part, "tools"), [...path, part, "tools"]);
+  }
+  yield* channelPolicies(config["channels"], ["channels"]);
+};
+
+const THRESHOLDS = [
+  ["warningThreshold", 10],
+  ["criticalThreshold", 20],
+  ["globalCircuitBreakerThreshold", 30],
+] as const;
+
+export const risingLoopThresholds: Rule = function* (config) {
+  for (const scope of toolScopes(config)) {
+    const loop = objectAt(scope.value, "loopDetection");
+    if (!loop) continue;
+    for (const [index, [key, fallback]] of THRESHOLDS.entries()) {
+      const [lowerKey, lowerFallback] = THRESHOLDS[index - 1] ?? [];
+      if (lowerKey === undefined) continue;
+      const lower = loop[lowerKey] ?? lowerFallback;
+      const upper = loop[key] ?? fallback;
+      if (typeof lower !== "number" || typeof upper !== "number" || lower < upper) continue;
+      // With one of the two left to its default the gateway can still raise the other.
+      const areBothGiven = loop[key] !== undefined && loop[lowerKey] !== undefined;
+      const at = loop[key] === undefined ? lowerKey : key;
+      const message = `${key} (${upper}) must be greater than ${lowerKey} (${lower})`;
+      yield ruleIssue([...scope.path, "loopDetection", at], message, areBothGiven ? "error" : "warning");
+    }
+  }
+};

@@ -1,0 +1,85 @@
+import { AppError } from "../../base/errors.ts";
+import { changesBetween } from "../diff.ts";
+import { parseDocument, type ValuePath } from "../document/document.ts";
+import { rewriteDocument } from "../document/edit.ts";
+import { hasReference, substituteText } from "../environment.ts";
+import type { Env } from "../env.ts";
+import type { Loaded } from "../load.ts";
+import { migrate } from "../migrate/index.ts";
+import { formatPath, parsePath } from "../path.ts";
+import { restoreRedacted } from "../redact.ts";
+import type { OpenClawConfig } from "../schema/index.ts";
+import { hasPath, isObject, mergePatch, valueAt, withoutPath, withValue } from "../value.ts";
+
+/** A change to the configuration file. */
+export type ConfigEdit =
+  | { readonly kind: "set"; readonly path: string | ValuePath; readonly value: unknown }
+  | { readonly kind: "unset"; readonly path: string | ValuePath }
+  /** Objects recursively, `null` deletes, lists replace (lists of things with an `id` merge). */
+  | { readonly kind: "patch"; readonly value: unknown }
+  /** Everything becomes this value. */
+  | { readonly kind: "replace"; readonly value: unknown }
+  /** The main file becomes this text. */
+  | { readonly kind: "text"; readonly text: string }
+  /** What differs between the configuration in use and this one is written; defaults are not. */
+  | { readonly kind: "update"; readonly config: OpenClawConfig }
+  /** Old keys move to their new places. */
+  | { readonly kind: "migrate" };
+
+/** The value that the configuration has after an edit, before variables are put in. `text` edits are handled apart. */
+export function editedValue(loaded: Loaded, edit: Exclude<ConfigEdit, { kind: "text" }>): unknown {
+  const base = loaded.unresolved;
+  switch (edit.kind) {
+    case "set":
+      return withChange(base, segments(edit.path), edit.value, loaded.env);
+    case "unset":
+      if (!hasPath(base, segments(edit.path))) {
+        throw new AppError("NOT_FOUND", `Config path not found: ${formatPath(segments(edit.path))}; "openclaw config get" shows what is set`);
+      }
+      return withoutPath(base, segments(edit.path));
+    case "patch":
+      if (!isObject(edit.value)) throw new AppError("INVALID_INPUT", "config.patch raw must be an object");
+      return keepReferences(mergePatch(base, restoreRedacted(edit.value, base, { byId: true })), base, loaded.env);
+    case "replace":
+      return keepReferences(restoreRedacted(edit.value, base), base, loaded.env);
+    case "update":
+      return updated(loaded, edit.config);
+    case "migrate":
+      return migrate(base).value;
+  }
+}
+
+function segments(path: string | ValuePath): ValuePath {
+  return typeof path === "string" ? parsePath(path) : path;
+}
+
+function withChange(base: unknown, path: ValuePath, value: unknown, env: Env): unknown {
+  const next = withValue(base, path, restoreRedacted(value, valueAt(base, path), { path }));
+  if (!next) throw new AppError("INVALID_INPUT", `${formatPath(path)} cannot be set: a list takes an index up to its length`);
+  return keepReferences(next.value, base, env);
+}
+
+/** `next` with `${VAR}` kept where the new text is what the old one resolves to. */
+export function keepReferences(next: unknown, base: unknown, env: Env): unknown {
+  if (typeof next === "string") {
+    return typeof base === "string" && base !== next && hasReference(base) && substituteText(base, env, () => {}) === next ? base : next;
+  }
+  if (Array.isArray(next)) return Array.isArray(base) ? next.map((item, index) => keepReferences(item, base[index], env)) : next;
+  if (!isObject(next) || !isObject(base)) return next;
+  return Object.fromEntries(Object.entries(next).map(([key, child]) => [key, Object.hasOwn(base, key) ? keepReferences(child, base[key], env) : child]));
+}
+
+function updated(loaded: Loaded, config: OpenClawConfig): unknown {
+  let next = migrate(loaded.unresolved).value;
+  for (const { path, after } of changesBetween(loaded.snapshot.config, config)) {
+    next = after === undefined ? withoutPath(next, path) : (withValue(next, path, after)?.value ?? next);
+  }
+  return keepReferences(restoreRedacted(next, loaded.unresolved), loaded.unresolved, loaded.env);
+}
+
+/** A text to take the main file's place, with sentinels replaced by what the file has now. One that does not parse is left for the check. */
+export function restoredText(text: string, loaded: Loaded): string {
+  const document = parseDocument(text);
+  if (!document.root) return text;
+  return rewriteDocument(document, restoreRedacted(document.value, loaded.snapshot.parsed));
+}

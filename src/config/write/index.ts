@@ -1,0 +1,167 @@
+import { closeSync, fsyncSync, openSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+import type { Clock } from "../../base/clock.ts";
+import { AppError, fileError, systemCode } from "../../base/errors.ts";
+import { failpoint } from "../../base/failpoints.ts";
+import { ensureFolder, writeAtomic } from "../../base/files.ts";
+import type { Ids } from "../../base/ids.ts";
+import { parseDocument } from "../document/document.ts";
+import { rewriteDocument } from "../document/edit.ts";
+import { invalidConfig } from "../last-good.ts";
+import { loadConfig, type Loaded, type LoadOptions } from "../load.ts";
+import { sha256 } from "../sha256.ts";
+import { diskFiles, overlayFiles, type ConfigFiles } from "../source-files.ts";
+import { isObject, withValue } from "../value.ts";
+import { appendAudit, auditEntry, type WriteResult } from "./audit.ts";
+import { keepBackup, temporaryName } from "./backup.ts";
+import { editedValue, restoredText, type ConfigEdit } from "./edits.ts";
+import { placeChanges } from "./placement.ts";
+
+export type { ConfigEdit } from "./edits.ts";
+
+export interface WriteRequest {
+  readonly edit: ConfigEdit;
+  /** Hash of the file that the edit was made for; with `requireBaseHash`, writing over an existing file without one is refused. */
+  readonly baseHash?: string | undefined;
+  readonly requireBaseHash?: boolean | undefined;
+  /** Who writes, for the audit. */
+  readonly by: string;
+}
+
+export interface WriteDeps {
+  readonly load: LoadOptions;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly version: string;
+  readonly warn?: ((message: string) => void) | undefined;
+}
+
+export interface Written {
+  readonly before: Loaded;
+  readonly after: Loaded;
+  /** Files whose text changed; empty when the edit changed nothing and nothing was written. */
+  readonly files: readonly string[];
+}
+
+/**
+ * Changes the configuration file: the user's text is edited in place, checked as a whole before anything is written, and replaced in one step.
+ * Throws `CONFIG_STALE`, `CONFIG_INVALID` (with all issues) or what the file system says; the file is then as it was.
+ */
+export function writeConfig(request: WriteRequest, deps: WriteDeps): Written {
+  const files = deps.load.files ?? diskFiles;
+  const before = loadConfig(deps.load);
+  checkBase(before, request);
+  const main = before.documents.get(before.snapshot.path)!;
+  const texts = request.edit.kind === "text" ? new Map([[main.file, restoredText(request.edit.text, before)]]) : editedTexts(before, request.edit, files);
+  if ([...texts].every(([file, text]) => before.documents.get(file)?.text === text) && before.snapshot.exists) return { before, after: before, files: [] };
+  stamp(texts, before, deps);
+  const after = loadConfig({ ...deps.load, path: before.snapshot.path, files: overlayFiles(files, texts) });
+  if (!after.snapshot.valid) {
+    const [first] = after.snapshot.issues;
+    throw invalidConfig(`Config validation failed: ${first?.path || "<root>"}: ${first?.message}`, after.snapshot.issues);
+  }
+  store(texts, { before, after, by: request.by, files, deps });
+  return { before, after, files: [...texts.keys()] };
+}
+
+function checkBase(before: Loaded, request: WriteRequest): void {
+  const { exists, hash } = before.snapshot;
+  if (!exists || (request.baseHash === undefined && !request.requireBaseHash)) return;
+  if (hash === "") throw new AppError("CONFIG_STALE", "config base hash unavailable; re-run config.get and retry");
+  if (request.baseHash === undefined) throw new AppError("CONFIG_STALE", "config base hash required; re-run config.get and retry");
+  if (request.baseHash !== hash) throw new AppError("CONFIG_STALE", "config changed since last load; re-run config.get and retry", { details: { hash } });
+}
+
+function editedTexts(before: Loaded, edit: Exclude<ConfigEdit, { kind: "text" }>, files: ConfigFiles): Map<string, string> {
+  const main = before.documents.get(before.snapshot.path)!;
+  if (edit.kind === "replace" && !main.root) return new Map([[main.file, `${JSON.stringify(edit.value, null, 2)}\n`]]);
+  const broken = before.snapshot.issues.filter((issue) => issue.code === "syntax" || issue.code === "include" || issue.code === "unreadable");
+  if (broken.length > 0) throw invalidConfig("invalid config; fix before patching", broken);
+  return placeChanges(main, editedValue(before, edit), files);
+}
+
+/** Notes version and time in the main file. */
+function stamp(texts: Map<string, string>, before: Loaded, deps: WriteDeps): void {
+  const { path } = before.snapshot;
+  const document = parseDocument(texts.get(path) ?? before.documents.get(path)!.text, path);
+  if (!document.root || !isObject(document.value)) return;
+  const meta = isObject(document.value["meta"]) ? document.value["meta"] : {};
+  const stamped = withValue(document.value, ["meta"], { ...meta, lastTouchedVersion: deps.version, lastTouchedAt: new Date(deps.clock.now()).toISOString() });
+  texts.set(path, withFinalNewline(rewriteDocument(document, stamped?.value)));
+}
+
+function withFinalNewline(text: string): string {
+  return /[\r\n]$/.test(text) ? text : `${text}\n`;
+}
+
+interface StoreContext {
+  readonly before: Loaded;
+  readonly after: Loaded;
+  readonly by: string;
+  readonly files: ConfigFiles;
+  readonly deps: WriteDeps;
+}
+
+/** Included files first: a crash in between leaves a main file that fits one or the other. */
+function store(texts: ReadonlyMap<string, string>, context: StoreContext): void {
+  const { before, after, by, deps } = context;
+  const { path } = before.snapshot;
+  const order = [...texts.keys()].sort((a, b) => Number(a === path) - Number(b === path));
+  let result: WriteResult = "failed";
+  try {
+    for (const file of order) result = storeFile(file, texts.get(file)!, context);
+  } catch (error) {
+    result = "failed";
+    throw error;
+  } finally {
+    const nextText = texts.get(path) ?? "";
+    const warn = deps.warn ?? (() => {});
+    appendAudit(before.paths.state, auditEntry({ before: before.snapshot, after: after.snapshot, nextText, by, now: deps.clock.now(), result }), warn);
+  }
+}
+
+function storeFile(file: string, text: string, { before, files, deps }: StoreContext): WriteResult {
+  const exists = files.exists(file);
+  ensureFolder(dirname(file));
+  const target = exists ? files.realPath(file) : file;
+  if (exists) {
+    const current = files.read(file);
+    const known = file === before.snapshot.path ? before.snapshot.hash : sha256(before.documents.get(file)?.text ?? "");
+    if (sha256(current) !== known) {
+      throw new AppError("CONFIG_STALE", "config changed since last load; re-run config.get and retry", { details: { file } });
+    }
+    keepBackup(file, current, deps.ids);
+  }
+  // Never wider than the owner; a file that its owner made read-only stays that.
+  const mode = ((files.mode(target) ?? 0o600) & 0o600) || 0o600;
+  const result = replaceFile(target, text, mode, deps.ids);
+  failpoint("config.written");
+  return result;
+}
+
+/** Some places (a file mounted into a container, some network disks) take no rename onto a file; there it is overwritten. */
+function replaceFile(path: string, text: string, mode: number, ids: Ids): WriteResult {
+  try {
+    writeAtomic(path, text, { mode, temporary: temporaryName(path, ids) });
+    return "rename";
+  } catch (error) {
+    const code = error instanceof AppError ? systemCode(error.cause) : undefined;
+    if (code !== "EPERM" && code !== "EEXIST" && code !== "EBUSY") throw error;
+    overwrite(path, text, mode);
+    return "copy-fallback";
+  }
+}
+
+function overwrite(path: string, text: string, mode: number): void {
+  try {
+    const fd = openSync(path, "w", mode);
+    try {
+      writeFileSync(fd, text);
+      fsyncSync(fd);
+    } finally {
+      closeSync(fd);
+    }
+  } catch (error) {
+    throw fileError(path, "could not write", error);
+  }
+}

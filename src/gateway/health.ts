@@ -1,0 +1,22 @@
+/** `ok`: everything works; `degraded`: it works, but somebody should look; `failed`: nothing is acknowledged any more. */
+export type HealthState = "ok" | "degraded" | "failed";
+
+/** What `/health` and `openclaw status` show. */
+export interface HealthReport {
+  readonly ok: boolean;
+  readonly status: HealthState;
+  readonly version: string;
+  readonly pid: number;
+  /** ISO time. */
+  readonly startedAt: string;
+  readonly uptimeMs: number;
+  /** One sentence per thing that somebody should look at. */
+  readonly problems: readonly string[];
+  readonly config: {
+    readonly path: string;
+    /** Where the running configuration came from. */
+    readonly source: "file" | "last-good" | "defaults";
+    readonly issues: readonly string[];
+  };
+  readonly store: Readonly<Record<string, unknown>>;
+}

@@ -1,0 +1,69 @@
+import type { NoInput } from "./input.ts";
+
+/** A job as the automation room defines it, with what the store is asked by. */
+export interface CronJobRow {
+  readonly id: string;
+  readonly agentId: string | null;
+  readonly enabled: boolean;
+  readonly nextRunAt: number | null;
+  readonly version: number;
+  readonly updatedAt: number;
+  readonly job: unknown;
+}
+
+/** One scheduled time of one job. There is never a second row for it. */
+export interface CronSlotRow {
+  readonly jobId: string;
+  readonly scheduledAt: number;
+  readonly state: "running" | "finished" | "missed";
+  readonly owner: string | null;
+  readonly claimedAt: number;
+  readonly finishedAt: number | null;
+  /** `ok`, `error` or `skipped` once finished. */
+  readonly status: string | null;
+  readonly detail: unknown;
+}
+
+export interface CronWrites {
+  /** Writes a job. With `version` only over that one (0 = there must be none), else `CONFLICT`. */
+  "cron.job.put": {
+    input: {
+      readonly id: string;
+      readonly job: unknown;
+      readonly enabled: boolean;
+      readonly nextRunAt: number | null;
+      readonly agentId?: string | undefined;
+      readonly version?: number | undefined;
+    };
+    result: { readonly version: number };
+  };
+  /** Moves the next time alone. */
+  "cron.job.next": { input: { readonly id: string; readonly nextRunAt: number | null }; result: void };
+  /** Its slots stay until their retention ends, so that a deleted and restored job cannot run a slot twice. */
+  "cron.job.delete": { input: { readonly id: string }; result: { readonly deleted: boolean } };
+  /** `claimed: false` when the slot was claimed, finished or missed before; `slot` is the row that is there. */
+  "cron.slot.claim": {
+    input: { readonly jobId: string; readonly scheduledAt: number; readonly owner?: string | undefined };
+    result: { readonly claimed: boolean; readonly slot: CronSlotRow };
+  };
+  /** `CONFLICT` unless it is running. */
+  "cron.slot.finish": {
+    input: { readonly jobId: string; readonly scheduledAt: number; readonly status: "ok" | "error" | "skipped"; readonly detail?: unknown };
+    result: void;
+  };
+  /** Records slots nobody ran. Returns those that were not known before. */
+  "cron.slot.missed": { input: { readonly jobId: string; readonly scheduledAt: readonly number[] }; result: readonly number[] };
+}
+
+export interface CronReads {
+  "cron.job.get": { input: { readonly id: string }; result: CronJobRow | undefined };
+  /** By next time, those without one last. */
+  "cron.job.list": { input: { readonly enabled?: boolean | undefined; readonly dueUntil?: number | undefined }; result: readonly CronJobRow[] };
+  /** Newest first. */
+  "cron.slot.list": {
+    input: { readonly jobId: string; readonly limit?: number | undefined; readonly before?: number | undefined };
+    result: readonly CronSlotRow[];
+  };
+  /** Slots that run, or ran when the process died. */
+  "cron.slot.running": { input: NoInput; result: readonly CronSlotRow[] };
+}

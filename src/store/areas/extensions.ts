@@ -1,0 +1,54 @@
+/** Small JSON state of a plugin in a session. */
+export interface ExtensionRow {
+  readonly sessionKey: string;
+  readonly pluginId: string;
+  readonly namespace: string;
+  readonly value: unknown;
+  readonly updatedAt: number;
+}
+
+/** Text a plugin wants the next model turn of a session to see, once. */
+export interface InjectionRow {
+  readonly id: string;
+  readonly sessionKey: string;
+  readonly pluginId: string;
+  readonly placement: string;
+  readonly text: string;
+  readonly payload: unknown;
+  readonly createdAt: number;
+  readonly expiresAt: number | null;
+}
+
+export interface ExtensionsWrites {
+  /** Null takes the value away. */
+  "extensions.set": { input: { readonly sessionKey: string; readonly pluginId: string; readonly namespace: string; readonly value: unknown }; result: void };
+  /** Takes away state and waiting injections: of a session (reset, delete), of a plugin (disable), or of one in the other. */
+  "extensions.clear": {
+    input: { readonly sessionKey: string; readonly pluginId?: string | undefined } | { readonly pluginId: string; readonly sessionKey?: undefined };
+    result: { readonly values: number; readonly injections: number };
+  };
+  /** Deduplicated by plugin, session and `idempotencyKey`. */
+  "injections.add": {
+    input: {
+      readonly id: string;
+      readonly sessionKey: string;
+      readonly pluginId: string;
+      readonly placement: string;
+      readonly text: string;
+      readonly payload?: unknown;
+      readonly idempotencyKey?: string | undefined;
+      readonly expiresAt?: number | undefined;
+    };
+    result: { readonly id: string; readonly duplicate: boolean };
+  };
+  /** Gives a turn everything that waits for its session, oldest first; expired ones are dropped. A resumed turn gets the same again. */
+  "injections.drain": { input: { readonly sessionKey: string; readonly turnId: string }; result: readonly InjectionRow[] };
+}
+
+export interface ExtensionsReads {
+  "extensions.get": {
+    input: { readonly sessionKey: string; readonly pluginId?: string | undefined; readonly namespace?: string | undefined };
+    result: readonly ExtensionRow[];
+  };
+  "injections.waiting": { input: { readonly sessionKey: string; readonly now: number }; result: readonly InjectionRow[] };
+}

@@ -1,0 +1,29 @@
+export type IdempotencyBegun =
+  /** The key is ours: do the work, then `complete` (or `abandon`). */
+  | { readonly status: "new" }
+  /** The same request is being worked on. */
+  | { readonly status: "running"; readonly since: number }
+  | { readonly status: "replay"; readonly result: unknown }
+  /** The key was used for a different request. */
+  | { readonly status: "mismatch" };
+
+export interface IdempotencyWrites {
+  /** `ttlMs` is raised to 7 days when shorter. */
+  "idempotency.begin": {
+    input: { readonly scope: string; readonly key: string; readonly payloadHash: string; readonly ttlMs?: number | undefined };
+    result: IdempotencyBegun;
+  };
+  /** `CONFLICT` unless it is running. */
+  "idempotency.complete": { input: { readonly scope: string; readonly key: string; readonly result: unknown }; result: void };
+  /** Frees a running key: nothing was done under it. */
+  "idempotency.abandon": { input: { readonly scope: string; readonly key: string }; result: void };
+}
+
+export interface IdempotencyReads {
+  "idempotency.get": {
+    input: { readonly scope: string; readonly key: string };
+    result:
+      | { readonly payloadHash: string; readonly state: "running" | "done"; readonly result: unknown; readonly createdAt: number; readonly expiresAt: number }
+      | undefined;
+  };
+}

@@ -1,0 +1,98 @@
+import type { NoInput } from "./input.ts";
+import type { Outcome } from "./outcome.ts";
+
+/** One input as it arrived. Unique by channel, account, conversation and message id; clients without message ids give their idempotency key. */
+export interface InboxInput {
+  readonly channel: string;
+  readonly account: string;
+  readonly conversation: string;
+  readonly messageId: string;
+  /** What kind of input it is: `message`, `cron`, `heartbeat`, `webhook`, `subagent`, … */
+  readonly kind: string;
+  readonly text: string;
+  /** Everything else the path needs, as JSON. */
+  readonly payload?: unknown;
+  readonly sender?: string | undefined;
+  /** May be unknown until routing; see `inbox.assign`. */
+  readonly sessionKey?: string | undefined;
+  readonly agentId?: string | undefined;
+}
+
+export type InboxState = "pending" | "claimed" | "settled";
+
+export interface InboxRow {
+  /** Given by the store, in order of arrival, never twice. */
+  readonly id: number;
+  readonly channel: string;
+  readonly account: string;
+  readonly conversation: string;
+  readonly messageId: string;
+  readonly kind: string;
+  readonly text: string;
+  readonly payload: unknown;
+  readonly sender: string | null;
+  readonly sessionKey: string | null;
+  readonly agentId: string | null;
+  readonly state: InboxState;
+  readonly outcome: Outcome | null;
+  readonly why: string | null;
+  readonly turnId: string | null;
+  readonly receivedAt: number;
+  readonly claimedAt: number | null;
+  readonly settledAt: number | null;
+}
+
+export interface InboxAccepted {
+  /** The row that stands for this message: a new one, or the one of its first arrival. */
+  readonly id: number;
+  readonly duplicate: boolean;
+  readonly state: InboxState;
+  readonly outcome: Outcome | null;
+}
+
+export interface InboxWrites {
+  /** Takes an input. A repeated one changes nothing and is answered with the row that is there. */
+  "inbox.accept": { input: InboxInput; result: InboxAccepted };
+  /** Says which session an unsettled input belongs to. */
+  "inbox.assign": { input: { readonly id: number; readonly sessionKey: string; readonly agentId: string }; result: void };
+  /** Binds pending inputs to a turn. `CONFLICT` when one is settled or bound to another turn. */
+  "inbox.claim": { input: { readonly ids: readonly number[]; readonly turnId: string }; result: void };
+  /** Gives claimed inputs back: the turn will not treat them. `CONFLICT` when one is settled. */
+  "inbox.release": { input: { readonly ids: readonly number[] }; result: void };
+  /** Ends inputs, once and for all. `CONFLICT` when one has ended before, so that the whole commit is refused. */
+  "inbox.settle": {
+    input: { readonly ids: readonly number[]; readonly outcome: Outcome; readonly why?: string | undefined; readonly turnId?: string | undefined };
+    result: void;
+  };
+  /** Replaces text and drops the payload. Follow it with `store.checkpoint({ truncate: true })` to take the old text out of the log too. */
+  "inbox.redact": { input: { readonly id: number; readonly text: string }; result: void };
+}
+
+export interface InboxReads {
+  "inbox.get": { input: { readonly id: number }; result: InboxRow | undefined };
+  /** Every arrival of a platform's message id, newest first: what `why` shows. */
+  "inbox.find": {
+    input: {
+      readonly messageId: string;
+      readonly channel?: string | undefined;
+      readonly account?: string | undefined;
+      readonly conversation?: string | undefined;
+    };
+    result: readonly InboxRow[];
+  };
+  /** Inputs without an end, in order of arrival. */
+  "inbox.open": {
+    input: {
+      readonly sessionKey?: string | undefined;
+      readonly state?: "pending" | "claimed" | undefined;
+      /** Only what arrived at or before this time. */
+      readonly until?: number | undefined;
+      readonly limit?: number | undefined;
+    };
+    result: readonly InboxRow[];
+  };
+  "inbox.ofTurn": { input: { readonly turnId: string }; result: readonly InboxRow[] };
+  /** The latest inputs, newest first. */
+  "inbox.recent": { input: { readonly sessionKey?: string | undefined; readonly limit?: number | undefined }; result: readonly InboxRow[] };
+  "inbox.counts": { input: NoInput; result: { readonly pending: number; readonly claimed: number; readonly oldestAt: number | null } };
+}

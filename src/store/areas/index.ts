@@ -1,0 +1,68 @@
+import type { ApprovalsReads, ApprovalsWrites } from "./approvals.ts";
+import type { CronReads, CronWrites } from "./cron.ts";
+import type { DevicesReads, DevicesWrites } from "./devices.ts";
+import type { ExtensionsReads, ExtensionsWrites } from "./extensions.ts";
+import type { IdempotencyReads, IdempotencyWrites } from "./idempotency.ts";
+import type { InboxReads, InboxWrites } from "./inbox.ts";
+import type { JournalReads, JournalWrites } from "./journal.ts";
+import type { LeasesReads, LeasesWrites } from "./leases.ts";
+import type { MetaReads, MetaWrites } from "./meta.ts";
+import type { OutboxReads, OutboxWrites } from "./outbox.ts";
+import type { SessionsReads, SessionsWrites } from "./sessions.ts";
+import type { SubagentsReads, SubagentsWrites } from "./subagents.ts";
+import type { TranscriptsReads, TranscriptsWrites } from "./transcripts.ts";
+import type { TurnsReads, TurnsWrites } from "./turns.ts";
+import type { UsageReads, UsageWrites } from "./usage.ts";
+
+/** Every kind of write, with what goes in and what comes back. */
+export interface Writes
+  extends
+    InboxWrites,
+    TurnsWrites,
+    JournalWrites,
+    OutboxWrites,
+    SessionsWrites,
+    TranscriptsWrites,
+    LeasesWrites,
+    IdempotencyWrites,
+    ApprovalsWrites,
+    SubagentsWrites,
+    CronWrites,
+    DevicesWrites,
+    ExtensionsWrites,
+    UsageWrites,
+    MetaWrites {}
+
+/** Every kind of read. */
+export interface Reads
+  extends
+    InboxReads,
+    TurnsReads,
+    JournalReads,
+    OutboxReads,
+    SessionsReads,
+    TranscriptsReads,
+    LeasesReads,
+    IdempotencyReads,
+    ApprovalsReads,
+    SubagentsReads,
+    CronReads,
+    DevicesReads,
+    ExtensionsReads,
+    UsageReads,
+    MetaReads {}
+
+export type WriteKind = keyof Writes;
+export type ReadKind = keyof Reads;
+export type WriteInput<K extends WriteKind> = Writes[K]["input"];
+export type WriteResult<K extends WriteKind> = Writes[K]["result"];
+export type ReadInput<K extends ReadKind> = Reads[K]["input"];
+export type ReadResult<K extends ReadKind> = Reads[K]["result"];
+
+/** One write, as data. */
+export type Write = { [K in WriteKind]: readonly [K, WriteInput<K>] }[WriteKind];
+
+/** What a list of writes comes back as: one result per write, in order. */
+export type Results<T extends readonly Write[]> = {
+  -readonly [I in keyof T]: T[I] extends readonly [infer K extends WriteKind, unknown] ? WriteResult<K> : never;
+};

@@ -1,0 +1,90 @@
+import type { NoInput } from "./input.ts";
+
+export type OutboxState = "pending" | "attempting" | "sent" | "unknown" | "failed" | "suppressed";
+
+export interface OutboxInput {
+  /** What the platform is given to recognise a repeated send; the same for all attempts. */
+  readonly nonce: string;
+  readonly channel: string;
+  readonly account: string;
+  readonly target: string;
+  readonly payload: unknown;
+  /** After this time the row is not sent any more. */
+  readonly expiresAt: number;
+  readonly turnId?: string | undefined;
+  readonly sessionKey?: string | undefined;
+  /** Not before; default at once. */
+  readonly notBefore?: number | undefined;
+}
+
+export interface OutboxRow {
+  /** Given by the store, in the order in which rows are to be sent, never twice. */
+  readonly id: number;
+  readonly nonce: string;
+  readonly channel: string;
+  readonly account: string;
+  readonly target: string;
+  readonly payload: unknown;
+  readonly state: OutboxState;
+  /** Times it was handed to the channel. */
+  readonly attempts: number;
+  /** Attempts made although an earlier one may have arrived. */
+  readonly repeats: number;
+  /** Null when nothing further is planned. */
+  readonly nextAttemptAt: number | null;
+  readonly expiresAt: number;
+  readonly turnId: string | null;
+  readonly sessionKey: string | null;
+  readonly receipt: unknown;
+  readonly why: string | null;
+  readonly createdAt: number;
+  readonly attemptedAt: number | null;
+  readonly settledAt: number | null;
+}
+
+/**
+ * One step of a delivery. The legal ways are
+ * pending → attempting | failed | suppressed; attempting → sent | unknown | failed | pending (it certainly did not arrive);
+ * unknown → attempting | sent | failed | suppressed. Sent, failed and suppressed are ends. Everything else is `CONFLICT`.
+ */
+export type OutboxMark =
+  /** Out of `unknown` once only, unless `nonceHonoured` says that the platform drops repeats by itself. */
+  | { readonly id: number; readonly state: "attempting"; readonly nonceHonoured?: boolean | undefined }
+  | { readonly id: number; readonly state: "pending"; readonly nextAttemptAt: number; readonly why: string }
+  | { readonly id: number; readonly state: "unknown"; readonly why: string; readonly nextAttemptAt?: number | undefined }
+  | { readonly id: number; readonly state: "sent"; readonly receipt?: unknown }
+  | { readonly id: number; readonly state: "failed"; readonly why: string }
+  | { readonly id: number; readonly state: "suppressed"; readonly why: string };
+
+export interface OutboxCounts {
+  readonly pending: number;
+  readonly attempting: number;
+  readonly unknown: number;
+  readonly oldestAt: number | null;
+}
+
+export interface OutboxWrites {
+  /** Adds rows; they are sent in this order. */
+  "outbox.add": { input: { readonly rows: readonly OutboxInput[] }; result: { readonly ids: readonly number[] } };
+  "outbox.mark": { input: OutboxMark; result: { readonly attempts: number; readonly repeats: number } };
+  /** After a restart: rows that were being sent may or may not have arrived, so they become `unknown`, due at once. Returns their ids. */
+  "outbox.recover": { input: { readonly why: string }; result: readonly number[] };
+  /** Ends waiting rows whose time is over as `failed: expired`. Returns their ids. */
+  "outbox.expire": { input: NoInput; result: readonly number[] };
+}
+
+export interface OutboxReads {
+  "outbox.get": { input: { readonly id: number }; result: OutboxRow | undefined };
+  /** Rows to send now, oldest first. */
+  "outbox.due": { input: { readonly now: number; readonly channel?: string | undefined; readonly limit?: number | undefined }; result: readonly OutboxRow[] };
+  /** When the next row falls due, or null. */
+  "outbox.nextDue": { input: NoInput; result: number | null };
+  "outbox.ofTurn": { input: { readonly turnId: string }; result: readonly OutboxRow[] };
+  /** Rows that are not at an end. */
+  "outbox.counts": { input: NoInput; result: OutboxCounts };
+  /** The latest rows, newest first, whatever their state. */
+  "outbox.recent": {
+    input: { readonly state?: OutboxState | undefined; readonly sessionKey?: string | undefined; readonly limit?: number | undefined };
+    result: readonly OutboxRow[];
+  };
+}

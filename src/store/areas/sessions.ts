@@ -1,0 +1,51 @@
+import type { SessionEntry } from "../../protocol/index.ts";
+
+export interface SessionRow {
+  readonly key: string;
+  readonly agentId: string;
+  /** Grows with each change; give it back to be told when somebody else was faster. */
+  readonly version: number;
+  readonly entry: SessionEntry;
+}
+
+export interface SessionFilter {
+  readonly agentId?: string | undefined;
+  readonly channel?: string | undefined;
+  readonly chatType?: string | undefined;
+  /** Changed at or after this time. */
+  readonly activeSince?: number | undefined;
+  readonly label?: string | undefined;
+  readonly spawnedBy?: string | undefined;
+  /** Part of the key, session id, label, display name or subject, in any case. */
+  readonly search?: string | undefined;
+  readonly keyPrefix?: string | undefined;
+  /** Default: newest change first. */
+  readonly order?: "newest" | "oldest" | "key" | undefined;
+  readonly limit?: number | undefined;
+  readonly offset?: number | undefined;
+}
+
+export interface SessionsWrites {
+  /** Writes the whole entry. With `version` only over that one (0 = there must be none), else `CONFLICT`. */
+  "sessions.put": {
+    input: { readonly key: string; readonly agentId: string; readonly entry: SessionEntry; readonly version?: number | undefined };
+    result: { readonly version: number };
+  };
+  /** Changes single fields, null takes one away. `NOT_FOUND` without an entry, `CONFLICT` when `version` is not the current one. */
+  "sessions.patch": {
+    input: { readonly key: string; readonly patch: Readonly<Record<string, unknown>>; readonly version?: number | undefined };
+    result: SessionRow;
+  };
+  "sessions.delete": { input: { readonly key: string; readonly version?: number | undefined }; result: { readonly deleted: boolean } };
+  /** Moves the entry, and what else hangs on the key, to another key. `CONFLICT` when that one is taken. */
+  "sessions.rename": { input: { readonly from: string; readonly to: string; readonly version?: number | undefined }; result: { readonly version: number } };
+}
+
+export interface SessionsReads {
+  "sessions.get": { input: { readonly key: string }; result: SessionRow | undefined };
+  /** Keys that point at a session id. */
+  "sessions.bySessionId": { input: { readonly sessionId: string }; result: readonly SessionRow[] };
+  "sessions.byLabel": { input: { readonly label: string; readonly agentId?: string | undefined }; result: readonly SessionRow[] };
+  /** `total` counts what matches, whatever the limit. */
+  "sessions.list": { input: SessionFilter; result: { readonly rows: readonly SessionRow[]; readonly total: number } };
+}

@@ -1,0 +1,39 @@
+import type { Outcome } from "./outcome.ts";
+
+export interface TurnRow {
+  readonly id: string;
+  readonly sessionKey: string;
+  readonly agentId: string;
+  readonly state: "running" | "ended";
+  readonly outcome: Outcome | null;
+  readonly why: string | null;
+  /** How often it was taken up again after a crash. */
+  readonly resumptions: number;
+  /** Number of journal steps. */
+  readonly steps: number;
+  readonly startedAt: number;
+  /** Time of the last step, resumption or note. */
+  readonly touchedAt: number;
+  readonly endedAt: number | null;
+  /** The turn's own data: what it needs to go on after a restart. */
+  readonly detail: unknown;
+}
+
+export interface TurnsWrites {
+  /** `CONFLICT` when the id is taken. */
+  "turns.start": { input: { readonly id: string; readonly sessionKey: string; readonly agentId: string; readonly detail?: unknown }; result: void };
+  /** Counts one more resumption and returns how many there were. `CONFLICT` when the turn has ended. */
+  "turns.resume": { input: { readonly id: string }; result: { readonly resumptions: number } };
+  /** Replaces the turn's own data. `CONFLICT` when it has ended. */
+  "turns.note": { input: { readonly id: string; readonly detail: unknown }; result: void };
+  /** `CONFLICT` when it has ended before: a turn ends once. */
+  "turns.end": { input: { readonly id: string; readonly outcome: Outcome; readonly why?: string | undefined }; result: void };
+}
+
+export interface TurnsReads {
+  "turns.get": { input: { readonly id: string }; result: TurnRow | undefined };
+  /** Turns that run, or ran when the process died; oldest first. */
+  "turns.unfinished": { input: { readonly limit?: number | undefined }; result: readonly TurnRow[] };
+  /** Newest first. */
+  "turns.ofSession": { input: { readonly sessionKey: string; readonly limit?: number | undefined }; result: readonly TurnRow[] };
+}

@@ -1,0 +1,68 @@
+/** One model call. Tokens and cost as the provider reported them; cost in USD. */
+export interface UsageInput {
+  readonly sessionKey: string;
+  readonly agentId: string;
+  readonly provider: string;
+  readonly model: string;
+  readonly input: number;
+  readonly output: number;
+  readonly cacheRead: number;
+  readonly cacheWrite: number;
+  readonly cost: number;
+  readonly durationMs: number;
+  readonly failed?: boolean | undefined;
+  readonly channel?: string | undefined;
+  readonly turnId?: string | undefined;
+  /** Default now. */
+  readonly at?: number | undefined;
+}
+
+export type UsageDimension = "day" | "sessionKey" | "agentId" | "channel" | "provider" | "model";
+
+export interface UsageTotals {
+  readonly calls: number;
+  readonly failed: number;
+  readonly input: number;
+  readonly output: number;
+  readonly cacheRead: number;
+  readonly cacheWrite: number;
+  readonly cost: number;
+  readonly durationMs: number;
+  readonly firstAt: number;
+  readonly lastAt: number;
+}
+
+/** The dimensions that were asked for, with their totals. */
+export type UsageGroup = Readonly<Partial<Record<UsageDimension, string | null>>> & UsageTotals;
+
+export interface UsageFilter {
+  /** Days in UTC, `YYYY-MM-DD`, both included. */
+  readonly fromDay?: string | undefined;
+  readonly toDay?: string | undefined;
+  readonly sessionKey?: string | undefined;
+  readonly agentId?: string | undefined;
+  readonly provider?: string | undefined;
+  readonly model?: string | undefined;
+}
+
+export interface UsagePoint {
+  readonly at: number;
+  readonly provider: string;
+  readonly model: string;
+  readonly input: number;
+  readonly output: number;
+  readonly cacheRead: number;
+  readonly cacheWrite: number;
+  readonly cost: number;
+}
+
+export interface UsageWrites {
+  "usage.add": { input: UsageInput; result: void };
+}
+
+export interface UsageReads {
+  /** Totals by any combination of dimensions, ordered by them; none gives one row over all. */
+  "usage.totals": { input: UsageFilter & { readonly by: readonly UsageDimension[] }; result: readonly UsageGroup[] };
+  /** The latest calls of a session, oldest first. */
+  "usage.points": { input: { readonly sessionKey: string; readonly limit?: number | undefined }; result: readonly UsagePoint[] };
+}

@@ -1,0 +1,180 @@
+import { createHash } from "node:crypto";
+import { createReadStream, createWriteStream, existsSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
+import { open, writeFile } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { AppError, fileError, systemCode } from "../../base/errors.ts";
+import { failpoint } from "../../base/failpoints.ts";
+import { ensureFolder, isInside, syncFolder } from "../../base/files.ts";
+import { configContents, DATABASE, stateContents, type SourceFile } from "./contents.ts";
+import { snapshot } from "./database.ts";
+import { padding, TAR_END, tarHeader } from "./tar.ts";
+import type { BackupOptions, BackupReport, Manifest, ManifestFile } from "./types.ts";
+
+interface Work {
+  readonly options: BackupOptions;
+  readonly sources: readonly SourceFile[];
+  readonly left: { path: string; reason: string }[];
+  readonly files: ManifestFile[];
+  total: number;
+  done: number;
+}
+
+function advance(work: Work, bytes: number, label: string): void {
+  work.done += bytes;
+  work.options.progress?.(work.done, Math.max(work.total, work.done), label);
+}
+
+/** Exactly the bytes that the file had when it was opened: transcripts grow while they are read. */
+async function* bytesOf(path: string, size: number): AsyncGenerator<Buffer> {
+  if (size === 0) return;
+  let rest = size;
+  for await (const piece of createReadStream(path, { end: size - 1, highWaterMark: 256 * 1024 })) {
+    rest -= (piece as Buffer).length;
+    yield piece as Buffer;
+  }
+  if (rest > 0) throw new AppError("CONFLICT", `${path} became shorter while it was read; make the backup again`);
+}
+
+/** Each file with its bytes, hashed as they pass. A file that has gone meanwhile is noted and left out. */
+async function* contents(work: Work): AsyncGenerator<{ readonly file: SourceFile; readonly body: AsyncIterable<Buffer> }> {
+  for (const source of work.sources) {
+    let size: number;
+    try {
+      const stat = lstatSync(source.path);
+      if (!stat.isFile()) throw Object.assign(new Error("no longer a file"), { code: "ENOENT" });
+      size = stat.size;
+    } catch (error) {
+      if (systemCode(error) !== "ENOENT") throw fileError(source.path, "could not read", error);
+      work.left.push({ path: source.name, reason: "removed while the backup was made" });
+      continue;
+    }
+    const hash = createHash("sha256");
+    const body = (async function* () {
+      for await (const piece of bytesOf(source.path, size)) {
+        hash.update(piece);
+        advance(work, piece.length, source.name);
+        yield piece;
+      }
+    })();
+    yield { file: { ...source, size }, body };
+    work.files.push({ path: source.name, size, sha256: hash.digest("hex"), mode: source.mode });
+  }
+}
+
+function manifestOf(work: Work, at: number): Buffer {
+  const { options } = work;
+  const main = options.configFiles[0];
+  const manifest: Manifest = {
+    format: "openclaw-backup",
+    version: 1,
+    madeBy: options.madeBy,
+    createdAt: new Date(at).toISOString(),
+    stateDir: options.stateDir,
+    ...(main !== undefined && !isInside(options.stateDir, main) ? { configFile: main } : {}),
+    workspaceIncluded: options.includeWorkspace === true,
+    left: work.left,
+    files: work.files,
+  };
+  return Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`);
+}
+
+async function* tarStream(work: Work, at: number): AsyncGenerator<Buffer> {
+  const mtime = at / 1000;
+  for await (const { file, body } of contents(work)) {
+    yield tarHeader({ name: file.name, size: file.size, mode: file.mode, mtime });
+    yield* body;
+    yield padding(file.size);
+  }
+  const manifest = manifestOf(work, at);
+  yield tarHeader({ name: "manifest.json", size: manifest.length, mode: 0o600, mtime });
+  yield manifest;
+  yield padding(manifest.length);
+  yield TAR_END;
+}
+
+async function syncFile(path: string): Promise<void> {
+  const file = await open(path, "r+");
+  try {
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+async function writeArchive(work: Work, path: string, at: number): Promise<void> {
+  const { createGzip } = await import("node:zlib");
+  await pipeline(Readable.from(tarStream(work, at), { objectMode: true }), createGzip({ level: 6 }), createWriteStream(path, { flags: "wx", mode: 0o600 }));
+  await syncFile(path);
+}
+
+async function writeFolder(work: Work, path: string, at: number): Promise<void> {
+  mkdirSync(path, { mode: 0o700 });
+  const folders = new Set<string>([path]);
+  for await (const { file, body } of contents(work)) {
+    const target = join(path, file.name);
+    ensureFolder(dirname(target));
+    for (let folder = dirname(target); isInside(path, folder); folder = dirname(folder)) folders.add(folder);
+    await pipeline(Readable.from(body, { objectMode: true }), createWriteStream(target, { flags: "wx", mode: 0o600 }));
+    await syncFile(target);
+  }
+  await writeFile(join(path, "manifest.json"), manifestOf(work, at), { flag: "wx", mode: 0o600, flush: true });
+  for (const folder of folders) syncFolder(folder);
+}
+
+/** A backup that was killed leaves its scratch folder, with a copy of everything: gone after a day, when it cannot be in use any more. */
+function removeRemains(folder: string, now: number): void {
+  for (const name of readdirSync(folder)) {
+    if (!/^\.openclaw-backup-.*\.tmp-/.test(name)) continue;
+    const path = join(folder, name);
+    if (now - statSync(path).mtimeMs > 86_400_000) rmSync(path, { recursive: true, force: true });
+  }
+}
+
+/**
+ * Makes a backup while the gateway runs. The database comes first, then the files: transcripts may be ahead of it, and are taken from
+ * there when they are restored. The backup has its name only when it is complete and on the disk.
+ */
+export async function createBackup(given: BackupOptions): Promise<BackupReport> {
+  const options = { ...given, stateDir: resolve(given.stateDir), into: resolve(given.into) };
+  const at = options.clock.now();
+  const name = `openclaw-backup-${new Date(at).toISOString().replaceAll(":", "-")}`;
+  const path = join(options.into, options.form === "folder" ? name : `${name}.tar.gz`);
+  if (existsSync(path)) throw new AppError("CONFLICT", `${path} is there already; choose another folder`);
+  ensureFolder(options.into);
+  removeRemains(options.into, at);
+  const scratch = mkdtempSync(join(options.into, `.${name}.tmp-`));
+  try {
+    const work = await prepare(options, scratch);
+    const temporary = join(scratch, "backup");
+    await (options.form === "folder" ? writeFolder(work, temporary, at) : writeArchive(work, temporary, at));
+    failpoint("backup.written");
+    renameSync(temporary, path);
+    syncFolder(options.into);
+    return { path, files: work.files.length, bytes: work.files.reduce((sum, file) => sum + file.size, 0), left: work.left };
+  } catch (error) {
+    throw fileError(path, "could not make the backup", error);
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
+}
+
+async function prepare(options: BackupOptions, scratch: string): Promise<Work> {
+  const { files, left } = stateContents(options.stateDir, options.includeWorkspace === true);
+  const kept = files.filter(({ path }) => !isInside(scratch, path));
+  const sources = [...kept, ...configContents(options.stateDir, options.configFiles)];
+  const total = sources.reduce((sum, { size }) => sum + size, 0);
+  const work: Work = { options, sources, left: [...left], files: [], total, done: 0 };
+  const database = join(options.stateDir, DATABASE);
+  const size = statSync(database, { throwIfNoEntry: false })?.size;
+  if (size === undefined) return work;
+  const copy = join(scratch, DATABASE);
+  // Copying and then packing it: both take time, both count.
+  work.total += 2 * size;
+  await snapshot(database, copy, options.clock, (bytes) => options.progress?.(Math.min(bytes, size), work.total, "database"));
+  const copied = statSync(copy).size;
+  work.total += copied - size;
+  advance(work, size, "database");
+  return { ...work, sources: [{ path: copy, name: `state/${DATABASE}`, size: copied, mode: 0o600 }, ...sources] };
+}

@@ -1,0 +1,8 @@
+/**
+ * Copies of the whole state: made while the gateway runs, verified to the byte, restored in one step. Runs in the process of the command
+ * line, not in the store's thread. The door of this part of the store.
+ */
+export { createBackup } from "./create.ts";
+export { verifyBackup } from "./verify.ts";
+export { finishRestore, restoreBackup } from "./restore.ts";
+export type { BackupOptions, BackupReport, Manifest, ManifestFile, Progress, RestoreOptions, RestoreReport, VerifyOptions, VerifyReport } from "./types.ts";

@@ -1,0 +1,120 @@
+import { createHash } from "node:crypto";
+import { createReadStream, lstatSync, readdirSync, statSync } from "node:fs";
+import { join, relative, sep } from "node:path";
+import { AppError, fileError, messageOf, systemCode } from "../../base/errors.ts";
+import { safeName } from "./tar.ts";
+import { readTar, type ArchivedFile, type ReadLimits } from "./tar-reader.ts";
+import type { Manifest, Progress } from "./types.ts";
+
+const MANIFEST = "manifest.json";
+const MAX_MANIFEST = 256 * 1024 * 1024;
+
+async function* archiveFiles(path: string, limits: ReadLimits, progress: Progress | undefined): AsyncGenerator<ArchivedFile> {
+  const { createGunzip } = await import("node:zlib");
+  const total = statSync(path).size;
+  let done = 0;
+  let label = "";
+  const input = createReadStream(path, { highWaterMark: 256 * 1024 });
+  input.on("data", (piece) => progress?.((done += piece.length), total, label));
+  const output = input.pipe(createGunzip());
+  input.on("error", (error) => output.destroy(error));
+  try {
+    for await (const file of readTar(output as AsyncIterable<Buffer>, limits)) {
+      label = file.name;
+      yield file;
+    }
+  } finally {
+    input.destroy();
+    output.destroy();
+  }
+}
+
+async function* folderFiles(path: string, limits: ReadLimits, progress: Progress | undefined): AsyncGenerator<ArchivedFile> {
+  const entries = readdirSync(path, { recursive: true, withFileTypes: true }).filter((entry) => !entry.isDirectory());
+  const names = entries.map((entry) => safeName(relative(path, join(entry.parentPath, entry.name)).split(sep).join("/")));
+  const sized = names.sort().map((name) => ({ name, stat: lstatSync(join(path, name)) }));
+  const total = sized.reduce((sum, { stat }) => sum + stat.size, 0);
+  if (total > limits.maxBytes || sized.length > limits.maxFiles) throw new AppError("OVERLOADED", `the backup holds ${total} bytes in ${sized.length} files: too much`);
+  let done = 0;
+  for (const { name, stat } of sized) {
+    if (!stat.isFile()) throw new AppError("INVALID_INPUT", `not a backup of this program: ${name} is a link or a special file`);
+    const body = (async function* () {
+      for await (const piece of createReadStream(join(path, name), { highWaterMark: 256 * 1024 })) {
+        progress?.((done += (piece as Buffer).length), total, name);
+        yield piece as Buffer;
+      }
+    })();
+    yield { name, size: stat.size, mode: stat.mode & 0o700, body };
+  }
+}
+
+function parseManifest(bytes: Buffer): Manifest {
+  const value = JSON.parse(bytes.toString("utf8")) as Partial<Manifest> | null;
+  if (value?.format !== "openclaw-backup" || !Array.isArray(value.files)) throw new AppError("INVALID_INPUT", "the manifest is not one of this program");
+  if (value.version !== 1) throw new AppError("INVALID_INPUT", `the backup has version ${String(value.version)}, this program reads version 1; update it first`);
+  return value as Manifest;
+}
+
+function compare(manifest: Manifest, found: ReadonlyMap<string, string>): string[] {
+  const problems: string[] = [];
+  const listed = new Set<string>();
+  for (const file of manifest.files) {
+    listed.add(file.path);
+    const hash = found.get(file.path);
+    if (hash === undefined) problems.push(`${file.path} is missing`);
+    else if (hash !== file.sha256) problems.push(`${file.path} is not what was backed up`);
+  }
+  for (const name of found.keys()) if (!listed.has(name)) problems.push(`${name} is not in the manifest`);
+  return problems;
+}
+
+export interface ReadResult {
+  readonly manifest?: Manifest;
+  readonly files: number;
+  readonly problems: readonly string[];
+}
+
+/** Reads a whole backup and checks every byte against its manifest. `take` gets each file's bytes as they come, besides the manifest. */
+export async function readBackup(
+  path: string,
+  options: { readonly limits: ReadLimits; readonly take: (file: ArchivedFile, body: AsyncIterable<Buffer>) => Promise<void>; readonly progress?: Progress | undefined },
+): Promise<ReadResult> {
+  const found = new Map<string, string>();
+  let manifest: Manifest | undefined;
+  try {
+    const files = statSync(path).isDirectory() ? folderFiles : archiveFiles;
+    for await (const file of files(path, options.limits, options.progress)) {
+      if (file.name === MANIFEST) {
+        if (file.size > MAX_MANIFEST) throw new AppError("INVALID_INPUT", "the manifest is too large");
+        manifest = parseManifest(Buffer.concat(await Array.fromAsync(file.body)));
+        continue;
+      }
+      const hash = createHash("sha256");
+      const hashed = (async function* () {
+        for await (const piece of file.body) {
+          hash.update(piece);
+          yield piece;
+        }
+      })();
+      await options.take(file, hashed);
+      found.set(file.name, hash.digest("hex"));
+    }
+  } catch (error) {
+    return { files: found.size, problems: [problemOf(path, error)], ...(manifest ? { manifest } : {}) };
+  }
+  if (!manifest) return { files: found.size, problems: ["there is no manifest: the backup was not finished"] };
+  return { manifest, files: found.size, problems: compare(manifest, found) };
+}
+
+function problemOf(path: string, error: unknown): string {
+  if (error instanceof AppError) return error.message;
+  const code = systemCode(error) ?? "";
+  if (code.startsWith("Z_")) return `the archive is damaged (${messageOf(error)})`;
+  if (error instanceof SyntaxError) return "the manifest is not JSON";
+  return fileError(path, "could not read the backup", error).message;
+}
+
+/** Reads bytes to their end. */
+export async function drain(body: AsyncIterable<Buffer>): Promise<void> {
+  for await (const _ of body) continue;
+}

@@ -1,0 +1,147 @@
+import { constants, cpSync, createWriteStream, existsSync, readdirSync, realpathSync, renameSync, rmdirSync, rmSync, statfsSync } from "node:fs";
+import { open } from "node:fs/promises";
+import { basename, dirname, join, resolve } from "node:path";
+import { pipeline } from "node:stream/promises";
+import { AppError, fileError } from "../../base/errors.ts";
+import { failpoint } from "../../base/failpoints.ts";
+import { ensureFolder, syncFolder, writeAtomic } from "../../base/files.ts";
+import { DATABASE, isCarried } from "./contents.ts";
+import { integrityProblems } from "./database.ts";
+import { readBackup } from "./read.ts";
+import type { ArchivedFile } from "./tar-reader.ts";
+import type { RestoreOptions, RestoreReport } from "./types.ts";
+
+const MAX_FILES = 5_000_000;
+const CONFIG_FOLDER = "restored-config";
+/** Written last into a folder that is ready to be swapped in. */
+const READY = "restore.json";
+
+async function refuseWhileHeld(options: RestoreOptions): Promise<void> {
+  if (await options.isHeld()) throw new AppError("LOCKED", `a gateway is using ${options.stateDir}; stop it and restore again`);
+}
+
+/** Where a file of the backup goes in the new state folder; undefined for what has no place there. */
+function placeOf(name: string): string | undefined {
+  if (name === `state/${READY}`) return undefined;
+  if (name.startsWith("state/")) return name.slice("state/".length);
+  return name.startsWith("config/") ? `${CONFIG_FOLDER}/${name.slice("config/".length)}` : undefined;
+}
+
+async function unpackFile(staging: string, file: ArchivedFile, body: AsyncIterable<Buffer>): Promise<void> {
+  const place = placeOf(file.name);
+  if (place === undefined) throw new AppError("INVALID_INPUT", `not a backup of this program: ${file.name} has no place in a state folder`);
+  const target = join(staging, place);
+  ensureFolder(dirname(target));
+  await pipeline(body, createWriteStream(target, { flags: "wx", mode: 0o600 | (file.mode & 0o100) }));
+  const written = await open(target, "r+");
+  try {
+    await written.sync();
+  } finally {
+    await written.close();
+  }
+}
+
+/** Unpacks and checks everything; throws when anything is wrong. */
+async function unpack(options: RestoreOptions, staging: string): Promise<number> {
+  const disk = statfsSync(dirname(staging));
+  const maxBytes = options.maxBytes ?? disk.bavail * disk.bsize;
+  const { files, problems } = await readBackup(options.backup, {
+    limits: { maxBytes, maxFiles: MAX_FILES },
+    progress: options.progress,
+    take: (file, body) => unpackFile(staging, file, body),
+  });
+  const database = join(staging, DATABASE);
+  const damage = problems.length === 0 && existsSync(database) ? await integrityProblems(database) : [];
+  const all = [...problems, ...damage];
+  if (all.length > 0) {
+    throw new AppError("INVALID_INPUT", `the backup cannot be restored: ${all.slice(0, 5).join("; ")}. The state folder was not touched`, { details: { problems: all.slice(0, 100) } });
+  }
+  return files;
+}
+
+/** Copies what backups leave out and an agent cannot do without. A copy, so that the old folder stays whole. */
+function carryOver(stateDir: string, staging: string): string[] {
+  if (!existsSync(stateDir)) return [];
+  const names = readdirSync(stateDir).filter((name) => isCarried(name) && !existsSync(join(staging, name)));
+  for (const name of names) {
+    cpSync(join(stateDir, name), join(staging, name), { recursive: true, verbatimSymlinks: true, preserveTimestamps: true, mode: constants.COPYFILE_FICLONE });
+  }
+  return names;
+}
+
+function syncFolders(folder: string): void {
+  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) if (entry.isDirectory()) syncFolder(join(entry.parentPath, entry.name));
+  syncFolder(folder);
+}
+
+/** Puts the new folder in the place of the old one. Between the two renames neither is in place: `finishRestore` ends that. */
+function swap(stateDir: string, staging: string, kept: string): string | undefined {
+  let moved: string | undefined;
+  if (existsSync(stateDir)) {
+    if (readdirSync(stateDir).length === 0) rmdirSync(stateDir);
+    else renameSync(stateDir, (moved = kept));
+  }
+  failpoint("restore.moved");
+  try {
+    renameSync(staging, stateDir);
+  } catch (error) {
+    if (moved !== undefined) renameSync(moved, stateDir);
+    throw error;
+  }
+  syncFolder(dirname(stateDir));
+  failpoint("restore.swapped");
+  return moved;
+}
+
+/**
+ * Brings a state folder back. The backup is unpacked beside it and checked to the last byte before anything is moved; the folder that was
+ * there is kept as `<state>.before-restore-<time>`.
+ */
+export async function restoreBackup(given: RestoreOptions): Promise<RestoreReport> {
+  // A state folder may be a link; what it leads to is replaced, the link stays.
+  const stateDir = existsSync(given.stateDir) ? realpathSync(given.stateDir) : resolve(given.stateDir);
+  const options = { ...given, stateDir };
+  await refuseWhileHeld(options);
+  finishRestore(stateDir);
+  const at = options.clock.now();
+  const stamp = new Date(at).toISOString().replaceAll(":", "-");
+  const staging = `${stateDir}.restore-${stamp}`;
+  if (existsSync(staging)) throw new AppError("CONFLICT", `${staging} is there already; remove it and restore again`);
+  ensureFolder(staging);
+  try {
+    const files = await unpack(options, staging);
+    const carried = carryOver(stateDir, staging);
+    syncFolders(staging);
+    await refuseWhileHeld(options);
+    const record = { backup: resolve(options.backup), restoredAt: new Date(at).toISOString() };
+    writeAtomic(join(staging, READY), `${JSON.stringify(record, null, 2)}\n`, { temporary: join(staging, `.${READY}.tmp`) });
+    const kept = swap(stateDir, staging, `${stateDir}.before-restore-${stamp}`);
+    const configFolder = existsSync(join(stateDir, CONFIG_FOLDER)) ? join(stateDir, CONFIG_FOLDER) : undefined;
+    return { stateDir, files, carried, ...(kept === undefined ? {} : { kept }), ...(configFolder === undefined ? {} : { configFolder }) };
+  } catch (error) {
+    throw fileError(stateDir, "could not restore", error);
+  } finally {
+    // After a swap it is gone. When neither folder could be put in place, it is one of the two that are left to do it by hand.
+    if (existsSync(stateDir) || !existsSync(join(staging, READY))) rmSync(staging, { recursive: true, force: true });
+  }
+}
+
+/**
+ * Ends a restore that died between its two renames: the new folder, ready and checked, is put in place. Does nothing otherwise, so it may
+ * run at every start. Returns the folder that was put in place.
+ */
+export function finishRestore(stateDir: string): string | undefined {
+  const target = resolve(stateDir);
+  const parent = dirname(target);
+  if (existsSync(target) || !existsSync(parent)) return undefined;
+  const [restoring, before] = [`${basename(target)}.restore-`, `${basename(target)}.before-restore-`];
+  const names = new Set(readdirSync(parent));
+  const found = [...names]
+    .filter((name) => name.startsWith(restoring) && names.has(before + name.slice(restoring.length)) && existsSync(join(parent, name, READY)))
+    .sort()
+    .pop();
+  if (found === undefined) return undefined;
+  renameSync(join(parent, found), target);
+  syncFolder(parent);
+  return join(parent, found);
+}

@@ -1,0 +1,90 @@
+import type { Clock } from "../../base/clock.ts";
+
+/** Told as work goes on, in bytes. `total` may still grow while it is being found out. */
+export type Progress = (done: number, total: number, label: string) => void;
+
+/** One file of a backup. */
+export interface ManifestFile {
+  /** Below the backup's root, with `/`: `state/…` or `config/…`. */
+  readonly path: string;
+  readonly size: number;
+  readonly sha256: string;
+  readonly mode: number;
+}
+
+/** The last file of a backup: a backup without it was not finished. */
+export interface Manifest {
+  readonly format: "openclaw-backup";
+  readonly version: 1;
+  /** Version of the program that made it. */
+  readonly madeBy: string;
+  /** ISO time. */
+  readonly createdAt: string;
+  /** The folder that was backed up, for the reader's information. */
+  readonly stateDir: string;
+  /** Where the configuration was, when it was not in the state folder: its files are below `config/`. */
+  readonly configFile?: string;
+  readonly workspaceIncluded: boolean;
+  /** Names in the state folder that are not in here, with the reason. */
+  readonly left: readonly { readonly path: string; readonly reason: string }[];
+  readonly files: readonly ManifestFile[];
+}
+
+export interface BackupOptions {
+  readonly stateDir: string;
+  /** Folder that the backup is put into. */
+  readonly into: string;
+  readonly form: "tar.gz" | "folder";
+  /** The configuration and what it includes, absolute paths, the main file first. Those inside the state folder come along anyway. */
+  readonly configFiles: readonly string[];
+  readonly includeWorkspace?: boolean;
+  /** Version of the program. */
+  readonly madeBy: string;
+  readonly clock: Clock;
+  readonly progress?: Progress;
+}
+
+export interface BackupReport {
+  readonly path: string;
+  readonly files: number;
+  /** Bytes of content, before compression. */
+  readonly bytes: number;
+  readonly left: Manifest["left"];
+}
+
+export interface VerifyOptions {
+  /** A `.tar.gz` or a folder made by `createBackup`. */
+  readonly backup: string;
+  /** Folder for the unpacked database while it is checked; default the system's. */
+  readonly scratch?: string;
+  readonly progress?: Progress;
+}
+
+export interface VerifyReport {
+  readonly ok: boolean;
+  /** What is wrong, for people. Empty when all is well. */
+  readonly problems: readonly string[];
+  readonly manifest?: Manifest;
+}
+
+export interface RestoreOptions {
+  readonly backup: string;
+  readonly stateDir: string;
+  /** True while a gateway uses the state folder. Asked before the start and again before the swap. */
+  readonly isHeld: () => boolean | Promise<boolean>;
+  readonly clock: Clock;
+  /** Most bytes to unpack; default what is free on the disk. */
+  readonly maxBytes?: number;
+  readonly progress?: Progress;
+}
+
+export interface RestoreReport {
+  readonly stateDir: string;
+  /** Where the state that was there is kept. */
+  readonly kept?: string;
+  readonly files: number;
+  /** Folders of the old state that the backup left out and that were copied into the new one. */
+  readonly carried: readonly string[];
+  /** Where configuration files are that came from outside of the state folder; they are not put back by themselves. */
+  readonly configFolder?: string;
+}

@@ -1,0 +1,67 @@
+import type { DatabaseSync, SQLInputValue } from "node:sqlite";
+import type { SalvagedTable } from "./types.ts";
+import { walkTable, type Row, type Table } from "./walk.ts";
+
+/** Columns that hold JSON and nothing else: the file has no checksums, so a text that no longer parses is a damaged one. */
+const JSON_COLUMNS = new Set(["entry", "line", "job", "data"]);
+const ROWS_PER_TRANSACTION = 1000;
+
+/** The tables of a schema, with the columns by which their rows lie in the file. */
+export function tablesOf(db: DatabaseSync): Table[] {
+  const named = db.prepare("SELECT name, sql FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name").all();
+  return named.map(({ name, sql }) => {
+    const columns = db.prepare("SELECT name, pk FROM pragma_table_info(?) ORDER BY cid").all(String(name));
+    const keyed = columns.filter((column) => Number(column["pk"]) > 0).sort((a, b) => Number(a["pk"]) - Number(b["pk"]));
+    const withoutRowid = /WITHOUT\s+ROWID\s*$/i.test(String(sql).trim());
+    return { name: String(name), columns: columns.map((column) => String(column["name"])), key: withoutRowid ? keyed.map((column) => String(column["name"])) : ["rowid"] };
+  });
+}
+
+/** The columns that the damaged table has of those wanted; all of them when even that cannot be read. */
+function presentColumns(damaged: DatabaseSync, table: Table): Table {
+  try {
+    const names = new Set(damaged.prepare("SELECT name FROM pragma_table_info(?)").all(table.name).map((row) => String(row["name"])));
+    return names.size === 0 ? table : { ...table, columns: table.columns.filter((column) => names.has(column)) };
+  } catch {
+    return table;
+  }
+}
+
+function isSound(row: Row): boolean {
+  for (const [column, value] of Object.entries(row)) {
+    if (!JSON_COLUMNS.has(column) || typeof value !== "string") continue;
+    try {
+      JSON.parse(value);
+    } catch {
+      return false;
+    }
+  }
+  return true;
+}
+
+/** Copies what can be read of one table. */
+export function copyTable(damaged: DatabaseSync, fresh: DatabaseSync, wanted: Table): SalvagedTable {
+  const table = presentColumns(damaged, wanted);
+  const columns = table.columns.map((name) => `"${name}"`).join(", ");
+  // What `prepare` wrote into the new file gives way to what the old one says.
+  const insert = fresh.prepare(`INSERT OR REPLACE INTO "${table.name}" (${columns}) VALUES (${table.columns.map(() => "?").join(", ")})`);
+  let copied = 0;
+  let refused = 0;
+  fresh.exec("BEGIN");
+  const { unreadable } = walkTable(damaged, table, (row) => {
+    if (!isSound(row)) {
+      refused += 1;
+      return;
+    }
+    try {
+      insert.run(...table.columns.map((column) => row[column] as SQLInputValue));
+      copied += 1;
+    } catch {
+      // A value that the schema does not allow: the row was damaged without the page showing it.
+      refused += 1;
+    }
+    if (copied % ROWS_PER_TRANSACTION === 0) fresh.exec("COMMIT; BEGIN");
+  });
+  fresh.exec("COMMIT");
+  return { table: table.name, copied, unreadable, refused };
+}

@@ -1,0 +1,186 @@
+import { existsSync, statSync } from "node:fs";
+import { isAbsolute, join } from "node:path";
+import type { DatabaseSync } from "node:sqlite";
+import { AppError, messageOf } from "../../base/errors.ts";
+import { failpoint } from "../../base/failpoints.ts";
+import { isTranscriptFile } from "../projection/place.ts";
+import { transaction } from "../projection/rows.ts";
+import { progressOf, recordProgress, sourcesIn } from "./progress.ts";
+import { importCronJobs, importDevices, importPairingRequests, importSubagentRuns } from "./records.ts";
+import { importIndex } from "./session-index.ts";
+import { filesLeft, liveTranscripts, sessionFolders, sourceName } from "./sources.ts";
+import { importChunk, type TranscriptSource } from "./transcript.ts";
+import type { ImportOptions, ImportProblem, ImportReport, ImportStep } from "./types.ts";
+
+const CHUNK_BYTES = 4 * 1024 * 1024;
+
+interface Run {
+  readonly db: DatabaseSync;
+  readonly options: ImportOptions;
+  readonly report: { -readonly [K in keyof ImportReport]: ImportReport[K] } & { problems: ImportProblem[] };
+}
+
+function start(db: DatabaseSync, options: ImportOptions): Run {
+  return { db, options, report: { sessions: 0, transcripts: 0, entries: 0, cronJobs: 0, devices: 0, subagentRuns: 0, problems: [], left: [] } };
+}
+
+function tell(run: Run, source: string, problem: string): void {
+  run.report.problems.push({ source, problem });
+  run.options.log("import", { source, problem });
+}
+
+/** A small file, taken over as a whole. Undefined when it is not there or was taken before. */
+function wholeFile(run: Run, kind: ImportStep["kind"], path: string, work: (problem: (text: string) => void) => number): ImportStep | undefined {
+  const { db, options } = run;
+  const stat = statSync(path, { throwIfNoEntry: false });
+  const source = sourceName(options.stateDir, path);
+  if (!stat || progressOf(db, source)?.state === "done") return undefined;
+  const told: string[] = [];
+  let rows = 0;
+  try {
+    rows = transaction(db, () => {
+      const written = work((text) => told.push(text));
+      recordProgress(db, source, stat, { state: "done", detail: { rows: written } }, options.now());
+      return written;
+    });
+    for (const text of told) tell(run, source, text);
+  } catch (error) {
+    if (db.isTransaction || (error as { code?: unknown }).code === "ERR_SQLITE_ERROR") throw error;
+    const problem = messageOf(error);
+    recordProgress(db, source, stat, { state: "failed", detail: { problem } }, options.now());
+    tell(run, source, `left as it is and not taken over: ${problem}`);
+  }
+  failpoint("import.file.committed");
+  return { kind, source, rows, done: true };
+}
+
+function* indexes(run: Run): Generator<ImportStep> {
+  const { db, options, report } = run;
+  const standard = sessionFolders(options.stateDir).map(({ agentId, path, legacy }) => ({ agentId, legacy, path: join(path, "sessions.json") }));
+  const moved = (options.indexes ?? []).map((index) => ({ ...index, legacy: false }));
+  for (const index of [...standard, ...moved]) {
+    const step = wholeFile(run, "sessions", index.path, (problem) => importIndex(db, { ...index, stateDir: options.stateDir, now: options.now, problem }));
+    if (!step) continue;
+    report.sessions += step.rows;
+    yield step;
+  }
+}
+
+function* records(run: Run): Generator<ImportStep> {
+  const { db, options, report } = run;
+  const files = [
+    ["cron", "cron/jobs.json", importCronJobs, "cronJobs"],
+    ["devices", "devices/paired.json", importDevices, "devices"],
+    ["devices", "devices/pending.json", importPairingRequests, undefined],
+    ["subagents", "subagents/runs.json", importSubagentRuns, "subagentRuns"],
+  ] as const;
+  for (const [kind, file, read, count] of files) {
+    const path = join(options.stateDir, file);
+    const step = wholeFile(run, kind, path, (problem) => read(db, { path, now: options.now, problem }));
+    if (!step) continue;
+    if (count) report[count] += step.rows;
+    yield step;
+  }
+}
+
+/** Transcripts begun or named by an index come first, newest session first; then the files that no index names. */
+function transcriptsToDo(run: Run): TranscriptSource[] {
+  const { db, options } = run;
+  const base = { now: options.now, chunkBytes: options.chunkBytes ?? CHUNK_BYTES };
+  const begun = sourcesIn(db, "pending", "partial").map((source) => fromProgress(run, source));
+  const rank = new Map<string, number>();
+  const owners = new Map<string, string>();
+  const known = db.prepare("SELECT agent_id, session_id, json_extract(entry, '$.sessionFile') AS file FROM sessions ORDER BY updated_at DESC").all();
+  for (const row of known) {
+    const file = row["file"] === null ? `agents/${String(row["agent_id"])}/sessions/${String(row["session_id"])}.jsonl` : String(row["file"]);
+    rank.set(file, rank.size);
+    owners.set(file, String(row["session_id"]));
+  }
+  const skip = new Set(sourcesIn(db, "done", "pending", "partial"));
+  for (const row of db.prepare("SELECT file FROM transcripts").all()) skip.add(String(row["file"]));
+  const found = sessionFolders(options.stateDir).flatMap(({ agentId, path }) =>
+    liveTranscripts(path).map((name) => ({ agentId, path: join(path, name), file: sourceName(options.stateDir, join(path, name)) })),
+  );
+  const fresh = found
+    .filter(({ file }) => isTranscriptFile(file) && !skip.has(file))
+    .map((source) => ({ ...base, ...source, source: source.file, sessionId: owners.get(source.file) }))
+    .sort((a, b) => (rank.get(a.file) ?? Infinity) - (rank.get(b.file) ?? Infinity) || 0);
+  return [...begun, ...fresh];
+}
+
+function fromProgress(run: Run, source: string): TranscriptSource {
+  const { db, options } = run;
+  const detail = progressOf(db, source)?.detail ?? {};
+  const file = String(detail["file"]);
+  const row = db.prepare("SELECT agent_id, session_id FROM transcripts WHERE file = ?").get(file);
+  return {
+    path: isAbsolute(source) ? source : join(options.stateDir, source),
+    source,
+    file,
+    agentId: String(row?.["agent_id"] ?? detail["agentId"]),
+    sessionId: String(row?.["session_id"] ?? detail["sessionId"]),
+    now: options.now,
+    chunkBytes: options.chunkBytes ?? CHUNK_BYTES,
+  };
+}
+
+/** One file to its end, a transaction at a time. A file that cannot be read is told of and tried again at the next start. */
+function* transcript(run: Run, source: TranscriptSource): Generator<ImportStep> {
+  const { db, options, report } = run;
+  for (let done = false; !done; ) {
+    let rows = 0;
+    try {
+      const chunk = importChunk(db, source);
+      ({ rows, done } = chunk);
+      for (const problem of chunk.problems) tell(run, source.source, problem);
+    } catch (error) {
+      if ((error as { code?: unknown }).code === "ERR_SQLITE_ERROR") throw error;
+      tell(run, source.source, `left as it is and not taken over: ${messageOf(error)}`);
+      return;
+    }
+    failpoint("import.file.committed");
+    report.entries += rows;
+    if (done) report.transcripts += 1;
+    yield { kind: "transcript", source: source.source, rows, done };
+  }
+  options.log("transcript imported", { source: source.source });
+}
+
+/**
+ * Takes a state folder over, one transaction per step: indexes, cron, devices and subagent runs first, so that a gateway can start, then
+ * the transcripts. May be left after any step, in any process; the next run goes on there. What was taken is never taken again.
+ */
+export function* importState(db: DatabaseSync, options: ImportOptions): Generator<ImportStep, ImportReport> {
+  const run = start(db, options);
+  yield* indexes(run);
+  yield* records(run);
+  for (const source of transcriptsToDo(run)) {
+    // Between two steps a session may have asked for its transcript with `importTranscript`.
+    if (progressOf(db, source.source)?.state !== "done") yield* transcript(run, source);
+  }
+  run.report.left = filesLeft(options.stateDir);
+  return run.report;
+}
+
+/** Where a transcript comes from that is to be in `file`; undefined when it is in the database, or nowhere. */
+function sourceFor(run: Run, file: string, sessionId: string | undefined): TranscriptSource | undefined {
+  const { db, options } = run;
+  const begun = db.prepare("SELECT source FROM imports WHERE state IN ('pending', 'partial') AND json_extract(detail, '$.file') = ?").get(file);
+  if (begun) return fromProgress(run, String(begun["source"]));
+  const path = join(options.stateDir, file);
+  if (db.prepare("SELECT 1 FROM transcripts WHERE file = ?").get(file) || !existsSync(path)) return undefined;
+  const agentId = /^agents\/([^/]+)\//.exec(file)?.[1] ?? "main";
+  return { path, source: file, file, agentId, sessionId, now: options.now, chunkBytes: options.chunkBytes ?? CHUNK_BYTES };
+}
+
+/**
+ * Takes one transcript over to its end, now: a session that is used must not wait for its turn. `file` is its name relative to the state
+ * folder. Does nothing when the database has it.
+ */
+export function importTranscript(db: DatabaseSync, file: string, options: ImportOptions & { readonly sessionId?: string }): ImportReport {
+  if (!isTranscriptFile(file)) throw new AppError("INVALID_INPUT", `not the name of a transcript file: ${JSON.stringify(file.slice(0, 200))}`);
+  const run = start(db, options);
+  const source = sourceFor(run, file, options.sessionId);
+  if (source) for (const _ of transcript(run, source)) continue;
+  return run.report;
+}

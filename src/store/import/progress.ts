@@ -1,0 +1,31 @@
+import type { DatabaseSync } from "node:sqlite";
+
+/** How far one source was taken over: a row of `imports`. */
+export interface SourceProgress {
+  /** `pending` and `partial` go on, `failed` is tried again at the next start, `done` is never looked at again. */
+  readonly state: "pending" | "partial" | "failed" | "done";
+  readonly detail: Readonly<Record<string, unknown>>;
+}
+
+export function progressOf(db: DatabaseSync, source: string): SourceProgress | undefined {
+  const row = db.prepare("SELECT state, detail FROM imports WHERE source = ?").get(source);
+  return row && { state: row["state"] as SourceProgress["state"], detail: JSON.parse(String(row["detail"] ?? "{}")) as Record<string, unknown> };
+}
+
+/** Part of the transaction that holds what it tells of. */
+export function recordProgress(db: DatabaseSync, source: string, file: { readonly size: number; readonly mtimeMs: number }, progress: SourceProgress, at: number): void {
+  db.prepare("INSERT OR REPLACE INTO imports (source, size, mtime, state, detail, at) VALUES (?, ?, ?, ?, ?, ?)").run(
+    source,
+    file.size,
+    Math.trunc(file.mtimeMs),
+    progress.state,
+    JSON.stringify(progress.detail),
+    at,
+  );
+}
+
+/** Sources in any of these states. */
+export function sourcesIn(db: DatabaseSync, ...states: readonly SourceProgress["state"][]): string[] {
+  const marks = states.map(() => "?").join(", ");
+  return db.prepare(`SELECT source FROM imports WHERE state IN (${marks}) ORDER BY source`).all(...states).map((row) => String(row["source"]));
+}

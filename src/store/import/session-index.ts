@@ -1,0 +1,114 @@
+import { existsSync, realpathSync, statSync } from "node:fs";
+import { basename, dirname, isAbsolute, join, resolve } from "node:path";
+import type { DatabaseSync } from "node:sqlite";
+import { AppError } from "../../base/errors.ts";
+import { isInside } from "../../base/files.ts";
+import { isPathId, isTranscriptFile, transcriptFile } from "../projection/place.ts";
+import { isObject, loadLooseJson, type Json } from "./loose-json.ts";
+import { recordProgress } from "./progress.ts";
+import { agentKey, agentOf, currentKey } from "./session-key.ts";
+import { sourceName } from "./sources.ts";
+
+/** One `sessions.json`. */
+export interface IndexSource {
+  readonly path: string;
+  readonly agentId: string;
+  readonly legacy: boolean;
+  readonly stateDir: string;
+  readonly now: () => number;
+  readonly problem: (text: string) => void;
+}
+
+const text = (value: unknown): string | null => (typeof value === "string" ? value : null);
+
+function real(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
+}
+
+/** The name of a transcript below the state folder, or undefined when it lies elsewhere. Links are followed up to the file's folder. */
+function insideName(stateDir: string, path: string): string | undefined {
+  const candidates = [
+    [resolve(stateDir), path],
+    [real(stateDir), join(real(dirname(path)), basename(path))],
+  ] as const;
+  const found = candidates.find(([root, file]) => isInside(root, file));
+  const name = found && sourceName(...found);
+  return name !== undefined && isTranscriptFile(name) ? name : undefined;
+}
+
+/**
+ * Where the transcript of an entry is from now on, relative to the state folder. A path of a folder that has moved since is found beside the
+ * index; a file outside stays there, is read from there once, and goes on at the standard place.
+ */
+function placeOf(db: DatabaseSync, source: IndexSource, agentId: string, sessionId: string, sessionFile: string): string {
+  const path = isAbsolute(sessionFile) ? resolve(sessionFile) : resolve(dirname(source.path), sessionFile);
+  const inside = insideName(source.stateDir, path);
+  if (inside !== undefined) return inside;
+  const beside = join(dirname(source.path), basename(path));
+  const moved = existsSync(path) ? undefined : insideName(source.stateDir, beside);
+  if (moved !== undefined && existsSync(beside)) return moved;
+  const standard = transcriptFile(agentId, sessionId);
+  const outside = statSync(path, { throwIfNoEntry: false });
+  if (outside?.isFile() && path.endsWith(".jsonl")) {
+    source.problem(`the transcript ${path} lies outside of the state folder: it was read there, stays there, and goes on in ${standard}`);
+    recordProgress(db, path, outside, { state: "pending", detail: { file: standard, agentId, sessionId } }, source.now());
+  }
+  return standard;
+}
+
+interface Row {
+  readonly key: string;
+  readonly agentId: string;
+  readonly sessionId: string;
+  readonly updatedAt: number;
+  readonly entry: Json;
+}
+
+function rowOf(db: DatabaseSync, source: IndexSource, oldKey: string, value: unknown, fallbackTime: number): Row | undefined {
+  if (!isObject(value) || typeof value["sessionId"] !== "string") {
+    source.problem(`the entry ${JSON.stringify(oldKey)} has no sessionId and was left out`);
+    return undefined;
+  }
+  const key = currentKey(source.legacy ? agentKey(oldKey, source.agentId) : oldKey);
+  const agentId = agentOf(key) ?? source.agentId;
+  const sessionId = value["sessionId"];
+  if (!isPathId(sessionId) || !isPathId(agentId)) {
+    source.problem(`the entry ${JSON.stringify(oldKey)} has an id that cannot be a file name and was left out`);
+    return undefined;
+  }
+  const updatedAt = typeof value["updatedAt"] === "number" && Number.isFinite(value["updatedAt"]) ? Math.trunc(value["updatedAt"]) : fallbackTime;
+  const entry: Record<string, unknown> = { ...value, updatedAt };
+  if (typeof value["spawnedBy"] === "string") entry["spawnedBy"] = currentKey(value["spawnedBy"]);
+  if (typeof value["sessionFile"] === "string") entry["sessionFile"] = placeOf(db, source, agentId, sessionId, value["sessionFile"]);
+  return { key, agentId, sessionId, updatedAt, entry };
+}
+
+/** Takes one index over, inside a transaction of the caller. Returns the entries written. */
+export function importIndex(db: DatabaseSync, source: IndexSource): number {
+  const index = loadLooseJson(source.path);
+  if (!isObject(index)) throw new AppError("INVALID_INPUT", "expected an object of session keys");
+  const put = db.prepare(
+    `INSERT INTO sessions (key, agent_id, session_id, updated_at, channel, chat_type, label, spawned_by, version, entry)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, 1, ?)
+     ON CONFLICT (key) DO UPDATE SET agent_id = excluded.agent_id, session_id = excluded.session_id, updated_at = excluded.updated_at,
+       channel = excluded.channel, chat_type = excluded.chat_type, label = excluded.label, spawned_by = excluded.spawned_by,
+       version = version + 1, entry = excluded.entry
+     WHERE excluded.updated_at > updated_at`,
+  );
+  const fallbackTime = Math.trunc(statSync(source.path).mtimeMs);
+  let written = 0;
+  for (const [oldKey, value] of Object.entries(index)) {
+    const row = rowOf(db, source, oldKey, value, fallbackTime);
+    if (!row) continue;
+    const { entry } = row;
+    const columns = [text(entry["channel"]), text(entry["chatType"]), text(entry["label"]), text(entry["spawnedBy"])] as const;
+    const { changes } = put.run(row.key, row.agentId, row.sessionId, row.updatedAt, ...columns, JSON.stringify(entry));
+    written += Number(changes);
+    if (Number(changes) === 0) source.problem(`the entry ${JSON.stringify(oldKey)} is older than another one of ${row.key} and was left out; its transcript is kept`);
+  }
+  return written;
+}

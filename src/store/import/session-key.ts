@@ -1,0 +1,25 @@
+/** Kinds that a `dm` segment may not be an id of: `agent:x:slack:channel:dm` is a channel named dm. */
+const CHAT_KINDS = new Set(["group", "channel", "thread", "topic"]);
+/** Keys that belong to no agent. */
+const SHARED = new Set(["global", "unknown"]);
+
+/** Old spelling of a direct chat (`…:dm:<peer>`) to the one in use (`…:direct:<peer>`). Anything else stays as it is. */
+export function currentKey(key: string): string {
+  const parts = key.split(":");
+  const first = parts[0] === "agent" ? 2 : 0;
+  for (let at = first; at < Math.min(parts.length - 1, first + 3); at += 1) {
+    if (CHAT_KINDS.has(parts[at]!)) return key;
+    if (parts[at] === "dm") return [...parts.slice(0, at), "direct", ...parts.slice(at + 1)].join(":");
+  }
+  return key;
+}
+
+/** Keys from before there were agents have no `agent:<id>:` in front. */
+export function agentKey(key: string, agentId: string): string {
+  return key.startsWith("agent:") || SHARED.has(key) ? key : `agent:${agentId}:${key}`;
+}
+
+/** The agent that a key names. */
+export function agentOf(key: string): string | undefined {
+  return /^agent:([^:]+):/.exec(key)?.[1];
+}

@@ -1,0 +1,60 @@
+import { readdirSync, statSync, type Dirent } from "node:fs";
+import { join, relative, sep } from "node:path";
+import { isPathId } from "../projection/place.ts";
+
+/** A folder that holds the sessions of one agent. */
+export interface SessionFolder {
+  readonly agentId: string;
+  readonly path: string;
+  /** From before there were agents: keys get their agent, files stay where they are. */
+  readonly legacy: boolean;
+}
+
+function list(path: string): Dirent[] {
+  try {
+    return readdirSync(path, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1));
+  } catch {
+    // Not there, or not ours to read: a folder that matters is reported by whoever opens a file in it.
+    return [];
+  }
+}
+
+function exists(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+}
+
+/** The path as reports and the `imports` table name it: relative with `/` inside the state folder, absolute outside. */
+export function sourceName(stateDir: string, path: string): string {
+  const name = relative(stateDir, path);
+  return name.startsWith("..") || name === "" ? path : name.split(sep).join("/");
+}
+
+/** The folders of all agents, then the one from before there were agents. */
+export function sessionFolders(stateDir: string): SessionFolder[] {
+  const agents = list(join(stateDir, "agents")).filter((entry) => isPathId(entry.name));
+  const folders = agents.map(({ name }) => ({ agentId: name, path: join(stateDir, "agents", name, "sessions"), legacy: false }));
+  return [...folders, { agentId: "main", path: join(stateDir, "sessions"), legacy: true }];
+}
+
+/** Transcripts in use, as names in the folder. Archived, set aside and lock files end otherwise. */
+export function liveTranscripts(folder: string): string[] {
+  return list(folder)
+    .filter((entry) => entry.isFile() && entry.name.endsWith(".jsonl"))
+    .map((entry) => entry.name);
+}
+
+/** Most names that a report carries. */
+const MAX_LEFT = 500;
+
+/** What stays in files: credentials and archived transcripts. Found by name; never opened. */
+export function filesLeft(stateDir: string): string[] {
+  const agentFolders = [join(stateDir, "agent"), ...list(join(stateDir, "agents")).map((entry) => join(stateDir, "agents", entry.name, "agent"))];
+  const credentials = agentFolders.flatMap((folder) => ["auth-profiles.json", "auth.json"].map((name) => join(folder, name)));
+  const archived = sessionFolders(stateDir).flatMap(({ path }) =>
+    list(path)
+      .filter((entry) => /\.jsonl\.(?:reset|deleted)\./.test(entry.name))
+      .map((entry) => join(path, entry.name)),
+  );
+  const found = [...credentials, join(stateDir, "credentials", "oauth.json")].filter(exists);
+  return [...found, ...archived].slice(0, MAX_LEFT).map((path) => sourceName(stateDir, path));
+}

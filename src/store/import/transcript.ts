@@ -1,0 +1,136 @@
+import { closeSync, constants, fstatSync, openSync, type Stats } from "node:fs";
+import { basename } from "node:path";
+import type { DatabaseSync } from "node:sqlite";
+import { AppError } from "../../base/errors.ts";
+import { isBlank, readLines, readTranscriptLine, type FileLine } from "../projection/lines.ts";
+import { isPathId } from "../projection/place.ts";
+import { appendLines, transaction, transcriptRow, type LineAppender } from "../projection/rows.ts";
+import { madeUpHeader, upgradeLine, versionOf, type UpgradedLine } from "./format.ts";
+import { progressOf, recordProgress } from "./progress.ts";
+
+/** One transcript file that the database does not have yet. */
+export interface TranscriptSource {
+  readonly path: string;
+  /** Its name in the `imports` table. */
+  readonly source: string;
+  /** Where it is projected to from now on, relative to the state folder. */
+  readonly file: string;
+  readonly agentId: string;
+  /** Known from an index; otherwise the header tells, or the file's name. */
+  readonly sessionId?: string | undefined;
+  readonly now: () => number;
+  readonly chunkBytes: number;
+}
+
+export interface TranscriptChunk {
+  readonly rows: number;
+  readonly done: boolean;
+  /** Said once, with the last chunk. */
+  readonly problems: readonly string[];
+}
+
+/** What the next chunk has to know; kept in `imports.detail`. */
+interface Resume {
+  readonly tid: number;
+  readonly file: string;
+  offset: number;
+  version: number;
+  lastId?: string | undefined;
+  /** Lines that are no JSON objects of a transcript. They stay in the file only. */
+  unreadable: number;
+  torn: boolean;
+  headerMade: boolean;
+}
+
+function nameToSession(path: string): string {
+  return basename(path, ".jsonl").replace(/-topic-.*$/, "");
+}
+
+/** The first line that says something. */
+function firstLine(fd: number): UpgradedLine | undefined {
+  for (const line of readLines(fd)) {
+    const read = line.tooLong ? undefined : readTranscriptLine(line.bytes);
+    if (read) return read;
+  }
+  return undefined;
+}
+
+function begin(db: DatabaseSync, source: TranscriptSource, fd: number, stat: Stats): Resume {
+  const first = firstLine(fd);
+  const header = first?.parsed.kind === "header" ? first.parsed.header : undefined;
+  const named = [source.sessionId, header?.id, nameToSession(source.path)].find((id) => id !== undefined && isPathId(id));
+  const started = Date.parse(header?.timestamp ?? "");
+  const createdAt = Number.isNaN(started) ? Math.trunc(stat.mtimeMs) : started;
+  const { lastInsertRowid } = db
+    .prepare("INSERT INTO transcripts (agent_id, session_id, file, next_seq, bytes, leaf_id, created_at) VALUES (?, ?, ?, 0, 0, NULL, ?)")
+    .run(source.agentId, named ?? "unknown", source.file, createdAt);
+  const resume: Resume = {
+    tid: Number(lastInsertRowid),
+    file: source.file,
+    offset: 0,
+    version: first ? versionOf(first.parsed) : 3,
+    unreadable: 0,
+    torn: false,
+    headerMade: first !== undefined && !header,
+  };
+  if (resume.headerMade) {
+    const lines = appendLines(db, transcriptRow(db, resume.tid));
+    const made = madeUpHeader(named ?? "unknown", createdAt);
+    lines.add(made.text, made.parsed);
+    lines.finish(true);
+  }
+  return resume;
+}
+
+function takeLine(lines: LineAppender, line: FileLine, resume: Resume): void {
+  const read = line.tooLong ? undefined : readTranscriptLine(line.bytes);
+  if (read) {
+    const { text, parsed } = upgradeLine(read, resume.version, lines.nextSeq, resume.lastId);
+    lines.add(text, parsed);
+    if (parsed.kind === "entry" && typeof parsed.entry.id === "string") resume.lastId = parsed.entry.id;
+    return;
+  }
+  if (line.tooLong || !isBlank(line.bytes)) {
+    if (line.terminated) resume.unreadable += 1;
+    else resume.torn = true;
+  }
+}
+
+function problemsOf(resume: Resume): string[] {
+  return [
+    ...(resume.unreadable > 0 ? [`${resume.unreadable} lines are not transcript entries; they stay in the file as it is now, kept as .bak when the session is used`] : []),
+    ...(resume.torn ? ["the last line is incomplete and was left out"] : []),
+    ...(resume.headerMade ? ["the file has no header; one was made"] : []),
+    ...(resume.version < 3 ? [`format ${resume.version} was brought to format 3`] : []),
+  ];
+}
+
+/** Takes the next piece of a file over, in one transaction. */
+export function importChunk(db: DatabaseSync, source: TranscriptSource): TranscriptChunk {
+  const fd = openSync(source.path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
+  try {
+    const stat = fstatSync(fd);
+    if (!stat.isFile()) throw new AppError("INVALID_INPUT", "expected a file");
+    return transaction(db, () => {
+      const progress = progressOf(db, source.source);
+      const resume = progress?.state === "partial" ? (progress.detail as unknown as Resume) : begin(db, source, fd, stat);
+      const row = transcriptRow(db, resume.tid);
+      const lines = appendLines(db, row);
+      const end = resume.offset + source.chunkBytes;
+      let done = true;
+      for (const line of readLines(fd, resume.offset)) {
+        takeLine(lines, line, resume);
+        resume.offset = line.end;
+        if (line.end >= end && line.terminated) {
+          done = line.end >= stat.size;
+          break;
+        }
+      }
+      lines.finish(true);
+      recordProgress(db, source.source, stat, { state: done ? "done" : "partial", detail: { ...resume } }, source.now());
+      return { rows: lines.added, done, problems: done ? problemsOf(resume) : [] };
+    });
+  } finally {
+    closeSync(fd);
+  }
+}

@@ -1,0 +1,19 @@
+import type { Clock } from "../base/clock.ts";
+import type { Store } from "./store.ts";
+import { openSqlite } from "./sqlite/client.ts";
+
+export interface OpenStoreOptions {
+  /** Folder of the state; made when it is not there. */
+  readonly stateDir: string;
+  readonly clock: Clock;
+  /** Told what a person should know: repairs, imports, failures. */
+  readonly log?: (message: string, details?: Readonly<Record<string, unknown>>) => void;
+  /** Commits, and roughly bytes, that may wait for their fsync before the next is refused. */
+  readonly maxWaiting?: number;
+  readonly maxWaitingBytes?: number;
+}
+
+/** Opens the durable state of an installation. Start it early: it works in a thread of its own while the caller goes on. */
+export function openStore(options: OpenStoreOptions): Promise<Store> {
+  return openSqlite(options);
+}

@@ -1,0 +1,7 @@
+/**
+ * The JSONL files beside the database: the documented form of a transcript, always complete and readable by another program, never the
+ * truth. The door of this part of the store.
+ */
+export { createProjection } from "./projection.ts";
+export type { Projection, ProjectionDeps, ProjectionProblem, RepairAction, RepairReport } from "./types.ts";
+export { archivedName, isTranscriptFile, transcriptFile } from "./place.ts";

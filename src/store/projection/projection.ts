@@ -1,0 +1,153 @@
+import { closeSync, constants, lstatSync, openSync, renameSync, unlinkSync, writeSync } from "node:fs";
+import type { DatabaseSync } from "node:sqlite";
+import { AppError, fileError, messageOf, systemCode } from "../../base/errors.ts";
+import { failpoint } from "../../base/failpoints.ts";
+import { checkTranscript } from "./check.ts";
+import { resolveFile } from "./place.ts";
+import { transcriptRow } from "./rows.ts";
+import type { Projection, ProjectionDeps, ProjectionProblem, RepairReport } from "./types.ts";
+
+/** Files kept open. Each costs the process a descriptor; opening again costs some 20 µs. */
+const MAX_OPEN = 64;
+
+interface OpenFile {
+  readonly fd: number;
+  readonly path: string;
+  readonly inode: number;
+}
+
+interface Waiting {
+  readonly startBytes: number;
+  readonly lines: string[];
+}
+
+/** Descriptors by file name, the one used longest ago closed first. */
+function createDescriptors(stateDir: string): { open(file: string): OpenFile; close(file: string): void; closeAll(): void } {
+  const opened = new Map<string, OpenFile>();
+  const drop = (file: string, entry: OpenFile): void => {
+    opened.delete(file);
+    closeSync(entry.fd);
+  };
+  return {
+    open(file) {
+      const known = opened.get(file);
+      if (known) {
+        opened.delete(file);
+        opened.set(file, known);
+        return known;
+      }
+      const path = resolveFile(stateDir, file);
+      const fd = openSync(path, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | (constants.O_NOFOLLOW ?? 0), 0o600);
+      const entry = { fd, path, inode: lstatSync(path).ino };
+      opened.set(file, entry);
+      for (const [oldest, old] of opened) {
+        if (opened.size <= MAX_OPEN) break;
+        drop(oldest, old);
+      }
+      return entry;
+    },
+    close(file) {
+      const entry = opened.get(file);
+      if (entry) drop(file, entry);
+    },
+    closeAll() {
+      for (const [file, entry] of opened) drop(file, entry);
+    },
+  };
+}
+
+/** Writes after making sure that the file is still the one that was opened, and measures what it has to. */
+function appendTo(entry: OpenFile, waiting: Waiting): void {
+  const found = lstatSync(entry.path);
+  if (found.ino !== entry.inode) throw new AppError("CONFLICT", "another file stands in its place");
+  if (found.size !== waiting.startBytes) throw new AppError("CONFLICT", `it measures ${found.size} bytes instead of ${waiting.startBytes}`);
+  const bytes = Buffer.from(`${waiting.lines.join("\n")}\n`);
+  for (let done = 0; done < bytes.length; ) done += writeSync(entry.fd, bytes, done);
+}
+
+export function createProjection(deps: ProjectionDeps): Projection {
+  const descriptors = createDescriptors(deps.stateDir);
+  const waiting = new Map<string, Waiting>();
+  const problems = new Map<string, ProjectionProblem>();
+  const checked = new Set<string>();
+  let lines = 0;
+
+  /** The file stays as it is until it is checked again: what waited for it is in the database. */
+  function suspect(file: string, problem: string): void {
+    descriptors.close(file);
+    checked.delete(file);
+    problems.set(file, { file, problem, at: deps.now() });
+    deps.log("a transcript file is behind the database until its session is used again", { file, problem });
+  }
+
+  function write(file: string, batch: Waiting): void {
+    try {
+      appendTo(descriptors.open(file), batch);
+    } catch (error) {
+      const known = systemCode(error) === "ENOENT" ? "it was removed" : undefined;
+      suspect(file, known ?? messageOf(fileError(file, "could not append", error)));
+    }
+  }
+
+  function flush(): void {
+    const batches = [...waiting];
+    waiting.clear();
+    lines = 0;
+    for (const [file, batch] of batches) write(file, batch);
+    if (batches.length > 0) failpoint("projection.appended");
+  }
+
+  /** Ends what is known of a file before something is done to it. A file that is not there needs nothing. */
+  function leave(file: string, work: (path: string) => void): boolean {
+    flush();
+    descriptors.close(file);
+    checked.delete(file);
+    problems.delete(file);
+    try {
+      work(resolveFile(deps.stateDir, file));
+      return true;
+    } catch (error) {
+      if (systemCode(error) === "ENOENT") return true;
+      suspect(file, messageOf(fileError(file, "could not rename or remove", error)));
+      return false;
+    }
+  }
+
+  function settle(report: RepairReport): RepairReport {
+    if (report.action === "failed") suspect(report.file, report.problem ?? "unknown");
+    else {
+      checked.add(report.file);
+      problems.delete(report.file);
+      if (report.action !== "ok") deps.log("a transcript file was brought up to date", { ...report });
+    }
+    return report;
+  }
+
+  function check(db: DatabaseSync, tid: number, options: { readonly thorough?: boolean } = {}): RepairReport {
+    flush();
+    descriptors.close(transcriptRow(db, tid).file);
+    return settle(checkTranscript(db, tid, deps, options.thorough ?? false));
+  }
+
+  return {
+    appended(file, startBytes, added) {
+      if (added.length === 0 || problems.has(file)) return;
+      const batch = waiting.get(file);
+      if (batch) batch.lines.push(...added);
+      else waiting.set(file, { startBytes, lines: [...added] });
+      if (startBytes === 0) checked.add(file);
+      lines += added.length;
+    },
+    flush,
+    pending: () => lines,
+    check,
+    ensure: (db, tid) => (checked.has(transcriptRow(db, tid).file) ? undefined : check(db, tid)),
+    renamed: (from, to) => leave(from, (path) => renameSync(path, resolveFile(deps.stateDir, to))),
+    removed: (file) => leave(file, unlinkSync),
+    problems: () => [...problems.values()],
+    close() {
+      flush();
+      descriptors.closeAll();
+    },
+  };
+}

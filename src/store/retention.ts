@@ -1,0 +1,48 @@
+const DAY_MS = 86_400_000;
+
+/** How long ended things are kept, in milliseconds. Deduplication rests on these rows: less than 7 days is raised to 7 days. */
+export interface RetentionPolicy {
+  readonly inboxMs: number;
+  readonly turnsMs: number;
+  readonly outboxMs: number;
+  readonly idempotencyMs: number;
+  readonly approvalsMs: number;
+  readonly injectionsMs: number;
+  readonly cronSlotsMs: number;
+  readonly usageMs: number;
+  /** Archived transcripts leave the database after this time; their files stay. Undefined keeps them. */
+  readonly archivedTranscriptsMs: number | undefined;
+}
+
+export const DEFAULT_RETENTION: RetentionPolicy = {
+  inboxMs: 14 * DAY_MS,
+  turnsMs: 14 * DAY_MS,
+  outboxMs: 14 * DAY_MS,
+  idempotencyMs: 7 * DAY_MS,
+  approvalsMs: 30 * DAY_MS,
+  injectionsMs: 7 * DAY_MS,
+  cronSlotsMs: 90 * DAY_MS,
+  usageMs: 400 * DAY_MS,
+  archivedTranscriptsMs: undefined,
+};
+
+/** The shortest time in which a platform may still repeat a message. */
+export const SHORTEST_RETENTION_MS: number = 7 * DAY_MS;
+
+export interface MaintenanceReport {
+  /** False when the time was over before the work. */
+  readonly done: boolean;
+  /** Rows deleted, by table. */
+  readonly deleted: Readonly<Record<string, number>>;
+  /** Pages given back to the file system. */
+  readonly pagesFreed: number;
+}
+
+/** The policy with its defaults, nothing shorter than allowed. */
+export function resolveRetention(policy: Partial<RetentionPolicy> = {}): RetentionPolicy {
+  const given = Object.entries({ ...DEFAULT_RETENTION, ...policy }).map(([key, ms]) => [
+    key,
+    ms === undefined ? undefined : Math.max(ms, SHORTEST_RETENTION_MS),
+  ]);
+  return Object.fromEntries(given) as RetentionPolicy;
+}

@@ -1,0 +1,47 @@
+import { AppError } from "../../../base/errors.ts";
+import type { ApprovalRow, ApprovalsReads, ApprovalsWrites } from "../../areas/approvals.ts";
+import { shape, shapeAll, where, type ReadHandlers, type WriteHandlers } from "../handlers.ts";
+
+const COLUMNS = `id, kind, session_key AS sessionKey, agent_id AS agentId, turn_id AS turnId, request, state, decision, decided_by AS decidedBy,
+  created_at AS createdAt, expires_at AS expiresAt, decided_at AS decidedAt`;
+const JSON_COLUMNS = ["request"] as const;
+
+export const approvalsWrites = {
+  "approvals.request"({ sql, now }, { id, kind, request, expiresAt, sessionKey, agentId, turnId }) {
+    const text = `INSERT INTO approvals (id, kind, session_key, agent_id, turn_id, request, state, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, 'pending', ?, ?)
+      ON CONFLICT (id) DO NOTHING`;
+    const done = sql(text).run(id, kind, sessionKey ?? null, agentId ?? null, turnId ?? null, JSON.stringify(request ?? null), now, expiresAt);
+    if (done.changes === 0) throw new AppError("CONFLICT", `approval ${id} was asked for before`, { details: { id } });
+  },
+  "approvals.decide"({ sql, now }, { id, decision, by }) {
+    const text = `UPDATE approvals SET state = 'decided', decision = ?, decided_by = ?, decided_at = ? WHERE id = ? AND state = 'pending' AND expires_at > ? RETURNING ${COLUMNS}`;
+    const row = shape<ApprovalRow>(sql(text).get(decision, by ?? null, now, id, now), JSON_COLUMNS);
+    if (row) return row;
+    const there = sql("SELECT state, decision FROM approvals WHERE id = ?").get(id);
+    if (!there) throw new AppError("NOT_FOUND", `there is no approval ${id}`);
+    const state = there["state"] === "pending" ? "expired" : String(there["state"]);
+    throw new AppError("CONFLICT", `approval ${id} is ${state}; it cannot be decided any more`, { details: { id, state, decision: there["decision"] } });
+  },
+  "approvals.expire"({ sql, now }) {
+    const rows = sql("UPDATE approvals SET state = 'expired', decided_at = ? WHERE state = 'pending' AND expires_at <= ? RETURNING id").all(now, now);
+    return rows.map((row) => String(row["id"]));
+  },
+  "approvals.cancel"({ sql, now }, { turnId }) {
+    const rows = sql("UPDATE approvals SET state = 'cancelled', decided_at = ? WHERE state = 'pending' AND turn_id = ? RETURNING id").all(now, turnId);
+    return rows.map((row) => String(row["id"]));
+  },
+} satisfies WriteHandlers<ApprovalsWrites>;
+
+export const approvalsReads = {
+  "approvals.get": ({ sql }, { id }) => shape<ApprovalRow>(sql(`SELECT ${COLUMNS} FROM approvals WHERE id = ?`).get(id), JSON_COLUMNS),
+  "approvals.pending"({ sql }, { kind, turnId }) {
+    const { text, values } = where([
+      ["kind = ?", kind],
+      ["turn_id = ?", turnId],
+    ]);
+    return shapeAll<ApprovalRow>(
+      sql(`SELECT ${COLUMNS} FROM approvals WHERE state = 'pending' AND ${text} ORDER BY created_at, id`).all(...values),
+      JSON_COLUMNS,
+    );
+  },
+} satisfies ReadHandlers<ApprovalsReads>;

@@ -1,0 +1,62 @@
+import type { ExtensionRow, ExtensionsReads, ExtensionsWrites, InjectionRow } from "../../areas/extensions.ts";
+import { shapeAll, toJson, where, type ReadHandlers, type WriteHandlers } from "../handlers.ts";
+
+const COLUMNS = "session_key AS sessionKey, plugin_id AS pluginId, namespace, value, updated_at AS updatedAt";
+const INJECTION_COLUMNS = "id, session_key AS sessionKey, plugin_id AS pluginId, placement, text, payload, created_at AS createdAt, expires_at AS expiresAt";
+
+export const extensionsWrites = {
+  "extensions.set"({ sql, now }, { sessionKey, pluginId, namespace, value }) {
+    const json = toJson(value);
+    if (json === null) {
+      sql("DELETE FROM session_extensions WHERE session_key = ? AND plugin_id = ? AND namespace = ?").run(sessionKey, pluginId, namespace);
+      return;
+    }
+    const text = `INSERT INTO session_extensions (session_key, plugin_id, namespace, value, updated_at) VALUES (?, ?, ?, ?, ?)
+      ON CONFLICT (session_key, plugin_id, namespace) DO UPDATE SET value = excluded.value, updated_at = excluded.updated_at`;
+    sql(text).run(sessionKey, pluginId, namespace, json, now);
+  },
+  "extensions.clear"({ sql }, { sessionKey, pluginId }) {
+    const { text, values } = where([
+      ["session_key = ?", sessionKey],
+      ["plugin_id = ?", pluginId],
+    ]);
+    return {
+      values: Number(sql(`DELETE FROM session_extensions WHERE ${text}`).run(...values).changes),
+      injections: Number(sql(`DELETE FROM injections WHERE drained_at IS NULL AND ${text}`).run(...values).changes),
+    };
+  },
+  "injections.add"({ sql, now }, row) {
+    const key = row.idempotencyKey ?? null;
+    const found =
+      key === null
+        ? undefined
+        : sql("SELECT id FROM injections WHERE session_key = ? AND plugin_id = ? AND idempotency_key = ?").get(row.sessionKey, row.pluginId, key);
+    if (found) return { id: String(found["id"]), duplicate: true };
+    const text = `INSERT INTO injections (id, session_key, plugin_id, idempotency_key, placement, text, payload, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+    sql(text).run(row.id, row.sessionKey, row.pluginId, key, row.placement, row.text, toJson(row.payload), now, row.expiresAt ?? null);
+    return { id: row.id, duplicate: false };
+  },
+  "injections.drain"({ sql, now }, { sessionKey, turnId }) {
+    sql("UPDATE injections SET drained_at = ? WHERE session_key = ? AND drained_at IS NULL AND expires_at <= ?").run(now, sessionKey, now);
+    sql("UPDATE injections SET drained_at = ?, turn_id = ? WHERE session_key = ? AND drained_at IS NULL").run(now, turnId, sessionKey);
+    return shapeAll<InjectionRow>(
+      sql(`SELECT ${INJECTION_COLUMNS} FROM injections WHERE session_key = ? AND turn_id = ? ORDER BY seq`).all(sessionKey, turnId),
+      ["payload"],
+    );
+  },
+} satisfies WriteHandlers<ExtensionsWrites>;
+
+export const extensionsReads = {
+  "extensions.get"({ sql }, { sessionKey, pluginId, namespace }) {
+    const { text, values } = where([
+      ["session_key = ?", sessionKey],
+      ["plugin_id = ?", pluginId],
+      ["namespace = ?", namespace],
+    ]);
+    return shapeAll<ExtensionRow>(sql(`SELECT ${COLUMNS} FROM session_extensions WHERE ${text} ORDER BY plugin_id, namespace`).all(...values), ["value"]);
+  },
+  "injections.waiting"({ sql }, { sessionKey, now }) {
+    const text = `SELECT ${INJECTION_COLUMNS} FROM injections WHERE session_key = ? AND drained_at IS NULL AND (expires_at IS NULL OR expires_at > ?) ORDER BY seq`;
+    return shapeAll<InjectionRow>(sql(text).all(sessionKey, now), ["payload"]);
+  },
+} satisfies ReadHandlers<ExtensionsReads>;

@@ -1,0 +1,90 @@
+import { AppError } from "../../../base/errors.ts";
+import type { InboxAccepted, InboxReads, InboxRow, InboxWrites } from "../../areas/inbox.ts";
+import { shape, shapeAll, toJson, where, type ReadHandlers, type WriteContext, type WriteHandlers } from "../handlers.ts";
+
+const COLUMNS = `id, channel, account, conversation, message_id AS messageId, kind, text, payload, sender, session_key AS sessionKey,
+  agent_id AS agentId, state, outcome, why, turn_id AS turnId, received_at AS receivedAt, claimed_at AS claimedAt, settled_at AS settledAt`;
+const JSON_COLUMNS = ["payload"] as const;
+const DEFAULT_LIMIT = 1000;
+
+/** Runs a change that must meet exactly one row; when it does not, says what that row is like. */
+function changeOne(context: WriteContext, text: string, values: readonly (string | number | null)[], id: number, doing: string): void {
+  if (context.sql(text).run(...values).changes === 1) return;
+  const row = context.sql("SELECT state, outcome, turn_id AS turn FROM inbox WHERE id = ?").get(id);
+  if (!row) throw new AppError("NOT_FOUND", `cannot ${doing} input ${id}: there is none with this id`);
+  throw new AppError("CONFLICT", `cannot ${doing} input ${id}: it is ${String(row["state"])}${row["turn"] === null ? "" : ` (turn ${String(row["turn"])})`}`, {
+    details: { id, state: row["state"], outcome: row["outcome"], turnId: row["turn"] },
+  });
+}
+
+export const inboxWrites = {
+  "inbox.accept"({ sql, now }, row) {
+    const done = sql(`INSERT INTO inbox (channel, account, conversation, message_id, session_key, agent_id, sender, kind, text, payload, state, received_at)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?) ON CONFLICT (channel, account, conversation, message_id) DO NOTHING`).run(
+      row.channel,
+      row.account,
+      row.conversation,
+      row.messageId,
+      row.sessionKey ?? null,
+      row.agentId ?? null,
+      row.sender ?? null,
+      row.kind,
+      row.text,
+      toJson(row.payload),
+      now,
+    );
+    if (done.changes === 1) return { id: Number(done.lastInsertRowid), duplicate: false, state: "pending", outcome: null };
+    const first = sql("SELECT id, state, outcome FROM inbox WHERE channel = ? AND account = ? AND conversation = ? AND message_id = ?");
+    const found = first.get(row.channel, row.account, row.conversation, row.messageId) as unknown as Omit<InboxAccepted, "duplicate">;
+    return { id: found.id, duplicate: true, state: found.state, outcome: found.outcome };
+  },
+  "inbox.assign"(context, { id, sessionKey, agentId }) {
+    changeOne(context, "UPDATE inbox SET session_key = ?, agent_id = ? WHERE id = ? AND state <> 'settled'", [sessionKey, agentId, id], id, "assign");
+  },
+  "inbox.claim"(context, { ids, turnId }) {
+    const text = `UPDATE inbox SET state = 'claimed', turn_id = ?, claimed_at = ? WHERE id = ? AND (state = 'pending' OR (state = 'claimed' AND turn_id = ?))`;
+    for (const id of ids) changeOne(context, text, [turnId, context.now, id, turnId], id, "claim");
+  },
+  "inbox.release"(context, { ids }) {
+    const text = "UPDATE inbox SET state = 'pending', turn_id = NULL, claimed_at = NULL WHERE id = ? AND state <> 'settled'";
+    for (const id of ids) changeOne(context, text, [id], id, "release");
+  },
+  "inbox.settle"(context, { ids, outcome, why, turnId }) {
+    const text = "UPDATE inbox SET state = 'settled', outcome = ?, why = ?, turn_id = coalesce(?, turn_id), settled_at = ? WHERE id = ? AND state <> 'settled'";
+    for (const id of ids) changeOne(context, text, [outcome, why ?? null, turnId ?? null, context.now, id], id, "settle");
+  },
+  "inbox.redact"(context, { id, text }) {
+    changeOne(context, "UPDATE inbox SET text = ?, payload = NULL WHERE id = ?", [text, id], id, "redact");
+  },
+} satisfies WriteHandlers<InboxWrites>;
+
+export const inboxReads = {
+  "inbox.get": ({ sql }, { id }) => shape<InboxRow>(sql(`SELECT ${COLUMNS} FROM inbox WHERE id = ?`).get(id), JSON_COLUMNS),
+  "inbox.find"({ sql }, { messageId, channel, account, conversation }) {
+    const { text, values } = where([
+      ["channel = ?", channel],
+      ["account = ?", account],
+      ["conversation = ?", conversation],
+      ["message_id = ?", messageId],
+    ]);
+    return shapeAll<InboxRow>(sql(`SELECT ${COLUMNS} FROM inbox WHERE ${text} ORDER BY id DESC LIMIT ${DEFAULT_LIMIT}`).all(...values), JSON_COLUMNS);
+  },
+  "inbox.open"({ sql }, { sessionKey, state, until, limit = DEFAULT_LIMIT }) {
+    const { text, values } = where([
+      ["session_key = ?", sessionKey],
+      ["state = ?", state],
+      ["received_at <= ?", until],
+    ]);
+    return shapeAll<InboxRow>(sql(`SELECT ${COLUMNS} FROM inbox WHERE state <> 'settled' AND ${text} ORDER BY id LIMIT ?`).all(...values, limit), JSON_COLUMNS);
+  },
+  "inbox.ofTurn": ({ sql }, { turnId }) => shapeAll<InboxRow>(sql(`SELECT ${COLUMNS} FROM inbox WHERE turn_id = ? ORDER BY id`).all(turnId), JSON_COLUMNS),
+  "inbox.recent"({ sql }, { sessionKey, limit = 100 }) {
+    const { text, values } = where([["session_key = ?", sessionKey]]);
+    return shapeAll<InboxRow>(sql(`SELECT ${COLUMNS} FROM inbox WHERE ${text} ORDER BY id DESC LIMIT ?`).all(...values, limit), JSON_COLUMNS);
+  },
+  "inbox.counts": ({ sql }) =>
+    shape<InboxReads["inbox.counts"]["result"]>(
+      sql(`SELECT count(*) FILTER (WHERE state = 'pending') AS pending, count(*) FILTER (WHERE state = 'claimed') AS claimed, min(received_at) AS oldestAt
+        FROM inbox WHERE state <> 'settled'`).get(),
+    )!,
+} satisfies ReadHandlers<InboxReads>;

@@ -1,0 +1,128 @@
+import { AppError } from "../../../base/errors.ts";
+import type { SessionEntry } from "../../../protocol/index.ts";
+import type { SessionFilter, SessionRow, SessionsReads, SessionsWrites } from "../../areas/sessions.ts";
+import { likePrefix, shape, shapeAll, where, type ReadHandlers, type WriteContext, type WriteHandlers } from "../handlers.ts";
+
+const COLUMNS = "key, agent_id AS agentId, version, entry";
+const JSON_COLUMNS = ["entry"] as const;
+const ORDERS = { newest: "updated_at DESC, key", oldest: "updated_at, key", key: "key" } as const;
+
+function textOrNull(value: unknown): string | null {
+  return typeof value === "string" ? value : null;
+}
+
+function currentOf({ sql }: Pick<WriteContext, "sql">, key: string): SessionRow | undefined {
+  return shape<SessionRow>(sql(`SELECT ${COLUMNS} FROM sessions WHERE key = ?`).get(key), JSON_COLUMNS);
+}
+
+/** Refuses when the caller saw another version than the one that is there; 0 stands for none. */
+function assertVersion(key: string, expected: number | undefined, actual: number): void {
+  if (expected === undefined || expected === actual) return;
+  throw new AppError("CONFLICT", `session ${key} is at version ${actual}, the change was made for version ${expected}; read it again`, {
+    details: { key, expected, actual },
+  });
+}
+
+function save({ sql }: WriteContext, key: string, agentId: string, entry: SessionEntry, version: number): void {
+  if (typeof entry.sessionId !== "string" || typeof entry.updatedAt !== "number") {
+    throw new AppError("INVALID_INPUT", `the entry of session ${key} needs a text "sessionId" and a number "updatedAt"`);
+  }
+  sql(`INSERT INTO sessions (key, agent_id, session_id, updated_at, channel, chat_type, label, spawned_by, version, entry) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    ON CONFLICT (key) DO UPDATE SET agent_id = excluded.agent_id, session_id = excluded.session_id, updated_at = excluded.updated_at, channel = excluded.channel,
+    chat_type = excluded.chat_type, label = excluded.label, spawned_by = excluded.spawned_by, version = excluded.version, entry = excluded.entry`).run(
+    key,
+    agentId,
+    entry.sessionId,
+    Math.trunc(entry.updatedAt),
+    textOrNull(entry.channel ?? entry.lastChannel),
+    textOrNull(entry.chatType),
+    textOrNull(entry.label),
+    textOrNull(entry.spawnedBy),
+    version,
+    JSON.stringify(entry),
+  );
+}
+
+/** Tables beside `sessions` that name a session by its key, with the rows that move with it. */
+const FOLLOWERS = [
+  ["sessions", "spawned_by", "1"],
+  ["session_extensions", "session_key", "1"],
+  ["injections", "session_key", "1"],
+  ["inbox", "session_key", "state <> 'settled'"],
+  ["outbox", "session_key", "settled_at IS NULL"],
+  ["turns", "session_key", "1"],
+  ["usage", "session_key", "1"],
+  ["subagents", "child_session_key", "1"],
+  ["subagents", "requester_session_key", "1"],
+] as const;
+
+export const sessionsWrites = {
+  "sessions.put"(context, { key, agentId, entry, version }) {
+    const row = context.sql("SELECT version FROM sessions WHERE key = ?").get(key);
+    const actual = row ? Number(row["version"]) : 0;
+    assertVersion(key, version, actual);
+    save(context, key, agentId, entry, actual + 1);
+    return { version: actual + 1 };
+  },
+  "sessions.patch"(context, { key, patch, version }) {
+    const row = currentOf(context, key);
+    if (!row) throw new AppError("NOT_FOUND", `there is no session ${key}`);
+    assertVersion(key, version, row.version);
+    const changed = Object.entries({ ...row.entry, ...patch }).filter(([, value]) => value !== null && value !== undefined);
+    const entry = Object.fromEntries(changed) as unknown as SessionEntry;
+    save(context, key, row.agentId, entry, row.version + 1);
+    return { key, agentId: row.agentId, version: row.version + 1, entry };
+  },
+  "sessions.delete"(context, { key, version }) {
+    const row = context.sql("SELECT version FROM sessions WHERE key = ?").get(key);
+    assertVersion(key, version, row ? Number(row["version"]) : 0);
+    return { deleted: context.sql("DELETE FROM sessions WHERE key = ?").run(key).changes === 1 };
+  },
+  "sessions.rename"(context, { from, to, version }) {
+    const row = currentOf(context, from);
+    if (!row) throw new AppError("NOT_FOUND", `there is no session ${from}`);
+    assertVersion(from, version, row.version);
+    if (currentOf(context, to)) throw new AppError("CONFLICT", `session ${to} is already there; choose another key`, { details: { from, to } });
+    context.sql("UPDATE sessions SET key = ?, version = version + 1 WHERE key = ?").run(to, from);
+    context.sql("UPDATE sessions SET entry = json_set(entry, '$.spawnedBy', ?) WHERE spawned_by = ?").run(to, from);
+    for (const [table, column, condition] of FOLLOWERS) context.sql(`UPDATE ${table} SET ${column} = ? WHERE ${column} = ? AND ${condition}`).run(to, from);
+    return { version: row.version + 1 };
+  },
+} satisfies WriteHandlers<SessionsWrites>;
+
+function conditions(filter: SessionFilter): ReturnType<typeof where> {
+  const search = filter.search === undefined || filter.search === "" ? undefined : filter.search.toLowerCase();
+  return where([
+    ["agent_id = ?", filter.agentId],
+    ["channel = ?", filter.channel],
+    ["chat_type = ?", filter.chatType],
+    ["updated_at >= ?", filter.activeSince],
+    ["label = ?", filter.label],
+    ["spawned_by = ?", filter.spawnedBy],
+    ["key LIKE ? ESCAPE '\\'", filter.keyPrefix === undefined ? undefined : likePrefix(filter.keyPrefix)],
+    [
+      `instr(lower(key || char(10) || session_id || char(10) || coalesce(label, '') || char(10) || coalesce(entry ->> '$.displayName', '')
+        || char(10) || coalesce(entry ->> '$.subject', '')), ?) > 0`,
+      search,
+    ],
+  ]);
+}
+
+export const sessionsReads = {
+  "sessions.get": (context, { key }) => currentOf(context, key),
+  "sessions.bySessionId": ({ sql }, { sessionId }) =>
+    shapeAll<SessionRow>(sql(`SELECT ${COLUMNS} FROM sessions WHERE session_id = ? ORDER BY updated_at DESC, key`).all(sessionId), JSON_COLUMNS),
+  "sessions.byLabel"({ sql }, { label, agentId }) {
+    const { text, values } = where([["agent_id = ?", agentId]]);
+    return shapeAll<SessionRow>(
+      sql(`SELECT ${COLUMNS} FROM sessions WHERE label = ? AND ${text} ORDER BY updated_at DESC, key`).all(label, ...values),
+      JSON_COLUMNS,
+    );
+  },
+  "sessions.list"({ sql }, filter) {
+    const { text, values } = conditions(filter);
+    const query = `SELECT ${COLUMNS} FROM sessions WHERE ${text} ORDER BY ${ORDERS[filter.order ?? "newest"]} LIMIT ? OFFSET ?`;
+    const rows = shapeAll<SessionRow>(sql(query).all(...values, filter.limit ?? -1, filter.offset ?? 0), JSON_COLUMNS);
+    return { rows, total: Number(sql(`SELECT count(*) AS n FROM sessions WHERE ${text}`).get(...values)!["n"]) };
+  },
+} satisfies ReadHandlers<SessionsReads>;

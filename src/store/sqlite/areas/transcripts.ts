@@ -1,0 +1,148 @@
+import { AppError } from "../../../base/errors.ts";
+import type { EntryRow, TranscriptRow, TranscriptsReads, TranscriptsWrites } from "../../areas/transcripts.ts";
+import { archivedName } from "../../projection/index.ts";
+import { shape, shapeAll, where, type ReadContext, type ReadHandlers, type WriteHandlers } from "../handlers.ts";
+
+const COLUMNS =
+  "file, agent_id AS agentId, session_id AS sessionId, next_seq AS lines, bytes, leaf_id AS leafId, created_at AS createdAt, archived_at AS archivedAt";
+const ENTRY_COLUMNS = "seq, entry_id AS id, parent_id AS parentId, type, line";
+const INSERT = "INSERT INTO transcript_entries (tid, seq, entry_id, parent_id, type, ts, line) VALUES (?, ?, ?, ?, ?, ?, ?)";
+
+function assertLine(file: string, line: string): void {
+  if (line.includes("\n")) throw new AppError("INVALID_INPUT", `a line of ${file} contains a line break; give JSON on one line`);
+}
+
+function missing(file: string): AppError {
+  return new AppError("NOT_FOUND", `there is no transcript ${file}; ensure it first`, { details: { file } });
+}
+
+/** The store's number of a transcript; undefined when it is not there. */
+function tidOf({ sql }: ReadContext, file: string): number | undefined {
+  return sql("SELECT tid FROM transcripts WHERE file = ?").get(file)?.["tid"] as number | undefined;
+}
+
+export const transcriptsWrites = {
+  "transcripts.ensure"({ sql, now, effects }, { file, agentId, sessionId, header }) {
+    assertLine(file, header);
+    const text = `INSERT INTO transcripts (agent_id, session_id, file, next_seq, bytes, created_at) VALUES (?, ?, ?, 1, ?, ?) ON CONFLICT (file) DO NOTHING`;
+    const done = sql(text).run(agentId, sessionId, file, Buffer.byteLength(header) + 1, now);
+    const created = done.changes === 1;
+    if (created) {
+      sql(INSERT).run(done.lastInsertRowid, 0, null, null, "session", now, header);
+      effects.push({ kind: "appended", file, startBytes: 0, lines: [header] });
+    }
+    const transcript = shape<TranscriptRow>(sql(`SELECT ${COLUMNS} FROM transcripts WHERE file = ?`).get(file))!;
+    if (transcript.sessionId !== sessionId || transcript.agentId !== agentId) {
+      throw new AppError("CONFLICT", `${file} belongs to session ${transcript.sessionId} of agent ${transcript.agentId}, not to ${sessionId} of ${agentId}`, {
+        details: { file },
+      });
+    }
+    return { created, transcript };
+  },
+  "transcripts.append"({ sql, effects }, { file, entries, expectLeaf }) {
+    let added = 0;
+    let leaf: string | null = null;
+    for (const entry of entries) {
+      assertLine(file, entry.line);
+      added += Buffer.byteLength(entry.line) + 1;
+      leaf = entry.id ?? leaf;
+    }
+    if (expectLeaf !== undefined) {
+      const now = sql("SELECT leaf_id AS leaf FROM transcripts WHERE file = ?").get(file);
+      if (now && now["leaf"] !== expectLeaf) {
+        throw new AppError("CONFLICT", `the last entry of ${file} is ${String(now["leaf"])}, not ${String(expectLeaf)}; read it again`, {
+          details: { file, leaf: now["leaf"] },
+        });
+      }
+    }
+    const row = sql(
+      "UPDATE transcripts SET next_seq = next_seq + ?, bytes = bytes + ?, leaf_id = coalesce(?, leaf_id) WHERE file = ? RETURNING tid, next_seq AS next, bytes",
+    ).get(entries.length, added, leaf, file) as { tid: number; next: number; bytes: number } | undefined;
+    if (!row) throw missing(file);
+    const firstSeq = row.next - entries.length;
+    const insert = sql(INSERT);
+    for (const [index, entry] of entries.entries())
+      insert.run(row.tid, firstSeq + index, entry.id ?? null, entry.parentId ?? null, entry.type, entry.at ?? null, entry.line);
+    effects.push({ kind: "appended", file, startBytes: row.bytes - added, lines: entries.map((entry) => entry.line) });
+    return { firstSeq, lastSeq: row.next - 1, bytes: row.bytes };
+  },
+  "transcripts.branch"(context, { file, leafId }) {
+    const tid = tidOf(context, file);
+    if (tid === undefined) throw missing(file);
+    if (leafId !== null && !context.sql("SELECT 1 FROM transcript_entries WHERE tid = ? AND entry_id = ?").get(tid, leafId)) {
+      throw new AppError("NOT_FOUND", `there is no entry ${leafId} in ${file}`, { details: { file, leafId } });
+    }
+    context.sql("UPDATE transcripts SET leaf_id = ? WHERE tid = ?").run(leafId, tid);
+  },
+  "transcripts.archive"({ sql, now, effects }, { file, reason }) {
+    const name = archivedName(file, reason, now);
+    const done = sql("UPDATE transcripts SET file = ?, archived_at = ? WHERE file = ? AND archived_at IS NULL").run(name, now, file);
+    if (done.changes === 0) throw missing(file);
+    effects.push({ kind: "renamed", file, to: name });
+    return { file: name };
+  },
+  "transcripts.remove"(context, { file }) {
+    const tid = tidOf(context, file);
+    if (tid === undefined) return { removed: 0 };
+    const removed = Number(context.sql("DELETE FROM transcript_entries WHERE tid = ?").run(tid).changes);
+    context.sql("DELETE FROM transcripts WHERE tid = ?").run(tid);
+    context.effects.push({ kind: "removed", file });
+    return { removed };
+  },
+} satisfies WriteHandlers<TranscriptsWrites>;
+
+/** Without the hint SQLite walks the transcript backwards, since that gives the order for free. */
+const BY_ID = `SELECT ${ENTRY_COLUMNS} FROM transcript_entries INDEXED BY transcript_entries_id WHERE tid = ? AND entry_id = ? ORDER BY seq DESC LIMIT 1`;
+
+/** Follows parents upwards. An id that is there twice means the later line; a circle ends the walk. */
+function path({ sql }: ReadContext, tid: number, from: string, until: string | undefined, limit: number): EntryRow[] {
+  const find = sql(BY_ID);
+  const rows: EntryRow[] = [];
+  const seen = new Set<string>();
+  let id: string | null = from;
+  while (id !== null && rows.length < limit && !seen.has(id)) {
+    seen.add(id);
+    const row: EntryRow | undefined = shape<EntryRow>(find.get(tid, id));
+    if (!row) break;
+    rows.push(row);
+    if (id === until) break;
+    id = row.parentId;
+  }
+  return rows.reverse();
+}
+
+export const transcriptsReads = {
+  "transcripts.get": ({ sql }, { file }) => shape<TranscriptRow>(sql(`SELECT ${COLUMNS} FROM transcripts WHERE file = ?`).get(file)),
+  "transcripts.ofSession": ({ sql }, { agentId, sessionId }) =>
+    shapeAll<TranscriptRow>(sql(`SELECT ${COLUMNS} FROM transcripts WHERE agent_id = ? AND session_id = ? ORDER BY tid`).all(agentId, sessionId)),
+  "transcripts.page"(context, { file, after, before, limit }) {
+    const tid = tidOf(context, file);
+    if (tid === undefined) return [];
+    const backwards = before !== undefined && after === undefined;
+    const text = `SELECT ${ENTRY_COLUMNS} FROM transcript_entries WHERE tid = ? AND seq > ? AND seq < ? ORDER BY seq ${backwards ? "DESC" : "ASC"} LIMIT ?`;
+    const rows = context.sql(text).all(tid, after ?? -1, before ?? Number.MAX_SAFE_INTEGER, limit) as unknown as EntryRow[];
+    return backwards ? rows.reverse() : rows;
+  },
+  "transcripts.tail"(context, { file, limit }) {
+    const tid = tidOf(context, file);
+    if (tid === undefined) return [];
+    const rows = context.sql(`SELECT ${ENTRY_COLUMNS} FROM transcript_entries WHERE tid = ? AND seq > 0 ORDER BY seq DESC LIMIT ?`).all(tid, limit);
+    return (rows as unknown as EntryRow[]).reverse();
+  },
+  "transcripts.entry"(context, { file, id }) {
+    const tid = tidOf(context, file);
+    return tid === undefined ? undefined : shape<EntryRow>(context.sql(BY_ID).get(tid, id));
+  },
+  "transcripts.path"(context, { file, from, until, limit = 1_000_000 }) {
+    const row = context.sql("SELECT tid, leaf_id AS leaf FROM transcripts WHERE file = ?").get(file) as { tid: number; leaf: string | null } | undefined;
+    const start = from ?? row?.leaf ?? null;
+    return row && start !== null ? path(context, row.tid, start, until, limit) : [];
+  },
+  "transcripts.list"({ sql }, { agentId, archived, limit = 1000, offset = 0 }) {
+    const { text, values } = where([
+      ["agent_id = ?", agentId],
+      ["(archived_at IS NOT NULL) = ?", archived === undefined ? undefined : archived ? 1 : 0],
+    ]);
+    return shapeAll<TranscriptRow>(sql(`SELECT ${COLUMNS} FROM transcripts WHERE ${text} ORDER BY tid LIMIT ? OFFSET ?`).all(...values, limit, offset));
+  },
+} satisfies ReadHandlers<TranscriptsReads>;

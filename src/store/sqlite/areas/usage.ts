@@ -1,0 +1,64 @@
+import { AppError } from "../../../base/errors.ts";
+import type { UsageDimension, UsageGroup, UsagePoint, UsageReads, UsageWrites } from "../../areas/usage.ts";
+import { shapeAll, where, type ReadHandlers, type WriteHandlers } from "../handlers.ts";
+
+const DIMENSIONS: Readonly<Record<UsageDimension, string>> = {
+  day: "day",
+  sessionKey: "session_key",
+  agentId: "agent_id",
+  channel: "channel",
+  provider: "provider",
+  model: "model",
+};
+
+const TOTALS = `count(*) AS calls, coalesce(sum(failed), 0) AS failed, coalesce(sum(input), 0) AS input, coalesce(sum(output), 0) AS output,
+  coalesce(sum(cache_read), 0) AS cacheRead, coalesce(sum(cache_write), 0) AS cacheWrite, coalesce(sum(cost), 0.0) AS cost,
+  coalesce(sum(duration_ms), 0) AS durationMs, coalesce(min(at), 0) AS firstAt, coalesce(max(at), 0) AS lastAt`;
+
+export const usageWrites = {
+  "usage.add"({ sql, now }, row) {
+    const at = row.at ?? now;
+    const text = `INSERT INTO usage (at, day, session_key, agent_id, channel, provider, model, turn_id, input, output, cache_read, cache_write, cost, duration_ms, failed)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+    const counts = [row.input, row.output, row.cacheRead, row.cacheWrite].map(Math.trunc);
+    sql(text).run(
+      at,
+      new Date(at).toISOString().slice(0, 10),
+      row.sessionKey,
+      row.agentId,
+      row.channel ?? null,
+      row.provider,
+      row.model,
+      row.turnId ?? null,
+      ...counts,
+      row.cost,
+      Math.trunc(row.durationMs),
+      row.failed === true ? 1 : 0,
+    );
+  },
+} satisfies WriteHandlers<UsageWrites>;
+
+export const usageReads = {
+  "usage.totals"({ sql }, { by, fromDay, toDay, sessionKey, agentId, provider, model }) {
+    const columns = by.map((dimension) => {
+      const column = DIMENSIONS[dimension];
+      if (column === undefined) throw new AppError("INVALID_INPUT", `usage has no dimension ${dimension}; known: ${Object.keys(DIMENSIONS).join(", ")}`);
+      return { column, named: `${column} AS ${dimension}` };
+    });
+    const { text, values } = where([
+      ["day >= ?", fromDay],
+      ["day <= ?", toDay],
+      ["session_key = ?", sessionKey],
+      ["agent_id = ?", agentId],
+      ["provider = ?", provider],
+      ["model = ?", model],
+    ]);
+    const group = columns.map(({ column }) => column).join(", ");
+    const grouped = group === "" ? "" : `GROUP BY ${group} ORDER BY ${group}`;
+    return shapeAll<UsageGroup>(sql(`SELECT ${[...columns.map(({ named }) => named), TOTALS].join(", ")} FROM usage WHERE ${text} ${grouped}`).all(...values));
+  },
+  "usage.points"({ sql }, { sessionKey, limit = 1000 }) {
+    const text = `SELECT at, provider, model, input, output, cache_read AS cacheRead, cache_write AS cacheWrite, cost FROM usage WHERE session_key = ? ORDER BY at DESC, seq DESC LIMIT ?`;
+    return [...shapeAll<UsagePoint>(sql(text).all(sessionKey, limit))].reverse();
+  },
+} satisfies ReadHandlers<UsageReads>;

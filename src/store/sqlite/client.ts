@@ -1,0 +1,143 @@
+import { join } from "node:path";
+import type { Worker } from "node:worker_threads";
+import { AppError, messageOf } from "../../base/errors.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { ReadKind, Write } from "../areas/index.ts";
+import { resolveRetention } from "../retention.ts";
+import type { CommitOptions, Store } from "../store.ts";
+import { errorFrom } from "./failure.ts";
+import { HEAVY_READS, type Reply } from "./messages.ts";
+import { createHeavyReads } from "./reads.ts";
+import { createSender, type Control, type Sender } from "./sender.ts";
+import { createStanding, type Standing } from "./standing.ts";
+import { startThread } from "./thread.ts";
+import { createWaiting, roughBytes, type WaitingRequests } from "./waiting.ts";
+
+/** Name of the database in the state folder. */
+export const DATABASE_FILE = "openclaw.db";
+
+export interface SqliteOptions {
+  readonly stateDir: string;
+  readonly clock: Clock;
+  readonly log?: (message: string, details?: Readonly<Record<string, unknown>>) => void;
+  /** Commits that may wait for their fsync; the next one is refused with `OVERLOADED`. Default 4096. */
+  readonly maxWaiting?: number;
+  /** Roughly the bytes that may wait. Default 64 MiB; a commit larger than that passes when nothing else waits. */
+  readonly maxWaitingBytes?: number;
+}
+
+interface Parts {
+  readonly options: SqliteOptions;
+  readonly standing: Standing;
+  readonly waiting: WaitingRequests;
+  readonly sender: Sender;
+  readonly heavy: ReturnType<typeof createHeavyReads>;
+  /** Resolves when the thread has ended. */
+  readonly gone: Promise<void>;
+  readonly alive: () => boolean;
+}
+
+/** Opens the embedded store: a thread of its own, so that the caller never waits for a disk. */
+export async function openSqlite(options: SqliteOptions): Promise<Store> {
+  const file = join(options.stateDir, DATABASE_FILE);
+  const worker = startThread({ mode: "write", file, stateDir: options.stateDir, now: options.clock.now() });
+  const standing = createStanding((message, details) => options.log?.(message, details));
+  const waiting = createWaiting();
+  const { opened, gone, alive } = listen(worker, options, standing, waiting);
+  await opened;
+  const heavy = createHeavyReads({ file, stateDir: options.stateDir, clock: options.clock });
+  return createStore({ options, standing, waiting, gone, alive, heavy, sender: createSender(worker, waiting) });
+}
+
+/** Takes what the thread says, and notices when it dies. */
+function listen(
+  worker: Worker,
+  options: SqliteOptions,
+  standing: Standing,
+  waiting: WaitingRequests,
+): Pick<Parts, "gone" | "alive"> & { readonly opened: Promise<void> } {
+  const opening = Promise.withResolvers<void>();
+  const gone = Promise.withResolvers<void>();
+  let alive = true;
+
+  function ended(how: string): void {
+    alive = false;
+    gone.resolve();
+    if (standing.phase === "opening") opening.reject(new AppError("STORE_FAILED", `the store's thread ended while it opened ${options.stateDir} (${how})`));
+    else if (standing.phase === "open" || waiting.size > 0) {
+      standing.fail({ code: "STORE_FAILED", message: `the store's thread ended (${how}); start the gateway again`, at: options.clock.now() });
+      waiting.rejectAll(() => new AppError("STORE_FAILED", `the store's thread ended (${how}) before this was acknowledged; it may or may not have happened`));
+    }
+  }
+
+  worker.on("message", (reply: Reply) => {
+    if (reply.type === "settled") {
+      standing.diskFull = reply.diskFull;
+      waiting.settle(reply.settled);
+    } else if (reply.type === "opened") {
+      standing.phase = "open";
+      opening.resolve();
+    } else if (reply.type === "refused") opening.reject(errorFrom(reply.error));
+    else if (reply.type === "failed") standing.fail(reply.failure);
+    else if (reply.type === "log") options.log?.(reply.message, reply.details);
+    else standing.notice(reply.notices);
+  });
+  worker.on("error", (error) => ended(messageOf(error)));
+  worker.on("exit", (code) => ended(`exit code ${code}`));
+  return { opened: opening.promise, gone: gone.promise, alive: () => alive };
+}
+
+function createStore({ options, standing, waiting, sender, heavy, gone, alive }: Parts): Store {
+  const { clock, maxWaiting = 4096, maxWaitingBytes = 64 * 1024 * 1024 } = options;
+
+  function overload(bytes: number): AppError | undefined {
+    if (waiting.commits < maxWaiting && (waiting.commits === 0 || waiting.bytes + bytes <= maxWaitingBytes)) return undefined;
+    return new AppError("OVERLOADED", `${waiting.commits} commits already wait for the disk; nothing was accepted, try again shortly`, {
+      details: { waiting: waiting.commits, waitingBytes: waiting.bytes, retryAfterMs: 250 },
+    });
+  }
+
+  async function commit(writes: readonly Write[], { fence }: CommitOptions = {}): Promise<unknown[]> {
+    const bytes = roughBytes(writes);
+    const error = standing.unwritable() ?? overload(bytes);
+    if (error) throw error;
+    return sender.commit(writes, fence, clock.now(), bytes);
+  }
+
+  async function read(kind: ReadKind, input: unknown): Promise<unknown> {
+    const error = standing.closed();
+    if (error) throw error;
+    return HEAVY_READS.has(kind) ? heavy.read(kind, input) : sender.read(kind, input);
+  }
+
+  async function ask<T>(control: Control): Promise<T> {
+    const error = standing.closed();
+    if (error) throw error;
+    return sender.control<T>(control);
+  }
+
+  async function close(): Promise<void> {
+    if (standing.closed()) return gone;
+    standing.phase = "closing";
+    await waiting.drained();
+    await heavy[Symbol.asyncDispose]();
+    try {
+      if (alive()) await sender.control({ type: "close" });
+    } finally {
+      standing.phase = "closed";
+    }
+    return gone;
+  }
+
+  return {
+    commit: (writes, given) => commit(writes, given) as never,
+    write: async (kind, input, given) => (await commit([[kind, input] as unknown as Write], given))[0] as never,
+    read,
+    health: () => standing.health(waiting),
+    onFailure: standing.onFailure,
+    checkpoint: ({ truncate = false } = {}) => ask({ type: "checkpoint", truncate }),
+    maintain: ({ budgetMs = 1000, policy } = {}) => ask({ type: "maintain", now: clock.now(), budgetMs, policy: resolveRetention(policy) }),
+    imported: () => ask({ type: "imported" }),
+    [Symbol.asyncDispose]: close,
+  };
+}

@@ -1,0 +1,28 @@
+import type { DatabaseSync, StatementSync } from "node:sqlite";
+import type { ReadKind } from "../areas/index.ts";
+import { READS } from "./areas/index.ts";
+import type { ReadContext } from "./handlers.ts";
+
+/** Queries put together from filters have many forms; beyond this number the oldest statement is forgotten. */
+const MAX_STATEMENTS = 400;
+
+/** Statements of one connection, prepared when first used. */
+export function createStatements(db: DatabaseSync): (text: string) => StatementSync {
+  const statements = new Map<string, StatementSync>();
+  return (text) => {
+    let statement = statements.get(text);
+    if (!statement) {
+      statement = db.prepare(text);
+      if (statements.size >= MAX_STATEMENTS) statements.delete(statements.keys().next().value!);
+      statements.set(text, statement);
+    }
+    return statement;
+  };
+}
+
+type AnyRead = (context: ReadContext, input: unknown) => unknown;
+
+/** Answers one read. */
+export function runRead(context: ReadContext, kind: ReadKind, input: unknown): unknown {
+  return (READS[kind] as AnyRead)(context, input);
+}

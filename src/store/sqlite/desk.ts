@@ -1,0 +1,106 @@
+import { AppError } from "../../base/errors.ts";
+import { failpoint } from "../../base/failpoints.ts";
+import type { StoreNotice } from "../store.ts";
+import type { Background } from "./background.ts";
+import { runRead } from "./connection.ts";
+import { errorMessage, isDamage, storeError } from "./failure.ts";
+import type { Groups } from "./group.ts";
+import type { ReadContext } from "./handlers.ts";
+import type { CommitRequest, ReadRequest, Reply, Settled } from "./messages.ts";
+import type { TranscriptFiles } from "./transcript-files.ts";
+
+export interface DeskDeps extends ReadContext {
+  readonly groups: Groups;
+  readonly files: TranscriptFiles;
+  readonly background: Background;
+  readonly post: (reply: Reply) => void;
+  readonly now: () => number;
+  /** Remembers damage for the next start. */
+  readonly markSuspect: (reason: string) => void;
+}
+
+/** Where requests are served and answered, and where the store's one failure is kept. */
+export interface Desk {
+  readonly failure: AppError | undefined;
+  /** Ends all acknowledging. Reads are still answered. */
+  readonly fail: (reason: AppError) => void;
+  /** Makes sure of the files of transcripts that are about to be used. */
+  prepare(group: readonly CommitRequest[], asked: readonly ReadRequest[]): void;
+  commit(group: readonly CommitRequest[]): void;
+  answer(asked: readonly ReadRequest[]): void;
+  settle(settled: readonly Settled[]): void;
+  /** Does work that no request waits for; when that fails, the store has. */
+  upkeep<T>(work: () => T): T | undefined;
+  /** Says which transcript files are behind, when that has changed. */
+  tellProblems(): void;
+}
+
+export function createDesk(deps: DeskDeps): Desk {
+  let failure: AppError | undefined;
+  let diskFull = false;
+  let told = 0;
+
+  function fail(reason: AppError): void {
+    if (failure) return;
+    failure = reason;
+    if (isDamage(reason) || isDamage(reason.cause)) deps.markSuspect(reason.message);
+    deps.post({ type: "failed", failure: { code: reason.code, message: reason.message, at: deps.now() } });
+  }
+
+  /** Runs `work` unless the store has failed, and fails the store when it throws. */
+  function attempt<T>(doing: string, work: () => T): T | undefined {
+    if (failure) return undefined;
+    try {
+      return work();
+    } catch (error) {
+      fail(storeError(doing, error));
+      return undefined;
+    }
+  }
+
+  const settle = (settled: readonly Settled[]): void => deps.post({ type: "settled", settled, diskFull });
+
+  function read([id, kind, input]: ReadRequest): Settled {
+    try {
+      return [id, true, runRead(deps, kind, input)];
+    } catch (error) {
+      const reason = storeError(`could not read ${kind}`, error);
+      if (isDamage(error)) fail(reason);
+      return [id, false, errorMessage(reason)];
+    }
+  }
+
+  return {
+    get failure() {
+      return failure;
+    },
+    fail,
+    settle,
+    prepare: (group, asked) => attempt("a transcript could not be compared with its file", () => deps.files.prepare(group, asked)),
+    commit(group) {
+      if (failure) {
+        const refused = new AppError("STORE_FAILED", `the store has failed and takes no more writes: ${failure.message}`, { details: { code: failure.code } });
+        settle(group.map(([id]) => [id, false, errorMessage(refused)]));
+        return;
+      }
+      const result = deps.groups.run(group);
+      diskFull = result.diskFull;
+      if (result.fatal) fail(result.fatal);
+      settle(result.settled);
+      failpoint("store.group.acknowledged");
+      deps.files.follow(result.effects);
+      attempt("the log could not be moved into the database", deps.background.committed);
+    },
+    answer: (asked) => settle(asked.map(read)),
+    upkeep: (work) => attempt("upkeep of the store failed", work),
+    tellProblems() {
+      const problems = deps.files.problems();
+      if (problems.length === 0 && told === 0) return;
+      told = problems.length;
+      deps.post({
+        type: "notices",
+        notices: problems.map(({ file, problem, at }): StoreNotice => ({ kind: "projection", message: `${file}: ${problem}`, at, details: { file } })),
+      });
+    },
+  };
+}

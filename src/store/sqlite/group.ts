@@ -1,0 +1,118 @@
+import type { DatabaseSync, StatementSync } from "node:sqlite";
+import { AppError } from "../../base/errors.ts";
+import { failpoint } from "../../base/failpoints.ts";
+import type { Write } from "../areas/index.ts";
+import { WRITES } from "./areas/index.ts";
+import { assertFence } from "./areas/leases.ts";
+import { errorMessage, isDiskFailure, isDiskFull, storeError } from "./failure.ts";
+import type { Effect, WriteContext } from "./handlers.ts";
+import type { CommitRequest, Settled } from "./messages.ts";
+
+export interface GroupResult {
+  /** One answer per commit; only to be given now, after the fsync. */
+  readonly settled: Settled[];
+  /** What is to be done for the commits that happened. */
+  readonly effects: readonly Effect[];
+  /** The disk failed: the store must not acknowledge anything any more. */
+  readonly fatal: AppError | undefined;
+  /** Nothing of the group fitted on the disk. */
+  readonly diskFull: boolean;
+}
+
+export interface Groups {
+  /** Runs commits as one transaction with one fsync. A commit whose write is refused is undone alone. */
+  run(commits: readonly CommitRequest[]): GroupResult;
+}
+
+type AnyWrite = (context: WriteContext, input: unknown) => unknown;
+
+/** Ends the whole group. */
+class GroupAborted extends Error {
+  readonly reason: AppError;
+  constructor(reason: AppError) {
+    super(reason.message, { cause: reason });
+    this.reason = reason;
+  }
+}
+
+export function createGroups(db: DatabaseSync, sql: (text: string) => StatementSync): Groups {
+  const begin = db.prepare("BEGIN IMMEDIATE");
+  const commit = db.prepare("COMMIT");
+  const save = db.prepare("SAVEPOINT one");
+  const release = db.prepare("RELEASE one");
+
+  function apply([id, now, writes, fence]: CommitRequest, effects: Effect[]): Settled {
+    const context: WriteContext = { sql, now, effects };
+    if (fence) assertFence(context, fence);
+    return [id, true, writes.map(([kind, input]: Write) => (WRITES[kind] as AnyWrite)(context, input))];
+  }
+
+  /** Applies one commit, or undoes it and answers with its error. Throws when the transaction itself is lost. */
+  function applyAlone(request: CommitRequest, shared: boolean, effects: Effect[]): Settled {
+    const mark = effects.length;
+    if (shared) save.run();
+    try {
+      const settled = apply(request, effects);
+      if (shared) release.run();
+      return settled;
+    } catch (error) {
+      effects.length = mark;
+      const reason = storeError("the write was refused", error);
+      if (isDiskFailure(error) || !db.isTransaction) throw new GroupAborted(reason);
+      if (shared) db.exec("ROLLBACK TO one; RELEASE one");
+      return [request[0], false, errorMessage(reason)];
+    }
+  }
+
+  function rollback(): void {
+    if (db.isTransaction) db.exec("ROLLBACK");
+  }
+
+  function rejected(commits: readonly CommitRequest[], reason: AppError): Settled[] {
+    const message = errorMessage(reason);
+    return commits.map(([id]) => [id, false, message]);
+  }
+
+  /** The disk was full before anything was committed: the group is refused, the store goes on. Any other failure of the disk is final. */
+  function aborted(commits: readonly CommitRequest[], error: unknown): GroupResult {
+    rollback();
+    const cause = error instanceof GroupAborted ? error.reason.cause : error;
+    const reason = error instanceof GroupAborted ? error.reason : storeError("the commit could not begin", error);
+    const diskFull = isDiskFull(cause);
+    return { settled: rejected(commits, reason), effects: [], fatal: isDiskFailure(cause) && !diskFull ? reason : undefined, diskFull };
+  }
+
+  return {
+    run(commits) {
+      const effects: Effect[] = [];
+      const settled: Settled[] = [];
+      try {
+        begin.run();
+        failpoint("store.group.begun");
+        for (const request of commits) settled.push(applyAlone(request, commits.length > 1, effects));
+      } catch (error) {
+        return aborted(commits, error);
+      }
+      failpoint("store.group.applied");
+      if (settled.every(([, ok]) => !ok)) {
+        rollback();
+        return { settled, effects: [], fatal: undefined, diskFull: false };
+      }
+      try {
+        commit.run();
+      } catch (error) {
+        const reason = storeError("the commit could not be made durable", error);
+        const code = reason.code === "DISK_FULL" ? "DISK_FULL" : "STORE_FAILED";
+        const failure = new AppError(code, reason.message, { cause: error, details: reason.details });
+        try {
+          rollback();
+        } catch {
+          // The disk has failed; the group is rejected and nothing is written any more.
+        }
+        return { settled: rejected(commits, failure), effects: [], fatal: failure, diskFull: code === "DISK_FULL" };
+      }
+      failpoint("store.group.committed");
+      return { settled, effects, fatal: undefined, diskFull: false };
+    },
+  };
+}

@@ -1,0 +1,48 @@
+import type { DatabaseSync, StatementSync } from "node:sqlite";
+
+/** Says in `meta` that the files found at the first start are taken over. */
+const IMPORTED = "store.imported";
+
+export interface ImportingDeps {
+  readonly db: DatabaseSync;
+  readonly sql: (text: string) => StatementSync;
+  readonly stateDir: string;
+  readonly now: () => number;
+  readonly log: (message: string, details?: Readonly<Record<string, unknown>>) => void;
+}
+
+export interface Importing {
+  /** What is left to do between commits; undefined when nothing is. */
+  readonly steps: Iterator<unknown> | undefined;
+  /** Takes one transcript over at once, since somebody uses it now. */
+  readonly adopt: (file: string) => void;
+  /** Remembers that all is taken over. */
+  readonly finish: () => void;
+}
+
+/** Starts or goes on with the takeover of a state folder. Session indexes and other small files are taken before this returns. */
+export async function openImport(deps: ImportingDeps): Promise<Importing> {
+  const { db, sql, stateDir, now, log } = deps;
+  let unfinished = sql("SELECT 1 FROM meta WHERE key = ?").get(IMPORTED) === undefined;
+  const finish = (): void => {
+    unfinished = false;
+    sql("INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)").run(IMPORTED, String(now()));
+  };
+  if (!unfinished) return { steps: undefined, adopt: () => {}, finish };
+
+  const { importState, importTranscript } = await import("../import/index.ts");
+  const options = { stateDir, now, log };
+  const steps = importState(db, options);
+  for (let step = steps.next(); ; step = steps.next()) {
+    if (step.done) {
+      finish();
+      return { steps: undefined, adopt: () => {}, finish };
+    }
+    if (step.value.kind === "transcript") break;
+  }
+  return {
+    steps,
+    adopt: (file) => void (unfinished && importTranscript(db, file, options)),
+    finish,
+  };
+}

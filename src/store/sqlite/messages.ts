@@ -1,0 +1,48 @@
+import type { ReadKind, Write } from "../areas/index.ts";
+import type { RetentionPolicy } from "../retention.ts";
+import type { Fence, StoreFailure, StoreNotice } from "../store.ts";
+import type { ErrorMessage } from "./failure.ts";
+
+/** What a thread is started with. */
+export interface ThreadData {
+  readonly mode: "write" | "read";
+  readonly file: string;
+  readonly stateDir: string;
+  /** The store's clock at the start. */
+  readonly now: number;
+}
+
+/** Arrays rather than objects: these cross the thread thousands of times a second. */
+export type CommitRequest = readonly [id: number, now: number, writes: readonly Write[], fence: Fence | undefined];
+export type ReadRequest = readonly [id: number, kind: ReadKind, input: unknown];
+
+export type ControlRequest =
+  | { readonly type: "checkpoint"; readonly id: number; readonly truncate: boolean }
+  | { readonly type: "maintain"; readonly id: number; readonly now: number; readonly budgetMs: number; readonly policy: RetentionPolicy }
+  | { readonly type: "imported"; readonly id: number }
+  | { readonly type: "close"; readonly id: number };
+
+export type Request = { readonly type: "batch"; readonly commits: readonly CommitRequest[]; readonly reads: readonly ReadRequest[] } | ControlRequest;
+
+/** The answer to one request: its value, or its error. */
+export type Settled = readonly [id: number, ok: true, value: unknown] | readonly [id: number, ok: false, error: ErrorMessage];
+
+export type Reply =
+  | { readonly type: "opened" }
+  | { readonly type: "refused"; readonly error: ErrorMessage }
+  | { readonly type: "settled"; readonly settled: readonly Settled[]; readonly diskFull: boolean }
+  | { readonly type: "failed"; readonly failure: StoreFailure }
+  | { readonly type: "notices"; readonly notices: readonly StoreNotice[] }
+  | { readonly type: "log"; readonly message: string; readonly details: Readonly<Record<string, unknown>> | undefined };
+
+/** Reads that walk many rows: they go to a thread of their own, so that no commit waits for them. */
+export const HEAVY_READS: ReadonlySet<ReadKind> = new Set<ReadKind>([
+  "inbox.find",
+  "inbox.recent",
+  "outbox.recent",
+  "sessions.list",
+  "transcripts.list",
+  "usage.totals",
+  "usage.points",
+  "imports.list",
+]);

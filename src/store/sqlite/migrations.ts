@@ -1,0 +1,60 @@
+import type { DatabaseSync } from "node:sqlite";
+import { AppError } from "../../base/errors.ts";
+import { SCHEMA_V1 } from "./schema.ts";
+
+export interface Migration {
+  /** The version the file has afterwards; 1, 2, 3, … */
+  readonly version: number;
+  /** The oldest version of this program's schema that can still work with the result. */
+  readonly minReader: number;
+  readonly up: string | ((db: DatabaseSync) => void);
+}
+
+/** Forward only. A published entry is never changed: a mistake is mended by the next one. */
+export const MIGRATIONS: readonly Migration[] = [{ version: 1, minReader: 1, up: SCHEMA_V1 }];
+
+function versionOf(db: DatabaseSync): number {
+  return Number(db.prepare("PRAGMA user_version").get()!["user_version"]);
+}
+
+function minReaderOf(db: DatabaseSync): number {
+  const row = db.prepare("SELECT value FROM meta WHERE key = 'store.min_reader'").get();
+  return row ? Number(row["value"]) : 1;
+}
+
+/** Throws `STORE_TOO_NEW` when this program must not touch the file. Changes nothing. */
+export function assertReadable(db: DatabaseSync, migrations: readonly Migration[] = MIGRATIONS): void {
+  const ours = migrations.at(-1)?.version ?? 0;
+  const version = versionOf(db);
+  if (version <= ours) return;
+  const needed = minReaderOf(db);
+  if (needed <= ours) return;
+  throw new AppError(
+    "STORE_TOO_NEW",
+    `the database has schema version ${version} and needs a program that knows version ${needed}, this one knows ${ours}; it was left untouched, start the newer version`,
+    { details: { version, needed, ours } },
+  );
+}
+
+/** Brings the file to the newest version, each migration in a transaction of its own. Returns how many were applied. */
+export function migrate(db: DatabaseSync, now: number, migrations: readonly Migration[] = MIGRATIONS): number {
+  assertReadable(db, migrations);
+  const from = versionOf(db);
+  const todo = migrations.filter((migration) => migration.version > from);
+  for (const migration of todo) {
+    db.exec("BEGIN IMMEDIATE");
+    try {
+      if (typeof migration.up === "string") db.exec(migration.up);
+      else migration.up(db);
+      const note = db.prepare("INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value");
+      note.run("store.min_reader", String(migration.minReader));
+      note.run(`store.migrated.${migration.version}`, String(now));
+      db.exec(`PRAGMA user_version = ${migration.version}`);
+      db.exec("COMMIT");
+    } catch (error) {
+      if (db.isTransaction) db.exec("ROLLBACK");
+      throw error;
+    }
+  }
+  return todo.length;
+}

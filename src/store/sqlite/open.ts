@@ -1,0 +1,133 @@
+import { closeSync, existsSync, openSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { AppError, fileError, messageOf } from "../../base/errors.ts";
+import { ensureFolder, syncFolder } from "../../base/files.ts";
+import type { SalvageReport } from "../damage/index.ts";
+import { isDamage, storeError } from "./failure.ts";
+import { assertReadable, migrate, MIGRATIONS, type Migration } from "./migrations.ts";
+
+export interface OpenOptions {
+  /** Absolute path of the database file. */
+  readonly file: string;
+  readonly stateDir: string;
+  readonly now: () => number;
+  readonly migrations?: readonly Migration[];
+}
+
+export interface Opened {
+  readonly db: DatabaseSync;
+  /** There was no database before. */
+  readonly created: boolean;
+  readonly salvage: SalvageReport | undefined;
+}
+
+const CACHE_KIB = 4000;
+const READER_CACHE_KIB = 2000;
+/** How long a lock of another process is waited for. */
+const BUSY_MS = 5000;
+
+/** Names the owner when the file is somebody else's. Root may open all: SQLite gives the files it makes to the database's owner. */
+function assertOwner(file: string): void {
+  const uid = process.geteuid?.();
+  if (uid === undefined || uid === 0) return;
+  const owner = statSync(file).uid;
+  if (owner === uid) return;
+  throw new AppError(
+    "PERMISSION_DENIED",
+    `${file} belongs to user ${owner}, this process runs as user ${uid}; start it as that user, or give the file to this one`,
+    {
+      details: { owner, uid },
+    },
+  );
+}
+
+/** A file beside the database: damage was met while it was open, so the next start must not trust it. */
+function suspicionOf(file: string): string {
+  return `${file}.suspect`;
+}
+
+/** Remembers over a restart that the database is damaged, since opening alone would not notice. */
+export function markSuspect(file: string, reason: string): void {
+  try {
+    writeFileSync(suspicionOf(file), `${reason}\n`, { mode: 0o600 });
+  } catch {
+    // The disk that lost the data may not take the note either; the failure itself is reported by the caller.
+  }
+}
+
+function connect(options: OpenOptions): DatabaseSync {
+  const db = new DatabaseSync(options.file, { timeout: BUSY_MS, enableForeignKeyConstraints: false });
+  try {
+    assertReadable(db, options.migrations ?? MIGRATIONS);
+    db.exec("PRAGMA auto_vacuum = INCREMENTAL");
+    db.exec("PRAGMA journal_mode = WAL");
+    db.exec("PRAGMA synchronous = FULL");
+    db.exec("PRAGMA secure_delete = ON");
+    // Checkpoints are made between groups, where their failure is seen and no commit waits inside of one.
+    db.exec("PRAGMA wal_autocheckpoint = 0");
+    db.exec(`PRAGMA cache_size = -${CACHE_KIB}`);
+    migrate(db, options.now(), options.migrations ?? MIGRATIONS);
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+async function salvageInto(options: OpenOptions, reason: string): Promise<SalvageReport> {
+  const { salvage } = await import("../damage/index.ts");
+  const report = salvage({
+    file: options.file,
+    stateDir: options.stateDir,
+    now: options.now,
+    reason,
+    prepare: (db) => {
+      db.exec("PRAGMA auto_vacuum = INCREMENTAL");
+      migrate(db, options.now(), options.migrations ?? MIGRATIONS);
+    },
+  });
+  rmSync(suspicionOf(options.file), { force: true });
+  return report;
+}
+
+/** Opens the database for writing: makes it, brings it up to date, or saves what a damaged one still holds. */
+export async function openDatabase(options: OpenOptions): Promise<Opened> {
+  const { file } = options;
+  ensureFolder(dirname(file));
+  const created = !existsSync(file);
+  if (created) touch(file);
+  else assertOwner(file);
+  let salvage: SalvageReport | undefined;
+  try {
+    if (existsSync(suspicionOf(file)) && !created) salvage = await salvageInto(options, readFileSync(suspicionOf(file), "utf8").trim());
+    let db: DatabaseSync;
+    try {
+      db = connect(options);
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+      salvage = await salvageInto(options, messageOf(error));
+      db = connect(options);
+    }
+    return { db, created, salvage };
+  } catch (error) {
+    throw storeError(`could not open ${file}`, error);
+  }
+}
+
+/** An empty file is an empty database. Made by us, only its owner may read it and what SQLite puts beside it, and its name survives a power cut. */
+function touch(file: string): void {
+  try {
+    closeSync(openSync(file, "a", 0o600));
+    syncFolder(dirname(file));
+  } catch (error) {
+    throw fileError(file, "could not make the database", error);
+  }
+}
+
+/** A second connection that only reads. */
+export function openReader(file: string): DatabaseSync {
+  const db = new DatabaseSync(file, { readOnly: true, timeout: BUSY_MS });
+  db.exec(`PRAGMA cache_size = -${READER_CACHE_KIB}`);
+  return db;
+}

@@ -1,0 +1,70 @@
+import { AppError } from "../../base/errors.ts";
+import type { StoreFailure, StoreHealth, StoreNotice } from "../store.ts";
+import type { WaitingRequests } from "./waiting.ts";
+
+/** How the store stands, as the caller's thread knows it. */
+export interface Standing {
+  phase: "opening" | "open" | "closing" | "closed";
+  diskFull: boolean;
+  readonly failure: StoreFailure | undefined;
+  fail(reason: StoreFailure): void;
+  readonly onFailure: (listener: (failure: StoreFailure) => void) => Disposable;
+  /** Replaces what was known of the kinds that are told of, and of transcript files, whose list is always told whole. */
+  notice(told: readonly StoreNotice[]): void;
+  /** Why nothing can be asked or written, if so. */
+  closed(): AppError | undefined;
+  /** Why nothing can be written, if so. */
+  unwritable(): AppError | undefined;
+  health(waiting: WaitingRequests): StoreHealth;
+}
+
+export function createStanding(log: (message: string, details: Readonly<Record<string, unknown>>) => void): Standing {
+  const listeners = new Set<(failure: StoreFailure) => void>();
+  const notices = new Map<StoreNotice["kind"], readonly StoreNotice[]>();
+  let failure: StoreFailure | undefined;
+
+  return {
+    phase: "opening",
+    diskFull: false,
+    get failure() {
+      return failure;
+    },
+    fail(reason) {
+      if (failure) return;
+      failure = reason;
+      log("the store has failed", { ...reason });
+      for (const listener of listeners) listener(reason);
+    },
+    onFailure(listener) {
+      if (failure) listener(failure);
+      else listeners.add(listener);
+      return { [Symbol.dispose]: () => void listeners.delete(listener) };
+    },
+    notice(told) {
+      for (const kind of new Set<StoreNotice["kind"]>(["projection", ...told.map((one) => one.kind)])) {
+        notices.set(
+          kind,
+          told.filter((one) => one.kind === kind),
+        );
+      }
+    },
+    closed() {
+      return this.phase === "closing" || this.phase === "closed" ? new AppError("UNAVAILABLE", "the store is closed; nothing was read or written") : undefined;
+    },
+    unwritable() {
+      if (!failure) return this.closed();
+      return new AppError("STORE_FAILED", `the store has failed and takes no more writes: ${failure.message}`, { details: { code: failure.code } });
+    },
+    health(waiting) {
+      const open = this.phase === "open" || this.phase === "opening";
+      return {
+        state: failure ? "failed" : open ? "open" : "closed",
+        ...(failure ? { failure } : {}),
+        diskFull: this.diskFull,
+        waiting: waiting.commits,
+        waitingBytes: waiting.bytes,
+        notices: [...notices.values()].flat(),
+      };
+    },
+  };
+}

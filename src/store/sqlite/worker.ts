@@ -1,0 +1,84 @@
+/** The store's thread: with mode `write` the only writer, with mode `read` one more reader for long questions. */
+import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
+import { createBackground } from "./background.ts";
+import { createStatements, runRead } from "./connection.ts";
+import { createDesk } from "./desk.ts";
+import { errorMessage, storeError } from "./failure.ts";
+import { createGroups } from "./group.ts";
+import { openImport } from "./importing.ts";
+import type { Reply, Request, Settled, ThreadData } from "./messages.ts";
+import { markSuspect, openDatabase, openReader, type Opened } from "./open.ts";
+import { createQueue } from "./queue.ts";
+import { createTranscriptFiles } from "./transcript-files.ts";
+import { createWriter, type Writer } from "./writer.ts";
+
+const port = parentPort!;
+const data = workerData as ThreadData;
+const started = performance.now();
+
+const post = (reply: Reply): void => port.postMessage(reply);
+const log = (message: string, details?: Readonly<Record<string, unknown>>): void => post({ type: "log", message, details });
+/** The store's clock, carried on by this thread's own. */
+const now = (): number => Math.floor(data.now + performance.now() - started);
+
+function tellSalvage({ salvage }: Opened): void {
+  if (!salvage) return;
+  const message = `the database was damaged (${salvage.reason}); what could be read was saved, the damaged file is in ${salvage.folder}`;
+  post({ type: "notices", notices: [{ kind: "salvaged", message, at: now(), details: { ...salvage } }] });
+  log(message, { ...salvage });
+}
+
+async function startWriter(): Promise<Writer> {
+  const opened = await openDatabase({ file: data.file, stateDir: data.stateDir, now });
+  tellSalvage(opened);
+  const { db } = opened;
+  const sql = createStatements(db);
+  const imports = await openImport({ db, sql, stateDir: data.stateDir, now, log });
+  const later = (ms: number, fn: () => void): unknown => setTimeout(fn, ms).unref();
+  const files = createTranscriptFiles({ db, sql, stateDir: data.stateDir, now, log, later, adopt: imports.adopt });
+  const background = createBackground({
+    db,
+    sql,
+    importing: imports.steps,
+    imported: imports.finish,
+    later,
+    failed: (error) => desk.fail(error),
+  });
+  const groups = createGroups(db, sql);
+  const desk = createDesk({ sql, groups, files, background, post, now, markSuspect: (reason) => markSuspect(data.file, reason) });
+  const queue = createQueue(() => receiveMessageOnPort(port)?.message as Request | undefined);
+  return createWriter({ db, desk, queue, files, background, closed: () => port.close() });
+}
+
+function startReader(): { accept(request: Request): void } {
+  const db = openReader(data.file);
+  const context = { sql: createStatements(db) };
+  return {
+    accept(request) {
+      if (request.type === "close") {
+        db.close();
+        port.close();
+        return;
+      }
+      if (request.type !== "batch") return;
+      const settled = request.reads.map(([id, kind, input]): Settled => {
+        try {
+          return [id, true, runRead(context, kind, input)];
+        } catch (error) {
+          return [id, false, errorMessage(storeError(`could not read ${kind}`, error))];
+        }
+      });
+      post({ type: "settled", settled, diskFull: false });
+    },
+  };
+}
+
+try {
+  const thread = data.mode === "write" ? await startWriter() : startReader();
+  port.on("message", (request: Request) => thread.accept(request));
+  post({ type: "opened" });
+  if (data.mode === "write") thread.accept({ type: "batch", commits: [], reads: [] });
+} catch (error) {
+  post({ type: "refused", error: errorMessage(storeError("the store could not be opened", error)) });
+  port.close();
+}

@@ -1,0 +1,98 @@
+import { spawn, spawnSync, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+export const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+const BIN = join(ROOT, "bin/openclaw");
+
+/** A home and state folder of its own for one test. Nothing of the user's environment reaches the processes it starts. */
+export interface Place {
+  readonly home: string;
+  readonly stateDir: string;
+  readonly configPath: string;
+  readonly env: Record<string, string | undefined>;
+  /** Writes the configuration file. */
+  configure(text: string): void;
+  /** Runs a command to its end. */
+  cli(...args: string[]): { readonly code: number | null; readonly stdout: string; readonly stderr: string };
+  /** Starts a gateway on a free port and waits until it is ready or has ended. */
+  gateway(options?: GatewayOptions): Promise<GatewayProcess>;
+}
+
+export interface GatewayOptions {
+  readonly args?: readonly string[];
+  readonly env?: Record<string, string>;
+  /** A command that runs the gateway: `strace …`. */
+  readonly wrap?: readonly string[];
+}
+
+export interface GatewayProcess extends AsyncDisposable {
+  readonly child: ChildProcess;
+  /** Where it listens; undefined when it ended before it was ready. */
+  readonly url: string | undefined;
+  readonly output: () => string;
+  readonly exited: Promise<{ readonly code: number | null; readonly signal: string | null }>;
+  /** Resolves when the output contains the text. */
+  waitFor(text: string | RegExp): Promise<void>;
+}
+
+export function makePlace(): Place {
+  const home = mkdtempSync(join(tmpdir(), "openclaw-e2e-"));
+  const stateDir = join(home, ".openclaw-state");
+  const configPath = join(home, "openclaw.json");
+  const env = { PATH: process.env["PATH"], HOME: home, OPENCLAW_STATE_DIR: stateDir, OPENCLAW_CONFIG_PATH: configPath, TMPDIR: home };
+  return {
+    home,
+    stateDir,
+    configPath,
+    env,
+    configure: (text) => writeFileSync(configPath, text, { mode: 0o600 }),
+    cli(...args) {
+      const { status, stdout, stderr } = spawnSync(process.execPath, [BIN, ...args], { env, cwd: home, encoding: "utf8", timeout: 20_000 });
+      return { code: status, stdout, stderr };
+    },
+    gateway: (options = {}) => startGateway(env, home, options),
+  };
+}
+
+async function startGateway(env: Record<string, string | undefined>, cwd: string, options: GatewayOptions): Promise<GatewayProcess> {
+  const line = [...(options.wrap ?? []), process.execPath, BIN, "gateway", "--allow-unconfigured", "--port", "0", ...(options.args ?? [])];
+  const child = spawn(line[0]!, line.slice(1), { env: { ...env, ...options.env }, cwd, stdio: ["ignore", "pipe", "pipe"] });
+  let output = "";
+  const listeners = new Set<() => void>();
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on("data", (chunk) => {
+      output += String(chunk);
+      for (const listener of listeners) listener();
+    });
+  }
+  const exited = once(child, "close").then(([code, signal]) => {
+    for (const listener of listeners) listener();
+    return { code: code as number | null, signal: signal as string | null };
+  });
+  const waitFor = (text: string | RegExp): Promise<void> => {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const look = (): void => {
+      if (typeof text === "string" ? output.includes(text) : text.test(output)) resolve();
+      else if (child.exitCode !== null || child.signalCode !== null) reject(new Error(`the gateway ended without saying ${text}:\n${output}`));
+    };
+    listeners.add(look);
+    look();
+    return promise.finally(() => listeners.delete(look));
+  };
+  await Promise.race([waitFor("ready"), exited]).catch(() => {});
+  return {
+    child,
+    url: /ready on (\S+)/.exec(output)?.[1],
+    output: () => output,
+    exited,
+    waitFor,
+    async [Symbol.asyncDispose]() {
+      child.kill("SIGKILL");
+      await exited;
+    },
+  };
+}

@@ -1,5 +1,5 @@
 /** Bundles the product into lazily loaded chunks: `dist` is what runs, `dist-test` the same with failpoints in it, `dist-bench` without. */
-import { rmSync } from "node:fs";
+import { renameSync, rmSync } from "node:fs";
 import { rolldown, type Plugin } from "rolldown";
 import { configSchema } from "../src/config/schema/index.ts";
 
@@ -15,7 +15,9 @@ const frozenSchema: Plugin = {
   },
 };
 
-rmSync(folder, { recursive: true, force: true });
+// Written beside and swapped in: a build that fails leaves what runs alone.
+const fresh = `${folder}.new`;
+rmSync(fresh, { recursive: true, force: true });
 const bundle = await rolldown({
   input: {
     cli: "src/cli/main.ts",
@@ -32,11 +34,13 @@ const bundle = await rolldown({
   },
 });
 await bundle.write({
-  dir: folder,
+  dir: fresh,
   format: "esm",
   entryFileNames: "[name].js",
   chunkFileNames: "chunks/[name]-[hash].js",
   minify: { compress: true, mangle: false, codegen: { removeWhitespace: false } },
 });
 await bundle.close();
+rmSync(folder, { recursive: true, force: true });
+renameSync(fresh, folder);
 console.error(`built ${folder} in ${Math.round(performance.now() - started)} ms`);

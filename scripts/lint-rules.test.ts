@@ -16,6 +16,7 @@ const ALLOWED: Record<string, string> = {
   "store/sqlite/c.ts": `import { x } from "../../protocol/index.ts"; import { z } from "../a.ts"; export const y = [x, z];`,
   "gateway/sessions/d.ts": `export const d = 1;`,
   "gateway/e.ts": `import { d } from "./sessions/d.ts"; export const e = d;`,
+  "gateway/http-types.ts": `import type { Server } from "node:http"; export type S = Server;`,
   "cli/f.ts": `export const f = () => import("../app/index.ts");`,
 };
 
@@ -33,6 +34,7 @@ const FORBIDDEN: Record<string, string> = {
   "store/a/b/c/d/e/too-deep.ts": `import { x } from "../x.ts"; export const y = x;`,
   "store/detour.ts": `import { x } from "./sqlite/../../gateway/index.ts"; export const y = x;`,
   "store/outside.ts": `import { x } from "../../scripts/build.ts"; export const y = x;`,
+  "gateway/heavy-http.ts": `import { createServer } from "node:http"; export const y = createServer;`,
   "base/up.ts": `import { x } from "../protocol/index.ts"; export const y = x;`,
 };
 

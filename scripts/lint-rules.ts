@@ -9,7 +9,7 @@ export interface Row {
   readonly rooms: readonly string[];
 }
 
-type Restriction = { readonly message: string } & ({ readonly regex: string } | { readonly group: readonly string[] });
+type Restriction = { readonly message: string; readonly allowTypeImports?: boolean } & ({ readonly regex: string } | { readonly group: readonly string[] });
 
 /** Folders below a room that the rule reaches; a deeper file that imports anything above itself fails instead of escaping it. */
 const MAX_DEPTH = 4;
@@ -35,6 +35,7 @@ function restrictionsFor(room: string, rows: readonly Row[], depth: number): Res
     ...(doors.length > 0 ? [{ group: doorGroup(doors, "../".repeat(depth + 1)), message: "a room is entered through its door: import its index.ts" }] : []),
     { regex: `${up}${room}(/|$)`, message: "inside a room, import files by their own relative path" },
     { regex: `${up}\\.\\./`, message: "nothing in src/ imports from outside src/" },
+    { regex: "^(node:)?https?$", allowTypeImports: true, message: "importing it costs 27 ms and 16 MB: use loadHttp() of base/builtin.ts" },
     { regex: "[^./]/\\.\\./|^/|^src/|^openclaw(/|$)", message: "write the shortest relative path" },
   ];
 }

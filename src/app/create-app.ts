@@ -1,3 +1,4 @@
+import { loadHttp } from "../base/builtin.ts";
 import { systemClock } from "../base/clock.ts";
 import { createIds } from "../base/ids.ts";
 import { systemRandom } from "../base/random.ts";
@@ -59,7 +60,10 @@ export async function createApp(options: AppOptions): Promise<App> {
   for (const text of warnings) log.room("config").warn(text);
   if (snapshot.source === "last-good") log.room("config").error(`running on the last good configuration: ${snapshot.reason}`);
 
-  const store = stack.use(await openStore({ stateDir, clock, log: (message, details) => log.room("store").warn(message, details) }));
+  // The store opens in a thread of its own; this one loads meanwhile what it needs to listen.
+  const opening = openStore({ stateDir, clock, log: (message, details) => log.room("store").warn(message, details) });
+  loadHttp();
+  const store = stack.use(await opening);
   const failure = Promise.withResolvers<string>();
   stack.use(store.onFailure((found) => failure.resolve(found.message)));
   stack.use(scheduleMaintenance({ store, clock, log: log.room("store"), config: () => config.current }));

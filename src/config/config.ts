@@ -6,7 +6,7 @@ import { loadConfig, type Loaded, type LoadOptions } from "./load.ts";
 import { redactConfig, redactText, tellSecrets } from "./redact.ts";
 import { planReload, type ReloadMode, type ReloadPlan } from "./reload-rules.ts";
 import type { OpenClawConfig } from "./schema/index.ts";
-import { resolveSecret, type RunProgram, type SecretInput } from "./secrets.ts";
+import { resolveSecret, type RunProgram, type SecretInput, type SecretsDeps } from "./secrets.ts";
 import type { RunShell } from "./shell-environment.ts";
 import { formatLocated, type Snapshot } from "./snapshot.ts";
 import { diskFiles } from "./source-files.ts";
@@ -106,6 +106,7 @@ function createConfig(first: Loaded, options: ConfigOptions, loading: Loading): 
   let channels: () => readonly string[] = () => [];
   let watching: (Disposable & { follow(paths: readonly string[]): void }) | undefined;
   let edits: Promise<unknown> = Promise.resolve();
+  const ports = secretPorts(options, () => inUse.env, first.paths.home);
   const tell = (loaded: Loaded): void => {
     const { resolved, config } = loaded.snapshot;
     if (options.onSecret) for (const value of [resolved, config]) tellSecrets(value, options.onSecret, loading.load().sections);
@@ -165,11 +166,7 @@ function createConfig(first: Loaded, options: ConfigOptions, loading: Loading): 
       edits = run.catch(() => {});
       return run;
     },
-    resolveSecret: (input, path) => {
-      const { mode, read } = options.files ?? diskFiles;
-      const { run, onSecret, warn, cwd } = options;
-      return resolveSecret(input, path, { env: () => inUse.env, readFile: read, mode, run, home: first.paths.home, cwd, onSecret, warn });
-    },
+    resolveSecret: (input, path) => resolveSecret(input, path, ports),
     pendingChanges: () => diffPaths(inUse.snapshot.config, loadConfig({ ...loading.load(), path: first.snapshot.path }).snapshot.config),
     async keepAsGood() {
       const { keepLastGood } = await import("./last-good.ts");
@@ -184,6 +181,12 @@ function createConfig(first: Loaded, options: ConfigOptions, loading: Loading): 
       listeners.clear();
     },
   };
+}
+
+function secretPorts(options: ConfigOptions, env: () => Env, home: string): SecretsDeps {
+  const { mode, read } = options.files ?? diskFiles;
+  const { run, onSecret, warn, cwd } = options;
+  return { env, readFile: read, mode, run, home, cwd, onSecret, warn };
 }
 
 function reloadSettings(config: OpenClawConfig): Record<string, unknown> {

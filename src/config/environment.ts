@@ -4,7 +4,7 @@ import { parseDotenv } from "./dotenv.ts";
 import type { Env } from "./env.ts";
 import { formatPath } from "./path.ts";
 import type { ConfigFiles } from "./source-files.ts";
-import { isObject } from "./value.ts";
+import { isObject, mapValues } from "./value.ts";
 
 export type MutableEnv = Record<string, string | undefined>;
 
@@ -15,7 +15,8 @@ const REFUSED = /^(?:NODE_OPTIONS|NODE_PATH|NODE_EXTRA_CA_CERTS|BASH_ENV|ENV|PRO
  * Variables that say where our files and code are. The working folder may be a stranger's checkout, so its `.env` may not set them: it would
  * choose the configuration, and with it the plugins, that run.
  */
-const REFUSED_IN_CWD = /^(?:HOME|USERPROFILE|PATH|SHELL|PI_CODING_AGENT_DIR|(?:OPENCLAW|CLAWDBOT)_(?:HOME|STATE_DIR|CONFIG_PATH|OAUTH_DIR|AGENT_DIR|PROFILE|ROOT|BROWSER_CONTROL_MODULE|BUNDLED_\w+|\w*CATALOG_PATHS))$/;
+const REFUSED_IN_CWD =
+  /^(?:HOME|USERPROFILE|PATH|SHELL|PI_CODING_AGENT_DIR|(?:OPENCLAW|CLAWDBOT)_(?:HOME|STATE_DIR|CONFIG_PATH|OAUTH_DIR|AGENT_DIR|PROFILE|ROOT|BROWSER_CONTROL_MODULE|BUNDLED_\w+|\w*CATALOG_PATHS))$/;
 
 export interface EnvironmentFiles {
   readonly env: MutableEnv;
@@ -100,7 +101,5 @@ export function substitute(value: unknown, env: Env, missing: MissingVariable[],
       missing.push({ name, path, message: `Missing env var "${name}" referenced at config path: ${formatPath(path)}` });
     });
   }
-  if (Array.isArray(value)) return value.map((item, index) => substitute(item, env, missing, [...path, index]));
-  if (!isObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, child]) => [key, substitute(child, env, missing, [...path, key])]));
+  return mapValues(value, (child, key) => (typeof child === "string" && !child.includes("${") ? child : substitute(child, env, missing, [...path, key])));
 }

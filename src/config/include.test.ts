@@ -41,7 +41,9 @@ test("includes are relative to the file that has them", () => {
 });
 
 test("keys beside a list are an error", () => {
-  expect(load({ "main.json": '{ a: { $include: "l.json", k: 1 } }', "l.json": "[]" }).messages).toEqual(["Sibling keys require included content to be an object"]);
+  expect(load({ "main.json": '{ a: { $include: "l.json", k: 1 } }', "l.json": "[]" }).messages).toEqual([
+    "Sibling keys require included content to be an object",
+  ]);
 });
 
 test("a circle is shown with its files", () => {
@@ -97,7 +99,11 @@ test("$include takes a text or texts", () => {
 });
 
 test("an included file changes no prototype", () => {
-  const { value } = load({ "main.json": '{ $include: ["a.json", "b.json"] }', "a.json": "{ x: {} }", "b.json": '{ "__proto__": { bad: 1 }, constructor: { prototype: { bad: 1 } }, x: { y: 1 } }' });
+  const { value } = load({
+    "main.json": '{ $include: ["a.json", "b.json"] }',
+    "a.json": "{ x: {} }",
+    "b.json": '{ "__proto__": { bad: 1 }, constructor: { prototype: { bad: 1 } }, x: { y: 1 } }',
+  });
   expect(value).toEqual({ x: { y: 1 } });
   expect(({} as { bad?: number }).bad).toBeUndefined();
 });

@@ -41,6 +41,7 @@ function within(place: Place, segment: PathSegment): Place {
 /** Puts in what `$include` names. Included files must lie in the main file's folder, by text and by their real path. */
 export function resolveIncludes(main: ConfigDocument, files: ConfigFiles): Included {
   const documents = new Map([[main.file, main]]);
+  if (!mayInclude(main.text)) return { value: main.value, documents, issues: [] };
   const issues: IncludeIssue[] = [];
   const root = dirname(main.file);
   let budget = MAX_INCLUDES;
@@ -77,7 +78,9 @@ export function resolveIncludes(main: ConfigDocument, files: ConfigFiles): Inclu
     }
     const stranger = include.find((item) => typeof item !== "string");
     if (stranger !== undefined) {
-      throw new IncludeProblem(`Invalid $include value: expected string or array of strings, got an array with ${stranger === null ? "null" : typeof stranger}`);
+      throw new IncludeProblem(
+        `Invalid $include value: expected string or array of strings, got an array with ${stranger === null ? "null" : typeof stranger}`,
+      );
     }
     return include.reduce<unknown>((merged, item: string) => mergeIncluded(merged, fileContent(item, place)), {});
   }
@@ -96,6 +99,11 @@ export function resolveIncludes(main: ConfigDocument, files: ConfigFiles): Inclu
 
   const value = resolved(main.value, { document: main, chain: [main.file], path: [], configPath: [] });
   return { value, documents, issues };
+}
+
+/** False when no key of the text can be `$include`, not even one written with escapes: then there is nothing to walk for. */
+function mayInclude(text: string): boolean {
+  return text.includes(INCLUDE_KEY) || text.includes("\\");
 }
 
 /** Ends one include; becomes an issue where the `$include` stands. */

@@ -1,7 +1,7 @@
 import { chmodSync, closeSync, ftruncateSync, mkdirSync, mkdtempSync, openSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { expect, onTestFinished, test } from "vitest";
 import { loadConfig, type LoadOptions } from "./load.ts";
 import { diskFiles, type ConfigFiles } from "./source-files.ts";
@@ -14,8 +14,7 @@ function folder(files: Record<string, string | Uint8Array> = {}): string {
   return path;
 }
 
-const load = (cwd: string, over: Partial<LoadOptions> = {}) =>
-  loadConfig({ env: { HOME: cwd, OPENCLAW_STATE_DIR: cwd }, osHome: cwd, cwd, ...over }).snapshot;
+const load = (cwd: string, over: Partial<LoadOptions> = {}) => loadConfig({ env: { HOME: cwd, OPENCLAW_STATE_DIR: cwd }, osHome: cwd, cwd, ...over }).snapshot;
 
 test("a file that is not there counts as empty", () => {
   expect(load(folder())).toMatchObject({ exists: false, valid: true, hash: "", raw: null, parsed: {}, resolved: {}, issues: [], source: "file" });
@@ -36,7 +35,10 @@ test("the stages: parsed as written, resolved with includes and variables, confi
 });
 
 test("~ is expanded where the key names a path, in lists only under paths and pathPrepend", () => {
-  const cwd = folder({ "openclaw.json": '{ agents: { defaults: { workspace: "~/w" } }, tools: { exec: { pathPrepend: ["~/bin"] } }, plugins: { load: { paths: ["~/p"] } }, skills: { load: { extraDirs: ["~/s"] } } }' });
+  const cwd = folder({
+    "openclaw.json":
+      '{ agents: { defaults: { workspace: "~/w" } }, tools: { exec: { pathPrepend: ["~/bin"] } }, plugins: { load: { paths: ["~/p"] } }, skills: { load: { extraDirs: ["~/s"] } } }',
+  });
   expect(load(cwd).config).toMatchObject({
     agents: { defaults: { workspace: join(cwd, "w") } },
     tools: { exec: { pathPrepend: [join(cwd, "bin")] } },
@@ -64,7 +66,13 @@ test("an old key is valid with a warning that names the new place; issues below 
   const cwd = folder({ "openclaw.json": '{\n  agent: {\n    workspace: "~/w",\n    timeoutSeconds: "long",\n  },\n}' });
   const snapshot = load(cwd);
   expect(snapshot.warnings).toMatchObject([
-    { path: "agent.workspace", line: 3, code: "legacy_key", suggestion: "agents.defaults.workspace", message: expect.stringContaining("it moved to agents.defaults.workspace") },
+    {
+      path: "agent.workspace",
+      line: 3,
+      code: "legacy_key",
+      suggestion: "agents.defaults.workspace",
+      message: expect.stringContaining("it moved to agents.defaults.workspace"),
+    },
     { path: "agent.timeoutSeconds", line: 4 },
   ]);
   expect(snapshot.issues).toMatchObject([{ path: "agents.defaults.timeoutSeconds", line: 4, column: 5 }]);
@@ -74,7 +82,10 @@ test("an old key is valid with a warning that names the new place; issues below 
 
 test("under OPENCLAW_NIX_MODE an old key is an error", () => {
   const cwd = folder({ "openclaw.json": '{ gateway: { token: "t" } }' });
-  expect(load(cwd, { env: { HOME: cwd, OPENCLAW_STATE_DIR: cwd, OPENCLAW_NIX_MODE: "1" } })).toMatchObject({ valid: false, issues: [{ path: "gateway.token" }] });
+  expect(load(cwd, { env: { HOME: cwd, OPENCLAW_STATE_DIR: cwd, OPENCLAW_NIX_MODE: "1" } })).toMatchObject({
+    valid: false,
+    issues: [{ path: "gateway.token" }],
+  });
 });
 
 test("a key given twice and a file of a newer version are warnings", () => {
@@ -130,11 +141,38 @@ test("a hundred megabytes are refused without being read", () => {
 
 test("whatever the bytes, there is a snapshot", () => {
   const cwd = folder();
-  const piece = fc.constantFrom("{", "}", "[", "]", ",", ":", '"$include"', '"openclaw.json"', '"env"', '"agents"', '"list"', '"${X}"', '"routing"', '"agent"', "1", "null", " ");
-  const content = fc.oneof(fc.uint8Array({ maxLength: 300 }), fc.array(piece, { maxLength: 40 }).map((pieces) => Buffer.from(pieces.join(""))), fc.jsonValue().map((value) => Buffer.from(JSON.stringify(value))));
+  const piece = fc.constantFrom(
+    "{",
+    "}",
+    "[",
+    "]",
+    ",",
+    ":",
+    '"$include"',
+    '"openclaw.json"',
+    '"env"',
+    '"agents"',
+    '"list"',
+    '"${X}"',
+    '"routing"',
+    '"agent"',
+    "1",
+    "null",
+    " ",
+  );
+  const content = fc.oneof(
+    fc.uint8Array({ maxLength: 300 }),
+    fc.array(piece, { maxLength: 40 }).map((pieces) => Buffer.from(pieces.join(""))),
+    fc.jsonValue().map((value) => Buffer.from(JSON.stringify(value))),
+  );
   fc.assert(
     fc.property(content, (bytes) => {
-      const files: ConfigFiles = { ...diskFiles, read: (path) => (path.endsWith("openclaw.json") ? bytes : diskFiles.read(path)), exists: () => true, realPath: (path) => path };
+      const files: ConfigFiles = {
+        ...diskFiles,
+        read: (path) => (path.endsWith("openclaw.json") ? bytes : diskFiles.read(path)),
+        exists: () => true,
+        realPath: (path) => path,
+      };
       const snapshot = load(cwd, { files });
       expect(snapshot.valid).toBe(snapshot.issues.length === 0);
       for (const issue of snapshot.issues) expect(issue.line).toBeGreaterThan(0);
@@ -145,9 +183,50 @@ test("whatever the bytes, there is a snapshot", () => {
 
 test("whatever stands under known keys, there is a snapshot", () => {
   const cwd = folder();
-  const key = fc.constantFrom("routing", "agent", "agents", "list", "defaults", "channels", "telegram", "groups", "bindings", "match", "provider", "tools", "bash", "audio", "transcription", "command", "identity", "messages", "queue", "tts", "enabled", "gateway", "token", "plugins", "disabled", "session", "sendPolicy", "rules", "$include", "env", "vars", "model", "allowedModels", "modelAliases", "agents");
+  const key = fc.constantFrom(
+    "routing",
+    "agent",
+    "agents",
+    "list",
+    "defaults",
+    "channels",
+    "telegram",
+    "groups",
+    "bindings",
+    "match",
+    "provider",
+    "tools",
+    "bash",
+    "audio",
+    "transcription",
+    "command",
+    "identity",
+    "messages",
+    "queue",
+    "tts",
+    "enabled",
+    "gateway",
+    "token",
+    "plugins",
+    "disabled",
+    "session",
+    "sendPolicy",
+    "rules",
+    "$include",
+    "env",
+    "vars",
+    "model",
+    "allowedModels",
+    "modelAliases",
+    "agents",
+  );
   const { tree } = fc.letrec((tie) => ({
-    tree: fc.oneof({ maxDepth: 5 }, fc.constantFrom(null, 1, true, "x", "${X}", "~"), fc.array(tie("tree"), { maxLength: 3 }), fc.dictionary(key, tie("tree"), { maxKeys: 5 })),
+    tree: fc.oneof(
+      { maxDepth: 5 },
+      fc.constantFrom(null, 1, true, "x", "${X}", "~"),
+      fc.array(tie("tree"), { maxLength: 3 }),
+      fc.dictionary(key, tie("tree"), { maxKeys: 5 }),
+    ),
   }));
   fc.assert(
     fc.property(tree, (value) => {

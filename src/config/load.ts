@@ -12,7 +12,7 @@ import { sha256 } from "./sha256.ts";
 import type { LocatedIssue, Snapshot } from "./snapshot.ts";
 import { diskFiles, type ConfigFiles } from "./source-files.ts";
 import { expandPaths } from "./tilde.ts";
-import { applyDefaults, applyLoadDefaults, validateConfig, type ConfigSections, type JsonSchema } from "./validate/index.ts";
+import { applyDefaults, applyLoadDefaults, validateConfig, type ConfigSections } from "./validate/index.ts";
 import { newerVersion } from "./version.ts";
 
 export interface LoadOptions {
@@ -50,7 +50,9 @@ export function loadConfig(options: LoadOptions): Loaded {
   const environment = readEnvironmentFiles(options.env, { cwd: options.cwd, state }, files);
   const path = options.path ?? configFile(context);
   const main = readMain(path, files);
-  const included: Included = main.document.root ? resolveIncludes(main.document, files) : { value: {}, documents: new Map([[path, main.document]]), issues: [] };
+  const included: Included = main.document.root
+    ? resolveIncludes(main.document, files)
+    : { value: {}, documents: new Map([[path, main.document]]), issues: [] };
   const refused = [...environment.refused];
   const env = addEnvBlock(environment.env, included.value, refused);
   const missing: MissingVariable[] = [];
@@ -63,8 +65,16 @@ export function loadConfig(options: LoadOptions): Loaded {
   const found: LocatedIssue[] = [
     ...main.problems,
     ...documentIssues(included),
-    ...refused.map((text) => remark(path, "refused_variable", `${text} is not used: it would make programs load other code or files; set it in the environment`)),
-    ...missing.map((variable) => ({ ...place(variable.path), path: dottedPath(variable.path), message: variable.message, code: "missing_variable", severity: "error" as const })),
+    ...refused.map((text) =>
+      remark(path, "refused_variable", `${text} is not used: it would make programs load other code or files; set it in the environment`),
+    ),
+    ...missing.map((variable) => ({
+      ...place(variable.path),
+      path: dottedPath(variable.path),
+      message: variable.message,
+      code: "missing_variable",
+      severity: "error" as const,
+    })),
     ...legacyIssues(migrated.report, origins, isManaged(options.env)),
     ...versionIssues(migrated.value, path, options.version),
   ];
@@ -94,7 +104,7 @@ export function loadConfig(options: LoadOptions): Loaded {
 }
 
 function finished(value: unknown, env: Env, home: string, sections: ConfigSections | undefined): OpenClawConfig {
-  const defaulted = applyDefaults(value as OpenClawConfig, configSchema as unknown as JsonSchema, sections);
+  const defaulted = applyDefaults(value as OpenClawConfig, configSchema, sections);
   return expandPaths(applyLoadDefaults(defaulted, env), home) as OpenClawConfig;
 }
 
@@ -144,7 +154,9 @@ function legacyIssues(report: MigrationReport, origins: Origins, managed: boolea
 
 function versionIssues(value: unknown, path: string, version: string | undefined): LocatedIssue[] {
   const touched = newerVersion(value, version);
-  return touched === undefined ? [] : [remark(path, "newer_version", `the file was written by version ${touched}, this is ${version}; settings it added may be refused`)];
+  return touched === undefined
+    ? []
+    : [remark(path, "newer_version", `the file was written by version ${touched}, this is ${version}; settings it added may be refused`)];
 }
 
 function remark(file: string, code: string, message: string): LocatedIssue {

@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { AppError } from "../base/errors.ts";
 import { dottedPath, formatPath, parsePath } from "./path.ts";

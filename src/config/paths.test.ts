@@ -108,6 +108,9 @@ test("--dev is the profile dev with a port of its own", () => {
   expect(profileEnv(["gateway", "--dev"], {}, place)).toMatchObject({ profile: undefined, args: ["gateway", "--dev"] });
 });
 
-test.each([[["--profile", "../x"]], [["--profile"]], [["--profile="]], [["--profile", "-x"]], [["--dev", "--profile", "a"]]])("%j is refused with a message", (args) => {
-  expect(profileEnv(args, {}, place)).toEqual({ ok: false, message: expect.stringMatching(/--profile|--dev/) });
-});
+test.each([[["--profile", "../x"]], [["--profile"]], [["--profile="]], [["--profile", "-x"]], [["--dev", "--profile", "a"]]])(
+  "%j is refused with a message",
+  (args) => {
+    expect(profileEnv(args, {}, place)).toEqual({ ok: false, message: expect.stringMatching(/--profile|--dev/) });
+  },
+);

@@ -66,7 +66,10 @@ export function oauthFolder(context: PathContext): string {
 /** An id that becomes part of a path: letters, digits, `_` and `-`, so that it can name nothing but a child. */
 export function checkedId(id: string): string {
   if (!/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/.test(id)) {
-    throw new AppError("INVALID_INPUT", `${JSON.stringify(id.slice(0, 80))} is not an id: use up to 64 letters, digits, "_" and "-", starting with a letter or digit`);
+    throw new AppError(
+      "INVALID_INPUT",
+      `${JSON.stringify(id.slice(0, 80))} is not an id: use up to 64 letters, digits, "_" and "-", starting with a letter or digit`,
+    );
   }
   return id;
 }
@@ -126,4 +129,3 @@ export function derivedPorts(gateway: number): { readonly browserControl: number
 export function isManaged(env: Env): boolean {
   return isTruthy(env["OPENCLAW_NIX_MODE"]);
 }
-

@@ -3,7 +3,12 @@ import type { Env } from "./env.ts";
 import { homeFolder } from "./paths.ts";
 
 export type ProfileResult =
-  | { readonly ok: true; readonly profile: string | undefined; /** The arguments without the profile flags. */ readonly args: readonly string[]; /** Variables to set. */ readonly set: Readonly<Record<string, string>> }
+  | {
+      readonly ok: true;
+      readonly profile: string | undefined;
+      /** The arguments without the profile flags. */ readonly args: readonly string[];
+      /** Variables to set. */ readonly set: Readonly<Record<string, string>>;
+    }
   /** The command line is wrong: say this and exit with 2. */
   | { readonly ok: false; readonly message: string };
 
@@ -41,7 +46,8 @@ function readFlags(args: readonly string[]): { profile: string | undefined; rest
     else if (arg === "--profile" || arg.startsWith("--profile=")) {
       const value = arg === "--profile" ? args[(at += 1)] : arg.slice("--profile=".length);
       if (value === undefined || value === "") return { message: "--profile needs a name, as in --profile work" };
-      if (!NAME.test(value)) return { message: `--profile ${JSON.stringify(value)}: a name has up to 64 letters, digits, "_" and "-", and starts with a letter or digit` };
+      if (!NAME.test(value))
+        return { message: `--profile ${JSON.stringify(value)}: a name has up to 64 letters, digits, "_" and "-", and starts with a letter or digit` };
       named = value;
     } else rest.push(arg);
   }

@@ -87,7 +87,9 @@ export function restoreRedacted(next: unknown, previous: unknown, options: Resto
     return next.map((item, index) => restoreRedacted(item, (byId && sameId(items, item)) || items[index], { byId, path: [...path, index] }));
   }
   if (!isObject(next)) return next;
-  return Object.fromEntries(Object.entries(next).map(([key, child]) => [key, restoreRedacted(child, valueAt(previous, [key]), { byId, path: [...path, key] })]));
+  return Object.fromEntries(
+    Object.entries(next).map(([key, child]) => [key, restoreRedacted(child, valueAt(previous, [key]), { byId, path: [...path, key] })]),
+  );
 }
 
 function sameId(items: readonly unknown[], item: unknown): unknown {

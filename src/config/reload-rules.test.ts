@@ -11,7 +11,13 @@ test.each([
   ["gateway.reload.mode", [{ kind: "none" }]],
   ["gateway.remote.url", [{ kind: "none" }]],
   ["gateway.port", [{ kind: "process" }]],
-  ["hooks.gmail.account", [{ kind: "restart", room: "gmail" }, { kind: "hot", room: "hooks" }]],
+  [
+    "hooks.gmail.account",
+    [
+      { kind: "restart", room: "gmail" },
+      { kind: "hot", room: "hooks" },
+    ],
+  ],
   ["hooks.token", [{ kind: "hot", room: "hooks" }]],
   ["agents.defaults.heartbeat.every", [{ kind: "restart", room: "heartbeat" }]],
   ["agents.defaults.model.primary", [{ kind: "none" }]],

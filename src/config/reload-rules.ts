@@ -53,7 +53,9 @@ const RULES: readonly (Rule | "channels")[] = [
 
 /** What one path asks for. What no rule names restarts the gateway. */
 export function actionsFor(path: string, channels: readonly string[]): readonly ReloadAction[] {
-  const rules = RULES.flatMap((rule) => (rule === "channels" ? channels.map((id) => ({ prefix: `channels.${id}`, actions: [restart("channels", id)] })) : [rule]));
+  const rules = RULES.flatMap((rule) =>
+    rule === "channels" ? channels.map((id) => ({ prefix: `channels.${id}`, actions: [restart("channels", id)] })) : [rule],
+  );
   return rules.find(({ prefix }) => path === prefix || path.startsWith(`${prefix}.`))?.actions ?? [PROCESS];
 }
 

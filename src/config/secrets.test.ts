@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { AppError } from "../base/errors.ts";
-import { resolveSecret, type SecretsDeps } from "./secrets.ts";
+import { resolveSecret, type SecretInput, type SecretsDeps } from "./secrets.ts";
 
 function deps(over: Partial<SecretsDeps> = {}): { told: string[]; warned: string[]; deps: SecretsDeps } {
   const told: string[] = [];
@@ -37,13 +37,22 @@ test("a text, a variable, a file, a field of a file, a program", async () => {
 });
 
 const big = Buffer.alloc(64 * 1024 + 1, "S");
-const leaky = async () => Promise.reject(new Error("stderr: S3CRET"));
+const leaky = () => Promise.reject<string>(new Error("stderr: S3CRET"));
 
-test.each([
+const FAILURES: readonly [string, SecretInput, Partial<SecretsDeps>, string][] = [
   ["an unset variable", "${NONE}", {}, "NONE is not set"],
   ["an unset variable by id", { source: "env", id: "NONE" }, {}, "NONE is not set"],
   ["an empty text", "", {}, "it is empty"],
-  ["a missing file", { source: "file", path: "f" }, { readFile: () => { throw new AppError("NOT_FOUND", "could not read: /cwd/f does not exist; check the path"); } }, "does not exist"],
+  [
+    "a missing file",
+    { source: "file", path: "f" },
+    {
+      readFile: () => {
+        throw new AppError("NOT_FOUND", "could not read: /cwd/f does not exist; check the path");
+      },
+    },
+    "does not exist",
+  ],
   ["a large file", { source: "file", path: "f" }, { readFile: () => big }, "more than 65536 bytes"],
   ["a file without the key", { source: "file", path: "f", key: "k" }, { readFile: () => Buffer.from('{ "S3CRET": 1 }') }, 'no text at key "k"'],
   ["a file that is not JSON", { source: "file", path: "f", key: "k" }, { readFile: () => Buffer.from("S3CRET") }, "is not JSON"],
@@ -51,7 +60,9 @@ test.each([
   ["a talkative program", { source: "exec", command: "p" }, { run: async () => big.toString() }, "more than 65536 bytes"],
   ["a silent program", { source: "exec", command: "p" }, { run: async () => "\n" }, "it is empty"],
   ["no way to run programs", { source: "exec", command: "p" }, {}, "cannot be run here"],
-] as const)("%s is SECRET_UNRESOLVED with its place and never a value", async (_, input, over, why) => {
+];
+
+test.each(FAILURES)("%s is SECRET_UNRESOLVED with its place and never a value", async (_, input, over, why) => {
   const failed = await resolveSecret(input, at, deps(over).deps).catch((error: unknown) => error);
   expect(failed).toMatchObject({ code: "SECRET_UNRESOLVED", message: expect.stringContaining(at) });
   expect(String(failed)).toContain(why);

@@ -98,6 +98,7 @@ async function fromProgram(input: Extract<SecretInput, { source: "exec" }>, at: 
     // What the program wrote may hold the secret: only an error of ours is known to be safe to repeat.
     throw unresolved(at, `${input.command} failed${error instanceof AppError ? ` (${error.code})` : ""}`, "run it by hand and see what it says");
   }
-  if (Buffer.byteLength(output) > MAX_SECRET_BYTES) throw unresolved(at, `${input.command} wrote more than ${MAX_SECRET_BYTES} bytes`, "let it write the secret alone");
+  if (Buffer.byteLength(output) > MAX_SECRET_BYTES)
+    throw unresolved(at, `${input.command} wrote more than ${MAX_SECRET_BYTES} bytes`, "let it write the secret alone");
   return output;
 }

@@ -5,12 +5,12 @@ import { formatBytes } from "../base/text.ts";
 /** What the configuration needs of a file system. Calls throw `AppError`. */
 export interface ConfigFiles {
   /** The content; refuses what is not a regular file or is larger than `MAX_CONFIG_BYTES`, without reading it. */
-  read(path: string): Uint8Array;
-  exists(path: string): boolean;
+  readonly read: (path: string) => Uint8Array;
+  readonly exists: (path: string) => boolean;
   /** The path with symbolic links resolved. */
-  realPath(path: string): string;
+  readonly realPath: (path: string) => string;
   /** Permission bits, or undefined when the file is not there. */
-  mode(path: string): number | undefined;
+  readonly mode: (path: string) => number | undefined;
 }
 
 /** No configuration is larger than this; 10 MB. */

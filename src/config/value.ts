@@ -9,6 +9,34 @@ export function isObject(value: unknown): value is PlainObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** A container with each value replaced by what `map` gives for it; the same container when nothing changed. Anything else as it is. */
+export function mapValues(value: unknown, map: (child: unknown, key: PathSegment) => unknown): unknown {
+  if (Array.isArray(value)) {
+    let copy: unknown[] | undefined;
+    for (let index = 0; index < value.length; index += 1) {
+      const next = map(value[index], index);
+      if (next !== value[index]) (copy ??= [...value])[index] = next;
+    }
+    return copy ?? value;
+  }
+  if (!isObject(value)) return value;
+  let copy: PlainObject | undefined;
+  for (const key of Object.keys(value)) {
+    const next = map(value[key], key);
+    if (next !== value[key]) (copy ??= { ...value })[key] = next;
+  }
+  return copy ?? value;
+}
+
+/** A copy that shares nothing with `value`. */
+export function deepCopy<T>(value: T): T {
+  if (Array.isArray(value)) return value.map(deepCopy) as T;
+  if (!isObject(value)) return value;
+  const copy: PlainObject = {};
+  for (const key of Object.keys(value)) copy[key] = deepCopy(value[key]);
+  return copy as T;
+}
+
 /** Equality of JSON5 values. */
 export function sameValue(a: unknown, b: unknown): boolean {
   if (Object.is(a, b)) return true;

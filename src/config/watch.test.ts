@@ -14,7 +14,14 @@ function setup(over: Partial<FileWatchDeps> = {}) {
     folders.set(folder, onChange);
     return { [Symbol.dispose]: () => void folders.delete(folder) };
   };
-  const watch = watchFiles({ clock, debounceMs: () => 300, watchFolder, signature: (path) => marks.get(path) ?? "absent", onSettled: () => (settled += 1), ...over });
+  const watch = watchFiles({
+    clock,
+    debounceMs: () => 300,
+    watchFolder,
+    signature: (path) => marks.get(path) ?? "absent",
+    onSettled: () => (settled += 1),
+    ...over,
+  });
   const write = (path: string, mark: string) => {
     marks.set(path, mark);
     folders.get(path.slice(0, path.lastIndexOf("/")))?.(path.slice(path.lastIndexOf("/") + 1));
@@ -106,19 +113,23 @@ test("on a real disk: an atomic replacement of the file is seen", async () => {
   const file = join(folder, "openclaw.json");
   writeFileSync(file, "{}");
   const clock = manualClock();
-  const { promise, resolve } = Promise.withResolvers<void>();
   const seen = Promise.withResolvers<void>();
+  const settled = { seen: false };
   const watch = watchFiles({
     clock: { ...clock, after: (ms, fn) => (ms === 200 && seen.resolve(), clock.after(ms, fn)) },
     debounceMs: () => 300,
     pollMs: 1_000_000,
-    onSettled: resolve,
+    onSettled: () => (settled.seen = true),
   });
   onTestFinished(() => watch[Symbol.dispose]());
   watch.follow([file]);
   writeFileSync(`${file}.tmp`, "{ a: 1 }");
   renameSync(`${file}.tmp`, file);
   await seen.promise;
-  clock.advance(500);
-  await promise;
+  // One replacement may be told twice, and each time the wait begins anew.
+  while (!settled.seen) {
+    clock.advance(500);
+    await new Promise(setImmediate);
+  }
+  expect(settled.seen).toBe(true);
 });

@@ -1,5 +1,5 @@
-import { request } from "node:http";
 import { afterEach, expect, test } from "vitest";
+import { loadHttp } from "../base/builtin.ts";
 import { silentLogger } from "../base/log/logger.ts";
 import { createGateway, type Gateway, type HealthReport } from "./index.ts";
 
@@ -24,7 +24,7 @@ async function start(health: HealthReport = report): Promise<Gateway> {
 
 function get(path: string, headers: Record<string, string> = {}, method = "GET"): Promise<{ status: number; body: string }> {
   const { promise, resolve, reject } = Promise.withResolvers<{ status: number; body: string }>();
-  const sent = request(gateway.url + path, { headers, method }, (response) => {
+  const sent = loadHttp().request(gateway.url + path, { headers, method }, (response) => {
     let body = "";
     response.on("data", (chunk) => (body += String(chunk)));
     response.on("end", () => resolve({ status: response.statusCode!, body }));

@@ -1,6 +1,7 @@
 import { timingSafeEqual, createHash } from "node:crypto";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { loadHttp } from "../base/builtin.ts";
 import { AppError, messageOf, systemCode } from "../base/errors.ts";
 import type { Logger } from "../base/log/logger.ts";
 import type { HealthReport } from "./health.ts";
@@ -71,7 +72,7 @@ function listenError(error: unknown, { host, port }: GatewayDeps): AppError {
 
 /** Listens before it returns. Disposing closes the listener and every open connection. */
 export async function createGateway(deps: GatewayDeps): Promise<Gateway> {
-  const server = createServer({ requestTimeout: 10_000, headersTimeout: 5000, maxHeaderSize: 16_384 }, (request, response) => {
+  const server = loadHttp().createServer({ requestTimeout: 10_000, headersTimeout: 5000, maxHeaderSize: 16_384 }, (request, response) => {
     try {
       handle(deps, request, response);
     } catch (error) {

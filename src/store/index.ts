@@ -28,6 +28,5 @@ export type { UsageDimension, UsageFilter, UsageGroup, UsageInput, UsagePoint, U
 export async function loadBackup(): Promise<typeof backup> {
   return import("./backup/index.ts");
 }
-export { inspectStore, type Inspection } from "./inspect.ts";
 export { archivedName, transcriptFile } from "./projection/index.ts";
 export { inspectStore, type Inspection } from "./inspect.ts";

@@ -98,7 +98,7 @@ test("a configuration that broke after a good start is replaced by the last good
 
 test("a change of the file is noticed, told, and an invalid one is kept out", async () => {
   const place = makePlace();
-  place.configure(`{ gateway: { mode: "local", reload: { debounceMs: 10 } } }`);
+  place.configure(`{ gateway: { mode: "local", reload: { debounceMs: 10 } }, logging: { level: "info" } }`);
   await using gateway = await place.gateway();
   place.configure(`{ gateway: { mode: "local", reload: { debounceMs: 10 } }, logging: { level: "debug" } }`);
   await gateway.waitFor(/configuration changed.*logging\.level/);
@@ -109,7 +109,7 @@ test("a change of the file is noticed, told, and an invalid one is kept out", as
 
 test("SIGHUP without a terminal reads the configuration again", async () => {
   const place = makePlace();
-  place.configure(`{ gateway: { mode: "local", reload: { mode: "off" } } }`);
+  place.configure(`{ gateway: { mode: "local", reload: { mode: "off" } }, logging: { level: "info" } }`);
   await using gateway = await place.gateway();
   place.configure(`{ gateway: { mode: "local", reload: { mode: "hybrid" } }, logging: { level: "debug" } }`);
   gateway.child.kill("SIGHUP");

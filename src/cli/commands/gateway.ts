@@ -23,21 +23,34 @@ function parsePort(given: string | undefined): number | undefined {
 
 type End = { readonly code: number; readonly why: string };
 
-/** Resolves when the gateway shall end: asked by a signal, or because it cannot be trusted any more. */
-function untilEnd(app: App): Promise<End> {
+interface Ending {
+  /** Resolves when the gateway shall end: asked by a signal, or because it cannot be trusted any more. */
+  readonly asked: Promise<End>;
+  /** From now on this gateway is meant. */
+  attach(app: App): void;
+}
+
+/** Listens for signals from the first moment on, so that none is lost while the gateway starts. */
+function listenForEnd(): Ending {
   const { promise, resolve } = Promise.withResolvers<End>();
-  const asked = (signal: string): void => {
+  let running: App | undefined;
+  const ask = (signal: string) => (): void => {
     // A second request means: now.
     process.once("SIGINT", () => process.exit(130));
     resolve({ code: 0, why: signal });
   };
-  process.once("SIGINT", () => asked("SIGINT"));
-  process.once("SIGTERM", () => asked("SIGTERM"));
+  process.once("SIGINT", ask("SIGINT"));
+  process.once("SIGTERM", ask("SIGTERM"));
   // A closed terminal ends what ran in it; a service is told to read its configuration again.
-  if (process.stdin.isTTY) process.once("SIGHUP", () => asked("SIGHUP"));
-  else process.on("SIGHUP", () => app.reload());
-  void app.failed.then((reason) => resolve({ code: 1, why: reason }));
-  return promise;
+  if (process.stdin.isTTY) process.once("SIGHUP", ask("SIGHUP"));
+  else process.on("SIGHUP", () => running?.reload());
+  return {
+    asked: promise,
+    attach(app) {
+      running = app;
+      void app.failed.then((reason) => resolve({ code: 1, why: reason }));
+    },
+  };
 }
 
 async function stop(app: App, end: End, io: Io): Promise<void> {
@@ -59,6 +72,7 @@ export const gatewayRun = defineCommand({
     { line: "openclaw gateway --port 0 --verbose", does: "on a free port, with debug lines" },
   ],
   async run({ io, values }) {
+    const ending = listenForEnd();
     const app = await createApp({
       env: io.env,
       cwd: io.cwd,
@@ -68,7 +82,8 @@ export const gatewayRun = defineCommand({
       console: { write: io.out, color: io.color, terminal: process.stdout.isTTY },
       flags: { port: parsePort(values.port), allowUnconfigured: values["allow-unconfigured"] ?? false, verbose: values.verbose ?? false },
     });
-    const end = await untilEnd(app);
+    ending.attach(app);
+    const end = await ending.asked;
     await stop(app, end, io);
     // Whatever still holds the event loop must not keep a stopped gateway alive.
     process.exit(end.code);

@@ -1,5 +1,5 @@
 import { parse as oracle, evaluate as oracleValue } from "@humanwhocodes/momoa";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { parseDocument } from "./document.ts";
 
@@ -91,7 +91,37 @@ test("what it reads is what another JSON5 parser reads", () => {
 });
 
 test("no text and no bytes make it throw", () => {
-  const piece = fc.constantFrom("{", "}", "[", "]", ",", ":", "'", '"', "a", "1", "//", "/*", "*/", "\n", "\\", "\\u", "0x", "-", ".", "e", " ", "\u2028", "😀");
-  fc.assert(fc.property(fc.array(piece, { maxLength: 30 }), (pieces) => void parseDocument(pieces.join(""))), { numRuns: 2000 });
-  fc.assert(fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => void parseDocument(bytes)), { numRuns: 1000 });
+  const piece = fc.constantFrom(
+    "{",
+    "}",
+    "[",
+    "]",
+    ",",
+    ":",
+    "'",
+    '"',
+    "a",
+    "1",
+    "//",
+    "/*",
+    "*/",
+    "\n",
+    "\\",
+    "\\u",
+    "0x",
+    "-",
+    ".",
+    "e",
+    " ",
+    "\u2028",
+    "😀",
+  );
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 30 }), (pieces) => void parseDocument(pieces.join(""))),
+    { numRuns: 2000 },
+  );
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => void parseDocument(bytes)),
+    { numRuns: 1000 },
+  );
 });

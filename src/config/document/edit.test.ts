@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { mergePatch, withoutPath, withValue } from "../value.ts";
 import { elementAt, parseDocument, type ValuePath } from "./document.ts";
@@ -78,7 +78,7 @@ test("removing a key that is given twice removes both", () => {
 /** Every comment of a text, in order. */
 function commentsOf(text: string): string[] {
   const found: string[] = [];
-  for (let at = 0; at < text.length; ) {
+  for (let at = 0; at < text.length;) {
     if (text[at] === '"' || text[at] === "'") at = scanString(text, at).end;
     else if (text[at] === "/") {
       const end = commentEnd(text, at)!;
@@ -90,9 +90,9 @@ function commentsOf(text: string): string[] {
 }
 
 let serial = 0;
-const blank = fc.array(fc.constantFrom("", " ", "\n", "\n  ", "/*", "//"), { maxLength: 3 }).map((parts) =>
-  parts.map((part) => (part === "/*" ? `/* c${(serial += 1)} */` : part === "//" ? `// c${(serial += 1)}\n` : part)).join(""),
-);
+const blank = fc
+  .array(fc.constantFrom("", " ", "\n", "\n  ", "/*", "//"), { maxLength: 3 })
+  .map((parts) => parts.map((part) => (part === "/*" ? `/* c${(serial += 1)} */` : part === "//" ? `// c${(serial += 1)}\n` : part)).join(""));
 const key = fc.constantFrom("a", "b", "c", "d e", "f");
 const keyText = (name: string, style: number) => (style === 0 && name !== "d e" ? name : style === 1 ? `'${name}'` : `"${name}"`);
 const scalar = fc.constantFrom("1", "-0.5", "0x1F", "true", "null", "'s'", '"it\'s"', "'// no comment'", "Infinity");
@@ -133,8 +133,8 @@ test("setting or removing at any path does just that, and keeps every comment ou
       const document = parseDocument(before);
       const wanted = value === undefined ? { value: withoutPath(document.value, at) } : withValue(document.value, at, value);
       fc.pre(wanted !== undefined && !JSON.stringify(wanted).includes("__proto__"));
-      const after = rewriteText(before, wanted!.value);
-      expect(parseDocument(after).value).toEqual(wanted!.value);
+      const after = rewriteText(before, wanted.value);
+      expect(parseDocument(after).value).toEqual(wanted.value);
       const removed = replacedText(before, at);
       const lost = new Set(commentsOf(removed));
       expect(commentsOf(after).filter((comment) => !lost.has(comment))).toEqual(commentsOf(before).filter((comment) => !lost.has(comment)));

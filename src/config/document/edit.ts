@@ -76,7 +76,13 @@ function reconcileMembers(edit: Edit, node: ContainerNode, value: Record<string,
   const removed = new Set(node.elements.filter((element) => element.key !== FORBIDDEN_KEY && isGone(element.key!)));
   for (const [key, element] of holding) if (!isGone(key)) reconcile(edit, element.node, value[key]);
   const added = Object.entries(value).filter(([key, child]) => child !== undefined && key !== FORBIDDEN_KEY && !holding.has(key));
-  reshape(edit, node, removed, node.elements.findLast((element) => !removed.has(element)), added);
+  reshape(
+    edit,
+    node,
+    removed,
+    node.elements.findLast((element) => !removed.has(element)),
+    added,
+  );
 }
 
 /** Keeps equal items at both ends, edits those in between pairwise, and adds or removes the difference in length behind them. */
@@ -138,7 +144,7 @@ function siblingStyle(text: string, node: ContainerNode, style: Style): Style {
 /** Behind the blanks and comments that end on the same line. */
 function behindRemarks(text: string, from: number): number {
   let end = from;
-  for (let at = from; ; ) {
+  for (let at = from; ;) {
     while (text[at] === " " || text[at] === "\t") at += 1;
     const close = text[at] === "/" ? commentEnd(text, at) : undefined;
     if (close === undefined || /[\r\n]/.test(text.slice(at, close))) return end;

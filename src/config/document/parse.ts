@@ -77,20 +77,32 @@ function parseMember(text: string, start: number, depth: number): Element {
 const MAX_REMARKS = 100;
 
 /** The value a tree stands for, with remarks on keys that were left out or overwritten. */
-export function evaluate(node: SyntaxNode, remarks: SyntaxRemark[], path: readonly (string | number)[] = []): unknown {
+export function evaluate(node: SyntaxNode, remarks: SyntaxRemark[], path: (string | number)[] = []): unknown {
   if (node.kind === "scalar") return node.value;
-  if (node.kind === "array") return node.elements.map((item, index) => evaluate(item.node, remarks, [...path, index]));
+  // One path for the whole walk: it grows on the way down and shrinks on the way up.
+  const depth = path.length;
+  if (node.kind === "array") {
+    const items = node.elements.map((item, index) => {
+      path[depth] = index;
+      return evaluate(item.node, remarks, path);
+    });
+    path.length = depth;
+    return items;
+  }
   const value: Record<string, unknown> = {};
   for (const { key = "", start, node: child } of node.elements) {
+    path.length = depth;
     if (key === FORBIDDEN_KEY) {
-      remark(remarks, { code: "forbidden_key", offset: start, path, message: `key "${key}" is ignored: it can never be a setting` });
+      remark(remarks, { code: "forbidden_key", offset: start, path: [...path], message: `key "${key}" is ignored: it can never be a setting` });
       continue;
     }
+    path.push(key);
     if (Object.hasOwn(value, key)) {
-      remark(remarks, { code: "duplicate_key", offset: start, path: [...path, key], message: `key "${key}" is given twice; this later one holds` });
+      remark(remarks, { code: "duplicate_key", offset: start, path: [...path], message: `key "${key}" is given twice; this later one holds` });
     }
-    value[key] = evaluate(child, remarks, [...path, key]);
+    value[key] = evaluate(child, remarks, path);
   }
+  path.length = depth;
   return value;
 }
 

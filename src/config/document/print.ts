@@ -21,7 +21,7 @@ export function printBlock(value: unknown, style: Style, indent: string): string
   const inner = indent + style.indent;
   const lines = entries.map(([key, child]) => `${inner}${key === undefined ? "" : `${printKey(key, style)}: `}${printBlock(child, style, inner)}`);
   const [open, close] = Array.isArray(value) ? ["[", "]"] : ["{", "}"];
-  return [`${open}`, `${lines.join(`,${style.newline}`)}${style.trailingComma ? "," : ""}`, `${indent}${close}`].join(style.newline);
+  return [open, `${lines.join(`,${style.newline}`)}${style.trailingComma ? "," : ""}`, `${indent}${close}`].join(style.newline);
 }
 
 /** A value on one line. */

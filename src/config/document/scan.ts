@@ -3,7 +3,10 @@ import { SyntaxProblem } from "./syntax.ts";
 const ID_START = /[\p{L}\p{Nl}$_]/u;
 const ID_PART = /[\p{L}\p{Nl}\p{Mn}\p{Mc}\p{Nd}\p{Pc}$_\u200C\u200D]/u;
 const NUMBER = /[+-]?(?:0[xX][0-9a-fA-F]+|Infinity|NaN|(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)/y;
-const WORD_AFTER_NUMBER = /[\p{L}\p{Nl}$_0-9.]/u;
+const LINE_END = /[\n\r\u2028\u2029]/g;
+const BLANKS = /[ \t\n\v\f\r]+/y;
+/** What ends a run of plain characters in a string: its quote, an escape, a line break. */
+const STRING_STOP = { '"': /["\\\n\r]/g, "'": /['\\\n\r]/g };
 const SPACE = /\p{Zs}/u;
 const SIMPLE_ESCAPES: Readonly<Record<string, string>> = { b: "\b", f: "\f", n: "\n", r: "\r", t: "\t", v: "\v", "0": "\0" };
 
@@ -12,8 +15,10 @@ export function skipBlank(text: string, from: number): number {
   let at = from;
   for (;;) {
     const code = text.charCodeAt(at);
-    if (code === 0x20 || (code >= 0x09 && code <= 0x0d)) at += 1;
-    else if (code === 0x2f) {
+    if (code === 0x20 || (code >= 0x09 && code <= 0x0d)) {
+      BLANKS.lastIndex = at;
+      at += BLANKS.exec(text)![0].length;
+    } else if (code === 0x2f) {
       const end = commentEnd(text, at);
       if (end === undefined) return at;
       at = end;
@@ -29,9 +34,8 @@ function isWideBlank(char: string): boolean {
 /** End of the comment that starts at `at`; undefined when none does. A line comment ends before its line break. */
 export function commentEnd(text: string, at: number): number | undefined {
   if (text[at + 1] === "/") {
-    let end = at + 2;
-    while (end < text.length && !isLineBreak(text.charCodeAt(end))) end += 1;
-    return end;
+    LINE_END.lastIndex = at + 2;
+    return LINE_END.exec(text)?.index ?? text.length;
   }
   if (text[at + 1] !== "*") return undefined;
   const close = text.indexOf("*/", at + 2);
@@ -61,19 +65,19 @@ interface Scanned<T> {
 
 /** Reads the quoted string that starts at `start`. */
 export function scanString(text: string, start: number): Scanned<string> {
-  const quote = text.charCodeAt(start);
+  const quote = text[start] as '"' | "'";
+  const stop = STRING_STOP[quote];
   let value = "";
-  let from = start + 1;
-  for (let at = from; ; ) {
-    const code = text.charCodeAt(at);
-    if (Number.isNaN(code)) throw new SyntaxProblem(start, "a string that is never closed", `a closing ${text[start]}`);
-    if (code === quote) return { value: value + text.slice(from, at), end: at + 1 };
-    if (code === 0x0a || code === 0x0d) throw new SyntaxProblem(start, "a string that is not closed on its line", `a closing ${text[start]}`);
-    if (code === 0x5c) {
-      const escape = scanEscape(text, at);
-      value += text.slice(from, at) + escape.value;
-      at = from = escape.end;
-    } else at += 1;
+  for (let from = start + 1; ; ) {
+    stop.lastIndex = from;
+    const at = stop.exec(text)?.index;
+    if (at === undefined) throw new SyntaxProblem(start, "a string that is never closed", `a closing ${quote}`);
+    value += text.slice(from, at);
+    if (text[at] === quote) return { value, end: at + 1 };
+    if (text[at] !== "\\") throw new SyntaxProblem(start, "a string that is not closed on its line", `a closing ${quote}`);
+    const escape = scanEscape(text, at);
+    value += escape.value;
+    from = escape.end;
   }
 }
 
@@ -94,10 +98,24 @@ function hexAt(text: string, at: number, digits: number): string {
   return String.fromCharCode(Number.parseInt(hex, 16));
 }
 
+/** Letters, `$` and `_`; with `digits`, those too. */
+function isAsciiWord(code: number, digits: boolean): boolean {
+  return (code >= 0x61 && code <= 0x7a) || (code >= 0x41 && code <= 0x5a) || code === 0x5f || code === 0x24 || (digits && code >= 0x30 && code <= 0x39);
+}
+
 /** Reads an unquoted key; undefined when none starts there. */
 export function scanIdentifier(text: string, start: number): Scanned<string> | undefined {
+  let at = start;
+  while (isAsciiWord(text.charCodeAt(at), at > start)) at += 1;
+  const code = text.charCodeAt(at);
+  // Beyond ASCII, and for escapes, the Unicode tables are needed; they are slow to load and most files never ask for them.
+  if (code >= 0x80 || code === 0x5c) return scanWideIdentifier(text, start);
+  return at === start ? undefined : { value: text.slice(start, at), end: at };
+}
+
+function scanWideIdentifier(text: string, start: number): Scanned<string> | undefined {
   let value = "";
-  for (let at = start; ; ) {
+  for (let at = start; ;) {
     const code = text.codePointAt(at);
     if (code === undefined) return value === "" ? undefined : { value, end: at };
     let char = String.fromCodePoint(code);
@@ -114,11 +132,15 @@ export function scanIdentifier(text: string, start: number): Scanned<string> | u
 
 /** Reads a number; undefined when none starts there. */
 export function scanNumber(text: string, start: number): Scanned<number> | undefined {
+  const code = text.charCodeAt(start);
+  // Digits, signs, a dot, or the words Infinity and NaN.
+  if (!(code >= 0x30 && code <= 0x39) && code !== 0x2d && code !== 0x2b && code !== 0x2e && code !== 0x49 && code !== 0x4e) return undefined;
   NUMBER.lastIndex = start;
   const found = NUMBER.exec(text)?.[0];
   if (!found) return undefined;
   const end = start + found.length;
-  if (WORD_AFTER_NUMBER.test(text[end] ?? " ")) throw unexpected(text, end, "the end of the number");
+  const next = text.charCodeAt(end);
+  if (isAsciiWord(next, true) || next === 0x2e || (next >= 0x80 && ID_START.test(text[end]!))) throw unexpected(text, end, "the end of the number");
   const digits = found.replace(/^[+-]/, "");
   const value = Number(digits);
   return { value: found.startsWith("-") ? -value : value, end };

@@ -28,4 +28,3 @@ export function actingDefault(tree: MigrationTree): { readonly entry: PlainObjec
   made.entry["default"] = true;
   return made;
 }
-

@@ -38,15 +38,30 @@ test("routing is taken apart", () => {
     },
     messages: { groupChat: { historyLimit: 9, mentionPatterns: ["@x"] }, queue: { mode: "collect" } },
     bindings: [{ agentId: "a", match: { channel: "telegram", accountId: "b" } }],
-    tools: { agentToAgent: { enabled: true }, media: { audio: { enabled: true, models: [{ type: "cli", command: "whisper", args: ["--model", "base"], timeoutSeconds: 45 }] } } },
+    tools: {
+      agentToAgent: { enabled: true },
+      media: { audio: { enabled: true, models: [{ type: "cli", command: "whisper", args: ["--model", "base"], timeoutSeconds: 45 }] } },
+    },
     agents: {
-      list: [{ id: "home", default: true, workspace: "~/h", groupChat: { mentionPatterns: ["@h"] }, sandbox: { mode: "all" }, tools: { sandbox: { tools: { allow: ["read"] } } } }],
+      list: [
+        {
+          id: "home",
+          default: true,
+          workspace: "~/h",
+          groupChat: { mentionPatterns: ["@h"] },
+          sandbox: { mode: "all" },
+          tools: { sandbox: { tools: { allow: ["read"] } } },
+        },
+      ],
     },
   });
 });
 
 test("routing.allowFrom is dropped, and said so, when WhatsApp is not configured", () => {
-  expect(migrate({ routing: { allowFrom: ["1"] } })).toMatchObject({ value: {}, report: [{ from: "routing.allowFrom", to: "", note: expect.stringContaining("dropped") }] });
+  expect(migrate({ routing: { allowFrom: ["1"] } })).toMatchObject({
+    value: {},
+    report: [{ from: "routing.allowFrom", to: "", note: expect.stringContaining("dropped") }],
+  });
 });
 
 test("agent becomes agents.defaults, its tools become tools, its models become one table", () => {
@@ -76,7 +91,14 @@ test("agent becomes agents.defaults, its tools become tools, its models become o
         subagents: { maxConcurrent: 2 },
       },
     },
-    tools: { allow: ["read"], deny: ["exec"], elevated: { enabled: false }, exec: { timeoutSec: 5 }, sandbox: { tools: { deny: ["x"] } }, subagents: { tools: { deny: ["y"] } } },
+    tools: {
+      allow: ["read"],
+      deny: ["exec"],
+      elevated: { enabled: false },
+      exec: { timeoutSec: 5 },
+      sandbox: { tools: { deny: ["x"] } },
+      subagents: { tools: { deny: ["y"] } },
+    },
   });
 });
 
@@ -95,9 +117,15 @@ test.each([
   [{ gateway: { token: "t" } }, { gateway: { auth: { token: "t", mode: "token" } } }],
   [{ gateway: { token: "t", auth: { token: "n" } } }, { gateway: { auth: { token: "n" } } }],
   [{ channels: { telegram: { requireMention: false } } }, { channels: { telegram: { groups: { "*": { requireMention: false } } } } }],
-  [{ session: { sendPolicy: { rules: [{ action: "deny", match: { provider: "x" } }] } } }, { session: { sendPolicy: { rules: [{ action: "deny", match: { channel: "x" } }] } } }],
+  [
+    { session: { sendPolicy: { rules: [{ action: "deny", match: { provider: "x" } }] } } },
+    { session: { sendPolicy: { rules: [{ action: "deny", match: { channel: "x" } }] } } },
+  ],
   [{ messages: { queue: { byProvider: { telegram: "steer" } } } }, { messages: { queue: { byChannel: { telegram: "steer" } } } }],
-  [{ auth: { profiles: { "anthropic:claude-cli": { provider: "anthropic", mode: "token" } } } }, { auth: { profiles: { "anthropic:claude-cli": { provider: "anthropic", mode: "oauth" } } } }],
+  [
+    { auth: { profiles: { "anthropic:claude-cli": { provider: "anthropic", mode: "token" } } } },
+    { auth: { profiles: { "anthropic:claude-cli": { provider: "anthropic", mode: "oauth" } } } },
+  ],
   [{ plugins: { disabled: ["a", "b"], deny: ["b"] } }, { plugins: { deny: ["b", "a"] } }],
   [{ audio: { transcription: { command: ["w"] } } }, { tools: { media: { audio: { enabled: true, models: [{ type: "cli", command: "w" }] } } } }],
   [{ agents: { defaults: { model: "a/b" } } }, { agents: { defaults: { model: { primary: "a/b" } } } }],

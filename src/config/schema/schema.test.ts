@@ -60,6 +60,8 @@ function describeNode(node: JsonSchema): Key {
   };
 }
 
+const inOrder = (values: readonly unknown[]): unknown[] => values.toSorted((a, b) => String(a).localeCompare(String(b)));
+
 function* everyNode(node: JsonSchemaNode | undefined, path: string): Generator<[string, JsonSchema]> {
   if (typeof node !== "object") return;
   if (path !== "") yield [path, node];
@@ -80,8 +82,8 @@ describe("the configuration schema", () => {
     for (const [path, key] of Object.entries(published.keys)) {
       const nodes = nodesAt(path);
       const merged = nodes.length === 0 ? "missing" : describeNode(nodes.length === 1 ? nodes[0]! : { anyOf: nodes });
-      const wanted = { ...key, ...(key.enum ? { enum: [...key.enum].sort() } : {}) };
-      ours[path] = typeof merged === "object" && merged.enum ? { ...merged, enum: [...merged.enum].sort() } : merged;
+      const wanted = { ...key, ...(key.enum ? { enum: inOrder(key.enum) } : {}) };
+      ours[path] = typeof merged === "object" && merged.enum ? { ...merged, enum: inOrder(merged.enum) } : merged;
       theirs[path] = wanted;
     }
     expect(Object.keys(theirs).length).toBeGreaterThan(900);

@@ -26,12 +26,19 @@ function validateSections(value: unknown, sections: ConfigSections): Issue[] {
 }
 
 /** Where a path stands among its siblings, level by level. What is not in the document comes before what is. */
-function positionOf(value: unknown, path: Path): number[] {
-  return path.map((key, depth) => {
-    if (typeof key === "number") return key;
-    const parent = valueAt(value, ...path.slice(0, depth));
-    return isObject(parent) ? Object.keys(parent).indexOf(key) : -1;
-  });
+function positions(value: unknown): (path: Path) => number[] {
+  const orders = new Map<object, Map<string, number>>();
+  const orderOf = (parent: object): Map<string, number> => {
+    let order = orders.get(parent);
+    if (!order) orders.set(parent, (order = new Map(Object.keys(parent).map((key, index) => [key, index]))));
+    return order;
+  };
+  return (path) =>
+    path.map((key, depth) => {
+      if (typeof key === "number") return key;
+      const parent = valueAt(value, ...path.slice(0, depth));
+      return isObject(parent) ? (orderOf(parent).get(key) ?? -1) : -1;
+    });
 }
 
 function comparePositions(a: readonly number[], b: readonly number[]): number {
@@ -41,7 +48,8 @@ function comparePositions(a: readonly number[], b: readonly number[]): number {
 
 function inDocumentOrder(value: unknown, issues: readonly Issue[]): Issue[] {
   if (issues.length < 2) return [...issues];
-  const placed = issues.map((issue) => ({ issue, position: positionOf(value, issue.path) }));
+  const positionOf = positions(value);
+  const placed = issues.map((issue) => ({ issue, position: positionOf(issue.path) }));
   return placed.sort((a, b) => comparePositions(a.position, b.position)).map(({ issue }) => issue);
 }
 

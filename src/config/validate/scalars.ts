@@ -55,7 +55,7 @@ export function checkListed(walk: Walk, schema: JsonSchema, value: unknown): boo
   const allowed = Object.hasOwn(schema, "const") ? [schema.const] : schema.enum;
   if (allowed === undefined || allowed.includes(value) || allowed.some((one) => sameValue(one, value))) return true;
   const texts = allowed.filter((one) => typeof one === "string");
-  const suggestion = typeof value === "string" && !walk.hidden(schema) ? nearest(value, texts) : undefined;
+  const suggestion = typeof value === "string" && allowed.length > 1 && !walk.hidden(schema) ? nearest(value, texts) : undefined;
   if (suggestion === undefined) {
     mismatch(walk, schema, value, "enum");
     return false;

@@ -24,7 +24,7 @@ function embedded(schema: JsonSchema, prefix: string, definitions: Definitions):
 }
 
 function withProperties(schema: JsonSchema, properties: Record<string, JsonSchemaNode>): JsonSchema {
-  return { ...schema, properties: { ...schema.properties, ...properties } };
+  return Object.keys(properties).length === 0 ? schema : { ...schema, properties: { ...schema.properties, ...properties } };
 }
 
 /** The whole configuration as one draft-07 schema: ours with what plugins bring put in its place. */

@@ -19,7 +19,7 @@ import { checkUnion } from "./unions.ts";
 export const MAX_DEPTH = 100;
 
 /** Schema nodes visited before the check gives up: unions of a recursive schema could otherwise take forever. */
-const MAX_STEPS = 1_000_000;
+const MAX_STEPS = 300_000;
 
 /** Issues reported before the check stops. */
 const MAX_ISSUES = 500;

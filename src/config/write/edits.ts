@@ -44,7 +44,7 @@ export function editedValue(loaded: Loaded, edit: Exclude<ConfigEdit, { kind: "t
       return keepReferences(restoreRedacted(edit.value, base), base, loaded.env);
     case "update":
       return updated(loaded, edit.config);
-    case "migrate":
+    default:
       return migrate(base).value;
   }
 }

@@ -133,7 +133,7 @@ function storeFile(file: string, text: string, { before, files, deps }: StoreCon
     keepBackup(file, current, deps.ids);
   }
   // Never wider than the owner; a file that its owner made read-only stays that.
-  const mode = ((files.mode(target) ?? 0o600) & 0o600) || 0o600;
+  const mode = (files.mode(target) ?? 0o600) & 0o600 || 0o600;
   const result = replaceFile(target, text, mode, deps.ids);
   failpoint("config.written");
   return result;

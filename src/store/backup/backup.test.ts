@@ -1,6 +1,19 @@
 import { spawnSync } from "node:child_process";
 import { createServer } from "node:net";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, symlinkSync, truncateSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -39,9 +52,18 @@ afterEach(() => {
 });
 
 const create = (over: Partial<BackupOptions> = {}) =>
-  createBackup({ stateDir, into: join(root, "out"), form: "tar.gz", configFiles: [join(stateDir, "openclaw.json")], madeBy: "0.1.0", clock: manualClock(NOW), ...over });
+  createBackup({
+    stateDir,
+    into: join(root, "out"),
+    form: "tar.gz",
+    configFiles: [join(stateDir, "openclaw.json")],
+    madeBy: "0.1.0",
+    clock: manualClock(NOW),
+    ...over,
+  });
 
-const restore = (backup: string, over: Partial<RestoreOptions> = {}) => restoreBackup({ backup, stateDir, isHeld: () => false, clock: manualClock(NOW), ...over });
+const restore = (backup: string, over: Partial<RestoreOptions> = {}) =>
+  restoreBackup({ backup, stateDir, isHeld: () => false, clock: manualClock(NOW), ...over });
 
 /** Files below a folder with their content. */
 function tree(folder: string, without: RegExp = /^$/): Record<string, string> {
@@ -57,7 +79,10 @@ const keys = (file: string) => {
   opened.close();
   return n;
 };
-const besides = () => readdirSync(root).filter((name) => name.startsWith("state.")).sort();
+const besides = () =>
+  readdirSync(root)
+    .filter((name) => name.startsWith("state."))
+    .sort();
 
 for (const form of ["tar.gz", "folder"] as const) {
   test(`a ${form} backup of a running gateway verifies, and restores everything`, async () => {
@@ -163,7 +188,11 @@ test("restoring over a state folder keeps the old one whole, and carries the wor
   const report = await restore(path);
   expect(report).toMatchObject({ kept: `${stateDir}.before-restore-2026-02-19T10-00-00.000Z`, carried: ["workspace"] });
   expect(tree(report.kept!)).toEqual(old);
-  expect([keys(join(stateDir, "openclaw.db")), existsSync(join(stateDir, "credentials/oauth.json")), existsSync(join(stateDir, "newer.txt"))]).toEqual([500, true, false]);
+  expect([keys(join(stateDir, "openclaw.db")), existsSync(join(stateDir, "credentials/oauth.json")), existsSync(join(stateDir, "newer.txt"))]).toEqual([
+    500,
+    true,
+    false,
+  ]);
   expect(readFileSync(join(stateDir, "workspace/MEMORY.md"), "utf8")).toBe("what I know");
   expect(besides()).toEqual(["state.before-restore-2026-02-19T10-00-00.000Z"]);
 });
@@ -234,7 +263,13 @@ function evil(name: string, type: string, link = "", size = 0): Buffer {
   block.write(type, 156);
   block.write(link, 157);
   block.write("        ", 148);
-  block.write(`${block.reduce((sum, byte) => sum + byte, 0).toString(8).padStart(6, "0")}\0 `, 148);
+  block.write(
+    `${block
+      .reduce((sum, byte) => sum + byte, 0)
+      .toString(8)
+      .padStart(6, "0")}\0 `,
+    148,
+  );
   return block;
 }
 

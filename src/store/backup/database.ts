@@ -44,7 +44,9 @@ export async function snapshot(file: string, target: string, clock: Clock, progr
   try {
     await inThread(SNAPSHOT, { file, target });
   } catch (error) {
-    throw new AppError("STORE_DAMAGED", `the database could not be copied: ${messageOf(error)}; free disk space, or run the doctor when the file is damaged`, { cause: error });
+    throw new AppError("STORE_DAMAGED", `the database could not be copied: ${messageOf(error)}; free disk space, or run the doctor when the file is damaged`, {
+      cause: error,
+    });
   } finally {
     timer?.[Symbol.dispose]();
   }

@@ -34,7 +34,8 @@ async function* folderFiles(path: string, limits: ReadLimits, progress: Progress
   const names = entries.map((entry) => safeName(relative(path, join(entry.parentPath, entry.name)).split(sep).join("/")));
   const sized = names.sort().map((name) => ({ name, stat: lstatSync(join(path, name)) }));
   const total = sized.reduce((sum, { stat }) => sum + stat.size, 0);
-  if (total > limits.maxBytes || sized.length > limits.maxFiles) throw new AppError("OVERLOADED", `the backup holds ${total} bytes in ${sized.length} files: too much`);
+  if (total > limits.maxBytes || sized.length > limits.maxFiles)
+    throw new AppError("OVERLOADED", `the backup holds ${total} bytes in ${sized.length} files: too much`);
   let done = 0;
   for (const { name, stat } of sized) {
     if (!stat.isFile()) throw new AppError("INVALID_INPUT", `not a backup of this program: ${name} is a link or a special file`);
@@ -51,7 +52,8 @@ async function* folderFiles(path: string, limits: ReadLimits, progress: Progress
 function parseManifest(bytes: Buffer): Manifest {
   const value = JSON.parse(bytes.toString("utf8")) as Partial<Manifest> | null;
   if (value?.format !== "openclaw-backup" || !Array.isArray(value.files)) throw new AppError("INVALID_INPUT", "the manifest is not one of this program");
-  if (value.version !== 1) throw new AppError("INVALID_INPUT", `the backup has version ${String(value.version)}, this program reads version 1; update it first`);
+  if (value.version !== 1)
+    throw new AppError("INVALID_INPUT", `the backup has version ${String(value.version)}, this program reads version 1; update it first`);
   return value as Manifest;
 }
 
@@ -77,7 +79,11 @@ export interface ReadResult {
 /** Reads a whole backup and checks every byte against its manifest. `take` gets each file's bytes as they come, besides the manifest. */
 export async function readBackup(
   path: string,
-  options: { readonly limits: ReadLimits; readonly take: (file: ArchivedFile, body: AsyncIterable<Buffer>) => Promise<void>; readonly progress?: Progress | undefined },
+  options: {
+    readonly limits: ReadLimits;
+    readonly take: (file: ArchivedFile, body: AsyncIterable<Buffer>) => Promise<void>;
+    readonly progress?: Progress | undefined;
+  },
 ): Promise<ReadResult> {
   const found = new Map<string, string>();
   let manifest: Manifest | undefined;

@@ -54,7 +54,9 @@ async function unpack(options: RestoreOptions, staging: string): Promise<number>
   const damage = problems.length === 0 && existsSync(database) ? await integrityProblems(database) : [];
   const all = [...problems, ...damage];
   if (all.length > 0) {
-    throw new AppError("INVALID_INPUT", `the backup cannot be restored: ${all.slice(0, 5).join("; ")}. The state folder was not touched`, { details: { problems: all.slice(0, 100) } });
+    throw new AppError("INVALID_INPUT", `the backup cannot be restored: ${all.slice(0, 5).join("; ")}. The state folder was not touched`, {
+      details: { problems: all.slice(0, 100) },
+    });
   }
   return files;
 }

@@ -35,7 +35,7 @@ function createSource(pieces: AsyncIterable<Buffer>) {
     },
     /** Reads to the end of the stream, where its checksum is: nothing but empty blocks may follow. */
     async finish(): Promise<void> {
-      for (let rest = held; ; ) {
+      for (let rest = held; ;) {
         if (rest.some((byte) => byte !== 0)) throw new AppError("INVALID_INPUT", "not a backup of this program: something follows its end");
         const next = await iterator.next();
         if (next.done) return;

@@ -50,7 +50,16 @@ export function tarHeader(file: TarFile): Buffer {
   const records: Buffer[] = [];
   if (Buffer.byteLength(file.name) > 100) records.push(paxRecord("path", file.name));
   if (file.size > MAX_OCTAL_SIZE) records.push(paxRecord("size", String(file.size)));
-  const own = header(Buffer.from(file.name).subarray(0, 100).toString("latin1").replace(/[^\x20-\x7e]/g, "_"), file.size, file.mode, file.mtime, "0");
+  const own = header(
+    Buffer.from(file.name)
+      .subarray(0, 100)
+      .toString("latin1")
+      .replace(/[^\x20-\x7e]/g, "_"),
+    file.size,
+    file.mode,
+    file.mtime,
+    "0",
+  );
   if (records.length === 0) return header(file.name, file.size, file.mode, file.mtime, "0");
   const body = Buffer.concat(records);
   return Buffer.concat([header("pax", body.length, 0o600, file.mtime, "x"), body, padding(body.length), own]);
@@ -59,14 +68,19 @@ export function tarHeader(file: TarFile): Buffer {
 /** Two empty blocks end an archive. */
 export const TAR_END: Buffer = Buffer.alloc(2 * BLOCK);
 
-export type TarHeader = { readonly kind: "end" } | { readonly kind: "file" | "pax" | "folder"; readonly name: string; readonly size: number; readonly mode: number };
+export type TarHeader =
+  | { readonly kind: "end" }
+  | { readonly kind: "file" | "pax" | "folder"; readonly name: string; readonly size: number; readonly mode: number };
 
 function refuse(what: string): never {
   throw new AppError("INVALID_INPUT", `not a backup of this program: ${what}; nothing of it was used`);
 }
 
 function octalAt(block: Buffer, at: number, length: number): number {
-  const text = block.toString("latin1", at, at + length).replace(/[\0 ]+$/, "").trimStart();
+  const text = block
+    .toString("latin1", at, at + length)
+    .replace(/[\0 ]+$/, "")
+    .trimStart();
   if (!/^[0-7]*$/.test(text)) refuse("a header holds a number that is none");
   return text === "" ? 0 : Number.parseInt(text, 8);
 }
@@ -84,14 +98,21 @@ export function parseHeader(block: Buffer): TarHeader {
   const prefix = textAt(block, 345, 155);
   const name = prefix === "" ? textAt(block, 0, 100) : `${prefix}/${textAt(block, 0, 100)}`;
   const type = String.fromCharCode(block[156]!);
-  const kind = type === "0" || type === "\0" ? "file" : type === "x" ? "pax" : type === "5" ? "folder" : refuse(`${JSON.stringify(name)} is a link or a special file (type ${JSON.stringify(type)})`);
+  const kind =
+    type === "0" || type === "\0"
+      ? "file"
+      : type === "x"
+        ? "pax"
+        : type === "5"
+          ? "folder"
+          : refuse(`${JSON.stringify(name)} is a link or a special file (type ${JSON.stringify(type)})`);
   return { kind, name, size: octalAt(block, 124, 12), mode: octalAt(block, 100, 8) };
 }
 
 /** The records of a pax header. */
 export function parsePax(body: Buffer): Map<string, string> {
   const records = new Map<string, string>();
-  for (let at = 0; at < body.length; ) {
+  for (let at = 0; at < body.length;) {
     const blank = body.indexOf(32, at);
     const length = Number(body.toString("latin1", at, blank));
     if (blank === -1 || !Number.isInteger(length) || length <= blank - at + 1 || at + length > body.length) refuse("a pax record has no proper length");

@@ -10,17 +10,23 @@ const ROWS_PER_TRANSACTION = 1000;
 export function tablesOf(db: DatabaseSync): Table[] {
   const named = db.prepare("SELECT name, sql FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name").all();
   return named.map(({ name, sql }) => {
-    const columns = db.prepare("SELECT name, pk FROM pragma_table_info(?) ORDER BY cid").all(String(name));
+    const columns = db.prepare("SELECT name, pk, type FROM pragma_table_info(?) ORDER BY cid").all(String(name));
     const keyed = columns.filter((column) => Number(column["pk"]) > 0).sort((a, b) => Number(a["pk"]) - Number(b["pk"]));
-    const withoutRowid = /WITHOUT\s+ROWID\s*$/i.test(String(sql).trim());
-    return { name: String(name), columns: columns.map((column) => String(column["name"])), key: withoutRowid ? keyed.map((column) => String(column["name"])) : ["rowid"] };
+    const table = { name: String(name), columns: columns.map((column) => String(column["name"])) };
+    if (!/WITHOUT\s+ROWID\s*$/i.test(String(sql).trim())) return { ...table, key: ["rowid"], numeric: [true] };
+    return { ...table, key: keyed.map((column) => String(column["name"])), numeric: keyed.map((column) => column["type"] === "INTEGER") };
   });
 }
 
 /** The columns that the damaged table has of those wanted; all of them when even that cannot be read. */
 function presentColumns(damaged: DatabaseSync, table: Table): Table {
   try {
-    const names = new Set(damaged.prepare("SELECT name FROM pragma_table_info(?)").all(table.name).map((row) => String(row["name"])));
+    const names = new Set(
+      damaged
+        .prepare("SELECT name FROM pragma_table_info(?)")
+        .all(table.name)
+        .map((row) => String(row["name"])),
+    );
     return names.size === 0 ? table : { ...table, columns: table.columns.filter((column) => names.has(column)) };
   } catch {
     return table;
@@ -43,8 +49,8 @@ function isSound(row: Row): boolean {
 export function copyTable(damaged: DatabaseSync, fresh: DatabaseSync, wanted: Table): SalvagedTable {
   const table = presentColumns(damaged, wanted);
   const columns = table.columns.map((name) => `"${name}"`).join(", ");
-  // What `prepare` wrote into the new file gives way to what the old one says.
-  const insert = fresh.prepare(`INSERT OR REPLACE INTO "${table.name}" (${columns}) VALUES (${table.columns.map(() => "?").join(", ")})`);
+  // What `prepare` wrote into the new file stays: it tells of the new file.
+  const insert = fresh.prepare(`INSERT OR IGNORE INTO "${table.name}" (${columns}) VALUES (${table.columns.map(() => "?").join(", ")})`);
   let copied = 0;
   let refused = 0;
   fresh.exec("BEGIN");
@@ -53,13 +59,10 @@ export function copyTable(damaged: DatabaseSync, fresh: DatabaseSync, wanted: Ta
       refused += 1;
       return;
     }
-    try {
-      insert.run(...table.columns.map((column) => row[column] as SQLInputValue));
-      copied += 1;
-    } catch {
-      // A value that the schema does not allow: the row was damaged without the page showing it.
-      refused += 1;
-    }
+    // A row that the schema does not allow was damaged without its page showing it.
+    const { changes } = insert.run(...table.columns.map((column) => row[column] as SQLInputValue));
+    if (Number(changes) === 1) copied += 1;
+    else if (table.name !== "meta") refused += 1;
     if (copied % ROWS_PER_TRANSACTION === 0) fresh.exec("COMMIT; BEGIN");
   });
   fresh.exec("COMMIT");

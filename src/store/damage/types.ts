@@ -27,6 +27,8 @@ export interface SalvageReport {
   readonly reason: string;
   /** False when nothing in the file could be read as a database. */
   readonly readable: boolean;
+  /** What SQLite says about the damaged file, the first hundred findings. */
+  readonly findings: readonly string[];
   readonly tables: readonly SalvagedTable[];
   /** Transcript lines that came from JSONL files. */
   readonly linesFromFiles: number;

@@ -135,7 +135,9 @@ test("killed in the middle, the next start goes on", () => {
 test("every line of a transcript is kept to the byte", () => {
   run();
   for (const file of [`${MAIN}/${ID("2a01")}.jsonl`, `${MAIN}/${ID("2a03")}-topic-42.jsonl`, `agents/work/sessions/${ID("2b01")}.jsonl`]) {
-    const text = entriesOf(file).map(({ line }) => `${line}\n`).join("");
+    const text = entriesOf(file)
+      .map(({ line }) => `${line}\n`)
+      .join("");
     expect(text).toBe(readFileSync(join(stateDir, file), "utf8"));
     expect(transcriptOf(file)["bytes"]).toBe(statSync(join(stateDir, file)).size);
   }
@@ -182,24 +184,36 @@ test("format 1 gets its tree and format 2 its role, in format 3", () => {
   ]);
   expect(JSON.parse(first[0]!.line)).toMatchObject({ version: 3 });
   expect(JSON.parse(first[3]!.line)).toMatchObject({ firstKeptEntryId: "00000002" });
-  expect(entriesOf(`${MAIN}/${ID("2a05")}.jsonl`).map(({ line }) => (JSON.parse(line) as { message?: { role: string } }).message?.role)).toEqual([undefined, "custom", "assistant"]);
+  expect(entriesOf(`${MAIN}/${ID("2a05")}.jsonl`).map(({ line }) => (JSON.parse(line) as { message?: { role: string } }).message?.role)).toEqual([
+    undefined,
+    "custom",
+    "assistant",
+  ]);
   expect(problemsOf(report, "2c02")).toEqual(["format 1 was brought to format 3"]);
 });
 
 test("old dm keys become direct keys everywhere, and a channel named dm stays", () => {
   run();
-  const keys = db.prepare("SELECT key, spawned_by FROM sessions").all().map((row) => [row["key"], row["spawned_by"]]);
+  const keys = db
+    .prepare("SELECT key, spawned_by FROM sessions")
+    .all()
+    .map((row) => [row["key"], row["spawned_by"]]);
   expect(keys).toContainEqual(["agent:main:telegram:direct:4711", null]);
   expect(keys).toContainEqual(["agent:main:discord:channel:dm", null]);
   expect(keys).toContainEqual([`agent:main:subagent:${ID("2a04")}`, "agent:main:telegram:direct:4711"]);
-  expect(db.prepare("SELECT requester_session_key FROM subagents WHERE run_id = 'run-1'").get()).toEqual({ requester_session_key: "agent:main:telegram:direct:4711" });
+  expect(db.prepare("SELECT requester_session_key FROM subagents WHERE run_id = 'run-1'").get()).toEqual({
+    requester_session_key: "agent:main:telegram:direct:4711",
+  });
 });
 
 test("of two spellings of one key the newer entry wins, and both transcripts stay", () => {
   const index = join(stateDir, MAIN, "sessions.json");
   writeFileSync(
     index,
-    JSON.stringify({ "agent:main:telegram:direct:4711": { sessionId: ID("2a02"), updatedAt: 5 }, "agent:main:telegram:dm:4711": { sessionId: ID("2a06"), updatedAt: 4 } }),
+    JSON.stringify({
+      "agent:main:telegram:direct:4711": { sessionId: ID("2a02"), updatedAt: 5 },
+      "agent:main:telegram:dm:4711": { sessionId: ID("2a06"), updatedAt: 4 },
+    }),
   );
   const { report } = run();
   expect(db.prepare("SELECT session_id FROM sessions WHERE key = 'agent:main:telegram:direct:4711'").get()).toEqual({ session_id: ID("2a02") });
@@ -232,7 +246,11 @@ test("a transcript outside of the state folder is read there, stays there, and g
   writeFileSync(index, JSON.stringify({ "agent:main:out": { sessionId: "out-1", updatedAt: 9, sessionFile: outside } }));
   const { report } = run({ chunkBytes: 500 });
   expect(exportIndex(db, "main", stateDir)["agent:main:out"]!.sessionFile).toBe(join(stateDir, MAIN, "out-1.jsonl"));
-  expect(entriesOf(`${MAIN}/out-1.jsonl`).map(({ line }) => `${line}\n`).join("")).toBe(text);
+  expect(
+    entriesOf(`${MAIN}/out-1.jsonl`)
+      .map(({ line }) => `${line}\n`)
+      .join(""),
+  ).toBe(text);
   expect(problemsOf(report, "sessions.json").join()).toContain("lies outside of the state folder");
   expect(readFileSync(outside, "utf8")).toBe(text);
 });
@@ -266,7 +284,9 @@ test("the layout from before there were agents is read where it lies", () => {
 test("jobs keep their text, with what the scheduler asks by", () => {
   run();
   const jobs = db.prepare("SELECT id, agent_id, enabled, next_run_at, job FROM cron_jobs ORDER BY id").all();
-  expect(jobs.map((job) => [job["agent_id"], job["enabled"], job["next_run_at"], (JSON.parse(String(job["job"])) as { schedule: { kind: string } }).schedule.kind])).toEqual([
+  expect(
+    jobs.map((job) => [job["agent_id"], job["enabled"], job["next_run_at"], (JSON.parse(String(job["job"])) as { schedule: { kind: string } }).schedule.kind]),
+  ).toEqual([
     ["main", 1, 1771500000000, "cron"],
     [null, 1, 1771500000000, "every"],
     [null, 0, null, "at"],
@@ -279,12 +299,18 @@ test("paired devices keep their token, and a request that still lives keeps wait
     { token: "fake-device-token-for-tests", scopes: '["operator.admin"]', last_used_at: 1771490000000 },
   ]);
   expect(String(db.prepare("SELECT data FROM devices").get()!["data"])).not.toContain("fake-device-token");
-  expect(db.prepare("SELECT kind, subject, expires_at FROM pairing_requests").get()).toEqual({ kind: "device", subject: "d".repeat(64), expires_at: 1771495500000 });
+  expect(db.prepare("SELECT kind, subject, expires_at FROM pairing_requests").get()).toEqual({
+    kind: "device",
+    subject: "d".repeat(64),
+    expires_at: 1771495500000,
+  });
 });
 
 test("credentials stay in their files: told by name, not a byte of them in the database", () => {
   const { report } = run();
-  expect(report.left).toEqual(expect.arrayContaining(["agents/main/agent/auth-profiles.json", "agents/work/agent/auth-profiles.json", "credentials/oauth.json"]));
+  expect(report.left).toEqual(
+    expect.arrayContaining(["agents/main/agent/auth-profiles.json", "agents/work/agent/auth-profiles.json", "credentials/oauth.json"]),
+  );
   expect(report.left.filter((name) => /\.(reset|deleted)\./.test(name))).toHaveLength(2);
   db.exec("VACUUM");
   expect(readFileSync(join(root, "test.db")).includes("FAKE-KEY-CANARY")).toBe(false);
@@ -292,7 +318,9 @@ test("credentials stay in their files: told by name, not a byte of them in the d
 
 test("archived transcripts are not taken as live ones", () => {
   run();
-  expect(db.prepare("SELECT count(*) AS n FROM transcripts WHERE file LIKE '%.reset.%' OR file LIKE '%.deleted.%' OR session_id = 'gone'").get()).toEqual({ n: 0 });
+  expect(db.prepare("SELECT count(*) AS n FROM transcripts WHERE file LIKE '%.reset.%' OR file LIKE '%.deleted.%' OR session_id = 'gone'").get()).toEqual({
+    n: 0,
+  });
 });
 
 test("one transcript can be taken ahead of its turn, and the run does not take it again", () => {
@@ -307,7 +335,9 @@ test("one transcript can be taken ahead of its turn, and the run does not take i
 });
 
 test("files that this gateway wrote itself are not imported again", () => {
-  db.exec("INSERT INTO transcripts (agent_id, session_id, file, next_seq, bytes, created_at) VALUES ('main', 'own', 'agents/main/sessions/own.jsonl', 0, 0, 0)");
+  db.exec(
+    "INSERT INTO transcripts (agent_id, session_id, file, next_seq, bytes, created_at) VALUES ('main', 'own', 'agents/main/sessions/own.jsonl', 0, 0, 0)",
+  );
   writeFileSync(join(stateDir, MAIN, "own.jsonl"), '{"type":"session","id":"own"}\n');
   run();
   expect(entriesOf(`${MAIN}/own.jsonl`)).toEqual([]);
@@ -322,11 +352,21 @@ test("every imported transcript can be used: its file then is what the database 
     const before = readFileSync(join(stateDir, file), "utf8");
     const report = projection.check(db, Number(row["tid"]), { thorough: true });
     actions[file.replace(/.*6f1b/, "")] = report.action;
-    expect(readFileSync(join(stateDir, file), "utf8")).toBe(entriesOf(file).map(({ line }) => `${line}\n`).join(""));
+    expect(readFileSync(join(stateDir, file), "utf8")).toBe(
+      entriesOf(file)
+        .map(({ line }) => `${line}\n`)
+        .join(""),
+    );
     if (report.kept !== undefined) expect(readFileSync(join(stateDir, report.kept), "utf8")).toBe(before);
   }
   projection.close();
-  expect(actions).toMatchObject({ "2a01.jsonl": "ok", "2a02.jsonl": "rewritten", "2a03-topic-42.jsonl": "ok", "2a04.jsonl": "rewritten", "2a06.jsonl": "completed" });
+  expect(actions).toMatchObject({
+    "2a01.jsonl": "ok",
+    "2a02.jsonl": "rewritten",
+    "2a03-topic-42.jsonl": "ok",
+    "2a04.jsonl": "rewritten",
+    "2a06.jsonl": "completed",
+  });
 });
 
 test("a file without header gets one, and an empty file is an empty transcript", () => {
@@ -345,7 +385,9 @@ test("a file without header gets one, and an empty file is an empty transcript",
 test("a large transcript is taken in pieces, each a transaction of its own", () => {
   const file = join(stateDir, MAIN, "large.jsonl");
   writeFileSync(file, '{"type":"session","version":3,"id":"large","timestamp":"2026-02-19T10:00:00.000Z"}\n');
-  const block = Array.from({ length: 1000 }, (_, n) => JSON.stringify({ type: "message", id: n.toString(16).padStart(8, "0"), parentId: null, message: { content: "x".repeat(1000) } })).join("\n");
+  const block = Array.from({ length: 1000 }, (_, n) =>
+    JSON.stringify({ type: "message", id: n.toString(16).padStart(8, "0"), parentId: null, message: { content: "x".repeat(1000) } }),
+  ).join("\n");
   for (let n = 0; n < 40; n += 1) appendFileSync(file, `${block}\n`);
   const { steps } = run({ chunkBytes: 1024 * 1024 });
   const pieces = steps.filter((step) => step.source.endsWith("large.jsonl"));

@@ -127,7 +127,7 @@ function fromProgress(run: Run, source: string): TranscriptSource {
 /** One file to its end, a transaction at a time. A file that cannot be read is told of and tried again at the next start. */
 function* transcript(run: Run, source: TranscriptSource): Generator<ImportStep> {
   const { db, options, report } = run;
-  for (let done = false; !done; ) {
+  for (let done = false; !done;) {
     let rows = 0;
     try {
       const chunk = importChunk(db, source);

@@ -13,7 +13,13 @@ export function progressOf(db: DatabaseSync, source: string): SourceProgress | u
 }
 
 /** Part of the transaction that holds what it tells of. */
-export function recordProgress(db: DatabaseSync, source: string, file: { readonly size: number; readonly mtimeMs: number }, progress: SourceProgress, at: number): void {
+export function recordProgress(
+  db: DatabaseSync,
+  source: string,
+  file: { readonly size: number; readonly mtimeMs: number },
+  progress: SourceProgress,
+  at: number,
+): void {
   db.prepare("INSERT OR REPLACE INTO imports (source, size, mtime, state, detail, at) VALUES (?, ?, ?, ?, ?, ?)").run(
     source,
     file.size,
@@ -27,5 +33,8 @@ export function recordProgress(db: DatabaseSync, source: string, file: { readonl
 /** Sources in any of these states. */
 export function sourcesIn(db: DatabaseSync, ...states: readonly SourceProgress["state"][]): string[] {
   const marks = states.map(() => "?").join(", ");
-  return db.prepare(`SELECT source FROM imports WHERE state IN (${marks}) ORDER BY source`).all(...states).map((row) => String(row["source"]));
+  return db
+    .prepare(`SELECT source FROM imports WHERE state IN (${marks}) ORDER BY source`)
+    .all(...states)
+    .map((row) => String(row["source"]));
 }

@@ -80,7 +80,9 @@ export function importDevices(db: DatabaseSync, source: RecordSource): number {
 
 /** `devices/pending.json`. Requests that have run out are not taken. */
 export function importPairingRequests(db: DatabaseSync, source: RecordSource): number {
-  const put = db.prepare("INSERT OR IGNORE INTO pairing_requests (id, kind, subject, code, created_at, expires_at, data) VALUES (?, 'device', ?, NULL, ?, ?, ?)");
+  const put = db.prepare(
+    "INSERT OR IGNORE INTO pairing_requests (id, kind, subject, code, created_at, expires_at, data) VALUES (?, 'device', ?, NULL, ?, ?, ?)",
+  );
   let written = 0;
   for (const request of records(loadLooseJson(source.path), "a map of requests by id")) {
     const [id, device, at] = [text(request["requestId"]), text(request["deviceId"]), time(request["ts"])];
@@ -111,7 +113,9 @@ export function importSubagentRuns(db: DatabaseSync, source: RecordSource): numb
     const state = ended !== null ? "ended" : started !== null ? "running" : "queued";
     const outcome = isObject(run["outcome"]) ? text(run["outcome"]["status"]) : text(run["outcome"]);
     const times = [time(run["createdAt"]) ?? source.now(), started, ended, time(run["archiveAtMs"]) ?? null] as const;
-    written += Number(put.run(runId, currentKey(child), currentKey(requester), state, outcome ?? null, ended === null ? 0 : 1, ...times, JSON.stringify(run)).changes);
+    written += Number(
+      put.run(runId, currentKey(child), currentKey(requester), state, outcome ?? null, ended === null ? 0 : 1, ...times, JSON.stringify(run)).changes,
+    );
   }
   return written;
 }

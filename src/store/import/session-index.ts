@@ -108,7 +108,8 @@ export function importIndex(db: DatabaseSync, source: IndexSource): number {
     const columns = [text(entry["channel"]), text(entry["chatType"]), text(entry["label"]), text(entry["spawnedBy"])] as const;
     const { changes } = put.run(row.key, row.agentId, row.sessionId, row.updatedAt, ...columns, JSON.stringify(entry));
     written += Number(changes);
-    if (Number(changes) === 0) source.problem(`the entry ${JSON.stringify(oldKey)} is older than another one of ${row.key} and was left out; its transcript is kept`);
+    if (Number(changes) === 0)
+      source.problem(`the entry ${JSON.stringify(oldKey)} is older than another one of ${row.key} and was left out; its transcript is kept`);
   }
   return written;
 }

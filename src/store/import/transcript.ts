@@ -98,7 +98,9 @@ function takeLine(lines: LineAppender, line: FileLine, resume: Resume): void {
 
 function problemsOf(resume: Resume): string[] {
   return [
-    ...(resume.unreadable > 0 ? [`${resume.unreadable} lines are not transcript entries; they stay in the file as it is now, kept as .bak when the session is used`] : []),
+    ...(resume.unreadable > 0
+      ? [`${resume.unreadable} lines are not transcript entries; they stay in the file as it is now, kept as .bak when the session is used`]
+      : []),
     ...(resume.torn ? ["the last line is incomplete and was left out"] : []),
     ...(resume.headerMade ? ["the file has no header; one was made"] : []),
     ...(resume.version < 3 ? [`format ${resume.version} was brought to format 3`] : []),

@@ -27,7 +27,7 @@ function look(path: string): Stats | undefined {
 }
 
 function writeAll(fd: number, bytes: Buffer): void {
-  for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done);
+  for (let done = 0; done < bytes.length;) done += writeSync(fd, bytes, done);
 }
 
 /** Writes the lines of the database to `fd`, without the first `skip` bytes. */

@@ -67,5 +67,11 @@ export function readTranscriptLine(bytes: Buffer): ReadLine | undefined {
 
 /** True for bytes that are nothing but blanks and a byte order mark: losing them loses nothing. */
 export function isBlank(bytes: Buffer): boolean {
-  return bytes.length < 64 && bytes.toString("utf8").replace(/^\uFEFF/, "").trim() === "";
+  return (
+    bytes.length < 64 &&
+    bytes
+      .toString("utf8")
+      .replace(/^\uFEFF/, "")
+      .trim() === ""
+  );
 }

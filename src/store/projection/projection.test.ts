@@ -1,4 +1,19 @@
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, readlinkSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync, appendFileSync, truncateSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+  appendFileSync,
+  truncateSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -43,8 +58,15 @@ function append(lines: readonly string[], file = FILE): number {
   return tid;
 }
 
-const lines = (tid: number) => db.prepare("SELECT line FROM transcript_entries WHERE tid = ? ORDER BY seq").all(tid).map((row) => String(row["line"]));
-const expected = (tid: number) => lines(tid).map((line) => `${line}\n`).join("");
+const lines = (tid: number) =>
+  db
+    .prepare("SELECT line FROM transcript_entries WHERE tid = ? ORDER BY seq")
+    .all(tid)
+    .map((row) => String(row["line"]));
+const expected = (tid: number) =>
+  lines(tid)
+    .map((line) => `${line}\n`)
+    .join("");
 const path = (file = FILE) => join(stateDir, file);
 const content = (file = FILE) => readFileSync(path(file), "utf8");
 const row = (tid: number) => db.prepare("SELECT next_seq, bytes, leaf_id FROM transcripts WHERE tid = ?").get(tid)!;
@@ -149,7 +171,22 @@ test("an archived file keeps its content under the documented name, and a remove
 });
 
 test("names that could leave the state folder are no transcript files", () => {
-  const bad = ["../x.jsonl", "/etc/x.jsonl", "a/../../x.jsonl", "a//x.jsonl", "a/./x.jsonl", "a\\..\\x.jsonl", "c:/x.jsonl", ".x.jsonl", "a/x.json", "a/\0/x.jsonl", "x.jsonl/", "", "a/..jsonl", `${"a/".repeat(600)}x.jsonl`];
+  const bad = [
+    "../x.jsonl",
+    "/etc/x.jsonl",
+    "a/../../x.jsonl",
+    "a//x.jsonl",
+    "a/./x.jsonl",
+    "a\\..\\x.jsonl",
+    "c:/x.jsonl",
+    ".x.jsonl",
+    "a/x.json",
+    "a/\0/x.jsonl",
+    "x.jsonl/",
+    "",
+    "a/..jsonl",
+    `${"a/".repeat(600)}x.jsonl`,
+  ];
   expect(bad.filter(isTranscriptFile)).toEqual([]);
   expect(["agents/main/sessions/2026-02-19T10-00-00-000Z_0b9c.jsonl", archivedName(FILE, "deleted", 0)].filter(isTranscriptFile)).toHaveLength(2);
   for (const id of ["..", "a/b", "", ".hidden", "a\0", "x".repeat(129), "ä"]) expect(() => transcriptFile("main", id)).toThrow(/expected an id/);

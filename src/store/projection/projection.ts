@@ -62,7 +62,7 @@ function appendTo(entry: OpenFile, waiting: Waiting): void {
   if (found.ino !== entry.inode) throw new AppError("CONFLICT", "another file stands in its place");
   if (found.size !== waiting.startBytes) throw new AppError("CONFLICT", `it measures ${found.size} bytes instead of ${waiting.startBytes}`);
   const bytes = Buffer.from(`${waiting.lines.join("\n")}\n`);
-  for (let done = 0; done < bytes.length; ) done += writeSync(entry.fd, bytes, done);
+  for (let done = 0; done < bytes.length;) done += writeSync(entry.fd, bytes, done);
 }
 
 export function createProjection(deps: ProjectionDeps): Projection {

@@ -60,9 +60,7 @@ function timeOf(value: unknown): number | null {
 const textOrNull = (value: unknown): string | null => (typeof value === "string" ? value : null);
 
 export function appendLines(db: DatabaseSync, transcript: TranscriptRow): LineAppender {
-  const insert: StatementSync = db.prepare(
-    "INSERT INTO transcript_entries (tid, seq, entry_id, parent_id, type, ts, line) VALUES (?, ?, ?, ?, ?, ?, ?)",
-  );
+  const insert: StatementSync = db.prepare("INSERT INTO transcript_entries (tid, seq, entry_id, parent_id, type, ts, line) VALUES (?, ?, ?, ?, ?, ?, ?)");
   const find = db.prepare("SELECT 1 FROM transcript_entries WHERE tid = ? AND entry_id = ? LIMIT 1");
   const { tid } = transcript;
   let { nextSeq, bytes, leafId } = transcript;

@@ -73,7 +73,7 @@ export function createWaiting(): WaitingRequests {
       tellDrained();
     },
     rejectAll(error) {
-      for (const id of [...waiting.keys()]) take(id)?.reject(error());
+      for (const id of waiting.keys()) take(id)?.reject(error());
       tellDrained();
     },
     drained: () => (waiting.size === 0 ? Promise.resolve() : new Promise((resolve) => drains.push(resolve))),

@@ -1,6 +1,6 @@
 import { AppError } from "../../../base/errors.ts";
 import type { EntryRow, TranscriptRow, TranscriptsReads, TranscriptsWrites } from "../../areas/transcripts.ts";
-import { archivedName } from "../../projection/index.ts";
+import { archivedName, isTranscriptFile } from "../../projection/index.ts";
 import { shape, shapeAll, where, type ReadContext, type ReadHandlers, type WriteHandlers } from "../handlers.ts";
 
 const COLUMNS =
@@ -23,6 +23,8 @@ function tidOf({ sql }: ReadContext, file: string): number | undefined {
 
 export const transcriptsWrites = {
   "transcripts.ensure"({ sql, now, effects }, { file, agentId, sessionId, header }) {
+    if (!isTranscriptFile(file))
+      throw new AppError("INVALID_INPUT", `${JSON.stringify(file)} cannot name a transcript: expected a path below the state folder that ends with .jsonl`);
     assertLine(file, header);
     const text = `INSERT INTO transcripts (agent_id, session_id, file, next_seq, bytes, created_at) VALUES (?, ?, ?, 1, ?, ?) ON CONFLICT (file) DO NOTHING`;
     const done = sql(text).run(agentId, sessionId, file, Buffer.byteLength(header) + 1, now);

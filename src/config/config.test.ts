@@ -1,0 +1,131 @@
+import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { manualClock } from "../base/clock.ts";
+import { createIds } from "../base/ids.ts";
+import { seededRandom } from "../base/random.ts";
+import { openConfig, type ConfigEvent, type ConfigOptions, type Env } from "./index.ts";
+
+async function setup(text: string | undefined, over: Partial<ConfigOptions> = {}, env: Env = {}) {
+  const cwd = realpathSync(mkdtempSync(join(tmpdir(), "config-door-")));
+  onTestFinished(() => rmSync(cwd, { recursive: true }));
+  const file = join(cwd, "openclaw.json");
+  const put = (next: string) => writeFileSync(file, next);
+  if (text !== undefined) put(text);
+  const clock = manualClock();
+  const secrets: string[] = [];
+  const options: ConfigOptions = {
+    env: { HOME: cwd, OPENCLAW_STATE_DIR: cwd, ...env },
+    osHome: cwd,
+    cwd,
+    version: "2026.2.19",
+    purpose: "start",
+    clock,
+    ids: createIds(seededRandom(3)),
+    onSecret: (value) => secrets.push(value),
+    ...over,
+  };
+  const config = await openConfig(options);
+  onTestFinished(() => config[Symbol.dispose]());
+  const events: ConfigEvent[] = [];
+  config.onEvent((event) => events.push(event));
+  return { config, put, clock, events, secrets, cwd, file, options };
+}
+
+test("opens, shows without secrets, and tells the log what they are", async () => {
+  const { config, secrets } = await setup('{ gateway: { port: 5, auth: { token: "canary-token" } } }');
+  expect(config.current.gateway?.port).toBe(5);
+  expect(JSON.stringify(config.shown())).not.toContain("canary-token");
+  expect(config.shown().hash).toBe(config.snapshot().hash);
+  expect(secrets).toContain("canary-token");
+});
+
+test("a change of the file becomes a change in use and a plan", async () => {
+  let changed: ((name: string) => void) | undefined;
+  const { config, put, clock, events } = await setup("{ cron: { enabled: true } }");
+  await config.watch({ watchFolder: (_, onChange) => ((changed ??= onChange), { [Symbol.dispose]: () => {} }) });
+  put("{ cron: { enabled: false } }");
+  changed?.("openclaw.json");
+  clock.advance(500);
+  expect(config.current.cron?.enabled).toBe(false);
+  expect(events).toMatchObject([{ kind: "changed", plan: { paths: ["cron.enabled"], actions: [{ kind: "restart", room: "cron" }] } }]);
+});
+
+test("a broken file is told and changes nothing; mending it does", async () => {
+  const { config, put, events } = await setup("{ gateway: { port: 5 } }");
+  put("{ gateway: { port: ");
+  config.reload();
+  expect(config.current.gateway?.port).toBe(5);
+  expect(events).toMatchObject([{ kind: "invalid", message: expect.stringMatching(/^config reload skipped \(invalid config\): .*openclaw\.json:1:\d+/) }]);
+  put("{ gateway: { port: 6 } }");
+  expect(config.pendingChanges()).toEqual(["gateway.port"]);
+  config.reload();
+  expect(config.current.gateway?.port).toBe(6);
+  expect(config.pendingChanges()).toEqual([]);
+});
+
+test("a change dropped by the reload mode is in use all the same", async () => {
+  const { config, put, events } = await setup("{}");
+  put('{ gateway: { port: 6, reload: { mode: "off" } } }');
+  config.reload();
+  expect(events).toMatchObject([{ kind: "changed", plan: { actions: [], ignored: expect.any(String) } }]);
+  expect(config.current.gateway?.port).toBe(6);
+});
+
+test("edits are taken in use at once and run one after the other", async () => {
+  const { config, file, events } = await setup("{ logging: { level: 'info' } }");
+  await Promise.all([
+    config.edit({ kind: "set", path: "logging.level", value: "debug" }, { by: "test" }),
+    config.edit({ kind: "set", path: "cron.enabled", value: false }, { by: "test" }),
+  ]);
+  expect(config.current).toMatchObject({ logging: { level: "debug" }, cron: { enabled: false } });
+  expect(readFileSync(file, "utf8")).toContain("level: 'debug'");
+  expect(events).toHaveLength(2);
+  const failed = config.edit({ kind: "set", path: "gateway.port", value: "x" }, { by: "test" });
+  await expect(failed).rejects.toMatchObject({ code: "CONFIG_INVALID" });
+  await config.edit({ kind: "set", path: "gateway.port", value: 7 }, { by: "test", baseHash: config.snapshot().hash });
+  expect(config.current.gateway?.port).toBe(7);
+});
+
+test("start falls back to the last good configuration; inspect shows what is wrong", async () => {
+  const { config, put, options } = await setup("{ gateway: { port: 5 } }");
+  await config.keepAsGood();
+  put("{ broken");
+  const again = await openConfig(options);
+  expect(again.snapshot()).toMatchObject({ source: "last-good", config: { gateway: { port: 5 } } });
+  const inspected = await openConfig({ ...options, purpose: "inspect" });
+  expect(inspected.snapshot()).toMatchObject({ valid: false, source: "file" });
+});
+
+test("the login shell fills missing variables before they are put in", async () => {
+  const runShell = async () => "OPENAI_API_KEY=from-shell\0";
+  const { config } = await setup('{ env: { shellEnv: { enabled: true } }, talk: { apiKey: "${OPENAI_API_KEY}" } }', { runShell });
+  expect(config.current.talk?.apiKey).toBe("from-shell");
+  expect(config.env()["OPENAI_API_KEY"]).toBe("from-shell");
+});
+
+test("a login shell that fails is a warning", async () => {
+  const warned: string[] = [];
+  await setup(
+    "{}",
+    { runShell: async () => Promise.reject(new Error("timed out")), warn: (message) => warned.push(message) },
+    { OPENCLAW_LOAD_SHELL_ENV: "1" },
+  );
+  expect(warned).toEqual([expect.stringContaining("timed out")]);
+});
+
+test("secrets are fetched when asked for", async () => {
+  const { config, cwd, secrets } = await setup("{}", {}, { KEY: "k-value" });
+  writeFileSync(join(cwd, "key.txt"), "file-value\n", { mode: 0o600 });
+  expect(await config.resolveSecret({ source: "env", id: "KEY" }, "a.b")).toBe("k-value");
+  expect(await config.resolveSecret({ source: "file", path: "~/key.txt" }, "a.c")).toBe("file-value");
+  expect(secrets).toEqual(["k-value", "file-value"]);
+});
+
+test("schemas that plugins bring are checked from then on", async () => {
+  const { config, events } = await setup("{ channels: { pager: { number: 5 } } }");
+  const pager = { type: "object", properties: { number: { type: "string" } }, additionalProperties: false } as const;
+  expect(config.extend({ channels: { pager } })).toMatchObject({ valid: false, issues: [{ path: "channels.pager.number", line: 1 }] });
+  expect(events).toMatchObject([{ kind: "invalid" }]);
+});

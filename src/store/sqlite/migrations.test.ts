@@ -1,0 +1,56 @@
+import { DatabaseSync } from "node:sqlite";
+import { expect, test } from "vitest";
+import { assertReadable, migrate, MIGRATIONS, type Migration } from "./migrations.ts";
+
+const columns = (db: DatabaseSync): unknown[] =>
+  db
+    .prepare("PRAGMA table_info(inbox)")
+    .all()
+    .map((row) => row["name"]);
+const version = (db: DatabaseSync): unknown => db.prepare("PRAGMA user_version").get()!["user_version"];
+const V2: Migration = { version: 2, minReader: 1, up: "ALTER TABLE inbox ADD COLUMN mood TEXT" };
+const V3: Migration = { version: 3, minReader: 3, up: (db) => db.exec("ALTER TABLE inbox DROP COLUMN mood") };
+
+test("an empty file becomes the newest version, and stays as it is from then on", () => {
+  const db = new DatabaseSync(":memory:");
+  expect(migrate(db, 5)).toBe(MIGRATIONS.length);
+  expect(migrate(db, 6)).toBe(0);
+  expect(db.prepare("SELECT value FROM meta WHERE key = 'store.migrated.1'").get()).toMatchObject({ value: "5" });
+});
+
+test("versions are numbered without a gap, and none asks for a reader newer than itself", () => {
+  expect(MIGRATIONS.map((migration) => migration.version)).toEqual(MIGRATIONS.map((_, index) => index + 1));
+  expect(MIGRATIONS.filter((migration) => migration.minReader > migration.version)).toEqual([]);
+});
+
+test("an old file is brought up step by step", () => {
+  const db = new DatabaseSync(":memory:");
+  migrate(db, 1, [MIGRATIONS[0]!]);
+  expect(migrate(db, 2, [MIGRATIONS[0]!, V2])).toBe(1);
+  expect([version(db), columns(db).includes("mood")]).toEqual([2, true]);
+});
+
+test("the version before can read a file that says so", () => {
+  const db = new DatabaseSync(":memory:");
+  migrate(db, 1, [MIGRATIONS[0]!, V2]);
+  expect(() => assertReadable(db, [MIGRATIONS[0]!])).not.toThrow();
+  expect(migrate(db, 2, [MIGRATIONS[0]!])).toBe(0);
+  db.exec(
+    "INSERT INTO inbox (channel, account, conversation, message_id, kind, text, state, received_at) VALUES ('c', 'a', 'v', 'm', 'message', 't', 'pending', 1)",
+  );
+  expect(version(db)).toBe(2);
+});
+
+test("a version that would misread the file refuses it", () => {
+  const db = new DatabaseSync(":memory:");
+  migrate(db, 1, [MIGRATIONS[0]!, V2, V3]);
+  expect(() => migrate(db, 2, [MIGRATIONS[0]!, V2])).toThrow(expect.objectContaining({ code: "STORE_TOO_NEW" }));
+});
+
+test("a migration that fails leaves the version before it", () => {
+  const db = new DatabaseSync(":memory:");
+  migrate(db, 1, [MIGRATIONS[0]!]);
+  const broken: Migration = { version: 2, minReader: 1, up: "ALTER TABLE inbox ADD COLUMN mood TEXT; SELECT one FROM nowhere" };
+  expect(() => migrate(db, 2, [MIGRATIONS[0]!, broken])).toThrow("nowhere");
+  expect([version(db), columns(db).includes("mood"), db.isTransaction]).toEqual([1, false, false]);
+});

@@ -1,0 +1,178 @@
+import { expect, test } from "vitest";
+import type { OutboxInput } from "../../../src/store/index.ts";
+import { DAY, delivery, message, type World } from "./world.ts";
+
+export function inbox(world: World): void {
+  test("a message is accepted once, however often it arrives", async () => {
+    const store = world.store();
+    const first = await store.write("inbox.accept", message());
+    expect(first).toMatchObject({ duplicate: false, state: "pending" });
+    expect(await store.write("inbox.accept", message({ text: "again" }))).toEqual({ id: first.id, duplicate: true, state: "pending", outcome: null });
+    const other = await Promise.all([
+      store.write("inbox.accept", message({ channel: "slack" })),
+      store.write("inbox.accept", message({ account: "second" })),
+      store.write("inbox.accept", message({ conversation: "43" })),
+      store.write("inbox.accept", message({ messageId: "m2" })),
+    ]);
+    expect(other.map(({ duplicate }) => duplicate)).toEqual([false, false, false, false]);
+    await store.write("inbox.settle", { ids: [first.id], outcome: "silent", why: "heartbeat" });
+    const again = await world.reopen();
+    expect(await again.write("inbox.accept", message())).toEqual({ id: first.id, duplicate: true, state: "settled", outcome: "silent" });
+    expect(await again.read("inbox.get", { id: first.id })).toMatchObject({
+      text: "hello",
+      payload: { a: [1] },
+      why: "heartbeat",
+      receivedAt: world.clock.now(),
+    });
+  });
+
+  test("an input is claimed by one turn and has one end", async () => {
+    const store = world.store();
+    const { id } = await store.write("inbox.accept", message());
+    await store.write("inbox.claim", { ids: [id], turnId: "t1" });
+    await store.write("inbox.claim", { ids: [id], turnId: "t1" });
+    await expect(store.write("inbox.claim", { ids: [id], turnId: "t2" })).rejects.toMatchObject({ code: "CONFLICT", message: expect.stringContaining("t1") });
+    await store.write("inbox.release", { ids: [id] });
+    await store.write("inbox.claim", { ids: [id], turnId: "t2" });
+    await store.write("inbox.settle", { ids: [id], outcome: "answered" });
+    for (const [kind, input] of [
+      ["inbox.settle", { ids: [id], outcome: "failed" }],
+      ["inbox.claim", { ids: [id], turnId: "t2" }],
+      ["inbox.release", { ids: [id] }],
+      ["inbox.assign", { id, sessionKey: "x", agentId: "y" }],
+    ] as const) {
+      await expect(store.commit([[kind, input] as never])).rejects.toMatchObject({ code: "CONFLICT" });
+    }
+    expect(await store.read("inbox.ofTurn", { turnId: "t2" })).toMatchObject([{ id, outcome: "answered" }]);
+    await expect(store.write("inbox.settle", { ids: [777], outcome: "failed" })).rejects.toMatchObject({ code: "NOT_FOUND" });
+  });
+
+  test("what has no end is listed by session, state and age", async () => {
+    const store = world.store();
+    const a = await store.write("inbox.accept", message({ messageId: "a" }));
+    world.clock.advance(1000);
+    const b = await store.write("inbox.accept", message({ messageId: "b" }));
+    const c = await store.write("inbox.accept", message({ messageId: "c", sessionKey: undefined }));
+    await store.write("inbox.assign", { id: c.id, sessionKey: "agent:main:other", agentId: "main" });
+    await store.write("inbox.claim", { ids: [b.id], turnId: "t" });
+    const ids = async (input: Parameters<typeof store.read<"inbox.open">>[1]) => (await store.read("inbox.open", input)).map((row) => row.id);
+    expect(await ids({})).toEqual([a.id, b.id, c.id]);
+    expect(await ids({ sessionKey: "agent:main:other" })).toEqual([c.id]);
+    expect(await ids({ state: "claimed" })).toEqual([b.id]);
+    expect(await ids({ until: world.clock.now() - 1 })).toEqual([a.id]);
+    expect(await ids({ limit: 2 })).toEqual([a.id, b.id]);
+    expect(await store.read("inbox.counts", {})).toEqual({ pending: 2, claimed: 1, oldestAt: world.clock.now() - 1000 });
+    expect((await store.read("inbox.recent", { limit: 2 })).map((row) => row.id)).toEqual([c.id, b.id]);
+  });
+
+  test("a platform's message id leads to what became of the message", async () => {
+    const store = world.store();
+    const { id } = await store.write("inbox.accept", message());
+    await store.write("inbox.accept", message({ channel: "slack" }));
+    await store.write("inbox.settle", { ids: [id], outcome: "refused", why: "not on the allowlist" });
+    expect(await store.read("inbox.find", { messageId: "m1" })).toHaveLength(2);
+    expect(await store.read("inbox.find", { messageId: "m1", channel: "telegram" })).toMatchObject([{ outcome: "refused", why: "not on the allowlist" }]);
+    expect(await store.read("inbox.find", { messageId: "nothing" })).toEqual([]);
+  });
+
+  test("blocked content is overwritten in the commit that ends it", async () => {
+    const store = world.store();
+    const { id } = await store.write("inbox.accept", message({ text: "the secret", payload: { raw: "the secret" } }));
+    await store.commit([
+      ["inbox.redact", { id, text: "[blocked]" }],
+      ["inbox.settle", { ids: [id], outcome: "refused" }],
+    ]);
+    await store.checkpoint({ truncate: true });
+    expect(await store.read("inbox.get", { id })).toMatchObject({ text: "[blocked]", payload: null, outcome: "refused" });
+  });
+}
+
+export function outbox(world: World): void {
+  const add = async (over: Partial<OutboxInput> = {}) => (await world.store().write("outbox.add", { rows: [delivery(over)] })).ids[0]!;
+
+  test("a delivery goes from pending over attempting to sent, with its receipt", async () => {
+    const store = world.store();
+    const id = await add();
+    expect(await store.read("outbox.due", { now: world.clock.now() })).toMatchObject([
+      { id, nonce: "n1", payload: { text: "hi" }, state: "pending", attempts: 0 },
+    ]);
+    expect(await store.write("outbox.mark", { id, state: "attempting" })).toEqual({ attempts: 1, repeats: 0 });
+    expect(await store.read("outbox.due", { now: world.clock.now() + DAY })).toEqual([]);
+    await store.write("outbox.mark", { id, state: "sent", receipt: { messageId: "9" } });
+    expect(await (await world.reopen()).read("outbox.get", { id })).toMatchObject({
+      state: "sent",
+      receipt: { messageId: "9" },
+      settledAt: world.clock.now(),
+      nextAttemptAt: null,
+    });
+  });
+
+  test("only the legal ways are open", async () => {
+    const store = world.store();
+    const states = ["pending", "attempting", "sent", "unknown", "failed", "suppressed"] as const;
+    const legal: Record<string, readonly string[]> = {
+      pending: ["attempting", "failed", "suppressed"],
+      attempting: ["sent", "unknown", "failed", "pending"],
+      unknown: ["attempting", "sent", "failed", "suppressed"],
+      sent: [],
+      failed: [],
+      suppressed: [],
+    };
+    const ways: Record<string, readonly string[]> = {
+      pending: [],
+      attempting: ["attempting"],
+      unknown: ["attempting", "unknown"],
+      sent: ["attempting", "sent"],
+      failed: ["failed"],
+      suppressed: ["suppressed"],
+    };
+    const mark = (id: number, state: string) => store.write("outbox.mark", { id, state, why: "w", nextAttemptAt: 1 } as never);
+    for (const from of states) {
+      for (const to of states) {
+        const id = await add();
+        for (const state of ways[from]!) await mark(id, state);
+        const result = await mark(id, to).then(
+          () => "ok",
+          (error: { code: string }) => error.code,
+        );
+        expect([from, to, result]).toEqual([from, to, legal[from]!.includes(to) ? "ok" : "CONFLICT"]);
+      }
+    }
+    await expect(mark(9999, "sent")).rejects.toMatchObject({ code: "NOT_FOUND" });
+  });
+
+  test("what may have arrived is sent again once, or freely where the platform drops repeats", async () => {
+    const store = world.store();
+    const id = await add();
+    await store.write("outbox.mark", { id, state: "attempting" });
+    const again = await world.reopen();
+    expect(await again.write("outbox.recover", { why: "the process died" })).toEqual([id]);
+    expect(await again.read("outbox.due", { now: world.clock.now() })).toMatchObject([{ id, state: "unknown", why: "the process died" }]);
+    expect(await again.write("outbox.mark", { id, state: "attempting" })).toEqual({ attempts: 2, repeats: 1 });
+    await again.write("outbox.mark", { id, state: "unknown", why: "timeout", nextAttemptAt: world.clock.now() });
+    await expect(again.write("outbox.mark", { id, state: "attempting" })).rejects.toMatchObject({ code: "CONFLICT" });
+    expect(await again.write("outbox.mark", { id, state: "attempting", nonceHonoured: true })).toEqual({ attempts: 3, repeats: 2 });
+  });
+
+  test("a row waits for its time, keeps its order, and fails when it is too old", async () => {
+    const store = world.store();
+    const now = world.clock.now();
+    const { ids } = await store.write("outbox.add", {
+      rows: [delivery({ turnId: "t" }), delivery({ turnId: "t", notBefore: now + 100 }), delivery({ channel: "slack", expiresAt: now + 50 })],
+    });
+    const due = async (at: number, channel?: string) => (await store.read("outbox.due", { now: at, channel })).map((row) => row.id);
+    expect(await due(now)).toEqual([ids[0], ids[2]]);
+    expect(await due(now + 100)).toEqual(ids);
+    expect(await due(now + 100, "slack")).toEqual([ids[2]]);
+    await store.write("outbox.mark", { id: ids[0]!, state: "attempting" });
+    await store.write("outbox.mark", { id: ids[0]!, state: "pending", nextAttemptAt: now + 500, why: "429" });
+    expect(await store.read("outbox.nextDue", {})).toBe(now);
+    world.clock.advance(50);
+    expect(await store.write("outbox.expire", {})).toEqual([ids[2]]);
+    expect(await store.read("outbox.get", { id: ids[2]! })).toMatchObject({ state: "failed", why: "expired" });
+    expect(await store.read("outbox.nextDue", {})).toBe(now + 100);
+    expect(await store.read("outbox.counts", {})).toEqual({ pending: 2, attempting: 0, unknown: 0, oldestAt: now });
+    expect((await store.read("outbox.ofTurn", { turnId: "t" })).map((row) => row.id)).toEqual([ids[0], ids[1]]);
+    expect((await store.read("outbox.recent", { state: "failed" })).map((row) => row.id)).toEqual([ids[2]]);
+  });
+}

@@ -1,0 +1,123 @@
+import { expect, test } from "vitest";
+import { DAY, type World } from "./world.ts";
+
+export function records(world: World): void {
+  test("a device is paired over a request that lives for a while", async () => {
+    const store = world.store();
+    const ask = { kind: "device", subject: "d1", expiresAt: world.clock.now() + 100, data: { role: "operator" }, code: "ABCD" };
+    expect(await store.write("pairing.request", { id: "r1", ...ask })).toMatchObject({ created: true });
+    expect(await store.write("pairing.request", { id: "r2", ...ask })).toMatchObject({ created: false, request: { id: "r1" } });
+    expect(await store.read("pairing.find", { kind: "device", code: "ABCD", now: world.clock.now() })).toMatchObject({ id: "r1" });
+    world.clock.advance(100);
+    expect(await store.read("pairing.list", { now: world.clock.now() })).toEqual([]);
+    expect(await store.write("pairing.take", { id: "r1" })).toBeUndefined();
+    expect(await store.write("pairing.request", { id: "r3", ...ask, expiresAt: world.clock.now() + 100 })).toMatchObject({
+      created: true,
+      request: { id: "r3" },
+    });
+    const [request] = await store.commit([
+      ["pairing.take", { id: "r3" }],
+      ["devices.put", { id: "d1", publicKey: "pk", data: { name: "phone" } }],
+      ["devices.token.put", { deviceId: "d1", role: "operator", token: "t1", scopes: ["operator.read"] }],
+    ]);
+    expect(request).toMatchObject({ subject: "d1", data: { role: "operator" } });
+    expect(await store.write("devices.token.put", { deviceId: "d1", role: "operator", token: "t2", scopes: [] })).toMatchObject({
+      token: "t2",
+      rotatedAt: world.clock.now(),
+    });
+    await store.write("devices.token.used", { deviceId: "d1", role: "operator" });
+    expect(await store.write("devices.token.revoke", { deviceId: "d1", role: "operator" })).toEqual({ revoked: true });
+    expect(await store.read("devices.tokens", { deviceId: "d1" })).toMatchObject([{ revokedAt: world.clock.now(), lastUsedAt: world.clock.now() }]);
+    expect(await store.read("devices.list", {})).toMatchObject([{ id: "d1", data: { name: "phone" } }]);
+    expect(await store.write("devices.delete", { id: "d1" })).toEqual({ deleted: true });
+    expect(await store.read("devices.tokens", {})).toEqual([]);
+  });
+
+  test("senders are allowed by channel and account", async () => {
+    const store = world.store();
+    const sender = { channel: "telegram", account: "default", sender: "42" };
+    expect(await store.write("allow.add", { ...sender, source: "pairing" })).toEqual({ added: true });
+    expect(await store.write("allow.add", { ...sender, source: "command" })).toEqual({ added: false });
+    expect(await store.read("allow.list", { channel: "telegram" })).toMatchObject([{ sender: "42", source: "pairing" }]);
+    expect(await store.read("allow.list", { channel: "slack" })).toEqual([]);
+    expect(await store.write("allow.remove", sender)).toEqual({ removed: true });
+  });
+
+  test("a plugin's state belongs to its session and goes with it", async () => {
+    const store = world.store();
+    const set = (sessionKey: string, pluginId: string, value: unknown) => store.write("extensions.set", { sessionKey, pluginId, namespace: "n", value });
+    await set("a", "p", { x: 1 });
+    await set("a", "q", 2);
+    await set("b", "p", 3);
+    await set("b", "p", null);
+    expect((await store.read("extensions.get", { sessionKey: "a" })).map((row) => [row.pluginId, row.value])).toEqual([
+      ["p", { x: 1 }],
+      ["q", 2],
+    ]);
+    expect(await store.read("extensions.get", { sessionKey: "b" })).toEqual([]);
+    expect(await store.write("extensions.clear", { sessionKey: "a", pluginId: "q" })).toEqual({ values: 1, injections: 0 });
+    expect(await store.write("extensions.clear", { pluginId: "p" })).toEqual({ values: 1, injections: 0 });
+  });
+
+  test("an injection reaches one turn, exactly once, and a resumed turn gets it again", async () => {
+    const store = world.store();
+    const inject = (id: string, over: object = {}) =>
+      store.write("injections.add", { id, sessionKey: "s", pluginId: "p", placement: "prepend", text: id, ...over });
+    expect(await inject("i1", { idempotencyKey: "k" })).toEqual({ id: "i1", duplicate: false });
+    expect(await inject("i2", { idempotencyKey: "k" })).toEqual({ id: "i1", duplicate: true });
+    await inject("i3", { expiresAt: world.clock.now() + 5 });
+    await inject("i4");
+    await inject("i5", { sessionKey: "other" });
+    world.clock.advance(5);
+    expect((await store.read("injections.waiting", { sessionKey: "s", now: world.clock.now() })).map((row) => row.id)).toEqual(["i1", "i4"]);
+    expect((await store.write("injections.drain", { sessionKey: "s", turnId: "t1" })).map((row) => row.id)).toEqual(["i1", "i4"]);
+    const again = await world.reopen();
+    expect((await again.write("injections.drain", { sessionKey: "s", turnId: "t1" })).map((row) => row.text)).toEqual(["i1", "i4"]);
+    expect(await again.write("injections.drain", { sessionKey: "s", turnId: "t2" })).toEqual([]);
+    expect(await again.write("extensions.clear", { sessionKey: "other" })).toEqual({ values: 0, injections: 1 });
+  });
+
+  test("usage is added up by day, session, provider and model", async () => {
+    const store = world.store();
+    const add = (over: object) =>
+      store.write("usage.add", {
+        sessionKey: "s",
+        agentId: "main",
+        provider: "p",
+        model: "m",
+        input: 10,
+        output: 5,
+        cacheRead: 1,
+        cacheWrite: 2,
+        cost: 0.5,
+        durationMs: 7,
+        ...over,
+      });
+    await add({});
+    await add({ model: "n", failed: true });
+    world.clock.advance(DAY);
+    await add({ sessionKey: "z", cost: 0.25 });
+    const total = { input: 30, output: 15, cacheRead: 3, cacheWrite: 6, cost: 1.25, durationMs: 21, calls: 3, failed: 1 };
+    expect(await store.read("usage.totals", { by: [] })).toMatchObject([total]);
+    const days = await store.read("usage.totals", { by: ["day"] });
+    expect(days.map((row) => [row.day, row.calls])).toEqual([
+      ["2023-11-14", 2],
+      ["2023-11-15", 1],
+    ]);
+    expect(await store.read("usage.totals", { by: ["sessionKey", "model"], fromDay: "2023-11-14", toDay: "2023-11-14" })).toMatchObject([
+      { sessionKey: "s", model: "m", calls: 1 },
+      { sessionKey: "s", model: "n", calls: 1 },
+    ]);
+    expect(await store.read("usage.totals", { by: [], sessionKey: "nobody" })).toMatchObject([{ calls: 0, cost: 0 }]);
+    expect(await store.read("usage.points", { sessionKey: "s" })).toMatchObject([{ model: "m" }, { model: "n" }]);
+    await expect(store.read("usage.totals", { by: ["1; DROP TABLE usage" as never] })).rejects.toMatchObject({ code: "INVALID_INPUT" });
+  });
+
+  test("facts about the installation are kept, the store's own are out of reach", async () => {
+    const store = world.store();
+    await store.write("meta.set", { key: "gateway.id", value: { a: 1 } });
+    expect(await (await world.reopen()).read("meta.get", { key: "gateway.id" })).toEqual({ a: 1 });
+    await expect(world.store().write("meta.set", { key: "store.min_reader", value: 9 })).rejects.toMatchObject({ code: "INVALID_INPUT" });
+    expect(await world.store().read("meta.get", { key: "nothing" })).toBeNull();
+  });
+}

@@ -1,0 +1,80 @@
+import { expect, test } from "vitest";
+import type { Store } from "../../../src/store/index.ts";
+import { message, type World } from "./world.ts";
+
+export function sessions(world: World): void {
+  const put = (key: string, over: Record<string, unknown> = {}, agentId = "main") =>
+    world.store().write("sessions.put", { key, agentId, entry: { sessionId: `id-${key}`, updatedAt: 1, ...over } });
+
+  test("an entry keeps every field it came with, and changes only over the version that was read", async () => {
+    const store = world.store();
+    expect(
+      await store.write("sessions.put", {
+        key: "k",
+        agentId: "main",
+        version: 0,
+        entry: { sessionId: "s", updatedAt: 1, origin: { from: "é" }, unknown: [1] },
+      }),
+    ).toEqual({ version: 1 });
+    await expect(store.write("sessions.put", { key: "k", agentId: "main", version: 0, entry: { sessionId: "s", updatedAt: 1 } })).rejects.toMatchObject({
+      code: "CONFLICT",
+    });
+    expect(await store.write("sessions.patch", { key: "k", version: 1, patch: { label: "work", unknown: null } })).toEqual({
+      key: "k",
+      agentId: "main",
+      version: 2,
+      entry: { sessionId: "s", updatedAt: 1, origin: { from: "é" }, label: "work" },
+    });
+    await expect(store.write("sessions.patch", { key: "k", version: 1, patch: {} })).rejects.toMatchObject({ code: "CONFLICT", details: { actual: 2 } });
+    await expect(store.write("sessions.patch", { key: "none", patch: {} })).rejects.toMatchObject({ code: "NOT_FOUND" });
+    await expect(store.write("sessions.put", { key: "x", agentId: "main", entry: { updatedAt: 1 } as never })).rejects.toMatchObject({ code: "INVALID_INPUT" });
+    expect(await (await world.reopen()).read("sessions.get", { key: "k" })).toMatchObject({ version: 2, entry: { label: "work" } });
+  });
+
+  test("of two writers with the same version one wins", async () => {
+    await put("k");
+    const results = await Promise.allSettled([1, 2].map((n) => world.store().write("sessions.patch", { key: "k", version: 1, patch: { n } })));
+    expect(results.map((result) => result.status)).toEqual(["fulfilled", "rejected"]);
+  });
+
+  test("a list is filtered, searched, ordered and cut into pages", async () => {
+    await put("agent:main:main", { updatedAt: 10, channel: "webchat", label: "Home" });
+    await put("agent:main:telegram:group:1", { updatedAt: 30, channel: "telegram", chatType: "group", subject: "Garden 100%" });
+    await put("agent:work:main", { updatedAt: 20, lastChannel: "slack", spawnedBy: "agent:main:main" }, "work");
+    const list = async (filter: Parameters<Store["read"]>[1]) => (await world.store().read("sessions.list", filter as never)).rows.map((row) => row.key);
+    expect(await list({})).toEqual(["agent:main:telegram:group:1", "agent:work:main", "agent:main:main"]);
+    expect(await list({ order: "oldest", limit: 1, offset: 1 })).toEqual(["agent:work:main"]);
+    expect(await list({ order: "key" })).toEqual(["agent:main:main", "agent:main:telegram:group:1", "agent:work:main"]);
+    expect(await list({ agentId: "work" })).toEqual(["agent:work:main"]);
+    expect(await list({ channel: "slack" })).toEqual(["agent:work:main"]);
+    expect(await list({ chatType: "group" })).toEqual(["agent:main:telegram:group:1"]);
+    expect(await list({ activeSince: 20 })).toEqual(["agent:main:telegram:group:1", "agent:work:main"]);
+    expect(await list({ label: "Home" })).toEqual(["agent:main:main"]);
+    expect(await list({ spawnedBy: "agent:main:main" })).toEqual(["agent:work:main"]);
+    expect(await list({ search: "gARDEN 100%" })).toEqual(["agent:main:telegram:group:1"]);
+    expect(await list({ search: "hom" })).toEqual(["agent:main:main"]);
+    expect(await list({ search: "100_" })).toEqual([]);
+    expect(await list({ keyPrefix: "agent:main:" })).toHaveLength(2);
+    expect((await world.store().read("sessions.list", { limit: 1 })).total).toBe(3);
+    expect(await world.store().read("sessions.bySessionId", { sessionId: "id-agent:work:main" })).toHaveLength(1);
+    expect(await world.store().read("sessions.byLabel", { label: "Home", agentId: "work" })).toEqual([]);
+  });
+
+  test("a key is renamed with what hangs on it, unless the new one is taken", async () => {
+    const store = world.store();
+    await put("old");
+    await put("child", { spawnedBy: "old" });
+    await put("taken");
+    await store.write("extensions.set", { sessionKey: "old", pluginId: "p", namespace: "n", value: 1 });
+    const { id } = await store.write("inbox.accept", message({ sessionKey: "old" }));
+    await expect(store.write("sessions.rename", { from: "old", to: "taken" })).rejects.toMatchObject({ code: "CONFLICT" });
+    expect(await store.write("sessions.rename", { from: "old", to: "new", version: 1 })).toEqual({ version: 2 });
+    expect(await store.read("sessions.get", { key: "old" })).toBeUndefined();
+    expect(await store.read("sessions.get", { key: "new" })).toMatchObject({ entry: { sessionId: "id-old" } });
+    expect(await store.read("sessions.get", { key: "child" })).toMatchObject({ entry: { spawnedBy: "new" } });
+    expect(await store.read("extensions.get", { sessionKey: "new" })).toHaveLength(1);
+    expect(await store.read("inbox.get", { id })).toMatchObject({ sessionKey: "new" });
+    expect(await store.write("sessions.delete", { key: "new" })).toEqual({ deleted: true });
+    expect(await store.write("sessions.delete", { key: "new" })).toEqual({ deleted: false });
+  });
+}

@@ -1,0 +1,87 @@
+import { expect, test } from "vitest";
+import { FILE, HEADER, entry, type World } from "./world.ts";
+
+export function transcripts(world: World): void {
+  const ensure = () => world.store().write("transcripts.ensure", { file: FILE, agentId: "main", sessionId: "s1", header: HEADER });
+
+  test("a transcript begins with its header and takes lines in order, to the byte", async () => {
+    expect(await ensure()).toMatchObject({ created: true, transcript: { lines: 1, leafId: null } });
+    expect(await ensure()).toMatchObject({ created: false });
+    const store = world.store();
+    const lines = [entry("a", null), entry("b", "a", "😀"), entry("c", "b")];
+    const bytes = [HEADER, ...lines.map((one) => one.line)].reduce((sum, line) => sum + Buffer.byteLength(line) + 1, 0);
+    expect(await store.write("transcripts.append", { file: FILE, entries: lines.slice(0, 2) })).toMatchObject({ firstSeq: 1, lastSeq: 2 });
+    expect(await store.write("transcripts.append", { file: FILE, entries: lines.slice(2) })).toEqual({ firstSeq: 3, lastSeq: 3, bytes });
+    const again = await world.reopen();
+    expect(await again.read("transcripts.get", { file: FILE })).toMatchObject({ lines: 4, bytes, leafId: "c", sessionId: "s1" });
+    expect((await again.read("transcripts.page", { file: FILE, limit: 10 })).map((row) => row.line)).toEqual([HEADER, ...lines.map((one) => one.line)]);
+    expect(await again.read("transcripts.ofSession", { agentId: "main", sessionId: "s1" })).toHaveLength(1);
+  });
+
+  test("pages go forwards and backwards, a tail comes in file order", async () => {
+    await ensure();
+    const store = world.store();
+    await store.write("transcripts.append", { file: FILE, entries: Array.from({ length: 20 }, (_, n) => entry(`e${n}`, n ? `e${n - 1}` : null)) });
+    const seqs = (rows: readonly { seq: number }[]) => rows.map((row) => row.seq);
+    expect(seqs(await store.read("transcripts.page", { file: FILE, after: 3, limit: 3 }))).toEqual([4, 5, 6]);
+    expect(seqs(await store.read("transcripts.page", { file: FILE, before: 3, limit: 2 }))).toEqual([1, 2]);
+    expect(seqs(await store.read("transcripts.page", { file: FILE, after: 3, before: 6, limit: 9 }))).toEqual([4, 5]);
+    expect(seqs(await store.read("transcripts.tail", { file: FILE, limit: 3 }))).toEqual([18, 19, 20]);
+    expect(seqs(await store.read("transcripts.tail", { file: FILE, limit: 100 }))).toHaveLength(20);
+    expect(await store.read("transcripts.entry", { file: FILE, id: "e4" })).toMatchObject({ seq: 5, parentId: "e3" });
+    expect(await store.read("transcripts.entry", { file: FILE, id: "nope" })).toBeUndefined();
+    expect(await store.read("transcripts.tail", { file: "agents/main/sessions/none.jsonl", limit: 3 })).toEqual([]);
+  });
+
+  test("the way from the leaf upwards skips dead branches and ends where it is told", async () => {
+    await ensure();
+    const store = world.store();
+    await store.write("transcripts.append", { file: FILE, entries: [entry("a", null), entry("b", "a"), entry("dead", "b")] });
+    await store.write("transcripts.branch", { file: FILE, leafId: "b" });
+    await store.write("transcripts.append", { file: FILE, entries: [entry("c", "b"), entry("d", "c")], expectLeaf: "b" });
+    const path = async (over: object = {}) => (await store.read("transcripts.path", { file: FILE, ...over })).map((row) => row.id);
+    expect(await path()).toEqual(["a", "b", "c", "d"]);
+    expect(await path({ until: "b" })).toEqual(["b", "c", "d"]);
+    expect(await path({ limit: 2 })).toEqual(["c", "d"]);
+    expect(await path({ from: "dead" })).toEqual(["a", "b", "dead"]);
+    await expect(store.write("transcripts.append", { file: FILE, entries: [entry("x", "c")], expectLeaf: "c" })).rejects.toMatchObject({ code: "CONFLICT" });
+    await expect(store.write("transcripts.branch", { file: FILE, leafId: "nope" })).rejects.toMatchObject({ code: "NOT_FOUND" });
+  });
+
+  test("parents in a circle end the walk", async () => {
+    await ensure();
+    await world.store().write("transcripts.append", { file: FILE, entries: [entry("a", "b"), entry("b", "a")] });
+    expect((await world.store().read("transcripts.path", { file: FILE })).map((row) => row.id)).toEqual(["a", "b"]);
+  });
+
+  test("a reset puts the transcript away under its documented name and frees the old one", async () => {
+    await ensure();
+    const store = world.store();
+    await store.write("transcripts.append", { file: FILE, entries: [entry("a", null)] });
+    const { file } = await store.write("transcripts.archive", { file: FILE, reason: "reset" });
+    expect(file).toBe(`${FILE}.reset.${new Date(world.clock.now()).toISOString().replaceAll(":", "-")}`);
+    expect(await store.read("transcripts.get", { file: FILE })).toBeUndefined();
+    expect(await store.read("transcripts.tail", { file, limit: 5 })).toMatchObject([{ id: "a" }]);
+    expect((await store.read("transcripts.list", { archived: true })).map((row) => row.file)).toEqual([file]);
+    expect(await ensure()).toMatchObject({ created: true });
+    expect(await store.write("transcripts.remove", { file })).toEqual({ removed: 2 });
+    expect((await store.read("transcripts.list", {})).map((row) => row.file)).toEqual([FILE]);
+  });
+
+  test("what would break the file is refused", async () => {
+    await ensure();
+    const store = world.store();
+    await expect(store.write("transcripts.append", { file: FILE, entries: [{ type: "message", line: "{}\n{}" }] })).rejects.toMatchObject({
+      code: "INVALID_INPUT",
+    });
+    await expect(store.write("transcripts.append", { file: "agents/main/sessions/none.jsonl", entries: [entry("a", null)] })).rejects.toMatchObject({
+      code: "NOT_FOUND",
+    });
+    await expect(store.write("transcripts.ensure", { file: FILE, agentId: "main", sessionId: "other", header: HEADER })).rejects.toMatchObject({
+      code: "CONFLICT",
+    });
+    await expect(store.write("transcripts.ensure", { file: "../../etc/x.jsonl", agentId: "main", sessionId: "s", header: HEADER })).rejects.toMatchObject({
+      code: "INVALID_INPUT",
+    });
+  });
+}

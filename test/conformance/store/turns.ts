@@ -1,0 +1,131 @@
+import { expect, test } from "vitest";
+import { type World } from "./world.ts";
+
+export function turns(world: World): void {
+  test("a turn runs, is resumed and ends once", async () => {
+    const store = world.store();
+    await store.write("turns.start", { id: "t1", sessionKey: "k", agentId: "main", detail: { lane: 1 } });
+    expect(await store.write("turns.resume", { id: "t1" })).toEqual({ resumptions: 1 });
+    expect(await store.write("turns.resume", { id: "t1" })).toEqual({ resumptions: 2 });
+    await store.write("turns.note", { id: "t1", detail: { lane: 2 } });
+    expect((await (await world.reopen()).read("turns.unfinished", {}))[0]).toMatchObject({ id: "t1", resumptions: 2, detail: { lane: 2 } });
+    await world.store().write("turns.end", { id: "t1", outcome: "answered" });
+    for (const write of [
+      ["turns.end", { id: "t1", outcome: "failed" }],
+      ["turns.resume", { id: "t1" }],
+      ["turns.note", { id: "t1", detail: 1 }],
+      ["journal.append", { turnId: "t1", kind: "note", data: 1 }],
+    ] as const) {
+      await expect(world.store().commit([write])).rejects.toMatchObject({ code: "CONFLICT" });
+    }
+    await expect(world.store().write("turns.end", { id: "t9", outcome: "failed" })).rejects.toMatchObject({ code: "NOT_FOUND" });
+    expect(await world.store().read("turns.unfinished", {})).toEqual([]);
+    expect(await world.store().read("turns.ofSession", { sessionKey: "k" })).toMatchObject([{ id: "t1", outcome: "answered" }]);
+  });
+
+  test("steps are numbered in each turn and read in order", async () => {
+    const store = world.store();
+    for (const id of ["a", "b"]) await store.write("turns.start", { id, sessionKey: "k", agentId: "main" });
+    for (let n = 0; n < 5; n += 1) expect(await store.write("journal.append", { turnId: "a", kind: "model.result", data: { n } })).toEqual({ step: n });
+    expect(await store.write("journal.append", { turnId: "b", kind: "note", data: "x" })).toEqual({ step: 0 });
+    expect((await store.read("journal.steps", { turnId: "a", after: 1, limit: 2 })).map((row) => row.data)).toEqual([{ n: 2 }, { n: 3 }]);
+    expect(await store.read("turns.get", { id: "a" })).toMatchObject({ steps: 5 });
+  });
+
+  test("an intent without a result is found after a restart", async () => {
+    const store = world.store();
+    for (const id of ["a", "b", "done"]) await store.write("turns.start", { id, sessionKey: "k", agentId: "main" });
+    for (const turnId of ["a", "b", "done"]) await store.write("journal.append", { turnId, kind: "tool.intent", callId: "c1", data: { tool: "exec" } });
+    await store.write("journal.append", { turnId: "a", kind: "tool.result", callId: "c1", data: 1 });
+    await store.write("journal.append", { turnId: "a", kind: "tool.intent", callId: "c2", data: { tool: "write" } });
+    await store.write("turns.end", { id: "done", outcome: "cancelled" });
+    const again = await world.reopen();
+    expect((await again.read("journal.dangling", {})).map((row) => [row.turnId, row.callId])).toEqual([
+      ["a", "c2"],
+      ["b", "c1"],
+    ]);
+    expect(await again.read("journal.dangling", { turnId: "done" })).toMatchObject([{ callId: "c1", data: { tool: "exec" } }]);
+  });
+}
+
+export function work(world: World): void {
+  test("an approval is decided once, before it expires", async () => {
+    const store = world.store();
+    const now = world.clock.now();
+    for (const id of ["a", "b", "c"])
+      await store.write("approvals.request", {
+        id,
+        kind: "exec",
+        request: { command: "ls" },
+        expiresAt: now + (id === "b" ? 10 : 1000),
+        turnId: id === "c" ? "t" : undefined,
+      });
+    expect(await store.write("approvals.decide", { id: "a", decision: "allow-once", by: "me" })).toMatchObject({ state: "decided", decision: "allow-once" });
+    await expect(store.write("approvals.decide", { id: "a", decision: "deny" })).rejects.toMatchObject({
+      code: "CONFLICT",
+      details: { decision: "allow-once" },
+    });
+    world.clock.advance(10);
+    await expect(store.write("approvals.decide", { id: "b", decision: "deny" })).rejects.toMatchObject({ code: "CONFLICT" });
+    expect(await store.write("approvals.expire", {})).toEqual(["b"]);
+    expect(await store.read("approvals.pending", { kind: "exec" })).toMatchObject([{ id: "c", request: { command: "ls" } }]);
+    expect(await store.write("approvals.cancel", { turnId: "t" })).toEqual(["c"]);
+    expect(await store.read("approvals.get", { id: "b" })).toMatchObject({ state: "expired" });
+    await expect(store.write("approvals.decide", { id: "zz", decision: "deny" })).rejects.toMatchObject({ code: "NOT_FOUND" });
+  });
+
+  test("a subagent run is followed to its one end", async () => {
+    const store = world.store();
+    await store.write("subagents.add", { runId: "r", childSessionKey: "c", requesterSessionKey: "p", data: { task: "look" }, archiveAt: 100 });
+    await store.write("subagents.patch", { runId: "r", patch: { state: "running", startedAt: 1 } });
+    await store.write("subagents.patch", { runId: "r", patch: { state: "ended", outcome: "ok", endedAt: 2 } });
+    await expect(store.write("subagents.patch", { runId: "r", patch: { outcome: "error" } })).rejects.toMatchObject({ code: "CONFLICT" });
+    expect(await store.read("subagents.list", { unannounced: true, unfinished: false })).toMatchObject([
+      { runId: "r", announced: false, data: { task: "look" } },
+    ]);
+    expect(await store.write("subagents.patch", { runId: "r", patch: { announced: true, archiveAt: null } })).toMatchObject({
+      announced: true,
+      outcome: "ok",
+      archiveAt: null,
+    });
+    expect(await store.read("subagents.list", { archiveUntil: 1000 })).toEqual([]);
+    expect(await store.read("subagents.list", { requesterSessionKey: "p", childSessionKey: "c" })).toHaveLength(1);
+    expect(await store.write("subagents.delete", { runId: "r" })).toEqual({ deleted: true });
+  });
+
+  test("a cron slot is claimed once, whoever asks and however often", async () => {
+    const store = world.store();
+    const claims = await Promise.all(Array.from({ length: 20 }, (_, n) => store.write("cron.slot.claim", { jobId: "j", scheduledAt: 1000, owner: `p${n}` })));
+    expect(claims.filter(({ claimed }) => claimed)).toHaveLength(1);
+    expect(claims[5]!.slot.owner).toBe("p0");
+    const again = await world.reopen();
+    expect(await again.read("cron.slot.running", {})).toMatchObject([{ jobId: "j", scheduledAt: 1000 }]);
+    await again.write("cron.slot.finish", { jobId: "j", scheduledAt: 1000, status: "ok", detail: { summary: "done" } });
+    expect(await again.write("cron.slot.claim", { jobId: "j", scheduledAt: 1000 })).toMatchObject({
+      claimed: false,
+      slot: { state: "finished", status: "ok" },
+    });
+    await expect(again.write("cron.slot.finish", { jobId: "j", scheduledAt: 1000, status: "error" })).rejects.toMatchObject({ code: "CONFLICT" });
+    expect(await again.write("cron.slot.missed", { jobId: "j", scheduledAt: [1000, 2000, 3000] })).toEqual([2000, 3000]);
+    expect(await again.write("cron.slot.claim", { jobId: "j", scheduledAt: 2000 })).toMatchObject({ claimed: false, slot: { state: "missed" } });
+    expect((await again.read("cron.slot.list", { jobId: "j", limit: 2 })).map((slot) => slot.scheduledAt)).toEqual([3000, 2000]);
+    expect((await again.read("cron.slot.list", { jobId: "j", before: 2000 })).map((slot) => slot.scheduledAt)).toEqual([1000]);
+  });
+
+  test("cron jobs are listed by their next time and changed over the version that was read", async () => {
+    const store = world.store();
+    const put = (id: string, nextRunAt: number | null, enabled = true) => store.write("cron.job.put", { id, job: { name: id }, enabled, nextRunAt });
+    await put("late", 200);
+    await put("soon", 100);
+    await put("off", null, false);
+    const list = async (input: object) => (await store.read("cron.job.list", input)).map((row) => row.id);
+    expect(await list({})).toEqual(["soon", "late", "off"]);
+    expect(await list({ enabled: true, dueUntil: 100 })).toEqual(["soon"]);
+    await store.write("cron.job.next", { id: "soon", nextRunAt: 300 });
+    expect(await list({ enabled: true })).toEqual(["late", "soon"]);
+    await expect(store.write("cron.job.put", { id: "soon", job: {}, enabled: true, nextRunAt: 1, version: 9 })).rejects.toMatchObject({ code: "CONFLICT" });
+    expect(await store.read("cron.job.get", { id: "off" })).toMatchObject({ enabled: false, job: { name: "off" }, version: 1 });
+    expect(await store.write("cron.job.delete", { id: "off" })).toEqual({ deleted: true });
+    await expect(store.write("cron.job.next", { id: "off", nextRunAt: 1 })).rejects.toMatchObject({ code: "NOT_FOUND" });
+  });
+}

@@ -1,4 +1,5 @@
 import type { Clock } from "../base/clock.ts";
+import { messageOf } from "../base/errors.ts";
 import type { Ids } from "../base/ids.ts";
 import { diffPaths } from "./diff.ts";
 import type { Env } from "./env.ts";
@@ -7,7 +8,7 @@ import { redactConfig, redactText, tellSecrets } from "./redact.ts";
 import { planReload, type ReloadMode, type ReloadPlan } from "./reload-rules.ts";
 import type { OpenClawConfig } from "./schema/index.ts";
 import { resolveSecret, type RunProgram, type SecretInput, type SecretsDeps } from "./secrets.ts";
-import type { RunShell } from "./shell-environment.ts";
+import { importShellVariables, shellImportTimeout, type RunShell } from "./shell-environment.ts";
 import { formatLocated, type Snapshot } from "./snapshot.ts";
 import { diskFiles } from "./source-files.ts";
 import type { ConfigSections } from "./validate/index.ts";
@@ -69,23 +70,26 @@ export interface Config extends Disposable {
 
 export async function openConfig(options: ConfigOptions): Promise<Config> {
   let sections = options.sections;
-  const shell = await shellVariables(options);
-  const loadOptions = (): LoadOptions => ({ ...options, sections, env: { ...shell, ...withoutBlank(options.env, shell) } });
-  const first = options.purpose === "start" ? (await import("./last-good.ts")).loadForStart(loadOptions()) : loadConfig(loadOptions());
-  return createConfig(first, options, { load: loadOptions, extend: (next) => void (sections = next) });
+  let shell: Env = {};
+  const loading: Loading = {
+    load: () => ({ ...options, sections, env: { ...shell, ...withoutBlank(options.env, shell) } }),
+    extend: (next) => void (sections = next),
+  };
+  let first = loadConfig(loading.load());
+  shell = await shellVariables(first, options);
+  if (Object.keys(shell).length > 0) first = loadConfig(loading.load());
+  if (options.purpose === "start" && !first.snapshot.valid) first = (await import("./last-good.ts")).fallBack(first, loading.load());
+  return createConfig(first, options, loading);
 }
 
 /** Variables of the login shell, when the file or the environment asks for them. */
-async function shellVariables(options: ConfigOptions): Promise<Record<string, string>> {
-  if (!options.runShell) return {};
-  const { shellImportTimeout, importShellVariables } = await import("./shell-environment.ts");
-  const { env, unresolved } = loadConfig(options);
-  const timeoutMs = shellImportTimeout(unresolved, env);
-  if (timeoutMs === undefined) return {};
+async function shellVariables({ env, unresolved }: Loaded, options: ConfigOptions): Promise<Env> {
+  const timeoutMs = options.runShell && shellImportTimeout(unresolved, env);
+  if (!options.runShell || timeoutMs === undefined) return {};
   try {
     return await importShellVariables(env, timeoutMs, options.runShell);
   } catch (error) {
-    options.warn?.(`the login shell could not be asked for variables: ${error instanceof Error ? error.message : String(error)}`);
+    options.warn?.(`the login shell could not be asked for variables: ${messageOf(error)}`);
     return {};
   }
 }

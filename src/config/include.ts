@@ -2,6 +2,7 @@ import { dirname, isAbsolute, resolve } from "node:path";
 import { isInside } from "../base/files.ts";
 import { messageOf } from "../base/errors.ts";
 import { parseDocument, type ConfigDocument, type PathSegment, type ValuePath } from "./document/document.ts";
+import type { SyntaxNode } from "./document/syntax.ts";
 import type { ConfigFiles } from "./source-files.ts";
 import { isObject, UNSAFE_KEYS, type PlainObject } from "./value.ts";
 
@@ -41,7 +42,7 @@ function within(place: Place, segment: PathSegment): Place {
 /** Puts in what `$include` names. Included files must lie in the main file's folder, by text and by their real path. */
 export function resolveIncludes(main: ConfigDocument, files: ConfigFiles): Included {
   const documents = new Map([[main.file, main]]);
-  if (!mayInclude(main.text)) return { value: main.value, documents, issues: [] };
+  if (!includes(main.root)) return { value: main.value, documents, issues: [] };
   const issues: IncludeIssue[] = [];
   const root = dirname(main.file);
   let budget = MAX_INCLUDES;
@@ -101,9 +102,8 @@ export function resolveIncludes(main: ConfigDocument, files: ConfigFiles): Inclu
   return { value, documents, issues };
 }
 
-/** False when no key of the text can be `$include`, not even one written with escapes: then there is nothing to walk for. */
-function mayInclude(text: string): boolean {
-  return text.includes(INCLUDE_KEY) || text.includes("\\");
+function includes(node: SyntaxNode | undefined): boolean {
+  return node !== undefined && node.kind !== "scalar" && node.elements.some((element) => element.key === INCLUDE_KEY || includes(element.node));
 }
 
 /** Ends one include; becomes an issue where the `$include` stands. */

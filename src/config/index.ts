@@ -39,4 +39,4 @@ export {
   type PathContext,
 } from "./paths.ts";
 export { profileEnv, type ProfileResult } from "./profile.ts";
-export { parseDocument, type ConfigDocument, type Position, type ValuePath } from "./document/index.ts";
+export { parseDocument, type ConfigDocument, type Position, type ValuePath } from "./document/document.ts";

@@ -4,8 +4,13 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { createIds } from "../base/ids.ts";
 import { seededRandom } from "../base/random.ts";
-import { keepLastGood, loadForStart } from "./last-good.ts";
-import { loadConfig, type LoadOptions } from "./load.ts";
+import { fallBack, keepLastGood } from "./last-good.ts";
+import { loadConfig, type Loaded, type LoadOptions } from "./load.ts";
+
+function loadForStart(options: LoadOptions): Loaded {
+  const loaded = loadConfig(options);
+  return loaded.snapshot.valid ? loaded : fallBack(loaded, options);
+}
 
 const deps = { now: Date.UTC(2026, 0, 2), ids: createIds(seededRandom(1)) };
 

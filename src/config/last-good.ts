@@ -45,13 +45,11 @@ function readLastGood(state: string): LastGood | undefined {
 }
 
 /**
- * Loads the configuration to start with. A broken file is replaced by the last one that worked: the snapshot's `source` is then `last-good` and
- * its `reason` lists what is wrong with the file. Throws `CONFIG_INVALID` with all issues when there is none.
+ * What to start with instead of a broken file: the last configuration that worked. The snapshot's `source` is then `last-good` and its `reason`
+ * lists what is wrong with the file. Throws `CONFIG_INVALID` with all issues when there is none.
  */
-export function loadForStart(options: LoadOptions): Loaded {
-  const loaded = loadConfig(options);
-  if (loaded.snapshot.valid) return loaded;
-  return loadLastGood(options, loaded) ?? refuse(loaded);
+export function fallBack(broken: Loaded, options: LoadOptions): Loaded {
+  return loadLastGood(options, broken) ?? refuse(broken);
 }
 
 /** The configuration that was kept for the same file, standing in for `broken`. Undefined when there is none that is valid. */

@@ -80,7 +80,7 @@ export function loadConfig(options: LoadOptions): Loaded {
   ];
   if (main.document.root && included.issues.length === 0) found.push(...schemaIssues(migrated.value, { missing, place, sections: options.sections }));
   const valid = !found.some((issue) => issue.severity === "error");
-  const config = valid ? finished(migrated.value, env, home, options.sections) : ({} as OpenClawConfig);
+  let config: OpenClawConfig | undefined;
   const dotenv = environment.files.filter((file) => files.exists(file));
   const snapshot: Snapshot = {
     path,
@@ -91,7 +91,9 @@ export function loadConfig(options: LoadOptions): Loaded {
     },
     parsed: main.document.value,
     resolved: main.document.root ? resolved : {},
-    config,
+    get config() {
+      return (config ??= valid ? finished(migrated.value, env, home, options.sections) : ({} as OpenClawConfig));
+    },
     valid,
     issues: found.filter((issue) => issue.severity === "error"),
     warnings: found.filter((issue) => issue.severity === "warning"),

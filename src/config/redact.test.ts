@@ -34,6 +34,11 @@ test("the text of the file is shown without them, remarks included", () => {
   expect(redactText(parseDocument('{ token: "canary'))).toBe(REDACTED);
 });
 
+test("a secret that reads like an ordinary word changes nothing but itself and remarks", () => {
+  const text = '{ env: { MODE: "telegram" }, channels: { telegram: { name: "telegram" } } } // telegram';
+  expect(redactText(parseDocument(text))).toBe(`{ env: { MODE: "${REDACTED}" }, channels: { telegram: { name: "telegram" } } } // ${REDACTED}`);
+});
+
 test("every secret is told to the log", () => {
   const told: string[] = [];
   tellSecrets(CONFIG, (value) => told.push(value));

@@ -1,5 +1,6 @@
 import { AppError } from "../base/errors.ts";
 import type { ConfigDocument, ValuePath } from "./document/document.ts";
+import { commentEnd, scanString } from "./document/scan.ts";
 import type { SyntaxNode } from "./document/syntax.ts";
 import { isReference } from "./environment.ts";
 import { formatPath } from "./path.ts";
@@ -30,25 +31,27 @@ export function redactConfig<T>(value: T, sections?: ConfigSections): T {
   return mapSecrets(value, () => REDACTED, sections) as T;
 }
 
-/** Tells every secret of a configuration, so that a log can leave them out. */
-export function tellSecrets(value: unknown, tell: (secret: string) => void, sections?: ConfigSections): void {
-  mapSecrets(value, (text) => (tell(text), text), sections);
-}
-
-/** Shorter secrets are not searched for in remarks: they would match by chance. */
+/** Shorter secrets are not searched for in other text: they would match by chance. */
 const MIN_SEARCHED = 6;
 
-/** The text of a file that may be shown: secrets are replaced where they stand as values, and wherever else they are repeated. */
+/** Tells every secret of a configuration, so that a log can leave them out. */
+export function tellSecrets(value: unknown, tell: (secret: string) => void, sections?: ConfigSections): void {
+  mapSecrets(value, (text) => (text.length >= MIN_SEARCHED && tell(text), text), sections);
+}
+
+/** The text of a file that may be shown: secrets are replaced where they stand as values, and where remarks repeat them. */
 export function redactText(document: ConfigDocument, sections?: ConfigSections): string {
   const { text, root } = document;
   if (!root) return text === "" ? "" : REDACTED;
-  const ranges: { readonly start: number; readonly end: number }[] = [];
+  const ranges: { readonly start: number; readonly end: number; readonly shown: string }[] = [];
   const secrets = new Set<string>();
   collect(root, document.value, [], false);
-  let shown = text;
-  for (const { start, end } of ranges.sort((a, b) => b.start - a.start)) shown = `${shown.slice(0, start)}${JSON.stringify(REDACTED)}${shown.slice(end)}`;
-  for (const secret of [...secrets].sort((a, b) => b.length - a.length)) shown = shown.replaceAll(secret, REDACTED);
-  return shown;
+  for (const { start, end } of commentsIn(text)) {
+    const remark = text.slice(start, end);
+    const shown = [...secrets].reduce((rest, secret) => rest.replaceAll(secret, REDACTED), remark);
+    if (shown !== remark) ranges.push({ start, end, shown });
+  }
+  return ranges.sort((a, b) => b.start - a.start).reduce((rest, { start, end, shown }) => `${rest.slice(0, start)}${shown}${rest.slice(end)}`, text);
 
   function collect(node: SyntaxNode, value: unknown, path: ValuePath, inherited: boolean): void {
     const secret = inherited || (path.length > 0 && isSensitivePath(path, sections));
@@ -62,9 +65,21 @@ export function redactText(document: ConfigDocument, sections?: ConfigSections):
     }
     const { value: held } = node;
     if (!secret || (typeof held !== "string" && typeof held !== "number") || held === "" || isReference(String(held))) return;
-    ranges.push({ start: node.start, end: node.end });
+    ranges.push({ start: node.start, end: node.end, shown: JSON.stringify(REDACTED) });
     if (String(held).length >= MIN_SEARCHED) secrets.add(String(held));
   }
+}
+
+/** Where the comments of a text that parses are. */
+function commentsIn(text: string): { readonly start: number; readonly end: number }[] {
+  const found: { readonly start: number; readonly end: number }[] = [];
+  for (let at = 0; at < text.length;) {
+    const char = text[at];
+    const end = char === "/" ? commentEnd(text, at) : undefined;
+    if (end !== undefined) found.push({ start: at, end });
+    at = end ?? (char === '"' || char === "'" ? scanString(text, at).end : at + 1);
+  }
+  return found;
 }
 
 export interface RestoreOptions {

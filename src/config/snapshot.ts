@@ -30,7 +30,7 @@ export interface Snapshot {
   readonly parsed: unknown;
   /** With includes and variables put in, before migration. */
   readonly resolved: unknown;
-  /** Migrated, with defaults: what the gateway runs with. Empty when `valid` is false. */
+  /** Migrated, with defaults: what the gateway runs with. Empty when `valid` is false. Made when first asked for. */
   readonly config: OpenClawConfig;
   readonly valid: boolean;
   /** Errors. */

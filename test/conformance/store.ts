@@ -9,15 +9,24 @@ import { transcripts } from "./store/transcripts.ts";
 import { turns, work } from "./store/turns.ts";
 import { storeWorld, type OpenStore } from "./store/world.ts";
 
+/** The tests by what they are about. */
+const PARTS = {
+  commits,
+  inbox,
+  "turns and journal": turns,
+  outbox,
+  sessions,
+  transcripts,
+  "leases and idempotency": coordination,
+  "approvals, subagents and cron": work,
+  "devices, extensions and usage": records,
+  retention,
+};
+
 export function storeConformance(name: string, open: OpenStore): void {
-  describe(`${name}: commits`, () => commits(storeWorld(open)));
-  describe(`${name}: inbox`, () => inbox(storeWorld(open)));
-  describe(`${name}: turns and journal`, () => turns(storeWorld(open)));
-  describe(`${name}: outbox`, () => outbox(storeWorld(open)));
-  describe(`${name}: sessions`, () => sessions(storeWorld(open)));
-  describe(`${name}: transcripts`, () => transcripts(storeWorld(open)));
-  describe(`${name}: leases and idempotency`, () => coordination(storeWorld(open)));
-  describe(`${name}: approvals, subagents, cron`, () => work(storeWorld(open)));
-  describe(`${name}: devices, extensions, usage`, () => records(storeWorld(open)));
-  describe(`${name}: retention`, () => retention(storeWorld(open)));
+  for (const [part, tests] of Object.entries(PARTS)) {
+    describe(`${name}: ${part}`, () => {
+      tests(storeWorld(open));
+    });
+  }
 }

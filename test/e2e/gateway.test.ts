@@ -127,7 +127,10 @@ test("the log file has what the screen had, and no secret", async () => {
   }
   const { code, stdout } = place.cli("logs", "--json");
   expect(code).toBe(0);
-  const lines = stdout.trimEnd().split("\n").map((line) => JSON.parse(line));
+  const lines = stdout
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line));
   expect(lines[0]).toMatchObject({ type: "meta" });
   expect(lines.some((line) => line.type === "log" && line.message.includes("ready on"))).toBe(true);
   expect(readFileSync(lines[0].file, "utf8")).not.toContain("canary-token");

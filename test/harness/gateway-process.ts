@@ -4,6 +4,7 @@ import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { programArguments, type Build } from "./program.ts";
 
 export const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const BIN = join(ROOT, "bin/openclaw");
@@ -27,6 +28,7 @@ export interface GatewayOptions {
   readonly env?: Record<string, string>;
   /** A command that runs the gateway: `strace …`. */
   readonly wrap?: readonly string[];
+  readonly build?: Build;
 }
 
 export interface GatewayProcess extends AsyncDisposable {
@@ -59,7 +61,7 @@ export function makePlace(): Place {
 }
 
 async function startGateway(env: Record<string, string | undefined>, cwd: string, options: GatewayOptions): Promise<GatewayProcess> {
-  const line = [...(options.wrap ?? []), process.execPath, BIN, "gateway", "--allow-unconfigured", "--port", "0", ...(options.args ?? [])];
+  const line = [...(options.wrap ?? []), process.execPath, ...programArguments(options.build), "gateway", "--allow-unconfigured", "--port", "0", ...(options.args ?? [])];
   const child = spawn(line[0]!, line.slice(1), { env: { ...env, ...options.env }, cwd, stdio: ["ignore", "pipe", "pipe"] });
   let output = "";
   const listeners = new Set<() => void>();

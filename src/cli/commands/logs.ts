@@ -62,6 +62,8 @@ export const logs = defineCommand({
     { line: "openclaw logs --room store --json", does: "one room, for machines" },
   ],
   async run({ io, values }) {
+    // From the first moment on: Ctrl-C is how following ends.
+    const signal = values.follow ? io.signal() : undefined;
     const { currentLogFile } = await import("../log-location.ts");
     const maxBytes = count(values, "max-bytes", 250_000);
     const limit = count(values, "limit", 200);
@@ -77,8 +79,7 @@ export const logs = defineCommand({
     else io.err(`${createStyle(io.color).dim(file)}\n`);
     if (chunk?.truncated) notice(`older lines are left out: only the last ${maxBytes} bytes were read (--max-bytes)`);
     for (const line of (chunk?.lines ?? []).map(parseLogLine).filter(wanted).slice(-limit)) print(line);
-    if (!values.follow) return;
-    const signal = io.signal();
+    if (!signal) return;
     while (!signal.aborted) {
       await wait(interval, undefined, { signal }).catch(() => {});
       const now = await currentLogFile(io);

@@ -1,1 +1,2 @@
-export { parseDocument, type ConfigDocument, type DocumentIssue, type PathSegment, type Position, type ValuePath } from "./document.ts";
+/** JSON5 texts with positions. */
+export { parseDocument } from "./document.ts";

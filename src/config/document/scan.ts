@@ -3,10 +3,6 @@ import { SyntaxProblem } from "./syntax.ts";
 const ID_START = /[\p{L}\p{Nl}$_]/u;
 const ID_PART = /[\p{L}\p{Nl}\p{Mn}\p{Mc}\p{Nd}\p{Pc}$_\u200C\u200D]/u;
 const NUMBER = /[+-]?(?:0[xX][0-9a-fA-F]+|Infinity|NaN|(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)/y;
-const LINE_END = /[\n\r\u2028\u2029]/g;
-const BLANKS = /[ \t\n\v\f\r]+/y;
-/** What ends a run of plain characters in a string: its quote, an escape, a line break. */
-const STRING_STOP = { '"': /["\\\n\r]/g, "'": /['\\\n\r]/g };
 const SPACE = /\p{Zs}/u;
 const SIMPLE_ESCAPES: Readonly<Record<string, string>> = { b: "\b", f: "\f", n: "\n", r: "\r", t: "\t", v: "\v", "0": "\0" };
 
@@ -15,10 +11,8 @@ export function skipBlank(text: string, from: number): number {
   let at = from;
   for (;;) {
     const code = text.charCodeAt(at);
-    if (code === 0x20 || (code >= 0x09 && code <= 0x0d)) {
-      BLANKS.lastIndex = at;
-      at += BLANKS.exec(text)![0].length;
-    } else if (code === 0x2f) {
+    if (code === 0x20 || (code >= 0x09 && code <= 0x0d)) at += 1;
+    else if (code === 0x2f) {
       const end = commentEnd(text, at);
       if (end === undefined) return at;
       at = end;
@@ -34,8 +28,10 @@ function isWideBlank(char: string): boolean {
 /** End of the comment that starts at `at`; undefined when none does. A line comment ends before its line break. */
 export function commentEnd(text: string, at: number): number | undefined {
   if (text[at + 1] === "/") {
-    LINE_END.lastIndex = at + 2;
-    return LINE_END.exec(text)?.index ?? text.length;
+    const newline = text.indexOf("\n", at);
+    const line = text.slice(at, newline < 0 ? text.length : newline);
+    const other = line.search(/[\r\u2028\u2029]/);
+    return at + (other < 0 ? line.length : other);
   }
   if (text[at + 1] !== "*") return undefined;
   const close = text.indexOf("*/", at + 2);
@@ -65,19 +61,28 @@ interface Scanned<T> {
 
 /** Reads the quoted string that starts at `start`. */
 export function scanString(text: string, start: number): Scanned<string> {
-  const quote = text[start] as '"' | "'";
-  const stop = STRING_STOP[quote];
+  const quote = text[start]!;
+  const close = text.indexOf(quote, start + 1);
+  const plain = text.slice(start + 1, Math.max(close, 0));
+  if (close > 0 && !plain.includes("\\") && !plain.includes("\n") && !plain.includes("\r")) return { value: plain, end: close + 1 };
+  return scanEscapedString(text, start, quote);
+}
+
+function scanEscapedString(text: string, start: number, quote: string): Scanned<string> {
   let value = "";
-  for (let from = start + 1; ; ) {
-    stop.lastIndex = from;
-    const at = stop.exec(text)?.index;
-    if (at === undefined) throw new SyntaxProblem(start, "a string that is never closed", `a closing ${quote}`);
-    value += text.slice(from, at);
-    if (text[at] === quote) return { value, end: at + 1 };
-    if (text[at] !== "\\") throw new SyntaxProblem(start, "a string that is not closed on its line", `a closing ${quote}`);
-    const escape = scanEscape(text, at);
-    value += escape.value;
-    from = escape.end;
+  for (let at = start + 1; ;) {
+    const char = text[at];
+    if (char === undefined) throw new SyntaxProblem(start, "a string that is never closed", `a closing ${quote}`);
+    if (char === quote) return { value, end: at + 1 };
+    if (char === "\n" || char === "\r") throw new SyntaxProblem(start, "a string that is not closed on its line", `a closing ${quote}`);
+    if (char === "\\") {
+      const escape = scanEscape(text, at);
+      value += escape.value;
+      at = escape.end;
+    } else {
+      value += char;
+      at += 1;
+    }
   }
 }
 

@@ -1,4 +1,4 @@
-import { configSchema } from "../schema/index.ts";
+import { describedSchema } from "../schema/described.ts";
 import { isObject } from "../value.ts";
 import type { ConfigSections, JsonSchema, JsonSchemaNode } from "./json-schema.ts";
 
@@ -30,7 +30,7 @@ function withProperties(schema: JsonSchema, properties: Record<string, JsonSchem
 /** The whole configuration as one draft-07 schema: ours with what plugins bring put in its place. */
 export function exportSchema(sections: ConfigSections = {}): JsonSchema {
   const definitions: Definitions = {};
-  const top = configSchema.properties ?? {};
+  const top = describedSchema.properties ?? {};
   const channels: Record<string, JsonSchemaNode> = {};
   for (const [id, schema] of Object.entries(sections.channels ?? {})) channels[id] = embedded(schema, `channel-${id}`, definitions);
   const plugins = top["plugins"] as JsonSchema;
@@ -43,7 +43,7 @@ export function exportSchema(sections: ConfigSections = {}): JsonSchema {
   return {
     $schema: "http://json-schema.org/draft-07/schema#",
     title: "OpenClawConfig",
-    ...withProperties(configSchema, {
+    ...withProperties(describedSchema, {
       channels: withProperties(top["channels"] as JsonSchema, channels),
       plugins: withProperties(plugins, { entries: withProperties(entries, named) }),
     }),

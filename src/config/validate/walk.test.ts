@@ -43,6 +43,11 @@ describe("values", () => {
     expect(validate({ type: "string", minLength: 2 }, "🦊")).toHaveLength(1);
   });
 
+  test("bounds belong to the range unless they are exclusive", () => {
+    for (const value of [1, 3]) expect(validate({ type: "number", minimum: 1, maximum: 3 }, value)).toEqual([]);
+    for (const value of [1, 3]) expect(validate({ type: "number", exclusiveMinimum: 1, exclusiveMaximum: 3 }, value)).toHaveLength(1);
+  });
+
   test("a long text is cut in the message", () => {
     const [issue] = validate({ type: "integer" }, "x".repeat(5000));
     expect(issue?.found).toBe(`the text "${"x".repeat(40)}…"`);

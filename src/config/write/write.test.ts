@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { chmodSync, existsSync, lstatSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -217,4 +218,21 @@ test("a broken file can be replaced but not edited", () => {
   );
   write({ kind: "replace", value: { gateway: { port: 1 } } });
   expect(value()).toMatchObject({ gateway: { port: 1 } });
+});
+
+test("killed right after the replacement, the new file is whole and the old one is the backup", () => {
+  const { cwd, value } = setup({ "openclaw.json": "{ gateway: { port: 1 } }" });
+  const script = `
+    import { writeConfig } from ${JSON.stringify(new URL("./index.ts", import.meta.url).href)};
+    import { createIds } from ${JSON.stringify(new URL("../../base/ids.ts", import.meta.url).href)};
+    import { systemRandom } from ${JSON.stringify(new URL("../../base/random.ts", import.meta.url).href)};
+    import { systemClock } from ${JSON.stringify(new URL("../../base/clock.ts", import.meta.url).href)};
+    const load = { env: { HOME: ${JSON.stringify(cwd)}, OPENCLAW_STATE_DIR: ${JSON.stringify(cwd)} }, osHome: "/", cwd: ${JSON.stringify(cwd)} };
+    writeConfig({ edit: { kind: "set", path: "gateway.port", value: 2 }, by: "test" }, { load, clock: systemClock, ids: createIds(systemRandom), version: "1.0.0" });
+  `;
+  const died = spawnSync(process.execPath, ["--input-type=module", "-e", script], { env: { ...process.env, OPENCLAW_FAILPOINT: "config.written" } });
+  expect(died.signal).toBe("SIGKILL");
+  expect(value()).toMatchObject({ gateway: { port: 2 } });
+  expect(value("openclaw.json.bak")).toEqual({ gateway: { port: 1 } });
+  expect(readdirSync(cwd).filter((name) => name.endsWith(".tmp"))).toEqual([]);
 });

@@ -26,7 +26,7 @@ function header(name: string, size: number, mode: number, mtime: number, type: s
   octal(Math.max(0, Math.min(Math.trunc(mtime), MAX_OCTAL_SIZE)), 136, 12);
   block.write("        ", 148, "latin1");
   block.write(type, 156, "latin1");
-  block.write("ustar\0" + "00", 257, "latin1");
+  block.write("ustar\x0000", 257, "latin1");
   const sum = block.reduce((total, byte) => total + byte, 0);
   block.write(`${sum.toString(8).padStart(6, "0")}\0 `, 148, "latin1");
   return block;

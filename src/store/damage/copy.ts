@@ -1,6 +1,7 @@
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 import type { SalvagedTable } from "./types.ts";
-import { walkTable, type Row, type Table } from "./walk.ts";
+import type { Row, Table } from "./reader.ts";
+import { walkTable } from "./walk.ts";
 
 /** Columns that hold JSON and nothing else: the file has no checksums, so a text that no longer parses is a damaged one. */
 const JSON_COLUMNS = new Set(["entry", "line", "job", "data"]);
@@ -54,7 +55,7 @@ export function copyTable(damaged: DatabaseSync, fresh: DatabaseSync, wanted: Ta
   let copied = 0;
   let refused = 0;
   fresh.exec("BEGIN");
-  const { unreadable } = walkTable(damaged, table, (row) => {
+  const unreadable = walkTable(damaged, table, (row) => {
     if (!isSound(row)) {
       refused += 1;
       return;

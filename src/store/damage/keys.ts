@@ -6,7 +6,7 @@ export type Key = readonly (number | string)[];
 /** Undefined when a damaged row gives something that is no key. */
 export function keyOf(row: Readonly<Record<string, SQLOutputValue>>, columns: readonly string[]): Key | undefined {
   const values = columns.map((column) => row[column]);
-  return values.every((value) => typeof value === "number" || typeof value === "string") ? (values as (number | string)[]) : undefined;
+  return values.every((value) => typeof value === "number" || typeof value === "string") ? values : undefined;
 }
 
 /** SQLite's order: numbers before texts, texts by their bytes. */
@@ -44,6 +44,12 @@ function middleText(low: string, high: string): string | undefined {
   return found > low && found < high ? found : undefined;
 }
 
+/** Halves a narrow range; of a wide one takes the part near its start, where the numbers of a table are. */
+function middleNumber(low: number, high: number): number {
+  const width = high - low;
+  return low + Math.floor(width > 2 ** 20 ? Math.sqrt(width) : width / 2);
+}
+
 /** A key between two others, to look for readable rows in a gap. Undefined when nothing can be between. */
 export function middleKey(low: Key, high: Key): Key | undefined {
   for (let at = 0; at < low.length; at += 1) {
@@ -51,7 +57,7 @@ export function middleKey(low: Key, high: Key): Key | undefined {
     if (a === b) continue;
     const rest = low.slice(at + 1).map(() => Number.MIN_SAFE_INTEGER);
     if (typeof a === "number" && typeof b === "number") {
-      if (b - a >= 2) return [...low.slice(0, at), Math.floor((a + b) / 2), ...rest];
+      if (b - a >= 2) return [...low.slice(0, at), middleNumber(a, b), ...rest];
       // Neighbours: what is between has the same first part and a larger second one.
       return rest.length > 0 && b - a === 1 ? [...low.slice(0, at), b, ...rest] : undefined;
     }

@@ -63,6 +63,12 @@ function foldersIn(stateDir: string): string[] {
 export function finishSalvage(file: string, stateDir: string): string | undefined {
   const folder = foldersIn(stateDir).find((name) => existsSync(join(name, SALVAGED)));
   if (folder === undefined) return undefined;
+  const set = join(folder, basename(file));
+  if (existsSync(set) && existsSync(file)) {
+    // A database was made in the empty place and used since: it is not replaced, and the saved one is kept under a name that is not looked for.
+    renameSync(join(folder, SALVAGED), join(folder, "salvaged-late.db"));
+    return undefined;
+  }
   // The log goes with its database: beside another one it would be taken for that one's.
   for (const end of ["", "-wal", "-shm", "-journal"]) {
     const target = join(folder, basename(file) + end);

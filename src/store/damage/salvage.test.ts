@@ -22,7 +22,7 @@ import { finishSalvage, salvage, type SalvageReport } from "./index.ts";
 const TRANSCRIPTS = 6;
 const LINES = 150;
 const PAGE = 4096;
-const prepare = (db: DatabaseSync): void => void (db.exec(SCHEMA_V1), db.exec("PRAGMA user_version = 1"));
+const prepare = (db: DatabaseSync): void => db.exec(`${SCHEMA_V1}; PRAGMA user_version = 1`);
 
 let template: string;
 let root: string;
@@ -142,7 +142,7 @@ test("one bad page of a table costs the rows on that page and no other", () => {
   const random = seededRandom(11);
   for (const table of ["inbox", "turns", "sessions"]) {
     const pages = pagesOf(table, "leaf");
-    for (let round = 0; round < 6; round += 1) {
+    for (let round = 0; round < 3; round += 1) {
       reset();
       const { page, cells } = pages[Math.floor(random.float() * pages.length)]!;
       const before = count(table);
@@ -186,7 +186,7 @@ test("transcript lines that cannot be read come back from their files, wherever 
     expect(pages.length).toBeGreaterThan(0);
     for (let round = 0; round < 4; round += 1) {
       reset();
-      overwrite(pages[Math.floor(random.float() * pages.length)]!.page, [0, 0xff, 0x41, 0x22][round]!);
+      overwrite(pages[Math.floor(random.float() * pages.length)]!.page, [0, 0xff, 0x41, 0x22][round]);
       run();
       expectWholeTranscripts();
     }
@@ -225,7 +225,7 @@ test("lost rows of the transcripts table are found again from the lines and the 
 test("random damage anywhere: it opens, transcripts are whole, nothing is deleted", () => {
   const random = seededRandom(99);
   const size = statSync(file).size;
-  for (let round = 0; round < 25; round += 1) {
+  for (let round = 0; round < 12; round += 1) {
     reset();
     const bytes = readFileSync(file);
     for (let hit = 0; hit <= Math.floor(random.float() * 4); hit += 1) {
@@ -237,7 +237,8 @@ test("random damage anywhere: it opens, transcripts are whole, nothing is delete
     expect(integrity(), `round ${round}`).toBe("ok");
     expectWholeTranscripts();
     expect(readFileSync(join(report.folder, "openclaw.db")).equals(bytes)).toBe(true);
-    if (count("inbox") < 2000 || count("turns") < 1000) expect(report.findings.length, `round ${round}: rows are missing and nothing tells`).toBeGreaterThan(0);
+    const missing = count("inbox") < 2000 || count("turns") < 1000;
+    expect(missing && report.findings.length === 0, `round ${round}: rows are missing and nothing tells`).toBe(false);
   }
 });
 
@@ -326,4 +327,12 @@ test("a salvage that died while it swapped is ended by the next start, whatever 
     expect(readFileSync(join(folder, "openclaw.db")).equals(damaged)).toBe(true);
     expect(finishSalvage(file, stateDir)).toBeUndefined();
   }
+});
+
+test("a database that was begun in the empty place is never replaced", () => {
+  const folder = join(stateDir, "damaged/then");
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, "openclaw.db"), "the damaged one");
+  writeFileSync(join(folder, "salvaged.db"), "the saved one");
+  expect([finishSalvage(file, stateDir), count("inbox"), readFileSync(join(folder, "salvaged-late.db"), "utf8")]).toEqual([undefined, 2000, "the saved one"]);
 });

@@ -7,7 +7,7 @@ import { readLines, readTranscriptLine, type ReadLine } from "../projection/line
 import { isPathId, isTranscriptFile, transcriptFile } from "../projection/place.ts";
 import { sessionFolders } from "../import/sources.ts";
 import type { SalvageOptions } from "./types.ts";
-import type { Row } from "./walk.ts";
+import type { Row } from "./reader.ts";
 
 interface Found {
   readonly tid: number;

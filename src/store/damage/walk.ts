@@ -1,172 +1,144 @@
-import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from "node:sqlite";
-import { compareKeys, keyOf, middleKey, type Key } from "./keys.ts";
-
-export type Row = Readonly<Record<string, SQLOutputValue>>;
-
-export interface Table {
-  readonly name: string;
-  readonly columns: readonly string[];
-  /** The columns by which rows lie in the file. */
-  readonly key: readonly string[];
-  /** Which of them are numbers; the others are texts. */
-  readonly numeric: readonly boolean[];
-}
-
-export interface WalkResult {
-  /** Keys of rows, or gaps between keys, that could not be read. */
-  readonly unreadable: string[];
-}
+import type { DatabaseSync } from "node:sqlite";
+import { compareKeys, middleKey, type Key } from "./keys.ts";
+import { createReader, isBefore, type Row, type Table, type TableReader, type Way } from "./reader.ts";
 
 /** Looks into gaps at most this often per table. Each look is a few page reads; two damaged pages need about a dozen. */
-const MAX_PROBES = 2000;
-/** Of SQLite's own codes those that say nothing about the file: busy, locked, no memory, disk full. */
-const NOT_DAMAGE = new Set([5, 6, 7, 13]);
+const MAX_PROBES = 4000;
 
-/** Undefined when the file could not be read there; anything that is not the file's fault is thrown. */
-function attempt<T>(work: () => T): { readonly value: T } | undefined {
-  try {
-    return { value: work() };
-  } catch (error) {
-    const { code, errcode } = error as { code?: unknown; errcode?: unknown };
-    // A number that no column of ours can hold is damage, too.
-    if (code === "ERR_OUT_OF_RANGE") return undefined;
-    if (code !== "ERR_SQLITE_ERROR" || NOT_DAMAGE.has(Number(errcode) & 0xff)) throw error;
-    return undefined;
-  }
+/** What lies between two keys at which reading had to stop. */
+interface Gap {
+  readonly low: Key;
+  readonly high: Key;
+  /** Ends that are made up, because that end of the table could not be read. */
+  readonly made: { readonly low: boolean; readonly high: boolean };
 }
 
-function statements(db: DatabaseSync, table: Table) {
-  const quote = (name: string): string => `"${name}"`;
-  // Named, because SQLite gives `rowid` the name of the column that stands for it.
-  const named = (name: string): string => `${quote(name)} AS ${quote(name)}`;
-  const all = [...new Set([...table.key, ...table.columns])].map(named).join(", ");
-  const key = table.key.map(quote).join(", ");
-  const keyNamed = table.key.map(named).join(", ");
-  const marks = table.key.map(() => "?").join(", ");
-  const from = `FROM ${quote(table.name)}`;
-  const order = (way: string): string => `ORDER BY ${table.key.map((name) => `${quote(name)} ${way}`).join(", ")}`;
-  const up = `${from} WHERE (${key}) > (${marks}) ${order("ASC")}`;
-  const down = `${from} WHERE (${key}) < (${marks}) ${order("DESC")}`;
-  return {
-    first: db.prepare(`SELECT ${keyNamed} ${from} ${order("ASC")} LIMIT 1`),
-    last: db.prepare(`SELECT ${keyNamed} ${from} ${order("DESC")} LIMIT 1`),
-    one: db.prepare(`SELECT ${all} ${from} WHERE (${key}) = (${marks})`),
-    next: { asc: db.prepare(`SELECT ${keyNamed} ${up} LIMIT 1`), desc: db.prepare(`SELECT ${keyNamed} ${down} LIMIT 1`) },
-    rows: { asc: db.prepare(`SELECT ${all} ${up}`), desc: db.prepare(`SELECT ${all} ${down}`) },
-  };
+interface Walk {
+  readonly table: Table;
+  readonly reader: TableReader;
+  readonly take: (row: Row) => void;
+  /** Looked into in this order: widest first, so that one look after the other halves what is unknown. */
+  readonly gaps: Gap[];
+  /** Single rows that could not be read, and gaps that were given up. */
+  readonly rows: Key[];
+  readonly lost: Gap[];
 }
-
-type Way = "asc" | "desc";
 
 const show = (key: Key): string => key.map(String).join(", ");
 
-function* beginnings(): Generator<string> {
+function takeOne(walk: Walk, key: Key): void {
+  const row = walk.reader.row(key);
+  if (row) walk.take(row);
+  else walk.rows.push(key);
+}
+
+/**
+ * Reads from `start` towards `limit`, both not included, stepping over single rows whose own pages are bad. Returns where it had to stop;
+ * undefined when it reached the limit or the end.
+ */
+function sweep(walk: Walk, start: Key, limit: Key, way: Way): Key | undefined {
+  for (let from = start; ;) {
+    const { at, complete } = walk.reader.run(from, limit, way, walk.take);
+    if (complete) return undefined;
+    const next = walk.reader.next(way, at);
+    if (!next?.key || !isBefore(at, next.key, way)) return at;
+    if (!isBefore(next.key, limit, way)) return undefined;
+    takeOne(walk, next.key);
+    from = next.key;
+  }
+}
+
+/** A readable key inside of a gap: reads from it in both ways. */
+function split(walk: Walk, { low, high, made }: Gap, known: Key): void {
+  takeOne(walk, known);
+  const down = sweep(walk, known, low, "desc");
+  if (down) walk.gaps.push({ low, high: down, made: { ...made, high: false } });
+  const up = sweep(walk, known, high, "asc");
+  if (up) walk.gaps.push({ low: up, high, made: { ...made, low: false } });
+}
+
+const isInside = (key: Key | undefined, { low, high }: Gap): key is Key => key !== undefined && compareKeys(key, low) > 0 && compareKeys(key, high) < 0;
+
+/** Looks at the middle of a gap. */
+function probe(walk: Walk, gap: Gap): void {
+  if (gap.made.low || gap.made.high) {
+    const known = seek(walk, gap);
+    if (known) return split(walk, gap, known);
+  }
+  const middle = middleKey(gap.low, gap.high);
+  if (!middle) return void walk.lost.push(gap);
+  const above = walk.reader.next("asc", middle);
+  const below = walk.reader.next("desc", middle);
+  const found = [above?.key, below?.key].find((key) => isInside(key, gap));
+  if (found) return split(walk, gap, found);
+  // A look that ended outside of the gap without an error says that its half is empty.
+  const made = { low: false, high: false };
+  if (!below) walk.gaps.push({ low: gap.low, high: middle, made });
+  if (!above) walk.gaps.push({ low: middle, high: gap.high, made });
+}
+
+/** Places to try when an end of the table cannot be read, and nothing tells how far its keys go. */
+function* guesses(table: Table): Generator<Key> {
+  const rest = table.key.slice(1).map(() => Number.MIN_SAFE_INTEGER);
+  if (table.numeric[0]) {
+    for (let power = 0; power < 53; power += 1) yield [2 ** power, ...rest];
+    if (table.numeric[1]) for (let first = 1; first <= 200; first += 1) for (let power = 0; power < 24; power += 1) yield [first, 2 ** power, ...rest.slice(1)];
+    return;
+  }
   const letters = Array.from({ length: 95 }, (_, n) => String.fromCharCode(32 + n));
-  yield* letters;
-  for (const first of letters) for (const second of letters) yield first + second;
+  for (const letter of letters) yield [letter, ...rest];
+  for (const first of letters) for (const second of letters) yield [first + second, ...rest];
+}
+
+function seek(walk: Walk, gap: Gap): Key | undefined {
+  for (const guess of guesses(walk.table)) {
+    if (!isInside(guess, gap)) continue;
+    for (const way of ["asc", "desc"] as const) {
+      const found = walk.reader.next(way, guess)?.key;
+      if (isInside(found, gap)) return found;
+    }
+  }
+  return undefined;
+}
+
+/** Comes from both ends. Returns what stays between. */
+function fromEnds(walk: Walk): Gap | undefined {
+  const { table, reader } = walk;
+  const first = reader.end("asc");
+  const last = reader.end("desc");
+  if (first && last && !first.key && !last.key) return undefined;
+  const low = first?.key ?? table.numeric.map((numeric) => (numeric ? 0 : ""));
+  const high = last?.key ?? table.numeric.map((numeric) => (numeric ? Number.MAX_SAFE_INTEGER : "\x7f\x7f"));
+  if (first?.key) takeOne(walk, low);
+  if (last?.key && compareKeys(low, high) !== 0) takeOne(walk, high);
+  if (compareKeys(low, high) >= 0) return undefined;
+  const up = first?.key ? sweep(walk, low, high, "asc") : low;
+  if (up === undefined) return undefined;
+  const down = last?.key ? sweep(walk, high, up, "desc") : high;
+  return down && { low: up, high: down, made: { low: !first?.key, high: !last?.key } };
+}
+
+/** Neighbouring gaps as one, as text. */
+function describe(gaps: readonly Gap[]): string[] {
+  const merged: Gap[] = [];
+  for (const gap of gaps.toSorted((a, b) => compareKeys(a.low, b.low))) {
+    const before = merged.at(-1);
+    if (before && compareKeys(before.high, gap.low) >= 0) merged[merged.length - 1] = { ...before, high: gap.high };
+    else merged.push(gap);
+  }
+  return merged.map(({ low, high }) => `between ${show(low)} and ${show(high)}`);
 }
 
 /**
  * Reads all rows of a damaged table that can be read, each once and in no order. A row whose own pages are bad is stepped over; a page full of
- * rows is come at from both sides; what is left between is looked into by halves.
+ * rows is come at from both sides; what is left between is looked into by halves. Returns what could not be read, as text.
  */
-export function walkTable(db: DatabaseSync, table: Table, take: (row: Row) => void): WalkResult {
-  const result: WalkResult = { unreadable: [] };
-  const prepared = attempt(() => statements(db, table));
-  if (!prepared) return { unreadable: ["the whole table"] };
-  const sql = prepared.value;
-  const bind = (key: Key): SQLInputValue[] => table.key.map((_, at) => key[at] ?? key[0]!) as SQLInputValue[];
-  const inside = (key: Key, limit: Key, way: Way): boolean => (way === "asc" ? compareKeys(key, limit) < 0 : compareKeys(key, limit) > 0);
-
-  /** Undefined when it could not be read, without a key when there is no such row. */
-  function keyFrom(statement: StatementSync, ...key: SQLInputValue[]): { readonly key: Key | undefined } | undefined {
-    const found = attempt(() => statement.get(...key));
-    if (!found?.value) return found && { key: undefined };
-    const read = keyOf(found.value, table.key);
-    return read && { key: read };
-  }
-
-  function takeOne(key: Key): void {
-    const row = attempt(() => sql.one.get(...bind(key)));
-    if (row?.value) take(row.value);
-    else result.unreadable.push(show(key));
-  }
-
-  /** Reads from `start` towards `limit`, both not included. Returns where it had to stop; undefined when it reached the limit or the end. */
-  function sweep(start: Key, limit: Key, way: Way): Key | undefined {
-    let at = start;
-    for (;;) {
-      const reached = attempt(() => {
-        for (const row of sql.rows[way].iterate(...bind(at))) {
-          const key = keyOf(row, table.key);
-          if (!key || !inside(at, key, way)) throw Object.assign(new Error("keys out of order"), { code: "ERR_SQLITE_ERROR", errcode: 11 });
-          if (!inside(key, limit, way)) break;
-          take(row);
-          at = key;
-        }
-      });
-      if (reached) return undefined;
-      const next = keyFrom(sql.next[way], ...bind(at));
-      if (!next?.key || !inside(at, next.key, way)) return at;
-      if (!inside(next.key, limit, way)) return undefined;
-      takeOne(next.key);
-      at = next.key;
-    }
-  }
-
-  let probes = 0;
-  /** What lies between two keys at which reading had to stop. */
-  function gap(low: Key, high: Key): void {
-    const middle = (probes += 1) > MAX_PROBES ? undefined : middleKey(low, high);
-    if (!middle) return void result.unreadable.push(`between ${show(low)} and ${show(high)}`);
-    const above = keyFrom(sql.next.asc, ...bind(middle));
-    const below = keyFrom(sql.next.desc, ...bind(middle));
-    const isBetween = (key: Key | undefined): key is Key => key !== undefined && compareKeys(key, low) > 0 && compareKeys(key, high) < 0;
-    const found = [above?.key, below?.key].find(isBetween);
-    if (found) return split(low, high, found);
-    // A look that ended outside of the gap without an error says that its half is empty.
-    if (!below) gap(low, middle);
-    if (!above) gap(middle, high);
-  }
-
-  /** With an end unreadable nothing tells where texts lie: tries all beginnings of one and two letters. */
-  function seek(low: Key, high: Key): Key | undefined {
-    if (table.numeric[0]) return undefined;
-    for (const start of beginnings()) {
-      const found = keyFrom(sql.next.asc, ...bind([start, ...table.key.slice(1).map(() => Number.MIN_SAFE_INTEGER)]))?.key;
-      if (found && compareKeys(found, low) > 0 && compareKeys(found, high) < 0) return found;
-    }
-    return undefined;
-  }
-
-  function split(low: Key, high: Key, known: Key): void {
-    takeOne(known);
-    between(low, known, known);
-    between(known, high, known);
-  }
-
-  /** Reads away from a key that was read, then looks into what stays. */
-  function between(low: Key, high: Key, known: Key): void {
-    const stopped = known === low ? sweep(low, high, "asc") : sweep(high, low, "desc");
-    if (stopped === undefined) return;
-    if (known === low) gap(stopped, high);
-    else gap(low, stopped);
-  }
-
-  const first = keyFrom(sql.first);
-  const last = keyFrom(sql.last);
-  if (first && last && !first.key && !last.key) return result;
-  const low = first?.key ?? table.numeric.map((numeric) => (numeric ? 0 : ""));
-  const high = last?.key ?? table.numeric.map((numeric) => (numeric ? Number.MAX_SAFE_INTEGER : "\x7f\x7f"));
-  if (first?.key) takeOne(low);
-  if (last?.key && compareKeys(low, high) !== 0) takeOne(high);
-  if (compareKeys(low, high) >= 0) return result;
-  const stoppedUp = first?.key ? sweep(low, high, "asc") : low;
-  if (stoppedUp === undefined) return result;
-  const stoppedDown = last?.key ? sweep(high, stoppedUp, "desc") : high;
-  if (stoppedDown === undefined) return result;
-  const known = first?.key && last?.key ? undefined : seek(stoppedUp, stoppedDown);
-  if (known) split(stoppedUp, stoppedDown, known);
-  else gap(stoppedUp, stoppedDown);
-  return result;
+export function walkTable(db: DatabaseSync, table: Table, take: (row: Row) => void): string[] {
+  const reader = createReader(db, table);
+  if (!reader) return ["the whole table"];
+  const walk: Walk = { table, reader, take, gaps: [], rows: [], lost: [] };
+  const gap = fromEnds(walk);
+  if (gap) walk.gaps.push(gap);
+  for (let probes = 0; walk.gaps.length > 0 && probes < MAX_PROBES; probes += 1) probe(walk, walk.gaps.shift()!);
+  return [...walk.rows.map(show), ...describe([...walk.lost, ...walk.gaps])];
 }

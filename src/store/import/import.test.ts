@@ -357,7 +357,7 @@ test("every imported transcript can be used: its file then is what the database 
         .map(({ line }) => `${line}\n`)
         .join(""),
     );
-    if (report.kept !== undefined) expect(readFileSync(join(stateDir, report.kept), "utf8")).toBe(before);
+    expect(report.kept === undefined ? before : readFileSync(join(stateDir, report.kept), "utf8")).toBe(before);
   }
   projection.close();
   expect(actions).toMatchObject({

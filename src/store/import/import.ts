@@ -12,7 +12,8 @@ import { filesLeft, liveTranscripts, sessionFolders, sourceName } from "./source
 import { importChunk, type TranscriptSource } from "./transcript.ts";
 import type { ImportOptions, ImportProblem, ImportReport, ImportStep } from "./types.ts";
 
-const CHUNK_BYTES = 4 * 1024 * 1024;
+/** Commits of the running gateway wait for a step: this much takes some 100 ms. */
+const CHUNK_BYTES = 1024 * 1024;
 
 interface Run {
   readonly db: DatabaseSync;

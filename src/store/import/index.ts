@@ -4,4 +4,4 @@
  */
 export { importState, importTranscript } from "./import.ts";
 export { exportIndex } from "./export.ts";
-export type { ImportOptions, ImportReport, ImportStep, ImportProblem } from "./types.ts";
+export type { ImportOptions, ImportReport, ImportStep } from "./types.ts";

@@ -4,7 +4,7 @@ export interface ImportOptions {
   readonly log: (message: string, details?: Readonly<Record<string, unknown>>) => void;
   /** Session indexes at another place than the standard one (`session.store`), absolute paths. */
   readonly indexes?: readonly { readonly agentId: string; readonly path: string }[];
-  /** Bytes of a transcript taken in one transaction; default 4 MiB. */
+  /** Bytes of a transcript taken in one transaction; default 1 MiB. */
   readonly chunkBytes?: number;
 }
 

@@ -1,4 +1,4 @@
-import { closeSync, constants, fstatSync, lstatSync, openSync, renameSync, writeSync, type Stats } from "node:fs";
+import { closeSync, constants, fstatSync, lstatSync, openSync, readdirSync, renameSync, rmSync, writeSync, type Stats } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { fileError, messageOf, systemCode } from "../../base/errors.ts";
@@ -48,8 +48,15 @@ function freeName(path: string, label: string, deps: ProjectionDeps): string {
   }
 }
 
+/** What a process left that died while it wrote a file anew. */
+function removeRemains(path: string): void {
+  const begin = `${basename(path)}.tmp-`;
+  for (const name of readdirSync(dirname(path))) if (name.startsWith(begin)) rmSync(join(dirname(path), name), { force: true });
+}
+
 /** Writes the file anew, under another name first. What stood in its place is kept as `.bak-<pid>-<ms>`. */
 function rewrite(place: Place): string | undefined {
+  removeRemains(place.path);
   const fresh = freeName(place.path, "tmp", place);
   const fd = openSync(fresh, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | NOFOLLOW, 0o600);
   try {

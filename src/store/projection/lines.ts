@@ -16,7 +16,7 @@ export interface FileLine {
 
 const CHUNK = 256 * 1024;
 /** A line longer than this is not a transcript entry: the longest documented one holds a few images. */
-export const MAX_LINE_BYTES = 128 * 1024 * 1024;
+const MAX_LINE_BYTES = 128 * 1024 * 1024;
 
 /** Reads lines from an open file, a piece at a time. At most one line is held. */
 export function* readLines(fd: number, from = 0, maxLine = MAX_LINE_BYTES): Generator<FileLine> {

@@ -1,5 +1,5 @@
+import { spawnSync } from "node:child_process";
 import {
-  chmodSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -287,11 +287,20 @@ test("a changed byte in the middle is found by a thorough check", () => {
   expect(content()).toBe(expected(tid));
 });
 
-test.skipIf(process.getuid?.() === 0)("a file that may not be read is a problem, not a failure", () => {
-  const tid = append([HEADER]);
+test("killed while a file is written anew, the old one still stands, and the next check ends it", () => {
+  const stored = join(stateDir, "openclaw.db");
+  const tid = append([HEADER, entry("00000001", null)]);
   projection.flush();
-  chmodSync(path(), 0);
-  expect(projection.check(db, tid).action).toBe("failed");
+  db.exec(`VACUUM INTO '${stored}'`);
+  const damaged = `noise\n${content()}`;
+  writeFileSync(path(), damaged);
+  const code = `import { DatabaseSync } from "node:sqlite"; import { createProjection } from ${JSON.stringify(new URL("./index.ts", import.meta.url).href)};
+    const projection = createProjection({ stateDir: ${JSON.stringify(stateDir)}, pid: process.pid, now: Date.now, log() {} });
+    projection.check(new DatabaseSync(${JSON.stringify(stored)}), ${tid});`;
+  const killed = spawnSync(process.execPath, ["--input-type=module", "-e", code], { env: { OPENCLAW_FAILPOINT: "projection.repair.written" } });
+  expect([killed.signal, content()]).toEqual(["SIGKILL", damaged]);
+  const { kept } = projection.check(db, tid);
+  expect([content(), content(kept), readdirSync(dirname(path())).length]).toEqual([expected(tid), damaged, 2]);
 });
 
 test("whatever happens to a file, after a check it is what the database says and no readable line is gone", () => {

@@ -47,13 +47,15 @@ export function createDesk(deps: DeskDeps): Desk {
     deps.post({ type: "failed", failure: { code: reason.code, message: reason.message, at: deps.now() } });
   }
 
-  /** Runs `work` unless the store has failed, and fails the store when it throws. */
+  /** Runs `work` unless the store has failed, and fails the store when it throws. A lock of another process passes: the work is done later. */
   function attempt<T>(doing: string, work: () => T): T | undefined {
     if (failure) return undefined;
     try {
       return work();
     } catch (error) {
-      fail(storeError(doing, error));
+      const reason = storeError(doing, error);
+      if (reason.code === "LOCKED") deps.post({ type: "log", message: reason.message, details: reason.details });
+      else fail(reason);
       return undefined;
     }
   }

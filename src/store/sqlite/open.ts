@@ -131,3 +131,10 @@ export function openReader(file: string): DatabaseSync {
   db.exec(`PRAGMA cache_size = -${READER_CACHE_KIB}`);
   return db;
 }
+
+/** A reader that holds the log in place until it is disposed of. */
+export function openWitness(file: string): Disposable {
+  const db = openReader(file);
+  db.exec("BEGIN; SELECT count(*) FROM meta");
+  return { [Symbol.dispose]: () => db.close() };
+}

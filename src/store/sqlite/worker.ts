@@ -7,7 +7,7 @@ import { errorMessage, storeError } from "./failure.ts";
 import { createGroups } from "./group.ts";
 import { openImport } from "./importing.ts";
 import type { Reply, Request, Settled, ThreadData } from "./messages.ts";
-import { markSuspect, openDatabase, openReader, type Opened } from "./open.ts";
+import { markSuspect, openDatabase, openReader, openWitness, type Opened } from "./open.ts";
 import { createQueue } from "./queue.ts";
 import { createTranscriptFiles } from "./transcript-files.ts";
 import { createWriter, type Writer } from "./writer.ts";
@@ -47,7 +47,7 @@ async function startWriter(): Promise<Writer> {
   const groups = createGroups(db, sql);
   const desk = createDesk({ sql, groups, files, background, post, now, markSuspect: (reason) => markSuspect(data.file, reason) });
   const queue = createQueue(() => receiveMessageOnPort(port)?.message as Request | undefined);
-  return createWriter({ db, desk, queue, files, background, closed: () => port.close() });
+  return createWriter({ db, desk, queue, files, background, witness: () => openWitness(data.file), closed: () => port.close() });
 }
 
 function startReader(): { accept(request: Request): void } {

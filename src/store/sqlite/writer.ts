@@ -18,6 +18,11 @@ export interface WriterDeps {
   readonly queue: RequestQueue;
   readonly files: TranscriptFiles;
   readonly background: Background;
+  /**
+   * One more connection that reads. While it is there, closing the writer does not move the log: after a failed fsync nothing is synced again,
+   * and the log stays as it is for the next start.
+   */
+  readonly witness: () => Disposable;
   /** The last thing: the connection is closed and the caller was told. */
   readonly closed: () => void;
 }
@@ -37,6 +42,7 @@ export function createWriter(deps: WriterDeps): Writer {
     files.close();
     desk.tellProblems();
     try {
+      using _witness = desk.failure ? deps.witness() : undefined;
       deps.db.close();
       return undefined;
     } catch (error) {

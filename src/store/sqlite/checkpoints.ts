@@ -1,0 +1,76 @@
+import type { StatementSync } from "node:sqlite";
+import { AppError } from "../../base/errors.ts";
+import { storeError } from "./failure.ts";
+
+/**
+ * Pages in the log: above the first they are moved when nobody writes for a while, above the second in any case. Some hundred pages take 1 to
+ * 2 ms to move; ten thousand would make one commit in a hundred wait for 10 ms. A short log is also written over sooner, which syncs faster.
+ */
+const QUIET_PAGES = 100;
+const QUIET_MS = 200;
+const BUSY_PAGES = 500;
+
+export interface CheckpointsDeps {
+  readonly sql: (text: string) => StatementSync;
+  /** Calls back later, when the thread may have become quiet. */
+  readonly later: (ms: number, fn: () => void) => unknown;
+  /** Damage or a failing disk met outside of a request. */
+  readonly failed: (error: AppError) => void;
+}
+
+/** Moves the log into the database, between groups. */
+export interface Checkpoints {
+  /** Told after each group was acknowledged. */
+  readonly committed: () => void;
+  /** Moves it now. Returns what stood in the way. */
+  readonly checkpoint: (truncate: boolean) => AppError | undefined;
+}
+
+export function createCheckpoints(deps: CheckpointsDeps): Checkpoints {
+  const { sql } = deps;
+  let lastCommit = 0;
+  let quietTimer = false;
+
+  /** Pages that are in the log only. */
+  function logPages(): number {
+    const row = sql("PRAGMA wal_checkpoint(NOOP)").get()!;
+    return Number(row["log"]) - Number(row["checkpointed"]);
+  }
+
+  /** A failure here is final: nobody knows what of the database file reached the disk, and a second fsync would not tell. */
+  function moveLog(): void {
+    sql("PRAGMA wal_checkpoint(PASSIVE)").get();
+  }
+
+  function watchQuiet(): void {
+    if (quietTimer) return;
+    quietTimer = true;
+    deps.later(QUIET_MS, () => {
+      quietTimer = false;
+      if (performance.now() - lastCommit < QUIET_MS) return watchQuiet();
+      try {
+        if (logPages() >= QUIET_PAGES) moveLog();
+      } catch (error) {
+        deps.failed(storeError("the log could not be moved into the database", error));
+      }
+    });
+  }
+
+  return {
+    committed() {
+      lastCommit = performance.now();
+      if (logPages() >= BUSY_PAGES) moveLog();
+      else watchQuiet();
+    },
+    checkpoint(truncate) {
+      try {
+        const row = sql(`PRAGMA wal_checkpoint(${truncate ? "TRUNCATE" : "PASSIVE"})`).get()!;
+        return truncate && Number(row["busy"]) !== 0 ? new AppError("LOCKED", "the log could not be emptied: a reader still needs it; try again") : undefined;
+      } catch (error) {
+        const reason = storeError("the log could not be moved into the database", error);
+        if (reason.code !== "LOCKED") deps.failed(reason);
+        return reason;
+      }
+    },
+  };
+}

@@ -1,0 +1,151 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { DatabaseSync } from "node:sqlite";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import type { Background } from "./background.ts";
+import { createStatements } from "./connection.ts";
+import { createDesk, type Desk } from "./desk.ts";
+import { createGroups, type Groups } from "./group.ts";
+import type { CommitRequest, Reply } from "./messages.ts";
+import { openDatabase } from "./open.ts";
+import type { TranscriptFiles } from "./transcript-files.ts";
+
+let folder = "";
+let db: DatabaseSync;
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), "store-"));
+  ({ db } = await openDatabase({ file: join(folder, "openclaw.db"), stateDir: folder, now: () => 1 }));
+});
+afterEach(() => {
+  db.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const accept = (id: number, text = "hello"): CommitRequest => [
+  id,
+  1,
+  [["inbox.accept", { channel: "c", account: "a", conversation: "v", messageId: `m${id}`, kind: "message", text }]],
+  undefined,
+];
+const count = (): unknown => db.prepare("SELECT count(*) AS n FROM inbox").get()!["n"];
+
+/** The database, except that its COMMIT fails as a failed fsync or a full disk does, counting the tries. */
+function failingCommit(errcode: number): { readonly broken: DatabaseSync; readonly tries: () => number } {
+  let tries = 0;
+  const broken = {
+    prepare: (text: string) =>
+      text === "COMMIT"
+        ? {
+            run() {
+              tries += 1;
+              throw Object.assign(new Error("disk I/O error"), { errcode });
+            },
+          }
+        : db.prepare(text),
+    exec: (text: string) => db.exec(text),
+    get isTransaction() {
+      return db.isTransaction;
+    },
+  };
+  return { broken: broken as unknown as DatabaseSync, tries: () => tries };
+}
+
+function desk(groups: Groups): { readonly served: Desk; readonly replies: Reply[] } {
+  const replies: Reply[] = [];
+  const files: TranscriptFiles = { prepare() {}, follow() {}, flush() {}, problems: () => [], close() {} };
+  const background = { committed() {} } as unknown as Background;
+  const served = createDesk({ sql: createStatements(db), groups, files, background, post: (reply) => replies.push(reply), now: () => 7, markSuspect() {} });
+  return { served, replies };
+}
+
+test("an fsync that fails is not tried again: the group is rejected and nothing later is acknowledged", () => {
+  const { broken, tries } = failingCommit(1034);
+  const { served, replies } = desk(createGroups(broken, createStatements(db)));
+  served.commit([accept(1), accept(2)]);
+  served.commit([accept(3)]);
+  expect(tries()).toBe(1);
+  expect(replies).toMatchObject([
+    { type: "failed", failure: { code: "STORE_FAILED", at: 7, message: expect.stringContaining("disk") } },
+    {
+      type: "settled",
+      settled: [
+        [1, false, { code: "STORE_FAILED" }],
+        [2, false, { code: "STORE_FAILED" }],
+      ],
+    },
+    { type: "settled", settled: [[3, false, { code: "STORE_FAILED" }]] },
+  ]);
+  served.answer([[4, "inbox.counts", {}]]);
+  expect(replies.at(-1)).toMatchObject({ settled: [[4, true, { pending: 0 }]] });
+});
+
+test("a disk that is full at the commit fails the store, and the sender is told why", () => {
+  const { served, replies } = desk(createGroups(failingCommit(13).broken, createStatements(db)));
+  served.commit([accept(1)]);
+  expect(replies).toMatchObject([
+    { type: "failed", failure: { code: "DISK_FULL" } },
+    { type: "settled", diskFull: true, settled: [[1, false, { code: "DISK_FULL" }]] },
+  ]);
+});
+
+test("a disk that is full before the commit refuses the whole group, and the store goes on when there is room", () => {
+  const groups = createGroups(db, createStatements(db));
+  expect(groups.run([accept(1)]).settled).toMatchObject([[1, true, [{ duplicate: false }]]]);
+  const pages = Number(db.prepare("PRAGMA page_count").get()!["page_count"]);
+  db.exec(`PRAGMA max_page_count = ${pages + 2}`);
+  const full = groups.run([accept(2), accept(3, "x".repeat(100_000))]);
+  expect(full).toMatchObject({
+    diskFull: true,
+    fatal: undefined,
+    effects: [],
+    settled: [
+      [2, false, { code: "DISK_FULL" }],
+      [3, false, { code: "DISK_FULL" }],
+    ],
+  });
+  expect([count(), db.isTransaction]).toEqual([1, false]);
+  db.exec("PRAGMA max_page_count = 100000");
+  expect(groups.run([accept(2), accept(3, "x".repeat(100_000))])).toMatchObject({ diskFull: false });
+  expect(count()).toBe(3);
+});
+
+test("a database that another process holds is told as locked, and nothing fails", async () => {
+  const other = (await openDatabase({ file: join(folder, "openclaw.db"), stateDir: folder, now: () => 1 })).db;
+  db.exec("PRAGMA busy_timeout = 0");
+  other.exec("BEGIN IMMEDIATE");
+  const groups = createGroups(db, createStatements(db));
+  expect(groups.run([accept(1)])).toMatchObject({ fatal: undefined, settled: [[1, false, { code: "LOCKED" }]] });
+  other.exec("ROLLBACK");
+  other.close();
+  expect(groups.run([accept(1)])).toMatchObject({ settled: [[1, true, [{ duplicate: false }]]] });
+});
+
+test("a database that became read-only fails the store", () => {
+  db.exec("PRAGMA query_only = ON");
+  expect(createGroups(db, createStatements(db)).run([accept(1)])).toMatchObject({ fatal: { code: "READ_ONLY" }, settled: [[1, false, { code: "READ_ONLY" }]] });
+});
+
+test("what a refused commit wanted to do to files is forgotten with it", () => {
+  const file = "agents/main/sessions/s.jsonl";
+  const ensure = ["transcripts.ensure", { file, agentId: "main", sessionId: "s", header: "{}" }] as const;
+  const groups = createGroups(db, createStatements(db));
+  const refused: CommitRequest = [1, 1, [ensure, ["turns.end", { id: "none", outcome: "failed" }]], undefined];
+  expect(groups.run([refused, accept(2)])).toMatchObject({
+    effects: [],
+    settled: [
+      [1, false, { code: "NOT_FOUND" }],
+      [2, true, [{}]],
+    ],
+  });
+  expect(groups.run([[3, 1, [ensure], undefined]]).effects).toEqual([{ kind: "appended", file, startBytes: 0, lines: ["{}"] }]);
+});
+
+test("work that meets another process's lock is put off, and the store goes on", () => {
+  const { served, replies } = desk(createGroups(db, createStatements(db)));
+  served.upkeep(() => {
+    throw Object.assign(new Error("database is locked"), { errcode: 5 });
+  });
+  served.commit([accept(1)]);
+  expect(replies).toMatchObject([{ type: "log" }, { type: "settled", settled: [[1, true, [{ duplicate: false }]]] }]);
+});

@@ -1,0 +1,76 @@
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { createServer, type AddressInfo } from "node:net";
+import { delimiter, join } from "node:path";
+import { beforeAll, describe, expect, test } from "vitest";
+import { COMMANDS } from "../../src/cli/commands/index.ts";
+import { isGroup, type Entry, type Example } from "../../src/cli/command.ts";
+import { makePlace, ROOT, type Place } from "../harness/gateway-process.ts";
+
+async function examplesOf(entries: readonly Entry[]): Promise<Example[]> {
+  const lists = await Promise.all(
+    entries.map(async (entry) => {
+      const loaded = await entry.load();
+      return isGroup(loaded) ? [...loaded.examples, ...(await examplesOf(loaded.entries))] : loaded.examples;
+    }),
+  );
+  return lists.flat();
+}
+
+const examples = [...new Set((await examplesOf(COMMANDS)).map(({ line }) => line))];
+/** These run until they are told to stop. */
+const ENDLESS = /^openclaw gateway|--follow/;
+
+async function freePort(): Promise<string> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return String(port);
+}
+
+let place: Place;
+let env: Record<string, string | undefined>;
+
+beforeAll(async () => {
+  place = makePlace();
+  const bin = join(place.home, "bin");
+  mkdirSync(bin);
+  writeFileSync(join(bin, "openclaw"), `#!/bin/sh\nexec "${process.execPath}" "${join(ROOT, "bin/openclaw")}" "$@"\n`, { mode: 0o755 });
+  env = { ...place.env, PATH: `${bin}${delimiter}${process.env["PATH"]}`, OPENCLAW_GATEWAY_PORT: await freePort() };
+  place.configure(`{\n  // ours\n  gateway: { mode: "local", port: 19123 },\n}\n`);
+  const gateway = await place.gateway();
+  gateway.child.kill("SIGTERM");
+  await gateway.exited;
+});
+
+/** A line of the help as the user would run it, with a real backup's name in place of the sketched one. */
+function runnable(line: string): string {
+  if (!line.includes("….tar.gz")) return line;
+  expect(place.cli("backup", "create", "--output", place.home, "--json").code).toBe(0);
+  const name = readdirSync(place.home).findLast((file) => file.endsWith(".tar.gz"));
+  return line.replace(/openclaw-backup-….tar.gz/, name ?? "missing");
+}
+
+describe("every example of the help texts works as it stands there", () => {
+  test("there are examples", () => expect(examples.length).toBeGreaterThan(15));
+
+  test.each(examples.filter((line) => !ENDLESS.test(line)).sort())("%s", (line) => {
+    // An earlier example may have taken away what this one reads.
+    place.cli("config", "set", "gateway.port", "19123");
+    place.cli("config", "set", "agents.defaults.maxConcurrent", "4");
+    const { status, stderr } = spawnSync("sh", ["-c", runnable(line)], { env, cwd: place.home, encoding: "utf8", timeout: 20_000 });
+    expect(stderr).not.toContain("error:");
+    expect(status).toBe(0);
+  });
+
+  test.each(examples.filter((line) => ENDLESS.test(line)).sort())("%s (until Ctrl-C)", async (line) => {
+    const child = spawn("sh", ["-c", `exec ${line}`], { env, cwd: place.home, stdio: ["ignore", "pipe", "pipe"] });
+    const exited = once(child, "close");
+    await Promise.race([once(child.stdout, "data"), once(child.stderr, "data")]);
+    child.kill("SIGINT");
+    expect(await exited).toEqual([0, null]);
+  });
+});

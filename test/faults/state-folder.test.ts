@@ -1,0 +1,259 @@
+import { appendFileSync, chmodSync, closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, renameSync, statSync, truncateSync, writeFileSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { expect, test } from "vitest";
+import { fingerprint } from "../harness/fingerprint.ts";
+import { makePlace, type Place } from "../harness/gateway-process.ts";
+import { AS_NOBODY, giveToNobody, mountTmpfs, needMounts, needNobody } from "../harness/privileges.ts";
+import { openTestStore, runCommand } from "../harness/program.ts";
+import { copyReference, fileOf, importedRows, seedSessions } from "./seed.ts";
+
+const database = (place: Place): string => join(place.stateDir, "openclaw.db");
+const start = (place: Place, stateDir = place.stateDir) => place.gateway({ env: { OPENCLAW_STATE_DIR: stateDir } });
+const sessionKeys = (place: Place): string[] =>
+  JSON.parse(place.cli("sessions", "--json").stdout).sessions.map(({ key }: { key: string }) => key);
+const status = (place: Place) => JSON.parse(place.cli("status", "--json").stdout);
+
+test("a state folder this user may not write is named with what to do, and is not touched", async (context) => {
+  needNobody(context);
+  const place = makePlace();
+  giveToNobody(place.home);
+  mkdirSync(place.stateDir, { mode: 0o500 });
+  chmodSync(place.stateDir, 0o555);
+  const { code, stderr } = runCommand(place, ["gateway", "--allow-unconfigured", "--port", "0"], { wrap: AS_NOBODY });
+  expect(code).toBe(1);
+  expect(stderr).toMatch(new RegExp(`${place.stateDir}.* may not be (?:accessed|changed) by this user; check its owner and mode`));
+  expect(readdirSync(place.stateDir)).toEqual([]);
+});
+
+test("a database that belongs to somebody else is named with both users, and left untouched", async (context) => {
+  needNobody(context);
+  const place = makePlace();
+  await seedSessions(place.stateDir, 2);
+  giveToNobody(place.home, place.stateDir);
+  const before = fingerprint(place.stateDir);
+  const { code, stderr } = runCommand(place, ["gateway", "--allow-unconfigured", "--port", "0"], { wrap: AS_NOBODY });
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/openclaw\.db belongs to user 0, this process runs as user 65534; start it as that user, or give the file to this one/);
+  expect(fingerprint(place.stateDir, /^logs/)).toEqual(before);
+});
+
+test("a state folder that another user keeps to himself is named with what to do", (context) => {
+  needNobody(context);
+  const place = makePlace();
+  giveToNobody(place.home);
+  mkdirSync(place.stateDir, { mode: 0o700 });
+  for (const args of [["gateway", "--allow-unconfigured", "--port", "0"], ["sessions"], ["backup", "create", "--output", place.home]]) {
+    const { code, stderr } = runCommand(place, args, { wrap: AS_NOBODY });
+    expect([code, stderr], args.join(" ")).toEqual([1, expect.stringContaining(place.stateDir)]);
+    expect(stderr, args.join(" ")).toMatch(/may not be accessed by this user|belongs to user/);
+  }
+});
+
+test("a read-only file system is said to be one, and reading from it still works", async (context) => {
+  needMounts(context);
+  using disk = mountTmpfs("8m");
+  const place = makePlace();
+  const stateDir = join(disk.path, "state");
+  await seedSessions(stateDir, 3);
+  disk.readOnly();
+  await using gateway = await start(place, stateDir);
+  expect((await gateway.exited).code).toBe(1);
+  expect(gateway.output()).toMatch(new RegExp(`${stateDir}.* is on a read-only file system; remount it writable or choose another folder`));
+  const { code, stdout } = runCommand(place, ["sessions", "--json"], { env: { OPENCLAW_STATE_DIR: stateDir } });
+  expect(code).toBe(0);
+  expect(JSON.parse(stdout).count).toBe(3);
+});
+
+test("a disk that is full at the start is said to be, and what is there stays as it was", async (context) => {
+  needMounts(context);
+  using disk = mountTmpfs("1m");
+  const place = makePlace();
+  const stateDir = join(disk.path, "state");
+  await seedSessions(stateDir, 3);
+  fill(disk.path);
+  const before = fingerprint(stateDir, /-shm$/);
+  await using gateway = await start(place, stateDir);
+  expect((await gateway.exited).code).toBe(1);
+  expect(gateway.output()).toMatch(new RegExp(`${stateDir}.*the disk is full; free some space`, "s"));
+  expect(gateway.output()).not.toContain("defect");
+  expect(fingerprint(stateDir, /-shm$/)).toEqual(before);
+});
+
+test("a disk that is full before the first start is said to be, and the next start with space works", async (context) => {
+  needMounts(context);
+  using disk = mountTmpfs("1m");
+  const place = makePlace();
+  const stateDir = join(disk.path, "state");
+  mkdirSync(stateDir);
+  fill(disk.path, 40 * 1024);
+  const first = await start(place, stateDir);
+  expect((await first.exited).code).toBe(1);
+  expect(first.output()).toMatch(/disk is full; free some space/);
+  disk.resize("8m");
+  await using second = await start(place, stateDir);
+  expect(second.url, second.output()).toBeDefined();
+});
+
+/** Writes until there is no more room than `left` bytes. */
+function fill(folder: string, left = 0): void {
+  const path = join(folder, "ballast");
+  const fd = openSync(path, "w");
+  try {
+    for (;;) writeSync(fd, Buffer.alloc(4096));
+  } catch (error) {
+    expect(error).toMatchObject({ code: "ENOSPC" });
+  } finally {
+    closeSync(fd);
+  }
+  if (left > 0) truncateSync(path, statSync(path).size - left);
+}
+
+/** Overwrites whole pages of the database with something that is none. */
+function damage(place: Place, firstPage: number, pages: number): Buffer {
+  const fd = openSync(database(place), "r+");
+  writeSync(fd, Buffer.alloc(4096 * pages, "garbage "), 0, 4096 * pages, (firstPage - 1) * 4096);
+  closeSync(fd);
+  return readFileSync(database(place));
+}
+
+function expectSetAside(place: Place, damaged: Buffer): void {
+  const [folder] = readdirSync(join(place.stateDir, "damaged"));
+  const kept = join(place.stateDir, "damaged", folder!);
+  expect(readFileSync(join(kept, "openclaw.db")).equals(damaged)).toBe(true);
+  expect(readFileSync(join(kept, "reason.txt"), "utf8").trim()).not.toBe("");
+  expect(JSON.parse(readFileSync(join(kept, "report.json"), "utf8"))).toHaveProperty("tables");
+}
+
+const KEYS = Array.from({ length: 40 }, (_, n) => `agent:main:chat:${n}`).sort();
+
+test("a database whose first page is garbage is set aside, and sessions and transcripts come back from their files", async () => {
+  const place = makePlace();
+  await seedSessions(place.stateDir, 40);
+  const transcripts = fingerprint(join(place.stateDir, "agents"));
+  const damaged = damage(place, 1, 1);
+  await using gateway = await place.gateway();
+  expect(gateway.url, gateway.output()).toBeDefined();
+  expect(gateway.output()).toContain("the database was damaged");
+  expect(status(place).health).toMatchObject({ status: "degraded", store: { notices: [{ kind: "salvaged" }] } });
+  expectSetAside(place, damaged);
+  expect(sessionKeys(place)).toHaveLength(40);
+  expect(fingerprint(join(place.stateDir, "agents"))).toEqual(transcripts);
+});
+
+test("damage in the middle of the database is met, set aside and reported, and what can be read is all there", async () => {
+  const place = makePlace();
+  await seedSessions(place.stateDir, 40, 60);
+  const transcripts = fingerprint(join(place.stateDir, "agents"));
+  const pages = statSync(database(place)).size / 4096;
+  const damaged = damage(place, Math.floor(pages / 2), 3);
+  await using gateway = await place.gateway();
+  expect(gateway.url, gateway.output()).toBeDefined();
+  // Whoever meets the damage says so; the next start deals with it.
+  expect(gateway.output()).toContain("the database was damaged");
+  expect(status(place).health).toMatchObject({ status: "degraded", store: { notices: [{ kind: "salvaged" }] } });
+  expectSetAside(place, damaged);
+  expect(sessionKeys(place).sort()).toEqual(KEYS);
+  expect(fingerprint(join(place.stateDir, "agents"))).toEqual(transcripts);
+});
+
+test.each([
+  ["a text file", (path: string) => writeFileSync(path, "these are my notes\n".repeat(1000))],
+  ["zeros", (path: string) => writeFileSync(path, Buffer.alloc(40_960))],
+  ["cut in half", (path: string) => truncateSync(path, Math.floor(statSync(path).size / 8192) * 4096)],
+] as const)("a database that is %s is set aside as it is, and the gateway starts with the transcripts of the files", async (_, spoil) => {
+  const place = makePlace();
+  await seedSessions(place.stateDir, 40);
+  const transcripts = fingerprint(join(place.stateDir, "agents"));
+  spoil(database(place));
+  const damaged = readFileSync(database(place));
+  await using gateway = await place.gateway();
+  expect(gateway.url, gateway.output()).toBeDefined();
+  expect(status(place).health).toMatchObject({ status: "degraded", store: { notices: [{ kind: "salvaged" }] } });
+  expectSetAside(place, damaged);
+  expect(sessionKeys(place)).toHaveLength(40);
+  expect(fingerprint(join(place.stateDir, "agents"))).toEqual(transcripts);
+});
+
+test("a folder in the database's place is named, nothing is started and nothing is lost", async () => {
+  const place = makePlace();
+  mkdirSync(join(database(place), "inside"), { recursive: true });
+  writeFileSync(join(database(place), "inside", "file"), "mine");
+  const before = fingerprint(place.stateDir);
+  await using gateway = await place.gateway();
+  expect((await gateway.exited).code).toBe(1);
+  expect(gateway.output()).toMatch(/openclaw\.db.*folder/);
+  expect(gateway.output()).not.toContain("defect");
+  expect(fingerprint(place.stateDir, /^logs/)).toEqual(before);
+});
+
+test("a database of a newer version is refused with both versions and stays identical to the byte", async () => {
+  const place = makePlace();
+  await seedSessions(place.stateDir, 2);
+  {
+    using db = new DatabaseSync(database(place));
+    db.exec("PRAGMA user_version = 99; UPDATE meta SET value = '99' WHERE key = 'store.min_reader'; PRAGMA journal_mode = DELETE");
+  }
+  const before = fingerprint(place.stateDir);
+  await using gateway = await place.gateway();
+  expect((await gateway.exited).code).toBe(1);
+  expect(gateway.output()).toMatch(/schema version 99 and needs a program that knows version 99, this one knows \d+; it was left untouched, start the newer version/);
+  expect(place.cli("sessions")).toMatchObject({ code: 1, stderr: expect.stringContaining("schema version 99") });
+  expect(fingerprint(place.stateDir, /^logs/)).toEqual(before);
+});
+
+test("a salvage killed between its two moves is finished by the next start", async () => {
+  const place = makePlace();
+  await seedSessions(place.stateDir, 5);
+  const folder = join(place.stateDir, "damaged", "2026-01-01T00-00-00.000Z");
+  mkdirSync(folder, { recursive: true });
+  // The damaged file has left, the new one, complete and on the disk, has not yet arrived.
+  renameSync(database(place), join(folder, "salvaged.db"));
+  writeFileSync(join(folder, "openclaw.db"), "damaged");
+  writeFileSync(join(folder, "report.json"), JSON.stringify({ folder, reason: "killed", readable: true, findings: [], tables: [], linesFromFiles: 0, sessionsFromFiles: 0 }));
+  await using gateway = await place.gateway();
+  expect(gateway.url, gateway.output()).toBeDefined();
+  expect(sessionKeys(place).sort()).toEqual(KEYS.filter((key) => /:[0-4]$/.test(key)));
+  expect(existsSync(join(folder, "salvaged.db"))).toBe(false);
+});
+
+test("a torn transcript file is mended at its first use, and a foreign line in it is taken over", async () => {
+  const place = makePlace();
+  await seedSessions(place.stateDir, 3);
+  const [torn, gone, longer] = [0, 1, 2].map((n) => join(place.stateDir, fileOf(n))) as [string, string, string];
+  const before = fingerprint(join(place.stateDir, "agents"));
+  truncateSync(torn, statSync(torn).size - 37);
+  truncateSync(gone, 0);
+  const foreign = JSON.stringify({ type: "message", id: "foreign", parentId: "e2-19", text: "by another program" });
+  appendFileSync(longer, `${foreign}\n`);
+  await using store = await openTestStore(place.stateDir);
+  for (const n of [0, 1, 2]) await store.read("transcripts.tail", { file: fileOf(n), limit: 1 });
+  const after = fingerprint(join(place.stateDir, "agents"));
+  expect(after["main/sessions/session-0.jsonl"]).toBe(before["main/sessions/session-0.jsonl"]);
+  expect(after["main/sessions/session-1.jsonl"]).toBe(before["main/sessions/session-1.jsonl"]);
+  expect(await store.read("transcripts.tail", { file: fileOf(2), limit: 1 })).toMatchObject([{ line: foreign }]);
+});
+
+test.each([1, 2, 5, 9, 13])("an import killed after its %i. file goes on at the next start and gives what an undisturbed one gives", async (nth) => {
+  const [calm, killed] = [makePlace(), makePlace()];
+  for (const place of [calm, killed]) copyReference(place.stateDir);
+  const original = fingerprint(killed.stateDir);
+  {
+    await using gateway = await calm.gateway();
+    await expect.poll(() => imported(calm)).toBe(true);
+    expect(gateway.url).toBeDefined();
+  }
+  const first = await killed.gateway({ build: "dist-test", env: { OPENCLAW_FAILPOINT: `import.file.committed:${nth}` } });
+  expect((await first.exited).signal).toBe("SIGKILL");
+  expect(imported(killed)).toBe(false);
+  await using second = await killed.gateway();
+  expect(second.url, second.output()).toBeDefined();
+  await expect.poll(() => imported(killed)).toBe(true);
+  expect(importedRows(killed.stateDir)).toBe(importedRows(calm.stateDir));
+  expect(fingerprint(killed.stateDir)).toMatchObject(original);
+});
+
+function imported(place: Place): boolean {
+  using db = new DatabaseSync(database(place), { readOnly: true });
+  return db.prepare("SELECT 1 FROM meta WHERE key = 'store.imported'").get() !== undefined;
+}

@@ -1,0 +1,23 @@
+import { createHash } from "node:crypto";
+import { existsSync, lstatSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { join, relative } from "node:path";
+
+function describe(path: string): string {
+  const stat = lstatSync(path);
+  if (stat.isSymbolicLink()) return `-> ${readlinkSync(path)}`;
+  if (stat.isDirectory()) return "folder";
+  return createHash("sha256").update(readFileSync(path)).digest("hex");
+}
+
+/** Every file below a folder (or the one file) with a hash of its bytes, to show that nothing of it was changed. */
+export function fingerprint(path: string, skip: RegExp = /$^/): Record<string, string> {
+  if (!existsSync(path)) return {};
+  if (!lstatSync(path).isDirectory()) return { "": describe(path) };
+  const found = readdirSync(path, { recursive: true, withFileTypes: true }).map((entry) => relative(path, join(entry.parentPath, entry.name)));
+  return Object.fromEntries(
+    found
+      .filter((name) => !skip.test(name))
+      .sort()
+      .map((name) => [name, describe(join(path, name))]),
+  );
+}

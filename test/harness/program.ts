@@ -1,0 +1,57 @@
+import { spawnSync } from "node:child_process";
+import { join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import type * as StoreRoom from "../../src/store/index.ts";
+import type { Place } from "./gateway-process.ts";
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+
+/** `dist` is what users run; `dist-test` is the same with failpoints in it. */
+export type Build = "dist" | "dist-test";
+
+/** The store alone, with failpoints. */
+export const STORE_URL = pathToFileURL(join(ROOT, "dist-test/store.js")).href;
+
+/** Opens a state folder in this process, as the build with failpoints does. */
+export async function openTestStore(stateDir: string): Promise<StoreRoom.Store> {
+  const { openStore } = (await import(STORE_URL)) as typeof StoreRoom;
+  const { systemClock } = await import("../../src/base/clock.ts");
+  return openStore({ stateDir, clock: systemClock });
+}
+
+/** The arguments of Node that run the program of a build; the program's own come behind them. */
+export function programArguments(build: Build = "dist"): string[] {
+  if (build === "dist") return [join(ROOT, "bin/openclaw")];
+  const cli = pathToFileURL(join(ROOT, "dist-test/cli.js")).href;
+  return ["--input-type=module", "-e", `const cli = await import(${JSON.stringify(cli)}); await cli.main(process.argv.slice(1));`, "--"];
+}
+
+export interface CommandOptions {
+  readonly build?: Build;
+  /** A command that runs the program: `setpriv …`. */
+  readonly wrap?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  readonly nodeArguments?: readonly string[];
+}
+
+export interface CommandResult {
+  readonly code: number | null;
+  readonly signal: string | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs a command of the program in a place to its end: another build, another user, another environment. */
+export function runCommand(place: Place, args: readonly string[], options: CommandOptions = {}): CommandResult {
+  const line = [...(options.wrap ?? []), process.execPath, ...(options.nodeArguments ?? []), ...programArguments(options.build), ...args];
+  const env = { ...place.env, ...options.env };
+  const { status, signal, stdout, stderr } = spawnSync(line[0]!, line.slice(1), { env, cwd: place.home, encoding: "utf8", timeout: 20_000 });
+  return { code: status, signal, stdout, stderr };
+}
+
+/** Runs the build with failpoints and kills it where `failpoint` names. */
+export function killAt(failpoint: string, place: Place, args: readonly string[]): CommandResult {
+  const result = runCommand(place, args, { build: "dist-test", env: { OPENCLAW_FAILPOINT: failpoint } });
+  if (result.signal !== "SIGKILL") throw new Error(`it was not killed at ${failpoint}: ${result.stdout}${result.stderr}`);
+  return result;
+}

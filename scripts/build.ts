@@ -67,10 +67,11 @@ await bundle.write({
         name: "config",
         test: /src\/config\/(?:[a-z-]*(?:load|snapshot|dotenv|environment|include|origin|path|source-files|tilde|version|sha256)\.ts|document\/|migrate\/|schema\/index|validate\/(?!hints|schema-export))|src\/cli\/config-source/,
       },
+      { name: "thread", test: /src\/store\/(?:warm-up|sqlite\/thread)\.ts/ },
       { name: "engine", test: /src\/store\/(?:sqlite\/(?:areas\/|connection|handlers|open|migrations|schema)|projection\/)/ },
       {
         name: "app",
-        test: /src\/(?:app|gateway)\/|src\/base\/(?:log|redaction|random|ids|builtin)|src\/config\/(?:config|redact|diff|reload-rules|secrets|last-good|shell-environment)\.ts|src\/store\/(?:open|sqlite\/(?:client|sender|thread|waiting|standing|reads))\.ts/,
+        test: /src\/(?:app|gateway)\/|src\/base\/(?:log|redaction|random|ids|builtin)|src\/config\/(?:config|redact|diff|reload-rules|secrets|last-good|shell-environment)\.ts|src\/store\/(?:open|sqlite\/(?:client|messages|sender|waiting|standing|reads))\.ts/,
       },
     ],
   },

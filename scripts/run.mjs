@@ -55,13 +55,9 @@ async function install() {
   const code = await progress("installing dependencies and the pinned runtime", () => {
     const windows = process.platform === "win32";
     return new Promise((resolve, reject) => {
-      const child = spawn(windows ? "npm.cmd" : "npm", ["ci", "--no-audit", "--no-fund", "--loglevel=error"], {
-        cwd: ROOT,
-        shell: windows,
-        stdio: ["ignore", "pipe", "pipe"],
-        // A production setting around us must not leave out what builds the product.
-        env: { ...process.env, NODE_ENV: "development", npm_config_omit: "", npm_config_include: "dev optional" },
-      });
+      // A production setting around us must not leave out what builds the product.
+      const args = ["ci", "--include=dev", "--include=optional", "--no-audit", "--no-fund", "--loglevel=error"];
+      const child = spawn(windows ? "npm.cmd" : "npm", args, { cwd: ROOT, shell: windows, stdio: ["ignore", "pipe", "pipe"] });
       child.stdout.on("data", (chunk) => chunks.push(chunk));
       child.stderr.on("data", (chunk) => chunks.push(chunk));
       child.on("error", reject);

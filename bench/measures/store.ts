@@ -26,7 +26,7 @@ function rawAppends(folder: string, rounds: number): number {
 }
 
 function message(index: number) {
-  return { id: `m${index}`, channel: "bench", account: "default", conversation: `c${index % 64}`, messageId: `id-${index}`, kind: "message", text: TEXT };
+  return { channel: "bench", account: "default", conversation: `c${index % 64}`, messageId: `id-${index}`, kind: "message", text: TEXT };
 }
 
 async function sequential(store: Store, from: number, rounds: number): Promise<number[]> {

@@ -1,4 +1,3 @@
-import { loadHttp } from "../base/builtin.ts";
 import { systemClock } from "../base/clock.ts";
 import { createIds } from "../base/ids.ts";
 import { systemRandom } from "../base/random.ts";
@@ -6,7 +5,7 @@ import { createRedactor } from "../base/redaction.ts";
 import type { Logger } from "../base/log/logger.ts";
 import { gatewayPort, openConfig, type Config, type ConfigEvent, type Env } from "../config/index.ts";
 import { createGateway, type HealthReport } from "../gateway/index.ts";
-import { openStore } from "../store/index.ts";
+import { openStore, type Store, type StoreThread } from "../store/index.ts";
 import { reportHealth } from "./health.ts";
 import { openLogging, type LoggingOptions } from "./logging.ts";
 import { scheduleMaintenance } from "./maintenance.ts";
@@ -20,6 +19,8 @@ export interface AppOptions {
   readonly version: string;
   readonly pid: number;
   readonly console: LoggingOptions["console"];
+  /** The store's thread, when it was started ahead. */
+  readonly storeThread?: StoreThread | undefined;
   readonly flags: {
     readonly port?: number | undefined;
     readonly allowUnconfigured: boolean;
@@ -60,18 +61,23 @@ export async function createApp(options: AppOptions): Promise<App> {
   for (const text of warnings) log.room("config").warn(text);
   if (snapshot.source === "last-good") log.room("config").error(`running on the last good configuration: ${snapshot.reason}`);
 
-  // The store opens in a thread of its own; this one loads meanwhile what it needs to listen.
-  const opening = openStore({ stateDir, clock, log: (message, details) => log.room("store").warn(message, details) });
-  loadHttp();
-  const store = stack.use(await opening);
-  const failure = Promise.withResolvers<string>();
-  stack.use(store.onFailure((found) => failure.resolve(found.message)));
-  stack.use(scheduleMaintenance({ store, clock, log: log.room("store"), config: () => config.current }));
-
+  let store: Store | undefined;
   let broken = snapshot.source === "last-good" ? snapshot.reason : undefined;
   const health = (): HealthReport => reportHealth({ ...options, startedAt, now: clock.now, config, brokenFile: () => broken, store });
   const port = gatewayPort(options.env, { flag: options.flags.port, config: config.current.gateway?.port });
-  const gateway = stack.use(await createGateway({ host: "127.0.0.1", port, health, runSecret, log: log.room("gateway") }));
+  // Side by side: the store opens in its own thread. Until both are done, health says "starting" and nothing is accepted.
+  const [opened, listening] = await Promise.allSettled([
+    openStore({ stateDir, clock, thread: options.storeThread, log: (message, details) => log.room("store").warn(message, details) }).then(
+      (open) => (store = stack.use(open)),
+    ),
+    createGateway({ host: "127.0.0.1", port, health, runSecret, log: log.room("gateway") }).then((open) => stack.use(open)),
+  ]);
+  if (opened.status === "rejected") throw opened.reason;
+  if (listening.status === "rejected") throw listening.reason;
+  const gateway = listening.value;
+  const failure = Promise.withResolvers<string>();
+  stack.use(opened.value.onFailure((found) => failure.resolve(found.message)));
+  stack.use(scheduleMaintenance({ store: opened.value, clock, log: log.room("store"), config: () => config.current }));
   lock.announce(gateway.port);
   log.info(`ready on ${gateway.url}`, { version: options.version, state: stateDir, log: logging.path() });
 

@@ -10,24 +10,25 @@ export interface HealthDeps {
   readonly config: Config;
   /** Why the file as it is now is not used; undefined when it is. */
   readonly brokenFile: () => string | undefined;
-  readonly store: Store;
+  /** Undefined while it opens. */
+  readonly store: Store | undefined;
 }
 
 /** What is well and what is not, in one answer. */
 export function reportHealth({ version, pid, startedAt, now, config, brokenFile, store }: HealthDeps): HealthReport {
   const snapshot = config.snapshot();
-  const stored = store.health();
+  const stored = store?.health();
   const broken = brokenFile();
   const problems = [
-    ...(stored.failure ? [`the store failed: ${stored.failure.message}`] : []),
-    ...(stored.diskFull ? ["the disk is full: nothing new is accepted until there is space"] : []),
-    ...stored.notices.map((notice) => notice.message),
+    ...(stored?.failure ? [`the store failed: ${stored.failure.message}`] : []),
+    ...(stored?.diskFull ? ["the disk is full: nothing new is accepted until there is space"] : []),
+    ...(stored?.notices ?? []).map((notice) => notice.message),
     ...(broken === undefined ? [] : [broken]),
   ];
-  const failed = stored.state === "failed";
-  const status: HealthState = failed ? "failed" : problems.length > 0 ? "degraded" : "ok";
+  const failed = stored?.state === "failed";
+  const status: HealthState = !stored ? "starting" : failed ? "failed" : problems.length > 0 ? "degraded" : "ok";
   return {
-    ok: !failed,
+    ok: status === "ok" || status === "degraded",
     status,
     version,
     pid,
@@ -39,6 +40,6 @@ export function reportHealth({ version, pid, startedAt, now, config, brokenFile,
       source: snapshot.source === "last-good" ? "last-good" : snapshot.exists ? "file" : "defaults",
       issues: broken === undefined ? [] : broken.split("\n").slice(1),
     },
-    store: { ...stored },
+    store: { ...(stored ?? { state: "opening" }) },
   };
 }

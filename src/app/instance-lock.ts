@@ -115,6 +115,7 @@ export function acquireLock(path: string, info: Omit<LockHolder, "pid" | "create
   try {
     writeFileSync(temporary, JSON.stringify(content), { mode: 0o600 });
   } catch (error) {
+    rmSync(temporary, { force: true });
     throw fileError(path, "could not take the lock", error);
   }
   try {

@@ -1,7 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import { createConsoleSink, type ConsoleStyle } from "../base/log/console-sink.ts";
 import { createFileSink, type FileSink } from "../base/log/file-sink.ts";
-import { createLogger, type Logger, type LogLevel } from "../base/log/logger.ts";
+import { createLogger, type Logger } from "../base/log/logger.ts";
 import type { Redactor } from "../base/redaction.ts";
 import type { OpenClawConfig } from "../config/index.ts";
 import { logFileAt } from "./log-file.ts";
@@ -40,6 +40,6 @@ export function openLogging({ settings, stateDir, console, verbose }: LoggingOpt
     { sink: file, level: settings?.level ?? "info" },
     { sink: screen, level: verbose ? "debug" : (settings?.consoleLevel ?? "info") },
   ] as const;
-  const levels = (settings?.levels ?? {}) as Record<string, LogLevel>;
+  const levels = settings?.levels ?? {};
   return { log: createLogger({ ...deps, outputs, levels }), file, path: () => fileAt(deps.clock.now()) };
 }

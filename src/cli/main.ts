@@ -1,6 +1,7 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
-import { profileEnv } from "../config/index.ts";
+import { basename, dirname } from "node:path";
+import { profileEnv, stateFolder } from "../config/index.ts";
 import { parseGlobals } from "./arguments.ts";
 import { COMMANDS } from "./commands/index.ts";
 import { dispatch } from "./dispatch.ts";
@@ -53,6 +54,22 @@ function createIo(env: Io["env"], noColor: boolean): Io {
   };
 }
 
+/** A restore that died between its two moves left no state folder: what it had ready is put in place before anything makes a new one. */
+async function endRestore({ env, cwd }: Io): Promise<void> {
+  const state = stateFolder({ env, cwd, exists: existsSync, osHome: homedir() });
+  if (existsSync(state) || !namesIn(dirname(state)).some((name) => name.startsWith(`${basename(state)}.restore-`))) return;
+  const { loadBackup } = await import("../store/index.ts");
+  (await loadBackup()).finishRestore(state);
+}
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return []; // Not there, or not for this user to see: then nobody restored into it.
+  }
+}
+
 /** The program. Sets the exit code and lets the process end by itself, so that nothing written is cut off. */
 export async function main(args: readonly string[]): Promise<void> {
   const json = args.includes("--json");
@@ -69,7 +86,10 @@ export async function main(args: readonly string[]): Promise<void> {
   try {
     if (globals.version) io.out(`${io.version}\n`);
     else if (globals.help) io.out(rootHelp(COMMANDS, io.version, io.color));
-    else process.exitCode = await dispatch(COMMANDS, globals.rest, io);
+    else {
+      await endRestore(io);
+      process.exitCode = await dispatch(COMMANDS, globals.rest, io);
+    }
   } catch (error) {
     process.exitCode = showFailure(error, io, json);
   }

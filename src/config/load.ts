@@ -92,7 +92,7 @@ export function loadConfig(options: LoadOptions): Loaded {
     parsed: main.document.value,
     resolved: main.document.root ? resolved : {},
     get config() {
-      return (config ??= valid ? finished(migrated.value, env, home, options.sections) : ({} as OpenClawConfig));
+      return (config ??= valid ? finished(migrated.value, env, home, options.sections) : {});
     },
     valid,
     issues: found.filter((issue) => issue.severity === "error"),

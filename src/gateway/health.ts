@@ -1,5 +1,5 @@
-/** `ok`: everything works; `degraded`: it works, but somebody should look; `failed`: nothing is acknowledged any more. */
-export type HealthState = "ok" | "degraded" | "failed";
+/** `starting`: not ready yet; `ok`: everything works; `degraded`: it works, but somebody should look; `failed`: nothing is acknowledged any more. */
+export type HealthState = "starting" | "ok" | "degraded" | "failed";
 
 /** What `/health` and `openclaw status` show. */
 export interface HealthReport {

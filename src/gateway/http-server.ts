@@ -51,7 +51,7 @@ function handle(deps: GatewayDeps, request: IncomingMessage, response: ServerRes
   if (path === "/health") {
     const report = deps.health();
     const trusted = equalSecrets(request.headers.authorization ?? "", `Bearer ${deps.runSecret}`);
-    return sendJson(response, report.status === "failed" ? 503 : 200, trusted ? report : { ok: report.ok, status: report.status });
+    return sendJson(response, report.ok ? 200 : 503, trusted ? report : { ok: report.ok, status: report.status });
   }
   if (path === "/") return send(response, 200, "text/html", welcomePage(deps.health()));
   return sendJson(response, 404, { error: `nothing at ${path}` });

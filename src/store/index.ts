@@ -5,6 +5,7 @@
 import type * as backup from "./backup/index.ts";
 
 export { openStore, type OpenStoreOptions } from "./open.ts";
+export { warmUpStore, type StoreThread } from "./warm-up.ts";
 export type { CommitOptions, Fence, MaintainOptions, Store, StoreFailure, StoreHealth, StoreNotice } from "./store.ts";
 export { DEFAULT_RETENTION, type MaintenanceReport, type RetentionPolicy } from "./retention.ts";
 export type { ReadInput, ReadKind, ReadResult, Results, Write, WriteInput, WriteKind, WriteResult } from "./areas/index.ts";

@@ -1,11 +1,11 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { AppError } from "../base/errors.ts";
+import { AppError, messageOf } from "../base/errors.ts";
 import type { ReadInput, ReadKind, ReadResult } from "./areas/index.ts";
 import { createStatements, runRead } from "./sqlite/connection.ts";
-import { storeError } from "./sqlite/failure.ts";
+import { isDamage, storeError } from "./sqlite/failure.ts";
 import { assertReadable, MIGRATIONS } from "./sqlite/migrations.ts";
-import { openReader } from "./sqlite/open.ts";
+import { markSuspect, openReader } from "./sqlite/open.ts";
 
 /** A look into the state from another process: reads only, in this thread, whether a gateway runs or not. */
 export interface Inspection extends Disposable {
@@ -21,7 +21,14 @@ export function inspectStore(stateDir: string): Inspection | undefined {
     assertReadable(db, MIGRATIONS);
     const context = { sql: createStatements(db) };
     return {
-      read: (kind, input) => runRead(context, kind, input),
+      read(kind, input) {
+        try {
+          return runRead(context, kind, input);
+        } catch (error) {
+          if (isDamage(error)) markSuspect(file, messageOf(error));
+          throw storeError(`could not read ${file}`, error);
+        }
+      },
       [Symbol.dispose]: () => db.close(),
     };
   } catch (error) {

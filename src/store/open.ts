@@ -1,11 +1,14 @@
 import type { Clock } from "../base/clock.ts";
 import type { Store } from "./store.ts";
 import { openSqlite } from "./sqlite/client.ts";
+import type { StoreThread } from "./warm-up.ts";
 
 export interface OpenStoreOptions {
   /** Folder of the state; made when it is not there. */
   readonly stateDir: string;
   readonly clock: Clock;
+  /** From `warmUpStore`; without it the thread is started now. */
+  readonly thread?: StoreThread | undefined;
   /** Told what a person should know: repairs, imports, failures. */
   readonly log?: (message: string, details?: Readonly<Record<string, unknown>>) => void;
   /** Commits, and roughly bytes, that may wait for their fsync before the next is refused. */

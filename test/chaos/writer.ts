@@ -20,10 +20,7 @@ async function write(writer: number): Promise<never> {
     const id = n.toString(16).padStart(8, "0");
     const line = JSON.stringify({ type: "message", id, parentId: leaf, n, text: "ü".repeat(n % 90) });
     await store.commit([
-      [
-        "inbox.accept",
-        { id: `${writer}-${n}`, channel: "chaos", account: "default", conversation: String(writer), messageId: String(n), kind: "message", text: line },
-      ],
+      ["inbox.accept", { channel: "chaos", account: "default", conversation: String(writer), messageId: String(n), kind: "message", text: line }],
       ["transcripts.append", { file, entries: [{ id, parentId: leaf, type: "message", line }], expectLeaf: leaf }],
     ]);
     leaf = id;

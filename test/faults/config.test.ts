@@ -1,10 +1,12 @@
+import { spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync, statSync, symlinkSync, truncateSync, writeFileSync, chmodSync, existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { seededRandom } from "../../src/base/random.ts";
 import { fingerprint } from "../harness/fingerprint.ts";
 import { makePlace, ROOT, type Place } from "../harness/gateway-process.ts";
-import { AS_NOBODY, giveToNobody, needNobody } from "../harness/privileges.ts";
+import { fill } from "../harness/full-disk.ts";
+import { AS_NOBODY, disturb, giveToNobody, mountTmpfs, needMounts, needNobody, needStrace } from "../harness/privileges.ts";
 import { killAt, runCommand } from "../harness/program.ts";
 
 const GOOD = `{\n  // the one that works\n  gateway: { mode: "local" },\n  logging: { level: "debug" },\n}\n`;
@@ -37,6 +39,11 @@ const BROKEN: readonly Broken[] = [
       truncateSync(place.configPath, 100 * 1024 * 1024);
     },
     says: /openclaw\.json is 100 MB; a configuration has at most 10 MB; check that the path names the right file/,
+  },
+  {
+    what: "a named pipe",
+    arrange: (place) => expect(spawnSync("mkfifo", [place.configPath]).status).toBe(0),
+    says: /openclaw\.json is not a regular file; name one/,
   },
   { what: "a folder", arrange: (place) => mkdirSync(place.configPath), says: /openclaw\.json is a folder; name a file/ },
   {
@@ -76,25 +83,28 @@ const BROKEN: readonly Broken[] = [
 async function stopped(place: Place): Promise<void> {
   const gateway = await place.gateway();
   expect(gateway.url, gateway.output()).toBeDefined();
-  await expect.poll(() => existsSync(join(place.stateDir, "config.last-good.json"))).toBe(true);
+  await expect.poll(() => existsSync(join(place.stateDir, "config.last-good.json")), { timeout: 10_000 }).toBe(true);
   gateway.child.kill("SIGTERM");
   expect((await gateway.exited).code).toBe(0);
 }
 
-test.each(BROKEN)("a broken configuration ($what) is refused with its place by validate and by a first start, and neither changes anything", ({ arrange, says }) => {
-  const place = makePlace();
-  arrange(place);
-  const before = fingerprint(place.home);
-  const validated = place.cli("config", "validate");
-  expect([validated.code, validated.stdout]).toEqual([1, expect.stringMatching(says)]);
-  const started = place.cli("gateway", "--port", "0", "--allow-unconfigured");
-  expect([started.code, started.stderr]).toEqual([1, expect.stringMatching(says)]);
-  expect(`${validated.stderr}${started.stderr}`).not.toContain("defect");
-  const status = place.cli("status", "--json");
-  expect([status.code, JSON.parse(status.stdout)]).toEqual([0, expect.objectContaining({ config: expect.objectContaining({ valid: false }) })]);
-  expect(JSON.parse(status.stdout).config.issues.join("\n")).toMatch(says);
-  expect(fingerprint(place.home)).toEqual(before);
-});
+test.each(BROKEN)(
+  "a broken configuration ($what) is refused with its place by validate and by a first start, and neither changes anything",
+  ({ arrange, says }) => {
+    const place = makePlace();
+    arrange(place);
+    const before = fingerprint(place.home);
+    const validated = place.cli("config", "validate");
+    expect([validated.code, validated.stdout]).toEqual([1, expect.stringMatching(says)]);
+    const started = place.cli("gateway", "--port", "0", "--allow-unconfigured");
+    expect([started.code, started.stderr]).toEqual([1, expect.stringMatching(says)]);
+    expect(`${validated.stderr}${started.stderr}`).not.toContain("defect");
+    const status = place.cli("status", "--json");
+    expect([status.code, JSON.parse(status.stdout)]).toEqual([0, expect.objectContaining({ config: expect.objectContaining({ valid: false }) })]);
+    expect(JSON.parse(status.stdout).config.issues.join("\n")).toMatch(says);
+    expect(fingerprint(place.home)).toEqual(before);
+  },
+);
 
 test("whatever has become of the configuration, a gateway that ran before starts on the last good one and says so in health", { timeout: 60_000 }, async () => {
   const place = makePlace();
@@ -162,13 +172,46 @@ test("a configuration that became unreadable gives way to the last good one", as
   place.configure(GOOD);
   giveToNobody(place.home, place.configPath);
   const first = await place.gateway({ wrap: AS_NOBODY });
-  await expect.poll(() => existsSync(join(place.stateDir, "config.last-good.json"))).toBe(true);
+  await expect.poll(() => existsSync(join(place.stateDir, "config.last-good.json")), { timeout: 10_000 }).toBe(true);
   first.child.kill("SIGTERM");
   await first.exited;
   chmodSync(place.configPath, 0o000);
   await using second = await place.gateway({ wrap: AS_NOBODY });
   expect(second.url, second.output()).toBeDefined();
   expect(JSON.parse(place.cli("status", "--json").stdout).health).toMatchObject({ status: "degraded", config: { source: "last-good" } });
+});
+
+test("a last good configuration that is damaged itself is not used: the start is refused with what is wrong with the file", async () => {
+  const place = makePlace();
+  place.configure(GOOD);
+  await stopped(place);
+  writeFileSync(join(place.stateDir, "config.last-good.json"), `{ "version": 1, "pa`);
+  place.configure(GOOD.slice(0, -6));
+  const { code, stderr } = place.cli("gateway", "--port", "0");
+  expect([code, stderr]).toEqual([1, expect.stringMatching(/openclaw\.json:\d+:\d+: /)]);
+});
+
+test("a change that does not fit on the disk is refused with the file's name, and the file stays as it was", (context) => {
+  needMounts(context);
+  using disk = mountTmpfs("64k");
+  const place = makePlace();
+  const env = { OPENCLAW_CONFIG_PATH: join(disk.path, "openclaw.json") };
+  writeFileSync(env.OPENCLAW_CONFIG_PATH, GOOD);
+  fill(disk.path);
+  const { code, stderr } = runCommand(place, ["config", "set", "logging.level", "warn"], { env });
+  expect([code, stderr]).toEqual([1, expect.stringMatching(/could not write: .*openclaw\.json.* does not fit: the disk is full; free some space/)]);
+  expect([readFileSync(env.OPENCLAW_CONFIG_PATH, "utf8"), readdirSync(disk.path).sort()]).toEqual([GOOD, ["ballast", "openclaw.json"]]);
+});
+
+test("a change that cannot be made durable is refused, and the file stays as it was", (context) => {
+  needStrace(context);
+  const place = makePlace();
+  place.configure(GOOD);
+  const { wrap } = disturb("fsync,fdatasync:error=EIO", []);
+  const { code, stderr } = runCommand(place, ["config", "set", "logging.level", "warn"], { wrap });
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/openclaw\.json.* could not be read or written: the disk reports an error; check the disk before anything else/);
+  expect([readFileSync(place.configPath, "utf8"), readdirSync(place.home).filter((name) => name.endsWith(".tmp"))]).toEqual([GOOD, []]);
 });
 
 test.each(["1", "2"])("a change killed right after the file was written (pass %s) leaves a whole file, old or new, and what was there before", (pass) => {

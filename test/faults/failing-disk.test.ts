@@ -1,11 +1,16 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { findBroken } from "../chaos/kills.ts";
+import { fingerprint } from "../harness/fingerprint.ts";
+import { fill } from "../harness/full-disk.ts";
 import { makePlace } from "../harness/gateway-process.ts";
 import { disturb, mountTmpfs, needMounts, needStrace } from "../harness/privileges.ts";
+import { isImported, manyTranscripts, transcriptCount } from "./seed.ts";
 import { startWriting } from "./writing.ts";
+
+const POLL = { timeout: 10_000 };
 
 function makeStateDir(): string {
   const folder = mkdtempSync(join(tmpdir(), "openclaw-faults-"));
@@ -22,19 +27,22 @@ function afterFailure(calls: readonly string[]): readonly string[] {
   return calls.slice(first + 1);
 }
 
-test.for([5, 17, 60])("when sync %i of the log fails, nothing acknowledged is lost, nothing more is acknowledged, and it is not synced again", async (nth, context) => {
-  needStrace(context);
-  const stateDir = makeStateDir();
-  await startAndStop(stateDir);
-  const fault = disturb(`fsync,fdatasync:error=EIO:when=${nth}+`, [join(stateDir, "openclaw.db-wal")]);
-  const writing = startWriting(stateDir, { writers: 8, wrap: fault.wrap });
-  const { code, end, acknowledged, errors } = await writing.ended;
-  expect([code, errors]).toEqual([1, ""]);
-  expect(end).toMatchObject({ refused: { STORE_FAILED: 8 }, late: "STORE_FAILED", state: "failed" });
-  for (const message of [end!.failure!.message, ...end!.messages]) expect(message).toMatch(/the disk reports an error; check it before anything else/);
-  expect(afterFailure(await fault.calls(writing.child.pid))).toEqual([]);
-  expect(await findBroken(stateDir, acknowledged)).toEqual([]);
-});
+test.for([5, 17, 60])(
+  "when sync %i of the log fails, nothing acknowledged is lost, nothing more is acknowledged, and it is not synced again",
+  async (nth, context) => {
+    needStrace(context);
+    const stateDir = makeStateDir();
+    await startAndStop(stateDir);
+    const fault = disturb(`fsync,fdatasync:error=EIO:when=${nth}+`, [join(stateDir, "openclaw.db-wal")]);
+    const writing = startWriting(stateDir, { writers: 8, wrap: fault.wrap });
+    const { code, end, acknowledged, errors } = await writing.ended;
+    expect([code, errors]).toEqual([1, ""]);
+    expect(end).toMatchObject({ refused: { STORE_FAILED: 8 }, late: "STORE_FAILED", state: "failed" });
+    for (const message of [end!.failure!.message, ...end!.messages]) expect(message).toMatch(/the disk reports an error; check it before anything else/);
+    expect(afterFailure(await fault.calls(writing.child.pid))).toEqual([]);
+    expect(await findBroken(stateDir, acknowledged)).toEqual([]);
+  },
+);
 
 /** A database that exists, so that what fails next is a commit and not its making. */
 async function startAndStop(stateDir: string): Promise<void> {
@@ -58,19 +66,22 @@ test("when moving the log into the database fails, nothing acknowledged is lost 
   expect(await findBroken(stateDir, acknowledged)).toEqual([]);
 });
 
-test.for(["error=ENOSPC:when=200+", "error=EIO:when=200+"])("when writing the log fails (%s), nothing acknowledged is lost and nothing more is acknowledged", async (how, context) => {
-  needStrace(context);
-  const stateDir = makeStateDir();
-  await startAndStop(stateDir);
-  const fault = disturb(`pwrite64:${how}`, [join(stateDir, "openclaw.db-wal")]);
-  const { code, end, acknowledged, total } = await startWriting(stateDir, { writers: 8, wrap: fault.wrap }).ended;
-  const expected = how.includes("ENOSPC") ? "DISK_FULL" : "STORE_FAILED";
-  expect(code).toBe(1);
-  expect(end).toMatchObject({ refused: { [expected]: 8 } });
-  expect(["STORE_FAILED", "DISK_FULL"]).toContain(end!.late);
-  expect(total).toBeGreaterThan(0);
-  expect(await findBroken(stateDir, acknowledged)).toEqual([]);
-});
+test.for(["error=ENOSPC:when=200+", "error=EIO:when=200+"])(
+  "when writing the log fails (%s), nothing acknowledged is lost and nothing more is acknowledged",
+  async (how, context) => {
+    needStrace(context);
+    const stateDir = makeStateDir();
+    await startAndStop(stateDir);
+    const fault = disturb(`pwrite64:${how}`, [join(stateDir, "openclaw.db-wal")]);
+    const { code, end, acknowledged, total } = await startWriting(stateDir, { writers: 8, wrap: fault.wrap }).ended;
+    const expected = how.includes("ENOSPC") ? "DISK_FULL" : "STORE_FAILED";
+    expect(code).toBe(1);
+    expect(end).toMatchObject({ refused: { [expected]: 8 } });
+    expect(["STORE_FAILED", "DISK_FULL"]).toContain(end!.late);
+    expect(total).toBeGreaterThan(0);
+    expect(await findBroken(stateDir, acknowledged)).toEqual([]);
+  },
+);
 
 test("a disk that is full refuses before it acknowledges, and nothing acknowledged is lost when space is back", async (context) => {
   needMounts(context);
@@ -92,16 +103,6 @@ test("a disk that is full refuses before it acknowledges, and nothing acknowledg
   expect(await findBroken(stateDir, after.acknowledged)).toEqual([]);
 });
 
-/** Transcripts that a first start takes over in many small commits, while the gateway is already there for others. */
-function manyTranscripts(stateDir: string, count: number): void {
-  const folder = join(stateDir, "agents/main/sessions");
-  mkdirSync(folder, { recursive: true });
-  for (let n = 0; n < count; n += 1) {
-    const header = JSON.stringify({ type: "session", version: 3, id: `s-${n}`, timestamp: "2026-01-01T00:00:00.000Z" });
-    writeFileSync(join(folder, `s-${n}.jsonl`), `${header}\n${JSON.stringify({ type: "message", id: "00000001", parentId: null, n })}\n`);
-  }
-}
-
 test("a gateway whose disk fails says why on the screen and ends with exit code 1, and the next start goes on", async (context) => {
   needStrace(context);
   const place = makePlace();
@@ -116,7 +117,48 @@ test("a gateway whose disk fails says why on the screen and ends with exit code 
   }
   await using again = await place.gateway();
   expect(again.url, again.output()).toBeDefined();
-  await expect.poll(() => JSON.parse(place.cli("status", "--json").stdout).health, { timeout: 10_000 }).toMatchObject({ status: "ok", store: { state: "open" } });
+  await expect.poll(() => isImported(place.stateDir), POLL).toBe(true);
+  expect(JSON.parse(place.cli("status", "--json").stdout).health).toMatchObject({ status: "ok", store: { state: "open" } });
+  expect(transcriptCount(place.stateDir)).toBe(60);
+});
+
+test("a gateway whose disk becomes full while it takes files over says so, keeps them, and goes on when there is space", async (context) => {
+  needMounts(context);
+  using disk = mountTmpfs("3m");
+  const place = makePlace();
+  const stateDir = join(disk.path, "state");
+  manyTranscripts(stateDir, 60, 20_000);
+  const before = fingerprint(join(stateDir, "agents"));
+  {
+    await using gateway = await place.gateway({ env: { OPENCLAW_STATE_DIR: stateDir } });
+    expect(await gateway.exited).toEqual({ code: 1, signal: null });
+    expect(gateway.output()).toMatch(/the disk is full; free some space/);
+    expect(gateway.output()).not.toContain("defect");
+    expect(fingerprint(join(stateDir, "agents"))).toEqual(before);
+  }
+  disk.resize("16m");
+  await using again = await place.gateway({ env: { OPENCLAW_STATE_DIR: stateDir } });
+  expect(again.url, again.output()).toBeDefined();
+  await expect.poll(() => isImported(stateDir), POLL).toBe(true);
+  expect(transcriptCount(stateDir)).toBe(60);
+  expect(fingerprint(join(stateDir, "agents"))).toEqual(before);
+});
+
+test("a gateway that has nothing to write survives a disk that has become full, and stops in order", async (context) => {
+  needMounts(context);
+  using disk = mountTmpfs("2m");
+  const place = makePlace();
+  const env = { OPENCLAW_STATE_DIR: join(disk.path, "state") };
+  place.configure(`{ gateway: { mode: "local", reload: { debounceMs: 10 } } }`);
+  await using gateway = await place.gateway({ env });
+  expect(gateway.url, gateway.output()).toBeDefined();
+  fill(disk.path);
+  place.configure(`{ gateway: { mode: "local", reload: { debounceMs: 10 } }, logging: { level: "debug" } }`);
+  await gateway.waitFor("configuration changed");
+  expect(await (await fetch(`${gateway.url}/health`)).json()).toMatchObject({ ok: true });
+  gateway.child.kill("SIGTERM");
+  expect(await gateway.exited).toEqual({ code: 0, signal: null });
+  expect(gateway.output()).not.toMatch(/defect|at .*\.js:\d+/);
 });
 
 test("a gateway whose database cannot be made durable at the start does not start and says why", async (context) => {
@@ -133,14 +175,14 @@ test("a slow disk slows what is written and nothing else: health is answered at 
   needStrace(context);
   const place = makePlace();
   manyTranscripts(place.stateDir, 200);
-  // Each sync takes 200 ms from the moment the gateway is ready; the import goes on for the rest of the test.
-  const fault = disturb("fsync,fdatasync:delay_enter=200000:when=8+", [join(place.stateDir, "openclaw.db-wal")]);
+  // Each sync takes half a second from about the moment the gateway is ready; the import goes on for the rest of the test.
+  const fault = disturb("fsync,fdatasync:delay_enter=500000:when=8+", [join(place.stateDir, "openclaw.db-wal")]);
   await using gateway = await place.gateway({ wrap: fault.wrap });
   expect(gateway.url, gateway.output()).toBeDefined();
-  expect(await slowestAnswer(`${gateway.url}/health`, 1000)).toBeLessThan(150);
+  expect(await slowestAnswer(`${gateway.url}/health`, 1600)).toBeLessThan(400);
   gateway.child.kill("SIGTERM");
   expect((await gateway.exited).code).toBe(0);
-  expect((await fault.calls(gateway.child.pid)).filter((line) => line.includes("(DELAYED)")).length).toBeGreaterThan(3);
+  expect((await fault.calls(gateway.child.pid)).filter((line) => line.includes("(DELAYED)")).length).toBeGreaterThan(2);
 });
 
 async function slowestAnswer(url: string, forMs: number): Promise<number> {

@@ -1,4 +1,4 @@
-import { cpSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { ROOT } from "../harness/gateway-process.ts";
@@ -45,4 +45,25 @@ export function importedRows(stateDir: string): string {
     "SELECT count(*) FROM devices UNION ALL SELECT count(*) FROM pairing_requests UNION ALL SELECT count(*) FROM subagents",
   ];
   return JSON.stringify(queries.map((query) => db.prepare(query).all())).replaceAll(stateDir, "<state>");
+}
+
+/** Transcripts that a first start takes over in many small commits, while the gateway is already there for others. */
+export function manyTranscripts(stateDir: string, count: number, bytes = 10): void {
+  const folder = join(stateDir, "agents/main/sessions");
+  mkdirSync(folder, { recursive: true });
+  for (let n = 0; n < count; n += 1) {
+    const header = JSON.stringify({ type: "session", version: 3, id: `s-${n}`, timestamp: "2026-01-01T00:00:00.000Z" });
+    writeFileSync(join(folder, `s-${n}.jsonl`), `${header}\n${JSON.stringify({ type: "message", id: "00000001", parentId: null, text: "z".repeat(bytes) })}\n`);
+  }
+}
+
+/** True when everything that was found in files is in the database. */
+export function isImported(stateDir: string): boolean {
+  using db = new DatabaseSync(join(stateDir, "openclaw.db"), { readOnly: true });
+  return db.prepare("SELECT 1 FROM meta WHERE key = 'store.imported'").get() !== undefined;
+}
+
+export function transcriptCount(stateDir: string): number {
+  using db = new DatabaseSync(join(stateDir, "openclaw.db"), { readOnly: true });
+  return Number(db.prepare("SELECT count(*) AS n FROM transcripts").get()!["n"]);
 }

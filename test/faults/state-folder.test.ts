@@ -1,17 +1,32 @@
-import { appendFileSync, chmodSync, closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, renameSync, statSync, truncateSync, writeFileSync, writeSync } from "node:fs";
+import {
+  appendFileSync,
+  chmodSync,
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
 import { fingerprint } from "../harness/fingerprint.ts";
 import { makePlace, type Place } from "../harness/gateway-process.ts";
+import { fill } from "../harness/full-disk.ts";
 import { AS_NOBODY, giveToNobody, mountTmpfs, needMounts, needNobody } from "../harness/privileges.ts";
 import { openTestStore, runCommand } from "../harness/program.ts";
-import { copyReference, fileOf, importedRows, seedSessions } from "./seed.ts";
+import { copyReference, fileOf, importedRows, isImported, seedSessions } from "./seed.ts";
 
+const POLL = { timeout: 10_000 };
 const database = (place: Place): string => join(place.stateDir, "openclaw.db");
 const start = (place: Place, stateDir = place.stateDir) => place.gateway({ env: { OPENCLAW_STATE_DIR: stateDir } });
-const sessionKeys = (place: Place): string[] =>
-  JSON.parse(place.cli("sessions", "--json").stdout).sessions.map(({ key }: { key: string }) => key);
+const sessionKeys = (place: Place): string[] => JSON.parse(place.cli("sessions", "--json").stdout).sessions.map(({ key }: { key: string }) => key);
 const status = (place: Place) => JSON.parse(place.cli("status", "--json").stdout);
 
 test("a state folder this user may not write is named with what to do, and is not touched", async (context) => {
@@ -50,19 +65,25 @@ test("a state folder that another user keeps to himself is named with what to do
   }
 });
 
-test("a read-only file system is said to be one, and reading from it still works", async (context) => {
+test("a read-only file system is said to be one, with what to do, by the gateway and by commands", async (context) => {
   needMounts(context);
   using disk = mountTmpfs("8m");
   const place = makePlace();
   const stateDir = join(disk.path, "state");
   await seedSessions(stateDir, 3);
+  const before = fingerprint(stateDir);
   disk.readOnly();
   await using gateway = await start(place, stateDir);
   expect((await gateway.exited).code).toBe(1);
   expect(gateway.output()).toMatch(new RegExp(`${stateDir}.* is on a read-only file system; remount it writable or choose another folder`));
-  const { code, stdout } = runCommand(place, ["sessions", "--json"], { env: { OPENCLAW_STATE_DIR: stateDir } });
-  expect(code).toBe(0);
-  expect(JSON.parse(stdout).count).toBe(3);
+  for (const args of [["sessions"], ["backup", "create"]]) {
+    const { code, stderr } = runCommand(place, args, { env: { OPENCLAW_STATE_DIR: stateDir } });
+    expect([code, stderr], args.join(" ")).toEqual([
+      1,
+      expect.stringMatching(/openclaw\.db.*: the database cannot be opened; check that the state folder exists and may be written/),
+    ]);
+  }
+  expect(fingerprint(stateDir)).toEqual(before);
 });
 
 test("a disk that is full at the start is said to be, and what is there stays as it was", async (context) => {
@@ -94,20 +115,6 @@ test("a disk that is full before the first start is said to be, and the next sta
   await using second = await start(place, stateDir);
   expect(second.url, second.output()).toBeDefined();
 });
-
-/** Writes until there is no more room than `left` bytes. */
-function fill(folder: string, left = 0): void {
-  const path = join(folder, "ballast");
-  const fd = openSync(path, "w");
-  try {
-    for (;;) writeSync(fd, Buffer.alloc(4096));
-  } catch (error) {
-    expect(error).toMatchObject({ code: "ENOSPC" });
-  } finally {
-    closeSync(fd);
-  }
-  if (left > 0) truncateSync(path, statSync(path).size - left);
-}
 
 /** Overwrites whole pages of the database with something that is none. */
 function damage(place: Place, firstPage: number, pages: number): Buffer {
@@ -141,21 +148,51 @@ test("a database whose first page is garbage is set aside, and sessions and tran
   expect(fingerprint(join(place.stateDir, "agents"))).toEqual(transcripts);
 });
 
-test("damage in the middle of the database is met, set aside and reported, and what can be read is all there", async () => {
+/** The page at which a table's rows begin. */
+function rootPage(place: Place, table: string): number {
+  using db = new DatabaseSync(database(place), { readOnly: true });
+  return Number(db.prepare("SELECT rootpage FROM sqlite_schema WHERE name = ?").get(table)!["rootpage"]);
+}
+
+test("damage that the gateway meets while it works ends it, and the next start sets the database aside and saves what can be read", async () => {
   const place = makePlace();
   await seedSessions(place.stateDir, 40, 60);
   const transcripts = fingerprint(join(place.stateDir, "agents"));
   const pages = statSync(database(place)).size / 4096;
   const damaged = damage(place, Math.floor(pages / 2), 3);
+  {
+    await using store = await openTestStore(place.stateDir);
+    const reads = KEYS.map((_, n) => store.read("transcripts.page", { file: fileOf(n), limit: 1000 }));
+    const refused = (await Promise.allSettled(reads)).flatMap((read) => (read.status === "rejected" ? [read.reason] : []));
+    expect(refused.length).toBeGreaterThan(0);
+    for (const error of refused)
+      expect(error).toMatchObject({ code: "STORE_DAMAGED", message: expect.stringContaining("start again to save what can be read") });
+    expect(store.health()).toMatchObject({ state: "failed", failure: { code: "STORE_DAMAGED", message: expect.stringContaining(database(place)) } });
+    await expect(store.write("meta.set", { key: "x", value: 1 })).rejects.toMatchObject({ code: "STORE_FAILED" });
+  }
   await using gateway = await place.gateway();
   expect(gateway.url, gateway.output()).toBeDefined();
-  // Whoever meets the damage says so; the next start deals with it.
-  expect(gateway.output()).toContain("the database was damaged");
   expect(status(place).health).toMatchObject({ status: "degraded", store: { notices: [{ kind: "salvaged" }] } });
   expectSetAside(place, damaged);
   expect(sessionKeys(place).sort()).toEqual(KEYS);
   expect(fingerprint(join(place.stateDir, "agents"))).toEqual(transcripts);
 });
+
+test.each([{ args: ["sessions"] }, { args: ["backup", "create"] }])(
+  "damage that a command ($args) meets is named, and the next start sets it aside",
+  async ({ args }) => {
+    const place = makePlace();
+    await seedSessions(place.stateDir, 40);
+    const damaged = damage(place, rootPage(place, "sessions"), 1);
+    const { code, stderr } = place.cli(...args);
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/openclaw\.db.*: the database is damaged; start again to save what can be read/)]);
+    await using gateway = await place.gateway();
+    expect(gateway.url, gateway.output()).toBeDefined();
+    expect(status(place).health).toMatchObject({ status: "degraded", store: { notices: [{ kind: "salvaged" }] } });
+    expectSetAside(place, damaged);
+    expect(sessionKeys(place)).toHaveLength(40);
+  },
+);
 
 test.each([
   ["a text file", (path: string) => writeFileSync(path, "these are my notes\n".repeat(1000))],
@@ -197,7 +234,9 @@ test("a database of a newer version is refused with both versions and stays iden
   const before = fingerprint(place.stateDir);
   await using gateway = await place.gateway();
   expect((await gateway.exited).code).toBe(1);
-  expect(gateway.output()).toMatch(/schema version 99 and needs a program that knows version 99, this one knows \d+; it was left untouched, start the newer version/);
+  expect(gateway.output()).toMatch(
+    /schema version 99 and needs a program that knows version 99, this one knows \d+; it was left untouched, start the newer version/,
+  );
   expect(place.cli("sessions")).toMatchObject({ code: 1, stderr: expect.stringContaining("schema version 99") });
   expect(fingerprint(place.stateDir, /^logs/)).toEqual(before);
 });
@@ -210,7 +249,10 @@ test("a salvage killed between its two moves is finished by the next start", asy
   // The damaged file has left, the new one, complete and on the disk, has not yet arrived.
   renameSync(database(place), join(folder, "salvaged.db"));
   writeFileSync(join(folder, "openclaw.db"), "damaged");
-  writeFileSync(join(folder, "report.json"), JSON.stringify({ folder, reason: "killed", readable: true, findings: [], tables: [], linesFromFiles: 0, sessionsFromFiles: 0 }));
+  writeFileSync(
+    join(folder, "report.json"),
+    JSON.stringify({ folder, reason: "killed", readable: true, findings: [], tables: [], linesFromFiles: 0, sessionsFromFiles: 0 }),
+  );
   await using gateway = await place.gateway();
   expect(gateway.url, gateway.output()).toBeDefined();
   expect(sessionKeys(place).sort()).toEqual(KEYS.filter((key) => /:[0-4]$/.test(key)));
@@ -234,26 +276,21 @@ test("a torn transcript file is mended at its first use, and a foreign line in i
   expect(await store.read("transcripts.tail", { file: fileOf(2), limit: 1 })).toMatchObject([{ line: foreign }]);
 });
 
-test.each([1, 2, 5, 9, 13])("an import killed after its %i. file goes on at the next start and gives what an undisturbed one gives", async (nth) => {
+test.each([1, 2, 5, 9, 13])("an import killed at file %i goes on at the next start and gives what an undisturbed one gives", async (nth) => {
   const [calm, killed] = [makePlace(), makePlace()];
   for (const place of [calm, killed]) copyReference(place.stateDir);
   const original = fingerprint(killed.stateDir);
   {
     await using gateway = await calm.gateway();
-    await expect.poll(() => imported(calm)).toBe(true);
+    await expect.poll(() => isImported(calm.stateDir), POLL).toBe(true);
     expect(gateway.url).toBeDefined();
   }
   const first = await killed.gateway({ build: "dist-test", env: { OPENCLAW_FAILPOINT: `import.file.committed:${nth}` } });
   expect((await first.exited).signal).toBe("SIGKILL");
-  expect(imported(killed)).toBe(false);
+  expect(isImported(killed.stateDir)).toBe(false);
   await using second = await killed.gateway();
   expect(second.url, second.output()).toBeDefined();
-  await expect.poll(() => imported(killed)).toBe(true);
+  await expect.poll(() => isImported(killed.stateDir), POLL).toBe(true);
   expect(importedRows(killed.stateDir)).toBe(importedRows(calm.stateDir));
   expect(fingerprint(killed.stateDir)).toMatchObject(original);
 });
-
-function imported(place: Place): boolean {
-  using db = new DatabaseSync(database(place), { readOnly: true });
-  return db.prepare("SELECT 1 FROM meta WHERE key = 'store.imported'").get() !== undefined;
-}

@@ -62,7 +62,15 @@ async function run(store: StoreRoom.Store): Promise<number> {
   const late = await codeOfWrite(store);
   await closing.promise;
   await store[Symbol.asyncDispose]();
-  const end: WriterEnd = { refused, messages: [...messages], late, state, failure, diskFull, closeMs: stopping === undefined ? 0 : performance.now() - stopping };
+  const end: WriterEnd = {
+    refused,
+    messages: [...messages],
+    late,
+    state,
+    failure,
+    diskFull,
+    closeMs: stopping === undefined ? 0 : performance.now() - stopping,
+  };
   say(`end ${JSON.stringify(end)}`);
   return stopping === undefined ? 1 : 0;
 }

@@ -6,6 +6,7 @@ function describe(path: string): string {
   const stat = lstatSync(path);
   if (stat.isSymbolicLink()) return `-> ${readlinkSync(path)}`;
   if (stat.isDirectory()) return "folder";
+  if (!stat.isFile()) return "no file";
   return createHash("sha256").update(readFileSync(path)).digest("hex");
 }
 

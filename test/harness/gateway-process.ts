@@ -61,7 +61,16 @@ export function makePlace(): Place {
 }
 
 async function startGateway(env: Record<string, string | undefined>, cwd: string, options: GatewayOptions): Promise<GatewayProcess> {
-  const line = [...(options.wrap ?? []), process.execPath, ...programArguments(options.build), "gateway", "--allow-unconfigured", "--port", "0", ...(options.args ?? [])];
+  const line = [
+    ...(options.wrap ?? []),
+    process.execPath,
+    ...programArguments(options.build),
+    "gateway",
+    "--allow-unconfigured",
+    "--port",
+    "0",
+    ...(options.args ?? []),
+  ];
   const child = spawn(line[0]!, line.slice(1), { env: { ...env, ...options.env }, cwd, stdio: ["ignore", "pipe", "pipe"] });
   let output = "";
   const listeners = new Set<() => void>();

@@ -93,7 +93,24 @@ export function disturb(inject: string, paths: readonly string[]): Fault {
   const output = join(folder, "calls");
   const calls = "trace=fsync,fdatasync,pwrite64,pwritev,ftruncate";
   return {
-    wrap: ["strace", "-D", "-f", "-q", "-y", "-s", "0", "-o", output, "-e", calls, "-e", "signal=none", "-e", `inject=${inject}`, ...paths.flatMap((path) => ["-P", path])],
+    wrap: [
+      "strace",
+      "-D",
+      "-f",
+      "-q",
+      "-y",
+      "-s",
+      "0",
+      "-o",
+      output,
+      "-e",
+      calls,
+      "-e",
+      "signal=none",
+      "-e",
+      `inject=${inject}`,
+      ...paths.flatMap((path) => ["-P", path]),
+    ],
     async calls(pid) {
       // The tracer ends a moment after what it traced.
       const read = (): string[] => readFileSync(output, "utf8").split("\n");

@@ -1,7 +1,8 @@
 import { homedir } from "node:os";
-import { createApp, type App } from "../../app/index.ts";
+import type { App } from "../../app/index.ts";
 import { AppError } from "../../base/errors.ts";
-import { defineCommand } from "../command.ts";
+import { warmUpStore, type StoreThread } from "../../store/index.ts";
+import { defineCommand, type Values } from "../command.ts";
 import type { Io } from "../io.ts";
 import { createStyle } from "../output/style.ts";
 
@@ -35,8 +36,8 @@ function listenForEnd(): Ending {
   const { promise, resolve } = Promise.withResolvers<End>();
   let running: App | undefined;
   const ask = (signal: string) => (): void => {
-    // A second request means: now.
-    process.once("SIGINT", () => process.exit(130));
+    // A second request means: now, without our handler. `process.exit` would wait for a thread that hangs in a call to the disk.
+    process.once("SIGINT", () => process.kill(process.pid, "SIGINT"));
     resolve({ code: 0, why: signal });
   };
   process.once("SIGINT", ask("SIGINT"));
@@ -58,11 +59,25 @@ async function stop(app: App, end: End, io: Io): Promise<void> {
   if (end.code !== 0) io.err(`${style.red("stopping:")} ${end.why}\n`);
   const timer = setTimeout(() => {
     io.err("the gateway did not end in time; what was accepted goes on after the next start\n");
-    process.exit(end.code || 1);
+    process.kill(process.pid, "SIGKILL");
   }, GRACE_MS);
   timer.unref();
   await app[Symbol.asyncDispose]();
   clearTimeout(timer);
+}
+
+async function start(io: Io, storeThread: StoreThread, values: Values<typeof OPTIONS>): Promise<App> {
+  const { createApp } = await import("../../app/index.ts");
+  return createApp({
+    env: io.env,
+    cwd: io.cwd,
+    osHome: homedir(),
+    version: io.version,
+    pid: process.pid,
+    storeThread,
+    console: { write: io.out, color: io.color, terminal: process.stdout.isTTY },
+    flags: { port: parsePort(values.port), allowUnconfigured: values["allow-unconfigured"] ?? false, verbose: values.verbose ?? false },
+  });
 }
 
 export const gatewayRun = defineCommand({
@@ -73,14 +88,11 @@ export const gatewayRun = defineCommand({
   ],
   async run({ io, values }) {
     const ending = listenForEnd();
-    const app = await createApp({
-      env: io.env,
-      cwd: io.cwd,
-      osHome: homedir(),
-      version: io.version,
-      pid: process.pid,
-      console: { write: io.out, color: io.color, terminal: process.stdout.isTTY },
-      flags: { port: parsePort(values.port), allowUnconfigured: values["allow-unconfigured"] ?? false, verbose: values.verbose ?? false },
+    // Threads take long to start; this one does so while the rest of the gateway is loaded.
+    const storeThread = warmUpStore();
+    const app = await start(io, storeThread, values).catch(async (error: unknown) => {
+      await storeThread.terminate();
+      throw error;
     });
     ending.attach(app);
     const end = await ending.asked;

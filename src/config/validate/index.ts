@@ -1,9 +1,9 @@
 /** Checking a configuration: against the schema, against what plugins bring, and across keys. */
-export { validateConfig, type ValidateConfigOptions } from "./config.ts";
+export { validateConfig } from "./config.ts";
 export { applyDefaults } from "./defaults.ts";
-export { parseDuration, parseSize, type DurationUnit } from "./durations.ts";
-export { uiHints, type UiHint } from "./hints.ts";
-export { formatIssue, formatPath, type Issue, type IssueCode, type Path } from "./issue.ts";
+export { parseDuration, parseSize } from "./durations.ts";
+export { uiHints } from "./hints.ts";
+export { formatIssue, formatPath, type Issue } from "./issue.ts";
 export type { ConfigSections, JsonSchema, JsonSchemaNode } from "./json-schema.ts";
 export { applyLoadDefaults } from "./load-defaults.ts";
 export { exportSchema } from "./schema-export.ts";

@@ -2,6 +2,8 @@ import { statSync } from "node:fs";
 import { Worker } from "node:worker_threads";
 import type { Clock } from "../../base/clock.ts";
 import { AppError, messageOf } from "../../base/errors.ts";
+import { isDamage, storeError } from "../sqlite/failure.ts";
+import { markSuspect } from "../sqlite/open.ts";
 
 /** How often a snapshot's growth is looked at. */
 const POLL_MS = 100;
@@ -44,9 +46,8 @@ export async function snapshot(file: string, target: string, clock: Clock, progr
   try {
     await inThread(SNAPSHOT, { file, target });
   } catch (error) {
-    throw new AppError("STORE_DAMAGED", `the database could not be copied: ${messageOf(error)}; free disk space, or run the doctor when the file is damaged`, {
-      cause: error,
-    });
+    if (isDamage(error)) markSuspect(file, messageOf(error));
+    throw storeError(`could not copy ${file} to ${target}`, error);
   } finally {
     timer?.[Symbol.dispose]();
   }

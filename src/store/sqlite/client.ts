@@ -6,7 +6,7 @@ import type { ReadKind, Write } from "../areas/index.ts";
 import { resolveRetention } from "../retention.ts";
 import type { CommitOptions, Store } from "../store.ts";
 import { errorFrom } from "./failure.ts";
-import { HEAVY_READS, type Reply } from "./messages.ts";
+import { HEAVY_READS, type OpenRequest, type Reply } from "./messages.ts";
 import { createHeavyReads } from "./reads.ts";
 import { createSender, type Control, type Sender } from "./sender.ts";
 import { createStanding, type Standing } from "./standing.ts";
@@ -19,6 +19,8 @@ export const DATABASE_FILE = "openclaw.db";
 export interface SqliteOptions {
   readonly stateDir: string;
   readonly clock: Clock;
+  /** A thread that was started earlier. */
+  readonly thread?: Worker | undefined;
   readonly log?: (message: string, details?: Readonly<Record<string, unknown>>) => void;
   /** Commits that may wait for their fsync; the next one is refused with `OVERLOADED`. Default 4096. */
   readonly maxWaiting?: number;
@@ -40,10 +42,11 @@ interface Parts {
 /** Opens the embedded store: a thread of its own, so that the caller never waits for a disk. */
 export async function openSqlite(options: SqliteOptions): Promise<Store> {
   const file = join(options.stateDir, DATABASE_FILE);
-  const worker = startThread({ mode: "write", file, stateDir: options.stateDir, now: options.clock.now() });
+  const worker = options.thread ?? startThread();
   const standing = createStanding((message, details) => options.log?.(message, details));
   const waiting = createWaiting();
   const { opened, gone, alive } = listen(worker, options, standing, waiting);
+  worker.postMessage({ type: "open", mode: "write", file, stateDir: options.stateDir, now: options.clock.now() } satisfies OpenRequest);
   await opened;
   const heavy = createHeavyReads({ file, stateDir: options.stateDir, clock: options.clock });
   return createStore({ options, standing, waiting, gone, alive, heavy, sender: createSender(worker, waiting) });
@@ -78,7 +81,7 @@ function listen(
       standing.phase = "open";
       opening.resolve();
     } else if (reply.type === "refused") opening.reject(errorFrom(reply.error));
-    else if (reply.type === "failed") standing.fail(reply.failure);
+    else if (reply.type === "failed") standing.fail({ ...reply.failure, message: `${join(options.stateDir, DATABASE_FILE)}: ${reply.failure.message}` });
     else if (reply.type === "log") options.log?.(reply.message, reply.details);
     else standing.notice(reply.notices);
   });

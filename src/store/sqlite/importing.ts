@@ -16,7 +16,7 @@ export interface Importing {
   readonly steps: Iterator<unknown> | undefined;
   /** Takes one transcript over at once, since somebody uses it now. */
   readonly adopt: (file: string) => void;
-  /** Remembers that all is taken over. */
+  /** Remembers that all is taken over, unless something could not be. */
   readonly finish: () => void;
 }
 
@@ -26,6 +26,8 @@ export async function openImport(deps: ImportingDeps): Promise<Importing> {
   let unfinished = sql("SELECT 1 FROM meta WHERE key = ?").get(IMPORTED) === undefined;
   const finish = (): void => {
     unfinished = false;
+    // What could not be read may be mended by its owner: it is looked at again at the next start.
+    if (sql("SELECT 1 FROM imports WHERE state = 'failed' LIMIT 1").get() !== undefined) return;
     sql("INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)").run(IMPORTED, String(now()));
   };
   if (!unfinished) return { steps: undefined, adopt: () => {}, finish };

@@ -3,8 +3,9 @@ import type { RetentionPolicy } from "../retention.ts";
 import type { Fence, StoreFailure, StoreNotice } from "../store.ts";
 import type { ErrorMessage } from "./failure.ts";
 
-/** What a thread is started with. */
-export interface ThreadData {
+/** The first message to a thread: what it is for. */
+export interface OpenRequest {
+  readonly type: "open";
   readonly mode: "write" | "read";
   readonly file: string;
   readonly stateDir: string;

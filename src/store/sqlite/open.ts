@@ -1,5 +1,5 @@
 import { closeSync, existsSync, openSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { AppError, fileError, messageOf } from "../../base/errors.ts";
 import { ensureFolder, syncFolder } from "../../base/files.ts";
@@ -60,7 +60,8 @@ function connect(options: OpenOptions): DatabaseSync {
   const db = new DatabaseSync(options.file, { timeout: BUSY_MS, enableForeignKeyConstraints: false });
   try {
     assertReadable(db, options.migrations ?? MIGRATIONS);
-    db.exec("PRAGMA auto_vacuum = INCREMENTAL");
+    // It means something to an empty file only; any other gets a page written by it, and four syncs, at every start.
+    if (db.prepare("PRAGMA page_count").get()!["page_count"] === 0) db.exec("PRAGMA auto_vacuum = INCREMENTAL");
     db.exec("PRAGMA journal_mode = WAL");
     db.exec("PRAGMA synchronous = FULL");
     db.exec("PRAGMA secure_delete = ON");
@@ -95,6 +96,8 @@ async function salvageInto(options: OpenOptions, reason: string): Promise<Salvag
 export async function openDatabase(options: OpenOptions): Promise<Opened> {
   const { file } = options;
   ensureFolder(dirname(file));
+  // A salvage that died between its renames has the saved database ready.
+  if (!existsSync(file) && existsSync(join(options.stateDir, "damaged"))) (await import("../damage/index.ts")).finishSalvage(file, options.stateDir);
   const created = !existsSync(file);
   if (created) touch(file);
   else assertOwner(file);

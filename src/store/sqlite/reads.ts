@@ -3,7 +3,7 @@ import { AppError, messageOf } from "../../base/errors.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { ReadKind } from "../areas/index.ts";
 import { errorFrom } from "./failure.ts";
-import type { Reply } from "./messages.ts";
+import type { OpenRequest, Reply } from "./messages.ts";
 import { startThread } from "./thread.ts";
 import { createWaiting } from "./waiting.ts";
 
@@ -32,7 +32,8 @@ export function createHeavyReads(deps: { readonly file: string; readonly stateDi
   }
 
   function start(): Reader {
-    const worker = startThread({ mode: "read", file: deps.file, stateDir: deps.stateDir, now: deps.clock.now() });
+    const worker = startThread();
+    worker.postMessage({ type: "open", mode: "read", file: deps.file, stateDir: deps.stateDir, now: deps.clock.now() } satisfies OpenRequest);
     const { promise: gone, resolve } = Promise.withResolvers<void>();
     worker.on("message", (reply: Reply) => {
       if (reply.type === "settled") waiting.settle(reply.settled);

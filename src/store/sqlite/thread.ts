@@ -1,7 +1,6 @@
 import { existsSync } from "node:fs";
 import { Worker } from "node:worker_threads";
 import { AppError } from "../../base/errors.ts";
-import type { ThreadData } from "./messages.ts";
 
 /** Where a bundle keeps the thread's file, seen from where this code may have been put. */
 const BUNDLED = ["./store-worker.js", "../store-worker.js", "../../store-worker.js"];
@@ -15,12 +14,10 @@ function threadFile(): URL {
   throw new AppError("UNAVAILABLE", `store-worker.js is missing beside ${import.meta.url}; the installation is incomplete, install it again`);
 }
 
-/** Starts a thread of the store. Its young generation is kept small: it holds messages for a moment and little else. */
-export function startThread(data: ThreadData): Worker {
-  return new Worker(threadFile(), {
-    name: `store-${data.mode}`,
-    workerData: data,
-    execArgv: [],
-    resourceLimits: { maxYoungGenerationSizeMb: 8, maxOldGenerationSizeMb: 1024 },
-  });
+/**
+ * Starts a thread of the store, which then waits to be told what to open. Its young generation is kept small: it holds messages for a moment and
+ * little else.
+ */
+export function startThread(): Worker {
+  return new Worker(threadFile(), { name: "store", execArgv: [], resourceLimits: { maxYoungGenerationSizeMb: 8, maxOldGenerationSizeMb: 1024 } });
 }

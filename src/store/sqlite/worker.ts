@@ -1,36 +1,39 @@
 /** The store's thread: with mode `write` the only writer, with mode `read` one more reader for long questions. */
-import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
+import { parentPort, receiveMessageOnPort } from "node:worker_threads";
 import { createBackground } from "./background.ts";
 import { createStatements, runRead } from "./connection.ts";
 import { createDesk } from "./desk.ts";
 import { errorMessage, storeError } from "./failure.ts";
 import { createGroups } from "./group.ts";
 import { openImport } from "./importing.ts";
-import type { Reply, Request, Settled, ThreadData } from "./messages.ts";
+import type { OpenRequest, Reply, Request, Settled } from "./messages.ts";
 import { markSuspect, openDatabase, openReader, openWitness, type Opened } from "./open.ts";
 import { createQueue } from "./queue.ts";
 import { createTranscriptFiles } from "./transcript-files.ts";
 import { createWriter, type Writer } from "./writer.ts";
 
 const port = parentPort!;
-const data = workerData as ThreadData;
-const started = performance.now();
 
 const post = (reply: Reply): void => port.postMessage(reply);
 const log = (message: string, details?: Readonly<Record<string, unknown>>): void => post({ type: "log", message, details });
-/** The store's clock, carried on by this thread's own. */
-const now = (): number => Math.floor(data.now + performance.now() - started);
 
-function tellSalvage({ salvage }: Opened): void {
+/** The store's clock, carried on by this thread's own. */
+function createNow(start: number): () => number {
+  const started = performance.now();
+  return () => Math.floor(start + performance.now() - started);
+}
+
+function tellSalvage({ salvage }: Opened, now: () => number): void {
   if (!salvage) return;
   const message = `the database was damaged (${salvage.reason}); what could be read was saved, the damaged file is in ${salvage.folder}`;
   post({ type: "notices", notices: [{ kind: "salvaged", message, at: now(), details: { ...salvage } }] });
   log(message, { ...salvage });
 }
 
-async function startWriter(): Promise<Writer> {
+async function startWriter(data: OpenRequest): Promise<Writer> {
+  const now = createNow(data.now);
   const opened = await openDatabase({ file: data.file, stateDir: data.stateDir, now });
-  tellSalvage(opened);
+  tellSalvage(opened, now);
   const { db } = opened;
   const sql = createStatements(db);
   const imports = await openImport({ db, sql, stateDir: data.stateDir, now, log });
@@ -50,7 +53,7 @@ async function startWriter(): Promise<Writer> {
   return createWriter({ db, desk, queue, files, background, witness: () => openWitness(data.file), closed: () => port.close() });
 }
 
-function startReader(): { accept(request: Request): void } {
+function startReader(data: OpenRequest): { accept(request: Request): void } {
   const db = openReader(data.file);
   const context = { sql: createStatements(db) };
   return {
@@ -73,12 +76,20 @@ function startReader(): { accept(request: Request): void } {
   };
 }
 
-try {
-  const thread = data.mode === "write" ? await startWriter() : startReader();
-  port.on("message", (request: Request) => thread.accept(request));
-  post({ type: "opened" });
-  if (data.mode === "write") thread.accept({ type: "batch", commits: [], reads: [] });
-} catch (error) {
-  post({ type: "refused", error: errorMessage(storeError("the store could not be opened", error)) });
-  port.close();
+async function open(data: OpenRequest): Promise<void> {
+  try {
+    const thread = data.mode === "write" ? await startWriter(data) : startReader(data);
+    accept = (request) => thread.accept(request);
+    post({ type: "opened" });
+    if (data.mode === "write") thread.accept({ type: "batch", commits: [], reads: [] });
+    for (const request of early.splice(0)) thread.accept(request);
+  } catch (error) {
+    post({ type: "refused", error: errorMessage(storeError("the store could not be opened", error)) });
+    port.close();
+  }
 }
+
+/** What arrives while the database is being opened. */
+const early: Request[] = [];
+let accept = (request: Request): void => void early.push(request);
+port.on("message", (message: OpenRequest | Request) => (message.type === "open" ? void open(message) : accept(message)));

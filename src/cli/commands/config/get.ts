@@ -18,9 +18,8 @@ export const get = defineCommand({
     if (!hasPath(snapshot.config, path))
       throw new AppError("NOT_FOUND", `Config path not found: ${positionals[0]}; it has no value and no default (openclaw config schema lists every key)`);
     const shown = valueAt(values.reveal ? snapshot.config : redactConfig(snapshot.config), path);
-    const scalar = typeof shown !== "object" || shown === null;
-    if (values.json || !scalar) printJson(io, shown);
-    else io.out(`${String(shown)}\n`);
+    if (typeof shown === "string" && !values.json) io.out(`${shown}\n`);
+    else printJson(io, shown);
     if (!values.reveal && isSensitivePath(path)) io.err("this is a secret; --reveal shows it\n");
     return Promise.resolve();
   },

@@ -95,8 +95,8 @@ export async function createApp(options: AppOptions): Promise<App> {
 
 /** After the start: what works is remembered, and the file is followed from now on. */
 async function settle(config: Config, log: Logger): Promise<void> {
+  await config.keepAsGood().catch((error: unknown) => log.warn("the configuration could not be kept as the last good one", { error }));
   try {
-    await config.keepAsGood();
     await config.watch();
   } catch (error) {
     log.warn("the configuration file cannot be followed; changes need a restart", { error });

@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { delimiter, join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
@@ -40,11 +40,16 @@ beforeAll(async () => {
   mkdirSync(bin);
   writeFileSync(join(bin, "openclaw"), `#!/bin/sh\nexec "${process.execPath}" "${join(ROOT, "bin/openclaw")}" "$@"\n`, { mode: 0o755 });
   env = { ...place.env, PATH: `${bin}${delimiter}${process.env["PATH"]}`, OPENCLAW_GATEWAY_PORT: await freePort() };
-  place.configure(`{\n  // ours\n  gateway: { mode: "local", port: 19123 },\n}\n`);
+});
+
+/** A state folder as a used installation has it: an earlier example may have replaced it, or taken away what this one reads. */
+async function prepare(): Promise<void> {
+  place.configure(`{\n  // ours\n  gateway: { mode: "local", port: 19123 },\n  agents: { defaults: { maxConcurrent: 4 } },\n}\n`);
+  if (existsSync(join(place.stateDir, "logs"))) return;
   const gateway = await place.gateway();
   gateway.child.kill("SIGTERM");
   await gateway.exited;
-});
+}
 
 /** A line of the help as the user would run it, with a real backup's name in place of the sketched one. */
 function runnable(line: string): string {
@@ -57,16 +62,15 @@ function runnable(line: string): string {
 describe("every example of the help texts works as it stands there", () => {
   test("there are examples", () => expect(examples.length).toBeGreaterThan(15));
 
-  test.each(examples.filter((line) => !ENDLESS.test(line)).sort())("%s", (line) => {
-    // An earlier example may have taken away what this one reads.
-    place.cli("config", "set", "gateway.port", "19123");
-    place.cli("config", "set", "agents.defaults.maxConcurrent", "4");
+  test.each(examples.filter((line) => !ENDLESS.test(line)).sort())("%s", async (line) => {
+    await prepare();
     const { status, stderr } = spawnSync("sh", ["-c", runnable(line)], { env, cwd: place.home, encoding: "utf8", timeout: 20_000 });
     expect(stderr).not.toContain("error:");
     expect(status).toBe(0);
   });
 
   test.each(examples.filter((line) => ENDLESS.test(line)).sort())("%s (until Ctrl-C)", async (line) => {
+    await prepare();
     const child = spawn("sh", ["-c", `exec ${line}`], { env, cwd: place.home, stdio: ["ignore", "pipe", "pipe"] });
     const exited = once(child, "close");
     await Promise.race([once(child.stdout, "data"), once(child.stderr, "data")]);

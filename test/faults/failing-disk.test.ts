@@ -158,7 +158,7 @@ test("a gateway that has nothing to write survives a disk that has become full, 
   expect(await (await fetch(`${gateway.url}/health`)).json()).toMatchObject({ ok: true });
   gateway.child.kill("SIGTERM");
   expect(await gateway.exited).toEqual({ code: 0, signal: null });
-  expect(gateway.output()).not.toMatch(/defect|at .*\.js:\d+/);
+  expect(gateway.output()).toContain("the log file cannot be written");
 });
 
 test("a gateway whose database cannot be made durable at the start does not start and says why", async (context) => {

@@ -16,8 +16,14 @@ export function formatJson(record: LogRecord): string {
   return JSON.stringify({ ...fields, time: new Date(time).toISOString(), level, subsystem: room, message });
 }
 
+/** A redacted error has a stack; on a screen its message is enough, the file has the rest. */
+function isError(value: unknown): value is { readonly message: string } {
+  return typeof value === "object" && value !== null && "stack" in value && "message" in value && typeof value.message === "string";
+}
+
 function formatFields(fields: LogFields): string {
   return Object.entries(fields)
+    .map(([key, value]) => [key, isError(value) ? value.message : value] as const)
     .map(([key, value]) => `${key}=${typeof value === "string" && !/[\s"=]/.test(value) ? value : JSON.stringify(value)}`)
     .join(" ");
 }

@@ -65,6 +65,18 @@ test("the console shows time, level, room, message and fields, in colour only wh
   expect(formatLine(record, { color: true })).toContain("\x1b[33m");
 });
 
+test("an error is its message on the console and whole in the file", async () => {
+  const written: string[] = [];
+  const { sink, path } = fileLog();
+  const clock = manualClock();
+  const screen = createConsoleSink({ stream: { write: (text) => void written.push(text) }, style: "compact", color: false });
+  const outputs = [sink, screen].map((to) => ({ sink: to, level: "info" as const }));
+  createLogger({ clock, redactor: createRedactor(), outputs }).warn("failed", { error: new Error("no space") });
+  await sink.flush();
+  expect(written[0]).toMatch(/failed error="no space"\n$/);
+  expect(JSON.parse(readFileSync(path, "utf8")).error.stack).toContain("logger.test.ts");
+});
+
 test("the file gets one JSON line per record, in order", async () => {
   const { log, path, sink } = fileLog();
   for (let i = 0; i < 100; i += 1) log.info(`line ${i}`, { i });

@@ -27,6 +27,10 @@ export const diff = defineCommand({
       printJson(io, { path: loaded.snapshot.path, known: kept !== undefined, mode, changes });
       return Promise.resolve();
     }
+    if (!kept && !loaded.snapshot.exists) {
+      io.out(`there is no ${loaded.snapshot.path}; the defaults are in effect\n`);
+      return Promise.resolve();
+    }
     if (!kept) io.err("no gateway has run with this file yet: everything in effect is shown as new\n");
     if (changes.length === 0) io.out("nothing changed since the gateway took the file\n");
     else {

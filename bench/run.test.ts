@@ -1,0 +1,35 @@
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+
+const ROOT = fileURLToPath(new URL("..", import.meta.url));
+
+test("a quick bench measures every bar, with its calibration, and prints a table and JSON", { timeout: 60_000 }, () => {
+  const file = join(mkdtempSync(join(tmpdir(), "openclaw-bench-")), "result.json");
+  const { status, stdout, stderr } = spawnSync(process.execPath, ["bench/run.ts", "--quick", "--json", file], {
+    cwd: ROOT,
+    encoding: "utf8",
+    env: { PATH: process.env["PATH"] },
+  });
+  expect(status, stderr).toBe(0);
+  const { rows } = JSON.parse(readFileSync(file, "utf8"));
+  expect(rows.map((row: { name: string }) => row.name)).toEqual([
+    "openclaw --version / bare node",
+    "config validate, 600 lines / bare node",
+    "store: sequential commit / append+fdatasync",
+    "store: 64 writers / sequential rate",
+    "store: 64 writers p99 / sequential median",
+    "store: main thread delay p99 at full rate",
+    "big state: opening",
+    "big state: resident memory added by opening",
+    "reading the last 50 of 1000 entries",
+    "gateway: spawn to ready / bare node",
+    "gateway: resident memory when ready",
+  ]);
+  for (const row of rows) expect(row.value, row.name).toBeGreaterThan(0);
+  expect(rows[0].facts).toMatchObject({ "bare node ms": expect.any(Number) });
+  expect(stdout).toMatch(/append\+fdatasync ms 0\.\d+/);
+});

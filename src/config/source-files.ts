@@ -1,4 +1,4 @@
-import { closeSync, constants, fstatSync, openSync, readSync, realpathSync, statSync } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, readSync, realpathSync, statSync, type Stats } from "node:fs";
 import { AppError, fileError } from "../base/errors.ts";
 import { formatBytes } from "../base/text.ts";
 
@@ -16,6 +16,14 @@ export interface ConfigFiles {
 /** No configuration is larger than this; 10 MB. */
 export const MAX_CONFIG_BYTES = 10 * 1024 * 1024;
 
+function look(path: string): Stats | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false });
+  } catch (error) {
+    throw fileError(path, "could not look for", error);
+  }
+}
+
 export const diskFiles: ConfigFiles = {
   read(path) {
     try {
@@ -30,7 +38,7 @@ export const diskFiles: ConfigFiles = {
       throw fileError(path, "could not read", error);
     }
   },
-  exists: (path) => statSync(path, { throwIfNoEntry: false }) !== undefined,
+  exists: (path) => look(path) !== undefined,
   realPath(path) {
     try {
       return realpathSync(path);
@@ -39,7 +47,7 @@ export const diskFiles: ConfigFiles = {
     }
   },
   mode(path) {
-    const stat = statSync(path, { throwIfNoEntry: false });
+    const stat = look(path);
     return stat && stat.mode & 0o777;
   },
 };

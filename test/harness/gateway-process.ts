@@ -8,6 +8,8 @@ import { programArguments, type Build } from "./program.ts";
 
 export const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const BIN = join(ROOT, "bin/openclaw");
+/** Less than a test has: what is waited for in vain is then named. */
+const PATIENCE_MS = 15_000;
 
 /** A home and state folder of its own for one test. Nothing of the user's environment reaches the processes it starts. */
 export interface Place {
@@ -37,7 +39,7 @@ export interface GatewayProcess extends AsyncDisposable {
   readonly url: string | undefined;
   readonly output: () => string;
   readonly exited: Promise<{ readonly code: number | null; readonly signal: string | null }>;
-  /** Resolves when the output contains the text. */
+  /** Resolves when the output contains the text; rejects when it ends without it, or takes too long. */
   waitFor(text: string | RegExp): Promise<void>;
 }
 
@@ -92,7 +94,11 @@ async function startGateway(env: Record<string, string | undefined>, cwd: string
     };
     listeners.add(look);
     look();
-    return promise.finally(() => listeners.delete(look));
+    const timer = setTimeout(() => reject(new Error(`the gateway did not say ${text} within ${PATIENCE_MS / 1000} s:\n${output}`)), PATIENCE_MS);
+    return promise.finally(() => {
+      clearTimeout(timer);
+      listeners.delete(look);
+    });
   };
   await Promise.race([waitFor("ready"), exited]).catch(() => {});
   return {

@@ -44,7 +44,8 @@ async function startWriter(data: OpenRequest): Promise<Writer> {
     sql,
     importing: imports.steps,
     imported: imports.finish,
-    later,
+    // What was put off before the store failed must not touch the disk after it.
+    later: (ms, fn) => later(ms, () => desk.upkeep(fn)),
     failed: (error) => desk.fail(error),
   });
   const groups = createGroups(db, sql);

@@ -9,6 +9,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { app } from "./measures/app.ts";
 import { cli } from "./measures/cli.ts";
+import { gateway } from "./measures/gateway.ts";
 import { store } from "./measures/store.ts";
 import { bigState } from "./measures/big-state.ts";
 import { isMet, type Row } from "./row.ts";
@@ -20,7 +21,7 @@ const say = (text: string): void => void process.stderr.write(`${text}\n`);
 
 const rows: Row[] = [];
 try {
-  for (const measure of [cli, store, bigState, app]) {
+  for (const measure of [cli, store, bigState, app, gateway]) {
     if (values.only && !measure.name.includes(values.only)) continue;
     say(`measuring: ${measure.name} …`);
     rows.push(...(await measure.run({ root, folder, node: process.execPath, quick: values.quick === true, say })));

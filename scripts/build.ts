@@ -2,20 +2,11 @@
 import { renameSync, rmSync } from "node:fs";
 import { rolldown, type Plugin } from "rolldown";
 import { configSchema } from "../src/config/schema/index.ts";
+import { asModule, withoutDescriptions } from "./frozen-module.ts";
+import { frozenProtocol } from "./protocol/frozen.ts";
 
 const folder = process.argv[2] ?? "dist";
 const started = performance.now();
-
-/** A schema without the texts that only forms and editors show. */
-function withoutDescriptions(node: unknown): unknown {
-  if (Array.isArray(node)) return node.map(withoutDescriptions);
-  if (typeof node !== "object" || node === null) return node;
-  // A property that is called "description" is an object; the keyword is a text.
-  const kept = Object.entries(node).filter(([key, value]) => !(key === "description" && typeof value === "string"));
-  return Object.fromEntries(kept.map(([key, value]) => [key, withoutDescriptions(value)]));
-}
-
-const asModule = (name: string, value: unknown): string => `export const ${name} = JSON.parse(${JSON.stringify(JSON.stringify(value))});`;
 
 /** Puts the configuration's schema into the bundle as JSON, so that no schema library is loaded to validate a file. */
 const frozenSchema: Plugin = {
@@ -39,7 +30,7 @@ const bundle = await rolldown({
   },
   platform: "node",
   preserveEntrySignatures: "allow-extension",
-  plugins: [frozenSchema],
+  plugins: [frozenSchema, frozenProtocol({ writesSchema: folder === "dist" })],
   transform: { define: { __FAILPOINTS__: String(folder === "dist-test") } },
   onLog(level, log, handler) {
     // Grouping puts some lazily imported files beside files that are always there; that is what it is for.

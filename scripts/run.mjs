@@ -90,7 +90,7 @@ function* files(folder) {
 /** What the bundle is made from: a change of any of these makes it stale. */
 function sourceHash() {
   const hash = createHash("sha256").update(process.platform + process.arch);
-  for (const path of [...files(join(ROOT, "src")), join(ROOT, "scripts", "build.ts"), join(ROOT, "package-lock.json")]) {
+  for (const path of [...files(join(ROOT, "src")), ...files(join(ROOT, "scripts")), join(ROOT, "package-lock.json")]) {
     if (path.endsWith(".test.ts")) continue;
     const { size, mtimeMs } = statSync(path);
     hash.update(`${path}\0${size}\0${mtimeMs}\n`);
@@ -161,6 +161,7 @@ const COMMANDS = {
       ["lint", TOOLS.oxlint, "--type-aware", "--deny-warnings"],
       ["types", TOOLS.tsc, "-p", "."],
       ["unused", TOOLS.knip],
+      ["protocol docs", "scripts/protocol-export.ts", "--check"],
     ]),
   fmt: () =>
     steps([
@@ -170,6 +171,10 @@ const COMMANDS = {
   async bench(args) {
     await build("dist");
     return run(node(), ["bench/run.ts", ...args]);
+  },
+  async fuzz(args) {
+    await build("dist");
+    return run(node(), ["test/fuzz/campaign.ts", ...args]);
   },
   async chaos(args) {
     await build("dist-test");

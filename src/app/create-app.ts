@@ -4,9 +4,10 @@ import { systemRandom } from "../base/random.ts";
 import { createRedactor } from "../base/redaction.ts";
 import type { Logger } from "../base/log/logger.ts";
 import { gatewayPort, openConfig, type Config, type ConfigEvent, type Env } from "../config/index.ts";
-import { createGateway, type HealthReport } from "../gateway/index.ts";
+import { answerEarly, openServer, settingsFrom, type HealthReport, type ServerSettings } from "../gateway/index.ts";
 import { openStore, type Store, type StoreThread } from "../store/index.ts";
 import { reportHealth } from "./health.ts";
+import { openGateway } from "./open-gateway.ts";
 import { openLogging, type LoggingOptions } from "./logging.ts";
 import { scheduleMaintenance } from "./maintenance.ts";
 import { checkStartGates, checkSupported } from "./start-gates.ts";
@@ -64,25 +65,32 @@ export async function createApp(options: AppOptions): Promise<App> {
   let store: Store | undefined;
   let broken = snapshot.source === "last-good" ? snapshot.reason : undefined;
   const health = (): HealthReport => reportHealth({ ...options, startedAt, now: clock.now, config, brokenFile: () => broken, store });
-  const port = gatewayPort(options.env, { flag: options.flags.port, config: config.current.gateway?.port });
   // Side by side: the store opens in its own thread. Until both are done, health says "starting" and nothing is accepted.
   const [opened, listening] = await Promise.allSettled([
     openStore({ stateDir, clock, thread: options.storeThread, log: (message, details) => log.room("store").warn(message, details) }).then(
       (open) => (store = stack.use(open)),
     ),
-    createGateway({ host: "127.0.0.1", port, health, runSecret, log: log.room("gateway") }).then((open) => stack.use(open)),
+    openServer({ settings: serverSettings(config, options), log: log.room("gateway"), stateDir, env: options.env, early: answerEarly(health) }).then((open) =>
+      stack.use(open),
+    ),
   ]);
   if (opened.status === "rejected") throw opened.reason;
   if (listening.status === "rejected") throw listening.reason;
-  const gateway = listening.value;
   const failure = Promise.withResolvers<string>();
   stack.use(opened.value.onFailure((found) => failure.resolve(found.message)));
   stack.use(scheduleMaintenance({ store: opened.value, clock, log: log.room("store"), config: () => config.current }));
+  const { env, version } = options;
+  const gateway = await openGateway(
+    { config, store: opened.value, server: listening.value, health, clock, ids, random: systemRandom, log, env, version, runSecret, logFile: logging.path },
+    stack,
+  );
   lock.announce(gateway.port);
   log.info(`ready on ${gateway.url}`, { version: options.version, state: stateDir, log: logging.path() });
 
   stack.use(config.onEvent((event) => (broken = takeEvent(event, log.room("config"), config))));
   void settle(config, log.room("config"));
+  // The first connection finds what it needs loaded.
+  void gateway.warm();
   const kept = stack.move();
   return {
     url: gateway.url,
@@ -91,6 +99,13 @@ export async function createApp(options: AppOptions): Promise<App> {
     failed: failure.promise,
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   };
+}
+
+/** Where to listen: the flag, the environment, the file, the default. */
+function serverSettings(config: Config, { env, flags }: AppOptions): ServerSettings {
+  const gateway = config.current.gateway ?? {};
+  const { mode } = settingsFrom(config.current, env);
+  return { port: gatewayPort(env, { flag: flags.port, config: gateway.port }), bind: gateway.bind, tls: gateway.tls, authMode: mode };
 }
 
 /** After the start: what works is remembered, and the file is followed from now on. */

@@ -23,11 +23,4 @@ export function checkStartGates(snapshot: Snapshot, config: OpenClawConfig, opti
 export function checkSupported(config: OpenClawConfig): void {
   const url = config.store?.url;
   if (url !== undefined) throw new AppError("UNAVAILABLE", "store.url is set, but this version keeps its state in SQLite only; remove the key to start");
-  const bind = config.gateway?.bind;
-  if (bind !== undefined && bind !== "loopback" && bind !== "auto") {
-    throw new AppError(
-      "UNAVAILABLE",
-      `gateway.bind is "${bind}", but this version listens on the loopback address only: nobody is authenticated yet; set it to "loopback"`,
-    );
-  }
 }

@@ -1,6 +1,13 @@
 /**
- * The hub that clients, devices and web pages talk to. Today: one HTTP port with `/health` and a page that says so.
+ * The hub that clients, devices and web pages talk to: one port for HTTP and WebSocket.
  * The door of the room.
  */
-export { createGateway, type Gateway, type GatewayDeps } from "./http-server.ts";
+export { createGateway, RESTARTING, STOPPING, type Gateway, type GatewayDeps, type GatewayHub, type StopReason } from "./create-gateway.ts";
+export { openServer, type GatewayServer, type ServerSettings } from "./server.ts";
+export { createAuth, ensureToken, settingsFrom, type Auth, type AuthSettings } from "./auth/index.ts";
+export { createHandlers, sessionDefaults } from "./methods/handlers.ts";
+export { devicesHandlers } from "./methods/devices.ts";
+export { answerEarly } from "./early.ts";
 export type { HealthReport, HealthState } from "./health.ts";
+export type { AcceptedRun, Responder, RunEvent, RunOutcome, RunRequest } from "./ports.ts";
+export type { CallContext, Caller, Handler, Handlers } from "./methods/index.ts";

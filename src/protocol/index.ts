@@ -1,6 +1,40 @@
 /**
- * The words all rooms share: what a transcript line and a session entry look like, and (with the gateway) frames, methods and events.
- * The door of the room.
+ * The words all rooms share: what a transcript line and a session entry look like, how a session is named, and the wire: frames, methods and
+ * events. The door of the room. Importing it loads no schema library in the bundle.
  */
+import type { AnswerChecks } from "./answers.ts";
+import type * as NodeClient from "./client/node.ts";
+import type { Validators } from "./validators.ts";
+
+export { isDroppable, isFor, type Audience, type Droppable, type EventFacts } from "./audience.ts";
+export { EVENTS, METHODS, type EventName, type EventPayload, type MethodName, type MethodParams, type MethodResult } from "./catalog.ts";
+export type { ClientInfo, ConnectParams, HelloOk } from "./connect.ts";
+export { PROTOCOL_ERROR_CODES, type ProtocolErrorCode } from "./errors.ts";
+export type { ErrorShape, EventFrame, RequestFrame, ResponseFrame, StateVersion } from "./frames.ts";
+export type { Health } from "./health.ts";
+export type { GatewayClient, NodeConnectOptions, RequestOptions } from "./client/node.ts";
+export { CLOSE, LIMITS, PROTOCOL_VERSION } from "./limits.ts";
+export type { MethodFacts } from "./method.ts";
+export type { Presence } from "./presence.ts";
+export { covers, SCOPES, type Access, type Role, type Scope } from "./scopes.ts";
 export type { SessionEntry } from "./session-entry.ts";
+export { canonicalSessionKey, formatSessionKey, parseSessionKey, type SessionKey, type SessionNaming } from "./session-key.ts";
+export type { SessionRow } from "./session-row.ts";
 export { parseTranscriptLine, type TranscriptLine, type TranscriptHeader, type TranscriptEntry } from "./transcript.ts";
+export type { AnswerChecks } from "./answers.ts";
+export type { Validators } from "./validators.ts";
+
+/** Loads the checks of what clients send; each is made at its first use. */
+export async function loadValidators(): Promise<Validators> {
+  return (await import("./validators.ts")).createValidators();
+}
+
+/** Loads the checks of what the gateway says, for tests. */
+export async function loadAnswerChecks(): Promise<AnswerChecks> {
+  return (await import("./answers.ts")).createAnswerChecks();
+}
+
+/** Loads the client for programs on Node. Browsers import `client/index.ts` by itself. */
+export async function loadNodeClient(): Promise<typeof NodeClient> {
+  return import("./client/node.ts");
+}

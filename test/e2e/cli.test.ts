@@ -63,12 +63,12 @@ test("config schema is JSON Schema, and hints have a label and a help text for e
 
 test("config diff shows what changed since the gateway took the file and what follows", async () => {
   const place = makePlace();
-  place.configure(`{ gateway: { mode: "local" }, logging: { level: "info" } }`);
+  place.configure(`{ gateway: { mode: "local", auth: { token: "a-token-of-the-test" } }, logging: { level: "info" } }`);
   const gateway = await place.gateway();
   await expect.poll(() => existsSync(join(place.stateDir, "config.last-good.json"))).toBe(true);
   gateway.child.kill("SIGTERM");
   await gateway.exited;
-  place.configure(`{ gateway: { mode: "local", port: 5000 }, logging: { level: "warn" } }`);
+  place.configure(`{ gateway: { mode: "local", port: 5000, auth: { token: "a-token-of-the-test" } }, logging: { level: "warn" } }`);
   expect(JSON.parse(place.cli("config", "diff", "--json").stdout).changes).toMatchObject([
     { path: "gateway.port", after: 5000, actions: [{ kind: "process" }] },
     { path: "logging.level", before: "info", after: "warn", actions: [] },

@@ -7,6 +7,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { COMMANDS } from "../../src/cli/commands/index.ts";
 import { isGroup, type Entry, type Example } from "../../src/cli/command.ts";
 import { makePlace, ROOT, type Place } from "../harness/gateway-process.ts";
+import { createStranger } from "../harness/stranger.ts";
 
 async function examplesOf(entries: readonly Entry[]): Promise<Example[]> {
   const lists = await Promise.all(
@@ -20,7 +21,10 @@ async function examplesOf(entries: readonly Entry[]): Promise<Example[]> {
 
 const examples = [...new Set((await examplesOf(COMMANDS)).map(({ line }) => line))];
 /** These run until they are told to stop. */
-const ENDLESS = /^openclaw gateway|--follow/;
+const ENDLESS = /^openclaw gateway(?: run)?(?: --[a-z].*)?$|--follow/;
+/** These ask a gateway that runs. */
+const ASKING = /^openclaw (?:health|call|devices|gateway (?:call|health|probe|stop))\b/;
+const TOKEN = "a-token-of-this-test-0123456789";
 
 async function freePort(): Promise<string> {
   const server = createServer().listen(0, "127.0.0.1");
@@ -44,11 +48,20 @@ beforeAll(async () => {
 
 /** A state folder as a used installation has it: an earlier example may have replaced it, or taken away what this one reads. */
 async function prepare(): Promise<void> {
-  place.configure(`{\n  // ours\n  gateway: { mode: "local", port: 19123 },\n  agents: { defaults: { maxConcurrent: 4 } },\n}\n`);
+  place.configure(`{\n  // ours\n  gateway: { mode: "local", port: 19123, auth: { token: "${TOKEN}" } },\n  agents: { defaults: { maxConcurrent: 4 } },\n}\n`);
   if (existsSync(join(place.stateDir, "logs"))) return;
   const gateway = await place.gateway();
   gateway.child.kill("SIGTERM");
   await gateway.exited;
+}
+
+/** The names of a device that waits, and of one that is in. */
+async function withDevices(line: string, url: string): Promise<string> {
+  if (!/REQUEST_ID|--latest|DEVICE_ID/.test(line)) return line;
+  const stranger = createStranger(url, TOKEN);
+  const requestId = await stranger.ask();
+  if (line.includes("DEVICE_ID")) expect(place.cli("devices", "approve", requestId).code).toBe(0);
+  return line.replace("REQUEST_ID", requestId).replace("DEVICE_ID", stranger.deviceId);
 }
 
 /** A line of the help as the user would run it, with a real backup's name in place of the sketched one. */
@@ -64,7 +77,9 @@ describe("every example of the help texts works as it stands there", () => {
 
   test.each(examples.filter((line) => !ENDLESS.test(line)).sort())("%s", async (line) => {
     await prepare();
-    const { status, stderr } = spawnSync("sh", ["-c", runnable(line)], { env, cwd: place.home, encoding: "utf8", timeout: 20_000 });
+    await using gateway = ASKING.test(line) ? await place.gateway() : undefined;
+    const real = gateway?.url === undefined ? runnable(line) : await withDevices(line, gateway.url);
+    const { status, stderr } = spawnSync("sh", ["-c", real], { env, cwd: place.home, encoding: "utf8", timeout: 20_000 });
     expect(stderr).not.toContain("error:");
     expect(status).toBe(0);
   });

@@ -78,7 +78,7 @@ test("a restore killed with the configuration in the state folder is finished be
   const env = { OPENCLAW_CONFIG_PATH: join(place.stateDir, "openclaw.json") };
   const run = (...args: string[]) => runCommand(place, args, { env });
   await seedSessions(place.stateDir, 5);
-  expect(run("config", "set", "gateway.mode", "local").code).toBe(0);
+  expect(run("config", "set", "gateway", `{ mode: "local", auth: { token: "a-token-of-the-test" } }`).code).toBe(0);
   const config = readFileSync(env.OPENCLAW_CONFIG_PATH, "utf8");
   const { path } = JSON.parse(run("backup", "create", "--output", place.home, "--json").stdout);
   runCommand(place, ["backup", "restore", path, "--yes"], { build: "dist-test", env: { ...env, OPENCLAW_FAILPOINT: "restore.moved" } });

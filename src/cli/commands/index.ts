@@ -2,8 +2,12 @@ import type { Entry } from "../command.ts";
 
 /** Every command, in the order the help shows them. Each is loaded only when it is called. */
 export const COMMANDS: readonly Entry[] = [
-  { name: "gateway", summary: "run the gateway in the foreground", load: async () => (await import("./gateway.ts")).gateway },
+  { name: "gateway", summary: "run the gateway, look at it, make it a service", load: async () => (await import("./gateway/index.ts")).gateway },
   { name: "status", summary: "is it running, is it well, what does it hold", load: async () => (await import("./status.ts")).status },
+  { name: "health", summary: "agents, channels and sessions of the running gateway", load: async () => (await import("./health.ts")).health },
+  { name: "dashboard", summary: "open the control page in the browser", load: async () => (await import("./dashboard.ts")).dashboard },
+  { name: "devices", summary: "who may connect: approve, revoke, rotate", load: async () => (await import("./devices/index.ts")).devices },
+  { name: "call", summary: "call any method of the gateway", load: async () => (await import("./gateway/call.ts")).call },
   { name: "config", summary: "read, check and change the configuration", load: async () => (await import("./config/index.ts")).config },
   { name: "sessions", summary: "list the sessions", load: async () => (await import("./sessions.ts")).sessions },
   { name: "logs", summary: "show and follow the log", load: async () => (await import("./logs.ts")).logs },

@@ -3,10 +3,13 @@ import { join } from "node:path";
 import { formatBytes, formatDuration } from "../../base/text.ts";
 import { AppError } from "../../base/errors.ts";
 import { formatLocated, type Snapshot } from "../../config/index.ts";
+import type { MethodResult } from "../../protocol/index.ts";
 import { inspectStore, type SessionRow } from "../../store/index.ts";
 import { defineCommand, JSON_OPTION } from "../command.ts";
 import { loadFor } from "../config-source.ts";
+import { tryGateway, type Answered } from "../gateway-call.ts";
 import { probeGateway, type Probe } from "../gateway-probe.ts";
+import { localTarget, openForReading } from "../gateway-target.ts";
 import { printJson, type Io } from "../io.ts";
 import { createStyle, type Style } from "../output/style.ts";
 import { formatFacts, formatTable } from "../output/table.ts";
@@ -33,6 +36,44 @@ function summarise(stateDir: string): StateSummary {
   } catch (error) {
     return { path, bytes, count: 0, recent: [], inbox: undefined, error: error instanceof Error ? error.message : String(error) };
   }
+}
+
+interface Deep {
+  readonly health: MethodResult<"health">;
+  readonly status: MethodResult<"status">;
+  readonly presence: MethodResult<"system-presence">;
+}
+
+/** What only the running gateway knows. */
+async function lookDeep(io: Io, timeoutMs: number): Promise<Answered<Deep>> {
+  using config = await openForReading(io);
+  return tryGateway(io, await localTarget(io, config), timeoutMs, async (client) => {
+    const [health, status, presence] = await Promise.all([
+      client.request("health", { probe: true }),
+      client.request("status", {}),
+      client.request("system-presence", {}),
+    ]);
+    return { health, status, presence };
+  });
+}
+
+function printDeep(io: Io, { ok, latencyMs, value, error }: Answered<Deep>): void {
+  const style = createStyle(io.color);
+  if (!ok || !value) return io.out(`\n${style.yellow("!")} ${error}\n`);
+  const facts: [string, string][] = [
+    ["Connection", `${style.green("ok")} in ${latencyMs} ms`],
+    ["Agents", value.health.agents.map(({ agentId }) => agentId).join(", ") || "none"],
+    ["Channels", value.health.channelOrder.join(", ") || "none"],
+    ["Waiting events", String(value.status.queuedSystemEvents.length)],
+  ];
+  io.out(`\n${formatFacts(facts, style)}`);
+  const rows = value.presence.map((entry) => [
+    entry.mode ?? "-",
+    entry.reason ?? "-",
+    `${formatDuration(Math.max(0, io.now() - entry.ts))} ago`,
+    entry.host ?? "-",
+  ]);
+  io.out(`\n${formatTable(["Mode", "Reason", "Seen", "Program"], rows, { style, columns: io.columns })}`);
 }
 
 function gatewayText({ reachable, url, holder, latencyMs, error }: Probe, style: Style): string {
@@ -76,10 +117,15 @@ function print(io: Io, probe: Probe, snapshot: Snapshot, stateDir: string, state
 }
 
 export const status = defineCommand({
-  options: { json: JSON_OPTION, timeout: { type: "string", value: "ms", help: "how long to wait for the gateway (default 10000)" } },
+  options: {
+    json: JSON_OPTION,
+    deep: { type: "boolean", help: "ask the running gateway too: its health, its sessions, who is connected" },
+    timeout: { type: "string", value: "ms", help: "how long to wait for the gateway (default 10000)" },
+  },
   examples: [
     { line: "openclaw status", does: "an overview" },
     { line: "openclaw status --json", does: "the same for machines" },
+    { line: "openclaw status --deep", does: "with what only the running gateway knows" },
   ],
   async run({ io, values }) {
     const timeout = Number(values.timeout ?? 10_000);
@@ -87,7 +133,11 @@ export const status = defineCommand({
     const { snapshot, paths } = loadFor(io);
     const probe = await probeGateway(paths.state, timeout);
     const state = summarise(paths.state);
-    if (!values.json) return print(io, probe, snapshot, paths.state, state);
+    const deep = values.deep ? await lookDeep(io, timeout) : undefined;
+    if (!values.json) {
+      print(io, probe, snapshot, paths.state, state);
+      return deep && printDeep(io, deep);
+    }
     const { holder, health, ...rest } = probe;
     printJson(io, {
       version: io.version,
@@ -101,6 +151,7 @@ export const status = defineCommand({
         warnings: snapshot.warnings.map(formatLocated),
       },
       state: { dir: paths.state, database: state.path, bytes: state.bytes ?? 0, inbox: state.inbox ?? null, ...(state.error ? { error: state.error } : {}) },
+      ...(deep ? { deep: { ok: deep.ok, ...(deep.error === undefined ? {} : { error: deep.error }), ...deep.value } } : {}),
       sessions: { paths: [state.path], count: state.count, recent: state.recent.map((row) => sessionJson(row, io.now())) },
     });
   },

@@ -1,0 +1,75 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { createServer, type AddressInfo } from "node:net";
+import { join } from "node:path";
+import type { BenchContext } from "../row.ts";
+import { createDevice, type BenchConnection } from "./client.ts";
+import { endProcess, untilReady, type Ready } from "./startup.ts";
+
+const TOKEN = "bench-token-0123456789abcdef0123456789abcdef";
+
+/** A place for gateways: state, configuration, port and the device that measures. */
+export interface BenchPlace {
+  readonly port: number;
+  readonly to: BenchConnection;
+  /** Spawns one and waits until it answers. */
+  start(): Promise<BenchGateway>;
+}
+
+export interface BenchGateway extends AsyncDisposable {
+  readonly child: ChildProcess;
+  readonly pid: number;
+  readonly ready: Ready;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
+}
+
+export async function makeBenchPlace(context: BenchContext, name: string): Promise<BenchPlace> {
+  const folder = join(context.folder, name);
+  const configPath = join(folder, "openclaw.json");
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(configPath, JSON.stringify({ gateway: { mode: "local", auth: { mode: "token", token: TOKEN } } }));
+  const port = await freePort();
+  const to: BenchConnection = {
+    url: `ws://127.0.0.1:${port}`,
+    token: TOKEN,
+    protocol: 3,
+    clientId: "gateway-client",
+    clientMode: "backend",
+    device: createDevice(),
+  };
+  const env = {
+    PATH: process.env["PATH"],
+    HOME: folder,
+    TMPDIR: folder,
+    OPENCLAW_STATE_DIR: join(folder, "state"),
+    OPENCLAW_CONFIG_PATH: configPath,
+    NO_COLOR: "1",
+  };
+  return {
+    port,
+    to,
+    async start() {
+      const started = performance.now();
+      const child = spawn(context.node, [join(context.root, "bin/openclaw"), "gateway", "--port", String(port)], {
+        env,
+        stdio: ["ignore", "ignore", "inherit"],
+      });
+      try {
+        const ready = await untilReady(to, child, started, { pollMs: 20, timeoutMs: 30_000 });
+        return { child, pid: child.pid!, ready, [Symbol.asyncDispose]: async () => void (await endProcess(child)) };
+      } catch (error) {
+        child.kill("SIGKILL");
+        throw error;
+      }
+    },
+  };
+}

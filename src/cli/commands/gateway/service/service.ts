@@ -1,0 +1,110 @@
+import { existsSync } from "node:fs";
+import { homedir, tmpdir } from "node:os";
+import { AppError, messageOf } from "../../../../base/errors.ts";
+import { gatewayPort, homeFolder } from "../../../../config/index.ts";
+import { loadFor } from "../../../config-source.ts";
+import type { Io } from "../../../io.ts";
+import { describeService, type ServiceCommand, type ServiceDefinition } from "./definition.ts";
+import { serviceProgram } from "./program.ts";
+
+export interface ServiceFlags {
+  readonly port?: number | undefined;
+  readonly token?: string | undefined;
+}
+
+/** This user's gateway service, installed or not; undefined on platforms without one. */
+export function findService(io: Io, flags: ServiceFlags = {}): ServiceDefinition | undefined {
+  const { snapshot, paths } = loadFor(io);
+  return describeService({
+    platform: process.platform,
+    home: homeFolder({ env: io.env, cwd: io.cwd, osHome: homedir(), exists: existsSync }),
+    stateDir: paths.state,
+    configPath: snapshot.path,
+    profile: io.env["OPENCLAW_PROFILE"]?.trim() || undefined,
+    port: gatewayPort(io.env, { flag: flags.port, config: snapshot.config.gateway?.port }),
+    token: flags.token,
+    version: io.version,
+    program: serviceProgram(),
+    temporary: tmpdir(),
+    uid: process.getuid?.() ?? 0,
+  });
+}
+
+/** The service, or why there can be none. */
+export function requireService(io: Io, flags: ServiceFlags = {}): ServiceDefinition {
+  const service = findService(io, flags);
+  if (service) return service;
+  throw new AppError(
+    "UNAVAILABLE",
+    `services are set up on Linux (systemd) and macOS (launchd), not on ${process.platform}; run \`openclaw gateway\` from a service manager of yours`,
+  );
+}
+
+export const isInstalled = ({ file }: ServiceDefinition): boolean => existsSync(file);
+
+const CONTROL_MS = 60_000;
+
+/** Runs the platform's commands one after the other, until one fails. Gives the failure in words. */
+export async function control(io: Io, commands: readonly ServiceCommand[]): Promise<string | undefined> {
+  const { run } = await import("../../../../base/spawn.ts");
+  for (const [command, ...args] of commands) {
+    try {
+      const { code, stderr, stdout } = await run(command, { args, env: io.env, timeoutMs: CONTROL_MS, maxOutputBytes: 1_048_576 });
+      if (code !== 0) return `${[command, ...args].join(" ")}: ${(stderr || stdout).trim() || `exit code ${code}`}`;
+    } catch (error) {
+      return messageOf(error);
+    }
+  }
+  return undefined;
+}
+
+/** The same commands for the user's own terminal. */
+export const asText = (commands: readonly ServiceCommand[]): string => commands.map((line) => `  ${line.join(" ")}\n`).join("");
+
+export interface ServiceState {
+  readonly loaded: boolean;
+  readonly running: boolean;
+  readonly pid?: number;
+  /** As the platform says it. */
+  readonly detail: string;
+}
+
+/** What the platform says about the service. */
+export async function serviceState(io: Io, service: ServiceDefinition): Promise<ServiceState> {
+  const { run } = await import("../../../../base/spawn.ts");
+  const [command, ...args] = service.show;
+  try {
+    const { code, stdout, stderr } = await run(command, { args, env: io.env, timeoutMs: 5000, maxOutputBytes: 1_048_576 });
+    if (code !== 0) return { loaded: false, running: false, detail: stderr.trim().split("\n")[0] ?? "" };
+    return service.kind === "systemd" ? parseSystemd(stdout) : parseLaunchd(stdout);
+  } catch (error) {
+    return { loaded: false, running: false, detail: messageOf(error) };
+  }
+}
+
+export function parseSystemd(text: string): ServiceState {
+  const facts = Object.fromEntries(
+    text
+      .trim()
+      .split("\n")
+      .map((line) => [line.slice(0, line.indexOf("=")), line.slice(line.indexOf("=") + 1)]),
+  );
+  const pid = Number(facts["MainPID"]);
+  return {
+    loaded: facts["LoadState"] === "loaded",
+    running: facts["ActiveState"] === "active" || facts["ActiveState"] === "activating",
+    ...(pid > 0 ? { pid } : {}),
+    detail: `${facts["ActiveState"] ?? "unknown"} (${facts["SubState"] ?? "unknown"}), last exit ${facts["ExecMainStatus"] ?? "unknown"}`,
+  };
+}
+
+export function parseLaunchd(text: string): ServiceState {
+  const value = (name: string): string | undefined => new RegExp(`^\\s*${name} = (.+)$`, "m").exec(text)?.[1];
+  const pid = Number(value("pid"));
+  return {
+    loaded: true,
+    running: value("state") === "running",
+    ...(pid > 0 ? { pid } : {}),
+    detail: `${value("state") ?? "unknown"}, last exit ${value("last exit code") ?? "unknown"}`,
+  };
+}

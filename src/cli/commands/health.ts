@@ -1,0 +1,46 @@
+import { formatDuration } from "../../base/text.ts";
+import type { MethodResult } from "../../protocol/index.ts";
+import { defineCommand } from "../command.ts";
+import { callGateway, GATEWAY_OPTIONS } from "../gateway-call.ts";
+import { printJson, type Io } from "../io.ts";
+import { createStyle } from "../output/style.ts";
+import { formatFacts } from "../output/table.ts";
+
+type Health = MethodResult<"health">;
+
+const SHOWN = 5;
+
+function print(io: Io, report: Health): void {
+  const style = createStyle(io.color);
+  const agents = report.agents.map(({ agentId, isDefault, heartbeat }) => {
+    const marks = [...(isDefault ? ["default"] : []), heartbeat.enabled ? `heartbeat every ${heartbeat.every}` : "no heartbeat"];
+    return `${agentId} (${marks.join(", ")})`;
+  });
+  const channels = report.channelOrder.map((id) => `${report.channelLabels[id] ?? id}${report.channels[id]?.configured === false ? " (not configured)" : ""}`);
+  io.out(
+    formatFacts(
+      [
+        ["Gateway", `${style.green("ok")}, looked at in ${Math.round(report.durationMs)} ms`],
+        ["Agents", agents.join(", ") || "none"],
+        ["Heartbeat", report.heartbeatSeconds > 0 ? `every ${formatDuration(report.heartbeatSeconds * 1000)}` : "off"],
+        ["Channels", channels.join(", ") || "none"],
+        ["Sessions", `${report.sessions.count} in ${report.sessions.path}`],
+      ],
+      style,
+    ),
+  );
+  for (const { key, age } of report.sessions.recent.slice(0, SHOWN)) io.out(`  ${key} ${style.dim(age === null ? "" : `${formatDuration(age)} ago`)}\n`);
+}
+
+export const health = defineCommand({
+  options: { ...GATEWAY_OPTIONS, verbose: { type: "boolean", help: "look at everything now, not at what was seen in the last minute" } },
+  examples: [
+    { line: "openclaw health", does: "agents, channels and sessions of the running gateway" },
+    { line: "openclaw health --verbose --json", does: "looked at now, for machines" },
+  ],
+  async run({ io, values }) {
+    const report = await callGateway(io, "health", values.verbose ? { probe: true } : {}, values);
+    if (values.json) printJson(io, report);
+    else print(io, report);
+  },
+});

@@ -1,0 +1,104 @@
+import { AppError, messageOf } from "../base/errors.ts";
+import { loadNodeClient, type GatewayClient, type MethodName, type MethodParams, type MethodResult } from "../protocol/index.ts";
+import { JSON_OPTION, type Values } from "./command.ts";
+import { findTarget, type Target } from "./gateway-target.ts";
+import type { Io } from "./io.ts";
+
+/** Flags of every command that asks a gateway. */
+export const GATEWAY_OPTIONS = {
+  url: { type: "string", value: "ws", help: "ask this gateway (needs --token or --password)" },
+  token: { type: "string", value: "text", help: "the gateway's token, instead of the stored one" },
+  password: { type: "string", value: "text", help: "the gateway's password" },
+  timeout: { type: "string", value: "ms", help: "how long to wait (default 10000)" },
+  json: JSON_OPTION,
+} as const;
+
+export type GatewayFlags = Values<typeof GATEWAY_OPTIONS>;
+
+/** Milliseconds of `--timeout`. */
+export function timeoutOf({ timeout }: { readonly timeout?: string | undefined }, fallback = 10_000): number {
+  const ms = Number(timeout ?? fallback);
+  if (!(ms > 0)) throw new AppError("INVALID_INPUT", `--timeout takes milliseconds above 0, not "${timeout}"`);
+  return ms;
+}
+
+function unreachable(target: Target, why: string, cause?: unknown): AppError {
+  const { url, source, configPath, bind, kind } = target;
+  const start = kind === "local" ? "start it with: openclaw gateway" : "check the address, and that its gateway runs";
+  return new AppError(
+    "UNAVAILABLE",
+    `the gateway cannot be reached: ${why}\n  target: ${url} (from ${source})\n  config: ${configPath}, bind ${bind}\n  ${start}`,
+    {
+      cause,
+      details: { url, source, configPath, bind },
+    },
+  );
+}
+
+/** Says what to do about a refused connection. */
+function explained(target: Target, error: unknown): unknown {
+  if (!(error instanceof AppError)) return error;
+  const { protocolCode, details } = error.details as { protocolCode?: string; details?: { requestId?: string } };
+  if (protocolCode === undefined) return error.code === "INVALID_INPUT" ? error : unreachable(target, error.message, error);
+  const requestId = details?.requestId;
+  const advice =
+    protocolCode === "NOT_PAIRED" && requestId !== undefined
+      ? `let this machine in, on the gateway's: openclaw devices approve ${requestId}`
+      : "check the credentials: --token or --password, or gateway.remote in the configuration";
+  return new AppError(error.code, `${target.url} refused the connection: ${error.message}\n  ${advice}`, { cause: error, details: error.details });
+}
+
+/** Connects as this machine's command line. It always asks for the same scopes: one that asks for more later would have to be approved again. */
+export async function connectTo(io: Io, target: Target, timeoutMs: number, mode: "cli" | "probe" = "cli"): Promise<GatewayClient> {
+  const { token, password, tlsFingerprint, kind, holder, stateDir, storedTokens } = target;
+  if (kind === "local" && !holder && token === undefined && password === undefined) throw unreachable(target, "no gateway runs on this state folder");
+  if (kind === "local" && holder && holder.port === undefined) throw unreachable(target, `process ${holder.pid} is still starting`);
+  const { connectNode } = await loadNodeClient();
+  try {
+    return await connectNode({
+      url: target.url,
+      client: { id: "cli", mode, version: io.version, platform: process.platform },
+      stateDir,
+      keepTokens: storedTokens,
+      reconnect: false,
+      connectTimeoutMs: timeoutMs,
+      requestTimeoutMs: timeoutMs,
+      ...(token === undefined ? {} : { token }),
+      ...(password === undefined ? {} : { password }),
+      ...(tlsFingerprint === undefined ? {} : { tlsFingerprint }),
+    });
+  } catch (error) {
+    throw explained(target, error);
+  }
+}
+
+/** Runs `use` with a connection to the gateway a command means, and closes it. */
+export async function withGateway<T>(io: Io, flags: GatewayFlags, use: (client: GatewayClient, target: Target) => Promise<T>): Promise<T> {
+  const target = await findTarget(io, flags);
+  await using client = await connectTo(io, target, timeoutOf(flags));
+  return await use(client, target);
+}
+
+/** Asks the gateway one thing. */
+export function callGateway<M extends MethodName>(io: Io, method: M, params: MethodParams<M>, flags: GatewayFlags): Promise<MethodResult<M>> {
+  return withGateway(io, flags, (client) => client.request(method, params));
+}
+
+export interface Answered<T> {
+  readonly ok: boolean;
+  readonly latencyMs?: number;
+  readonly value?: T;
+  readonly error?: string;
+}
+
+/** Asks a target without failing: what came, or why nothing did. */
+export async function tryGateway<T>(io: Io, target: Target, timeoutMs: number, use: (client: GatewayClient) => Promise<T>): Promise<Answered<T>> {
+  const started = performance.now();
+  try {
+    await using client = await connectTo(io, target, timeoutMs, "probe");
+    const latencyMs = Math.round(performance.now() - started);
+    return { ok: true, latencyMs, value: await use(client) };
+  } catch (error) {
+    return { ok: false, error: messageOf(error) };
+  }
+}

@@ -1,0 +1,63 @@
+import type { Clock } from "../../../base/clock.ts";
+import type { Ids } from "../../../base/ids.ts";
+import type { Random } from "../../../base/random.ts";
+import type { EventPayload, Role } from "../../../protocol/index.ts";
+import type { Store } from "../../../store/index.ts";
+import type { IssuedToken } from "../auth.ts";
+import type { Rotated, RotateInput } from "./tokens.ts";
+import type { DeviceInfo, PairedDevice, PairingRequest } from "./records.ts";
+import type { Revocations } from "../revocation.ts";
+
+export type { PairedDevice, PairingRequest } from "./records.ts";
+
+/** How long a request waits for somebody's word. */
+export const PAIRING_TTL_MS = 300_000;
+
+export type PairingEvent =
+  | { readonly event: "device.pair.requested"; readonly payload: EventPayload<"device.pair.requested"> }
+  | { readonly event: "device.pair.resolved"; readonly payload: EventPayload<"device.pair.resolved"> };
+
+/** Who decides. Nobody gives away more than they have, and whoever cuts off their own connection still gets the answer. */
+export interface Decider {
+  readonly scopes: Iterable<string>;
+  readonly connId?: string;
+}
+
+/** A device that has proved its key and asks to come in. */
+export interface EntryRequest {
+  readonly deviceId: string;
+  readonly publicKey: string;
+  readonly info: DeviceInfo;
+  readonly role: Role;
+  readonly scopes: readonly string[];
+  /** From this machine: approved without asking. */
+  readonly local: boolean;
+}
+
+export type Entry = { readonly ok: true; readonly issued: IssuedToken } | { readonly ok: false; readonly requestId: string | undefined };
+
+/** Devices: who asks, who is in, with which roles, scopes and tokens. */
+export interface Pairing {
+  list(): Promise<{ readonly pending: readonly PairingRequest[]; readonly paired: readonly PairedDevice[] }>;
+  /** Throws `INVALID_INPUT` `unknown requestId`, also for all but the first of several approvals. */
+  approve(requestId: string, by: Decider): Promise<{ readonly requestId: string; readonly device: PairedDevice }>;
+  reject(requestId: string): Promise<{ readonly requestId: string; readonly deviceId: string }>;
+  remove(deviceId: string, by?: Decider): Promise<{ readonly deviceId: string }>;
+  /** Makes a new token for a role; the old one is worth nothing from now on. Its scopes are never wider than what was approved. */
+  rotate(input: RotateInput, by: Decider): Promise<Rotated>;
+  revoke(input: { readonly deviceId: string; readonly role: string }, by?: Decider): Promise<{ deviceId: string; role: string; revokedAtMs: number }>;
+  /** True when this is the device's living token for the role and its scopes cover those asked for. */
+  verifyToken(input: { readonly deviceId: string; readonly role: string; readonly token: string; readonly scopes: readonly string[] }): Promise<boolean>;
+  /** Lets a device in with what was approved, or leaves a request behind. */
+  enter(request: EntryRequest): Promise<Entry>;
+  /** Told what the operators should hear. */
+  onEvent(listener: (event: PairingEvent) => void): Disposable;
+}
+
+export interface PairingDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly random: Random;
+  readonly revocations: Revocations;
+}

@@ -1,0 +1,176 @@
+import type { IncomingMessage } from "node:http";
+import type { Socket } from "node:net";
+import type { RawData, ServerOptions, WebSocket, WebSocketServer } from "ws";
+import type { Clock } from "../../base/clock.ts";
+import type { Ids } from "../../base/ids.ts";
+import { LIMITS, type Validators } from "../../protocol/index.ts";
+import type { Auth, Revocation } from "../auth/index.ts";
+import { isRevoked } from "../auth/revocation.ts";
+import type { Fanout } from "../fanout.ts";
+import type { Dispatcher } from "../methods/index.ts";
+import type { Client, Connection } from "./connection.ts";
+import { createEntrance, type Entrance, type EntranceDeps } from "./entrance.ts";
+import { createOpenings } from "./openings.ts";
+import { createRequests, type Requests } from "./requests.ts";
+import { createRoster, type Roster } from "./roster.ts";
+
+export interface ConnectionsDeps extends EntranceDeps {
+  readonly auth: Pick<Auth, "admit" | "onRevoked">;
+  readonly dispatcher: Dispatcher;
+  readonly fanout: Fanout;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly loadValidators: () => Promise<Validators>;
+  readonly onLeave: (client: Client) => void;
+}
+
+/** All WebSocket connections of a gateway. */
+export interface Connections {
+  /** Takes over the socket of an upgrade request. */
+  upgrade(request: IncomingMessage, socket: Socket, head: Buffer): void;
+  /** Loads what the first connection needs. */
+  warm(): Promise<void>;
+  readonly clients: ReadonlyMap<string, Client>;
+  /** Closes all with this code and resolves when they are gone; the last ones are cut off after two seconds. */
+  close(code: number, reason: string): Promise<void>;
+}
+
+interface Loaded {
+  readonly server: WebSocketServer;
+  readonly requests: Requests;
+  readonly entrance: Entrance;
+}
+
+/** Pings are answered while no more than this waits to be read. */
+const PONG_BACKLOG = 65_536;
+
+/** `closeTimeout` is newer than the published types: the time in ms for the other side to answer a close frame. */
+const SOCKET_OPTIONS: ServerOptions & { readonly closeTimeout: number } = {
+  noServer: true,
+  clientTracking: false,
+  perMessageDeflate: false,
+  autoPong: false,
+  maxPayload: LIMITS.maxPayload,
+  closeTimeout: 10_000,
+};
+
+/** Time for clients to answer the close when the gateway stops. */
+const STOP_MS = 2000;
+
+/** What `ws` calls. The functions are shared by all sockets: closures of their own would stay as long as the connection. */
+function createListeners({ connections, leave }: Roster, deps: ConnectionsDeps, loaded: () => Loaded | undefined, onGone: () => void) {
+  return {
+    message(this: WebSocket, data: RawData, isBinary: boolean): void {
+      const connection = connections.get(this);
+      const ready = loaded();
+      if (!connection || connection.closed || !ready) return;
+      const text = isBinary ? undefined : (data as Buffer).toString("utf8");
+      if (connection.client) ready.requests.take(connection.client, text);
+      else if (connection.opening) ready.entrance.take(connection, connection.opening, text);
+    },
+    ping(this: WebSocket, data: Buffer): void {
+      const connection = connections.get(this);
+      if (connection && !connection.closed && connection.socket.writableLength < PONG_BACKLOG) this.pong(data);
+    },
+    close(this: WebSocket): void {
+      const connection = connections.get(this);
+      if (!connection) return;
+      connections.delete(this);
+      leave(connection);
+      onGone();
+    },
+    /** `ws` closes the connection itself: 1009 for a frame that is too long, 1007 for bad UTF-8, 1002 for a broken frame. */
+    error(this: WebSocket, error: Error): void {
+      const connection = connections.get(this);
+      deps.log.debug("a connection broke", { error: error.message, connId: connection?.connId });
+      if (connection) leave(connection);
+    },
+  };
+}
+
+/** Clients forget a device token when they read of a mismatch. */
+function revocationReason(revocation: Revocation): string {
+  return "deviceId" in revocation ? "unauthorized: device token mismatch (it was revoked or replaced)" : "unauthorized: the gateway's secret was changed";
+}
+
+export function createConnections(deps: ConnectionsDeps): Connections {
+  const { auth, clock, fanout, ids, log } = deps;
+  let loading: Promise<Loaded> | undefined;
+  let loaded: Loaded | undefined;
+  let emptied: (() => void) | undefined;
+
+  const roster = createRoster({
+    onLeave(connection) {
+      openings.stop(connection);
+      if (!connection.client) openings.cutOff(connection);
+    },
+    onClientLeave(client) {
+      fanout.remove(client);
+      deps.onLeave(client);
+    },
+  });
+  const { clients, connections } = roster;
+  const openings = createOpenings({ clock, ids, log, end: roster.end });
+  const settle = (): void => {
+    if (connections.size === 0) emptied?.();
+  };
+  const on = createListeners(roster, deps, () => loaded, settle);
+
+  async function load(): Promise<Loaded> {
+    const [ws, validators] = await Promise.all([import("ws"), deps.loadValidators()]);
+    const requests = createRequests({ ...deps, validators, send: roster.send });
+    loaded = { server: new ws.WebSocketServer(SOCKET_OPTIONS), requests, entrance: createEntrance(deps, roster, validators, openings.stop) };
+    return loaded;
+  }
+
+  function ready(): Promise<Loaded> {
+    loading ??= load().catch((error: unknown) => {
+      loading = undefined;
+      throw error;
+    });
+    return loading;
+  }
+
+  function accept(ws: WebSocket, request: IncomingMessage, socket: Socket): void {
+    const connection: Connection = { connId: ids.uuid(), socket, ws, opening: undefined, client: undefined, closed: false };
+    connections.set(ws, connection);
+    const nonce = openings.begin(connection, request);
+    ws.on("message", on.message).on("ping", on.ping).on("close", on.close).on("error", on.error);
+    roster.write(connection, JSON.stringify({ type: "event", event: "connect.challenge", payload: { nonce, ts: clock.now() } }));
+  }
+
+  const revoked = auth.onRevoked((revocation) => {
+    for (const client of clients.values()) {
+      const { connId, deviceId, role } = client.caller;
+      if (isRevoked(revocation, { connId, method: client.method, deviceId, role })) client.close(1008, revocationReason(revocation));
+    }
+  });
+
+  return {
+    upgrade(request, socket, head) {
+      const take = ({ server }: Loaded): void => {
+        if (emptied || socket.destroyed) socket.destroy();
+        else server.handleUpgrade(request, socket, head, (ws) => accept(ws, request, socket));
+      };
+      if (loaded) return take(loaded);
+      ready().then(take, (error: unknown) => {
+        log.error("WebSocket connections cannot be taken", { error });
+        socket.destroy();
+      });
+    },
+    warm: async () => void (await ready()),
+    clients,
+    async close(code, reason) {
+      revoked[Symbol.dispose]();
+      const gone = Promise.withResolvers<void>();
+      emptied = gone.resolve;
+      for (const connection of connections.values()) roster.end(connection, code, reason);
+      settle();
+      using _ = clock.after(STOP_MS, () => {
+        for (const { ws } of connections.values()) ws.terminate();
+      });
+      await gone.promise;
+      openings[Symbol.dispose]();
+    },
+  };
+}

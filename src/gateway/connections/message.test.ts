@@ -1,0 +1,36 @@
+import { expect, test } from "vitest";
+import { parseMessage } from "./message.ts";
+
+test.each(["", "{", "hello", "{'a':1}", '{"a":1}x', '"unterminated', "[".repeat(64)])("%s is not JSON", (text) => {
+  expect(parseMessage(text)).toEqual({ kind: "not-json" });
+});
+
+test("what is deeper than any parameter is named, not parsed", () => {
+  const nest = (depth: number): string => "[".repeat(depth) + "]".repeat(depth);
+  expect(parseMessage(nest(128)).kind).toBe("json");
+  expect(parseMessage(nest(129))).toEqual({ kind: "hostile", issue: "nested deeper than 128 levels" });
+  expect(parseMessage(`{"a":${nest(1_000_000)}}`).kind).toBe("hostile");
+});
+
+test("brackets in texts do not count, with or without escaped quotes before them", () => {
+  const text = JSON.stringify({ a: `"\\"${"[".repeat(1000)}`, b: "\\", c: "{".repeat(1000) });
+  expect(parseMessage(text)).toEqual({ kind: "json", value: JSON.parse(text) });
+});
+
+test("a key that reaches a prototype is named wherever and however it is written; the word in a text is fine", () => {
+  for (const text of ['{"__proto__":1}', '{"a":[{"__proto__":{}}]}', '{"\\u005f_proto__":1}', '{"_\\u005Fproto__":1}']) {
+    expect(parseMessage(text)).toEqual({ kind: "hostile", issue: "unexpected property '__proto__'" });
+  }
+  expect(parseMessage('{"a":"__proto__"}')).toEqual({ kind: "json", value: { a: "__proto__" } });
+});
+
+test("25 MiB of one text are read in one pass", () => {
+  const text = JSON.stringify({ content: "A".repeat(25_000_000) });
+  const took = (work: () => void): number => {
+    const start = performance.now();
+    work();
+    return performance.now() - start;
+  };
+  parseMessage(text);
+  expect(took(() => parseMessage(text))).toBeLessThan(2000);
+});

@@ -1,0 +1,56 @@
+/** Deeper than any documented parameter, shallow enough for every recursive walk. */
+const MAX_DEPTH = 128;
+/** Texts shorter than this cannot be nested too deeply. */
+const SHALLOW = MAX_DEPTH * 2;
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+
+export type Message = { readonly kind: "json"; readonly value: unknown } | { readonly kind: "not-json" } | { readonly kind: "hostile"; readonly issue: string };
+
+/** Position after the string that opens at `start`. */
+function afterString(text: string, start: number): number {
+  let end = start;
+  for (;;) {
+    end = text.indexOf('"', end + 1);
+    if (end === -1) return text.length;
+    let escapes = 0;
+    while (text.charCodeAt(end - 1 - escapes) === BACKSLASH) escapes += 1;
+    if (escapes % 2 === 0) return end + 1;
+  }
+}
+
+function isTooDeep(text: string): boolean {
+  if (text.length < SHALLOW) return false;
+  let depth = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) at = afterString(text, at) - 1;
+    else if (code === 0x7b || code === 0x5b) {
+      depth += 1;
+      if (depth > MAX_DEPTH) return true;
+    } else if (code === 0x7d || code === 0x5d) depth -= 1;
+  }
+  return false;
+}
+
+/** A key that would reach a prototype when an object is copied carelessly. The text is looked at first: walking every value costs. */
+function namesPrototype(text: string): boolean {
+  if (!/__proto__|\\u005f/i.test(text)) return false;
+  let found = false;
+  JSON.parse(text, (key, value: unknown) => {
+    if (key === "__proto__") found = true;
+    return value;
+  });
+  return found;
+}
+
+/** Reads one text frame. What would exhaust the stack or poison a prototype is named instead of parsed into a value that travels on. */
+export function parseMessage(text: string): Message {
+  if (isTooDeep(text)) return { kind: "hostile", issue: `nested deeper than ${MAX_DEPTH} levels` };
+  try {
+    if (namesPrototype(text)) return { kind: "hostile", issue: "unexpected property '__proto__'" };
+    return { kind: "json", value: JSON.parse(text) as unknown };
+  } catch {
+    return { kind: "not-json" };
+  }
+}

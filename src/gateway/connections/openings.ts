@@ -1,0 +1,64 @@
+import type { IncomingMessage } from "node:http";
+import type { Socket } from "node:net";
+import type { Clock } from "../../base/clock.ts";
+import { createDeadlines } from "../../base/deadlines.ts";
+import type { Ids } from "../../base/ids.ts";
+import type { Logger } from "../../base/log/logger.ts";
+import { LIMITS } from "../../protocol/index.ts";
+import type { Connection } from "./connection.ts";
+
+/** Bounds of a connection before hello: ten seconds and 64 KiB. */
+export interface Openings extends Disposable {
+  /** Starts the clock and the count. Gives the nonce of the challenge. */
+  begin(connection: Connection, request: IncomingMessage): string;
+  /** The bounds no longer apply. Harmless when they did not. */
+  stop(connection: Connection): void;
+  /** Cuts a stranger's socket off in two seconds, if it does not answer the close by then. */
+  cutOff(connection: Connection): void;
+}
+
+export interface OpeningsDeps {
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: Logger;
+  readonly end: (connection: Connection, code: number, reason: string) => void;
+}
+
+const OPENING_BYTES = 65_536;
+const CUT_OFF_MS = 2000;
+const DEADLINE_TICK_MS = 250;
+
+export function createOpenings({ clock, ids, log, end }: OpeningsDeps): Openings {
+  const opening = new Map<Socket, Connection>();
+  const deadlines = createDeadlines({ clock, tickMs: DEADLINE_TICK_MS, onError: (error) => log.error("a deadline failed", { error }) });
+
+  /** One function for all sockets. */
+  function onData(this: Socket, chunk: Buffer): void {
+    const connection = opening.get(this);
+    if (!connection?.opening) return;
+    connection.opening.bytes += chunk.length;
+    if (connection.opening.bytes <= OPENING_BYTES) return;
+    end(connection, 1009, `more than ${OPENING_BYTES} bytes before hello`);
+    this.destroySoon();
+  }
+
+  return {
+    begin(connection, { headers }) {
+      const { socket } = connection;
+      const nonce = ids.uuid();
+      const deadline = deadlines.after(LIMITS.handshakeMs, () => end(connection, 1000, ""));
+      const request = { headers, socket: { remoteAddress: socket.remoteAddress } };
+      connection.opening = { nonce, request, deadline, bytes: 0, started: false };
+      opening.set(socket, connection);
+      socket.on("data", onData);
+      return nonce;
+    },
+    stop(connection) {
+      connection.opening?.deadline[Symbol.dispose]();
+      connection.opening = undefined;
+      if (opening.delete(connection.socket)) connection.socket.off("data", onData);
+    },
+    cutOff: ({ ws }) => void deadlines.after(CUT_OFF_MS, () => ws.terminate()),
+    [Symbol.dispose]: () => deadlines[Symbol.dispose](),
+  };
+}

@@ -1,0 +1,102 @@
+import type { Clock } from "../../base/clock.ts";
+import type { Logger } from "../../base/log/logger.ts";
+import type { ErrorShape, RequestFrame, Validators } from "../../protocol/index.ts";
+import { invalidRequest, type Answer, type CallContext, type Caller, type Dispatcher } from "../methods/index.ts";
+import { MAX_IN_FLIGHT, takeCredit } from "./client.ts";
+import type { Client } from "./connection.ts";
+import { parseMessage } from "./message.ts";
+
+/** Takes the frames of a client after hello. */
+export interface Requests {
+  /** `text` is undefined for a binary frame. Answers come later, in any order. */
+  take(client: Client, text: string | undefined): void;
+}
+
+export interface RequestsDeps {
+  readonly dispatcher: Dispatcher;
+  readonly validators: Pick<Validators, "frame">;
+  readonly clock: Pick<Clock, "monotonic">;
+  readonly log: Logger;
+  /** Sends the text of a frame; does nothing when the client is gone. */
+  readonly send: (client: Client, text: string) => void;
+}
+
+const IN_FLIGHT_RETRY_MS = 1000;
+
+/** The client's signal is made when a handler looks at it. */
+class RequestContext implements CallContext {
+  readonly #client: Client;
+  readonly accepted: (payload: unknown) => void;
+
+  constructor(client: Client, accepted: (payload: unknown) => void) {
+    this.#client = client;
+    this.accepted = accepted;
+  }
+  get caller(): Caller {
+    return this.#client.caller;
+  }
+  get signal(): AbortSignal {
+    this.#client.gone ??= new AbortController();
+    return this.#client.gone.signal;
+  }
+}
+
+const busy = (message: string, retryAfterMs: number): Answer => ({ ok: false, error: { code: "UNAVAILABLE", message, retryable: true, retryAfterMs } });
+
+function idOf(value: unknown): string {
+  const id = (value as { readonly id?: unknown } | null | undefined)?.id;
+  return typeof id === "string" && id !== "" ? id : "invalid";
+}
+
+/** Text of a response. An answer that JSON cannot hold is a failure of ours, and said to be one. */
+export function responseText(id: string, answer: Answer): string {
+  const { ok, payload } = answer;
+  const error: ErrorShape | undefined = answer.ok ? undefined : answer.error;
+  try {
+    return JSON.stringify({ type: "res", id, ok, ...(payload === undefined ? {} : { payload }), ...(error ? { error } : {}) });
+  } catch {
+    return JSON.stringify({ type: "res", id, ok: false, error: { code: "UNAVAILABLE", message: "the answer could not be written as JSON" } });
+  }
+}
+
+export function createRequests({ dispatcher, validators, clock, log, send }: RequestsDeps): Requests {
+  function answer(client: Client, id: string, result: Answer): void {
+    send(client, responseText(id, result));
+  }
+
+  async function call(client: Client, { id, method, params }: RequestFrame): Promise<void> {
+    let final = false;
+    client.inFlight += 1;
+    const accepted = (payload: unknown): void => {
+      if (!final) answer(client, id, { ok: true, payload });
+    };
+    const result = await dispatcher.call(method, params, new RequestContext(client, accepted));
+    final = true;
+    client.inFlight -= 1;
+    answer(client, id, result);
+  }
+
+  /** The answer to a frame that does not reach a handler. */
+  function refused(client: Client, frame: RequestFrame): Answer | undefined {
+    if (frame.method === "connect") return invalidRequest("connect is only valid as the first request");
+    if (client.inFlight >= MAX_IN_FLIGHT)
+      return busy(`${MAX_IN_FLIGHT} requests of this connection wait for their answer; wait for one of them`, IN_FLIGHT_RETRY_MS);
+    return undefined;
+  }
+
+  return {
+    take(client, text) {
+      const wait = takeCredit(client, clock.monotonic());
+      const message = text === undefined ? ({ kind: "not-json" } as const) : parseMessage(text);
+      if (message.kind === "not-json") return;
+      if (message.kind === "hostile") return answer(client, "invalid", invalidRequest(`invalid request frame: ${message.issue}`));
+      const issues = validators.frame(message.value);
+      if (issues) return answer(client, idOf(message.value), invalidRequest(`invalid request frame: ${issues.join("; ")}`));
+      const frame = message.value as RequestFrame;
+      if (wait > 0) return answer(client, frame.id, busy(`too many requests on this connection; retry after ${wait} ms`, wait));
+      const refusal = refused(client, frame);
+      if (refusal) return answer(client, frame.id, refusal);
+      call(client, frame).catch((error: unknown) => log.error("an answer could not be sent", { error, method: frame.method }));
+    },
+  };
+}

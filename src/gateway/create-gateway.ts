@@ -1,0 +1,219 @@
+import type { IncomingMessage } from "node:http";
+import { hostname, networkInterfaces } from "node:os";
+import type { Clock } from "../base/clock.ts";
+import type { Ids } from "../base/ids.ts";
+import type { Logger } from "../base/log/logger.ts";
+import type { Config } from "../config/index.ts";
+import { loadValidators, type Health, type HelloOk, type Validators } from "../protocol/index.ts";
+import type { Store } from "../store/index.ts";
+import type { Auth } from "./auth/index.ts";
+import { networkAddress } from "./bind.ts";
+import { createConnections, type Client, type HelloFacts } from "./connections/index.ts";
+import { createFanout, type Fanout } from "./fanout.ts";
+import { createHealthFeed, type HealthFeed } from "./health-feed.ts";
+import type { HealthReport } from "./health.ts";
+import { createHttpSurface, type PluginRoute } from "./http/index.ts";
+import { createDispatcher, type CallContext, type Handlers } from "./methods/index.ts";
+import type { Responder } from "./ports.ts";
+import { createPresence, type Presence } from "./presence.ts";
+import { refuseUpgrade, type GatewayServer } from "./server.ts";
+import { startTicking } from "./tick.ts";
+
+/** What handlers may use of the gateway they are part of. */
+export interface GatewayHub {
+  readonly broadcast: Fanout["broadcast"];
+  /** To one connection, without a number. */
+  readonly send: Fanout["send"];
+  readonly presence: Presence;
+  readonly health: Pick<HealthFeed, "get" | "refresh">;
+  /** Connections after hello, by id. */
+  readonly clients: ReadonlyMap<string, Client>;
+  /** Fires when the gateway stops. */
+  readonly stopping: AbortSignal;
+}
+
+export interface GatewayDeps {
+  /** Listens already; the gateway closes it in the end. */
+  readonly server: GatewayServer;
+  readonly config: Pick<Config, "current" | "resolveSecret">;
+  readonly store: Store;
+  readonly auth: Auth;
+  readonly responder: Responder;
+  readonly handlers: (hub: GatewayHub) => Handlers;
+  readonly health: () => HealthReport;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: Logger;
+  readonly version: string;
+  readonly platform: string;
+  /** Known to the same user's CLI through the lock file. */
+  readonly runSecret: string;
+  /** Named in `hello-ok`. */
+  readonly paths: { readonly config: string; readonly state: string };
+  readonly sessionDefaults?: () => NonNullable<HelloOk["snapshot"]["sessionDefaults"]>;
+  readonly pluginRoutes?: readonly PluginRoute[];
+}
+
+/** Why the gateway ends, as clients are told. */
+export interface StopReason {
+  readonly reason: string;
+  /** Until it is back; null when it does not come back by itself. */
+  readonly restartExpectedMs: number | null;
+}
+
+/** A running gateway. Disposing stops it as `gateway stopping`. */
+export interface Gateway extends AsyncDisposable {
+  readonly url: string;
+  readonly port: number;
+  readonly hub: GatewayHub;
+  /** Loads what the first connection needs, ahead of it. */
+  warm(): Promise<void>;
+  /** Tells the clients, closes their connections with 1012 and the listeners. A second call waits for the first. */
+  stop(reason: StopReason): Promise<void>;
+}
+
+export const STOPPING: StopReason = { reason: "gateway stopping", restartExpectedMs: null };
+export const RESTARTING: StopReason = { reason: "gateway restarting", restartExpectedMs: 1500 };
+
+/** How long a hello waits for the first look at the health. */
+const FIRST_LOOK_MS = 1000;
+
+/** WebSocket of the canvas: not ours. */
+const CANVAS_PATH = /^\/__openclaw__\/ws(?:[/?#]|$)/;
+
+/** The caller of what the gateway asks of itself. */
+function ownContext(stopping: AbortSignal, version: string, platform: string): CallContext {
+  const client = { id: "gateway-client", mode: "backend", version, platform };
+  return {
+    caller: { connId: "gateway", role: "operator", scopes: new Set(["operator.admin"]), client, caps: new Set(), local: true },
+    signal: stopping,
+    accepted: () => {},
+  };
+}
+
+/** What `health` looks like before any room reports to it. */
+function bareHealth(now: number): Health {
+  const sessions = { path: "", count: 0, recent: [] };
+  const nothing = { channels: {}, channelOrder: [], channelLabels: {}, heartbeatSeconds: 0, agents: [], sessions };
+  return { ok: true, ts: now, durationMs: 0, defaultAgentId: "main", ...nothing };
+}
+
+/** Presence, health and their announcements. */
+function createState(deps: GatewayDeps, fanout: Fanout, look: () => Promise<Health>): { presence: Presence; health: HealthFeed } {
+  const { clock, log, version, platform } = deps;
+  const stateVersion = (): { presence: number; health: number } => ({ presence: presence.version, health: health.version });
+  const presence = createPresence({
+    clock,
+    version,
+    platform,
+    host: hostname(),
+    ip: networkAddress(networkInterfaces()),
+    onChange: () => fanout.broadcast("presence", { presence: presence.list() }, { stateVersion: stateVersion() }),
+  });
+  const health = createHealthFeed({ clock, log, look, onLook: (seen) => fanout.broadcast("health", seen, { stateVersion: stateVersion() }) });
+  return { presence, health };
+}
+
+function helloFacts(deps: GatewayDeps, methods: readonly string[], presence: Presence, health: HealthFeed): HelloFacts {
+  const { auth, clock, log, paths, version, sessionDefaults } = deps;
+  const startedAt = clock.monotonic();
+  let last: Health | undefined;
+  return {
+    version,
+    host: hostname(),
+    methods,
+    // Nobody is kept out by a health that cannot be had.
+    async prepare() {
+      const waited = Promise.withResolvers<undefined>();
+      using _ = clock.after(FIRST_LOOK_MS, () => waited.resolve(undefined));
+      const found = health.current().catch((error: unknown) => {
+        log.warn("the health could not be looked at", { error });
+        return undefined;
+      });
+      last = (await Promise.race([found, waited.promise])) ?? last;
+    },
+    snapshot: () => ({
+      presence: presence.list(),
+      health: last ?? bareHealth(clock.now()),
+      stateVersion: { presence: presence.version, health: health.version },
+      uptimeMs: Math.round(clock.monotonic() - startedAt),
+      configPath: paths.config,
+      stateDir: paths.state,
+      ...(sessionDefaults ? { sessionDefaults: sessionDefaults() } : {}),
+      authMode: auth.mode,
+    }),
+  };
+}
+
+/** Where a proxy on this machine may come from with a name of its own. */
+function isHostAllowed({ auth, config }: GatewayDeps, request: IncomingMessage): boolean {
+  const peer = auth.peerOf(request);
+  const served = config.current.gateway?.tailscale?.mode;
+  return peer.trustedProxy || (peer.hostName.endsWith(".ts.net") && (served === "serve" || served === "funnel"));
+}
+
+/** Wires connections, methods and events to a server that already listens. */
+export function createGateway(deps: GatewayDeps): Gateway {
+  const { auth, clock, ids, log, server, version, platform } = deps;
+  const stop = new AbortController();
+  const fanout = createFanout({ onSlow: (slow, event, outcome) => log.warn(`a slow connection: ${event} was ${outcome}`, { connId: slow.connId }) });
+  const look = async (): Promise<Health> => handlers.health?.({ probe: true }, ownContext(stop.signal, version, platform)) ?? bareHealth(clock.now());
+  const { presence, health } = createState(deps, fanout, look);
+  let validators: Promise<Validators> | undefined;
+  const checks = (): Promise<Validators> => (validators ??= loadValidators());
+  const hub: GatewayHub = {
+    broadcast: fanout.broadcast,
+    send: fanout.send,
+    presence,
+    health,
+    get clients() {
+      return connections.clients;
+    },
+    stopping: stop.signal,
+  };
+  const handlers = deps.handlers(hub);
+  const cached: Handlers = handlers.health ? { ...handlers, health: ({ probe }) => health.get(probe === true) } : handlers;
+  const dispatcher = createDispatcher({ handlers: cached, store: deps.store, log, validators: checks, stopping: stop.signal });
+  const connections = createConnections({
+    auth,
+    dispatcher,
+    fanout,
+    clock,
+    ids,
+    log,
+    hello: helloFacts(deps, dispatcher.advertised, presence, health),
+    loadValidators: checks,
+    onAdmitted: server.admit,
+    onOpening(client, params) {
+      const { connId, deviceId, role, scopes, remoteIp } = client.caller;
+      client.presenceKey = presence.connected({ connId, client: params.client, deviceId, role, scopes, remoteIp });
+    },
+    onOpen: () => health.refresh(),
+    onLeave: (client) => client.presenceKey !== undefined && presence.disconnected(client.presenceKey),
+  });
+  const surface = createHttpSurface(deps);
+  const ticking = startTicking({ clock, fanout, onMinute: () => fanout.size > 0 && health.refresh() });
+  server.serve({
+    request: surface.handle,
+    upgrade(request, socket, head) {
+      const host = auth.checkHost(request);
+      if (!host.ok) refuseUpgrade(socket, host.status, host.message);
+      else if (CANVAS_PATH.test(request.url ?? "")) refuseUpgrade(socket, 404, "the canvas is not built yet");
+      else connections.upgrade(request, socket, head);
+    },
+    isHostAllowed: (request) => isHostAllowed(deps, request),
+  });
+
+  async function shutDown(reason: StopReason): Promise<void> {
+    ticking[Symbol.dispose]();
+    surface[Symbol.dispose]();
+    fanout.broadcast("shutdown", reason);
+    stop.abort();
+    await connections.close(1012, "service restart");
+    await server[Symbol.asyncDispose]();
+  }
+
+  let stopped: Promise<void> | undefined;
+  const stopOnce = (reason: StopReason): Promise<void> => (stopped ??= shutDown(reason));
+  return { url: server.url, port: server.port, hub, warm: connections.warm, stop: stopOnce, [Symbol.asyncDispose]: () => stopOnce(STOPPING) };
+}

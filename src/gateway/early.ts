@@ -1,0 +1,12 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { HealthReport } from "./health.ts";
+
+/** Answers before the gateway is wired: health says that it starts, everything else is told to come back. */
+export function answerEarly(health: () => HealthReport): (request: IncomingMessage, response: ServerResponse) => void {
+  return (request, response) => {
+    const { ok, status } = health();
+    const asked = (request.url ?? "").split("?")[0];
+    response.writeHead(503, { "content-type": "application/json; charset=utf-8", "cache-control": "no-store", "retry-after": "1" });
+    response.end(JSON.stringify(asked === "/health" || asked === "/readyz" ? { ok, status } : { error: "the gateway is starting; try again in a moment" }));
+  };
+}

@@ -1,0 +1,115 @@
+import { composeConversation, type Conversation, type Turn } from "./conversation.ts";
+import { isRecord, optional } from "./fields.ts";
+import { invalid, unsupported } from "./refusal.ts";
+
+export interface ResponsesInput {
+  readonly model: string;
+  readonly stream: boolean;
+  readonly user: string | undefined;
+  readonly instructions: string | undefined;
+  readonly conversation: Conversation;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** What the body may hold. Those without effect are taken so that ordinary clients work. */
+const BODY_KEYS: readonly string[] =
+  "model input instructions tools tool_choice stream max_output_tokens user max_tool_calls temperature top_p metadata store previous_response_id reasoning truncation".split(
+    " ",
+  );
+const PART_KEYS: Fields = {
+  input_text: ["type", "text"],
+  output_text: ["type", "text", "annotations", "logprobs"],
+  refusal: ["type", "refusal"],
+};
+const ITEM_KEYS: Fields = {
+  message: ["type", "role", "content", "id", "status", "phase"],
+  function_call: ["type", "id", "call_id", "name", "arguments", "status"],
+  function_call_output: ["type", "id", "call_id", "output", "status"],
+  reasoning: ["type", "id", "content", "summary", "encrypted_content", "status"],
+  item_reference: ["type", "id"],
+};
+
+function checkKeys(value: Fields, allowed: unknown, at: string): void {
+  const unknown = Object.keys(value).find((key) => !(allowed as readonly string[]).includes(key));
+  if (unknown !== undefined) throw invalid(`${at}: unexpected property '${unknown.slice(0, 80)}'`, at === "at root" ? unknown : at);
+}
+
+function stringField(value: Fields, name: string, at: string): string {
+  const found = value[name];
+  if (typeof found !== "string") throw invalid(`${at}.${name} must be a string`, at);
+  return found;
+}
+
+function partText(part: unknown, at: string): string {
+  if (!isRecord(part)) throw invalid(`${at} must be an object with a type`, at);
+  const type = part["type"];
+  if (type === "input_image") throw unsupported("images", at);
+  if (type === "input_file") throw unsupported("files", at);
+  if (typeof type !== "string" || !Object.hasOwn(PART_KEYS, type)) throw invalid(`${at}.type must be input_text, output_text, input_image or input_file`, at);
+  checkKeys(part, PART_KEYS[type], at);
+  return stringField(part, type === "refusal" ? "refusal" : "text", at);
+}
+
+function contentText(content: unknown, at: string): string {
+  if (typeof content === "string") return content;
+  if (!Array.isArray(content)) throw invalid(`${at} must be a string or a list of parts`, at);
+  return content.map((part, index) => partText(part, `${at}[${index}]`)).join("\n");
+}
+
+/** Sorts one item of `input` into the conversation or the system prompt. */
+function takeItem(item: unknown, at: string, turns: Turn[], system: string[]): void {
+  if (!isRecord(item)) throw invalid(`${at} must be an object`, at);
+  const type = item["type"] ?? "message";
+  if (typeof type !== "string" || !Object.hasOwn(ITEM_KEYS, type)) throw invalid(`${at}.type must be one of ${Object.keys(ITEM_KEYS).join(", ")}`, at);
+  checkKeys(item, ITEM_KEYS[type], at);
+  switch (type) {
+    case "message": {
+      const text = contentText(item["content"], `${at}.content`);
+      const role = item["role"];
+      if (role === "system" || role === "developer") system.push(text);
+      else if (role === "user" || role === "assistant") turns.push({ role, text });
+      else throw invalid(`${at}.role must be system, developer, user or assistant`, at);
+      return;
+    }
+    case "function_call":
+      turns.push({ role: "assistant", text: `[called ${stringField(item, "name", at)} with ${stringField(item, "arguments", at)}]` });
+      return;
+    case "function_call_output":
+      turns.push({ role: "tool", text: contentText(item["output"], `${at}.output`) });
+      return;
+    // Reasoning and references to items that the caller does not send say nothing that could be told as text.
+  }
+}
+
+/** Values of the settings are checked even where they have no effect. */
+function checkSettings(body: Fields): void {
+  const { tools, tool_choice: choice, max_output_tokens: most, metadata } = body;
+  if (tools !== undefined && tools !== null && !Array.isArray(tools)) throw invalid("`tools` must be a list", "tools");
+  if (choice !== undefined && choice !== null && !isRecord(choice) && !["auto", "none", "required"].includes(choice as string))
+    throw invalid("`tool_choice` must be auto, none, required or a function", "tool_choice");
+  if (Array.isArray(tools) && tools.length > 0 && choice !== "none") throw unsupported("the caller's own tools", "tools");
+  if (most !== undefined && most !== null && !(Number.isSafeInteger(most) && (most as number) > 0))
+    throw invalid("`max_output_tokens` must be a positive integer", "max_output_tokens");
+  if (metadata !== undefined && metadata !== null && !isRecord(metadata)) throw invalid("`metadata` must be an object", "metadata");
+}
+
+/** Reads the body of `POST /v1/responses`. It is closed: a key that is not known is refused. */
+export function parseResponsesInput(body: Fields): ResponsesInput {
+  checkKeys(body, BODY_KEYS, "at root");
+  const model = optional(body, "model", "string");
+  if (model === undefined || model.trim() === "") throw invalid("must have required property 'model'", "model");
+  const stream = optional(body, "stream", "boolean") ?? false;
+  const user = optional(body, "user", "string");
+  const instructions = optional(body, "instructions", "string");
+  checkSettings(body);
+  const turns: Turn[] = [];
+  const system: string[] = instructions === undefined ? [] : [instructions];
+  const { input } = body;
+  if (typeof input === "string") turns.push({ role: "user", text: input });
+  else if (Array.isArray(input)) for (const [index, item] of input.entries()) takeItem(item, `input[${index}]`, turns, system);
+  else throw invalid("`input` must be a string or a list of items", "input");
+  const conversation = composeConversation(turns, system);
+  if (!conversation) throw invalid("Missing user message in `input`.", "input");
+  return { model, stream, user, instructions, conversation };
+}

@@ -1,0 +1,107 @@
+import { parseJsonObject } from "../body.ts";
+import { sendError, sendJson } from "../reply.ts";
+import type { Exchange } from "../route.ts";
+import { openEventStream, restOf, type EventStream } from "./event-stream.ts";
+import { apiErrorOf, INTERNAL, invalid, RequestRefused } from "./refusal.ts";
+import { parseResponsesInput, type ResponsesInput } from "./responses-input.ts";
+import { NO_RESPONSE, runMessage, type Answer, type ApiDeps } from "./run.ts";
+import { chooseTarget, type RunTarget } from "./target.ts";
+
+/** `POST /v1/responses`. */
+export async function answerResponse(deps: ApiDeps, exchange: Exchange): Promise<void> {
+  try {
+    const parsed = parseJsonObject(exchange.body);
+    if (!parsed.ok) throw invalid(parsed.message);
+    const input = parseResponsesInput(parsed.value);
+    const { headers } = exchange.request;
+    const chosen = chooseTarget(deps.config.current, deps.ids, { headers, model: input.model, user: input.user, space: "openresponses", idPrefix: "resp_" });
+    if (!chosen.ok) throw invalid(chosen.message);
+    await (input.stream ? streamed : whole)(deps, exchange, input, chosen.target);
+  } catch (error) {
+    if (!(error instanceof RequestRefused)) deps.log.warn("a response was not accepted", { error });
+    if (!exchange.response.headersSent && !exchange.response.destroyed) sendError(exchange.response, apiErrorOf(error));
+  }
+}
+
+type Status = "in_progress" | "completed" | "incomplete" | "failed";
+
+const part = (text: string): object => ({ type: "output_text", text, annotations: [] });
+
+const message = (id: string, status: Exclude<Status, "failed">, content: readonly object[]): object => ({
+  type: "message",
+  id,
+  role: "assistant",
+  content,
+  status,
+});
+
+/** `usage` is null: nothing here counts tokens yet, and zeros would be a lie. */
+function resource(deps: ApiDeps, { model, instructions }: ResponsesInput, target: RunTarget): (status: Status, output: readonly object[]) => object {
+  const created = Math.floor(deps.clock.now() / 1000);
+  return (status, output) => ({
+    id: target.runId,
+    object: "response",
+    created_at: created,
+    status,
+    model,
+    output,
+    usage: null,
+    error: status === "failed" ? { code: INTERNAL.type, message: INTERNAL.message } : null,
+    incomplete_details: null,
+    instructions: instructions ?? null,
+  });
+}
+
+const endOf = (answer: Answer): "completed" | "incomplete" => (answer.status === "ok" ? "completed" : "incomplete");
+
+async function whole(deps: ApiDeps, { response, signal }: Exchange, input: ResponsesInput, target: RunTarget): Promise<void> {
+  const show = resource(deps, input, target);
+  const answer = await runMessage(deps, target, input.conversation, { signal });
+  if (!answer) return;
+  const status = endOf(answer);
+  sendJson(response, 200, show(status, [message(`msg_${deps.ids.uuid()}`, status, [part(answer.text || NO_RESPONSE)])]));
+}
+
+async function streamed(deps: ApiDeps, { response, signal }: Exchange, input: ResponsesInput, target: RunTarget): Promise<void> {
+  const show = resource(deps, input, target);
+  const item = `msg_${deps.ids.uuid()}`;
+  const place = { item_id: item, output_index: 0, content_index: 0 };
+  const out: { stream?: EventStream } = {};
+  let sequence = 0;
+  const frame = (type: string, fields: object): { data: object; event: string } => ({ event: type, data: { type, sequence_number: sequence++, ...fields } });
+  const send = (type: string, fields: object): void => {
+    // What waits of the text goes first, so that the numbers rise in the order of the frames.
+    out.stream?.flush();
+    const { data, event } = frame(type, fields);
+    out.stream?.send(data, event);
+  };
+  function begin(): void {
+    out.stream = openEventStream(response, { clock: deps.clock, encode: (delta) => frame("response.output_text.delta", { ...place, delta, logprobs: [] }) });
+    send("response.created", { response: show("in_progress", []) });
+    send("response.in_progress", { response: show("in_progress", []) });
+    send("response.output_item.added", { output_index: 0, item: message(item, "in_progress", []) });
+    send("response.content_part.added", { ...place, part: part("") });
+  }
+  function finish(stream: EventStream, answer: Answer): void {
+    stream.delta(restOf(answer.text, stream.text));
+    if (stream.text === "") stream.delta(NO_RESPONSE);
+    const { text } = stream;
+    const status = endOf(answer);
+    const whole = message(item, status, [part(text)]);
+    send("response.output_text.done", { ...place, text, logprobs: [] });
+    send("response.content_part.done", { ...place, part: part(text) });
+    send("response.output_item.done", { output_index: 0, item: whole });
+    send(`response.${status}`, { response: show(status, [whole]) });
+    stream.done();
+  }
+  try {
+    const answer = await runMessage(deps, target, input.conversation, { signal, watcher: { accepted: begin, delta: (text) => out.stream?.delta(text) } });
+    if (answer && out.stream) finish(out.stream, answer);
+  } catch (error) {
+    if (!out.stream) throw error;
+    send("response.failed", { response: show("failed", []) });
+    out.stream.done();
+  } finally {
+    out.stream?.[Symbol.dispose]();
+  }
+}

@@ -1,0 +1,91 @@
+import type { Clock } from "../../../base/clock.ts";
+import type { Ids } from "../../../base/ids.ts";
+import type { Logger } from "../../../base/log/logger.ts";
+import type { Config } from "../../../config/index.ts";
+import type { HealthReport } from "../../health.ts";
+import type { Responder, RunOutcome } from "../../ports.ts";
+import { cleanMessage } from "../../methods/chat/message-text.ts";
+import { isReady } from "../status-routes.ts";
+import type { Conversation } from "./conversation.ts";
+import { INTERNAL, RequestRefused } from "./refusal.ts";
+import type { RunTarget } from "./target.ts";
+
+export interface ApiDeps {
+  readonly responder: Responder;
+  readonly health: () => HealthReport;
+  readonly config: Pick<Config, "current">;
+  readonly log: Logger;
+  readonly clock: Clock;
+  readonly ids: Ids;
+}
+
+/** What the answer is when an agent has nothing to say. */
+export const NO_RESPONSE = "No response from OpenClaw.";
+
+export interface RunWatcher {
+  /** The message is on disk. Called before any text. */
+  accepted(): void;
+  /** More of the answer. */
+  delta(text: string): void;
+}
+
+/** A run that ended with an answer: whole, or cut short by somebody. */
+export type Answer = Exclude<RunOutcome, { readonly status: "error" }>;
+
+/**
+ * Runs a message and resolves with its answer. Undefined: the caller left. Throws `RequestRefused` with `INTERNAL` when the run failed,
+ * and what `accept` threw when it was never started.
+ */
+export async function runMessage(
+  deps: ApiDeps,
+  target: RunTarget,
+  conversation: Conversation,
+  caller: { readonly signal: AbortSignal; readonly watcher?: RunWatcher },
+): Promise<Answer | undefined> {
+  const { responder, log } = deps;
+  const { runId, sessionKey, resumable } = target;
+  const { signal, watcher } = caller;
+  if (!isReady(deps.health()))
+    throw new RequestRefused({ status: 503, message: "the gateway is not ready; try again shortly", type: "unavailable", code: "UNAVAILABLE" });
+
+  const early: string[] = [];
+  let started = false;
+  let joined = false;
+  using _listening = responder.onEvent((run, event) => {
+    if (run.runId !== runId || event.stream !== "assistant") return;
+    // Who joins a run under way has missed its first deltas; its first event still holds the text so far.
+    const text = joined ? event.data.delta : event.data.text;
+    joined = true;
+    if (started) watcher?.delta(text);
+    else early.push(text);
+  });
+  const { message, systemPrompt } = conversation;
+  const texts = { message: cleanMessage(message), ...(systemPrompt === undefined ? {} : { systemPrompt: cleanMessage(systemPrompt) }) };
+  const accepted = await responder.accept({ runId, sessionKey, channel: "api", ...texts });
+  const leave = (): void => {
+    if (!resumable) responder.abort({ sessionKey, runId }, "rpc");
+  };
+  if (signal.aborted) {
+    leave();
+    return undefined;
+  }
+  watcher?.accepted();
+  started = true;
+  for (const text of early) watcher?.delta(text);
+
+  signal.addEventListener("abort", leave, { once: true });
+  try {
+    const outcome = accepted.ended ?? (await responder.outcome(runId, signal));
+    if (signal.aborted) return undefined;
+    if (outcome === undefined || outcome.status === "error") {
+      log.warn("a run for the HTTP API failed", { runId, sessionKey, error: outcome?.error ?? "the run is unknown" });
+      throw new RequestRefused(INTERNAL);
+    }
+    return outcome;
+  } catch (error) {
+    if (signal.aborted) return undefined;
+    throw error;
+  } finally {
+    signal.removeEventListener("abort", leave);
+  }
+}

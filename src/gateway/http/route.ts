@@ -1,0 +1,53 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+
+/**
+ * Who may call a route.
+ * - `public`: everybody.
+ * - `bearer`: whoever sends the gateway's token or password.
+ * - `run-secret-detail`: everybody, and the holder of this run's secret is told more (`Exchange.trusted`).
+ * - `hook-token`: whoever sends `hooks.token`.
+ * - `own`: the route checks a signature over the body itself (webhooks of channels).
+ */
+export type RouteAuth = "public" | "bearer" | "run-secret-detail" | "hook-token" | "own";
+
+export type RouteMethod = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+
+/** One request on its way through a route: authorised, its body read. */
+export interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  /** Canonical; see `canonicalTarget`. */
+  readonly path: string;
+  readonly query: URLSearchParams;
+  /** Empty when the route takes none. */
+  readonly body: Buffer;
+  /** The caller proved to hold what the route's `auth` asks for. */
+  readonly trusted: boolean;
+  /** Fires when the caller is gone or the route's time is over; not when the gateway stops. */
+  readonly signal: AbortSignal;
+}
+
+export interface Route {
+  readonly methods: readonly RouteMethod[];
+  /** Decoded and absolute. A function when the configuration decides; undefined then means that the route is not there. */
+  readonly path: string | (() => string | undefined);
+  /** `prefix` takes the path itself and everything below it. */
+  readonly match: "exact" | "prefix";
+  readonly auth: RouteAuth;
+  /** 0: the route takes no body. */
+  readonly maxBodyBytes: number | (() => number);
+  /** Longest time for the whole answer; without it the route ends by itself. */
+  readonly timeoutMs?: number;
+  /** Shape of errors; `openai` when absent. */
+  readonly errors?: "openai" | "ok-false";
+  /** Why the route is not served now. It is answered with 404. */
+  readonly off?: () => string | undefined;
+  readonly handle: (exchange: Exchange) => void | Promise<void>;
+}
+
+/** A route of a plugin. */
+export interface PluginRoute extends Route {
+  readonly path: string;
+  /** Id of the plugin, for messages. */
+  readonly plugin: string;
+}

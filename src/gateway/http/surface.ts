@@ -1,0 +1,150 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Clock } from "../../base/clock.ts";
+import type { Ids } from "../../base/ids.ts";
+import type { Logger } from "../../base/log/logger.ts";
+import type { Config } from "../../config/index.ts";
+import type { HealthReport } from "../health.ts";
+import type { Responder } from "../ports.ts";
+import { createBodyReader, type BodyReader } from "./body.ts";
+import { canonicalTarget } from "./canonical-path.ts";
+import { createGuard, type Guard, type HttpAuth } from "./guard.ts";
+import { checkHooks, createHookAuth, hookRoutes } from "./hooks.ts";
+import { openAiRoutes } from "./openai/routes.ts";
+import { errorBody, refuse, sendError, setCommonHeaders, type ApiError } from "./reply.ts";
+import type { PluginRoute, Route } from "./route.ts";
+import { createRouter, type Router } from "./router.ts";
+import { canvasRoutes, statusRoutes } from "./status-routes.ts";
+import { toolRoutes } from "./tools-invoke.ts";
+
+export interface HttpSurfaceDeps {
+  readonly auth: HttpAuth;
+  readonly responder: Responder;
+  readonly health: () => HealthReport;
+  readonly config: Pick<Config, "current" | "resolveSecret">;
+  readonly log: Logger;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  /** Known to the same user's CLI through the lock file; whoever presents it sees the whole health report. */
+  readonly runSecret: string;
+  readonly pluginRoutes?: readonly PluginRoute[];
+  /** Memory and time for bodies; the documented ones when absent. */
+  readonly bodies?: BodyReader;
+}
+
+/** Answers every HTTP request of the gateway. Disposing refuses new ones; runs that are under way are left to end, or to be resumed. */
+export interface HttpSurface extends Disposable {
+  /** Never throws. */
+  handle(request: IncomingMessage, response: ServerResponse): void;
+  readonly routes: readonly Route[];
+  /** Adds a plugin's route; see `Router.register`. */
+  registerRoute(route: PluginRoute): Disposable;
+}
+
+const INTERNAL: ApiError = { status: 500, message: "internal error", type: "api_error" };
+
+/** Throws `CONFIG_INVALID` when hooks are on and would be open to everybody. */
+export function createHttpSurface(deps: HttpSurfaceDeps): HttpSurface {
+  const { auth, config, clock, log } = deps;
+  checkHooks(config.current);
+  const guard = createGuard({ auth, runSecret: deps.runSecret, hooks: createHookAuth({ auth, config, clock, log }) });
+  const bodies = deps.bodies ?? createBodyReader({ clock });
+  const router = createRouter([...hookRoutes(config), ...toolRoutes(config)], [...openAiRoutes(deps), ...canvasRoutes, ...statusRoutes(deps.health)]);
+  for (const route of deps.pluginRoutes ?? []) router.register(route);
+  const state = { stopping: false };
+  const pipeline: Pipeline = { auth, router, guard, bodies, clock, state };
+
+  return {
+    get routes() {
+      return router.routes;
+    },
+    registerRoute: (route) => router.register(route),
+    handle(request, response) {
+      answer(pipeline, request, response).catch((error: unknown) => {
+        log.error("a request failed", { method: request.method, url: request.url?.split("?")[0], error });
+        if (response.headersSent) response.destroy();
+        else sendError(response, INTERNAL);
+      });
+    },
+    [Symbol.dispose]() {
+      state.stopping = true;
+    },
+  };
+}
+
+interface Pipeline {
+  readonly auth: HttpAuth;
+  readonly router: Router;
+  readonly guard: Guard;
+  readonly bodies: BodyReader;
+  readonly clock: Clock;
+  readonly state: { stopping: boolean };
+}
+
+/** From headers to handler: Host, path, route, method, auth, body. Nothing of the body is read before auth has passed. */
+async function answer(pipeline: Pipeline, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  setCommonHeaders(response);
+  const fail = (error: ApiError, headers: Readonly<Record<string, string>> = {}, shape: Route["errors"] = "openai"): void =>
+    refuse(pipeline.clock, { request, response }, error.status, shape === "ok-false" ? { ok: false, error: error.message } : errorBody(error), headers);
+
+  if (pipeline.state.stopping) return fail({ status: 503, message: "the gateway is stopping; try again shortly", type: "unavailable" }, { "retry-after": "5" });
+  const host = pipeline.auth.checkHost(request);
+  if (!host.ok) return fail({ status: host.status, message: host.message, type: "forbidden" });
+  const target = canonicalTarget(request.url ?? "");
+  if (!target.ok) return fail({ status: target.status, message: target.reason, type: "invalid_request_error" });
+  const { path, query } = target;
+  const route = pipeline.router.find(path);
+  if (!route) return fail({ status: 404, message: `nothing at ${path}`, type: "not_found" });
+  const off = route.off?.();
+  if (off !== undefined) return fail({ status: 404, message: `nothing at ${path}: ${off}`, type: "not_found" });
+  if (!takesMethod(route, request.method)) {
+    const allow = (route.methods.includes("GET") ? [...route.methods, "HEAD"] : route.methods).join(", ");
+    return fail({ status: 405, message: `Method Not Allowed: use ${allow}`, type: "invalid_request_error" }, { allow }, route.errors);
+  }
+
+  const verdict = await pipeline.guard(route.auth, request, query);
+  if (!verdict.ok) {
+    const retry: Record<string, string> =
+      verdict.retryAfterMs === undefined ? {} : { "retry-after": String(Math.max(1, Math.ceil(verdict.retryAfterMs / 1000))) };
+    return fail(verdict.error, retry, route.errors);
+  }
+
+  const limit = typeof route.maxBodyBytes === "function" ? route.maxBodyBytes() : route.maxBodyBytes;
+  const read = await pipeline.bodies.read(request, limit);
+  if (!read.ok) {
+    if (request.destroyed && !request.complete) return;
+    const type = read.status === 503 ? "unavailable" : "invalid_request_error";
+    return fail({ status: read.status, message: read.message, type }, read.status === 503 ? { "retry-after": "1" } : {}, route.errors);
+  }
+  const exchange = { request, response, path, query, body: read.body, trusted: verdict.trusted };
+  using watched = watch(pipeline, route, response);
+  await route.handle({ ...exchange, signal: watched.signal });
+}
+
+function takesMethod(route: Route, method: string | undefined): boolean {
+  const wanted = method === "HEAD" ? "GET" : method;
+  return route.methods.some((known) => known === wanted);
+}
+
+/** Tells a handler when its caller is gone or its time is over. */
+function watch({ clock, state }: Pipeline, route: Route, response: ServerResponse): Disposable & { readonly signal: AbortSignal } {
+  const gone = new AbortController();
+  const onClose = (): void => {
+    if (!response.writableFinished && !state.stopping) gone.abort();
+  };
+  response.once("close", onClose);
+  const deadline =
+    route.timeoutMs === undefined
+      ? undefined
+      : clock.after(route.timeoutMs, () => {
+          gone.abort();
+          if (response.headersSent) response.destroy();
+          else sendError(response, { status: 504, message: `no answer within ${route.timeoutMs} ms`, type: "api_error" });
+        });
+  return {
+    signal: gone.signal,
+    [Symbol.dispose]() {
+      deadline?.[Symbol.dispose]();
+      response.off("close", onClose);
+    },
+  };
+}

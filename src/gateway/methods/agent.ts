@@ -1,0 +1,160 @@
+import { AppError } from "../../base/errors.ts";
+import type { MethodParams, MethodResult } from "../../protocol/index.ts";
+import type { AcceptedRun, RunOutcome } from "../ports.ts";
+import { acceptRun, runTimeout, type ChatDeps } from "./chat.ts";
+import { imagesOf } from "./chat/attachments.ts";
+import { cleanMessage } from "./chat/message-text.ts";
+import type { EndedRun } from "./chat/ended-runs.ts";
+import type { CallContext, Handlers } from "./handler.ts";
+import { resetSession } from "./sessions/endings.ts";
+import { agentList, agentOf, canonicalKey, keySettings, mainSessionKey } from "./sessions/keys.ts";
+import { maySend } from "./sessions/send-policy.ts";
+
+type Params = MethodParams<"agent">;
+
+const invalid = (text: string): AppError => new AppError("INVALID_INPUT", `invalid agent params: ${text}`);
+const RESET = /^\/(new|reset)(?:\s+|$)/i;
+const WAIT_MS = 30_000;
+/** Channels that are always there: the gateway's own. */
+const OWN_CHANNELS = new Set(["last", "webchat", "internal"]);
+
+/** Checks what the call names and gives the canonical key of its session. */
+async function sessionFor(params: Params, { config, store }: ChatDeps): Promise<string> {
+  const settings = keySettings(config.current);
+  const agentId = params.agentId?.trim().toLowerCase();
+  if (agentId !== undefined && !agentList(config.current).some((agent) => agent.id.toLowerCase() === agentId)) throw invalid(`unknown agent id "${agentId}"`);
+  const channels = Object.keys(config.current.channels ?? {});
+  for (const channel of [params.channel, params.replyChannel]) {
+    const name = channel?.trim().toLowerCase();
+    if (name && !OWN_CHANNELS.has(name) && !channels.includes(name)) throw invalid(`unknown channel: ${channel}`);
+  }
+  const given = params.sessionKey?.trim();
+  if (given) {
+    if (/^agent:/i.test(given) && !/^agent:[^:\s]+:\S/i.test(given)) throw invalid(`malformed session key "${given}"`);
+    const keyed = agentOf(canonicalKey(given, settings), settings);
+    if (agentId !== undefined && /^agent:/i.test(given) && keyed !== agentId) throw invalid(`agent "${agentId}" does not match session key agent "${keyed}"`);
+    return canonicalKey(agentId === undefined || /^(?:agent:|global$|unknown$)/i.test(given) ? given : `agent:${agentId}:${given}`, settings);
+  }
+  const sessionId = params.sessionId?.trim();
+  if (sessionId) {
+    const found = (await store.read("sessions.bySessionId", { sessionId })).find((row) => agentId === undefined || row.agentId === agentId);
+    return found?.key ?? canonicalKey(`agent:${agentId ?? settings.defaultAgentId}:${sessionId}`, settings);
+  }
+  if (agentId === undefined && !params.to?.trim()) throw invalid("give one of sessionKey, agentId, sessionId and to");
+  return mainSessionKey(settings, agentId);
+}
+
+function finalOf(runId: string, outcome: RunOutcome): MethodResult<"agent"> {
+  if (outcome.status === "error") {
+    throw new AppError("UNAVAILABLE", outcome.error, { details: { payload: { runId, status: "error", summary: outcome.error } } });
+  }
+  const aborted = outcome.status === "aborted";
+  const silent = outcome.text === "" || outcome.text.trim() === "NO_REPLY";
+  return {
+    runId,
+    status: "ok",
+    summary: "completed",
+    result: {
+      payloads: silent ? [] : [{ text: outcome.text, mediaUrl: null }],
+      meta: {
+        durationMs: outcome.durationMs,
+        agentMeta: { sessionId: outcome.sessionId, provider: "openclaw", model: "echo" },
+        aborted,
+        ...(aborted ? { stopReason: "aborted" } : {}),
+      },
+    },
+  };
+}
+
+/** `/new` and `/reset` in front begin the session anew; the rest is the message. */
+async function afterReset(message: string, sessionKey: string, deps: ChatDeps): Promise<string> {
+  const command = RESET.exec(message);
+  if (!command) return message;
+  await resetSession({ key: sessionKey, reason: command[1]!.toLowerCase() as "new" | "reset" }, deps);
+  return message.slice(command[0].length).trim() || message;
+}
+
+async function knownRun(runId: string, { relay, responder }: ChatDeps): Promise<boolean> {
+  return relay.find(runId) !== undefined || (await responder.outcome(runId, AbortSignal.abort()).catch(() => true)) !== undefined;
+}
+
+async function start(params: Params, sessionKey: string, deps: ChatDeps): Promise<AcceptedRun> {
+  const { relay, responder } = deps;
+  const runId = params.idempotencyKey;
+  const cleaned = cleanMessage(params.message);
+  // A repeated call must not reset the session a second time.
+  const message =
+    RESET.test(cleaned) && !(await knownRun(runId, deps)) ? await afterReset(cleaned, sessionKey, deps) : cleaned.replace(RESET, "").trim() || cleaned;
+  const timeoutMs = runTimeout(deps, params.timeout === undefined ? undefined : params.timeout * 1000);
+  const request = {
+    runId,
+    sessionKey,
+    message,
+    channel: params.channel?.trim().toLowerCase() || "webchat",
+    ...(params.extraSystemPrompt === undefined ? {} : { systemPrompt: params.extraSystemPrompt }),
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+  };
+  const expected = relay.expect(runId, { sessionKey, sentKey: params.sessionKey ?? sessionKey, kind: "agent" });
+  try {
+    const accepted = await acceptRun(responder, request);
+    if (expected && accepted.duplicate && accepted.ended) relay.forget(runId);
+    return accepted;
+  } catch (error) {
+    if (expected) relay.forget(runId);
+    throw error;
+  }
+}
+
+async function run(params: Params, context: CallContext, deps: ChatDeps): Promise<MethodResult<"agent">> {
+  const { responder, config, store, clock } = deps;
+  const sessionKey = await sessionFor(params, deps);
+  if (imagesOf(params.attachments ?? []).length > 0) {
+    throw new AppError("UNAVAILABLE", "images cannot be looked at yet: no model is connected to this gateway; send text");
+  }
+  const session = await store.read("sessions.get", { key: sessionKey });
+  if (!maySend(config.current, sessionKey, session?.entry, params.channel ?? "webchat")) throw new AppError("INVALID_INPUT", "send blocked by session policy");
+  const accepted = await start(params, sessionKey, deps);
+  const { runId } = accepted;
+  if (accepted.ended) return finalOf(runId, accepted.ended);
+  context.accepted({ runId, status: "accepted", acceptedAt: clock.now() });
+  const outcome = await responder.outcome(runId, context.signal);
+  if (!outcome) throw new AppError("UNAVAILABLE", `run ${runId} has no outcome; ask again with agent.wait`);
+  return finalOf(runId, outcome);
+}
+
+function waited(runId: string, ended: EndedRun | undefined): MethodResult<"agent.wait"> {
+  if (!ended || ended.status === "aborted") return { runId, status: "timeout" };
+  const { status, startedAt, endedAt, error } = ended;
+  return { runId, status, ...(startedAt === undefined ? {} : { startedAt }), endedAt, ...(error === undefined ? {} : { error }) };
+}
+
+/** Waits for a run to end. One that nobody knows may still come: it is waited for as long. */
+async function wait(params: MethodParams<"agent.wait">, { signal }: CallContext, { relay, responder, clock }: ChatDeps): Promise<MethodResult<"agent.wait">> {
+  const { runId } = params;
+  const known = relay.ended.get(runId);
+  if (known) return waited(runId, known);
+  const { promise, resolve } = Promise.withResolvers<EndedRun | undefined>();
+  const give = (): void => resolve(undefined);
+  using _end = relay.ended.onEnd((ended, how) => ended === runId && resolve(how));
+  using _timer = clock.after(params.timeoutMs ?? WAIT_MS, give);
+  signal.addEventListener("abort", give, { once: true });
+  try {
+    if (relay.find(runId) === undefined) {
+      // Not of this process's life: perhaps the store knows it.
+      const outcome = await Promise.race([responder.outcome(runId, signal).catch(() => undefined), promise.then(() => undefined)]);
+      if (outcome?.status === "error") return { runId, status: "error", error: outcome.error };
+      if (outcome) return { runId, status: outcome.status === "ok" ? "ok" : "timeout" };
+    }
+    return waited(runId, await promise);
+  } finally {
+    signal.removeEventListener("abort", give);
+  }
+}
+
+/** Runs of agents. */
+export function agentHandlers(deps: ChatDeps): Handlers {
+  return {
+    agent: (params, context) => run(params, context, deps),
+    "agent.wait": (params, context) => wait(params, context, deps),
+  };
+}

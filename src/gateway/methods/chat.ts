@@ -1,0 +1,148 @@
+import { AppError } from "../../base/errors.ts";
+import type { MethodParams, MethodResult } from "../../protocol/index.ts";
+import type { AcceptedRun, Responder, RunRequest } from "../ports.ts";
+import { imagesOf } from "./chat/attachments.ts";
+import { readHistory } from "./chat/history.ts";
+import { cleanMessage, isStop } from "./chat/message-text.ts";
+import type { RunRelay, StopReason } from "./chat/run-relay.ts";
+import type { Broadcast, MethodDeps } from "./deps.ts";
+import type { Handlers } from "./handler.ts";
+import { canonicalKey, keySettings } from "./sessions/keys.ts";
+import { maySend } from "./sessions/send-policy.ts";
+import { appendMessage, headerLine, liveFile } from "./sessions/transcripts.ts";
+import { transcriptFile, type Write } from "../../store/index.ts";
+
+export interface ChatDeps extends MethodDeps {
+  readonly responder: Responder;
+  readonly relay: RunRelay;
+  readonly broadcast: Broadcast;
+}
+
+const DEFAULT_TIMEOUT_SECONDS = 600;
+/** A run that takes longer to stop than this is announced as stopped before it is. */
+const STOP_WAIT_MS = 1000;
+
+/** Hands a run to the responder. A key that was used for something else is the caller's mistake. */
+export async function acceptRun(responder: Responder, request: RunRequest): Promise<AcceptedRun> {
+  try {
+    return await responder.accept(request);
+  } catch (error) {
+    if (error instanceof AppError && error.code === "CONFLICT") throw new AppError("INVALID_INPUT", error.message, { cause: error, details: error.details });
+    throw error;
+  }
+}
+
+/** How long a run may take: what the caller says, where 0 is for ever, else the configured time. */
+export function runTimeout({ config }: MethodDeps, asked: number | undefined): number | undefined {
+  const ms = asked ?? (config.current.agents?.defaults?.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS) * 1000;
+  return ms > 0 ? ms : undefined;
+}
+
+/** Stops runs and resolves when they have ended on disk, or after a moment. Their `aborted` events are out then. */
+async function stopRuns({ responder, relay, clock }: ChatDeps, sessionKey: string, runIds: readonly string[], reason: StopReason): Promise<readonly string[]> {
+  const reached = runIds.flatMap((runId) => {
+    relay.stopping(runId, reason);
+    return responder.abort({ sessionKey, runId }, reason);
+  });
+  if (reached.length === 0) return reached;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  using _timer = clock.after(STOP_WAIT_MS, resolve);
+  await Promise.race([Promise.allSettled(reached.map((runId) => responder.outcome(runId))), promise]);
+  for (const runId of reached) relay.announceStop(runId);
+  return reached;
+}
+
+/** Runs of a session that `chat.abort` and stop words reach. */
+function chatRuns({ relay }: ChatDeps, sessionKey: string): readonly string[] {
+  return relay.active(sessionKey).flatMap((run) => (run.kind === "agent" ? [] : [run.runId]));
+}
+
+function answerOf({ runId, duplicate, ended }: AcceptedRun): MethodResult<"chat.send"> {
+  if (!duplicate) return { runId, status: "started" };
+  if (!ended) return { runId, status: "in_flight" };
+  if (ended.status === "error") throw new AppError("UNAVAILABLE", ended.error, { details: { payload: { runId, status: "error", summary: ended.error } } });
+  return { runId, status: "ok" };
+}
+
+async function send(params: MethodParams<"chat.send">, deps: ChatDeps): Promise<MethodResult<"chat.send">> {
+  const { responder, relay, config, store } = deps;
+  const message = cleanMessage(params.message);
+  const attachments = params.attachments ?? [];
+  if (message.trim() === "" && attachments.length === 0) throw new AppError("INVALID_INPUT", "message or attachment required");
+  const images = imagesOf(attachments);
+  const sessionKey = canonicalKey(params.sessionKey, keySettings(config.current));
+  const session = await store.read("sessions.get", { key: sessionKey });
+  if (!maySend(config.current, sessionKey, session?.entry, "webchat")) throw new AppError("INVALID_INPUT", "send blocked by session policy");
+  if (isStop(message)) {
+    const runIds = await stopRuns(deps, sessionKey, chatRuns(deps, sessionKey), "stop");
+    return { ok: true, aborted: runIds.length > 0, runIds };
+  }
+  if (images.length > 0) throw new AppError("UNAVAILABLE", "images cannot be looked at yet: no model is connected to this gateway; send text");
+  if (message.trim() === "") throw new AppError("INVALID_INPUT", "message or attachment required");
+  const runId = params.idempotencyKey;
+  const timeoutMs = runTimeout(deps, params.timeoutMs);
+  const expected = relay.expect(runId, { sessionKey, sentKey: params.sessionKey, kind: "chat" });
+  try {
+    const accepted = await acceptRun(responder, { runId, sessionKey, message, channel: "webchat", ...(timeoutMs === undefined ? {} : { timeoutMs }) });
+    if (expected && accepted.duplicate && accepted.ended) relay.forget(runId);
+    return answerOf(accepted);
+  } catch (error) {
+    if (expected) relay.forget(runId);
+    throw error;
+  }
+}
+
+async function history(params: MethodParams<"chat.history">, { store, config }: ChatDeps): Promise<MethodResult<"chat.history">> {
+  const key = canonicalKey(params.sessionKey, keySettings(config.current));
+  const session = await store.read("sessions.get", { key });
+  if (!session) return { sessionKey: params.sessionKey, messages: [] };
+  const file = await liveFile(store, session);
+  const { sessionId, thinkingLevel, verboseLevel } = session.entry;
+  return {
+    sessionKey: params.sessionKey,
+    sessionId,
+    messages: file === undefined ? [] : await readHistory(store, file, params.limit ?? 200),
+    ...(typeof thinkingLevel === "string" ? { thinkingLevel } : {}),
+    ...(typeof verboseLevel === "string" ? { verboseLevel } : {}),
+  };
+}
+
+async function abort(params: MethodParams<"chat.abort">, deps: ChatDeps): Promise<MethodResult<"chat.abort">> {
+  const sessionKey = canonicalKey(params.sessionKey, keySettings(deps.config.current));
+  if (params.runId !== undefined) {
+    const run = deps.relay.find(params.runId);
+    if (!run || run.kind === "agent") return { ok: true, aborted: false, runIds: [] };
+    if (run.sessionKey !== sessionKey) throw new AppError("INVALID_INPUT", "runId does not match sessionKey");
+  }
+  const runIds = await stopRuns(deps, sessionKey, params.runId === undefined ? chatRuns(deps, sessionKey) : [params.runId], "rpc");
+  return { ok: true, aborted: runIds.length > 0, runIds };
+}
+
+const NO_USAGE = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0, cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 } };
+
+async function inject(params: MethodParams<"chat.inject">, { store, config, clock, ids, broadcast }: ChatDeps): Promise<MethodResult<"chat.inject">> {
+  const key = canonicalKey(params.sessionKey, keySettings(config.current));
+  const session = await store.read("sessions.get", { key });
+  if (!session) throw new AppError("INVALID_INPUT", "session not found");
+  const { agentId, entry } = session;
+  const at = clock.now();
+  const text = params.label === undefined ? params.message : `[${params.label}]\n\n${params.message}`;
+  const shown = { role: "assistant" as const, content: [{ type: "text", text }], timestamp: at };
+  const message = { ...shown, api: "openai-responses", provider: "openclaw", model: "gateway-injected", usage: NO_USAGE, stopReason: "stop" };
+  const known = await liveFile(store, session);
+  const file = known ?? transcriptFile(agentId, entry.sessionId);
+  const before: Write[] = [["transcripts.ensure", { file, agentId, sessionId: entry.sessionId, header: headerLine(entry.sessionId, at) }]];
+  const messageId = await appendMessage({ store, ids }, { file, at, message, before });
+  broadcast("chat", { runId: `inject-${messageId}`, sessionKey: key, seq: 0, state: "final", message: shown });
+  return { ok: true, messageId };
+}
+
+/** Talking with a session from a client. */
+export function chatHandlers(deps: ChatDeps): Handlers {
+  return {
+    "chat.send": (params) => send(params, deps),
+    "chat.history": (params) => history(params, deps),
+    "chat.abort": (params) => abort(params, deps),
+    "chat.inject": (params) => inject(params, deps),
+  };
+}

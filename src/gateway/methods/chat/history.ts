@@ -1,0 +1,82 @@
+import { type EntryRow, type Store } from "../../../store/index.ts";
+import { entryOf, messageOfRow, newestEntries, withoutEnvelope, type Message } from "../sessions/transcripts.ts";
+
+const MAX_TEXT = 12_000;
+const CUT = "\n...(truncated)...";
+const MAX_MESSAGE_BYTES = 128 * 1024;
+const MAX_TOTAL_BYTES = 6 * 1024 * 1024;
+const OMITTED = "[chat.history omitted: message too large]";
+
+type Shown = Record<string, unknown>;
+
+const cut = (text: string): string => (text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}${CUT}` : text);
+
+/** Cuts long texts anywhere in a tool call's arguments. */
+function cutWithin(value: unknown): unknown {
+  if (typeof value === "string") return cut(value);
+  if (Array.isArray(value)) return value.map(cutWithin);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, cutWithin(item)]));
+}
+
+function shownBlock(block: unknown, user: boolean, first: boolean): unknown {
+  if (typeof block !== "object" || block === null) return block;
+  const { thinkingSignature: _signature, ...shown } = block as Shown;
+  if (shown["type"] === "image" && typeof shown["data"] === "string") {
+    const { data, ...rest } = shown;
+    return { ...rest, omitted: true, bytes: Buffer.byteLength(data, "base64") };
+  }
+  if (typeof shown["text"] === "string") shown["text"] = cut(user && first ? withoutEnvelope(shown["text"]) : shown["text"]);
+  for (const key of ["thinking", "partialJson"]) if (typeof shown[key] === "string") shown[key] = cut(shown[key]);
+  if ("arguments" in shown) shown["arguments"] = cutWithin(shown["arguments"]);
+  return shown;
+}
+
+/** A stored message as clients see it. */
+export function shownMessage(message: Message): Shown {
+  const { details: _details, usage: _usage, cost: _cost, ...shown }: Shown = { ...message };
+  const user = shown["role"] === "user";
+  const { content } = shown;
+  if (typeof content === "string") shown["content"] = [{ type: "text", text: cut(user ? withoutEnvelope(content) : content) }];
+  else if (Array.isArray(content)) shown["content"] = content.map((block, index) => shownBlock(block, user, index === 0));
+  if (Buffer.byteLength(JSON.stringify(shown)) <= MAX_MESSAGE_BYTES) return shown;
+  return {
+    role: shown["role"],
+    ...(shown["timestamp"] === undefined ? {} : { timestamp: shown["timestamp"] }),
+    content: [{ type: "text", text: OMITTED }],
+    __openclaw: { truncated: true, reason: "oversized" },
+  };
+}
+
+function shownRow(row: EntryRow): readonly Shown[] {
+  if (row.type === "compaction") {
+    const at = Date.parse(String(entryOf(row)?.timestamp));
+    const marker = { kind: "compaction", ...(row.id === null ? {} : { id: row.id }) };
+    return [{ role: "system", content: [{ type: "text", text: "Compaction" }], ...(Number.isNaN(at) ? {} : { timestamp: at }), __openclaw: marker }];
+  }
+  const message = messageOfRow(row);
+  return message ? [shownMessage(message)] : [];
+}
+
+/** The newest messages of a transcript, oldest first, within the limits of one answer. */
+export async function readHistory(store: Store, file: string, limit: number): Promise<readonly Shown[]> {
+  let messages: Shown[] = [];
+  for (let rows = limit * 2 + 50; ; rows *= 4) {
+    const entries = await newestEntries(store, file, rows);
+    messages = entries.flatMap(shownRow);
+    if (messages.length >= limit || entries.length < rows) break;
+  }
+  return withinBudget(messages.slice(-limit));
+}
+
+/** The newest messages that fit. */
+function withinBudget(messages: readonly Shown[]): readonly Shown[] {
+  let bytes = 2;
+  let from = messages.length;
+  while (from > 0) {
+    bytes += Buffer.byteLength(JSON.stringify(messages[from - 1])) + 1;
+    if (bytes > MAX_TOTAL_BYTES) break;
+    from -= 1;
+  }
+  return messages.slice(from);
+}

@@ -1,0 +1,17 @@
+import { AppError } from "../../../base/errors.ts";
+
+const STOP_WORDS = new Set(["/stop", "stop", "esc", "abort", "wait", "exit", "interrupt"]);
+/** Control characters other than tab, line feed and carriage return. */
+// oxlint-disable-next-line no-control-regex
+const CONTROL = /[\u0001-\u0008\u000b\u000c\u000e-\u001f\u007f]/g;
+
+/** A client's text as it goes on: in composed form, without control characters. A null byte is refused. */
+export function cleanMessage(text: string): string {
+  if (text.includes("\0")) throw new AppError("INVALID_INPUT", "message must not contain null bytes");
+  return text.normalize("NFC").replace(CONTROL, "");
+}
+
+/** True when the whole text asks to stop what runs. */
+export function isStop(text: string): boolean {
+  return STOP_WORDS.has(text.trim().toLowerCase());
+}

@@ -1,0 +1,71 @@
+import { exportSchema, uiHints, type Config } from "../../config/index.ts";
+import type { MethodParams, MethodResult } from "../../protocol/index.ts";
+import { changeFile, editOf } from "./config/change.ts";
+import { shownConfig } from "./config/shown.ts";
+import type { WriteBudget } from "./config/write-budget.ts";
+import type { MethodDeps, RestartReport, RestartRequest } from "./deps.ts";
+import type { CallContext, Handlers } from "./handler.ts";
+
+export { createWriteBudget, type WriteBudget } from "./config/write-budget.ts";
+
+export interface ConfigDeps extends Pick<MethodDeps, "config" | "clock"> {
+  readonly version: string;
+  /** Shared with `update.run`. */
+  readonly budget: WriteBudget;
+  /** Asks for a restart; the report says whether there will be one. */
+  readonly requestRestart: (request: RestartRequest) => RestartReport;
+}
+
+const RESTART_DELAY_MS = 2000;
+const MAX_RESTART_DELAY_MS = 60_000;
+
+function shownConfigOf(config: Config): unknown {
+  return config.shown().config;
+}
+
+function schema({ clock, version }: ConfigDeps): MethodResult<"config.schema"> {
+  const exported = exportSchema();
+  return { schema: exported, uiHints: uiHints(exported), version, generatedAt: new Date(clock.now()).toISOString() };
+}
+
+async function set(params: MethodParams<"config.set">, { config }: ConfigDeps, { caller }: CallContext): Promise<MethodResult<"config.set">> {
+  await changeFile(config, editOf("config.set", params.raw), { baseHash: params.baseHash, by: `config.set (${caller.client.id})` });
+  return { ok: true, path: config.paths.file, config: shownConfigOf(config) };
+}
+
+type ChangeMethod = "config.apply" | "config.patch";
+
+async function change(
+  method: ChangeMethod,
+  params: MethodParams<ChangeMethod>,
+  deps: ConfigDeps,
+  { caller }: CallContext,
+): Promise<MethodResult<ChangeMethod>> {
+  const { config, clock, budget, requestRestart } = deps;
+  budget.take(method, caller);
+  await changeFile(config, editOf(method, params.raw), { baseHash: params.baseHash, by: `${method} (${caller.client.id})` });
+  const delayMs = Math.min(params.restartDelayMs ?? RESTART_DELAY_MS, MAX_RESTART_DELAY_MS);
+  const restart = requestRestart({ reason: method, delayMs });
+  const payload = {
+    kind: method.replace(".", "-"),
+    status: "ok",
+    ts: clock.now(),
+    ...(params.sessionKey === undefined ? {} : { sessionKey: params.sessionKey }),
+    message: params.note ?? null,
+    doctorHint: null,
+    stats: { mode: method, root: config.paths.state },
+  };
+  // Nobody is told after a restart that does not come, so no note is left for it.
+  return { ok: true, path: config.paths.file, config: shownConfigOf(config), restart: { ...restart }, sentinel: { path: null, payload } };
+}
+
+/** Reading and changing the configuration file. */
+export function configHandlers(deps: ConfigDeps): Handlers {
+  return {
+    "config.get": () => shownConfig(deps.config),
+    "config.schema": () => schema(deps),
+    "config.set": (params, context) => set(params, deps, context),
+    "config.apply": (params, context) => change("config.apply", params, deps, context),
+    "config.patch": (params, context) => change("config.patch", params, deps, context),
+  };
+}

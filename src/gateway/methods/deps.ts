@@ -1,0 +1,41 @@
+import type { Clock } from "../../base/clock.ts";
+import type { Ids } from "../../base/ids.ts";
+import type { Logger } from "../../base/log/logger.ts";
+import type { Config } from "../../config/index.ts";
+import type { EventName, EventPayload } from "../../protocol/index.ts";
+import type { Store } from "../../store/index.ts";
+import type { Presence } from "../presence.ts";
+
+/** Tells every connection that may see it. */
+export type Broadcast = <E extends EventName>(event: E, payload: EventPayload<E>) => void;
+
+/** Who is there, as methods need it. */
+export type PresenceBoard = Pick<Presence, "list" | "update">;
+
+export interface RestartRequest {
+  readonly reason: string;
+  readonly delayMs: number;
+}
+
+/** What became of a request to restart. */
+export interface RestartReport {
+  /** False: there will be no restart, and `reason` says why. */
+  readonly ok: boolean;
+  readonly delayMs: number;
+  readonly reason: string;
+  /** An earlier request stands for this one. */
+  readonly coalesced: boolean;
+  readonly pid?: number;
+  readonly signal?: string;
+  readonly mode?: string;
+  readonly cooldownMsApplied?: number;
+}
+
+/** What every area of methods may use. */
+export interface MethodDeps {
+  readonly config: Config;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: Logger;
+}

@@ -1,0 +1,29 @@
+import type { Auth } from "../auth/index.ts";
+import type { Broadcast } from "./deps.ts";
+import type { CallContext, Handlers } from "./handler.ts";
+
+export interface DevicesDeps {
+  readonly auth: Pick<Auth, "pairing" | "nodes">;
+  readonly broadcast: Broadcast;
+}
+
+/** Handlers of `device.*` and `node.pair.*`. From here on the operators hear of requests and decisions, whoever caused them. */
+export function devicesHandlers({ auth: { pairing, nodes }, broadcast }: DevicesDeps): Handlers {
+  pairing.onEvent(({ event, payload }) => broadcast(event, payload));
+  nodes.onEvent(({ event, payload }) => broadcast(event, payload));
+  const by = ({ caller }: CallContext) => ({ scopes: caller.scopes, connId: caller.connId });
+  return {
+    "device.pair.list": () => pairing.list(),
+    "device.pair.approve": ({ requestId }, context) => pairing.approve(requestId, by(context)),
+    "device.pair.reject": ({ requestId }) => pairing.reject(requestId),
+    "device.pair.remove": ({ deviceId }, context) => pairing.remove(deviceId, by(context)),
+    "device.token.rotate": ({ deviceId, role, scopes }, context) => pairing.rotate({ deviceId, role, scopes }, by(context)),
+    "device.token.revoke": ({ deviceId, role }, context) => pairing.revoke({ deviceId, role }, by(context)),
+    "node.pair.request": async (params) => ({ status: "pending", ...(await nodes.request(params)) }),
+    "node.pair.list": () => nodes.list(),
+    "node.pair.approve": ({ requestId }) => nodes.approve(requestId),
+    "node.pair.reject": ({ requestId }) => nodes.reject(requestId),
+    "node.pair.verify": ({ nodeId, token }) => nodes.verify(nodeId, token),
+    "node.rename": ({ nodeId, displayName }) => nodes.rename(nodeId, displayName),
+  };
+}

@@ -1,0 +1,95 @@
+import { join } from "node:path";
+import { AppError } from "../../../base/errors.ts";
+import { clip } from "../../../base/text.ts";
+import type { MethodParams, MethodResult } from "../../../protocol/index.ts";
+import type { SessionRow } from "../../../store/index.ts";
+import type { MethodDeps } from "../deps.ts";
+import { canonicalKey, keySettings } from "./keys.ts";
+import { modelDefaults } from "./models.ts";
+import { sessionRows } from "./rows.ts";
+import { liveFile, messagesOf, newestEntries, shownText, type Message } from "./transcripts.ts";
+
+type Deps = Pick<MethodDeps, "config" | "store" | "clock">;
+
+/** Where sessions are kept. */
+export function storePath({ config }: Pick<MethodDeps, "config">): string {
+  return join(config.paths.state, "openclaw.db");
+}
+
+export async function listSessions(params: MethodParams<"sessions.list">, deps: Deps): Promise<MethodResult<"sessions.list">> {
+  const { config, store, clock } = deps;
+  const now = clock.now();
+  const { limit, activeMinutes, label, agentId, search } = params;
+  const spawnedBy = params.spawnedBy === undefined ? undefined : canonicalKey(params.spawnedBy, keySettings(config.current));
+  const { rows } = await store.read("sessions.list", {
+    label,
+    spawnedBy,
+    search: search?.trim() || undefined,
+    agentId: agentId?.toLowerCase(),
+    activeSince: activeMinutes === undefined ? undefined : now - activeMinutes * 60_000,
+    // Two keys may be left out afterwards.
+    limit: limit === undefined ? undefined : limit + 2,
+  });
+  const wanted = rows.filter(({ key }) => (key !== "global" || params.includeGlobal === true) && (key !== "unknown" || params.includeUnknown === true));
+  const defaults = modelDefaults(config.current);
+  const options = { defaults, titles: params.includeDerivedTitles === true, last: params.includeLastMessage === true };
+  const sessions = await sessionRows(store, wanted.slice(0, limit), options);
+  return { ts: now, path: storePath(deps), count: sessions.length, defaults, sessions };
+}
+
+const MAX_KEYS = 64;
+const MAX_ITEMS = 50;
+
+type Preview = MethodResult<"sessions.preview">["previews"][number];
+type PreviewRole = Preview["items"][number]["role"];
+
+function roleOf({ role }: Message): PreviewRole {
+  if (role === "toolResult" || role === "tool" || role === "bashExecution") return "tool";
+  return role === "user" || role === "assistant" || role === "system" ? role : "other";
+}
+
+export async function previewSessions(params: MethodParams<"sessions.preview">, deps: Deps): Promise<MethodResult<"sessions.preview">> {
+  const { config, store, clock } = deps;
+  const limit = Math.min(params.limit ?? 12, MAX_ITEMS);
+  const maxChars = params.maxChars ?? 240;
+  const settings = keySettings(config.current);
+  const preview = async (key: string): Promise<Preview> => {
+    const session = await store.read("sessions.get", { key: canonicalKey(key, settings) });
+    if (!session) return { key, status: "missing", items: [] };
+    const file = await liveFile(store, session);
+    const rows = file === undefined ? [] : await newestEntries(store, file, limit * 4);
+    const items = messagesOf(rows)
+      .map((message) => ({ role: roleOf(message), text: clip(shownText(message), maxChars) }))
+      .filter((item) => item.text !== "")
+      .slice(-limit);
+    return { key, status: items.length === 0 ? "empty" : "ok", items };
+  };
+  const failed = (key: string) => (): Preview => ({ key, status: "error", items: [] });
+  const previews = await Promise.all(params.keys.slice(0, MAX_KEYS).map((key) => preview(key).catch(failed(key))));
+  return { ts: clock.now(), previews };
+}
+
+export async function resolveSession(params: MethodParams<"sessions.resolve">, deps: Deps): Promise<MethodResult<"sessions.resolve">> {
+  const settings = keySettings(deps.config.current);
+  const given = [params.key, params.sessionId, params.label].filter((value) => value !== undefined);
+  if (given.length !== 1) throw new AppError("INVALID_INPUT", "give exactly one of key, sessionId and label");
+  const [wanted] = given as [string];
+  const fits = ({ key, agentId, entry }: SessionRow): boolean =>
+    (params.agentId === undefined || agentId === params.agentId.toLowerCase()) &&
+    (params.spawnedBy === undefined || entry.spawnedBy === canonicalKey(params.spawnedBy, settings)) &&
+    (key !== "global" || params.includeGlobal === true || params.key !== undefined) &&
+    (key !== "unknown" || params.includeUnknown === true || params.key !== undefined);
+  const found = (await candidates(params, wanted, deps)).filter(fits);
+  if (found.length === 0) throw new AppError("INVALID_INPUT", `No session found: ${wanted}`);
+  if (found.length > 1 && params.label !== undefined) {
+    throw new AppError("INVALID_INPUT", `several sessions have the label ${wanted}: ${found.map((row) => row.key).join(", ")}; use a key`);
+  }
+  return { ok: true, key: found[0]!.key };
+}
+
+async function candidates(params: MethodParams<"sessions.resolve">, wanted: string, { config, store }: Deps): Promise<readonly SessionRow[]> {
+  if (params.label !== undefined) return store.read("sessions.byLabel", { label: wanted });
+  if (params.sessionId !== undefined) return store.read("sessions.bySessionId", { sessionId: wanted });
+  const row = await store.read("sessions.get", { key: canonicalKey(wanted, keySettings(config.current)) });
+  return row ? [row] : [];
+}

@@ -1,0 +1,112 @@
+import { AppError } from "../../../base/errors.ts";
+import type { MethodParams, MethodResult, SessionEntry } from "../../../protocol/index.ts";
+import type { SessionRow } from "../../../store/index.ts";
+import type { MethodDeps } from "../deps.ts";
+import { storePath } from "./find.ts";
+import { agentOf, canonicalKey, isSubagent, keySettings } from "./keys.ts";
+import { chosenModel, modelDefaults, sessionModel } from "./models.ts";
+
+type Params = MethodParams<"sessions.patch">;
+type Fields = Record<string, unknown>;
+
+/** Fields that take one of a few words. */
+const WORDS: Readonly<Record<string, readonly string[]>> = {
+  thinkingLevel: ["off", "minimal", "low", "medium", "high", "xhigh"],
+  verboseLevel: ["on", "off", "full"],
+  reasoningLevel: ["on", "off", "stream"],
+  responseUsage: ["off", "tokens", "full", "on"],
+  elevatedLevel: ["on", "off", "ask", "full"],
+  execHost: ["sandbox", "gateway", "node"],
+  execSecurity: ["deny", "allowlist", "full"],
+  execAsk: ["off", "on-miss", "always"],
+  sendPolicy: ["allow", "deny"],
+  groupActivation: ["mention", "always"],
+};
+const MAX_LABEL = 64;
+const MAX_RETRIES = 3;
+
+const invalid = (message: string): AppError => new AppError("INVALID_INPUT", message);
+
+function words(params: Readonly<Fields>): Fields {
+  const changes: Fields = {};
+  for (const [field, known] of Object.entries(WORDS)) {
+    const value = params[field];
+    if (value === undefined) continue;
+    const word = typeof value === "string" ? value.trim().toLowerCase() : null;
+    if (word !== null && !known.includes(word)) throw invalid(`invalid ${field} (use ${known.map((item) => `"${item}"`).join("|")})`);
+    changes[field] = word;
+  }
+  return changes;
+}
+
+/** What a sub-agent's session says of its parent is set once. */
+function spawnFields(params: Params, key: string, entry: SessionEntry | undefined): Fields {
+  const changes: Fields = {};
+  for (const field of ["spawnedBy", "spawnDepth"] as const) {
+    const value = params[field];
+    if (value === undefined) continue;
+    if (value === null) {
+      if (entry?.[field] !== undefined) throw invalid(`${field} cannot be cleared once set`);
+      continue;
+    }
+    if (!isSubagent(key)) throw invalid(`${field} is only supported for subagent:* sessions`);
+    if (entry?.[field] !== undefined && entry[field] !== value) throw invalid(`${field} cannot be changed once set`);
+    changes[field] = value;
+  }
+  return changes;
+}
+
+async function labelField({ label }: Params, key: string, { store }: MethodDeps): Promise<Fields> {
+  if (label === undefined || label === null) return label === null ? { label } : {};
+  const text = label.trim();
+  if (text === "" || text.length > MAX_LABEL) throw invalid(`invalid label: use 1 to ${MAX_LABEL} characters`);
+  const others = (await store.read("sessions.byLabel", { label: text })).filter((row) => row.key !== key);
+  if (others.length > 0) throw invalid(`label already in use: ${text}`);
+  return { label: text };
+}
+
+function modelFields({ model }: Params, { config }: MethodDeps): Fields {
+  if (model === undefined) return {};
+  if (model === null) return { modelOverride: null, providerOverride: null };
+  const chosen = chosenModel(config.current, model);
+  const defaults = modelDefaults(config.current);
+  // The default needs no override: it follows the configuration.
+  if (chosen.provider === defaults.modelProvider && chosen.model === defaults.model) return { modelOverride: null, providerOverride: null };
+  return { modelOverride: chosen.model, providerOverride: chosen.provider };
+}
+
+async function changesOf(params: Params, key: string, row: SessionRow | undefined, deps: MethodDeps): Promise<Fields> {
+  const { execNode } = params;
+  return {
+    ...words(params),
+    ...(execNode === undefined ? {} : { execNode: execNode === null ? null : execNode.trim() }),
+    ...spawnFields(params, key, row?.entry),
+    ...modelFields(params, deps),
+    ...(await labelField(params, key, deps)),
+  };
+}
+
+/** An entry with fields changed; null takes one away. */
+export function withFields(entry: SessionEntry, changes: Fields): SessionEntry {
+  return Object.fromEntries(Object.entries({ ...entry, ...changes }).filter(([, value]) => value !== null && value !== undefined)) as unknown as SessionEntry;
+}
+
+/** Changes a session's settings, or makes the session with them. */
+export async function patchSession(params: Params, deps: MethodDeps): Promise<MethodResult<"sessions.patch">> {
+  const { config, store, clock, ids } = deps;
+  const settings = keySettings(config.current);
+  const key = canonicalKey(params.key, settings);
+  for (let attempt = 0; ; attempt += 1) {
+    const row = await store.read("sessions.get", { key });
+    const changes = await changesOf(params, key, row, deps);
+    const entry = withFields({ ...(row?.entry ?? { sessionId: ids.uuid() }), updatedAt: Math.max(row?.entry.updatedAt ?? 0, clock.now()) }, changes);
+    try {
+      await store.write("sessions.put", { key, agentId: row?.agentId ?? agentOf(key, settings), entry, version: row?.version ?? 0 });
+      const { modelProvider, model } = sessionModel(entry, modelDefaults(config.current));
+      const resolved = { ...(modelProvider === null ? {} : { modelProvider }), ...(model === null ? {} : { model }) };
+      return { ok: true, path: storePath(deps), key, entry, resolved };
+    } catch (error) {
+      if (!(error instanceof AppError && error.code === "CONFLICT") || attempt === MAX_RETRIES) throw error;
+    }
+  }
+}

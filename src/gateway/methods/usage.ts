@@ -1,0 +1,29 @@
+import type { MethodParams, MethodResult } from "../../protocol/index.ts";
+import type { MethodDeps } from "./deps.ts";
+import type { Handlers } from "./handler.ts";
+import { readSessionsUsage, readTimeseries, readUsageLogs } from "./usage/sessions.ts";
+import { daysOf, NO_USAGE, totalsOf } from "./usage/totals.ts";
+
+type Deps = Pick<MethodDeps, "config" | "store" | "clock">;
+
+async function cost(params: MethodParams<"usage.cost">, { store, clock }: Deps): Promise<MethodResult<"usage.cost">> {
+  const now = clock.now();
+  const { fromDay, toDay, count } = daysOf(params, now);
+  const [[whole], daily] = await Promise.all([
+    store.read("usage.totals", { fromDay, toDay, by: [] }),
+    store.read("usage.totals", { fromDay, toDay, by: ["day"] }),
+  ]);
+  return { updatedAt: now, days: count, daily: daily.map((row) => ({ ...totalsOf(row), date: row.day! })), totals: whole ? totalsOf(whole) : NO_USAGE };
+}
+
+/** What was used and what it cost. */
+export function usageHandlers(deps: Deps): Handlers {
+  return {
+    // Allowances are asked of providers, and there are none yet.
+    "usage.status": () => ({ updatedAt: deps.clock.now(), providers: [] }),
+    "usage.cost": (params) => cost(params, deps),
+    "sessions.usage": (params) => readSessionsUsage(params, deps),
+    "sessions.usage.timeseries": (params) => readTimeseries(params, deps),
+    "sessions.usage.logs": (params) => readUsageLogs(params, deps),
+  };
+}

@@ -1,0 +1,122 @@
+import type { MethodParams, MethodResult } from "../../../protocol/index.ts";
+import type { Store, UsageDimension, UsageGroup } from "../../../store/index.ts";
+import type { MethodDeps } from "../deps.ts";
+import { canonicalKey, keySettings } from "../sessions/keys.ts";
+import { liveFile, messageOfRow, newestEntries, shownText } from "../sessions/transcripts.ts";
+import { daysOf, NO_USAGE, totalsOf, type Days } from "./totals.ts";
+
+type Deps = Pick<MethodDeps, "config" | "store" | "clock">;
+type Result = MethodResult<"sessions.usage">;
+
+interface Filter extends Days {
+  readonly sessionKey?: string | undefined;
+}
+
+function read(store: Store, { fromDay, toDay, sessionKey }: Filter, by: readonly UsageDimension[]): Promise<readonly UsageGroup[]> {
+  return store.read("usage.totals", { fromDay, toDay, sessionKey, by });
+}
+
+const named = (rows: readonly UsageGroup[], ...names: readonly UsageDimension[]) =>
+  rows.map((row) => {
+    const keys = Object.fromEntries(names.flatMap((name) => (row[name] === null || row[name] === undefined ? [] : [[name, row[name]]])));
+    return { ...keys, count: row.calls, totals: totalsOf(row) };
+  });
+
+async function aggregates(store: Store, filter: Filter, whole: UsageGroup | undefined): Promise<Result["aggregates"]> {
+  const [models, providers, agents, channels, days, modelDays] = await Promise.all([
+    read(store, filter, ["provider", "model"]),
+    read(store, filter, ["provider"]),
+    read(store, filter, ["agentId"]),
+    read(store, filter, ["channel"]),
+    read(store, filter, ["day"]),
+    read(store, filter, ["day", "provider", "model"]),
+  ]);
+  const latency = (row: UsageGroup) => ({ count: row.calls, avgMs: row.calls === 0 ? 0 : Math.round(row.durationMs / row.calls) });
+  return {
+    // Calls of models are what is counted; who said how much is in the transcripts.
+    messages: { total: whole?.calls ?? 0, user: 0, assistant: whole?.calls ?? 0, toolCalls: 0, toolResults: 0, errors: whole?.failed ?? 0 },
+    tools: { totalCalls: 0, uniqueTools: 0, tools: [] },
+    byModel: named(models, "provider", "model"),
+    byProvider: named(providers, "provider"),
+    byAgent: named(agents, "agentId"),
+    byChannel: named(channels, "channel"),
+    ...(whole && whole.calls > 0 ? { latency: latency(whole) } : {}),
+    dailyLatency: days.map((row) => ({ date: row.day, ...latency(row) })),
+    modelDaily: modelDays.map((row) => {
+      const { totalTokens, totalCost } = totalsOf(row);
+      return { date: row.day, provider: row.provider, model: row.model, tokens: totalTokens, cost: totalCost, count: row.calls };
+    }),
+    daily: days.map((row) => {
+      const { totalTokens, totalCost } = totalsOf(row);
+      return { date: row.day, tokens: totalTokens, cost: totalCost, messages: row.calls, toolCalls: 0, errors: row.failed };
+    }),
+  };
+}
+
+/** Tokens and cost by session, newest session first. */
+export async function readSessionsUsage(params: MethodParams<"sessions.usage">, { config, store, clock }: Deps): Promise<Result> {
+  const now = clock.now();
+  const sessionKey = params.key === undefined ? undefined : canonicalKey(params.key, keySettings(config.current));
+  const filter: Filter = { ...daysOf(params, now), sessionKey };
+  const [whole] = await read(store, filter, []);
+  const bySession = new Map((await read(store, filter, ["sessionKey"])).map((row) => [row.sessionKey, row]));
+  const limit = params.limit ?? 50;
+  const rows = sessionKey === undefined ? (await store.read("sessions.list", { limit })).rows : [await store.read("sessions.get", { key: sessionKey })];
+  const sessions = rows.flatMap((row) => {
+    if (!row) return [];
+    const { key, agentId, entry } = row;
+    const usage = bySession.get(key);
+    const { label, channel, chatType } = entry;
+    const shown = { ...(label === undefined ? {} : { label }), ...(channel === undefined ? {} : { channel }), ...(chatType === undefined ? {} : { chatType }) };
+    const used = usage ? { ...totalsOf(usage), firstActivity: usage.firstAt, lastActivity: usage.lastAt } : null;
+    return [{ key, ...shown, sessionId: entry.sessionId, updatedAt: entry.updatedAt, agentId, usage: used }];
+  });
+  return {
+    updatedAt: now,
+    startDate: filter.fromDay,
+    endDate: filter.toDay,
+    sessions,
+    totals: whole ? totalsOf(whole) : NO_USAGE,
+    aggregates: await aggregates(store, filter, whole),
+  };
+}
+
+export async function readTimeseries(
+  params: MethodParams<"sessions.usage.timeseries">,
+  { config, store }: Deps,
+): Promise<MethodResult<"sessions.usage.timeseries">> {
+  const key = canonicalKey(params.key, keySettings(config.current));
+  const [session, rows] = await Promise.all([store.read("sessions.get", { key }), store.read("usage.points", { sessionKey: key })]);
+  let cumulativeTokens = 0;
+  let cumulativeCost = 0;
+  const points = rows.map(({ at, input, output, cacheRead, cacheWrite, cost }) => {
+    const totalTokens = input + output + cacheRead + cacheWrite;
+    cumulativeTokens += totalTokens;
+    cumulativeCost += cost;
+    return { timestamp: at, input, output, cacheRead, cacheWrite, totalTokens, cost, cumulativeTokens, cumulativeCost };
+  });
+  return { ...(session ? { sessionId: session.entry.sessionId } : {}), points };
+}
+
+const MAX_LOGS = 1000;
+const MAX_CONTENT = 2000;
+
+/** What was said in a session, oldest first, with what each answer used. */
+export async function readUsageLogs(params: MethodParams<"sessions.usage.logs">, { config, store }: Deps): Promise<MethodResult<"sessions.usage.logs">> {
+  const session = await store.read("sessions.get", { key: canonicalKey(params.key, keySettings(config.current)) });
+  const file = session && (await liveFile(store, session));
+  if (file === undefined) return { logs: [] };
+  const limit = Math.min(params.limit ?? 200, MAX_LOGS);
+  const logs = (await newestEntries(store, file, limit * 2)).flatMap((row) => {
+    const message = messageOfRow(row);
+    const content = message ? shownText(message) : "";
+    if (!message || content === "") return [];
+    const usage = message["usage"] as { readonly totalTokens?: number; readonly cost?: { readonly total?: number } } | undefined;
+    const used = {
+      ...(usage?.totalTokens === undefined ? {} : { tokens: usage.totalTokens }),
+      ...(usage?.cost?.total === undefined ? {} : { cost: usage.cost.total }),
+    };
+    return [{ timestamp: Number(message["timestamp"] ?? 0), role: String(message.role), content: content.slice(0, MAX_CONTENT), ...used }];
+  });
+  return { logs: logs.slice(-limit) };
+}

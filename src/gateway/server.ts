@@ -1,0 +1,273 @@
+import type { IncomingMessage, Server, ServerOptions, ServerResponse } from "node:http";
+import type * as Https from "node:https";
+import type { AddressInfo, Socket } from "node:net";
+import { networkInterfaces } from "node:os";
+import { loadHttp } from "../base/builtin.ts";
+import { AppError, messageOf, systemCode } from "../base/errors.ts";
+import type { Logger } from "../base/log/logger.ts";
+import { ADDRESS_LIMITS, createAddressBudget, type AddressBudget, type AddressLimits } from "./address-budget.ts";
+import { isLoopback, resolveBinding, type Binding, type BindMode } from "./bind.ts";
+import { loadCertificate, type Certificate, type TlsSettings } from "./certificate.ts";
+
+/** Where and how the gateway listens. Read once: a change needs a restart. */
+export interface ServerSettings {
+  /** 0 takes a free port. */
+  readonly port: number;
+  /** Default loopback. */
+  readonly bind?: BindMode | undefined;
+  /** Address for `custom`. */
+  readonly host?: string | undefined;
+  readonly tls?: TlsSettings | undefined;
+  /** How clients prove themselves; `none` listens on loopback only. */
+  readonly authMode: string;
+  readonly limits?: AddressLimits | undefined;
+}
+
+export interface ServerDeps {
+  readonly settings: ServerSettings;
+  readonly log: Logger;
+  readonly stateDir: string;
+  /** For the program that makes a certificate. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Answers until `serve` is called. Default 503. */
+  readonly early?: ((request: IncomingMessage, response: ServerResponse) => void) | undefined;
+}
+
+/** Who answers what comes in. */
+export interface ServerRoutes {
+  request(request: IncomingMessage, response: ServerResponse): void;
+  upgrade(request: IncomingMessage, socket: Socket, head: Buffer): void;
+  /** Hosts accepted besides the loopback names while nothing but loopback is listened on: a proxy on this machine passes its own name. */
+  isHostAllowed?(request: IncomingMessage): boolean;
+}
+
+/** One port for HTTP and WebSocket. */
+export interface GatewayServer extends AsyncDisposable {
+  readonly url: string;
+  readonly port: number;
+  /** Addresses that are listened on. */
+  readonly addresses: readonly string[];
+  /** SHA-256 of the certificate, when there is one. */
+  readonly fingerprint?: string;
+  /** From now on these answer. */
+  serve(routes: ServerRoutes): void;
+  /** The socket's owner is known: it no longer counts as a stranger's. */
+  admit(socket: Socket): void;
+  /** Sockets of strangers. */
+  strangers(): number;
+}
+
+/** Names under which a loopback listener may be addressed; any other Host is a rebinding attempt. */
+const LOCAL_HOST = /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?$/i;
+
+/** Bounds of one HTTP connection: headers come within 10 s, a body within 60 s, and no more than 16 KiB of headers. */
+const HTTP_LIMITS: ServerOptions = {
+  headersTimeout: 10_000,
+  requestTimeout: 60_000,
+  keepAliveTimeout: 5000,
+  connectionsCheckingInterval: 2000,
+  maxHeaderSize: 16_384,
+  noDelay: true,
+  keepAlive: true,
+  keepAliveInitialDelay: 60_000,
+};
+const MAX_HEADERS = 100;
+const TLS_HANDSHAKE_MS = 10_000;
+
+/** Answers an upgrade request that is not taken, and ends the socket. */
+export function refuseUpgrade(socket: Socket, status: number, reason: string): void {
+  const body = JSON.stringify({ error: reason });
+  const head = `HTTP/1.1 ${status} ${loadHttp().STATUS_CODES[status] ?? ""}\r\nconnection: close\r\ncontent-type: application/json\r\n`;
+  if (socket.writable) socket.end(`${head}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
+  socket.destroySoon();
+}
+
+function answer(response: ServerResponse, status: number, reason: string): void {
+  if (response.headersSent) return void response.destroy();
+  response.writeHead(status, { "content-type": "application/json; charset=utf-8", "cache-control": "no-store", "x-content-type-options": "nosniff" });
+  response.end(JSON.stringify({ error: reason }));
+}
+
+function listenError(error: unknown, host: string, port: number): AppError {
+  const at = `ws://${host.includes(":") ? `[${host}]` : host}:${port}`;
+  const code = systemCode(error);
+  const options = { cause: error, details: { port } };
+  if (code === "EADDRINUSE")
+    return new AppError("LOCKED", `another gateway instance is already listening on ${at}; stop it, or choose another port with --port`, options);
+  if (code === "EACCES") return new AppError("PERMISSION_DENIED", `this user may not listen on ${at}; choose a port above 1023 with --port`, options);
+  if (code === "EADDRNOTAVAIL") return new AppError("NOT_FOUND", `this machine has no address ${host}; check gateway.bind`, options);
+  return new AppError("IO_ERROR", `could not listen on ${at}: ${messageOf(error)}`, options);
+}
+
+async function listen(server: Server, host: string, port: number): Promise<number> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const onError = (error: Error): void => reject(listenError(error, host, port));
+  server.once("error", onError);
+  server.listen({ port, host, ipv6Only: true }, resolve);
+  await promise;
+  server.off("error", onError);
+  return (server.address() as AddressInfo).port;
+}
+
+function createServer(certificate: Certificate | undefined): Server {
+  if (!certificate) return loadHttp().createServer(HTTP_LIMITS);
+  const https: typeof Https = process.getBuiltinModule("node:https");
+  const { fingerprint: _, ...files } = certificate;
+  return https.createServer({ ...HTTP_LIMITS, ...files, handshakeTimeout: TLS_HANDSHAKE_MS, minVersion: "TLSv1.2" });
+}
+
+/** Routes what a server gets, behind the checks that need no knowledge of who asks. */
+interface Guard {
+  attach(server: Server, secure: boolean): void;
+  serve(routes: ServerRoutes): void;
+  /** Told what is listened on, as soon as it is known. */
+  bound(addresses: readonly string[]): void;
+}
+
+function createGuard({ log, early }: ServerDeps, budget: AddressBudget): Guard {
+  let routes: ServerRoutes | undefined;
+  let loopbackOnly = true;
+
+  /** Why the request is refused, if it is. */
+  function foreignHost(request: IncomingMessage): string | undefined {
+    if (!loopbackOnly || LOCAL_HOST.test(request.headers.host ?? "") || routes?.isHostAllowed?.(request)) return undefined;
+    return "this gateway answers on its loopback address only";
+  }
+
+  function onRequest(request: IncomingMessage, response: ServerResponse): void {
+    try {
+      const foreign = foreignHost(request);
+      if (foreign !== undefined) answer(response, 403, foreign);
+      else if (routes) routes.request(request, response);
+      else if (early) early(request, response);
+      else answer(response, 503, "the gateway is starting; try again in a moment");
+    } catch (error) {
+      log.error("a request failed", { url: request.url, error });
+      answer(response, 500, "internal error; the log has the details");
+    }
+  }
+
+  function onUpgrade(request: IncomingMessage, socket: Socket, head: Buffer): void {
+    socket.on("error", ignore);
+    try {
+      const foreign = foreignHost(request);
+      if (foreign !== undefined) return refuseUpgrade(socket, 403, foreign);
+      if (!routes) return refuseUpgrade(socket, 503, "the gateway is starting; try again in a moment");
+      routes.upgrade(request, socket, head);
+    } catch (error) {
+      log.error("an upgrade failed", { url: request.url, error });
+      refuseUpgrade(socket, 500, "internal error; the log has the details");
+    }
+  }
+
+  return {
+    attach(server, secure) {
+      server.maxHeadersCount = MAX_HEADERS;
+      server.on(secure ? "secureConnection" : "connection", (socket: Socket) => {
+        if (!budget.take(socket)) socket.destroy();
+      });
+      server.on("request", onRequest);
+      server.on("upgrade", onUpgrade);
+      server.on("clientError", (error: Error, socket: Socket) =>
+        refuseUpgrade(socket, systemCode(error) === "HPE_HEADER_OVERFLOW" ? 431 : 400, "not a valid request"),
+      );
+    },
+    serve(next) {
+      routes = next;
+    },
+    bound(addresses) {
+      loopbackOnly = addresses.every(isLoopback);
+    },
+  };
+}
+
+function ignore(): void {}
+
+/** Listens on the first address, or the fallback, and on those of the others that this machine has. */
+async function listenAll(binding: Binding, port: number, make: () => Server, log: Logger): Promise<{ servers: Server[]; addresses: string[]; port: number }> {
+  const [first = "127.0.0.1", ...others] = binding.addresses;
+  let server = make();
+  let address = first;
+  let bound: number;
+  try {
+    bound = await listen(server, first, port);
+  } catch (error) {
+    if (binding.fallback === undefined || !(error instanceof AppError) || error.code !== "NOT_FOUND") throw error;
+    server = make();
+    address = binding.fallback;
+    bound = await listen(server, address, port);
+    others.length = 0;
+  }
+  const servers = [server];
+  const addresses = [address];
+  for (const other of others) {
+    const next = make();
+    try {
+      await listen(next, other, bound);
+      servers.push(next);
+      addresses.push(other);
+    } catch (error) {
+      log.debug(`not listening on ${other}`, { error });
+    }
+  }
+  return { servers, addresses, port: bound };
+}
+
+/** Without authentication nobody but this machine is let near: neither by the setting nor by its fallback. */
+function checkedBinding({ bind = "loopback", host, authMode }: ServerSettings): Binding {
+  const binding = resolveBinding(bind, host, networkInterfaces);
+  if (authMode !== "none") return binding;
+  if (binding.addresses.every(isLoopback)) return { addresses: binding.addresses };
+  const where = binding.addresses.join(", ");
+  throw new AppError(
+    "CONFIG_INVALID",
+    `listening on ${where} (gateway.bind "${bind}") needs gateway.auth: with mode "none" anyone on the network could connect`,
+  );
+}
+
+/** Listens before it returns. Disposing closes the listeners and every HTTP connection; upgraded sockets belong to who took them. */
+export async function openServer(deps: ServerDeps): Promise<GatewayServer> {
+  const { settings, log } = deps;
+  const binding = checkedBinding(settings);
+  const secured = settings.tls?.enabled === true;
+  const names = ["localhost", ...binding.addresses.filter((address) => address !== "0.0.0.0" && address !== "::")];
+  const certificate = secured ? await loadCertificate(settings.tls, { stateDir: deps.stateDir, env: deps.env, names }) : undefined;
+  const budget = createAddressBudget(settings.limits ?? ADDRESS_LIMITS);
+  const guard = createGuard(deps, budget);
+  guard.bound(binding.addresses);
+  function make(): Server {
+    const server = createServer(certificate);
+    guard.attach(server, secured);
+    return server;
+  }
+  const { servers, addresses, port } = await listenAll(binding, settings.port, make, log);
+  guard.bound(addresses);
+  const exposed = addresses.filter((address) => !isLoopback(address));
+  if (exposed.length > 0) {
+    const what = secured ? "" : " and traffic is not encrypted (gateway.tls is off)";
+    log.warn(
+      `listening on ${exposed.join(", ")} port ${port}: every machine that can reach it may try to log in (gateway.auth.mode ${settings.authMode})${what}`,
+    );
+  }
+  if (certificate) log.info(`certificate fingerprint (SHA-256) ${certificate.fingerprint}; clients pin it with gateway.remote.tlsFingerprint`);
+  const host = exposed.length > 0 && addresses.length === 1 && addresses[0] !== "0.0.0.0" ? addresses[0]! : "127.0.0.1";
+  return {
+    url: `${secured ? "https" : "http"}://${host.includes(":") ? `[${host}]` : host}:${port}`,
+    port,
+    addresses,
+    ...(certificate ? { fingerprint: certificate.fingerprint } : {}),
+    serve: guard.serve,
+    admit: budget.give,
+    strangers: () => budget.size,
+    async [Symbol.asyncDispose]() {
+      await Promise.all(servers.map(closeServer));
+    },
+  };
+}
+
+async function closeServer(server: Server): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  server.close(() => resolve());
+  server.closeAllConnections();
+  await promise;
+}

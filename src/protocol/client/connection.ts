@@ -1,0 +1,132 @@
+import { AppError } from "../../base/errors.ts";
+import type { ConnectParams, HelloOk } from "../connect.ts";
+import type { EventFrame, RequestFrame, ResponseFrame } from "../frames.ts";
+import { CLOSE, LIMITS, PROTOCOL_VERSION } from "../limits.ts";
+import { parseFrame } from "./frame.ts";
+import { askedScopes, type ConnectOptions } from "./options.ts";
+import type { ClientClock, OpenSocket, Socket } from "./ports.ts";
+import { closedError, refusal } from "./refusal.ts";
+import { signConnect } from "./signature.ts";
+
+/** A connection after `hello-ok`. */
+export interface Connection {
+  readonly hello: HelloOk;
+  send(frame: RequestFrame): void;
+  close(code: number, reason: string): void;
+}
+
+export interface Credentials {
+  readonly token?: string | undefined;
+  readonly password?: string | undefined;
+}
+
+export interface ConnectionDeps {
+  readonly url: string;
+  readonly options: ConnectOptions;
+  readonly credentials: Credentials;
+  readonly clock: ClientClock;
+  readonly openSocket: OpenSocket;
+  /** Every frame after `hello-ok`. */
+  readonly onFrame: (frame: ResponseFrame | EventFrame) => void;
+  /** The connection ended after `hello-ok`. */
+  readonly onClose: (error: AppError) => void;
+}
+
+interface Challenge {
+  readonly nonce: string;
+  /** The gateway's time: signing with it works on machines whose clock is off. */
+  readonly ts: number;
+}
+
+const CONNECT_ID = "connect";
+
+async function connectParams(deps: ConnectionDeps, challenge: Challenge | undefined): Promise<ConnectParams> {
+  const { options, credentials, clock } = deps;
+  const { client, role = "operator", caps, commands, permissions, pathEnv, locale, userAgent, device } = options;
+  const { token, password } = credentials;
+  const scopes = askedScopes(options);
+  const signed = { clientId: client.id, clientMode: client.mode, role, scopes, token: token ?? "" };
+  const auth = { ...(token === undefined ? {} : { token }), ...(password === undefined ? {} : { password }) };
+  return {
+    minProtocol: PROTOCOL_VERSION,
+    maxProtocol: PROTOCOL_VERSION,
+    client,
+    role,
+    scopes,
+    ...(caps ? { caps } : {}),
+    ...(commands ? { commands } : {}),
+    ...(permissions ? { permissions } : {}),
+    ...(pathEnv === undefined ? {} : { pathEnv }),
+    ...(Object.keys(auth).length > 0 ? { auth } : {}),
+    ...(device ? { device: await signConnect(device, { ...signed, signedAt: challenge?.ts ?? clock.now(), nonce: challenge?.nonce }) } : {}),
+    ...(locale === undefined ? {} : { locale }),
+    ...(userAgent === undefined ? {} : { userAgent }),
+  };
+}
+
+function challengeIn(frame: ResponseFrame | EventFrame): Challenge | undefined {
+  if (frame.type !== "event" || frame.event !== "connect.challenge") return undefined;
+  const { nonce, ts } = (frame.payload ?? {}) as Partial<Challenge>;
+  return typeof nonce === "string" && typeof ts === "number" ? { nonce, ts } : undefined;
+}
+
+/** Opens a socket and goes through the handshake. Rejects with what the gateway refused, or with how the connection ended. */
+export function openConnection(deps: ConnectionDeps): Promise<Connection> {
+  const { url, options, clock, openSocket } = deps;
+  const { promise, resolve, reject } = Promise.withResolvers<Connection>();
+  const timers = new DisposableStack();
+  let phase: "opening" | "asked" | "open" | "ended" = "opening";
+
+  function fail(error: unknown): void {
+    phase = "ended";
+    timers.dispose();
+    reject(error);
+    socket?.close(CLOSE.connectFailed, "connect failed");
+  }
+
+  async function ask(challenge: Challenge | undefined): Promise<void> {
+    if (phase !== "opening") return;
+    phase = "asked";
+    try {
+      const params = await connectParams(deps, challenge);
+      if (phase === "asked") socket?.send(JSON.stringify({ type: "req", id: CONNECT_ID, method: "connect", params } satisfies RequestFrame));
+    } catch (error) {
+      fail(error);
+    }
+  }
+
+  function answered(frame: ResponseFrame): void {
+    if (!frame.ok) return fail(refusal("connect", frame));
+    phase = "open";
+    timers.dispose();
+    const hello = frame.payload as HelloOk;
+    resolve({ hello, send: (request) => socket?.send(JSON.stringify(request)), close: (code, reason) => socket?.close(code, reason) });
+  }
+
+  let socket: Socket | undefined;
+  try {
+    socket = openSocket(url, {
+      onOpen: () => void timers.use(clock.after(LIMITS.challengeWaitMs, () => void ask(undefined))),
+      onText(text) {
+        const frame = parseFrame(text);
+        if (!frame || phase === "ended") return;
+        const challenge = challengeIn(frame);
+        if (phase === "open") deps.onFrame(frame);
+        else if (challenge) void ask(challenge);
+        else if (frame.type === "res" && frame.id === CONNECT_ID) answered(frame);
+      },
+      onClose(code, reason) {
+        const was = phase;
+        phase = "ended";
+        timers.dispose();
+        if (was === "open") deps.onClose(closedError(code, reason));
+        else reject(closedError(code, reason));
+      },
+    });
+    const patience = options.connectTimeoutMs ?? LIMITS.handshakeMs;
+    timers.use(clock.after(patience, () => fail(new AppError("TIMEOUT", `the gateway at ${url} did not say hello within ${patience} ms`))));
+  } catch (error) {
+    fail(error);
+  }
+  return promise;
+}

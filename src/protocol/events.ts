@@ -1,0 +1,65 @@
+import type { Static, TSchema } from "typebox";
+import { ApprovalRequestedSchema, ApprovalResolvedSchema } from "./approval.ts";
+import type { Audience, Droppable, EventFacts } from "./audience.ts";
+import { HealthSchema } from "./health.ts";
+import type { Frozen } from "./method.ts";
+import { DevicePairRequestSchema, DevicePairResolvedSchema, NodePairRequestSchema, NodePairResolvedSchema } from "./pairing.ts";
+import { amount, closed, filled, flag, list, maybe, moment, orNull, text, texts } from "./pieces.ts";
+import { PresenceSchema, UpdateAvailableSchema } from "./presence.ts";
+import { AgentEventSchema, ChatEventSchema, cronEventFields, HeartbeatEventSchema } from "./run-events.ts";
+
+export interface EventSpec<P extends TSchema = TSchema> extends EventFacts {
+  readonly payload: P;
+}
+
+function event<const P extends TSchema>(payload: P, audience: Audience, droppable: Droppable, summary: string): EventSpec<P> {
+  return { payload, audience, droppable, summary };
+}
+
+/** All events by name. Loads the schema library: what runs reads `catalog.ts` instead. */
+export const DECLARED_EVENTS = {
+  "connect.challenge": event(closed({ nonce: filled(), ts: moment() }), "socket", "never", "The first frame of every connection: what a device has to sign."),
+  tick: event(closed({ ts: moment() }), "all", "always", "A sign of life."),
+  health: event(HealthSchema, "readers", "never", "The gateway was looked at again."),
+  presence: event(closed({ presence: list(PresenceSchema) }), "readers", "always", "Somebody left or told news about itself."),
+  shutdown: event(
+    closed({ reason: text(), restartExpectedMs: orNull(amount()) }),
+    "all",
+    "never",
+    "The gateway stops or restarts; the connection is closed with 1012 next.",
+  ),
+  chat: event(ChatEventSchema, "readers", "delta", "What a run says in the conversation."),
+  agent: event(
+    AgentEventSchema,
+    "readers",
+    "never",
+    "What happens inside a run. Tool events go only to clients with the cap `tool-events` that take part in it.",
+  ),
+  heartbeat: event(HeartbeatEventSchema, "readers", "always", "How a heartbeat went."),
+  cron: event(closed(cronEventFields), "readers", "always", "Something happened to a cron job."),
+  "device.pair.requested": event(DevicePairRequestSchema, "operator.pairing", "always", "A device asks to be let in."),
+  "device.pair.resolved": event(DevicePairResolvedSchema, "operator.pairing", "always", "Somebody decided about a device."),
+  "node.pair.requested": event(NodePairRequestSchema, "operator.pairing", "always", "A node asks to be paired."),
+  "node.pair.resolved": event(NodePairResolvedSchema, "operator.pairing", "always", "Somebody decided about a node."),
+  "exec.approval.requested": event(ApprovalRequestedSchema, "operator.approvals", "always", "A command waits for somebody's word."),
+  "exec.approval.resolved": event(ApprovalResolvedSchema, "operator.approvals", "always", "Somebody decided about a command."),
+  "node.invoke.request": event(
+    closed({
+      id: filled(),
+      nodeId: filled(),
+      command: filled(),
+      paramsJSON: maybe(orNull(text())),
+      timeoutMs: maybe(amount()),
+      idempotencyKey: maybe(filled()),
+    }),
+    "node",
+    "never",
+    "A node is asked to run a command.",
+  ),
+  "talk.mode": event(closed({ enabled: flag(), phase: orNull(text()), ts: moment() }), "all", "always", "Talking was turned on or off."),
+  "voicewake.changed": event(closed({ triggers: texts() }), "all", "always", "The words that wake the gateway changed."),
+  "update.available": event(closed({ updateAvailable: orNull(UpdateAvailableSchema) }), "all", "always", "There is a newer version, or no longer."),
+} as const;
+
+export type DeclaredEvents = typeof DECLARED_EVENTS;
+export type PayloadOf<S> = S extends EventSpec<infer P> ? Frozen<Static<P>> : never;

@@ -1,0 +1,41 @@
+import type { Static } from "typebox";
+import type { Frozen } from "./method.ts";
+import { amount, closed, filled, flag, free, list, literal, map, maybe, moment, number, open, orNull, text, texts } from "./pieces.ts";
+
+/** The newest sessions of a store, for an overview. */
+const RecentSessionSchema = closed({ key: filled(), updatedAt: orNull(moment()), age: orNull(number()) });
+const SessionCountSchema = closed({ path: text(), count: amount(), recent: list(RecentSessionSchema) });
+
+/** How often an agent is woken without a message. */
+const HeartbeatSchema = closed({
+  enabled: flag(),
+  every: text(),
+  everyMs: orNull(number()),
+  prompt: text(),
+  target: text(),
+  ackMaxChars: number(),
+});
+
+const AgentHealthSchema = closed({
+  agentId: filled(),
+  name: maybe(text()),
+  isDefault: flag(),
+  heartbeat: HeartbeatSchema,
+  sessions: SessionCountSchema,
+});
+
+/** Answer of `health`, payload of the event `health`, and part of the snapshot of `hello-ok`. Ours adds keys. */
+export const HealthSchema = open({
+  ok: literal(true),
+  ts: moment(),
+  durationMs: number(),
+  channels: map(open({ configured: maybe(flag()), accounts: maybe(free()) })),
+  channelOrder: texts(),
+  channelLabels: map(text()),
+  heartbeatSeconds: number(),
+  defaultAgentId: text(),
+  agents: list(AgentHealthSchema),
+  sessions: SessionCountSchema,
+});
+
+export type Health = Frozen<Static<typeof HealthSchema>>;

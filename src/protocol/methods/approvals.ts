@@ -1,0 +1,96 @@
+import { decision } from "../approval.ts";
+import { method } from "../method.ts";
+import { anything, closed, count, done, effect, either, filled, flag, list, literal, map, maybe, moment, none, number, orNull, text } from "../pieces.ts";
+
+const rules = { security: maybe(text()), ask: maybe(text()), askFallback: maybe(text()), autoAllowSkills: maybe(flag()) };
+
+const Allowed = closed({
+  id: maybe(filled()),
+  pattern: text(),
+  lastUsedAt: maybe(number()),
+  lastUsedCommand: maybe(text()),
+  lastResolvedPath: maybe(text()),
+});
+
+const File = closed({
+  version: literal(1),
+  socket: maybe(closed({ path: maybe(text()), token: maybe(text()) })),
+  defaults: maybe(closed(rules)),
+  agents: maybe(map(closed({ ...rules, allowlist: maybe(list(Allowed)) }))),
+});
+
+const snapshot = closed({ path: text(), exists: flag(), hash: text(), file: File });
+const decided = closed({ id: filled(), decision: orNull(decision), createdAtMs: moment(), expiresAtMs: moment() });
+const maybeText = maybe(orNull(text()));
+
+/** Which commands may run, and asking a person about one. */
+export const approvalsMethods = {
+  "exec.approvals.get": method({
+    access: "operator.admin",
+    params: none(),
+    result: snapshot,
+    effect: false,
+    room: "tools",
+    summary: "The rules for commands on this host.",
+  }),
+  "exec.approvals.set": method({
+    access: "operator.admin",
+    params: effect({ file: File, baseHash: maybe(filled({ description: "Needed when the file exists." })) }),
+    result: snapshot,
+    effect: true,
+    room: "tools",
+    summary: "Replaces the rules for commands on this host.",
+  }),
+  "exec.approvals.node.get": method({
+    access: "operator.admin",
+    params: closed({ nodeId: filled() }),
+    result: anything(),
+    effect: false,
+    room: "nodes",
+    summary: "The rules for commands on a node.",
+  }),
+  "exec.approvals.node.set": method({
+    access: "operator.admin",
+    params: effect({ nodeId: filled(), file: File, baseHash: maybe(filled()) }),
+    result: anything(),
+    effect: true,
+    room: "nodes",
+    summary: "Replaces the rules for commands on a node.",
+  }),
+  "exec.approval.request": method({
+    access: "operator.approvals",
+    params: effect({
+      id: maybe(filled()),
+      command: filled(),
+      cwd: maybeText,
+      host: maybeText,
+      security: maybeText,
+      ask: maybeText,
+      agentId: maybeText,
+      resolvedPath: maybeText,
+      sessionKey: maybeText,
+      timeoutMs: maybe(count({ default: 120_000 })),
+      twoPhase: maybe(flag({ description: "Answers `accepted` first, then the decision." })),
+    }),
+    result: either(decided, closed({ status: literal("accepted"), id: filled(), createdAtMs: moment(), expiresAtMs: moment() })),
+    effect: true,
+    room: "tools",
+    summary: "Asks whether a command may run and waits for the decision; `null` when nobody answered in time.",
+  }),
+  "exec.approval.waitDecision": method({
+    access: "operator.approvals",
+    params: closed({ id: filled() }),
+    result: decided,
+    effect: false,
+    room: "tools",
+    summary: "Waits for the decision about a request.",
+  }),
+  "exec.approval.resolve": method({
+    access: "operator.approvals",
+    params: effect({ id: filled(), decision: filled({ description: "`allow-once`, `allow-always` or `deny`." }) }),
+    result: done({}),
+    effect: true,
+    room: "tools",
+    summary: "Decides about a request. The first decision holds.",
+  }),
+};

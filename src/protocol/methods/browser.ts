@@ -1,0 +1,20 @@
+import { method } from "../method.ts";
+import { amount, anything, choice, effect, filled, free, maybe } from "../pieces.ts";
+
+/** The controlled browser. */
+export const browserMethods = {
+  "browser.request": method({
+    access: "operator.write",
+    params: effect({
+      method: choice(["GET", "POST", "DELETE"]),
+      path: filled(),
+      query: maybe(free()),
+      body: maybe(anything()),
+      timeoutMs: maybe(amount()),
+    }),
+    result: anything(),
+    effect: true,
+    room: "tools",
+    summary: "Calls a route of the browser control: on the one node with a browser, else here.",
+  }),
+};

@@ -1,0 +1,172 @@
+import type { TProperties } from "typebox";
+import { method } from "../method.ts";
+import { cronEventFields } from "../run-events.ts";
+import {
+  amount,
+  choice,
+  closed,
+  count,
+  effect,
+  either,
+  filled,
+  flag,
+  idempotencyKey,
+  list,
+  literal,
+  maybe,
+  moment,
+  none,
+  number,
+  orNull,
+  text,
+} from "../pieces.ts";
+
+const Schedule = either(
+  closed({ kind: literal("at"), at: filled({ description: "ISO time." }) }),
+  closed({ kind: literal("every"), everyMs: count(), anchorMs: maybe(amount()) }),
+  closed({ kind: literal("cron"), expr: filled(), tz: maybe(text()), staggerMs: maybe(amount()) }),
+);
+
+const turnFields = {
+  model: maybe(text()),
+  thinking: maybe(text()),
+  timeoutSeconds: maybe(amount()),
+  allowUnsafeExternalContent: maybe(flag()),
+  deliver: maybe(flag()),
+  channel: maybe(text()),
+  to: maybe(text()),
+  bestEffortDeliver: maybe(flag()),
+};
+
+const Payload = either(closed({ kind: literal("systemEvent"), text: filled() }), closed({ kind: literal("agentTurn"), message: filled(), ...turnFields }));
+const PayloadPatch = either(
+  closed({ kind: literal("systemEvent"), text: maybe(filled()) }),
+  closed({ kind: literal("agentTurn"), message: maybe(filled()), ...turnFields }),
+);
+
+const deliveryFields = { channel: maybe(text()), bestEffort: maybe(flag()), to: maybe(text()) };
+const deliveryMode = choice(["none", "announce", "webhook"]);
+const Delivery = closed({ mode: deliveryMode, ...deliveryFields });
+
+const sessionTarget = choice(["main", "isolated"]);
+const wakeMode = choice(["next-heartbeat", "now"]);
+
+const State = closed({
+  nextRunAtMs: maybe(moment()),
+  runningAtMs: maybe(moment()),
+  lastRunAtMs: maybe(moment()),
+  lastStatus: maybe(choice(["ok", "error", "skipped"])),
+  lastError: maybe(text()),
+  lastDurationMs: maybe(number()),
+  consecutiveErrors: maybe(amount()),
+});
+
+/** A job as it is stored. */
+export const CronJobSchema = closed({
+  id: filled(),
+  agentId: maybe(text()),
+  sessionKey: maybe(text()),
+  name: filled(),
+  description: maybe(text()),
+  enabled: flag(),
+  deleteAfterRun: maybe(flag()),
+  createdAtMs: moment(),
+  updatedAtMs: moment(),
+  schedule: Schedule,
+  sessionTarget,
+  wakeMode,
+  payload: Payload,
+  delivery: maybe(Delivery),
+  state: State,
+});
+
+const optionalFields = {
+  agentId: maybe(orNull(text())),
+  sessionKey: maybe(orNull(text())),
+  description: maybe(text()),
+  enabled: maybe(flag()),
+  deleteAfterRun: maybe(flag()),
+};
+
+const Patch = closed({
+  ...optionalFields,
+  name: maybe(filled()),
+  schedule: maybe(Schedule),
+  sessionTarget: maybe(sessionTarget),
+  wakeMode: maybe(wakeMode),
+  payload: maybe(PayloadPatch),
+  delivery: maybe(closed({ mode: maybe(deliveryMode), ...deliveryFields })),
+  state: maybe(State),
+});
+
+/** A job is named by `id`, or by the older `jobId`. */
+const ofJob = <Fields extends TProperties>(fields: Fields) => either(closed({ id: filled(), ...fields }), closed({ jobId: filled(), ...fields }));
+const key = { idempotencyKey: maybe(idempotencyKey()) };
+
+/** Jobs that run at set times. */
+export const cronMethods = {
+  "cron.list": method({
+    access: "operator.read",
+    params: closed({ includeDisabled: maybe(flag()) }),
+    result: closed({ jobs: list(CronJobSchema) }),
+    effect: false,
+    room: "automation",
+    summary: "All jobs.",
+  }),
+  "cron.status": method({
+    access: "operator.read",
+    params: none(),
+    result: closed({ enabled: flag(), storePath: text(), jobs: amount(), nextWakeAtMs: orNull(moment()) }),
+    effect: false,
+    room: "automation",
+    summary: "Whether jobs run and when the next one is due.",
+  }),
+  "cron.add": method({
+    access: "operator.admin",
+    params: effect({
+      ...optionalFields,
+      name: filled(),
+      schedule: Schedule,
+      sessionTarget,
+      wakeMode,
+      payload: Payload,
+      delivery: maybe(Delivery),
+    }),
+    result: CronJobSchema,
+    effect: true,
+    room: "automation",
+    summary: "Adds a job.",
+  }),
+  "cron.update": method({
+    access: "operator.admin",
+    params: ofJob({ patch: Patch, ...key }),
+    result: CronJobSchema,
+    effect: true,
+    room: "automation",
+    summary: "Changes a job.",
+  }),
+  "cron.remove": method({
+    access: "operator.admin",
+    params: ofJob(key),
+    result: closed({ ok: flag(), removed: flag() }),
+    effect: true,
+    room: "automation",
+    summary: "Removes a job.",
+  }),
+  "cron.run": method({
+    access: "operator.admin",
+    params: ofJob({ mode: maybe(choice(["due", "force"], { default: "force" })), ...key }),
+    result: closed({ ok: flag(), ran: flag(), reason: maybe(choice(["already-running", "not-due"])) }),
+    effect: true,
+    room: "automation",
+    summary: "Runs a job and answers when it has ended.",
+  }),
+  "cron.runs": method({
+    access: "operator.read",
+    params: ofJob({ limit: maybe(count({ maximum: 5000 })) }),
+    result: closed({ entries: list(closed({ ...cronEventFields, ts: moment() })) }),
+    effect: false,
+    room: "automation",
+    summary: "How the last runs of a job went.",
+  }),
+};

@@ -1,0 +1,80 @@
+import { method } from "../method.ts";
+import { DevicePairRequestSchema } from "../pairing.ts";
+import { closed, effect, filled, list, maybe, moment, none, text, texts } from "../pieces.ts";
+
+const Token = closed({
+  role: filled(),
+  scopes: texts(),
+  createdAtMs: moment(),
+  rotatedAtMs: maybe(moment()),
+  revokedAtMs: maybe(moment()),
+  lastUsedAtMs: maybe(moment()),
+});
+
+const Device = closed({
+  deviceId: filled(),
+  publicKey: filled(),
+  displayName: maybe(text()),
+  platform: maybe(text()),
+  clientId: maybe(text()),
+  clientMode: maybe(text()),
+  role: maybe(text()),
+  roles: maybe(texts()),
+  scopes: maybe(texts()),
+  remoteIp: maybe(text()),
+  createdAtMs: moment(),
+  approvedAtMs: moment(),
+  tokens: maybe(list(Token)),
+});
+
+/** Devices that may connect, and their tokens. */
+export const devicesMethods = {
+  "device.pair.list": method({
+    access: "operator.pairing",
+    params: none(),
+    result: closed({ pending: list(DevicePairRequestSchema), paired: list(Device) }),
+    effect: false,
+    room: "gateway",
+    summary: "Devices that wait and devices that are in. Tokens themselves are never shown.",
+  }),
+  "device.pair.approve": method({
+    access: "operator.pairing",
+    params: effect({ requestId: filled() }),
+    result: closed({ requestId: filled(), device: Device }),
+    effect: true,
+    room: "gateway",
+    summary: "Lets a waiting device in.",
+  }),
+  "device.pair.reject": method({
+    access: "operator.pairing",
+    params: effect({ requestId: filled() }),
+    result: closed({ requestId: filled(), deviceId: filled() }),
+    effect: true,
+    room: "gateway",
+    summary: "Turns a waiting device away.",
+  }),
+  "device.pair.remove": method({
+    access: "operator.pairing",
+    params: effect({ deviceId: filled() }),
+    result: closed({ deviceId: filled() }),
+    effect: true,
+    room: "gateway",
+    summary: "Forgets a device and its tokens; its connections are closed.",
+  }),
+  "device.token.rotate": method({
+    access: "operator.pairing",
+    params: effect({ deviceId: filled(), role: filled(), scopes: maybe(list(filled())) }),
+    result: closed({ deviceId: filled(), role: filled(), token: filled(), scopes: texts(), rotatedAtMs: moment() }),
+    effect: true,
+    room: "gateway",
+    summary: "Gives a device a new token for a role. The old one and its connections end.",
+  }),
+  "device.token.revoke": method({
+    access: "operator.pairing",
+    params: effect({ deviceId: filled(), role: filled() }),
+    result: closed({ deviceId: filled(), role: filled(), revokedAtMs: moment() }),
+    effect: true,
+    room: "gateway",
+    summary: "Takes the token of a role away from a device and closes its connections.",
+  }),
+};

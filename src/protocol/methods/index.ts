@@ -1,0 +1,52 @@
+/** All methods by name, merged from their areas. Loads the schema library: what runs reads `catalog.ts` and `schemas.ts` instead. */
+import type { MethodSpec } from "../method.ts";
+import { agentsMethods } from "./agents.ts";
+import { approvalsMethods } from "./approvals.ts";
+import { browserMethods } from "./browser.ts";
+import { channelsMethods } from "./channels.ts";
+import { agentMethods, chatMethods } from "./chat.ts";
+import { configMethods } from "./config.ts";
+import { cronMethods } from "./cron.ts";
+import { devicesMethods } from "./devices.ts";
+import { nodesMethods } from "./nodes.ts";
+import { sessionsMethods } from "./sessions.ts";
+import { skillsMethods } from "./skills.ts";
+import { systemMethods } from "./system.ts";
+import { talkMethods, ttsMethods } from "./talk.ts";
+import { updateMethods } from "./update.ts";
+import { usageMethods } from "./usage.ts";
+import { wizardMethods } from "./wizard.ts";
+
+/** Methods by area, in the order of the documentation. */
+export const AREAS = {
+  system: systemMethods,
+  update: updateMethods,
+  usage: usageMethods,
+  config: configMethods,
+  wizard: wizardMethods,
+  agents: agentsMethods,
+  skills: skillsMethods,
+  channels: channelsMethods,
+  cron: cronMethods,
+  devices: devicesMethods,
+  approvals: approvalsMethods,
+  chat: chatMethods,
+  agent: agentMethods,
+  sessions: sessionsMethods,
+  nodes: nodesMethods,
+  talk: talkMethods,
+  tts: ttsMethods,
+  browser: browserMethods,
+} as const;
+
+type Areas = typeof AREAS;
+type NamesOf<Area extends keyof Areas> = keyof Areas[Area];
+/** Names that stand in two areas. */
+type Colliding = { [Area in keyof Areas]: NamesOf<Area> & { [Other in keyof Areas]: Other extends Area ? never : NamesOf<Other> }[keyof Areas] }[keyof Areas];
+type Merged<All> = (All extends unknown ? (all: All) => void : never) extends (all: infer Whole) => void ? Whole : never;
+/** Does not compile when a name stands in two areas; the error says which. */
+type Flat<All, Twice extends never> = { readonly [Name in Exclude<keyof All, Twice>]: All[Name] };
+
+export type DeclaredMethods = Flat<Merged<Areas[keyof Areas]>, Colliding>;
+
+export const DECLARED_METHODS = Object.assign({}, ...Object.values(AREAS)) as DeclaredMethods & Readonly<Record<keyof DeclaredMethods, MethodSpec>>;

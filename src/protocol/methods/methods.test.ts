@@ -1,0 +1,93 @@
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { METHODS, type EventPayload, type MethodParams, type MethodResult } from "../catalog.ts";
+import { createCheck, type JsonSchema } from "../check.ts";
+import { DECLARED_EVENTS } from "../events.ts";
+import { DECLARED_METHODS } from "./index.ts";
+
+const names = (file: string): string[] => JSON.parse(readFileSync(new URL(`../../../test/fixtures/protocol/${file}.json`, import.meta.url), "utf8"));
+const specs = Object.entries(DECLARED_METHODS);
+
+test("the advertised methods are the 89 documented ones", () => {
+  const advertised = Object.entries(METHODS).filter(([, facts]) => facts.advertised !== false);
+  expect(advertised.map(([name]) => name).sort()).toEqual(names("methods").sort());
+  expect(advertised).toHaveLength(89);
+});
+
+test("the methods that are handled but not advertised are the documented ones", () => {
+  const quiet = Object.entries(METHODS).filter(([, facts]) => facts.advertised === false);
+  expect(quiet.map(([name]) => name).sort()).toEqual([
+    "chat.inject",
+    "poll",
+    "push.test",
+    "sessions.resolve",
+    "sessions.usage",
+    "sessions.usage.logs",
+    "sessions.usage.timeseries",
+    "web.login.start",
+    "web.login.wait",
+  ]);
+});
+
+test("the events are the 19 documented ones", () => {
+  expect(Object.keys(DECLARED_EVENTS).sort()).toEqual(names("events").sort());
+});
+
+test("checks can be made of every shape", () => {
+  for (const [name, spec] of specs) {
+    expect(() => createCheck(spec.params as JsonSchema), name).not.toThrow();
+    expect(() => createCheck(spec.result as JsonSchema), name).not.toThrow();
+  }
+});
+
+test("whatever changes something takes an idempotency key", () => {
+  for (const [name, spec] of specs.filter(([, { effect }]) => effect)) {
+    const params = spec.params as JsonSchema;
+    for (const kind of params.anyOf ?? [params]) {
+      expect(kind.additionalProperties === true || Object.hasOwn(kind.properties ?? {}, "idempotencyKey"), name).toBe(true);
+    }
+  }
+});
+
+test("the documented keys stay required", () => {
+  const required = specs.filter(([, spec]) => (spec.params as JsonSchema).required?.includes("idempotencyKey")).map(([name]) => name);
+  expect(required.sort()).toEqual(["agent", "chat.send", "node.invoke", "poll", "send"]);
+});
+
+test("a method that takes a node's word is for nodes only, and the other way round", () => {
+  const forNodes = specs.filter(([, spec]) => spec.access === "node").map(([name]) => name);
+  expect(forNodes.sort()).toEqual(["node.event", "node.invoke.result", "skills.bins"]);
+});
+
+test("what only reads asks for no more than reading, except where secrets or other people's access are shown", () => {
+  const more = specs.filter(([, spec]) => !spec.effect && spec.access !== "operator.read" && spec.access !== "node").map(([name, spec]) => [name, spec.access]);
+  expect(Object.fromEntries(more)).toEqual({
+    "agent.wait": "operator.write",
+    "config.schema": "operator.admin",
+    "device.pair.list": "operator.pairing",
+    "exec.approval.waitDecision": "operator.approvals",
+    "exec.approvals.get": "operator.admin",
+    "exec.approvals.node.get": "operator.admin",
+    "node.pair.list": "operator.pairing",
+    "node.pair.verify": "operator.pairing",
+    "web.login.wait": "operator.admin",
+    "wizard.status": "operator.admin",
+  });
+});
+
+test("what a caller writes and what a handler answers is typed by the declaration", () => {
+  const sent: MethodParams<"chat.send"> = { sessionKey: "main", message: "hi", idempotencyKey: "k" };
+  // @ts-expect-error the key is required
+  const without: MethodParams<"chat.send"> = { sessionKey: "main", message: "hi" };
+  // @ts-expect-error a word that is not among the known ones
+  const target: MethodParams<"wake"> = { mode: "later", text: "x" };
+  // @ts-expect-error answers are closed where the contract is
+  const answer: MethodResult<"set-heartbeats"> = { ok: true, enabled: true, extra: 1 };
+  const open: MethodResult<"channels.logout"> = { channel: "x", accountId: "y", cleared: true, extra: 1 };
+  const event: EventPayload<"tick"> = { ts: 1 };
+  expect([sent, without, target, answer, open, event]).toHaveLength(6);
+});
+
+test("nothing that changes something is open to readers", () => {
+  expect(specs.filter(([, spec]) => spec.effect && spec.access === "operator.read")).toEqual([]);
+});

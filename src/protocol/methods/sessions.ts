@@ -1,0 +1,130 @@
+import { method } from "../method.ts";
+import { amount, anything, choice, closed, count, done, effect, filled, flag, list, maybe, moment, number, orNull, text, texts } from "../pieces.ts";
+import { SessionRowSchema, StoredEntrySchema } from "../session-row.ts";
+
+const label = filled({ maxLength: 64 });
+/** Null clears the field. Words are checked by the handler, which names the ones it knows. */
+const field = () => maybe(orNull(filled()));
+
+const Patch = effect({
+  key: filled(),
+  label: maybe(orNull(label)),
+  thinkingLevel: field(),
+  verboseLevel: field(),
+  reasoningLevel: field(),
+  responseUsage: maybe(orNull(choice(["off", "tokens", "full", "on"]))),
+  elevatedLevel: field(),
+  execHost: field(),
+  execSecurity: field(),
+  execAsk: field(),
+  execNode: field(),
+  model: field(),
+  sendPolicy: maybe(orNull(choice(["allow", "deny"]))),
+  groupActivation: maybe(orNull(choice(["mention", "always"]))),
+  spawnedBy: field(),
+  spawnDepth: maybe(orNull(amount())),
+});
+
+/** Conversations that are kept: finding, changing, beginning anew. */
+export const sessionsMethods = {
+  "sessions.list": method({
+    access: "operator.read",
+    params: closed({
+      limit: maybe(count()),
+      activeMinutes: maybe(count()),
+      includeGlobal: maybe(flag()),
+      includeUnknown: maybe(flag()),
+      includeDerivedTitles: maybe(flag()),
+      includeLastMessage: maybe(flag()),
+      label: maybe(label),
+      spawnedBy: maybe(filled()),
+      agentId: maybe(filled()),
+      search: maybe(text()),
+    }),
+    result: closed({
+      ts: moment(),
+      path: text(),
+      count: amount(),
+      defaults: closed({ modelProvider: orNull(text()), model: orNull(text()), contextTokens: orNull(number()) }),
+      sessions: list(SessionRowSchema),
+    }),
+    effect: false,
+    room: "sessions",
+    summary: "Sessions, newest first.",
+  }),
+  "sessions.preview": method({
+    access: "operator.read",
+    params: closed({
+      keys: list(filled(), { minItems: 1, description: "The first 64 are answered." }),
+      limit: maybe(count({ default: 12, description: "At most 50." })),
+      maxChars: maybe(count({ minimum: 20, default: 240 })),
+    }),
+    result: closed({
+      ts: moment(),
+      previews: list(
+        closed({
+          key: filled(),
+          status: choice(["ok", "empty", "missing", "error"]),
+          items: list(closed({ role: choice(["user", "assistant", "tool", "system", "other"]), text: text() })),
+        }),
+      ),
+    }),
+    effect: false,
+    room: "sessions",
+    summary: "The last lines of several sessions.",
+  }),
+  "sessions.resolve": method({
+    access: "operator.read",
+    params: closed({
+      key: maybe(filled()),
+      sessionId: maybe(filled()),
+      label: maybe(label),
+      agentId: maybe(filled()),
+      spawnedBy: maybe(filled()),
+      includeGlobal: maybe(flag()),
+      includeUnknown: maybe(flag()),
+    }),
+    result: done({ key: filled() }),
+    effect: false,
+    room: "sessions",
+    summary: "The canonical key for one of a key, a session id and a label.",
+    advertised: false,
+  }),
+  "sessions.patch": method({
+    access: "operator.admin",
+    params: Patch,
+    result: done({
+      path: text(),
+      key: filled(),
+      entry: StoredEntrySchema,
+      resolved: closed({ modelProvider: maybe(text()), model: maybe(text()) }),
+    }),
+    effect: true,
+    room: "sessions",
+    summary: "Changes settings of a session; `null` clears one. Makes the session when it is not there.",
+  }),
+  "sessions.reset": method({
+    access: "operator.admin",
+    params: effect({ key: filled(), reason: maybe(choice(["new", "reset"])) }),
+    result: done({ key: filled(), entry: StoredEntrySchema }),
+    effect: true,
+    room: "sessions",
+    summary: "Begins a session anew: its run ends, its transcript is put away, its settings stay.",
+  }),
+  "sessions.delete": method({
+    access: "operator.admin",
+    params: effect({ key: filled(), deleteTranscript: maybe(flag({ default: true })) }),
+    result: done({ key: filled(), deleted: flag(), archived: texts() }),
+    effect: true,
+    room: "sessions",
+    summary: "Removes a session. The main session stays.",
+  }),
+  "sessions.compact": method({
+    access: "operator.admin",
+    params: effect({ key: filled(), maxLines: maybe(count({ default: 400 })) }),
+    result: done({ key: filled(), compacted: flag(), kept: maybe(amount()), archived: maybe(anything()), reason: maybe(text()) }),
+    effect: true,
+    room: "sessions",
+    summary: "Keeps the last lines of a transcript and puts the rest away.",
+  }),
+};

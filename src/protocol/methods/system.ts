@@ -1,0 +1,136 @@
+import { HealthSchema } from "../health.ts";
+import { method } from "../method.ts";
+import {
+  amount,
+  anything,
+  choice,
+  closed,
+  count,
+  done,
+  effect,
+  filled,
+  flag,
+  ignored,
+  list,
+  maybe,
+  moment,
+  none,
+  number,
+  open,
+  orNull,
+  text,
+  texts,
+} from "../pieces.ts";
+import { presenceFields, PresenceSchema } from "../presence.ts";
+import { HeartbeatEventSchema } from "../run-events.ts";
+import { SessionRowSchema } from "../session-row.ts";
+
+const recent = list(SessionRowSchema);
+
+const Status = open({
+  linkChannel: maybe(anything()),
+  heartbeat: closed({
+    defaultAgentId: text(),
+    agents: list(closed({ agentId: filled(), enabled: flag(), every: text(), everyMs: orNull(number()) })),
+  }),
+  channelSummary: texts(),
+  queuedSystemEvents: texts(),
+  sessions: closed({
+    paths: texts(),
+    count: amount(),
+    defaults: closed({ model: orNull(text()), contextTokens: orNull(number()) }),
+    recent,
+    byAgent: list(closed({ agentId: filled(), path: text(), count: amount(), recent })),
+  }),
+});
+
+/** The gateway itself: how it is, who is there, what it logs. */
+export const systemMethods = {
+  health: method({
+    access: "operator.read",
+    params: closed({ probe: maybe(flag()) }),
+    result: HealthSchema,
+    effect: false,
+    room: "gateway",
+    summary: "How the gateway, its channels and agents are. Looked at once a minute unless `probe` is set.",
+  }),
+  status: method({
+    access: "operator.read",
+    params: ignored(),
+    result: Status,
+    effect: false,
+    room: "gateway",
+    summary: "An overview of sessions, heartbeats and channels. Without `operator.admin` paths, defaults and recent sessions are left out.",
+  }),
+  "logs.tail": method({
+    access: "operator.read",
+    params: closed({
+      cursor: maybe(amount({ description: "Byte offset to go on from." })),
+      limit: maybe(count({ maximum: 5000, default: 500 })),
+      maxBytes: maybe(count({ maximum: 1_000_000, default: 250_000 })),
+    }),
+    result: closed({ file: text(), cursor: amount(), size: amount(), lines: texts(), truncated: maybe(flag()), reset: maybe(flag()) }),
+    effect: false,
+    room: "gateway",
+    summary: "Lines of the log file from a byte offset on.",
+  }),
+  "models.list": method({
+    access: "operator.read",
+    params: none(),
+    result: closed({
+      models: list(
+        closed({
+          id: filled(),
+          name: filled(),
+          provider: filled(),
+          contextWindow: maybe(count()),
+          reasoning: maybe(flag()),
+          input: maybe(texts()),
+        }),
+      ),
+    }),
+    effect: false,
+    room: "models",
+    summary: "Models that may be chosen.",
+  }),
+  "system-presence": method({
+    access: "operator.read",
+    params: ignored(),
+    result: list(PresenceSchema),
+    effect: false,
+    room: "gateway",
+    summary: "Programs that are connected or were a short time ago, newest first.",
+  }),
+  "system-event": method({
+    access: "operator.admin",
+    params: effect({ ...presenceFields, text: filled(), ts: maybe(moment()) }),
+    result: done({}),
+    effect: true,
+    room: "gateway",
+    summary: "Updates the caller's presence and queues a text for the main session.",
+  }),
+  "last-heartbeat": method({
+    access: "operator.read",
+    params: ignored(),
+    result: orNull(HeartbeatEventSchema),
+    effect: false,
+    room: "automation",
+    summary: "The newest heartbeat event.",
+  }),
+  "set-heartbeats": method({
+    access: "operator.admin",
+    params: effect({ enabled: flag() }),
+    result: closed({ ok: flag(), enabled: flag() }),
+    effect: true,
+    room: "automation",
+    summary: "Turns heartbeats on or off until the next start.",
+  }),
+  wake: method({
+    access: "operator.write",
+    params: effect({ mode: choice(["now", "next-heartbeat"]), text: filled() }),
+    result: closed({ ok: flag() }),
+    effect: true,
+    room: "automation",
+    summary: "Queues a system event for the main session, and wakes it at once or at its next heartbeat.",
+  }),
+};

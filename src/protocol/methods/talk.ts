@@ -1,0 +1,122 @@
+import { method } from "../method.ts";
+import { choice, closed, effect, filled, flag, ignored, list, map, maybe, moment, orNull, text, texts } from "../pieces.ts";
+
+const triggers = closed({ triggers: texts() });
+const enabled = closed({ enabled: flag() });
+const speaker = choice(["openai", "elevenlabs", "edge"]);
+
+/** Talking with the gateway, and the words that wake it. */
+export const talkMethods = {
+  "talk.config": method({
+    access: "operator.read",
+    params: closed({ includeSecrets: maybe(flag({ description: "Needs `operator.talk.secrets`." })) }),
+    result: closed({
+      config: closed({
+        talk: maybe(
+          closed({
+            voiceId: maybe(text()),
+            voiceAliases: maybe(map(text())),
+            modelId: maybe(text()),
+            outputFormat: maybe(text()),
+            apiKey: maybe(text()),
+            interruptOnSpeech: maybe(flag()),
+          }),
+        ),
+        session: maybe(closed({ mainKey: maybe(text()) })),
+        ui: maybe(closed({ seamColor: maybe(text()) })),
+      }),
+    }),
+    effect: false,
+    room: "config",
+    summary: "Settings for talking. The key only with `includeSecrets`.",
+  }),
+  "talk.mode": method({
+    access: "operator.write",
+    params: effect({ enabled: flag(), phase: maybe(text()) }),
+    result: closed({ enabled: flag(), phase: orNull(text()), ts: moment() }),
+    effect: true,
+    room: "nodes",
+    summary: "Turns talking on or off and tells every client.",
+  }),
+  "voicewake.get": method({
+    access: "operator.read",
+    params: ignored(),
+    result: triggers,
+    effect: false,
+    room: "nodes",
+    summary: "Words that wake the gateway.",
+  }),
+  "voicewake.set": method({
+    access: "operator.write",
+    params: effect({ triggers: texts({ description: "The first 32, 64 characters each; empty brings the usual ones back." }) }),
+    result: triggers,
+    effect: true,
+    room: "nodes",
+    summary: "Sets the words that wake the gateway.",
+  }),
+};
+
+/** Speech from text. */
+export const ttsMethods = {
+  "tts.status": method({
+    access: "operator.read",
+    params: ignored(),
+    result: closed({
+      enabled: flag(),
+      auto: text(),
+      provider: text(),
+      fallbackProvider: orNull(text()),
+      fallbackProviders: texts(),
+      prefsPath: text(),
+      hasOpenAIKey: flag(),
+      hasElevenLabsKey: flag(),
+      edgeEnabled: flag(),
+    }),
+    effect: false,
+    room: "media",
+    summary: "Whether answers are spoken, and by whom.",
+  }),
+  "tts.providers": method({
+    access: "operator.read",
+    params: ignored(),
+    result: closed({
+      providers: list(closed({ id: filled(), name: text(), configured: flag(), models: texts(), voices: maybe(texts()) })),
+      active: text(),
+    }),
+    effect: false,
+    room: "media",
+    summary: "Who can speak.",
+  }),
+  "tts.enable": method({
+    access: "operator.write",
+    params: ignored(),
+    result: enabled,
+    effect: true,
+    room: "media",
+    summary: "Answers are spoken from now on.",
+  }),
+  "tts.disable": method({
+    access: "operator.write",
+    params: ignored(),
+    result: enabled,
+    effect: true,
+    room: "media",
+    summary: "Answers are not spoken any more.",
+  }),
+  "tts.setProvider": method({
+    access: "operator.write",
+    params: effect({ provider: speaker }),
+    result: closed({ provider: speaker }),
+    effect: true,
+    room: "media",
+    summary: "Chooses who speaks.",
+  }),
+  "tts.convert": method({
+    access: "operator.write",
+    params: effect({ text: filled(), channel: maybe(text()) }),
+    result: closed({ audioPath: text(), provider: text(), outputFormat: text(), voiceCompatible: flag() }),
+    effect: true,
+    room: "media",
+    summary: "Speaks a text into a file.",
+  }),
+};

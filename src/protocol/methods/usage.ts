@@ -1,0 +1,126 @@
+import { method } from "../method.ts";
+import { amount, anything, closed, count, day, filled, flag, ignored, list, maybe, moment, number, open, orNull, text } from "../pieces.ts";
+
+/** Tokens and their price. */
+const totals = {
+  input: number(),
+  output: number(),
+  cacheRead: number(),
+  cacheWrite: number(),
+  totalTokens: number(),
+  totalCost: number(),
+  inputCost: number(),
+  outputCost: number(),
+  cacheReadCost: number(),
+  cacheWriteCost: number(),
+  missingCostEntries: number(),
+};
+
+const Aggregates = open({
+  messages: anything(),
+  tools: anything(),
+  byModel: list(anything()),
+  byProvider: list(anything()),
+  byAgent: list(anything()),
+  byChannel: list(anything()),
+  latency: maybe(anything()),
+  dailyLatency: maybe(list(anything())),
+  modelDaily: maybe(list(anything())),
+  daily: list(anything()),
+});
+
+/** What was used and what it cost. */
+export const usageMethods = {
+  "usage.status": method({
+    access: "operator.read",
+    params: ignored(),
+    result: closed({
+      updatedAt: moment(),
+      providers: list(
+        closed({
+          provider: filled(),
+          displayName: text(),
+          windows: list(closed({ label: text(), usedPercent: number(), resetAt: maybe(moment()) })),
+          plan: maybe(text()),
+          error: maybe(text()),
+        }),
+      ),
+    }),
+    effect: false,
+    room: "models",
+    summary: "How much of each provider's allowance is used.",
+  }),
+  "usage.cost": method({
+    access: "operator.read",
+    params: closed({ startDate: maybe(day()), endDate: maybe(day()), days: maybe(count({ default: 30 })) }),
+    result: closed({ updatedAt: moment(), days: amount(), daily: list(closed({ ...totals, date: day() })), totals: closed(totals) }),
+    effect: false,
+    room: "sessions",
+    summary: "Tokens and cost by day, in UTC.",
+  }),
+  "sessions.usage": method({
+    access: "operator.read",
+    params: closed({
+      key: maybe(filled()),
+      startDate: maybe(day()),
+      endDate: maybe(day()),
+      limit: maybe(count({ default: 50 })),
+      includeContextWeight: maybe(flag()),
+    }),
+    result: closed({
+      updatedAt: moment(),
+      startDate: text(),
+      endDate: text(),
+      sessions: list(
+        open({
+          key: filled(),
+          sessionId: maybe(text()),
+          updatedAt: maybe(moment()),
+          agentId: maybe(text()),
+          usage: orNull(anything()),
+        }),
+      ),
+      totals: closed(totals),
+      aggregates: Aggregates,
+    }),
+    effect: false,
+    room: "sessions",
+    summary: "Tokens and cost by session, with sums by model, provider, agent and channel.",
+    advertised: false,
+  }),
+  "sessions.usage.timeseries": method({
+    access: "operator.read",
+    params: closed({ key: filled() }),
+    result: closed({
+      sessionId: maybe(text()),
+      points: list(
+        closed({
+          timestamp: moment(),
+          input: number(),
+          output: number(),
+          cacheRead: number(),
+          cacheWrite: number(),
+          totalTokens: number(),
+          cost: number(),
+          cumulativeTokens: number(),
+          cumulativeCost: number(),
+        }),
+      ),
+    }),
+    effect: false,
+    room: "sessions",
+    summary: "Tokens and cost of a session over time.",
+    advertised: false,
+  }),
+  "sessions.usage.logs": method({
+    access: "operator.read",
+    params: closed({ key: filled(), limit: maybe(count({ default: 200 })) }),
+    result: closed({
+      logs: list(closed({ timestamp: moment(), role: text(), content: text(), tokens: maybe(number()), cost: maybe(number()) })),
+    }),
+    effect: false,
+    room: "sessions",
+    summary: "What was said in a session, with the tokens of each line.",
+    advertised: false,
+  }),
+};

@@ -1,0 +1,81 @@
+import { amount, anything, choice, closed, count, either, filled, flag, free, list, literal, maybe, moment, number, open, text, texts } from "./pieces.ts";
+
+/** What a run says in the conversation. The text of a `delta` is cumulative. */
+export const ChatEventSchema = closed({
+  runId: filled(),
+  sessionKey: filled(),
+  seq: amount(),
+  state: choice(["delta", "final", "aborted", "error"]),
+  message: maybe(open({ role: literal("assistant"), content: list(anything()), timestamp: maybe(moment()) })),
+  errorMessage: maybe(text()),
+  usage: maybe(anything()),
+  stopReason: maybe(text()),
+});
+
+const stream = <Name extends string, Data extends Parameters<typeof list>[0]>(name: Name, data: Data) =>
+  closed({ runId: filled(), stream: literal(name), data, sessionKey: maybe(filled()), seq: count(), ts: moment() });
+
+const startedAt = maybe(moment());
+
+/** What happens inside a run, step by step. `seq` counts per run. */
+export const AgentEventSchema = either(
+  stream(
+    "lifecycle",
+    either(
+      closed({ phase: literal("start"), startedAt: moment() }),
+      closed({ phase: literal("end"), endedAt: moment(), startedAt, aborted: maybe(flag()) }),
+      closed({ phase: literal("error"), error: text(), endedAt: moment(), startedAt }),
+    ),
+  ),
+  stream("assistant", closed({ text: text(), delta: text(), mediaUrls: maybe(texts()) })),
+  stream("thinking", closed({ text: text(), delta: text() })),
+  stream(
+    "tool",
+    either(
+      closed({ phase: literal("start"), name: filled(), toolCallId: filled(), args: anything() }),
+      closed({ phase: literal("update"), name: filled(), toolCallId: filled(), partialResult: maybe(anything()) }),
+      closed({
+        phase: literal("result"),
+        name: filled(),
+        toolCallId: filled(),
+        meta: maybe(anything()),
+        isError: flag(),
+        result: maybe(anything()),
+      }),
+    ),
+  ),
+  stream("compaction", either(closed({ phase: literal("start") }), closed({ phase: literal("end"), willRetry: flag() }))),
+  stream("error", closed({ reason: literal("seq gap"), expected: number(), received: number() })),
+);
+
+/** How one heartbeat went. */
+export const HeartbeatEventSchema = closed({
+  ts: moment(),
+  status: choice(["sent", "ok-empty", "ok-token", "skipped", "failed"]),
+  to: maybe(text()),
+  accountId: maybe(text()),
+  preview: maybe(text()),
+  durationMs: maybe(number()),
+  hasMedia: maybe(flag()),
+  reason: maybe(text()),
+  channel: maybe(text()),
+  silent: maybe(flag()),
+  indicatorType: maybe(choice(["ok", "alert", "error"])),
+});
+
+/** What happened to a cron job. */
+export const cronEventFields = {
+  jobId: filled(),
+  action: choice(["added", "updated", "removed", "started", "finished"]),
+  runAtMs: maybe(moment()),
+  nextRunAtMs: maybe(moment()),
+  status: maybe(choice(["ok", "error", "skipped"])),
+  error: maybe(text()),
+  summary: maybe(text()),
+  sessionId: maybe(text()),
+  sessionKey: maybe(text()),
+  durationMs: maybe(number()),
+  model: maybe(text()),
+  provider: maybe(text()),
+  usage: maybe(free()),
+};

@@ -1,0 +1,71 @@
+/** What a key means depends on these settings. */
+export interface SessionNaming {
+  /** Agent that bare keys belong to. */
+  readonly defaultAgentId: string;
+  /** Another name of `main`, from `session.mainKey`. */
+  readonly mainKey?: string;
+  /** With `global` all main sessions are one. */
+  readonly scope?: "per-sender" | "global";
+}
+
+/** A session key taken apart. `global` and `unknown` belong to no agent. */
+export type SessionKey =
+  | { readonly kind: "global" }
+  | { readonly kind: "unknown" }
+  /** `rest` is what stands after `agent:<agentId>:`, never empty. */
+  | { readonly kind: "agent"; readonly agentId: string; readonly rest: string };
+
+const PREFIX = "agent:";
+
+/** First words of sessions that are no chat on a channel, and words that a peer's id follows: a `dm` behind one of them is part of that id. */
+const OTHER_KINDS = new Set(["direct", "group", "channel", "thread", "openai", "openai-user", "openresponses-user", "hook", "cron", "subagent"]);
+
+/** `dm` is an older word for `direct`. It stands before a peer: first, after a channel, or after a channel and an account. */
+function withDirect(rest: string): string {
+  const parts = rest.split(":");
+  const at = parts.indexOf("dm");
+  if (at < 0 || at > 2 || at === parts.length - 1 || parts.slice(0, at).some((part) => OTHER_KINDS.has(part))) return rest;
+  return parts.with(at, "direct").join(":");
+}
+
+/**
+ * Takes a canonical key apart. Undefined when it is none: not lower case, without an agent or a rest, or with an older spelling.
+ */
+export function parseSessionKey(key: string): SessionKey | undefined {
+  if (key === "global" || key === "unknown") return { kind: key };
+  if (!key.startsWith(PREFIX) || key !== key.toLowerCase() || key !== key.trim()) return undefined;
+  const colon = key.indexOf(":", PREFIX.length);
+  if (colon < 0) return undefined;
+  const agentId = key.slice(PREFIX.length, colon);
+  const rest = key.slice(colon + 1);
+  if (agentId.trim() !== agentId || agentId === "" || rest.trim() !== rest || rest === "" || withDirect(rest) !== rest) return undefined;
+  return { kind: "agent", agentId, rest };
+}
+
+/** The text of a key. */
+export function formatSessionKey(key: SessionKey): string {
+  return key.kind === "agent" ? `${PREFIX}${key.agentId}:${key.rest}` : key.kind;
+}
+
+/**
+ * The one key that a session is stored and reported under, for whatever a client, a binding or a person wrote. Undefined when nothing can
+ * be meant by it: it is empty, or starts with `agent:` and names no agent or no session of it.
+ */
+export function canonicalSessionKey(written: string, naming: SessionNaming): string | undefined {
+  const key = written.trim().toLowerCase();
+  if (key === "") return undefined;
+  if (key === "global" || key === "unknown") return key;
+  let agentId = naming.defaultAgentId.trim().toLowerCase();
+  let rest = key;
+  if (key.startsWith(PREFIX)) {
+    const colon = key.indexOf(":", PREFIX.length);
+    if (colon < 0) return undefined;
+    agentId = key.slice(PREFIX.length, colon).trim();
+    rest = key.slice(colon + 1).trim();
+    if (agentId === "" || rest === "") return undefined;
+  }
+  rest = withDirect(rest);
+  const isMain = rest === "main" || (naming.mainKey !== undefined && rest === withDirect(naming.mainKey.trim().toLowerCase()));
+  if (isMain) return naming.scope === "global" ? "global" : `${PREFIX}${agentId}:main`;
+  return `${PREFIX}${agentId}:${rest}`;
+}

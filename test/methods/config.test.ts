@@ -1,0 +1,104 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { openMethodRoom, type MethodRoom } from "../harness/methods.ts";
+
+const SECRET = "a-very-secret-token";
+const HIDDEN = "__OPENCLAW_REDACTED__";
+let room: MethodRoom;
+beforeEach(async () => {
+  room = await openMethodRoom({ config: { gateway: { mode: "local", auth: { token: SECRET } }, agents: { list: [{ id: "main" }, { id: "ops" }] } } });
+});
+afterEach(() => room[Symbol.asyncDispose]());
+
+const file = () => join(room.folder, "openclaw.json");
+const onDisk = () => JSON.parse(readFileSync(file(), "utf8"));
+const hash = async () => (await room.call("config.get", {})).hash!;
+const patch = async (value: unknown, caller = {}) => room.call("config.patch", { raw: JSON.stringify(value), baseHash: await hash() }, caller);
+
+test("config.get shows the file, what it means and its hash, and no secret", async () => {
+  const shown = await room.call("config.get", {});
+  expect(shown).toMatchObject({ path: file(), exists: true, valid: true, issues: [], config: { gateway: { mode: "local", auth: { token: HIDDEN } } } });
+  expect(shown.hash).toMatch(/^[0-9a-f]{64}$/);
+  expect(JSON.stringify(shown)).not.toContain(SECRET);
+});
+
+test("config.get sees a file that changed a moment ago; of a broken one only the issues are shown", async () => {
+  writeFileSync(file(), `{ gateway: { mode: "local", port: "x", auth: { token: "${SECRET}" } } }`);
+  const broken = await room.call("config.get", {});
+  expect(broken).toMatchObject({ valid: false, raw: null, parsed: null, resolved: {}, config: {} });
+  expect(broken.issues).toMatchObject([{ path: "gateway.port", message: expect.any(String) }]);
+  expect(JSON.stringify(broken)).not.toContain(SECRET);
+  await expect(patch({ ui: {} })).rejects.toThrow("invalid config; fix before patching");
+});
+
+test("config.schema gives a schema and hints for forms", async () => {
+  const { schema, uiHints, version } = await room.call("config.schema", {});
+  expect(schema["$schema"]).toContain("draft-07");
+  expect(uiHints["gateway.auth.token"]).toMatchObject({ sensitive: true });
+  expect(version).toBe("1.2.3");
+});
+
+test("config.set replaces the file; a hidden secret that comes back stays what it was", async () => {
+  const raw = `{ gateway: { mode: "local", auth: { token: "${HIDDEN}" } } }`;
+  const { config } = await room.call("config.set", { raw, baseHash: await hash() });
+  expect(config).toMatchObject({ gateway: { auth: { token: HIDDEN } } });
+  expect(room.config.current.gateway?.auth?.token).toBe(SECRET);
+  expect(room.config.current.agents?.list ?? []).toEqual([]);
+  expect(readFileSync(file(), "utf8")).toContain(SECRET);
+});
+
+test("a change is made for the file as it is: without its hash, or with an old one, nothing is written", async () => {
+  const before = readFileSync(file(), "utf8");
+  await expect(room.call("config.set", { raw: "{}" })).rejects.toThrow("config base hash required; re-run config.get and retry");
+  await expect(room.call("config.set", { raw: "{}", baseHash: "0".repeat(64) })).rejects.toThrow("config changed since last load; re-run config.get and retry");
+  expect(readFileSync(file(), "utf8")).toBe(before);
+});
+
+test("what is not JSON5, not an object or not valid is refused with the reason", async () => {
+  const baseHash = await hash();
+  const before = readFileSync(file(), "utf8");
+  await expect(room.call("config.set", { raw: "{ a: ", baseHash })).rejects.toThrow(/^JSON5 parse failed/);
+  await expect(room.call("config.patch", { raw: "[]", baseHash })).rejects.toThrow("config.patch raw must be an object");
+  await expect(room.call("config.set", { raw: '{ gateway: { port: "x" } }', baseHash })).rejects.toMatchObject({
+    code: "INVALID_INPUT",
+    message: "invalid config",
+    details: { issues: [{ path: "gateway.port", message: expect.any(String) }] },
+  });
+  await expect(room.call("config.set", { raw: `{ ui: { seamColor: "${HIDDEN}" } }`, baseHash })).rejects.toThrow(`Sentinel value "${HIDDEN}"`);
+  expect(readFileSync(file(), "utf8")).toBe(before);
+});
+
+test("config.patch merges: null deletes, lists of things with an id merge by id", async () => {
+  const { config, restart, sentinel } = await patch({ gateway: { port: 4711 }, agents: { list: [{ id: "ops", name: "Operations" }, { id: "new" }] } });
+  expect(onDisk()).toMatchObject({
+    gateway: { mode: "local", port: 4711, auth: { token: SECRET } },
+    agents: { list: [{ id: "main" }, { id: "ops", name: "Operations" }, { id: "new" }] },
+  });
+  expect(config).toMatchObject({ gateway: { port: 4711, auth: { token: HIDDEN } } });
+  expect(restart).toMatchObject({ ok: false, delayMs: 2000 });
+  expect(sentinel).toMatchObject({ path: null, payload: { kind: "config-patch", status: "ok" } });
+  await patch({ gateway: { port: null } });
+  expect(onDisk().gateway).not.toHaveProperty("port");
+});
+
+test("config.apply replaces the file and says whether there will be a restart", async () => {
+  const { restart } = await room.call("config.apply", { raw: '{ "gateway": { "mode": "local" } }', baseHash: await hash(), restartDelayMs: 5000 });
+  expect(restart).toMatchObject({ ok: false, delayMs: 5000, reason: expect.any(String) });
+  expect(onDisk().gateway).toEqual({ mode: "local" });
+});
+
+test("three changes a minute for each caller, failed ones counted; config.set is not limited", async () => {
+  const caller = { deviceId: "d1", remoteIp: "10.0.0.1" };
+  for (let n = 0; n < 3; n += 1) await expect(room.call("config.patch", { raw: "[]" }, caller)).rejects.toThrow("must be an object");
+  room.clock.advance(20_500);
+  await expect(room.call("config.apply", { raw: "{}" }, caller)).rejects.toMatchObject({
+    code: "UNAVAILABLE",
+    message: "rate limit exceeded for config.apply; retry after 40s",
+    details: { method: "config.apply", limit: "3 per 60s", retryable: true, retryAfterMs: 39_500 },
+  });
+  await expect(room.call("config.patch", { raw: "[]" }, { deviceId: "d2" })).rejects.toThrow("must be an object");
+  await room.call("config.set", { raw: '{ gateway: { mode: "local" } }', baseHash: await hash() }, caller);
+  room.clock.advance(39_500);
+  await expect(room.call("config.patch", { raw: "[]" }, caller)).rejects.toThrow("must be an object");
+});

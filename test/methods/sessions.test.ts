@@ -1,0 +1,217 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { openMethodRoom, type MethodRoom } from "../harness/methods.ts";
+
+const KEY = "agent:main:main";
+let room: MethodRoom;
+beforeEach(async () => {
+  room = await openMethodRoom({ config: { agents: { defaults: { model: "anthropic/claude-x", contextTokens: 1000 } } } });
+});
+afterEach(() => room[Symbol.asyncDispose]());
+
+async function say(message: string, sessionKey = "main", idempotencyKey = `${sessionKey}:${message}`): Promise<void> {
+  await room.call("chat.send", { sessionKey, message, idempotencyKey });
+  await room.echo.outcome(idempotencyKey);
+}
+const keys = async (params: Parameters<typeof room.call<"sessions.list">>[1] = {}) => (await room.call("sessions.list", params)).sessions.map((row) => row.key);
+const entryOf = async (key = KEY) => (await room.store.read("sessions.get", { key }))?.entry;
+
+test("sessions are listed newest first, with the documented row", async () => {
+  await say("hello there");
+  room.clock.advance(1000);
+  await say("second", "work");
+  const { sessions, count, defaults, path } = await room.call("sessions.list", {});
+  expect(count).toBe(2);
+  expect(path).toBe(join(room.folder, "openclaw.db"));
+  expect(defaults).toEqual({ modelProvider: "anthropic", model: "claude-x", contextTokens: 1000 });
+  expect(sessions.map((row) => row.key)).toEqual(["agent:main:work", KEY]);
+  expect(sessions[1]).toMatchObject({
+    kind: "direct",
+    sessionId: expect.stringMatching(/-/),
+    updatedAt: expect.any(Number),
+    systemSent: true,
+    totalTokensFresh: false,
+    modelProvider: "openclaw",
+    model: "echo",
+    contextTokens: 1000,
+    lastChannel: "webchat",
+  });
+});
+
+test("titles come from the first thing said, the last message from the last", async () => {
+  await say("how do I bake bread in a very small oven without a stone or any other special equipment?");
+  await say("thanks a lot");
+  const { sessions } = await room.call("sessions.list", { includeDerivedTitles: true, includeLastMessage: true });
+  expect(sessions[0]).toMatchObject({ derivedTitle: "how do I bake bread in a very small oven without a stone or…", lastMessagePreview: "thanks a lot" });
+  expect((await room.call("sessions.list", {})).sessions[0]).not.toHaveProperty("derivedTitle");
+});
+
+test("lists can be narrowed by label, age, agent, parent, text and number; global and unknown only when asked for", async () => {
+  await say("old", "old");
+  room.clock.advance(3_600_000);
+  await say("new", "new");
+  await room.call("sessions.patch", { key: "old", label: "Archive" });
+  await room.store.write("sessions.put", { key: "global", agentId: "main", entry: { sessionId: "g", updatedAt: 1 } });
+  await room.store.write("sessions.put", { key: "agent:other:subagent:x", agentId: "other", entry: { sessionId: "s", updatedAt: 2, spawnedBy: KEY } });
+  expect(await keys({ label: "Archive" })).toEqual(["agent:main:old"]);
+  expect(await keys({ agentId: "other" })).toEqual(["agent:other:subagent:x"]);
+  expect(await keys({ spawnedBy: "main" })).toEqual(["agent:other:subagent:x"]);
+  expect(await keys({ search: "ARCH" })).toEqual(["agent:main:old"]);
+  expect(await keys({ limit: 1 })).toHaveLength(1);
+  expect(await keys({ activeMinutes: 30 })).not.toContain("agent:other:subagent:x");
+  expect(await keys()).not.toContain("global");
+  expect(await keys({ includeGlobal: true })).toContain("global");
+});
+
+test("a preview shows the last lines of each session asked for", async () => {
+  await say("hello");
+  await room.call("sessions.patch", { key: "empty", label: "Empty" });
+  const { previews } = await room.call("sessions.preview", { keys: ["main", "empty", "nobody"], limit: 1, maxChars: 20 });
+  expect(previews).toEqual([
+    { key: "main", status: "ok", items: [{ role: "assistant", text: "hello" }] },
+    { key: "empty", status: "empty", items: [] },
+    { key: "nobody", status: "missing", items: [] },
+  ]);
+});
+
+test("a session is found by key, session id or label, and by one of them only", async () => {
+  await say("hello");
+  await room.call("sessions.patch", { key: "main", label: "Home" });
+  const { sessionId } = (await entryOf())!;
+  for (const params of [{ key: "MAIN" }, { sessionId }, { label: "Home" }]) expect(await room.call("sessions.resolve", params)).toEqual({ ok: true, key: KEY });
+  await expect(room.call("sessions.resolve", { key: "nobody" })).rejects.toThrow("No session found: nobody");
+  await expect(room.call("sessions.resolve", { label: "Home", agentId: "other" })).rejects.toThrow("No session found: Home");
+  await expect(room.call("sessions.resolve", { key: "main", label: "Home" })).rejects.toMatchObject({ code: "INVALID_INPUT" });
+});
+
+test("a patch changes settings, null clears them, and a missing session is made", async () => {
+  const made = await room.call("sessions.patch", { key: "Fresh", thinkingLevel: "HIGH", execHost: "node", execNode: " box ", label: "Mine" });
+  expect(made).toMatchObject({ key: "agent:main:fresh", entry: { thinkingLevel: "high", execHost: "node", execNode: "box", label: "Mine" } });
+  expect(made.resolved).toEqual({ modelProvider: "anthropic", model: "claude-x" });
+  const { entry } = await room.call("sessions.patch", { key: "fresh", thinkingLevel: null, execNode: null });
+  expect(entry).toMatchObject({ label: "Mine", execHost: "node", sessionId: made.entry.sessionId });
+  expect(Object.keys(entry)).not.toContain("thinkingLevel");
+});
+
+test.each([
+  ["execHost", "moon", 'invalid execHost (use "sandbox"|"gateway"|"node")'],
+  ["thinkingLevel", "max", 'invalid thinkingLevel (use "off"|"minimal"|"low"|"medium"|"high"|"xhigh")'],
+  ["execAsk", "never", 'invalid execAsk (use "off"|"on-miss"|"always")'],
+  ["spawnedBy", "agent:main:main", "spawnedBy is only supported for subagent:* sessions"],
+  ["model", "nonsense", "invalid model: nonsense (use provider/model or an alias)"],
+])("a patch with a bad %s says what is known", async (field, value, message) => {
+  await expect(room.call("sessions.patch", { key: "main", [field]: value })).rejects.toThrow(message);
+  expect(await entryOf()).toBeUndefined();
+});
+
+test("a label belongs to one session", async () => {
+  await room.call("sessions.patch", { key: "a", label: "Same" });
+  await expect(room.call("sessions.patch", { key: "b", label: "Same" })).rejects.toThrow("label already in use: Same");
+  expect(await room.call("sessions.patch", { key: "a", label: "Same" })).toMatchObject({ ok: true });
+});
+
+test("a chosen model is kept for the session, the default is not", async () => {
+  const { entry, resolved } = await room.call("sessions.patch", { key: "main", model: "openai/gpt-x" });
+  expect([entry["providerOverride"], entry["modelOverride"], resolved]).toEqual(["openai", "gpt-x", { modelProvider: "openai", model: "gpt-x" }]);
+  const back = await room.call("sessions.patch", { key: "main", model: "anthropic/claude-x" });
+  expect(back.entry["modelOverride"]).toBeUndefined();
+});
+
+test("what a sub-agent's session says of its parent is set once", async () => {
+  await room.call("sessions.patch", { key: "agent:main:subagent:1", spawnedBy: KEY, spawnDepth: 1 });
+  await expect(room.call("sessions.patch", { key: "agent:main:subagent:1", spawnedBy: "agent:main:other" })).rejects.toThrow(
+    "spawnedBy cannot be changed once set",
+  );
+});
+
+test("pages that only chat may neither change nor delete sessions", async () => {
+  const webchat = { client: { id: "webchat-ui", mode: "webchat", version: "1", platform: "web" } };
+  await expect(room.call("sessions.patch", { key: "main", label: "x" }, webchat)).rejects.toThrow(
+    "webchat clients cannot patch sessions; use chat.send for session-scoped updates",
+  );
+  await expect(room.call("sessions.delete", { key: "other" }, webchat)).rejects.toThrow(/^webchat clients cannot delete sessions/);
+});
+
+test("a reset stops the run, puts the transcript away, and begins anew with the settings kept", async () => {
+  await say("hello");
+  await room.call("sessions.patch", { key: "main", label: "Home", thinkingLevel: "low", model: "openai/gpt-x" });
+  const before = (await entryOf())!;
+  await room.call("chat.send", { sessionKey: "main", message: "long @chunks=2 @gap=60000", idempotencyKey: "long" });
+  await room.told(({ event, payload }) => event === "chat" && payload["runId"] === "long");
+  const { entry, key } = await room.call("sessions.reset", { key: "main", reason: "new" });
+  expect(key).toBe(KEY);
+  expect(entry).toMatchObject({ label: "Home", thinkingLevel: "low", lastChannel: "webchat", systemSent: false, totalTokens: 0 });
+  expect(entry.sessionId).not.toBe(before.sessionId);
+  expect(Object.keys(entry)).not.toContain("modelOverride");
+  expect(await room.echo.outcome("long")).toMatchObject({ status: "aborted" });
+  expect((await room.call("chat.history", { sessionKey: "main" })).messages).toEqual([]);
+  const [old] = await room.store.read("transcripts.ofSession", { agentId: "main", sessionId: before.sessionId });
+  expect(old!.file).toMatch(/\.jsonl\.reset\./);
+  await say("again");
+  expect((await entryOf())!.sessionId).toBe(entry.sessionId);
+});
+
+test("a session that does not stop cannot be reset yet", async () => {
+  await say("hello");
+  room.echo.abort = () => ["stuck"];
+  room.echo.outcome = () => new Promise(() => {});
+  const reset = room.call("sessions.reset", { key: "main" });
+  room.clock.advance(15_000);
+  await expect(reset).rejects.toMatchObject({ code: "UNAVAILABLE", message: "Session main is still active; try again in a moment." });
+});
+
+test("a deleted session is gone and its transcript put away; the main session stays", async () => {
+  await say("hello", "work");
+  await expect(room.call("sessions.delete", { key: "main" })).rejects.toThrow(`Cannot delete the main session (${KEY}).`);
+  const { deleted, archived } = await room.call("sessions.delete", { key: "work" });
+  expect(deleted).toBe(true);
+  expect(archived).toEqual([expect.stringMatching(/\.jsonl\.deleted\./)]);
+  expect(await entryOf("agent:main:work")).toBeUndefined();
+  expect(await room.call("sessions.delete", { key: "work" })).toMatchObject({ deleted: false, archived: [] });
+});
+
+test("with deleteTranscript false the transcript stays where it is", async () => {
+  await say("hello", "work");
+  const { sessionId } = (await entryOf("agent:main:work"))!;
+  expect(await room.call("sessions.delete", { key: "work", deleteTranscript: false })).toMatchObject({ deleted: true, archived: [] });
+  expect(await room.store.read("transcripts.get", { file: `agents/main/sessions/${sessionId}.jsonl` })).toMatchObject({ archivedAt: null });
+});
+
+test("compacting keeps the last lines, in the same session, and puts the whole away", async () => {
+  for (const n of [1, 2, 3]) await say(`message ${n}`);
+  expect(await room.call("sessions.compact", { key: "main" })).toMatchObject({ compacted: false, kept: 7 });
+  const { compacted, kept, archived } = await room.call("sessions.compact", { key: "main", maxLines: 2 });
+  expect([compacted, kept]).toEqual([true, 2]);
+  const { messages } = await room.call("chat.history", { sessionKey: "main" });
+  expect(JSON.stringify(messages)).toContain("message 3");
+  expect(messages).toHaveLength(2);
+  await say("after");
+  expect((await room.call("chat.history", { sessionKey: "main" })).messages).toHaveLength(4);
+  await room.store[Symbol.asyncDispose]();
+  expect(
+    readFileSync(archived as string, "utf8")
+      .trimEnd()
+      .split("\n"),
+  ).toHaveLength(7);
+  expect(existsSync(join(room.folder, "agents/main/sessions"))).toBe(true);
+});
+
+test("compacting what is not there says so", async () => {
+  expect(await room.call("sessions.compact", { key: "nobody" })).toMatchObject({ compacted: false, reason: "no session" });
+});
+
+test("a malformed key is refused", async () => {
+  await expect(room.call("sessions.patch", { key: "agent:" })).rejects.toThrow('malformed session key "agent:"');
+});
+
+test("messages that come while a session is reset leave no transcript behind that nobody reads", async () => {
+  await say("hello");
+  for (let round = 0; round < 5; round += 1) {
+    await Promise.all([room.call("sessions.reset", { key: "main" }), say(`meanwhile ${round}`), say(`and ${round}`)]);
+    const live = await room.store.read("transcripts.list", { archived: false });
+    const { sessionId } = (await entryOf())!;
+    expect(live.map((transcript) => transcript.sessionId).filter((id) => id !== sessionId)).toEqual([]);
+  }
+  expect(await room.store.read("inbox.counts", {})).toMatchObject({ pending: 0, claimed: 0 });
+});

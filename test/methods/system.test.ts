@@ -1,0 +1,165 @@
+import { appendFileSync, writeFileSync } from "node:fs";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { openMethodRoom, type MethodRoom } from "../harness/methods.ts";
+
+let room: MethodRoom;
+beforeEach(async () => {
+  room = await openMethodRoom({
+    config: {
+      agents: {
+        defaults: { model: { primary: "anthropic/claude-x" }, heartbeat: { every: "15m" } },
+        list: [
+          { id: "main", name: "Main" },
+          { id: "ops", default: true, name: "Operations", identity: { name: "Otto", emoji: "🛠", avatar: "https://x.example/a.png" } },
+        ],
+      },
+    },
+  });
+});
+afterEach(() => room[Symbol.asyncDispose]());
+
+async function say(sessionKey: string): Promise<void> {
+  await room.call("chat.send", { sessionKey, message: "hello", idempotencyKey: sessionKey });
+  await room.echo.outcome(sessionKey);
+}
+
+test("health names agents, their sessions and their heartbeats", async () => {
+  await say("agent:main:work");
+  const health = await room.call("health", {});
+  expect(health).toMatchObject({ ok: true, defaultAgentId: "ops", channels: {}, sessions: { count: 0 } });
+  expect(health.agents).toMatchObject([
+    {
+      agentId: "main",
+      name: "Main",
+      isDefault: false,
+      heartbeat: { enabled: false, every: "15m" },
+      sessions: { count: 1, recent: [{ key: "agent:main:work", age: 0 }] },
+    },
+    { agentId: "ops", isDefault: true, sessions: { count: 0, recent: [] } },
+  ]);
+});
+
+test("status shows sessions to admins, and numbers only to others", async () => {
+  await say("main");
+  const full = await room.call("status", {});
+  expect(full.sessions).toMatchObject({
+    count: 1,
+    defaults: { model: "claude-x" },
+    recent: [{ key: "agent:ops:main", agentId: "ops", age: 0, percentUsed: null }],
+  });
+  expect(full.sessions.paths).toHaveLength(1);
+  const reduced = await room.call("status", {}, { scopes: new Set(["operator.read"]) });
+  expect(reduced.sessions).toMatchObject({ count: 1, paths: [], defaults: { model: null, contextTokens: null }, recent: [] });
+  expect(reduced.sessions.byAgent).toMatchObject([
+    { path: "", recent: [] },
+    { count: 1, recent: [] },
+  ]);
+  expect(JSON.stringify(reduced)).not.toContain(room.folder);
+});
+
+test("a system event is queued for the main session, a repeated beacon is not", async () => {
+  for (let n = 0; n < 2; n += 1) await room.call("system-event", { text: "Node: phone (10.0.0.2) · mode node" });
+  await room.call("system-event", { text: "the door opened" });
+  await room.call("system-event", { text: "the door opened" });
+  expect((await room.call("status", {})).queuedSystemEvents).toEqual(["Node: phone (10.0.0.2) · mode node", "the door opened", "the door opened"]);
+  expect(await room.store.read("injections.waiting", { sessionKey: "agent:ops:main", now: room.clock.now() })).toHaveLength(3);
+});
+
+test("presence is a list, and no heart has beaten yet", async () => {
+  expect(await room.call("system-presence", {})).toMatchObject([{ mode: "gateway" }]);
+  expect(await room.call("last-heartbeat", {})).toBeNull();
+});
+
+test("agents are listed with who they are", async () => {
+  expect(await room.call("agents.list", {})).toEqual({
+    defaultId: "ops",
+    mainKey: "main",
+    scope: "per-sender",
+    agents: [
+      { id: "main", name: "Main" },
+      { id: "ops", name: "Operations", identity: { name: "Otto", emoji: "🛠", avatar: "https://x.example/a.png", avatarUrl: "https://x.example/a.png" } },
+    ],
+  });
+});
+
+test("an agent's identity is found by id or by session", async () => {
+  const otto = { agentId: "ops", name: "Otto", emoji: "🛠", avatar: "https://x.example/a.png" };
+  expect(await room.call("agent.identity.get", {})).toEqual(otto);
+  expect(await room.call("agent.identity.get", { sessionKey: "agent:main:work" })).toEqual({ agentId: "main", name: "Main" });
+  expect(await room.call("agent.identity.get", { agentId: "OPS" })).toEqual(otto);
+  await expect(room.call("agent.identity.get", { agentId: "nobody" })).rejects.toThrow('unknown agent id "nobody"');
+  await expect(room.call("agent.identity.get", { agentId: "ops", sessionKey: "agent:main:x" })).rejects.toThrow("does not match");
+});
+
+test("the log is read from a byte offset on, and from the start again when it was rotated", async () => {
+  expect(await room.call("logs.tail", {})).toMatchObject({ cursor: 0, size: 0, lines: [] });
+  writeFileSync(room.logFile, "eins\nzwölf\nhalb");
+  const first = await room.call("logs.tail", {});
+  expect(first).toEqual({ file: room.logFile, cursor: 12, size: 16, lines: ["eins", "zwölf"] });
+  appendFileSync(room.logFile, "fertig\n");
+  const next = await room.call("logs.tail", { cursor: first.cursor });
+  expect(next).toMatchObject({ cursor: 23, lines: ["halbfertig"] });
+  expect(await room.call("logs.tail", { limit: 1 })).toMatchObject({ lines: ["halbfertig"], truncated: true });
+  // The read begins inside the two bytes of the umlaut; the cursor is right all the same.
+  expect(await room.call("logs.tail", { maxBytes: 15 })).toMatchObject({ cursor: 23, lines: ["halbfertig"], truncated: true });
+  writeFileSync(room.logFile, "neu\n");
+  expect(await room.call("logs.tail", { cursor: next.cursor })).toMatchObject({ cursor: 4, lines: ["neu"], reset: true });
+});
+
+const DAY = 86_400_000;
+
+async function use(sessionKey: string, daysAgo: number, cost: number): Promise<void> {
+  const at = room.clock.now() - daysAgo * DAY;
+  const tokens = { input: 10, output: 5, cacheRead: 2, cacheWrite: 1 };
+  await room.store.write("usage.add", {
+    sessionKey,
+    agentId: "ops",
+    provider: "anthropic",
+    model: "claude-x",
+    ...tokens,
+    cost,
+    durationMs: 100,
+    channel: "webchat",
+    at,
+  });
+}
+
+test("cost is told by day and in all, for the last 30 days or those asked for", async () => {
+  for (const [days, cost] of [
+    [0, 1],
+    [1, 2],
+    [29, 4],
+    [30, 8],
+  ] as const)
+    await use("agent:ops:main", days, cost);
+  const month = await room.call("usage.cost", {});
+  expect([month.days, month.daily.length, month.totals.totalCost, month.totals.totalTokens]).toEqual([30, 3, 7, 54]);
+  expect((await room.call("usage.cost", { days: 1 })).totals.totalCost).toBe(1);
+  const day = month.daily.at(-2)!.date;
+  expect((await room.call("usage.cost", { startDate: day, endDate: day })).daily).toMatchObject([{ date: day, totalCost: 2 }]);
+  await expect(room.call("usage.cost", { startDate: "2026-02-30" })).rejects.toThrow("startDate is not a day: 2026-02-30");
+  expect(await room.call("usage.status", {})).toMatchObject({ providers: [] });
+});
+
+test("usage is told by session, over time, and line by line", async () => {
+  await say("main");
+  await use("agent:ops:main", 1, 2);
+  await use("agent:ops:main", 0, 1);
+  const usage = await room.call("sessions.usage", {});
+  expect(usage.sessions).toMatchObject([{ key: "agent:ops:main", agentId: "ops", usage: { totalCost: 3, totalTokens: 36 } }]);
+  expect(usage.aggregates).toMatchObject({
+    byModel: [{ provider: "anthropic", model: "claude-x", count: 2 }],
+    latency: { count: 2, avgMs: 100 },
+    daily: [{ cost: 2 }, { cost: 1 }],
+  });
+  expect((await room.call("sessions.usage", { key: "nobody" })).sessions).toEqual([]);
+  const { points } = await room.call("sessions.usage.timeseries", { key: "main" });
+  expect(points.map(({ cost, cumulativeCost, cumulativeTokens }) => [cost, cumulativeCost, cumulativeTokens])).toEqual([
+    [2, 2, 18],
+    [1, 3, 36],
+  ]);
+  expect((await room.call("sessions.usage.logs", { key: "main" })).logs).toMatchObject([
+    { role: "user", content: "hello" },
+    { role: "assistant", content: "hello", tokens: 0 },
+  ]);
+});

@@ -1,0 +1,187 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
+import { expect, test, type TestContext } from "vitest";
+import { METHODS } from "../../src/protocol/index.ts";
+import { CHECKED_SCHEMAS } from "../../src/protocol/schemas.ts";
+import { enter, METHOD_NAMES, type DeviceClient } from "../harness/device-client.ts";
+import type { Frame } from "../harness/gateway-client.ts";
+import { fingerprint } from "../harness/fingerprint.ts";
+import { makePlace, type Place } from "../harness/gateway-process.ts";
+import { needStrace } from "../harness/privileges.ts";
+import { ask, bearer, configText, TOKEN } from "./start.ts";
+
+type Schema = (typeof CHECKED_SCHEMAS)["request"];
+
+/** The least that fits a schema. */
+function minimal(schema: Schema): unknown {
+  if (schema.anyOf) return minimal(schema.anyOf[0]!);
+  if (schema.const !== undefined) return schema.const;
+  if (schema.enum) return schema.enum[0];
+  switch (schema.type) {
+    case "string":
+      return schema.pattern === undefined ? "x" : "2026-01-01";
+    case "integer":
+    case "number":
+      return schema.minimum ?? 1;
+    case "boolean":
+      return true;
+    case "array":
+      return Array.from({ length: schema.minItems ?? 0 }, () => minimal(schema.items!));
+    case "object":
+      return Object.fromEntries((schema.required ?? []).map((key) => [key, minimal(schema.properties![key]!)]));
+    default:
+      return {};
+  }
+}
+
+/** Gives a copy of `value` with the text at the path replaced. */
+function withText(value: unknown, [head, ...rest]: readonly (string | number)[], text: string): unknown {
+  if (head === undefined) return text;
+  if (typeof head === "number") return [withText((value as unknown[] | undefined)?.[0], rest, text)];
+  const before = (value ?? {}) as Record<string, unknown>;
+  return { ...before, [head]: withText(before[head], rest, text) };
+}
+
+/** Where a method takes free text. */
+function textPaths(schema: Schema, at: readonly (string | number)[] = []): (readonly (string | number)[])[] {
+  if (at.length > 4) return [];
+  if (schema.anyOf) return schema.anyOf.flatMap((kind) => textPaths(kind, at));
+  if (schema.type === "string" && !schema.enum && schema.const === undefined && schema.pattern === undefined) return [at];
+  if (schema.type === "array" && schema.items) return textPaths(schema.items, [...at, 0]);
+  return Object.entries(schema.properties ?? {}).flatMap(([key, inner]) => textPaths(inner, [...at, key]));
+}
+
+const CANARY = "canary-content-5d0c2f7e";
+const NAME = "canary-name-5d0c2f7e";
+
+/** A folder beside the state folder that nobody has any business in. */
+function layBait(place: Place): string {
+  const outside = join(place.home, "outside");
+  mkdirSync(join(outside, "sessions"), { recursive: true });
+  for (const name of [NAME, `${NAME}.jsonl`, `${NAME}.json`, `${NAME}.md`, "AGENTS.md", `sessions/${NAME}.jsonl`, "sessions/x.jsonl"])
+    writeFileSync(join(outside, name), `${CANARY}\n`);
+  return outside;
+}
+
+/** Texts that name the bait, for every depth that an id could stand at. */
+function corpus(place: Place): readonly string[] {
+  const up = (count: number, separator = "/"): string => Array.from({ length: count }, () => `..${separator}`).join("");
+  const outside = join(place.home, "outside");
+  return [
+    ...[1, 2, 3, 4].map((count) => `${up(count)}outside/${NAME}`),
+    `${up(4, "\\")}outside\\${NAME}`,
+    `${up(30)}${outside.slice(1)}/${NAME}`,
+    `${outside}/${NAME}`,
+    `file://${outside}/${NAME}`,
+    `%2e%2e%2f%2e%2e%2f%2e%2e%2foutside%2f${NAME}`,
+    `x/${up(4)}outside/${NAME}\u0000.jsonl`,
+    `~/outside/${NAME}`,
+    `agent:${up(2)}outside:${NAME}`,
+    `agent:${outside}:${NAME}`,
+    `agent:main:${up(3)}outside/${NAME}`,
+    ".",
+    "..",
+  ];
+}
+
+/** Asks again when the connection is told to slow down. */
+async function patiently(caller: DeviceClient, method: string, params: unknown): Promise<Frame> {
+  for (;;) {
+    const answer = await caller.request(method, params);
+    if (!answer.error?.message.startsWith("too many requests")) return answer;
+    await setTimeout(answer.error.retryAfterMs);
+  }
+}
+
+/** Calls every method with every text in every place. Gives how many requests that were. */
+async function callAll(client: DeviceClient, node: DeviceClient, texts: readonly string[]): Promise<number> {
+  let count = 0;
+  for (const method of METHOD_NAMES) {
+    const schema = CHECKED_SCHEMAS.params[method];
+    const base = { ...(minimal(schema) as object), ...(schema.properties?.["timeoutMs"] ? { timeoutMs: 1 } : {}) };
+    const caller = METHODS[method].access === "node" ? node : client;
+    for (const path of textPaths(schema)) {
+      const answers = texts.map((text) => {
+        const sent = withText(base, path, text) as Record<string, unknown>;
+        const key = "idempotencyKey" in (schema.properties ?? {}) && path[0] !== "idempotencyKey" ? { idempotencyKey: `k${(count += 1)}` } : {};
+        return patiently(caller, method, { ...sent, ...key });
+      });
+      count += answers.length;
+      for (const answer of await Promise.all(answers)) expect(JSON.stringify(answer)).not.toContain(CANARY);
+    }
+  }
+  return count;
+}
+
+const NODE = { id: "node-host", mode: "node", version: "1", platform: "linux" } as const;
+
+/** Starts, calls everything over both protocols, and stops. */
+async function attack(place: Place, wrap: readonly string[] = []): Promise<number> {
+  place.configure(configText({ gateway: { http: { endpoints: { chatCompletions: { enabled: true }, responses: { enabled: true } } } } }));
+  await using gateway = await place.gateway({ wrap });
+  const url = gateway.url!;
+  const texts = corpus(place);
+  let requests: number;
+  {
+    await using client = await enter(url, { token: TOKEN, scopes: ["operator.admin"] });
+    await using node = await enter(url, { token: TOKEN, role: "node", scopes: [], params: { client: NODE } });
+    requests = await callAll(client, node, texts);
+    expect((await patiently(client, "health", {})).ok).toBe(true);
+    expect(JSON.stringify(client.frames)).not.toContain(CANARY);
+  }
+  for (const text of texts) {
+    if (text.includes("\u0000")) continue;
+    for (const headers of [{ "x-openclaw-agent-id": text }, { "x-openclaw-session-key": text }, {}]) {
+      const model = Object.keys(headers).length === 0 ? `openclaw:${text}` : "openclaw";
+      const body = JSON.stringify({ model, user: text, messages: [{ role: "user", content: "hello" }] });
+      const reply = await ask(url, "/v1/chat/completions", { method: "POST", headers: { ...bearer(TOKEN), ...headers }, body });
+      expect(reply.body).not.toContain(CANARY);
+      requests += 1;
+    }
+  }
+  for (const path of ["/avatar/", "/__openclaw__/canvas/", "/v1/models/", "/hooks/"])
+    for (const text of texts) expect((await ask(url, encodeURI(`${path}${text}`), { headers: bearer(TOKEN) })).body).not.toContain(CANARY);
+  gateway.child.kill("SIGTERM");
+  await gateway.exited;
+  return requests;
+}
+
+/** Names below a folder that carry the bait's name, up to three levels deep. */
+function strays(folder: string, depth = 3): string[] {
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    if (entry.name.includes(NAME)) return [path];
+    return entry.isDirectory() && depth > 0 && !entry.name.startsWith("systemd-") && existsSync(path) ? tryList(path, depth - 1) : [];
+  });
+}
+
+function tryList(path: string, depth: number): string[] {
+  try {
+    return strays(path, depth);
+  } catch {
+    return [];
+  }
+}
+
+test("19: a text that names a file, in any parameter of any method, reads and writes nothing outside the state folder", { timeout: 60_000 }, async () => {
+  const place = makePlace();
+  layBait(place);
+  const before = fingerprint(place.home, /^\.openclaw-state|^openclaw\.json/);
+  expect(await attack(place)).toBeGreaterThan(2000);
+  expect(fingerprint(place.home, /^\.openclaw-state|^openclaw\.json/)).toEqual(before);
+  expect(strays(tmpdir()).filter((path) => !path.startsWith(join(place.home, "outside")))).toEqual([]);
+  for (const folder of readdirSync(join(place.stateDir, "agents"), { recursive: true, encoding: "utf8" })) expect(folder).not.toMatch(/\.\.|\\|\u0000/);
+});
+
+test("19: the same, as the operating system sees it: no call names the bait", { timeout: 60_000 }, async (context: TestContext) => {
+  needStrace(context);
+  const place = makePlace();
+  const outside = layBait(place);
+  const calls = join(place.home, "calls");
+  await attack(place, ["strace", "-D", "-f", "-q", "-s", "4096", "-o", calls, "-e", "trace=%file", "-e", "signal=none"]);
+  const lines = readFileSync(calls, "utf8").split("\n");
+  expect(lines.length).toBeGreaterThan(100);
+  expect(lines.filter((line) => line.includes(outside) || line.includes(NAME) || line.includes("../"))).toEqual([]);
+});

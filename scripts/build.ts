@@ -25,6 +25,9 @@ const bundle = await rolldown({
   input: {
     cli: "src/cli/main.ts",
     "store-worker": "src/store/sqlite/worker.ts",
+    // `openclaw/client`: one entry that imports nothing of Node, one for Node.
+    client: "src/protocol/client/index.ts",
+    "client-node": "src/protocol/client/node.ts",
     // Harnesses open the store by itself; a release has no such entry.
     ...(folder === "dist" ? {} : { store: "src/store/index.ts" }),
   },
@@ -49,7 +52,7 @@ await bundle.write({
     includeDependenciesRecursively: false,
     groups: [
       // The first that fits takes a file; the order is from what everything needs to what one command needs.
-      { name: "base", test: /src\/base\/(?:errors|text|files|clock|failpoints)\.ts|src\/store\/(?:retention|sqlite\/failure)\.ts/ },
+      { name: "base", test: /src\/base\/(?:errors|text|files|clock|failpoints)\.ts|src\/store\/(?:retention|sqlite\/failure|projection\/place)\.ts/ },
       {
         name: "frame",
         test: /src\/cli\/(?:arguments|command|dispatch|failure|help|io|output\/style|output\/table|commands\/index)\.ts|src\/config\/(?:env|paths|profile|value)\.ts/,
@@ -62,7 +65,11 @@ await bundle.write({
       { name: "engine", test: /src\/store\/(?:sqlite\/(?:areas\/|connection|handlers|open|migrations|schema)|projection\/)/ },
       {
         name: "app",
-        test: /src\/(?:app|gateway)\/|src\/base\/(?:log|redaction|random|ids|builtin)|src\/config\/(?:config|redact|diff|reload-rules|secrets|last-good|shell-environment)\.ts|src\/store\/(?:open|sqlite\/(?:client|messages|sender|waiting|standing|reads))\.ts/,
+        test: /src\/app\/(?!open-gateway|echo)|src\/gateway\/(?:server|bind|certificate|address-budget|early|auth\/settings)\.ts|src\/base\/(?:log\/(?!read)|redaction|random|ids|builtin)|src\/config\/(?:config|redact|diff|reload-rules|secrets|last-good|shell-environment)\.ts|src\/store\/(?:open|sqlite\/(?:client|messages|sender|waiting|standing|reads))\.ts/,
+      },
+      {
+        name: "hub",
+        test: /src\/app\/(?:open-gateway|echo)|src\/gateway\/|src\/protocol\/(?!client|validators|answers|schemas|check)|src\/base\/(?:deadlines|log\/read)|src\/config\/describe-schema/,
       },
     ],
   },

@@ -7,7 +7,6 @@ import { gatewayPort, openConfig, type Config, type ConfigEvent, type Env } from
 import { answerEarly, openServer, settingsFrom, type HealthReport, type ServerSettings } from "../gateway/index.ts";
 import { openStore, type Store, type StoreThread } from "../store/index.ts";
 import { reportHealth } from "./health.ts";
-import { openGateway } from "./open-gateway.ts";
 import { openLogging, type LoggingOptions } from "./logging.ts";
 import { scheduleMaintenance } from "./maintenance.ts";
 import { checkStartGates, checkSupported } from "./start-gates.ts";
@@ -65,22 +64,24 @@ export async function createApp(options: AppOptions): Promise<App> {
   let store: Store | undefined;
   let broken = snapshot.source === "last-good" ? snapshot.reason : undefined;
   const health = (): HealthReport => reportHealth({ ...options, startedAt, now: clock.now, config, brokenFile: () => broken, store });
-  // Side by side: the store opens in its own thread. Until both are done, health says "starting" and nothing is accepted.
-  const [opened, listening] = await Promise.allSettled([
+  // Side by side: the store opens in its own thread, and what answers is loaded. Until all is done, health says "starting" and nothing is accepted.
+  const [opened, listening, hub] = await Promise.allSettled([
     openStore({ stateDir, clock, thread: options.storeThread, log: (message, details) => log.room("store").warn(message, details) }).then(
       (open) => (store = stack.use(open)),
     ),
     openServer({ settings: serverSettings(config, options), log: log.room("gateway"), stateDir, env: options.env, early: answerEarly(health) }).then((open) =>
       stack.use(open),
     ),
+    import("./open-gateway.ts"),
   ]);
   if (opened.status === "rejected") throw opened.reason;
   if (listening.status === "rejected") throw listening.reason;
+  if (hub.status === "rejected") throw hub.reason;
   const failure = Promise.withResolvers<string>();
   stack.use(opened.value.onFailure((found) => failure.resolve(found.message)));
   stack.use(scheduleMaintenance({ store: opened.value, clock, log: log.room("store"), config: () => config.current }));
   const { env, version } = options;
-  const gateway = await openGateway(
+  const gateway = await hub.value.openGateway(
     { config, store: opened.value, server: listening.value, health, clock, ids, random: systemRandom, log, env, version, runSecret, logFile: logging.path },
     stack,
   );

@@ -19,6 +19,8 @@ import {
 import type { Store } from "../store/index.ts";
 import { createEchoResponder } from "./echo-responder.ts";
 
+const ANSWER_MS = 250;
+
 export interface OpenGatewayDeps {
   readonly config: Config;
   readonly store: Store;
@@ -48,7 +50,11 @@ async function openAuth(deps: OpenGatewayDeps): Promise<Auth> {
     const next = settingsFrom(config.current, env);
     // A token that was made here and could not be saved stays good until the file has one.
     settings = next.mode === "token" && next.token === undefined && settings.token !== undefined ? { ...next, token: settings.token } : next;
-    auth.update(settings).catch((error: unknown) => log.error("the changed credentials could not be taken over", { error }));
+    // Whoever changed the secret over its own connection gets its answer before that is closed.
+    deps.clock.after(
+      ANSWER_MS,
+      () => void auth.update(settings).catch((error: unknown) => log.error("the changed credentials could not be taken over", { error })),
+    );
   });
   return auth;
 }

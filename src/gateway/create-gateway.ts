@@ -98,8 +98,21 @@ function bareHealth(now: number): Health {
   return { ok: true, ts: now, durationMs: 0, defaultAgentId: "main", ...nothing };
 }
 
+/** One announcement for all that changes in a turn of the event loop, and none once the gateway stops: a thousand clients that leave together would each be told to all the others. */
+function announceSoon(announce: () => void, stopping: AbortSignal): () => void {
+  let planned = false;
+  return () => {
+    if (planned || stopping.aborted) return;
+    planned = true;
+    setImmediate(() => {
+      planned = false;
+      if (!stopping.aborted) announce();
+    });
+  };
+}
+
 /** Presence, health and their announcements. */
-function createState(deps: GatewayDeps, fanout: Fanout, look: () => Promise<Health>): { presence: Presence; health: HealthFeed } {
+function createState(deps: GatewayDeps, fanout: Fanout, look: () => Promise<Health>, stopping: AbortSignal): { presence: Presence; health: HealthFeed } {
   const { clock, log, version, platform } = deps;
   const stateVersion = (): { presence: number; health: number } => ({ presence: presence.version, health: health.version });
   const presence = createPresence({
@@ -108,7 +121,7 @@ function createState(deps: GatewayDeps, fanout: Fanout, look: () => Promise<Heal
     platform,
     host: hostname(),
     ip: networkAddress(networkInterfaces()),
-    onChange: () => fanout.broadcast("presence", { presence: presence.list() }, { stateVersion: stateVersion() }),
+    onChange: announceSoon(() => fanout.broadcast("presence", { presence: presence.list() }, { stateVersion: stateVersion() }), stopping),
   });
   const health = createHealthFeed({ clock, log, look, onLook: (seen) => fanout.broadcast("health", seen, { stateVersion: stateVersion() }) });
   return { presence, health };
@@ -158,7 +171,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
   const stop = new AbortController();
   const fanout = createFanout({ onSlow: (slow, event, outcome) => log.warn(`a slow connection: ${event} was ${outcome}`, { connId: slow.connId }) });
   const look = async (): Promise<Health> => handlers.health?.({ probe: true }, ownContext(stop.signal, version, platform)) ?? bareHealth(clock.now());
-  const { presence, health } = createState(deps, fanout, look);
+  const { presence, health } = createState(deps, fanout, look, stop.signal);
   let validators: Promise<Validators> | undefined;
   const checks = (): Promise<Validators> => (validators ??= loadValidators());
   const hub: GatewayHub = {

@@ -15,6 +15,8 @@ function newPlace(gateway = ""): Place {
   return place;
 }
 
+const NODE = { id: "node-host", mode: "node", version: "1", platform: "linux" } as const;
+
 let place: Place;
 let gateway: GatewayProcess;
 beforeAll(async () => {
@@ -202,7 +204,7 @@ test("the same key after a kill and a restart is the same turn; another message 
   let deviceToken: string;
   {
     await using client = await enter(run.url!, { device, token: TOKEN, scopes: ["operator.write"] });
-    deviceToken = String((client.answer.payload!["auth"] as { deviceToken: string }).deviceToken);
+    ({ deviceToken } = client.answer.payload!["auth"] as { deviceToken: string });
     await say(client, "once", "only once", "kept");
     await client.next(isFinal("once"));
     expect((await say(client, "once", "only once", "kept")).payload).toEqual({ runId: "once", status: "ok" });
@@ -248,7 +250,7 @@ test("a turn that was killed half-way is finished within ten seconds of the rest
   {
     await using client = await enter(run.url!, { token: TOKEN, scopes: ["operator.write"] });
     expect((await say(client, "cut", "cut short @chunks=50 @gap=50", "cut")).payload).toMatchObject({ status: "started" });
-    await client.next((frame) => of("cut")(frame) && step(frame) === "assistant" && String((frame.payload!["data"] as { text: string }).text).includes("w9"));
+    await client.next((frame) => of("cut")(frame) && step(frame) === "assistant" && (frame.payload!["data"] as { text: string }).text.includes("w9"));
     run.child.kill("SIGKILL");
     await run.exited;
   }
@@ -285,19 +287,25 @@ test("what was accepted and waited behind a killed turn is answered, in order", 
   expect(rest).toEqual(["message q2", "message q3", "message q4"]);
 });
 
-test("SIGTERM tells shutdown, then closes with 1012, and what runs goes on after the restart", async () => {
+test("SIGTERM tells shutdown, closes with 1012, lets what runs end, and nothing of it is said twice", async () => {
   const own = newPlace();
-  await using run = await own.gateway();
-  await using client = await enter(run.url!, { token: TOKEN, scopes: ["operator.write"] });
-  await using node = await enter(run.url!, { token: TOKEN, role: "node", scopes: [], params: { client: NODE } });
-  run.child.kill("SIGTERM");
-  for (const each of [client, node]) {
-    expect(await each.closed).toEqual({ code: 1012, reason: "service restart" });
-    const told = each.frames.findLast(({ type }) => type === "event");
-    expect([told?.event, told?.payload]).toEqual(["shutdown", { reason: "gateway stopping", restartExpectedMs: null }]);
-    expect(each.faults()).toEqual([]);
+  const run = await own.gateway();
+  {
+    await using client = await enter(run.url!, { token: TOKEN, scopes: ["operator.write"] });
+    await using node = await enter(run.url!, { token: TOKEN, role: "node", scopes: [], params: { client: NODE } });
+    await say(client, "last", "last @chunks=10 @gap=50", "last");
+    await client.next((frame) => of("last")(frame) && step(frame) === "assistant");
+    run.child.kill("SIGTERM");
+    for (const each of [client, node]) {
+      expect(await each.closed).toEqual({ code: 1012, reason: "service restart" });
+      const told = each.frames.findLast(({ type }) => type === "event");
+      expect([told?.event, told?.payload]).toEqual(["shutdown", { reason: "gateway stopping", restartExpectedMs: null }]);
+      expect(each.faults()).toEqual([]);
+    }
+    expect(await run.exited).toEqual({ code: 0, signal: null });
   }
-  expect(await run.exited).toEqual({ code: 0, signal: null });
+  await using again = await own.gateway();
+  await using client = await enter(again.url!, { token: TOKEN, scopes: ["operator.write"] });
+  expect((await client.ask("agent.wait", { runId: "last", timeoutMs: 10_000 })).payload).toMatchObject({ status: "ok" });
+  expect(await answersIn(client, "last")).toEqual(["last w1 w2 w3 w4 w5 w6 w7 w8 w9"]);
 });
-
-const NODE = { id: "node-host", mode: "node", version: "1", platform: "linux" } as const;

@@ -1,10 +1,16 @@
-/** `npm run fuzz [-- --frames 1000000] [--seed n] [--connections 16] [--sockets 1000]`: generated frames and a flood of strangers. Exits 1 when something did not hold. */
+/** `npm run fuzz [-- --frames 1000000] [--seed n] [--connections 16] [--sockets 1000]`: generated frames, then a flood of strangers. Exits 1 when a promise was broken. */
 import { parseArgs } from "node:util";
+import { flood } from "../wire/flood.ts";
 import { frameCampaign } from "./frame-campaign.ts";
 
-const { values } = parseArgs({ options: { frames: { type: "string" }, seed: { type: "string" }, connections: { type: "string" } } });
+const FLOOD_PATIENCE_MS = 20_000;
+
+const { values } = parseArgs({
+  options: { frames: { type: "string" }, seed: { type: "string" }, connections: { type: "string" }, sockets: { type: "string" } },
+});
 const seed = Number(values.seed ?? Date.now() % 1_000_000);
 const frames = Number(values.frames ?? 1_000_000);
+const sockets = Number(values.sockets ?? 1000);
 console.log(`frame campaign: ${frames} frames, seed ${seed}`);
 const report = await frameCampaign({
   frames,
@@ -16,4 +22,13 @@ console.log(JSON.stringify({ ...report, seed }, undefined, 2));
 if (report.broken.length > 0) {
   console.error(`repeat with --seed ${seed} --frames ${frames}`);
   process.exitCode = 1;
+}
+if (sockets > 0) {
+  console.log(`flood: ${sockets} sockets of strangers`);
+  const { output, ...flooded } = await flood({ sockets, patienceMs: FLOOD_PATIENCE_MS });
+  console.log(JSON.stringify(flooded, undefined, 2));
+  if (Object.keys(flooded.remaining).length > 0) {
+    console.error(`some were not closed; the gateway said:\n${output}`);
+    process.exitCode = 1;
+  }
 }

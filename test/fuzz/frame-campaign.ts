@@ -1,11 +1,11 @@
 import { seededRandom } from "../../src/base/random.ts";
-import { createCheck, type SchemaCheck } from "../../src/protocol/check.ts";
-import { PROTOCOL_ERROR_CODES, type MethodName } from "../../src/protocol/index.ts";
-import { DECLARED_METHODS } from "../../src/protocol/methods/index.ts";
+import type { MethodName } from "../../src/protocol/index.ts";
 import { OPCODE } from "../wire/frame.ts";
 import type { RawSocket } from "../wire/raw-socket.ts";
 import { startWireGateway, type WireGateway } from "../wire/start.ts";
 import { createFrames, type FuzzFrame } from "./frames.ts";
+import { createJudge, shown } from "./judge.ts";
+import { createKnown } from "./known.ts";
 import { createTraffic, type Response, type Traffic } from "./traffic.ts";
 
 export interface CampaignOptions {
@@ -33,36 +33,25 @@ export interface CampaignReport {
 const MAX_BROKEN = 20;
 const HEALTH_EVERY_MS = 250;
 const GIVE_UP_MS = 10_000;
+const CONFIGS = ["{}", '{"logging":{"level":"info"}}', '{"agents":{"list":[{"id":"main"},{"id":"second"}]}}', '{"session":{"mainKey":"home"}}'];
+const KNOWN: Readonly<Record<string, readonly string[]>> = {
+  sessionKey: ["main", "agent:main:main", "agent:main:fuzz"],
+  key: ["main", "agent:main:fuzz"],
+  keys: ["main"],
+  sessionId: ["none"],
+  agentId: ["main", "second"],
+  deviceId: ["none"],
+  nodeId: ["node-1", "node-2"],
+  requestId: ["none"],
+  runId: ["none"],
+  raw: CONFIGS,
+  baseHash: ["none"],
+  role: ["operator", "node"],
+  idempotencyKey: ["k1", "k2", "k3"],
+};
+/** Its own device must stay paired. */
+const UNLEARNED: ReadonlySet<string> = new Set(["device.pair.list"]);
 const BAD_LOG = /defect|unhandled|uncaught|TypeError|RangeError|ReferenceError|SyntaxError|Maximum call stack/i;
-/** Words of a failure inside, not of a refusal. */
-const LEAK = /Cannot read|Cannot set|Cannot convert|is not (?:a function|iterable|defined|an object)|\[object |Maximum call stack|Invalid (?:array|string) length|SQLITE|constraint failed|ENAMETOOLONG|could not be written as JSON|internal error/i;
-
-const shown = ({ number, kind, payload }: FuzzFrame): string => `frame ${number} (${kind}): ${payload.length > 600 ? `${payload.slice(0, 600)}… (${payload.length} characters)` : payload}`;
-
-/** Compares answers with what the protocol promises. */
-function createJudge(report: (text: string) => void) {
-  const checks = new Map<MethodName, SchemaCheck>();
-  const told = new Set<string>();
-  const codes: readonly unknown[] = PROTOCOL_ERROR_CODES;
-  const once = (key: string, text: string): void => {
-    if (told.has(key)) return;
-    told.add(key);
-    report(text);
-  };
-  return (frame: FuzzFrame, { ok, payload, error }: Response): void => {
-    if (!ok) {
-      const message = String(error?.message);
-      if (!codes.includes(error?.code) || message === "") once(`code ${String(error?.code)}`, `an error without a documented code: ${JSON.stringify(error)} to ${shown(frame)}`);
-      if (LEAK.test(message)) once(`leak ${frame.method} ${message.slice(0, 30)}`, `a failure inside: ${message} to ${shown(frame)}`);
-    } else if (frame.method !== undefined) {
-      let check = checks.get(frame.method);
-      if (!check) checks.set(frame.method, (check = createCheck(DECLARED_METHODS[frame.method].result as never)));
-      const issues = check(payload);
-      if (issues) once(`result ${frame.method}`, `a result that does not fit its declaration: ${issues.join("; ")} in ${JSON.stringify(payload).slice(0, 300)} to ${shown(frame)}`);
-    }
-  };
-}
-
 /** Asks for health on a connection of its own and keeps nothing of what comes. */
 function createPulse(raw: RawSocket): () => Promise<number> {
   let count = 0;
@@ -85,12 +74,10 @@ function createPulse(raw: RawSocket): () => Promise<number> {
 
 async function watchHealth(pulse: () => Promise<number>, until: Promise<unknown>): Promise<number> {
   let slowest = 0;
-  let over = false;
-  const end = until.finally(() => (over = true));
-  while (!over) {
-    slowest = Math.max(slowest, await pulse());
-    await Promise.race([end, new Promise((resolve) => setTimeout(resolve, HEALTH_EVERY_MS))]);
-  }
+  const over = until.then(() => true);
+  const pause = (): Promise<boolean> => new Promise((resolve) => setTimeout(resolve, HEALTH_EVERY_MS, false));
+  do slowest = Math.max(slowest, await pulse());
+  while (!(await Promise.race([over, pause()])));
   return slowest;
 }
 
@@ -118,9 +105,13 @@ export async function frameCampaign({ frames, seed, connections = 16, onProgress
   await using gateway = await startWireGateway();
   const broken: string[] = [];
   const report = (text: string): void => void (broken.length < MAX_BROKEN && broken.push(text));
-  const known = { sessionKey: ["main", "agent:main:main", "agent:main:fuzz"], key: ["main", "agent:main:fuzz"], keys: ["main"], agentId: ["main"], deviceId: [gateway.device.id.slice(1)], raw: ["{}", '{"logging":{"level":"info"}}'], role: ["operator", "node"], idempotencyKey: ["k1", "k2", "k3"], runId: ["k1", "k2"] };
+  const known = createKnown(KNOWN);
   const next = createFrames(seededRandom(seed), await handledBy(gateway), known);
-  const judge = createJudge(report);
+  const check = createJudge(report);
+  const judge = (frame: FuzzFrame, answer: Response): void => {
+    check(frame, answer);
+    if (answer.ok && frame.method !== undefined && !UNLEARNED.has(frame.method)) known.learn(answer.payload);
+  };
   using watcher = await gateway.client();
   const pulse = createPulse(watcher);
   await pulse();
@@ -148,6 +139,15 @@ export async function frameCampaign({ frames, seed, connections = 16, onProgress
   if (gateway.process.child.exitCode !== null) report(`the process ended with ${gateway.process.child.exitCode}: ${output.slice(-1000)}`);
   for (const one of lines) one[Symbol.dispose]();
   const sum = (count: (one: Traffic) => number): number => lines.reduce((all, one) => all + count(one), 0);
-  return { sent: frames - left, answered: sum((one) => one.answered), accepted: sum((one) => one.accepted), ok: sum((one) => one.ok), slowestHealthMs, lastHealthMs, growth, seconds, broken };
+  return {
+    sent: frames - left,
+    answered: sum((one) => one.answered),
+    accepted: sum((one) => one.accepted),
+    ok: sum((one) => one.ok),
+    slowestHealthMs,
+    lastHealthMs,
+    growth,
+    seconds,
+    broken,
+  };
 }
-

@@ -3,7 +3,8 @@ import type { JsonSchema } from "../../src/protocol/check.ts";
 import { METHODS, type MethodName } from "../../src/protocol/index.ts";
 import { CHECKED_SCHEMAS } from "../../src/protocol/schemas.ts";
 import { OPCODE } from "../wire/frame.ts";
-import { anyNumber, anyText, anyValue, createDice, INHERITED, mutated, valueFor, type Dice, type Known } from "./values.ts";
+import type { Known } from "./known.ts";
+import { anyNumber, anyText, anyValue, createDice, INHERITED, mutated, valueFor, type Dice } from "./values.ts";
 
 /** What has to come back: an answer under the frame's id; one under its id or `invalid`; none. */
 export type Expected = "id" | "id-or-invalid" | "nothing";
@@ -63,7 +64,11 @@ function makers(handled: readonly MethodName[]): readonly (readonly [number, Mak
   };
   const random: Maker = (id, dice) => request("random params", id, methodFor(dice, handled), anyValue(dice, 5), dice);
   const noMethod: Maker = (id, dice) => {
-    const payload = JSON.stringify({ type: "req", id, method: dice.pick([...INHERITED, "connect", "CHAT.SEND", "chat.send ", "x".repeat(3000), anyText(dice) || "m"]) });
+    const payload = JSON.stringify({
+      type: "req",
+      id,
+      method: dice.pick([...INHERITED, "connect", "CHAT.SEND", "chat.send ", "x".repeat(3000), anyText(dice) || "m"]),
+    });
     return { kind: "no such method", payload, expected: "id" };
   };
   const badFrame: Maker = (id, dice) => {
@@ -75,25 +80,39 @@ function makers(handled: readonly MethodName[]): readonly (readonly [number, Mak
     return { kind: "bad frame", payload: JSON.stringify(frame), expected: "id" };
   };
   const badId: Maker = (_, dice) => {
-    const value = dice.pick([null, 1, true, [], {}, "", -0.5, { toString: 1 }, [["x"]]]);
+    const value = dice.pick<unknown>([null, 1, true, [], {}, "", -0.5, { toString: 1 }, [["x"]]]);
     return { kind: "bad id", payload: JSON.stringify({ type: "req", id: value, method: "health" }), expected: "id-or-invalid" };
   };
   const noFrame: Maker = (_, dice) => ({
     kind: "not a frame",
-    payload: JSON.stringify(dice.pick([null, 0, "", "text", true, [], [[]], {}, [{ type: "req" }], { type: "event", event: "tick" }, { type: "res", id: "", ok: true }])),
+    payload: JSON.stringify(
+      dice.pick<unknown>([null, 0, "", "text", true, [], [[]], {}, [{ type: "req" }], { type: "event", event: "tick" }, { type: "res", id: "", ok: true }]),
+    ),
     expected: "id-or-invalid",
   });
   const prototypes: Maker = (id, dice) => {
     const inner = dice.pick(['{"polluted":1}', "null", '{"toString":null}', "[]", "1"]);
     const key = dice.pick(['"__proto__"', '"\\u005f_proto__"', '"__pro\\u0074o__"']);
     const params = dice.pick([`{${key}:${inner}}`, `{"a":{"b":[{${key}:${inner}}]}}`, `{"constructor":{"prototype":${inner}},${key}:1}`]);
-    return { kind: "prototype", payload: `{"type":"req","id":${JSON.stringify(id)},"method":"${dice.pick(handled)}","params":${params}}`, expected: "id-or-invalid" };
+    return {
+      kind: "prototype",
+      payload: `{"type":"req","id":${JSON.stringify(id)},"method":"${dice.pick(handled)}","params":${params}}`,
+      expected: "id-or-invalid",
+    };
   };
   const deep: Maker = (id, dice) => {
     const depth = dice.pick([20, 100, 126, 127, 128, 129, 500, 5000]);
-    const [open, close] = dice.pick([["[", "]"], ['{"a":', "}"], ['[{"a":', "}]"]] as const);
+    const [open, close] = dice.pick([
+      ["[", "]"],
+      ['{"a":', "}"],
+      ['[{"a":', "}]"],
+    ] as const);
     const params = `${open.repeat(depth)}0${close.repeat(depth)}`;
-    return { kind: "deep", payload: `{"type":"req","id":${JSON.stringify(id)},"method":"${dice.pick(handled)}","params":${params}}`, expected: "id-or-invalid" };
+    return {
+      kind: "deep",
+      payload: `{"type":"req","id":${JSON.stringify(id)},"method":"${dice.pick(handled)}","params":${params}}`,
+      expected: "id-or-invalid",
+    };
   };
   const large: Maker = (id, dice) => {
     const method = dice.pick(handled);
@@ -103,19 +122,44 @@ function makers(handled: readonly MethodName[]): readonly (readonly [number, Mak
       () => Object.fromEntries(Array.from({ length: 2000 }, (_, index) => [`k${index}`, index])),
       () => "\ud83d\ude00".repeat(10_000),
     ])();
-    return request("large", id, method, dice.chance(0.5) ? value : { sessionKey: value, key: value, message: value, text: value, runId: value, idempotencyKey: id }, dice);
+    return request(
+      "large",
+      id,
+      method,
+      dice.chance(0.5) ? value : { sessionKey: value, key: value, message: value, text: value, runId: value, idempotencyKey: id },
+      dice,
+    );
   };
   const numbers: Maker = (id, dice) => {
-    const digits = dice.pick(["1e400", "-1e400", `${"9".repeat(400)}`, "0.1e-400", "-0", `1${"0".repeat(60)}`, String(anyNumber(dice))]);
+    const digits = dice.pick(["1e400", "-1e400", "9".repeat(400), "0.1e-400", "-0", `1${"0".repeat(60)}`, String(anyNumber(dice))]);
     const key = dice.pick(["limit", "cursor", "maxBytes", "timeoutMs", "days", "maxLines", "activeMinutes"]);
     const method = dice.pick(handled.filter((name) => name !== "agent.wait"));
     return { kind: "numbers", payload: `{"type":"req","id":${JSON.stringify(id)},"method":"${method}","params":{"${key}":${digits}}}`, method, expected: "id" };
   };
   const notJson: Maker = (id, dice) => {
     const text = JSON.stringify({ type: "req", id, method: "health", params: {} });
-    return { kind: "not JSON", payload: dice.pick([text.slice(0, 1 + dice.number(text.length - 1)), `${text}x`, `${text}${text}`, "", " ", "{", "[".repeat(200), `\ufeff${text}`, text.replaceAll('"', "'")]), expected: "nothing" };
+    return {
+      kind: "not JSON",
+      payload: dice.pick([
+        text.slice(0, 1 + dice.number(text.length - 1)),
+        `${text}x`,
+        `${text}${text}`,
+        "",
+        " ",
+        "{",
+        "[".repeat(200),
+        `\ufeff${text}`,
+        text.replaceAll('"', "'"),
+      ]),
+      expected: "nothing",
+    };
   };
-  const binary: Maker = (id, dice) => ({ kind: "binary", opcode: OPCODE.binary, payload: JSON.stringify({ type: "req", id, method: dice.pick(handled) }), expected: "nothing" });
+  const binary: Maker = (id, dice) => ({
+    kind: "binary",
+    opcode: OPCODE.binary,
+    payload: JSON.stringify({ type: "req", id, method: dice.pick(handled) }),
+    expected: "nothing",
+  });
   return [
     [0.36, wellFormed],
     [0.34, nearly],
@@ -133,7 +177,7 @@ function makers(handled: readonly MethodName[]): readonly (readonly [number, Mak
   ];
 }
 
-/** An endless row of frames, the same for the same seed and the same `known`. */
+/** An endless row of frames, the same for the same seed but for what was learned on the way. */
 export function createFrames(random: Random, handled: readonly MethodName[], known: Known): () => FuzzFrame {
   const dice = createDice(random);
   const table = makers(handled);

@@ -15,6 +15,8 @@ export interface TrafficDeps {
   readonly judge: (frame: FuzzFrame, answer: Response) => void;
   readonly report: (text: string) => void;
   readonly shown: (frame: FuzzFrame) => string;
+  /** How long the last answers may take. Default 15 s. */
+  readonly overdueMs?: number;
 }
 
 /** One connection that always has a few frames open. */
@@ -32,7 +34,10 @@ const WINDOW = 48;
 const OVERDUE_MS = 15_000;
 const RESPONSE = Buffer.from('{"type":"res"');
 
-export function createTraffic(raw: RawSocket, { take, judge, report, shown }: TrafficDeps): Traffic {
+export function createTraffic(
+  raw: Pick<RawSocket, "socket" | "tap"> & Disposable,
+  { take, judge, report, shown, overdueMs = OVERDUE_MS }: TrafficDeps,
+): Traffic {
   const open = new Map<string, FuzzFrame>();
   const hostile = new Set<string>();
   const done = Promise.withResolvers<void>();
@@ -47,7 +52,7 @@ export function createTraffic(raw: RawSocket, { take, judge, report, shown }: Tr
 
   function giveUp(): void {
     const late = [...open.values()].filter(({ waits }) => waits !== true);
-    for (const frame of late.slice(0, 3)) report(`no answer within ${OVERDUE_MS / 1000} s to ${shown(frame)}`);
+    for (const frame of late.slice(0, 3)) report(`no answer within ${overdueMs / 1000} s to ${shown(frame)}`);
     if (nameless > 0) report(`${nameless} frames without a usable id have no answer`);
     done.resolve();
   }
@@ -55,7 +60,7 @@ export function createTraffic(raw: RawSocket, { take, judge, report, shown }: Tr
   function settle(): void {
     if (!exhausted) return;
     clearTimeout(overdue);
-    if (open.size - patient > 0 || nameless > 0) overdue = setTimeout(giveUp, OVERDUE_MS);
+    if (open.size - patient > 0 || nameless > 0) overdue = setTimeout(giveUp, overdueMs);
     else done.resolve();
   }
 
@@ -98,7 +103,8 @@ export function createTraffic(raw: RawSocket, { take, judge, report, shown }: Tr
   }
 
   raw.tap = ({ opcode, payload }) => {
-    if (opcode === OPCODE.close) report(`the connection was closed with ${payload.length < 2 ? "no code" : payload.readUInt16BE(0)}: ${payload.toString("utf8", 2)}`);
+    if (opcode === OPCODE.close)
+      report(`the connection was closed with ${payload.length < 2 ? "no code" : payload.readUInt16BE(0)}: ${payload.toString("utf8", 2)}`);
     if (opcode !== OPCODE.text || !payload.subarray(0, RESPONSE.length).equals(RESPONSE)) return;
     onAnswer(payload.toString("utf8"));
     if (exhausted || open.size - patient + nameless <= WINDOW / 2) fill();

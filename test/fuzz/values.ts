@@ -1,5 +1,6 @@
 import type { Random } from "../../src/base/random.ts";
 import type { JsonSchema } from "../../src/protocol/check.ts";
+import type { Known } from "./known.ts";
 
 /** Choices from a seeded source. */
 export interface Dice {
@@ -67,11 +68,38 @@ const TEXTS = [
   ...INHERITED,
 ];
 
-const NUMBERS = [0, -0, 1, -1, 0.5, 2, 20, 50, 64, 200, 400, 1000, 5000, 5001, 1e6, 2 ** 31 - 1, 2 ** 31, 2 ** 32, 2 ** 53, -(2 ** 53), 1e21, 1e308, -1e308, 5e-324];
+const NUMBERS = [
+  0,
+  -0,
+  1,
+  -1,
+  0.5,
+  2,
+  20,
+  50,
+  64,
+  200,
+  400,
+  1000,
+  5000,
+  5001,
+  1e6,
+  2 ** 31 - 1,
+  2 ** 31,
+  2 ** 32,
+  2 ** 53,
+  -(2 ** 53),
+  1e21,
+  1e308,
+  -1e308,
+  5e-324,
+];
 
-export const anyText = (dice: Dice): string => (dice.chance(0.8) ? dice.pick(TEXTS) : String.fromCodePoint(...Array.from({ length: 1 + dice.number(12) }, () => 1 + dice.number(0x2fff))));
+export const anyText = (dice: Dice): string =>
+  dice.chance(0.8) ? dice.pick(TEXTS) : String.fromCodePoint(...Array.from({ length: 1 + dice.number(12) }, () => 1 + dice.number(0x2fff)));
 export const anyNumber = (dice: Dice): number => (dice.chance(0.8) ? dice.pick(NUMBERS) : dice.number(100_000) - 50_000);
-const anyKey = (dice: Dice): string => (dice.chance(0.4) ? dice.pick(INHERITED) : dice.pick(["a", "id", "key", "limit", "sessionKey", "", "0", "idempotencyKey", "$ref", "a.b", "x\u0000"]));
+const anyKey = (dice: Dice): string =>
+  dice.chance(0.4) ? dice.pick(INHERITED) : dice.pick(["a", "id", "key", "limit", "sessionKey", "", "0", "idempotencyKey", "$ref", "a.b", "x\u0000"]);
 
 /** Any JSON value, no deeper than `depth`. */
 export function anyValue(dice: Dice, depth = 4): unknown {
@@ -91,13 +119,10 @@ export function anyValue(dice: Dice, depth = 4): unknown {
   }
 }
 
-/** Values that were true in this run: keys, ids and hashes that reach further into a handler than invented ones. */
-export type Known = Readonly<Record<string, readonly string[]>>;
-
 function textFor({ minLength = 0, maxLength = Infinity, pattern }: JsonSchema, name: string, dice: Dice, known: Known): string {
   if (pattern !== undefined && dice.chance(0.7)) return dice.pick(["2026-01-01", "2026-11-15", "1970-01-01", "2026-02-31"]);
   if (name === "idempotencyKey" && dice.chance(0.6)) return `key-${dice.number(2 ** 31)}`;
-  const seen = Object.hasOwn(known, name) ? known[name]! : [];
+  const seen = known.of(name);
   const text = seen.length > 0 && dice.chance(0.7) ? dice.pick(seen) : anyText(dice);
   if (text.length < minLength) return "x".repeat(minLength);
   return text.length > maxLength ? text.slice(0, maxLength) : text;
@@ -121,7 +146,9 @@ export function valueFor(schema: JsonSchema, dice: Dice, known: Known, name = ""
     case "null":
       return null;
     case "array":
-      return Array.from({ length: Math.max(schema.minItems ?? 0, Math.min(dice.number(4), schema.maxItems ?? 4)) }, () => valueFor(schema.items ?? {}, dice, known, name));
+      return Array.from({ length: Math.max(schema.minItems ?? 0, Math.min(dice.number(4), schema.maxItems ?? 4)) }, () =>
+        valueFor(schema.items ?? {}, dice, known, name),
+      );
     case "object":
       return objectFor(schema, dice, known);
     default:
@@ -132,7 +159,8 @@ export function valueFor(schema: JsonSchema, dice: Dice, known: Known, name = ""
 function objectFor({ properties = {}, required = [], additionalProperties }: JsonSchema, dice: Dice, known: Known): Record<string, unknown> {
   const made: Record<string, unknown> = {};
   for (const [key, schema] of Object.entries(properties)) if (required.includes(key) || dice.chance(0.4)) made[key] = valueFor(schema, dice, known, key);
-  if (typeof additionalProperties === "object") for (let left = dice.number(3); left > 0; left -= 1) made[anyKey(dice)] = valueFor(additionalProperties, dice, known);
+  if (typeof additionalProperties === "object")
+    for (let left = dice.number(3); left > 0; left -= 1) made[anyKey(dice)] = valueFor(additionalProperties, dice, known);
   return made;
 }
 
@@ -140,7 +168,9 @@ function objectFor({ properties = {}, required = [], additionalProperties }: Jso
 export function mutated(value: unknown, dice: Dice): unknown {
   if (Array.isArray(value) && value.length > 0 && dice.chance(0.7)) {
     const at = dice.number(value.length);
-    return dice.chance(0.2) ? [...value, ...Array.from({ length: 200 }, () => value[at] as unknown)] : value.map((item, index) => (index === at ? mutated(item, dice) : (item as unknown)));
+    return dice.chance(0.2)
+      ? [...value, ...Array.from({ length: 200 }, () => value[at] as unknown)]
+      : value.map((item, index) => (index === at ? mutated(item, dice) : (item as unknown)));
   }
   if (typeof value === "object" && value !== null && dice.chance(0.85)) {
     const entries = Object.entries(value);
@@ -150,6 +180,7 @@ export function mutated(value: unknown, dice: Dice): unknown {
     return Object.fromEntries(entries.map(([key, item], index) => [key, index === at ? mutated(item, dice) : item]));
   }
   if (typeof value === "number" && dice.chance(0.6)) return dice.pick([value + 1, value - 1, -value, value * 1e9, value + 0.5, String(value)]);
-  if (typeof value === "string" && dice.chance(0.4)) return dice.pick([value + value, value.slice(1), value.toUpperCase(), `${value}\u0000`, [value], { value }]);
+  if (typeof value === "string" && dice.chance(0.4))
+    return dice.pick([value + value, value.slice(1), value.toUpperCase(), `${value}\u0000`, [value], { value }]);
   return anyValue(dice, 3);
 }

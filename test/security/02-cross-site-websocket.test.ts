@@ -15,7 +15,15 @@ afterAll(async () => {
 });
 
 const HOSTS = ["evil.example", "evil.example:18789", "127.0.0.1.evil.example", "localhost.evil.example", "127.0.0.1@evil.example", "[::ffff:1.2.3.4]"];
-const ORIGINS = ["https://evil.example", "http://127.0.0.1.evil.example", "http://localhost.evil.example", "http://evil.example@127.0.0.1.x", "null", "file://", ""];
+const ORIGINS = [
+  "https://evil.example",
+  "http://127.0.0.1.evil.example",
+  "http://localhost.evil.example",
+  "http://evil.example@127.0.0.1.x",
+  "null",
+  "file://",
+  "",
+];
 const CLIENTS = [
   { id: "cli", mode: "cli" },
   { id: "openclaw-control-ui", mode: "webchat" },
@@ -46,6 +54,14 @@ test.each(ORIGINS)("2: a page of %j gets no hello from this machine, whatever it
       expect((await socket.closed).code).toBe(1008);
     }
     expect((await ask(url, "/v1/models", { headers: { origin, ...bearer(TOKEN) } })).status).toBe(403);
+  }
+});
+
+test("2: a gateway that listens on the network refuses foreign names from this machine all the same", async () => {
+  await using wide = await start({ gateway: { bind: "lan" } });
+  for (const host of ["evil.example", `evil.example:${wide.port}`, "127.0.0.1.evil.example"]) {
+    await expect(openClient(wide.url, { headers: { host, origin: `http://${host}` } })).rejects.toThrow("403");
+    expect((await ask(wide.url, "/v1/models", { headers: { host, ...bearer(TOKEN) } })).status).toBe(403);
   }
 });
 

@@ -106,5 +106,6 @@ test("3: names of no method tell nothing to those without admin", async () => {
 
 test("3: the secret without a device opens no method", async () => {
   await using client = await enter(gateway.url, { device: null, token: TOKEN, scopes: [...SCOPES] });
-  for (const method of METHOD_NAMES) expect([method, await answerTo(client, method)]).toEqual([method, expect.stringMatching(/^missing scope|^unauthorized role/)]);
+  for (const method of METHOD_NAMES)
+    expect([method, await answerTo(client, method)]).toEqual([method, expect.stringMatching(/^missing scope|^unauthorized role/)]);
 });

@@ -20,7 +20,9 @@ afterAll(async () => {
 let addresses = 0;
 const elsewhere = (): string => `203.0.${100 + Math.floor((addresses += 1) / 250)}.${addresses % 250}`;
 const ODD = ["operator.*", "*", "admin", "operator.admin ", "OPERATOR.ADMIN", "operator", "node", "__proto__", "operator.admin,operator.read"];
-const scopes = fc.uniqueArray(fc.oneof({ weight: 4, arbitrary: fc.constantFrom<string>(...SCOPES) }, { weight: 1, arbitrary: fc.constantFrom(...ODD) }), { maxLength: 4 });
+const scopes = fc.uniqueArray(fc.oneof({ weight: 4, arbitrary: fc.constantFrom<string>(...SCOPES) }, { weight: 1, arbitrary: fc.constantFrom(...ODD) }), {
+  maxLength: 4,
+});
 
 /** One method for each scope, to see what a connection really may do. */
 const PROBES = new Map<Scope, string>(

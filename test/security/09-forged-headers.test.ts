@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { enter, visit } from "../harness/device-client.ts";
-import { ask, bearer, start, TOKEN, type Started } from "./start.ts";
+import { ask, start, TOKEN, type Started } from "./start.ts";
 
 const USER = "x-auth-user";
 /** Lockouts are another class. */
@@ -45,12 +45,15 @@ test.each(CLAIMS.map((headers) => ({ headers, name: JSON.stringify(headers) })))
   }
 });
 
-test.each(CLAIMS.map((headers) => ({ headers, name: JSON.stringify(headers) })))("9: $name from who is no trusted proxy makes nobody local", async ({ headers }) => {
-  for (const { url } of [plain, elsewhere]) {
-    await using client = await visit(url, { token: TOKEN, scopes: ["operator.admin"], options: { headers } });
-    expect(client.answer.error).toMatchObject({ code: "NOT_PAIRED", message: "pairing required" });
-  }
-});
+test.each(CLAIMS.map((headers) => ({ headers, name: JSON.stringify(headers) })))(
+  "9: $name from who is no trusted proxy makes nobody local",
+  async ({ headers }) => {
+    for (const { url } of [plain, elsewhere]) {
+      await using client = await visit(url, { token: TOKEN, scopes: ["operator.admin"], options: { headers } });
+      expect(client.answer.error).toMatchObject({ code: "NOT_PAIRED", message: "pairing required" });
+    }
+  },
+);
 
 test("9: a trusted proxy is believed about the last address only, and names that are no address make nobody local", async () => {
   const far = ["203.0.113.9", "127.0.0.1, 203.0.113.9", "garbage", "", "127.0.0.1, garbage", "127.0.0.1:80, 203.0.113.9:80", "localhost", "0x7f000001x"];

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -54,7 +55,7 @@ function textPaths(schema: Schema, at: readonly (string | number)[] = []): (read
 }
 
 const CANARY = "canary-content-5d0c2f7e";
-const NAME = "canary-name-5d0c2f7e";
+const NAME = `canary-name-${randomUUID()}`;
 
 /** A folder beside the state folder that nobody has any business in. */
 function layBait(place: Place): string {
@@ -115,6 +116,9 @@ async function callAll(client: DeviceClient, node: DeviceClient, texts: readonly
   return count;
 }
 
+/** What the gateway makes for itself: its state, its configuration, and the folder of its locks. */
+const OWN = /^\.openclaw-state|^openclaw\.json|^openclaw-\d+/;
+
 const NODE = { id: "node-host", mode: "node", version: "1", platform: "linux" } as const;
 
 /** Starts, calls everything over both protocols, and stops. */
@@ -168,11 +172,11 @@ function tryList(path: string, depth: number): string[] {
 test("19: a text that names a file, in any parameter of any method, reads and writes nothing outside the state folder", { timeout: 60_000 }, async () => {
   const place = makePlace();
   layBait(place);
-  const before = fingerprint(place.home, /^\.openclaw-state|^openclaw\.json/);
+  const before = fingerprint(place.home, OWN);
   expect(await attack(place)).toBeGreaterThan(2000);
-  expect(fingerprint(place.home, /^\.openclaw-state|^openclaw\.json/)).toEqual(before);
-  expect(strays(tmpdir()).filter((path) => !path.startsWith(join(place.home, "outside")))).toEqual([]);
-  for (const folder of readdirSync(join(place.stateDir, "agents"), { recursive: true, encoding: "utf8" })) expect(folder).not.toMatch(/\.\.|\\|\u0000/);
+  expect(fingerprint(place.home, OWN)).toEqual(before);
+  expect(strays(tmpdir()).filter((path) => !/openclaw-e2e-[^/]+\/outside\//.test(path))).toEqual([]);
+  for (const folder of readdirSync(join(place.stateDir, "agents"), { recursive: true, encoding: "utf8" })) expect(folder).not.toMatch(/\.\.|\\/);
 });
 
 test("19: the same, as the operating system sees it: no call names the bait", { timeout: 60_000 }, async (context: TestContext) => {
@@ -184,4 +188,22 @@ test("19: the same, as the operating system sees it: no call names the bait", { 
   const lines = readFileSync(calls, "utf8").split("\n");
   expect(lines.length).toBeGreaterThan(100);
   expect(lines.filter((line) => line.includes(outside) || line.includes(NAME) || line.includes("../"))).toEqual([]);
+});
+
+test("19: a session key whose agent could be no folder is refused before anything is accepted under it", async () => {
+  const place = makePlace();
+  place.configure(configText());
+  await using gateway = await place.gateway();
+  await using client = await enter(gateway.url!, { token: TOKEN, scopes: ["operator.admin"] });
+  for (const key of ["agent:../../outside:x", "agent:..:x", "agent:a/b:x", "agent:a\\b:x", "agent:\u0000:x", "agent:.hidden:x", `agent:${"a".repeat(200)}:x`]) {
+    for (const [method, params] of [
+      ["chat.send", { sessionKey: key, message: "hello", idempotencyKey: key }],
+      ["sessions.patch", { key, label: "x" }],
+      ["sessions.reset", { key }],
+    ] as const) {
+      const { error } = await client.ask(method, params);
+      expect([method, key, error?.code, error?.message]).toEqual([method, key, "INVALID_REQUEST", `malformed session key "${key}"`]);
+    }
+  }
+  expect((await client.ask("sessions.list")).payload).toMatchObject({ count: 0 });
 });

@@ -20,6 +20,9 @@ export function idOfSize(size: number, filler = "x"): string {
 export const echo = (id: string): Buffer => clientFrame(OPCODE.text, echoText(id));
 export const ping = (payload: Buffer | string = ""): Buffer => clientFrame(OPCODE.ping, payload);
 
+/** Each octet by itself. */
+export const octetsOf = (text: Buffer | string): Buffer[] => Array.from(Buffer.from(text as string), (octet) => Buffer.from([octet]));
+
 /** A text in frames: the first, then continuations, the last one final. */
 export function inFragments(pieces: readonly (Buffer | string)[], opcode: number = OPCODE.text): Buffer[] {
   return pieces.map((piece, index) => clientFrame(index === 0 ? opcode : OPCODE.continuation, piece, { fin: index === pieces.length - 1 }));
@@ -35,7 +38,7 @@ export interface Case {
   /** Payloads of the pongs, in order: these and no others. */
   readonly pongs?: readonly string[];
   /** Sent after all of that came; for what breaks the connection. */
-  readonly then?: readonly Buffer[];
+  readonly later?: readonly Buffer[];
   /** The close frame that comes back. Without it the connection has to stay open. */
   readonly close?: End;
   /** Bytes per write; default: everything in one write, then everything octet by octet. */
@@ -71,11 +74,11 @@ async function expectOpen(raw: RawSocket): Promise<void> {
   await raw.pongs(ponged(raw).length + (ponged(raw).includes("fence") ? 0 : 1));
 }
 
-async function run({ send = [], answers = [], pongs = [], then = [], close }: Case, raw: RawSocket, pieces: number): Promise<void> {
+async function run({ send = [], answers = [], pongs = [], later = [], close }: Case, raw: RawSocket, pieces: number): Promise<void> {
   await raw.write(Buffer.concat(send), pieces);
   for (const id of answers) expect((await raw.response(id)).error!.message).toBe("unknown method: no.such.method");
   await raw.pongs(pongs.length);
-  await raw.write(Buffer.concat(then), pieces);
+  await raw.write(Buffer.concat(later), pieces);
   if (close) await expectClosed(raw, close);
   else await expectOpen(raw);
   expect(answered(raw)).toEqual(close ? answers : [...answers, "fence"]);

@@ -35,7 +35,7 @@ testCases(gateway, [
   ...longForms,
   {
     name: "1.4.1 a length with its highest bit set is refused",
-    then: [clientFrame(OPCODE.text, "", { length: 2n ** 63n })],
+    later: [clientFrame(OPCODE.text, "", { length: 2n ** 63n })],
     close: { code: 1009, reason: "" },
   },
   {

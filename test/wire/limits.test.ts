@@ -55,19 +55,16 @@ testCases(gateway, [
   },
   {
     name: "9.9.2 a frame of one byte more is refused when it is announced, before it comes",
-    then: [clientFrame(OPCODE.text, "", { length: LIMITS.maxPayload + 1 })],
+    later: [clientFrame(OPCODE.text, "", { length: LIMITS.maxPayload + 1 })],
     close: TOO_LARGE,
   },
   {
     name: "9.9.3 a fragment that makes the message too long is refused when it is announced",
-    then: [
-      clientFrame(OPCODE.text, "x".repeat(1000), { fin: false }),
-      clientFrame(OPCODE.continuation, "", { fin: false, length: LIMITS.maxPayload - 999 }),
-    ],
+    later: [clientFrame(OPCODE.text, "x".repeat(1000), { fin: false }), clientFrame(OPCODE.continuation, "", { fin: false, length: LIMITS.maxPayload - 999 })],
     close: TOO_LARGE,
     pieces: [1 << 30],
   },
-  { name: "9.9.4 a binary frame has the same bound", then: [clientFrame(OPCODE.binary, "", { length: LIMITS.maxPayload + 1 })], close: TOO_LARGE },
+  { name: "9.9.4 a binary frame has the same bound", later: [clientFrame(OPCODE.binary, "", { length: LIMITS.maxPayload + 1 })], close: TOO_LARGE },
 ]);
 
 test("9.7.2 of 5000 requests at once each is answered exactly once, and those over the budget are told when to come back", async () => {
@@ -76,7 +73,8 @@ test("9.7.2 of 5000 requests at once each is answered exactly once, and those ov
   await raw.write(Buffer.concat(ids.map((id) => echo(id))));
   await raw.response("n4999");
   const answers = raw.answers.filter(({ type, id }) => type === "res" && id !== "connect");
-  expect(answers.map(({ id }) => id).sort()).toEqual(ids.sort());
+  expect(answers).toHaveLength(ids.length);
+  expect(new Set(answers.map(({ id }) => id))).toEqual(new Set(ids));
   const refused = answers.filter(({ error }) => error!.code === "UNAVAILABLE");
   expect(refused.length).toBeGreaterThan(0);
   for (const { error } of refused) expect(error).toMatchObject({ retryable: true, retryAfterMs: expect.any(Number) as number });

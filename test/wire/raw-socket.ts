@@ -67,10 +67,17 @@ function patient<T>(promise: Promise<T>, what: string, seen: () => string): Prom
   return Promise.race([promise, late.promise]).finally(() => clearTimeout(timer));
 }
 
+/** There is room for more, or nobody to read it. */
+function drained(socket: Socket): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  socket.on("drain", resolve).on("close", resolve);
+  return promise.finally(() => socket.off("drain", resolve).off("close", resolve));
+}
+
 async function writeAll(socket: Socket, bytes: Buffer, pieces: number): Promise<void> {
   for (let at = 0; at < bytes.length && !socket.destroyed; at += pieces) {
     const more = socket.write(bytes.subarray(at, at + pieces));
-    if (!more) await Promise.race([once(socket, "drain"), once(socket, "close")]);
+    if (!more) await drained(socket);
     // The next turn of the loop: with TCP_NODELAY each chunk is a segment of its own.
     else if (at + pieces < bytes.length) await new Promise(setImmediate);
   }

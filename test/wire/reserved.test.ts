@@ -18,7 +18,7 @@ const bits: Case[] = [1, 2, 3, 4, 5, 6, 7].flatMap((rsv) =>
     send: [echo("before"), ping("before")],
     answers: ["before"],
     pongs: ["before"],
-    then: [clientFrame(opcode, payload, { rsv }), ping("after"), echo("after")],
+    later: [clientFrame(opcode, payload, { rsv }), ping("after"), echo("after")],
     close: FAILED,
   })),
 );
@@ -28,7 +28,7 @@ const opcodes: Case[] = [3, 4, 5, 6, 7, 11, 12, 13, 14, 15].flatMap((opcode) =>
     name: `4.${opcode < 8 ? 1 : 2} opcode ${opcode} ${payload === "" ? "without" : "with"} payload fails the connection`,
     send: [echo("before")],
     answers: ["before"],
-    then: [clientFrame(opcode, payload), ping("after")],
+    later: [clientFrame(opcode, payload), ping("after")],
     close: FAILED,
   })),
 );
@@ -40,7 +40,7 @@ testCases(gateway, [
     name: `4.3 a ${kind} frame without mask fails the connection`,
     send: [echo("before")],
     answers: ["before"],
-    then: [clientFrame(opcode, payload, { mask: false }), ping("after")],
+    later: [clientFrame(opcode, payload, { mask: false }), ping("after")],
     close: FAILED,
   })),
 ]);

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, rmSync } from "node:fs";
 import { createDevice, type TestDevice } from "../harness/auth.ts";
 import { makePlace, type GatewayProcess } from "../harness/gateway-process.ts";
 import { OPCODE } from "./frame.ts";
@@ -12,7 +12,6 @@ export interface WireGateway extends AsyncDisposable {
   readonly port: number;
   readonly device: TestDevice;
   readonly token: string;
-  readonly stateDir: string;
   /** After the challenge, before hello. */
   stranger(): Promise<RawSocket>;
   /** After hello, with every scope. */
@@ -32,7 +31,6 @@ export async function startWireGateway(env: Readonly<Record<string, string>> = {
     port,
     device,
     token: TOKEN,
-    stateDir: place.stateDir,
     async stranger() {
       const raw = await openRaw(port);
       await nonceOf(raw);
@@ -49,6 +47,9 @@ export async function startWireGateway(env: Readonly<Record<string, string>> = {
       const [, pages] = readFileSync(`/proc/${started.child.pid}/statm`, "utf8").split(" ");
       return Number(pages) * 4096;
     },
-    [Symbol.asyncDispose]: () => started[Symbol.asyncDispose](),
+    async [Symbol.asyncDispose]() {
+      await started[Symbol.asyncDispose]();
+      rmSync(place.home, { recursive: true, force: true });
+    },
   };
 }

@@ -13,23 +13,20 @@ async function headOf(text: string): Promise<string> {
   return head;
 }
 
-test.each<readonly [string, Readonly<Record<string, string | undefined>>, string?]>([
-  ["headers in other capitals", { connection: "keep-alive, UPGRADE", upgrade: "WebSocket" }],
+test.each<readonly [string, Readonly<Record<string, string | undefined>>, string | undefined]>([
+  ["headers in other capitals", { connection: "keep-alive, UPGRADE", upgrade: "WebSocket" }, undefined],
   ["any path", {}, "GET /any/path?with=query HTTP/1.1"],
-  ["an origin, which the handshake looks at", { origin: "https://elsewhere.example" }],
-  ["version 8, which has the same frames", { "sec-websocket-version": "8" }],
+  ["an origin, which the handshake looks at", { origin: "https://elsewhere.example" }, undefined],
+  ["version 8, which has the same frames", { "sec-websocket-version": "8" }, undefined],
 ])("an upgrade with %s is taken", async (_, over, line) => {
   expect(await headOf(upgradeRequest(over, line))).toMatch(/^HTTP\/1\.1 101 .*sec-websocket-accept: s3pPLMBiTxaQ9kYGzzhZRbK\+xOo=/is);
 });
 
-test.each([["permessage-deflate; client_max_window_bits"], ["x-webkit-deflate-frame"], ['"broken;;,']])(
-  "extensions are not negotiated: %s",
-  async (offer) => {
-    const head = await headOf(upgradeRequest({ "sec-websocket-extensions": offer }));
-    expect(head).toMatch(/^HTTP\/1\.1 101 /);
-    expect(head).not.toMatch(/sec-websocket-extensions/i);
-  },
-);
+test.each([["permessage-deflate; client_max_window_bits"], ["x-webkit-deflate-frame"], ['"broken;;,']])("extensions are not negotiated: %s", async (offer) => {
+  const head = await headOf(upgradeRequest({ "sec-websocket-extensions": offer }));
+  expect(head).toMatch(/^HTTP\/1\.1 101 /);
+  expect(head).not.toMatch(/sec-websocket-extensions/i);
+});
 
 test.each<readonly [string, string, number]>([
   ["without a key", upgradeRequest({ "sec-websocket-key": undefined }), 400],

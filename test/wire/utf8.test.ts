@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { clientFrame, closePayload, OPCODE } from "./frame.ts";
-import { echoText, expectClosed, inFragments, testCases, wireGateway, type Case } from "./conversation.ts";
+import { echoText, expectClosed, inFragments, octetsOf, testCases, wireGateway, type Case } from "./conversation.ts";
 
 const gateway = wireGateway();
 
@@ -11,7 +11,6 @@ const [before, after] = echoText(MARK).split(MARK) as [string, string];
 
 /** A request whose id holds these octets. */
 const holding = (octets: Buffer): Buffer => Buffer.concat([Buffer.from(before), octets, Buffer.from(after)]);
-const octetsOf = (bytes: Buffer): Buffer[] => Array.from(bytes, (byte) => Buffer.from([byte]));
 
 const VALID: readonly (readonly [string, string])[] = [
   ["6.2.1 letters", "Hello-µ@ßöäüàá-UTF-8!!"],
@@ -79,9 +78,14 @@ const valid: Case[] = VALID.flatMap(([name, text]) => {
 const invalid: Case[] = INVALID.flatMap(([name, octets]) => {
   const bytes = holding(hex(octets));
   return [
-    { name: `${name} fails the connection`, then: [clientFrame(OPCODE.text, bytes)], close: FAILED },
-    { name: `${name} in frames of one octet fails the connection`, then: inFragments(octetsOf(bytes)), close: FAILED, pieces: [1 << 30] },
-    { name: `${name} cut off by the end of the message fails the connection`, then: [clientFrame(OPCODE.text, hex(octets))], close: FAILED, pieces: [1 << 30] },
+    { name: `${name} fails the connection`, later: [clientFrame(OPCODE.text, bytes)], close: FAILED },
+    { name: `${name} in frames of one octet fails the connection`, later: inFragments(octetsOf(bytes)), close: FAILED, pieces: [1 << 30] },
+    {
+      name: `${name} cut off by the end of the message fails the connection`,
+      later: [clientFrame(OPCODE.text, hex(octets))],
+      close: FAILED,
+      pieces: [1 << 30],
+    },
   ];
 });
 
@@ -90,12 +94,16 @@ testCases(gateway, [
   ...invalid,
   {
     name: "6.4.1 an octet that can never be right fails the connection by the end of its message at the latest",
-    then: inFragments([hex("ceba e1bdb9 cf83 cebc ceb5"), hex("f4908080"), "edited"]),
+    later: inFragments([hex("ceba e1bdb9 cf83 cebc ceb5"), hex("f4908080"), "edited"]),
     close: FAILED,
   },
   { name: "6.25.1 a pong with octets that are no UTF-8 is no text", send: [clientFrame(OPCODE.pong, hex("ff fe 80"))] },
   { name: "6.25.2 a binary message with octets that are no UTF-8 is no text", send: [clientFrame(OPCODE.binary, hex("ff fe 80"))] },
-  { name: "6.25.3 half a surrogate escaped in JSON is text, and comes back escaped", send: [clientFrame(OPCODE.text, `${before}\\ud800${after}`)], answers: ["\ud800"] },
+  {
+    name: "6.25.3 half a surrogate escaped in JSON is text, and comes back escaped",
+    send: [clientFrame(OPCODE.text, `${before}\\ud800${after}`)],
+    answers: ["\ud800"],
+  },
 ]);
 
 test("6.26.1 text that is not UTF-8 ends the handshake", async () => {

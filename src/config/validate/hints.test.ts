@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { configSchema } from "../schema/index.ts";
-import { exportSchema, isSensitivePath, uiHints, validate, type ConfigSections } from "./index.ts";
+import { uiHints } from "./hints.ts";
+import { isSensitivePath, validate, type ConfigSections } from "./index.ts";
+import { exportSchema } from "./schema-export.ts";
 
 const hints = uiHints(configSchema);
 const sections: ConfigSections = {

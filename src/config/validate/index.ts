@@ -2,10 +2,8 @@
 export { validateConfig } from "./config.ts";
 export { applyDefaults } from "./defaults.ts";
 export { parseDuration, parseSize } from "./durations.ts";
-export { uiHints } from "./hints.ts";
 export { formatIssue, formatPath, type Issue } from "./issue.ts";
 export type { ConfigSections, JsonSchema, JsonSchemaNode } from "./json-schema.ts";
 export { applyLoadDefaults } from "./load-defaults.ts";
-export { exportSchema } from "./schema-export.ts";
 export { isSensitivePath } from "./sensitive.ts";
 export { validate } from "./walk.ts";

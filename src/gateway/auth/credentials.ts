@@ -78,7 +78,7 @@ export function isShared(verdict: SecretVerdict): boolean {
 export function createCredentialCheck({ settings, budget, runSecret, whois }: CredentialsDeps): (proof: Proof) => Promise<SecretVerdict> {
   return async (proof) => {
     const { credentials, peer } = proof;
-    const exempt = peer.direct && settings().rateLimit.exemptLoopback;
+    const exempt = peer.local && settings().rateLimit.exemptLoopback;
     const locked = (): SecretVerdict | undefined => {
       const retryAfterMs = exempt ? undefined : budget.lockedFor(peer.budgetKey);
       return retryAfterMs === undefined ? undefined : { ok: false, reason: "rate_limited", retryAfterMs };

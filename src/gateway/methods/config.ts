@@ -1,4 +1,4 @@
-import { exportSchema, uiHints, type Config } from "../../config/index.ts";
+import { describeSchema, type Config } from "../../config/index.ts";
 import type { MethodParams, MethodResult } from "../../protocol/index.ts";
 import { changeFile, editOf } from "./config/change.ts";
 import { shownConfig } from "./config/shown.ts";
@@ -23,9 +23,9 @@ function shownConfigOf(config: Config): unknown {
   return config.shown().config;
 }
 
-function schema({ clock, version }: ConfigDeps): MethodResult<"config.schema"> {
-  const exported = exportSchema();
-  return { schema: exported, uiHints: uiHints(exported), version, generatedAt: new Date(clock.now()).toISOString() };
+async function schema({ clock, version }: ConfigDeps): Promise<MethodResult<"config.schema">> {
+  const described = await describeSchema();
+  return { schema: described.schema, uiHints: described.hints, version, generatedAt: new Date(clock.now()).toISOString() };
 }
 
 async function set(params: MethodParams<"config.set">, { config }: ConfigDeps, { caller }: CallContext): Promise<MethodResult<"config.set">> {

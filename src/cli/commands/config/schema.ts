@@ -1,4 +1,4 @@
-import { exportSchema, uiHints } from "../../../config/index.ts";
+import { describeSchema } from "../../../config/index.ts";
 import { defineCommand, JSON_OPTION } from "../../command.ts";
 import { printJson } from "../../io.ts";
 
@@ -8,8 +8,8 @@ export const schema = defineCommand({
     { line: "openclaw config schema > openclaw.schema.json", does: "for an editor's completion" },
     { line: "openclaw config schema --hints", does: "label, help, sensitive, advanced of every key" },
   ],
-  run({ io, values }) {
-    printJson(io, values.hints ? uiHints(exportSchema()) : exportSchema());
-    return Promise.resolve();
+  async run({ io, values }) {
+    const { schema: described, hints } = await describeSchema();
+    printJson(io, values.hints ? hints : described);
   },
 });

@@ -14,10 +14,8 @@ export interface Peer {
   readonly forwarded: boolean;
   /** Name in the Host header, without port and brackets, lower case; empty when there is none. */
   readonly hostName: string;
-  /** From this machine and to this machine, with nothing in between that is not trusted. */
+  /** From this machine and to this machine by a name of its own, with nothing in between that is not trusted: the only kind that a lockout may leave out. */
   readonly local: boolean;
-  /** A request that came straight from this machine: the only kind that a lockout may leave out. */
-  readonly direct: boolean;
   /** What failures are counted under: the address, for IPv6 its /64. */
   readonly budgetKey: string;
 }
@@ -76,7 +74,6 @@ export function peerOf(request: PeerRequest, trustedProxies: readonly AddressRan
     forwarded,
     hostName,
     local: loopback && isLocalName(hostName) && (!forwarded || trustedProxy),
-    direct: loopback && (!forwarded || trustedProxy),
     budgetKey: client?.network ?? "unknown",
   };
 }

@@ -31,10 +31,13 @@ export function mainSessionKey({ defaultAgentId, mainKey, scope }: KeySettings, 
   return scope === "global" ? "global" : `agent:${agentId}:${mainKey}`;
 }
 
+/** An agent's id is the name of a folder in the state folder. */
+const AGENT_ID = /^[a-z0-9][a-z0-9._-]{0,127}$/;
+
 /** The one spelling of a session key: lower case, `agent:<id>:<rest>`, or `global` and `unknown`. */
 export function canonicalKey(key: string, settings: KeySettings): string {
   const canonical = canonicalSessionKey(key, settings);
-  if (canonical === undefined) throw new AppError("INVALID_INPUT", `malformed session key "${key}"`);
+  if (canonical === undefined || !AGENT_ID.test(agentOf(canonical, settings))) throw new AppError("INVALID_INPUT", `malformed session key "${key}"`);
   return canonical;
 }
 

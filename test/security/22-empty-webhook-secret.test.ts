@@ -1,0 +1,62 @@
+import { expect, test } from "vitest";
+import { visit } from "../harness/device-client.ts";
+import { makePlace } from "../harness/gateway-process.ts";
+import { ask, bearer, configText, start, TOKEN, type StartConfig } from "./start.ts";
+
+const EMPTY = ["", " ", "\t\n"];
+
+test.each([
+  ["no token", { hooks: { enabled: true } }],
+  ["an empty token", { hooks: { enabled: true, token: "" } }],
+  ["a blank token", { hooks: { enabled: true, token: "   " } }],
+  ["the gateway's own token", { hooks: { enabled: true, token: TOKEN } }],
+  ["the root as their path", { hooks: { enabled: true, token: "hook-token-0123456789", path: "/" } }],
+] satisfies [string, StartConfig][])("22: with hooks on and %s the gateway does not start, and says which setting to change", async (_name, config) => {
+  const place = makePlace();
+  place.configure(configText(config));
+  await using gateway = await place.gateway();
+  expect((await gateway.exited).code).toBe(1);
+  expect(gateway.output()).toMatch(/hooks\.(?:token|path)/);
+  expect(gateway.output()).not.toContain(TOKEN);
+});
+
+test("22: a token that is emptied while running opens nothing", async () => {
+  const secret = "hook-token-0123456789";
+  await using gateway = await start({ hooks: { enabled: true, token: secret } });
+  const post = (headers: Record<string, string>) => ask(gateway.url, "/hooks/wake", { method: "POST", headers, body: "{}" });
+  expect((await post(bearer(secret))).status).toBe(503);
+  gateway.place.configure(configText({ hooks: { enabled: true, token: "" } }));
+  await gateway.process.waitFor(/configuration changed|config reload skipped/);
+  const skipped = gateway.process.output().includes("config reload skipped");
+  for (const value of ["", " ", "undefined", "null", "[object Object]"]) {
+    for (const headers of [{ authorization: `Bearer ${value}` }, { "x-openclaw-token": value }, {}] as Record<string, string>[])
+      expect([401, 429]).toContain((await post(headers)).status);
+  }
+  // A configuration that would open the door is not taken over; then the old secret still counts, else none does.
+  if (!skipped) expect((await post(bearer(secret))).status).not.toBe(503);
+});
+
+test.each(EMPTY.map((token) => ({ token, name: JSON.stringify(token) })))(
+  "22: $name as the gateway's own token is no token: one is made, and an empty one opens nothing",
+  async ({ token }) => {
+    await using gateway = await start({ gateway: { auth: { token } } });
+    for (const value of ["", " ", "undefined"]) {
+      await using client = await visit(gateway.url, { token: value, scopes: ["operator.admin"] });
+      expect(client.answer.ok).toBe(false);
+      expect((await ask(gateway.url, "/v1/models", { headers: { authorization: `Bearer ${value}` } })).status).toBe(401);
+    }
+    expect((await ask(gateway.url, "/v1/models")).status).toBe(401);
+  },
+);
+
+test("22: password mode without a password lets nobody in", async () => {
+  const place = makePlace();
+  place.configure(configText({ gateway: { auth: { mode: "password" } } }));
+  await using gateway = await place.gateway();
+  if (gateway.url === undefined) return expect(gateway.output()).toContain("gateway.auth");
+  for (const password of [undefined, "", "undefined", "null"]) {
+    await using client = await visit(gateway.url, { password, scopes: ["operator.admin"] });
+    expect(client.answer.ok).toBe(false);
+    expect((await ask(gateway.url, "/v1/models", { headers: { authorization: `Bearer ${password ?? ""}` } })).status).toBe(401);
+  }
+});

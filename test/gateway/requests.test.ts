@@ -158,20 +158,6 @@ test("too many open requests are refused with a hint, the others are answered", 
   expect(answers.filter((answer) => answer.ok)).toHaveLength(512);
 });
 
-test("a flood is slowed down by answers that say when to come back", async () => {
-  await using client = await connected();
-  const messages: NonNullable<Frame["error"]>[] = [];
-  for (let batch = 0; batch < 40; batch += 1) {
-    const all = Array.from({ length: 200 }, (_, index) => client.request("nope", undefined, `b${batch}n${index}`));
-    messages.push(...(await Promise.all(all)).map((answer) => answer.error!));
-    if (messages.at(-1)!.retryable) break;
-  }
-  const limited = messages.filter((error) => error.message.startsWith("too many requests"));
-  expect(limited.length).toBeGreaterThan(0);
-  expect(limited[0]).toMatchObject({ code: "UNAVAILABLE", retryable: true, retryAfterMs: expect.any(Number) });
-  expect(messages.filter((error) => error.message === "unknown method: nope").length).toBeGreaterThanOrEqual(1000);
-});
-
 test("a frame over 25 MiB closes the connection with 1009", async () => {
   await using client = await connected();
   client.send("x".repeat(26_214_401));

@@ -5,8 +5,8 @@ import type { Admitted, AuthMethod } from "../auth/index.ts";
 import type { Caller } from "../methods/index.ts";
 import type { Client, Connection } from "./connection.ts";
 
-/** Requests that one connection may send at once, and per second in the long run. */
-export const REQUEST_BURST = 1000;
+/** Requests that one connection may send at once, and per second in the long run: above what the gateway answers to one that waits for its answers. */
+export const REQUEST_BURST = 100_000;
 /** Requests that one connection may have open. */
 export const MAX_IN_FLIGHT = 512;
 

@@ -1,3 +1,4 @@
+import { clip } from "../../base/text.ts";
 import { AppError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log/logger.ts";
 import { covers, METHODS, type MethodName, type Validators } from "../../protocol/index.ts";
@@ -65,7 +66,7 @@ export function createDispatcher({ handlers, store, log, validators, stopping }:
       // What is not declared needs admin, so that nobody else learns which methods there are.
       const { role, scopes } = context.caller;
       if (role !== "operator") return invalidRequest(`unauthorized role: ${role}`);
-      return invalidRequest(covers(scopes, "operator.admin") ? `unknown method: ${method}` : "missing scope: operator.admin");
+      return invalidRequest(covers(scopes, "operator.admin") ? `unknown method: ${clip(method, 100)}` : "missing scope: operator.admin");
     }
     const refused = refusal(method, context.caller);
     if (refused !== undefined) return invalidRequest(refused);

@@ -36,6 +36,7 @@ export interface NodePairingDeps {
 
 const rowId = (nodeId: string): string => `${NODE_PREFIX}${nodeId}`;
 const ROLE = "node";
+const MAX_PENDING = 500;
 
 type Fields = Readonly<Record<string, unknown>>;
 const fieldsOf = (data: unknown): Fields => (typeof data === "object" && data !== null ? (data as Fields) : {});
@@ -73,6 +74,10 @@ export function createNodePairing({ store, clock, ids, random }: NodePairingDeps
   return {
     async request(params) {
       const { nodeId, idempotencyKey: _, ...fields } = params;
+      const pending = await waiting();
+      if (pending.length >= MAX_PENDING && !pending.some((row) => row.subject === nodeId)) {
+        throw new AppError("OVERLOADED", `${MAX_PENDING} nodes already wait for approval; approve or reject some, or wait 5 minutes`);
+      }
       const isRepair = (await store.read("devices.get", { id: rowId(nodeId) })) !== undefined;
       const { created, request: row } = await store.write("pairing.request", {
         id: ids.uuid(),

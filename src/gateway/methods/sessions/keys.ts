@@ -1,4 +1,5 @@
 import { AppError } from "../../../base/errors.ts";
+import { clip } from "../../../base/text.ts";
 import type { OpenClawConfig } from "../../../config/index.ts";
 import { canonicalSessionKey } from "../../../protocol/index.ts";
 
@@ -34,10 +35,13 @@ export function mainSessionKey({ defaultAgentId, mainKey, scope }: KeySettings, 
 /** An agent's id is the name of a folder in the state folder. */
 const AGENT_ID = /^[a-z0-9][a-z0-9._-]{0,127}$/;
 
+/** Longer than any platform's ids make it. */
+const MAX_KEY = 1024;
+
 /** The one spelling of a session key: lower case, `agent:<id>:<rest>`, or `global` and `unknown`. */
 export function canonicalKey(key: string, settings: KeySettings): string {
-  const canonical = canonicalSessionKey(key, settings);
-  if (canonical === undefined || !AGENT_ID.test(agentOf(canonical, settings))) throw new AppError("INVALID_INPUT", `malformed session key "${key}"`);
+  const canonical = key.length > MAX_KEY ? undefined : canonicalSessionKey(key, settings);
+  if (canonical === undefined || !AGENT_ID.test(agentOf(canonical, settings))) throw new AppError("INVALID_INPUT", `malformed session key "${clip(key, 300)}"`);
   return canonical;
 }
 

@@ -52,7 +52,10 @@ await bundle.write({
     includeDependenciesRecursively: false,
     groups: [
       // The first that fits takes a file; the order is from what everything needs to what one command needs.
-      { name: "base", test: /src\/base\/(?:errors|text|files|clock|failpoints)\.ts|src\/store\/(?:retention|sqlite\/failure|projection\/place)\.ts/ },
+      {
+        name: "base",
+        test: /src\/base\/(?:errors|text|files|clock|failpoints)\.ts|src\/store\/(?:retention|sqlite\/failure|projection\/place)\.ts|src\/protocol\/transcript\.ts/,
+      },
       {
         name: "frame",
         test: /src\/cli\/(?:arguments|command|dispatch|failure|help|io|output\/style|output\/table|commands\/index)\.ts|src\/config\/(?:env|paths|profile|value)\.ts/,

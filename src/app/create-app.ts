@@ -64,24 +64,24 @@ export async function createApp(options: AppOptions): Promise<App> {
   let store: Store | undefined;
   let broken = snapshot.source === "last-good" ? snapshot.reason : undefined;
   const health = (): HealthReport => reportHealth({ ...options, startedAt, now: clock.now, config, brokenFile: () => broken, store });
-  // Side by side: the store opens in its own thread, and what answers is loaded. Until all is done, health says "starting" and nothing is accepted.
-  const [opened, listening, hub] = await Promise.allSettled([
+  // Side by side: the store opens in its own thread. Until all is done, health says "starting" and nothing is accepted.
+  const [opened, listening] = await Promise.allSettled([
     openStore({ stateDir, clock, thread: options.storeThread, log: (message, details) => log.room("store").warn(message, details) }).then(
       (open) => (store = stack.use(open)),
     ),
     openServer({ settings: serverSettings(config, options), log: log.room("gateway"), stateDir, env: options.env, early: answerEarly(health) }).then((open) =>
       stack.use(open),
     ),
-    import("./open-gateway.ts"),
   ]);
   if (opened.status === "rejected") throw opened.reason;
   if (listening.status === "rejected") throw listening.reason;
-  if (hub.status === "rejected") throw hub.reason;
+  log.debug("the configuration is loaded, the store is open");
   const failure = Promise.withResolvers<string>();
   stack.use(opened.value.onFailure((found) => failure.resolve(found.message)));
   stack.use(scheduleMaintenance({ store: opened.value, clock, log: log.room("store"), config: () => config.current }));
   const { env, version } = options;
-  const gateway = await hub.value.openGateway(
+  const { openGateway } = await import("./open-gateway.ts");
+  const gateway = await openGateway(
     { config, store: opened.value, server: listening.value, health, clock, ids, random: systemRandom, log, env, version, runSecret, logFile: logging.path },
     stack,
   );

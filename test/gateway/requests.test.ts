@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { AppError } from "../../src/base/errors.ts";
 import type { Handlers } from "../../src/gateway/index.ts";
-import { openClient, type Frame } from "../harness/gateway-client.ts";
+import { openClient } from "../harness/gateway-client.ts";
 import { startGateway, type Started } from "./start.ts";
 
 let started: Started;

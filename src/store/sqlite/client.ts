@@ -6,7 +6,7 @@ import type { ReadKind, Write } from "../areas/index.ts";
 import { resolveRetention } from "../retention.ts";
 import type { CommitOptions, Store } from "../store.ts";
 import { errorFrom } from "./failure.ts";
-import { HEAVY_READS, type OpenRequest, type Reply } from "./messages.ts";
+import { isHeavy, type OpenRequest, type Reply } from "./messages.ts";
 import { createHeavyReads } from "./reads.ts";
 import { createSender, type Control, type Sender } from "./sender.ts";
 import { createStanding, type Standing } from "./standing.ts";
@@ -110,7 +110,7 @@ function createStore({ options, standing, waiting, sender, heavy, gone, alive }:
   async function read(kind: ReadKind, input: unknown): Promise<unknown> {
     const error = standing.closed();
     if (error) throw error;
-    return HEAVY_READS.has(kind) ? heavy.read(kind, input) : sender.read(kind, input);
+    return isHeavy(kind, input) ? heavy.read(kind, input) : sender.read(kind, input);
   }
 
   async function ask<T>(control: Control): Promise<T> {

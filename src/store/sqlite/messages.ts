@@ -37,7 +37,7 @@ export type Reply =
   | { readonly type: "log"; readonly message: string; readonly details: Readonly<Record<string, unknown>> | undefined };
 
 /** Reads that walk many rows: they go to a thread of their own, so that no commit waits for them. */
-export const HEAVY_READS: ReadonlySet<ReadKind> = new Set<ReadKind>([
+const HEAVY_READS: ReadonlySet<ReadKind> = new Set<ReadKind>([
   "inbox.find",
   "inbox.recent",
   "outbox.recent",
@@ -47,3 +47,13 @@ export const HEAVY_READS: ReadonlySet<ReadKind> = new Set<ReadKind>([
   "usage.points",
   "imports.list",
 ]);
+
+/** So few rows are quicker read at once than a thread is started for them. */
+const FEW_ROWS = 50;
+
+/** True when a read goes to the thread for long ones. */
+export function isHeavy(kind: ReadKind, input: unknown): boolean {
+  if (!HEAVY_READS.has(kind)) return false;
+  const { limit, search } = (input ?? {}) as { readonly limit?: unknown; readonly search?: unknown };
+  return !(kind === "sessions.list" && typeof limit === "number" && limit <= FEW_ROWS && search === undefined);
+}

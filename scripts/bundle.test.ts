@@ -1,0 +1,29 @@
+import { readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+
+const DIST = fileURLToPath(new URL("../dist", import.meta.url));
+
+/** Everything that is loaded with a file of the bundle before anything runs. */
+function loadedWith(file: string, seen = new Map<string, number>()): Map<string, number> {
+  if (seen.has(file)) return seen;
+  const text = readFileSync(file, "utf8");
+  seen.set(file, text.length);
+  for (const [, target] of text.matchAll(/^(?:import|export)[^"'\n]*["'](\.[^"']+)["'];?$/gm)) loadedWith(join(dirname(file), target!), seen);
+  return seen;
+}
+
+const names = (files: Map<string, number>): string[] => [...files.keys()].map((file) => file.replace(/^.*\//, "").replace(/-[\w-]{8}\.js$/, ""));
+
+test("the store's thread loads the store and nothing of the gateway or the configuration", () => {
+  const loaded = names(loadedWith(join(DIST, "store-worker.js")));
+  expect(loaded).not.toContain("hub");
+  expect(loaded).not.toContain("app");
+  expect(loaded).not.toContain("config");
+});
+
+test("the command line itself is small: commands bring their own code", () => {
+  const loaded = loadedWith(join(DIST, "cli.js"));
+  expect([...loaded.values()].reduce((sum, size) => sum + size, 0)).toBeLessThan(100_000);
+});

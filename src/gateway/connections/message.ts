@@ -1,7 +1,7 @@
 /** Deeper than any documented parameter, shallow enough for every recursive walk. */
 const MAX_DEPTH = 128;
 /** Values in one frame. More take hundreds of megabytes once they are parsed. */
-const MAX_VALUES = 1_000_000;
+const MAX_VALUES = 2_000_000;
 /** Texts shorter than this cannot be nested too deeply. */
 const SHALLOW = MAX_DEPTH * 2;
 const QUOTE = 0x22;

@@ -3,12 +3,13 @@ import { AppError } from "../../base/errors.ts";
 import { storeError } from "./failure.ts";
 
 /**
- * Pages in the log: above the first they are moved when nobody writes for a while, above the second in any case. A thousand pages take
- * about 3 ms to move; ten thousand would make one commit in a hundred wait for 9 ms. A short log is also written over sooner, which syncs faster.
+ * Pages in the log: above the first they are moved when nobody writes for a while, above the second in any case. Moving some hundred pages takes
+ * 1 to 2 ms; thousands would give a higher rate, and make one commit in a hundred wait for several milliseconds more. A short log is also
+ * written over sooner, which syncs faster.
  */
 const QUIET_PAGES = 100;
 const QUIET_MS = 200;
-const BUSY_PAGES = 1000;
+const BUSY_PAGES = 400;
 
 export interface CheckpointsDeps {
   readonly sql: (text: string) => StatementSync;

@@ -26,7 +26,8 @@ CREATE TABLE inbox (
   received_at INTEGER NOT NULL,
   claimed_at INTEGER,
   settled_at INTEGER,
-  UNIQUE (channel, account, conversation, message_id)
+  -- Message ids grow on most platforms: first in the index they keep its writes together, and a message is found by its id alone.
+  UNIQUE (message_id, conversation, account, channel)
 );
 CREATE INDEX inbox_open ON inbox (id) WHERE state <> 'settled';
 CREATE INDEX inbox_turn ON inbox (turn_id) WHERE turn_id IS NOT NULL;

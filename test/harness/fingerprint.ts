@@ -3,7 +3,9 @@ import { existsSync, lstatSync, readdirSync, readFileSync, readlinkSync } from "
 import { join, relative } from "node:path";
 
 function describe(path: string): string {
-  const stat = lstatSync(path);
+  const stat = lstatSync(path, { throwIfNoEntry: false });
+  // A running gateway makes and moves files while we look.
+  if (!stat) return "gone";
   if (stat.isSymbolicLink()) return `-> ${readlinkSync(path)}`;
   if (stat.isDirectory()) return "folder";
   if (!stat.isFile()) return "no file";

@@ -1,0 +1,56 @@
+/** Words that all parts of the plugin room share. */
+
+/** Where a plugin was found; earlier in this list wins over later. */
+export const ORIGINS = ["config", "workspace", "global", "bundled"] as const;
+export type PluginOrigin = (typeof ORIGINS)[number];
+
+/** Something about a plugin that its user should know. */
+export interface PluginDiagnostic {
+  readonly level: "warn" | "error";
+  readonly message: string;
+  readonly pluginId?: string;
+  /** The file it is about. */
+  readonly source?: string;
+  /** In `source`, from 1. */
+  readonly line?: number;
+  /** For machines: `manifest-missing`, `sdk-names-missing`, `hook-unknown`, … */
+  readonly code?: string;
+}
+
+/** One plugin that was found, and what was decided about it, without loading any of its code. */
+export interface PluginEntry {
+  readonly id: string;
+  readonly name: string;
+  readonly version?: string;
+  readonly description?: string;
+  readonly origin: PluginOrigin;
+  /** Folder that the plugin may not leave. */
+  readonly rootDir: string;
+  /** Absolute file to import. */
+  readonly source: string;
+  readonly manifest: PluginManifest;
+  readonly enabled: boolean;
+  /** Why: for a plugin that is off always, for one that is on where it is not the default. */
+  readonly reason?: string;
+  /** Broken before any code was looked at: manifest, configuration. */
+  readonly error?: string;
+  /** `plugins.entries.<id>.config` as it stands in the configuration. */
+  readonly pluginConfig?: Readonly<Record<string, unknown>>;
+}
+
+/** `openclaw.plugin.json`. */
+export interface PluginManifest {
+  readonly id: string;
+  readonly configSchema: Readonly<Record<string, unknown>>;
+  readonly name?: string;
+  readonly description?: string;
+  readonly version?: string;
+  readonly kind?: string | readonly string[];
+  readonly channels?: readonly string[];
+  readonly providers?: readonly string[];
+  readonly skills?: readonly string[];
+  readonly uiHints?: Readonly<Record<string, { readonly label?: string; readonly help?: string; readonly advanced?: boolean; readonly sensitive?: boolean; readonly placeholder?: string }>>;
+  readonly contracts?: Readonly<Record<string, readonly string[]>>;
+  /** Everything else that stands in the file. */
+  readonly rest: Readonly<Record<string, unknown>>;
+}

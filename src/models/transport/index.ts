@@ -1,0 +1,1 @@
+export { streamCall, type Fetch, type ResponseFacts, type StreamOptions } from "./stream.ts";

@@ -1,0 +1,162 @@
+import { messageOf } from "../../base/errors.ts";
+import type { Clock } from "../../base/clock.ts";
+import { modelFailed, type FailurePhase, type ModelFailure } from "../failure.ts";
+import type { EncodedRequest, ModelEvent, StreamEvent, WireFormat, WireReader, WireRequest } from "../wire/format.ts";
+import { failedResponse, networkFailure } from "./response-error.ts";
+import { createLineParser, createSseParser, type EventParser } from "./sse.ts";
+
+export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+
+export interface StreamOptions {
+  readonly clock: Clock;
+  readonly signal?: AbortSignal | undefined;
+  /** Longest wait for the first byte of the answer's head. */
+  readonly headersMs: number;
+  /** Longest time without anything that moves the answer on; keep-alives do not. */
+  readonly progressMs: number;
+  readonly fetch?: Fetch;
+  /** Sees every event of the provider before it is read. */
+  readonly onRaw?: (event: StreamEvent) => void;
+  /** Told once, when the answer's head is there. */
+  readonly onResponse?: (facts: ResponseFacts) => void;
+}
+
+export interface ResponseFacts {
+  readonly status: number;
+  readonly requestId?: string;
+  /** Milliseconds from the request to the answer's head. */
+  readonly headersMs: number;
+}
+
+const REQUEST_ID_HEADERS = ["request-id", "x-request-id", "x-goog-request-id", "cf-ray"];
+
+/**
+ * One call over the network as a stream of events, the last of which is `end`. Throws `MODEL_FAILED` for everything that goes wrong. The request's bytes are sent as they
+ * are and can be sent again.
+ */
+export async function* streamCall(
+  format: WireFormat,
+  request: WireRequest,
+  encoded: EncodedRequest,
+  options: StreamOptions,
+): AsyncGenerator<ModelEvent, void, void> {
+  const watch = createWatch(options);
+  let content = false;
+  try {
+    const response = await open(encoded, watch, options);
+    const reader = format.reader(request, { now: options.clock.now() });
+    for await (const events of read(response, format, reader, options)) {
+      if (events.length === 0) continue;
+      watch.progress();
+      for (const event of events) {
+        content = true;
+        yield event;
+      }
+      if (reader.done) return;
+    }
+    yield* reader.end();
+  } catch (error) {
+    throw watch.explain(error, content);
+  } finally {
+    watch[Symbol.dispose]();
+  }
+}
+
+interface Watch extends Disposable {
+  readonly signal: AbortSignal;
+  phase: FailurePhase;
+  requestId: string | undefined;
+  /** From now on the budget is the stream's. */
+  opened(): void;
+  progress(): void;
+  explain(error: unknown, afterContent: boolean): unknown;
+}
+
+function createWatch({ clock, signal, headersMs, progressMs }: StreamOptions): Watch {
+  const controller = new AbortController();
+  let hung: string | undefined;
+  let last = clock.monotonic();
+  let timer: Disposable | undefined;
+  const give = (text: string): void => {
+    hung = text;
+    controller.abort();
+  };
+  // One timer that looks whether there was progress, instead of one per event.
+  const look = (): void => {
+    const left = last + progressMs - clock.monotonic();
+    if (left <= 0) give(`no progress for ${Math.round(progressMs / 1000)} s`);
+    else timer = clock.after(left, look);
+  };
+  const onAbort = (): void => controller.abort(signal?.reason);
+  if (signal?.aborted) onAbort();
+  else signal?.addEventListener("abort", onAbort, { once: true });
+  timer = clock.after(headersMs, () => give(`no answer within ${Math.round(headersMs / 1000)} s`));
+  return {
+    signal: controller.signal,
+    phase: "connect",
+    requestId: undefined,
+    opened() {
+      timer?.[Symbol.dispose]();
+      last = clock.monotonic();
+      timer = clock.after(progressMs, look);
+    },
+    progress() {
+      last = clock.monotonic();
+    },
+    explain(error, afterContent) {
+      const facts: Partial<ModelFailure> = {
+        ...(afterContent ? { afterContent } : {}),
+        ...(this.requestId === undefined ? {} : { requestId: this.requestId }),
+      };
+      if (hung !== undefined) return modelFailed({ phase: this.phase, text: hung, hung: true, ...facts }, error);
+      if (signal?.aborted) return modelFailed({ phase: this.phase, text: "the call was aborted", aborted: true, ...facts }, error);
+      return networkFailure(error, this.phase, facts);
+    },
+    [Symbol.dispose]() {
+      timer?.[Symbol.dispose]();
+      signal?.removeEventListener("abort", onAbort);
+      // Ends the connection when the reader stops early; harmless when it is over.
+      controller.abort();
+    },
+  };
+}
+
+async function open(encoded: EncodedRequest, watch: Watch, { clock, fetch = globalThis.fetch, onResponse }: StreamOptions): Promise<Response> {
+  const started = clock.monotonic();
+  const response = await fetch(encoded.url, { method: "POST", headers: encoded.headers, body: encoded.body, signal: watch.signal, redirect: "error" });
+  watch.phase = "headers";
+  const requestId = REQUEST_ID_HEADERS.map((name) => response.headers.get(name)).find((value) => value !== null);
+  watch.requestId = requestId ?? undefined;
+  onResponse?.({ status: response.status, headersMs: clock.monotonic() - started, ...(requestId ? { requestId } : {}) });
+  if (!response.ok) throw await failedResponse(response, clock.now());
+  watch.phase = "stream";
+  watch.opened();
+  return response;
+}
+
+async function* read(response: Response, format: WireFormat, reader: WireReader, { onRaw }: StreamOptions): AsyncGenerator<readonly ModelEvent[], void, void> {
+  const type = response.headers.get("content-type") ?? "";
+  if (format.framing === "sse" && /\bapplication\/json\b|\btext\/html\b/.test(type)) throw await failedResponse(response, 0);
+  if (!response.body) throw modelFailed({ phase: "stream", malformed: true, text: "the answer has no body" });
+  const parser: EventParser = format.framing === "sse" ? createSseParser() : createLineParser();
+  function* through(events: readonly StreamEvent[]): Generator<readonly ModelEvent[], void, void> {
+    for (const event of events) {
+      onRaw?.(event);
+      yield readOne(reader, event);
+    }
+  }
+  for await (const bytes of response.body) {
+    yield* through(parser.push(bytes));
+    if (reader.done) return;
+  }
+  yield* through(parser.end());
+}
+
+function readOne(reader: WireReader, event: StreamEvent): readonly ModelEvent[] {
+  try {
+    return reader.read(event);
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    throw modelFailed({ phase: "stream", malformed: true, text: `an event of the answer is no JSON: ${messageOf(error)}` }, error);
+  }
+}

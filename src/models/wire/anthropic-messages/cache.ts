@@ -1,0 +1,14 @@
+import type { WireRequest } from "../format.ts";
+
+export type CacheMark = { readonly cache_control?: { readonly type: "ephemeral"; readonly ttl?: "1h" } };
+
+const OLD_NAMES: Readonly<Record<string, "short" | "long">> = { "5m": "short", "1h": "long" };
+
+/** What is put on the system prompt and the last user block so that the provider keeps what is before it. */
+export function cacheMark({ model, params, cacheRetention }: WireRequest): CacheMark {
+  const asked = params?.["cacheRetention"] ?? OLD_NAMES[String(params?.["cacheControlTtl"])];
+  const retention = asked === "none" || asked === "short" || asked === "long" ? asked : (cacheRetention ?? (model.provider === "anthropic" ? "short" : "none"));
+  if (retention === "none") return {};
+  const long = retention === "long" && model.baseUrl.includes("api.anthropic.com");
+  return { cache_control: { type: "ephemeral", ...(long ? { ttl: "1h" as const } : {}) } };
+}

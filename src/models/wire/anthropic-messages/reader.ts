@@ -1,0 +1,128 @@
+import type { StopReason } from "../../../protocol/index.ts";
+import { modelFailed } from "../../failure.ts";
+import { words } from "../../transport/response-error.ts";
+import { Draft, type Tokens } from "../draft.ts";
+import type { ModelEvent, StreamEvent, WireReader, WireRequest } from "../format.ts";
+
+interface Counted {
+  readonly input_tokens?: number | null;
+  readonly output_tokens?: number | null;
+  readonly cache_read_input_tokens?: number | null;
+  readonly cache_creation_input_tokens?: number | null;
+}
+
+interface Event {
+  readonly type: string;
+  readonly index?: number;
+  readonly message?: { readonly usage?: Counted };
+  readonly content_block?: {
+    readonly type: string;
+    readonly id?: string;
+    readonly name?: string;
+    readonly text?: string;
+    readonly thinking?: string;
+    readonly data?: string;
+    readonly input?: unknown;
+  };
+  readonly delta?: {
+    readonly type?: string;
+    readonly text?: string;
+    readonly thinking?: string;
+    readonly signature?: string;
+    readonly partial_json?: string;
+    readonly stop_reason?: string | null;
+  };
+  readonly usage?: Counted;
+}
+
+const STOPS: Readonly<Record<string, StopReason>> = { end_turn: "stop", stop_sequence: "stop", pause_turn: "stop", max_tokens: "length", tool_use: "toolUse" };
+/** The provider's words for what other providers say with a status. */
+const STATUS: Readonly<Record<string, number>> = {
+  overloaded_error: 529,
+  rate_limit_error: 429,
+  authentication_error: 401,
+  permission_error: 403,
+  billing_error: 402,
+  invalid_request_error: 400,
+  api_error: 500,
+};
+
+export function anthropicReader(request: WireRequest, now: number): WireReader {
+  const draft = new Draft(request.model, now);
+  let stop: string | undefined;
+  let done = false;
+
+  function started({ index = 0, content_block: block }: Event): void {
+    if (block?.type === "text") draft.text(block.text ?? "", index);
+    else if (block?.type === "thinking") draft.thinking(block.thinking ?? "", index);
+    else if (block?.type === "redacted_thinking") draft.sign("thinking", block.data ?? "", index, { redacted: true });
+    else if (block?.type === "tool_use") {
+      draft.toolCall(index, { id: block.id, name: block.name });
+      // Servers that do not stream arguments put them here.
+      const input = block.input;
+      if (typeof input === "object" && input !== null && Object.keys(input).length > 0) draft.wholeArguments(index, input as Record<string, unknown>);
+    }
+  }
+
+  function changed({ index = 0, delta }: Event): void {
+    if (delta?.type === "text_delta") draft.text(delta.text ?? "", index);
+    else if (delta?.type === "thinking_delta") draft.thinking(delta.thinking ?? "", index);
+    else if (delta?.type === "signature_delta") draft.sign("thinking", delta.signature ?? "", index, { append: true });
+    else if (delta?.type === "input_json_delta") draft.arguments(index, delta.partial_json ?? "");
+  }
+
+  function complete(): readonly ModelEvent[] {
+    done = true;
+    if (stop === "refusal" || stop === "sensitive") throw modelFailed({ phase: "answer", code: stop, text: "the provider refused to answer" });
+    return draft.finish(STOPS[stop ?? "end_turn"] ?? "stop");
+  }
+
+  return {
+    get done() {
+      return done;
+    },
+    read({ data }: StreamEvent) {
+      if (done) return [];
+      const event = JSON.parse(data) as Event;
+      switch (event.type) {
+        case "message_start":
+          draft.usage(tokens(event.message?.usage));
+          return [];
+        case "content_block_start":
+          started(event);
+          return draft.take();
+        case "content_block_delta":
+          changed(event);
+          return draft.take();
+        case "message_delta":
+          if (event.delta?.stop_reason) stop = event.delta.stop_reason;
+          draft.usage(tokens(event.usage));
+          return draft.take();
+        case "message_stop":
+          return complete();
+        case "error": {
+          const { text, code } = words(data);
+          const status = code === undefined ? undefined : STATUS[code];
+          throw modelFailed({ phase: "stream", text, ...(code === undefined ? {} : { code }), ...(status === undefined ? {} : { status }) });
+        }
+        default:
+          return [];
+      }
+    },
+    end() {
+      if (done) return [];
+      if (stop === undefined) throw modelFailed({ phase: "stream", malformed: true, text: "the stream ended before the answer did" });
+      return complete();
+    },
+  };
+}
+
+/** Only what was counted: later events leave out what they do not change. */
+function tokens(counted: Counted | undefined): Partial<Tokens> {
+  const found: { -readonly [K in keyof Tokens]?: number } = {};
+  if (typeof counted?.input_tokens === "number") found.input = counted.input_tokens;
+  if (typeof counted?.output_tokens === "number") found.output = counted.output_tokens;
+  if (typeof counted?.cache_read_input_tokens === "number") found.cacheRead = counted.cache_read_input_tokens;
+  if (typeof counted?.cache_creation_input_tokens === "number") found.cacheWrite = counted.cache_creation_input_tokens;
+  return found;
+}

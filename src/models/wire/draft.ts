@@ -1,0 +1,207 @@
+import type { AssistantMessage, StopReason, TextContent, ThinkingContent, ToolCallContent, Usage, UsageCost } from "../../protocol/index.ts";
+import type { ModelEntry } from "../entry.ts";
+import { modelFailed } from "../failure.ts";
+import type { ModelEvent } from "./format.ts";
+
+/** Tokens as providers count them; `input` without what came from a cache. */
+export interface Tokens {
+  readonly input: number;
+  readonly output: number;
+  readonly cacheRead: number;
+  readonly cacheWrite: number;
+}
+
+const NO_TOKENS: Tokens = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
+const MILLION = 1_000_000;
+
+/** Tokens with what they cost by the model's prices. */
+export function priced(tokens: Tokens, cost: ModelEntry["cost"]): Usage {
+  const money: UsageCost = {
+    input: (tokens.input * cost.input) / MILLION,
+    output: (tokens.output * cost.output) / MILLION,
+    cacheRead: (tokens.cacheRead * cost.cacheRead) / MILLION,
+    cacheWrite: (tokens.cacheWrite * cost.cacheWrite) / MILLION,
+    total: 0,
+  };
+  return {
+    ...tokens,
+    totalTokens: tokens.input + tokens.output + tokens.cacheRead + tokens.cacheWrite,
+    cost: { ...money, total: money.input + money.output + money.cacheRead + money.cacheWrite },
+  };
+}
+
+interface TextPart {
+  readonly kind: "text";
+  text: string;
+  signature?: string;
+}
+interface ThinkingPart {
+  readonly kind: "thinking";
+  text: string;
+  signature?: string;
+  redacted?: boolean;
+}
+interface ToolPart {
+  readonly kind: "toolCall";
+  id: string;
+  name: string;
+  json: string;
+  /** Given whole by providers that do not stream arguments. */
+  value?: Readonly<Record<string, unknown>>;
+  signature?: string;
+  announced: boolean;
+}
+type Part = TextPart | ThinkingPart | ToolPart;
+
+/**
+ * The message that is being received. Parts are addressed by the provider's own key (an index, an item id), since providers interleave them; text that
+ * comes without a key goes on with the last part of its kind. Changes are collected as events until they are taken.
+ */
+export class Draft {
+  readonly #model: ModelEntry;
+  readonly #now: number;
+  readonly #parts: Part[] = [];
+  readonly #byKey = new Map<string | number, number>();
+  readonly #ids = new Set<string>();
+  #events: ModelEvent[] = [];
+  #tokens: Tokens | undefined;
+
+  constructor(model: ModelEntry, now: number) {
+    this.#model = model;
+    this.#now = now;
+  }
+
+  /** What has happened since this was last asked. */
+  take(): readonly ModelEvent[] {
+    if (this.#events.length === 0) return [];
+    const taken = this.#events;
+    this.#events = [];
+    return taken;
+  }
+
+  text(delta: string, key?: string | number): void {
+    if (delta === "") return;
+    const { part, index } = this.#open("text", key, () => ({ kind: "text", text: "" }));
+    part.text += delta;
+    this.#events.push({ type: "text", index, delta });
+  }
+
+  thinking(delta: string, key?: string | number): void {
+    const { part, index } = this.#open("thinking", key, () => ({ kind: "thinking", text: "" }));
+    part.text += delta;
+    if (delta !== "") this.#events.push({ type: "thinking", index, delta });
+  }
+
+  /** What the provider wants to see again with a part. Text without a key: the last part of that kind. */
+  sign(kind: "text" | "thinking", signature: string, key?: string | number, options: { readonly append?: boolean; readonly redacted?: boolean } = {}): void {
+    const { part } = this.#open(kind, key, () => ({ kind, text: "" }));
+    part.signature = options.append ? (part.signature ?? "") + signature : signature;
+    if (options.redacted && part.kind === "thinking") part.redacted = true;
+  }
+
+  /** Announced when its name is known; the id is made here when the provider has none. */
+  toolCall(
+    key: string | number,
+    facts: { readonly id?: string | undefined; readonly name?: string | undefined; readonly signature?: string | undefined },
+  ): void {
+    const { part, index } = this.#open("toolCall", key, () => ({ kind: "toolCall", id: "", name: "", json: "", announced: false }));
+    if (part.announced) return;
+    if (facts.name) part.name += facts.name;
+    if (facts.id && part.id === "") part.id = this.#uniqueId(facts.id);
+    if (facts.signature !== undefined) part.signature = facts.signature;
+    if (part.name === "") return;
+    if (part.id === "") part.id = this.#uniqueId(`call_${index}`);
+    part.announced = true;
+    this.#events.push({ type: "toolCall", index, id: part.id, name: part.name });
+  }
+
+  arguments(key: string | number, delta: string): void {
+    if (delta === "") return;
+    const { part, index } = this.#open("toolCall", key, () => ({ kind: "toolCall", id: "", name: "", json: "", announced: false }));
+    part.json += delta;
+    this.#events.push({ type: "toolCallArguments", index, delta });
+  }
+
+  /** Arguments that came whole; what was streamed before is replaced. */
+  wholeArguments(key: string | number, value: Readonly<Record<string, unknown>>): void {
+    const { part, index } = this.#open("toolCall", key, () => ({ kind: "toolCall", id: "", name: "", json: "", announced: false }));
+    if (part.json === "") this.#events.push({ type: "toolCallArguments", index, delta: JSON.stringify(value) });
+    part.value = value;
+  }
+
+  usage(tokens: Partial<Tokens>): void {
+    this.#tokens = { ...(this.#tokens ?? NO_TOKENS), ...tokens };
+  }
+
+  get hasContent(): boolean {
+    return this.#parts.length > 0;
+  }
+
+  get hasToolCalls(): boolean {
+    return this.#parts.some((part) => part.kind === "toolCall");
+  }
+
+  /** The finished message as the last event. Throws when a tool call cannot be carried out as it stands. */
+  finish(stop: StopReason): readonly ModelEvent[] {
+    const content = this.#parts.flatMap((part) => this.#content(part, stop));
+    const stopReason = stop === "stop" && content.some((part) => part.type === "toolCall") ? "toolUse" : stop;
+    const { provider, id, api, cost } = this.#model;
+    const message: AssistantMessage = {
+      role: "assistant",
+      content,
+      api,
+      provider,
+      model: id,
+      usage: priced(this.#tokens ?? NO_TOKENS, cost),
+      stopReason,
+      timestamp: this.#now,
+    };
+    return [...this.take(), { type: "end", message }];
+  }
+
+  #open<K extends Part["kind"]>(
+    kind: K,
+    key: string | number | undefined,
+    make: () => Part,
+  ): { readonly part: Extract<Part, { kind: K }>; readonly index: number } {
+    let index = key === undefined ? this.#parts.length - 1 : (this.#byKey.get(`${kind}:${key}`) ?? -1);
+    if (this.#parts[index]?.kind !== kind) {
+      index = this.#parts.push(make()) - 1;
+      if (key !== undefined) this.#byKey.set(`${kind}:${key}`, index);
+    }
+    return { part: this.#parts[index] as Extract<Part, { kind: K }>, index };
+  }
+
+  #uniqueId(wanted: string): string {
+    let id = wanted;
+    for (let n = 2; this.#ids.has(id); n += 1) id = `${wanted}_${n}`;
+    this.#ids.add(id);
+    return id;
+  }
+
+  #content(part: Part, stop: StopReason): (TextContent | ThinkingContent | ToolCallContent)[] {
+    const { signature } = part;
+    if (part.kind === "text")
+      return part.text === "" ? [] : [{ type: "text", text: part.text, ...(signature === undefined ? {} : { textSignature: signature }) }];
+    if (part.kind === "thinking") {
+      if (part.text === "" && signature === undefined) return [];
+      const signed = signature === undefined ? {} : { thinkingSignature: signature };
+      return [{ type: "thinking", thinking: part.text, ...signed, ...(part.redacted ? { redacted: true } : {}) }];
+    }
+    const args = part.value ?? parseArguments(part, stop);
+    return [{ type: "toolCall", id: part.id, name: part.name, arguments: args, ...(signature === undefined ? {} : { thoughtSignature: signature }) }];
+  }
+}
+
+function parseArguments(part: ToolPart, stop: StopReason): Readonly<Record<string, unknown>> {
+  if (part.name === "") throw modelFailed({ phase: "answer", malformed: true, text: "the model called a tool without naming it" });
+  if (part.json.trim() === "") return {};
+  try {
+    const value: unknown = JSON.parse(part.json);
+    if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+  } catch {
+    // Told below: what matters is that it is no object.
+  }
+  const why = stop === "length" ? "the answer reached its length limit inside it" : "they are no JSON object";
+  throw modelFailed({ phase: "answer", malformed: true, text: `the arguments of the model's call of ${part.name} cannot be used: ${why}` });
+}

@@ -1,0 +1,68 @@
+import type { AssistantMessage, ModelMessage, ThinkingLevel, ToolSchema } from "../../protocol/index.ts";
+import type { ModelEntry } from "../entry.ts";
+
+/** One call, in our words. */
+export interface WireRequest {
+  readonly model: ModelEntry;
+  /** Key or token; absent where a server wants none. */
+  readonly apiKey?: string;
+  /** Added to what the format and the model send. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly systemPrompt?: string;
+  readonly messages: readonly ModelMessage[];
+  readonly tools?: readonly ToolSchema[];
+  readonly thinking: ThinkingLevel;
+  readonly maxTokens?: number;
+  readonly temperature?: number;
+  readonly cacheRetention?: "none" | "short" | "long";
+  readonly sessionId?: string;
+  /** `agents.defaults.models["p/m"].params`: what only one format understands. */
+  readonly params?: Readonly<Record<string, unknown>>;
+}
+
+/** A request ready to be sent, any number of times. */
+export interface EncodedRequest {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Uint8Array<ArrayBuffer>;
+}
+
+/** What happens in an answer, in order. `index` counts the parts of the message from 0. */
+export type ModelEvent =
+  | { readonly type: "text"; readonly index: number; readonly delta: string }
+  | { readonly type: "thinking"; readonly index: number; readonly delta: string }
+  | { readonly type: "toolCall"; readonly index: number; readonly id: string; readonly name: string }
+  | { readonly type: "toolCallArguments"; readonly index: number; readonly delta: string }
+  /** Always last. Its message is complete. */
+  | { readonly type: "end"; readonly message: AssistantMessage };
+
+/** One event of a provider's stream. */
+export interface StreamEvent {
+  /** `event:` of SSE; empty when there was none. */
+  readonly event: string;
+  readonly data: string;
+}
+
+/** Turns a provider's stream into ours. One reader per call. */
+export interface WireReader {
+  /** Events this one means; none for keep-alives and facts that are kept for the end. Throws `MODEL_FAILED` for an error or nonsense in the stream. */
+  read(event: StreamEvent): readonly ModelEvent[];
+  /** Called when the stream has ended. Throws `MODEL_FAILED` when it ended too early. */
+  end(): readonly ModelEvent[];
+  /** The answer is complete, whatever the connection does afterwards. */
+  readonly done: boolean;
+}
+
+/** One way of talking to models. Pure: it neither opens connections nor reads clocks. */
+export interface WireFormat {
+  readonly api: string;
+  readonly framing: "sse" | "ndjson";
+  encode(request: WireRequest): EncodedRequest;
+  reader(request: WireRequest, facts: { readonly now: number }): WireReader;
+}
+
+const encoder = new TextEncoder();
+
+export function encodeJson(body: unknown): Uint8Array<ArrayBuffer> {
+  return encoder.encode(JSON.stringify(body));
+}

@@ -1,0 +1,23 @@
+import { AppError } from "../../base/errors.ts";
+import type { WireFormat } from "./format.ts";
+
+export type { EncodedRequest, ModelEvent, StreamEvent, WireFormat, WireReader, WireRequest } from "./format.ts";
+export { textOf } from "./history.ts";
+
+/** Each format comes with its own chunk, when a model that speaks it is first called. */
+const FORMATS: Readonly<Record<string, () => Promise<WireFormat>>> = {
+  "openai-completions": async () => (await import("./openai-completions/index.ts")).openAiCompletions,
+  "openai-responses": async () => (await import("./openai-responses/index.ts")).openAiResponses,
+  "anthropic-messages": async () => (await import("./anthropic-messages/index.ts")).anthropicMessages,
+  "google-generative-ai": async () => (await import("./google-generative-ai/index.ts")).googleGenerativeAi,
+  ollama: async () => (await import("./ollama/index.ts")).ollama,
+};
+
+/** Formats written here. */
+export const WIRE_APIS: readonly string[] = Object.keys(FORMATS);
+
+export async function loadWire(api: string): Promise<WireFormat> {
+  const load = FORMATS[api];
+  if (!load) throw new AppError("UNAVAILABLE", `the wire format ${JSON.stringify(api)} is not there; these are: ${WIRE_APIS.join(", ")}`);
+  return load();
+}

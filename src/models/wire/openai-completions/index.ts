@@ -1,0 +1,79 @@
+import type { ThinkingLevel } from "../../../protocol/index.ts";
+import type { WireCompat } from "../../entry.ts";
+import { encodeJson, type WireFormat, type WireRequest } from "../format.ts";
+import { requestHeaders } from "../headers.ts";
+import { outputLimit, temperatureOf } from "../limits.ts";
+import { rootObject } from "../tool-schema.ts";
+import { compatOf } from "./compat.ts";
+import { completionMessages } from "./messages.ts";
+import { completionsReader } from "./reader.ts";
+
+/** `POST <base>/chat/completions`, as OpenAI and most servers at home speak it. */
+export const openAiCompletions: WireFormat = {
+  api: "openai-completions",
+  framing: "sse",
+  encode(request) {
+    const compat = compatOf(request.model);
+    return {
+      url: `${request.model.baseUrl.replace(/\/+$/, "")}/chat/completions`,
+      headers: requestHeaders(request, { authorization: request.apiKey === undefined ? undefined : `Bearer ${request.apiKey}` }),
+      body: encodeJson(body(request, compat)),
+    };
+  },
+  reader: (request, { now }) => completionsReader(request, now),
+};
+
+// What stays the same from call to call comes first, so that the prefix of the bytes does too.
+function body(request: WireRequest, compat: Required<WireCompat>): Record<string, unknown> {
+  const { model, tools } = request;
+  const temperature = temperatureOf(request);
+  return {
+    model: model.id,
+    ...(tools && tools.length > 0
+      ? {
+          tools: tools.map((tool) => ({
+            type: "function",
+            function: {
+              name: tool.name,
+              description: tool.description,
+              parameters: rootObject(tool.parameters),
+              ...(compat.supportsStrictMode ? { strict: false } : {}),
+            },
+          })),
+        }
+      : {}),
+    messages: marked(request, completionMessages(request, compat)),
+    stream: true,
+    ...(compat.supportsUsageInStreaming ? { stream_options: { include_usage: true } } : {}),
+    ...(compat.supportsStore ? { store: false } : {}),
+    [compat.maxTokensField]: outputLimit(request),
+    ...(temperature === undefined ? {} : { temperature }),
+    ...reasoning(request, compat),
+  };
+}
+
+const EFFORTS: Readonly<Record<Exclude<ThinkingLevel, "off">, string>> = { minimal: "minimal", low: "low", medium: "medium", high: "high", xhigh: "xhigh" };
+
+function reasoning({ model, thinking, params }: WireRequest, compat: Required<WireCompat>): Record<string, unknown> {
+  if (compat.thinkingFormat === "zai") {
+    return {
+      ...(model.reasoning ? { thinking: { type: thinking === "off" ? "disabled" : "enabled" } } : {}),
+      ...(params?.["tool_stream"] === false ? {} : { tool_stream: true }),
+    };
+  }
+  if (!model.reasoning) return {};
+  if (compat.thinkingFormat === "qwen") return { enable_thinking: thinking !== "off" };
+  return compat.supportsReasoningEffort && thinking !== "off" ? { reasoning_effort: EFFORTS[thinking] } : {};
+}
+
+/** Claude behind OpenRouter caches from a mark on the last text. */
+function marked({ model }: WireRequest, messages: readonly Record<string, unknown>[]): readonly Record<string, unknown>[] {
+  if (model.provider !== "openrouter" || !model.id.startsWith("anthropic/")) return messages;
+  const at = messages.findLastIndex((message) => (message["role"] === "user" || message["role"] === "assistant") && message["content"]);
+  return messages.map((message, index) => (index === at ? { ...message, content: markedContent(message["content"]) } : message));
+}
+
+function markedContent(content: unknown): unknown {
+  const parts = typeof content === "string" ? [{ type: "text", text: content }] : (content as Record<string, unknown>[]);
+  return parts.map((part, index) => (index === parts.length - 1 ? { ...part, cache_control: { type: "ephemeral" } } : part));
+}

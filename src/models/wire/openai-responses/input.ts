@@ -1,0 +1,89 @@
+import type { AssistantMessage, ImageContent, TextContent, ToolResultMessage } from "../../../protocol/index.ts";
+import type { WireRequest } from "../format.ts";
+import { prepareHistory, textOf } from "../history.ts";
+import { plainId } from "../tool-ids.ts";
+
+type Item = Record<string, unknown>;
+
+/** A call has two names here, `call|item`; each is kept within its length. */
+function splitId(id: string): { readonly call: string; readonly item: string | undefined } {
+  const bar = id.indexOf("|");
+  return bar === -1 ? { call: plainId(id), item: undefined } : { call: plainId(id.slice(0, bar)), item: plainId(id.slice(bar + 1)) };
+}
+
+export function responsesInput(request: WireRequest): readonly Item[] {
+  const items: Item[] = [];
+  if (request.systemPrompt) items.push({ role: request.model.reasoning ? "developer" : "system", content: request.systemPrompt });
+  for (const message of prepareHistory(request.messages, request.model, { thinking: "own" })) {
+    if (message.role === "user") items.push({ role: "user", content: userContent(message.content) });
+    else if (message.role === "assistant") items.push(...assistantItems(message));
+    else items.push(...resultItems(message));
+  }
+  return items;
+}
+
+function userContent(content: string | readonly (TextContent | ImageContent)[]): unknown {
+  if (typeof content === "string") return [{ type: "input_text", text: content }];
+  return content.map((part) =>
+    part.type === "text"
+      ? { type: "input_text", text: part.text }
+      : { type: "input_image", detail: "auto", image_url: `data:${part.mimeType};base64,${part.data}` },
+  );
+}
+
+function assistantItems({ content }: AssistantMessage): readonly Item[] {
+  const items: Item[] = [];
+  for (const [at, part] of content.entries()) {
+    if (part.type === "text")
+      items.push({
+        type: "message",
+        role: "assistant",
+        status: "completed",
+        content: [{ type: "output_text", text: part.text, annotations: [] }],
+        ...itemId(part.textSignature),
+      });
+    else if (part.type === "thinking") {
+      const kept = reasoningItem(part.thinkingSignature);
+      // A reasoning item with nothing after it is refused.
+      if (kept && at < content.length - 1) items.push(kept);
+    } else {
+      const { call, item } = splitId(part.id);
+      items.push({
+        type: "function_call",
+        call_id: call,
+        name: part.name,
+        arguments: JSON.stringify(part.arguments),
+        ...(item?.startsWith("fc_") ? { id: item } : {}),
+      });
+    }
+  }
+  return items;
+}
+
+function itemId(signature: string | undefined): Item {
+  return signature?.startsWith("msg_") ? { id: plainId(signature) } : {};
+}
+
+/** The item as it came, which is what the provider wants to see again. */
+function reasoningItem(signature: string | undefined): Item | undefined {
+  if (!signature?.startsWith("{")) return undefined;
+  try {
+    const item = JSON.parse(signature) as Item;
+    return item["type"] === "reasoning" ? item : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function resultItems(result: ToolResultMessage): readonly Item[] {
+  const text = textOf(result.content);
+  const images = result.content.filter((part) => part.type === "image");
+  const output = {
+    type: "function_call_output",
+    call_id: splitId(result.toolCallId).call,
+    output: text === "" ? (images.length > 0 ? "(see the image below)" : "(no output)") : text,
+  };
+  return images.length === 0
+    ? [output]
+    : [output, { role: "user", content: [{ type: "input_text", text: `Image from ${result.toolName}:` }, ...(userContent(images) as Item[])] }];
+}

@@ -1,0 +1,80 @@
+import type { ToolSchema } from "../../protocol/index.ts";
+
+type Schema = Readonly<Record<string, unknown>>;
+
+const isSchema = (value: unknown): value is Schema => typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** Providers want one object at the root: alternatives are put together, and a property is required only when every branch requires it. */
+export function rootObject(parameters: ToolSchema["parameters"]): Schema {
+  const branches = [parameters["anyOf"], parameters["oneOf"]].find(Array.isArray) as readonly unknown[] | undefined;
+  if (!branches) return parameters["type"] === undefined ? { type: "object", properties: {}, ...parameters } : parameters;
+  const objects = branches.filter(isSchema);
+  const properties: Record<string, unknown> = { ...(isSchema(parameters["properties"]) ? parameters["properties"] : {}) };
+  for (const branch of objects) {
+    for (const [name, schema] of Object.entries(isSchema(branch["properties"]) ? branch["properties"] : {}))
+      properties[name] = merged(properties[name], schema);
+  }
+  const required = objects
+    .map((branch) => new Set(Array.isArray(branch["required"]) ? (branch["required"] as readonly string[]) : []))
+    .reduce<Set<string> | undefined>((all, names) => (all ? all.intersection(names) : names), undefined);
+  const { anyOf: _, oneOf: __, ...rest } = parameters;
+  return { ...rest, type: "object", properties, ...(required && required.size > 0 ? { required: [...required] } : {}) };
+}
+
+/** The same property in two branches: its constants and lists of constants become one list. */
+function merged(one: unknown, other: unknown): unknown {
+  if (one === undefined || !isSchema(one) || !isSchema(other)) return one ?? other;
+  const values = [constants(one), constants(other)];
+  return values.every((list) => list !== undefined) ? { type: typeof values[0]![0], enum: [...new Set(values.flat())] } : one;
+}
+
+function constants(schema: Schema): readonly unknown[] | undefined {
+  if ("const" in schema) return [schema["const"]];
+  return Array.isArray(schema["enum"]) ? (schema["enum"] as readonly unknown[]) : undefined;
+}
+
+const GOOGLE_REFUSES: ReadonlySet<string> = new Set(
+  (
+    "patternProperties additionalProperties $schema $id $ref $defs definitions examples minLength maxLength minimum maximum multipleOf pattern format " +
+    "minItems maxItems uniqueItems minProperties maxProperties exclusiveMinimum exclusiveMaximum"
+  ).split(" "),
+);
+const MAX_DEPTH = 32;
+
+/** A schema as Google takes it: references followed, keywords it refuses left out, alternatives of constants as a list, null variants dropped. */
+export function googleSchema(parameters: ToolSchema["parameters"]): Schema {
+  const root = rootObject(parameters);
+  const definitions = { ...(isSchema(root["$defs"]) ? root["$defs"] : {}), ...(isSchema(root["definitions"]) ? root["definitions"] : {}) };
+  return clean(root, definitions, 0) as Schema;
+}
+
+function clean(schema: unknown, definitions: Schema, depth: number): unknown {
+  if (!isSchema(schema) || depth > MAX_DEPTH) return isSchema(schema) ? { type: "object" } : schema;
+  const reference = schema["$ref"];
+  if (typeof reference === "string") return clean(definitions[reference.split("/").at(-1)!] ?? {}, definitions, depth + 1);
+  const variants = [schema["anyOf"], schema["oneOf"]].find(Array.isArray) as readonly unknown[] | undefined;
+  if (variants) return alternatives(schema, variants, definitions, depth);
+  const kept: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(schema)) {
+    if (GOOGLE_REFUSES.has(key)) continue;
+    if (key === "const") kept["enum"] = [value];
+    else if (key === "type" && Array.isArray(value)) kept["type"] = (value as readonly unknown[]).find((type) => type !== "null");
+    else if (key === "properties" && isSchema(value))
+      kept[key] = Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, clean(inner, definitions, depth + 1)]));
+    else if (key === "items") kept[key] = clean(Array.isArray(value) ? (value[0] ?? {}) : value, definitions, depth + 1);
+    else kept[key] = value;
+  }
+  return kept;
+}
+
+function alternatives(schema: Schema, variants: readonly unknown[], definitions: Schema, depth: number): unknown {
+  const { anyOf: _, oneOf: __, ...rest } = schema;
+  const real = variants.filter(isSchema).filter((variant) => variant["type"] !== "null" && variant["const"] !== null);
+  const lists = real.map(constants);
+  if (lists.length > 0 && lists.every((list) => list !== undefined)) {
+    const values = lists.flat();
+    return clean({ ...rest, type: typeof values[0], enum: values }, definitions, depth + 1);
+  }
+  if (real.length === 1) return clean({ ...rest, ...real[0] }, definitions, depth + 1);
+  return { ...(clean(rest, definitions, depth + 1) as Schema), anyOf: real.map((variant) => clean(variant, definitions, depth + 1)) };
+}

@@ -1,0 +1,2 @@
+export { STREAMS, type Frames, type ScriptedAnswer } from "./script.ts";
+export { startModelServer, type Behaviour, type ModelServer, type ReceivedRequest } from "./server.ts";

@@ -33,14 +33,25 @@ export interface ConfigOptions extends Omit<LoadOptions, "version"> {
 
 /** Something happened to the file. */
 export type ConfigEvent =
-  | { readonly kind: "changed"; readonly before: Snapshot; readonly after: Snapshot; readonly plan: ReloadPlan }
+  | {
+      readonly kind: "changed";
+      readonly before: Snapshot;
+      readonly after: Snapshot;
+      readonly plan: ReloadPlan;
+      /** Whoever made the change restarts the gateway, in its own time. */
+      readonly restartFollows: boolean;
+    }
   /** The file is broken; what was in use stays. */
-  | { readonly kind: "invalid"; readonly snapshot: Snapshot; readonly message: string };
+  | { readonly kind: "invalid"; readonly snapshot: Snapshot; readonly message: string }
+  /** The file was broken and says again what is in use. */
+  | { readonly kind: "mended"; readonly snapshot: Snapshot };
 
 export interface EditOptions {
   readonly baseHash?: string | undefined;
   readonly requireBaseHash?: boolean | undefined;
   readonly by: string;
+  /** The caller restarts the gateway afterwards: the change itself asks for no restart. */
+  readonly restartFollows?: boolean | undefined;
 }
 
 export interface Config extends Disposable {
@@ -50,6 +61,8 @@ export interface Config extends Disposable {
   /** The environment, with `.env` files, the `env` block and the login shell's variables. */
   env(): Env;
   snapshot(): Snapshot;
+  /** Where a path of the configuration in use stands, or its nearest ancestor that is in a file. */
+  locate: Loaded["locate"];
   /** The snapshot with secrets replaced by the sentinel. */
   shown(): Snapshot;
   onEvent(listener: (event: ConfigEvent) => void): Disposable;
@@ -107,32 +120,34 @@ interface Loading {
 function createConfig(first: Loaded, options: ConfigOptions, loading: Loading): Config {
   const listeners = new Set<(event: ConfigEvent) => void>();
   let inUse = first;
+  let broken = first.snapshot.source === "last-good";
   let channels: () => readonly string[] = () => [];
   let watching: (Disposable & { follow(paths: readonly string[]): void }) | undefined;
   let edits: Promise<unknown> = Promise.resolve();
   const ports = secretPorts(options, () => inUse.env, first.paths.home);
-  const tell = (loaded: Loaded): void => {
-    const { resolved, config } = loaded.snapshot;
+  const tell = ({ snapshot: { resolved, config } }: Loaded): void => {
     if (options.onSecret) for (const value of [resolved, config]) tellSecrets(value, options.onSecret, loading.load().sections);
   };
   const emit = (event: ConfigEvent): void => listeners.forEach((listener) => listener(event));
   tell(first);
 
-  function reload(): Snapshot {
+  function reload(restartFollows = false): Snapshot {
     const next = loadConfig({ ...loading.load(), path: first.snapshot.path });
-    watching?.follow(next.watched);
-    const { snapshot } = next;
+    const { snapshot, watched } = next;
+    watching?.follow(watched);
     if (!snapshot.valid) {
+      broken = true;
       if (options.purpose === "inspect") inUse = next;
-      const issues = snapshot.issues.map(formatLocated).join("; ");
-      emit({ kind: "invalid", snapshot, message: `config reload skipped (invalid config): ${issues}` });
+      emit({ kind: "invalid", snapshot, message: `config reload skipped (invalid config): ${snapshot.issues.map(formatLocated).join("; ")}` });
       return snapshot;
     }
     const before = inUse.snapshot;
     tell(next);
     inUse = next;
     const plan = planReload(diffPaths(before.config, snapshot.config), reloadMode(snapshot.config), channels());
-    if (plan.paths.length > 0) emit({ kind: "changed", before, after: snapshot, plan });
+    if (plan.paths.length > 0) emit({ kind: "changed", before, after: snapshot, plan, restartFollows });
+    else if (broken) emit({ kind: "mended", snapshot });
+    broken = false;
     return snapshot;
   }
 
@@ -143,19 +158,19 @@ function createConfig(first: Loaded, options: ConfigOptions, loading: Loading): 
     paths: { ...first.paths, file: first.snapshot.path },
     env: () => inUse.env,
     snapshot: () => inUse.snapshot,
+    locate: (path) => inUse.locate(path),
     shown: () => shownSnapshot(inUse, loading.load().sections),
     onEvent(listener) {
       listeners.add(listener);
       return { [Symbol.dispose]: () => void listeners.delete(listener) };
     },
-    reload,
+    reload: () => reload(),
     async watch(watchOptions = {}) {
       channels = watchOptions.channels ?? channels;
       const { watchFiles } = await import("./watch.ts");
-      const { watchFolder } = watchOptions;
       watching?.[Symbol.dispose]();
       const debounceMs = (): number => numberAt(inUse.snapshot.config, "debounceMs") ?? 300;
-      watching = watchFiles({ clock: options.clock, debounceMs, onSettled: reload, ...(watchFolder ? { watchFolder } : {}) });
+      watching = watchFiles({ ...watchOptions, clock: options.clock, debounceMs, onSettled: () => void reload() });
       watching.follow(inUse.watched);
       // What changed between the load and now would otherwise never be noticed.
       reload();
@@ -165,7 +180,7 @@ function createConfig(first: Loaded, options: ConfigOptions, loading: Loading): 
         const { writeConfig } = await import("./write/index.ts");
         const load = { ...loading.load(), path: first.snapshot.path };
         const written = writeConfig({ edit, ...editOptions }, { ...options, load });
-        return { snapshot: written.files.length > 0 ? reload() : written.after.snapshot, files: written.files };
+        return { snapshot: written.files.length > 0 ? reload(editOptions.restartFollows) : written.after.snapshot, files: written.files };
       });
       edits = run.catch(() => {});
       return run;
@@ -173,8 +188,7 @@ function createConfig(first: Loaded, options: ConfigOptions, loading: Loading): 
     resolveSecret: (input, path) => resolveSecret(input, path, ports),
     pendingChanges: () => diffPaths(inUse.snapshot.config, loadConfig({ ...loading.load(), path: first.snapshot.path }).snapshot.config),
     async keepAsGood() {
-      const { keepLastGood } = await import("./last-good.ts");
-      keepLastGood(inUse, { now: options.clock.now(), ids: options.ids });
+      (await import("./last-good.ts")).keepLastGood(inUse, { now: options.clock.now(), ids: options.ids });
     },
     extend(sections) {
       loading.extend(sections);

@@ -37,6 +37,8 @@ export interface Loaded {
   readonly unresolved: unknown;
   readonly documents: ReadonlyMap<string, ConfigDocument>;
   readonly origins: Origins;
+  /** File, line and column of a path of the configuration, or of its nearest ancestor that is in a file. */
+  readonly locate: Origins["locate"];
   /** Files whose change may change the configuration, whether they exist or not. */
   readonly watched: readonly string[];
   readonly paths: { readonly home: string; readonly state: string };
@@ -102,7 +104,7 @@ export function loadConfig(options: LoadOptions): Loaded {
     source: "file",
   };
   const watched = [...included.documents.keys(), ...environment.files];
-  return { snapshot, env, unresolved: included.value, documents: included.documents, origins, watched, paths: { home, state } };
+  return { snapshot, env, unresolved: included.value, documents: included.documents, origins, locate: place, watched, paths: { home, state } };
 }
 
 function finished(value: unknown, env: Env, home: string, sections: ConfigSections | undefined): OpenClawConfig {

@@ -51,7 +51,13 @@ export function redactText(document: ConfigDocument, sections?: ConfigSections):
     const shown = [...secrets].reduce((rest, secret) => rest.replaceAll(secret, REDACTED), remark);
     if (shown !== remark) ranges.push({ start, end, shown });
   }
-  return ranges.sort((a, b) => b.start - a.start).reduce((rest, { start, end, shown }) => `${rest.slice(0, start)}${shown}${rest.slice(end)}`, text);
+  let shownText = "";
+  let at = 0;
+  for (const { start, end, shown } of ranges.sort((a, b) => a.start - b.start)) {
+    shownText += text.slice(at, start) + shown;
+    at = end;
+  }
+  return shownText + text.slice(at);
 
   function collect(node: SyntaxNode, value: unknown, path: ValuePath, inherited: boolean): void {
     const secret = inherited || (path.length > 0 && isSensitivePath(path, sections));
@@ -98,8 +104,9 @@ export function restoreRedacted(next: unknown, previous: unknown, options: Resto
     throw new AppError("INVALID_INPUT", `Sentinel value "${REDACTED}" in key ${formatPath(path)} is not valid as real data`);
   }
   if (Array.isArray(next)) {
-    const items = Array.isArray(previous) ? previous : [];
-    return next.map((item, index) => restoreRedacted(item, (byId && sameId(items, item)) || items[index], { byId, path: [...path, index] }));
+    const items: readonly unknown[] = Array.isArray(previous) ? previous : [];
+    const sameId = byId ? itemsById(items) : undefined;
+    return next.map((item, index) => restoreRedacted(item, sameId?.get(idOf(item)) ?? items[index], { byId, path: [...path, index] }));
   }
   if (!isObject(next)) return next;
   return Object.fromEntries(
@@ -107,7 +114,17 @@ export function restoreRedacted(next: unknown, previous: unknown, options: Resto
   );
 }
 
-function sameId(items: readonly unknown[], item: unknown): unknown {
+/** A list's items by id; of two with the same the first. */
+function itemsById(items: readonly unknown[]): ReadonlyMap<unknown, unknown> {
+  return new Map(
+    items
+      .filter((item) => idOf(item) !== undefined)
+      .map((item) => [idOf(item), item] as const)
+      .reverse(),
+  );
+}
+
+function idOf(item: unknown): string | undefined {
   const id = isObject(item) ? item["id"] : undefined;
-  return typeof id === "string" ? items.find((existing) => isObject(existing) && existing["id"] === id) : undefined;
+  return typeof id === "string" ? id : undefined;
 }

@@ -11,6 +11,9 @@ test.each([
   ["gateway.reload.mode", [{ kind: "none" }]],
   ["gateway.remote.url", [{ kind: "none" }]],
   ["gateway.port", [{ kind: "process" }]],
+  ["gateway.auth.mode", [{ kind: "process" }]],
+  ["gateway.auth.token", [{ kind: "hot", room: "auth" }]],
+  ["gateway.auth.password.source", [{ kind: "hot", room: "auth" }]],
   [
     "hooks.gmail.account",
     [

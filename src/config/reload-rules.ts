@@ -37,6 +37,9 @@ const NEEDS_PROCESS = "plugins gateway discovery canvasHost".split(" ");
 const RULES: readonly (Rule | "channels")[] = [
   { prefix: "gateway.remote", actions: [NONE] },
   { prefix: "gateway.reload", actions: [NONE] },
+  // A new secret closes what stands on the old one, and nothing else.
+  { prefix: "gateway.auth.token", actions: [hot("auth")] },
+  { prefix: "gateway.auth.password", actions: [hot("auth")] },
   { prefix: "hooks.gmail", actions: [restart("gmail"), hot("hooks")] },
   { prefix: "hooks", actions: [hot("hooks")] },
   { prefix: "agents.defaults.heartbeat", actions: [restart("heartbeat")] },
@@ -51,8 +54,13 @@ const RULES: readonly (Rule | "channels")[] = [
   ...NEEDS_PROCESS.map((prefix) => ({ prefix, actions: [PROCESS] })),
 ];
 
+/** Settings of one plugin: it is loaded anew with them. Whether it is loaded at all takes a start of the gateway. */
+const PLUGIN_SETTINGS = /^plugins\.entries\.([^.]+)\.(?:config|hooks)(?:\.|$)/;
+
 /** What one path asks for. What no rule names restarts the gateway. */
 export function actionsFor(path: string, channels: readonly string[]): readonly ReloadAction[] {
+  const plugin = PLUGIN_SETTINGS.exec(path)?.[1];
+  if (plugin !== undefined) return [restart("plugins", plugin)];
   const rules = RULES.flatMap((rule) =>
     rule === "channels" ? channels.map((id) => ({ prefix: `channels.${id}`, actions: [restart("channels", id)] })) : [rule],
   );

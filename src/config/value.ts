@@ -123,9 +123,11 @@ function hasId(item: unknown): item is PlainObject & { id: string } {
 
 function mergeById(base: readonly (PlainObject & { id: string })[], patch: readonly PlainObject[]): unknown[] {
   const merged: unknown[] = [...base];
+  // Of two items with one id the first is meant, so it is entered last.
+  const places = new Map(base.map(({ id }, index) => [id, index] as const).reverse());
   for (const item of patch) {
-    const index = hasId(item) ? base.findIndex((existing) => existing.id === item.id) : -1;
-    if (index < 0) merged.push(mergePatch(undefined, item));
+    const index = hasId(item) ? places.get(item.id) : undefined;
+    if (index === undefined) merged.push(mergePatch(undefined, item));
     else merged[index] = mergePatch(merged[index], item);
   }
   return merged;

@@ -1,6 +1,7 @@
 import { BadText, decodeText } from "./decode.ts";
+import { linesOf } from "./lines.ts";
 import { evaluate, parseTree } from "./parse.ts";
-import { SyntaxProblem, type Element, type SyntaxNode, type SyntaxRemark } from "./syntax.ts";
+import { SyntaxProblem, type ContainerNode, type Element, type SyntaxNode, type SyntaxRemark } from "./syntax.ts";
 
 export type PathSegment = string | number;
 export type ValuePath = readonly PathSegment[];
@@ -42,7 +43,7 @@ export function parseDocument(source: string | Uint8Array, file = ""): ConfigDoc
   } catch (error) {
     const problem = error instanceof BadText ? error.problem : error;
     if (!(problem instanceof SyntaxProblem)) throw error;
-    const position = positionOf(error instanceof BadText ? error.before : text, problem.offset);
+    const position = linesOf(error instanceof BadText ? error.before : text).position(problem.offset);
     const message = `JSON5 parse failed: ${problem.message} at ${position.line}:${position.column}; expected ${problem.expected}`;
     const issue: DocumentIssue = { ...position, code: "syntax", severity: "error", path: [], message, expected: problem.expected };
     return { file, text, root: undefined, value: undefined, issues: [issue], locate: () => undefined };
@@ -52,8 +53,10 @@ export function parseDocument(source: string | Uint8Array, file = ""): ConfigDoc
 function documentOf(text: string, file: string, root: SyntaxNode): ConfigDocument {
   const remarks: SyntaxRemark[] = [];
   const value = evaluate(root, remarks);
+  const lines = linesOf(text);
+  const members = createMemberIndex();
   const issues = remarks.map((remark) => {
-    return { ...positionOf(text, remark.offset), code: remark.code, severity: "warning" as const, path: remark.path, message: remark.message };
+    return { ...lines.position(remark.offset), code: remark.code, severity: "warning" as const, path: remark.path, message: remark.message };
   });
   return {
     file,
@@ -62,34 +65,33 @@ function documentOf(text: string, file: string, root: SyntaxNode): ConfigDocumen
     value,
     issues,
     locate(path, part = "key") {
-      const element = elementAt(root, path);
+      const element = elementAt(root, path, members);
       if (!element) return undefined;
-      return positionOf(text, part === "key" ? element.start : element.node.start);
+      return lines.position(part === "key" ? element.start : element.node.start);
     },
   };
 }
 
+type MemberOf = (node: ContainerNode, key: string) => Element | undefined;
+
+/** Finds members by key; each object is gone through once. */
+function createMemberIndex(): MemberOf {
+  const known = new WeakMap<ContainerNode, Map<string | undefined, Element>>();
+  return (node, key) => {
+    let members = known.get(node);
+    if (!members) known.set(node, (members = new Map(node.elements.map((element) => [element.key, element]))));
+    return members.get(key);
+  };
+}
+
 /** The element at `path`; of keys given twice the last, which is the one that holds. */
-export function elementAt(root: SyntaxNode, path: ValuePath): Element | undefined {
+export function elementAt(root: SyntaxNode, path: ValuePath, memberOf: MemberOf = createMemberIndex()): Element | undefined {
   let element: Element | undefined = { key: undefined, start: root.start, node: root, comma: undefined };
   for (const segment of path) {
     const node: SyntaxNode = element.node;
     if (node.kind === "scalar") return undefined;
-    element = node.kind === "array" ? node.elements[Number(segment)] : node.elements.findLast((member) => member.key === String(segment));
+    element = node.kind === "array" ? node.elements[Number(segment)] : memberOf(node, String(segment));
     if (!element) return undefined;
   }
   return element;
-}
-
-/** Line and column of an offset. CR LF, CR and LF each end a line. */
-export function positionOf(text: string, offset: number): Position {
-  let line = 1;
-  let lineStart = text.charCodeAt(0) === 0xfeff && offset > 0 ? 1 : 0;
-  for (let at = 0; at < offset && at < text.length; at += 1) {
-    const code = text.charCodeAt(at);
-    if (code !== 0x0a && !(code === 0x0d && text.charCodeAt(at + 1) !== 0x0a)) continue;
-    line += 1;
-    lineStart = at + 1;
-  }
-  return { line, column: offset - lineStart + 1 };
 }

@@ -1,9 +1,10 @@
 import { isObject, sameValue } from "../value.ts";
 import { parseDocument, type ConfigDocument } from "./document.ts";
+import { linesOf, type Lines } from "./lines.ts";
 import { evaluate } from "./parse.ts";
 import { printBlock, printInline, printKey } from "./print.ts";
 import { commentEnd } from "./scan.ts";
-import { isMultiline, lineIndent, lineStart, styleOf, type Style } from "./style.ts";
+import { isMultiline, styleOf, type Style } from "./style.ts";
 import { FORBIDDEN_KEY, type ContainerNode, type Element, type SyntaxNode } from "./syntax.ts";
 
 interface Change {
@@ -18,10 +19,14 @@ interface Change {
  */
 export function rewriteDocument(document: ConfigDocument, value: unknown): string {
   const { text, root } = document;
-  const style = styleOf(text, root);
+  const lines = linesOf(text);
+  const style = styleOf(text, lines, root);
   if (!root) return `${printBlock(value, style, "")}${style.newline}`;
   const changes: Change[] = [];
-  reconcile({ text, style, changes }, root, value);
+  // A file on one line stays on one line; `{}` alone is no evidence of that.
+  const trimmed = text.trim();
+  const onOneLine = trimmed.length > 2 && !/[\r\n]/.test(trimmed);
+  reconcile({ text, lines, style, onOneLine, changes }, root, value);
   return applied(text, changes);
 }
 
@@ -32,7 +37,9 @@ export function rewriteText(text: string, value: unknown): string {
 
 interface Edit {
   readonly text: string;
+  readonly lines: Lines;
   readonly style: Style;
+  readonly onOneLine: boolean;
   readonly changes: Change[];
 }
 
@@ -61,12 +68,10 @@ function isBare(text: string, node: ContainerNode): boolean {
 }
 
 function replace(edit: Edit, node: SyntaxNode, value: unknown): void {
-  const { text, style } = edit;
+  const { text, lines, style, onOneLine } = edit;
   const quote = text[node.start];
   const own: Style = typeof value === "string" && (quote === '"' || quote === "'") ? { ...style, quote } : style;
-  // A file on one line stays on one line; `{}` alone is no evidence of that.
-  const inline = !/[\r\n]/.test(text.trim()) && text.trim().length > 2;
-  edit.changes.push({ start: node.start, end: node.end, text: inline ? printInline(value, own) : printBlock(value, own, lineIndent(text, node.start)) });
+  edit.changes.push({ start: node.start, end: node.end, text: onOneLine ? printInline(value, own) : printBlock(value, own, lines.indent(node.start)) });
 }
 
 function reconcileMembers(edit: Edit, node: ContainerNode, value: Record<string, unknown>): void {
@@ -114,11 +119,11 @@ function reshape(edit: Edit, node: ContainerNode, removed: ReadonlySet<Element>,
 }
 
 function insert(edit: Edit, node: ContainerNode, what: { anchor: Element | undefined; added: Added; commaAtEnd: boolean }): void {
-  const { text, style, changes } = edit;
+  const { text, lines, style, changes } = edit;
   const { anchor, added } = what;
   const multiline = isMultiline(text, node);
-  const sibling = node.elements.find((element) => text.slice(lineStart(text, element.start), element.start).trim() === "");
-  const indent = sibling ? lineIndent(text, sibling.start) : lineIndent(text, node.start) + style.indent;
+  const sibling = node.elements.find((element) => lines.isFirst(element.start));
+  const indent = sibling ? lines.indent(sibling.start) : lines.indent(node.start) + style.indent;
   const local = siblingStyle(text, node, style);
   const texts = added.map(([key, value]) => {
     const prefix = key === undefined ? "" : `${printKey(key, local)}: `;
@@ -154,15 +159,13 @@ function behindRemarks(text: string, from: number): number {
 
 /** Takes out an element and its comma, and its line where nothing else is left on it. */
 function remove(edit: Edit, element: Element): void {
-  const { text, changes } = edit;
+  const { text, lines, changes } = edit;
   let end = element.node.end;
   if (element.comma !== undefined) {
     if (text.slice(end, element.comma).trim() === "") end = element.comma + 1;
     else changes.push({ start: element.comma, end: element.comma + 1, text: "" });
   }
-  const start = lineStart(text, element.start);
   const rest = /^[ \t]*(\r\n|\n|\r)?/.exec(text.slice(end))!;
-  const aloneBefore = text.slice(start, element.start).trim() === "";
-  if (aloneBefore && rest[1] !== undefined) changes.push({ start, end: end + rest[0].length, text: "" });
+  if (lines.isFirst(element.start) && rest[1] !== undefined) changes.push({ start: lines.start(element.start), end: end + rest[0].length, text: "" });
   else changes.push({ start: element.start, end: end + (rest[1] === undefined ? rest[0].length : 0), text: "" });
 }

@@ -1,3 +1,4 @@
+import type { Lines } from "./lines.ts";
 import type { ContainerNode, SyntaxNode } from "./syntax.ts";
 
 /** How a text is written, so that what is added looks like it. */
@@ -24,9 +25,9 @@ interface Counts {
 }
 
 /** Reads the style off a text; for one without evidence: two spaces, double quotes, quoted keys, no trailing commas. */
-export function styleOf(text: string, root: SyntaxNode | undefined): Style {
+export function styleOf(text: string, lines: Lines, root: SyntaxNode | undefined): Style {
   const counts: Counts = { bare: 0, doubleKey: 0, singleKey: 0, double: 0, single: 0, trailing: 0, untrailed: 0, indent: undefined };
-  if (root) count(text, root, counts);
+  if (root) count(text, lines, root, counts);
   return {
     newline: /\r\n|\n|\r/.exec(text)?.[0] ?? "\n",
     indent: counts.indent ?? "  ",
@@ -37,7 +38,7 @@ export function styleOf(text: string, root: SyntaxNode | undefined): Style {
   };
 }
 
-function count(text: string, node: SyntaxNode, counts: Counts): void {
+function count(text: string, lines: Lines, node: SyntaxNode, counts: Counts): void {
   if (node.kind === "scalar") {
     if (text[node.start] === "'") counts.single += 1;
     else if (text[node.start] === '"') counts.double += 1;
@@ -47,7 +48,7 @@ function count(text: string, node: SyntaxNode, counts: Counts): void {
   if (last && isMultiline(text, node)) {
     if (last.comma === undefined) counts.untrailed += 1;
     else counts.trailing += 1;
-    counts.indent ??= indentStep(text, node);
+    counts.indent ??= indentStep(lines, node);
   }
   for (const element of node.elements) {
     if (element.key !== undefined) {
@@ -56,13 +57,13 @@ function count(text: string, node: SyntaxNode, counts: Counts): void {
       else if (quote === "'") counts.singleKey += 1;
       else counts.bare += 1;
     }
-    count(text, element.node, counts);
+    count(text, lines, element.node, counts);
   }
 }
 
-function indentStep(text: string, node: ContainerNode): string | undefined {
-  const outer = lineIndent(text, node.start);
-  const inner = lineIndent(text, node.elements[0]!.start);
+function indentStep(lines: Lines, node: ContainerNode): string | undefined {
+  const outer = lines.indent(node.start);
+  const inner = lines.indent(node.elements[0]!.start);
   return inner.length > outer.length && inner.startsWith(outer) ? inner.slice(outer.length) : undefined;
 }
 
@@ -70,16 +71,4 @@ function indentStep(text: string, node: ContainerNode): string | undefined {
 export function isMultiline(text: string, node: ContainerNode): boolean {
   const first = node.elements[0];
   return /[\r\n]/.test(text.slice(node.start, first ? first.start : node.end));
-}
-
-/** Where the line of `offset` starts. */
-export function lineStart(text: string, offset: number): number {
-  let at = offset;
-  while (at > 0 && text[at - 1] !== "\n" && text[at - 1] !== "\r") at -= 1;
-  return at === 0 && text.startsWith("\uFEFF") && offset > 0 ? 1 : at;
-}
-
-/** The blanks at the start of the line of `offset`. */
-export function lineIndent(text: string, offset: number): string {
-  return /^[ \t]*/.exec(text.slice(lineStart(text, offset), offset))![0];
 }

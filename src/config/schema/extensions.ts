@@ -48,6 +48,7 @@ const pluginHooks = openGroup(
     timeouts: map("The same by hook name.", budget("Milliseconds.")),
     allowConversationAccess: flag("Let it read whole conversations."),
     allowPromptInjection: flag("Let it change prompts; true when absent."),
+    failClosed: flag("Block the call when a handler before a tool takes too long."),
   },
   Type.Unknown(),
   advanced,
@@ -59,8 +60,22 @@ export const plugins = group("Code that extends the gateway.", {
   deny: texts("Never these plugins; wins over all."),
   disabled: texts("Another name for deny.", advanced),
   load: group("Where plugins are looked for.", { paths: texts("More files or folders.") }),
-  slots: group("Roles that one plugin fills.", { memory: text("Plugin that keeps memory; none turns it off.") }),
-  entries: map("Settings by plugin.", group("One plugin.", { enabled: flag("Load it."), config: free("Whatever the plugin reads."), hooks: pluginHooks })),
+  slots: group("Roles that one plugin fills.", {
+    memory: text("Plugin that keeps memory; none turns it off."),
+    contextEngine: text("Plugin that puts the context together.", advanced),
+  }),
+  entries: map(
+    "Settings by plugin.",
+    group("One plugin.", {
+      enabled: flag("Load it."),
+      config: free("Whatever the plugin reads."),
+      hooks: pluginHooks,
+      apiKey: secret("Its key."),
+      env: secretMap("Environment variables for it.", advanced),
+      subagent: free("What it may ask of subagents.", advanced),
+      llm: free("What it may ask of models.", advanced),
+    }),
+  ),
   installs: installs("Installed plugins; kept by the install command."),
 });
 

@@ -19,7 +19,21 @@ const published = JSON.parse(readFileSync(new URL("../../../test/fixtures/config
 };
 const BOUNDS = ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "minLength", "maxLength", "pattern", "format", "minItems", "maxItems"];
 /** Keys that this project adds to the published ones, with everything below them. */
-const OURS = ["channels.*", "store", "security", "logging.levels", "logging.maxFileBytes", "plugins.disabled", "plugins.entries.*.hooks"];
+const OURS = [
+  "channels.*",
+  "gateway.customBindHost",
+  "store",
+  "security",
+  "logging.levels",
+  "logging.maxFileBytes",
+  "plugins.disabled",
+  "plugins.entries.*.hooks",
+  "plugins.entries.*.apiKey",
+  "plugins.entries.*.env",
+  "plugins.entries.*.subagent",
+  "plugins.entries.*.llm",
+  "plugins.slots.contextEngine",
+];
 
 function nodesAt(path: string): JsonSchema[] {
   let nodes: JsonSchemaNode[] = [configSchema];

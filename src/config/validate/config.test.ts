@@ -60,11 +60,11 @@ describe("what plugins bring", () => {
   test("names of plugins that were not found", () => {
     const plugins = { allow: ["voic"], deny: ["gone"], disabled: ["gone"], slots: { memory: "lance" }, entries: { other: {} } };
     expect(severities(validateConfig({ plugins }, { sections }))).toEqual([
-      "plugins.allow.0 error",
+      "plugins.allow.0 warning",
       "plugins.deny.0 warning",
       "plugins.disabled.0 warning",
       "plugins.slots.memory error",
-      "plugins.entries.other error",
+      "plugins.entries.other warning",
     ]);
     expect(found({ plugins: { slots: { memory: "none" } } }, sections)).toEqual([]);
   });

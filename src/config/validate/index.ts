@@ -5,5 +5,6 @@ export { parseDuration, parseSize } from "./durations.ts";
 export { formatIssue, formatPath, type Issue } from "./issue.ts";
 export type { ConfigSections, JsonSchema, JsonSchemaNode } from "./json-schema.ts";
 export { applyLoadDefaults } from "./load-defaults.ts";
+export { pluginsExist } from "./rules/plugins.ts";
 export { isSensitivePath } from "./sensitive.ts";
-export { validate } from "./walk.ts";
+export { isTooDeep, validate } from "./walk.ts";

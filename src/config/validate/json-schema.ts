@@ -61,7 +61,7 @@ export interface ConfigSections {
   readonly plugins?: Readonly<Record<string, JsonSchema>>;
   /** All channel ids that exist. When given, any other id below `channels` is an error. */
   readonly knownChannels?: readonly string[];
-  /** All plugin ids that were found. When given, a name that is not among them is an error. */
+  /** All plugin ids that were found. When given, a name that is not among them is a warning, and an error where it fills a role. */
   readonly knownPlugins?: readonly string[];
 }
 

@@ -53,6 +53,7 @@ export const gateway = group("The server that everything connects to.", {
   port: count("Port it listens on."),
   mode: choice("local runs the gateway here, remote only uses one elsewhere.", ["local", "remote"]),
   bind: choice("Addresses it listens on; anything but loopback needs authentication.", ["auto", "lan", "loopback", "custom", "tailnet"]),
+  customBindHost: text("IP address it listens on when bind is custom."),
   controlUi,
   auth,
   trustedProxies: texts("Addresses of proxies whose forwarded headers count."),

@@ -18,6 +18,11 @@ export const openBindNeedsAuth: Rule = function* (config) {
   }
 };
 
+export const customBindNeedsHost: Rule = function* (config) {
+  if (valueAt(config, "gateway", "bind") !== "custom" || isGiven(valueAt(config, "gateway", "customBindHost"))) return;
+  yield ruleIssue(["gateway", "bind"], '"custom" needs gateway.customBindHost: the IP address to listen on');
+};
+
 /** The password may still come from the environment. */
 export const passwordModeNeedsPassword: Rule = function* (config) {
   const auth = objectAt(config, "gateway", "auth");

@@ -10,7 +10,7 @@ import {
 } from "./agents.ts";
 import { cronWebhookIsHttp, profilesHaveAddress } from "./browser-and-cron.ts";
 import { channelsExist, heartbeatTargetsExist, openChannelsSayIt } from "./channels.ts";
-import { openBindNeedsAuth, passwordModeNeedsPassword, portExists, tailscaleFitsBindAndAuth, trustedProxyIsComplete } from "./gateway.ts";
+import { customBindNeedsHost, openBindNeedsAuth, passwordModeNeedsPassword, portExists, tailscaleFitsBindAndAuth, trustedProxyIsComplete } from "./gateway.ts";
 import { hookModulesAreRelative, hookPrefixesAdmitDefault, hooksNeedToken, hooksPathIsBelowRoot, hooksTokenIsOwn } from "./hooks.ts";
 import { disabledPluginConfig, pluginsExist } from "./plugins.ts";
 import type { Rule } from "./rule.ts";
@@ -41,6 +41,7 @@ export const rules: readonly Rule[] = [
   hookPrefixesAdmitDefault,
   portExists,
   openBindNeedsAuth,
+  customBindNeedsHost,
   passwordModeNeedsPassword,
   tailscaleFitsBindAndAuth,
   trustedProxyIsComplete,

@@ -10,15 +10,11 @@ function missing(path: Path, id: string, known: readonly string[], severity: Iss
 export const pluginsExist: Rule = function* (config, { knownPlugins }) {
   if (!knownPlugins) return;
   const known = new Set(knownPlugins);
-  for (const { key, path } of entriesAt(config, "plugins", "entries")) if (!known.has(key)) yield missing(path, key, knownPlugins, "error");
-  // Refusing what is not there does no harm.
-  for (const [list, severity] of [
-    ["allow", "error"],
-    ["deny", "warning"],
-    ["disabled", "warning"],
-  ] as const) {
+  // A plugin that was taken away leaves settings behind; they do no harm. A role that nobody fills does.
+  for (const { key, path } of entriesAt(config, "plugins", "entries")) if (!known.has(key)) yield missing(path, key, knownPlugins, "warning");
+  for (const list of ["allow", "deny", "disabled"]) {
     for (const { path, value } of itemsAt(config, "plugins", list)) {
-      if (typeof value === "string" && !known.has(value)) yield missing(path, value, knownPlugins, severity);
+      if (typeof value === "string" && !known.has(value)) yield missing(path, value, knownPlugins, "warning");
     }
   }
   const memory = valueAt(config, "plugins", "slots", "memory");

@@ -1,3 +1,4 @@
+import { isIP } from "node:net";
 import { AppError } from "../base/errors.ts";
 
 export type BindMode = "auto" | "lan" | "loopback" | "custom" | "tailnet";
@@ -37,7 +38,24 @@ export function networkAddress(interfaces: Interfaces): string | undefined {
   return ipv4Of(interfaces).find((address) => !isTailnet(address));
 }
 
-/** Turns `gateway.bind` into addresses. Whatever is not loopback also answers on loopback, for the programs of this machine. */
+/**
+ * What `gateway.bind` custom means. A name is not taken: what it stands for may change, and with it who can connect.
+ * `0.0.0.0` answers on loopback by itself, `::` does not: each family is listened on apart.
+ */
+function customAddresses(host: string | undefined): readonly string[] {
+  const given = host?.trim() ?? "";
+  if (given === "") throw new AppError("CONFIG_INVALID", 'gateway.bind "custom" needs gateway.customBindHost: set the IP address to listen on, or use "lan"');
+  if (given.toLowerCase() === "localhost") return LOOPBACK;
+  if (isIP(given) === 0) {
+    throw new AppError(
+      "CONFIG_INVALID",
+      `gateway.customBindHost "${given}" is no IP address: expected one of this machine's, such as 192.168.1.10 or fd00::10`,
+    );
+  }
+  return given === EVERYWHERE || given === LOOPBACK[0] ? [given] : [given, LOOPBACK[0]];
+}
+
+/** Turns `gateway.bind` into addresses; `host` is that of custom. Whatever it is, the programs of this machine reach it on 127.0.0.1 too. */
 export function resolveBinding(bind: BindMode, host: string | undefined, interfaces: () => Interfaces): Binding {
   if (bind === "lan") return { addresses: [EVERYWHERE] };
   if (bind === "auto") return { addresses: LOOPBACK, fallback: EVERYWHERE };
@@ -45,9 +63,6 @@ export function resolveBinding(bind: BindMode, host: string | undefined, interfa
     const address = ipv4Of(interfaces()).find(isTailnet);
     return { addresses: address === undefined ? LOOPBACK : [address, LOOPBACK[0]] };
   }
-  if (bind === "custom") {
-    if (host === undefined) throw new AppError("CONFIG_INVALID", 'gateway.bind "custom" needs an address to listen on; start with --host, or use "lan"');
-    return { addresses: isLoopback(host) || host === EVERYWHERE || host === "::" ? [host] : [host, LOOPBACK[0]] };
-  }
+  if (bind === "custom") return { addresses: customAddresses(host) };
   return { addresses: LOOPBACK };
 }

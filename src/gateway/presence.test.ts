@@ -78,6 +78,20 @@ test("who leaves stays listed for five minutes, and all are told", () => {
   expect(presence.list()).toHaveLength(1);
 });
 
+test("who has two connections leaves with the last of them; all are told of each close", () => {
+  const { presence, announced } = setUp();
+  const keys = [presence.connected(client({ deviceId: "d", connId: "c1" }))!, presence.connected(client({ deviceId: "d", connId: "c2" }))!];
+  const before = presence.version;
+  presence.disconnected(keys[0]!);
+  expect(presence.list()[1]).toMatchObject({ deviceId: "d", reason: "connect" });
+  expect([presence.version - before, announced()]).toEqual([1, 1]);
+  presence.disconnected(keys[1]!);
+  expect(presence.list()[1]).toMatchObject({ deviceId: "d", reason: "disconnect" });
+  presence.disconnected(presence.connected(client({ deviceId: "d", connId: "c3" }))!);
+  expect(presence.list()[1]).toMatchObject({ reason: "disconnect" });
+  expect(presence.version - before).toBe(4);
+});
+
 test("roles and scopes of one device accumulate", () => {
   const { presence } = setUp();
   presence.connected(client({ deviceId: "d" }));

@@ -29,8 +29,9 @@ export interface Presence {
   list(): PresenceEntry[];
   /** Grows with every change. Starts at 1. */
   readonly version: number;
-  /** Gives the key to pass to `disconnected`; undefined when clients of this kind are not tracked. */
+  /** Gives the key to pass to `disconnected`, once; undefined when clients of this kind are not tracked. */
   connected(client: ClientPresence): string | undefined;
+  /** Who has another connection open has not left. */
   disconnected(key: string): void;
   /** What a `system-event` tells: fields as sent, completed from its text. True when anything but the time changed. */
   update(fields: PresenceUpdate & { readonly text: string }): boolean;
@@ -110,6 +111,8 @@ function selfEntry({ host, ip, version, platform }: PresenceDeps, ts: number): P
 export function createPresence(deps: PresenceDeps): Presence {
   /** Oldest update first: every update moves its entry to the end. */
   const entries = new Map<string, PresenceEntry>();
+  /** Open connections by key: one device may have several. */
+  const open = new Map<string, number>();
   let version = 1;
 
   /** Forgets what is past its time, and the oldest beyond `keep`. */
@@ -145,11 +148,15 @@ export function createPresence(deps: PresenceDeps): Presence {
       const key = (deviceId ?? instanceId ?? connId).toLowerCase();
       const host = displayName ?? id;
       const known = { host, ip: remoteIp, version: clientVersion, platform, deviceFamily, modelIdentifier, mode, deviceId, instanceId };
+      open.set(key, (open.get(key) ?? 0) + 1);
       put(key, { ...known, reason: "connect", text: `Node: ${host} · mode ${mode}`, roles: [role], scopes: [...scopes] } as PresenceUpdate);
       return key;
     },
     disconnected(key) {
-      if (entries.has(key)) put(key, { reason: "disconnect" });
+      const others = (open.get(key) ?? 1) - 1;
+      if (others > 0) open.set(key, others);
+      else open.delete(key);
+      if (others === 0 && entries.has(key)) put(key, { reason: "disconnect" });
       else version += 1;
       deps.onChange();
     },

@@ -2,6 +2,7 @@ import type { Static } from "typebox";
 import { StateVersionSchema } from "./frames.ts";
 import type { Frozen } from "./method.ts";
 import { HealthSchema } from "./health.ts";
+import { machineFields } from "./pairing.ts";
 import { amount, choice, closed, count, either, filled, flag, list, literal, map, maybe, moment, text, texts } from "./pieces.ts";
 import { PresenceSchema, UpdateAvailableSchema } from "./presence.ts";
 
@@ -29,8 +30,7 @@ const ClientSchema = closed({
   displayName: maybe(filled()),
   version: filled(),
   platform: filled(),
-  deviceFamily: maybe(filled()),
-  modelIdentifier: maybe(filled()),
+  ...machineFields,
   mode: choice(CLIENT_MODES),
   instanceId: maybe(filled()),
 });

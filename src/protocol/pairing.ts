@@ -1,10 +1,12 @@
-import { choice, closed, filled, flag, maybe, moment, text, texts } from "./pieces.ts";
+import { choice, closed, effect, filled, flag, maybe, moment, text, texts } from "./pieces.ts";
 
 const decision = choice(["approved", "rejected"]);
 
-/** A device that asks to be let in. */
-export const DevicePairRequestSchema = closed({
-  requestId: filled(),
+/** Names the request that somebody decides about. */
+export const DecideParamsSchema = effect({ requestId: filled() });
+
+/** What is known of a device, whether it waits or is in. */
+export const deviceFields = {
   deviceId: filled(),
   publicKey: filled(),
   displayName: maybe(text()),
@@ -15,12 +17,24 @@ export const DevicePairRequestSchema = closed({
   roles: maybe(texts()),
   scopes: maybe(texts()),
   remoteIp: maybe(text()),
+};
+
+/** When a device or node asked first, and when it was let in. */
+export const pairedFields = { createdAtMs: moment(), approvedAtMs: moment() };
+
+/** A device that asks to be let in. */
+export const DevicePairRequestSchema = closed({
+  requestId: filled(),
+  ...deviceFields,
   silent: maybe(flag()),
   isRepair: maybe(flag()),
   ts: moment(),
 });
 
 export const DevicePairResolvedSchema = closed({ requestId: filled(), deviceId: filled(), decision, ts: moment() });
+
+/** What kind of machine a client or node runs on. */
+export const machineFields = { deviceFamily: maybe(filled()), modelIdentifier: maybe(filled()) };
 
 /** What a node says about itself when it asks to be paired. */
 export const nodeFields = {
@@ -29,8 +43,7 @@ export const nodeFields = {
   version: maybe(filled()),
   coreVersion: maybe(filled()),
   uiVersion: maybe(filled()),
-  deviceFamily: maybe(filled()),
-  modelIdentifier: maybe(filled()),
+  ...machineFields,
   remoteIp: maybe(filled()),
 };
 

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { canonicalSessionKey, formatSessionKey, parseSessionKey } from "./session-key.ts";
+import { canonicalSessionKey, formatSessionKey, parseSessionKey, resolveSessionKey } from "./session-key.ts";
 
 const naming = { defaultAgentId: "main" };
 
@@ -84,4 +84,27 @@ test("case and surrounding space make no difference", () => {
       expect(canonicalSessionKey(` ${text.toUpperCase()}\n`, naming)).toBe(canonicalSessionKey(text, naming));
     }),
   );
+});
+
+test.each([
+  ["main", { ok: true, key: "agent:main:main", agentId: "main" }],
+  ["Agent:OPS:Notes", { ok: true, key: "agent:ops:notes", agentId: "ops" }],
+  ["global", { ok: true, key: "global", agentId: "main" }],
+  ["agent:nope:main", { ok: false, key: "agent:nope:main", agentId: "nope", message: 'unknown agent id "nope"' }],
+  ["agent:", { ok: false, key: undefined, message: 'malformed session key "agent:"' }],
+  ["agent:../x:main", { ok: false, key: undefined, message: 'malformed session key "agent:../x:main"' }],
+])("%s among the agents main and ops", (text, resolved) => {
+  expect(resolveSessionKey(text, naming, ["main", "ops"])).toEqual(resolved);
+});
+
+test("in global scope the main session of an agent is the global one, of an agent that is not there it is none", () => {
+  const global = { ...naming, scope: "global" } as const;
+  expect(resolveSessionKey("agent:ops:main", global, ["main", "ops"])).toEqual({ ok: true, key: "global", agentId: "ops" });
+  expect(resolveSessionKey("agent:nope:main", global, ["main", "ops"])).toMatchObject({ ok: false, message: 'unknown agent id "nope"' });
+});
+
+test("a key longer than any platform makes is malformed, and repeated in part only", () => {
+  const found = resolveSessionKey(`x${"y".repeat(2000)}`, naming, ["main"]);
+  expect(found).toMatchObject({ ok: false, key: undefined });
+  expect(found.ok ? "" : found.message.length).toBeLessThan(400);
 });

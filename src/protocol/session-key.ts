@@ -1,3 +1,5 @@
+import { clip } from "../base/text.ts";
+
 /** What a key means depends on these settings. */
 export interface SessionNaming {
   /** Agent that bare keys belong to. */
@@ -68,4 +70,37 @@ export function canonicalSessionKey(written: string, naming: SessionNaming): str
   const isMain = rest === "main" || (naming.mainKey !== undefined && rest === withDirect(naming.mainKey.trim().toLowerCase()));
   if (isMain) return naming.scope === "global" ? "global" : `${PREFIX}${agentId}:main`;
   return `${PREFIX}${agentId}:${rest}`;
+}
+
+/** An agent's id is the name of a folder in the state folder. */
+const AGENT_ID = /^[a-z0-9][a-z0-9._-]{0,127}$/;
+
+/** Longer than any platform's ids make it. */
+const MAX_KEY = 1024;
+/** As much of a key as a message repeats. */
+const MAX_SHOWN = 300;
+
+/** What a written key stands for. `message` says what to tell whoever wrote it. */
+export type ResolvedSessionKey =
+  | { readonly ok: true; readonly key: string; readonly agentId: string }
+  /** A key of an agent that is not there (any more). Nothing may run under it; what is stored under it may be looked at and removed. */
+  | { readonly ok: false; readonly key: string; readonly agentId: string; readonly message: string }
+  | { readonly ok: false; readonly key: undefined; readonly message: string };
+
+/** The canonical key for a written one, checked against the agents that there are: their ids, in lower case. */
+export function resolveSessionKey(written: string, naming: SessionNaming, agentIds: readonly string[]): ResolvedSessionKey {
+  const key = written.length > MAX_KEY ? undefined : canonicalSessionKey(written, naming);
+  // Where all main sessions are one, whose it was written as is still checked.
+  const own = key === undefined ? undefined : canonicalSessionKey(written, { ...naming, scope: "per-sender" });
+  const agentId = own === undefined ? "" : agentOfKey(own, naming);
+  if (key === undefined || !AGENT_ID.test(agentId)) {
+    return { ok: false, key: undefined, message: `malformed session key "${clip(written, MAX_SHOWN)}"` };
+  }
+  return agentIds.includes(agentId) ? { ok: true, key, agentId } : { ok: false, key, agentId, message: `unknown agent id "${agentId}"` };
+}
+
+/** The agent that a canonical key belongs to. */
+export function agentOfKey(key: string, { defaultAgentId }: Pick<SessionNaming, "defaultAgentId">): string {
+  const parsed = parseSessionKey(key);
+  return parsed?.kind === "agent" ? parsed.agentId : defaultAgentId.trim().toLowerCase();
 }

@@ -1,6 +1,6 @@
 import type { Static } from "typebox";
 import type { Frozen } from "./method.ts";
-import { choice, closed, either, filled, flag, maybe, moment, number, open, orNull, text } from "./pieces.ts";
+import { anything, choice, closed, either, filled, flag, list, maybe, moment, number, open, orNull, text } from "./pieces.ts";
 
 const threadId = maybe(either(text(), number()));
 
@@ -54,6 +54,7 @@ export const SessionRowSchema = open({
   lastChannel: maybe(text()),
   lastTo: maybe(text()),
   lastAccountId: maybe(text()),
+  pluginExtensions: maybe(list(closed({ pluginId: filled(), namespace: filled(), value: anything() }))),
 });
 
 /** A stored session entry, whole. */

@@ -81,6 +81,9 @@ export type SurfaceOptions = Partial<Omit<HttpSurfaceDeps, "config" | "responder
   readonly responder?: MemoryResponder;
 };
 
+/** A store that holds nothing. */
+const noSessions = { read: async () => undefined } as unknown as HttpSurfaceDeps["store"];
+
 /** The gateway's HTTP on a real server, with a responder in memory. */
 export async function startSurface(options: SurfaceOptions = {}): Promise<TestSurface> {
   const clock: Clock = options.clock ?? systemClock;
@@ -92,6 +95,7 @@ export async function startSurface(options: SurfaceOptions = {}): Promise<TestSu
     log: silentLogger,
     ids: createIds(seededRandom(7)),
     runSecret: RUN_SECRET,
+    store: noSessions,
     ...options,
     clock,
     responder,

@@ -18,6 +18,7 @@ import { logsHandlers } from "../../src/gateway/methods/logs.ts";
 import { sessionsHandlers } from "../../src/gateway/methods/sessions.ts";
 import { systemHandlers } from "../../src/gateway/methods/system.ts";
 import { usageHandlers } from "../../src/gateway/methods/usage.ts";
+import { createTurns } from "../../src/gateway/turns.ts";
 import { loadAnswerChecks, loadValidators, type EventName, type MethodName, type MethodParams, type MethodResult } from "../../src/protocol/index.ts";
 import { openStore, type Store } from "../../src/store/index.ts";
 
@@ -78,7 +79,7 @@ export async function openMethodRoom(options: { readonly config?: object; readon
     list: () => [{ ts: clock.now(), text: "Gateway", mode: "gateway" }],
     update: (fields: { readonly text: string }) => !systemTexts.includes(fields.text) && systemTexts.push(fields.text) > 0,
   };
-  const deps = { config, store, clock, ids, log: silentLogger, responder: echo, relay, broadcast, version: "1.2.3" };
+  const deps = { config, store, clock, ids, log: silentLogger, responder: echo, relay, broadcast, turns: createTurns(), version: "1.2.3" };
   const logFile = join(folder, "openclaw.log");
   const handlers: Handlers = {
     ...systemHandlers({ ...deps, presence }),

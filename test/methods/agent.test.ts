@@ -48,6 +48,8 @@ test("the session is chosen by key, by id, or by agent", async () => {
 
 test.each([
   [{ agentId: "nobody" }, 'invalid agent params: unknown agent id "nobody"'],
+  [{ sessionKey: "agent:nope:main" }, 'invalid agent params: unknown agent id "nope"'],
+  [{ sessionKey: "agent:nope:main", agentId: "ops" }, 'invalid agent params: unknown agent id "nope"'],
   [{ channel: "pigeon" }, "invalid agent params: unknown channel: pigeon"],
   [{ sessionKey: "agent:" }, 'invalid agent params: malformed session key "agent:"'],
   [{ sessionKey: "agent:main:x", agentId: "ops" }, 'invalid agent params: agent "ops" does not match session key agent "main"'],

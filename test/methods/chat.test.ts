@@ -141,6 +141,14 @@ test("a session that may not be written to refuses", async () => {
   await expect(say("hello")).rejects.toThrow("send blocked by session policy");
 });
 
+test.each(["chat.send", "chat.history", "chat.inject"] as const)("%s to an agent that is not there is refused, and nothing is kept of it", async (method) => {
+  const sessionKey = "agent:nope:main";
+  const params = { sessionKey, ...(method === "chat.history" ? {} : { message: "hello" }), ...(method === "chat.send" ? { idempotencyKey: "r1" } : {}) };
+  await expect(room.call(method, params as never)).rejects.toMatchObject({ code: "INVALID_INPUT", message: 'unknown agent id "nope"' });
+  expect(await room.store.read("inbox.find", { messageId: "r1" })).toEqual([]);
+  expect(await room.store.read("sessions.get", { key: sessionKey })).toBeUndefined();
+});
+
 test("the history has what was said, without what only the model sees", async () => {
   await say("hello");
   await ended();

@@ -102,3 +102,26 @@ test("three changes a minute for each caller, failed ones counted; config.set is
   room.clock.advance(39_500);
   await expect(room.call("config.patch", { raw: "[]" }, caller)).rejects.toThrow("must be an object");
 });
+
+/** What the processor spent since then: how busy the machine is makes no difference. */
+const busyMs = (from: NodeJS.CpuUsage): number => process.threadCpuUsage(from).user / 1000;
+
+test.each(["config.set", "config.apply", "config.patch"] as const)("%s answers soon, however many keys it brings", async (method) => {
+  const many = Object.fromEntries(Array.from({ length: 20_000 }, (_, n) => [`unknown${n}`, `value-${n}`]));
+  const baseHash = await hash();
+  for (const raw of [JSON.stringify(many), JSON.stringify(many, null, 2)]) {
+    const from = process.threadCpuUsage();
+    await expect(room.call(method, { raw, baseHash })).rejects.toThrow("invalid config");
+    expect(busyMs(from)).toBeLessThan(2000);
+  }
+});
+
+test("thousands of variables and of entries in a list are written and shown soon", async () => {
+  const vars = Object.fromEntries(Array.from({ length: 20_000 }, (_, n) => [`NAME_${n}`, `value-${n}`]));
+  const list = Array.from({ length: 5000 }, (_, n) => ({ id: `a${n}` }));
+  for (const value of [{ env: { vars } }, { agents: { list } }, { agents: { list } }]) {
+    const from = process.threadCpuUsage();
+    await patch(value);
+    expect(busyMs(from)).toBeLessThan(4000);
+  }
+});

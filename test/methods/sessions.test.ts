@@ -215,3 +215,70 @@ test("messages that come while a session is reset leave no transcript behind tha
   }
   expect(await room.store.read("inbox.counts", {})).toMatchObject({ pending: 0, claimed: 0 });
 });
+
+test("20 resets of one session at once each begin it anew", async () => {
+  await say("hello");
+  const answers = await Promise.all(Array.from({ length: 20 }, () => room.call("sessions.reset", { key: "main" })));
+  expect(new Set(answers.map(({ entry }) => entry.sessionId)).size).toBe(20);
+  expect((await entryOf())!.sessionId).toBe(answers.at(-1)!.entry.sessionId);
+});
+
+test("20 changes of one session at once are all made", async () => {
+  const fields = ["thinkingLevel", "verboseLevel", "reasoningLevel", "elevatedLevel"] as const;
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, (_, n) => room.call("sessions.patch", { key: "main", [fields[n % fields.length]!]: n < 16 ? "off" : "on" })).map((call) =>
+      call.catch((error: Error) => error.message),
+    ),
+  );
+  // The level of thinking has no "on": that change alone is refused, as it would be by itself.
+  expect(answers.filter((answer) => typeof answer === "string")).toEqual([expect.stringContaining("invalid thinkingLevel")]);
+  expect(await entryOf()).toMatchObject({ thinkingLevel: "off", verboseLevel: "on", reasoningLevel: "on", elevatedLevel: "on" });
+});
+
+test("whatever is done to one session at once, and while it answers: each call gets an answer of its own", async () => {
+  for (let n = 0; n < 8; n += 1) await say(`line ${n}`, "work");
+  const said = Promise.all(Array.from({ length: 10 }, (_, n) => say(`meanwhile ${n}`, "work")));
+  const calls = Array.from({ length: 6 }, (_, n) => [
+    room.call("sessions.patch", { key: "work", thinkingLevel: "low" }),
+    room.call("sessions.compact", { key: "work", maxLines: 2 }),
+    room.call("sessions.reset", { key: "work" }),
+    room.call("agent", { sessionKey: "work", message: `/new and ${n}`, idempotencyKey: `new-${n}` }),
+    room.call("sessions.delete", { key: "work" }),
+  ]).flat();
+  // A transcript is put away under the time of day: it goes on, or two of a session's would have one name.
+  const time = setInterval(() => room.clock.advance(1), 1);
+  const answers = await Promise.allSettled(calls);
+  clearInterval(time);
+  expect(answers.flatMap((answer) => (answer.status === "rejected" ? [String(answer.reason)] : []))).toEqual([]);
+  await said;
+});
+
+test("of two sessions that ask for one label at once only one gets it", async () => {
+  const asked = ["a", "b", "c"].map((key) => room.call("sessions.patch", { key, label: "Mine" }));
+  const answers = await Promise.allSettled(asked);
+  expect(answers.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected", "rejected"]);
+  expect(await keys({ label: "Mine" })).toHaveLength(1);
+});
+
+test("compacting a session twice at once shortens it once", async () => {
+  for (let n = 0; n < 5; n += 1) await say(`line ${n}`);
+  const answers = await Promise.all([1, 2, 3].map(() => room.call("sessions.compact", { key: "main", maxLines: 4 })));
+  expect(answers.filter(({ compacted }) => compacted)).toHaveLength(1);
+});
+
+test.each(["sessions.patch", "sessions.reset", "sessions.delete", "sessions.compact"] as const)(
+  "%s of an agent that is not there is refused",
+  async (method) => {
+    await expect(room.call(method, { key: "agent:nope:main" })).rejects.toMatchObject({ code: "INVALID_INPUT", message: 'unknown agent id "nope"' });
+    expect(await keys()).toEqual([]);
+  },
+);
+
+test("what is left of an agent that is gone can be looked at and removed", async () => {
+  const key = "agent:gone:main";
+  await room.store.write("sessions.put", { key, agentId: "gone", entry: { sessionId: "g", updatedAt: 1 } });
+  expect(await room.call("sessions.resolve", { key })).toEqual({ ok: true, key });
+  expect(await room.call("chat.history", { sessionKey: key })).toMatchObject({ sessionId: "g" });
+  expect(await room.call("sessions.delete", { key })).toMatchObject({ deleted: true });
+  expect(await keys()).toEqual([]);
+});

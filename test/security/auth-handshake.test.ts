@@ -82,9 +82,17 @@ const rows: readonly Row[] = [
   { what: "15: a device that did not sign", device: "forged", expected: refusal("device signature invalid") },
   { what: "15 comes before 16", params: { auth: { token: "wrong" } }, device: "forged", expected: refusal("device signature invalid") },
   {
-    what: "16: a device and a wrong token",
+    what: "16: a device that was never paired and a wrong token: both are named, with what to do",
     params: { auth: { token: "wrong" } },
-    expected: refusal("unauthorized: device token mismatch (rotate/reissue device token)"),
+    expected: refusal(
+      "unauthorized: device token mismatch, this device is not paired; gateway token mismatch (set gateway.remote.token to match gateway.auth.token)",
+    ),
+  },
+  {
+    what: "16: the same where a password is needed",
+    gateway: PASSWORD_MODE,
+    params: { auth: { token: "wrong" }, client: BACKEND },
+    expected: refusal("unauthorized: device token mismatch, this device is not paired; gateway password missing (provide gateway auth password)"),
   },
   {
     what: "16: a device and no token, as the CLI",

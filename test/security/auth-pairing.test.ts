@@ -131,6 +131,26 @@ test("operator.admin covers every scope of an operator, so that a narrower clien
     expect(await bench.connect(device, { scopes: [scope], auth: { token } }, remote())).toMatchObject({ ok: true, scopes: new Set([scope]) });
 });
 
+test("hello-ok names the scopes that the connection was granted, not all that its token could have", async () => {
+  const device = createDevice();
+  await bench.auth.pairing.approve(await requestOf(bench.connect(device, { scopes: ADMIN }, remote())), ALL_SCOPES);
+  const token = await issuedTo(bench.connect(device, { scopes: ADMIN }, remote()));
+  const narrow = await bench.connect(device, { scopes: READ, auth: { token } }, remote());
+  expect(narrow).toMatchObject({ ok: true, scopes: new Set(READ), issued: { deviceToken: token, role: "operator", scopes: READ } });
+  expect((await bench.auth.pairing.list()).paired).toMatchObject([{ tokens: [{ role: "operator", scopes: ADMIN }] }]);
+});
+
+test("a device that was removed is told that it is not paired, one whose token was replaced that the token does not fit", async () => {
+  const device = createDevice();
+  const token = await issuedTo(bench.connect(device, { scopes: READ }));
+  await bench.auth.pairing.rotate({ deviceId: device.id, role: "operator" }, ALL_SCOPES);
+  const replaced = { ok: false, message: "unauthorized: device token mismatch (rotate/reissue device token)" };
+  expect(await bench.connect(device, { scopes: READ, auth: { token } })).toMatchObject(replaced);
+  await bench.auth.pairing.remove(device.id);
+  const removed = { ok: false, message: expect.stringMatching(/^unauthorized: device token mismatch, this device is not paired; gateway token mismatch \(/) };
+  expect(await bench.connect(device, { scopes: READ, auth: { token } })).toMatchObject(removed);
+});
+
 test("another role has to be approved on its own, and has its own token", async () => {
   const device = createDevice();
   const operator = await issuedTo(bench.connect(device, { scopes: ADMIN }));

@@ -45,7 +45,7 @@ const refused = (message: string, code: Refused["code"] = "INVALID_REQUEST", det
 });
 
 const unauthorized = ({ params }: Attempt, verdict: SecretVerdict): Refused | undefined =>
-  verdict.ok ? undefined : refused(unauthorizedMessage(verdict.reason, params.client));
+  verdict.ok ? undefined : refused(unauthorizedMessage(verdict, params.client));
 
 const knownRole: Check = (attempt) => {
   const role = attempt.params.role ?? "operator";
@@ -145,13 +145,14 @@ export async function admitClient(input: AdmitInput, deps: AdmitDeps): Promise<A
   }
   const { proof, role, peer, device, issued } = attempt;
   if (!proof?.ok) return refused("unauthorized");
+  const scopes = grantedScopes(attempt);
   return {
     ok: true,
     role,
-    scopes: new Set(grantedScopes(attempt)),
+    scopes: new Set(scopes),
     method: proof.method,
     peer,
     ...(device ? { deviceId: device.id } : {}),
-    ...(issued ? { issued } : {}),
+    ...(issued ? { issued: { ...issued, scopes } } : {}),
   };
 }

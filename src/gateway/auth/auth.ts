@@ -28,7 +28,13 @@ export type SecretFailure =
 
 export type SecretVerdict =
   | { readonly ok: true; readonly method: AuthMethod; /** Of a proxy or Tailscale. */ readonly user?: string }
-  | { readonly ok: false; readonly reason: SecretFailure; readonly retryAfterMs?: number };
+  | {
+      readonly ok: false;
+      readonly reason: SecretFailure;
+      readonly retryAfterMs?: number;
+      /** A token was shown by a device that has none: `reason` is about the shared secret. */
+      readonly notPaired?: true;
+    };
 
 /** A request that was refused before anything was read from its body. */
 export type BearerVerdict =
@@ -39,6 +45,7 @@ export type BearerVerdict =
 export interface IssuedToken {
   readonly deviceToken: string;
   readonly role: Role;
+  /** Granted to the connection; those of the token may be more. */
   readonly scopes: readonly string[];
   readonly issuedAtMs: number;
 }

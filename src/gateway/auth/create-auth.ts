@@ -19,7 +19,7 @@ import { isRevoked, type Revocation } from "./revocation.ts";
 import { equalSecrets } from "./secrets.ts";
 import type { AuthSettings } from "./settings.ts";
 import { createWhois, type Whois } from "./tailscale.ts";
-import { createTurns } from "./turns.ts";
+import { createTurns } from "../turns.ts";
 
 export interface AuthDeps {
   readonly settings: () => AuthSettings;

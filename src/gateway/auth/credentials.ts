@@ -1,5 +1,6 @@
 import { isLoopback, parseAddress } from "./peer/address.ts";
 import type { Credentials, SecretVerdict } from "./auth.ts";
+import type { TokenVerdict } from "./devices/pairing.ts";
 import { headerOf, type Peer, type PeerRequest } from "./peer/peer.ts";
 import type { FailureBudget } from "./rate-limit.ts";
 import { equalSecrets } from "./secrets.ts";
@@ -27,7 +28,7 @@ export interface Proof {
   readonly request?: PeerRequest | undefined;
   readonly tailscale?: boolean;
   /** Asked when the shared secret does not fit: does the token belong to the device? */
-  readonly deviceToken?: (token: string) => Promise<boolean>;
+  readonly deviceToken?: (token: string) => Promise<TokenVerdict>;
 }
 
 function compare(kind: "token" | "password", presented: string | undefined, expected: string | undefined): SecretVerdict {
@@ -94,8 +95,9 @@ export function createCredentialCheck({ settings, budget, runSecret, whois }: Cr
     const known = credentials.token && proof.deviceToken ? await proof.deviceToken(credentials.token) : undefined;
     const meanwhile = locked();
     if (meanwhile) return meanwhile;
-    if (known) return { ok: true, method: "device-token" };
+    if (known === "fits") return { ok: true, method: "device-token" };
     if (!exempt) budget.fail(peer.budgetKey);
-    return known === undefined ? shared : { ok: false, reason: "device_token_mismatch" };
+    if (known === "mismatch") return { ok: false, reason: "device_token_mismatch" };
+    return known === "not-paired" ? { ...shared, notPaired: true } : shared;
   };
 }

@@ -1,4 +1,4 @@
-import type { SecretFailure } from "./auth.ts";
+import type { SecretFailure, SecretVerdict } from "./auth.ts";
 import { isControlUi, isWebchat } from "./peer/origin.ts";
 
 interface ClientKind {
@@ -13,8 +13,18 @@ function advice(secret: "token" | "password", client: ClientKind): string {
   return secret === "token" ? "open the dashboard URL and paste the token in Control UI settings" : "enter the password in Control UI settings";
 }
 
-/** The documented text of a refusal; clients act on some of these. */
-export function unauthorizedMessage(reason: SecretFailure, client: ClientKind): string {
+/**
+ * The documented text of a refusal; clients act on some of these. They forget a stored token when they read `device token mismatch`, so a device
+ * that is not paired (any more) reads it too, with what is the matter.
+ */
+export function unauthorizedMessage({ reason, notPaired }: Extract<SecretVerdict, { ok: false }>, client: ClientKind): string {
+  const text = secretText(reason, client);
+  if (!notPaired) return text;
+  const [, about = "pair it first"] = text.split("unauthorized: ");
+  return `unauthorized: device token mismatch, this device is not paired; ${about}`;
+}
+
+function secretText(reason: SecretFailure, client: ClientKind): string {
   const texts: Readonly<Record<SecretFailure, string>> = {
     token_missing: `unauthorized: gateway token missing (${advice("token", client)})`,
     token_mismatch: `unauthorized: gateway token mismatch (${advice("token", client)})`,

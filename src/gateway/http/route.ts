@@ -34,6 +34,8 @@ export interface Route {
   /** `prefix` takes the path itself and everything below it. */
   readonly match: "exact" | "prefix";
   readonly auth: RouteAuth;
+  /** The handler reads the body from the request itself; `Exchange.body` is empty. */
+  readonly readsBody?: boolean;
   /** 0: the route takes no body. */
   readonly maxBodyBytes: number | (() => number);
   /** Longest time for the whole answer; without it the route ends by itself. */

@@ -3,6 +3,7 @@ import type { Clock } from "../../base/clock.ts";
 import type { Ids } from "../../base/ids.ts";
 import type { Logger } from "../../base/log/logger.ts";
 import type { Config } from "../../config/index.ts";
+import type { Store } from "../../store/index.ts";
 import type { HealthReport } from "../health.ts";
 import type { Responder } from "../ports.ts";
 import { createBodyReader, type BodyReader } from "./body.ts";
@@ -21,12 +22,17 @@ export interface HttpSurfaceDeps {
   readonly responder: Responder;
   readonly health: () => HealthReport;
   readonly config: Pick<Config, "current" | "resolveSecret">;
+  readonly store: Pick<Store, "read">;
   readonly log: Logger;
   readonly clock: Clock;
   readonly ids: Ids;
   /** Known to the same user's CLI through the lock file; whoever presents it sees the whole health report. */
   readonly runSecret: string;
   readonly pluginRoutes?: readonly PluginRoute[];
+  /** Handlers that look for their path themselves. Asked for what no route has; true: it has answered. It may not throw. */
+  readonly unrouted?:
+    | { needsToken(path: string): boolean; handle(request: IncomingMessage, response: ServerResponse, path: string): Promise<boolean> }
+    | undefined;
   /** Memory and time for bodies; the documented ones when absent. */
   readonly bodies?: BodyReader;
 }
@@ -40,6 +46,7 @@ export interface HttpSurface extends Disposable {
   registerRoute(route: PluginRoute): Disposable;
 }
 
+const NO_BODY = Buffer.alloc(0);
 const INTERNAL: ApiError = { status: 500, message: "internal error", type: "api_error" };
 
 /** Throws `CONFIG_INVALID` when hooks are on and would be open to everybody. */
@@ -51,7 +58,7 @@ export function createHttpSurface(deps: HttpSurfaceDeps): HttpSurface {
   const router = createRouter([...hookRoutes(config), ...toolRoutes(config)], [...openAiRoutes(deps), ...canvasRoutes, ...statusRoutes(deps.health)]);
   for (const route of deps.pluginRoutes ?? []) router.register(route);
   const state = { stopping: false };
-  const pipeline: Pipeline = { auth, router, guard, bodies, clock, state };
+  const pipeline: Pipeline = { auth, router, guard, bodies, clock, state, unrouted: deps.unrouted };
 
   return {
     get routes() {
@@ -78,6 +85,7 @@ interface Pipeline {
   readonly bodies: BodyReader;
   readonly clock: Clock;
   readonly state: { stopping: boolean };
+  readonly unrouted: HttpSurfaceDeps["unrouted"];
 }
 
 /** From headers to handler: Host, path, route, method, auth, body. Nothing of the body is read before auth has passed. */
@@ -93,7 +101,12 @@ async function answer(pipeline: Pipeline, request: IncomingMessage, response: Se
   if (!target.ok) return fail({ status: target.status, message: target.reason, type: "invalid_request_error" });
   const { path, query } = target;
   const route = pipeline.router.find(path);
-  if (!route) return fail({ status: 404, message: `nothing at ${path}`, type: "not_found" });
+  if (!route) {
+    const { unrouted } = pipeline;
+    const allowed = unrouted !== undefined && (!unrouted.needsToken(path) || (await pipeline.guard("bearer", request, query)).ok);
+    if (allowed && (await unrouted.handle(request, response, path))) return;
+    return fail({ status: 404, message: `nothing at ${path}`, type: "not_found" });
+  }
   const off = route.off?.();
   if (off !== undefined) return fail({ status: 404, message: `nothing at ${path}: ${off}`, type: "not_found" });
   if (!takesMethod(route, request.method)) {
@@ -109,7 +122,7 @@ async function answer(pipeline: Pipeline, request: IncomingMessage, response: Se
   }
 
   const limit = typeof route.maxBodyBytes === "function" ? route.maxBodyBytes() : route.maxBodyBytes;
-  const read = await pipeline.bodies.read(request, limit);
+  const read = route.readsBody === true ? { ok: true as const, body: NO_BODY } : await pipeline.bodies.read(request, limit);
   if (!read.ok) {
     if (request.destroyed && !request.complete) return;
     const type = read.status === 503 ? "unavailable" : "invalid_request_error";

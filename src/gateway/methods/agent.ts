@@ -7,8 +7,8 @@ import { cleanMessage } from "./chat/message-text.ts";
 import type { EndedRun } from "./chat/ended-runs.ts";
 import type { CallContext, Handlers } from "./handler.ts";
 import { resetSession } from "./sessions/endings.ts";
-import { agentList, agentOf, canonicalKey, keySettings, mainSessionKey } from "./sessions/keys.ts";
-import { maySend } from "./sessions/send-policy.ts";
+import { agentList, keySettings, mainSessionKey, resolveKey } from "./sessions/keys.ts";
+import { checkSendPolicy } from "./sessions/send-policy.ts";
 
 type Params = MethodParams<"agent">;
 
@@ -21,6 +21,11 @@ const OWN_CHANNELS = new Set(["last", "webchat", "internal"]);
 /** Checks what the call names and gives the canonical key of its session. */
 async function sessionFor(params: Params, { config, store }: ChatDeps): Promise<string> {
   const settings = keySettings(config.current);
+  const runnable = (written: string): { readonly key: string; readonly agentId: string } => {
+    const found = resolveKey(written, config.current);
+    if (!found.ok) throw invalid(found.message);
+    return found;
+  };
   const agentId = params.agentId?.trim().toLowerCase();
   if (agentId !== undefined && !agentList(config.current).some((agent) => agent.id.toLowerCase() === agentId)) throw invalid(`unknown agent id "${agentId}"`);
   const channels = Object.keys(config.current.channels ?? {});
@@ -30,19 +35,21 @@ async function sessionFor(params: Params, { config, store }: ChatDeps): Promise<
   }
   const given = params.sessionKey?.trim();
   if (given) {
-    if (/^agent:/i.test(given) && !/^agent:[^:\s]+:\S/i.test(given)) throw invalid(`malformed session key "${given}"`);
-    const keyed = agentOf(canonicalKey(given, settings), settings);
-    if (agentId !== undefined && /^agent:/i.test(given) && keyed !== agentId) throw invalid(`agent "${agentId}" does not match session key agent "${keyed}"`);
-    return canonicalKey(agentId === undefined || /^(?:agent:|global$|unknown$)/i.test(given) ? given : `agent:${agentId}:${given}`, settings);
+    const key = runnable(agentId === undefined || /^(?:agent:|global$|unknown$)/i.test(given) ? given : `agent:${agentId}:${given}`);
+    if (agentId !== undefined && /^agent:/i.test(given) && key.agentId !== agentId)
+      throw invalid(`agent "${agentId}" does not match session key agent "${key.agentId}"`);
+    return key.key;
   }
   const sessionId = params.sessionId?.trim();
   if (sessionId) {
     const found = (await store.read("sessions.bySessionId", { sessionId })).find((row) => agentId === undefined || row.agentId === agentId);
-    return found?.key ?? canonicalKey(`agent:${agentId ?? settings.defaultAgentId}:${sessionId}`, settings);
+    return runnable(found?.key ?? `agent:${agentId ?? settings.defaultAgentId}:${sessionId}`).key;
   }
   if (agentId === undefined && !params.to?.trim()) throw invalid("give one of sessionKey, agentId, sessionId and to");
   return mainSessionKey(settings, agentId);
 }
+
+const channelOf = ({ channel }: Params): string => channel?.trim().toLowerCase() || "webchat";
 
 function finalOf(runId: string, outcome: RunOutcome): MethodResult<"agent"> {
   if (outcome.status === "error") {
@@ -90,7 +97,7 @@ async function start(params: Params, sessionKey: string, deps: ChatDeps): Promis
     runId,
     sessionKey,
     message,
-    channel: params.channel?.trim().toLowerCase() || "webchat",
+    channel: channelOf(params),
     ...(params.extraSystemPrompt === undefined ? {} : { systemPrompt: params.extraSystemPrompt }),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
   };
@@ -106,13 +113,12 @@ async function start(params: Params, sessionKey: string, deps: ChatDeps): Promis
 }
 
 async function run(params: Params, context: CallContext, deps: ChatDeps): Promise<MethodResult<"agent">> {
-  const { responder, config, store, clock } = deps;
+  const { responder, clock } = deps;
   const sessionKey = await sessionFor(params, deps);
   if (imagesOf(params.attachments ?? []).length > 0) {
     throw new AppError("UNAVAILABLE", "images cannot be looked at yet: no model is connected to this gateway; send text");
   }
-  const session = await store.read("sessions.get", { key: sessionKey });
-  if (!maySend(config.current, sessionKey, session?.entry, params.channel ?? "webchat")) throw new AppError("INVALID_INPUT", "send blocked by session policy");
+  await checkSendPolicy(sessionKey, channelOf(params), deps);
   const accepted = await start(params, sessionKey, deps);
   const { runId } = accepted;
   if (accepted.ended) return finalOf(runId, accepted.ended);

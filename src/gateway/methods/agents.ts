@@ -20,7 +20,7 @@ function agentRow({ id, name, identity }: ReturnType<typeof agentList>[number]):
 function agentFor(config: OpenClawConfig, { agentId, sessionKey }: MethodParams<"agent.identity.get">): ReturnType<typeof agentList>[number] {
   const settings = keySettings(config);
   const named = agentId?.trim().toLowerCase();
-  const keyed = sessionKey?.trim() ? agentOf(canonicalKey(sessionKey, settings), settings) : undefined;
+  const keyed = sessionKey?.trim() ? agentOf(canonicalKey(sessionKey, config), config) : undefined;
   if (named !== undefined && keyed !== undefined && named !== keyed) {
     throw new AppError("INVALID_INPUT", `invalid agent.identity.get params: agent "${named}" does not match session key agent "${keyed}"`);
   }

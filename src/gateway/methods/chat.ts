@@ -7,12 +7,13 @@ import { cleanMessage, isStop } from "./chat/message-text.ts";
 import type { RunRelay, StopReason } from "./chat/run-relay.ts";
 import type { Broadcast, MethodDeps } from "./deps.ts";
 import type { Handlers } from "./handler.ts";
-import { canonicalKey, keySettings } from "./sessions/keys.ts";
-import { maySend } from "./sessions/send-policy.ts";
+import type { EndingDeps } from "./sessions/endings.ts";
+import { canonicalKey, findSession, runnableKey } from "./sessions/keys.ts";
+import { checkSendPolicy } from "./sessions/send-policy.ts";
 import { appendMessage, headerLine, liveFile } from "./sessions/transcripts.ts";
 import { transcriptFile, type Write } from "../../store/index.ts";
 
-export interface ChatDeps extends MethodDeps {
+export interface ChatDeps extends MethodDeps, Pick<EndingDeps, "turns"> {
   readonly responder: Responder;
   readonly relay: RunRelay;
   readonly broadcast: Broadcast;
@@ -65,14 +66,13 @@ function answerOf({ runId, duplicate, ended }: AcceptedRun): MethodResult<"chat.
 }
 
 async function send(params: MethodParams<"chat.send">, deps: ChatDeps): Promise<MethodResult<"chat.send">> {
-  const { responder, relay, config, store } = deps;
+  const { responder, relay, config } = deps;
   const message = cleanMessage(params.message);
   const attachments = params.attachments ?? [];
   if (message.trim() === "" && attachments.length === 0) throw new AppError("INVALID_INPUT", "message or attachment required");
   const images = imagesOf(attachments);
-  const sessionKey = canonicalKey(params.sessionKey, keySettings(config.current));
-  const session = await store.read("sessions.get", { key: sessionKey });
-  if (!maySend(config.current, sessionKey, session?.entry, "webchat")) throw new AppError("INVALID_INPUT", "send blocked by session policy");
+  const sessionKey = runnableKey(params.sessionKey, config.current);
+  await checkSendPolicy(sessionKey, "webchat", deps);
   if (isStop(message)) {
     const runIds = await stopRuns(deps, sessionKey, chatRuns(deps, sessionKey), "stop");
     return { ok: true, aborted: runIds.length > 0, runIds };
@@ -92,9 +92,9 @@ async function send(params: MethodParams<"chat.send">, deps: ChatDeps): Promise<
   }
 }
 
-async function history(params: MethodParams<"chat.history">, { store, config }: ChatDeps): Promise<MethodResult<"chat.history">> {
-  const key = canonicalKey(params.sessionKey, keySettings(config.current));
-  const session = await store.read("sessions.get", { key });
+async function history(params: MethodParams<"chat.history">, deps: ChatDeps): Promise<MethodResult<"chat.history">> {
+  const { store } = deps;
+  const { session } = await findSession(params.sessionKey, deps);
   if (!session) return { sessionKey: params.sessionKey, messages: [] };
   const file = await liveFile(store, session);
   const { sessionId, thinkingLevel, verboseLevel } = session.entry;
@@ -108,7 +108,7 @@ async function history(params: MethodParams<"chat.history">, { store, config }: 
 }
 
 async function abort(params: MethodParams<"chat.abort">, deps: ChatDeps): Promise<MethodResult<"chat.abort">> {
-  const sessionKey = canonicalKey(params.sessionKey, keySettings(deps.config.current));
+  const sessionKey = canonicalKey(params.sessionKey, deps.config.current);
   if (params.runId !== undefined) {
     const run = deps.relay.find(params.runId);
     if (!run || run.kind === "agent") return { ok: true, aborted: false, runIds: [] };
@@ -120,9 +120,9 @@ async function abort(params: MethodParams<"chat.abort">, deps: ChatDeps): Promis
 
 const NO_USAGE = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0, cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 } };
 
-async function inject(params: MethodParams<"chat.inject">, { store, config, clock, ids, broadcast }: ChatDeps): Promise<MethodResult<"chat.inject">> {
-  const key = canonicalKey(params.sessionKey, keySettings(config.current));
-  const session = await store.read("sessions.get", { key });
+async function inject(params: MethodParams<"chat.inject">, deps: ChatDeps): Promise<MethodResult<"chat.inject">> {
+  const { store, clock, ids, broadcast } = deps;
+  const { key, session } = await findSession(params.sessionKey, deps);
   if (!session) throw new AppError("INVALID_INPUT", "session not found");
   const { agentId, entry } = session;
   const at = clock.now();

@@ -3,7 +3,7 @@ import type { MethodParams, MethodResult } from "../../protocol/index.ts";
 import { changeFile, editOf } from "./config/change.ts";
 import { shownConfig } from "./config/shown.ts";
 import type { WriteBudget } from "./config/write-budget.ts";
-import type { MethodDeps, RestartReport, RestartRequest } from "./deps.ts";
+import type { MethodDeps, RestartReport, RestartRequest, SentinelPayload } from "./deps.ts";
 import type { CallContext, Handlers } from "./handler.ts";
 
 export { createWriteBudget, type WriteBudget } from "./config/write-budget.ts";
@@ -14,6 +14,8 @@ export interface ConfigDeps extends Pick<MethodDeps, "config" | "clock"> {
   readonly budget: WriteBudget;
   /** Asks for a restart; the report says whether there will be one. */
   readonly requestRestart: (request: RestartRequest) => RestartReport;
+  /** Leaves a note for the gateway after the restart. Gives its path; null when it could not be left. */
+  readonly leaveSentinel?: (payload: SentinelPayload) => Promise<string | null>;
 }
 
 const RESTART_DELAY_MS = 2000;
@@ -41,12 +43,12 @@ async function change(
   deps: ConfigDeps,
   { caller }: CallContext,
 ): Promise<MethodResult<ChangeMethod>> {
-  const { config, clock, budget, requestRestart } = deps;
+  const { config, clock, budget, leaveSentinel, requestRestart } = deps;
   budget.take(method, caller);
-  await changeFile(config, editOf(method, params.raw), { baseHash: params.baseHash, by: `${method} (${caller.client.id})` });
+  const by = `${method} (${caller.client.id})`;
+  await changeFile(config, editOf(method, params.raw), { baseHash: params.baseHash, by, restartFollows: true });
   const delayMs = Math.min(params.restartDelayMs ?? RESTART_DELAY_MS, MAX_RESTART_DELAY_MS);
-  const restart = requestRestart({ reason: method, delayMs });
-  const payload = {
+  const payload: SentinelPayload = {
     kind: method.replace(".", "-"),
     status: "ok",
     ts: clock.now(),
@@ -55,8 +57,9 @@ async function change(
     doctorHint: null,
     stats: { mode: method, root: config.paths.state },
   };
-  // Nobody is told after a restart that does not come, so no note is left for it.
-  return { ok: true, path: config.paths.file, config: shownConfigOf(config), restart: { ...restart }, sentinel: { path: null, payload } };
+  const path = (await leaveSentinel?.(payload)) ?? null;
+  const restart = requestRestart({ reason: method, delayMs });
+  return { ok: true, path: config.paths.file, config: shownConfigOf(config), restart: { ...restart }, sentinel: { path, payload } };
 }
 
 /** Reading and changing the configuration file. */

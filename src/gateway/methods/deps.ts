@@ -5,6 +5,7 @@ import type { Config } from "../../config/index.ts";
 import type { EventName, EventPayload } from "../../protocol/index.ts";
 import type { Store } from "../../store/index.ts";
 import type { Presence } from "../presence.ts";
+import type { ExtensionsOf } from "./sessions/rows.ts";
 
 /** Tells every connection that may see it. */
 export type Broadcast = <E extends EventName>(event: E, payload: EventPayload<E>) => void;
@@ -31,6 +32,20 @@ export interface RestartReport {
   readonly cooldownMsApplied?: number;
 }
 
+/** What is left on disk for the gateway that comes after a restart; the names are the documented ones. */
+export interface SentinelPayload {
+  readonly kind: string;
+  readonly status: string;
+  /** When it was left. */
+  readonly ts: number;
+  /** The session to tell; the main one without it. */
+  readonly sessionKey?: string;
+  /** The caller's note. */
+  readonly message?: string | null;
+  readonly doctorHint?: string | null;
+  readonly stats?: { readonly mode?: string; readonly root?: string };
+}
+
 /** What every area of methods may use. */
 export interface MethodDeps {
   readonly config: Config;
@@ -38,4 +53,6 @@ export interface MethodDeps {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Logger;
+  /** What plugins show of sessions; gives undefined while none does. */
+  readonly extensions?: (() => ExtensionsOf | undefined) | undefined;
 }

@@ -1,7 +1,7 @@
 import { clip } from "../../base/text.ts";
 import { AppError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log/logger.ts";
-import { covers, METHODS, type MethodName, type Validators } from "../../protocol/index.ts";
+import { covers, METHODS, type MethodName, type Scope, type Validators } from "../../protocol/index.ts";
 import type { Store } from "../../store/index.ts";
 import type { CallContext, Caller, Handlers } from "./handler.ts";
 import { createIdempotency } from "./idempotency.ts";
@@ -15,8 +15,17 @@ export interface Dispatcher {
   readonly advertised: readonly string[];
 }
 
+/** Methods that are not part of the protocol: plugins bring them. */
+export interface ExtraMethods {
+  /** Their names, as `hello-ok` lists them. */
+  names(): readonly string[];
+  /** `call` never rejects. */
+  find(method: string): { readonly access: Scope; call(params: unknown, context: CallContext): Promise<Answer> } | undefined;
+}
+
 export interface DispatcherDeps {
   readonly handlers: Handlers;
+  readonly extra?: ExtraMethods | undefined;
   readonly store: Store;
   readonly log: Logger;
   /** Loaded with the first request. */
@@ -42,7 +51,7 @@ function refusal(name: MethodName, { role, scopes }: Caller): string | undefined
   return covers(scopes, access) ? undefined : `missing scope: ${access}`;
 }
 
-export function createDispatcher({ handlers, store, log, validators, stopping }: DispatcherDeps): Dispatcher {
+export function createDispatcher({ handlers, extra, store, log, validators, stopping }: DispatcherDeps): Dispatcher {
   const idempotency = createIdempotency(store);
   const advertised = (Object.keys(METHODS) as MethodName[]).filter((name) => METHODS[name].advertised !== false && handlers[name] !== undefined);
 
@@ -66,6 +75,9 @@ export function createDispatcher({ handlers, store, log, validators, stopping }:
       // What is not declared needs admin, so that nobody else learns which methods there are.
       const { role, scopes } = context.caller;
       if (role !== "operator") return invalidRequest(`unauthorized role: ${role}`);
+      const found = extra?.find(method);
+      if (found && covers(scopes, found.access)) return found.call(params, context);
+      if (found) return invalidRequest(`missing scope: ${found.access}`);
       return invalidRequest(covers(scopes, "operator.admin") ? `unknown method: ${clip(method, 100)}` : "missing scope: operator.admin");
     }
     const refused = refusal(method, context.caller);
@@ -82,7 +94,9 @@ export function createDispatcher({ handlers, store, log, validators, stopping }:
   }
 
   return {
-    advertised,
+    get advertised() {
+      return extra ? [...advertised, ...extra.names()] : advertised;
+    },
     async call(method, params, context) {
       try {
         return await dispatch(method, params ?? {}, context);

@@ -2,6 +2,7 @@ import type { OpenClawConfig } from "../../config/index.ts";
 import type { HelloOk } from "../../protocol/index.ts";
 import type { GatewayHub } from "../create-gateway.ts";
 import type { Responder } from "../ports.ts";
+import { createTurns } from "../turns.ts";
 import { agentHandlers } from "./agent.ts";
 import { agentsHandlers } from "./agents.ts";
 import { chatHandlers } from "./chat.ts";
@@ -15,7 +16,7 @@ import { keySettings, mainSessionKey } from "./sessions/keys.ts";
 import { systemHandlers } from "./system.ts";
 import { usageHandlers } from "./usage.ts";
 
-export interface HandlersDeps extends MethodDeps, LogsDeps, Pick<ConfigDeps, "version" | "requestRestart"> {
+export interface HandlersDeps extends MethodDeps, LogsDeps, Pick<ConfigDeps, "version" | "requestRestart" | "leaveSentinel"> {
   readonly responder: Responder;
 }
 
@@ -30,7 +31,7 @@ export function createHandlers(deps: HandlersDeps, hub: Pick<GatewayHub, "broadc
   const { broadcast, presence, stopping } = hub;
   const relay = createRunRelay({ responder: deps.responder, broadcast, clock: deps.clock });
   stopping.addEventListener("abort", () => relay[Symbol.dispose](), { once: true });
-  const chat = { ...deps, relay, broadcast };
+  const chat = { ...deps, relay, broadcast, turns: createTurns() };
   return {
     ...systemHandlers({ ...deps, presence }),
     ...configHandlers({ ...deps, budget: createWriteBudget(deps.clock) }),

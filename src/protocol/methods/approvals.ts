@@ -1,6 +1,6 @@
-import { decision } from "../approval.ts";
+import { commandFields, decision, waitFields } from "../approval.ts";
 import { method } from "../method.ts";
-import { anything, closed, count, done, effect, either, filled, flag, list, literal, map, maybe, moment, none, number, orNull, text } from "../pieces.ts";
+import { anything, closed, count, done, effect, either, filled, flag, list, literal, map, maybe, none, number, orNull, text } from "../pieces.ts";
 
 const rules = { security: maybe(text()), ask: maybe(text()), askFallback: maybe(text()), autoAllowSkills: maybe(flag()) };
 
@@ -20,8 +20,7 @@ const File = closed({
 });
 
 const snapshot = closed({ path: text(), exists: flag(), hash: text(), file: File });
-const decided = closed({ id: filled(), decision: orNull(decision), createdAtMs: moment(), expiresAtMs: moment() });
-const maybeText = maybe(orNull(text()));
+const decided = closed({ id: filled(), decision: orNull(decision), ...waitFields });
 
 /** Which commands may run, and asking a person about one. */
 export const approvalsMethods = {
@@ -61,18 +60,11 @@ export const approvalsMethods = {
     access: "operator.approvals",
     params: effect({
       id: maybe(filled()),
-      command: filled(),
-      cwd: maybeText,
-      host: maybeText,
-      security: maybeText,
-      ask: maybeText,
-      agentId: maybeText,
-      resolvedPath: maybeText,
-      sessionKey: maybeText,
+      ...commandFields(() => maybe(orNull(text()))),
       timeoutMs: maybe(count({ default: 120_000 })),
       twoPhase: maybe(flag({ description: "Answers `accepted` first, then the decision." })),
     }),
-    result: either(decided, closed({ status: literal("accepted"), id: filled(), createdAtMs: moment(), expiresAtMs: moment() })),
+    result: either(decided, closed({ status: literal("accepted"), id: filled(), ...waitFields })),
     effect: true,
     room: "tools",
     summary: "Asks whether a command may run and waits for the decision; `null` when nobody answered in time.",

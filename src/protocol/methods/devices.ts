@@ -1,6 +1,6 @@
 import { method } from "../method.ts";
-import { DevicePairRequestSchema } from "../pairing.ts";
-import { closed, effect, filled, list, maybe, moment, none, text, texts } from "../pieces.ts";
+import { DecideParamsSchema, deviceFields, DevicePairRequestSchema, pairedFields } from "../pairing.ts";
+import { closed, effect, filled, list, maybe, moment, none, texts } from "../pieces.ts";
 
 const Token = closed({
   role: filled(),
@@ -11,21 +11,7 @@ const Token = closed({
   lastUsedAtMs: maybe(moment()),
 });
 
-const Device = closed({
-  deviceId: filled(),
-  publicKey: filled(),
-  displayName: maybe(text()),
-  platform: maybe(text()),
-  clientId: maybe(text()),
-  clientMode: maybe(text()),
-  role: maybe(text()),
-  roles: maybe(texts()),
-  scopes: maybe(texts()),
-  remoteIp: maybe(text()),
-  createdAtMs: moment(),
-  approvedAtMs: moment(),
-  tokens: maybe(list(Token)),
-});
+const Device = closed({ ...deviceFields, ...pairedFields, tokens: maybe(list(Token)) });
 
 /** Devices that may connect, and their tokens. */
 export const devicesMethods = {
@@ -39,7 +25,7 @@ export const devicesMethods = {
   }),
   "device.pair.approve": method({
     access: "operator.pairing",
-    params: effect({ requestId: filled() }),
+    params: DecideParamsSchema,
     result: closed({ requestId: filled(), device: Device }),
     effect: true,
     room: "gateway",
@@ -47,7 +33,7 @@ export const devicesMethods = {
   }),
   "device.pair.reject": method({
     access: "operator.pairing",
-    params: effect({ requestId: filled() }),
+    params: DecideParamsSchema,
     result: closed({ requestId: filled(), deviceId: filled() }),
     effect: true,
     room: "gateway",

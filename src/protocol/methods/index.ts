@@ -9,6 +9,7 @@ import { configMethods } from "./config.ts";
 import { cronMethods } from "./cron.ts";
 import { devicesMethods } from "./devices.ts";
 import { nodesMethods } from "./nodes.ts";
+import { pluginsMethods } from "./plugins.ts";
 import { sessionsMethods } from "./sessions.ts";
 import { skillsMethods } from "./skills.ts";
 import { systemMethods } from "./system.ts";
@@ -26,6 +27,7 @@ export const AREAS = {
   wizard: wizardMethods,
   agents: agentsMethods,
   skills: skillsMethods,
+  plugins: pluginsMethods,
   channels: channelsMethods,
   cron: cronMethods,
   devices: devicesMethods,

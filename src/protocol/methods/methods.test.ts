@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { METHODS, type EventPayload, type MethodParams, type MethodResult } from "../catalog.ts";
 import { createCheck, type JsonSchema } from "../check.ts";
 import { DECLARED_EVENTS } from "../events.ts";
+import { DevicePairRequestSchema, NodePairRequestSchema } from "../pairing.ts";
 import { DECLARED_METHODS } from "./index.ts";
 
 const names = (file: string): string[] => JSON.parse(readFileSync(new URL(`../../../test/fixtures/protocol/${file}.json`, import.meta.url), "utf8"));
@@ -90,4 +91,16 @@ test("what a caller writes and what a handler answers is typed by the declaratio
 
 test("nothing that changes something is open to readers", () => {
   expect(specs.filter(([, spec]) => spec.effect && spec.access === "operator.read")).toEqual([]);
+});
+
+test("fields that several shapes share are declared once", () => {
+  const devices = DECLARED_METHODS["device.pair.list"].result.properties.paired.items.properties;
+  const node = DECLARED_METHODS["node.pair.list"].result as unknown as { properties: { paired: { items: { properties: Record<string, unknown> } } } };
+  const asked = DevicePairRequestSchema.properties;
+  for (const name of ["deviceId", "publicKey", "displayName", "clientId", "clientMode", "roles", "scopes", "remoteIp"] as const) {
+    expect(devices[name], name).toBe(asked[name]);
+  }
+  expect(node.properties.paired.items.properties["approvedAtMs"]).toBe(devices.approvedAtMs);
+  expect(node.properties.paired.items.properties["deviceFamily"]).toBe(NodePairRequestSchema.properties.deviceFamily);
+  expect(DECLARED_METHODS["node.pair.approve"].params).toBe(DECLARED_METHODS["device.pair.approve"].params);
 });

@@ -1,5 +1,5 @@
 import { method } from "../method.ts";
-import { NodePairRequestSchema, nodeFields, nodeRequestFields } from "../pairing.ts";
+import { DecideParamsSchema, nodeFields, NodePairRequestSchema, nodeRequestFields, pairedFields } from "../pairing.ts";
 import {
   amount,
   anything,
@@ -34,7 +34,7 @@ const entry = {
   connected: flag(),
 };
 
-const PairedNode = open({ nodeId: filled(), token: filled(), ...nodeFields, createdAtMs: moment(), approvedAtMs: moment() });
+const PairedNode = open({ nodeId: filled(), token: filled(), ...nodeFields, ...pairedFields });
 
 const pairing = {
   "node.pair.request": method({
@@ -55,7 +55,7 @@ const pairing = {
   }),
   "node.pair.approve": method({
     access: "operator.pairing",
-    params: effect({ requestId: filled() }),
+    params: DecideParamsSchema,
     result: closed({ requestId: filled(), node: PairedNode }),
     effect: true,
     room: "nodes",
@@ -63,7 +63,7 @@ const pairing = {
   }),
   "node.pair.reject": method({
     access: "operator.pairing",
-    params: effect({ requestId: filled() }),
+    params: DecideParamsSchema,
     result: closed({ requestId: filled(), nodeId: filled() }),
     effect: true,
     room: "nodes",

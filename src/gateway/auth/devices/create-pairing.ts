@@ -8,7 +8,7 @@ import { firstUncovered, scopesFor, union } from "./grants.ts";
 import type { Decider, Pairing, PairingDeps, PairingEvent } from "./pairing.ts";
 import type { Revocation } from "../revocation.ts";
 import { createListeners } from "../listeners.ts";
-import { createTurns } from "../turns.ts";
+import { createTurns } from "../../turns.ts";
 
 /** How long the connection that revoked itself stays open for its answer. */
 const ANSWER_MS = 250;

@@ -7,7 +7,7 @@ import type { DeviceTokens } from "./tokens.ts";
 import { coversAll, scopesFor, union } from "./grants.ts";
 import { PAIRING_TTL_MS, type Decider, type Entry, type EntryRequest, type PairingDeps, type PairingEvent } from "./pairing.ts";
 import type { Revocation } from "../revocation.ts";
-import type { Turns } from "../turns.ts";
+import type { Turns } from "../../turns.ts";
 
 export interface EntryDeps extends PairingDeps {
   readonly turns: Turns;

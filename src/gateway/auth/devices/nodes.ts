@@ -8,7 +8,7 @@ import { isDeviceId, NODE_PREFIX } from "./records.ts";
 import { PAIRING_TTL_MS } from "./pairing.ts";
 import { equalSecrets } from "../secrets.ts";
 import { createListeners } from "../listeners.ts";
-import { createTurns } from "../turns.ts";
+import { createTurns } from "../../turns.ts";
 
 export type NodeRequest = EventPayload<"node.pair.requested">;
 export type PairedNode = MethodResult<"node.pair.list">["paired"][number];

@@ -36,6 +36,9 @@ export interface EntryRequest {
 
 export type Entry = { readonly ok: true; readonly issued: IssuedToken } | { readonly ok: false; readonly requestId: string | undefined };
 
+/** `not-paired`: the device has no token of any role, so none of its own can have been meant. */
+export type TokenVerdict = "fits" | "mismatch" | "not-paired";
+
 /** Devices: who asks, who is in, with which roles, scopes and tokens. */
 export interface Pairing {
   list(): Promise<{ readonly pending: readonly PairingRequest[]; readonly paired: readonly PairedDevice[] }>;
@@ -46,8 +49,8 @@ export interface Pairing {
   /** Makes a new token for a role; the old one is worth nothing from now on. Its scopes are never wider than what was approved. */
   rotate(input: RotateInput, by: Decider): Promise<Rotated>;
   revoke(input: { readonly deviceId: string; readonly role: string }, by?: Decider): Promise<{ deviceId: string; role: string; revokedAtMs: number }>;
-  /** True when this is the device's living token for the role and its scopes cover those asked for. */
-  verifyToken(input: { readonly deviceId: string; readonly role: string; readonly token: string; readonly scopes: readonly string[] }): Promise<boolean>;
+  /** `fits` when this is the device's living token for the role and its scopes cover those asked for. */
+  verifyToken(input: { readonly deviceId: string; readonly role: string; readonly token: string; readonly scopes: readonly string[] }): Promise<TokenVerdict>;
   /** Lets a device in with what was approved, or leaves a request behind. */
   enter(request: EntryRequest): Promise<Entry>;
   /** Told what the operators should hear. */

@@ -7,7 +7,7 @@ import { coversAll, firstUncovered, union } from "./grants.ts";
 import type { Decider, Pairing } from "./pairing.ts";
 import type { Revocation } from "../revocation.ts";
 import { equalSecrets } from "../secrets.ts";
-import type { Turns } from "../turns.ts";
+import type { Turns } from "../../turns.ts";
 
 export interface RotateInput {
   readonly deviceId: string;
@@ -57,9 +57,11 @@ export function createDeviceTokens({ store, clock, random, turns, revoked }: Dev
     make,
 
     async verify({ deviceId, role, token, scopes }) {
-      const row = await tokenOf(deviceId, role);
-      if (!equalSecrets(token, row?.token ?? "") || !row || row.revokedAt !== null) return false;
-      return coversAll(row.scopes, scopes);
+      const held = await store.read("devices.tokens", { deviceId });
+      const row = held.find((one) => one.role === role);
+      const same = equalSecrets(token, row?.token ?? "");
+      if (held.length === 0) return "not-paired";
+      return same && row && row.revokedAt === null && coversAll(row.scopes, scopes) ? "fits" : "mismatch";
     },
 
     used({ deviceId, role, lastUsedAt }) {

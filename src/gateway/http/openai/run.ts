@@ -5,6 +5,7 @@ import type { Config } from "../../../config/index.ts";
 import type { HealthReport } from "../../health.ts";
 import type { Responder, RunOutcome } from "../../ports.ts";
 import { cleanMessage } from "../../methods/chat/message-text.ts";
+import { checkSendPolicy, type SendPolicyDeps } from "../../methods/sessions/send-policy.ts";
 import { isReady } from "../status-routes.ts";
 import type { Conversation } from "./conversation.ts";
 import { INTERNAL, RequestRefused } from "./refusal.ts";
@@ -14,6 +15,7 @@ export interface ApiDeps {
   readonly responder: Responder;
   readonly health: () => HealthReport;
   readonly config: Pick<Config, "current">;
+  readonly store: SendPolicyDeps["store"];
   readonly log: Logger;
   readonly clock: Clock;
   readonly ids: Ids;
@@ -21,6 +23,9 @@ export interface ApiDeps {
 
 /** What the answer is when an agent has nothing to say. */
 export const NO_RESPONSE = "No response from OpenClaw.";
+
+/** The channel that runs of this API come by. */
+const CHANNEL = "api";
 
 export interface RunWatcher {
   /** The message is on disk. Called before any text. */
@@ -48,6 +53,7 @@ export async function runMessage(
   if (!isReady(deps.health()))
     throw new RequestRefused({ status: 503, message: "the gateway is not ready; try again shortly", type: "unavailable", code: "UNAVAILABLE" });
 
+  await checkSendPolicy(sessionKey, CHANNEL, deps);
   const early: string[] = [];
   let started = false;
   let joined = false;
@@ -61,7 +67,7 @@ export async function runMessage(
   });
   const { message, systemPrompt } = conversation;
   const texts = { message: cleanMessage(message), ...(systemPrompt === undefined ? {} : { systemPrompt: cleanMessage(systemPrompt) }) };
-  const accepted = await responder.accept({ runId, sessionKey, channel: "api", ...texts });
+  const accepted = await responder.accept({ runId, sessionKey, channel: CHANNEL, ...texts });
   const leave = (): void => {
     if (!resumable) responder.abort({ sessionKey, runId }, "rpc");
   };

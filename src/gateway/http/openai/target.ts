@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import type { Ids } from "../../../base/ids.ts";
 import type { OpenClawConfig } from "../../../config/index.ts";
-import { canonicalSessionKey, parseSessionKey } from "../../../protocol/index.ts";
+import { resolveSessionKey } from "../../../protocol/index.ts";
 import { agentIds } from "./models.ts";
 
 /** Which agent and session a request is for, and the id of its run. */
@@ -65,12 +65,10 @@ export function chooseTarget(config: OpenClawConfig, ids: Ids, input: TargetInpu
   if (written.length > KEY_LENGTH || UNPRINTABLE.test(written)) return fail(`the session key or user must be printable and at most ${KEY_LENGTH} characters`);
 
   const scope = config.session?.scope ?? "per-sender";
-  const sessionKey = canonicalSessionKey(written, { defaultAgentId: agent, scope });
-  const parsed = sessionKey === undefined ? undefined : parseSessionKey(sessionKey);
-  const isGlobal = parsed?.kind === "global" && scope === "global";
-  if (sessionKey === undefined || (parsed?.kind !== "agent" && !isGlobal)) return fail(`malformed session key "${written.slice(0, 80)}"`);
-  const owner = parsed?.kind === "agent" ? parsed.agentId : agent;
-  if (!known.includes(owner)) return fail(`unknown agent id "${owner.slice(0, 80)}"`);
+  const resolved = resolveSessionKey(written, { defaultAgentId: agent, scope }, known);
+  if (!resolved.ok) return fail(resolved.message);
+  const { key: sessionKey, agentId: owner } = resolved;
+  if (sessionKey === "unknown" || (sessionKey === "global" && scope !== "global")) return fail(`malformed session key "${written}"`);
   if (named !== undefined && named !== owner) return fail(`agent "${named}" does not match session key agent "${owner}"`);
   return { ok: true, target: { runId: input.idPrefix + unique, sessionKey, resumable: idempotencyKey !== undefined } };
 }

@@ -1,5 +1,5 @@
 import { AppError } from "../../../base/errors.ts";
-import { parseDocument, type Config, type ConfigEdit, type LocatedIssue } from "../../../config/index.ts";
+import { parseDocument, type Config, type ConfigEdit, type EditOptions, type LocatedIssue } from "../../../config/index.ts";
 import { currentSnapshot } from "./shown.ts";
 
 /** The value of a JSON5 text. */
@@ -32,7 +32,7 @@ function shownIssues(issues: readonly LocatedIssue[]): { path: string; message: 
 }
 
 /** Writes the file, and takes it in use. The errors are the documented ones. */
-export async function changeFile(config: Config, edit: ConfigEdit, options: { readonly baseHash: string | undefined; readonly by: string }): Promise<void> {
+export async function changeFile(config: Config, edit: ConfigEdit, options: EditOptions): Promise<void> {
   if (edit.kind === "patch") checkPatchable(config);
   try {
     await config.edit(edit, { ...options, requireBaseHash: true });

@@ -5,16 +5,16 @@ import { type SessionRow, type Store, type Write } from "../../../store/index.ts
 import type { Responder } from "../../ports.ts";
 import type { RunRelay } from "../chat/run-relay.ts";
 import type { MethodDeps } from "../deps.ts";
-import { agentOf, canonicalKey, keySettings, mainSessionKey } from "./keys.ts";
+import { agentOf, canonicalKey, checkAgent, keySettings, mainSessionKey } from "./keys.ts";
 import { headerLine, liveTranscripts, messageOfRow, newestEntries } from "./transcripts.ts";
+import { inTurn, type SessionTurns } from "./turns.ts";
 
-export interface EndingDeps extends MethodDeps {
+export interface EndingDeps extends MethodDeps, SessionTurns {
   readonly responder: Responder;
   readonly relay: Pick<RunRelay, "stopping">;
 }
 
 const STOP_WAIT_MS = 15_000;
-const MAX_RETRIES = 3;
 
 /** Fields that a session keeps when it begins anew. */
 const KEPT = [
@@ -70,27 +70,17 @@ async function archiving(store: Store, session: SessionRow | undefined, reason: 
   return files.map(({ file }) => ["transcripts.archive", { file, reason }]);
 }
 
-/** Stops what runs and tries; again when a run began or somebody changed the session in between. */
-async function whenStill<T>(key: string, shownKey: string, deps: EndingDeps, attempt: () => Promise<T>): Promise<T> {
-  for (let retry = 0; ; retry += 1) {
-    await settle(key, shownKey, deps);
-    try {
-      return await attempt();
-    } catch (error) {
-      if (!(error instanceof AppError && error.code === "CONFLICT") || retry === MAX_RETRIES) throw error;
-    }
-  }
-}
-
 /** Begins a session anew under a new id; the transcript so far is put away. */
 export async function resetSession(params: MethodParams<"sessions.reset">, deps: EndingDeps): Promise<MethodResult<"sessions.reset">> {
-  const key = canonicalKey(params.key, keySettings(deps.config.current));
-  const entry = await whenStill(key, params.key, deps, () => begunAnew(key, deps));
+  const key = canonicalKey(params.key, deps.config.current);
+  const still = (): Promise<void> => settle(key, params.key, deps);
+  const entry = await inTurn(key, params.key, deps, () => begunAnew(key, deps), still);
   return { ok: true, key, entry };
 }
 
 async function begunAnew(key: string, { config, store, clock, ids }: EndingDeps): Promise<SessionEntry> {
   const session = await store.read("sessions.get", { key });
+  checkAgent(key, session, config.current);
   const old = session?.entry;
   const kept = Object.fromEntries(KEPT.flatMap((field) => (old?.[field] === undefined ? [] : [[field, old[field]]])));
   const fresh = { systemSent: false, abortedLastRun: false, compactionCount: 0, inputTokens: 0, outputTokens: 0, totalTokens: 0, totalTokensFresh: true };
@@ -98,22 +88,24 @@ async function begunAnew(key: string, { config, store, clock, ids }: EndingDeps)
   await store.commit([
     ...(await archiving(store, session, "reset")),
     ["extensions.clear", { sessionKey: key }],
-    ["sessions.put", { key, agentId: session?.agentId ?? agentOf(key, keySettings(config.current)), entry, version: session?.version ?? 0 }],
+    ["sessions.put", { key, agentId: session?.agentId ?? agentOf(key, config.current), entry, version: session?.version ?? 0 }],
   ]);
   return entry;
 }
 
 export async function deleteSession(params: MethodParams<"sessions.delete">, deps: EndingDeps): Promise<MethodResult<"sessions.delete">> {
-  const settings = keySettings(deps.config.current);
-  const key = canonicalKey(params.key, settings);
-  if (key === mainSessionKey(settings)) throw new AppError("INVALID_INPUT", `Cannot delete the main session (${key}).`);
-  const archived = await whenStill(key, params.key, deps, () => removed(key, params.deleteTranscript !== false, deps));
+  const { current } = deps.config;
+  const key = canonicalKey(params.key, current);
+  if (key === mainSessionKey(keySettings(current))) throw new AppError("INVALID_INPUT", `Cannot delete the main session (${key}).`);
+  const still = (): Promise<void> => settle(key, params.key, deps);
+  const archived = await inTurn(key, params.key, deps, () => removed(key, params.deleteTranscript !== false, deps), still);
   return { ok: true, key, deleted: archived !== undefined, archived: archived ?? [] };
 }
 
 /** The names of the files that were put away; undefined when there was no session. */
 async function removed(key: string, withTranscript: boolean, { config, store }: EndingDeps): Promise<readonly string[] | undefined> {
   const session = await store.read("sessions.get", { key });
+  checkAgent(key, session, config.current);
   if (!session) return undefined;
   const archive = withTranscript ? await archiving(store, session, "deleted") : [];
   const results = await store.commit([...archive, ["extensions.clear", { sessionKey: key }], ["sessions.delete", { key, version: session.version }]]);
@@ -121,15 +113,19 @@ async function removed(key: string, withTranscript: boolean, { config, store }: 
 }
 
 /** Keeps the newest entries of the branch in use, and puts the whole transcript away. */
-export async function compactSession(params: MethodParams<"sessions.compact">, deps: MethodDeps): Promise<MethodResult<"sessions.compact">> {
-  const { config, store, clock } = deps;
-  const key = canonicalKey(params.key, keySettings(config.current));
-  const maxLines = params.maxLines ?? 400;
+export async function compactSession(params: MethodParams<"sessions.compact">, deps: EndingDeps): Promise<MethodResult<"sessions.compact">> {
+  const key = canonicalKey(params.key, deps.config.current);
+  return inTurn(key, params.key, deps, () => shortened(key, params.maxLines ?? 400, deps));
+}
+
+async function shortened(key: string, maxLines: number, { config, store, clock }: EndingDeps): Promise<MethodResult<"sessions.compact">> {
   const session = await store.read("sessions.get", { key });
+  checkAgent(key, session, config.current);
   if (!session) return { ok: true, key, compacted: false, reason: "no session" };
   const [transcript] = await liveTranscripts(store, session);
   if (!transcript) return { ok: true, key, compacted: false, reason: "no transcript" };
-  if (transcript.lines <= maxLines) return { ok: true, key, compacted: false, kept: transcript.lines };
+  // The header is no line of the conversation: what was compacted once is not compacted again.
+  if (transcript.lines <= maxLines + 1) return { ok: true, key, compacted: false, kept: transcript.lines };
   const newest = await newestEntries(store, transcript.file, maxLines);
   // A tool's result without its call would mean nothing to a model.
   const from = newest.findIndex((row) => messageOfRow(row)?.role !== "toolResult");
@@ -142,11 +138,13 @@ export async function compactSession(params: MethodParams<"sessions.compact">, d
   }));
   const { file } = transcript;
   const { sessionId } = session.entry;
+  const fields = { inputTokens: null, outputTokens: null, totalTokens: null, totalTokensFresh: false, updatedAt: clock.now() };
   const [archived] = await store.commit([
     ["transcripts.archive", { file, reason: "reset" }],
     ["transcripts.ensure", { file, agentId: session.agentId, sessionId, header: headerLine(sessionId, clock.now()) }],
     ["transcripts.append", { file, entries }],
-    ["sessions.patch", { key, patch: { inputTokens: null, outputTokens: null, totalTokens: null, totalTokensFresh: false, updatedAt: clock.now() } }],
+    // Only over what was read: a run that ended meanwhile would lose its answer.
+    ["sessions.patch", { key, patch: fields, version: session.version }],
   ]);
   return { ok: true, key, compacted: true, kept: kept.length, archived: join(config.paths.state, archived.file) };
 }

@@ -4,12 +4,12 @@ import { clip } from "../../../base/text.ts";
 import type { MethodParams, MethodResult } from "../../../protocol/index.ts";
 import type { SessionRow } from "../../../store/index.ts";
 import type { MethodDeps } from "../deps.ts";
-import { canonicalKey, keySettings } from "./keys.ts";
+import { canonicalKey } from "./keys.ts";
 import { modelDefaults } from "./models.ts";
 import { sessionRows } from "./rows.ts";
 import { liveFile, messagesOf, newestEntries, shownText, type Message } from "./transcripts.ts";
 
-type Deps = Pick<MethodDeps, "config" | "store" | "clock">;
+type Deps = Pick<MethodDeps, "config" | "store" | "clock" | "extensions">;
 
 /** Where sessions are kept. */
 export function storePath({ config }: Pick<MethodDeps, "config">): string {
@@ -20,7 +20,7 @@ export async function listSessions(params: MethodParams<"sessions.list">, deps: 
   const { config, store, clock } = deps;
   const now = clock.now();
   const { limit, activeMinutes, label, agentId, search } = params;
-  const spawnedBy = params.spawnedBy === undefined ? undefined : canonicalKey(params.spawnedBy, keySettings(config.current));
+  const spawnedBy = params.spawnedBy === undefined ? undefined : canonicalKey(params.spawnedBy, config.current);
   const { rows } = await store.read("sessions.list", {
     label,
     spawnedBy,
@@ -32,7 +32,7 @@ export async function listSessions(params: MethodParams<"sessions.list">, deps: 
   });
   const wanted = rows.filter(({ key }) => (key !== "global" || params.includeGlobal === true) && (key !== "unknown" || params.includeUnknown === true));
   const defaults = modelDefaults(config.current);
-  const options = { defaults, titles: params.includeDerivedTitles === true, last: params.includeLastMessage === true };
+  const options = { defaults, titles: params.includeDerivedTitles === true, last: params.includeLastMessage === true, extensions: deps.extensions?.() };
   const sessions = await sessionRows(store, wanted.slice(0, limit), options);
   return { ts: now, path: storePath(deps), count: sessions.length, defaults, sessions };
 }
@@ -52,9 +52,8 @@ export async function previewSessions(params: MethodParams<"sessions.preview">, 
   const { config, store, clock } = deps;
   const limit = Math.min(params.limit ?? 12, MAX_ITEMS);
   const maxChars = params.maxChars ?? 240;
-  const settings = keySettings(config.current);
   const preview = async (key: string): Promise<Preview> => {
-    const session = await store.read("sessions.get", { key: canonicalKey(key, settings) });
+    const session = await store.read("sessions.get", { key: canonicalKey(key, config.current) });
     if (!session) return { key, status: "missing", items: [] };
     const file = await liveFile(store, session);
     const rows = file === undefined ? [] : await newestEntries(store, file, limit * 4);
@@ -70,13 +69,12 @@ export async function previewSessions(params: MethodParams<"sessions.preview">, 
 }
 
 export async function resolveSession(params: MethodParams<"sessions.resolve">, deps: Deps): Promise<MethodResult<"sessions.resolve">> {
-  const settings = keySettings(deps.config.current);
   const given = [params.key, params.sessionId, params.label].filter((value) => value !== undefined);
   if (given.length !== 1) throw new AppError("INVALID_INPUT", "give exactly one of key, sessionId and label");
   const [wanted] = given as [string];
   const fits = ({ key, agentId, entry }: SessionRow): boolean =>
     (params.agentId === undefined || agentId === params.agentId.toLowerCase()) &&
-    (params.spawnedBy === undefined || entry.spawnedBy === canonicalKey(params.spawnedBy, settings)) &&
+    (params.spawnedBy === undefined || entry.spawnedBy === canonicalKey(params.spawnedBy, deps.config.current)) &&
     (key !== "global" || params.includeGlobal === true || params.key !== undefined) &&
     (key !== "unknown" || params.includeUnknown === true || params.key !== undefined);
   const found = (await candidates(params, wanted, deps)).filter(fits);
@@ -90,6 +88,6 @@ export async function resolveSession(params: MethodParams<"sessions.resolve">, d
 async function candidates(params: MethodParams<"sessions.resolve">, wanted: string, { config, store }: Deps): Promise<readonly SessionRow[]> {
   if (params.label !== undefined) return store.read("sessions.byLabel", { label: wanted });
   if (params.sessionId !== undefined) return store.read("sessions.bySessionId", { sessionId: wanted });
-  const row = await store.read("sessions.get", { key: canonicalKey(wanted, keySettings(config.current)) });
+  const row = await store.read("sessions.get", { key: canonicalKey(wanted, config.current) });
   return row ? [row] : [];
 }

@@ -1,7 +1,7 @@
 import { AppError } from "../../../base/errors.ts";
-import { clip } from "../../../base/text.ts";
 import type { OpenClawConfig } from "../../../config/index.ts";
-import { canonicalSessionKey } from "../../../protocol/index.ts";
+import { agentOfKey, resolveSessionKey, type ResolvedSessionKey } from "../../../protocol/index.ts";
+import type { SessionRow, Store } from "../../../store/index.ts";
 
 /** What a short key is completed with. */
 export interface KeySettings {
@@ -32,22 +32,46 @@ export function mainSessionKey({ defaultAgentId, mainKey, scope }: KeySettings, 
   return scope === "global" ? "global" : `agent:${agentId}:${mainKey}`;
 }
 
-/** An agent's id is the name of a folder in the state folder. */
-const AGENT_ID = /^[a-z0-9][a-z0-9._-]{0,127}$/;
+/** What a written key stands for among the configured agents. */
+export function resolveKey(written: string, config: OpenClawConfig): ResolvedSessionKey {
+  const agentIds = agentList(config).map(({ id }) => id.toLowerCase());
+  return resolveSessionKey(written, keySettings(config), agentIds);
+}
 
-/** Longer than any platform's ids make it. */
-const MAX_KEY = 1024;
+const refused = (message: string): AppError => new AppError("INVALID_INPUT", message);
 
-/** The one spelling of a session key: lower case, `agent:<id>:<rest>`, or `global` and `unknown`. */
-export function canonicalKey(key: string, settings: KeySettings): string {
-  const canonical = key.length > MAX_KEY ? undefined : canonicalSessionKey(key, settings);
-  if (canonical === undefined || !AGENT_ID.test(agentOf(canonical, settings))) throw new AppError("INVALID_INPUT", `malformed session key "${clip(key, 300)}"`);
-  return canonical;
+/** The one spelling of a session key: lower case, `agent:<id>:<rest>`, or `global` and `unknown`. Sessions of agents that are gone have one too. */
+export function canonicalKey(written: string, config: OpenClawConfig): string {
+  const found = resolveKey(written, config);
+  if (found.key === undefined) throw refused(found.message);
+  return found.key;
+}
+
+/** The canonical key of a session that something is to run in: its agent must be there. */
+export function runnableKey(written: string, config: OpenClawConfig): string {
+  const found = resolveKey(written, config);
+  if (!found.ok) throw refused(found.message);
+  return found.key;
+}
+
+/** Refuses to make, or to look for, a session of an agent that is not there. What is stored of one that is gone stays within reach. */
+export function checkAgent(key: string, row: SessionRow | undefined, config: OpenClawConfig): void {
+  const found = resolveKey(key, config);
+  if (!row && !found.ok) throw refused(found.message);
+}
+
+/** The session that a key means, if there is one. Throws when its agent is unknown, too. */
+export async function findSession(written: string, deps: { readonly config: { readonly current: OpenClawConfig }; readonly store: Store }) {
+  const { current } = deps.config;
+  const key = canonicalKey(written, current);
+  const session = await deps.store.read("sessions.get", { key });
+  checkAgent(key, session, current);
+  return { key, session };
 }
 
 /** The agent that a canonical key belongs to. */
-export function agentOf(key: string, settings: KeySettings): string {
-  return /^agent:([^:]+):/.exec(key)?.[1] ?? settings.defaultAgentId;
+export function agentOf(key: string, config: OpenClawConfig): string {
+  return agentOfKey(key, keySettings(config));
 }
 
 export function kindOf(key: string, chatType?: unknown): "direct" | "group" | "global" | "unknown" {

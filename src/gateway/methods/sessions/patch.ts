@@ -3,8 +3,9 @@ import type { MethodParams, MethodResult, SessionEntry } from "../../../protocol
 import type { SessionRow } from "../../../store/index.ts";
 import type { MethodDeps } from "../deps.ts";
 import { storePath } from "./find.ts";
-import { agentOf, canonicalKey, isSubagent, keySettings } from "./keys.ts";
+import { agentOf, canonicalKey, checkAgent, isSubagent } from "./keys.ts";
 import { chosenModel, modelDefaults, sessionModel } from "./models.ts";
+import { inTurn, type SessionTurns } from "./turns.ts";
 
 type Params = MethodParams<"sessions.patch">;
 type Fields = Record<string, unknown>;
@@ -23,7 +24,6 @@ const WORDS: Readonly<Record<string, readonly string[]>> = {
   groupActivation: ["mention", "always"],
 };
 const MAX_LABEL = 64;
-const MAX_RETRIES = 3;
 
 const invalid = (message: string): AppError => new AppError("INVALID_INPUT", message);
 
@@ -92,21 +92,24 @@ export function withFields(entry: SessionEntry, changes: Fields): SessionEntry {
 }
 
 /** Changes a session's settings, or makes the session with them. */
-export async function patchSession(params: Params, deps: MethodDeps): Promise<MethodResult<"sessions.patch">> {
+export async function patchSession(params: Params, deps: MethodDeps & SessionTurns): Promise<MethodResult<"sessions.patch">> {
+  const { config, turns } = deps;
+  const key = canonicalKey(params.key, config.current);
+  const attempt = (): Promise<SessionEntry> => patched(params, key, deps);
+  // Two sessions that ask for one label at once must not both find it free.
+  const labelled = typeof params.label === "string" ? () => turns(`label ${params.label!.trim()}`, attempt) : attempt;
+  const entry = await inTurn(key, params.key, deps, labelled);
+  const { modelProvider, model } = sessionModel(entry, modelDefaults(config.current));
+  const resolved = { ...(modelProvider === null ? {} : { modelProvider }), ...(model === null ? {} : { model }) };
+  return { ok: true, path: storePath(deps), key, entry, resolved };
+}
+
+async function patched(params: Params, key: string, deps: MethodDeps): Promise<SessionEntry> {
   const { config, store, clock, ids } = deps;
-  const settings = keySettings(config.current);
-  const key = canonicalKey(params.key, settings);
-  for (let attempt = 0; ; attempt += 1) {
-    const row = await store.read("sessions.get", { key });
-    const changes = await changesOf(params, key, row, deps);
-    const entry = withFields({ ...(row?.entry ?? { sessionId: ids.uuid() }), updatedAt: Math.max(row?.entry.updatedAt ?? 0, clock.now()) }, changes);
-    try {
-      await store.write("sessions.put", { key, agentId: row?.agentId ?? agentOf(key, settings), entry, version: row?.version ?? 0 });
-      const { modelProvider, model } = sessionModel(entry, modelDefaults(config.current));
-      const resolved = { ...(modelProvider === null ? {} : { modelProvider }), ...(model === null ? {} : { model }) };
-      return { ok: true, path: storePath(deps), key, entry, resolved };
-    } catch (error) {
-      if (!(error instanceof AppError && error.code === "CONFLICT") || attempt === MAX_RETRIES) throw error;
-    }
-  }
+  const row = await store.read("sessions.get", { key });
+  checkAgent(key, row, config.current);
+  const changes = await changesOf(params, key, row, deps);
+  const entry = withFields({ ...(row?.entry ?? { sessionId: ids.uuid() }), updatedAt: Math.max(row?.entry.updatedAt ?? 0, clock.now()) }, changes);
+  await store.write("sessions.put", { key, agentId: row?.agentId ?? agentOf(key, config.current), entry, version: row?.version ?? 0 });
+  return entry;
 }

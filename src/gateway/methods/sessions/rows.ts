@@ -84,12 +84,21 @@ export async function lastMessage(store: Store, file: string | undefined): Promi
   return text === undefined ? undefined : clip(oneLine(text), PREVIEW_CHARS);
 }
 
+/** What plugins keep in a session and show of it. */
+export type ExtensionsOf = (key: string, sessionId: string | undefined) => Promise<NonNullable<Row["pluginExtensions"]>>;
+
 /** Rows with titles and last messages, as far as they are asked for. */
 export async function sessionRows(
   store: Store,
   sessions: readonly SessionRow[],
-  options: { readonly defaults: ModelDefaults; readonly titles: boolean; readonly last: boolean },
+  options: { readonly defaults: ModelDefaults; readonly titles: boolean; readonly last: boolean; readonly extensions?: ExtensionsOf | undefined },
 ): Promise<readonly Row[]> {
+  const { extensions } = options;
+  if (extensions) {
+    const rows = await sessionRows(store, sessions, { ...options, extensions: undefined });
+    const shown = await Promise.all(rows.map((row) => extensions(row.key, row.sessionId)));
+    return rows.map((row, at) => (shown[at]!.length === 0 ? row : { ...row, pluginExtensions: shown[at]! }));
+  }
   return Promise.all(
     sessions.map(async (session) => {
       const row = sessionRow(session, options.defaults);

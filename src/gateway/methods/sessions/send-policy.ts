@@ -1,9 +1,11 @@
+import { AppError } from "../../../base/errors.ts";
 import type { OpenClawConfig } from "../../../config/index.ts";
 import type { SessionEntry } from "../../../protocol/index.ts";
+import type { Store } from "../../../store/index.ts";
 import { kindOf } from "./keys.ts";
 
 /** Whether a session may be written to: its own setting, then the rules, of which any `deny` wins, then the default. */
-export function maySend(config: OpenClawConfig, key: string, entry: SessionEntry | undefined, channel: string): boolean {
+function maySend(config: OpenClawConfig, key: string, entry: SessionEntry | undefined, channel: string): boolean {
   const own = entry?.["sendPolicy"];
   if (own === "allow" || own === "deny") return own === "allow";
   const { sendPolicy } = config.session ?? {};
@@ -20,4 +22,15 @@ export function maySend(config: OpenClawConfig, key: string, entry: SessionEntry
   });
   if (matching.some((rule) => rule.action === "deny")) return false;
   return matching.length > 0 || sendPolicy?.default !== "deny";
+}
+
+export interface SendPolicyDeps {
+  readonly config: { readonly current: OpenClawConfig };
+  readonly store: Pick<Store, "read">;
+}
+
+/** Refuses what is sent to a session that may not be written to. To be asked wherever a message comes in, with the channel it comes by. */
+export async function checkSendPolicy(sessionKey: string, channel: string, { config, store }: SendPolicyDeps): Promise<void> {
+  const session = await store.read("sessions.get", { key: sessionKey });
+  if (!maySend(config.current, sessionKey, session?.entry, channel)) throw new AppError("INVALID_INPUT", "send blocked by session policy");
 }

@@ -1,7 +1,7 @@
 import type { MethodParams, MethodResult } from "../../../protocol/index.ts";
 import type { Store, UsageDimension, UsageGroup } from "../../../store/index.ts";
 import type { MethodDeps } from "../deps.ts";
-import { canonicalKey, keySettings } from "../sessions/keys.ts";
+import { canonicalKey, findSession } from "../sessions/keys.ts";
 import { liveFile, messageOfRow, newestEntries, shownText } from "../sessions/transcripts.ts";
 import { daysOf, NO_USAGE, totalsOf, type Days } from "./totals.ts";
 
@@ -56,7 +56,7 @@ async function aggregates(store: Store, filter: Filter, whole: UsageGroup | unde
 /** Tokens and cost by session, newest session first. */
 export async function readSessionsUsage(params: MethodParams<"sessions.usage">, { config, store, clock }: Deps): Promise<Result> {
   const now = clock.now();
-  const sessionKey = params.key === undefined ? undefined : canonicalKey(params.key, keySettings(config.current));
+  const sessionKey = params.key === undefined ? undefined : canonicalKey(params.key, config.current);
   const filter: Filter = { ...daysOf(params, now), sessionKey };
   const [whole] = await read(store, filter, []);
   const bySession = new Map((await read(store, filter, ["sessionKey"])).map((row) => [row.sessionKey, row]));
@@ -85,7 +85,7 @@ export async function readTimeseries(
   params: MethodParams<"sessions.usage.timeseries">,
   { config, store }: Deps,
 ): Promise<MethodResult<"sessions.usage.timeseries">> {
-  const key = canonicalKey(params.key, keySettings(config.current));
+  const key = canonicalKey(params.key, config.current);
   const [session, rows] = await Promise.all([store.read("sessions.get", { key }), store.read("usage.points", { sessionKey: key })]);
   let cumulativeTokens = 0;
   let cumulativeCost = 0;
@@ -102,8 +102,9 @@ const MAX_LOGS = 1000;
 const MAX_CONTENT = 2000;
 
 /** What was said in a session, oldest first, with what each answer used. */
-export async function readUsageLogs(params: MethodParams<"sessions.usage.logs">, { config, store }: Deps): Promise<MethodResult<"sessions.usage.logs">> {
-  const session = await store.read("sessions.get", { key: canonicalKey(params.key, keySettings(config.current)) });
+export async function readUsageLogs(params: MethodParams<"sessions.usage.logs">, deps: Deps): Promise<MethodResult<"sessions.usage.logs">> {
+  const { store } = deps;
+  const { session } = await findSession(params.key, deps);
   const file = session && (await liveFile(store, session));
   if (file === undefined) return { logs: [] };
   const limit = Math.min(params.limit ?? 200, MAX_LOGS);

@@ -1,0 +1,54 @@
+import type { MethodResult } from "../../protocol/index.ts";
+import type { MethodDeps } from "./deps.ts";
+import type { Handlers } from "./handler.ts";
+import { canonicalKey } from "./sessions/keys.ts";
+
+/** The plugins of this gateway, as methods need them. */
+export interface PluginsPort {
+  list(): Promise<MethodResult<"plugins.list">>;
+  stats(id: string | undefined): Promise<MethodResult<"plugins.stats">>;
+  /** Rejects when the new code cannot be loaded. */
+  reload(id: string): Promise<Omit<MethodResult<"plugins.reload">, "ok">>;
+  /** `key` is canonical. */
+  patchSession(patch: {
+    readonly key: string;
+    readonly pluginId: string;
+    readonly namespace: string;
+    readonly value?: unknown;
+    readonly unset?: boolean;
+  }): Promise<{ readonly value?: unknown }>;
+  /** Told after a session was reset or deleted. */
+  sessionEnded(key: string, reason: "reset" | "delete"): void;
+}
+
+export interface PluginsDeps extends Pick<MethodDeps, "config"> {
+  readonly plugins: PluginsPort;
+}
+
+/** Handlers of `plugins.*` and of what plugins keep in sessions. `sessions`: the handlers that end sessions, of which plugins are told. */
+export function pluginsHandlers({ plugins, config }: PluginsDeps, sessions: Pick<Handlers, "sessions.reset" | "sessions.delete">): Handlers {
+  const { "sessions.reset": reset, "sessions.delete": remove } = sessions;
+  return {
+    "plugins.list": () => plugins.list(),
+    "plugins.stats": ({ id }) => plugins.stats(id),
+    "plugins.reload": async ({ id }) => ({ ok: true, ...(await plugins.reload(id)) }),
+    "sessions.pluginPatch": async ({ pluginId, namespace, value, unset, ...params }) => {
+      const key = canonicalKey(params.key, config.current);
+      return { ok: true, key, ...(await plugins.patchSession({ key, pluginId, namespace, value, ...(unset === undefined ? {} : { unset }) })) };
+    },
+    ...(reset && {
+      "sessions.reset": async (params, context) => {
+        const answer = await reset(params, context);
+        plugins.sessionEnded(answer.key, "reset");
+        return answer;
+      },
+    }),
+    ...(remove && {
+      "sessions.delete": async (params, context) => {
+        const answer = await remove(params, context);
+        if (answer.deleted) plugins.sessionEnded(answer.key, "delete");
+        return answer;
+      },
+    }),
+  };
+}

@@ -2,7 +2,7 @@
 export interface Row {
   readonly name: string;
   readonly value: number;
-  readonly unit: "×" | "ms" | "MB" | "KB" | "/s";
+  readonly unit: "×" | "ms" | "ns" | "MB" | "KB" | "/s";
   /** The bar, in the same unit. */
   readonly bar: number;
   readonly better: "lower" | "higher";

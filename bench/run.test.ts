@@ -19,6 +19,9 @@ test("a quick bench measures every bar, with its calibration, and prints a table
   expect(rows.map((row: { name: string }) => row.name)).toEqual([
     "openclaw --version / bare node",
     "config validate, 600 lines / bare node",
+    "hooks: a dispatch without handlers",
+    "hooks: five asynchronous handlers, budgets and isolation",
+    "hooks: five synchronous handlers",
     "store: sequential commit / append+fdatasync",
     "store: 64 writers / sequential rate",
     "store: 64 writers p99 / sequential median",
@@ -35,6 +38,7 @@ test("a quick bench measures every bar, with its calibration, and prints a table
     "gateway: one event to 200 clients, spread / bare ws",
     "gateway: memory per idle client",
     "gateway: processor time of a tick to 2000 clients",
+    "gateway: processor time of a tick / bare writes",
     "gateway: memory added by a flood of strangers",
     "gateway: health p95 in the flood / calm",
   ]);

@@ -1,14 +1,14 @@
-import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { WebSocket } from "ws";
 import { connectBench, type BenchClient, type BenchConnection } from "../drivers/client.ts";
 import { makeBenchPlace, type BenchPlace } from "../drivers/gateway-process.ts";
-import { cpuMs, residentMb } from "../drivers/process-facts.ts";
-import { bareNodeMs, endProcess } from "../drivers/startup.ts";
+import { residentMb } from "../drivers/process-facts.ts";
+import { bareNodeMs } from "../drivers/startup.ts";
 import type { BenchContext, Measure, Row } from "../row.ts";
 import { median, quantile, round } from "../stats.ts";
+import { idleClients, startBare } from "./crowd.ts";
+import { strangers } from "./strangers.ts";
 
 /** Spawn to the first answer, and memory after a rest. */
 async function starting(context: BenchContext, place: BenchPlace): Promise<Row[]> {
@@ -119,9 +119,8 @@ async function fanout(context: BenchContext, to: BenchConnection): Promise<Row> 
     socket.removeAllListeners("message");
     return socket;
   });
-  const bareServer = spawn(context.node, [join(context.root, "bench/drivers/bare-broadcast.ts")], { stdio: ["pipe", "pipe", "inherit"] });
-  const port = Number(String((await once(bareServer.stdout, "data"))[0]));
-  const bareSockets = Array.from({ length: size }, () => new WebSocket(`ws://127.0.0.1:${port}`, { perMessageDeflate: false }));
+  using bareServer = await startBare(context, "bare-broadcast.ts");
+  const bareSockets = Array.from({ length: size }, () => new WebSocket(`ws://127.0.0.1:${bareServer.port}`, { perMessageDeflate: false }));
   await Promise.all(bareSockets.map((socket) => once(socket, "open")));
   const captured = once(watching[0]!, "message");
   let count = 0;
@@ -138,13 +137,12 @@ async function fanout(context: BenchContext, to: BenchConnection): Promise<Row> 
       await spread(
         bareSockets,
         () => true,
-        () => void bareServer.stdin.write(`${text}\n`),
+        () => void bareServer.child.stdin!.write(`${text}\n`),
       ),
     );
   }
   await Promise.all(answers);
   for (const socket of [...watching, ...bareSockets, driver.socket]) socket.close();
-  bareServer.stdin.end();
   const facts = { clients: size, "bytes of the event": text.length, ms: round(median(ours)), "bare ws ms": round(median(bare)) };
   return {
     name: "gateway: one event to 200 clients, spread / bare ws",
@@ -156,103 +154,6 @@ async function fanout(context: BenchContext, to: BenchConnection): Promise<Row> 
   };
 }
 
-/** Memory of idle clients, and what a tick to all of them costs. */
-async function idleClients(context: BenchContext, place: BenchPlace): Promise<Row[]> {
-  await using gateway = await place.start();
-  const size = context.quick ? 100 : 2000;
-  const clients: BenchClient[] = [];
-  // The first ones load code and grow the heap; they are not what a client costs.
-  for (let i = 0; i < 20; i += 1) clients.push(await connectBench(place.to));
-  await wait(context.quick ? 200 : 3000);
-  const before = residentMb(gateway.pid);
-  while (clients.length < size + 20) {
-    const batch = Math.min(20, size + 20 - clients.length);
-    clients.push(...(await Promise.all(Array.from({ length: batch }, () => connectBench(place.to)))));
-  }
-  await wait(context.quick ? 200 : 3000);
-  const kilobytes = ((residentMb(gateway.pid) - before) * 1024) / size;
-  const event = context.quick ? "presence" : "tick";
-  const last = clients.at(-1)!;
-  const came = Promise.withResolvers<void>();
-  last.on((name) => name === event && came.resolve());
-  // Looked at all the time: the sample before the event is at most a tenth of a second old.
-  let sample = cpuMs(gateway.pid);
-  const sampling = setInterval(() => (sample = cpuMs(gateway.pid)), 100);
-  if (context.quick) await last.request("system-event", { text: "Node: bench" });
-  await came.promise;
-  clearInterval(sampling);
-  await wait(200);
-  const cost = cpuMs(gateway.pid) - sample;
-  // With everybody still connected, as it is in real life.
-  const stopMs = await endProcess(gateway.child);
-  return [
-    {
-      name: "gateway: memory per idle client",
-      value: round(Math.max(0.01, kilobytes), 1),
-      unit: "KB",
-      bar: 25,
-      better: "lower",
-      facts: { clients: size, "before MB": round(before, 1) },
-    },
-    {
-      name: "gateway: processor time of a tick to 2000 clients",
-      value: round(cost, 1),
-      unit: "ms",
-      bar: 20,
-      better: "lower",
-      facts: { event, clients: clients.length, "stop ms": round(stopMs) },
-    },
-  ];
-}
-
-/** 95th percentile of `health`, one after the other, for a while. */
-async function latency(client: BenchClient, ms: number): Promise<number> {
-  const times: number[] = [];
-  const end = performance.now() + ms;
-  while (performance.now() < end || times.length < 20) {
-    const started = performance.now();
-    await client.request("health");
-    times.push(performance.now() - started);
-    await wait(2);
-  }
-  return quantile(times, 0.95);
-}
-
-async function flood(context: BenchContext, place: BenchPlace): Promise<Row[]> {
-  await using gateway = await place.start();
-  const sockets = context.quick ? 50 : 1000;
-  const seconds = context.quick ? 1 : 8;
-  const client = await connectBench(place.to);
-  await latency(client, context.quick ? 100 : 2000);
-  const calm = await latency(client, context.quick ? 200 : 4000);
-  const before = residentMb(gateway.pid);
-  const script = join(context.root, "bench/drivers/flood.ts");
-  const child = spawn(context.node, [script, "--port", String(place.port), "--sockets", String(sockets), "--seconds", String(seconds)], {
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-  let said = "";
-  child.stdout.on("data", (chunk) => (said += String(chunk)));
-  const ended = once(child, "close");
-  await wait(context.quick ? 300 : 2000);
-  const stormy = await latency(client, context.quick ? 200 : 4000);
-  const added = residentMb(gateway.pid) - before;
-  await ended;
-  client.close();
-  const { opened = 0, held = 0 } = (said ? JSON.parse(said) : {}) as { opened?: number; held?: number };
-  const facts = { sockets, opened, held };
-  return [
-    { name: "gateway: memory added by a flood of strangers", value: round(Math.max(0.01, added), 1), unit: "MB", bar: 40, better: "lower", facts },
-    {
-      name: "gateway: health p95 in the flood / calm",
-      value: round(stormy / calm),
-      unit: "×",
-      bar: 2,
-      better: "lower",
-      facts: { "calm ms": round(calm), "flood ms": round(stormy) },
-    },
-  ];
-}
-
 export const gateway: Measure = {
   name: "gateway over WebSocket",
   async run(context): Promise<readonly Row[]> {
@@ -262,7 +163,7 @@ export const gateway: Measure = {
       await using _running = await place.start();
       rows.push(await handshakes(context, place.to), await pipelined(context, place.to), await fanout(context, place.to));
     }
-    rows.push(...(await idleClients(context, place)), ...(await flood(context, place)));
+    rows.push(...(await idleClients(context, place)), ...(await strangers(context, place)));
     return rows;
   },
 };

@@ -75,9 +75,11 @@ const MAX_HEADERS = 100;
 const TLS_HANDSHAKE_MS = 10_000;
 
 /** Answers an upgrade request that is not taken, and ends the socket. */
-export function refuseUpgrade(socket: Socket, status: number, reason: string): void {
+export function refuseUpgrade(socket: Socket, status: number, reason: string, headers: Readonly<Record<string, string>> = {}): void {
   const body = JSON.stringify({ error: reason });
-  const head = `HTTP/1.1 ${status} ${loadHttp().STATUS_CODES[status] ?? ""}\r\nconnection: close\r\ncontent-type: application/json\r\n`;
+  const connection = headers["upgrade"] === undefined ? "close" : "close, upgrade";
+  const lines = Object.entries({ connection, ...headers, "content-type": "application/json" }).map(([name, value]) => `${name}: ${value}\r\n`);
+  const head = `HTTP/1.1 ${status} ${loadHttp().STATUS_CODES[status] ?? ""}\r\n${lines.join("")}`;
   if (socket.writable) socket.end(`${head}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
   socket.destroySoon();
 }
@@ -152,6 +154,7 @@ function createGuard({ log, early }: ServerDeps, budget: AddressBudget): Guard {
     try {
       const foreign = foreignHost(request);
       if (foreign !== undefined) return refuseUpgrade(socket, 403, foreign);
+      if (request.httpVersionMajor === 1 && request.httpVersionMinor === 0) return refuseUpgrade(socket, 400, "an upgrade needs HTTP/1.1");
       if (!routes) return refuseUpgrade(socket, 503, "the gateway is starting; try again in a moment");
       routes.upgrade(request, socket, head);
     } catch (error) {

@@ -67,19 +67,16 @@ testCases(gateway, [
   { name: "9.9.4 a binary frame has the same bound", later: [clientFrame(OPCODE.binary, "", { length: LIMITS.maxPayload + 1 })], close: TOO_LARGE },
 ]);
 
-test("9.7.2 of 5000 requests at once each is answered exactly once, and those over the budget are told when to come back", async () => {
+test("9.7.2 of 5000 requests at once each is answered exactly once, in order, and none is told to come back", async () => {
   using raw = await gateway().client();
   const ids = Array.from({ length: 5000 }, (_, index) => `n${index}`);
   await raw.write(Buffer.concat(ids.map((id) => echo(id))));
-  // A refusal may come before the answer to a request that was sent before it.
   const come = (): Answer[] => raw.answers.filter(({ type, id }) => type === "res" && id !== "connect");
   await raw.next((answer) => answer === raw.answers.at(-1) && come().length >= ids.length);
   const answers = come();
   expect(answers).toHaveLength(ids.length);
-  expect(new Set(answers.map(({ id }) => id))).toEqual(new Set(ids));
-  const refused = answers.filter(({ error }) => error!.code === "UNAVAILABLE");
-  expect(refused.length).toBeGreaterThan(0);
-  for (const { error } of refused) expect(error).toMatchObject({ retryable: true, retryAfterMs: expect.any(Number) as number });
+  expect(answers.map(({ id }) => id)).toEqual(ids);
+  expect(answers.filter(({ error }) => error?.code === "UNAVAILABLE")).toEqual([]);
   expectLawful(raw.frames);
 });
 

@@ -33,11 +33,12 @@ test.each<readonly [string, string, number]>([
   ["with a key that is too short", upgradeRequest({ "sec-websocket-key": "c2hvcnQ=" }), 400],
   ["with a key that is not base64", upgradeRequest({ "sec-websocket-key": "!".repeat(24) }), 400],
   ["without a version", upgradeRequest({ "sec-websocket-version": undefined }), 400],
-  ["with version 12", upgradeRequest({ "sec-websocket-version": "12" }), 400],
-  ["with version 14", upgradeRequest({ "sec-websocket-version": "14" }), 400],
-  ["with a version that is no number", upgradeRequest({ "sec-websocket-version": "thirteen" }), 400],
+  ["with version 12", upgradeRequest({ "sec-websocket-version": "12" }), 426],
+  ["with version 14", upgradeRequest({ "sec-websocket-version": "14" }), 426],
+  ["with a version that is no number", upgradeRequest({ "sec-websocket-version": "thirteen" }), 426],
   ["to another protocol", upgradeRequest({ upgrade: "h2c" }), 400],
   ["with subprotocols that are no tokens", upgradeRequest({ "sec-websocket-protocol": "a,,b" }), 400],
+  ["by HTTP/1.0", upgradeRequest({}, "GET / HTTP/1.0"), 400],
   ["by POST", upgradeRequest({}, "POST / HTTP/1.1"), 405],
   ["of the canvas, which is not there", upgradeRequest({}, "GET /__openclaw__/ws HTTP/1.1"), 404],
   ["under a foreign host name", upgradeRequest({ host: "gateway.attacker.example" }), 403],
@@ -49,12 +50,15 @@ test.each<readonly [string, string, number]>([
   socket.write(text);
   const { head } = await readHead(socket);
   expect(head).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
-  expect(head).toMatch(/^connection: close$/im);
+  expect(head).toMatch(/^connection: close(?:, upgrade)?$/im);
   if (!socket.closed) await new Promise((resolve) => socket.once("close", resolve).resume());
 });
 
-test("a refused version is told which ones there are", async () => {
-  expect(await headOf(upgradeRequest({ "sec-websocket-version": "12" }))).toMatch(/^sec-websocket-version: 13/im);
+test("a refused version is told which one to use", async () => {
+  const head = await headOf(upgradeRequest({ "sec-websocket-version": "12" }));
+  expect(head).toMatch(/^sec-websocket-version: 13$/im);
+  expect(head).toMatch(/^upgrade: websocket$/im);
+  expect(head).toMatch(/^connection: close, upgrade$/im);
 });
 
 test("without Connection: Upgrade it is a request like others", async () => {

@@ -3,7 +3,7 @@ import type { Clock } from "../../base/clock.ts";
 import type { ConnectParams, Role } from "../../protocol/index.ts";
 import type { Admitted, AuthMethod } from "../auth/index.ts";
 import type { Caller } from "../methods/index.ts";
-import type { Client, Connection } from "./connection.ts";
+import type { Client, Connection, Held } from "./connection.ts";
 
 /** Requests that one connection may send at once, and per second in the long run: above what the gateway answers to one that waits for its answers. */
 export const REQUEST_BURST = 100_000;
@@ -33,6 +33,7 @@ class OpenClient implements Client {
   followed: Set<string> | undefined = undefined;
   presenceKey: string | undefined = undefined;
   inFlight = 0;
+  held: Held | undefined = undefined;
   credit = REQUEST_BURST;
   creditAt: number;
   gone: AbortController | undefined = undefined;
@@ -58,6 +59,12 @@ class OpenClient implements Client {
   }
   get socket(): Socket {
     return this.#connection.socket;
+  }
+  pause(): void {
+    this.#connection.ws.pause();
+  }
+  resume(): void {
+    this.#connection.ws.resume();
   }
   close(code: number, reason: string): void {
     this.#end(this.#connection, code, reason);

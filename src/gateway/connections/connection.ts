@@ -1,5 +1,6 @@
 import type { Socket } from "node:net";
 import type { WebSocket } from "ws";
+import type { RequestFrame } from "../../protocol/index.ts";
 import type { AuthMethod, PeerRequest } from "../auth/index.ts";
 import type { Recipient } from "../fanout.ts";
 import type { Caller } from "../methods/index.ts";
@@ -15,6 +16,14 @@ export interface Opening {
   started: boolean;
 }
 
+/** Requests of a client that has too many open: they wait for a place, and nothing more is read meanwhile. */
+export interface Held {
+  readonly frames: RequestFrame[];
+  timer: Disposable;
+  /** One of them found a place since the timer was set. */
+  moved: boolean;
+}
+
 /** A client after hello. One object without closures or timers of its own: there can be thousands. */
 export interface Client extends Recipient {
   readonly caller: Caller;
@@ -24,11 +33,15 @@ export interface Client extends Recipient {
   presenceKey: string | undefined;
   /** Requests without a final answer. */
   inFlight: number;
+  held: Held | undefined;
   /** Requests it may send now; refilled with time. */
   credit: number;
   creditAt: number;
   /** Made with the first request; aborted when the connection ends. */
   gone: AbortController | undefined;
+  /** Stops reading what it sends, except for what one read already brought. */
+  pause(): void;
+  resume(): void;
 }
 
 /** One socket: challenged, then open, then closed. */

@@ -13,6 +13,7 @@ import { createEntrance, type Entrance, type EntranceDeps } from "./entrance.ts"
 import { createOpenings } from "./openings.ts";
 import { createRequests, type Requests } from "./requests.ts";
 import { createRoster, type Roster } from "./roster.ts";
+import { createUpgrades, type TakeUpgrade } from "./upgrades.ts";
 
 export interface ConnectionsDeps extends EntranceDeps {
   readonly auth: Pick<Auth, "admit" | "onRevoked">;
@@ -27,7 +28,7 @@ export interface ConnectionsDeps extends EntranceDeps {
 /** All WebSocket connections of a gateway. */
 export interface Connections {
   /** Takes over the socket of an upgrade request. */
-  upgrade(request: IncomingMessage, socket: Socket, head: Buffer): void;
+  readonly upgrade: TakeUpgrade;
   /** Loads what the first connection needs. */
   warm(): Promise<void>;
   readonly clients: ReadonlyMap<string, Client>;
@@ -106,6 +107,7 @@ export function createConnections(deps: ConnectionsDeps): Connections {
     },
     onClientLeave(client) {
       fanout.remove(client);
+      loaded?.requests.forget(client);
       deps.onLeave(client);
     },
   });
@@ -147,17 +149,13 @@ export function createConnections(deps: ConnectionsDeps): Connections {
   });
 
   return {
-    upgrade(request, socket, head) {
-      const take = ({ server }: Loaded): void => {
-        if (emptied || socket.destroyed) socket.destroy();
-        else server.handleUpgrade(request, socket, head, (ws) => accept(ws, request, socket));
-      };
-      if (loaded) return take(loaded);
-      ready().then(take, (error: unknown) => {
-        log.error("WebSocket connections cannot be taken", { error });
-        socket.destroy();
-      });
-    },
+    upgrade: createUpgrades({
+      server: () => loaded?.server,
+      loadServer: async () => (await ready()).server,
+      isClosed: () => emptied !== undefined,
+      accept,
+      log,
+    }),
     warm: async () => void (await ready()),
     clients,
     async close(code, reason) {

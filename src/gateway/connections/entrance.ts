@@ -6,7 +6,7 @@ import type { Auth } from "../auth/index.ts";
 import type { Fanout } from "../fanout.ts";
 import { createClient } from "./client.ts";
 import type { Client, Connection, Opening } from "./connection.ts";
-import { secondFrame, shakeHands, type HandshakeFailure, type HandshakeSuccess } from "./handshake.ts";
+import { readFirst, secondFrame, shakeHands, type FirstRequest, type HandshakeFailure, type HandshakeSuccess } from "./handshake.ts";
 import { helloFor, type HelloFacts } from "./hello.ts";
 import { responseText } from "./requests.ts";
 import type { Roster } from "./roster.ts";
@@ -34,9 +34,12 @@ export function createEntrance(deps: EntranceDeps, roster: Roster, validators: V
   const { auth, clock, log } = deps;
 
   function fail(connection: Connection, { answer, closeCode, reason }: HandshakeFailure): void {
-    if (answer) roster.write(connection, responseText(answer.id, { ok: false, error: answer.error }));
     log.debug("a connection was refused", { connId: connection.connId, reason: reason || "not JSON" });
+    // The answer and the close leave in one write.
+    connection.socket.cork();
+    if (answer) roster.write(connection, responseText(answer.id, { ok: false, error: answer.error }));
     roster.end(connection, closeCode, reason);
+    connection.socket.uncork();
   }
 
   function open(connection: Connection, { id, params, admitted }: HandshakeSuccess): void {
@@ -51,10 +54,10 @@ export function createEntrance(deps: EntranceDeps, roster: Roster, validators: V
     deps.onOpen(client);
   }
 
-  async function shake(connection: Connection, opening: Opening, text: string | undefined): Promise<void> {
+  async function shake(connection: Connection, opening: Opening, first: FirstRequest): Promise<void> {
     try {
       await deps.hello.prepare();
-      const result = await shakeHands(text, opening, { auth, validators });
+      const result = await shakeHands(first, opening, auth);
       // From here to the registration nothing waits: a revocation in between would be missed.
       if (connection.closed) return;
       if (result.ok) open(connection, result);
@@ -69,7 +72,9 @@ export function createEntrance(deps: EntranceDeps, roster: Roster, validators: V
     take(connection, opening, text) {
       if (opening.started) return fail(connection, secondFrame(text));
       opening.started = true;
-      void shake(connection, opening, text);
+      const first = readFirst(text, validators);
+      if (!first.ok) return fail(connection, first);
+      void shake(connection, opening, first.value);
     },
   };
 }

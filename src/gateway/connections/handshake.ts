@@ -1,7 +1,7 @@
 import { PROTOCOL_VERSION, type ConnectParams, type ErrorShape, type RequestFrame, type Validators } from "../../protocol/index.ts";
 import type { Admitted, Auth } from "../auth/index.ts";
 import type { Opening } from "./connection.ts";
-import { parseMessage } from "./message.ts";
+import { idOf, parseMessage } from "./message.ts";
 
 export type HandshakeValidators = Pick<Validators, "frame" | "connect">;
 
@@ -13,10 +13,14 @@ export interface HandshakeFailure {
   readonly answer?: { readonly id: string; readonly error: ErrorShape };
 }
 
-export interface HandshakeSuccess {
-  readonly ok: true;
+/** A `connect` request that is well formed. */
+export interface FirstRequest {
   readonly id: string;
   readonly params: ConnectParams;
+}
+
+export interface HandshakeSuccess extends FirstRequest {
+  readonly ok: true;
   readonly admitted: Admitted;
 }
 
@@ -52,19 +56,18 @@ function readConnect({ id, method, params }: RequestFrame, validators: Handshake
   return { ok: true, value: asked };
 }
 
-/** The first frame of a connection, checked in the documented order; `auth.admit` does those from 6 on. */
-export async function shakeHands(
-  text: string | undefined,
-  opening: Opening,
-  { auth, validators }: { readonly auth: Pick<Auth, "admit">; readonly validators: HandshakeValidators },
-): Promise<HandshakeSuccess | HandshakeFailure> {
+/** The first frame of a connection, checks 1 to 5 in the documented order. Nothing waits here: garbage costs no more than reading it. */
+export function readFirst(text: string | undefined, validators: HandshakeValidators): Step<FirstRequest> {
   const frame = readFrame(text, validators);
   if (!frame.ok) return frame;
-  const { id } = frame.value;
   const connect = readConnect(frame.value, validators);
-  if (!connect.ok) return connect;
-  const admission = await auth.admit({ params: connect.value, nonce: opening.nonce, request: opening.request });
-  if (admission.ok) return { ok: true, id, params: connect.value, admitted: admission };
+  return connect.ok ? { ok: true, value: { id: frame.value.id, params: connect.value } } : connect;
+}
+
+/** The checks from 6 on, which are those of `auth.admit`. */
+export async function shakeHands({ id, params }: FirstRequest, opening: Opening, auth: Pick<Auth, "admit">): Promise<HandshakeSuccess | HandshakeFailure> {
+  const admission = await auth.admit({ params, nonce: opening.nonce, request: opening.request });
+  if (admission.ok) return { ok: true, id, params, admitted: admission };
   const { code, message, details, closeCode } = admission;
   return answered(id, { code, message, ...(details ? { details } : {}) }, closeCode);
 }
@@ -72,7 +75,7 @@ export async function shakeHands(
 /** What a client gets that sends a second frame before it was let in. */
 export function secondFrame(text: string | undefined): HandshakeFailure {
   const message = text === undefined ? undefined : parseMessage(text);
-  const id = message?.kind === "json" ? (message.value as { readonly id?: unknown } | null)?.id : undefined;
-  if (typeof id !== "string" || id === "") return silent(1008, SECOND_FRAME);
+  const id = message?.kind === "json" ? idOf(message.value) : undefined;
+  if (id === undefined) return silent(1008, SECOND_FRAME);
   return answered(id, { code: "INVALID_REQUEST", message: SECOND_FRAME });
 }

@@ -7,7 +7,14 @@ const SHALLOW = MAX_DEPTH * 2;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
-export type Message = { readonly kind: "json"; readonly value: unknown } | { readonly kind: "not-json" } | { readonly kind: "hostile"; readonly issue: string };
+/** How far the id of a frame that is not parsed is looked for. */
+const ID_WITHIN = 65_536;
+
+export type Message =
+  | { readonly kind: "json"; readonly value: unknown }
+  | { readonly kind: "not-json" }
+  /** `id` is the one of the request, when it can be read. */
+  | { readonly kind: "hostile"; readonly issue: string; readonly id: string | undefined };
 
 /** Position after the string that opens at `start`. */
 function afterString(text: string, start: number): number {
@@ -40,16 +47,50 @@ function hostileShape(text: string): string | undefined {
   return undefined;
 }
 
+/** The id of a request whose text is not parsed: a text under the key `id` of the outermost object, near its start. */
+function outermostId(text: string): string | undefined {
+  const end = Math.min(text.length, ID_WITHIN);
+  let depth = 0;
+  for (let at = 0; at < end; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === 0x7b || code === 0x5b) depth += 1;
+    else if (code === 0x7d || code === 0x5d) depth -= 1;
+    if (code !== QUOTE) continue;
+    const after = afterString(text, at);
+    const value = depth === 1 && text.slice(at, after) === '"id"' ? /^\s*:\s*(?=")/.exec(text.slice(after, after + SHALLOW)) : null;
+    if (value) {
+      const start = after + value[0].length;
+      return readString(text.slice(start, Math.min(afterString(text, start), ID_WITHIN)));
+    }
+    at = after - 1;
+  }
+  return undefined;
+}
+
+function readString(text: string): string | undefined {
+  try {
+    return JSON.parse(text) as string;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The id of a request that was parsed, if it has one. */
+export function idOf(value: unknown): string | undefined {
+  const id = (value as { readonly id?: unknown } | null | undefined)?.id;
+  return typeof id === "string" && id !== "" ? id : undefined;
+}
+
 /** A key that would reach a prototype when an object is copied carelessly, however it is spelled. A search: a reviver takes seconds for a large text. */
 const PROTOTYPE_KEY = /"(?:_|\\u005[fF]){2}(?:p|\\u0070)(?:r|\\u0072)(?:o|\\u006[fF])(?:t|\\u0074)(?:o|\\u006[fF])(?:_|\\u005[fF]){2}"\s*:/;
 
 /** Reads one text frame. What would exhaust the stack or poison a prototype is named instead of parsed into a value that travels on. */
 export function parseMessage(text: string): Message {
   const shape = hostileShape(text);
-  if (shape !== undefined) return { kind: "hostile", issue: shape };
+  if (shape !== undefined) return { kind: "hostile", issue: shape, id: outermostId(text) || undefined };
   try {
     const value: unknown = JSON.parse(text);
-    return PROTOTYPE_KEY.test(text) ? { kind: "hostile", issue: "unexpected property '__proto__'" } : { kind: "json", value };
+    return PROTOTYPE_KEY.test(text) ? { kind: "hostile", issue: "unexpected property '__proto__'", id: idOf(value) } : { kind: "json", value };
   } catch {
     return { kind: "not-json" };
   }

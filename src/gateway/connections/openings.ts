@@ -26,7 +26,8 @@ export interface OpeningsDeps {
 
 const OPENING_BYTES = 65_536;
 const CUT_OFF_MS = 2000;
-const DEADLINE_TICK_MS = 250;
+/** Those who came together are cut off together: a wide bucket of them would hold up everybody else. */
+const DEADLINE_TICK_MS = 20;
 
 export function createOpenings({ clock, ids, log, end }: OpeningsDeps): Openings {
   const opening = new Map<Socket, Connection>();
@@ -50,7 +51,8 @@ export function createOpenings({ clock, ids, log, end }: OpeningsDeps): Openings
       const request = { headers, socket: { remoteAddress: socket.remoteAddress } };
       connection.opening = { nonce, request, deadline, bytes: 0, started: false };
       opening.set(socket, connection);
-      socket.on("data", onData);
+      // Counted before it is read: what goes over the bound is not looked at.
+      socket.prependListener("data", onData);
       return nonce;
     },
     stop(connection) {

@@ -3,25 +3,31 @@ import type { Logger } from "../../base/log/logger.ts";
 import type { ErrorShape, RequestFrame, Validators } from "../../protocol/index.ts";
 import { invalidRequest, type Answer, type CallContext, type Caller, type Dispatcher } from "../methods/index.ts";
 import { MAX_IN_FLIGHT, takeCredit } from "./client.ts";
-import type { Client } from "./connection.ts";
-import { parseMessage } from "./message.ts";
+import type { Client, Held } from "./connection.ts";
+import { idOf, parseMessage } from "./message.ts";
 
 /** Takes the frames of a client after hello. */
 export interface Requests {
   /** `text` is undefined for a binary frame. Answers come later, in any order. */
   take(client: Client, text: string | undefined): void;
+  /** The client is gone: what it still wants is not done. */
+  forget(client: Client): void;
 }
 
 export interface RequestsDeps {
   readonly dispatcher: Dispatcher;
   readonly validators: Pick<Validators, "frame">;
-  readonly clock: Pick<Clock, "monotonic">;
+  readonly clock: Pick<Clock, "monotonic" | "after">;
   readonly log: Logger;
   /** Sends the text of a frame; does nothing when the client is gone. */
   readonly send: (client: Client, text: string) => void;
 }
 
 const IN_FLIGHT_RETRY_MS = 1000;
+/** How long requests over the bound wait while none of those before them is answered. */
+const PLACE_MS = 250;
+/** Under which a bad frame without an id is answered. */
+const NAMELESS = "invalid";
 
 /** The client's signal is made when a handler looks at it. */
 class RequestContext implements CallContext {
@@ -42,11 +48,6 @@ class RequestContext implements CallContext {
 }
 
 const busy = (message: string, retryAfterMs: number): Answer => ({ ok: false, error: { code: "UNAVAILABLE", message, retryable: true, retryAfterMs } });
-
-function idOf(value: unknown): string {
-  const id = (value as { readonly id?: unknown } | null | undefined)?.id;
-  return typeof id === "string" && id !== "" ? id : "invalid";
-}
 
 /** Text of a response. An answer that JSON cannot hold is a failure of ours, and said to be one. */
 export function responseText(id: string, answer: Answer): string {
@@ -74,14 +75,46 @@ export function createRequests({ dispatcher, validators, clock, log, send }: Req
     final = true;
     client.inFlight -= 1;
     answer(client, id, result);
+    if (client.held) admitHeld(client, client.held);
   }
 
-  /** The answer to a frame that does not reach a handler. */
-  function refused(client: Client, frame: RequestFrame): Answer | undefined {
-    if (frame.method === "connect") return invalidRequest("connect is only valid as the first request");
-    if (client.inFlight >= MAX_IN_FLIGHT)
-      return busy(`${MAX_IN_FLIGHT} requests of this connection wait for their answer; wait for one of them`, IN_FLIGHT_RETRY_MS);
-    return undefined;
+  function start(client: Client, frame: RequestFrame): void {
+    call(client, frame).catch((error: unknown) => log.error("an answer could not be sent", { error, method: frame.method }));
+  }
+
+  /** Back pressure for a client that sends faster than it is answered. What waits is no more than one read of its socket brought. */
+  function hold(client: Client, frame: RequestFrame): void {
+    if (client.held) return void client.held.frames.push(frame);
+    client.pause();
+    client.held = { frames: [frame], moved: false, timer: clock.after(PLACE_MS, () => onStuck(client)) };
+  }
+
+  function admitHeld(client: Client, held: Held): void {
+    while (held.frames.length > 0 && client.inFlight < MAX_IN_FLIGHT) {
+      held.moved = true;
+      start(client, held.frames.shift()!);
+    }
+    if (held.frames.length === 0) release(client);
+  }
+
+  /** Requests that take long keep the places: the client is told, so that it can still ask for other things, such as to end them. */
+  function onStuck(client: Client): void {
+    const { held } = client;
+    if (!held) return;
+    if (held.moved) {
+      held.moved = false;
+      held.timer = clock.after(PLACE_MS, () => onStuck(client));
+      return;
+    }
+    const refusal = busy(`${MAX_IN_FLIGHT} requests of this connection wait for their answer; wait for one of them`, IN_FLIGHT_RETRY_MS);
+    release(client);
+    for (const { id } of held.frames) answer(client, id, refusal);
+  }
+
+  function release(client: Client): void {
+    client.held?.timer[Symbol.dispose]();
+    client.held = undefined;
+    client.resume();
   }
 
   return {
@@ -89,14 +122,17 @@ export function createRequests({ dispatcher, validators, clock, log, send }: Req
       const wait = takeCredit(client, clock.monotonic());
       const message = text === undefined ? ({ kind: "not-json" } as const) : parseMessage(text);
       if (message.kind === "not-json") return;
-      if (message.kind === "hostile") return answer(client, "invalid", invalidRequest(`invalid request frame: ${message.issue}`));
+      if (message.kind === "hostile") return answer(client, message.id ?? NAMELESS, invalidRequest(`invalid request frame: ${message.issue}`));
       const issues = validators.frame(message.value);
-      if (issues) return answer(client, idOf(message.value), invalidRequest(`invalid request frame: ${issues.join("; ")}`));
+      if (issues) return answer(client, idOf(message.value) ?? NAMELESS, invalidRequest(`invalid request frame: ${issues.join("; ")}`));
       const frame = message.value as RequestFrame;
       if (wait > 0) return answer(client, frame.id, busy(`too many requests on this connection; retry after ${wait} ms`, wait));
-      const refusal = refused(client, frame);
-      if (refusal) return answer(client, frame.id, refusal);
-      call(client, frame).catch((error: unknown) => log.error("an answer could not be sent", { error, method: frame.method }));
+      if (frame.method === "connect") return answer(client, frame.id, invalidRequest("connect is only valid as the first request"));
+      if (client.held || client.inFlight >= MAX_IN_FLIGHT) hold(client, frame);
+      else start(client, frame);
+    },
+    forget(client) {
+      if (client.held) release(client);
     },
   };
 }

@@ -1,0 +1,59 @@
+import type { IncomingMessage } from "node:http";
+import type { Socket } from "node:net";
+import type { WebSocket, WebSocketServer } from "ws";
+import type { Logger } from "../../base/log/logger.ts";
+import { refuseUpgrade } from "../server.ts";
+import { createTurnstile } from "./turnstile.ts";
+
+export type TakeUpgrade = (request: IncomingMessage, socket: Socket, head: Buffer) => void;
+
+export interface UpgradesDeps {
+  /** Undefined until it is loaded. */
+  readonly server: () => WebSocketServer | undefined;
+  readonly loadServer: () => Promise<WebSocketServer>;
+  readonly isClosed: () => boolean;
+  readonly accept: (ws: WebSocket, request: IncomingMessage, socket: Socket) => void;
+  readonly log: Logger;
+}
+
+/** Versions of the protocol that are spoken: 8 has the frames of 13. */
+const VERSIONS: ReadonlySet<string> = new Set(["13", "8"]);
+const OTHER_VERSION = { upgrade: "websocket", "sec-websocket-version": "13" };
+/** An upgrade takes about a tenth of a millisecond. */
+const UPGRADES_PER_TURN = 4;
+
+/** Turns upgrade requests into WebSockets. */
+export function createUpgrades({ server, loadServer, isClosed, accept, log }: UpgradesDeps): TakeUpgrade {
+  const turnstile = createTurnstile(UPGRADES_PER_TURN);
+
+  function enter(to: WebSocketServer, request: IncomingMessage, socket: Socket, head: Buffer): void {
+    if (isClosed() || socket.destroyed) return void socket.destroy();
+    // The answer to the upgrade and the challenge leave in one write.
+    socket.cork();
+    to.handleUpgrade(request, socket, head, (ws) => accept(ws, request, socket));
+    socket.uncork();
+  }
+
+  async function enterLate(request: IncomingMessage, socket: Socket, head: Buffer): Promise<void> {
+    enter(await loadServer(), request, socket, head);
+  }
+
+  return (request, socket, head) => {
+    const version = request.headers["sec-websocket-version"];
+    if (version !== undefined && !VERSIONS.has(version))
+      return refuseUpgrade(socket, 426, "this gateway speaks version 13 of the WebSocket protocol", OTHER_VERSION);
+    const onError = (error: unknown): void => {
+      log.error("a WebSocket connection could not be taken", { error });
+      socket.destroy();
+    };
+    turnstile.pass(() => {
+      const ready = server();
+      try {
+        if (ready) enter(ready, request, socket, head);
+        else enterLate(request, socket, head).catch(onError);
+      } catch (error) {
+        onError(error);
+      }
+    });
+  };
+}

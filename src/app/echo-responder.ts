@@ -28,6 +28,8 @@ export interface EchoDeps extends RunLogDeps {
 export interface EchoResponder extends Responder, AsyncDisposable {
   /** Takes up again what had no end when the process before this one ended. Call it when listeners are in place. */
   resume(): Promise<number>;
+  /** Runs that are being accepted, wait or run. */
+  running(): number;
 }
 
 type AbortReason = "rpc" | "stop" | "timeout";
@@ -226,6 +228,7 @@ export function createEchoResponder(deps: EchoDeps): EchoResponder {
       for (const row of rows) enqueue(row);
       return rows.length;
     },
+    running: () => runs.size + accepting.size,
     async [Symbol.asyncDispose]() {
       closed = true;
       await Promise.allSettled(accepting.values());

@@ -1,7 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import { createConsoleSink, type ConsoleStyle } from "../base/log/console-sink.ts";
 import { createFileSink, type FileSink } from "../base/log/file-sink.ts";
-import { createLogger, type Logger } from "../base/log/logger.ts";
+import { createLogger, type Logger, type LogOutput } from "../base/log/logger.ts";
 import type { Redactor } from "../base/redaction.ts";
 import type { OpenClawConfig } from "../config/index.ts";
 import { logFileAt } from "./log-file.ts";
@@ -22,6 +22,8 @@ export interface Logging {
   readonly file: FileSink;
   /** Where the log goes now. */
   readonly path: () => string;
+  /** From now on these levels count; where and how is written stays. */
+  follow(settings: OpenClawConfig["logging"]): void;
 }
 
 /** The gateway's logger: JSON lines to the dated file, readable lines to the console, secrets in neither. */
@@ -36,10 +38,27 @@ export function openLogging({ settings, stateDir, console, verbose }: LoggingOpt
     keepMs: KEEP_MS,
     onProblem: (message) => screen.write({ time: deps.clock.now(), level: "warn", room: "log", message, fields: {} }),
   });
-  const outputs = [
-    { sink: file, level: settings?.level ?? "info" },
-    { sink: screen, level: verbose ? "debug" : (settings?.consoleLevel ?? "info") },
-  ] as const;
-  const levels = settings?.levels ?? {};
-  return { log: createLogger({ ...deps, outputs, levels }), file, path: () => fileAt(deps.clock.now()) };
+  let now = settings;
+  const outputs: readonly LogOutput[] = [
+    {
+      sink: file,
+      get level() {
+        return now?.level ?? "info";
+      },
+    },
+    {
+      sink: screen,
+      get level() {
+        return verbose ? "debug" : (now?.consoleLevel ?? "info");
+      },
+    },
+  ];
+  const log = createLogger({
+    ...deps,
+    outputs,
+    get levels() {
+      return now?.levels ?? {};
+    },
+  });
+  return { log, file, path: () => fileAt(deps.clock.now()), follow: (next) => void (now = next) };
 }

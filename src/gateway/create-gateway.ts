@@ -12,8 +12,9 @@ import { createConnections, type Client, type HelloFacts } from "./connections/i
 import { createFanout, type Fanout } from "./fanout.ts";
 import { createHealthFeed, type HealthFeed } from "./health-feed.ts";
 import type { HealthReport } from "./health.ts";
-import { createHttpSurface, type PluginRoute } from "./http/index.ts";
-import { createDispatcher, type CallContext, type Handlers } from "./methods/index.ts";
+import { createHttpSurface, type HttpSurface, type HttpSurfaceDeps, type PluginRoute } from "./http/index.ts";
+import { createIntake, type Intake } from "./intake.ts";
+import { createDispatcher, type CallContext, type Dispatcher, type ExtraMethods, type Handlers } from "./methods/index.ts";
 import type { Responder } from "./ports.ts";
 import { createPresence, type Presence } from "./presence.ts";
 import { refuseUpgrade, type GatewayServer } from "./server.ts";
@@ -52,6 +53,10 @@ export interface GatewayDeps {
   readonly paths: { readonly config: string; readonly state: string };
   readonly sessionDefaults?: () => NonNullable<HelloOk["snapshot"]["sessionDefaults"]>;
   readonly pluginRoutes?: readonly PluginRoute[];
+  /** Methods that plugins bring. */
+  readonly extraMethods?: ExtraMethods;
+  /** Asked for requests that no route has; true: it has answered. */
+  readonly unrouted?: HttpSurfaceDeps["unrouted"];
 }
 
 /** Why the gateway ends, as clients are told. */
@@ -68,6 +73,12 @@ export interface Gateway extends AsyncDisposable {
   readonly hub: GatewayHub;
   /** Loads what the first connection needs, ahead of it. */
   warm(): Promise<void>;
+  /** Adds a plugin's route: `CONFLICT` when the path is taken. Disposing takes it away. */
+  readonly registerRoute: HttpSurface["registerRoute"];
+  /** Requests that have no answer yet. */
+  running(): number;
+  /** Takes nothing new and tells the clients; what was begun is still answered. `stop` comes next. */
+  drain(reason: StopReason): void;
   /** Tells the clients, closes their connections with 1012 and the listeners. A second call waits for the first. */
   stop(reason: StopReason): Promise<void>;
 }
@@ -127,14 +138,16 @@ function createState(deps: GatewayDeps, fanout: Fanout, look: () => Promise<Heal
   return { presence, health };
 }
 
-function helloFacts(deps: GatewayDeps, methods: readonly string[], presence: Presence, health: HealthFeed): HelloFacts {
+function helloFacts(deps: GatewayDeps, dispatcher: Pick<Dispatcher, "advertised">, presence: Presence, health: HealthFeed): HelloFacts {
   const { auth, clock, log, paths, version, sessionDefaults } = deps;
   const startedAt = clock.monotonic();
   let last: Health | undefined;
   return {
     version,
     host: hostname(),
-    methods,
+    get methods() {
+      return dispatcher.advertised;
+    },
     // Nobody is kept out by a health that cannot be had.
     async prepare() {
       const waited = Promise.withResolvers<undefined>();
@@ -165,6 +178,38 @@ function isHostAllowed({ auth, config }: GatewayDeps, request: IncomingMessage):
   return peer.trustedProxy || (peer.hostName.endsWith(".ts.net") && (served === "serve" || served === "funnel"));
 }
 
+interface Endable {
+  readonly intake: Intake;
+  readonly ticking: Disposable;
+  readonly surface: Disposable;
+  readonly fanout: Fanout;
+  readonly stop: AbortController;
+  readonly connections: ReturnType<typeof createConnections>;
+  readonly server: GatewayServer;
+}
+
+/** The way down: first nothing new comes in, then everything is closed. */
+function createEnd({ intake, ticking, surface, fanout, stop, connections, server }: Endable): Pick<Gateway, "drain" | "stop"> {
+  function drain(reason: StopReason): void {
+    if (intake.closed) return;
+    intake.close();
+    ticking[Symbol.dispose]();
+    surface[Symbol.dispose]();
+    fanout.broadcast("shutdown", reason);
+  }
+
+  async function shutDown(reason: StopReason): Promise<void> {
+    drain(reason);
+    stop.abort();
+    await connections.close(1012, "service restart");
+    intake[Symbol.dispose]();
+    await server[Symbol.asyncDispose]();
+  }
+
+  let stopped: Promise<void> | undefined;
+  return { drain, stop: (reason) => (stopped ??= shutDown(reason)) };
+}
+
 /** Wires connections, methods and events to a server that already listens. */
 export function createGateway(deps: GatewayDeps): Gateway {
   const { auth, clock, ids, log, server, version, platform } = deps;
@@ -186,7 +231,10 @@ export function createGateway(deps: GatewayDeps): Gateway {
   };
   const handlers = deps.handlers(hub);
   const cached: Handlers = handlers.health ? { ...handlers, health: ({ probe }) => health.get(probe === true) } : handlers;
-  const dispatcher = createDispatcher({ handlers: cached, store: deps.store, log, validators: checks, stopping: stop.signal });
+  const intake = createIntake(
+    createDispatcher({ handlers: cached, extra: deps.extraMethods, store: deps.store, log, validators: checks, stopping: stop.signal }),
+  );
+  const { dispatcher } = intake;
   const connections = createConnections({
     auth,
     dispatcher,
@@ -194,7 +242,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
     clock,
     ids,
     log,
-    hello: helloFacts(deps, dispatcher.advertised, presence, health),
+    hello: helloFacts(deps, dispatcher, presence, health),
     loadValidators: checks,
     onAdmitted: server.admit,
     onOpening(client, params) {
@@ -207,26 +255,29 @@ export function createGateway(deps: GatewayDeps): Gateway {
   const surface = createHttpSurface(deps);
   const ticking = startTicking({ clock, fanout, onMinute: () => fanout.size > 0 && health.refresh() });
   server.serve({
-    request: surface.handle,
+    request(request, response) {
+      intake.track(response);
+      surface.handle(request, response);
+    },
     upgrade(request, socket, head) {
       const host = auth.checkHost(request);
-      if (!host.ok) refuseUpgrade(socket, host.status, host.message);
+      if (intake.closed) refuseUpgrade(socket, 503, "the gateway is restarting; try again in a moment");
+      else if (!host.ok) refuseUpgrade(socket, host.status, host.message);
       else if (CANVAS_PATH.test(request.url ?? "")) refuseUpgrade(socket, 404, "the canvas is not built yet");
       else connections.upgrade(request, socket, head);
     },
     isHostAllowed: (request) => isHostAllowed(deps, request),
   });
 
-  async function shutDown(reason: StopReason): Promise<void> {
-    ticking[Symbol.dispose]();
-    surface[Symbol.dispose]();
-    fanout.broadcast("shutdown", reason);
-    stop.abort();
-    await connections.close(1012, "service restart");
-    await server[Symbol.asyncDispose]();
-  }
-
-  let stopped: Promise<void> | undefined;
-  const stopOnce = (reason: StopReason): Promise<void> => (stopped ??= shutDown(reason));
-  return { url: server.url, port: server.port, hub, warm: connections.warm, stop: stopOnce, [Symbol.asyncDispose]: () => stopOnce(STOPPING) };
+  const ends = createEnd({ intake, ticking, surface, fanout, stop, connections, server });
+  return {
+    url: server.url,
+    port: server.port,
+    hub,
+    warm: connections.warm,
+    registerRoute: surface.registerRoute,
+    running: () => intake.running,
+    ...ends,
+    [Symbol.asyncDispose]: () => ends.stop(STOPPING),
+  };
 }

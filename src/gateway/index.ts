@@ -8,6 +8,10 @@ export { createAuth, ensureToken, settingsFrom, type Auth, type AuthSettings } f
 export { createHandlers, sessionDefaults } from "./methods/handlers.ts";
 export { devicesHandlers } from "./methods/devices.ts";
 export { answerEarly } from "./early.ts";
+export { queueSystemEvent, type SystemEvent } from "./system-events.ts";
+export type { RestartReport, RestartRequest, SentinelPayload } from "./methods/deps.ts";
 export type { HealthReport, HealthState } from "./health.ts";
 export type { AcceptedRun, Responder, RunEvent, RunOutcome, RunRequest } from "./ports.ts";
-export type { CallContext, Caller, Handler, Handlers } from "./methods/index.ts";
+export type { PluginRoute, Route } from "./http/index.ts";
+export { pluginsHandlers, type PluginsPort } from "./methods/plugins.ts";
+export type { Answer, CallContext, Caller, ExtraMethods, Handler, Handlers } from "./methods/index.ts";

@@ -149,11 +149,12 @@ test("a gateway that has nothing to write survives a disk that has become full, 
   using disk = mountTmpfs("2m");
   const place = makePlace();
   const env = { OPENCLAW_STATE_DIR: join(disk.path, "state") };
-  place.configure(`{ gateway: { mode: "local", reload: { debounceMs: 10 } } }`);
+  const settings = `gateway: { mode: "local", auth: { token: "a-token-of-this-test" }, reload: { debounceMs: 10 } }`;
+  place.configure(`{ ${settings} }`);
   await using gateway = await place.gateway({ env });
   expect(gateway.url, gateway.output()).toBeDefined();
   fill(disk.path);
-  place.configure(`{ gateway: { mode: "local", reload: { debounceMs: 10 } }, logging: { level: "debug" } }`);
+  place.configure(`{ ${settings}, logging: { level: "debug" } }`);
   await gateway.waitFor("configuration changed");
   await gateway.waitFor(/could not be kept as the last good one.*the disk is full; free some space/);
   expect(await (await fetch(`${gateway.url}/health`)).json()).toMatchObject({ ok: true });

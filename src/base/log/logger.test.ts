@@ -123,3 +123,20 @@ test("the last lines can be written blocking when the process ends", () => {
   sink.flushNow();
   expect(readFileSync(path, "utf8")).toContain("goodbye");
 });
+
+test("a level that changes counts for the next line, in loggers that were made before too", () => {
+  const records: LogRecord[] = [];
+  const sink = { write: (record: LogRecord) => void records.push(record), flush: () => Promise.resolve() };
+  let level: LogLevel = "info";
+  const output = {
+    sink,
+    get level() {
+      return level;
+    },
+  };
+  const log = createLogger({ clock: manualClock(1000), redactor: createRedactor(), outputs: [output] }).room("store");
+  log.debug("before");
+  level = "debug";
+  log.debug("after");
+  expect(records.map(({ message }) => message)).toEqual(["after"]);
+});

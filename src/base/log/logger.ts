@@ -36,6 +36,7 @@ export interface Logger {
   room(name: string): Logger;
 }
 
+/** The level is read whenever a line is written, so that it may change while the process runs. */
 export interface LogOutput {
   readonly sink: LogSink;
   readonly level: LogLevel;
@@ -52,24 +53,21 @@ export interface LoggerDeps {
 const rank = (level: LogLevel): number => LOG_LEVELS.indexOf(level);
 
 export function createLogger(deps: LoggerDeps, room = "app"): Logger {
-  const own = deps.levels?.[room];
-  const limits = deps.outputs.map((output) => rank(own ?? output.level));
-  const loudest = Math.max(0, ...limits);
-
   function method(level: LogLevel): LogMethod {
     const at = rank(level);
-    if (at > loudest) return () => {};
     return (message, fields) => {
-      const record: LogRecord = {
-        time: deps.clock.now(),
-        level,
-        room,
-        message: deps.redactor.text(message),
-        fields: fields ? (deps.redactor.value(fields) as LogFields) : {},
-      };
-      deps.outputs.forEach((output, index) => {
-        if (at <= limits[index]!) output.sink.write(record);
-      });
+      let record: LogRecord | undefined;
+      for (const output of deps.outputs) {
+        if (at > rank(deps.levels?.[room] ?? output.level)) continue;
+        record ??= {
+          time: deps.clock.now(),
+          level,
+          room,
+          message: deps.redactor.text(message),
+          fields: fields ? (deps.redactor.value(fields) as LogFields) : {},
+        };
+        output.sink.write(record);
+      }
     };
   }
 

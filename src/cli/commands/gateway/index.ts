@@ -11,7 +11,9 @@ export const gateway: Group = {
     { name: "uninstall", summary: "remove the service", load: async () => (await import("./uninstall.ts")).uninstall },
     { name: "start", summary: "start the service", load: async () => (await import("./start.ts")).start },
     { name: "stop", summary: "stop the gateway, or its service", load: async () => (await import("./stop.ts")).stop },
-    { name: "restart", summary: "restart the service", load: async () => (await import("./restart.ts")).restart },
+    { name: "restart", summary: "restart the gateway, or its service", load: async () => (await import("./restart.ts")).restart },
+    { name: "usage-cost", summary: "what was used and what it cost, by day", load: async () => (await import("./usage-cost.ts")).usageCost },
+    { name: "discover", summary: "which gateways the local network knows", load: async () => (await import("./discover.ts")).discover },
   ],
   fallback: "run",
   examples: [

@@ -1,3 +1,4 @@
+import { AppError } from "../../../base/errors.ts";
 import type { GatewayClient, MethodResult } from "../../../protocol/index.ts";
 import { defineCommand } from "../../command.ts";
 import { GATEWAY_OPTIONS, timeoutOf, tryGateway, type Answered } from "../../gateway-call.ts";
@@ -42,10 +43,22 @@ function report({ kind, url }: Target, { ok, latencyMs, error, value }: Answered
   };
 }
 
+/** The documented ways through a tunnel. They are named so that asking for one is answered, not taken for a typing error. */
+const SSH_OPTIONS = {
+  ssh: { type: "string", value: "user@host[:port]", help: "through a tunnel; not there yet" },
+  "ssh-identity": { type: "string", value: "path", help: "key for --ssh; not there yet" },
+  "ssh-auto": { type: "boolean", help: "find the host for --ssh; not there yet" },
+} as const;
+
 export const probe = defineCommand({
-  options: { ...GATEWAY_OPTIONS, timeout: { ...GATEWAY_OPTIONS.timeout, help: "how long to wait for each (default 3000)" } },
+  options: { ...SSH_OPTIONS, ...GATEWAY_OPTIONS, timeout: { ...GATEWAY_OPTIONS.timeout, help: "how long to wait for each (default 3000)" } },
   examples: [{ line: "openclaw gateway probe", does: "the remote gateway of the configuration, and the one of this machine" }],
   async run({ io, values }) {
+    if (values.ssh !== undefined || values["ssh-identity"] !== undefined || values["ssh-auto"])
+      throw new AppError(
+        "UNAVAILABLE",
+        "tunnels over SSH are not there yet; open one yourself (ssh -N -L 18790:127.0.0.1:18789 user@host) and probe --url ws://127.0.0.1:18790",
+      );
     const timeoutMs = timeoutOf(values, 3000);
     const started = performance.now();
     const targets = await targetsOf(io, values);

@@ -1,28 +1,78 @@
-import { lockHolder, stateLockPath } from "../../../app/index.ts";
+import { setTimeout as wait } from "node:timers/promises";
+import { lockHolder, stateLockPath, type LockHolder } from "../../../app/index.ts";
 import { AppError } from "../../../base/errors.ts";
 import { defineCommand, JSON_OPTION } from "../../command.ts";
 import { loadFor } from "../../config-source.ts";
-import { printJson } from "../../io.ts";
-import { control, isInstalled, requireService } from "./service/service.ts";
+import { tryGateway } from "../../gateway-call.ts";
+import { localTarget, openForReading } from "../../gateway-target.ts";
+import { printJson, type Io } from "../../io.ts";
+import { serviceOf, signalProcess } from "./process.ts";
+import type { ServiceDefinition } from "./service/definition.ts";
+import { control, findService, isInstalled } from "./service/service.ts";
+
+/** Longer than runs may hold up a restart, and than it takes then. */
+const RESTART_MS = 60_000;
+const LOOK_MS = 25;
+const ANSWER_MS = 5000;
+
+async function restartService(io: Io, service: ServiceDefinition, json: boolean): Promise<void> {
+  const problem = await control(io, service.restart);
+  if (problem !== undefined) throw new AppError("UNAVAILABLE", `${service.label} could not be restarted: ${problem}`);
+  if (json) printJson(io, { ok: true, label: service.label });
+  else io.out(`restarted ${service.label}\n`);
+}
+
+/** The lock of a process is written anew when its gateway is open again. */
+async function waitForReturn(lock: string, before: LockHolder): Promise<LockHolder> {
+  const end = performance.now() + RESTART_MS;
+  for (;;) {
+    const now = lockHolder(lock);
+    if (now?.pid !== before.pid) throw new AppError("UNAVAILABLE", `process ${before.pid} ended instead of coming back; its log says why: openclaw logs`);
+    if (now.createdAt !== before.createdAt) return now;
+    if (performance.now() > end)
+      throw new AppError("TIMEOUT", `process ${before.pid} did not restart its gateway within ${RESTART_MS / 1000} s; its log says why: openclaw logs`);
+    await wait(LOOK_MS);
+  }
+}
+
+/** Has a running process restart its gateway, and waits until that answers. */
+async function restartInPlace(io: Io, lock: string, holder: LockHolder, json: boolean): Promise<void> {
+  const { snapshot } = loadFor(io);
+  if (snapshot.config.commands?.restart === false)
+    throw new AppError(
+      "PERMISSION_DENIED",
+      `commands.restart is false in ${snapshot.path}, so the gateway takes no restart from outside; end it with \`openclaw gateway stop\` and start it again`,
+    );
+  if (holder.port === undefined) throw new AppError("UNAVAILABLE", `process ${holder.pid} is still starting; try again in a moment`);
+  const started = performance.now();
+  signalProcess(holder.pid, "SIGUSR1", "restarted");
+  await waitForReturn(lock, holder);
+  const durationMs = Math.round(performance.now() - started);
+  using config = await openForReading(io);
+  const target = await localTarget(io, config);
+  const answer = await tryGateway(io, target, ANSWER_MS, (client) => client.request("health", {}));
+  if (!answer.ok) throw new AppError("UNAVAILABLE", `process ${holder.pid} restarted its gateway, but it does not answer: ${answer.error}`);
+  if (json) printJson(io, { ok: true, restarted: true, pid: holder.pid, url: target.url, durationMs });
+  else io.out(`restarted: process ${holder.pid} answers on ${target.url} again (after ${durationMs} ms)\n`);
+}
 
 export const restart = defineCommand({
   options: { json: JSON_OPTION },
-  examples: [],
+  examples: [{ line: "openclaw gateway restart", does: "restart it and wait until it answers again" }],
   async run({ io, values }) {
-    const service = requireService(io);
-    if (!isInstalled(service)) {
-      const holder = lockHolder(stateLockPath(loadFor(io).paths.state));
-      const running = holder
-        ? `process ${holder.pid} runs in a terminal or under something else: end it there and start it again`
-        : "no gateway runs: start one with `openclaw gateway`";
-      throw new AppError(
-        "NOT_FOUND",
-        `${service.label} is not installed, so nothing would bring the gateway back; ${running}, or install the service with \`openclaw gateway install\``,
-      );
+    const json = values.json ?? false;
+    const stateDir = loadFor(io).paths.state;
+    const lock = stateLockPath(stateDir);
+    const holder = lockHolder(lock);
+    if (holder) {
+      const service = await serviceOf(io, holder);
+      return service ? restartService(io, service, json) : restartInPlace(io, lock, holder, json);
     }
-    const problem = await control(io, service.restart);
-    if (problem !== undefined) throw new AppError("UNAVAILABLE", `${service.label} could not be restarted: ${problem}`);
-    if (values.json) printJson(io, { ok: true, label: service.label });
-    else io.out(`restarted ${service.label}\n`);
+    const service = findService(io);
+    if (service && isInstalled(service)) return restartService(io, service, json);
+    throw new AppError(
+      "NOT_FOUND",
+      `no gateway runs on ${stateDir}: start one with \`openclaw gateway\`, or let it start with the machine with \`openclaw gateway install\``,
+    );
   },
 });

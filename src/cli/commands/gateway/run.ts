@@ -1,13 +1,17 @@
 import { homedir } from "node:os";
-import type { App } from "../../../app/index.ts";
-import { warmUpStore, type StoreThread } from "../../../store/index.ts";
+import type { App, AppOptions, Lifetime } from "../../../app/index.ts";
+import { AppError, messageOf } from "../../../base/errors.ts";
+import { warmUpStore } from "../../../store/index.ts";
 import { defineCommand, type Values } from "../../command.ts";
+import { showFailure } from "../../failure.ts";
 import type { Io } from "../../io.ts";
 import { createStyle } from "../../output/style.ts";
 import { parsePort } from "./port.ts";
 
 /** What was accepted is finished within this time; after it the process ends anyway and goes on after the restart. */
 const GRACE_MS = 10_000;
+/** Longer than every limit of a gateway that closes for a restart. */
+const RESTART_CLOSE_MS = 40_000;
 
 const OPTIONS = {
   port: { type: "string", value: "n", help: "listen on this port (default 18789; 0 takes a free one)" },
@@ -20,57 +24,118 @@ type End = { readonly code: number; readonly why: string };
 interface Ending {
   /** Resolves when the gateway shall end: asked by a signal, or because it cannot be trusted any more. */
   readonly asked: Promise<End>;
-  /** From now on this gateway is meant. */
-  attach(app: App): void;
+  /** What `asked` resolved with, if it has. */
+  readonly end: End | undefined;
+  /** From now on this gateway is meant, or none. */
+  attach(app: App | undefined): void;
 }
 
 /** Listens for signals from the first moment on, so that none is lost while the gateway starts. */
 function listenForEnd(): Ending {
   const { promise, resolve } = Promise.withResolvers<End>();
   let running: App | undefined;
+  let end: End | undefined;
+  const finish = (next: End): void => {
+    end ??= next;
+    resolve(end);
+  };
   const ask = (signal: string) => (): void => {
     // A second request means: now, without our handler. `process.exit` would wait for a thread that hangs in a call to the disk.
     process.once("SIGINT", () => process.kill(process.pid, "SIGINT"));
-    resolve({ code: 0, why: signal });
+    finish({ code: 0, why: signal });
   };
   process.once("SIGINT", ask("SIGINT"));
   process.once("SIGTERM", ask("SIGTERM"));
   // A closed terminal ends what ran in it; a service is told to read its configuration again.
   if (process.stdin.isTTY) process.once("SIGHUP", ask("SIGHUP"));
   else process.on("SIGHUP", () => running?.reload());
+  // While no gateway runs one is being opened, on the configuration as it is: there is nothing to restart.
+  process.on("SIGUSR1", () => running?.restartBySignal());
   return {
     asked: promise,
+    get end() {
+      return end;
+    },
     attach(app) {
       running = app;
-      void app.failed.then((reason) => resolve({ code: 1, why: reason }));
+      void app?.failed.then((reason) => finish({ code: 1, why: reason }));
     },
   };
+}
+
+/** Ends the process the hard way when something takes longer than it may. */
+function guardTime(ms: number, message: string, io: Io): Disposable {
+  const timer = setTimeout(() => {
+    io.err(`${message}\n`);
+    process.kill(process.pid, "SIGKILL");
+  }, ms);
+  timer.unref();
+  return { [Symbol.dispose]: () => clearTimeout(timer) };
 }
 
 async function stop(app: App, end: End, io: Io): Promise<void> {
   const style = createStyle(io.color);
   if (end.code !== 0) io.err(`${style.red("stopping:")} ${end.why}\n`);
-  const timer = setTimeout(() => {
-    io.err("the gateway did not end in time; what was accepted goes on after the next start\n");
-    process.kill(process.pid, "SIGKILL");
-  }, GRACE_MS);
-  timer.unref();
+  using _ = guardTime(GRACE_MS, "the gateway did not end in time; what was accepted goes on after the next start", io);
   await app[Symbol.asyncDispose]();
-  clearTimeout(timer);
 }
 
-async function start(io: Io, storeThread: StoreThread, values: Values<typeof OPTIONS>): Promise<App> {
-  const { createApp } = await import("../../../app/index.ts");
-  return createApp({
+function optionsOf(io: Io, lifetime: Lifetime, values: Values<typeof OPTIONS>): AppOptions {
+  return {
     env: io.env,
     cwd: io.cwd,
     osHome: homedir(),
     version: io.version,
     pid: process.pid,
-    storeThread,
+    lifetime,
     console: { write: io.out, color: io.color, terminal: process.stdout.isTTY },
     flags: { port: parsePort(values.port), allowUnconfigured: values["allow-unconfigured"] ?? false, verbose: values.verbose ?? false },
+  };
+}
+
+type Create = (options: AppOptions) => Promise<App>;
+
+/** Takes the gateway down and opens it again, in this process. Nothing comes back when the process is to end meanwhile. */
+async function reopen(app: App, reason: string, io: Io, options: AppOptions, ending: Ending, create: Create): Promise<App | undefined> {
+  ending.attach(undefined);
+  app.log.info(`restarting: ${reason}`);
+  try {
+    {
+      using _ = guardTime(RESTART_CLOSE_MS, "the gateway could not be closed for its restart; what was accepted goes on after the next start", io);
+      await app.closeForRestart();
+    }
+    options.lifetime.restarting();
+    return ending.end ? undefined : await create(options);
+  } catch (error) {
+    const message = `the gateway could not be opened again after its restart (${reason}): ${messageOf(error)}`;
+    app.log.fatal(message);
+    await app.flushLog();
+    throw new AppError(error instanceof AppError ? error.code : "INTERNAL", message, { cause: error });
+  }
+}
+
+/** Runs gateways, one after the other, until the process shall end. */
+async function serve(io: Io, values: Values<typeof OPTIONS>): Promise<End> {
+  const ending = listenForEnd();
+  // Threads take long to start; this one does so while the rest of the gateway is loaded.
+  const storeThread = warmUpStore();
+  const { createApp, createProcessLifetime } = await import("../../../app/index.ts");
+  using lifetime = createProcessLifetime(io.env, process.pid);
+  const options = optionsOf(io, lifetime, values);
+  let app: App | undefined = await createApp({ ...options, storeThread }).catch(async (error: unknown) => {
+    await storeThread.terminate();
+    throw error;
   });
+  while (app) {
+    ending.attach(app);
+    const next: End | string = await Promise.race([ending.asked, app.restartDue]);
+    if (typeof next === "string" && !ending.end) app = await reopen(app, next, io, options, ending, createApp);
+    else {
+      await stop(app, await ending.asked, io);
+      break;
+    }
+  }
+  return ending.asked;
 }
 
 export const run = defineCommand({
@@ -80,17 +145,8 @@ export const run = defineCommand({
     { line: "openclaw gateway --port 0 --verbose", does: "on a free port, with debug lines" },
   ],
   async run({ io, values }) {
-    const ending = listenForEnd();
-    // Threads take long to start; this one does so while the rest of the gateway is loaded.
-    const storeThread = warmUpStore();
-    const app = await start(io, storeThread, values).catch(async (error: unknown) => {
-      await storeThread.terminate();
-      throw error;
-    });
-    ending.attach(app);
-    const end = await ending.asked;
-    await stop(app, end, io);
+    const { code } = await serve(io, values).catch((error: unknown) => ({ code: showFailure(error, io, false) }));
     // Whatever still holds the event loop must not keep a stopped gateway alive.
-    process.exit(end.code);
+    process.exit(code);
   },
 });

@@ -1,31 +1,14 @@
 import { setTimeout as wait } from "node:timers/promises";
-import { lockHolder, stateLockPath, type LockHolder } from "../../../app/index.ts";
-import { AppError, systemCode } from "../../../base/errors.ts";
+import { lockHolder, stateLockPath } from "../../../app/index.ts";
+import { AppError } from "../../../base/errors.ts";
 import { defineCommand, JSON_OPTION } from "../../command.ts";
 import { loadFor } from "../../config-source.ts";
-import { printJson, type Io } from "../../io.ts";
-import type { ServiceDefinition } from "./service/definition.ts";
-import { control, findService, isInstalled, serviceState } from "./service/service.ts";
+import { printJson } from "../../io.ts";
+import { serviceOf, signalProcess } from "./process.ts";
+import { control } from "./service/service.ts";
 
 /** Longer than a gateway takes to finish what it has accepted. */
 const STOP_MS = 15_000;
-
-/** The service that runs this process, if one does: it would start it again. */
-async function serviceOf(io: Io, holder: LockHolder): Promise<ServiceDefinition | undefined> {
-  const service = findService(io);
-  if (!service || !isInstalled(service)) return undefined;
-  const state = await serviceState(io, service);
-  return state.running && state.pid === holder.pid ? service : undefined;
-}
-
-function signal(pid: number): void {
-  try {
-    process.kill(pid, "SIGTERM");
-  } catch (error) {
-    if (systemCode(error) === "ESRCH") return;
-    throw new AppError("PERMISSION_DENIED", `process ${pid} may not be stopped by this user; stop it as the user who started it`, { cause: error });
-  }
-}
 
 async function waitForEnd(lock: string, pid: number): Promise<void> {
   const end = performance.now() + STOP_MS;
@@ -50,7 +33,7 @@ export const stop = defineCommand({
     const service = await serviceOf(io, holder);
     const problem = service && (await control(io, service.stop));
     if (problem !== undefined) throw new AppError("UNAVAILABLE", `${service?.label} could not be stopped: ${problem}`);
-    if (!service) signal(holder.pid);
+    if (!service) signalProcess(holder.pid, "SIGTERM", "stopped");
     await waitForEnd(lock, holder.pid);
     if (values.json) printJson(io, { ok: true, stopped: true, pid: holder.pid, ...(service ? { service: service.label } : {}) });
     else io.out(`stopped process ${holder.pid}${service ? ` (${service.label})` : ""}\n`);

@@ -1,0 +1,93 @@
+import type { Logger } from "../base/log/logger.ts";
+import type { Config, ConfigEvent, OpenClawConfig, ReloadAction } from "../config/index.ts";
+import type { Restarts } from "./restart/schedule.ts";
+
+/** A room's part in a change of configuration: it takes the new settings, or stops and starts what they are about. */
+export type ReloadRoom = (action: ReloadAction) => void | Promise<void>;
+
+export interface ReloadDeps {
+  readonly config: Config;
+  readonly log: Logger;
+  readonly restarts: Pick<Restarts, "request">;
+  /** By the name that plans use. A room that is not here has nothing running that a change could reach. */
+  readonly rooms: Readonly<Record<string, ReloadRoom>>;
+  /** Told the configuration in use after every change: what is read on use is taken in every mode. */
+  readonly onChange?: (config: OpenClawConfig) => void;
+}
+
+/** How the configuration file fares. */
+export interface Reload extends Disposable {
+  /** Why the file as it is now is not used; undefined when it is. */
+  readonly broken: string | undefined;
+  /** Keeps what works and follows the file from now on. */
+  settle(): Promise<void>;
+}
+
+const NAMED = 20;
+const listed = (paths: readonly string[]): string => `${paths.slice(0, NAMED).join(", ")}${paths.length > NAMED ? `, and ${paths.length - NAMED} more` : ""}`;
+
+/** Does what changes of the configuration ask for: nothing, a room's own restart, or the gateway's. */
+export function createReload(deps: ReloadDeps): Reload {
+  const { config, log, restarts, rooms } = deps;
+  let restartAhead = false;
+  let over = false;
+  let broken = config.snapshot().source === "last-good" ? config.snapshot().reason : undefined;
+
+  async function keep(): Promise<void> {
+    await config.keepAsGood().catch((error: unknown) => log.warn("the configuration could not be kept as the last good one", { error }));
+  }
+
+  function apply(action: ReloadAction): void {
+    if (action.kind !== "hot" && action.kind !== "restart") return;
+    const room = rooms[action.room];
+    if (!room) return log.debug(`nothing of "${action.room}" runs yet, so nothing has to change there`);
+    Promise.resolve()
+      .then(() => room(action))
+      .catch((error: unknown) => log.warn(`"${action.room}" could not take the changed configuration; it goes on as before`, { error }));
+  }
+
+  function changed({ plan, restartFollows, after }: Extract<ConfigEvent, { kind: "changed" }>): void {
+    const { paths, actions, ignored } = plan;
+    const needsRestart = actions.some((action) => action.kind === "process");
+    log.info(`configuration changed: ${listed(paths)}`, actions.length > 0 ? { actions } : {});
+    if (ignored !== undefined) log.warn(ignored);
+    deps.onChange?.(after.config);
+    // What the gateway has to be opened with first is kept by the one that was.
+    restartAhead ||= needsRestart || restartFollows;
+    if (!restartAhead) void keep();
+    if (restartFollows) return;
+    if (needsRestart) restarts.request({ reason: `config change: ${listed(paths)}`, delayMs: 0 }, { urgent: true });
+    else actions.forEach(apply);
+  }
+
+  const listening = config.onEvent((event) => {
+    if (event.kind === "invalid") {
+      log.error(event.message);
+      broken = `${event.snapshot.path} is broken; the configuration before it stays in use:\n${event.message}`;
+      return;
+    }
+    broken = undefined;
+    if (event.kind === "changed") changed(event);
+    else log.info(`${event.snapshot.path} is in order again`);
+  });
+  return {
+    get broken() {
+      return broken;
+    },
+    async settle() {
+      await keep();
+      if (over) return;
+      try {
+        await config.watch();
+        // It ended meanwhile: nobody else stops what was begun here.
+        if (over) config[Symbol.dispose]();
+      } catch (error) {
+        log.warn("the configuration file cannot be followed; changes need a restart", { error });
+      }
+    },
+    [Symbol.dispose]() {
+      over = true;
+      listening[Symbol.dispose]();
+    },
+  };
+}

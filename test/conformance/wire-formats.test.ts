@@ -4,7 +4,7 @@ import { systemClock } from "../../src/base/clock.ts";
 import type { ModelEntry } from "../../src/models/entry.ts";
 import { failureOf } from "../../src/models/failure.ts";
 import { streamCall } from "../../src/models/transport/index.ts";
-import { loadWire, WIRE_APIS, type ModelEvent, type WireRequest } from "../../src/models/wire/index.ts";
+import { encodeRequest, loadWire, WIRE_APIS, type ModelEvent, type WireRequest } from "../../src/models/wire/index.ts";
 import type { AssistantMessage, ModelMessage, ToolSchema } from "../../src/protocol/index.ts";
 import { startModelServer, STREAMS, type Behaviour, type ModelServer, type ScriptedAnswer } from "../fakes/model-server/index.ts";
 
@@ -44,7 +44,7 @@ async function call(
     ...request,
   };
   const events: ModelEvent[] = [];
-  for await (const event of streamCall(format, whole, format.encode(whole), { clock: systemClock, headersMs: 5_000, progressMs: 5_000, ...options }))
+  for await (const event of streamCall(format, whole, encodeRequest(format, whole), { clock: systemClock, headersMs: 5_000, progressMs: 5_000, ...options }))
     events.push(event);
   return events;
 }
@@ -156,7 +156,12 @@ describe.each(WIRE_APIS)("%s", (api) => {
     const controller = new AbortController();
     const format = await loadWire(api);
     const request: WireRequest = { model: model(api, server.url), messages: [{ role: "user", content: "hello", timestamp: 1 }], thinking: "off" };
-    const stream = streamCall(format, request, format.encode(request), { clock: systemClock, headersMs: 5_000, progressMs: 5_000, signal: controller.signal });
+    const stream = streamCall(format, request, encodeRequest(format, request), {
+      clock: systemClock,
+      headersMs: 5_000,
+      progressMs: 5_000,
+      signal: controller.signal,
+    });
     await stream.next();
     controller.abort();
     expect(await failureFrom(stream.next())).toMatchObject({ aborted: true, afterContent: true });
@@ -167,7 +172,7 @@ describe.each(WIRE_APIS)("%s", (api) => {
     const format = await loadWire(api);
     await fc.assert(
       fc.asyncProperty(fc.array(anyMessage, { maxLength: 12 }), async (messages) => {
-        const encoded = format.encode({ model: model(api, "http://127.0.0.1:9"), messages, thinking: "low", tools: [TOOL] });
+        const encoded = encodeRequest(format, { model: model(api, "http://127.0.0.1:9"), messages, thinking: "low", tools: [TOOL] });
         const { calls, results } = pairs(JSON.parse(Buffer.from(encoded.body).toString("utf8")));
         expect(results).toBe(calls);
       }),
@@ -180,7 +185,8 @@ describe.each(WIRE_APIS)("%s", (api) => {
     const messages: ModelMessage[] = Array.from({ length: 6 }, (_, n) => ({ role: "user", content: `message ${n}`, timestamp: n }));
     const bytes = (count: number): string =>
       Buffer.from(
-        format.encode({ model: model(api, "http://x"), systemPrompt: "be brief", tools: [TOOL], messages: messages.slice(0, count), thinking: "low" }).body,
+        encodeRequest(format, { model: model(api, "http://x"), systemPrompt: "be brief", tools: [TOOL], messages: messages.slice(0, count), thinking: "low" })
+          .body,
       ).toString("utf8");
     const [short, long] = [bytes(4), bytes(6)];
     const upTo = short.indexOf("message 3");

@@ -20,10 +20,14 @@ export interface WireRequest {
   readonly params?: Readonly<Record<string, unknown>>;
 }
 
-/** A request ready to be sent, any number of times. */
-export interface EncodedRequest {
+/** Where a request goes, with the credential in its headers. */
+export interface Address {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
+}
+
+/** A request ready to be sent, any number of times. */
+export interface EncodedRequest extends Address {
   readonly body: Uint8Array<ArrayBuffer>;
 }
 
@@ -57,12 +61,16 @@ export interface WireReader {
 export interface WireFormat {
   readonly api: string;
   readonly framing: "sse" | "ndjson";
-  encode(request: WireRequest): EncodedRequest;
+  address(request: WireRequest): Address;
+  /** Without the credential, so that the same bytes serve every attempt. What stays the same from call to call comes first. */
+  body(request: WireRequest): Readonly<Record<string, unknown>>;
   reader(request: WireRequest, facts: { readonly now: number }): WireReader;
 }
 
-const encoder = new TextEncoder();
+export function encodeBody(format: WireFormat, request: WireRequest): Uint8Array<ArrayBuffer> {
+  return new TextEncoder().encode(JSON.stringify(format.body(request)));
+}
 
-export function encodeJson(body: unknown): Uint8Array<ArrayBuffer> {
-  return encoder.encode(JSON.stringify(body));
+export function encodeRequest(format: WireFormat, request: WireRequest): EncodedRequest {
+  return { ...format.address(request), body: encodeBody(format, request) };
 }

@@ -1,7 +1,8 @@
 import { AppError } from "../../base/errors.ts";
 import type { WireFormat } from "./format.ts";
 
-export type { EncodedRequest, ModelEvent, StreamEvent, WireFormat, WireReader, WireRequest } from "./format.ts";
+export { encodeBody, encodeRequest } from "./format.ts";
+export type { Address, EncodedRequest, ModelEvent, StreamEvent, WireFormat, WireReader, WireRequest } from "./format.ts";
 export { textOf } from "./history.ts";
 
 /** Each format comes with its own chunk, when a model that speaks it is first called. */

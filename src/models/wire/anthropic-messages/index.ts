@@ -1,5 +1,5 @@
 import type { ThinkingLevel } from "../../../protocol/index.ts";
-import { encodeJson, type WireFormat, type WireRequest } from "../format.ts";
+import type { WireFormat, WireRequest } from "../format.ts";
 import { requestHeaders } from "../headers.ts";
 import { outputLimit, temperatureOf, thinkingBudget } from "../limits.ts";
 import { rootObject } from "../tool-schema.ts";
@@ -14,7 +14,7 @@ const LONG_CONTEXT_BETA = "context-1m-2025-08-07";
 export const anthropicMessages: WireFormat = {
   api: "anthropic-messages",
   framing: "sse",
-  encode(request) {
+  address(request) {
     const { apiKey } = request;
     // A token of a subscription is a bearer; a key is not.
     const bearer = apiKey?.startsWith("sk-ant-oat") ?? false;
@@ -25,9 +25,9 @@ export const anthropicMessages: WireFormat = {
         "anthropic-beta": betas(request, bearer).join(","),
         ...(bearer ? { authorization: `Bearer ${apiKey}` } : { "x-api-key": apiKey }),
       }),
-      body: encodeJson(body(request)),
     };
   },
+  body,
   reader: (request, { now }) => anthropicReader(request, now),
 };
 

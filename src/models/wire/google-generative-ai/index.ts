@@ -1,5 +1,5 @@
 import type { ThinkingLevel } from "../../../protocol/index.ts";
-import { encodeJson, type WireFormat, type WireRequest } from "../format.ts";
+import type { WireFormat, WireRequest } from "../format.ts";
 import { requestHeaders } from "../headers.ts";
 import { outputLimit, temperatureOf } from "../limits.ts";
 import { googleSchema } from "../tool-schema.ts";
@@ -10,11 +10,11 @@ import { googleReader } from "./reader.ts";
 export const googleGenerativeAi: WireFormat = {
   api: "google-generative-ai",
   framing: "sse",
-  encode: (request) => ({
+  address: (request) => ({
     url: `${request.model.baseUrl.replace(/\/+$/, "")}/models/${encodeURIComponent(request.model.id)}:streamGenerateContent?alt=sse`,
     headers: requestHeaders(request, { "x-goog-api-key": request.apiKey }),
-    body: encodeJson(body(request)),
   }),
+  body,
   reader: (request, { now }) => googleReader(request, now),
 };
 

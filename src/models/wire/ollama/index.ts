@@ -1,7 +1,7 @@
 import type { ModelMessage } from "../../../protocol/index.ts";
 import { modelFailed } from "../../failure.ts";
 import { Draft } from "../draft.ts";
-import { encodeJson, type StreamEvent, type WireFormat, type WireReader, type WireRequest } from "../format.ts";
+import type { StreamEvent, WireFormat, WireReader, WireRequest } from "../format.ts";
 import { requestHeaders } from "../headers.ts";
 import { prepareHistory, textOf } from "../history.ts";
 import { outputLimit, temperatureOf } from "../limits.ts";
@@ -11,11 +11,11 @@ import { rootObject } from "../tool-schema.ts";
 export const ollama: WireFormat = {
   api: "ollama",
   framing: "ndjson",
-  encode: (request) => ({
+  address: (request) => ({
     url: `${request.model.baseUrl.replace(/\/+$/, "").replace(/\/v1$/, "")}/api/chat`,
     headers: requestHeaders(request, { accept: "application/x-ndjson", authorization: request.apiKey === undefined ? undefined : `Bearer ${request.apiKey}` }),
-    body: encodeJson(body(request)),
   }),
+  body,
   reader: (request, { now }) => reader(request, now),
 };
 

@@ -1,6 +1,6 @@
 import type { ThinkingLevel } from "../../../protocol/index.ts";
 import type { WireCompat } from "../../entry.ts";
-import { encodeJson, type WireFormat, type WireRequest } from "../format.ts";
+import type { WireFormat, WireRequest } from "../format.ts";
 import { requestHeaders } from "../headers.ts";
 import { outputLimit, temperatureOf } from "../limits.ts";
 import { rootObject } from "../tool-schema.ts";
@@ -12,18 +12,14 @@ import { completionsReader } from "./reader.ts";
 export const openAiCompletions: WireFormat = {
   api: "openai-completions",
   framing: "sse",
-  encode(request) {
-    const compat = compatOf(request.model);
-    return {
-      url: `${request.model.baseUrl.replace(/\/+$/, "")}/chat/completions`,
-      headers: requestHeaders(request, { authorization: request.apiKey === undefined ? undefined : `Bearer ${request.apiKey}` }),
-      body: encodeJson(body(request, compat)),
-    };
-  },
+  address: (request) => ({
+    url: `${request.model.baseUrl.replace(/\/+$/, "")}/chat/completions`,
+    headers: requestHeaders(request, { authorization: request.apiKey === undefined ? undefined : `Bearer ${request.apiKey}` }),
+  }),
+  body: (request) => body(request, compatOf(request.model)),
   reader: (request, { now }) => completionsReader(request, now),
 };
 
-// What stays the same from call to call comes first, so that the prefix of the bytes does too.
 function body(request: WireRequest, compat: Required<WireCompat>): Record<string, unknown> {
   const { model, tools } = request;
   const temperature = temperatureOf(request);

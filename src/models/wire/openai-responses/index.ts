@@ -1,4 +1,4 @@
-import { encodeJson, type WireFormat, type WireRequest } from "../format.ts";
+import type { WireFormat, WireRequest } from "../format.ts";
 import { requestHeaders } from "../headers.ts";
 import { outputLimit, temperatureOf } from "../limits.ts";
 import { rootObject } from "../tool-schema.ts";
@@ -9,11 +9,11 @@ import { responsesReader } from "./reader.ts";
 export const openAiResponses: WireFormat = {
   api: "openai-responses",
   framing: "sse",
-  encode: (request) => ({
+  address: (request) => ({
     url: `${request.model.baseUrl.replace(/\/+$/, "")}/responses`,
     headers: requestHeaders(request, { authorization: request.apiKey === undefined ? undefined : `Bearer ${request.apiKey}` }),
-    body: encodeJson(body(request)),
   }),
+  body,
   reader: (request, { now }) => responsesReader(request, now),
 };
 

@@ -1,0 +1,289 @@
+import { createHash } from "node:crypto";
+import type { Clock } from "../../base/clock.ts";
+import type { Ids } from "../../base/ids.ts";
+import type { Random } from "../../base/random.ts";
+import type { Logger } from "../../base/log/logger.ts";
+import type { Hooks } from "../../hooks/index.ts";
+import type { AssistantMessage, ModelMessage, ThinkingLevel, ToolSchema, Usage } from "../../protocol/index.ts";
+import type { ModelEntry } from "../entry.ts";
+import { failureOf, modelFailed, type ModelFailure } from "../failure.ts";
+import { classify, type FailureClass } from "../failover/classify.ts";
+import { decide, rests, type Step } from "../failover/decide.ts";
+import { failedText, type Attempt } from "../failover/words.ts";
+import type { ResponseFacts } from "../transport/index.ts";
+import type { ModelEvent, WireRequest } from "../wire/index.ts";
+import type { Credential, CredentialCandidate, Credentials } from "./credentials.ts";
+import type { Drivers } from "./driver.ts";
+
+/** One question to a model, with everything it may fall back on. */
+export interface CallRequest {
+  readonly runId: string;
+  /** In the order they are tried; the first was chosen. */
+  readonly models: readonly ModelEntry[];
+  readonly systemPrompt?: string;
+  readonly messages: readonly ModelMessage[];
+  readonly tools?: readonly ToolSchema[];
+  readonly thinking: ThinkingLevel;
+  readonly maxTokens?: number;
+  readonly temperature?: number;
+  /** By `provider/model`. */
+  readonly params?: (model: ModelEntry) => Readonly<Record<string, unknown>> | undefined;
+  readonly signal?: AbortSignal;
+  readonly agentId?: string;
+  readonly sessionKey?: string;
+  readonly sessionId?: string;
+  /** Profile that is preferred, or the only one allowed. */
+  readonly pin?: { readonly profileId: string; readonly locked: boolean };
+}
+
+/** How it went, whatever happened. */
+export type CallResult =
+  | { readonly ok: true; readonly message: AssistantMessage; readonly model: ModelEntry; readonly profileId?: string; readonly attempts: readonly Attempt[] }
+  /** `message` is what the transcript keeps: no content, the error in words. */
+  | { readonly ok: false; readonly kind: FailureClass; readonly text: string; readonly message: AssistantMessage; readonly attempts: readonly Attempt[] };
+
+export type CallEvent =
+  | ModelEvent
+  /** What was streamed so far is void: another attempt begins. */
+  | { readonly type: "discard"; readonly after: FailureClass }
+  /** Always last. */
+  | { readonly type: "done"; readonly result: CallResult };
+
+export interface CallsDeps {
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly random: Random;
+  readonly log: Logger;
+  readonly credentials: Credentials;
+  readonly drivers: Drivers;
+  readonly hooks?: Pick<Hooks, "has" | "run">;
+  /** Masks secrets in what providers say. */
+  readonly redact: (text: string) => string;
+  /** Longest silence before the head of an answer, and without progress in it. */
+  readonly headersMs?: number;
+  readonly progressMs?: number;
+}
+
+const HEADERS_MS = 120_000;
+const PROGRESS_MS = 60_000;
+const MAX_ERROR_CHARS = 600;
+const NO_USAGE: Usage = {
+  input: 0,
+  output: 0,
+  cacheRead: 0,
+  cacheWrite: 0,
+  totalTokens: 0,
+  cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 },
+};
+
+/** Asks models until one answers or none is left. Never throws: failure is the last event. Stopping the iteration aborts the call. */
+export async function* callModel(deps: CallsDeps, request: CallRequest): AsyncGenerator<CallEvent, void, void> {
+  const attempts: Attempt[] = [];
+  let last: { readonly failure: ModelFailure; readonly kind: FailureClass; readonly model: ModelEntry } | undefined;
+  for (const [at, model] of request.models.entries()) {
+    const outcome = yield* tryModel(deps, request, model, { attempts, moreModels: at < request.models.length - 1 });
+    if (outcome.ok) {
+      yield { type: "done", result: { ...outcome, model, attempts } };
+      return;
+    }
+    last = { ...outcome, model };
+    if (outcome.step.do !== "next-model") break;
+    deps.log.warn(`${model.provider}/${model.id} failed (${outcome.kind}); the next model is tried`, { runId: request.runId });
+  }
+  yield { type: "done", result: failed(deps, request, attempts, last) };
+}
+
+type ModelOutcome =
+  | { readonly ok: true; readonly message: AssistantMessage; readonly profileId?: string }
+  | { readonly ok: false; readonly failure: ModelFailure; readonly kind: FailureClass; readonly step: Step };
+
+interface Progress {
+  readonly attempts: Attempt[];
+  readonly moreModels: boolean;
+}
+
+async function* tryModel(deps: CallsDeps, request: CallRequest, model: ModelEntry, progress: Progress): AsyncGenerator<CallEvent, ModelOutcome, void> {
+  const candidates = [...(await deps.credentials.candidates(model, request.pin))];
+  if (candidates.length === 0) return unusable(deps, model, progress);
+  const prompt = deps.drivers.prepare();
+  let { thinking } = request;
+  for (;;) {
+    const candidate = candidates[0]!;
+    let attempt = 1;
+    for (;;) {
+      const tried = yield* tryOnce(deps, request, { model, candidate, thinking, prompt }, progress.attempts);
+      if (tried.ok) return tried;
+      const { kind, failure } = tried;
+      if (rests(kind)) await deps.credentials.failed(candidate, model, kind, failure.retryAfterMs);
+      const facts = { kind, attempt, retryAfterMs: failure.retryAfterMs, afterContent: failure.afterContent ?? false, thinking, chance: deps.random.float() };
+      const step = decide({ ...facts, moreProfiles: candidates.length > 1, moreModels: progress.moreModels });
+      if (step.do === "next-model" || step.do === "stop") return { ok: false, failure, kind, step };
+      if (failure.afterContent) yield { type: "discard", after: kind };
+      if (step.do === "rotate") break;
+      if (step.do === "lower-thinking") ({ to: thinking } = step);
+      else if (!(await pause(deps.clock, step.afterMs, request.signal)))
+        return { ok: false, kind: "aborted", failure: { ...failure, aborted: true }, step: { do: "stop" } };
+      attempt += 1;
+    }
+    candidates.shift();
+  }
+}
+
+type Once =
+  | { readonly ok: true; readonly message: AssistantMessage; readonly profileId?: string }
+  | { readonly ok: false; readonly failure: ModelFailure; readonly kind: FailureClass };
+
+interface Try {
+  readonly model: ModelEntry;
+  readonly candidate: CredentialCandidate;
+  readonly thinking: ThinkingLevel;
+  readonly prompt: ReturnType<Drivers["prepare"]>;
+}
+
+async function* tryOnce(
+  deps: CallsDeps,
+  request: CallRequest,
+  { model, candidate, thinking, prompt }: Try,
+  attempts: Attempt[],
+): AsyncGenerator<ModelEvent, Once, void> {
+  const { clock } = deps;
+  const startedAt = clock.now();
+  const from = clock.monotonic();
+  const told = announce(deps, request, model);
+  let facts: ResponseFacts | undefined;
+  let firstMs: number | undefined;
+  const record = (rest: Pick<Attempt, "outcome"> & Partial<Attempt>): void => {
+    const attempt: Attempt = {
+      provider: model.provider,
+      model: model.id,
+      ...(candidate.profileId === undefined ? {} : { profileId: candidate.profileId }),
+      startedAt,
+      durationMs: Math.round(clock.monotonic() - from),
+      ...(firstMs === undefined ? {} : { firstMs }),
+      ...(facts?.requestId === undefined ? {} : { requestIdHash: hash(facts.requestId) }),
+      ...rest,
+    };
+    attempts.push(attempt);
+    told.ended(attempt);
+  };
+  try {
+    const credential = await candidate.credential();
+    const wire = wireRequest(request, model, credential, thinking);
+    const options = {
+      clock,
+      signal: request.signal,
+      headersMs: deps.headersMs ?? HEADERS_MS,
+      progressMs: deps.progressMs ?? PROGRESS_MS,
+      onResponse: (found: ResponseFacts) => (facts = found),
+    };
+    for await (const event of deps.drivers.stream(wire, prompt, options)) {
+      firstMs ??= Math.round(clock.monotonic() - from);
+      yield event;
+      if (event.type !== "end") continue;
+      if (isEmpty(event.message)) throw modelFailed({ phase: "answer", malformed: true, text: "the model gave an empty answer" });
+      record({ outcome: "ok" });
+      await deps.credentials.succeeded(candidate, model);
+      return { ok: true, message: event.message, ...(candidate.profileId === undefined ? {} : { profileId: candidate.profileId }) };
+    }
+    throw modelFailed({ phase: "stream", malformed: true, text: "the answer has no end" });
+  } catch (error) {
+    const failure = failureOf(error) ?? {
+      phase: "connect" as const,
+      text: error instanceof Error ? error.message : String(error),
+      code: (error as { code?: string }).code ?? "INTERNAL",
+    };
+    const kind = classify(failure);
+    const text = deps.redact(failure.text).slice(0, MAX_ERROR_CHARS);
+    record({ outcome: kind, error: text, ...(failure.status === undefined ? {} : { status: failure.status }) });
+    return { ok: false, failure: { ...failure, text }, kind };
+  }
+}
+
+function wireRequest(request: CallRequest, model: ModelEntry, credential: Credential, thinking: ThinkingLevel): WireRequest {
+  const { systemPrompt, messages, tools, maxTokens, temperature, sessionId } = request;
+  const params = request.params?.(model);
+  return {
+    model: credential.baseUrl === undefined ? model : { ...model, baseUrl: credential.baseUrl },
+    messages,
+    thinking,
+    ...(credential.apiKey === undefined ? {} : { apiKey: credential.apiKey }),
+    ...(credential.headers === undefined ? {} : { headers: credential.headers }),
+    ...(systemPrompt === undefined ? {} : { systemPrompt }),
+    ...(tools === undefined ? {} : { tools }),
+    ...(maxTokens === undefined ? {} : { maxTokens }),
+    ...(temperature === undefined ? {} : { temperature }),
+    ...(sessionId === undefined ? {} : { sessionId }),
+    ...(params === undefined ? {} : { params }),
+  };
+}
+
+/** An answer that says nothing and calls nothing is none. */
+function isEmpty({ content, stopReason }: AssistantMessage): boolean {
+  return stopReason === "stop" && content.every((part) => part.type === "thinking");
+}
+
+function hash(requestId: string): string {
+  return createHash("sha256").update(requestId).digest("hex").slice(0, 16);
+}
+
+/** Tells hooks that a call begins and how it ended; nothing of the conversation is in it. */
+function announce({ hooks, ids }: CallsDeps, request: CallRequest, model: ModelEntry): { ended(attempt: Attempt): void } {
+  if (!hooks || (!hooks.has("model_call_started") && !hooks.has("model_call_ended"))) return { ended: () => undefined };
+  const { runId, agentId, sessionKey, sessionId } = request;
+  const names = { ...(sessionKey === undefined ? {} : { sessionKey }), ...(sessionId === undefined ? {} : { sessionId }) };
+  const ctx = { runId, ...names, ...(agentId === undefined ? {} : { agentId }) };
+  const event = { runId, callId: ids.uuid(), provider: model.provider, model: model.id, api: model.api, transport: "http", ...names };
+  void hooks.run("model_call_started", event, ctx);
+  return {
+    ended({ durationMs, outcome, requestIdHash }) {
+      const failedWith = outcome === "ok" ? {} : { errorCategory: outcome };
+      const id = requestIdHash === undefined ? {} : { upstreamRequestIdHash: requestIdHash };
+      void hooks.run("model_call_ended", { ...event, durationMs, outcome: outcome === "ok" ? "completed" : "error", ...failedWith, ...id }, ctx);
+    },
+  };
+}
+
+/** True when the pause is over, false when the caller gave up. */
+function pause(clock: Clock, ms: number, signal: AbortSignal | undefined): Promise<boolean> {
+  if (signal?.aborted) return Promise.resolve(false);
+  return new Promise((resolve) => {
+    const end = (whole: boolean): void => {
+      timer[Symbol.dispose]();
+      signal?.removeEventListener("abort", onAbort);
+      resolve(whole);
+    };
+    const onAbort = (): void => end(false);
+    const timer = clock.after(ms, () => end(true));
+    signal?.addEventListener("abort", onAbort, { once: true });
+  });
+}
+
+/** No credential can be used now. */
+function unusable({ clock, credentials }: CallsDeps, model: ModelEntry, { attempts, moreModels }: Progress): ModelOutcome {
+  const failure: ModelFailure = { phase: "connect", text: credentials.missing(model) };
+  attempts.push({ provider: model.provider, model: model.id, startedAt: clock.now(), durationMs: 0, outcome: "auth", error: failure.text });
+  return { ok: false, failure, kind: "auth", step: { do: moreModels ? "next-model" : "stop" } };
+}
+
+function failed(
+  { clock }: CallsDeps,
+  request: CallRequest,
+  attempts: readonly Attempt[],
+  last: { readonly kind: FailureClass; readonly model: ModelEntry } | undefined,
+): CallResult {
+  const kind = last?.kind ?? "unknown";
+  const text = kind === "aborted" ? "the call was aborted" : failedText(attempts);
+  const model = last?.model ?? request.models[0];
+  const message: AssistantMessage = {
+    role: "assistant",
+    content: [],
+    api: model?.api ?? "",
+    provider: model?.provider ?? "",
+    model: model?.id ?? "",
+    usage: NO_USAGE,
+    stopReason: kind === "aborted" ? "aborted" : "error",
+    errorMessage: text,
+    timestamp: clock.now(),
+  };
+  return { ok: false, kind, text, message, attempts };
+}

@@ -1,0 +1,111 @@
+import { describe, expect, test } from "vitest";
+import type { ModelFailure } from "../failure.ts";
+import { classify, type FailureClass } from "./classify.ts";
+import { decide, type Situation, type Step } from "./decide.ts";
+import { failedText, type Attempt } from "./words.ts";
+
+const failure = (facts: Partial<ModelFailure>): ModelFailure => ({ phase: "headers", text: "", ...facts });
+
+test.each<[Partial<ModelFailure>, FailureClass]>([
+  [{ status: 402 }, "billing"],
+  [{ status: 400, text: "Your credit balance is too low to access the API" }, "billing"],
+  [{ status: 429, text: "You exceeded your current quota, please check your plan and billing details" }, "billing"],
+  [{ status: 429 }, "rate_limit"],
+  [{ status: 429, text: "Overloaded" }, "overloaded"],
+  [{ status: 529 }, "overloaded"],
+  [{ status: 503, text: "The model is overloaded" }, "overloaded"],
+  [{ text: "You have hit your usage limit" }, "rate_limit"],
+  [{ text: "RESOURCE_EXHAUSTED" }, "rate_limit"],
+  [{ status: 401, text: "invalid x-api-key" }, "auth"],
+  [{ status: 403 }, "auth"],
+  [{ status: 400, text: "API key not valid: invalid api key" }, "auth"],
+  [{ status: 408 }, "timeout"],
+  [{ status: 500 }, "timeout"],
+  [{ status: 502 }, "timeout"],
+  [{ phase: "stream", hung: true, text: "no progress for 60 s" }, "timeout"],
+  [{ phase: "connect", code: "ETIMEDOUT", text: "connect ETIMEDOUT" }, "timeout"],
+  [{ phase: "connect", code: "ECONNREFUSED", text: "connect ECONNREFUSED" }, "network"],
+  [{ phase: "stream", code: "ECONNRESET", text: "read ECONNRESET" }, "network"],
+  [{ status: 400, text: "messages.1.content.1.tool_use.id: String should match pattern" }, "format"],
+  [{ phase: "stream", malformed: true, text: "the stream ended before the answer did" }, "format"],
+  [{ status: 400, code: "context_length_exceeded", text: "maximum context length is 8192 tokens" }, "context_overflow"],
+  [{ status: 413, text: "Request exceeds the maximum size" }, "context_overflow"],
+  [{ status: 400, text: "prompt is too long: 210000 tokens > 200000 maximum" }, "context_overflow"],
+  [{ status: 400, text: "messages: roles must alternate between user and assistant" }, "role_order"],
+  [{ status: 400, text: "image exceeds 5 MB maximum" }, "image_size"],
+  [{ status: 400, text: "Unsupported value: 'reasoning.effort' does not support 'xhigh'" }, "thinking_level"],
+  [{ status: 404, text: "The model `gpt-9` does not exist" }, "model_unknown"],
+  [{ phase: "answer", code: "content_filter", text: "stopped" }, "refused"],
+  [{ aborted: true, text: "the call was aborted" }, "aborted"],
+  [{ status: 418, text: "teapot" }, "unknown"],
+])("a failure with %j is of the class %s", (facts, expected) => {
+  expect(classify(failure(facts))).toBe(expected);
+});
+
+const situation = (facts: Partial<Situation>): Situation => ({
+  kind: "rate_limit",
+  attempt: 1,
+  afterContent: false,
+  moreProfiles: true,
+  moreModels: true,
+  thinking: "low",
+  chance: 0.5,
+  ...facts,
+});
+
+describe("what is done about it", () => {
+  test.each<[string, Partial<Situation>, Step["do"]]>([
+    ["a rate limit moves on to the next credential", { kind: "rate_limit" }, "rotate"],
+    ["and to the next model when none is left", { kind: "rate_limit", moreProfiles: false }, "next-model"],
+    [
+      "and waits when there is nobody else and the provider says for how long",
+      { kind: "rate_limit", moreProfiles: false, moreModels: false, retryAfterMs: 2_000 },
+      "retry",
+    ],
+    ["but not when it would take too long", { kind: "rate_limit", moreProfiles: false, moreModels: false, retryAfterMs: 60_000 }, "stop"],
+    ["nor for ever", { kind: "rate_limit", attempt: 2, moreProfiles: false, moreModels: false, retryAfterMs: 2_000 }, "stop"],
+    ["a dead key is not tried twice", { kind: "auth" }, "rotate"],
+    ["an empty account is left", { kind: "billing" }, "rotate"],
+    ["a timeout rotates", { kind: "timeout" }, "rotate"],
+    ["an overloaded provider gets a second chance", { kind: "overloaded" }, "retry"],
+    ["and a third", { kind: "overloaded", attempt: 2 }, "retry"],
+    ["then another credential is tried", { kind: "overloaded", attempt: 3 }, "rotate"],
+    ["a broken connection is opened again", { kind: "network" }, "retry"],
+    ["and another credential would not help it", { kind: "network", attempt: 3 }, "next-model"],
+    ["a garbled answer is asked for once more", { kind: "format" }, "retry"],
+    ["then elsewhere", { kind: "format", attempt: 2 }, "rotate"],
+    ["an unknown model is skipped", { kind: "model_unknown" }, "next-model"],
+    ["too long a conversation stops: compaction is the caller's", { kind: "context_overflow" }, "stop"],
+    ["so does a wrong order", { kind: "role_order" }, "stop"],
+    ["so does too large an image", { kind: "image_size" }, "stop"],
+    ["so does a refusal", { kind: "refused" }, "stop"],
+    ["so does what nobody understands", { kind: "unknown" }, "stop"],
+    ["an abort is final", { kind: "aborted" }, "stop"],
+    ["a thinking level the model does not take is lowered", { kind: "thinking_level" }, "lower-thinking"],
+    ["until there is none", { kind: "thinking_level", thinking: "off" }, "next-model"],
+    ["a key that dies in the middle of an answer stops it: it was shown already", { kind: "auth", afterContent: true }, "stop"],
+    ["a stream that hangs in the middle is tried again", { kind: "timeout", afterContent: true }, "rotate"],
+  ])("%s", (_, facts, expected) => {
+    expect(decide(situation(facts)).do).toBe(expected);
+  });
+
+  test("pauses double, and half of them is chance", () => {
+    const pause = (attempt: number, chance: number): unknown => decide(situation({ kind: "overloaded", attempt, chance }));
+    expect([pause(1, 0), pause(1, 1), pause(2, 0), pause(2, 1)]).toEqual([250, 500, 500, 1000].map((afterMs) => ({ do: "retry", afterMs })));
+  });
+});
+
+test("one model that failed speaks for itself, several are listed with the reason of each", () => {
+  const attempt = (model: string, outcome: Attempt["outcome"], error: string): Attempt => ({
+    provider: "p",
+    model,
+    startedAt: 0,
+    durationMs: 1,
+    outcome,
+    error,
+  });
+  expect(failedText([attempt("a", "rate_limit", "slow down")])).toBe("p/a: slow down (wait a little, or add another key or a fallback model)");
+  expect(failedText([attempt("a", "rate_limit", "slow down"), attempt("b", "auth", "no")])).toBe(
+    "All models failed (2): p/a: slow down (rate_limit) | p/b: no (auth)",
+  );
+});

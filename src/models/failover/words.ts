@@ -1,0 +1,47 @@
+import type { FailureClass } from "./classify.ts";
+
+/** One try of one model with one credential. */
+export interface Attempt {
+  readonly provider: string;
+  readonly model: string;
+  /** Id of the credential's profile; never the credential. */
+  readonly profileId?: string;
+  readonly startedAt: number;
+  readonly durationMs: number;
+  /** Milliseconds to the first event of the answer. */
+  readonly firstMs?: number;
+  readonly outcome: "ok" | FailureClass;
+  readonly status?: number;
+  /** The provider's words, redacted and bounded. */
+  readonly error?: string;
+  readonly requestIdHash?: string;
+}
+
+const ADVICE: Readonly<Partial<Record<FailureClass, string>>> = {
+  auth: "check the key or log in again: openclaw models status",
+  billing: "the account has no credit left: add some, or another key with openclaw models auth add",
+  rate_limit: "wait a little, or add another key or a fallback model",
+  overloaded: "the provider is overloaded: try again, or add a fallback model",
+  timeout: "the provider did not answer in time: try again, or add a fallback model",
+  network: "the provider cannot be reached: check the network and the base URL",
+  context_overflow: "the conversation is too long for this model: /compact, /new, or a model with a larger window",
+  role_order: "the conversation's order was refused: try again, or /new",
+  image_size: "an image is too large for this model: make it smaller",
+  model_unknown: "the provider does not know this model: openclaw models list --all",
+};
+
+/** What is told when nothing worked: one failure in its own words, several as a list. */
+export function failedText(attempts: readonly Attempt[]): string {
+  const failed = attempts.filter((attempt) => attempt.outcome !== "ok");
+  const last = failed.at(-1);
+  if (!last) return "no model could be tried";
+  const advice = ADVICE[last.outcome as FailureClass];
+  const tail = advice === undefined ? "" : ` (${advice})`;
+  const models = new Set(failed.map(({ provider, model }) => `${provider}/${model}`));
+  if (models.size === 1) return `${last.provider}/${last.model}: ${last.error ?? last.outcome}${tail}`;
+  const list = [...models].map((ref) => {
+    const attempt = failed.findLast(({ provider, model }) => `${provider}/${model}` === ref)!;
+    return `${ref}: ${attempt.error ?? attempt.outcome} (${attempt.outcome})`;
+  });
+  return `All models failed (${models.size}): ${list.join(" | ")}`;
+}

@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { expect, test, describe } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import type { ModelEntry } from "../../src/models/entry.ts";

@@ -130,6 +130,7 @@ test.each<{ what: string; play: readonly Behaviour[]; keys: readonly string[]; r
     keys: ["one", "two"],
     rested: ["timeout"],
     discards: 1,
+    budgetMs: 1_000,
   },
   {
     what: "a truncated stream is asked for again",

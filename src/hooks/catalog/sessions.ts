@@ -1,0 +1,25 @@
+import type { SessionHooks, SubagentHooks } from "../events/index.ts";
+import type { HookSpec } from "../spec.ts";
+import { decide, observe } from "./kinds.ts";
+
+/** The life of sessions, and agents that agents start. */
+export const sessionHooks: Readonly<Record<keyof SessionHooks | keyof SubagentHooks, HookSpec>> = {
+  session_start: observe("sessions", "A session begins."),
+  session_end: observe("sessions", "A session is over. When the gateway stops or restarts, all sessions together have two seconds."),
+  before_compaction: observe("sessions", "Messages are about to be summed up; all of them are in the transcript."),
+  after_compaction: observe("sessions", "Messages were summed up."),
+  before_reset: observe("sessions", "A session is about to be emptied."),
+  subagent_spawning: decide("subagents", "A subagent is about to be started; an error stops that.", {
+    fields: {
+      status: { type: ["ok", "error"], merge: "last" },
+      threadBindingReady: { type: "flag", merge: "any" },
+      error: { type: "text", merge: "last", withTerminal: true },
+    },
+    terminal: [{ field: "status", value: "error" }],
+    deprecated: "threads are bound by the host; use subagent_spawned",
+  }),
+  subagent_delivery_target: decide("subagents", "Chooses where a subagent's result goes.", { fields: { origin: { type: "record", merge: "first" } } }),
+  subagent_spawned: observe("subagents", "A subagent was started."),
+  subagent_progress: observe("subagents", "A subagent's run began or ended.", { newer: true }),
+  subagent_ended: observe("subagents", "A subagent is over."),
+};

@@ -1,0 +1,137 @@
+import type { Clock } from "../base/clock.ts";
+import { createDeadlines, type Deadlines } from "../base/deadlines.ts";
+import { AppError, messageOf } from "../base/errors.ts";
+import type { Logger } from "../base/log/logger.ts";
+import { checkHookAccess } from "./access.ts";
+import { HOOKS, requireHookName } from "./catalog.ts";
+import type { HookName } from "./events/index.ts";
+import { compileFilter } from "./filter.ts";
+import type { HookRegistration, HookRunOptions, Hooks } from "./hooks.ts";
+import { createBudgets } from "./runner/budgets.ts";
+import { Decision } from "./runner/decide.ts";
+import type { Engine } from "./runner/engine.ts";
+import { Entry, type AnyHandler } from "./runner/entry.ts";
+import { EntryList } from "./runner/entry-list.ts";
+import type { Fields } from "./runner/handler-input.ts";
+import { Observation } from "./runner/observe.ts";
+import { Tally, type Breaker } from "./runner/stats.ts";
+import { answerNow } from "./runner/sync.ts";
+import { isBudget, type HookSettings } from "./settings.ts";
+
+export interface HooksDeps {
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** What the operator says about a plugin. Asked at every call: must be quick, and answer with the same object until something changes. */
+  readonly settings?: (pluginId: string) => HookSettings;
+  /** Shared with others; made when missing. */
+  readonly deadlines?: Deadlines;
+}
+
+const NO_SETTINGS: HookSettings = {};
+
+/** The runner's parts over shared deadlines. */
+export function createEngine({ clock, log, settings, deadlines }: HooksDeps): Engine & { readonly deadlines: Deadlines } {
+  const wheel = deadlines ?? createDeadlines({ clock, onError: (error) => log.error(`a hook's deadline failed: ${messageOf(error)}`) });
+  return { clock, log, settings: settings ?? (() => NO_SETTINGS), budgets: createBudgets(clock, wheel), deadlines: wheel };
+}
+
+/** What an author says about time and order, with a word to the log where it is of no use. */
+export function readOptions(
+  log: Logger,
+  hook: string,
+  { pluginId, priority, timeoutMs }: HookRegistration,
+): { priority: number; authorMs: number | undefined } {
+  const warn = (what: string, value: unknown, instead: string) =>
+    log.warn(`plugin ${pluginId}: the ${what} ${String(value)} of its ${hook} handler is ignored: ${instead}`, { pluginId, hook });
+  const orderly = typeof priority === "number" && !Number.isNaN(priority);
+  if (priority !== undefined && !orderly) warn("priority", priority, "expected a number");
+  if (timeoutMs !== undefined && !isBudget(timeoutMs)) warn("timeoutMs", timeoutMs, "expected a whole number from 1 to 600000");
+  return { priority: orderly ? priority : 0, authorMs: isBudget(timeoutMs) ? timeoutMs : undefined };
+}
+
+export function createHooks(deps: HooksDeps): Hooks {
+  const engine = createEngine(deps);
+  const { clock, log } = engine;
+  const lists = Object.fromEntries(Object.keys(HOOKS).map((name) => [name, new EntryList()])) as Record<HookName, EntryList>;
+  const tallies = new Map<string, { readonly pluginId: string; readonly hook: HookName; readonly tally: Tally }>();
+
+  function tallyOf(pluginId: string, hook: HookName): Tally {
+    const key = `${hook}\0${pluginId}`;
+    let row = tallies.get(key);
+    if (!row) tallies.set(key, (row = { pluginId, hook, tally: new Tally() }));
+    return row.tally;
+  }
+
+  function on(name: string, handler: unknown, registration: HookRegistration): Disposable {
+    const hook = requireHookName(name);
+    const { pluginId, source, trusted } = registration;
+    if (typeof handler !== "function") {
+      throw new AppError("INVALID_INPUT", `the ${hook} handler of ${pluginId} is no function but ${typeof handler}`, { details: { pluginId, hook } });
+    }
+    const refused = trusted ? undefined : checkHookAccess(hook, engine.settings(pluginId), pluginId);
+    if (refused) throw new AppError("PERMISSION_DENIED", refused, { details: { pluginId, hook } });
+    const tally = tallyOf(pluginId, hook);
+    const order = readOptions(log, hook, registration);
+    const facts = { hook, spec: HOOKS[hook], handler: handler as AnyHandler, pluginId, source, filter: compileFilter(registration), tally, ...order };
+    const entry = new Entry(facts);
+    lists[hook].add(entry);
+    tally.handlers += 1;
+    return {
+      [Symbol.dispose]() {
+        if (lists[hook].remove(entry)) tally.handlers -= 1;
+      },
+    };
+  }
+
+  function run(hook: HookName, event: unknown, ctx: unknown, options?: HookRunOptions): unknown {
+    const entries = lists[hook].sorted();
+    if (entries.length === 0) return undefined;
+    const { mode } = entries[0]!.spec;
+    if (mode === "sync") return answerNow(engine, entries, event as Fields, ctx as Fields, options);
+    if (mode === "decide") return new Decision(engine, entries, event as Fields, ctx as Fields, options).start();
+    return new Observation(engine, entries, event as Fields, ctx as Fields, options).start();
+  }
+
+  function breakers(): Breaker[] {
+    const now = clock.monotonic();
+    return (Object.keys(lists) as HookName[]).flatMap((hook) => lists[hook].sorted().flatMap((entry) => breakerOf(hook, entry, now, clock.now())));
+  }
+
+  return {
+    on,
+    has: (hook) => lists[hook].size > 0,
+    run,
+    runBounded: (hook, calls, totalMs) => bounded(engine.deadlines, calls, totalMs, ({ event, ctx }) => run(hook, event, ctx)),
+    stats: () => [...tallies.values()].map(({ pluginId, hook, tally }) => tally.row(pluginId, hook)),
+    breakers,
+    [Symbol.dispose]() {
+      if (!deps.deadlines) engine.deadlines[Symbol.dispose]();
+    },
+  };
+}
+
+function breakerOf(hook: HookName, entry: Entry, now: number, time: number): Breaker[] {
+  if (entry.spec.mode !== "observe" || entry.broken === 0) return [];
+  const state = entry.openUntil === 0 ? "counting" : now < entry.openUntil && entry.openUntil !== Infinity ? "open" : "trial";
+  const facts = { pluginId: entry.pluginId, hook, state, failures: entry.broken } as const;
+  return [
+    { ...facts, ...(entry.source === undefined ? {} : { source: entry.source }), ...(state === "open" ? { retryAt: time + entry.openUntil - now } : {}) },
+  ];
+}
+
+/** Starts all of it and waits so long for all of it together. */
+function bounded<T>(deadlines: Deadlines, items: readonly T[], totalMs: number, start: (item: T) => unknown): Promise<{ finished: number; abandoned: number }> {
+  return new Promise((resolve) => {
+    let finished = 0;
+    const answer = () => resolve({ finished, abandoned: items.length - finished });
+    const deadline = deadlines.after(totalMs, answer);
+    const one = () => {
+      finished += 1;
+      if (finished < items.length) return;
+      deadline[Symbol.dispose]();
+      answer();
+    };
+    for (const item of items) Promise.resolve(start(item)).then(one, one);
+    if (items.length === 0) answer();
+  });
+}

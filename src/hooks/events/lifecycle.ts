@@ -1,0 +1,93 @@
+/** The gateway itself, its schedule, what is installed into it, who asks to be let in. */
+import type { HookContextBase, HookEventBase, NoResult } from "./values.ts";
+
+export interface GatewayHookContext extends HookContextBase {
+  port?: number;
+  config?: unknown;
+  workspaceDir?: string;
+  getCron?: () => unknown;
+}
+
+export interface GatewayStartEvent extends HookEventBase {
+  port: number;
+}
+export interface GatewayStopEvent extends HookEventBase {
+  reason?: string;
+}
+
+export type CronChange = "added" | "updated" | "removed" | "started" | "finished" | "scheduled";
+/** A job as it stood at the time. */
+export interface CronJobSnapshot {
+  id?: string;
+  name?: string;
+  enabled?: boolean;
+  state?: { nextRunAtMs?: number; lastRunStatus?: string; lastError?: string; [key: string]: unknown };
+  [key: string]: unknown;
+}
+export interface CronChangedEvent extends HookEventBase {
+  reason: CronChange;
+  /** The same as `reason`. */
+  action: CronChange;
+  jobId?: string;
+  job?: CronJobSnapshot;
+  deliveryStatus?: "not-requested" | "delivered" | "not-delivered" | "unknown";
+  status?: string;
+  completionStatus?: string;
+  nextRunAtMs?: number;
+}
+export interface CronReconciledEvent extends HookEventBase {
+  reason: "startup" | "reload";
+  enabled: boolean;
+}
+
+/** Something noticed about what is being installed. */
+export interface InstallFinding {
+  severity?: "info" | "warn" | "critical";
+  message: string;
+  ruleId?: string;
+  file?: string;
+  line?: number;
+  [key: string]: unknown;
+}
+export interface BeforeInstallEvent extends HookEventBase {
+  targetType: "skill" | "plugin";
+  targetName?: string;
+  version?: string;
+  /** The folder it was unpacked into and is not used from yet. */
+  sourcePath: string;
+  source?: string;
+  origin?: string;
+  builtinScan?: { status?: string; findings?: InstallFinding[]; [key: string]: unknown };
+  [key: string]: unknown;
+}
+export interface BeforeInstallResult {
+  findings?: InstallFinding[];
+  block?: boolean;
+  blockReason?: string;
+}
+export interface InstallHookContext extends HookContextBase {
+  origin?: string;
+  requestKind?: string;
+  targetType?: "skill" | "plugin";
+}
+
+export interface ChannelPairingRequestedEvent extends HookEventBase {
+  channel: string;
+  accountId?: string;
+  senderId: string;
+  code: string;
+  metadata?: Record<string, unknown>;
+}
+export interface PairingHookContext extends HookContextBase {
+  channelId?: string;
+  accountId?: string;
+}
+
+export interface LifecycleHooks {
+  gateway_start: { event: GatewayStartEvent; ctx: GatewayHookContext; result: NoResult };
+  gateway_stop: { event: GatewayStopEvent; ctx: GatewayHookContext; result: NoResult };
+  cron_changed: { event: CronChangedEvent; ctx: GatewayHookContext; result: NoResult };
+  cron_reconciled: { event: CronReconciledEvent; ctx: GatewayHookContext; result: NoResult };
+  before_install: { event: BeforeInstallEvent; ctx: InstallHookContext; result: BeforeInstallResult };
+  channel_pairing_requested: { event: ChannelPairingRequestedEvent; ctx: PairingHookContext; result: NoResult };
+}

@@ -1,0 +1,60 @@
+/** The life of a session. */
+import type { AgentHookContext } from "./agent.ts";
+import type { HookContextBase, HookEventBase, NoResult } from "./values.ts";
+
+export interface SessionHookContext extends HookContextBase {
+  agentId?: string;
+  sessionId: string;
+  sessionKey?: string;
+}
+
+/** Why a session ended. */
+export const SESSION_END_REASONS = ["new", "reset", "idle", "daily", "compaction", "deleted", "shutdown", "restart", "unknown"] as const;
+export type SessionEndReason = (typeof SESSION_END_REASONS)[number];
+
+export interface SessionStartEvent extends HookEventBase {
+  sessionId: string;
+  sessionKey?: string;
+  resumedFrom?: string;
+  reason?: string;
+}
+export interface SessionEndEvent extends HookEventBase {
+  sessionId: string;
+  sessionKey?: string;
+  messageCount: number;
+  durationMs?: number;
+  reason?: SessionEndReason;
+  sessionFile?: string;
+  transcriptArchived?: boolean;
+  nextSessionId?: string;
+  nextSessionKey?: string;
+}
+
+export interface BeforeCompactionEvent extends HookEventBase {
+  messageCount: number;
+  /** Of them, those that the summary is made from. */
+  compactingCount?: number;
+  tokenCount?: number;
+  messages?: unknown[];
+  /** The transcript, which already holds all of it. */
+  sessionFile?: string;
+}
+export interface AfterCompactionEvent extends HookEventBase {
+  messageCount: number;
+  tokenCount?: number;
+  compactedCount: number;
+  sessionFile?: string;
+}
+export interface BeforeResetEvent extends HookEventBase {
+  sessionFile?: string;
+  messages?: unknown[];
+  reason?: string;
+}
+
+export interface SessionHooks {
+  session_start: { event: SessionStartEvent; ctx: SessionHookContext; result: NoResult };
+  session_end: { event: SessionEndEvent; ctx: SessionHookContext; result: NoResult };
+  before_compaction: { event: BeforeCompactionEvent; ctx: AgentHookContext; result: NoResult };
+  after_compaction: { event: AfterCompactionEvent; ctx: AgentHookContext; result: NoResult };
+  before_reset: { event: BeforeResetEvent; ctx: AgentHookContext; result: NoResult };
+}

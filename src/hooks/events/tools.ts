@@ -1,0 +1,115 @@
+/** Calls of tools, and what is written down of them. */
+import type { HookContextBase, HookEventBase, HookMessage, HookTrace, NoResult } from "./values.ts";
+
+/** Facts about the call of a tool. */
+export interface ToolHookContext extends HookContextBase {
+  toolName: string;
+  agentId?: string;
+  sessionKey?: string;
+  sessionId?: string;
+  runId?: string;
+  jobId?: string;
+  toolCallId?: string;
+  toolKind?: string;
+  toolInputKind?: string;
+  channelId?: string;
+  messageProvider?: string;
+  requester?: Record<string, unknown>;
+  trace?: HookTrace;
+  /** Fires when the run is aborted or the handler's budget is used up. */
+  abortSignal?: AbortSignal;
+  /** The state that this plugin keeps with the session. */
+  getSessionExtension?: (namespace: string) => unknown;
+}
+
+export interface BeforeToolCallEvent extends HookEventBase {
+  toolName: string;
+  params: Record<string, unknown>;
+  toolKind?: string;
+  toolInputKind?: string;
+  /** Paths the host read out of the parameters; may be incomplete or too many. */
+  derivedPaths?: string[];
+  runId?: string;
+  toolCallId?: string;
+}
+
+/** How a question to the operator ended. */
+export type ApprovalResolution = "allow-once" | "allow-always" | "deny" | "timeout" | "cancelled";
+
+/** A question to the operator, asked before the tool runs. */
+export interface ApprovalRequest {
+  title: string;
+  description: string;
+  severity?: "info" | "warning" | "critical";
+  timeoutMs?: number;
+  timeoutBehavior?: "allow" | "deny";
+  allowedDecisions?: ("allow-once" | "allow-always" | "deny")[];
+  /** Set by the host to the plugin that asks. */
+  pluginId?: string;
+  onResolution?: (decision: ApprovalResolution) => Promise<void> | void;
+}
+export interface BeforeToolCallResult {
+  /** Laid over the call's parameters, key by key. */
+  params?: Record<string, unknown>;
+  block?: boolean;
+  blockReason?: string;
+  requireApproval?: ApprovalRequest;
+}
+
+export interface AfterToolCallEvent extends HookEventBase {
+  toolName: string;
+  params: Record<string, unknown>;
+  result?: unknown;
+  error?: string;
+  durationMs?: number;
+  runId?: string;
+  toolCallId?: string;
+}
+
+export interface ResolveExecEnvEvent extends HookEventBase {
+  sessionKey?: string;
+  toolName: "exec";
+  host: "gateway" | "sandbox" | "node";
+}
+export interface ExecEnvHookContext extends HookContextBase {
+  agentId?: string;
+  sessionKey?: string;
+  messageProvider?: string;
+  channelId?: string;
+}
+
+export interface TranscriptHookContext {
+  agentId?: string;
+  sessionKey?: string;
+  toolName?: string;
+  toolCallId?: string;
+}
+export interface ToolResultPersistEvent extends HookEventBase {
+  toolName?: string;
+  toolCallId?: string;
+  /** Role `toolResult`. */
+  message: HookMessage;
+  /** Made by the host, not by the tool. */
+  isSynthetic?: boolean;
+}
+export interface ToolResultPersistResult {
+  message?: HookMessage;
+}
+export interface BeforeMessageWriteEvent extends HookEventBase {
+  message: HookMessage;
+  sessionKey?: string;
+  agentId?: string;
+}
+export interface BeforeMessageWriteResult {
+  /** Not written. */
+  block?: boolean;
+  message?: HookMessage;
+}
+
+export interface ToolHooks {
+  before_tool_call: { event: BeforeToolCallEvent; ctx: ToolHookContext; result: BeforeToolCallResult };
+  after_tool_call: { event: AfterToolCallEvent; ctx: ToolHookContext; result: NoResult };
+  resolve_exec_env: { event: ResolveExecEnvEvent; ctx: ExecEnvHookContext; result: Record<string, string> };
+  tool_result_persist: { event: ToolResultPersistEvent; ctx: TranscriptHookContext; result: ToolResultPersistResult };
+  before_message_write: { event: BeforeMessageWriteEvent; ctx: TranscriptHookContext; result: BeforeMessageWriteResult };
+}

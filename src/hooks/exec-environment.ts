@@ -1,0 +1,32 @@
+/** Environment variables that plugins add to a command. */
+export interface ExecEnvironment {
+  readonly env: Readonly<Record<string, string>>;
+  /** Names that were not taken; their values are told to nobody. */
+  readonly dropped: readonly string[];
+}
+
+/** `__proto__` would be no key of an object but its prototype. */
+const VALID_NAME = /^(?!__proto__$)[A-Za-z_][A-Za-z0-9_]*$/;
+/** What loads code into a program, or decides which program that is. */
+const LOADERS = /^(?:PATH|LD_.*|DYLD_.*|NODE_OPTIONS|BASH_ENV|ENV|SHELLOPTS|BASHOPTS|PERL5OPT|RUBYOPT|PYTHONSTARTUP|JAVA_TOOL_OPTIONS)$/i;
+/** What sends traffic elsewhere. */
+const PROXIES = /^(?:.*_PROXY|PROXY)$/i;
+/** What changes whom a program trusts. */
+const TLS =
+  /^(?:NODE_TLS_REJECT_UNAUTHORIZED|NODE_EXTRA_CA_CERTS|NODE_USE_SYSTEM_CA|SSL_CERT_FILE|SSL_CERT_DIR|SSLKEYLOGFILE|OPENSSL_.*|REQUESTS_CA_BUNDLE|CURL_CA_BUNDLE|AWS_CA_BUNDLE|PIP_CERT|NPM_CONFIG_(?:CAFILE|CA|STRICT_SSL)|GIT_SSL_.*|CARGO_HTTP_CAINFO|PYTHONHTTPSVERIFY)$/i;
+
+/** Whether a plugin may set this variable for a command. */
+export function isExecVariable(name: string): boolean {
+  return VALID_NAME.test(name) && !LOADERS.test(name) && !PROXIES.test(name) && !TLS.test(name);
+}
+
+/** What may pass of what a plugin wants to set. Values that are no texts, or hold a NUL, do not. */
+export function filterExecEnvironment(wanted: Readonly<Record<string, unknown>>): ExecEnvironment {
+  const env: Record<string, string> = {};
+  const dropped: string[] = [];
+  for (const [name, value] of Object.entries(wanted)) {
+    if (isExecVariable(name) && typeof value === "string" && !value.includes("\0")) env[name] = value;
+    else dropped.push(name);
+  }
+  return { env, dropped };
+}

@@ -1,0 +1,80 @@
+import { messageOf } from "../../base/errors.ts";
+import type { HookSpec } from "../spec.ts";
+import { isRecord } from "../view/plain.ts";
+import { complainOnce, EntryComplaints, noteFailure, type Engine } from "./engine.ts";
+import type { Entry } from "./entry.ts";
+import { EventTemplate, shownEvent, type Fields } from "./handler-input.ts";
+import { Merged, MergedEnvironment } from "./merge.ts";
+import { readResult, UnfitResult } from "./results.ts";
+import type { HookCallOutcome } from "./stats.ts";
+
+/** What a dispatch of a deciding hook has come to: the results so far, and the event as the next handler sees it. */
+export class Accumulator {
+  readonly engine: Engine;
+  readonly spec: HookSpec;
+  /** The event as the next handler gets it. */
+  template: EventTemplate;
+  /** Nothing after this counts. */
+  ended = false;
+  private merged: Merged | undefined = undefined;
+  private environment: MergedEnvironment | undefined = undefined;
+
+  constructor(engine: Engine, spec: HookSpec, event: Fields) {
+    this.engine = engine;
+    this.spec = spec;
+    this.template = new EventTemplate(shownEvent(spec, event));
+  }
+
+  /** Takes what a handler returned. */
+  take(entry: Entry, raw: unknown): HookCallOutcome {
+    if (raw === undefined || raw === null) return "ok";
+    const complaints = new EntryComplaints(this.engine, entry);
+    try {
+      if (this.spec.environment) return this.takeEnvironment(entry, raw, complaints);
+      const result = readResult(this.spec, raw, entry.injects, complaints);
+      if (!result) return complaints.heard ? "ignored" : "ok";
+      this.merged ??= new Merged(this.spec);
+      const rewritten = this.merged.add(result, entry.pluginId, this.template.event, (field, owner) => complaints.frozen(field, owner));
+      if (rewritten) this.template = new EventTemplate({ ...this.template.event, ...rewritten });
+      if (result.terminal) this.ended = true;
+      return "decided";
+    } catch (error) {
+      return this.unfit(entry, error);
+    }
+  }
+
+  /** A handler threw or took too long where that blocks. */
+  block(entry: Entry, why: string): void {
+    const reason = this.spec.sensitive ? `the plugin ${entry.pluginId} could not check this` : `the plugin ${entry.pluginId} ${why}`;
+    (this.merged ??= new Merged(this.spec)).block(reason, entry.pluginId);
+    this.ended = true;
+  }
+
+  outcome(): unknown {
+    return this.spec.environment ? this.environment?.outcome() : this.merged?.outcome();
+  }
+
+  private takeEnvironment(entry: Entry, raw: unknown, complaints: EntryComplaints): HookCallOutcome {
+    if (!isRecord(raw)) {
+      complaints.wrong(undefined, "an object of texts");
+      return "ignored";
+    }
+    const dropped = (this.environment ??= new MergedEnvironment()).add(raw);
+    for (const name of dropped) {
+      entry.tally.ignored += 1;
+      complainOnce(this.engine, entry, `variable ${name}`, `the variable ${name} of its ${entry.hook} handler is dropped: plugins may not set it`);
+    }
+    return "decided";
+  }
+
+  private unfit(entry: Entry, error: unknown): HookCallOutcome {
+    if (error instanceof UnfitResult) {
+      this.block(entry, `returned something from ${entry.hook} that is no decision: ${error.message}`);
+      return "decided";
+    }
+    // A getter that throws, a cycle: the handler's own doing.
+    noteFailure(this.engine, entry, error);
+    if (this.spec.onThrow === "block") this.block(entry, `failed in ${entry.hook}: ${messageOf(error)}`);
+    return "failed";
+  }
+}

@@ -1,0 +1,54 @@
+import { AppError } from "../../base/errors.ts";
+import type { Budgeted } from "./budgets.ts";
+import type { Entry } from "./entry.ts";
+
+/** A dispatch, as far as one of its calls knows it. */
+export interface Dispatch {
+  /** The run's own end. */
+  readonly signal: AbortSignal | undefined;
+  timedOut(call: Call): void;
+}
+
+/** One call of one handler. */
+export class Call implements Budgeted {
+  readonly entry: Entry;
+  readonly dispatch: Dispatch;
+  /** Monotonic milliseconds. */
+  readonly started: number;
+  due = 0;
+  lane: Budgeted["lane"] = undefined;
+  before: Budgeted | undefined = undefined;
+  after: Budgeted | undefined = undefined;
+  /** Abandoned: what still comes is not heeded. */
+  over = false;
+  private controller: AbortController | undefined = undefined;
+  private joined: AbortSignal | undefined = undefined;
+
+  constructor(entry: Entry, dispatch: Dispatch, started: number) {
+    this.entry = entry;
+    this.dispatch = dispatch;
+    this.started = started;
+  }
+
+  /** Fires when the budget is used up or the run ends. Made when it is first asked for. */
+  get signal(): AbortSignal {
+    if (this.joined) return this.joined;
+    this.controller = new AbortController();
+    if (this.over) this.abort();
+    const { signal } = this.dispatch;
+    return (this.joined = signal ? AbortSignal.any([signal, this.controller.signal]) : this.controller.signal);
+  }
+
+  expire(): void {
+    this.over = true;
+    this.abort();
+    this.dispatch.timedOut(this);
+  }
+
+  private abort(): void {
+    const { hook, pluginId, budgetMs } = this.entry;
+    this.controller?.abort(
+      new AppError("TIMEOUT", `${hook} of ${pluginId} had ${budgetMs} ms; raise plugins.entries.${pluginId}.hooks.timeouts.${hook} if it needs more`),
+    );
+  }
+}

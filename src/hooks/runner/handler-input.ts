@@ -1,0 +1,126 @@
+import type { HookSpec } from "../spec.ts";
+import { isolateAs, isolationOf, type Isolation } from "../view/view.ts";
+import { isRecord } from "../view/plain.ts";
+import type { Call } from "./call.ts";
+import type { Entry } from "./entry.ts";
+
+export type Fields = Record<string, unknown>;
+
+/** A value of an event or context that a handler could change from inside, and how it gets its own. */
+interface Changeable {
+  readonly key: string;
+  readonly value: object;
+  readonly isolation: Isolation;
+}
+
+const NONE: readonly Changeable[] = [];
+
+/** Looked up once for all handlers that see the same data. */
+function changeablesOf(fields: Fields): readonly Changeable[] {
+  let found: Changeable[] | undefined;
+  for (const key in fields) {
+    const value = fields[key];
+    if (typeof value !== "object" || value === null) continue;
+    const isolation = isolationOf(value);
+    if (isolation === "none") continue;
+    // Most have one, and a list made with one element takes no more room than that.
+    if (found) found.push({ key, value, isolation });
+    else found = [{ key, value, isolation }];
+  }
+  return found ?? NONE;
+}
+
+function isolateIn(own: Fields, changeables: readonly Changeable[]): void {
+  for (let i = 0; i < changeables.length; i += 1) {
+    const { key, value, isolation } = changeables[i]!;
+    own[key] = isolateAs(isolation, value);
+  }
+}
+
+/** What every handler gets its own copy of: the event of a dispatch. */
+export class EventTemplate {
+  readonly event: Fields;
+  private readonly changeables: readonly Changeable[];
+  private readonly context: Fields | undefined;
+
+  constructor(event: Fields) {
+    this.event = event;
+    this.changeables = changeablesOf(event);
+    this.context = isRecord(event["context"]) ? event["context"] : undefined;
+  }
+
+  /** A handler's own event, with its plugin's configuration. */
+  for(entry: Entry): Fields {
+    const own: Fields = { ...this.event, context: { pluginConfig: entry.config } };
+    isolateIn(own, this.changeables);
+    if (this.context) own["context"] = { ...(own["context"] as Fields), pluginConfig: entry.config };
+    return own;
+  }
+}
+
+/** A handler's own context. Both signals are the call's, which makes them when one is read. */
+class HandlerContext {
+  readonly #call: Call;
+  [key: string]: unknown;
+
+  constructor(call: Call, ctx: Fields) {
+    this.#call = call;
+    for (const key in ctx) this[key] = ctx[key];
+  }
+
+  get signal(): AbortSignal {
+    return this.#call.signal;
+  }
+
+  get abortSignal(): AbortSignal {
+    return this.#call.signal;
+  }
+}
+
+/** The context of a dispatch, which every handler gets its own copy of. */
+export class ContextTemplate {
+  readonly ctx: Fields;
+  /** The run's own end. */
+  readonly signal: AbortSignal | undefined;
+  private readonly shown: Fields;
+  private readonly changeables: readonly Changeable[];
+
+  constructor(spec: HookSpec, ctx: Fields, signal: AbortSignal | undefined) {
+    this.ctx = ctx;
+    this.signal = signal ?? ((ctx["abortSignal"] ?? ctx["signal"]) as AbortSignal | undefined);
+    this.shown = "abortSignal" in ctx || "signal" in ctx ? without(ctx, ["abortSignal", "signal"]) : ctx;
+    const changeables = changeablesOf(this.shown);
+    this.changeables = spec.live ? changeables.filter(({ key }) => !spec.live!.includes(key)) : changeables;
+  }
+
+  for(call: Call): unknown {
+    const own = new HandlerContext(call, this.shown);
+    isolateIn(own, this.changeables);
+    return own;
+  }
+}
+
+/** The same without a signal, for handlers that answer at once. */
+export class PlainContextTemplate {
+  private readonly ctx: Fields;
+  private readonly changeables: readonly Changeable[];
+
+  constructor(ctx: Fields) {
+    this.ctx = ctx;
+    this.changeables = changeablesOf(ctx);
+  }
+
+  copy(): Fields {
+    const own = { ...this.ctx };
+    isolateIn(own, this.changeables);
+    return own;
+  }
+}
+
+/** The event without what the catalog hides from handlers. */
+export function shownEvent(spec: HookSpec, event: Fields): Fields {
+  const value = spec.hides && event[spec.hides.in];
+  return isRecord(value) && spec.hides!.keys.some((key) => key in value) ? { ...event, [spec.hides!.in]: without(value, spec.hides!.keys) } : event;
+}
+
+export const without = (record: Fields, keys: readonly string[]): Fields => Object.fromEntries(Object.entries(record).filter(([key]) => !keys.includes(key)));

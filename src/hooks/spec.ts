@@ -1,0 +1,72 @@
+/** The words that the catalog of hooks is written in. */
+
+/** `observe`: side by side, results ignored. `decide`: one after the other, results merged. `sync`: the same, and at once. */
+export type HookMode = "observe" | "decide" | "sync";
+
+export type HookArea = "agent" | "model" | "tools" | "messages" | "sessions" | "subagents" | "lifecycle";
+
+/**
+ * How a field of several results becomes one: the `first` or `last` handler that sets it, texts `join`ed by a blank line, lists `append`ed, `narrow`ed to
+ * what all of them hold, records `assign`ed key by key over the event's own, flags true when `any` is.
+ */
+export type FieldMerge = "first" | "last" | "join" | "append" | "narrow" | "assign" | "any";
+
+/** What a field must be; a list of words means one of them. */
+export type FieldType = "text" | "flag" | "record" | "list" | "texts" | "approval" | readonly string[];
+
+export interface FieldSpec {
+  readonly type: FieldType;
+  readonly merge: FieldMerge;
+  /** Later handlers see it in their event under this key. */
+  readonly rewrites?: string;
+  /** Part of a prompt: dropped where the operator does not allow it. */
+  readonly prompt?: true;
+  /** Counts only in a terminal result. */
+  readonly withTerminal?: true;
+  /** A wrong value blocks instead of being ignored. */
+  readonly wrong?: "block";
+  /** Ignored once another plugin has set this field. */
+  readonly frozenBy?: string;
+  /** Longest value, as JSON. */
+  readonly maxChars?: number;
+}
+
+/** A field with a value. */
+export interface FieldValue {
+  readonly field: string;
+  readonly value: unknown;
+}
+
+export interface HookSpec {
+  readonly area: HookArea;
+  readonly mode: HookMode;
+  readonly summary: string;
+  /** Milliseconds for one handler when neither operator nor author says; 0 where handlers answer at once. */
+  readonly budgetMs: number;
+  /** What a handler that throws means. */
+  readonly onThrow: "skip" | "block";
+  /** What a handler over its budget means; `operator`: skipped, or blocked with `hooks.failClosed`. */
+  readonly onTimeout: "skip" | "block" | "operator";
+  /** `conversation`: a plugin that is not bundled needs `hooks.allowConversationAccess`. */
+  readonly access: "open" | "conversation";
+  readonly fields: Readonly<Record<string, FieldSpec>>;
+  /** Any of these ends the dispatch. */
+  readonly terminal?: readonly FieldValue[];
+  /** One handler's result is taken as a whole: the terminal one, else the first that says `provisional`. */
+  readonly whole?: { readonly provisional?: FieldValue };
+  /** A result in a shape that is not known blocks. */
+  readonly strict?: true;
+  /** The result is a record of environment variables. */
+  readonly environment?: true;
+  /** What a block by the host looks like; the text is the reason. */
+  readonly blocked?: (reason: string) => Readonly<Record<string, unknown>>;
+  /** Errors and reasons are told to nobody. */
+  readonly sensitive?: true;
+  /** Keys of the context that are the host's own objects and pass as they are. */
+  readonly live?: readonly string[];
+  /** Keys of a record in the event that handlers neither see nor set. */
+  readonly hides?: { readonly in: string; readonly keys: readonly string[] };
+  readonly deprecated?: string;
+  /** Not in the contract of 38, but known to newer plugins. */
+  readonly newer?: true;
+}

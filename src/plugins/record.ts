@@ -13,6 +13,10 @@ export interface PluginDiagnostic {
   readonly source?: string;
   /** In `source`, from 1. */
   readonly line?: number;
+  /** In `line`, from 1. */
+  readonly column?: number;
+  /** What it is about in the configuration, dotted: `plugins.entries.voice.config.port`. `source` is then the configuration's file. */
+  readonly path?: string;
   /** For machines: `manifest-missing`, `sdk-names-missing`, `hook-unknown`, … */
   readonly code?: string;
 }
@@ -32,10 +36,16 @@ export interface PluginEntry {
   readonly enabled: boolean;
   /** Why: for a plugin that is off always, for one that is on where it is not the default. */
   readonly reason?: string;
-  /** Broken before any code was looked at: manifest, configuration. */
+  /** Broken before any code was looked at: manifest, configuration. Only what is enabled and has no error may be imported. */
   readonly error?: string;
+  /** The operator named it: in `plugins.allow`, or with `plugins.entries.<id>.enabled: true`. */
+  readonly explicit?: boolean;
   /** `plugins.entries.<id>.config` as it stands in the configuration. */
   readonly pluginConfig?: Readonly<Record<string, unknown>>;
+  /** Folders with skills, absolute; all of them exist. */
+  readonly skillDirs?: readonly string[];
+  /** `openclaw.channel` of its package.json: how catalogues show its channel. */
+  readonly channelCard?: Readonly<Record<string, unknown>>;
 }
 
 /** `openclaw.plugin.json`. */
@@ -49,7 +59,12 @@ export interface PluginManifest {
   readonly channels?: readonly string[];
   readonly providers?: readonly string[];
   readonly skills?: readonly string[];
-  readonly uiHints?: Readonly<Record<string, { readonly label?: string; readonly help?: string; readonly advanced?: boolean; readonly sensitive?: boolean; readonly placeholder?: string }>>;
+  readonly uiHints?: Readonly<
+    Record<
+      string,
+      { readonly label?: string; readonly help?: string; readonly advanced?: boolean; readonly sensitive?: boolean; readonly placeholder?: string }
+    >
+  >;
   readonly contracts?: Readonly<Record<string, readonly string[]>>;
   /** Everything else that stands in the file. */
   readonly rest: Readonly<Record<string, unknown>>;

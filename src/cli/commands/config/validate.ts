@@ -1,7 +1,7 @@
-import { formatLocated } from "../../../config/index.ts";
+import { formatLocated, hasPath, type LocatedIssue, type Snapshot } from "../../../config/index.ts";
 import { defineCommand, JSON_OPTION } from "../../command.ts";
 import { loadFor } from "../../config-source.ts";
-import { printJson } from "../../io.ts";
+import { printJson, type Io } from "../../io.ts";
 import { createStyle } from "../../output/style.ts";
 
 export const validate = defineCommand({
@@ -10,12 +10,16 @@ export const validate = defineCommand({
     { line: "openclaw config validate", does: "exit code 0 when the file is right" },
     { line: "openclaw config validate --json", does: "the issues for machines: path, line, column, expected, found" },
   ],
-  run({ io, values }) {
+  async run({ io, values }) {
     const { snapshot } = loadFor(io, values.file);
-    const { path, exists, valid, issues, warnings, legacy } = snapshot;
+    const { path, exists, legacy } = snapshot;
+    const ofPlugins = await pluginIssues(io, snapshot, values.file);
+    const issues = [...snapshot.issues, ...ofPlugins.filter(({ severity }) => severity === "error")];
+    const warnings = [...snapshot.warnings, ...ofPlugins.filter(({ severity }) => severity === "warning")];
+    const valid = issues.length === 0;
     if (values.json) {
       printJson(io, { path, exists, valid, issues, warnings, legacy });
-      return Promise.resolve(valid ? 0 : 1);
+      return valid ? 0 : 1;
     }
     const style = createStyle(io.color);
     for (const issue of issues) io.out(`${style.red("error")}   ${formatLocated(issue)}\n`);
@@ -23,6 +27,22 @@ export const validate = defineCommand({
     if (!exists) io.out(`${style.yellow("none")}    ${path} does not exist; the defaults are in effect\n`);
     else if (valid) io.out(`${style.green("valid")}   ${path}${warnings.length > 0 ? ` (${warnings.length} to look at)` : ""}\n`);
     else io.out(`${style.red("invalid")} ${path}: ${issues.length} ${issues.length === 1 ? "error" : "errors"}\n`);
-    return Promise.resolve(valid ? 0 : 1);
+    return valid ? 0 : 1;
   },
 });
+
+/** What makes a configuration wrong; all else that is known about plugins is only worth a look. */
+const WRONG = new Set(["config-invalid", "unknown-plugin"]);
+
+/** What the manifests say about the settings of plugins; none of their code is loaded. A file without plugin settings is not looked at. */
+async function pluginIssues(io: Io, { resolved, issues, warnings }: Snapshot, path: string | undefined): Promise<LocatedIssue[]> {
+  if (!hasPath(resolved, ["plugins"])) return [];
+  const { loadPlugins } = await import("../../plugin-source.ts");
+  const { inventory } = await loadPlugins(io, path);
+  const known = new Set([...issues, ...warnings].map((issue) => issue.path));
+  return inventory.diagnostics.flatMap(({ path: place, source, line, column, message, code = "plugin", level }) => {
+    if (place === undefined || source === undefined || known.has(place)) return [];
+    const severity = level === "error" && WRONG.has(code) ? "error" : "warning";
+    return [{ path: place, file: source, line: line ?? 1, column: column ?? 1, message, code, severity }];
+  });
+}

@@ -1,0 +1,31 @@
+import { readFileSync, statSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import type { Env } from "../../config/index.ts";
+
+const LEVELS = 6;
+
+/**
+ * The folder of the plugins that come with the program: `OPENCLAW_BUNDLED_PLUGINS_DIR`, else `plugins` in the package that holds the
+ * file `from`. Undefined when there is none.
+ */
+export function bundledFolder(env: Env, from: string): string | undefined {
+  const own = env["OPENCLAW_BUNDLED_PLUGINS_DIR"]?.trim();
+  if (own) return resolve(own);
+  let folder = dirname(from);
+  for (let level = 0; level < LEVELS; level += 1) {
+    if (isOurs(join(folder, "package.json"))) {
+      const plugins = join(folder, "plugins");
+      return statSync(plugins, { throwIfNoEntry: false })?.isDirectory() ? plugins : undefined;
+    }
+    folder = dirname(folder);
+  }
+  return undefined;
+}
+
+function isOurs(path: string): boolean {
+  try {
+    return (JSON.parse(readFileSync(path, "utf8")) as { name?: unknown }).name === "openclaw";
+  } catch {
+    return false; // Not there, or of somebody else.
+  }
+}

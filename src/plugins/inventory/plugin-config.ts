@@ -1,0 +1,47 @@
+import { isObject, validate, type Issue, type JsonSchema } from "../../config/index.ts";
+import type { PluginManifest } from "../record.ts";
+import { child } from "./settings.ts";
+
+/** What is wrong with a plugin's settings. */
+export interface ConfigFinding {
+  readonly level: "warn" | "error";
+  /** Keys from the root of the configuration. */
+  readonly path: Issue["path"];
+  readonly message: string;
+  readonly code: "config-invalid" | "config-missing" | "schema-invalid";
+  readonly suggestion?: string;
+}
+
+/** The manifest's schema of `plugins.entries.<id>.config`, with what its hints call secret marked as such, so that no message shows it. */
+export function configSchemaOf(manifest: PluginManifest): JsonSchema {
+  let schema: JsonSchema = manifest.configSchema;
+  for (const [path, hint] of Object.entries(manifest.uiHints ?? {})) {
+    if (hint.sensitive === true) schema = withSecret(schema, path.split("."));
+  }
+  return schema;
+}
+
+function withSecret(schema: JsonSchema, [key, ...rest]: readonly string[]): JsonSchema {
+  if (key === undefined) return { ...schema, "x-sensitive": true };
+  const properties = child(schema, "properties");
+  const node = properties[key];
+  if (!Object.hasOwn(properties, key) || !isObject(node)) return schema;
+  return { ...schema, properties: { ...(properties as NonNullable<JsonSchema["properties"]>), [key]: withSecret(node, rest) } };
+}
+
+/** Checks `plugins.entries.<id>.config` against the manifest; settings that are not there count as `{}`. */
+export function checkPluginConfig(id: string, manifest: PluginManifest, given: { readonly hasConfig: boolean; readonly config: unknown }): ConfigFinding[] {
+  const at = ["plugins", "entries", id, "config"];
+  return validate(configSchemaOf(manifest), given.hasConfig ? given.config : {}, { at }).map(({ path, message, code, suggestion }) => {
+    const hint = suggestion === undefined ? {} : { suggestion };
+    // What the host cannot check is the plugin author's matter and no reason to keep the plugin out.
+    if (code === "schema") return { level: "warn", path, message, code: "schema-invalid", ...hint };
+    return { level: "error", path, message, code: given.hasConfig ? "config-invalid" : "config-missing", ...hint };
+  });
+}
+
+/** One line for lists: `invalid config: port: expected a number, found a text`. */
+export function describeFindings(findings: readonly ConfigFinding[]): string {
+  const lines = findings.map(({ path, message }) => `${path.slice(4).join(".") || "<root>"}: ${message}`);
+  return `invalid config: ${lines.slice(0, 3).join("; ")}${lines.length > 3 ? `; and ${lines.length - 3} more` : ""}`;
+}

@@ -7,6 +7,8 @@ export default defineConfig({
     maxWorkers: 2,
     testTimeout: 30_000,
     hookTimeout: 60_000,
+    // Plugins are imported by Node itself, with the loader's hooks, as in the product.
+    server: { deps: { external: [/src\/plugins\/load\/import\.ts$/] } },
     reporters: ["default", "./scripts/test-report.ts"],
     sequence: { shuffle: { files: false, tests: true } },
   },

@@ -18,10 +18,21 @@ export type { MethodFacts } from "./method.ts";
 export type { Presence } from "./presence.ts";
 export { covers, SCOPES, type Access, type Role, type Scope } from "./scopes.ts";
 export type { SessionEntry } from "./session-entry.ts";
-export { canonicalSessionKey, formatSessionKey, parseSessionKey, type SessionKey, type SessionNaming } from "./session-key.ts";
+export {
+  agentOfKey,
+  canonicalSessionKey,
+  formatSessionKey,
+  parseSessionKey,
+  resolveSessionKey,
+  type ResolvedSessionKey,
+  type SessionKey,
+  type SessionNaming,
+} from "./session-key.ts";
 export type { SessionRow } from "./session-row.ts";
 export { parseTranscriptLine, type TranscriptLine, type TranscriptHeader, type TranscriptEntry } from "./transcript.ts";
 export type { AnswerChecks } from "./answers.ts";
+export type * from "./model-messages.ts";
+export type * from "./vocabulary/index.ts";
 export type { Validators } from "./validators.ts";
 
 /** Loads the checks of what clients send; each is made at its first use. */

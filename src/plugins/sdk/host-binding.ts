@@ -1,0 +1,64 @@
+/**
+ * The one place where SDK functions that published plugins call without an argument for the host find it. The host binds itself before it
+ * loads a plugin. Everything else that is process-wide by contract, the diagnostic bus and the log transports, stands in its own file.
+ */
+import { AppError } from "../../base/errors.ts";
+import type { OpenClawPluginHttpRouteHandler } from "../../protocol/index.ts";
+import type { DevicePairingPort } from "./device-pairing.ts";
+import type { RecordInboundSessionParams } from "./types/runtime-channel.ts";
+
+export interface SdkLogRecord {
+  readonly level: "trace" | "debug" | "info" | "warn" | "error" | "fatal";
+  readonly subsystem: string;
+  readonly message: string;
+  readonly meta?: Readonly<Record<string, unknown>> | undefined;
+}
+
+export interface SdkHost {
+  /** The process environment. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Where state lives. */
+  readonly stateDir: string;
+  readonly verbose?: (() => boolean) | undefined;
+  readonly log?: ((record: SdkLogRecord) => void) | undefined;
+  readonly registerHttpRoute?:
+    | ((route: { path: string; handler: OpenClawPluginHttpRouteHandler; pluginId?: string | undefined; source?: string | undefined }) => () => void)
+    | undefined;
+  readonly devicePairing?: DevicePairingPort | undefined;
+  readonly recordInboundSession?: ((params: RecordInboundSessionParams) => Promise<void>) | undefined;
+}
+
+const bound: { host: SdkHost | undefined } = { host: undefined };
+
+/** Makes `host` the one that SDK functions find, until it is disposed of. */
+export function bindSdkHost(host: SdkHost): Disposable {
+  const before = bound.host;
+  bound.host = host;
+  return {
+    [Symbol.dispose]() {
+      if (bound.host === host) bound.host = before;
+    },
+  };
+}
+
+/** The host, or nothing where the SDK is used by itself. */
+export function sdkHost(): SdkHost | undefined {
+  return bound.host;
+}
+
+/** A part of the host that `what` cannot do without. */
+export function requireHost<K extends keyof SdkHost>(what: string, part: K): NonNullable<SdkHost[K]> {
+  const found = bound.host?.[part];
+  if (found === undefined) {
+    throw new AppError(
+      "UNAVAILABLE",
+      `${what} needs a running gateway that offers ${part}, and there is none here; call it from a service, a hook or a handler`,
+    );
+  }
+  return found;
+}
+
+/** A variable of the environment, trimmed; nothing where it is empty. */
+export function envValue(name: string): string | undefined {
+  return bound.host?.env[name]?.trim() || undefined;
+}

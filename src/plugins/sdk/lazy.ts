@@ -1,0 +1,27 @@
+/** Modules that are loaded when they are first needed. A load that failed is tried again. */
+
+export function createLazyRuntimeModule<T>(load: () => Promise<T>): () => Promise<T> {
+  let loading: Promise<T> | undefined;
+  return () =>
+    (loading ??= load().catch((error: unknown) => {
+      loading = undefined;
+      throw error;
+    }));
+}
+
+export function createLazyRuntimeNamedExport<T, K extends keyof T>(load: () => Promise<T>, name: K): () => Promise<T[K]> {
+  const module = createLazyRuntimeModule(load);
+  return async () => (await module())[name];
+}
+
+/** A function of a module that is loaded at its first call. */
+export function createLazyRuntimeMethod<T, Args extends unknown[], Result>(
+  load: () => Promise<T>,
+  pick: (module: T) => (...args: Args) => Result | Promise<Result>,
+): (...args: Args) => Promise<Result> {
+  const module = createLazyRuntimeModule(load);
+  return async (...args) => {
+    const method = pick(await module());
+    return method(...args);
+  };
+}

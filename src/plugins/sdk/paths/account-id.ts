@@ -1,0 +1,1 @@
+export { DEFAULT_ACCOUNT_ID, normalizeAccountId, normalizeOptionalAccountId } from "../account-ids.ts";

@@ -1,0 +1,1 @@
+export { recordInboundSession } from "../sessions.ts";

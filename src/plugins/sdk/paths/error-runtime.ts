@@ -1,0 +1,2 @@
+export { coerceErrorMessage, extractErrorCode, formatUncaughtError, readErrorName, toErrorObject } from "../errors.ts";
+export { formatErrorMessage } from "../text.ts";

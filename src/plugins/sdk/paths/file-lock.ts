@@ -1,0 +1,1 @@
+export { acquireFileLock, withFileLock, type FileLockHandle, type FileLockOptions } from "../files.ts";

@@ -1,0 +1,2 @@
+/** `openclaw/plugin-sdk`. */
+export * from "../index.ts";

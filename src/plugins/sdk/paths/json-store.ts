@@ -1,0 +1,1 @@
+export { readJsonFileWithFallback, writeJsonFileAtomically } from "../files.ts";

@@ -1,0 +1,1 @@
+export { createLazyRuntimeMethod, createLazyRuntimeModule, createLazyRuntimeNamedExport } from "../lazy.ts";

@@ -1,0 +1,12 @@
+export { buildAgentMediaPayload } from "../replies.ts";
+export {
+  detectMime,
+  extensionForMime,
+  extractOriginalFilename,
+  getFileExtension,
+  mediaKindFromMime as kindFromMime,
+  mediaKindFromMime,
+  normalizeMimeType,
+} from "../mime.ts";
+export { resolveChannelMediaMaxBytes } from "../media-limits.ts";
+export type { MediaKind } from "../types/index.ts";

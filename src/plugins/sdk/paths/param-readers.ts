@@ -1,0 +1,1 @@
+export { readNumberParam, readReactionParams, readStringArrayParam, readStringParam } from "../params.ts";

@@ -1,0 +1,1 @@
+export { createPluginRuntimeStore, type PluginRuntimeStore } from "../runtime-store.ts";

@@ -1,0 +1,2 @@
+export { detectBinary, formatCliCommand } from "../environment.ts";
+export { formatDocsLink } from "../text.ts";

@@ -1,0 +1,10 @@
+/** Onboarding of channels. */
+export { addWildcardAllowFrom, mergeAllowFromEntries } from "../allow-lists.ts";
+export { applyAccountNameToChannelSection, migrateBaseNameToDefaultAccount } from "../config-sections.ts";
+export { DEFAULT_ACCOUNT_ID, normalizeAccountId } from "../account-ids.ts";
+export { detectBinary, formatCliCommand } from "../environment.ts";
+export { formatDocsLink, normalizeE164 } from "../text.ts";
+export { hasConfiguredSecretInput, normalizeSecretInputString } from "../secrets.ts";
+export { promptAccountId, promptChannelAccessConfig } from "../prompts.ts";
+export { setSetupChannelEnabled, splitSetupEntries } from "../setup.ts";
+export type { ChannelOnboardingAdapter, ChannelOnboardingDmPolicy, ChannelSetupAdapter, ChannelSetupInput, WizardPrompter } from "../../../protocol/index.ts";

@@ -1,0 +1,1 @@
+export { buildRandomTempFilePath, withTempDownloadPath } from "../files.ts";

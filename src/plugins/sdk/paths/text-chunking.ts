@@ -1,0 +1,1 @@
+export { chunkTextForOutbound, stripMarkdown } from "../text.ts";

@@ -1,0 +1,1 @@
+export { type DeclaredTool, defineToolPlugin, type ToolPluginContext, type ToolPluginOptions, type ToolPluginTool } from "../tool-plugin.ts";

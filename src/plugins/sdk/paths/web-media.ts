@@ -1,0 +1,2 @@
+export { loadWebMedia } from "../web-media.ts";
+export type { WebMediaOptions, WebMediaResult } from "../types/index.ts";

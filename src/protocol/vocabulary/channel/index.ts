@@ -1,0 +1,9 @@
+export type * from "./account.ts";
+export type * from "./actions.ts";
+export type * from "./connection.ts";
+export type * from "./conversation.ts";
+export type * from "./directory.ts";
+export type * from "./meta.ts";
+export type * from "./onboarding.ts";
+export type * from "./outbound.ts";
+export type * from "./plugin.ts";

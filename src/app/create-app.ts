@@ -1,16 +1,21 @@
 import { systemClock } from "../base/clock.ts";
 import { createIds } from "../base/ids.ts";
+import type { Logger } from "../base/log/logger.ts";
 import { systemRandom } from "../base/random.ts";
 import { createRedactor } from "../base/redaction.ts";
-import type { Logger } from "../base/log/logger.ts";
-import { gatewayPort, openConfig, type Config, type ConfigEvent, type Env } from "../config/index.ts";
-import { answerEarly, openServer, settingsFrom, type HealthReport, type ServerSettings } from "../gateway/index.ts";
+import { gatewayPort, openConfig, type Config, type Env } from "../config/index.ts";
+import { answerEarly, openServer, settingsFrom, type HealthReport, type SentinelPayload, type ServerSettings } from "../gateway/index.ts";
 import { openStore, type Store, type StoreThread } from "../store/index.ts";
 import { reportHealth } from "./health.ts";
+import type { Lifetime } from "./lifetime.ts";
 import { openLogging, type LoggingOptions } from "./logging.ts";
 import { scheduleMaintenance } from "./maintenance.ts";
+import type { OpenGateway } from "./open-gateway.ts";
+import { createReload, type Reload } from "./reload.ts";
+import { closeForRestart } from "./restart/close.ts";
+import { restartNotes } from "./restart/notes.ts";
+import { createRestarts, requestBySignal } from "./restart/schedule.ts";
 import { checkStartGates, checkSupported } from "./start-gates.ts";
-import { acquireStateLock } from "./state-lock.ts";
 
 export interface AppOptions {
   readonly env: Env;
@@ -19,6 +24,8 @@ export interface AppOptions {
   readonly version: string;
   readonly pid: number;
   readonly console: LoggingOptions["console"];
+  /** Outlives the app when it is created again. */
+  readonly lifetime: Lifetime;
   /** The store's thread, when it was started ahead. */
   readonly storeThread?: StoreThread | undefined;
   readonly flags: {
@@ -30,16 +37,29 @@ export interface AppOptions {
 
 export interface App extends AsyncDisposable {
   readonly url: string;
+  readonly log: Logger;
   health(): HealthReport;
   /** Reads the configuration again now. */
   reload(): void;
+  /** Somebody outside asks for a restart with a signal; `commands.restart` may forbid it. */
+  restartBySignal(): void;
+  /** Resolves with the reason when the gateway shall restart: close it for that, and create it again. */
+  readonly restartDue: Promise<string>;
+  /** Finishes what was begun, within limits, tells the clients that it comes back, and takes everything down. */
+  closeForRestart(): Promise<void>;
+  /** Resolves when the log is written. */
+  flushLog(): Promise<void>;
   /** Resolves with the reason when the gateway can no longer be trusted and must end. */
   readonly failed: Promise<string>;
 }
 
+/** These look at the configuration, or listen to its changes, by themselves. */
+const FOLLOWERS = { auth: () => {}, hooks: () => {} };
+
 /** Builds every room and returns when it is ready. What was built is taken down again, last first, when something fails or at the end. */
 export async function createApp(options: AppOptions): Promise<App> {
   await using stack = new AsyncDisposableStack();
+  const { env, lifetime, pid, version } = options;
   const clock = systemClock;
   const ids = createIds(systemRandom);
   const redactor = createRedactor();
@@ -52,9 +72,8 @@ export async function createApp(options: AppOptions): Promise<App> {
   checkSupported(config.current);
 
   const stateDir = config.paths.state;
-  const runSecret = ids.hex(32);
-  redactor.register(runSecret);
-  const lock = stack.use(acquireStateLock({ configPath: config.paths.file, stateDir, runSecret }, options.env, { clock, pid: options.pid }));
+  redactor.register(lifetime.runSecret);
+  lifetime.lock({ configPath: config.paths.file, stateDir });
   const logging = openLogging({ settings: config.current.logging, stateDir, console: options.console, verbose: options.flags.verbose }, { clock, redactor });
   const { log } = logging;
   stack.defer(() => logging.file.flush());
@@ -62,14 +81,16 @@ export async function createApp(options: AppOptions): Promise<App> {
   if (snapshot.source === "last-good") log.room("config").error(`running on the last good configuration: ${snapshot.reason}`);
 
   let store: Store | undefined;
-  let broken = snapshot.source === "last-good" ? snapshot.reason : undefined;
-  const health = (): HealthReport => reportHealth({ ...options, startedAt, now: clock.now, config, brokenFile: () => broken, store });
+  let running: OpenGateway | undefined;
+  let reload: Reload | undefined;
+  const brokenFile = (): string | undefined => (reload ? reload.broken : snapshot.reason);
+  const health = (): HealthReport => reportHealth({ version, pid, startedAt, now: clock.now, config, brokenFile, store });
   // Side by side: the store opens in its own thread. Until all is done, health says "starting" and nothing is accepted.
   const [opened, listening] = await Promise.allSettled([
     openStore({ stateDir, clock, thread: options.storeThread, log: (message, details) => log.room("store").warn(message, details) }).then(
       (open) => (store = stack.use(open)),
     ),
-    openServer({ settings: serverSettings(config, options), log: log.room("gateway"), stateDir, env: options.env, early: answerEarly(health) }).then((open) =>
+    openServer({ settings: serverSettings(config, options), log: log.room("gateway"), stateDir, env, early: answerEarly(health) }).then((open) =>
       stack.use(open),
     ),
   ]);
@@ -79,56 +100,54 @@ export async function createApp(options: AppOptions): Promise<App> {
   const failure = Promise.withResolvers<string>();
   stack.use(opened.value.onFailure((found) => failure.resolve(found.message)));
   stack.use(scheduleMaintenance({ store: opened.value, clock, log: log.room("store"), config: () => config.current }));
-  const { env, version } = options;
+  const restarts = stack.use(createRestarts({ clock, log, pid, restartedAt: lifetime.restartedAt, runs: () => running?.runs() ?? 0 }));
+  const notes = restartNotes(stateDir);
+  const rooms = { config, store: opened.value, server: listening.value, health, clock, ids, random: systemRandom, log, env, version };
+  const leaveSentinel = (payload: SentinelPayload): Promise<string | null> => notes.leave(payload, rooms);
   const { openGateway } = await import("./open-gateway.ts");
-  const gateway = await openGateway(
-    { config, store: opened.value, server: listening.value, health, clock, ids, random: systemRandom, log, env, version, runSecret, logFile: logging.path },
-    stack,
-  );
-  lock.announce(gateway.port);
-  log.info(`ready on ${gateway.url}`, { version: options.version, state: stateDir, log: logging.path() });
+  const { runSecret } = lifetime;
+  const open = await openGateway({ ...rooms, runSecret, logFile: logging.path, requestRestart: restarts.request, leaveSentinel }, stack);
+  running = open;
+  const { gateway } = open;
+  await notes.take(rooms);
+  lifetime.announce(gateway.port);
+  log.info(`ready on ${gateway.url}`, { version, state: stateDir, log: logging.path() });
 
-  stack.use(config.onEvent((event) => (broken = takeEvent(event, log.room("config"), config))));
-  void settle(config, log.room("config"));
+  reload = stack.use(
+    createReload({
+      config,
+      log: log.room("config"),
+      restarts,
+      rooms: { ...FOLLOWERS, plugins: open.plugins.reload },
+      onChange: ({ logging: changed }) => logging.follow(changed),
+    }),
+  );
+  void reload.settle();
+  open.plugins.ready();
   // The first connection finds what it needs loaded.
   void gateway.warm();
   const kept = stack.move();
   return {
     url: gateway.url,
+    log,
     health,
     reload: () => void config.reload(),
+    restartBySignal: () => requestBySignal(restarts, config.current, log),
+    restartDue: restarts.due,
+    async closeForRestart() {
+      await closeForRestart(open, { clock, log });
+      await kept.disposeAsync();
+    },
+    flushLog: () => logging.file.flush(),
     failed: failure.promise,
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   };
 }
 
-/** Where to listen: the flag, the environment, the file, the default. */
-function serverSettings(config: Config, { env, flags }: AppOptions): ServerSettings {
+/** Where to listen: the flag, the environment, the file, the default. Where any port will do, a restarted gateway takes the one it had. */
+function serverSettings(config: Config, { env, flags, lifetime }: AppOptions): ServerSettings {
   const gateway = config.current.gateway ?? {};
   const { mode } = settingsFrom(config.current, env);
-  return { port: gatewayPort(env, { flag: flags.port, config: gateway.port }), bind: gateway.bind, tls: gateway.tls, authMode: mode };
-}
-
-/** After the start: what works is remembered, and the file is followed from now on. */
-async function settle(config: Config, log: Logger): Promise<void> {
-  await config.keepAsGood().catch((error: unknown) => log.warn("the configuration could not be kept as the last good one", { error }));
-  try {
-    await config.watch();
-  } catch (error) {
-    log.warn("the configuration file cannot be followed; changes need a restart", { error });
-  }
-}
-
-/** Says what a change of the file means. Gives the reason why the file is not used, if it is not. */
-function takeEvent(event: ConfigEvent, log: Logger, config: Config): string | undefined {
-  if (event.kind === "invalid") {
-    log.error(event.message);
-    return `${event.snapshot.path} is broken; the configuration before it stays in use:\n${event.message}`;
-  }
-  const { paths, actions, ignored } = event.plan;
-  if (ignored !== undefined) log.warn(ignored);
-  log.info(`configuration changed: ${paths.join(", ")}`, actions.length > 0 ? { actions } : {});
-  if (actions.some((action) => action.kind === "process")) log.warn("these changes take effect when the gateway is started again");
-  void config.keepAsGood().catch((error: unknown) => log.warn("the configuration could not be kept as the last good one", { error }));
-  return undefined;
+  const port = gatewayPort(env, { flag: flags.port, config: gateway.port });
+  return { port: port === 0 ? (lifetime.port ?? 0) : port, bind: gateway.bind, host: gateway.customBindHost, tls: gateway.tls, authMode: mode };
 }

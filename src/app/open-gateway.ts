@@ -9,15 +9,22 @@ import {
   createHandlers,
   devicesHandlers,
   ensureToken,
+  pluginsHandlers,
+  RESTARTING,
   sessionDefaults,
   settingsFrom,
   type Auth,
   type Gateway,
   type GatewayServer,
+  type Handlers,
   type HealthReport,
+  type RestartReport,
+  type RestartRequest,
+  type SentinelPayload,
 } from "../gateway/index.ts";
 import type { Store } from "../store/index.ts";
 import { createEchoResponder } from "./echo-responder.ts";
+import { createPlugins, type Plugins } from "./plugins/index.ts";
 
 const ANSWER_MS = 250;
 
@@ -35,6 +42,19 @@ export interface OpenGatewayDeps {
   readonly version: string;
   readonly runSecret: string;
   readonly logFile: () => string;
+  readonly requestRestart: (request: RestartRequest) => RestartReport;
+  readonly leaveSentinel: (payload: SentinelPayload) => Promise<string | null>;
+}
+
+export interface OpenGateway {
+  readonly gateway: Gateway;
+  readonly plugins: Plugins;
+  /** Runs that wait or run. */
+  runs(): number;
+  /** Takes nothing new, and tells the clients that it comes back. */
+  announceRestart(): void;
+  /** Closes the connections and the port. */
+  closeForRestart(): Promise<void>;
 }
 
 /** In token mode there is always a token: one that had to be made is kept in the configuration, so that clients can be given it. */
@@ -59,17 +79,21 @@ async function openAuth(deps: OpenGatewayDeps): Promise<Auth> {
   return auth;
 }
 
+/** The handlers, and those of plugins over them. */
+const withPlugins = (handlers: Handlers, deps: Parameters<typeof pluginsHandlers>[0]): Handlers => ({ ...handlers, ...pluginsHandlers(deps, handlers) });
+
 /** Puts the gateway's parts together: who may connect, who answers, and what is listened on. */
-export async function openGateway(deps: OpenGatewayDeps, stack: AsyncDisposableStack): Promise<Gateway> {
-  const { config, store, clock, ids, version } = deps;
+export async function openGateway(deps: OpenGatewayDeps, stack: AsyncDisposableStack): Promise<OpenGateway> {
+  const { config } = deps;
   const log = deps.log.room("gateway");
   const auth = await openAuth(deps);
   const defaultAgentId = (): string => config.current.agents?.list?.find((agent) => agent.default)?.id ?? config.current.agents?.list?.[0]?.id ?? "main";
-  const responder = stack.use(createEchoResponder({ store, clock, ids, log: deps.log.room("agent"), defaultAgentId }));
-  const restartNotBuilt = { ok: false, delayMs: 0, reason: "this version does not restart itself: stop it and start it again", coalesced: false };
+  const responder = stack.use(createEchoResponder({ ...deps, log: deps.log.room("agent"), defaultAgentId }));
+  const plugins = createPlugins(deps);
   const gateway = stack.use(
     createGateway({
       ...deps,
+      ...plugins.gateway,
       log,
       auth,
       responder,
@@ -77,12 +101,13 @@ export async function openGateway(deps: OpenGatewayDeps, stack: AsyncDisposableS
       sessionDefaults: () => sessionDefaults(config.current),
       paths: { config: config.paths.file, state: config.paths.state },
       handlers: (hub) => ({
-        ...createHandlers({ config, store, clock, ids, log, version, responder, logFile: deps.logFile, requestRestart: () => restartNotBuilt }, hub),
+        ...withPlugins(createHandlers({ ...deps, log, responder, extensions: plugins.extensions }, hub), { plugins: plugins.port, config }),
         ...devicesHandlers({ auth, broadcast: hub.broadcast }),
       }),
     }),
   );
+  await stack.use(plugins).open(gateway);
   const resumed = await responder.resume();
   if (resumed > 0) log.info(`${resumed} runs of the process before this one go on`);
-  return gateway;
+  return { gateway, plugins, runs: responder.running, announceRestart: () => gateway.drain(RESTARTING), closeForRestart: () => gateway.stop(RESTARTING) };
 }

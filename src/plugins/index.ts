@@ -1,5 +1,51 @@
 /**
- * Discovery, manifests, enable state, loader, registry, install; the public SDK.
- * The door of the room. Nothing is built here yet, so nothing is exported.
+ * What extends the gateway: discovery, manifests, enable state, loader, registries, host, install; the public SDK stands in `sdk/`.
+ * The door of the room. Importing it loads no plugin and reads no file; rooms above import it lazily, so that a gateway without plugins pays nothing.
  */
-export {};
+import type * as install from "./install/index.ts";
+
+export {
+  callMethod,
+  catchFaults,
+  createPluginHost,
+  hookSettings,
+  type ExtensionPatch,
+  type ExtensionRowValue,
+  type MethodAnswer,
+  type PluginHost,
+  type PluginHostDeps,
+  type PluginStatus,
+  type SessionExtensions,
+} from "./host/index.ts";
+export { bundledFolder, configSections, defaultWorkspace, isPluginId, readInventory, type Inventory, type InventoryOptions } from "./inventory/index.ts";
+export { createHostPackages, createModuleLoader, type ModuleLoader } from "./load/index.ts";
+export type { PluginDiagnostic, PluginEntry, PluginManifest, PluginOrigin } from "./record.ts";
+export {
+  createTools,
+  matchCommand,
+  needsGatewayToken,
+  runCommand,
+  type Owner,
+  type Registration,
+  type Registries,
+  type RouteRegistration,
+} from "./registry/index.ts";
+export { createPluginRuntime, createStateDatabases, type RuntimePorts } from "./runtime/index.ts";
+export { bindSdkHost } from "./sdk/host-binding.ts";
+export { recoverInstalls } from "./install/journal.ts";
+export type {
+  BuiltinScan,
+  Finding,
+  InstallDeps,
+  InstallRecord,
+  InstallRequest,
+  InstallResult,
+  UninstallRequest,
+  UninstallResult,
+  UpdateOutcome,
+  UpdateRequest,
+} from "./install/index.ts";
+/** Installing, updating and uninstalling: loaded by who needs it. */
+export async function loadInstall(): Promise<typeof install> {
+  return import("./install/index.ts");
+}

@@ -93,6 +93,8 @@ const MINIMAL: Partial<Record<MethodName, (client: DeviceClient) => unknown>> = 
   "sessions.reset": () => ({ key: "agent:main:all" }),
   "sessions.compact": () => ({ key: "agent:main:all" }),
   "sessions.delete": () => ({ key: "agent:main:all" }),
+  "plugins.reload": () => ({ id: "nobody" }),
+  "sessions.pluginPatch": () => ({ key: "agent:main:all", pluginId: "nobody", namespace: "n", value: 1 }),
 };
 /** Documented refusals of what the minimal parameters ask for. */
 const REFUSED: Partial<Record<MethodName, RegExp>> = {
@@ -105,6 +107,8 @@ const REFUSED: Partial<Record<MethodName, RegExp>> = {
   "node.pair.reject": /^unknown requestId$/,
   "node.rename": /^unknown nodeId$/,
   "node.describe": /^unknown nodeId$/,
+  "plugins.reload": /^there is no plugin "nobody"/,
+  "sessions.pluginPatch": /^(?:no plugin "nobody" keeps|there is no session)/,
   "config.set": /^config base hash required/,
   "config.apply": /^config base hash required/,
   "config.patch": /^config base hash required/,

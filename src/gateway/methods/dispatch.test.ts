@@ -47,6 +47,31 @@ test("only methods with a handler are advertised, and never those that are docum
   expect(dispatcher({ wake: handler, poll: handler, health: handler }).advertised).toEqual(["health", "wake"]);
 });
 
+test("methods of plugins come after ours, need their scope, and are advertised while they are there", async () => {
+  const names = ["p.read", "health"];
+  const extra = {
+    names: () => names,
+    find: (method: string) =>
+      names.includes(method) ? { access: "operator.read" as const, call: async (params: unknown) => ({ ok: true as const, payload: { params } }) } : undefined,
+  };
+  const { call, ...rest } = createDispatcher({
+    handlers: {},
+    extra,
+    store,
+    log: silentLogger,
+    validators: loadValidators,
+    stopping: new AbortController().signal,
+  });
+  expect(rest.advertised).toContain("p.read");
+  const as = (role: "operator" | "node", ...scopes: string[]): CallContext => ({ ...context, caller: { ...context.caller, role, scopes: new Set(scopes) } });
+  expect(await call("p.read", { a: 1 }, as("operator", "operator.write"))).toEqual({ ok: true, payload: { params: { a: 1 } } });
+  expect(await call("p.read", {}, as("operator", "operator.pairing"))).toMatchObject({ error: { message: "missing scope: operator.read" } });
+  expect(await call("p.read", {}, as("node", "operator.admin"))).toMatchObject({ error: { message: "unauthorized role: node" } });
+  expect(await call("health", {}, context)).toMatchObject({ ok: false, error: { code: "UNAVAILABLE" } });
+  names.length = 0;
+  expect(await call("p.read", {}, context)).toMatchObject({ error: { message: "unknown method: p.read" } });
+});
+
 test("the same key and content are done once and answered the same", async () => {
   const work = counting();
   const { call } = dispatcher({ wake: work.handler });

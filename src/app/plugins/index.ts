@@ -1,0 +1,112 @@
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Clock } from "../../base/clock.ts";
+import { AppError } from "../../base/errors.ts";
+import type { Ids } from "../../base/ids.ts";
+import type { Logger } from "../../base/log/logger.ts";
+import type { Config, Env, OpenClawConfig, ReloadAction } from "../../config/index.ts";
+import type { ExtraMethods, Gateway, GatewayDeps, PluginsPort } from "../../gateway/index.ts";
+import type { Store } from "../../store/index.ts";
+import type { RunningPlugins } from "./running.ts";
+
+export interface PluginsDeps {
+  readonly config: Config;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: Logger;
+  readonly env: Env;
+  readonly version: string;
+}
+
+/** The plugins of one gateway. Their code and the code that runs them are loaded only when one may be enabled. */
+export interface Plugins extends AsyncDisposable {
+  /** What the gateway asks; answers for no plugins until they run. */
+  readonly gateway: Required<Pick<GatewayDeps, "extraMethods">> & { readonly unrouted: NonNullable<GatewayDeps["unrouted"]> };
+  readonly port: PluginsPort;
+  /** What plugins show of sessions. */
+  readonly extensions: () => ((key: string, sessionId: string | undefined) => ReturnType<RunningPlugins["project"]>) | undefined;
+  /** Loads and registers what is enabled. Never rejects for a plugin's sake. */
+  open(gateway: Gateway): Promise<void>;
+  /** The gateway is ready: services are started, `gateway_start` is told. */
+  ready(): void;
+  /** One plugin's settings changed. */
+  reload(action: ReloadAction): Promise<void>;
+}
+
+const isFilled = (value: object | readonly unknown[] | undefined): boolean => value !== undefined && Object.keys(value).length > 0;
+
+function hasEntries(folder: string): boolean {
+  try {
+    return readdirSync(folder).length > 0;
+  } catch {
+    return false; // Not there: nothing is installed.
+  }
+}
+
+/**
+ * Whether any plugin can be enabled: something is installed, the configuration names one, or it has a section that a plugin which came with the gateway
+ * serves. Costs one look at a folder; the inventory decides.
+ */
+export function mayHavePlugins({ plugins, channels }: OpenClawConfig, stateDir: string): boolean {
+  if (plugins?.enabled === false) return false;
+  const named = isFilled(plugins?.load?.paths) || isFilled(plugins?.allow) || isFilled(plugins?.slots) || isFilled(plugins?.entries);
+  return named || isFilled(channels) || hasEntries(join(stateDir, "extensions"));
+}
+
+export function createPlugins(deps: PluginsDeps): Plugins {
+  const { config, store } = deps;
+  let running: RunningPlugins | undefined;
+  let opening: Promise<RunningPlugins> | undefined;
+  let gateway: Gateway | undefined;
+  let isReady = false;
+
+  /** The host, with nothing loaded into it yet when nothing was enabled at the start. */
+  function host(): Promise<RunningPlugins> {
+    opening ??= (async () => {
+      if (!gateway) throw new AppError("UNAVAILABLE", "the gateway is starting: try again in a moment");
+      const { openPlugins } = await import("./running.ts");
+      running = await openPlugins(deps, gateway);
+      if (isReady) running.ready();
+      return running;
+    })();
+    return opening;
+  }
+
+  const extraMethods: ExtraMethods = { names: () => running?.methods.names() ?? [], find: (method) => running?.methods.find(method) };
+  return {
+    gateway: {
+      extraMethods,
+      unrouted: {
+        needsToken: (path) => running?.needsToken(path) ?? false,
+        handle: async (request: IncomingMessage, response: ServerResponse, path: string) => (await running?.answer(request, response, path)) ?? false,
+      },
+    },
+    port: {
+      list: async () => (await host()).list(),
+      stats: async (id) => (await host()).stats(id),
+      reload: async (id) => (await host()).reload(id),
+      patchSession: async (patch) => {
+        if (!(await store.read("sessions.get", { key: patch.key }))) throw new AppError("NOT_FOUND", `there is no session ${patch.key}`);
+        return (await host()).patchSession(patch);
+      },
+      sessionEnded: (key, reason) => running?.sessionEnded(key, reason),
+    },
+    extensions: () => (running?.keepsSessions() ? running.project : undefined),
+    async open(opened) {
+      gateway = opened;
+      if (mayHavePlugins(config.current, config.paths.state)) await host();
+    },
+    ready() {
+      isReady = true;
+      running?.ready();
+    },
+    async reload(action) {
+      if (running && action.kind === "restart" && action.id !== undefined) await running.reload(action.id);
+    },
+    async [Symbol.asyncDispose]() {
+      await (await opening?.catch(() => undefined))?.[Symbol.asyncDispose]();
+    },
+  };
+}

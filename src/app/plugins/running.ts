@@ -1,0 +1,182 @@
+import { existsSync } from "node:fs";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { messageOf } from "../../base/errors.ts";
+import { sessionDefaults, type ExtraMethods, type Gateway, type PluginsPort } from "../../gateway/index.ts";
+import { createHooks, createInternalHooks, createToolPolicies, type Hooks } from "../../hooks/index.ts";
+import {
+  bindSdkHost,
+  bundledFolder,
+  catchFaults,
+  createHostPackages,
+  createModuleLoader,
+  createPluginHost,
+  defaultWorkspace,
+  hookSettings,
+  readInventory,
+  recoverInstalls,
+  type ExtensionRowValue,
+  type Inventory,
+  type PluginHost,
+} from "../../plugins/index.ts";
+import { canonicalSessionKey, METHODS } from "../../protocol/index.ts";
+import { askHandlers, needsToken, routeMounter, type PluginGateway } from "./http.ts";
+import type { PluginsDeps } from "./index.ts";
+import { pluginMethods } from "./methods.ts";
+import { createRuntimes } from "./runtime.ts";
+import { sdkPlace } from "./sdk-place.ts";
+
+/** Plugins that are loaded, as the rest of the gateway sees them. */
+export interface RunningPlugins extends AsyncDisposable, Omit<PluginsPort, "sessionEnded"> {
+  readonly host: PluginHost;
+  readonly hooks: Hooks;
+  readonly methods: ExtraMethods;
+  needsToken(path: string): boolean;
+  answer(request: IncomingMessage, response: ServerResponse, path: string): Promise<boolean>;
+  keepsSessions(): boolean;
+  readonly project: (key: string, sessionId: string | undefined) => Promise<readonly ExtensionRowValue[]>;
+  sessionEnded(key: string, reason: "reset" | "delete"): void;
+  ready(): void;
+}
+
+/** `gateway_stop` handlers may take this long together. */
+const GATEWAY_STOP_MS = 5000;
+
+/** Rows for the wire. */
+const copies = <T extends object>(rows: readonly T[]): { readonly [K in keyof T]: T[K] }[] => rows.map((row) => ({ ...row }));
+
+/** Looks at all plugins as they are now. */
+function inventoryOf({ config, env, clock, log }: PluginsDeps): () => Promise<Inventory> {
+  return async () => {
+    const { current, paths } = config;
+    for (const done of recoverInstalls({ stateDir: paths.state, config: () => config.current, now: clock.now() })) log.room("plugins").warn(done);
+    return readInventory({
+      config: current,
+      stateDir: paths.state,
+      workspaceDir: defaultWorkspace(current, { env, exists: existsSync, osHome: homedir(), cwd: process.cwd() }),
+      bundledDir: bundledFolder(env, fileURLToPath(import.meta.url)),
+      env: config.env(),
+      home: paths.home,
+      cwd: process.cwd(),
+      uid: process.getuid?.(),
+    });
+  };
+}
+
+const ownTool = (): undefined => undefined;
+const ownMethod = (method: string): string | undefined => (Object.hasOwn(METHODS, method) || method === "connect" ? "the gateway" : undefined);
+
+/** Everything that runs plugins, in one stack. */
+function build(deps: PluginsDeps, gateway: PluginGateway, stack: AsyncDisposableStack): { host: PluginHost; hooks: Hooks } {
+  const { config, store, clock, ids } = deps;
+  const log = deps.log.room("plugins");
+  const report = (pluginId: string, message: string, code = "handler-failed"): void => host.report({ level: "error", code, message, pluginId });
+  const settings = hookSettings({
+    config: () => config.current,
+    isBundled: (id) => host.isBundled(id),
+    onInvalid: (id, message) => report(id, message, "hook-settings"),
+  });
+  const hooks = stack.use(createHooks({ clock, log, settings }));
+  const { sdkDir, bundled } = sdkPlace(import.meta.url);
+  const loader = stack.use(
+    createModuleLoader({
+      sdkDir,
+      hostPackages: createHostPackages({ from: import.meta.url, bundled }),
+      clock,
+      cacheDir: join(config.paths.state, "cache", "plugins"),
+      firstToken: ids.hex(4),
+    }),
+  );
+  const canonicalKey = (written: string, agentId?: string): string | undefined => {
+    const { defaultAgentId, mainKey } = sessionDefaults(config.current);
+    const scope = config.current.session?.scope ?? "per-sender";
+    return canonicalSessionKey(written, { mainKey, scope, defaultAgentId: agentId ?? defaultAgentId });
+  };
+  const host: PluginHost = createPluginHost({
+    loader,
+    inventory: inventoryOf(deps),
+    ports: {
+      hooks,
+      internalHooks: createInternalHooks({ log, clock, enabled: () => config.current.hooks?.internal?.enabled === true }),
+      policies: stack.use(createToolPolicies({ clock, log, settings })),
+      mountRoute: routeMounter(gateway, report),
+      coreMethod: ownMethod,
+      coreTool: ownTool,
+    },
+    store,
+    config: () => config.current,
+    clock,
+    ids,
+    log,
+    stateDir: config.paths.state,
+    homeDir: homedir(),
+    runtimeFor: stack.use(createRuntimes({ ...deps, log, canonicalKey, defaultAgentId: () => sessionDefaults(config.current).defaultAgentId })).runtimeFor,
+    canonicalKey,
+  });
+  stack.use(
+    bindSdkHost({
+      env: config.env(),
+      stateDir: config.paths.state,
+      log: ({ level, subsystem, message, meta }) => log[level](`${subsystem}: ${message}`, meta),
+      registerHttpRoute: host.registerRoute,
+    }),
+  );
+  stack.use(catchFaults(host));
+  stack.use(host);
+  return { host, hooks };
+}
+
+/** Loads and registers what is enabled. */
+export async function openPlugins(deps: PluginsDeps, gateway: PluginGateway): Promise<RunningPlugins> {
+  await using stack = new AsyncDisposableStack();
+  const { host, hooks } = build(deps, gateway, stack);
+  const { config, clock } = deps;
+  const log = deps.log.room("plugins");
+  await host.start();
+  const loaded = host.list().filter((plugin) => plugin.status === "loaded");
+  const failed = host.list().filter((plugin) => plugin.status === "error");
+  if (loaded.length + failed.length > 0) log.info(`${loaded.length} plugins loaded${failed.length > 0 ? `, ${failed.length} failed` : ""}`);
+  const context = (): { port: number; config: unknown } => ({ port: gateway.port, config: structuredClone(config.current) });
+  const report = (pluginId: string, message: string): void => host.report({ level: "error", code: "handler-failed", message, pluginId });
+  let stopReason: string | undefined = "gateway stopping";
+  const kept = stack.move();
+
+  return {
+    host,
+    hooks,
+    methods: pluginMethods(host, { clock, hub: gateway.hub }),
+    needsToken,
+    answer: (request, response, path) => askHandlers(host.registries.httpHandlers, { request, response, path }, report),
+    keepsSessions: () => host.sessions.any,
+    project: host.sessions.project,
+    patchSession: host.sessions.patch,
+    sessionEnded: (key, reason) => void host.sessions.ended(key, reason),
+    async list() {
+      return { plugins: copies(host.list()), diagnostics: copies(host.diagnostics()) };
+    },
+    async stats(id) {
+      const wanted = <T extends { readonly pluginId: string }>(rows: readonly T[]): readonly T[] =>
+        rows.filter((row) => id === undefined || row.pluginId === id);
+      const plugins = host.list().filter((plugin) => plugin.generation > 0 && (id === undefined || plugin.id === id));
+      return { ts: clock.now(), hooks: copies(wanted(hooks.stats())), breakers: copies(wanted(hooks.breakers())), plugins: copies(plugins) };
+    },
+    async reload(id) {
+      const plugin = await host.reload(id);
+      log.info(`${id} was reloaded`, { generation: plugin.generation });
+      return { plugin: { ...plugin }, diagnostics: copies(host.diagnostics().filter((found) => found.pluginId === id)) };
+    },
+    ready() {
+      host.startServices().catch((error: unknown) => log.error(`the services could not be started: ${messageOf(error)}`));
+      void hooks.run("gateway_start", { port: gateway.port }, context());
+    },
+    async [Symbol.asyncDispose]() {
+      if (stopReason === undefined) return;
+      const reason = stopReason;
+      stopReason = undefined;
+      if (hooks.has("gateway_stop")) await hooks.runBounded("gateway_stop", [{ event: { reason }, ctx: context() }], GATEWAY_STOP_MS);
+      await kept.disposeAsync();
+    },
+  };
+}

@@ -1,0 +1,67 @@
+import type { Clock } from "../../base/clock.ts";
+import type { Ids } from "../../base/ids.ts";
+import type { Logger } from "../../base/log/logger.ts";
+import { createChannelActivity } from "../../channels/index.ts";
+import type { Config } from "../../config/index.ts";
+import { queueSystemEvent } from "../../gateway/index.ts";
+import { createPluginRuntime, createStateDatabases, type PluginEntry, type RuntimePorts } from "../../plugins/index.ts";
+import { agentOfKey } from "../../protocol/index.ts";
+import type { Store } from "../../store/index.ts";
+
+export interface RuntimeDeps {
+  readonly config: Config;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: Logger;
+  readonly version: string;
+  readonly canonicalKey: RuntimePorts["canonicalKey"];
+  readonly defaultAgentId: () => string;
+}
+
+/** Makes the `api.runtime` of every plugin. */
+export interface Runtimes extends Disposable {
+  readonly runtimeFor: (plugin: PluginEntry) => unknown;
+}
+
+/** Texts that may wait for one session. */
+const MAX_WAITING = 20;
+
+/** Queues texts one after the other: one like the last that waits is dropped, and nothing is added to a full queue. */
+function systemEvents({ store, clock, canonicalKey, log, ...deps }: RuntimeDeps): RuntimePorts["queueSystemEvent"] {
+  let last: Promise<unknown> = Promise.resolve();
+  async function queue({ text, sessionKey }: { readonly text: string; readonly sessionKey: string }): Promise<void> {
+    const key = canonicalKey(sessionKey) ?? sessionKey;
+    const waiting = await store.read("injections.waiting", { sessionKey: key, now: clock.now() });
+    const events = waiting.filter((row) => row.placement === "system-event");
+    if (text.trim() === "" || events.at(-1)?.text === text) return;
+    if (events.length >= MAX_WAITING) return log.warn(`${MAX_WAITING} system events wait for a session already; one more was dropped`, { sessionKey: key });
+    await queueSystemEvent({ ...deps, store }, { text, sessionKey: key });
+  }
+  return (event) => {
+    const run = last.then(() => queue(event));
+    last = run.catch(() => {});
+    return run;
+  };
+}
+
+export function createRuntimes(deps: RuntimeDeps): Runtimes {
+  const { config, store, clock, ids, log, version, canonicalKey, defaultAgentId } = deps;
+  const databases = createStateDatabases(config.paths.state);
+  const level = (): string => config.current.logging?.level ?? "info";
+  const ports: RuntimePorts = {
+    version,
+    config,
+    store,
+    clock,
+    ids,
+    log,
+    verbose: () => level() === "debug" || level() === "trace",
+    queueSystemEvent: systemEvents(deps),
+    canonicalKey,
+    agentOf: (key) => agentOfKey(key, { defaultAgentId: defaultAgentId() }),
+    activity: createChannelActivity(clock),
+    databases,
+  };
+  return { runtimeFor: (plugin) => createPluginRuntime(ports, plugin), [Symbol.dispose]: () => databases[Symbol.dispose]() };
+}

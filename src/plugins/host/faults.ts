@@ -1,0 +1,42 @@
+import { messageOf } from "../../base/errors.ts";
+import type { PluginDiagnostic } from "../record.ts";
+
+export interface FaultsDeps {
+  /** Whose code threw it, by its stack or because it runs now. */
+  readonly ownerOf: (error: unknown) => string | undefined;
+  readonly report: (found: PluginDiagnostic) => void;
+}
+
+/** The first place outside Node in a stack. */
+function placeIn(error: unknown): { readonly source?: string; readonly line?: number } {
+  const found = error instanceof Error ? /\(?((?:file:\/\/)?\/[^\s()]+?):(\d+):\d+\)?/.exec(error.stack ?? "") : null;
+  if (!found) return {};
+  const path = found[1]!.replace(/^file:\/\//, "").replace(/\?.*$/, "");
+  return { source: decodeURI(path), line: Number(found[2]) };
+}
+
+/**
+ * Errors that nobody caught. One that came from a plugin is a diagnostic, and the gateway goes on; any other ends the process as it would without
+ * this: it is thrown again where nobody listens.
+ */
+export function catchFaults({ ownerOf, report }: FaultsDeps): Disposable {
+  const take =
+    (code: string, what: string) =>
+    (error: unknown): void => {
+      const pluginId = ownerOf(error);
+      if (pluginId !== undefined) return report({ level: "error", code, message: `${what}: ${messageOf(error)}`, pluginId, ...placeIn(error) });
+      stop();
+      setImmediate(() => {
+        throw error;
+      });
+    };
+  const onException = take("uncaught-exception", "an exception that nothing caught");
+  const onRejection = take("unhandled-rejection", "a rejected promise that nothing handled");
+  const stop = (): void => {
+    process.off("uncaughtException", onException);
+    process.off("unhandledRejection", onRejection);
+  };
+  process.on("uncaughtException", onException);
+  process.on("unhandledRejection", onRejection);
+  return { [Symbol.dispose]: stop };
+}

@@ -1,0 +1,8 @@
+/** Loads, runs and ends plugins. The door of this folder. */
+export type { PluginHostDeps } from "./deps.ts";
+export { catchFaults } from "./faults.ts";
+export { hookSettings } from "./hook-settings.ts";
+export { createPluginHost, type PluginHost } from "./host.ts";
+export { callMethod, type MethodAnswer } from "./method-call.ts";
+export type { ExtensionPatch, ExtensionRowValue, SessionExtensions } from "./sessions.ts";
+export type { PluginStatus } from "./status.ts";

@@ -1,0 +1,149 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import { realpathSync } from "node:fs";
+import type { Server } from "node:net";
+import { sep } from "node:path";
+import { pathToFileURL } from "node:url";
+import type { Owner } from "../registry/index.ts";
+import { watchResources, type Started } from "./resources.ts";
+
+type Callable = (...args: never[]) => unknown;
+
+/** Where code of one generation of a plugin runs: what it does is counted, and what it starts can be ended. */
+export interface Scope {
+  readonly owner: Owner;
+  /** The function, to be called from anywhere, running as this plugin. */
+  bind<F extends Callable>(fn: F): F;
+  /** Calls that have not settled. */
+  readonly running: number;
+  /** Timers and servers it started that are still there. */
+  readonly started: { readonly timers: number; readonly servers: number };
+  /** Resolves when no call is running. */
+  idle(): Promise<void>;
+  /** Clears its timers and closes its servers; from now on it can start none. */
+  end(): void;
+}
+
+/** All scopes of a host. Disposing puts the platform's functions back. */
+export interface Scopes extends Disposable {
+  /** `rootDir`: the folder with the plugin's code; what other code starts on its behalf is not touched. */
+  create(owner: Owner, rootDir: string): Scope;
+  /** The plugin whose code runs now, also in `uncaughtException` and `unhandledRejection` listeners. */
+  current(): Owner | undefined;
+}
+
+const isThenable = (value: unknown): value is PromiseLike<unknown> =>
+  typeof value === "object" && value !== null && typeof (value as { then?: unknown }).then === "function";
+
+/** Ended timers are forgotten when this many are kept, then at each doubling. */
+const SWEEP_AT = 64;
+
+interface Inside {
+  readonly owner: Owner;
+  readonly places: readonly string[];
+  take(started: Started): void;
+}
+
+export function createScopes(): Scopes {
+  const inside = new AsyncLocalStorage<Inside>();
+  const watching = watchResources({ current: () => inside.getStore() });
+
+  function create(owner: Owner, rootDir: string): Scope {
+    const timers = new Set<Started & { kind: "timer" }>();
+    const servers = new Set<Server>();
+    let sweepAt = SWEEP_AT;
+    let running = 0;
+    let ended = false;
+    let waiting: (() => void)[] = [];
+
+    function forgetEnded(): void {
+      for (const timer of timers) if (timer.isOver()) timers.delete(timer);
+    }
+
+    function take(started: Started): void {
+      if (ended) return started.end();
+      if (started.kind === "server") {
+        servers.add(started.server);
+        started.server.once("close", () => servers.delete(started.server));
+        return;
+      }
+      timers.add(started);
+      if (timers.size < sweepAt) return;
+      forgetEnded();
+      sweepAt = Math.max(SWEEP_AT, timers.size * 2);
+    }
+
+    const callEnded = (): void => {
+      running -= 1;
+      if (running > 0) return;
+      for (const resolve of waiting.splice(0)) resolve();
+    };
+    // A snapshot changes the frame without copying it: a third of the price of `run`, which matters for hooks.
+    const enter = inside.run({ owner, places: placesOf(rootDir), take }, () => AsyncLocalStorage.snapshot());
+
+    function bind<F extends Callable>(fn: F): F {
+      const bound = function (this: unknown, ...args: never[]): unknown {
+        running += 1;
+        let result: unknown;
+        try {
+          result = enter(() => fn.apply(this, args));
+        } catch (error) {
+          callEnded();
+          throw error;
+        }
+        if (isThenable(result)) result.then(callEnded, callEnded);
+        else callEnded();
+        return result;
+      };
+      return bound as unknown as F;
+    }
+
+    return {
+      owner,
+      bind,
+      get running() {
+        return running;
+      },
+      get started() {
+        forgetEnded();
+        return { timers: timers.size, servers: servers.size };
+      },
+      idle: () => (running === 0 ? Promise.resolve() : new Promise((resolve) => waiting.push(resolve))),
+      end() {
+        ended = true;
+        for (const timer of timers) timer.end();
+        timers.clear();
+        for (const server of servers) closeServer(server);
+        servers.clear();
+        waiting.splice(0).forEach((resolve) => resolve());
+        waiting = [];
+      },
+    };
+  }
+
+  return {
+    create,
+    current: () => inside.getStore()?.owner,
+    [Symbol.dispose]: () => watching[Symbol.dispose](),
+  };
+}
+
+/** A folder as stacks name it: with links followed, and as a URL. */
+function placesOf(rootDir: string): readonly string[] {
+  let real = rootDir;
+  try {
+    real = realpathSync(rootDir);
+  } catch {
+    // A plugin made in memory, in tests.
+  }
+  return [...new Set([rootDir, real].flatMap((folder) => [folder + sep, `${pathToFileURL(folder).href}/`]))];
+}
+
+/** Listening ends at once, and so do connections as far as the server knows them. */
+function closeServer(server: Server): void {
+  try {
+    server.close();
+    (server as { closeAllConnections?: () => void }).closeAllConnections?.();
+  } catch {
+    // It never listened, or is closed already.
+  }
+}

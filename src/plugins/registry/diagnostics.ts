@@ -1,0 +1,43 @@
+import type { Logger } from "../../base/log/logger.ts";
+import type { PluginDiagnostic } from "../record.ts";
+
+/** What went wrong with plugins since the start, bounded. */
+export interface Diagnostics {
+  /** Keeps and logs it. A repeated one is counted, not kept again. */
+  add(found: PluginDiagnostic): void;
+  /** Oldest first. */
+  list(): readonly PluginDiagnostic[];
+  /** Forgets those of a plugin that is loaded anew. */
+  clear(pluginId: string): void;
+}
+
+/** More of one plugin are counted and not kept. */
+const PER_PLUGIN = 100;
+
+export function createDiagnostics(log: Logger): Diagnostics {
+  const kept = new Map<string, PluginDiagnostic>();
+  const counts = new Map<string, number>();
+
+  return {
+    add(found) {
+      const key = JSON.stringify([found.pluginId, found.code, found.message, found.source, found.line]);
+      if (kept.has(key)) return;
+      const owner = found.pluginId ?? "";
+      const count = (counts.get(owner) ?? 0) + 1;
+      counts.set(owner, count);
+      if (count > PER_PLUGIN + 1) return;
+      const entry: PluginDiagnostic =
+        count <= PER_PLUGIN
+          ? found
+          : { ...found, level: "warn", message: `more than ${PER_PLUGIN} diagnostics: the rest is left out`, code: "diagnostics-limit" };
+      kept.set(key, entry);
+      const at = entry.source === undefined ? "" : ` (${entry.source}${entry.line === undefined ? "" : `:${entry.line}`})`;
+      log[entry.level](`${entry.pluginId === undefined ? "" : `${entry.pluginId}: `}${entry.message}${at}`);
+    },
+    list: () => [...kept.values()],
+    clear(pluginId) {
+      counts.delete(pluginId);
+      for (const [key, found] of kept) if (found.pluginId === pluginId) kept.delete(key);
+    },
+  };
+}

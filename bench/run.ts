@@ -11,6 +11,7 @@ import { app } from "./measures/app.ts";
 import { cli } from "./measures/cli.ts";
 import { gateway } from "./measures/gateway.ts";
 import { hooks } from "./measures/hooks.ts";
+import { models } from "./measures/models.ts";
 import { plugins } from "./measures/plugins.ts";
 import { pluginStart } from "./measures/plugin-start.ts";
 import { store } from "./measures/store.ts";
@@ -24,7 +25,7 @@ const say = (text: string): void => void process.stderr.write(`${text}\n`);
 
 const rows: Row[] = [];
 try {
-  for (const measure of [cli, plugins, pluginStart, hooks, store, bigState, app, gateway]) {
+  for (const measure of [cli, plugins, pluginStart, hooks, models, store, bigState, app, gateway]) {
     if (values.only && !measure.name.includes(values.only)) continue;
     say(`measuring: ${measure.name} …`);
     rows.push(...(await measure.run({ root, folder, node: process.execPath, quick: values.quick === true, say })));

@@ -1,0 +1,121 @@
+/**
+ * A model provider for measurements, in a process of its own: OpenAI chat completions over HTTP, streamed or not.
+ * `node bench/drivers/mock-model.ts [--port N] [--chunks N] [--gap MS] [--first MS]` prints its address.
+ * The last message of the user may say otherwise: `@chunks=400 @gap=5 @first=50 @hold=3 @tool=read @args={"path":"x"}` (`@args` takes the rest of the line).
+ * `GET /stats` gives what was asked for.
+ */
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { setTimeout as pause } from "node:timers/promises";
+import { parseArgs } from "node:util";
+
+const { values } = parseArgs({
+  options: {
+    port: { type: "string", default: "0" },
+    chunks: { type: "string", default: "4" },
+    gap: { type: "string", default: "0" },
+    first: { type: "string", default: "0" },
+  },
+});
+
+interface Plan {
+  readonly chunks: number;
+  readonly gap: number;
+  readonly first: number;
+  /** Pieces after which nothing more comes and the line stays open. */
+  readonly hold: number;
+  readonly tool?: string;
+  readonly args: string;
+}
+
+interface Message {
+  readonly role: string;
+  readonly content: unknown;
+  readonly tool_calls?: readonly unknown[];
+}
+
+const stats = { requests: 0, streamed: 0, toolCalls: 0, toolResults: 0, aborted: 0, bytesIn: 0 };
+
+function textOf(content: unknown): string {
+  if (typeof content === "string") return content;
+  return Array.isArray(content) ? content.map((part: { text?: string }) => part.text ?? "").join("\n") : "";
+}
+
+/** What belongs to this turn: everything after the last answer that called no tool. */
+function turnOf(messages: readonly Message[]): readonly Message[] {
+  return messages.slice(messages.findLastIndex((message) => message.role === "assistant" && !message.tool_calls?.length) + 1);
+}
+
+function planOf(turn: readonly Message[]): Plan {
+  const text = turn
+    .filter((message) => message.role === "user")
+    .map((message) => textOf(message.content))
+    .join("\n");
+  const number = (name: string, otherwise: number): number => Number(new RegExp(`@${name}=(\\d+)`).exec(text)?.[1] ?? otherwise);
+  const tool = /@tool=([\w.-]+)/.exec(text)?.[1];
+  return {
+    chunks: number("chunks", Number(values.chunks)),
+    gap: number("gap", Number(values.gap)),
+    first: number("first", Number(values.first)),
+    hold: number("hold", -1),
+    args: /@args=(.+)/.exec(text)?.[1]?.trim() ?? "{}",
+    // Once the result is there the answer is text.
+    ...(tool !== undefined && !turn.some((message) => message.role === "tool") ? { tool } : {}),
+  };
+}
+
+async function read(request: IncomingMessage): Promise<string> {
+  const parts: Buffer[] = [];
+  for await (const part of request) parts.push(part as Buffer);
+  return Buffer.concat(parts).toString("utf8");
+}
+
+const wordsOf = (plan: Plan): readonly string[] => Array.from({ length: plan.chunks }, (_, at) => (at === 0 ? "ok" : ` w${at}`));
+const USAGE = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 };
+
+async function stream(plan: Plan, response: ServerResponse): Promise<void> {
+  stats.streamed += 1;
+  response.once("close", () => (stats.aborted += response.writableFinished ? 0 : 1));
+  if (plan.first > 0) await pause(plan.first);
+  response.writeHead(200, { "content-type": "text/event-stream" });
+  const send = (delta: object, finish: string | null = null): boolean =>
+    response.write(
+      `data: ${JSON.stringify({ id: "mock", object: "chat.completion.chunk", model: "mock", choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`,
+    );
+  if (plan.tool !== undefined) {
+    stats.toolCalls += 1;
+    send({ tool_calls: [{ index: 0, id: `call_${stats.toolCalls}`, type: "function", function: { name: plan.tool, arguments: plan.args } }] });
+  } else {
+    for (const [at, word] of wordsOf(plan).entries()) {
+      if (at === plan.hold) return;
+      if (at > 0 && plan.gap > 0) await pause(plan.gap);
+      if (response.destroyed) return;
+      send({ content: word });
+    }
+  }
+  send({}, plan.tool === undefined ? "stop" : "tool_calls");
+  response.write(`data: ${JSON.stringify({ choices: [], usage: USAGE })}\n\n`);
+  response.end("data: [DONE]\n\n");
+}
+
+function json(response: ServerResponse, value: unknown): void {
+  response.writeHead(200, { "content-type": "application/json" });
+  response.end(JSON.stringify(value));
+}
+
+async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  if (request.url?.endsWith("/stats")) return json(response, stats);
+  if (request.url?.endsWith("/models")) return json(response, { object: "list", data: [{ id: "mock", object: "model" }] });
+  const body = await read(request);
+  stats.requests += 1;
+  stats.bytesIn += body.length;
+  const asked = JSON.parse(body) as { readonly messages: readonly Message[]; readonly stream?: boolean };
+  const turn = turnOf(asked.messages);
+  stats.toolResults += turn.filter((message) => message.role === "tool").length;
+  const plan = planOf(turn);
+  if (asked.stream) return stream(plan, response);
+  json(response, { id: "mock", choices: [{ index: 0, message: { role: "assistant", content: wordsOf(plan).join("") }, finish_reason: "stop" }], usage: USAGE });
+}
+
+const server = createServer((request, response) => void answer(request, response).catch(() => response.destroy()));
+server.listen(Number(values.port), "127.0.0.1", () => console.log(`http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`));

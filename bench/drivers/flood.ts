@@ -1,6 +1,6 @@
 /**
  * Strangers who never get in: half of them send a request's head byte by byte, half send garbage of four kinds. Loopback only, bounded in number,
- * pace and time. `node bench/drivers/flood.ts --port N [--sockets 1000] [--per-second 200] [--seconds 5]`
+ * pace and time. `node bench/drivers/flood.ts --port N [--sockets 1000] [--per-second 120] [--seconds 5]`
  *
  * All come at once. Who is turned away comes back, at `--per-second` altogether: without a pace the strangers are as many as this process can
  * make, and what is measured is how it shares the cores with the server.
@@ -37,7 +37,7 @@ function throwGarbage(socket: Socket, port: number, kind: number): void {
 }
 
 async function main(): Promise<void> {
-  const defaults = { port: 0, sockets: 1000, perSecond: 200, seconds: 5 };
+  const defaults = { port: 0, sockets: 1000, perSecond: 120, seconds: 5 };
   const { port, sockets, perSecond, seconds } = parseOptions(defaults, process.argv.slice(2), process.env);
   const started = performance.now();
   const live = new Set<Socket>();

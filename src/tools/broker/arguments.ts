@@ -1,0 +1,48 @@
+import { validate, type JsonSchema } from "../../config/index.ts";
+
+type Params = Readonly<Record<string, unknown>>;
+
+/** Arguments that fit, or the text the model is told. */
+export type CheckedArguments = { readonly ok: true; readonly params: Params } | { readonly ok: false; readonly text: string };
+
+/** Models write numbers and flags as texts, and one thing where several are wanted: what can be read without doubt is taken as meant. */
+export function checkArguments(tool: string, schema: Params, given: Params): CheckedArguments {
+  const params = coerce(schema, given) as Params;
+  const issues = validate(schema as JsonSchema, params).filter((issue) => issue.severity === "error");
+  if (issues.length === 0) return { ok: true, params };
+  const lines = issues.map(({ path, message }) => `  - ${path.length === 0 ? "root" : path.join(".")}: ${message}`);
+  return { ok: false, text: `Validation failed for tool "${tool}":\n${lines.join("\n")}\n\nReceived arguments:\n${JSON.stringify(given, null, 2)}` };
+}
+
+const MAX_DEPTH = 32;
+
+function coerce(schema: JsonSchema | boolean | undefined, value: unknown, depth = 0): unknown {
+  if (typeof schema !== "object" || depth > MAX_DEPTH) return value;
+  const types = typeof schema.type === "string" ? [schema.type] : (schema.type ?? []);
+  if (isRecord(value) && schema.properties) {
+    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, coerce(own(schema.properties, key), inner, depth + 1)]));
+  }
+  if (Array.isArray(value)) return Array.isArray(schema.items) ? value : value.map((item) => coerce(schema.items as JsonSchema, item, depth + 1));
+  if (types.length !== 1) return value;
+  switch (types[0]) {
+    case "number":
+    case "integer":
+      return typeof value === "string" && value.trim() !== "" && Number.isFinite(Number(value)) ? Number(value) : value;
+    case "boolean":
+      return value === "true" ? true : value === "false" ? false : value;
+    case "string":
+      return typeof value === "number" || typeof value === "boolean" ? String(value) : value;
+    case "array":
+      return typeof value === "string" ? [value] : value;
+    default:
+      return value;
+  }
+}
+
+function own<T>(record: Readonly<Record<string, T>> | undefined, key: string): T | undefined {
+  return record && Object.hasOwn(record, key) ? record[key] : undefined;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,162 @@
+import { expect, test } from "vitest";
+import { manualClock } from "../../base/clock.ts";
+import { silentLogger } from "../../base/log/logger.ts";
+import { createHooks, type Hooks } from "../../hooks/index.ts";
+import { textOutcome, type Tool, type ToolContext } from "../tool.ts";
+import type { ApprovalDecision, ApprovalQuestion } from "./approval.ts";
+import { createBroker, type BrokerCall, type Toolbox } from "./broker.ts";
+
+const CONTEXT: ToolContext = { agentId: "main", sessionKey: "agent:main:main", sessionId: "s", runId: "r", workspaceDir: "/nowhere", owner: false };
+const tool = (rest: Partial<Tool> = {}): Tool => ({
+  name: "greet",
+  description: "Greets somebody",
+  parameters: {
+    type: "object",
+    properties: { who: { type: "string" }, times: { type: "integer", minimum: 1 } },
+    required: ["who"],
+    additionalProperties: false,
+  },
+  source: { kind: "core" },
+  run: ({ params }) => Promise.resolve(textOutcome(`hello ${String(params["who"])}`, { params })),
+  ...rest,
+});
+
+interface House {
+  readonly box: Toolbox;
+  readonly hooks: Hooks;
+  readonly clock: ReturnType<typeof manualClock>;
+  readonly questions: ApprovalQuestion[];
+}
+
+async function house(tools: readonly Tool[] = [tool()], answer: ApprovalDecision = "allow-once", context: Partial<ToolContext> = {}): Promise<House> {
+  const clock = manualClock();
+  const hooks = createHooks({ clock, log: silentLogger });
+  const questions: ApprovalQuestion[] = [];
+  const broker = createBroker({
+    clock,
+    log: silentLogger,
+    config: () => ({}),
+    tools: () => tools,
+    facts: () => ({ sandboxed: false }),
+    hooks,
+    askApproval(question) {
+      questions.push(question);
+      return Promise.resolve(answer);
+    },
+  });
+  return { box: await broker.open({ ...CONTEXT, ...context }), hooks, clock, questions };
+}
+
+const call = (args: Record<string, unknown>, rest: Partial<BrokerCall> = {}): BrokerCall => ({
+  id: "c1",
+  name: "greet",
+  arguments: args,
+  signal: new AbortController().signal,
+  ...rest,
+});
+const text = (outcome: { content: readonly { type: string; text?: string }[] }): string => outcome.content.map((part) => part.text ?? part.type).join();
+
+test("a call runs and its result comes back", async () => {
+  const { box } = await house();
+  expect(await box.run(call({ who: "you" }))).toEqual({ content: [{ type: "text", text: "hello you" }], details: { params: { who: "you" } }, isError: false });
+});
+
+test("arguments that do not fit are told with what came; what can be read without doubt is taken", async () => {
+  const { box } = await house();
+  const refused = await box.run(call({ times: 0 }));
+  expect(refused.isError).toBe(true);
+  expect(text(refused)).toMatch(/^Validation failed for tool "greet":\n {2}- /);
+  expect(text(refused)).toContain('Received arguments:\n{\n  "times": 0\n}');
+  expect((await box.run(call({ who: 7, times: "3" }))).details).toEqual({ params: { who: "7", times: 3 } });
+});
+
+test("a tool that is not there, or only for the owner, says so", async () => {
+  const { box } = await house([tool({ ownerOnly: true })]);
+  expect(text(await box.run(call({ who: "you" })))).toBe("Tool greet not found");
+  expect(box.schemas).toEqual([]);
+  expect(text(await (await house([])).box.run(call({}, { name: "fly" })))).toBe("Tool fly not found");
+});
+
+test("a tool that throws, returns nonsense or a cycle still gives a result", async () => {
+  const cyclic: Record<string, unknown> = {};
+  cyclic["self"] = cyclic;
+  const failing = await house([tool({ run: () => Promise.reject(new Error("out of paper")) })]);
+  expect(await failing.box.run(call({ who: "x" }))).toMatchObject({ isError: true, details: { status: "error", tool: "greet", error: "out of paper" } });
+  const odd = await house([tool({ run: () => Promise.resolve(undefined as never) })]);
+  expect(text(await odd.box.run(call({ who: "x" })))).toBe("(greet returned nothing)");
+  const looped = await house([tool({ run: () => Promise.resolve({ ...textOutcome("ok"), details: cyclic }) })]);
+  expect((await looped.box.run(call({ who: "x" }))).details).toMatchObject({ persistedDetailsTruncated: true });
+});
+
+test("a flood is cut, and that is said", async () => {
+  const { box } = await house([tool({ run: () => Promise.resolve(textOutcome("x".repeat(1_000_000))) })]);
+  const said = text(await box.run(call({ who: "x" })));
+  expect(said.length).toBeLessThan(401_000);
+  expect(said).toContain("[600000 more characters were cut off]");
+});
+
+test("a tool that hangs ends at its time, or when the run is stopped", async () => {
+  const hanging = tool({ timeoutMs: 1_000, run: () => new Promise(() => undefined) });
+  const { box, clock } = await house([hanging]);
+  const late = box.run(call({ who: "x" }));
+  await Promise.resolve();
+  await new Promise((resolve) => setImmediate(resolve));
+  clock.advance(1_000);
+  expect(text(await late)).toBe("greet took longer than 1000 ms and was stopped");
+  const controller = new AbortController();
+  const stopped = box.run(call({ who: "x" }, { signal: controller.signal }));
+  await new Promise((resolve) => setImmediate(resolve));
+  controller.abort();
+  expect(text(await stopped)).toBe("the run was stopped");
+});
+
+test("a hook can change the arguments, block the call, and sees how it ended", async () => {
+  const { box, hooks } = await house();
+  const seen: unknown[] = [];
+  const host = { pluginId: "test", trusted: true };
+  hooks.on("before_tool_call", ({ params }) => (params["who"] === "enemy" ? { block: true, blockReason: "no enemies" } : { params: { who: "friend" } }), host);
+  hooks.on("after_tool_call", (event) => void seen.push([event.toolName, event.params["who"], event.error]), host);
+  expect(text(await box.run(call({ who: "you" })))).toBe("hello friend");
+  expect(text(await box.run(call({ who: "enemy" })))).toBe("no enemies");
+  expect(seen).toEqual([["greet", "friend", undefined]]);
+});
+
+test("arguments that a hook changed so that they no longer fit are refused", async () => {
+  const { box, hooks } = await house();
+  hooks.on("before_tool_call", () => ({ params: { times: -1 } }), { pluginId: "test", trusted: true });
+  expect(text(await box.run(call({ who: "you" })))).toMatch(/^A plugin.*changed the arguments/);
+});
+
+test.each<[ApprovalDecision, string]>([
+  ["allow-once", "hello you"],
+  ["allow-always", "hello you"],
+  ["deny", "Denied by the operator: May I?"],
+  ["timeout", "Not approved in time: May I?"],
+  ["cancelled", "The question was withdrawn: May I?"],
+])("a call that needs an approval waits for it: %s", async (decision, expected) => {
+  const { box, hooks, questions } = await house(undefined, decision);
+  const told: string[] = [];
+  hooks.on("before_tool_call", () => ({ requireApproval: { title: "May I?", description: "greet you", onResolution: (how) => void told.push(how) } }), {
+    pluginId: "test",
+    trusted: true,
+  });
+  expect(text(await box.run(call({ who: "you" })))).toBe(expected);
+  expect(questions).toMatchObject([{ title: "May I?", toolName: "greet", toolCallId: "c1" }]);
+  expect(told).toEqual([decision]);
+});
+
+test("what a tool shows on its way is bounded too, and ends with the call", async () => {
+  const updates: string[] = [];
+  const { box } = await house([
+    tool({
+      run({ update }) {
+        update(textOutcome("half"));
+        setImmediate(() => update(textOutcome("after the end")));
+        return Promise.resolve(textOutcome("whole"));
+      },
+    }),
+  ]);
+  await box.run(call({ who: "x" }, { update: (partial) => updates.push(text(partial)) }));
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(updates).toEqual(["half"]);
+});

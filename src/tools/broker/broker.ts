@@ -1,0 +1,192 @@
+import type { Clock } from "../../base/clock.ts";
+import { messageOf } from "../../base/errors.ts";
+import type { Logger } from "../../base/log/logger.ts";
+import type { OpenClawConfig } from "../../config/index.ts";
+import type { HookOutcome, Hooks, ToolPolicies } from "../../hooks/index.ts";
+import type { ToolSchema } from "../../protocol/index.ts";
+import { decidePolicy, type PolicyVerdict } from "../policy/decide.ts";
+import { policyLayers, type LayerFacts } from "../policy/layers.ts";
+import { toolName } from "../policy/names.ts";
+import { failedOutcome, type Tool, type ToolContext, type ToolOutcome } from "../tool.ts";
+import type { AskApproval } from "./approval.ts";
+import { checkArguments } from "./arguments.ts";
+import { boundedOutcome } from "./bounds.ts";
+
+/** Facts about a session that policy needs and the caller does not know. */
+export type PolicyFacts = Pick<LayerFacts, "group" | "sandboxed" | "subagent">;
+
+export interface BrokerDeps {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly config: () => OpenClawConfig;
+  /** Every tool there is for this caller, before policy. Factories of plugins run here. */
+  readonly tools: (context: ToolContext) => readonly Tool[] | Promise<readonly Tool[]>;
+  readonly facts: (context: ToolContext) => PolicyFacts;
+  readonly hooks: Pick<Hooks, "has" | "run">;
+  readonly policies?: Pick<ToolPolicies, "evaluate">;
+  readonly askApproval: AskApproval;
+  /** Looks for calls that repeat without getting anywhere; a text blocks the call. */
+  readonly loopGuard?: (call: { readonly name: string; readonly params: unknown; readonly context: ToolContext }) => string | undefined;
+}
+
+/** The tools of one run: chosen once, used in all its calls. */
+export interface Toolbox {
+  readonly schemas: readonly ToolSchema[];
+  /** Why each tool is there or not. */
+  readonly verdicts: readonly PolicyVerdict[];
+  isIdempotent(name: string): boolean;
+  /** Carries out a call. Never rejects; the result is bounded. */
+  run(call: BrokerCall): Promise<ToolOutcome>;
+}
+
+export interface BrokerCall {
+  readonly id: string;
+  readonly name: string;
+  readonly arguments: Readonly<Record<string, unknown>>;
+  readonly signal: AbortSignal;
+  readonly update?: (partial: ToolOutcome) => void;
+}
+
+/** The only place where a tool runs. */
+export interface Broker {
+  open(context: ToolContext): Promise<Toolbox>;
+}
+
+export function createBroker(deps: BrokerDeps): Broker {
+  return {
+    async open(context) {
+      const all = await deps.tools(context);
+      const { agentId, provider, modelId, owner } = context;
+      const layers = policyLayers({ config: deps.config(), agentId, provider, modelId, ...deps.facts(context) });
+      const verdicts = decidePolicy(all, { layers, owner, warn: (text) => deps.log.warn(text) });
+      const allowed = new Set(verdicts.filter((verdict) => verdict.allowed).map((verdict) => verdict.tool));
+      const offered = new Map(all.filter((tool) => allowed.has(tool.name)).map((tool) => [tool.name, tool]));
+      return {
+        schemas: [...offered.values()].map(({ name, description, parameters }) => ({ name, description, parameters })),
+        verdicts,
+        isIdempotent: (name) => offered.get(toolName(name))?.idempotent ?? false,
+        run: (call) => carryOut(deps, context, offered.get(toolName(call.name)), call),
+      };
+    },
+  };
+}
+
+const GONE = "the run was stopped";
+
+/** Arguments → guard → trusted policies → hooks → approval → the tool itself → hooks. */
+async function carryOut(deps: BrokerDeps, context: ToolContext, tool: Tool | undefined, call: BrokerCall): Promise<ToolOutcome> {
+  if (!tool) return failedOutcome(`Tool ${call.name} not found`);
+  if (tool.ownerOnly && !context.owner) return failedOutcome("Tool restricted to owner senders.");
+  const checked = checkArguments(tool.name, tool.parameters, call.arguments);
+  if (!checked.ok) return failedOutcome(checked.text);
+  const stuck = deps.loopGuard?.({ name: tool.name, params: checked.params, context });
+  if (stuck !== undefined) return failedOutcome(stuck);
+  const gated = await gate(deps, context, tool, { ...call, arguments: checked.params });
+  if (!gated.ok) return failedOutcome(gated.text);
+  const started = deps.clock.monotonic();
+  const outcome = await runTool(deps, tool, context, { ...call, arguments: gated.params });
+  tell(deps, context, tool, { id: call.id, params: gated.params, outcome, durationMs: deps.clock.monotonic() - started });
+  return outcome;
+}
+
+type Gated = { readonly ok: true; readonly params: Readonly<Record<string, unknown>> } | { readonly ok: false; readonly text: string };
+
+/** What plugins and the operator say about a call. What they change is checked again. */
+async function gate(deps: BrokerDeps, context: ToolContext, tool: Tool, call: BrokerCall): Promise<Gated> {
+  let params = call.arguments;
+  const ctx = hookContext(context, tool, call.id);
+  const asks: ((event: ReturnType<typeof hookEvent>) => HookOutcome<"before_tool_call"> | undefined | Promise<HookOutcome<"before_tool_call"> | undefined>)[] =
+    [];
+  if (deps.policies) asks.push((event) => deps.policies!.evaluate(event, ctx, { signal: call.signal }));
+  if (deps.hooks.has("before_tool_call")) asks.push((event) => deps.hooks.run("before_tool_call", event, ctx, { signal: call.signal }));
+  for (const ask of asks) {
+    const said = await ask(hookEvent(context, tool, call.id, params));
+    if (!said) continue;
+    if (said.block) return { ok: false, text: said.blockReason ?? "Tool call blocked by plugin hook" };
+    if (said.params) {
+      const checked = checkArguments(tool.name, tool.parameters, { ...params, ...said.params });
+      if (!checked.ok)
+        return {
+          ok: false,
+          text: `A plugin${said.decidedBy === undefined ? "" : ` (${said.decidedBy})`} changed the arguments so that they no longer fit. ${checked.text}`,
+        };
+      ({ params } = checked);
+    }
+    const refusal = said.requireApproval && (await approve(deps, context, tool, call, said.requireApproval));
+    if (refusal !== undefined) return { ok: false, text: refusal };
+  }
+  return { ok: true, params };
+}
+
+type ApprovalWish = NonNullable<HookOutcome<"before_tool_call">["requireApproval"]>;
+
+/** Undefined when the call may go on. */
+async function approve(deps: BrokerDeps, context: ToolContext, tool: Tool, call: BrokerCall, wish: ApprovalWish): Promise<string | undefined> {
+  const { onResolution, timeoutBehavior = "deny", ...question } = wish;
+  const decision = await deps.askApproval({ ...question, toolName: tool.name, toolCallId: call.id, context }, call.signal);
+  try {
+    await onResolution?.(decision);
+  } catch (error) {
+    deps.log.warn(`the plugin ${wish.pluginId ?? "?"} failed when it was told of a decision: ${messageOf(error)}`, { tool: tool.name });
+  }
+  if (decision === "allow-once" || decision === "allow-always" || (decision === "timeout" && timeoutBehavior === "allow")) return undefined;
+  if (decision === "timeout") return `Not approved in time: ${wish.title}`;
+  return decision === "cancelled" ? `The question was withdrawn: ${wish.title}` : `Denied by the operator: ${wish.title}`;
+}
+
+/** A tool may throw, hang, or go on after it was stopped: the call ends in any case. */
+async function runTool({ clock, log }: BrokerDeps, tool: Tool, context: ToolContext, call: BrokerCall): Promise<ToolOutcome> {
+  const late = new AbortController();
+  const signal = AbortSignal.any([call.signal, late.signal]);
+  const ended = Promise.withResolvers<ToolOutcome>();
+  const onAbort = (): void => ended.resolve(failedOutcome(late.signal.aborted ? `${tool.name} took longer than ${tool.timeoutMs} ms and was stopped` : GONE));
+  if (signal.aborted) return failedOutcome(GONE);
+  signal.addEventListener("abort", onAbort, { once: true });
+  using _timer = tool.timeoutMs === undefined ? undefined : clock.after(tool.timeoutMs, () => late.abort());
+  let over = false;
+  const update = (partial: ToolOutcome): void => {
+    if (!over && !signal.aborted) call.update?.(boundedOutcome(tool.name, partial));
+  };
+  const run = async (): Promise<ToolOutcome> => boundedOutcome(tool.name, await tool.run({ id: call.id, params: call.arguments, signal, update, context }));
+  run().then(ended.resolve, (error: unknown) => {
+    if (signal.aborted) return;
+    log.debug(`${tool.name} failed: ${messageOf(error)}`, { sessionKey: context.sessionKey });
+    const details = { status: "error", tool: tool.name, error: messageOf(error) };
+    ended.resolve(failedOutcome(JSON.stringify(details, null, 2), details));
+  });
+  const outcome = await ended.promise;
+  over = true;
+  signal.removeEventListener("abort", onAbort);
+  return outcome;
+}
+
+interface Told {
+  readonly id: string;
+  readonly params: Readonly<Record<string, unknown>>;
+  readonly outcome: ToolOutcome;
+  readonly durationMs: number;
+}
+
+function tell({ hooks }: BrokerDeps, context: ToolContext, tool: Tool, { id, params, outcome, durationMs }: Told): void {
+  if (!hooks.has("after_tool_call")) return;
+  const text = outcome.content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
+  const said = outcome.isError ? { error: text } : { result: outcome };
+  void hooks.run("after_tool_call", { ...hookEvent(context, tool, id, params), ...said, durationMs: Math.round(durationMs) }, hookContext(context, tool, id));
+}
+
+function hookEvent({ runId }: ToolContext, tool: Tool, toolCallId: string, params: Readonly<Record<string, unknown>>) {
+  return { toolName: tool.name, params: { ...params }, runId, toolCallId };
+}
+
+function hookContext({ agentId, sessionKey, sessionId, runId, jobId, channel }: ToolContext, tool: Tool, toolCallId: string) {
+  return {
+    toolName: tool.name,
+    agentId,
+    sessionKey,
+    sessionId,
+    runId,
+    toolCallId,
+    ...(jobId === undefined ? {} : { jobId }),
+    ...(channel === undefined ? {} : { messageProvider: channel }),
+  };
+}

@@ -1,0 +1,78 @@
+import type { ImageContent, TextContent } from "../protocol/index.ts";
+
+/** Where a tool comes from. A plugin's id stands for all of its tools in allow lists. */
+export type ToolSource = { readonly kind: "core" } | { readonly kind: "plugin"; readonly id: string } | { readonly kind: "channel"; readonly id: string };
+
+/** Who calls, from where, in which session: what a tool may know and policy is decided by. */
+export interface ToolContext {
+  readonly agentId: string;
+  readonly sessionKey: string;
+  readonly sessionId: string;
+  readonly runId: string;
+  /** The agent's files; relative paths are meant from here. */
+  readonly workspaceDir: string;
+  /** Whoever sent the message that is being answered is the owner. */
+  readonly owner: boolean;
+  readonly provider?: string;
+  readonly modelId?: string;
+  readonly channel?: string;
+  readonly accountId?: string;
+  readonly senderId?: string;
+  /** Cron job this turn runs for. */
+  readonly jobId?: string;
+  /** Tokens the model can see; large results are cut to a share of it. */
+  readonly contextWindow?: number;
+}
+
+export interface ToolCall {
+  readonly id: string;
+  /** Checked against the tool's parameters. */
+  readonly params: Readonly<Record<string, unknown>>;
+  readonly signal: AbortSignal;
+  /** Shows what there is so far. */
+  readonly update: (partial: ToolOutcome) => void;
+  readonly context: ToolContext;
+}
+
+/** What a tool answers. Failure is an answer too. */
+export interface ToolOutcome {
+  readonly content: readonly (TextContent | ImageContent)[];
+  /** For the transcript and the screen; no model sees it. */
+  readonly details?: unknown;
+  readonly isError: boolean;
+  readonly terminate?: boolean;
+}
+
+/** Something an agent can do. It runs only in the broker. */
+export interface Tool {
+  /** Lower case. */
+  readonly name: string;
+  readonly description: string;
+  readonly label?: string;
+  /** JSON Schema of an object. */
+  readonly parameters: Readonly<Record<string, unknown>>;
+  readonly source: ToolSource;
+  readonly ownerOnly?: boolean;
+  /** Only there when an allow list names it, its plugin or `group:plugins`. */
+  readonly optional?: boolean;
+  /** May be run again after a crash in the middle of it. */
+  readonly idempotent?: boolean;
+  /** Longest time for one call; none when absent. */
+  readonly timeoutMs?: number;
+  run(call: ToolCall): Promise<ToolOutcome>;
+}
+
+/** One text as a result. */
+export function textOutcome(text: string, details?: unknown): ToolOutcome {
+  return { content: [{ type: "text", text }], ...(details === undefined ? {} : { details }), isError: false };
+}
+
+/** A failure in words the model can act on. */
+export function failedOutcome(text: string, details?: unknown): ToolOutcome {
+  return { ...textOutcome(text, details), isError: true };
+}
+
+/** A value as pretty JSON, for the model and for machines. */
+export function jsonOutcome(value: unknown): ToolOutcome {
+  return textOutcome(JSON.stringify(value, null, 2), value);
+}

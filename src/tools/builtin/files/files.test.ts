@@ -1,0 +1,139 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { createIds } from "../../../base/ids.ts";
+import { seededRandom } from "../../../base/random.ts";
+import type { Tool, ToolContext, ToolOutcome } from "../../tool.ts";
+import { editTool } from "./edit.ts";
+import type { FileToolsDeps } from "./paths.ts";
+import { readTool } from "./read.ts";
+import { writeTool } from "./write.ts";
+
+let home: string;
+let workspace: string;
+let confined: boolean;
+let deps: FileToolsDeps;
+
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), "openclaw-files-"));
+  workspace = join(home, "workspace");
+  mkdirSync(workspace);
+  confined = false;
+  deps = { ids: createIds(seededRandom(1)), workspaceOnly: () => confined, home };
+});
+afterEach(() => rmSync(home, { recursive: true, force: true }));
+
+async function run(tool: Tool, params: Record<string, unknown>, rest: Partial<ToolContext> = {}): Promise<ToolOutcome> {
+  const context: ToolContext = { agentId: "main", sessionKey: "k", sessionId: "s", runId: "r", workspaceDir: workspace, owner: true, ...rest };
+  return tool.run({ id: "c", params, signal: new AbortController().signal, update: () => undefined, context });
+}
+const text = ({ content }: ToolOutcome): string => content.map((part) => (part.type === "text" ? part.text : `<${part.mimeType}>`)).join("|");
+const put = (name: string, content: string | Uint8Array): void => writeFileSync(join(workspace, name), content);
+const at = (name: string): string => readFileSync(join(workspace, name), "utf8");
+
+describe("read", () => {
+  test.each<[string, Record<string, unknown>]>([
+    ["from the workspace", { path: "a.txt" }],
+    ["under its other name", { file_path: "a.txt" }],
+    ["with an @ in front", { path: "@a.txt" }],
+    ["from home", { path: "~/workspace/a.txt" }],
+    ["with odd spaces around", { path: " a.txt " }],
+  ])("a file is found %s", async (_, params) => {
+    put("a.txt", "one\ntwo\n");
+    expect(text(await run(readTool(deps), params))).toBe("one\ntwo");
+  });
+
+  test("a page ends with how to go on", async () => {
+    put("a.txt", Array.from({ length: 5 }, (_, n) => `line ${n + 1}`).join("\n"));
+    expect(text(await run(readTool(deps), { path: "a.txt", offset: 2, limit: 2 }))).toBe("line 2\nline 3\n\n[2 more lines in file. Use offset=4 to continue.]");
+    expect(text(await run(readTool(deps), { path: "a.txt", offset: 4 }))).toBe("line 4\nline 5");
+  });
+
+  test("a large file is cut to what fits, by whole lines", async () => {
+    put("large.txt", `${"x".repeat(999)}\n`.repeat(300));
+    const said = await run(readTool(deps), { path: "large.txt" });
+    expect(text(said)).toMatch(/\[Showing lines 1-51 of 300 \(50\.0KB limit\)\. Use offset=52 to continue\.\]$/);
+    const wide = await run(readTool(deps), { path: "large.txt" }, { contextWindow: 200_000 });
+    expect(text(wide)).toMatch(/Showing lines 1-160 of 300 \(156\.3KB limit\)/);
+  });
+
+  test("one line that is too long, an offset beyond the end and a missing path are told", async () => {
+    put("long.txt", "x".repeat(100_000));
+    expect(text(await run(readTool(deps), { path: "long.txt" }))).toMatch(/^Line 1 alone is longer than 50\.0KB/);
+    expect(text(await run(readTool(deps), { path: "long.txt", offset: 9 }))).toBe("Offset 9 is beyond the end of the file (1 lines)");
+    expect(text(await run(readTool(deps), {}))).toBe("Missing required parameter: path. Supply correct parameters before retrying.");
+    await expect(run(readTool(deps), { path: "none" })).rejects.toMatchObject({ code: "NOT_FOUND" });
+  });
+
+  test("a picture comes as a picture, whatever its name", async () => {
+    put("photo.txt", Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 1, 2, 3]));
+    expect(text(await run(readTool(deps), { path: "photo.txt" }))).toBe("Read image file [image/png]|<image/png>");
+  });
+
+  test("with workspaceOnly nothing outside is reached, by path or by link", async () => {
+    writeFileSync(join(home, "secret"), "secret");
+    symlinkSync(join(home, "secret"), join(workspace, "link"));
+    confined = true;
+    for (const path of ["../secret", "link", join(home, "secret"), "~/secret"]) {
+      await expect(run(readTool(deps), { path })).rejects.toMatchObject({ code: "PERMISSION_DENIED" });
+      await expect(run(writeTool(deps), { path, content: "x" })).rejects.toMatchObject({ code: "PERMISSION_DENIED" });
+    }
+    expect(readFileSync(join(home, "secret"), "utf8")).toBe("secret");
+  });
+});
+
+describe("write", () => {
+  test("a file is made with its folders, replaced, and may be empty", async () => {
+    expect(text(await run(writeTool(deps), { path: "a/b.txt", content: "hällo" }))).toBe("Successfully wrote 5 bytes to a/b.txt");
+    expect(at("a/b.txt")).toBe("hällo");
+    await run(writeTool(deps), { path: "a/b.txt", content: "" });
+    expect(at("a/b.txt")).toBe("");
+    await run(writeTool(deps), { path: "a/b.txt", content: [{ text: "one " }, { content: "two" }] });
+    expect(at("a/b.txt")).toBe("one two");
+    expect(text(await run(writeTool(deps), {}))).toBe("Missing required parameters: path, content. Supply correct parameters before retrying.");
+  });
+});
+
+describe("edit", () => {
+  test.each<{ what: string; before: string; old: string; now: string; after: string }>([
+    { what: "one text is replaced", before: "a\nb\nc\n", old: "b", now: "B", after: "a\nB\nc\n" },
+    { what: "a text can be taken away", before: "a\nb\nc\n", old: "b\n", now: "", after: "a\nc\n" },
+    { what: "line ends stay as they were", before: "a\r\nb\r\nc\r\n", old: "a\nb", now: "x\ny", after: "x\r\ny\r\nc\r\n" },
+    { what: "a mark at the beginning stays", before: "\uFEFFa\nb", old: "b", now: "c", after: "\uFEFFa\nc" },
+    {
+      what: "quotes, dashes and line-end spaces that look alike match, and the rest of the file stays",
+      before: "say “hi”  \nb – c\nkeep “this”\n",
+      old: 'say "hi"\nb - c',
+      now: "done",
+      after: "done\nkeep “this”\n",
+    },
+  ])("$what", async ({ before, old, now, after }) => {
+    put("f.txt", before);
+    const outcome = await run(editTool(deps), { path: "f.txt", oldText: old, newText: now });
+    expect(text(outcome)).toBe("Successfully replaced text in f.txt.");
+    expect(at("f.txt")).toBe(after);
+  });
+
+  test("the change is shown with numbers", async () => {
+    put("f.txt", "1\n2\n3\n4\n5\n6\n7\n8\n9\n10");
+    expect((await run(editTool(deps), { path: "f.txt", oldText: "6\n", newText: "six\nand a half\n" })).details).toEqual({
+      diff: "  2 2\n  3 3\n  4 4\n  5 5\n- 6 6\n+ 6 six\n+ 7 and a half\n  8 7\n  9 8\n 10 9\n 11 10",
+      firstChangedLine: 6,
+    });
+  });
+
+  test.each<[string, Record<string, unknown>, RegExp]>([
+    ["twice", { oldText: "a", newText: "b" }, /^Found 2 occurrences of the text in f\.txt\./],
+    ["nowhere", { oldText: "zzz", newText: "b" }, /^Could not find the exact text in f\.txt\./],
+    ["unchanged", { oldText: "a\na", newText: "a\na" }, /^No changes made to f\.txt\./],
+    ["missing", { oldText: "", newText: "b" }, /^Missing required parameter: oldText\./],
+    ["no file", { path: "none.txt", oldText: "a", newText: "b" }, /^File not found: none\.txt/],
+  ])("a text that is %s is told, and the file stays", async (_, params, expected) => {
+    put("f.txt", "a\na");
+    const outcome = await run(editTool(deps), { path: "f.txt", ...params });
+    expect(outcome.isError).toBe(true);
+    expect(text(outcome)).toMatch(expected);
+    expect(at("f.txt")).toBe("a\na");
+  });
+});

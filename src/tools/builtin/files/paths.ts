@@ -1,0 +1,67 @@
+import { homedir } from "node:os";
+import { isAbsolute, resolve } from "node:path";
+import type { Ids } from "../../../base/ids.ts";
+import { createRootedFiles, type RootedFiles } from "../../../base/rooted-files.ts";
+import type { ToolContext } from "../../tool.ts";
+
+export interface FileToolsDeps {
+  readonly ids: Pick<Ids, "hex">;
+  /** `tools.fs.workspaceOnly` for this agent. */
+  readonly workspaceOnly: (agentId: string) => boolean;
+  readonly home?: string;
+}
+
+const UNICODE_SPACES = /[\u00A0\u2000-\u200A\u202F\u205F\u3000]/g;
+
+/** A path as models write it: `@` in front, `~`, odd spaces, relative to the workspace. */
+export function resolvePath(written: string, { workspaceDir }: ToolContext, home = homedir()): string {
+  const plain = written.trim().replace(/^@/, "").replaceAll(UNICODE_SPACES, " ");
+  if (plain === "~") return home;
+  if (plain.startsWith("~/")) return resolve(home, plain.slice(2));
+  return isAbsolute(plain) ? resolve(plain) : resolve(workspaceDir, plain);
+}
+
+/** The files this caller may reach. */
+export function filesFor(context: ToolContext, { ids, workspaceOnly }: FileToolsDeps): RootedFiles {
+  return createRootedFiles({ root: workspaceOnly(context.agentId) ? context.workspaceDir : undefined, unique: () => ids.hex(6) });
+}
+
+type Params = Readonly<Record<string, unknown>>;
+
+/** Names other agents use for the same thing. */
+const OTHER_NAMES: Readonly<Record<string, string>> = { path: "file_path", oldText: "old_string", newText: "new_string" };
+
+/** A text under its name or its other name; undefined when it is missing. */
+export function textParam(params: Params, name: string): string | undefined {
+  const value = params[name] ?? params[OTHER_NAMES[name] ?? name];
+  return value === undefined || value === null ? undefined : flatten(value, 0);
+}
+
+const MAX_DEPTH = 6;
+
+/** Models wrap texts: `{text}`, `{content}`, `{parts}`, lists of these. */
+function flatten(value: unknown, depth: number): string | undefined {
+  if (typeof value === "string") return value;
+  if (typeof value === "number" || typeof value === "boolean") return String(value);
+  if (depth > MAX_DEPTH || typeof value !== "object" || value === null) return undefined;
+  if (Array.isArray(value)) return value.map((item) => flatten(item, depth + 1) ?? "").join("");
+  const { text, content, parts } = value as { readonly text?: unknown; readonly content?: unknown; readonly parts?: unknown };
+  return flatten(text ?? content ?? parts ?? null, depth + 1);
+}
+
+/** The text that names every missing parameter. */
+export function missingParams(names: readonly string[]): string {
+  return `Missing required parameter${names.length === 1 ? "" : "s"}: ${names.join(", ")}. Supply correct parameters before retrying.`;
+}
+
+const text = (description: string) => ({ type: "string", description });
+
+/** The properties that every file tool has, with their other names. */
+export const PATH_PROPERTIES = { path: text("Path of the file, from the workspace or absolute"), file_path: text("The same as path") };
+export const EDIT_PROPERTIES = {
+  ...PATH_PROPERTIES,
+  oldText: text("Exact text to replace; must occur once"),
+  old_string: text("The same as oldText"),
+  newText: text("Text to put in its place"),
+  new_string: text("The same as newText"),
+};

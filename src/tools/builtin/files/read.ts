@@ -1,0 +1,154 @@
+import type { FileHandle } from "node:fs/promises";
+import { failedOutcome, textOutcome, type Tool, type ToolContext, type ToolOutcome } from "../../tool.ts";
+import { filesFor, missingParams, PATH_PROPERTIES, resolvePath, textParam, type FileToolsDeps } from "./paths.ts";
+
+const PAGE_LINES = 2000;
+const PAGE_BYTES = 50 * 1024;
+const MAX_BYTES = 512 * 1024;
+/** Of the window, at four bytes a token. */
+const WINDOW_SHARE = 0.2;
+const BYTES_PER_TOKEN = 4;
+const MAX_IMAGE_BYTES = 5 * 1024 * 1024;
+const CHUNK_BYTES = 64 * 1024;
+
+const IMAGES: readonly { readonly mimeType: string; readonly starts: readonly number[]; readonly at8?: string }[] = [
+  { mimeType: "image/png", starts: [0x89, 0x50, 0x4e, 0x47] },
+  { mimeType: "image/jpeg", starts: [0xff, 0xd8, 0xff] },
+  { mimeType: "image/gif", starts: [0x47, 0x49, 0x46, 0x38] },
+  { mimeType: "image/webp", starts: [0x52, 0x49, 0x46, 0x46], at8: "WEBP" },
+];
+
+/** Reads a page of a text, or an image. Files of any size: only what is shown is kept. */
+export function readTool(deps: FileToolsDeps): Tool {
+  return {
+    name: "read",
+    label: "read",
+    description: `Read a file. Text comes up to ${PAGE_LINES} lines or ${PAGE_BYTES / 1024} KB at a time: use offset and limit for the rest. Images (jpg, png, gif, webp) come as pictures.`,
+    parameters: {
+      type: "object",
+      properties: {
+        ...PATH_PROPERTIES,
+        offset: { type: "number", description: "Line to begin with, from 1" },
+        limit: { type: "number", description: "Most lines to read" },
+      },
+      required: [],
+    },
+    source: { kind: "core" },
+    idempotent: true,
+    async run({ params, context, signal }) {
+      const written = textParam(params, "path");
+      if (!written?.trim()) return failedOutcome(missingParams(["path"]));
+      const path = resolvePath(written, context, deps.home);
+      await using file = await filesFor(context, deps).open(path);
+      const image = await readImage(file);
+      if (image) return image;
+      const asked = { offset: positive(params["offset"]) ?? 1, limit: positive(params["limit"]) };
+      return await readText(file, { ...asked, budget: asked.limit === undefined ? budgetOf(context) : PAGE_BYTES, signal });
+    },
+  };
+}
+
+function positive(value: unknown): number | undefined {
+  return typeof value === "number" && value >= 1 ? Math.floor(value) : undefined;
+}
+
+function budgetOf({ contextWindow = 0 }: ToolContext): number {
+  return Math.max(PAGE_BYTES, Math.min(MAX_BYTES, Math.floor(contextWindow * WINDOW_SHARE * BYTES_PER_TOKEN)));
+}
+
+async function readImage(file: FileHandle): Promise<ToolOutcome | undefined> {
+  const head = Buffer.alloc(16);
+  await file.read(head, 0, head.length, 0);
+  const kind = IMAGES.find(({ starts, at8 }) => starts.every((byte, at) => head[at] === byte) && (at8 === undefined || head.toString("latin1", 8, 12) === at8));
+  if (!kind) return undefined;
+  const { size } = await file.stat();
+  if (size > MAX_IMAGE_BYTES)
+    return failedOutcome(`The image has ${kilobytes(size)}; at most ${kilobytes(MAX_IMAGE_BYTES)} can be shown. Make it smaller first.`);
+  const data = Buffer.alloc(size);
+  await file.read(data, 0, size, 0);
+  return {
+    content: [
+      { type: "text", text: `Read image file [${kind.mimeType}]` },
+      { type: "image", data: data.toString("base64"), mimeType: kind.mimeType },
+    ],
+    isError: false,
+  };
+}
+
+interface Wanted {
+  readonly offset: number;
+  readonly limit: number | undefined;
+  readonly budget: number;
+  readonly signal: AbortSignal;
+}
+
+interface Page {
+  readonly lines: string[];
+  /** Lines of the file, as far as it was read. */
+  total: number;
+  bytes: number;
+  /** The first wanted line is longer than all there is room for. */
+  tooLong: boolean;
+  full: boolean;
+}
+
+async function readText(file: FileHandle, wanted: Wanted): Promise<ToolOutcome> {
+  const page = await collect(file, wanted);
+  const { offset } = wanted;
+  if (page.tooLong)
+    return failedOutcome(`Line ${offset} alone is longer than ${kilobytes(wanted.budget)}. Use exec with sed, head -c or cut to see a part of it.`);
+  if (page.lines.length === 0 && offset > 1) return failedOutcome(`Offset ${offset} is beyond the end of the file (${page.total} lines)`);
+  const last = offset + page.lines.length - 1;
+  const more = page.total - last;
+  const body = page.lines.join("\n");
+  if (more <= 0) return textOutcome(body);
+  const notice = page.full
+    ? `[Showing lines ${offset}-${last} of ${page.total} (${kilobytes(wanted.budget)} limit). Use offset=${last + 1} to continue.]`
+    : `[${more} more lines in file. Use offset=${last + 1} to continue.]`;
+  return textOutcome(`${body}\n\n${notice}`, {
+    truncation: { truncated: true, totalLines: page.total, outputLines: page.lines.length, outputBytes: page.bytes },
+  });
+}
+
+/** Goes through the whole file to count its lines, but keeps only the page. */
+async function collect(file: FileHandle, { offset, limit, budget, signal }: Wanted): Promise<Page> {
+  const page: Page = { lines: [], total: 0, bytes: 0, tooLong: false, full: false };
+  const mostLines = limit ?? (budget > PAGE_BYTES ? Number.POSITIVE_INFINITY : PAGE_LINES);
+  const take = (line: string): void => {
+    page.total += 1;
+    if (page.total < offset || page.full || page.lines.length >= mostLines) return;
+    const size = Buffer.byteLength(line) + 1;
+    if (page.bytes + size > budget) {
+      page.full = true;
+      page.tooLong = page.lines.length === 0;
+      return;
+    }
+    page.lines.push(line);
+    page.bytes += size;
+  };
+  await eachLine(file, budget, take, signal);
+  return page;
+}
+
+/** A line longer than what could be shown is cut while it is read: its rest is not kept. */
+async function eachLine(file: FileHandle, most: number, take: (line: string) => void, signal: AbortSignal): Promise<void> {
+  const decoder = new TextDecoder();
+  const buffer = Buffer.alloc(CHUNK_BYTES);
+  let rest = "";
+  for (let at = 0; ;) {
+    signal.throwIfAborted();
+    const { bytesRead } = await file.read(buffer, 0, buffer.length, at);
+    at += bytesRead;
+    rest += decoder.decode(buffer.subarray(0, bytesRead), { stream: bytesRead > 0 });
+    const lines = rest.split("\n");
+    rest = lines.pop()!;
+    for (const line of lines) take(line.endsWith("\r") ? line.slice(0, -1) : line);
+    if (bytesRead === 0) break;
+    if (rest.length > most * 2) rest = rest.slice(0, most * 2);
+  }
+  if (rest !== "") take(rest);
+}
+
+function kilobytes(bytes: number): string {
+  return `${(bytes / 1024).toFixed(1)}KB`;
+}

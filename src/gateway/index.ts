@@ -14,4 +14,5 @@ export type { HealthReport, HealthState } from "./health.ts";
 export type { AcceptedRun, Responder, RunEvent, RunOutcome, RunRequest } from "./ports.ts";
 export type { PluginRoute, Route } from "./http/index.ts";
 export { pluginsHandlers, type PluginsPort } from "./methods/plugins.ts";
+export type { ModelsPort } from "./methods/models.ts";
 export type { Answer, CallContext, Caller, ExtraMethods, Handler, Handlers } from "./methods/index.ts";

@@ -11,6 +11,7 @@ import { configHandlers, createWriteBudget, type ConfigDeps } from "./config.ts"
 import type { MethodDeps } from "./deps.ts";
 import type { Handlers } from "./handler.ts";
 import { logsHandlers, type LogsDeps } from "./logs.ts";
+import { modelsHandlers, type ModelsPort } from "./models.ts";
 import { sessionsHandlers } from "./sessions.ts";
 import { keySettings, mainSessionKey } from "./sessions/keys.ts";
 import { systemHandlers } from "./system.ts";
@@ -18,6 +19,8 @@ import { usageHandlers } from "./usage.ts";
 
 export interface HandlersDeps extends MethodDeps, LogsDeps, Pick<ConfigDeps, "version" | "requestRestart" | "leaveSentinel"> {
   readonly responder: Responder;
+  /** Without it `models.list` is not answered. */
+  readonly models?: ModelsPort | undefined;
 }
 
 /** What clients need to know to name sessions, for `hello-ok`. */
@@ -41,5 +44,6 @@ export function createHandlers(deps: HandlersDeps, hub: Pick<GatewayHub, "broadc
     ...chatHandlers(chat),
     ...agentHandlers(chat),
     ...agentsHandlers(deps),
+    ...(deps.models ? modelsHandlers({ config: deps.config, models: deps.models }) : {}),
   };
 }

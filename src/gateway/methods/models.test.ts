@@ -1,0 +1,31 @@
+import { expect, test } from "vitest";
+import type { OpenClawConfig } from "../../config/index.ts";
+import { loadChoice } from "../../models/index.ts";
+import type { CallContext } from "./handler.ts";
+import { modelsHandlers } from "./models.ts";
+
+async function list(current: OpenClawConfig) {
+  const { createCatalogue, loadTables } = await loadChoice();
+  const hasCredential = (provider: string): boolean => provider === "moonshot";
+  const catalogue = createCatalogue({ tables: await loadTables(), config: current.models?.providers, hasCredential });
+  const handlers = modelsHandlers({ config: { current }, models: { choices: () => Promise.resolve({ catalogue, hasCredential }) } });
+  const { models } = await handlers["models.list"]!({}, {} as CallContext);
+  return models;
+}
+
+test("models.list without an allowlist: everything that is offered, with its facts", async () => {
+  const models = await list({});
+  expect(models.find(({ id }) => id === "claude-opus-4-6")).toMatchObject({
+    provider: "anthropic",
+    reasoning: true,
+    input: ["text", "image"],
+    contextWindow: expect.any(Number),
+  });
+  expect(new Set(models.map(({ provider }) => provider))).toContain("moonshot");
+  expect(new Set(models.map(({ provider }) => provider))).not.toContain("minimax");
+});
+
+test("models.list with an allowlist: the default and what it names, as far as it is known", async () => {
+  const agents = { defaults: { model: { primary: "openai/gpt-5.2" }, models: { "z.ai/glm-4.7": {}, "nobody/nothing": {} } } };
+  expect((await list({ agents })).map(({ provider, id }) => `${provider}/${id}`)).toEqual(["openai/gpt-5.2", "zai/glm-4.7"]);
+});

@@ -1,0 +1,93 @@
+import { AppError } from "../../base/errors.ts";
+import { nearest } from "../../base/text.ts";
+import type { ModelEntry } from "../entry.ts";
+import { canonicalProvider, providerFacts } from "../providers/index.ts";
+import { entryOf, type ProviderSettings } from "./layer.ts";
+import { createLayers, type LayersDeps } from "./layers.ts";
+import { predecessorsOf } from "./predecessors.ts";
+
+export interface ModelName {
+  readonly provider: string;
+  readonly id: string;
+}
+
+export interface CatalogueFilter {
+  readonly provider?: string | undefined;
+  /** Only what runs on this machine or its network. */
+  readonly local?: boolean | undefined;
+  /** Also models of providers that are there only once they have a credential. */
+  readonly absent?: boolean | undefined;
+}
+
+/** Everything known about models, from the most specific source that knows it. */
+export interface Catalogue {
+  /** Throws `NOT_FOUND` with `Unknown model: p/m` and what may have been meant. */
+  get(name: ModelName): ModelEntry;
+  /** Also finds successors of known models and, of providers that are configured, any model. */
+  find(name: ModelName): ModelEntry | undefined;
+  /** Only models that somebody listed; nothing is inferred. */
+  listed(name: ModelName): ModelEntry | undefined;
+  list(filter?: CatalogueFilter): readonly ModelEntry[];
+  /** Every provider that has a model or settings. */
+  providers(): readonly string[];
+  /** Settings of a provider that the user or a plugin wrote. */
+  settings(provider: string): ProviderSettings | undefined;
+}
+
+export interface CatalogueDeps extends LayersDeps {
+  /** There is a key or profile for it. */
+  readonly hasCredential: (provider: string) => boolean;
+}
+
+const LOOPBACK = /^https?:\/\/(?:localhost|127\.\d+\.\d+\.\d+|0\.0\.0\.0|\[::1\]|[^/:]+\.local)(?=[:/]|$)/i;
+
+/** Served by this machine or a neighbour that calls itself `.local`, or by no server at all. */
+export const isLocal = ({ baseUrl, api }: Pick<ModelEntry, "baseUrl" | "api">): boolean => LOOPBACK.test(baseUrl) || api === "builtin-offline";
+
+export function createCatalogue(deps: CatalogueDeps): Catalogue {
+  const { modelsOf, settingsOf, names } = createLayers(deps);
+  const isOffered = (provider: string): boolean => {
+    if (settingsOf(provider) !== undefined) return true;
+    const presence = providerFacts(provider)?.presence;
+    return presence === "catalog" || presence === "local" || deps.hasCredential(provider);
+  };
+  const listed = ({ provider, id }: ModelName): ModelEntry | undefined => modelsOf(canonicalProvider(provider)).get(id.toLowerCase());
+
+  function find(name: ModelName): ModelEntry | undefined {
+    const direct = listed(name);
+    if (direct) return direct;
+    const provider = canonicalProvider(name.provider);
+    for (const older of predecessorsOf(provider, name.id)) {
+      const entry = listed({ provider, id: older });
+      if (entry) return { ...entry, id: name.id, name: name.id, source: "predecessor" };
+    }
+    const settings = settingsOf(provider);
+    return settings ? entryOf(provider, { id: name.id }, settings, "generic") : undefined;
+  }
+
+  return {
+    find,
+    listed,
+    get(name) {
+      const entry = find(name);
+      if (entry) return entry;
+      const ref = `${name.provider}/${name.id}`;
+      const close = nearest(
+        ref,
+        names().flatMap((provider) => [...modelsOf(provider).values()].map(({ id }) => `${provider}/${id}`)),
+      );
+      throw new AppError("NOT_FOUND", `Unknown model: ${ref}; ${close ? `did you mean ${close}?` : "openclaw models list --all shows the known ones"}`, {
+        details: { ref, ...(close ? { suggestion: close } : {}) },
+      });
+    },
+    list({ provider, local, absent } = {}) {
+      const wanted = provider === undefined ? names() : [canonicalProvider(provider)];
+      return wanted
+        .filter((name) => absent === true || isOffered(name))
+        .flatMap((name) => [...modelsOf(name).values()])
+        .filter((entry) => local !== true || isLocal(entry));
+    },
+    providers: () => names().filter((name) => modelsOf(name).size > 0 || settingsOf(name) !== undefined),
+    settings: settingsOf,
+  };
+}

@@ -1,0 +1,2 @@
+export { probeModel, type ProbeOptions, type ProbeResult, type ProbeStatus } from "./probe.ts";
+export { inParallel } from "./parallel.ts";

@@ -1,0 +1,60 @@
+import { ANTHROPIC_MESSAGES, GOOGLE_GENERATIVE_AI, OPENAI_COMPLETIONS, OPENAI_RESPONSES, type ProviderFacts } from "./provider.ts";
+
+/** One key for models of many makers. */
+export const GATEWAYS: readonly ProviderFacts[] = [
+  {
+    id: "openrouter",
+    env: ["OPENROUTER_API_KEY"],
+    baseUrl: "https://openrouter.ai/api/v1",
+    api: OPENAI_COMPLETIONS,
+    presence: "catalog",
+    defaultModel: "auto",
+    picksDefault: true,
+    headers: { "HTTP-Referer": "https://openclaw.ai", "X-Title": "OpenClaw" },
+    note: "ids have a slash of their own: openrouter/<maker>/<model>",
+  },
+  {
+    id: "opencode",
+    aliases: ["opencode-zen"],
+    env: ["OPENCODE_API_KEY", "OPENCODE_ZEN_API_KEY"],
+    baseUrl: "https://opencode.ai/zen/v1",
+    api: OPENAI_COMPLETIONS,
+    alsoAt: {
+      [ANTHROPIC_MESSAGES]: "https://opencode.ai/zen",
+      [OPENAI_RESPONSES]: "https://opencode.ai/zen/v1",
+      [GOOGLE_GENERATIVE_AI]: "https://opencode.ai/zen/v1",
+    },
+    presence: "catalog",
+    defaultModel: "claude-opus-4-6",
+    picksDefault: true,
+    note: "an own models.providers.opencode hides the built-in models",
+  },
+  {
+    id: "vercel-ai-gateway",
+    env: ["AI_GATEWAY_API_KEY"],
+    baseUrl: "https://ai-gateway.vercel.sh",
+    api: ANTHROPIC_MESSAGES,
+    presence: "catalog",
+    defaultModel: "anthropic/claude-opus-4.6",
+    picksDefault: true,
+  },
+  {
+    id: "cloudflare-ai-gateway",
+    env: ["CLOUDFLARE_AI_GATEWAY_API_KEY"],
+    baseUrl: "https://gateway.ai.cloudflare.com/v1/{account}/{gateway}/anthropic",
+    api: ANTHROPIC_MESSAGES,
+    presence: "implied",
+    models: [{ id: "claude-sonnet-4-5", name: "Claude Sonnet 4.5", reasoning: true, input: ["text", "image"], contextWindow: 200_000, maxTokens: 64_000 }],
+    defaultModel: "claude-sonnet-4-5",
+    note: "account and gateway come from the profile; gateways with authentication want the header cf-aig-authorization",
+  },
+  {
+    id: "litellm",
+    env: ["LITELLM_API_KEY"],
+    baseUrl: "http://localhost:4000",
+    api: OPENAI_COMPLETIONS,
+    presence: "config",
+    defaultModel: "claude-opus-4-6",
+    note: "name its models in models.providers",
+  },
+];

@@ -1,0 +1,35 @@
+import { CLOUDS } from "./clouds.ts";
+import { GATEWAYS } from "./gateways.ts";
+import { HOSTS } from "./hosts.ts";
+import { KIMI } from "./kimi.ts";
+import { BUILTIN, LOCAL, SENSES } from "./local.ts";
+import { MAKERS } from "./makers.ts";
+import { MINIMAX } from "./minimax.ts";
+import type { ProviderFacts } from "./provider.ts";
+import { ZAI } from "./zai.ts";
+
+export type { KnownModel, Presence, ProviderFacts } from "./provider.ts";
+
+/** Every provider that is known without being configured. The order is that in which one is picked when the user chose none. */
+export const PROVIDERS: readonly ProviderFacts[] = [...MAKERS, ...GATEWAYS, ZAI, ...MINIMAX, ...KIMI, ...HOSTS, ...CLOUDS, ...LOCAL, ...SENSES, BUILTIN];
+
+const BY_ID: ReadonlyMap<string, ProviderFacts> = new Map(PROVIDERS.flatMap((facts) => [facts.id, ...(facts.aliases ?? [])].map((name) => [name, facts])));
+
+/** Lower case, and the one name that all its aliases stand for. */
+export function canonicalProvider(name: string): string {
+  const plain = name.trim().toLowerCase();
+  return BY_ID.get(plain)?.id ?? plain;
+}
+
+export function providerFacts(name: string): ProviderFacts | undefined {
+  return BY_ID.get(canonicalProvider(name));
+}
+
+/** Variables that may hold a provider's key, in the order they are tried. */
+export function keyVariables(name: string): readonly string[] {
+  const facts = providerFacts(name);
+  return facts === undefined || facts.ambient === true ? [] : facts.env;
+}
+
+/** It works without a key of its own: it is on this machine, or built in. */
+export const needsNoKey = (name: string): boolean => providerFacts(name)?.anyKey === true;

@@ -1,0 +1,169 @@
+import { AppError } from "../../base/errors.ts";
+import type { OpenClawConfig } from "../../config/index.ts";
+import type { ThinkingLevel } from "../../protocol/index.ts";
+import type { Catalogue } from "../catalogue/catalogue.ts";
+import type { ModelEntry } from "../entry.ts";
+import { PROVIDERS } from "../providers/index.ts";
+import { allowlistOf, notAllowed, type Allowlist } from "./allowlist.ts";
+import { contextWindowOf, describeWindow, type ContextWindow } from "./context-window.ts";
+import { DEFAULT_REF, formatRef, OFFLINE_REF, parseRef, sameRef, type ModelRef } from "./ref.ts";
+import { agentChoice, aliasesOf, choiceOf, readRef, settingsOf } from "./settings.ts";
+import { defaultThinking } from "./thinking.ts";
+
+export interface SelectionInput {
+  readonly config: OpenClawConfig;
+  readonly catalogue: Catalogue;
+  /** There is a key or profile for it, or it needs none. */
+  readonly hasCredential: (provider: string) => boolean;
+  readonly agentId?: string | undefined;
+  /** What was chosen for the session. */
+  readonly session?: { readonly providerOverride?: string | undefined; readonly modelOverride?: string | undefined } | undefined;
+  /** What this one run asks for: a reference or an alias. One that may not be used is an error, not a reason to take another. */
+  readonly override?: string | undefined;
+  /** Models found on this machine, for a user who has nothing else. */
+  readonly local?: readonly ModelEntry[] | undefined;
+}
+
+/** Why a model was taken. */
+export type SelectionSource = "run" | "session" | "agent" | "defaults" | "standard" | "credential" | "local" | "offline";
+
+export interface Selection {
+  readonly ref: ModelRef;
+  readonly entry: ModelEntry;
+  readonly reason: { readonly source: SelectionSource; readonly text: string };
+  /** In the order they are tried after `entry`; without repetition. */
+  readonly fallbacks: readonly ModelEntry[];
+  /** For messages with images; undefined when no model takes them. */
+  readonly image: { readonly entry: ModelEntry; readonly fallbacks: readonly ModelEntry[] } | undefined;
+  readonly contextWindow: ContextWindow;
+  /** Level when nobody chose one. */
+  readonly thinking: ThinkingLevel;
+  readonly params: Readonly<Record<string, unknown>> | undefined;
+  /** What a user should know: fallbacks that were passed over, a tight window, a choice that no longer holds. */
+  readonly warnings: readonly string[];
+}
+
+interface Choice {
+  readonly ref: ModelRef;
+  readonly source: SelectionSource;
+  readonly text: string;
+}
+
+/** The model for a user who chose none: the standard one, any with a credential, one on this machine, the built-in one. */
+function unchosen({ catalogue, hasCredential, local }: SelectionInput): Choice {
+  if (hasCredential(DEFAULT_REF.provider)) return { ref: DEFAULT_REF, source: "standard", text: "no model is configured; this is the standard one" };
+  for (const { id, defaultModel, picksDefault } of PROVIDERS) {
+    if (!picksDefault || defaultModel === undefined || !hasCredential(id)) continue;
+    const ref = { provider: id, id: defaultModel };
+    if (catalogue.find(ref)) return { ref, source: "credential", text: `no model is configured; there is a credential for ${id}` };
+  }
+  const found = local?.[0];
+  if (found) {
+    return { ref: { provider: found.provider, id: found.id }, source: "local", text: `no model is configured; ${found.provider} runs at ${found.baseUrl}` };
+  }
+  return { ref: OFFLINE_REF, source: "offline", text: "no model is configured, no key was found and no model runs on this machine" };
+}
+
+/** The model that agents use unless something more specific is said. */
+export function standardChoice(input: SelectionInput, warnings: string[] = []): Choice {
+  const { config, agentId } = input;
+  const { primary, own } = agentChoice(config, agentId);
+  if (primary === undefined) return unchosen(input);
+  const read = readRef(primary, aliasesOf(config), DEFAULT_REF.provider);
+  if (!read)
+    throw new AppError(
+      "CONFIG_INVALID",
+      `${JSON.stringify(primary)} is no model: use provider/model or an alias (${own ? "agents.list" : "agents.defaults.model"})`,
+    );
+  if (read.via === "default-provider") warnings.push(`the model ${JSON.stringify(primary)} names no provider; ${formatRef(read.ref)} is used`);
+  return own
+    ? { ref: read.ref, source: "agent", text: `agents.list: ${agentId} has a model of its own` }
+    : { ref: read.ref, source: "defaults", text: "agents.defaults.model" };
+}
+
+/** What the session wants, when that still may be used. */
+function sessionChoice({ session, catalogue }: SelectionInput, standard: Choice, allowlist: Allowlist, warnings: string[]): Choice | undefined {
+  const id = session?.modelOverride?.trim();
+  if (!id) return undefined;
+  const provider = session?.providerOverride?.trim();
+  const ref = parseRef(provider ? `${provider}/${id}` : id) ?? { provider: standard.ref.provider, id };
+  const why = allowlist.allows(ref) ? (catalogue.find(ref) ? undefined : "is not known") : "is not allowed";
+  if (why === undefined) return { ref, source: "session", text: "chosen for this session" };
+  warnings.push(`${formatRef(ref)}, chosen for this session, ${why}; ${formatRef(standard.ref)} is used`);
+  return undefined;
+}
+
+function runChoice({ override, config }: SelectionInput, standard: Choice, allowlist: Allowlist): Choice | undefined {
+  if (!override?.trim()) return undefined;
+  const read = readRef(override, aliasesOf(config), standard.ref.provider);
+  if (!read) throw new AppError("INVALID_INPUT", `invalid model: ${override} (use provider/model or an alias)`);
+  if (!allowlist.allows(read.ref)) throw notAllowed(read.ref);
+  return { ref: read.ref, source: "run", text: read.via === "alias" ? `asked for by this run, as ${override.trim()}` : "asked for by this run" };
+}
+
+/** Models for `names` that are known and allowed, without `taken`; what is passed over is told. */
+function following(
+  input: SelectionInput,
+  names: readonly string[],
+  taken: readonly ModelRef[],
+  allowlist: Allowlist | undefined,
+  warnings: string[],
+): ModelEntry[] {
+  const aliases = aliasesOf(input.config);
+  const seen = [...taken];
+  const entries: ModelEntry[] = [];
+  for (const name of names) {
+    const ref = readRef(name, aliases, DEFAULT_REF.provider)?.ref;
+    if (!ref || seen.some((other) => sameRef(other, ref))) continue;
+    seen.push(ref);
+    const entry = input.catalogue.find(ref);
+    if (!entry) warnings.push(`the fallback ${formatRef(ref)} is not known and is passed over`);
+    else if (allowlist && !allowlist.allows(ref)) warnings.push(`the fallback ${formatRef(ref)} is not in agents.defaults.models and is passed over`);
+    else entries.push(entry);
+  }
+  return entries;
+}
+
+/** The model that sees images: the chosen one if it can, otherwise the image model and what follows it. */
+function imageChoice(input: SelectionInput, entry: ModelEntry, fallbacks: readonly ModelEntry[], warnings: string[]): Selection["image"] {
+  if (entry.input.includes("image")) return { entry, fallbacks: fallbacks.filter((other) => other.input.includes("image")) };
+  const { primary, fallbacks: names = [] } = choiceOf(input.config.agents?.defaults?.imageModel);
+  const [first, ...rest] = following(input, primary === undefined ? names : [primary, ...names], [], undefined, warnings);
+  return first ? { entry: first, fallbacks: rest } : undefined;
+}
+
+/**
+ * Chooses the model of one run: what the run asks for, what was chosen for the session, the agent's, the defaults', else what there is. Throws `NOT_FOUND`
+ * for a model nobody knows, `INVALID_INPUT` for one that is not allowed or sees too little. Looks at nothing but its argument.
+ */
+export function selectModel(input: SelectionInput): Selection {
+  const warnings: string[] = [];
+  const standard = standardChoice(input, warnings);
+  const allowlist = allowlistOf(input.config, standard.ref);
+  const { ref, source, text } = runChoice(input, standard, allowlist) ?? sessionChoice(input, standard, allowlist, warnings) ?? standard;
+  const entry = input.catalogue.get(ref);
+  const contextWindow = contextWindowOf(entry, input.config);
+  const small = describeWindow(contextWindow, formatRef(ref));
+  if (small !== undefined && contextWindow.verdict === "too-small")
+    throw new AppError("INVALID_INPUT", small, { details: { ref: formatRef(ref), ...contextWindow } });
+  if (small !== undefined) warnings.push(small);
+  const fallbacks = following(input, agentChoice(input.config, input.agentId).fallbacks ?? [], [ref], allowlist, warnings);
+  // The configured model comes last, for runs and sessions that wanted another one.
+  const isSpecific = source === "run" || source === "session";
+  const last =
+    isSpecific && ![ref, ...fallbacks.map(({ provider, id }) => ({ provider, id }))].some((other) => sameRef(other, standard.ref))
+      ? input.catalogue.find(standard.ref)
+      : undefined;
+  const chain = last ? [...fallbacks, last] : fallbacks;
+  return {
+    ref: { provider: entry.provider, id: entry.id },
+    entry,
+    reason: { source, text },
+    fallbacks: chain,
+    image: imageChoice(input, entry, chain, warnings),
+    contextWindow,
+    thinking: defaultThinking(entry, input.config),
+    params: settingsOf(input.config, ref)?.params,
+    warnings,
+  };
+}

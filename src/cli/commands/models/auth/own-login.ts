@@ -1,0 +1,58 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { systemClock } from "../../../../base/clock.ts";
+import { AppError } from "../../../../base/errors.ts";
+import { systemRandom } from "../../../../base/random.ts";
+import { formatDuration } from "../../../../base/text.ts";
+import type { OAuthCredential } from "../../../../protocol/index.ts";
+import { ask } from "../../../ask.ts";
+import type { Io } from "../../../io.ts";
+import { isRemote, openUrl } from "./browser.ts";
+import type { AuthView } from "./source.ts";
+
+export interface OwnLogin {
+  readonly provider: string;
+  readonly method: "browser" | "device" | undefined;
+  readonly clientId?: string | undefined;
+  readonly authorizeUrl?: string | undefined;
+  readonly tokenUrl?: string | undefined;
+  readonly deviceUrl?: string | undefined;
+  readonly userInfoUrl?: string | undefined;
+  readonly redirectUri?: string | undefined;
+  readonly scopes?: readonly string[] | undefined;
+}
+
+/** Logs in as a client that the user registered: with the browser where the provider has a page for it, with a device code otherwise. */
+export async function ownLogin(io: Io, view: AuthView, { provider, method, ...given }: OwnLogin): Promise<OAuthCredential> {
+  const client = view.room.oauthClient(provider, given, view.env);
+  if ("missing" in client) {
+    throw new AppError(
+      "INVALID_INPUT",
+      `a login to ${provider} needs ${client.missing}; or use a plugin that brings its own, or: openclaw models auth add --provider ${provider}`,
+    );
+  }
+  const signal = io.signal();
+  const deps = { clock: systemClock, random: systemRandom, redactor: view.redactor, version: io.version, signal };
+  if (method === "device" || (method === undefined && client.authorizeUrl === undefined)) {
+    return view.room.deviceLogin(client, {
+      ...deps,
+      pause: (ms) => pause(ms, undefined, { signal }).catch(() => undefined),
+      async show({ url, code, expiresAt }) {
+        io.err(`Open ${url} and type the code ${code} (within ${formatDuration(expiresAt - io.now())}).\n`);
+        await openUrl(io, url);
+      },
+    });
+  }
+  const remote = isRemote(io);
+  return view.room.browserLogin(client, {
+    ...deps,
+    remote,
+    async show(url) {
+      io.err(`Open this address in a browser:\n${url}\n`);
+      await openUrl(io, url);
+    },
+    // Input that is not a terminal is read to its end, so it is only looked at when nothing else can answer.
+    ...(io.interactive || remote
+      ? { paste: (over: AbortSignal) => ask(io, { text: "Paste the address the browser ended at: ", expected: "that address", signal: over }) }
+      : {}),
+  });
+}

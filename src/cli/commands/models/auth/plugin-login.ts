@@ -1,0 +1,103 @@
+import { homedir } from "node:os";
+import { loadCommandHost } from "../../../../app/index.ts";
+import { AppError, messageOf } from "../../../../base/errors.ts";
+import type { ProviderAuthContext, ProviderAuthMethod, ProviderAuthResult, ProviderPlugin, WizardPrompter } from "../../../../protocol/index.ts";
+import { ask } from "../../../ask.ts";
+import type { Io } from "../../../io.ts";
+import { loadPlugins } from "../../../plugin-source.ts";
+import { isRemote, openUrl } from "./browser.ts";
+import type { AuthView } from "./source.ts";
+
+/** Questions of a plugin, on the terminal. */
+function prompterFor(io: Io): WizardPrompter {
+  const say = async (text: string): Promise<void> => io.err(`${text}\n`);
+  const choose = async <T>(message: string, options: readonly { readonly value: T; readonly label: string }[]): Promise<T> => {
+    const list = options.map(({ label }, index) => `  ${index + 1}. ${label}\n`).join("");
+    const answer = Number(await ask(io, { text: `${message}\n${list}Number: `, expected: "the number of a choice" }));
+    const option = options[answer - 1];
+    if (!option) throw new AppError("INVALID_INPUT", `expected a number from 1 to ${options.length}`);
+    return option.value;
+  };
+  return {
+    intro: say,
+    outro: say,
+    note: (message, title) => say(title === undefined ? message : `${title}\n${message}`),
+    select: ({ message, options }) => choose(message, options),
+    multiselect: async ({ message, options }) => [await choose(message, options)],
+    async text({ message, initialValue, validate }) {
+      const answer = await ask(io, { text: `${message}${initialValue ? ` [${initialValue}]` : ""}: `, expected: "an answer" });
+      const wrong = validate?.(answer);
+      if (wrong) throw new AppError("INVALID_INPUT", wrong);
+      return answer;
+    },
+    confirm: ({ message }) => io.confirm(message),
+    progress(label) {
+      io.err(`${label}\n`);
+      return { update: (text) => io.err(`${text}\n`), stop: (text) => (text ? io.err(`${text}\n`) : undefined) };
+    },
+  };
+}
+
+function contextFor(io: Io, view: AuthView, workspaceDir: string | undefined): ProviderAuthContext {
+  return {
+    config: structuredClone(view.config),
+    agentDir: view.agentDir,
+    workspaceDir,
+    prompter: prompterFor(io),
+    runtime: {
+      log: (...parts) => io.out(`${parts.map(String).join(" ")}\n`),
+      error: (...parts) => io.err(`${parts.map(String).join(" ")}\n`),
+      exit: (code) => {
+        throw new AppError("CANCELLED", `the plugin ended the login with code ${code}`);
+      },
+    },
+    isRemote: isRemote(io),
+    openUrl: (url) => openUrl(io, url),
+    oauth: {
+      createVpsAwareHandlers: ({ prompter, isRemote: far, openUrl: open, localBrowserMessage, manualPromptMessage }) => ({
+        async onAuth({ url }) {
+          io.err(far ? `Open this address in a browser:\n${url}\n` : `${localBrowserMessage}\n${url}\n`);
+          if (!far) await open(url);
+        },
+        onPrompt: ({ message, placeholder }) => prompter.text({ message: manualPromptMessage ?? message, placeholder }),
+      }),
+    },
+  };
+}
+
+function methodOf({ id, auth }: ProviderPlugin, wanted: string | undefined): ProviderAuthMethod {
+  const named = wanted === undefined ? (auth.length === 1 ? auth[0] : undefined) : auth.find((method) => method.id === wanted || method.kind === wanted);
+  if (named) return named;
+  const known = auth.map((method) => `${method.id} (${method.label})`).join(", ") || "none";
+  throw new AppError("INVALID_INPUT", `expected --method with a way to log in to ${id}; it has: ${known}`);
+}
+
+/** Lets a plugin log the user in. Undefined when no enabled plugin has the provider. */
+export async function pluginLogin(io: Io, view: AuthView, provider: string, method: string | undefined): Promise<ProviderAuthResult | undefined> {
+  const { inventory } = await loadPlugins(io);
+  const has = (names: readonly string[] | undefined): boolean => names?.some((name) => view.canonical(name) === provider) ?? false;
+  const plugins = inventory.entries.filter((entry) => entry.enabled && entry.error === undefined && has(entry.manifest.providers));
+  if (plugins.length === 0) {
+    const off = inventory.entries.find((entry) => !entry.enabled && has(entry.manifest.providers));
+    if (off) io.err(`the plugin ${off.id} brings ${provider} but is not enabled: openclaw plugins enable ${off.id}\n`);
+    return undefined;
+  }
+  const { openCommandHost } = await loadCommandHost();
+  const sink = { write: ({ message }: { readonly message: string }) => io.err(`${message}\n`), flush: async () => {} };
+  const { env, cwd, version } = io;
+  await using host = await openCommandHost({ env, cwd, version, osHome: homedir(), inventory: { ...inventory, entries: plugins, diagnostics: [] }, sink });
+  const found = host.providers.find(({ value }) => view.canonical(value.id) === provider);
+  if (!found) {
+    const why = host.list().find(({ error }) => error !== undefined)?.error ?? "it registers no such provider";
+    throw new AppError("PLUGIN_FAILED", `the plugin ${plugins[0]!.id} should bring ${provider} but does not: ${why}`);
+  }
+  const plugin = found.value.provider as unknown as ProviderPlugin;
+  const chosen = methodOf({ ...plugin, auth: Array.isArray(plugin.auth) ? plugin.auth : [] }, method);
+  host.running();
+  try {
+    return await chosen.run(contextFor(io, view, inventory.workspaceDir));
+  } catch (error) {
+    if (error instanceof AppError) throw error;
+    throw new AppError("PLUGIN_FAILED", `the login of the plugin ${found.owner.pluginId} failed: ${view.redactor.text(messageOf(error))}`, { cause: error });
+  }
+}

@@ -1,0 +1,96 @@
+import { existsSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { systemClock } from "../../../../base/clock.ts";
+import { AppError } from "../../../../base/errors.ts";
+import { createIds } from "../../../../base/ids.ts";
+import { createLogger } from "../../../../base/log/logger.ts";
+import { systemRandom } from "../../../../base/random.ts";
+import { createRedactor, type Redactor } from "../../../../base/redaction.ts";
+import { nearest } from "../../../../base/text.ts";
+import { agentFolder, formatLocated, mainAgentFolder, oauthFolder, type OpenClawConfig, type PathContext } from "../../../../config/index.ts";
+import { loadChoice, loadProfiles } from "../../../../models/index.ts";
+import { loadFor, requireValid } from "../../../config-source.ts";
+import type { Io } from "../../../io.ts";
+
+type Room = Awaited<ReturnType<typeof loadProfiles>>;
+
+/** Credentials as a command sees them. */
+export interface AuthView {
+  readonly room: Room;
+  readonly auth: ReturnType<Room["createAuthProfiles"]>;
+  readonly config: OpenClawConfig;
+  readonly env: Io["env"];
+  readonly agentDir: string;
+  readonly agentId: string;
+  readonly redactor: Redactor;
+  readonly canonical: (provider: string) => string;
+}
+
+export const AGENT_OPTION = { type: "string", value: "id", help: "of this agent (default: the main one)" } as const;
+
+function agentOf(config: OpenClawConfig, wanted: string): { readonly id: string; readonly agentDir?: string | undefined } {
+  const agents = config.agents?.list ?? [];
+  const id = wanted.trim().toLowerCase();
+  const found = agents.find((agent) => agent.id.trim().toLowerCase() === id);
+  if (found) return found;
+  if (id === "main") return { id };
+  const close = nearest(id, ["main", ...agents.map((agent) => agent.id)]);
+  throw new AppError("NOT_FOUND", `there is no agent ${JSON.stringify(wanted)}; ${close === undefined ? "agents.list names them" : `did you mean ${close}?`}`);
+}
+
+/** Opens an agent's credentials. Warnings about the files go to the error output. */
+export async function openAuth(io: Io, agent: string | undefined): Promise<AuthView> {
+  const [room, choice] = await Promise.all([loadProfiles(), loadChoice()]);
+  const { snapshot, env } = loadFor(io);
+  requireValid(snapshot, formatLocated);
+  const { config } = snapshot;
+  const context: PathContext = { env: io.env, exists: existsSync, osHome: homedir(), cwd: io.cwd };
+  const mainAgentDir = mainAgentFolder(context);
+  const chosen = agent === undefined ? undefined : agentOf(config, agent);
+  const agentDir = chosen === undefined || (chosen.id === "main" && chosen.agentDir === undefined) ? mainAgentDir : agentFolder(context, chosen);
+  const redactor = createRedactor();
+  const sink = { write: ({ message }: { readonly message: string }) => io.err(`${message}\n`), flush: () => Promise.resolve() };
+  const auth = room.createAuthProfiles({
+    agentDir,
+    mainAgentDir,
+    config: () => config,
+    env: () => env,
+    clock: systemClock,
+    ids: createIds(systemRandom),
+    log: createLogger({ clock: systemClock, redactor, outputs: [{ sink, level: "info" }] }),
+    redactor,
+    envNames: choice.keyVariables,
+    canonical: choice.canonicalProvider,
+    oauthFile: join(oauthFolder(context), "oauth.json"),
+    home: homedirOf(io),
+    version: io.version,
+  });
+  return { room, auth, config, env, agentDir, agentId: chosen?.id ?? "main", redactor, canonical: choice.canonicalProvider };
+}
+
+/** Where other programs of this user keep their logins. */
+function homedirOf({ env }: Io): string {
+  return env["HOME"]?.trim() || env["USERPROFILE"]?.trim() || homedir();
+}
+
+/** The provider that a flag names, by its one name. */
+export function providerOf(view: Pick<AuthView, "canonical">, given: string | undefined): string {
+  const provider = view.canonical(given ?? "");
+  if (provider === "" || /[\s:]/.test(provider)) {
+    throw new AppError(
+      "INVALID_INPUT",
+      `expected --provider with the name of a provider, as in --provider anthropic${given === undefined ? "" : `; got ${JSON.stringify(given)}`}`,
+    );
+  }
+  return provider;
+}
+
+/** A profile id that belongs to the provider. */
+export function profileIdOf(provider: string, given: string | undefined, name: string): string {
+  const id = given?.trim() || `${provider}:${name}`;
+  if (!id.startsWith(`${provider}:`) || !/^[^\s:]+:\S+$/.test(id)) {
+    throw new AppError("INVALID_INPUT", `expected a profile id of the form ${provider}:<name>, got ${JSON.stringify(id)}`);
+  }
+  return id;
+}

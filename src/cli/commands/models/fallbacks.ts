@@ -1,0 +1,103 @@
+import { AppError } from "../../../base/errors.ts";
+import { defineCommand, JSON_OPTION, type Command, type Group } from "../../command.ts";
+import { describeEdit, editConfig } from "../../config-edit.ts";
+import { printJson, type Io } from "../../io.ts";
+import { allowing } from "./set.ts";
+import { namedModel, openModels, type ModelsView } from "./source.ts";
+
+type Kind = "model" | "imageModel";
+
+const PLAIN_OPTION = { type: "boolean", help: "one per line, nothing else" } as const;
+const nameOf = (kind: Kind): string => (kind === "model" ? "fallbacks" : "image-fallbacks");
+
+const current = ({ choice, config }: ModelsView, kind: Kind): readonly string[] => choice.choiceOf(config.agents?.defaults?.[kind]).fallbacks ?? [];
+
+async function write(
+  io: Io,
+  kind: Kind,
+  fallbacks: readonly string[],
+  done: { readonly what: string; readonly json: boolean | undefined; readonly more?: Record<string, unknown> },
+) {
+  const value = { agents: { defaults: { [kind]: { fallbacks }, ...done.more } } };
+  const result = await editConfig(io, { kind: "patch", value }, `cli models ${nameOf(kind)}`);
+  if (done.json) printJson(io, { ok: true, fallbacks, ...result });
+  else io.out(describeEdit(done.what, result));
+}
+
+/** The place in the list that a text means, however it is spelt. */
+function placeOf({ choice, config }: ModelsView, list: readonly string[], text: string): number {
+  const aliases = choice.aliasesOf(config);
+  const wanted = choice.readRef(text, aliases, choice.DEFAULT_REF.provider)?.ref;
+  return list.findIndex((other) => {
+    const ref = choice.readRef(other, aliases, choice.DEFAULT_REF.provider)?.ref;
+    return other === text.trim() || (ref !== undefined && wanted !== undefined && choice.sameRef(ref, wanted));
+  });
+}
+
+const one = (positionals: readonly string[]): string => {
+  if (positionals.length !== 1) throw new AppError("INVALID_INPUT", `expected one model, got ${positionals.length} words`);
+  return positionals[0]!;
+};
+
+const list = (kind: Kind): Command =>
+  defineCommand({
+    options: { json: JSON_OPTION, plain: PLAIN_OPTION },
+    examples: [{ line: `openclaw models ${nameOf(kind)} list`, does: "in the order they are tried" }],
+    async run({ io, values }) {
+      const fallbacks = current(await openModels(io), kind);
+      if (values.json) return printJson(io, { fallbacks });
+      if (fallbacks.length === 0 && !values.plain) io.out(`none; add one with: openclaw models ${nameOf(kind)} add <provider/model>\n`);
+      for (const [at, ref] of fallbacks.entries()) io.out(values.plain ? `${ref}\n` : `${at + 1}. ${ref}\n`);
+    },
+  });
+
+const add = (kind: Kind): Command =>
+  defineCommand({
+    positionals: "<model>",
+    options: { json: JSON_OPTION },
+    examples: [{ line: `openclaw models ${nameOf(kind)} add anthropic/claude-haiku-4-5`, does: "at the end of the list" }],
+    async run({ io, values, positionals }) {
+      const view = await openModels(io);
+      const ref = namedModel(view, one(positionals));
+      const text = view.choice.formatRef(ref);
+      const before = current(view, kind);
+      const isThere = placeOf(view, before, text) >= 0;
+      const more = kind === "model" ? allowing(view, ref) : {};
+      await write(io, kind, isThere ? before : [...before, text], { what: `${text} is one of the ${nameOf(kind)}`, json: values.json, more });
+    },
+  });
+
+const remove = (kind: Kind): Command =>
+  defineCommand({
+    positionals: "<model>",
+    options: { json: JSON_OPTION },
+    examples: [],
+    async run({ io, values, positionals }) {
+      const view = await openModels(io);
+      const text = one(positionals);
+      const before = current(view, kind);
+      const at = placeOf(view, before, text);
+      if (at < 0) throw new AppError("NOT_FOUND", `${text} is none of the ${nameOf(kind)}; there are: ${before.join(", ") || "none"}`);
+      await write(io, kind, before.toSpliced(at, 1), { what: `removed ${before[at]} from the ${nameOf(kind)}`, json: values.json });
+    },
+  });
+
+const clear = (kind: Kind): Command =>
+  defineCommand({
+    options: { json: JSON_OPTION },
+    examples: [{ line: `openclaw models ${nameOf(kind)} clear`, does: "no model follows the first" }],
+    run: ({ io, values }) => write(io, kind, [], { what: `there are no ${nameOf(kind)}`, json: values.json }),
+  });
+
+export function fallbackCommands(kind: Kind): Group {
+  return {
+    entries: [
+      { name: "list", summary: "in the order they are tried", load: async () => list(kind) },
+      { name: "add", summary: "one more, at the end", load: async () => add(kind) },
+      { name: "remove", summary: "take one out", load: async () => remove(kind) },
+      { name: "clear", summary: "take all out", load: async () => clear(kind) },
+    ],
+    fallback: "list",
+    examples: [],
+  };
+}

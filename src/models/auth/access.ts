@@ -1,0 +1,65 @@
+import type { AuthProfileCredential } from "../../protocol/index.ts";
+import type { AppError } from "../../base/errors.ts";
+import { modelFailed } from "../failure.ts";
+import { otherKeys, type OtherKeysInput } from "./other-keys.ts";
+import type { Access, AuthProfiles, AuthProfilesDeps, Candidate } from "./profiles.ts";
+import { createRenewal } from "./renewal.ts";
+import { credentialOf, mainSecret, whyUnusable } from "./store/document.ts";
+import type { Stores } from "./stores.ts";
+
+const text = (value: unknown): string | undefined => (typeof value === "string" && value !== "" ? value : undefined);
+
+/** Facts that go with a credential into a request. */
+function facts(credential: AuthProfileCredential): Omit<Access, "apiKey" | "type"> {
+  const entry = credential as unknown as Readonly<Record<string, unknown>>;
+  const accountId = text(entry["accountId"]);
+  const projectId = text(entry["projectId"]);
+  const baseUrl = text(entry["resourceUrl"]);
+  return {
+    ...(credential.type !== "api_key" && credential.expires !== undefined ? { expires: credential.expires } : {}),
+    ...(accountId === undefined ? {} : { accountId }),
+    ...(projectId === undefined ? {} : { projectId }),
+    ...(baseUrl === undefined ? {} : { baseUrl: /^https?:\/\//.test(baseUrl) ? baseUrl : `https://${baseUrl}` }),
+    ...(credential.type === "api_key" && credential.metadata ? { metadata: credential.metadata } : {}),
+  };
+}
+
+/** Providers whose key is a small JSON text of token and project. */
+const TOKEN_AND_PROJECT: ReadonlySet<string> = new Set(["google-gemini-cli", "google-antigravity"]);
+
+function keyOf(credential: AuthProfileCredential): string {
+  const secret = mainSecret(credential);
+  if (credential.type !== "oauth" || !TOKEN_AND_PROJECT.has(credential.provider)) return secret;
+  return JSON.stringify({ token: secret, projectId: credential["projectId"] });
+}
+
+const unusable = (candidate: Candidate, why: string): AppError =>
+  modelFailed({ phase: "connect", status: 401, text: `the credential ${candidate.id} of ${candidate.provider} cannot be used: ${why}` });
+
+/** From a candidate to the secret it stands for. */
+export function createAccess(deps: AuthProfilesDeps, stores: Stores, others: (provider: string) => OtherKeysInput): AuthProfiles["credential"] {
+  const renewal = createRenewal(deps, stores);
+
+  async function ofProfile(candidate: Candidate): Promise<Access> {
+    const stored = credentialOf(stores.merged().profiles[candidate.id]);
+    if (!stored) throw unusable(candidate, "it was removed");
+    const credential = stored.type === "oauth" ? await renewal.fresh(candidate.id) : stored;
+    const why = whyUnusable(credential, deps.clock.now());
+    if (why !== undefined) throw unusable(candidate, why);
+    const apiKey = deps.formatKey?.(candidate.provider)?.(credential) ?? keyOf(credential);
+    if (apiKey !== "") deps.redactor.register(apiKey);
+    return { ...(apiKey === "" ? {} : { apiKey }), type: credential.type, ...facts(credential) };
+  }
+
+  async function ofOther(candidate: Candidate): Promise<Access> {
+    if (candidate.source === "ambient") return { type: "ambient" };
+    const key = otherKeys(others(candidate.provider)).find(({ id }) => id === candidate.id);
+    const fetched = key?.input === undefined ? undefined : await deps.secret?.(key.input, candidate.id.replace(/^config:/, ""));
+    const apiKey = key?.secret ?? fetched;
+    if (key === undefined || apiKey === undefined) throw unusable(candidate, "it is no longer set");
+    deps.redactor.register(apiKey);
+    return { apiKey, type: key.type };
+  }
+
+  return (candidate) => (candidate.source === "profile" ? ofProfile(candidate) : ofOther(candidate));
+}

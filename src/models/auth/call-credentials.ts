@@ -1,0 +1,60 @@
+import { formatDuration } from "../../base/text.ts";
+import type { CredentialCandidate, Credentials } from "../call/credentials.ts";
+import type { ModelEntry } from "../entry.ts";
+import type { AuthProfiles, Candidate } from "./profiles.ts";
+
+export interface CallCredentialsDeps {
+  readonly auth: AuthProfiles;
+  /** It is on this machine, or built in: it can be called without a key. */
+  readonly needsNoKey: (provider: string) => boolean;
+  readonly now: () => number;
+}
+
+/** Profiles as calls see them: those that rest are not offered, except the one that the user chose. */
+export function createCallCredentials({ auth, needsNoKey, now }: CallCredentialsDeps): Credentials {
+  const known = new WeakMap<CredentialCandidate, Candidate>();
+  const resting = new Map<string, readonly Candidate[]>();
+  const key = (model: ModelEntry): string => `${model.provider}/${model.id}`;
+
+  function offered(candidate: Candidate): CredentialCandidate {
+    const offer: CredentialCandidate = {
+      ...(candidate.source === "profile" ? { profileId: candidate.id } : {}),
+      async credential() {
+        const { apiKey, baseUrl } = await auth.credential(candidate);
+        return { ...(apiKey === undefined ? {} : { apiKey }), ...(baseUrl === undefined ? {} : { baseUrl }) };
+      },
+    };
+    known.set(offer, candidate);
+    return offer;
+  }
+
+  return {
+    async candidates(model, pin) {
+      const pins = pin === undefined ? {} : pin.locked ? { userPin: pin.profileId } : { sessionPin: pin.profileId };
+      const all = await auth.candidates(model.provider, { modelId: model.id, ...pins });
+      resting.set(
+        key(model),
+        all.filter(({ rest }) => rest),
+      );
+      const usable = all.filter(({ rest, locked }) => !rest || locked);
+      if (usable.length === 0 && all.length === 0 && needsNoKey(model.provider)) return [{ credential: async () => ({}) }];
+      return usable.map(offered);
+    },
+    async succeeded(offer, model) {
+      const candidate = known.get(offer);
+      if (candidate) await auth.succeeded(candidate, model.id);
+    },
+    async failed(offer, model, kind, retryAfterMs) {
+      const candidate = known.get(offer);
+      if (candidate) await auth.failed(candidate, model.id, kind, retryAfterMs);
+    },
+    missing(model) {
+      const [first] = resting.get(key(model)) ?? [];
+      if (!first?.rest) {
+        return `No API key found for provider "${model.provider}". Auth store: ${auth.storePath}. Add one with: openclaw models auth add --provider ${model.provider}`;
+      }
+      const left = formatDuration(Math.max(1000, first.rest.until - now()));
+      return `every credential of ${model.provider} rests after failures; the first (${first.id}, ${first.rest.kind}) is tried again in ${left}`;
+    },
+  };
+}

@@ -1,0 +1,125 @@
+import type { Env } from "../../../config/index.ts";
+
+/** Who we are to an authorization server, and where it is. */
+export interface OAuthClient {
+  readonly provider: string;
+  readonly clientId: string;
+  readonly clientSecret?: string;
+  readonly authorizeUrl?: string;
+  readonly tokenUrl: string;
+  /** Where a device code is asked for. */
+  readonly deviceUrl?: string;
+  readonly userInfoUrl?: string;
+  readonly scopes: readonly string[];
+  /** A loopback address with path; port 0 takes any free one. */
+  readonly redirectUri: string;
+  readonly tokenFormat: "form" | "json";
+  /** The token endpoint wants the verifier's challenge with the device code too. */
+  readonly devicePkce?: boolean;
+}
+
+/** What is known of a provider's logins: addresses and scopes. Client ids are not in here: they belong to whoever registered them. */
+type KnownLogin = Omit<OAuthClient, "provider" | "clientId" | "clientSecret"> & {
+  /** Variables with a client id and secret of the user's own, in order. */
+  readonly clientIdEnv?: readonly string[];
+  readonly clientSecretEnv?: readonly string[];
+};
+
+const ANY_PORT = "http://127.0.0.1:0/oauth-callback";
+
+const KNOWN: Readonly<Record<string, KnownLogin>> = {
+  anthropic: {
+    authorizeUrl: "https://claude.ai/oauth/authorize",
+    tokenUrl: "https://console.anthropic.com/v1/oauth/token",
+    scopes: ["org:create_api_key", "user:profile", "user:inference"],
+    redirectUri: ANY_PORT,
+    tokenFormat: "json",
+  },
+  "openai-codex": {
+    authorizeUrl: "https://auth.openai.com/oauth/authorize",
+    tokenUrl: "https://auth.openai.com/oauth/token",
+    scopes: ["openid", "profile", "email", "offline_access"],
+    redirectUri: "http://localhost:1455/auth/callback",
+    tokenFormat: "form",
+  },
+  "google-gemini-cli": {
+    authorizeUrl: "https://accounts.google.com/o/oauth2/v2/auth",
+    tokenUrl: "https://oauth2.googleapis.com/token",
+    userInfoUrl: "https://www.googleapis.com/oauth2/v1/userinfo?alt=json",
+    scopes: ["cloud-platform", "userinfo.email", "userinfo.profile"].map((name) => `https://www.googleapis.com/auth/${name}`),
+    redirectUri: "http://localhost:8085/oauth2callback",
+    tokenFormat: "form",
+    clientIdEnv: ["OPENCLAW_GEMINI_OAUTH_CLIENT_ID", "GEMINI_CLI_OAUTH_CLIENT_ID"],
+    clientSecretEnv: ["OPENCLAW_GEMINI_OAUTH_CLIENT_SECRET", "GEMINI_CLI_OAUTH_CLIENT_SECRET"],
+  },
+  "github-copilot": {
+    deviceUrl: "https://github.com/login/device/code",
+    tokenUrl: "https://github.com/login/oauth/access_token",
+    scopes: ["read:user"],
+    redirectUri: ANY_PORT,
+    tokenFormat: "form",
+  },
+  "qwen-portal": {
+    deviceUrl: "https://chat.qwen.ai/api/v1/oauth2/device/code",
+    tokenUrl: "https://chat.qwen.ai/api/v1/oauth2/token",
+    scopes: ["openid", "profile", "email", "model.completion"],
+    redirectUri: ANY_PORT,
+    tokenFormat: "form",
+    devicePkce: true,
+  },
+  chutes: {
+    authorizeUrl: "https://api.chutes.ai/idp/authorize",
+    tokenUrl: "https://api.chutes.ai/idp/token",
+    userInfoUrl: "https://api.chutes.ai/idp/userinfo",
+    scopes: ["openid", "profile", "chutes:invoke"],
+    redirectUri: "http://127.0.0.1:1456/oauth-callback",
+    tokenFormat: "form",
+    clientIdEnv: ["CHUTES_CLIENT_ID"],
+    clientSecretEnv: ["CHUTES_CLIENT_SECRET"],
+  },
+};
+
+/** What somebody said about a client, on the command line or in a stored login. */
+export interface GivenClient {
+  readonly clientId?: string | undefined;
+  readonly clientSecret?: string | undefined;
+  readonly authorizeUrl?: string | undefined;
+  readonly tokenUrl?: string | undefined;
+  readonly deviceUrl?: string | undefined;
+  readonly userInfoUrl?: string | undefined;
+  readonly scopes?: readonly string[] | undefined;
+  readonly redirectUri?: string | undefined;
+}
+
+export type ClientResult = OAuthClient | { readonly missing: string };
+
+const first = (env: Env, names: readonly string[] = []): string | undefined => names.map((name) => env[name]?.trim()).find(Boolean);
+
+/** The client for a provider from what was given, the environment and what is known; or what is missing. */
+export function oauthClient(provider: string, given: GivenClient, env: Env): ClientResult {
+  const known = KNOWN[provider];
+  const clientId = given.clientId ?? first(env, [...(known?.clientIdEnv ?? []), "OPENCLAW_OAUTH_CLIENT_ID"]);
+  const clientSecret = given.clientSecret ?? first(env, [...(known?.clientSecretEnv ?? []), "OPENCLAW_OAUTH_CLIENT_SECRET"]);
+  const tokenUrl = given.tokenUrl ?? known?.tokenUrl;
+  if (clientId === undefined) {
+    const names = [...(known?.clientIdEnv ?? []), "OPENCLAW_OAUTH_CLIENT_ID"].join(" or ");
+    return { missing: `a client id that was registered with ${provider} for you (--client-id, or ${names})` };
+  }
+  if (tokenUrl === undefined) return { missing: `the address of ${provider}'s token endpoint (--token-url)` };
+  const authorizeUrl = given.authorizeUrl ?? known?.authorizeUrl;
+  const deviceUrl = given.deviceUrl ?? known?.deviceUrl;
+  const userInfoUrl = given.userInfoUrl ?? known?.userInfoUrl;
+  return {
+    provider,
+    clientId,
+    tokenUrl,
+    scopes: given.scopes ?? known?.scopes ?? [],
+    redirectUri: given.redirectUri ?? (provider === "chutes" ? env["CHUTES_OAUTH_REDIRECT_URI"]?.trim() : undefined) ?? known?.redirectUri ?? ANY_PORT,
+    tokenFormat: known?.tokenFormat ?? "form",
+    ...(clientSecret === undefined ? {} : { clientSecret }),
+    ...(authorizeUrl === undefined ? {} : { authorizeUrl }),
+    ...(deviceUrl === undefined ? {} : { deviceUrl }),
+    ...(userInfoUrl === undefined ? {} : { userInfoUrl }),
+    ...(known?.devicePkce === undefined ? {} : { devicePkce: known.devicePkce }),
+  };
+}

@@ -1,0 +1,120 @@
+import type { OAuthCredential } from "../../../protocol/index.ts";
+import type { Clock } from "../../../base/clock.ts";
+import { AppError, messageOf, systemCode } from "../../../base/errors.ts";
+import type { Redactor } from "../../../base/redaction.ts";
+import { clip } from "../../../base/text.ts";
+import { isObject } from "../../../config/index.ts";
+import { modelFailed } from "../../failure.ts";
+import type { OAuthClient } from "./client.ts";
+import { accountIdOf } from "./user-info.ts";
+
+export interface OAuthDeps {
+  readonly clock: Clock;
+  readonly redactor: Pick<Redactor, "register" | "text">;
+  readonly version: string;
+  readonly fetch?: typeof fetch | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+const TIMEOUT_MS = 30_000;
+const MAX_ANSWER_BYTES = 256 * 1024;
+/** A token is renewed this long before it ends, so that none ends on the way. */
+const MARGIN_MS = 5 * 60_000;
+/** For servers that do not say how long a token lives. */
+const DEFAULT_LIFETIME_MS = 60 * 60_000;
+
+/** The server's answer: its fields, or its refusal. */
+export interface TokenAnswer {
+  readonly status: number;
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
+const describe = (error: unknown): string => messageOf(error instanceof Error && error.cause !== undefined ? error.cause : error);
+
+async function bounded(response: Response): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of response.body ?? []) {
+    size += chunk.byteLength;
+    if (size > MAX_ANSWER_BYTES) throw new AppError("OVERLOADED", `the answer is longer than ${MAX_ANSWER_BYTES} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+/** Posts to an authorization server. Only failures to reach it are thrown; what it says is in the answer. */
+export async function post(url: string, body: Readonly<Record<string, string>>, format: "form" | "json", deps: OAuthDeps): Promise<TokenAnswer> {
+  const timeout = AbortSignal.timeout(TIMEOUT_MS);
+  try {
+    const response = await (deps.fetch ?? fetch)(url, {
+      method: "POST",
+      redirect: "error",
+      headers: {
+        accept: "application/json",
+        "content-type": format === "form" ? "application/x-www-form-urlencoded" : "application/json",
+        "user-agent": `openclaw/${deps.version}`,
+      },
+      body: format === "form" ? new URLSearchParams(body).toString() : JSON.stringify(body),
+      signal: deps.signal ? AbortSignal.any([deps.signal, timeout]) : timeout,
+    });
+    return { status: response.status, fields: parseFields(await bounded(response)) };
+  } catch (error) {
+    if (deps.signal?.aborted) throw new AppError("CANCELLED", "the login was cancelled", { cause: error });
+    const cause = error instanceof Error ? error.cause : undefined;
+    const code = timeout.aborted ? "ETIMEDOUT" : (systemCode(cause) ?? systemCode(error));
+    throw modelFailed({
+      phase: "connect",
+      text: `${new URL(url).host} could not be asked for a token: ${deps.redactor.text(clip(describe(error), 200))}`,
+      ...(code === undefined ? {} : { code }),
+    });
+  }
+}
+
+function parseFields(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (isObject(value)) return value;
+  } catch {
+    // An error page, or a form: a token answer is JSON.
+  }
+  return {};
+}
+
+/** The server's own words about a refusal, bounded and without secrets. */
+export function refusalText({ status, fields }: TokenAnswer, redactor: Pick<Redactor, "text">): string {
+  const nested = isObject(fields["error"]) ? fields["error"] : undefined;
+  const parts = [fields["error"], fields["error_description"], nested?.["type"], nested?.["message"]].filter((part) => typeof part === "string");
+  return redactor.text(clip(`${status}${parts.length > 0 ? ` ${parts.join(": ")}` : ""}`, 300));
+}
+
+const text = (value: unknown): string | undefined => (typeof value === "string" && value !== "" ? value : undefined);
+
+/** A login from the fields of a token answer; undefined when it holds none. */
+export function loginFrom(
+  fields: TokenAnswer["fields"],
+  client: OAuthClient,
+  before: OAuthCredential | undefined,
+  deps: OAuthDeps,
+): OAuthCredential | undefined {
+  const access = text(fields["access_token"]);
+  if (access === undefined) return undefined;
+  const refresh = text(fields["refresh_token"]) ?? before?.refresh ?? "";
+  for (const secret of [access, refresh, client.clientSecret ?? ""]) deps.redactor.register(secret);
+  const seconds = Number(fields["expires_in"]);
+  const lifetime = Number.isFinite(seconds) && seconds > 0 ? seconds * 1000 : DEFAULT_LIFETIME_MS;
+  const resourceUrl = text(fields["resource_url"]);
+  const accountId = accountIdOf(access);
+  return {
+    ...before,
+    type: "oauth",
+    provider: client.provider,
+    access,
+    refresh,
+    expires: deps.clock.now() + Math.max(lifetime - MARGIN_MS, Math.floor(lifetime / 2)),
+    clientId: client.clientId,
+    tokenUrl: client.tokenUrl,
+    ...(client.clientSecret === undefined ? {} : { clientSecret: client.clientSecret }),
+    ...(resourceUrl === undefined ? {} : { resourceUrl }),
+    ...(accountId === undefined ? {} : { accountId }),
+  };
+}

@@ -1,0 +1,78 @@
+import { describe, expect, test } from "vitest";
+import { orderProfiles, type OrderInput } from "./order.ts";
+import { EMPTY_DOCUMENT, type AuthDocument } from "./store/document.ts";
+
+const NOW = 1_700_000_000_000;
+const KEY = { type: "api_key", provider: "anthropic", key: "k-0123456789" };
+const TOKEN = { type: "token", provider: "anthropic", token: "t-0123456789" };
+const LOGIN = { type: "oauth", provider: "anthropic", access: "a", refresh: "r", expires: NOW + 1 };
+
+const store = (profiles: AuthDocument["profiles"], rest: Partial<AuthDocument> = {}): AuthDocument => ({ ...EMPTY_DOCUMENT, profiles, ...rest });
+const THREE = { "anthropic:key": KEY, "anthropic:token": TOKEN, "anthropic:login": LOGIN };
+const ids = (document: AuthDocument, over: Partial<OrderInput> = {}): readonly string[] =>
+  orderProfiles({ provider: "anthropic", document, config: {}, canonical: (name) => name.toLowerCase(), now: NOW, ...over }).map(({ id }) => id);
+const resting = (id: string, until: number) => ({ [id]: { m: { rate_limit: { count: 1, lastFailureAt: NOW, until } } } });
+
+describe("who comes first", () => {
+  test("the agent's own order, before the configured one, kept as written", () => {
+    const config = { auth: { order: { anthropic: ["anthropic:login"] } } };
+    expect(ids(store(THREE, { order: { Anthropic: ["anthropic:key", "anthropic:token"] } }), { config })).toEqual(["anthropic:key", "anthropic:token"]);
+    expect(ids(store(THREE), { config })).toEqual(["anthropic:login"]);
+  });
+
+  test("without an order: the configured profiles of the provider; without them, all that are stored", () => {
+    const config = { auth: { profiles: { "anthropic:key": { provider: "anthropic", mode: "api_key" as const } } } };
+    expect(ids(store(THREE), { config })).toEqual(["anthropic:key"]);
+    expect(ids(store(THREE))).toEqual(["anthropic:login", "anthropic:token", "anthropic:key"]);
+  });
+
+  test("logins before tokens before keys, and within a kind the one that was used longest ago", () => {
+    const two = store({ ...THREE, "anthropic:key2": KEY }, { usageStats: { "anthropic:key": { lastUsed: 5 }, "anthropic:key2": { lastUsed: 2 } } });
+    expect(ids(two)).toEqual(["anthropic:login", "anthropic:token", "anthropic:key2", "anthropic:key"]);
+  });
+
+  test("those that rest come last, the soonest first, in a written order too", () => {
+    const document = store(THREE, { modelFailures: { ...resting("anthropic:login", NOW + 9), ...resting("anthropic:token", NOW + 3) } });
+    expect(ids(document, { modelId: "m" })).toEqual(["anthropic:key", "anthropic:token", "anthropic:login"]);
+    expect(ids(document, { modelId: "another" })).toEqual(["anthropic:login", "anthropic:token", "anthropic:key"]);
+    const ordered = { ...document, order: { anthropic: ["anthropic:login", "anthropic:key"] } };
+    expect(ids(ordered, { modelId: "m" })).toEqual(["anthropic:key", "anthropic:login"]);
+  });
+});
+
+describe("pins", () => {
+  test("the session's profile is a preference: first while it is well, in its place when it rests", () => {
+    expect(ids(store(THREE), { sessionPin: "anthropic:key" })).toEqual(["anthropic:key", "anthropic:login", "anthropic:token"]);
+    const tired = store(THREE, { modelFailures: resting("anthropic:key", NOW + 9) });
+    expect(ids(tired, { sessionPin: "anthropic:key", modelId: "m" })).toEqual(["anthropic:login", "anthropic:token", "anthropic:key"]);
+    expect(ids(store(THREE), { sessionPin: "anthropic:gone" })).toHaveLength(3);
+  });
+
+  test("the user's profile is a lock: it alone, resting or not, and nobody when it cannot serve", () => {
+    const tired = store(THREE, { modelFailures: resting("anthropic:key", NOW + 9) });
+    expect(
+      orderProfiles({ provider: "anthropic", document: tired, config: {}, canonical: String, now: NOW, modelId: "m", userPin: "anthropic:key" }),
+    ).toMatchObject([{ id: "anthropic:key", locked: true, rest: { kind: "rate_limit" } }]);
+    expect(ids(store(THREE), { userPin: "anthropic:gone" })).toEqual([]);
+  });
+
+  test("the user's profile of one provider does not bind a fallback of another", () => {
+    expect(ids(store(THREE), { userPin: "openai:work" })).toHaveLength(3);
+  });
+});
+
+describe("who cannot serve", () => {
+  test.each([
+    ["a token that has expired", { type: "token", provider: "anthropic", token: "t", expires: NOW }],
+    ["a key that is empty", { type: "api_key", provider: "anthropic", key: "" }],
+    ["a login that has expired and cannot be renewed", { type: "oauth", provider: "anthropic", access: "a", refresh: "", expires: NOW - 1 }],
+    ["another provider's profile", { type: "api_key", provider: "openai", key: "k" }],
+    ["an entry of an unknown kind", { type: "magic", provider: "anthropic" }],
+  ])("%s", (_name, entry) => expect(ids(store({ "anthropic:x": entry }))).toEqual([]));
+
+  test("a profile whose configured mode is not its kind; oauth takes a token too", () => {
+    const config = (mode: "oauth" | "api_key") => ({ auth: { profiles: { "anthropic:token": { provider: "anthropic", mode } } } });
+    expect(ids(store(THREE), { config: config("api_key") })).toEqual([]);
+    expect(ids(store(THREE), { config: config("oauth") })).toEqual(["anthropic:token"]);
+  });
+});

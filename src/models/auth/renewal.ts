@@ -1,0 +1,90 @@
+import type { OAuthCredential } from "../../protocol/index.ts";
+import { AppError, messageOf } from "../../base/errors.ts";
+import { failureOf, modelFailed } from "../failure.ts";
+import { refreshLogin } from "./oauth/refresh.ts";
+import type { AuthProfilesDeps } from "./profiles.ts";
+import { credentialOf } from "./store/document.ts";
+import type { AuthFile } from "./store/file.ts";
+import type { Stores } from "./stores.ts";
+
+/** Logins that are valid when handed out. */
+export interface Renewal {
+  /** The login under an id, renewed when it has run out. All callers, in all processes, share one renewal. */
+  fresh(id: string): Promise<OAuthCredential>;
+}
+
+function loginIn(file: AuthFile, id: string): OAuthCredential | undefined {
+  const credential = credentialOf(file.read()?.profiles[id]);
+  return credential?.type === "oauth" ? credential : undefined;
+}
+
+export function createRenewal(deps: AuthProfilesDeps, stores: Stores): Renewal {
+  const { clock } = deps;
+  const running = new Map<string, Promise<OAuthCredential>>();
+  const isFresh = (login: OAuthCredential | undefined): login is OAuthCredential =>
+    login !== undefined && login.access !== "" && (login.expires ?? 0) > clock.now();
+
+  async function ask(login: OAuthCredential): Promise<OAuthCredential> {
+    const own = deps.refresh?.(login.provider);
+    const { redactor, version, fetch } = deps;
+    if (!own) return refreshLogin(login, deps.env(), { clock, redactor, version, fetch });
+    try {
+      const renewed = await own(login);
+      for (const secret of [renewed.access, renewed.refresh]) redactor.register(secret);
+      return { ...login, ...renewed };
+    } catch (error) {
+      if (failureOf(error)) throw error;
+      throw modelFailed({ phase: "headers", status: 401, text: `the login of ${login.provider} could not be renewed: ${redactor.text(messageOf(error))}` });
+    }
+  }
+
+  /** Whoever holds the lock renews; whoever waited for it finds the result. */
+  async function renew(id: string): Promise<OAuthCredential> {
+    const file = stores.holder(id);
+    const login = await file.alone(`refresh-${id}`, async () => {
+      const stored = loginIn(file, id);
+      if (isFresh(stored)) return stored;
+      if (!stored) throw new AppError("NOT_FOUND", `the auth profile ${id} is no longer in ${file.path}`);
+      const renewed = await ask(stored);
+      await file.update((document) => ({ ...document, profiles: { ...document.profiles, [id]: renewed } }));
+      return renewed;
+    });
+    deps.log.debug("a login was renewed", { profile: id });
+    return login;
+  }
+
+  /** What else may serve when a renewal failed: what somebody stored meanwhile, the successor of a default profile, the main agent's copy. */
+  function substitute(id: string): OAuthCredential | undefined {
+    const now = loginIn(stores.holder(id), id);
+    if (isFresh(now)) return now;
+    const [provider, name] = id.split(":");
+    if (name === "default") {
+      for (const other of Object.keys(stores.merged().profiles)) {
+        const login = other.startsWith(`${provider}:`) && other !== id ? loginIn(stores.holder(other), other) : undefined;
+        if (isFresh(login)) return login;
+      }
+    }
+    const main = loginIn(stores.main, id);
+    return isFresh(main) ? main : undefined;
+  }
+
+  return {
+    fresh(id) {
+      const stored = loginIn(stores.holder(id), id);
+      if (isFresh(stored)) return Promise.resolve(stored);
+      let renewal = running.get(id);
+      if (!renewal) {
+        renewal = renew(id)
+          .catch((error: unknown) => {
+            const other = substitute(id);
+            if (!other) throw error;
+            deps.log.warn("a login could not be renewed; another one of the same account serves", { profile: id, error: messageOf(error) });
+            return other;
+          })
+          .finally(() => running.delete(id));
+        running.set(id, renewal);
+      }
+      return renewal;
+    },
+  };
+}

@@ -1,0 +1,99 @@
+import type { ApiKeyCredential, AuthProfileCredential, OAuthCredential, TokenCredential } from "../../../protocol/index.ts";
+import { isObject } from "../../../config/index.ts";
+
+/** The documented counters of one profile, for all its models together. */
+export interface UsageStats {
+  readonly lastUsed?: number;
+  readonly errorCount?: number;
+  readonly failureCounts?: Readonly<Record<string, number>>;
+  readonly lastFailureAt?: number;
+  readonly cooldownUntil?: number;
+  readonly disabledUntil?: number;
+  readonly disabledReason?: string;
+  readonly [key: string]: unknown;
+}
+
+/** Failures of one kind, of one model with one credential. Times are milliseconds since the epoch. */
+export interface FailureState {
+  readonly count: number;
+  readonly lastFailureAt: number;
+  readonly until: number;
+}
+
+/** Credential id, then model, then kind of failure. */
+export type ModelFailures = Readonly<Record<string, Readonly<Record<string, Readonly<Record<string, FailureState>>>>>>;
+
+/** `auth-profiles.json`. What we do not know stays in it. */
+export interface AuthDocument {
+  readonly version: number;
+  readonly profiles: Readonly<Record<string, unknown>>;
+  readonly order?: Readonly<Record<string, readonly string[]>>;
+  readonly lastGood?: Readonly<Record<string, string>>;
+  readonly usageStats?: Readonly<Record<string, UsageStats>>;
+  /** Ours: which model failed how with which credential. */
+  readonly modelFailures?: ModelFailures;
+  readonly [key: string]: unknown;
+}
+
+export const EMPTY_DOCUMENT: AuthDocument = { version: 1, profiles: {} };
+
+/** The sections that must be objects for the rest of the file to mean anything. */
+const SECTIONS = ["profiles", "order", "lastGood", "usageStats", "modelFailures"] as const;
+
+/** The file's value, or what is wrong with it. */
+export function parseAuthDocument(text: string): AuthDocument | { readonly problem: string } {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    // The parser's words quote the text, and the text is full of secrets.
+    return { problem: text.trim() === "" ? "it is empty" : "it is not JSON" };
+  }
+  if (!isObject(value)) return { problem: "it is not a JSON object" };
+  for (const name of SECTIONS) {
+    if (value[name] !== undefined && !isObject(value[name])) return { problem: `its "${name}" is not an object` };
+  }
+  return { ...value, version: typeof value["version"] === "number" ? value["version"] : 1, profiles: (value["profiles"] ?? {}) as AuthDocument["profiles"] };
+}
+
+const isText = (value: unknown): value is string => typeof value === "string" && value.trim() !== "";
+
+/** A credential, or undefined for an entry that is none we know. */
+export function credentialOf(entry: unknown): AuthProfileCredential | undefined {
+  if (!isObject(entry) || !isText(entry["provider"])) return undefined;
+  switch (entry["type"]) {
+    case "api_key":
+      return entry["key"] === undefined || typeof entry["key"] === "string" ? (entry as unknown as ApiKeyCredential) : undefined;
+    case "token":
+      return isText(entry["token"]) ? (entry as unknown as TokenCredential) : undefined;
+    case "oauth":
+      return isText(entry["access"]) || isText(entry["refresh"]) ? (entry as unknown as OAuthCredential) : undefined;
+    default:
+      return undefined;
+  }
+}
+
+/** Fields of a credential that open a door. */
+const SECRET_FIELDS = ["key", "token", "access", "refresh", "clientSecret", "idToken", "id_token"];
+
+/** Every secret of an entry, known kind or not. */
+export function secretsOf(entry: unknown): readonly string[] {
+  if (!isObject(entry)) return [];
+  return SECRET_FIELDS.map((field) => entry[field]).filter(isText);
+}
+
+/** The secret that a request would carry. */
+export function mainSecret(credential: AuthProfileCredential): string {
+  if (credential.type === "api_key") return credential.key ?? "";
+  return credential.type === "token" ? credential.token : (credential.access ?? "");
+}
+
+/** Why a credential cannot be used at all, or undefined when it can. A login that ran out can be renewed. */
+export function whyUnusable(credential: AuthProfileCredential, now: number): string | undefined {
+  if (credential.type === "api_key") return isText(credential.key) || credential.metadata ? undefined : "it has no key";
+  if (credential.type === "token") {
+    const { expires } = credential;
+    return typeof expires === "number" && Number.isFinite(expires) && expires > 0 && expires <= now ? "it has expired" : undefined;
+  }
+  return isText(credential.refresh) || (credential.expires ?? 0) > now ? undefined : "it has expired and cannot be renewed";
+}

@@ -34,6 +34,7 @@ import {
 } from "./runtime.ts";
 import { session } from "./session.ts";
 import { tools } from "./tools/tools.ts";
+import { usage } from "./usage.ts";
 
 const schema = group("Configuration of an OpenClaw gateway.", {
   $schema: text("Where an editor finds this schema."),
@@ -47,6 +48,7 @@ const schema = group("Configuration of an OpenClaw gateway.", {
   ui,
   auth,
   models,
+  usage,
   nodeHost,
   agents,
   tools,

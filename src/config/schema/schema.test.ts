@@ -26,6 +26,7 @@ const OURS = [
   "security",
   "logging.levels",
   "logging.maxFileBytes",
+  "usage",
   "plugins.disabled",
   "plugins.entries.*.hooks",
   "plugins.entries.*.apiKey",

@@ -12,12 +12,14 @@ export interface UsageInput {
   readonly durationMs: number;
   readonly failed?: boolean | undefined;
   readonly channel?: string | undefined;
+  /** Whose message it answered, as the channel names them. */
+  readonly sender?: string | undefined;
   readonly turnId?: string | undefined;
   /** Default now. */
   readonly at?: number | undefined;
 }
 
-export type UsageDimension = "day" | "sessionKey" | "agentId" | "channel" | "provider" | "model";
+export type UsageDimension = "day" | "sessionKey" | "agentId" | "channel" | "sender" | "provider" | "model";
 
 export interface UsageTotals {
   readonly calls: number;
@@ -39,8 +41,12 @@ export interface UsageFilter {
   /** Days in UTC, `YYYY-MM-DD`, both included. */
   readonly fromDay?: string | undefined;
   readonly toDay?: string | undefined;
+  /** Milliseconds since the epoch; the first is included, the second is not. */
+  readonly since?: number | undefined;
+  readonly before?: number | undefined;
   readonly sessionKey?: string | undefined;
   readonly agentId?: string | undefined;
+  readonly sender?: string | undefined;
   readonly provider?: string | undefined;
   readonly model?: string | undefined;
 }

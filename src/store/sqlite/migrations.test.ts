@@ -23,6 +23,15 @@ test("versions are numbered without a gap, and none asks for a reader newer than
   expect(MIGRATIONS.filter((migration) => migration.minReader > migration.version)).toEqual([]);
 });
 
+test("usage of the first version stays, without a sender", () => {
+  const db = new DatabaseSync(":memory:");
+  migrate(db, 1, [MIGRATIONS[0]!]);
+  db.exec(`INSERT INTO usage (at, day, session_key, agent_id, provider, model, input, output, cache_read, cache_write, cost, duration_ms, failed)
+    VALUES (1, '1970-01-01', 's', 'a', 'p', 'm', 1, 2, 3, 4, 0.5, 6, 0)`);
+  expect(migrate(db, 2)).toBe(MIGRATIONS.length - 1);
+  expect(db.prepare("SELECT cost, sender FROM usage").all()).toEqual([{ cost: 0.5, sender: null }]);
+});
+
 test("an old file is brought up step by step", () => {
   const db = new DatabaseSync(":memory:");
   migrate(db, 1, [MIGRATIONS[0]!]);

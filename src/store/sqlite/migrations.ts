@@ -11,7 +11,11 @@ export interface Migration {
 }
 
 /** Forward only. A published entry is never changed: a mistake is mended by the next one. */
-export const MIGRATIONS: readonly Migration[] = [{ version: 1, minReader: 1, up: SCHEMA_V1 }];
+export const MIGRATIONS: readonly Migration[] = [
+  { version: 1, minReader: 1, up: SCHEMA_V1 },
+  // Whose message a call answered: budgets of senders add it up.
+  { version: 2, minReader: 1, up: "ALTER TABLE usage ADD COLUMN sender TEXT" },
+];
 
 function versionOf(db: DatabaseSync): number {
   return Number(db.prepare("PRAGMA user_version").get()!["user_version"]);
@@ -36,20 +40,15 @@ export function assertReadable(db: DatabaseSync, migrations: readonly Migration[
   );
 }
 
-/** Brings the file to the newest version, each migration in a transaction of its own. Returns how many were applied. */
+/** Brings the file to the newest version, each migration in a transaction of its own; an empty file gets all in one, which is one sync. Returns how many were applied. */
 export function migrate(db: DatabaseSync, now: number, migrations: readonly Migration[] = MIGRATIONS): number {
   assertReadable(db, migrations);
   const from = versionOf(db);
   const todo = migrations.filter((migration) => migration.version > from);
-  for (const migration of todo) {
+  for (const together of from === 0 ? [todo] : todo.map((migration) => [migration])) {
     db.exec("BEGIN IMMEDIATE");
     try {
-      if (typeof migration.up === "string") db.exec(migration.up);
-      else migration.up(db);
-      const note = db.prepare("INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value");
-      note.run("store.min_reader", String(migration.minReader));
-      note.run(`store.migrated.${migration.version}`, String(now));
-      db.exec(`PRAGMA user_version = ${migration.version}`);
+      for (const migration of together) apply(db, migration, now);
       db.exec("COMMIT");
     } catch (error) {
       if (db.isTransaction) db.exec("ROLLBACK");
@@ -57,4 +56,13 @@ export function migrate(db: DatabaseSync, now: number, migrations: readonly Migr
     }
   }
   return todo.length;
+}
+
+function apply(db: DatabaseSync, { version, minReader, up }: Migration, now: number): void {
+  if (typeof up === "string") db.exec(up);
+  else up(db);
+  const note = db.prepare("INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value");
+  note.run("store.min_reader", String(minReader));
+  note.run(`store.migrated.${version}`, String(now));
+  db.exec(`PRAGMA user_version = ${version}`);
 }

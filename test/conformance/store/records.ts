@@ -108,8 +108,13 @@ export function records(world: World): void {
       { sessionKey: "s", model: "m", calls: 1 },
       { sessionKey: "s", model: "n", calls: 1 },
     ]);
+    await add({ sender: "+4366", at: 5000 });
+    await add({ sender: "+4366", at: 5999 });
+    await add({ sender: "+4377", at: 6000 });
+    expect(await store.read("usage.totals", { by: ["sender"], since: 5000, before: 6000 })).toMatchObject([{ sender: "+4366", calls: 2 }]);
+    expect(await store.read("usage.totals", { by: [], sender: "+4377" })).toMatchObject([{ calls: 1 }]);
     expect(await store.read("usage.totals", { by: [], sessionKey: "nobody" })).toMatchObject([{ calls: 0, cost: 0 }]);
-    expect(await store.read("usage.points", { sessionKey: "s" })).toMatchObject([{ model: "m" }, { model: "n" }]);
+    expect(await store.read("usage.points", { sessionKey: "s", limit: 2 })).toMatchObject([{ model: "m" }, { model: "n" }]);
     await expect(store.read("usage.totals", { by: ["1; DROP TABLE usage" as never] })).rejects.toMatchObject({ code: "INVALID_INPUT" });
   });
 

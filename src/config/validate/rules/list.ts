@@ -17,6 +17,7 @@ import type { Rule } from "./rule.ts";
 import { sandboxStaysClosed } from "./sandbox.ts";
 import { heartbeatTimes, lenientDurations, sessionMaintenance } from "./times.ts";
 import { oneAllowList, risingLoopThresholds } from "./tools.ts";
+import { budgetAgentsExist, budgetsLimitSomething } from "./usage.ts";
 
 export const rules: readonly Rule[] = [
   uniqueAgentIds,
@@ -51,4 +52,6 @@ export const rules: readonly Rule[] = [
   openChannelsSayIt,
   pluginsExist,
   disabledPluginConfig,
+  budgetsLimitSomething,
+  budgetAgentsExist,
 ];

@@ -7,6 +7,7 @@ const DIMENSIONS: Readonly<Record<UsageDimension, string>> = {
   sessionKey: "session_key",
   agentId: "agent_id",
   channel: "channel",
+  sender: "sender",
   provider: "provider",
   model: "model",
 };
@@ -18,8 +19,8 @@ const TOTALS = `count(*) AS calls, coalesce(sum(failed), 0) AS failed, coalesce(
 export const usageWrites = {
   "usage.add"({ sql, now }, row) {
     const at = row.at ?? now;
-    const text = `INSERT INTO usage (at, day, session_key, agent_id, channel, provider, model, turn_id, input, output, cache_read, cache_write, cost, duration_ms, failed)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+    const text = `INSERT INTO usage (at, day, session_key, agent_id, channel, sender, provider, model, turn_id, input, output, cache_read, cache_write, cost, duration_ms, failed)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
     const counts = [row.input, row.output, row.cacheRead, row.cacheWrite].map(Math.trunc);
     sql(text).run(
       at,
@@ -27,6 +28,7 @@ export const usageWrites = {
       row.sessionKey,
       row.agentId,
       row.channel ?? null,
+      row.sender ?? null,
       row.provider,
       row.model,
       row.turnId ?? null,
@@ -39,7 +41,7 @@ export const usageWrites = {
 } satisfies WriteHandlers<UsageWrites>;
 
 export const usageReads = {
-  "usage.totals"({ sql }, { by, fromDay, toDay, sessionKey, agentId, provider, model }) {
+  "usage.totals"({ sql }, { by, fromDay, toDay, since, before, sessionKey, agentId, sender, provider, model }) {
     const columns = by.map((dimension) => {
       const column = DIMENSIONS[dimension];
       if (column === undefined) throw new AppError("INVALID_INPUT", `usage has no dimension ${dimension}; known: ${Object.keys(DIMENSIONS).join(", ")}`);
@@ -48,8 +50,11 @@ export const usageReads = {
     const { text, values } = where([
       ["day >= ?", fromDay],
       ["day <= ?", toDay],
+      ["at >= ?", since],
+      ["at < ?", before],
       ["session_key = ?", sessionKey],
       ["agent_id = ?", agentId],
+      ["sender = ?", sender],
       ["provider = ?", provider],
       ["model = ?", model],
     ]);

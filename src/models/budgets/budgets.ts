@@ -1,0 +1,170 @@
+import type { Clock } from "../../base/clock.ts";
+import type { OpenClawConfig } from "../../config/index.ts";
+import type { ReadInput, ReadResult, UsageDimension } from "../../store/index.ts";
+import { createCalendar, type Calendar, type Per, type Period } from "./period.ts";
+import { spentText } from "./words.ts";
+
+/** Whose call it is. */
+export interface Caller {
+  readonly agentId: string;
+  /** Absent when nobody asked: heartbeats, scheduled work. */
+  readonly senderId?: string | undefined;
+  readonly provider: string;
+}
+
+/** One budget in its present period, for one agent, sender or provider when it has `*` for them. */
+export interface BudgetState {
+  /** Where it stands in the configuration: `usage.budgets[0]`. */
+  readonly path: string;
+  readonly per: Per;
+  /** Together with `path` it names what a warning was about: tell people once per period. */
+  readonly period: Period;
+  readonly agent?: string;
+  readonly sender?: string;
+  readonly provider?: string;
+  readonly limit: { readonly usd?: number; readonly tokens?: number };
+  readonly used: { readonly usd: number; readonly tokens: number };
+  /** How much of the tighter limit is used; 1 is all of it. */
+  readonly share: number;
+  readonly warnAt: number;
+  readonly onLimit: "stop" | "warn";
+  readonly state: "ok" | "warn" | "stop";
+}
+
+/** May this call be made? `text` says why not, or what is nearly used up. */
+export type BudgetCheck =
+  | { readonly state: "ok"; readonly text?: undefined; readonly budget?: undefined }
+  | { readonly state: "warn" | "stop"; readonly text: string; readonly budget: BudgetState };
+
+export interface BudgetReport {
+  readonly timeZone: string;
+  readonly budgets: readonly BudgetState[];
+}
+
+export interface Budgets {
+  /** Looked at before every call. Without budgets it reads nothing. Calls that run at the same time do not see each other's cost yet. */
+  check(caller: Caller): Promise<BudgetCheck>;
+  report(): Promise<BudgetReport>;
+}
+
+/** What the store knows about usage; an inspected one will do as well. */
+export interface UsageSource {
+  read(kind: "usage.totals", input: ReadInput<"usage.totals">): Promise<ReadResult<"usage.totals">>;
+}
+
+export interface BudgetsDeps {
+  readonly store: UsageSource;
+  readonly clock: Pick<Clock, "now">;
+  readonly config: () => OpenClawConfig;
+}
+
+type BudgetConfig = NonNullable<NonNullable<OpenClawConfig["usage"]>["budgets"]>[number];
+type Scope = "agent" | "sender" | "provider";
+type Filter = Partial<Record<Scope, string>>;
+
+const SCOPES: readonly Scope[] = ["agent", "sender", "provider"];
+const DIMENSION = { agent: "agentId", sender: "sender", provider: "provider" } as const satisfies Record<Scope, UsageDimension>;
+const EACH = "*";
+const WARN_AT = 0.8;
+
+/** Limits on what models may cost, added up from what the store has of their usage. */
+export function createBudgets({ store, clock, config }: BudgetsDeps): Budgets {
+  let known: { readonly zone: string | undefined; readonly calendar: Calendar } | undefined;
+
+  /** Making a calendar costs a millisecond: it is kept until the time zone changes. */
+  function calendar(): Calendar {
+    const zone = config().agents?.defaults?.userTimezone;
+    if (!known || known.zone !== zone) known = { zone, calendar: createCalendar(zone) };
+    return known.calendar;
+  }
+
+  const listed = (): readonly { readonly budget: BudgetConfig; readonly path: string }[] =>
+    (config().usage?.budgets ?? []).map((budget, index) => ({ budget, path: `usage.budgets[${index}]` }));
+
+  async function statesOf(budget: BudgetConfig, path: string, filter: Filter, each: readonly Scope[]): Promise<readonly BudgetState[]> {
+    const period = calendar().period(budget.per, clock.now());
+    const rows = await store.read("usage.totals", {
+      by: each.map((scope) => DIMENSION[scope]),
+      // Days narrow the search to an index; moments are what counts.
+      fromDay: utcDay(period.from),
+      toDay: utcDay(period.to),
+      since: period.from,
+      before: period.to,
+      agentId: filter.agent,
+      sender: filter.sender,
+      provider: filter.provider,
+    });
+    return rows.flatMap((row) => {
+      const found = each.map((scope) => [scope, row[DIMENSION[scope]]] as const);
+      // What nobody asked for is in nobody's budget.
+      if (found.some(([, value]) => typeof value !== "string")) return [];
+      const used = { usd: row.cost, tokens: row.input + row.output + row.cacheRead + row.cacheWrite };
+      return [stateOf(budget, { path, period, used, scope: { ...filter, ...Object.fromEntries(found) } })];
+    });
+  }
+
+  return {
+    async check(caller) {
+      const states = await Promise.all(
+        listed().flatMap(({ budget, path }) => {
+          const filter = filterFor(budget, caller);
+          return filter ? [statesOf(budget, path, filter, [])] : [];
+        }),
+      );
+      const worst = states.flat().toSorted((a, b) => RANK[b.state] - RANK[a.state] || b.share - a.share)[0];
+      if (!worst || worst.state === "ok") return { state: "ok" };
+      return { state: worst.state, text: spentText(worst, calendar().timeZone), budget: worst };
+    },
+    async report() {
+      const states = await Promise.all(
+        listed().map(({ budget, path }) => {
+          const named = SCOPES.filter((scope) => isNamed(budget[scope]));
+          const filter = Object.fromEntries(named.map((scope) => [scope, keyOf(scope, budget[scope]!)]));
+          return statesOf(
+            budget,
+            path,
+            filter,
+            SCOPES.filter((scope) => budget[scope]?.trim() === EACH),
+          );
+        }),
+      );
+      return { timeZone: calendar().timeZone, budgets: states.flat() };
+    },
+  };
+}
+
+const RANK = { ok: 0, warn: 1, stop: 2 } as const;
+const utcDay = (at: number): string => new Date(at).toISOString().slice(0, 10);
+const isNamed = (value: string | undefined): boolean => value !== undefined && value.trim() !== EACH;
+
+/** Ids as they are written into the store: agents and providers in lower case, senders as their channel has them. */
+const keyOf = (scope: Scope, value: string): string => (scope === "sender" ? value.trim() : value.trim().toLowerCase());
+
+/** What of the usage counts for this caller; undefined when the budget is none of theirs. */
+function filterFor(budget: BudgetConfig, { agentId, senderId, provider }: Caller): Filter | undefined {
+  const own = { agent: agentId, sender: senderId, provider };
+  const filter: Filter = {};
+  for (const scope of SCOPES) {
+    const wanted = budget[scope];
+    if (wanted === undefined) continue;
+    const value = own[scope];
+    if (value === undefined) return undefined;
+    if (isNamed(wanted) && keyOf(scope, wanted) !== keyOf(scope, value)) return undefined;
+    filter[scope] = keyOf(scope, value);
+  }
+  return filter;
+}
+
+interface Standing {
+  readonly path: string;
+  readonly period: Period;
+  readonly used: BudgetState["used"];
+  readonly scope: Filter;
+}
+
+function stateOf({ per, usd, tokens, warnAt = WARN_AT, onLimit = "stop" }: BudgetConfig, { path, period, used, scope }: Standing): BudgetState {
+  const share = Math.max(usd === undefined ? 0 : used.usd / usd, tokens === undefined ? 0 : used.tokens / tokens);
+  const state = share >= 1 ? onLimit : share >= warnAt ? "warn" : "ok";
+  const limit = { ...(usd === undefined ? {} : { usd }), ...(tokens === undefined ? {} : { tokens }) };
+  return { path, per, period, ...scope, limit, used, share, warnAt, onLimit, state };
+}

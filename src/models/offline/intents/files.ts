@@ -1,0 +1,84 @@
+import { call } from "../tool-call.ts";
+import type { Intent } from "../turn.ts";
+import { pathIn, unquoted } from "../user-text.ts";
+
+/** Names that tools use for the same things. */
+export const PATH = ["path", "file_path", "filePath", "file"];
+export const CONTENT = ["content", "contents", "text"];
+const WORDS = String.raw`("[^"]*"|'[^']*'|\x60[^\x60]*\x60|\S+)`;
+
+const readFile: Intent = {
+  name: "read",
+  begin(turn) {
+    const asked =
+      /^(?:read|show|open|display|print|cat|view|look at|look into|what(?:'s| is) in(?:side)?)(?: me)?(?: the)?(?: contents? of)?(?: the)?(?: file)?\s+(.+?)(?: file)?[?!.]*$/i.exec(
+        turn.plain,
+      );
+    // The closing point may belong to the name.
+    const path = asked ? pathIn(asked[1]!) : undefined;
+    return path === undefined ? undefined : call(turn, "read", [{ names: PATH, value: path }]);
+  },
+};
+
+interface Written {
+  readonly path: string;
+  readonly content: string;
+}
+
+const WRITE_FORMS: readonly (readonly [pattern: RegExp, read: (match: RegExpExecArray) => readonly [path: string, content: string]])[] = [
+  [/^(?:write|save)\s+(?:to|into)\s+(?:the\s+)?(?:file\s+)?(\S+?)\s*:\s*([\s\S]+)$/i, (match) => [match[1]!, match[2]!]],
+  [
+    /^(?:create|make|write|save)\s+(?:a\s+|the\s+)?(?:new\s+)?file\s+(?:called\s+|named\s+)?(\S+?)\s*(?:,?\s+(?:with(?: the)?(?: contents?| text| words)?|containing|saying|that says)|:)[:\s]+([\s\S]+)$/i,
+    (match) => [match[1]!, match[2]!],
+  ],
+  [
+    /^(?:write|save|put|store)\s+([\s\S]+)\s+(?:to|into|in)\s+(?:a\s+|the\s+)?(?:new\s+)?(?:file\s+)?(?:called\s+|named\s+)?(\S+)$/i,
+    (match) => [match[2]!, match[1]!],
+  ],
+];
+
+/** What is to be written where; undefined when no file is named. */
+export function writtenIn(plain: string): Written | undefined {
+  for (const [pattern, read] of WRITE_FORMS) {
+    const match = pattern.exec(plain);
+    if (!match) continue;
+    const [named, words] = read(match);
+    const path = pathIn(named);
+    if (path !== undefined) return { path, content: unquoted(words) };
+  }
+  return undefined;
+}
+
+const writeFile: Intent = {
+  name: "write",
+  begin(turn) {
+    const written = writtenIn(turn.plain);
+    if (!written) return undefined;
+    const content = written.content.endsWith("\n") ? written.content : `${written.content}\n`;
+    return call(turn, "write", [
+      { names: PATH, value: written.path },
+      { names: CONTENT, value: content },
+    ]);
+  },
+};
+
+const REPLACE_IN = new RegExp(String.raw`^(?:replace|change)\s+${WORDS}\s+(?:with|to|by|into)\s+${WORDS}\s+in\s+(?:the\s+)?(?:file\s+)?(\S+)$`, "i");
+const IN_REPLACE = new RegExp(String.raw`^in\s+(?:the\s+)?(?:file\s+)?(\S+?),?\s+(?:replace|change)\s+${WORDS}\s+(?:with|to|by|into)\s+${WORDS}$`, "i");
+
+const editFile: Intent = {
+  name: "edit",
+  begin(turn) {
+    const after = REPLACE_IN.exec(turn.plain);
+    const before = IN_REPLACE.exec(turn.plain);
+    const [named, from, to] = after ? [after[3]!, after[1]!, after[2]!] : before ? [before[1]!, before[2]!, before[3]!] : [];
+    const path = named === undefined ? undefined : pathIn(named);
+    if (path === undefined || unquoted(from!) === "") return undefined;
+    return call(turn, "edit", [
+      { names: PATH, value: path },
+      { names: ["oldText", "old_string", "old_text"], value: unquoted(from!) },
+      { names: ["newText", "new_string", "new_text"], value: unquoted(to!) },
+    ]);
+  },
+};
+
+export const files: readonly Intent[] = [editFile, writeFile, readFile];

@@ -1,0 +1,71 @@
+import type { ToolSchema } from "../../protocol/index.ts";
+import type { Turn } from "./turn.ts";
+import { say, type Reply } from "./reply.ts";
+
+/** A value for a tool, under the first of these names that its schema has. */
+export interface Argument {
+  readonly names: readonly string[];
+  readonly value: unknown;
+  /** Left out where the tool takes no such thing. */
+  readonly optional?: boolean;
+}
+
+const ALIASES: Readonly<Record<string, readonly string[]>> = { exec: ["exec", "bash"] };
+
+/** The tool of this name, or of another name for it. */
+export function offered({ tools }: Turn, name: string): ToolSchema | undefined {
+  return (ALIASES[name] ?? [name]).map((known) => tools.get(known)).find((tool) => tool !== undefined);
+}
+
+/** Calls a tool as its schema asks for it; says so when it is not on offer or asks for what is not known. `before` is said first. */
+export function call(turn: Turn, name: string, wanted: readonly Argument[], before?: string): Reply {
+  const tool = offered(turn, name);
+  if (!tool) return say(`That takes the tool \`${name}\`, which is not on offer in this conversation, so I cannot do it.`);
+  const { args, missing } = fill(tool, wanted);
+  if (missing.length > 0) {
+    return say(`The tool \`${tool.name}\` asks for ${missing.map((key) => `\`${key}\``).join(", ")}, which I do not know how to give it, so I left it alone.`);
+  }
+  return { calls: [{ name: tool.name, arguments: args }], ...(before === undefined ? {} : { text: before }) };
+}
+
+type Property = Readonly<Record<string, unknown>>;
+
+function fill(tool: ToolSchema, wanted: readonly Argument[]): { readonly args: Record<string, unknown>; readonly missing: readonly string[] } {
+  const properties = recordOf(tool.parameters["properties"]);
+  const args: Record<string, unknown> = {};
+  const missing: string[] = [];
+  for (const { names, value, optional } of wanted) {
+    const name = properties ? names.find((known) => Object.hasOwn(properties, known)) : names[0];
+    const fitted = name === undefined ? undefined : fit(value, recordOf(properties?.[name]) ?? {});
+    if (name !== undefined && fitted !== undefined) args[name] = fitted;
+    else if (!optional) missing.push(name ?? names[0]!);
+  }
+  const required = tool.parameters["required"];
+  for (const name of Array.isArray(required) ? required : []) {
+    if (typeof name !== "string" || Object.hasOwn(args, name) || missing.includes(name)) continue;
+    const value = onlyValue(recordOf(properties?.[name]) ?? {});
+    if (value === undefined) missing.push(name);
+    else args[name] = value;
+  }
+  return { args, missing };
+}
+
+/** The value as the schema takes it; undefined when it does not. */
+function fit(value: unknown, { type, enum: values }: Property): unknown {
+  if (Array.isArray(values)) return values.includes(value) ? value : undefined;
+  const types = Array.isArray(type) ? type : [type];
+  const own = typeof value === "object" && value !== null ? "object" : typeof value;
+  if (type === undefined || types.includes(own) || (own === "number" && types.includes("integer"))) return value;
+  if (types.includes("array")) return [value];
+  if (own === "object" && types.includes("string")) return JSON.stringify(value);
+  return undefined;
+}
+
+/** What a schema leaves no choice about, or chooses itself. */
+function onlyValue({ default: given, const: fixed, enum: values }: Property): unknown {
+  return given ?? fixed ?? (Array.isArray(values) && values.length === 1 ? (values[0] as unknown) : undefined);
+}
+
+export function recordOf(value: unknown): Property | undefined {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Property) : undefined;
+}

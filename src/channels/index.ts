@@ -1,5 +1,6 @@
 /**
- * The channel contract, docks, the manager, allowlists, pairing.
- * The door of the room. Nothing is built here yet, so nothing is exported.
+ * What holds for every channel: text in pieces that fit, and what is known about a message before a session sees it.
+ * The door of the room.
  */
-export {};
+export * from "./inbound/index.ts";
+export * from "./text/index.ts";

@@ -1,0 +1,67 @@
+/** Messages that come in quick succession are handed on together. */
+import type { Clock } from "../../base/clock.ts";
+import type { HostConfig } from "../../protocol/index.ts";
+
+export interface DebouncerOptions<T> {
+  /** Quiet time before a batch is handed on; 0 hands on at once. */
+  readonly debounceMs: number;
+  /** Items with the same key are one batch; without a key an item goes on at once. */
+  buildKey(item: T): string | null | undefined;
+  readonly shouldDebounce?: ((item: T) => boolean) | undefined;
+  onFlush(items: T[]): Promise<void>;
+  readonly onError?: ((error: unknown, items: T[]) => void) | undefined;
+}
+
+export interface Debouncer<T> {
+  /** Settles when the item was handed on, or waits. */
+  enqueue(item: T): Promise<void>;
+  flushKey(key: string): Promise<void>;
+}
+
+/** An item that must not wait takes along what waits under its key, ahead of it. */
+export function createInboundDebouncer<T>(options: DebouncerOptions<T>, clock: Pick<Clock, "after">): Debouncer<T> {
+  const waiting = new Map<string, { readonly items: T[]; timer: Disposable }>();
+  const delay = Math.max(0, Math.trunc(options.debounceMs) || 0);
+
+  async function flush(items: T[]): Promise<void> {
+    try {
+      await options.onFlush(items);
+    } catch (error) {
+      options.onError?.(error, items);
+    }
+  }
+
+  async function flushKey(key: string): Promise<void> {
+    const batch = waiting.get(key);
+    if (!batch) return;
+    waiting.delete(key);
+    batch.timer[Symbol.dispose]();
+    await flush(batch.items);
+  }
+
+  return {
+    async enqueue(item) {
+      const key = options.buildKey(item);
+      const waits = key && delay > 0 && (options.shouldDebounce?.(item) ?? true);
+      if (!waits) {
+        if (key) await flushKey(key);
+        return flush([item]);
+      }
+      const batch = waiting.get(key);
+      const timer = clock.after(delay, () => void flushKey(key));
+      if (!batch) return void waiting.set(key, { items: [item], timer });
+      batch.timer[Symbol.dispose]();
+      batch.timer = timer;
+      batch.items.push(item);
+    },
+    flushKey,
+  };
+}
+
+const isMs = (value: unknown): value is number => typeof value === "number" && Number.isFinite(value) && value >= 0;
+
+/** The override, the channel's value, the general one, 0. */
+export function resolveInboundDebounceMs(params: { readonly cfg: HostConfig; readonly channel: string; readonly overrideMs?: number | undefined }): number {
+  const inbound = params.cfg.messages?.["inbound"] as { debounceMs?: unknown; byChannel?: Readonly<Record<string, unknown>> } | undefined;
+  return [params.overrideMs, inbound?.byChannel?.[params.channel], inbound?.debounceMs].find(isMs) ?? 0;
+}

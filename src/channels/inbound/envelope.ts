@@ -1,0 +1,140 @@
+/** The line in brackets before a message that tells the model where, from whom and when it came. */
+import type { HostConfig } from "../../protocol/index.ts";
+
+export interface EnvelopeOptions {
+  /** `local`, `utc`, `user` or an IANA name. Default `local`. */
+  readonly timezone?: string | undefined;
+  /** Default true. */
+  readonly includeTimestamp?: boolean | undefined;
+  /** Default true. */
+  readonly includeElapsed?: boolean | undefined;
+  readonly userTimezone?: string | undefined;
+}
+
+export interface Envelope {
+  readonly channel: string;
+  readonly from?: string | undefined;
+  /** Milliseconds since the epoch. */
+  readonly timestamp?: number | Date | undefined;
+  readonly host?: string | undefined;
+  readonly ip?: string | undefined;
+  readonly body: string;
+  /** Of the message before in the same session. */
+  readonly previousTimestamp?: number | Date | undefined;
+  readonly envelope?: EnvelopeOptions | undefined;
+}
+
+export function resolveEnvelopeFormatOptions(cfg?: HostConfig): EnvelopeOptions & { includeTimestamp: boolean; includeElapsed: boolean } {
+  const defaults = cfg?.agents?.defaults ?? {};
+  const text = (key: string): string | undefined => (typeof defaults[key] === "string" ? defaults[key].trim() || undefined : undefined);
+  return {
+    timezone: text("envelopeTimezone"),
+    includeTimestamp: defaults["envelopeTimestamp"] !== "off",
+    includeElapsed: defaults["envelopeElapsed"] !== "off",
+    userTimezone: text("userTimezone"),
+  };
+}
+
+/** Parts of the header are other people's words: they cannot end it, and stay on its line. */
+const headerPart = (text: string | undefined): string => (text ?? "").replaceAll("[", "(").replaceAll("]", ")").replaceAll(/\s+/g, " ").trim();
+
+const msOf = (time: number | Date | undefined): number | undefined => {
+  const ms = time instanceof Date ? time.getTime() : time;
+  return ms !== undefined && Number.isFinite(ms) ? ms : undefined;
+};
+
+function zoneOf({ timezone = "local", userTimezone }: EnvelopeOptions): string | undefined {
+  const wanted = timezone.toLowerCase();
+  if (wanted === "utc" || wanted === "gmt") return "UTC";
+  const zone = wanted === "user" ? userTimezone : wanted === "local" || wanted === "host" ? undefined : timezone;
+  try {
+    return zone && new Intl.DateTimeFormat("en-US", { timeZone: zone }).resolvedOptions().timeZone;
+  } catch {
+    return undefined; // A zone that is not known: the host's.
+  }
+}
+
+/** `Sun 2026-01-18 00:19 PST`, in UTC `Sun 2026-01-18T05:19Z`. */
+export function formatEnvelopeTime(ms: number, options: EnvelopeOptions): string {
+  const timeZone = zoneOf(options);
+  const format = new Intl.DateTimeFormat("en-US", {
+    ...(timeZone ? { timeZone } : {}),
+    weekday: "short",
+    year: "numeric",
+    month: "2-digit",
+    day: "2-digit",
+    hour: "2-digit",
+    minute: "2-digit",
+    hourCycle: "h23",
+    timeZoneName: "short",
+  });
+  const parts: Partial<Record<Intl.DateTimeFormatPartTypes, string>> = Object.fromEntries(format.formatToParts(ms).map(({ type, value }) => [type, value]));
+  const day = `${parts.weekday} ${parts.year}-${parts.month}-${parts.day}`;
+  const time = `${parts.hour}:${parts.minute}`;
+  return timeZone === "UTC" ? `${day}T${time}Z` : `${day} ${time} ${parts.timeZoneName}`;
+}
+
+/** `30s`, `5m`, `3h` up to two days, then `2d`. Undefined where time went backwards. */
+export function formatElapsed(ms: number): string | undefined {
+  const seconds = Math.floor(ms / 1000);
+  if (!(seconds >= 0)) return undefined;
+  if (seconds < 60) return `${seconds}s`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)}m`;
+  const hours = Math.floor(seconds / 3600);
+  return hours < 48 ? `${hours}h` : `${Math.floor(hours / 24)}d`;
+}
+
+/** `[Channel from +elapsed host ip time] body`; what is not known is left out. */
+export function formatAgentEnvelope({ channel, from, host, ip, body, envelope = {}, ...times }: Envelope): string {
+  const at = msOf(times.timestamp);
+  const before = msOf(times.previousTimestamp);
+  const { includeTimestamp = true, includeElapsed = true } = envelope;
+  const elapsed = includeElapsed && at !== undefined && before !== undefined ? formatElapsed(at - before) : undefined;
+  const header = [
+    headerPart(channel) || "Channel",
+    headerPart(from),
+    elapsed === undefined ? "" : `+${elapsed}`,
+    headerPart(host),
+    headerPart(ip),
+    includeTimestamp && at !== undefined ? formatEnvelopeTime(at, envelope) : "",
+  ];
+  return `[${header.filter(Boolean).join(" ")}] ${body}`;
+}
+
+export interface EnvelopeSender {
+  readonly name?: string | undefined;
+  readonly username?: string | undefined;
+  readonly tag?: string | undefined;
+  readonly e164?: string | undefined;
+  readonly id?: string | undefined;
+}
+
+/** `Name (id)`: a name, user name or tag, and what tells people of that name apart. */
+export function formatSenderLabel({ name, username, tag, e164, id }: EnvelopeSender): string | undefined {
+  const clean = (text: string | undefined): string | undefined => text?.trim() || undefined;
+  const shown = clean(name) ?? clean(username) ?? clean(tag);
+  const exact = clean(e164) ?? clean(id);
+  if (shown === undefined || exact === undefined || shown === exact) return shown ?? exact;
+  return `${shown} (${exact})`;
+}
+
+/** As {@link formatAgentEnvelope}; in groups the body begins with who wrote it. */
+export function formatInboundEnvelope(
+  params: Omit<Envelope, "host" | "ip"> & {
+    readonly chatType?: string | undefined;
+    readonly senderLabel?: string | undefined;
+    readonly sender?: EnvelopeSender | undefined;
+  },
+): string {
+  const { chatType, senderLabel, sender, ...envelope } = params;
+  const direct = chatType === undefined || canonicalChatType(chatType) === "direct";
+  const label = headerPart(senderLabel) || headerPart(formatSenderLabel(sender ?? {}));
+  return formatAgentEnvelope({ ...envelope, body: direct || !label ? params.body : `${label}: ${params.body}` });
+}
+
+/** `dm` is an older word for `direct`. */
+export function canonicalChatType(written?: string | null): "direct" | "group" | "channel" | undefined {
+  const type = (written ?? "").trim().toLowerCase();
+  if (type === "dm") return "direct";
+  return type === "direct" || type === "group" || type === "channel" ? type : undefined;
+}

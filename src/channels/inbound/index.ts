@@ -1,0 +1,17 @@
+/** What is done with an inbound message on every channel, before a session sees it. */
+export { createChannelActivity, type ChannelActivity } from "./activity.ts";
+export { hasControlCommand, isControlCommandMessage, shouldComputeCommandAuthorized, shouldHandleTextCommands, type CommandTextOptions } from "./commands.ts";
+export { conversationLabel, finalizeInboundContext, type FinalizeOptions } from "./context.ts";
+export { createInboundDebouncer, resolveInboundDebounceMs, type Debouncer, type DebouncerOptions } from "./debounce.ts";
+export { resolveHumanDelayConfig } from "./delay.ts";
+export {
+  canonicalChatType,
+  formatAgentEnvelope,
+  formatInboundEnvelope,
+  formatSenderLabel,
+  resolveEnvelopeFormatOptions,
+  type Envelope,
+  type EnvelopeOptions,
+  type EnvelopeSender,
+} from "./envelope.ts";
+export { buildMentionRegexes, matchesMentionPatterns, matchesMentionWithExplicit, normalizeMentionText } from "./mentions.ts";

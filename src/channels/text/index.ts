@@ -1,0 +1,6 @@
+/** Text for channels: pieces that fit into a message, and tables for platforms that have none. */
+export { chunkByNewline, chunkText, type LineOptions } from "./plain.ts";
+export { chunkByParagraph, chunkMarkdownTextWithMode, chunkTextWithMode } from "./modes.ts";
+export { chunkMarkdownText } from "./markdown.ts";
+export { convertMarkdownTables } from "./tables.ts";
+export { resolveChunkMode, resolveMarkdownTableMode, resolveTextChunkLimit } from "./settings.ts";

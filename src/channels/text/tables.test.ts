@@ -1,0 +1,64 @@
+import { describe, expect, test } from "vitest";
+import type { HostConfig } from "../../protocol/index.ts";
+import { convertMarkdownTables, resolveChunkMode, resolveMarkdownTableMode, resolveTextChunkLimit } from "./index.ts";
+
+const TABLE = "Hi\n\n| Name | Age |\n|:-----|----:|\n| Ann | 3 |\n| Bob |\n\nbye";
+
+describe("tables", () => {
+  test("become aligned text in a block of code", () => {
+    expect(convertMarkdownTables(TABLE, "code")).toBe("Hi\n\n```\n| Name | Age |\n| ---- | --- |\n| Ann  | 3   |\n| Bob  |     |\n```\n\nbye");
+  });
+
+  test("become lists with the first cell as their title", () => {
+    expect(convertMarkdownTables(TABLE, "bullets")).toBe("Hi\n\n**Ann**\n• Age: 3\n\n**Bob**\n\nbye");
+  });
+
+  test("of one column are plain lists", () => {
+    expect(convertMarkdownTables("| Fruit |\n|---|\n| apple |\n| pear |", "bullets")).toBe("• Fruit: apple\n• Fruit: pear");
+  });
+
+  test("stay where nothing is to be done", () => {
+    expect(convertMarkdownTables(TABLE, "off")).toBe(TABLE);
+    const code = `\`\`\`\n${TABLE}\n\`\`\``;
+    expect(convertMarkdownTables(code, "code")).toBe(code);
+    expect(convertMarkdownTables("a | b\nno rule here", "code")).toBe("a | b\nno rule here");
+  });
+
+  test("keep bars that are escaped or in code, and their block of code stays closed", () => {
+    const converted = convertMarkdownTables("| a | b |\n|---|---|\n| x \\| y | `p|q` |\n| ``` | z |", "code");
+    expect(converted).toContain("x | y");
+    expect(converted).toContain("`p|q`");
+    expect(converted.startsWith("````\n") && converted.endsWith("\n````")).toBe(true);
+  });
+
+  test("end where a block of code begins", () => {
+    expect(convertMarkdownTables("| a |\n|---|\n| b |\n```sh\nx | y\n```", "bullets")).toBe("• a: b\n```sh\nx | y\n```");
+  });
+});
+
+describe("settings", () => {
+  const cfg: HostConfig = {
+    channels: {
+      irc: {
+        textChunkLimit: 350,
+        chunkMode: "newline",
+        markdown: { tables: "bullets" },
+        accounts: { Work: { textChunkLimit: 200, markdown: { tables: "off" } } },
+      },
+    },
+  };
+
+  test("the account's value wins over the channel's, and that over the fallback", () => {
+    expect(resolveTextChunkLimit(cfg, "irc", "work")).toBe(200);
+    expect(resolveTextChunkLimit(cfg, "irc", "home")).toBe(350);
+    expect(resolveTextChunkLimit(cfg, "signal", null, { fallbackLimit: 1500 })).toBe(1500);
+    expect(resolveTextChunkLimit({}, "signal")).toBe(4000);
+    expect(resolveMarkdownTableMode({ cfg, channel: "irc", accountId: "work" })).toBe("off");
+    expect(resolveChunkMode(cfg, "irc", "work")).toBe("newline");
+    expect(resolveChunkMode(undefined, "irc")).toBe("length");
+  });
+
+  test("tables are code, but lists on Signal and WhatsApp", () => {
+    expect(["telegram", "signal", "whatsapp"].map((channel) => resolveMarkdownTableMode({ cfg: {}, channel }))).toEqual(["code", "bullets", "bullets"]);
+  });
+});

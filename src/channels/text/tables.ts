@@ -1,0 +1,87 @@
+/** Markdown tables for platforms that have none. */
+import type { MarkdownTableMode } from "../../protocol/index.ts";
+import { fenceAt, findFences } from "./fences.ts";
+
+interface Table {
+  readonly header: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+}
+
+/** The cells of a line; `\|` and code keep their bars. */
+function cells(line: string): string[] {
+  const found: string[] = [];
+  let cell = "";
+  let code = false;
+  const inner = line
+    .trim()
+    .replace(/^\|/, "")
+    .replace(/(?<!\\)\|$/, "");
+  for (let index = 0; index < inner.length; index += 1) {
+    const sign = inner[index]!;
+    if (sign === "\\" && inner[index + 1] === "|") {
+      cell += "|";
+      index += 1;
+    } else if (sign === "|" && !code) {
+      found.push(cell.trim());
+      cell = "";
+    } else {
+      if (sign === "`") code = !code && inner.indexOf("`", index + 1) >= 0;
+      cell += sign;
+    }
+  }
+  return [...found, cell.trim()];
+}
+
+const isRule = (line: string | undefined): boolean => line !== undefined && line.includes("-") && cells(line).every((cell) => /^:?-+:?$/.test(cell));
+const isRow = (line: string | undefined): line is string => line !== undefined && line.includes("|") && line.trim() !== "";
+
+/** Visible length: what a monospaced font shows of it, near enough. */
+const width = (text: string): number => Array.from(text).length;
+
+function asCode({ header, rows }: Table): string[] {
+  const all = [header, ...rows];
+  const widths = header.map((_, column) => Math.max(3, ...all.map((row) => width(row[column] ?? ""))));
+  const line = (row: readonly string[]): string => `| ${widths.map((size, i) => (row[i] ?? "") + " ".repeat(size - width(row[i] ?? ""))).join(" | ")} |`;
+  const fence = "`".repeat(Math.max(3, ...all.flat().map((cell) => Math.max(0, ...[...cell.matchAll(/`+/g)].map((run) => run[0].length + 1)))));
+  return [fence, line(header), `| ${widths.map((size) => "-".repeat(size)).join(" | ")} |`, ...rows.map(line), fence];
+}
+
+/** A row with several cells is a title and its other cells; a row with one is that. */
+function asBullets({ header, rows }: Table): string[] {
+  const labelled = (row: readonly string[], from: number): string[] =>
+    header.flatMap((name, column) => (column >= from && row[column] ? [`• ${name ? `${name}: ` : ""}${row[column]}`] : []));
+  const titled = header.length > 1;
+  return rows.flatMap((row, index) => {
+    const title = titled && row[0] ? [/^\*\*.*\*\*$/.test(row[0]) ? row[0] : `**${row[0]}**`] : [];
+    const gap = index > 0 && titled ? [""] : [];
+    return [...gap, ...title, ...labelled(row, title.length > 0 ? 1 : 0)];
+  });
+}
+
+/** Tables as aligned text in a block of code, or as lists; everything else stays as it is. */
+export function convertMarkdownTables(markdown: string, mode: MarkdownTableMode): string {
+  if (mode === "off" || !markdown.includes("|")) return markdown;
+  const fences = findFences(markdown);
+  const lines = markdown.split("\n");
+  const out: string[] = [];
+  let offset = 0;
+  for (let index = 0; index < lines.length; index += 1) {
+    const line = lines[index]!;
+    const starts =
+      isRow(line) && isRule(lines[index + 1]) && !/^ {4}|^\t/.test(line) && !fenceAt(fences, offset) && cells(line).length === cells(lines[index + 1]!).length;
+    offset += line.length + 1;
+    if (!starts) {
+      out.push(line);
+      continue;
+    }
+    const header = cells(line);
+    const rows: string[][] = [];
+    offset += lines[(index += 1)]!.length + 1;
+    while (isRow(lines[index + 1]) && !/^ {0,3}(?:`{3,}|~{3,})/.test(lines[index + 1]!)) {
+      offset += lines[(index += 1)]!.length + 1;
+      rows.push(cells(lines[index]!).slice(0, header.length));
+    }
+    out.push(...(mode === "code" ? asCode({ header, rows }) : asBullets({ header, rows })));
+  }
+  return out.join("\n");
+}

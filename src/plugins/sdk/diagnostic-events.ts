@@ -4,6 +4,7 @@
  */
 import { systemClock } from "../../base/clock.ts";
 import type { DiagnosticEventInput, DiagnosticEventPayload, HostConfig } from "../../protocol/index.ts";
+import { sdkHost } from "./host-binding.ts";
 
 type Listener = (event: DiagnosticEventPayload) => void;
 
@@ -27,10 +28,12 @@ export function emitDiagnosticEvent(event: DiagnosticEventInput): void {
   }
 }
 
-/** Listens until the returned function is called. */
+/** Listens until the returned function is called, or the plugin that called is taken down. */
 export function onDiagnosticEvent(listener: Listener): () => void {
   // Its own function, so that the same listener may be there twice.
   const entry: Listener = (event) => listener(event);
   bus.listeners.add(entry);
-  return () => void bus.listeners.delete(entry);
+  const end = (): void => void bus.listeners.delete(entry);
+  sdkHost()?.adopt?.(end);
+  return end;
 }

@@ -24,6 +24,8 @@ export interface SdkHost {
   readonly registerHttpRoute?:
     | ((route: { path: string; handler: OpenClawPluginHttpRouteHandler; pluginId?: string | undefined; source?: string | undefined }) => () => void)
     | undefined;
+  /** Takes care that `end` is called when the plugin that runs now is taken down. */
+  readonly adopt?: ((end: () => void) => void) | undefined;
   readonly devicePairing?: DevicePairingPort | undefined;
   readonly recordInboundSession?: ((params: RecordInboundSessionParams) => Promise<void>) | undefined;
 }

@@ -6,7 +6,7 @@ import type { OpenClawPluginConfigSchema, OpenClawPluginDefinition, PluginKind }
 export interface PluginEntryOptions {
   id: string;
   name: string;
-  description: string;
+  description?: string | undefined;
   version?: string | undefined;
   kind?: PluginKind | PluginKind[] | undefined;
   /** A plugin without settings needs none. */
@@ -17,7 +17,6 @@ export interface PluginEntryOptions {
 export interface PluginEntryDefinition extends OpenClawPluginDefinition {
   id: string;
   name: string;
-  description: string;
   configSchema: OpenClawPluginConfigSchema;
   register(api: OpenClawPluginApi): void | Promise<void>;
 }

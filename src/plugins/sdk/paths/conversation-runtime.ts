@@ -1,1 +1,2 @@
 export { recordInboundSession } from "../sessions.ts";
+export { createStaticReplyToModeResolver } from "../newer/small.ts";

@@ -20,3 +20,6 @@ export { normalizeAtHashSlug, normalizeHyphenSlug, parseStrictPositiveInteger } 
 export { optionalStringEnum, stringEnum } from "../string-enums.ts";
 export type * from "../types/index.ts";
 export type { ChannelPlugin, HostConfig as OpenClawConfig, ReplyPayload } from "../../../protocol/index.ts";
+export { buildChannelOutboundSessionRoute, stripChannelTargetPrefix, stripTargetKindPrefix } from "../newer/session-keys.ts";
+export { createChatChannelPlugin, defineChannelPluginEntry, defineSetupPluginEntry } from "../newer/chat-channel.ts";
+export { resolveClientIp } from "../newer/webhook-guards.ts";

@@ -10,3 +10,5 @@ export {
 } from "../mime.ts";
 export { resolveChannelMediaMaxBytes } from "../media-limits.ts";
 export type { MediaKind } from "../types/index.ts";
+export { parseMediaContentLength } from "../newer/http.ts";
+export { saveResponseMedia } from "../newer/media.ts";

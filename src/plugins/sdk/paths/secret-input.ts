@@ -1,1 +1,3 @@
 export * from "../secrets.ts";
+export { registerSensitiveConfigSchema } from "../newer/small.ts";
+export { resolveSecretInputString } from "../newer/secret-contract.ts";

@@ -8,3 +8,26 @@ export { hasConfiguredSecretInput, normalizeSecretInputString } from "../secrets
 export { promptAccountId, promptChannelAccessConfig } from "../prompts.ts";
 export { setSetupChannelEnabled, splitSetupEntries } from "../setup.ts";
 export type { ChannelOnboardingAdapter, ChannelOnboardingDmPolicy, ChannelSetupAdapter, ChannelSetupInput, WizardPrompter } from "../../../protocol/index.ts";
+export {
+  applySetupAccountConfigPatch,
+  createPatchedAccountSetupAdapter,
+  createSetupInputPresenceValidator,
+  createTopLevelChannelAllowFromSetter,
+  createTopLevelChannelDmPolicy,
+  createTopLevelChannelDmPolicySetter,
+  createTopLevelChannelGroupPolicySetter,
+  createTopLevelChannelParsedAllowFromPrompt,
+  parseSetupEntriesWithParser,
+  patchScopedAccountConfig,
+  patchTopLevelChannelConfigSection,
+  setTopLevelChannelDmPolicyWithAllowFrom,
+} from "../newer/setup-config.ts";
+export {
+  buildSingleChannelSecretPromptState,
+  createDelegatedSetupWizardProxy,
+  createSetupTranslator,
+  createStandardChannelSetupStatus,
+  defineTokenCredential,
+  promptSingleChannelSecretInput,
+  runSingleChannelSecretStep,
+} from "../newer/setup-wizard.ts";

@@ -1,0 +1,116 @@
+/** `runtime.channel`. */
+import * as channels from "../../../channels/index.ts";
+import { removeAckReactionAfterReply, resolveCommandAuthorizedFromAuthorizers, shouldAckReaction } from "../../sdk/gating.ts";
+import { resolveChannelGroupPolicy, resolveChannelGroupRequireMention } from "../../sdk/groups.ts";
+import { createReplyPrefixContext } from "../../sdk/replies.ts";
+import type { RuntimeChannel, RuntimeChannelReply } from "../../sdk/types/index.ts";
+import { lazily } from "../lazily.ts";
+import { createChannelMedia } from "../media/index.ts";
+import type { PendingMember } from "../pending.ts";
+import type { RuntimePorts } from "../ports.ts";
+import { createChannelSession } from "./session.ts";
+import { createTransports } from "./transports.ts";
+
+function createReply(pending: PendingMember): RuntimeChannelReply {
+  return {
+    dispatchReplyWithBufferedBlockDispatcher: pending("channel.reply.dispatchReplyWithBufferedBlockDispatcher"),
+    createReplyDispatcherWithTyping: pending("channel.reply.createReplyDispatcherWithTyping"),
+    dispatchReplyFromConfig: pending("channel.reply.dispatchReplyFromConfig"),
+    finalizeInboundContext: channels.finalizeInboundContext,
+    formatAgentEnvelope: channels.formatAgentEnvelope,
+    formatInboundEnvelope: channels.formatInboundEnvelope,
+    resolveEnvelopeFormatOptions: channels.resolveEnvelopeFormatOptions,
+    resolveHumanDelayConfig: channels.resolveHumanDelayConfig,
+    resolveEffectiveMessagesConfig(cfg, agentId, options = {}) {
+      const { responsePrefix } = createReplyPrefixContext({ cfg, agentId, channel: options.channel, accountId: options.accountId });
+      const messagePrefix = cfg.messages?.messagePrefix ?? (options.hasAllowFrom === true ? "" : (options.fallbackMessagePrefix ?? "[openclaw]"));
+      return { messagePrefix, responsePrefix };
+    },
+  };
+}
+
+/** Sent to a stranger whose first message waits for approval. */
+const pairingReply = ({ channel, idLine, code }: { channel: string; idLine: string; code: string }): string =>
+  [
+    "OpenClaw: you are not allowed to write here yet.",
+    "",
+    idLine,
+    "",
+    `Pairing code: ${code}`,
+    "",
+    "Ask the owner of this bot to approve it with:",
+    `openclaw pairing approve ${channel} ${code}`,
+  ].join("\n");
+
+function createInbound(pending: PendingMember): Record<string, unknown> {
+  return {
+    buildContext: pending("channel.inbound.buildContext"),
+    run: pending("channel.inbound.run"),
+    dispatch: pending("channel.inbound.dispatch"),
+    dispatchReply: pending("channel.inbound.dispatchReply"),
+    runPreparedReply: pending("channel.inbound.runPreparedReply"),
+    ingress: {
+      createResolver: pending("channel.inbound.ingress.createResolver"),
+      resolve: pending("channel.inbound.ingress.resolve"),
+      resolveStable: pending("channel.inbound.ingress.resolveStable"),
+    },
+  };
+}
+
+/** What the parts that newer plugins look for are called. */
+export interface NewerChannel {
+  readonly inbound: Record<string, unknown>;
+  /** Older name of `inbound`. */
+  readonly turn: Record<string, unknown>;
+  readonly outbound: Record<string, unknown>;
+}
+
+export function createChannel(ports: RuntimePorts, pending: PendingMember): RuntimeChannel & NewerChannel {
+  const transports = createTransports(pending);
+  const inbound = createInbound(pending);
+  const parts = lazily<Omit<RuntimeChannel & NewerChannel, keyof typeof transports>>({
+    text: () => ({
+      chunkText: channels.chunkText,
+      chunkMarkdownText: channels.chunkMarkdownText,
+      chunkTextWithMode: channels.chunkTextWithMode,
+      chunkMarkdownTextWithMode: channels.chunkMarkdownTextWithMode,
+      chunkByNewline: channels.chunkByNewline,
+      resolveChunkMode: channels.resolveChunkMode,
+      resolveTextChunkLimit: channels.resolveTextChunkLimit,
+      hasControlCommand: channels.hasControlCommand,
+      resolveMarkdownTableMode: channels.resolveMarkdownTableMode,
+      convertMarkdownTables: channels.convertMarkdownTables,
+    }),
+    reply: () => createReply(pending),
+    routing: () => ({ resolveAgentRoute: pending("channel.routing.resolveAgentRoute"), buildAgentSessionKey: pending("channel.routing.buildAgentSessionKey") }),
+    pairing: () => ({
+      buildPairingReply: pairingReply,
+      readAllowFromStore: pending("channel.pairing.readAllowFromStore"),
+      upsertPairingRequest: pending("channel.pairing.upsertPairingRequest"),
+    }),
+    media: () => createChannelMedia(ports),
+    activity: () => ports.activity,
+    session: () => createChannelSession(ports),
+    mentions: () => ({
+      buildMentionRegexes: channels.buildMentionRegexes,
+      matchesMentionPatterns: channels.matchesMentionPatterns,
+      matchesMentionWithExplicit: channels.matchesMentionWithExplicit,
+    }),
+    reactions: () => ({ shouldAckReaction, removeAckReactionAfterReply }),
+    groups: () => ({ resolveGroupPolicy: resolveChannelGroupPolicy, resolveRequireMention: resolveChannelGroupRequireMention }),
+    debounce: () => ({
+      createInboundDebouncer: (options) => channels.createInboundDebouncer(options, ports.clock),
+      resolveInboundDebounceMs: channels.resolveInboundDebounceMs,
+    }),
+    commands: () => ({
+      shouldHandleTextCommands: channels.shouldHandleTextCommands,
+      shouldComputeCommandAuthorized: channels.shouldComputeCommandAuthorized,
+      isControlCommandMessage: channels.isControlCommandMessage,
+      resolveCommandAuthorizedFromAuthorizers,
+    }),
+    inbound: () => inbound,
+    turn: () => inbound,
+    outbound: () => ({ loadAdapter: pending("channel.outbound.loadAdapter") }),
+  });
+  return Object.defineProperties(parts as RuntimeChannel & NewerChannel, Object.getOwnPropertyDescriptors(transports));
+}

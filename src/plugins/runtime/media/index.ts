@@ -1,0 +1,53 @@
+/** `runtime.media` and `runtime.channel.media`. What reads files or the network is loaded when it is called. */
+import { AppError } from "../../../base/errors.ts";
+import { detectMime, mediaKindFromMime } from "../../sdk/mime.ts";
+import type { RuntimeChannelMedia, RuntimeMedia, SavedMedia } from "../../sdk/types/index.ts";
+import type { PendingMember } from "../pending.ts";
+import type { RuntimePorts } from "../ports.ts";
+import { imageSize } from "./image-size.ts";
+import type { MediaFile } from "./saved.ts";
+import { isVoiceCompatibleAudio } from "./voice.ts";
+
+export function createMedia(pending: PendingMember): RuntimeMedia {
+  return {
+    loadWebMedia: async (...args) => (await import("../../sdk/web-media.ts")).loadWebMedia(...args),
+    detectMime,
+    mediaKindFromMime,
+    isVoiceCompatibleAudio,
+    getImageMetadata: async (buffer) => imageSize(buffer),
+    resizeToJpeg: pending("media.resizeToJpeg"),
+  };
+}
+
+interface ResponseMedia {
+  readonly response?: Response;
+  readonly url?: string;
+  readonly subdir?: string;
+  readonly maxBytes?: number;
+  readonly filePathHint?: string;
+  readonly originalFilename?: string;
+}
+
+export function createChannelMedia({ config, ids }: RuntimePorts): RuntimeChannelMedia {
+  const place = { stateDir: config.paths.state, ids };
+  async function save(file: MediaFile): Promise<SavedMedia> {
+    return (await import("./saved.ts")).saveMedia(file, place);
+  }
+  return {
+    fetchRemoteMedia: async (params) => (await import("./remote.ts")).fetchRemoteMedia(params),
+    saveMediaBuffer: async (buffer, contentType, subdir, maxBytes, originalFilename) => save({ buffer, contentType, subdir, maxBytes, originalFilename }),
+    async saveRemoteMedia(params) {
+      const { buffer, contentType, fileName } = await (await import("./remote.ts")).fetchRemoteMedia(params);
+      return save({ buffer, contentType, subdir: params.subdir, maxBytes: params.maxBytes, originalFilename: fileName });
+    },
+    /** Takes `(response, options)` and `({response, …})`. */
+    async saveResponseMedia(first: ResponseMedia | Response, more?: ResponseMedia) {
+      const options: ResponseMedia = first instanceof Response ? { ...more, response: first } : first;
+      if (!options.response) throw new AppError("INVALID_INPUT", "saveResponseMedia needs a response to save");
+      const { mediaOf } = await import("./remote.ts");
+      const { buffer, contentType, fileName } = await mediaOf(options.response, options.url ?? options.response.url, options);
+      return save({ buffer, contentType, subdir: options.subdir, maxBytes: options.maxBytes, originalFilename: options.originalFilename ?? fileName });
+    },
+    readRemoteMediaBuffer: async (params) => (await import("./remote.ts")).fetchRemoteMedia(params as { url: string }),
+  };
+}

@@ -1,0 +1,57 @@
+/** Files that came in, kept below `<state>/media`. */
+import { writeFile } from "node:fs/promises";
+import { join, parse } from "node:path";
+import { AppError, fileError } from "../../../base/errors.ts";
+import { ensureFolder, isInside } from "../../../base/files.ts";
+import type { Ids } from "../../../base/ids.ts";
+import { formatBytes } from "../../../base/text.ts";
+import { detectMime, extensionForMime, getFileExtension } from "../../sdk/mime.ts";
+import type { SavedMedia } from "../../sdk/types/index.ts";
+
+export const DEFAULT_MEDIA_BYTES = 5 * 1024 * 1024;
+
+export interface MediaFile {
+  readonly buffer: Buffer;
+  readonly contentType?: string | undefined;
+  /** Folder below `<state>/media`. Default `inbound`. */
+  readonly subdir?: string | undefined;
+  readonly maxBytes?: number | undefined;
+  /** Kept in front of the file's name, for people. */
+  readonly originalFilename?: string | undefined;
+}
+
+const MAX_NAME = 60;
+
+/** What of a stranger's name can stand in ours. */
+function readable(name: string | undefined): string {
+  return parse((name ?? "").replaceAll("\\", "/"))
+    .name.replaceAll(/[^\p{L}\p{N}._-]+/gu, "_")
+    .replaceAll(/^[._]+|[._]+$/g, "")
+    .slice(0, MAX_NAME);
+}
+
+/** Writes the bytes as `[name---]<uuid>.<ext>`, readable by the owner only. The type is told by the bytes before it is believed. */
+export async function saveMedia(file: MediaFile, { stateDir, ids }: { readonly stateDir: string; readonly ids: Pick<Ids, "uuid"> }): Promise<SavedMedia> {
+  const { buffer, subdir = "inbound", maxBytes = DEFAULT_MEDIA_BYTES, originalFilename } = file;
+  if (buffer.length > maxBytes)
+    throw new AppError("INVALID_INPUT", `media of ${formatBytes(buffer.length)} is over the limit of ${formatBytes(maxBytes)}; send a smaller file`);
+  const root = join(stateDir, "media");
+  const folder = join(root, subdir);
+  if (!isInside(root, folder)) throw new AppError("INVALID_INPUT", `media folder "${subdir}" would lie outside of ${root}; name a folder below it`);
+  const contentType = await detectMime({ buffer, headerMime: file.contentType, filePath: originalFilename });
+  const name = readable(originalFilename);
+  const id = `${name ? `${name}---` : ""}${ids.uuid()}${extensionForMime(contentType) ?? safeExtension(originalFilename)}`;
+  const path = join(folder, id);
+  ensureFolder(folder);
+  try {
+    await writeFile(path, buffer, { mode: 0o600, flag: "wx" });
+  } catch (error) {
+    throw fileError(path, "could not save media", error);
+  }
+  return { id, path, size: buffer.length, ...(contentType === undefined ? {} : { contentType }) };
+}
+
+function safeExtension(name: string | undefined): string {
+  const extension = getFileExtension(name) ?? "";
+  return /^\.[a-z0-9]{1,10}$/.test(extension) ? extension : "";
+}

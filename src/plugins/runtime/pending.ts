@@ -1,0 +1,166 @@
+/**
+ * Members of `api.runtime` whose rooms are not built. They are there, so that a plugin can pass them on, and answer `UNAVAILABLE` when they
+ * are called. A room that gets built gives its members to `RuntimePorts.parts` and takes its line away here.
+ */
+import { AppError } from "../../base/errors.ts";
+
+interface Pending {
+  /** Answer at once, as the real ones do. */
+  readonly now?: readonly string[];
+  /** Answer with a promise. */
+  readonly later?: readonly string[];
+}
+
+const branded = <C extends string, M extends string>(channel: C, ...members: readonly M[]): `channel.${C}.${M}`[] =>
+  members.map((member) => `channel.${channel}.${member}` as const);
+
+export const PENDING = {
+  routing: { now: ["channel.routing.resolveAgentRoute", "channel.routing.buildAgentSessionKey"] },
+  conversation: {
+    now: ["channel.reply.createReplyDispatcherWithTyping", "state.openChannelIngressQueue", "state.openChannelIngressDrain"],
+    later: [
+      "channel.reply.dispatchReplyWithBufferedBlockDispatcher",
+      "channel.reply.dispatchReplyFromConfig",
+      "channel.inbound.buildContext",
+      "channel.inbound.run",
+      "channel.inbound.dispatch",
+      "channel.inbound.dispatchReply",
+      "channel.inbound.runPreparedReply",
+      "channel.inbound.ingress.resolve",
+      "channel.inbound.ingress.resolveStable",
+      "channel.inbound.ingress.createResolver",
+    ],
+  },
+  "channels (pairing)": { later: ["channel.pairing.readAllowFromStore", "channel.pairing.upsertPairingRequest"] },
+  "channels (outbound)": { later: ["channel.outbound.loadAdapter"] },
+  memory: { now: ["tools.createMemoryGetTool", "tools.createMemorySearchTool", "tools.registerMemoryCli"] },
+  media: {
+    later: [
+      "tts.textToSpeechTelephony",
+      "tts.textToSpeech",
+      "tts.textToSpeechStream",
+      "tts.prepareTtsRequest",
+      "mediaUnderstanding.transcribeAudioFile",
+      "media.resizeToJpeg",
+    ],
+  },
+  models: { later: ["llm.complete"] },
+  agent: {
+    later: [
+      "agent.runCommandFromIngress",
+      "agent.runEmbeddedAgent",
+      "agent.ensureAgentWorkspace",
+      "subagent.run",
+      "subagent.waitForRun",
+      "subagent.getSessionMessages",
+      "subagent.deleteSession",
+      "subagent.complete",
+    ],
+  },
+  gateway: { later: ["gateway.request"] },
+  discord: {
+    later: branded(
+      "discord",
+      "auditChannelPermissions",
+      "listDirectoryGroupsLive",
+      "listDirectoryPeersLive",
+      "probeDiscord",
+      "resolveChannelAllowlist",
+      "resolveUserAllowlist",
+      "sendMessageDiscord",
+      "sendPollDiscord",
+      "monitorDiscordProvider",
+    ),
+  },
+  slack: {
+    later: branded(
+      "slack",
+      "listDirectoryGroupsLive",
+      "listDirectoryPeersLive",
+      "probeSlack",
+      "resolveChannelAllowlist",
+      "resolveUserAllowlist",
+      "sendMessageSlack",
+      "monitorSlackProvider",
+      "handleSlackAction",
+    ),
+  },
+  telegram: {
+    later: branded("telegram", "auditGroupMembership", "probeTelegram", "sendMessageTelegram", "sendPollTelegram", "monitorTelegramProvider"),
+  },
+  signal: { later: branded("signal", "probeSignal", "sendMessageSignal", "monitorSignalProvider") },
+  imessage: { later: branded("imessage", "monitorIMessageProvider", "probeIMessage", "sendMessageIMessage") },
+  whatsapp: {
+    now: branded("whatsapp", "getActiveWebListener", "getWebAuthAgeMs", "logWebSelfId", "readWebSelfId", "createLoginTool"),
+    later: branded(
+      "whatsapp",
+      "logoutWeb",
+      "webAuthExists",
+      "sendMessageWhatsApp",
+      "sendPollWhatsApp",
+      "loginWeb",
+      "startWebLoginWithQr",
+      "waitForWebLogin",
+      "monitorWebChannel",
+      "handleWhatsAppAction",
+    ),
+  },
+  line: {
+    now: branded("line", "createQuickReplyItems", "buildTemplateMessageFromPayload"),
+    later: branded(
+      "line",
+      "probeLineBot",
+      "sendMessageLine",
+      "pushMessageLine",
+      "pushMessagesLine",
+      "pushFlexMessage",
+      "pushTemplateMessage",
+      "pushLocationMessage",
+      "pushTextMessageWithQuickReplies",
+      "monitorLineProvider",
+    ),
+  },
+} as const satisfies Readonly<Record<string, Pending>>;
+
+type Members<T> = T extends { readonly now: readonly (infer A)[]; readonly later: readonly (infer B)[] }
+  ? A | B
+  : T extends { readonly now: readonly (infer A)[] }
+    ? A
+    : T extends { readonly later: readonly (infer B)[] }
+      ? B
+      : never;
+
+/** Dotted place of a pending member. */
+export type PendingPath = Extract<{ [Room in keyof typeof PENDING]: Members<(typeof PENDING)[Room]> }[keyof typeof PENDING], string>;
+
+interface Row {
+  readonly room: string;
+  readonly later: boolean;
+}
+
+const ROWS: ReadonlyMap<string, Row> = new Map(
+  Object.entries<Pending>(PENDING).flatMap(([room, { now = [], later = [] }]): [string, Row][] => [
+    ...now.map((path): [string, Row] => [path, { room, later: false }]),
+    ...later.map((path): [string, Row] => [path, { room, later: true }]),
+  ]),
+);
+
+export type PendingParts = Readonly<Partial<Record<PendingPath, (...args: never[]) => unknown>>>;
+
+/** Gives a member by its place. It is typed to fit wherever one is wanted. */
+export type PendingMember = (path: PendingPath) => never;
+
+/** Gives the member of a room that is built, or one that says which room is missing. */
+export function pendingMembers(parts: PendingParts = {}): PendingMember {
+  return (path) => {
+    const given = parts[path];
+    if (given) return given as never;
+    const { room, later } = ROWS.get(path)!;
+    const refuse = (): never => {
+      throw new AppError("UNAVAILABLE", `runtime.${path} needs "${room}", which this gateway does not have yet; a newer version may`, {
+        details: { path, room },
+      });
+    };
+    return (later ? async () => refuse() : refuse) as never;
+  };
+}

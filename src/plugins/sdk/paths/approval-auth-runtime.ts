@@ -1,0 +1,1 @@
+export { createChannelApprovalAuth, resolveApprovalApprovers } from "../newer/approvals.ts";

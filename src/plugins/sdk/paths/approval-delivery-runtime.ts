@@ -1,0 +1,1 @@
+export { createApproverRestrictedNativeApprovalCapability } from "../newer/approvals.ts";

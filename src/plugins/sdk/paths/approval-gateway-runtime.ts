@@ -1,0 +1,1 @@
+export { resolveApprovalOverGateway } from "../newer/approvals.ts";

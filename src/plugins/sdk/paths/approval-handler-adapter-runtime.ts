@@ -1,0 +1,1 @@
+export { CHANNEL_APPROVAL_NATIVE_RUNTIME_CONTEXT_CAPABILITY, createLazyChannelApprovalNativeRuntimeAdapter } from "../newer/approvals.ts";

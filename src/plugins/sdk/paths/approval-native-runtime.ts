@@ -1,0 +1,8 @@
+export {
+  buildChannelApprovalNativeTargetKey,
+  createChannelApproverDmTargetResolver,
+  createChannelNativeOriginTargetResolver,
+  createNativeApprovalChannelRouteGates,
+  createNativeApprovalMessagingTargetResolvers,
+  shouldSuppressLocalNativeExecApprovalPrompt,
+} from "../newer/approvals.ts";

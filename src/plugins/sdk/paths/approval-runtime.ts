@@ -1,0 +1,7 @@
+export {
+  createApproverRestrictedNativeApprovalCapability,
+  createNativeApprovalControlRegistry,
+  formatApprovalDecisionLabel,
+  formatChannelApprovalResolvedLabel,
+  resolveApprovalApprovers,
+} from "../newer/approvals.ts";

@@ -1,0 +1,1 @@
+export { bufferToBlobPart } from "../newer/small.ts";

@@ -1,0 +1,10 @@
+export {
+  adaptScopedAccountAccessor,
+  createHybridChannelConfigAdapter,
+  createScopedChannelConfigAdapter,
+  createScopedDmSecurityResolver,
+  createTopLevelChannelConfigAdapter,
+  formatTrimmedAllowFromEntries,
+  mapAllowFromEntries,
+  resolveOptionalConfigString,
+} from "../newer/config-adapters.ts";

@@ -1,0 +1,26 @@
+export {
+  AllowFromListSchema,
+  buildChannelAccountSchemaParts,
+  buildMultiAccountChannelSchema,
+  ChannelDangerouslyAllowNameMatchingSchema,
+  ChannelDeliveryStreamingConfigSchema,
+  ChannelPreviewStreamingConfigSchema,
+  ChannelSendReadReceiptsSchema,
+  ContextVisibilityModeSchema,
+  MSTeamsReplyStyleSchema,
+  refineChannelDmPolicy,
+  ReplyToModeSchema,
+  TextChunkModeSchema,
+  UnifiedStreamingModeSchema,
+} from "../newer/config-schemas.ts";
+export {
+  BlockStreamingCoalesceSchema,
+  buildChannelConfigSchema,
+  DmConfigSchema,
+  DmPolicySchema,
+  GroupPolicySchema,
+  MarkdownConfigSchema,
+  requireOpenAllowFrom,
+  ToolPolicySchema,
+  TtsConfigSchema,
+} from "../schemas.ts";

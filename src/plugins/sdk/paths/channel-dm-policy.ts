@@ -1,0 +1,1 @@
+export { createChannelDmPolicy } from "../newer/setup-config.ts";

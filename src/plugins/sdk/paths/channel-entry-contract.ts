@@ -1,0 +1,1 @@
+export { defineBundledChannelEntry, defineBundledChannelSetupEntry, loadBundledEntryExportSync } from "../newer/channel-entry.ts";

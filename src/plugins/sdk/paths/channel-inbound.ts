@@ -1,0 +1,26 @@
+export { createChannelPartialDeliveryError, isChannelPartialDeliveryError } from "../newer/send-results.ts";
+export {
+  createChannelInboundEnvelopeBuilder,
+  DEFAULT_CHANNEL_FEEDBACK_REFLECTION_COOLDOWN_MS,
+  dispatchInboundDirectDm,
+  formatInboundMediaUnavailableText,
+  formatMediaPlaceholderText,
+  hasFinalInboundReplyDispatch,
+  recordChannelFeedbackEvent,
+  resolveChannelInboundRouteEnvelope,
+  resolveInboundReplyDispatchCounts,
+  runChannelFeedbackReflection,
+} from "../newer/ingress.ts";
+export { createDirectDmPreCryptoGuardPolicy } from "../newer/pairing.ts";
+export {
+  buildMentionRegexes,
+  formatAgentEnvelope,
+  formatInboundEnvelope,
+  matchesMentionPatterns,
+  matchesMentionWithExplicit,
+  normalizeMentionText,
+  resolveEnvelopeFormatOptions,
+  resolveInboundDebounceMs,
+} from "../../../channels/index.ts";
+export { formatLocationText, toLocationContext } from "../location.ts";
+export { logInboundDrop } from "../text.ts";

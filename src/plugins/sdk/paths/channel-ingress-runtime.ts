@@ -1,0 +1,1 @@
+export { channelIngressRoutes, fanInChannelIngressLifecycles, resolveStableChannelMessageIngress } from "../newer/ingress.ts";

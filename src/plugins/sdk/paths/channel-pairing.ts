@@ -1,0 +1,1 @@
+export { createChannelPairingController, createPairingPrefixStripper } from "../newer/pairing.ts";

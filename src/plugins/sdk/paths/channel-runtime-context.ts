@@ -1,0 +1,1 @@
+export { registerChannelRuntimeContext } from "../newer/outbound-parts.ts";

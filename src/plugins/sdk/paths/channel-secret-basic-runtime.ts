@@ -1,0 +1,10 @@
+export {
+  collectConditionalChannelFieldAssignments,
+  collectSecretInputAssignment,
+  createChannelSecretTargetRegistryEntries,
+  createSimpleChannelSecretContract,
+  getChannelRecord,
+  getChannelSurface,
+  hasOwnProperty,
+  normalizeSecretStringValue,
+} from "../newer/secret-contract.ts";

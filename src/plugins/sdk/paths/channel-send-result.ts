@@ -1,0 +1,1 @@
+export { attachChannelToResult, createAttachedChannelResultAdapter, createEmptyChannelResult } from "../newer/send-results.ts";

@@ -1,0 +1,1 @@
+export { defineChannelSetupContract } from "../newer/setup-wizard.ts";

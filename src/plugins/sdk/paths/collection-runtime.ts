@@ -1,0 +1,1 @@
+export { pruneMapToMaxSize } from "../newer/small.ts";

@@ -1,0 +1,1 @@
+export { filterSupplementalContextItems, resolveChannelContextVisibilityMode } from "../newer/allow-checks.ts";

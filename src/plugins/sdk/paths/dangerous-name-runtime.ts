@@ -1,0 +1,1 @@
+export { isDangerousNameMatchingEnabled } from "../newer/small.ts";

@@ -1,0 +1,2 @@
+export { createDedupeCache } from "../dedupe.ts";
+export { createPersistentDedupeCache } from "../newer/small.ts";

@@ -1,0 +1,1 @@
+export { createDirectDmPreCryptoGuardPolicy } from "../newer/pairing.ts";

@@ -1,0 +1,7 @@
+export {
+  createChannelDirectoryAdapter,
+  createRuntimeDirectoryLiveAdapter,
+  listDirectoryEntriesFromSources,
+  listResolvedDirectoryUserEntriesFromAllowFrom,
+  toDirectoryEntries,
+} from "../newer/directories.ts";

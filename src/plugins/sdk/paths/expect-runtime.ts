@@ -1,0 +1,1 @@
+export { expectDefined } from "../newer/small.ts";

@@ -1,0 +1,1 @@
+export { makeProxyFetch, responseWithRelease } from "../newer/media.ts";

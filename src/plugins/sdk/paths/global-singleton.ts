@@ -1,0 +1,1 @@
+export { resolveGlobalSingleton } from "../newer/small.ts";

@@ -1,0 +1,1 @@
+export { decodeHtmlEntities } from "../newer/small.ts";

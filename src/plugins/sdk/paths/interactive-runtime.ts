@@ -1,0 +1,1 @@
+export { adaptMessagePresentationForChannel, normalizeMessagePresentation, resolveMessagePresentationButtonAction } from "../newer/outbound-parts.ts";

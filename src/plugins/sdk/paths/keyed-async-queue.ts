@@ -1,0 +1,1 @@
+export { KeyedAsyncQueue } from "../identifiers.ts";

@@ -1,0 +1,1 @@
+export { convertMarkdownTables, resolveMarkdownTableMode } from "../../../channels/index.ts";

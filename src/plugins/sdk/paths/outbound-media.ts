@@ -1,0 +1,1 @@
+export { createHostedOutboundMediaStore, loadOutboundMediaFromUrl } from "../newer/media.ts";

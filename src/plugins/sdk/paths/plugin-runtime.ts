@@ -1,0 +1,1 @@
+export { getGlobalHookRunner, getPluginRuntimeGatewayRequestScope } from "../newer/small.ts";

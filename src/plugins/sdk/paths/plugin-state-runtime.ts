@@ -1,0 +1,1 @@
+export { createPluginStateErrorReporter } from "../newer/small.ts";

@@ -1,0 +1,1 @@
+export { generateOAuthState, parseOAuthCallbackInput, waitForLocalOAuthCallback } from "../newer/oauth.ts";

@@ -1,0 +1,2 @@
+export { buildOauthProviderAuthResult } from "../provider-auth.ts";
+export { generateHexPkceVerifierChallenge } from "../newer/oauth.ts";

@@ -1,0 +1,8 @@
+export {
+  assertOkOrThrowProviderError,
+  createProviderHttpError,
+  createProviderOperationDeadline,
+  readProviderJsonArrayFieldResponse,
+  readProviderJsonResponse,
+  resolveProviderOperationTimeoutMs,
+} from "../newer/http.ts";

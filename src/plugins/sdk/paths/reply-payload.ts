@@ -1,0 +1,15 @@
+export {
+  buildMediaPayload,
+  countOutboundMedia,
+  deliverTextOrMediaReply,
+  hasOutboundMedia,
+  hasOutboundReplyContent,
+  hasOutboundText,
+  isNumericTargetId,
+  resolveOutboundMediaUrls,
+  resolvePayloadMediaUrls,
+  resolveSendableOutboundReplyParts,
+  resolveTextChunksWithFallback,
+  sendPayloadMediaSequence,
+  sendPayloadWithChunkedTextAndMedia,
+} from "../newer/reply-payloads.ts";

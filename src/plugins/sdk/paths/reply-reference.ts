@@ -1,0 +1,1 @@
+export { isSingleUseReplyToMode } from "../newer/small.ts";

@@ -1,0 +1,2 @@
+export { computeBackoff, retryAsync } from "../environment.ts";
+export { isTransientNetworkError, parseRetryAfterHeaderSeconds } from "../newer/numbers.ts";

@@ -1,0 +1,14 @@
+export { DEFAULT_ACCOUNT_ID, normalizeAccountId, normalizeOptionalAccountId } from "../account-ids.ts";
+export { resolveAccountEntry } from "../newer/account-lists.ts";
+export {
+  buildAgentMainSessionKey,
+  buildAgentSessionKey,
+  DEFAULT_MAIN_KEY,
+  isCronSessionKey,
+  isSubagentSessionKey,
+  normalizeAgentId,
+  normalizeMainKey,
+  parseAgentSessionKey,
+  resolveAgentIdFromSessionKey,
+  resolveThreadSessionKeys,
+} from "../newer/session-keys.ts";

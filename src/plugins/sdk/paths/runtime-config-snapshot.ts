@@ -1,0 +1,1 @@
+export { createRuntimeConfigReader } from "../newer/small.ts";

@@ -1,0 +1,1 @@
+export { archiveLegacyStateSource, defineChannelAliasMigration } from "../newer/small.ts";

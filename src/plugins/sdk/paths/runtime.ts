@@ -1,0 +1,1 @@
+export { createNonExitingRuntime, waitForAbortSignal } from "../environment.ts";

@@ -1,0 +1,1 @@
+export { readSecretFileSync, tryReadSecretFileSync } from "../newer/secret-files.ts";

@@ -1,0 +1,1 @@
+export { readSecretFile } from "../newer/secret-files.ts";

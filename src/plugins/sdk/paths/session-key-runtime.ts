@@ -1,0 +1,1 @@
+export { buildAgentSessionKey, parseAgentSessionKey, resolveAgentIdFromSessionKey } from "../newer/session-keys.ts";

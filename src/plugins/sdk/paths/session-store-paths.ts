@@ -1,0 +1,1 @@
+export { resolveStorePath } from "../newer/outbound-parts.ts";

@@ -1,0 +1,2 @@
+export { createDelegatedSetupWizardProxy, createSetupTranslator, createStandardChannelSetupStatus } from "../newer/setup-wizard.ts";
+export { patchTopLevelChannelConfigSection } from "../newer/setup-config.ts";

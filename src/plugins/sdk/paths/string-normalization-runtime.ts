@@ -1,0 +1,1 @@
+export { normalizeAtHashSlug, normalizeHyphenSlug, normalizeStringEntries, normalizeStringEntriesLower, uniqueStrings } from "../coerce.ts";

@@ -1,0 +1,1 @@
+export { jsonResult } from "../params.ts";

@@ -1,0 +1,1 @@
+export { extractToolSend } from "../params.ts";

@@ -1,6 +1,9 @@
+import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
 export default defineConfig({
+  // The examples' tests read as those of any plugin; here they run on the sources.
+  resolve: { alias: { "openclaw/plugin-sdk/testing": fileURLToPath(new URL("src/app/plugin-testing/index.ts", import.meta.url)) } },
   test: {
     include: ["src/**/*.test.ts", "test/**/*.test.ts", "scripts/**/*.test.ts", "bench/**/*.test.ts", "plugins/**/*.test.ts"],
     pool: "forks",

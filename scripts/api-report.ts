@@ -10,6 +10,8 @@ import { exportsOf, type Exported } from "./sdk/api.ts";
 import { emitDeclarations } from "./sdk/declarations.ts";
 
 const REPORT = fileURLToPath(new URL("../docs/plugins/api-report.md", import.meta.url));
+/** Sub-paths whose sources stand in another room. */
+const ELSEWHERE: Readonly<Record<string, string>> = { testing: "app/plugin-testing/index.d.ts" };
 const byName = (a: string, b: string) => (a < b ? -1 : 1);
 
 function report(folder: string): string {
@@ -19,8 +21,11 @@ function report(folder: string): string {
     .filter((file) => file.endsWith(".d.ts"))
     .map((file) => basename(file, ".d.ts"))
     .sort((a, b) => (a === "index" ? -1 : b === "index" ? 1 : byName(a, b)))
+    .concat(Object.keys(ELSEWHERE))
     .map((name) => {
-      const exported = [...exportsOf(join(paths, `${name}.d.ts`))].sort(([a], [b]) => byName(a, b));
+      const exported = [...exportsOf(ELSEWHERE[name] === undefined ? join(paths, `${name}.d.ts`) : join(folder, ELSEWHERE[name]))].sort(([a], [b]) =>
+        byName(a, b),
+      );
       const names = (kind: Exported["kind"]) =>
         exported.filter(([, entry]) => entry.kind === kind).map(([here, entry]) => (here === entry.name ? here : `${here} (${entry.name})`));
       for (const [, entry] of exported) declarations.set(`${relative(folder, entry.file)} ${entry.name}`, entry);

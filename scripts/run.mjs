@@ -153,7 +153,10 @@ const COMMANDS = {
   },
   test: vitest,
   "test:repeat": repeat,
-  build: async () => (await build("dist"), 0),
+  async build() {
+    await build("dist");
+    return run(node(), ["scripts/sdk-types.ts"]);
+  },
   check: () =>
     steps([
       ["rooms", "scripts/lint-rules.ts", "--check"],
@@ -162,6 +165,8 @@ const COMMANDS = {
       ["types", TOOLS.tsc, "-p", "."],
       ["unused", TOOLS.knip],
       ["protocol docs", "scripts/protocol-export.ts", "--check"],
+      ["plugin API", "scripts/api-report.ts", "--check"],
+      ["hooks docs", "scripts/hooks-page.ts", "--check"],
     ]),
   fmt: () =>
     steps([
@@ -175,6 +180,10 @@ const COMMANDS = {
   async fuzz(args) {
     await build("dist");
     return run(node(), ["test/fuzz/campaign.ts", ...args]);
+  },
+  async "plugins:real"(args) {
+    await build("dist");
+    return run(node(), ["scripts/plugins-real.ts", ...args]);
   },
   async chaos(args) {
     await build("dist-test");

@@ -2,6 +2,7 @@
  * What extends the gateway: discovery, manifests, enable state, loader, registries, host, install; the public SDK stands in `sdk/`.
  * The door of the room. Importing it loads no plugin and reads no file; rooms above import it lazily, so that a gateway without plugins pays nothing.
  */
+import type * as create from "./create/index.ts";
 import type * as install from "./install/index.ts";
 
 export {
@@ -9,6 +10,8 @@ export {
   catchFaults,
   createPluginHost,
   hookSettings,
+  pluginLogger,
+  within,
   type ExtensionPatch,
   type ExtensionRowValue,
   type MethodAnswer,
@@ -17,7 +20,16 @@ export {
   type PluginStatus,
   type SessionExtensions,
 } from "./host/index.ts";
-export { bundledFolder, configSections, defaultWorkspace, isPluginId, readInventory, type Inventory, type InventoryOptions } from "./inventory/index.ts";
+export {
+  bundledFolder,
+  configSections,
+  defaultWorkspace,
+  hostPackage,
+  isPluginId,
+  readInventory,
+  type Inventory,
+  type InventoryOptions,
+} from "./inventory/index.ts";
 export { createHostPackages, createModuleLoader, type ModuleLoader } from "./load/index.ts";
 export type { PluginDiagnostic, PluginEntry, PluginManifest, PluginOrigin } from "./record.ts";
 export {
@@ -32,6 +44,9 @@ export {
 } from "./registry/index.ts";
 export { createPluginRuntime, createStateDatabases, type RuntimePorts } from "./runtime/index.ts";
 export { bindSdkHost } from "./sdk/host-binding.ts";
+export type { RuntimeChannelSession } from "./sdk/types/index.ts";
+export type { DevicePairingPort } from "./sdk/device-pairing.ts";
+export { hasLogTransports, publishLogRecord } from "./sdk/log-transports.ts";
 export { recoverInstalls } from "./install/journal.ts";
 export type {
   BuiltinScan,
@@ -48,4 +63,8 @@ export type {
 /** Installing, updating and uninstalling: loaded by who needs it. */
 export async function loadInstall(): Promise<typeof install> {
   return import("./install/index.ts");
+}
+/** Beginning a plugin: loaded by who needs it. */
+export async function loadCreate(): Promise<typeof create> {
+  return import("./create/index.ts");
 }

@@ -100,7 +100,7 @@ async function startGateway(env: Record<string, string | undefined>, cwd: string
       listeners.delete(look);
     });
   };
-  await Promise.race([waitFor("ready"), exited]).catch(() => {});
+  await Promise.race([waitFor(/\bready on \S/), exited]).catch(() => {});
   return {
     child,
     url: /ready on (\S+)/.exec(output)?.[1],

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "vitest";
-import { createEchoResponder, type EchoResponder } from "../../src/app/echo-responder.ts";
+import { createResponder, type RunResponder } from "../../src/app/responder/responder.ts";
 import { manualClock, type ManualClock } from "../../src/base/clock.ts";
 import { createIds } from "../../src/base/ids.ts";
 import { silentLogger } from "../../src/base/log/logger.ts";
@@ -21,6 +21,7 @@ import { usageHandlers } from "../../src/gateway/methods/usage.ts";
 import { createTurns } from "../../src/gateway/turns.ts";
 import { loadAnswerChecks, loadValidators, type EventName, type MethodName, type MethodParams, type MethodResult } from "../../src/protocol/index.ts";
 import { openStore, type Store } from "../../src/store/index.ts";
+import { echoAnswerer } from "./echo-answer.ts";
 
 export interface ToldEvent {
   readonly event: EventName;
@@ -33,7 +34,7 @@ export interface MethodRoom extends AsyncDisposable {
   readonly clock: ManualClock;
   readonly config: Config;
   readonly store: Store;
-  readonly echo: EchoResponder;
+  readonly echo: RunResponder;
   readonly relay: RunRelay;
   readonly events: ToldEvent[];
   readonly accepted: unknown[];
@@ -64,7 +65,7 @@ export async function openMethodRoom(options: { readonly config?: object; readon
   const env = { HOME: folder, OPENCLAW_STATE_DIR: folder, OPENCLAW_CONFIG_PATH: file };
   const config = await openConfig({ env, cwd: folder, osHome: folder, version: "1.2.3", clock, ids, purpose: "start" });
   const store = await openStore({ stateDir: folder, clock });
-  const echo = createEchoResponder({ store, clock, ids, log: silentLogger, defaultAgentId: () => "main" });
+  const echo = createResponder({ store, clock, ids, log: silentLogger, answerer: echoAnswerer(clock), defaultAgentId: () => "main" });
   const [checks, validators] = await Promise.all([loadAnswerChecks(), loadValidators()]);
   const events: ToldEvent[] = [];
   const waiting = new Set<() => void>();

@@ -1,5 +1,6 @@
 import * as fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { behind, before, spelled } from "./spellings.ts";
 import { ask, bearer, raw, start, TOKEN, type Started } from "./start.ts";
 
 let gateway: Started;
@@ -12,48 +13,6 @@ afterAll(() => gateway[Symbol.asyncDispose]());
 const GUARDED = ["/v1/models", "/v1/chat/completions", "/v1/responses", "/tools/invoke", "/__openclaw__/canvas", "/hooks/wake"];
 const OPEN = new Set(["/", "/health", "/healthz", "/readyz"]);
 
-const escaped = (char: string): fc.Arbitrary<string> => {
-  const hex = char.charCodeAt(0).toString(16).padStart(2, "0");
-  return fc.constantFrom(`%${hex}`, `%${hex.toUpperCase()}`, `%25${hex}`, `%u00${hex}`, `%c0%${hex}`, char.toUpperCase(), `${char}\u0300`);
-};
-const spelled = (path: string): fc.Arbitrary<string> =>
-  fc
-    .tuple(...path.split("").map((char) => fc.oneof({ weight: 25, arbitrary: fc.constant(char) }, { weight: 1, arbitrary: escaped(char) })))
-    .map((chars) => chars.join(""));
-const before = fc.constantFrom(
-  "",
-  "",
-  "",
-  "/.",
-  "/health/..",
-  "/healthz/%2e%2e",
-  "/x/..%2f",
-  "//127.0.0.1",
-  "http://127.0.0.1",
-  "/;",
-  "/%2e",
-  "/\\",
-  "/healthz;/..",
-);
-const behind = fc.constantFrom(
-  "",
-  "",
-  "",
-  "/",
-  "//",
-  "/.",
-  "/..",
-  "/../healthz",
-  "?x=/healthz",
-  "#/healthz",
-  ";/healthz",
-  "%00",
-  "%3f",
-  "%23",
-  ".json",
-  "\t",
-  "/%2e%2e/readyz",
-);
 const methods = fc.constantFrom("GET", "POST", "HEAD", "PUT", "get", "OPTIONS", "TRACE", "CONNECT", "PROPFIND");
 
 test("10: no spelling of a guarded path, in a real socket, is answered with more than a refusal", { timeout: 120_000 }, async () => {

@@ -11,12 +11,17 @@ const LEVELS = 6;
 export function bundledFolder(env: Env, from: string): string | undefined {
   const own = env["OPENCLAW_BUNDLED_PLUGINS_DIR"]?.trim();
   if (own) return resolve(own);
+  const host = hostPackage(from);
+  if (host === undefined) return undefined;
+  const plugins = join(host, "plugins");
+  return statSync(plugins, { throwIfNoEntry: false })?.isDirectory() ? plugins : undefined;
+}
+
+/** The folder of the program's own package, which holds the file `from`. */
+export function hostPackage(from: string): string | undefined {
   let folder = dirname(from);
   for (let level = 0; level < LEVELS; level += 1) {
-    if (isOurs(join(folder, "package.json"))) {
-      const plugins = join(folder, "plugins");
-      return statSync(plugins, { throwIfNoEntry: false })?.isDirectory() ? plugins : undefined;
-    }
+    if (isOurs(join(folder, "package.json"))) return folder;
     folder = dirname(folder);
   }
   return undefined;

@@ -27,7 +27,8 @@ export function readCandidate(candidate: Candidate, settings: PluginSettings, te
   const { manifest, file, remarks, lineOf } = read;
   const id = candidate.part === undefined ? manifest.id : `${manifest.id}/${candidate.part}`;
   for (const remark of remarks) say("warn", id, remark);
-  if (candidate.hint !== manifest.id && candidate.hint !== "index") {
+  // `openclaw-plugin-<id>` is how a package on a registry is called.
+  if (!["index", manifest.id, `openclaw-plugin-${manifest.id}`].includes(candidate.hint)) {
     const message = `plugin id mismatch: the manifest says "${manifest.id}", its package, folder or file is called ${JSON.stringify(candidate.hint)}; "${manifest.id}" is used`;
     say("warn", id, { code: "manifest-field", message, file, line: lineOf(["id"]) });
   }

@@ -2,7 +2,7 @@
  * What plugins there are, whether each is on and why, and what is wrong with them: read from manifests and the configuration, without
  * importing any plugin code.
  */
-export { bundledFolder } from "./bundled-folder.ts";
+export { bundledFolder, hostPackage } from "./bundled-folder.ts";
 export { readInventory, type Inventory, type InventoryOptions } from "./inventory.ts";
 export { isPluginId } from "./plugin-id.ts";
 export { configSections } from "./sections.ts";

@@ -1,0 +1,184 @@
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { setImmediate as turn } from "node:timers/promises";
+import { manualClock, systemClock } from "../../base/clock.ts";
+import { AppError, messageOf } from "../../base/errors.ts";
+import { createIds } from "../../base/ids.ts";
+import { createLogger, type LogRecord } from "../../base/log/logger.ts";
+import { systemRandom } from "../../base/random.ts";
+import { createRedactor } from "../../base/redaction.ts";
+import { openConfig, type Config } from "../../config/index.ts";
+import type { HookContext, HookEvent, HookName, HookOutcome, HookTraceRecord } from "../../hooks/index.ts";
+import { createTools, hostPackage, matchCommand, runCommand } from "../../plugins/index.ts";
+import { openStore } from "../../store/index.ts";
+import { openPlugins, type RunningPlugins } from "../plugins/running.ts";
+import { openHttp, type TestHttp } from "./http.ts";
+import { pluginPaths } from "./plugins.ts";
+import { testSettings } from "./settings.ts";
+import type { TestHost, TestHostOptions } from "./types.ts";
+
+/** What plugins are told the host is: the version of its package. */
+function hostVersion(): string {
+  const root = hostPackage(fileURLToPath(import.meta.url));
+  return root === undefined ? "0.0.0" : (JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { version: string }).version;
+}
+
+/** Real milliseconds after which time is moved for what does not end. */
+const PATIENCE_MS = 3000;
+
+function missing(member: string): never {
+  throw new AppError(
+    "UNAVAILABLE",
+    `host.${member} needs conversations, which this version does not run yet; test hooks, tools, commands, methods and routes one by one`,
+  );
+}
+
+/** Starts a host with the given plugins in a temporary folder. Dispose of it with `await using`. */
+export async function createTestHost(options: TestHostOptions): Promise<TestHost> {
+  await using stack = new AsyncDisposableStack();
+  const home = realpathSync(mkdtempSync(join(tmpdir(), "openclaw-test-host-")));
+  stack.defer(() => rmSync(home, { recursive: true, force: true }));
+  const places = { home, stateDir: join(home, "state"), workspaceDir: join(home, "workspace") };
+  for (const folder of [places.stateDir, places.workspaceDir]) mkdirSync(folder);
+  const ids = createIds(systemRandom);
+  const version = hostVersion();
+  const manual = options.clock === "system" ? undefined : manualClock(Date.now());
+  const clock = manual ?? systemClock;
+  const records: LogRecord[] = [];
+  const sink = { write: (record: LogRecord): void => void records.push(record), flush: async () => {} };
+  const log = createLogger({ clock, redactor: createRedactor(), outputs: [{ sink, level: "debug" }] });
+
+  const definitions = stack.use(new DisposableStack());
+  const paths = pluginPaths(options.plugins, join(home, "inline"), ids.hex(6), definitions);
+  const configPath = join(home, "openclaw.json");
+  writeFileSync(configPath, JSON.stringify(await testSettings(options.config ?? {}, paths, places)), { mode: 0o600 });
+  const env = {
+    HOME: home,
+    OPENCLAW_HOME: home,
+    OPENCLAW_STATE_DIR: places.stateDir,
+    OPENCLAW_CONFIG_PATH: configPath,
+    OPENCLAW_BUNDLED_PLUGINS_DIR: join(home, "no-bundled-plugins"),
+    ...options.env,
+  };
+  const config = stack.use(await openConfig({ env, cwd: home, osHome: home, version, clock, ids, purpose: "inspect" }));
+  refuseInvalid(config);
+  const store = stack.use(await openStore({ stateDir: places.stateDir, clock: systemClock }));
+  const token = ids.hex(16);
+  const http: TestHttp = stack.use(openHttp(token, async (request, response, path) => running.answer(request, response, path)));
+  const gateway = { port: 0, registerRoute: http.registerRoute, hub: { broadcast: () => {} } };
+  const running = stack.use(await openPlugins({ config, store, clock, ids, log, env, version }, gateway));
+  const kept = stack.move();
+  const trace: HookTraceRecord[] = [];
+
+  return {
+    ...callers(running, { http, token }),
+    ...hookFace(running, trace),
+    plugins: () => running.host.list(),
+    diagnostics: () => running.host.diagnostics(),
+    async ready() {
+      await running.host.startServices();
+      await running.hooks.run("gateway_start", { port: 0 }, { port: 0, config: structuredClone(config.current), workspaceDir: places.workspaceDir });
+    },
+    reload: (id) => running.host.reload(id),
+    async advance(ms) {
+      if (!manual) throw new AppError("INVALID_INPUT", 'host.advance needs the manual clock; leave out clock: "system"');
+      await turn();
+      manual.advance(ms);
+      for (let round = 0; round < 3; round += 1) await turn();
+    },
+    clock,
+    stateDir: places.stateDir,
+    workspaceDir: places.workspaceDir,
+    logs: () => [...records],
+    receive: async () => missing("receive"),
+    replies: () => missing("replies"),
+    script: () => missing("script"),
+    async [Symbol.asyncDispose]() {
+      // Ends have budgets on the host's clock: with one that stands still somebody has to move it.
+      const nudge = manual && setInterval(() => manual.advance(PATIENCE_MS), PATIENCE_MS);
+      try {
+        await kept.disposeAsync();
+      } finally {
+        clearInterval(nudge);
+      }
+    },
+  };
+}
+
+function refuseInvalid(config: Config): void {
+  const errors = config.snapshot().issues.filter(({ severity }) => severity === "error");
+  if (errors.length > 0) throw new AppError("CONFIG_INVALID", `createTestHost: ${errors.map(({ path, message }) => `${path}: ${message}`).join("; ")}`);
+}
+
+function hookFace({ hooks }: RunningPlugins, trace: HookTraceRecord[]): Pick<TestHost, "hooks" | "hookCalls" | "stats"> {
+  return {
+    hooks: {
+      has: (hook) => hooks.has(hook),
+      async run<K extends HookName>(hook: K, event: HookEvent<K>, ctx?: HookContext<K>): Promise<HookOutcome<K> | undefined> {
+        return hooks.run(hook, event, ctx ?? ({} as HookContext<K>), { trace });
+      },
+    },
+    hookCalls: () => [...trace],
+    stats: () => ({ hooks: hooks.stats(), breakers: hooks.breakers() }),
+  };
+}
+
+function callers(
+  { host, methods }: RunningPlugins,
+  { http, token }: { readonly http: TestHttp; readonly token: string },
+): Pick<TestHost, "callTool" | "channel" | "command" | "request" | "fetch"> {
+  const report = (pluginId: string, error: unknown): void =>
+    host.report({ level: "error", code: "handler-failed", message: messageOf(error), pluginId }, error);
+  const context = (): Parameters<NonNullable<ReturnType<typeof methods.find>>["call"]>[1] => ({
+    caller: {
+      connId: "test",
+      role: "operator",
+      scopes: new Set(["operator.admin"]),
+      client: { id: "gateway-client", mode: "backend", version: "0.0.0", platform: process.platform },
+      caps: new Set(),
+      local: true,
+    },
+    signal: new AbortController().signal,
+    accepted: () => {},
+  });
+  return {
+    async callTool(name, params = {}, toolContext = {}) {
+      const tools = createTools(host.registries.tools, toolContext, report);
+      const tool = tools.find((one) => one.name === name);
+      if (!tool) throw new AppError("NOT_FOUND", `there is no tool ${name}; there are: ${tools.map((one) => one.name).join(", ") || "none"}`);
+      return tool.execute("test-call", structuredClone(params), new AbortController().signal);
+    },
+    channel(id) {
+      const found = host.registries.channels.get(id);
+      if (!found)
+        throw new AppError(
+          "NOT_FOUND",
+          `there is no channel ${id}; there are: ${
+            host.registries.channels
+              .list()
+              .map(({ value }) => value.id)
+              .join(", ") || "none"
+          }`,
+        );
+      return found.value.plugin;
+    },
+    async command(text, given = {}) {
+      const match = matchCommand(host.registries.commands, text);
+      if (!match) throw new AppError("NOT_FOUND", `no plugin answers ${JSON.stringify(text)}`);
+      const told = { isAuthorizedSender: true, channel: "test", senderId: "test-user", commandBody: text, ...given };
+      return runCommand(match, told, report);
+    },
+    async request(method, params = {}) {
+      const found = methods.find(method);
+      if (!found) throw new AppError("NOT_FOUND", `no plugin has the method ${method}; there are: ${methods.names().join(", ") || "none"}`);
+      return found.call(params, context());
+    },
+    async fetch(path, { token: asked = true, ...init } = {}) {
+      const headers = new Headers(init.headers);
+      if (asked && !headers.has("authorization")) headers.set("authorization", `Bearer ${token}`);
+      return fetch(`${await http.url()}${path}`, { ...init, headers });
+    },
+  };
+}

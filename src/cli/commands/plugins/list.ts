@@ -1,0 +1,72 @@
+import type { PluginEntry } from "../../../plugins/index.ts";
+import { defineCommand, JSON_OPTION } from "../../command.ts";
+import { printJson } from "../../io.ts";
+import { createStyle, type Style } from "../../output/style.ts";
+import { formatTable } from "../../output/table.ts";
+import { loadPlugins } from "../../plugin-source.ts";
+import { colored, describeDiagnostic, printable, recordOf, stateOf } from "./record.ts";
+
+const STATES = ["loaded", "disabled", "error"] as const;
+
+export const list = defineCommand({
+  options: {
+    enabled: { type: "boolean", help: "only those that are on" },
+    verbose: { type: "boolean", help: "where each is, what it brings, and every remark" },
+    json: JSON_OPTION,
+  },
+  examples: [
+    { line: "openclaw plugins list --enabled", does: "what the gateway loads" },
+    { line: "openclaw plugins list --json", does: "the same for machines" },
+  ],
+  async run({ io, values }) {
+    const { inventory } = await loadPlugins(io);
+    const entries = values.enabled ? inventory.entries.filter((entry) => stateOf(entry) === "loaded") : inventory.entries;
+    if (values.json) {
+      printJson(io, { workspaceDir: inventory.workspaceDir, plugins: entries.map(recordOf), diagnostics: inventory.diagnostics });
+      return;
+    }
+    const style = createStyle(io.color);
+    if (inventory.entries.length === 0) io.out("no plugins are installed\n");
+    else if (entries.length === 0) io.out(`none of the ${inventory.entries.length} plugins is on\n`);
+    else if (values.verbose) for (const entry of entries) io.out(block(entry, style));
+    else
+      io.out(
+        formatTable(
+          ["id", "status", "origin", "version", "about"],
+          entries.map((entry) => row(entry, style)),
+          { style, columns: io.columns },
+        ),
+      );
+    const counts = STATES.map((state) => [state, inventory.entries.filter((entry) => stateOf(entry) === state).length] as const).filter(
+      ([, count]) => count > 0,
+    );
+    if (counts.length > 0) io.out(style.dim(`${counts.map(([state, count]) => `${count} ${state}`).join(", ")}\n`));
+    const shown = values.verbose ? inventory.diagnostics : inventory.diagnostics.filter(({ level }) => level === "error");
+    for (const diagnostic of shown) io.out(describeDiagnostic(diagnostic, style));
+    const hidden = inventory.diagnostics.length - shown.length;
+    if (hidden > 0) io.out(style.dim(`${hidden} ${hidden === 1 ? "remark" : "remarks"}: openclaw plugins doctor\n`));
+  },
+});
+
+function row(entry: PluginEntry, style: Style): string[] {
+  const state = stateOf(entry);
+  const about = state === "loaded" ? (entry.description ?? entry.name) : (entry.error ?? entry.reason ?? "");
+  return [entry.id, colored(state, style), entry.origin, printable(entry.version ?? "-"), printable(about)];
+}
+
+function block(entry: PluginEntry, style: Style): string {
+  const { manifest } = entry;
+  const lines: (readonly [string, string | undefined])[] = [
+    ["name", entry.name === entry.id ? undefined : entry.name],
+    ["about", entry.description],
+    ["version", entry.version],
+    ["why", entry.error ?? entry.reason],
+    ["source", entry.source],
+    ["kind", [manifest.kind ?? []].flat().join(", ")],
+    ["channels", manifest.channels?.join(", ")],
+    ["providers", manifest.providers?.join(", ")],
+  ];
+  const shown = lines.filter((line): line is readonly [string, string] => line[1] !== undefined && line[1] !== "");
+  const head = `${style.bold(entry.id)} ${colored(stateOf(entry), style)} ${style.dim(entry.origin)}\n`;
+  return `${head}${shown.map(([name, value]) => `  ${style.dim(name.padEnd(9))} ${printable(value)}\n`).join("")}`;
+}

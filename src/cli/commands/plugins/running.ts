@@ -1,0 +1,39 @@
+import { lockHolder, stateLockPath } from "../../../app/index.ts";
+import type { PluginEntry } from "../../../plugins/index.ts";
+import type { MethodResult } from "../../../protocol/index.ts";
+import { tryGateway } from "../../gateway-call.ts";
+import { findTarget } from "../../gateway-target.ts";
+import type { Io } from "../../io.ts";
+
+export type RunningPlugin = MethodResult<"plugins.list">["plugins"][number];
+
+const PATIENCE_MS = 2000;
+
+/** The plugin as the gateway of this state folder runs it: what its code registered. Nothing when none runs, or has another plugin of that name. */
+export async function runningPlugin(io: Io, stateDir: string, { id, source }: PluginEntry): Promise<RunningPlugin | undefined> {
+  if (lockHolder(stateLockPath(stateDir)) === undefined) return undefined;
+  const target = await findTarget(io, {});
+  if (target.kind !== "local") return undefined;
+  const { value } = await tryGateway(io, target, PATIENCE_MS, (client) => client.request("plugins.list", {}));
+  const found = value?.plugins.find((plugin) => plugin.id === id && plugin.source === source);
+  return found && found.generation > 0 ? found : undefined;
+}
+
+/** Names that only code knows, from the running plugin. */
+const REGISTERED = [
+  "toolNames",
+  "hookNames",
+  "channelIds",
+  "providerIds",
+  "gatewayMethods",
+  "cliCommands",
+  "services",
+  "commands",
+  "httpHandlers",
+  "hookCount",
+  "generation",
+] as const;
+
+export function registeredBy(running: RunningPlugin | undefined): Readonly<Record<string, unknown>> {
+  return running ? Object.fromEntries(REGISTERED.map((key) => [key, running[key]])) : {};
+}

@@ -1,0 +1,31 @@
+import type { Clock } from "../../base/clock.ts";
+import type { Ids } from "../../base/ids.ts";
+import type { ConfigEdit, Env } from "../../config/index.ts";
+import type { Hooks } from "../../hooks/index.ts";
+import type { InstallLimits } from "./limits.ts";
+
+/** What installing needs from the program around it. */
+export interface InstallDeps {
+  readonly stateDir: string;
+  /** The configuration as it is written, with includes and variables put in. Read anew at every call. */
+  readonly config: () => unknown;
+  /** Changes the configuration's file. */
+  readonly edit: (edit: ConfigEdit) => Promise<void>;
+  readonly env: Env;
+  readonly cwd: string;
+  readonly home: string;
+  readonly pid: number;
+  readonly clock: Pick<Clock, "now">;
+  readonly ids: Pick<Ids, "hex">;
+  /**
+   * Hooks of plugins that are loaded in this process. A command that runs by itself has none: `before_install` is then not asked, and the operator's policy
+   * alone decides.
+   */
+  readonly hooks?: Pick<Hooks, "has" | "run"> | undefined;
+  /** Told what is being done. */
+  readonly onStep?: ((what: string) => void) | undefined;
+  /** Asks the user. */
+  readonly confirm: (question: string) => Promise<boolean>;
+  readonly signal?: AbortSignal | undefined;
+  readonly limits?: InstallLimits | undefined;
+}

@@ -1,0 +1,119 @@
+import { isObject, valueAt, type ConfigEdit } from "../../config/index.ts";
+import type { PluginEntry } from "../record.ts";
+
+/** `plugins.installs.<id>`. */
+export interface InstallRecord {
+  readonly source: "npm" | "archive" | "path";
+  readonly spec?: string;
+  readonly sourcePath?: string;
+  readonly installPath?: string;
+  readonly version?: string;
+  readonly resolvedName?: string;
+  readonly resolvedVersion?: string;
+  readonly resolvedSpec?: string;
+  readonly integrity?: string;
+  readonly shasum?: string;
+  readonly resolvedAt?: string;
+  readonly installedAt?: string;
+}
+
+const FIELDS = [
+  "spec",
+  "sourcePath",
+  "installPath",
+  "version",
+  "resolvedName",
+  "resolvedVersion",
+  "resolvedSpec",
+  "integrity",
+  "shasum",
+  "resolvedAt",
+  "installedAt",
+] as const;
+
+/** What was kept of a plugin when it was installed. */
+export function installRecord(config: unknown, id: string): InstallRecord | undefined {
+  const found = valueAt(config, ["plugins", "installs", id]);
+  return isObject(found) && typeof found["source"] === "string" ? (found as unknown as InstallRecord) : undefined;
+}
+
+export const installedIds = (config: unknown): string[] => {
+  const found = valueAt(config, ["plugins", "installs"]);
+  return isObject(found) ? Object.keys(found) : [];
+};
+
+export const texts = (config: unknown, ...path: string[]): readonly string[] => {
+  const found = valueAt(config, path);
+  return Array.isArray(found) ? found.filter((item) => typeof item === "string") : [];
+};
+
+const isMemory = ({ manifest }: PluginEntry): boolean => [manifest.kind ?? []].flat().includes("memory");
+
+/** What an install changes in the configuration, and what a user should know of it. */
+export function installEdit(
+  config: unknown,
+  entries: readonly PluginEntry[],
+  record: InstallRecord,
+  { loadPath, isUpdate }: { readonly loadPath?: string | undefined; readonly isUpdate: boolean },
+): { readonly edit: ConfigEdit; readonly notes: readonly string[] } {
+  // An old field that the new record lacks must not stay.
+  const whole = { source: record.source, ...Object.fromEntries(FIELDS.map((field) => [field, record[field] ?? null])) };
+  const installs = Object.fromEntries(entries.map(({ id }) => [id, whole]));
+  if (isUpdate) return { edit: { kind: "patch", value: { plugins: { installs } } }, notes: [] };
+  const ids = entries.map(({ id }) => id);
+  const allow = texts(config, "plugins", "allow");
+  const missing = allow.length > 0 ? ids.filter((id) => !allow.includes(id)) : [];
+  const memory = entries.find(isMemory)?.id;
+  const takesSlot = memory !== undefined && valueAt(config, ["plugins", "slots", "memory"]) !== memory;
+  const paths = texts(config, "plugins", "load", "paths");
+  const addsPath = loadPath !== undefined && !paths.includes(loadPath);
+  const value = {
+    plugins: {
+      entries: Object.fromEntries(ids.map((id) => [id, { enabled: true }])),
+      installs,
+      ...(missing.length > 0 ? { allow: [...allow, ...missing] } : {}),
+      ...(takesSlot ? { slots: { memory } } : {}),
+      ...(addsPath ? { load: { paths: [...paths, loadPath] } } : {}),
+    },
+  };
+  const notes = [
+    ...(missing.length > 0 ? [`added to plugins.allow: ${missing.join(", ")}`] : []),
+    ...(takesSlot ? [`it keeps memory from now on: plugins.slots.memory is "${memory}"`] : []),
+    ...(addsPath ? [`added to plugins.load.paths: ${loadPath}`] : []),
+  ];
+  return { edit: { kind: "patch", value }, notes };
+}
+
+/** What an uninstall takes out of the configuration; undefined when there is nothing of the plugin in it. */
+export function uninstallEdit(
+  config: unknown,
+  ids: readonly string[],
+  linkedPath: string | undefined,
+): { readonly edit: ConfigEdit | undefined; readonly what: readonly string[] } {
+  const what: string[] = [];
+  const plugins: Record<string, unknown> = {};
+  const gone = (key: "entries" | "installs"): void => {
+    const there = ids.filter((id) => valueAt(config, ["plugins", key, id]) !== undefined);
+    if (there.length === 0) return;
+    plugins[key] = Object.fromEntries(there.map((id) => [id, null]));
+    what.push(...there.map((id) => `plugins.${key}.${id}`));
+  };
+  gone("entries");
+  gone("installs");
+  const allow = texts(config, "plugins", "allow");
+  if (allow.some((id) => ids.includes(id))) {
+    plugins["allow"] = allow.filter((id) => !ids.includes(id));
+    what.push("its name in plugins.allow");
+  }
+  const slot = valueAt(config, ["plugins", "slots", "memory"]);
+  if (typeof slot === "string" && ids.includes(slot)) {
+    plugins["slots"] = { memory: null };
+    what.push("plugins.slots.memory (back to the default)");
+  }
+  const paths = texts(config, "plugins", "load", "paths");
+  if (linkedPath !== undefined && paths.includes(linkedPath)) {
+    plugins["load"] = { paths: paths.filter((path) => path !== linkedPath) };
+    what.push("its path in plugins.load.paths");
+  }
+  return { edit: what.length === 0 ? undefined : { kind: "patch", value: { plugins } }, what };
+}

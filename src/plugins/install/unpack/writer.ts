@@ -1,0 +1,86 @@
+import { createWriteStream } from "node:fs";
+import { copyFile, lstat, mkdir, symlink } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { pipeline } from "node:stream/promises";
+import { fileError, systemCode } from "../../../base/errors.ts";
+import { formatBytes } from "../../../base/text.ts";
+import type { InstallLimits } from "../limits.ts";
+import { refused } from "../refusal.ts";
+import { checkLinkTarget, entryPath } from "./entry-path.ts";
+
+/** Writes an archive's entries into a folder. Nothing is ever written through a link: links are made when everything else is there. */
+export interface Writer {
+  folder(name: string): Promise<void>;
+  file(name: string, content: AsyncIterable<Buffer>): Promise<void>;
+  symbolicLink(name: string, target: string): void;
+  /** A second name for a file of the archive: it becomes a copy. */
+  hardLink(name: string, target: string): Promise<void>;
+  /** Makes the links. */
+  finish(): Promise<void>;
+}
+
+/** `packed`: bytes of the archive. */
+export function createWriter(root: string, packed: number, limits: InstallLimits): Writer {
+  const links: (readonly [path: string, target: string])[] = [];
+  let entries = 0;
+  let bytes = 0;
+
+  function place(name: string): string {
+    entries += 1;
+    if (entries > limits.entries) throw refused(name, `the archive has more than ${limits.entries} entries`);
+    return entryPath(name, limits);
+  }
+
+  function weigh(name: string, more: number): void {
+    bytes += more;
+    if (bytes > limits.bytes) throw refused(name, `the archive unpacks to more than ${formatBytes(limits.bytes)}`);
+    if (bytes > limits.ratioFromBytes && bytes > packed * limits.ratio) {
+      throw refused(name, `the archive unpacks to more than ${limits.ratio} times its size`);
+    }
+  }
+
+  async function put<T>(path: string, work: (full: string) => Promise<T>): Promise<T> {
+    const full = join(root, path);
+    try {
+      await mkdir(dirname(full), { recursive: true, mode: 0o755 });
+      return await work(full);
+    } catch (error) {
+      if (systemCode(error) === "EEXIST" || systemCode(error) === "ENOTDIR") throw refused(path, "the archive has two entries in this place");
+      throw fileError(full, "could not unpack", error);
+    }
+  }
+
+  return {
+    async folder(name) {
+      const path = place(name);
+      if (path !== "") await put(path, (full) => mkdir(full, { recursive: true, mode: 0o755 }));
+    },
+    async file(name, content) {
+      const path = place(name);
+      if (path === "") throw refused(name, "a file has no name");
+      async function* weighed(): AsyncGenerator<Buffer> {
+        for await (const chunk of content) {
+          weigh(name, chunk.length);
+          yield chunk;
+        }
+      }
+      await put(path, (full) => pipeline(weighed, createWriteStream(full, { flags: "wx", mode: 0o644 })));
+    },
+    symbolicLink(name, target) {
+      const path = place(name);
+      checkLinkTarget(path, target);
+      links.push([path, target]);
+    },
+    async hardLink(name, target) {
+      const path = place(name);
+      const from = join(root, entryPath(target, limits));
+      const stat = await lstat(from).catch(() => undefined);
+      if (!stat?.isFile()) throw refused(name, `it is a hard link to ${JSON.stringify(target)}, which is no file of the archive`);
+      weigh(name, stat.size);
+      await put(path, (full) => copyFile(from, full, 1));
+    },
+    async finish() {
+      for (const [path, target] of links) await put(path, (full) => symlink(target, full));
+    },
+  };
+}

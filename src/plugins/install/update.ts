@@ -1,0 +1,66 @@
+import { AppError, messageOf } from "../../base/errors.ts";
+import type { InstallDeps } from "./deps.ts";
+import { placePlugin } from "./install.ts";
+import { recoverInstalls } from "./journal.ts";
+import { installedIds, installRecord } from "./record.ts";
+import { parseSource } from "./source.ts";
+import { fetchInto, openStage } from "./stage.ts";
+
+export interface UpdateRequest {
+  /** Undefined: all. */
+  readonly id?: string | undefined;
+  readonly dryRun?: boolean | undefined;
+}
+
+export interface UpdateOutcome {
+  readonly id: string;
+  readonly status: "updated" | "unchanged" | "skipped" | "failed" | "would update";
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+  /** Why it was skipped or failed. */
+  readonly reason?: string | undefined;
+}
+
+/** Brings newer versions of plugins that came from the npm registry. One that fails stays as it is and does not keep the others from theirs. */
+export async function updatePlugins({ id, dryRun }: UpdateRequest, deps: InstallDeps): Promise<readonly UpdateOutcome[]> {
+  recoverInstalls({ stateDir: deps.stateDir, config: deps.config, now: deps.clock.now() });
+  if (id !== undefined && !installRecord(deps.config(), id)) {
+    throw new AppError("NOT_FOUND", `no install of ${JSON.stringify(id)} is recorded in plugins.installs; openclaw plugins list shows what there is`);
+  }
+  const outcomes: UpdateOutcome[] = [];
+  for (const one of id === undefined ? installedIds(deps.config()) : [id]) {
+    try {
+      outcomes.push(await updateOne(one, dryRun === true, deps));
+    } catch (error) {
+      outcomes.push({ id: one, status: "failed", reason: messageOf(error) });
+    }
+  }
+  return outcomes;
+}
+
+async function updateOne(id: string, dryRun: boolean, deps: InstallDeps): Promise<UpdateOutcome> {
+  const record = installRecord(deps.config(), id);
+  const from = record?.resolvedVersion ?? record?.version;
+  if (record?.source !== "npm")
+    return {
+      id,
+      status: "skipped",
+      from,
+      reason: `it was installed from ${record?.source === "archive" ? "an archive" : "a path"}: install it again from there`,
+    };
+  const spec = record.spec ?? record.resolvedName;
+  if (spec === undefined) return { id, status: "skipped", from, reason: "its record does not say which package it is" };
+  const source = parseSource(`npm:${spec}`, deps);
+  using stage = openStage(deps);
+  const fetched = await fetchInto(stage, source, deps);
+  const packed = fetched.packed!;
+  const to = packed.version;
+  if (to === from && packed.integrity === record.integrity) return { id, status: "unchanged", from, to };
+  if (to === from && record.integrity !== undefined) {
+    const question = `${packed.name}@${to} is not the same as when it was installed (${record.integrity}, now ${packed.integrity}). Somebody published other files under the same version. Use them?`;
+    if (dryRun || !(await deps.confirm(question)))
+      return { id, status: "skipped", from, to, reason: `the integrity of ${packed.name}@${to} has changed; nothing was replaced` };
+  }
+  await placePlugin({ request: { spec, dryRun }, source, stage, fetched, kind: "update", expected: id }, deps);
+  return { id, status: dryRun ? "would update" : "updated", from, to };
+}

@@ -1,0 +1,105 @@
+import { spawnSync } from "node:child_process";
+import { existsSync, readFileSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { makePlace, type Place } from "../harness/gateway-process.ts";
+
+function house(): Place {
+  const place = makePlace();
+  place.env["OPENCLAW_BUNDLED_PLUGINS_DIR"] = join(place.home, "none");
+  place.configure("{\n  // mine\n}\n");
+  return place;
+}
+
+const npm = (place: Place, folder: string, ...args: string[]) =>
+  spawnSync("npm", args, { cwd: join(place.home, folder), env: { ...place.env, npm_config_offline: "true" }, encoding: "utf8", timeout: 25_000 });
+
+describe("openclaw plugins create", () => {
+  test.each(["tool", "hook", "command", "channel"])("a new %s passes its own npm test, without a network, and loads when it is installed", (template) => {
+    const place = house();
+    expect(place.cli("plugins", "create", `./my-${template}`, "--template", template)).toMatchObject({ code: 0 });
+    const tested = npm(place, `my-${template}`, "test", "--silent");
+    expect([tested.status, tested.stdout]).toEqual([0, expect.stringMatching(/pass [1-9]\d*[\s\S]*fail 0/)]);
+    expect(place.cli("plugins", "install", `./my-${template}`)).toMatchObject({ code: 0 });
+    expect(place.cli("plugins", "list").stdout).toMatch(new RegExp(`^my-${template} +loaded`, "m"));
+  });
+
+  test("JavaScript, an id and a name of one's own", () => {
+    const place = house();
+    const made = JSON.parse(place.cli("plugins", "create", "./x", "--js", "--id", "voice-notes", "--name", "Voice", "--json").stdout) as {
+      id: string;
+      files: string[];
+    };
+    expect(made).toMatchObject({ ok: true, id: "voice-notes", template: "tool" });
+    expect(made.files).toContain("index.js");
+    expect(readFileSync(join(place.home, "x/openclaw.plugin.json"), "utf8")).toContain('"name": "Voice"');
+    expect(npm(place, "x", "test", "--silent").status).toBe(0);
+  });
+
+  test("a folder that has something in it stays as it is; one with a plugin only gets its link again", () => {
+    const place = house();
+    place.configure("{}");
+    expect(place.cli("plugins", "create", ".")).toMatchObject({ code: 1, stderr: expect.stringContaining("cannot be the id") });
+    expect(place.cli("plugins", "create", ".", "--id", "mine")).toMatchObject({ code: 1, stderr: expect.stringContaining("is not empty") });
+    place.cli("plugins", "create", "./mine");
+    const before = readFileSync(join(place.home, "mine/index.ts"), "utf8");
+    expect(place.cli("plugins", "create", "./mine", "--template", "hook").stdout).toContain("only");
+    expect(readFileSync(join(place.home, "mine/index.ts"), "utf8")).toBe(before);
+  });
+
+  test("a template that is not there names those that are", () => {
+    expect(house().cli("plugins", "create", "./x", "--template", "tol").stderr).toContain('did you mean "tool"?; there are tool, hook, command, channel');
+  });
+});
+
+describe("openclaw plugins install", () => {
+  test("an archive made with npm pack is installed, told about and taken out; the file keeps its comments", () => {
+    const place = house();
+    place.cli("plugins", "create", "./notes");
+    expect(npm(place, "notes", "pack", "--silent").status).toBe(0);
+    const archive = readdirSync(join(place.home, "notes")).find((name) => name.endsWith(".tgz"))!;
+    const installed = place.cli("plugins", "install", `./notes/${archive}`);
+    expect(installed).toMatchObject({ code: 0 });
+    expect(installed.stdout).toContain("full authority");
+    expect(installed.stdout).toMatch(/^sha512-/m);
+    expect(installed.stderr).toContain("unpacking");
+    expect(readFileSync(place.configPath, "utf8")).toContain("// mine");
+    expect(place.cli("plugins", "info", "notes").stdout).toMatch(/installed +archive/);
+    expect(place.cli("plugins", "update", "--all").stdout).toContain("notes: skipped");
+    expect(place.cli("plugins", "uninstall", "notes")).toMatchObject({ code: 1, stderr: expect.stringContaining("--force") });
+    expect(JSON.parse(place.cli("plugins", "uninstall", "notes", "--force", "--json").stdout)).toMatchObject({
+      ok: true,
+      deleted: join(place.stateDir, "extensions/notes"),
+    });
+    expect(existsSync(join(place.stateDir, "extensions/notes"))).toBe(false);
+    expect(place.cli("plugins", "list").stdout).toBe("no plugins are installed\n");
+  });
+
+  test("--json is data and nothing else; a refusal is an exit code and a reason", () => {
+    const place = house();
+    place.cli("plugins", "create", "./notes");
+    const { stdout, stderr } = place.cli("plugins", "install", "./notes", "--json");
+    expect(stderr).toBe("");
+    expect(JSON.parse(stdout)).toMatchObject({
+      ok: true,
+      ids: ["notes"],
+      record: { source: "path" },
+      scan: { status: "ok" },
+      warning: expect.stringContaining("full authority"),
+    });
+    expect(place.cli("plugins", "install", "./notes")).toMatchObject({ code: 1, stderr: expect.stringContaining("plugin already exists") });
+    expect(place.cli("plugins", "install")).toMatchObject({ code: 1, stderr: expect.stringContaining("expected a folder, an archive or an npm package") });
+    expect(place.cli("plugins", "update")).toMatchObject({ code: 1 });
+    expect(place.cli("plugins", "uninstall", "nobody", "--force")).toMatchObject({ code: 1, stderr: expect.stringContaining("plugin not found") });
+  });
+
+  test("a linked plugin runs from its folder in a gateway", async () => {
+    const place = house();
+    place.configure(`{ gateway: { mode: "local", auth: { token: "a-token-of-this-test-0123456789" } } }\n`);
+    place.cli("plugins", "create", "./notes");
+    expect(place.cli("plugins", "install", "./notes", "--link").stdout).toContain("linked notes");
+    await using gateway = await place.gateway();
+    await gateway.waitFor("1 plugins loaded");
+    expect(existsSync(join(place.stateDir, "extensions/notes"))).toBe(false);
+  });
+});

@@ -64,7 +64,7 @@ export function createHooks(deps: HooksDeps): Hooks {
 
   function on(name: string, handler: unknown, registration: HookRegistration): Disposable {
     const hook = requireHookName(name);
-    const { pluginId, source, trusted } = registration;
+    const { pluginId, source, trusted, wraps } = registration;
     if (typeof handler !== "function") {
       throw new AppError("INVALID_INPUT", `the ${hook} handler of ${pluginId} is no function but ${typeof handler}`, { details: { pluginId, hook } });
     }
@@ -72,7 +72,7 @@ export function createHooks(deps: HooksDeps): Hooks {
     if (refused) throw new AppError("PERMISSION_DENIED", refused, { details: { pluginId, hook } });
     const tally = tallyOf(pluginId, hook);
     const order = readOptions(log, hook, registration);
-    const facts = { hook, spec: HOOKS[hook], handler: handler as AnyHandler, pluginId, source, filter: compileFilter(registration), tally, ...order };
+    const facts = { hook, spec: HOOKS[hook], handler: handler as AnyHandler, pluginId, source, filter: compileFilter(registration), tally, ...order, wraps };
     const entry = new Entry(facts);
     lists[hook].add(entry);
     tally.handlers += 1;

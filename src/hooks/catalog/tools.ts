@@ -17,16 +17,19 @@ export const toolHooks: Readonly<Record<keyof ToolHooks, HookSpec>> = {
       },
       terminal: blockEnds,
       blocked,
+      copies: { key: "params", copy: (event, params, context) => ({ ...event, params, context }) },
     },
   ),
   after_tool_call: observe("tools", "A tool has run."),
   resolve_exec_env: decide("tools", "Adds environment variables to a command. Names that could take over the host are dropped.", { environment: true }),
   tool_result_persist: answerAtOnce("tools", "A tool's result is about to be written to the transcript.", {
     fields: { message: { type: "record", merge: "last", rewrites: "message" } },
+    copies: { key: "message", copy: (event, message, context) => ({ ...event, message, context }) },
   }),
   before_message_write: answerAtOnce("tools", "A message is about to be written to the transcript.", {
     fields: { block: blocking.block, message: { type: "record", merge: "last", rewrites: "message" } },
     terminal: blockEnds,
+    copies: { key: "message", copy: (event, message, context) => ({ ...event, message, context }) },
   }),
 };
 

@@ -22,7 +22,7 @@ export class Accumulator {
   constructor(engine: Engine, spec: HookSpec, event: Fields) {
     this.engine = engine;
     this.spec = spec;
-    this.template = new EventTemplate(shownEvent(spec, event));
+    this.template = new EventTemplate(spec, shownEvent(spec, event));
   }
 
   /** Takes what a handler returned. */
@@ -35,7 +35,7 @@ export class Accumulator {
       if (!result) return complaints.heard ? "ignored" : "ok";
       this.merged ??= new Merged(this.spec);
       const rewritten = this.merged.add(result, entry.pluginId, this.template.event, (field, owner) => complaints.frozen(field, owner));
-      if (rewritten) this.template = new EventTemplate({ ...this.template.event, ...rewritten });
+      if (rewritten) this.template = new EventTemplate(this.spec, { ...this.template.event, ...rewritten });
       if (result.terminal) this.ended = true;
       return "decided";
     } catch (error) {

@@ -1,6 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { Logger } from "../../base/log/logger.ts";
+import { placeInStack } from "../../base/stack-place.ts";
 import type { HookRunOptions } from "../hooks.ts";
 import type { HookSettings } from "../settings.ts";
 import type { Budgets } from "./budgets.ts";
@@ -18,16 +19,24 @@ export interface Engine {
 
 const facts = (entry: Entry) => ({ pluginId: entry.pluginId, hook: entry.hook, ...(entry.source === undefined ? {} : { source: entry.source }) });
 
+/** Where a handler threw, below the folder of its plugin's entry. */
+function placeOf({ source }: Entry, error: unknown): { readonly source?: string; readonly line?: number } {
+  const folder = source?.slice(0, source.lastIndexOf("/"));
+  const found = placeInStack(error, folder);
+  return found && folder !== undefined && found.file.startsWith(`${folder}/`) ? { source: found.file, line: found.line } : {};
+}
+
 /** Counts and tells that a handler threw. What a sensitive hook threw stays untold. */
 export function noteFailure(engine: Engine, entry: Entry, error: unknown): void {
   entry.tally.failures += 1;
+  const at = { ...facts(entry), ...placeOf(entry, error) };
   if (entry.spec.sensitive) {
-    engine.log.error(`plugin ${entry.pluginId}: its ${entry.hook} handler failed; what it said may hold private text and is not kept`, facts(entry));
+    engine.log.error(`plugin ${entry.pluginId}: its ${entry.hook} handler failed; what it said may hold private text and is not kept`, at);
     return;
   }
   const text = messageOf(error);
   entry.tally.lastError = text;
-  engine.log.error(`plugin ${entry.pluginId}: its ${entry.hook} handler failed: ${text}`, facts(entry));
+  engine.log.error(`plugin ${entry.pluginId}: its ${entry.hook} handler failed: ${text}`, at);
 }
 
 /** Counts and tells that a handler took too long. */

@@ -1,5 +1,5 @@
-import type { HookSpec } from "../spec.ts";
-import { isolateAs, isolationOf, type Isolation } from "../view/view.ts";
+import type { EventCopies, HookSpec } from "../spec.ts";
+import { copyOf, isolateAs, isolationOf, type Isolation } from "../view/view.ts";
 import { isRecord } from "../view/plain.ts";
 import type { Call } from "./call.ts";
 import type { Entry } from "./entry.ts";
@@ -14,6 +14,7 @@ interface Changeable {
 }
 
 const NONE: readonly Changeable[] = [];
+const NO_KEYS: readonly string[] = [];
 
 /** Looked up once for all handlers that see the same data. */
 function changeablesOf(fields: Fields): readonly Changeable[] {
@@ -42,18 +43,26 @@ export class EventTemplate {
   readonly event: Fields;
   private readonly changeables: readonly Changeable[];
   private readonly context: Fields | undefined;
+  /** The hook's own way to copy, where it fits this event. */
+  private readonly copies: EventCopies | undefined;
 
-  constructor(event: Fields) {
+  constructor(spec: HookSpec, event: Fields) {
     this.event = event;
-    this.changeables = changeablesOf(event);
+    const changeables = changeablesOf(event);
+    this.changeables = changeables;
     this.context = isRecord(event["context"]) ? event["context"] : undefined;
+    this.copies = changeables.length === 1 && changeables[0]!.key === spec.copies?.key ? spec.copies : undefined;
   }
 
   /** A handler's own event, with its plugin's configuration. */
   for(entry: Entry): Fields {
-    const own: Fields = { ...this.event, context: { pluginConfig: entry.config } };
+    if (this.copies) {
+      const { value, isolation } = this.changeables[0]!;
+      return this.copies.copy(this.event, isolateAs(isolation, value), { pluginConfig: entry.config });
+    }
+    const own = copyOf(this.event);
     isolateIn(own, this.changeables);
-    if (this.context) own["context"] = { ...(own["context"] as Fields), pluginConfig: entry.config };
+    own["context"] = this.context ? { ...(own["context"] as Fields), pluginConfig: entry.config } : { pluginConfig: entry.config };
     return own;
   }
 }
@@ -82,37 +91,44 @@ export class ContextTemplate {
   readonly ctx: Fields;
   /** The run's own end. */
   readonly signal: AbortSignal | undefined;
-  private readonly shown: Fields;
-  private readonly changeables: readonly Changeable[];
+  private readonly live: readonly string[];
+  private shown: Fields | undefined = undefined;
+  private changeables: readonly Changeable[] = NONE;
 
   constructor(spec: HookSpec, ctx: Fields, signal: AbortSignal | undefined) {
     this.ctx = ctx;
+    this.live = spec.live ?? NO_KEYS;
     this.signal = signal ?? ((ctx["abortSignal"] ?? ctx["signal"]) as AbortSignal | undefined);
-    this.shown = "abortSignal" in ctx || "signal" in ctx ? without(ctx, ["abortSignal", "signal"]) : ctx;
-    const changeables = changeablesOf(this.shown);
-    this.changeables = spec.live ? changeables.filter(({ key }) => !spec.live!.includes(key)) : changeables;
   }
 
+  /** Nothing for a handler that could not look at it. */
   for(call: Call): unknown {
-    const own = new HandlerContext(call, this.shown);
+    if (!call.entry.takesContext) return undefined;
+    const own = new HandlerContext(call, this.shown ?? this.show());
     isolateIn(own, this.changeables);
     return own;
+  }
+
+  private show(): Fields {
+    const { ctx, live } = this;
+    const shown = "abortSignal" in ctx || "signal" in ctx ? without(ctx, ["abortSignal", "signal"]) : ctx;
+    this.changeables = changeablesOf(shown).filter(({ key }) => !live.includes(key));
+    return (this.shown = shown);
   }
 }
 
 /** The same without a signal, for handlers that answer at once. */
 export class PlainContextTemplate {
   private readonly ctx: Fields;
-  private readonly changeables: readonly Changeable[];
+  private changeables: readonly Changeable[] | undefined = undefined;
 
   constructor(ctx: Fields) {
     this.ctx = ctx;
-    this.changeables = changeablesOf(ctx);
   }
 
   copy(): Fields {
-    const own = { ...this.ctx };
-    isolateIn(own, this.changeables);
+    const own = copyOf(this.ctx);
+    isolateIn(own, (this.changeables ??= changeablesOf(this.ctx)));
     return own;
   }
 }

@@ -19,7 +19,7 @@ export class Observation implements Dispatch {
   constructor(engine: Engine, entries: readonly Entry[], event: Fields, ctx: Fields, options: HookRunOptions | undefined) {
     this.engine = engine;
     this.entries = entries;
-    this.event = new EventTemplate(event);
+    this.event = new EventTemplate(entries[0]!.spec, event);
     this.ctx = new ContextTemplate(entries[0]!.spec, ctx, options?.signal);
     this.options = options;
     this.signal = this.ctx.signal;

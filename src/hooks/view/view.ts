@@ -1,17 +1,17 @@
 /**
  * How a value is handed to somebody who may change it: `none` as it is (instances, buffers, dates, signals), `flat` as a copy, since it is small and
- * holds no objects, `view` as a copy that is made when it is touched.
+ * holds no objects, the others as a copy that is made when it is touched, `bare` of a record without a prototype.
  */
-export type Isolation = "none" | "flat" | "view";
+export type Isolation = "none" | "flatRecord" | "flatList" | "record" | "list" | "bare";
 
 /** Up to so many values are copied at once: that costs less than a view. */
 const FLAT = 8;
 
 export function isolationOf(value: object): Isolation {
   const prototype: unknown = Object.getPrototypeOf(value);
-  if (Array.isArray(value)) return prototype === Array.prototype ? (isFlatList(value) ? "flat" : "view") : "none";
-  if (prototype === Object.prototype) return isFlatRecord(value as Fields) ? "flat" : "view";
-  return prototype === null ? "view" : "none";
+  if (prototype === Object.prototype) return isFlatRecord(value as Fields) ? "flatRecord" : "record";
+  if (prototype === Array.prototype && Array.isArray(value)) return isFlatList(value) ? "flatList" : "list";
+  return prototype === null && !Array.isArray(value) ? "bare" : "none";
 }
 
 const isObject = (value: unknown): boolean => typeof value === "object" && value !== null;
@@ -19,14 +19,31 @@ const isFlatList = (list: readonly unknown[]): boolean => list.length <= FLAT &&
 
 function isFlatRecord(record: Fields): boolean {
   let count = 0;
-  for (const key in record) if (++count > FLAT || isObject(record[key])) return false;
+  for (const key in record) if (++count > FLAT || key === "__proto__" || isObject(record[key])) return false;
   return true;
 }
 
+/** `value` must be what {@link isolationOf} said of it. */
 export function isolateAs(isolation: Isolation, value: object): object {
-  if (isolation === "view") return createView(value);
-  if (isolation === "none") return value;
-  return Array.isArray(value) ? value.slice() : { ...value };
+  switch (isolation) {
+    case "record":
+      return new Proxy<Fields>({}, new View(value as Fields));
+    case "flatRecord":
+      return copyOf(value as Fields);
+    case "list":
+      return new Proxy([] as unknown as Fields, new View(value as Fields));
+    case "flatList":
+      return (value as unknown[]).slice();
+    case "bare":
+      return new Proxy(Object.create(null) as Fields, new View(value as Fields));
+    default:
+      return value;
+  }
+}
+
+/** A copy of one level. Unlike a spread, it costs the same however many shapes it has seen; a key named `__proto__` would be lost. */
+export function copyOf<T extends object>(record: T): T {
+  return Object.assign({}, record);
 }
 
 /** A value that its holder may change without anybody noticing. Costs nothing that grows with what is inside. */
@@ -147,11 +164,6 @@ function settle({ target, pending }: Copy, key: PropertyKey): void {
   if (pending?.[index] !== 1) return;
   pending[index] = 0;
   if (Object.hasOwn(target, index)) target[index] = isolate(target[index]);
-}
-
-function createView(source: object): object {
-  const target: unknown = Array.isArray(source) ? [] : Object.getPrototypeOf(source) === null ? Object.create(null) : {};
-  return new Proxy(target as Fields, new View(source as Fields));
 }
 
 /** Deeper than any sensible result; a cycle ends here too. */

@@ -5,6 +5,8 @@ import type { PluginDiagnostic } from "../record.ts";
 export interface Diagnostics {
   /** Keeps and logs it. A repeated one is counted, not kept again. */
   add(found: PluginDiagnostic): void;
+  /** Keeps what was logged already. */
+  keep(found: PluginDiagnostic): void;
   /** Oldest first. */
   list(): readonly PluginDiagnostic[];
   /** Forgets those of a plugin that is loaded anew. */
@@ -18,19 +20,27 @@ export function createDiagnostics(log: Logger): Diagnostics {
   const kept = new Map<string, PluginDiagnostic>();
   const counts = new Map<string, number>();
 
+  /** What was kept: nothing where it was there already, or where there are too many. */
+  function keep(found: PluginDiagnostic): PluginDiagnostic | undefined {
+    const key = JSON.stringify([found.pluginId, found.code, found.message, found.source, found.line]);
+    if (kept.has(key)) return undefined;
+    const owner = found.pluginId ?? "";
+    const count = (counts.get(owner) ?? 0) + 1;
+    counts.set(owner, count);
+    if (count > PER_PLUGIN + 1) return undefined;
+    const entry: PluginDiagnostic =
+      count <= PER_PLUGIN
+        ? found
+        : { ...found, level: "warn", message: `more than ${PER_PLUGIN} diagnostics: the rest is left out`, code: "diagnostics-limit" };
+    kept.set(key, entry);
+    return entry;
+  }
+
   return {
+    keep: (found) => void keep(found),
     add(found) {
-      const key = JSON.stringify([found.pluginId, found.code, found.message, found.source, found.line]);
-      if (kept.has(key)) return;
-      const owner = found.pluginId ?? "";
-      const count = (counts.get(owner) ?? 0) + 1;
-      counts.set(owner, count);
-      if (count > PER_PLUGIN + 1) return;
-      const entry: PluginDiagnostic =
-        count <= PER_PLUGIN
-          ? found
-          : { ...found, level: "warn", message: `more than ${PER_PLUGIN} diagnostics: the rest is left out`, code: "diagnostics-limit" };
-      kept.set(key, entry);
+      const entry = keep(found);
+      if (!entry) return;
       const at = entry.source === undefined ? "" : ` (${entry.source}${entry.line === undefined ? "" : `:${entry.line}`})`;
       log[entry.level](`${entry.pluginId === undefined ? "" : `${entry.pluginId}: `}${entry.message}${at}`);
     },

@@ -1,7 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import { createConsoleSink, type ConsoleStyle } from "../base/log/console-sink.ts";
 import { createFileSink, type FileSink } from "../base/log/file-sink.ts";
-import { createLogger, type Logger, type LogOutput } from "../base/log/logger.ts";
+import { createLogger, type Logger, type LogOutput, type LogSink } from "../base/log/logger.ts";
 import type { Redactor } from "../base/redaction.ts";
 import type { OpenClawConfig } from "../config/index.ts";
 import { logFileAt } from "./log-file.ts";
@@ -22,6 +22,8 @@ export interface Logging {
   readonly file: FileSink;
   /** Where the log goes now. */
   readonly path: () => string;
+  /** Another place for what goes into the file, until it is disposed of. */
+  tap(sink: LogSink): Disposable;
   /** From now on these levels count; where and how is written stays. */
   follow(settings: OpenClawConfig["logging"]): void;
 }
@@ -39,13 +41,14 @@ export function openLogging({ settings, stateDir, console, verbose }: LoggingOpt
     onProblem: (message) => screen.write({ time: deps.clock.now(), level: "warn", room: "log", message, fields: {} }),
   });
   let now = settings;
-  const outputs: readonly LogOutput[] = [
-    {
-      sink: file,
-      get level() {
-        return now?.level ?? "info";
-      },
+  const asInFile = (sink: LogSink): LogOutput => ({
+    sink,
+    get level() {
+      return now?.level ?? "info";
     },
+  });
+  const outputs: LogOutput[] = [
+    asInFile(file),
     {
       sink: screen,
       get level() {
@@ -60,5 +63,15 @@ export function openLogging({ settings, stateDir, console, verbose }: LoggingOpt
       return now?.levels ?? {};
     },
   });
-  return { log, file, path: () => fileAt(deps.clock.now()), follow: (next) => void (now = next) };
+  return {
+    log,
+    file,
+    path: () => fileAt(deps.clock.now()),
+    tap(sink) {
+      const output = asInFile(sink);
+      outputs.push(output);
+      return { [Symbol.dispose]: () => void outputs.splice(outputs.indexOf(output), 1) };
+    },
+    follow: (next) => void (now = next),
+  };
 }

@@ -5,10 +5,20 @@ import { isGroup, type Entry, type Group } from "./command.ts";
 import { commandHelp, rootHelp } from "./help.ts";
 import type { Io } from "./io.ts";
 
-function find(entries: readonly Entry[], name: string, path: string): Entry {
+/** Commands that plugins bring. Built-in ones of the same name hide them. */
+export interface PluginCommands {
+  /** Those that are known without loading a plugin. */
+  listed(): Promise<readonly Pick<Entry, "name" | "summary">[]>;
+  /** The exit code; nothing when no plugin has the command. */
+  run(args: readonly string[]): Promise<number | undefined>;
+}
+
+const NO_PLUGINS: PluginCommands = { listed: async () => [], run: async () => undefined };
+
+function find(entries: readonly Entry[], name: string, path: string, others: readonly string[] = []): Entry {
   const found = entries.find((entry) => entry.name === name);
   if (found) return found;
-  const names = entries.map((entry) => entry.name);
+  const names = [...entries.map((entry) => entry.name), ...others];
   const close = nearest(name, names);
   throw new AppError(
     "INVALID_INPUT",
@@ -26,12 +36,16 @@ function step(group: Group, args: readonly string[], path: string): { readonly e
 }
 
 /** Finds the command that `args` name, loads it and nothing else, and runs it. Gives the exit code. */
-export async function dispatch(entries: readonly Entry[], args: readonly string[], io: Io): Promise<number> {
+export async function dispatch(entries: readonly Entry[], args: readonly string[], io: Io, plugins = NO_PLUGINS): Promise<number> {
   if (args.length === 0 || args[0] === "help") {
-    io.out(rootHelp(entries, io.version, io.color));
+    io.out(rootHelp(entries, io, await plugins.listed()));
     return 0;
   }
-  let entry = find(entries, args[0]!, "");
+  const name = args[0]!;
+  const known = entries.some((one) => one.name === name);
+  const code = known || name.startsWith("-") ? undefined : await plugins.run(args);
+  if (code !== undefined) return code;
+  let entry = find(entries, name, "", known ? [] : (await plugins.listed()).map((command) => command.name));
   let rest: readonly string[] = args.slice(1);
   let path = entry.name;
   let loaded = await entry.load();

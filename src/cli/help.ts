@@ -27,13 +27,19 @@ function exampleText(examples: readonly Example[], style: Style): string {
 }
 
 /** The first page: what there is. */
-export function rootHelp(entries: readonly Entry[], version: string, color: boolean): string {
+export function rootHelp(
+  entries: readonly Entry[],
+  { version, color }: { readonly version: string; readonly color: boolean },
+  plugins: readonly Pick<Entry, "name" | "summary">[] = [],
+): string {
   const style = createStyle(color);
   const list = columns(entries.map(({ name, summary }) => [name, summary]));
+  const brought = plugins.filter(({ name }) => !entries.some((entry) => entry.name === name));
   return [
     `${style.bold("openclaw")} ${version}\n\n`,
     `${style.bold("Usage")}  openclaw [--profile <name> | --dev] <command> [options]\n\n`,
     `${style.bold("Commands")}\n${list}\n`,
+    brought.length > 0 ? `${style.bold("Commands of plugins")}\n${columns(brought.map(({ name, summary }) => [name, summary]))}\n` : "",
     `${style.bold("Options")}\n${columns(optionRows(GLOBAL_OPTIONS))}\n`,
     "`openclaw <command> --help` shows a command's options and examples.\n",
   ].join("");

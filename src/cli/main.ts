@@ -8,6 +8,7 @@ import { dispatch } from "./dispatch.ts";
 import { showFailure } from "./failure.ts";
 import { rootHelp } from "./help.ts";
 import type { Io } from "./io.ts";
+import { pluginCommands } from "./plugin-commands/index.ts";
 
 function packageVersion(): string {
   // `dist/cli.js` and `src/cli/main.ts` lie at different depths below the package.
@@ -85,10 +86,10 @@ export async function main(args: readonly string[]): Promise<void> {
   const io = createIo({ ...process.env, ...profile.set }, globals.noColor || args.includes("--no-color"));
   try {
     if (globals.version) io.out(`${io.version}\n`);
-    else if (globals.help) io.out(rootHelp(COMMANDS, io.version, io.color));
+    else if (globals.help) io.out(rootHelp(COMMANDS, io, await pluginCommands(io).listed()));
     else {
       await endRestore(io);
-      process.exitCode = await dispatch(COMMANDS, globals.rest, io);
+      process.exitCode = await dispatch(COMMANDS, globals.rest, io, pluginCommands(io));
     }
   } catch (error) {
     process.exitCode = showFailure(error, io, json);

@@ -15,7 +15,7 @@ export interface SystemEvent {
 
 /** Queues an event, on disk. Gives the session that will be told. */
 export async function queueSystemEvent(
-  deps: { readonly config: Pick<Config, "current">; readonly store: Store; readonly ids: Ids },
+  deps: { readonly config: Pick<Config, "current">; readonly store: Pick<Store, "write">; readonly ids: Ids },
   event: SystemEvent,
 ): Promise<string> {
   const { current } = deps.config;

@@ -8,6 +8,8 @@ const TOKEN = "a-token-of-this-test-0123456789";
 /** Installs plugins into a place: each an id and its TypeScript. */
 function install(place: Place, plugins: Readonly<Record<string, string>>): void {
   const entries = Object.keys(plugins).map((id) => `${JSON.stringify(id)}: { enabled: true, config: { word: "first" } }`);
+  // What comes with the program is another matter.
+  place.env["OPENCLAW_BUNDLED_PLUGINS_DIR"] = join(place.home, "none");
   place.configure(
     `{ gateway: { mode: "local", auth: { token: "${TOKEN}" } }, plugins: { allow: ${JSON.stringify(Object.keys(plugins))}, entries: { ${entries.join(", ")} } } }`,
   );
@@ -38,6 +40,9 @@ export default function register(api: { [member: string]: any }) {
   api.registerSessionExtension({ namespace: "mood", description: "d", cleanup: ({ reason, sessionKey }: any) => api.logger.info("cleanup " + reason + " " + sessionKey) });
   api.on("gateway_start", ({ port }: any) => api.logger.info("started on " + port));
   api.on("gateway_stop", () => api.logger.info("stopping"));
+  api.registerTool({ name: "good_look", description: "d", parameters: {}, execute: async () => ({ content: [] }) });
+  api.registerCommand({ name: "good", description: "d", handler: () => ({ text: "hi" }) });
+  api.registerCli(() => {}, { commands: ["good"] });
   api.registerService({ id: "s", start: () => api.logger.info("service up"), stop: () => api.logger.info("service down") });
 }`;
 
@@ -71,6 +76,25 @@ test("methods, routes, services and hooks of a plugin work in a running gateway,
   expect((await fetch(`${gateway.url}/undeclared`)).status).toBe(404);
   expect(await (await fetch(`${gateway.url}/legacy/x`)).text()).toBe("legacy");
   expect(call(place, "plugins.list")).toMatchObject({ plugins: [{ id: "good", status: "loaded", services: ["s"], httpHandlers: 3 }] });
+  const documented =
+    "id name source origin enabled status toolNames hookNames channelIds providerIds gatewayMethods cliCommands services commands httpHandlers hookCount configSchema configJsonSchema";
+  for (const listed of [
+    call(place, "plugins.list") as { plugins: object[] },
+    JSON.parse(place.cli("plugins", "list", "--json").stdout) as { plugins: object[] },
+  ]) {
+    expect(Object.keys(listed.plugins[0]!)).toEqual(expect.arrayContaining(documented.split(" ")));
+  }
+  expect(JSON.parse(place.cli("plugins", "info", "good", "--json").stdout)).toMatchObject({
+    plugin: {
+      toolNames: ["good_look"],
+      commands: ["good"],
+      cliCommands: ["good"],
+      gatewayMethods: ["good.say"],
+      hookNames: ["gateway_start", "gateway_stop"],
+      generation: 1,
+    },
+  });
+  expect(place.cli("plugins", "info", "good").stdout).toMatch(/tools +good_look\n[\s\S]*chat +\/good\n[\s\S]*commands +openclaw good\n/);
   expect(place.cli("plugins", "stats").stdout).toContain("gateway_start");
   gateway.child.kill("SIGTERM");
   expect(await gateway.exited).toEqual({ code: 0, signal: null });

@@ -8,7 +8,7 @@ export interface PluginGateway extends Pick<Gateway, "port" | "registerRoute"> {
   readonly hub: Pick<GatewayHub, "broadcast">;
 }
 
-type Report = (pluginId: string, message: string) => void;
+type Report = (pluginId: string, message: string, error: unknown) => void;
 
 const METHODS: PluginRoute["methods"] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 
@@ -40,7 +40,7 @@ export function routeMounter(gateway: Pick<Gateway, "registerRoute">, report: Re
         try {
           await handler(request, response);
         } catch (error) {
-          report(pluginId, `the HTTP route ${path} failed: ${messageOf(error)}`);
+          report(pluginId, `the HTTP route ${path} failed: ${messageOf(error)}`, error);
           failed(response);
         }
       },
@@ -61,7 +61,7 @@ export async function askHandlers(
     try {
       if ((await value(request, response)) === true || response.headersSent) return true;
     } catch (error) {
-      report(owner.pluginId, `an HTTP handler failed: ${messageOf(error)}`);
+      report(owner.pluginId, `an HTTP handler failed: ${messageOf(error)}`, error);
       failed(response);
       return true;
     }

@@ -6,18 +6,27 @@ import { AppError } from "../../base/errors.ts";
 import type { Ids } from "../../base/ids.ts";
 import type { Logger } from "../../base/log/logger.ts";
 import type { Config, Env, OpenClawConfig, ReloadAction } from "../../config/index.ts";
-import type { ExtraMethods, Gateway, GatewayDeps, PluginsPort } from "../../gateway/index.ts";
+import type { Auth, ExtraMethods, Gateway, GatewayDeps, PluginsPort } from "../../gateway/index.ts";
+import type { PluginProvider } from "../../models/index.ts";
+import type { Inventory } from "../../plugins/index.ts";
 import type { Store } from "../../store/index.ts";
+import type { Logging } from "../logging.ts";
 import type { RunningPlugins } from "./running.ts";
 
 export interface PluginsDeps {
   readonly config: Config;
-  readonly store: Store;
+  readonly store: Pick<Store, "read" | "write">;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Logger;
   readonly env: Env;
   readonly version: string;
+  /** Devices that ask to be let in; without it plugins cannot decide about them. */
+  readonly pairing?: Auth["pairing"];
+  /** Shows what is logged to plugins that ask for it. */
+  readonly tapLog?: Logging["tap"];
+  /** What to load instead of everything that is found. */
+  readonly inventory?: () => Promise<Inventory>;
 }
 
 /** The plugins of one gateway. Their code and the code that runs them are loaded only when one may be enabled. */
@@ -27,6 +36,10 @@ export interface Plugins extends AsyncDisposable {
   readonly port: PluginsPort;
   /** What plugins show of sessions. */
   readonly extensions: () => ((key: string, sessionId: string | undefined) => ReturnType<RunningPlugins["project"]>) | undefined;
+  /** Of plugins that run; undefined while none do. */
+  readonly hooks: () => RunningPlugins["hooks"] | undefined;
+  /** Model providers that plugins brought. */
+  readonly providers: () => readonly PluginProvider[];
   /** Loads and registers what is enabled. Never rejects for a plugin's sake. */
   open(gateway: Gateway): Promise<void>;
   /** The gateway is ready: services are started, `gateway_start` is told. */
@@ -94,6 +107,8 @@ export function createPlugins(deps: PluginsDeps): Plugins {
       sessionEnded: (key, reason) => running?.sessionEnded(key, reason),
     },
     extensions: () => (running?.keepsSessions() ? running.project : undefined),
+    hooks: () => running?.hooks,
+    providers: () => running?.providers() ?? [],
     async open(opened) {
       gateway = opened;
       if (mayHavePlugins(config.current, config.paths.state)) await host();

@@ -20,7 +20,7 @@ export function pluginMethods(host: PluginHost, { clock, hub }: { readonly clock
       if (!found) return undefined;
       const { pluginId } = found.owner;
       const onError = (error: unknown): void =>
-        host.report({ level: "error", code: "handler-failed", message: `the gateway method ${method} failed: ${messageOf(error)}`, pluginId });
+        host.report({ level: "error", code: "handler-failed", message: `the gateway method ${method} failed: ${messageOf(error)}`, pluginId }, error);
       return {
         access: found.value.access,
         call: (params, call) =>

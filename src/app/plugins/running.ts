@@ -4,10 +4,11 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { messageOf } from "../../base/errors.ts";
-import { sessionDefaults, type ExtraMethods, type Gateway, type PluginsPort } from "../../gateway/index.ts";
+import type { Logger } from "../../base/log/logger.ts";
+import { sessionDefaults, type ExtraMethods, type PluginsPort } from "../../gateway/index.ts";
 import { createHooks, createInternalHooks, createToolPolicies, type Hooks } from "../../hooks/index.ts";
+import type { PluginProvider } from "../../models/index.ts";
 import {
-  bindSdkHost,
   bundledFolder,
   catchFaults,
   createHostPackages,
@@ -26,12 +27,15 @@ import { askHandlers, needsToken, routeMounter, type PluginGateway } from "./htt
 import type { PluginsDeps } from "./index.ts";
 import { pluginMethods } from "./methods.ts";
 import { createRuntimes } from "./runtime.ts";
+import { bindSdk } from "./sdk-host.ts";
 import { sdkPlace } from "./sdk-place.ts";
 
 /** Plugins that are loaded, as the rest of the gateway sees them. */
 export interface RunningPlugins extends AsyncDisposable, Omit<PluginsPort, "sessionEnded"> {
   readonly host: PluginHost;
   readonly hooks: Hooks;
+  /** Model providers that plugins brought. */
+  providers(): readonly PluginProvider[];
   readonly methods: ExtraMethods;
   needsToken(path: string): boolean;
   answer(request: IncomingMessage, response: ServerResponse, path: string): Promise<boolean>;
@@ -65,6 +69,25 @@ function inventoryOf({ config, env, clock, log }: PluginsDeps): () => Promise<In
   };
 }
 
+/** Keeps that a plugin's code failed when it was called. */
+const reporting =
+  (host: () => PluginHost) =>
+  (pluginId: string, message: string, error: unknown): void =>
+    host().report({ level: "error", code: "handler-failed", message, pluginId }, error);
+
+/** What the hooks log about a plugin's handler is kept among its diagnostics, too. */
+function noting(log: Logger, note: PluginHost["note"]): Logger {
+  const at =
+    (level: "warn" | "error"): Logger["warn"] =>
+    (message, fields = {}) => {
+      log[level](message, fields);
+      const { pluginId, source, line } = fields as { readonly pluginId?: string; readonly source?: string; readonly line?: number };
+      if (pluginId === undefined) return;
+      note({ level, code: "hook-failed", message, pluginId, ...(source === undefined ? {} : { source }), ...(line === undefined ? {} : { line }) });
+    };
+  return { ...log, warn: at("warn"), error: at("error") };
+}
+
 const ownTool = (): undefined => undefined;
 const ownMethod = (method: string): string | undefined => (Object.hasOwn(METHODS, method) || method === "connect" ? "the gateway" : undefined);
 
@@ -72,13 +95,13 @@ const ownMethod = (method: string): string | undefined => (Object.hasOwn(METHODS
 function build(deps: PluginsDeps, gateway: PluginGateway, stack: AsyncDisposableStack): { host: PluginHost; hooks: Hooks } {
   const { config, store, clock, ids } = deps;
   const log = deps.log.room("plugins");
-  const report = (pluginId: string, message: string, code = "handler-failed"): void => host.report({ level: "error", code, message, pluginId });
+  const report = reporting(() => host);
   const settings = hookSettings({
     config: () => config.current,
     isBundled: (id) => host.isBundled(id),
-    onInvalid: (id, message) => report(id, message, "hook-settings"),
+    onInvalid: (pluginId, message) => host.report({ level: "error", code: "hook-settings", message, pluginId }),
   });
-  const hooks = stack.use(createHooks({ clock, log, settings }));
+  const hooks = stack.use(createHooks({ clock, log: noting(log, (found) => host.note(found)), settings }));
   const { sdkDir, bundled } = sdkPlace(import.meta.url);
   const loader = stack.use(
     createModuleLoader({
@@ -94,9 +117,10 @@ function build(deps: PluginsDeps, gateway: PluginGateway, stack: AsyncDisposable
     const scope = config.current.session?.scope ?? "per-sender";
     return canonicalSessionKey(written, { mainKey, scope, defaultAgentId: agentId ?? defaultAgentId });
   };
+  const runtimes = stack.use(createRuntimes({ ...deps, log, canonicalKey, defaultAgentId: () => sessionDefaults(config.current).defaultAgentId }));
   const host: PluginHost = createPluginHost({
     loader,
-    inventory: inventoryOf(deps),
+    inventory: deps.inventory ?? inventoryOf(deps),
     ports: {
       hooks,
       internalHooks: createInternalHooks({ log, clock, enabled: () => config.current.hooks?.internal?.enabled === true }),
@@ -112,17 +136,10 @@ function build(deps: PluginsDeps, gateway: PluginGateway, stack: AsyncDisposable
     log,
     stateDir: config.paths.state,
     homeDir: homedir(),
-    runtimeFor: stack.use(createRuntimes({ ...deps, log, canonicalKey, defaultAgentId: () => sessionDefaults(config.current).defaultAgentId })).runtimeFor,
+    runtimeFor: runtimes.runtimeFor,
     canonicalKey,
   });
-  stack.use(
-    bindSdkHost({
-      env: config.env(),
-      stateDir: config.paths.state,
-      log: ({ level, subsystem, message, meta }) => log[level](`${subsystem}: ${message}`, meta),
-      registerHttpRoute: host.registerRoute,
-    }),
-  );
+  stack.use(bindSdk({ ...deps, log, host, recordInboundSession: runtimes.recordInboundSession }));
   stack.use(catchFaults(host));
   stack.use(host);
   return { host, hooks };
@@ -139,13 +156,14 @@ export async function openPlugins(deps: PluginsDeps, gateway: PluginGateway): Pr
   const failed = host.list().filter((plugin) => plugin.status === "error");
   if (loaded.length + failed.length > 0) log.info(`${loaded.length} plugins loaded${failed.length > 0 ? `, ${failed.length} failed` : ""}`);
   const context = (): { port: number; config: unknown } => ({ port: gateway.port, config: structuredClone(config.current) });
-  const report = (pluginId: string, message: string): void => host.report({ level: "error", code: "handler-failed", message, pluginId });
+  const report = reporting(() => host);
   let stopReason: string | undefined = "gateway stopping";
   const kept = stack.move();
 
   return {
     host,
     hooks,
+    providers: () => host.registries.providers.list().map(({ value }) => ({ id: value.id, models: value.provider["models"] as PluginProvider["models"] })),
     methods: pluginMethods(host, { clock, hub: gateway.hub }),
     needsToken,
     answer: (request, response, path) => askHandlers(host.registries.httpHandlers, { request, response, path }, report),

@@ -4,13 +4,13 @@ import type { Logger } from "../../base/log/logger.ts";
 import { createChannelActivity } from "../../channels/index.ts";
 import type { Config } from "../../config/index.ts";
 import { queueSystemEvent } from "../../gateway/index.ts";
-import { createPluginRuntime, createStateDatabases, type PluginEntry, type RuntimePorts } from "../../plugins/index.ts";
+import { createPluginRuntime, createStateDatabases, type PluginEntry, type RuntimeChannelSession, type RuntimePorts } from "../../plugins/index.ts";
 import { agentOfKey } from "../../protocol/index.ts";
 import type { Store } from "../../store/index.ts";
 
 export interface RuntimeDeps {
   readonly config: Config;
-  readonly store: Store;
+  readonly store: Pick<Store, "read" | "write">;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Logger;
@@ -22,6 +22,8 @@ export interface RuntimeDeps {
 /** Makes the `api.runtime` of every plugin. */
 export interface Runtimes extends Disposable {
   readonly runtimeFor: (plugin: PluginEntry) => unknown;
+  /** For the SDK's function of that name, which has no plugin to go by. */
+  readonly recordInboundSession: RuntimeChannelSession["recordInboundSession"];
 }
 
 /** Texts that may wait for one session. */
@@ -63,5 +65,9 @@ export function createRuntimes(deps: RuntimeDeps): Runtimes {
     activity: createChannelActivity(clock),
     databases,
   };
-  return { runtimeFor: (plugin) => createPluginRuntime(ports, plugin), [Symbol.dispose]: () => databases[Symbol.dispose]() };
+  return {
+    runtimeFor: (plugin) => createPluginRuntime(ports, plugin),
+    recordInboundSession: (params) => createPluginRuntime(ports, { id: "sdk" }).channel.session.recordInboundSession(params),
+    [Symbol.dispose]: () => databases[Symbol.dispose](),
+  };
 }

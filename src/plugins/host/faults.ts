@@ -4,15 +4,7 @@ import type { PluginDiagnostic } from "../record.ts";
 export interface FaultsDeps {
   /** Whose code threw it, by its stack or because it runs now. */
   readonly ownerOf: (error: unknown) => string | undefined;
-  readonly report: (found: PluginDiagnostic) => void;
-}
-
-/** The first place outside Node in a stack. */
-function placeIn(error: unknown): { readonly source?: string; readonly line?: number } {
-  const found = error instanceof Error ? /\(?((?:file:\/\/)?\/[^\s()]+?):(\d+):\d+\)?/.exec(error.stack ?? "") : null;
-  if (!found) return {};
-  const path = found[1]!.replace(/^file:\/\//, "").replace(/\?.*$/, "");
-  return { source: decodeURI(path), line: Number(found[2]) };
+  readonly report: (found: PluginDiagnostic, error?: unknown) => void;
 }
 
 /**
@@ -24,7 +16,7 @@ export function catchFaults({ ownerOf, report }: FaultsDeps): Disposable {
     (code: string, what: string) =>
     (error: unknown): void => {
       const pluginId = ownerOf(error);
-      if (pluginId !== undefined) return report({ level: "error", code, message: `${what}: ${messageOf(error)}`, pluginId, ...placeIn(error) });
+      if (pluginId !== undefined) return report({ level: "error", code, message: `${what}: ${messageOf(error)}`, pluginId }, error);
       stop();
       setImmediate(() => {
         throw error;

@@ -1,5 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
-import { AppError, messageOf } from "../../base/errors.ts";
+import { messageOf } from "../../base/errors.ts";
 import type { LoadedModule, PluginDefinition } from "../load/index.ts";
 import type { PluginDiagnostic, PluginEntry } from "../record.ts";
 import { createLedger, type Binding, type Ledger, type Owner } from "../registry/index.ts";
@@ -39,13 +39,6 @@ export interface GenerationDeps {
     readonly lifecycle: { readonly signal: AbortSignal; readonly onDispose: (fn: () => unknown) => void };
   }) => unknown;
   readonly nextNumber: () => number;
-}
-
-/** Where the plugin's code failed, when its error says so. */
-export function placeOf(error: unknown): { readonly source?: string; readonly line?: number } {
-  const details = error instanceof AppError ? error.details : {};
-  const { file, line } = details as { readonly file?: unknown; readonly line?: unknown };
-  return { ...(typeof file === "string" ? { source: file } : {}), ...(typeof line === "number" ? { line } : {}) };
 }
 
 /** Code that is imported and has not run further than its modules. */

@@ -6,6 +6,7 @@ import { createApi, pluginLogger } from "./api.ts";
 import type { PluginHostDeps } from "./deps.ts";
 import type { GenerationDeps } from "./generation.ts";
 import { reloadSlot, startAll, stopAll, takeDown, type House } from "./house.ts";
+import { placeOf } from "./place.ts";
 import { createScopes, type Scopes } from "./scope.ts";
 import { createServices, type Services } from "./services.ts";
 import { createSessionExtensions, type SessionExtensions } from "./sessions.ts";
@@ -35,10 +36,14 @@ export interface PluginHost extends AsyncDisposable {
    * Throws `NOT_FOUND` when nobody's code calls, `INVALID_INPUT` or `CONFLICT` when the route cannot be had.
    */
   registerRoute(route: { readonly path: string; readonly handler: unknown; readonly pluginId?: string | undefined }): () => void;
+  /** `end` is called when the plugin whose code runs now is taken down. It must not throw. */
+  adopt(end: () => void): void;
   /** Came with the gateway. */
   isBundled(pluginId: string): boolean;
-  /** Keeps what is wrong with a plugin. */
-  report(found: PluginDiagnostic): void;
+  /** Keeps and logs what is wrong with a plugin; where, when the error is given. */
+  report(found: PluginDiagnostic, error?: unknown): void;
+  /** Keeps what was logged already. */
+  note(found: PluginDiagnostic): void;
 }
 
 function pluginContext(deps: PluginHostDeps, workspaceDir: string | undefined, pluginId: string): Readonly<Record<string, unknown>> {
@@ -100,7 +105,11 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
   const diagnostics = createDiagnostics(log);
   const registries = createRegistries(ports);
   const routes: RouteBoard = { table: registries.httpRoutes, mount: ports.mountRoute, placed: new WeakMap() };
-  const tell = (pluginId: string, code: string, message: string): void => diagnostics.add({ level: "error", code, message, pluginId });
+  const report: PluginHost["report"] = (found, error) => {
+    const entry = found.pluginId === undefined ? undefined : house.slots.get(found.pluginId)?.entry;
+    diagnostics.add(error === undefined ? found : { ...found, ...placeOf(error, entry) });
+  };
+  const tell = (pluginId: string, code: string, message: string, error?: unknown): void => report({ level: "error", code, message, pluginId }, error);
   const services = createServices({ table: registries.services, clock, context: (id) => pluginContext(deps, house.workspaceDir, id), tell });
   const sessions = createSessionExtensions({ table: registries.sessionExtensions, store: deps.store, clock, tell });
   let number = 0;
@@ -153,8 +162,10 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
     diagnostics: diagnostics.list,
     ownerOf: (error) => deps.loader.pluginOf(error) ?? scopes.current()?.pluginId,
     registerRoute: (route) => addRoute(house, routes, scopes.current()?.pluginId ?? route.pluginId, route),
+    adopt: scopes.adopt,
     isBundled: (pluginId) => house.slots.get(pluginId)?.entry.origin === "bundled",
-    report: diagnostics.add,
+    report,
+    note: diagnostics.keep,
     async [Symbol.asyncDispose]() {
       await stopAll(house);
       scopes[Symbol.dispose]();

@@ -2,7 +2,8 @@ import { AppError, messageOf } from "../../base/errors.ts";
 import type { PluginDiagnostic, PluginEntry } from "../record.ts";
 import type { Owner } from "../registry/index.ts";
 import type { PluginHostDeps } from "./deps.ts";
-import { importGeneration, placeOf, type Generation, type GenerationDeps, type Imported } from "./generation.ts";
+import { importGeneration, type Generation, type GenerationDeps, type Imported } from "./generation.ts";
+import { placeOf } from "./place.ts";
 import type { Services } from "./services.ts";
 import type { SessionExtensions } from "./sessions.ts";
 import { statusOf, type PluginStatus } from "./status.ts";
@@ -40,9 +41,9 @@ export interface House {
 }
 
 function fail(house: House, slot: Slot, phase: string, error: unknown): void {
-  const { id, source } = slot.entry;
+  const { id } = slot.entry;
   slot.error = `${phase}: ${messageOf(error)}`;
-  house.report({ level: "error", code: `${phase}-failed`, message: `${phase} failed: ${messageOf(error)}`, pluginId: id, source, ...placeOf(error) });
+  house.report({ level: "error", code: `${phase}-failed`, message: `${phase} failed: ${messageOf(error)}`, pluginId: id, ...placeOf(error, slot.entry) });
 }
 
 async function importCode(house: House, slot: Slot): Promise<Imported> {

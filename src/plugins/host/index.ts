@@ -1,4 +1,5 @@
 /** Loads, runs and ends plugins. The door of this folder. */
+export { pluginLogger } from "./api.ts";
 export type { PluginHostDeps } from "./deps.ts";
 export { catchFaults } from "./faults.ts";
 export { hookSettings } from "./hook-settings.ts";
@@ -6,3 +7,4 @@ export { createPluginHost, type PluginHost } from "./host.ts";
 export { callMethod, type MethodAnswer } from "./method-call.ts";
 export type { ExtensionPatch, ExtensionRowValue, SessionExtensions } from "./sessions.ts";
 export type { PluginStatus } from "./status.ts";
+export { within } from "./within.ts";

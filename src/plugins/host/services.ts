@@ -19,7 +19,7 @@ export interface ServicesDeps {
   readonly clock: Clock;
   /** What `start` and `stop` get. */
   readonly context: (pluginId: string) => Readonly<Record<string, unknown>>;
-  readonly tell: (pluginId: string, code: string, message: string) => void;
+  readonly tell: (pluginId: string, code: string, message: string, error: unknown) => void;
 }
 
 /** Background work of plugins: started in the order of registration, stopped in reverse. */
@@ -54,6 +54,7 @@ export function createServices({ table, clock, context, tell }: ServicesDeps): S
         owner.pluginId,
         late ? "service-slow" : "service-failed",
         late ? messageOf(error) : `the service ${value.id} could not be started: ${messageOf(error)}`,
+        error,
       );
     }
   }
@@ -88,7 +89,7 @@ export function createServices({ table, clock, context, tell }: ServicesDeps): S
             value.stop!(context(owner.pluginId)),
           );
         } catch (error) {
-          tell(owner.pluginId, "service-stop", `the service ${value.id} did not stop well: ${messageOf(error)}`);
+          tell(owner.pluginId, "service-stop", `the service ${value.id} did not stop well: ${messageOf(error)}`, error);
         }
       }
     },

@@ -35,7 +35,7 @@ export interface SessionExtensionsDeps {
   readonly table: Table<SessionExtensionRegistration>;
   readonly store: Pick<Store, "read" | "write">;
   readonly clock: Clock;
-  readonly tell: (pluginId: string, code: string, message: string) => void;
+  readonly tell: (pluginId: string, code: string, message: string, error: unknown) => void;
 }
 
 const MOST_STATE = 16_384;
@@ -52,7 +52,7 @@ export function createSessionExtensions({ table, store, clock, tell }: SessionEx
         try {
           await within(clock, CLEANUP_MS, `cleanup of ${value.namespace}`, () => value.cleanup!(context));
         } catch (error) {
-          tell(owner.pluginId, "cleanup", `the cleanup of the session extension ${value.namespace} failed: ${messageOf(error)}`);
+          tell(owner.pluginId, "cleanup", `the cleanup of the session extension ${value.namespace} failed: ${messageOf(error)}`, error);
         }
       }),
     );
@@ -66,7 +66,7 @@ export function createSessionExtensions({ table, store, clock, tell }: SessionEx
       const value = project({ ...session, state: row.value });
       return value === undefined ? undefined : jsonOf("what project returns", value, MOST_STATE);
     } catch (error) {
-      tell(pluginId, "project", `the projection of the session extension ${row.namespace} failed: ${messageOf(error)}`);
+      tell(pluginId, "project", `the projection of the session extension ${row.namespace} failed: ${messageOf(error)}`, error);
       return undefined;
     }
   }

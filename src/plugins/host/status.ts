@@ -26,6 +26,9 @@ export interface PluginStatus {
   readonly httpHandlers: number;
   readonly hookCount: number;
   readonly configSchema: boolean;
+  /** Labels and help texts for its settings, by path. */
+  readonly configUiHints?: NonNullable<PluginEntry["manifest"]["uiHints"]>;
+  readonly configJsonSchema: PluginEntry["manifest"]["configSchema"];
   /** 0: never loaded. */
   readonly generation: number;
   /** Calls that have not ended, timers and servers that are open. */
@@ -77,6 +80,8 @@ export function statusOf(entry: PluginEntry, generation: Generation | undefined,
     ...(failed === undefined ? {} : { error: failed }),
     ...registered(generation),
     configSchema: Object.keys(entry.manifest.configSchema).length > 0,
+    ...(entry.manifest.uiHints === undefined ? {} : { configUiHints: entry.manifest.uiHints }),
+    configJsonSchema: entry.manifest.configSchema,
     generation: generation?.owner.generation ?? 0,
     running: generation?.scope.running ?? 0,
     ...started,

@@ -1,0 +1,88 @@
+import { systemClock } from "../../base/clock.ts";
+import { AppError } from "../../base/errors.ts";
+import { createIds } from "../../base/ids.ts";
+import { createLogger, type LogLevel, type LogSink } from "../../base/log/logger.ts";
+import { systemRandom } from "../../base/random.ts";
+import { createRedactor } from "../../base/redaction.ts";
+import { openConfig, type Env } from "../../config/index.ts";
+import { pluginLogger, within, type Inventory, type PluginDiagnostic, type PluginStatus, type Registration, type Registries } from "../../plugins/index.ts";
+import { openPlugins } from "./running.ts";
+
+export interface CommandHostOptions {
+  readonly env: Env;
+  readonly cwd: string;
+  readonly osHome: string;
+  readonly version: string;
+  /** The plugins to load. */
+  readonly inventory: Inventory;
+  /** Gets the lines that plugins log: warnings and errors while they load, everything from `info` up once a command runs. */
+  readonly sink: LogSink;
+}
+
+type ProviderRegistration = ReturnType<Registries["providers"]["list"]>[number]["value"];
+type CliRegistrar = ReturnType<Registries["cli"]["list"]>[number]["value"];
+
+/** Plugins in a process that runs one command: loaded and registered, without services, routes, sessions and gateway methods. */
+export interface CommandHost extends AsyncDisposable {
+  readonly registrars: readonly Registration<CliRegistrar>[];
+  /** Model providers that the plugins brought, as they registered them. */
+  readonly providers: readonly Registration<ProviderRegistration>[];
+  list(): readonly PluginStatus[];
+  /** Errors that nothing caught, so far. */
+  faults(): readonly PluginDiagnostic[];
+  /** Lets a registrar add its commands to `program`, within its time. Rejects with `PLUGIN_FAILED`, naming the plugin. */
+  register(registrar: Registration<CliRegistrar>, program: unknown): Promise<void>;
+  /** From here on what plugins log is part of a command. */
+  running(): void;
+}
+
+const REGISTER_MS = 10_000;
+
+async function noSessions(): Promise<never> {
+  throw new AppError(
+    "UNAVAILABLE",
+    "a plugin's command runs beside the gateway, which alone keeps sessions; register a gateway method and call it with openclaw call",
+  );
+}
+
+export async function openCommandHost({ inventory, sink, ...options }: CommandHostOptions): Promise<CommandHost> {
+  await using stack = new AsyncDisposableStack();
+  const clock = systemClock;
+  const ids = createIds(systemRandom);
+  const redactor = createRedactor();
+  let level: LogLevel = "warn";
+  const output = {
+    sink,
+    get level() {
+      return level;
+    },
+  };
+  const log = createLogger({ clock, redactor, outputs: [output] });
+  const config = stack.use(await openConfig({ ...options, clock, ids, purpose: "inspect", onSecret: redactor.register }));
+  const store = { read: noSessions, write: noSessions };
+  const gateway = { port: 0, registerRoute: () => ({ [Symbol.dispose]() {} }), hub: { broadcast: () => {} } };
+  const { env, version } = options;
+  const { host } = stack.use(await openPlugins({ config, store, clock, ids, log, env, version, inventory: async () => inventory }, gateway));
+  const kept = stack.move();
+  const context = (pluginId: string): Readonly<Record<string, unknown>> => ({
+    config: structuredClone(config.current),
+    logger: pluginLogger(log, pluginId),
+    ...(inventory.workspaceDir === undefined ? {} : { workspaceDir: inventory.workspaceDir }),
+  });
+  return {
+    registrars: host.registries.cli.list(),
+    providers: host.registries.providers.list(),
+    list: host.list,
+    faults: () => host.diagnostics().filter(({ code }) => code === "uncaught-exception" || code === "unhandled-rejection"),
+    async register({ owner: { pluginId, source }, value }, program) {
+      try {
+        await within(clock, REGISTER_MS, "it", () => value.register({ ...context(pluginId), program }));
+      } catch (error) {
+        const message = `the plugin ${pluginId} could not add its commands: ${error instanceof Error ? error.message : String(error)} (${source})`;
+        throw new AppError("PLUGIN_FAILED", message, { cause: error, details: { pluginId, file: source } });
+      }
+    },
+    running: () => void (level = "info"),
+    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+  };
+}

@@ -102,11 +102,11 @@ export async function createApp(options: AppOptions): Promise<App> {
   stack.use(scheduleMaintenance({ store: opened.value, clock, log: log.room("store"), config: () => config.current }));
   const restarts = stack.use(createRestarts({ clock, log, pid, restartedAt: lifetime.restartedAt, runs: () => running?.runs() ?? 0 }));
   const notes = restartNotes(stateDir);
-  const rooms = { config, store: opened.value, server: listening.value, health, clock, ids, random: systemRandom, log, env, version };
+  const rooms = { config, store: opened.value, server: listening.value, health, clock, ids, random: systemRandom, log, redactor, env, version };
   const leaveSentinel = (payload: SentinelPayload): Promise<string | null> => notes.leave(payload, rooms);
   const { openGateway } = await import("./open-gateway.ts");
   const { runSecret } = lifetime;
-  const open = await openGateway({ ...rooms, runSecret, logFile: logging.path, requestRestart: restarts.request, leaveSentinel }, stack);
+  const open = await openGateway({ ...rooms, runSecret, logFile: logging.path, tapLog: logging.tap, requestRestart: restarts.request, leaveSentinel }, stack);
   running = open;
   const { gateway } = open;
   await notes.take(rooms);

@@ -2,6 +2,7 @@ import type { Clock } from "../base/clock.ts";
 import type { Ids } from "../base/ids.ts";
 import type { Logger } from "../base/log/logger.ts";
 import type { Random } from "../base/random.ts";
+import type { Redactor } from "../base/redaction.ts";
 import type { Config, Env } from "../config/index.ts";
 import {
   createAuth,
@@ -23,8 +24,11 @@ import {
   type SentinelPayload,
 } from "../gateway/index.ts";
 import type { Store } from "../store/index.ts";
-import { createEchoResponder } from "./echo-responder.ts";
+import type { Logging } from "./logging.ts";
+import { createAppModels } from "./models.ts";
 import { createPlugins, type Plugins } from "./plugins/index.ts";
+import { lazyAnswerer } from "./responder/answer.ts";
+import { createResponder } from "./responder/responder.ts";
 
 const ANSWER_MS = 250;
 
@@ -38,10 +42,12 @@ export interface OpenGatewayDeps {
   readonly ids: Ids;
   readonly random: Random;
   readonly log: Logger;
+  readonly redactor: Redactor;
   readonly env: Env;
   readonly version: string;
   readonly runSecret: string;
   readonly logFile: () => string;
+  readonly tapLog: Logging["tap"];
   readonly requestRestart: (request: RestartRequest) => RestartReport;
   readonly leaveSentinel: (payload: SentinelPayload) => Promise<string | null>;
 }
@@ -88,8 +94,12 @@ export async function openGateway(deps: OpenGatewayDeps, stack: AsyncDisposableS
   const log = deps.log.room("gateway");
   const auth = await openAuth(deps);
   const defaultAgentId = (): string => config.current.agents?.list?.find((agent) => agent.default)?.id ?? config.current.agents?.list?.[0]?.id ?? "main";
-  const responder = stack.use(createEchoResponder({ ...deps, log: deps.log.room("agent"), defaultAgentId }));
-  const plugins = createPlugins(deps);
+  const plugins = createPlugins({ ...deps, pairing: auth.pairing });
+  const models = createAppModels({ ...deps, hooks: plugins.hooks, providers: plugins.providers });
+  const answerer = lazyAnswerer(async () =>
+    (await import("./responder/model-answerer.ts")).createModelAnswerer({ ...deps, ...models, log: deps.log.room("agent") }),
+  );
+  const responder = stack.use(createResponder({ ...deps, log: deps.log.room("agent"), answerer, defaultAgentId }));
   const gateway = stack.use(
     createGateway({
       ...deps,
@@ -101,7 +111,13 @@ export async function openGateway(deps: OpenGatewayDeps, stack: AsyncDisposableS
       sessionDefaults: () => sessionDefaults(config.current),
       paths: { config: config.paths.file, state: config.paths.state },
       handlers: (hub) => ({
-        ...withPlugins(createHandlers({ ...deps, log, responder, extensions: plugins.extensions }, hub), { plugins: plugins.port, config }),
+        ...withPlugins(
+          createHandlers(
+            { ...deps, log, responder, extensions: plugins.extensions, models: { choices: async () => (await models.models()).choices(defaultAgentId()) } },
+            hub,
+          ),
+          { plugins: plugins.port, config },
+        ),
         ...devicesHandlers({ auth, broadcast: hub.broadcast }),
       }),
     }),

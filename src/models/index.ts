@@ -7,3 +7,30 @@ export type { ModelCost, ModelEntry, ModelSource, WireCompat } from "./entry.ts"
 export type { Attempt } from "./failover/words.ts";
 export type { FailureClass } from "./failover/classify.ts";
 export type { ModelEvent } from "./wire/format.ts";
+export type { BudgetCheck, BudgetReport, Budgets, BudgetState, Caller } from "./budgets/index.ts";
+export type { Catalogue, CatalogueFilter, ModelName, PluginProvider } from "./catalogue/index.ts";
+export type { Discovery, Found } from "./discovery/index.ts";
+export type { ModelRef, Selection, SelectionInput } from "./selection/index.ts";
+
+/** What is there to choose from and how it is chosen: catalogue, selection, providers, discovery. Loaded when first asked for. */
+export const loadChoice = () => import("./choice.ts");
+
+/** Credentials: profiles, their order, logins. Loaded when first asked for. */
+export const loadProfiles = () => import("./auth/index.ts");
+
+/** Short questions that show whether a model can be reached. Loaded when first asked for. */
+export const loadProbe = () => import("./probe/index.ts");
+
+/** Free models at OpenRouter. Loaded when first asked for. */
+export const loadScan = () => import("./scan/index.ts");
+
+/** Limits on what models may cost. Loaded when first asked for. */
+export const loadBudgets = () => import("./budgets/index.ts");
+
+/** The model that needs neither key nor network. Loaded when first asked for. */
+export const loadOffline = () => import("./offline/index.ts");
+
+export type { Models, ModelsDeps, ModelWish } from "./create-models.ts";
+
+/** Everything that chooses and calls models. Loaded when the first message is answered. */
+export const loadModels = () => import("./create-models.ts");

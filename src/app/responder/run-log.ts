@@ -4,7 +4,7 @@ import { failpoint } from "../../base/failpoints.ts";
 import type { Ids } from "../../base/ids.ts";
 import type { RunOutcome, RunRequest } from "../../gateway/index.ts";
 import { transcriptFile, type InboxRow, type Store, type Write } from "../../store/index.ts";
-import { headerLine, turnEntries, type EchoTurn } from "./entries.ts";
+import { headerLine, turnEntries, type FinishedTurn } from "./entries.ts";
 
 /** Run ids are one name space over all clients and sessions, so a repeated one is always found. */
 const PLACE = { channel: "gateway", account: "runs", conversation: "runs" } as const;
@@ -21,8 +21,12 @@ export interface AcceptedRow {
   readonly agentId: string;
   readonly message: string;
   readonly channel: string;
+  readonly systemPrompt?: string;
   readonly timeoutMs?: number;
 }
+
+/** Fields of a session's entry; null takes one away. */
+export type SessionPatch = Readonly<Record<string, unknown>>;
 
 /** The session that a turn writes to. */
 export interface TurnPlace {
@@ -43,7 +47,7 @@ export interface RunLogDeps {
 }
 
 function rowOf(row: InboxRow): AcceptedRow {
-  const { channel, timeoutMs } = (row.payload ?? { channel: "webchat" }) as StoredRequest;
+  const { channel, systemPrompt, timeoutMs } = (row.payload ?? { channel: "webchat" }) as StoredRequest;
   return {
     inboxId: row.id,
     runId: row.messageId,
@@ -51,6 +55,7 @@ function rowOf(row: InboxRow): AcceptedRow {
     agentId: row.agentId!,
     message: row.text,
     channel,
+    ...(systemPrompt === undefined ? {} : { systemPrompt }),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
   };
 }
@@ -71,8 +76,7 @@ export async function acceptRun(
   const accepted = await store.write("inbox.accept", { ...PLACE, messageId: runId, kind: "message", text: message, payload, sessionKey, agentId });
   if (!accepted.duplicate) {
     failpoint("inbox.committed");
-    const row = { inboxId: accepted.id, runId, sessionKey, agentId, message, channel, ...(timeoutMs === undefined ? {} : { timeoutMs }) };
-    return { row, duplicate: false, settled: false };
+    return { row: { inboxId: accepted.id, runId, sessionKey, agentId, message, ...payload }, duplicate: false, settled: false };
   }
   const first = (await store.read("inbox.get", { id: accepted.id }))!;
   const stored = (first.payload ?? {}) as Partial<StoredRequest>;
@@ -129,10 +133,11 @@ async function tryToBegin(deps: RunLogDeps, run: AcceptedRow): Promise<TurnPlace
 }
 
 /** The end of a turn in one commit: what was said and answered, the input's outcome, the session's fields. */
-export async function finishTurn(deps: RunLogDeps, run: AcceptedRow, place: TurnPlace, turn: EchoTurn, result: RunOutcome): Promise<void> {
+export async function finishTurn(deps: RunLogDeps, run: AcceptedRow, place: TurnPlace, turn: FinishedTurn, result: RunOutcome): Promise<void> {
   const { store, ids } = deps;
-  const outcome = turn.aborted ? "cancelled" : "answered";
-  const why = turn.aborted ? `aborted (${turn.origin ?? "rpc"})` : undefined;
+  const { status, error, patch, usage } = turn.end;
+  const outcome = ({ ok: "answered", aborted: "cancelled", failed: "failed" } as const)[status];
+  const why = status === "aborted" ? `aborted (${turn.origin ?? "rpc"})` : error;
   for (let attempt = 0; ; attempt += 1) {
     const transcript = await store.read("transcripts.get", { file: place.file });
     const leaf = transcript?.leafId ?? null;
@@ -144,18 +149,12 @@ export async function finishTurn(deps: RunLogDeps, run: AcceptedRow, place: Turn
           "sessions.patch",
           {
             key: run.sessionKey,
-            patch: {
-              updatedAt: turn.endedAt,
-              systemSent: true,
-              abortedLastRun: turn.aborted,
-              modelProvider: "openclaw",
-              model: "echo",
-              lastChannel: run.channel,
-            },
+            patch: { updatedAt: turn.endedAt, systemSent: true, abortedLastRun: status === "aborted", lastChannel: run.channel, ...patch },
           },
         ],
         ["turns.note", { id: run.runId, detail: result }],
         ["turns.end", { id: run.runId, outcome, why }],
+        ...(usage ? ([["usage.add", usage]] satisfies Write[]) : []),
       ]);
       return;
     } catch (error) {

@@ -2,13 +2,14 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { manualClock, type Clock, type ManualClock } from "../base/clock.ts";
-import { createIds } from "../base/ids.ts";
-import { silentLogger } from "../base/log/logger.ts";
-import { seededRandom } from "../base/random.ts";
-import type { RunEvent, RunRequest } from "../gateway/index.ts";
-import { openStore, type Store } from "../store/index.ts";
-import { createEchoResponder, type EchoResponder } from "./echo-responder.ts";
+import { manualClock, type Clock, type ManualClock } from "../../src/base/clock.ts";
+import { createIds } from "../../src/base/ids.ts";
+import { silentLogger } from "../../src/base/log/logger.ts";
+import { seededRandom } from "../../src/base/random.ts";
+import type { RunEvent, RunRequest } from "../../src/gateway/index.ts";
+import { openStore, type Store } from "../../src/store/index.ts";
+import { createResponder, type RunResponder } from "../../src/app/responder/responder.ts";
+import { echoAnswerer } from "../harness/echo-answer.ts";
 
 const KEY = "agent:main:main";
 const SECONDS_30 = 30_000;
@@ -28,7 +29,7 @@ afterEach(async () => {
 interface Life {
   readonly clock: ManualClock;
   readonly store: Store;
-  readonly echo: EchoResponder;
+  readonly echo: RunResponder;
   readonly events: { readonly runId: string; readonly event: RunEvent }[];
   /** Resolves when so many events were told. */
   seen(count: number): Promise<void>;
@@ -39,7 +40,15 @@ async function start(over: { readonly clock?: Clock; readonly graceMs?: number }
   const clock = manualClock();
   const store = await openStore({ stateDir: folder, clock });
   open.use(store);
-  const echo = createEchoResponder({ store, clock, ids: createIds(seededRandom((seed += 1))), log: silentLogger, defaultAgentId: () => "main", ...over });
+  const echo = createResponder({
+    store,
+    clock,
+    ids: createIds(seededRandom((seed += 1))),
+    log: silentLogger,
+    answerer: echoAnswerer(over.clock ?? clock),
+    defaultAgentId: () => "main",
+    ...over,
+  });
   const events: Life["events"] = [];
   let wake = (): void => {};
   echo.onEvent(({ runId }, event) => {

@@ -1,8 +1,8 @@
-import { AppError, messageOf } from "../base/errors.ts";
-import type { Logger } from "../base/log/logger.ts";
-import type { AcceptedRun, Responder, RunEvent, RunOutcome, RunRequest } from "../gateway/index.ts";
-import { answerTo } from "./echo/answer.ts";
-import type { EchoTurn } from "./echo/entries.ts";
+import { AppError, messageOf } from "../../base/errors.ts";
+import type { Logger } from "../../base/log/logger.ts";
+import type { AcceptedRun, Responder, RunEvent, RunOutcome, RunRequest } from "../../gateway/index.ts";
+import type { AnswerEnd, Answerer, Question } from "./answer.ts";
+import type { FinishedTurn } from "./entries.ts";
 import {
   acceptRun,
   beginTurn,
@@ -14,18 +14,19 @@ import {
   type AcceptedRow,
   type RunLogDeps,
   type TurnPlace,
-} from "./echo/run-log.ts";
+} from "./run-log.ts";
 
-export interface EchoDeps extends RunLogDeps {
+export interface ResponderDeps extends RunLogDeps {
   readonly log: Logger;
+  readonly answerer: Answerer;
   /** Answers for keys that name no agent. */
   readonly defaultAgentId: () => string;
   /** How long running turns may go on when the gateway stops. Default 10 s. */
   readonly graceMs?: number;
 }
 
-/** Repeats what it is told. It stands in for the agent; the durable path it takes is the real one. */
-export interface EchoResponder extends Responder, AsyncDisposable {
+/** Takes messages, puts them on disk, has them answered one after the other in each session, and puts the answers on disk. */
+export interface RunResponder extends Responder, AsyncDisposable {
   /** Takes up again what had no end when the process before this one ended. Call it when listeners are in place. */
   resume(): Promise<number>;
   /** Runs that are being accepted, wait or run. */
@@ -43,7 +44,7 @@ interface Run {
 }
 
 interface Context {
-  readonly deps: EchoDeps;
+  readonly deps: ResponderDeps;
   readonly emit: (run: Run, event: RunEvent) => void;
   /** Fires when the grace of a stop is over: turns are left for the next start. */
   readonly stopping: AbortSignal;
@@ -60,35 +61,27 @@ function newRun(row: AcceptedRow): Run {
   return { row, abort: new AbortController(), ended: promise, end: resolve };
 }
 
-/** Resolves after `ms`, or as soon as the signal fires. */
-function pause(ms: number, { clock }: RunLogDeps, signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const wake = (): void => resolve();
-  const timer = clock.after(ms, wake);
-  signal.addEventListener("abort", wake);
-  return promise.finally(() => {
-    timer[Symbol.dispose]();
-    signal.removeEventListener("abort", wake);
-  });
-}
-
-/** Says the answer piece by piece. Gives what was said before an end. */
-async function say(run: Run, { deps, emit, stopping }: Context): Promise<string> {
-  const { pieces, gapMs } = answerTo(run.row.message);
+/** Has the answer said piece by piece. Undefined when the gateway stopped meanwhile: the turn is left for the next start. */
+async function say(run: Run, place: TurnPlace, { deps, emit, stopping }: Context): Promise<{ readonly text: string; readonly end: AnswerEnd } | undefined> {
+  const { row } = run;
   const interrupted = AbortSignal.any([run.abort.signal, stopping]);
+  const question: Question = { ...row, ...place, signal: interrupted };
   let text = "";
-  for (const [index, delta] of pieces.entries()) {
-    if (index > 0 && gapMs > 0) await pause(gapMs, deps, interrupted);
-    if (interrupted.aborted) break;
-    text += delta;
-    emit(run, { stream: "assistant", data: { text, delta } });
+  for await (const event of deps.answerer.answer(question)) {
+    if (stopping.aborted) return undefined;
+    if (event.type === "end") return { text, end: event.end };
+    if (event.type === "discard") text = "";
+    else {
+      text += event.delta;
+      emit(run, { stream: "assistant", data: { text, delta: event.delta } });
+    }
   }
-  return text;
+  if (stopping.aborted) return undefined;
+  throw new AppError("INTERNAL", "an answer ended without saying how");
 }
 
 async function runTurn(run: Run, place: TurnPlace, context: Context): Promise<RunOutcome> {
-  const { deps, emit, stopping } = context;
+  const { deps, emit } = context;
   const { row } = run;
   const startedAt = deps.clock.now();
   const expire = (): void => {
@@ -97,16 +90,22 @@ async function runTurn(run: Run, place: TurnPlace, context: Context): Promise<Ru
   };
   using timer = row.timeoutMs ? deps.clock.after(row.timeoutMs, expire) : { [Symbol.dispose]: () => {} };
   emit(run, { stream: "lifecycle", data: { phase: "start", startedAt } });
-  const text = await say(run, context);
+  const said = await say(run, place, context);
   timer[Symbol.dispose]();
-  if (stopping.aborted) return { status: "error", error: STOPPING };
+  if (!said) return { status: "error", error: STOPPING };
+  const { text, end } = said;
   const endedAt = deps.clock.now();
-  const aborted = run.abort.signal.aborted;
-  const turn: EchoTurn = { runId: row.runId, message: row.message, text, aborted, origin: ORIGINS[run.reason ?? "rpc"], startedAt, endedAt };
-  const outcome: RunOutcome = { status: aborted ? "aborted" : "ok", text, sessionId: place.sessionId, durationMs: endedAt - startedAt };
+  const aborted = end.status === "aborted";
+  const turn: FinishedTurn = { runId: row.runId, said: row.message, text, end, origin: ORIGINS[run.reason ?? "rpc"], startedAt, endedAt };
+  const outcome = outcomeOf(end, text, place, endedAt - startedAt);
   await finishTurn(deps, row, place, turn, outcome);
-  emit(run, { stream: "lifecycle", data: { phase: "end", startedAt, endedAt, ...(aborted ? { aborted } : {}) } });
+  if (outcome.status === "error") emit(run, { stream: "lifecycle", data: { phase: "error", error: outcome.error, startedAt, endedAt } });
+  else emit(run, { stream: "lifecycle", data: { phase: "end", startedAt, endedAt, ...(aborted ? { aborted } : {}) } });
   return outcome;
+}
+
+function outcomeOf({ status, error }: AnswerEnd, text: string, { sessionId }: TurnPlace, durationMs: number): RunOutcome {
+  return status === "failed" ? { status: "error", error: error ?? "the model failed" } : { status, text, sessionId, durationMs };
 }
 
 /** Ends a run without an answer, on disk first. */
@@ -154,7 +153,7 @@ function untilAborted(run: Run, signal: AbortSignal): Promise<RunOutcome> {
 }
 
 /** Fills the gateway's port: one turn per session at a time, sessions side by side. */
-export function createEchoResponder(deps: EchoDeps): EchoResponder {
+export function createResponder(deps: ResponderDeps): RunResponder {
   const listeners = new Set<Parameters<Responder["onEvent"]>[0]>();
   /** Runs that wait or run, by id. */
   const runs = new Map<string, Run>();

@@ -1,20 +1,14 @@
 import type { Ids } from "../../base/ids.ts";
 import type { EntryInput } from "../../store/index.ts";
+import type { AnswerEnd } from "./answer.ts";
 
-const ZERO_USAGE = {
-  input: 0,
-  output: 0,
-  cacheRead: 0,
-  cacheWrite: 0,
-  totalTokens: 0,
-  cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 },
-};
-
-export interface EchoTurn {
+export interface FinishedTurn {
   readonly runId: string;
-  readonly message: string;
+  /** What the user said. */
+  readonly said: string;
+  /** What was shown of the answer. */
   readonly text: string;
-  readonly aborted: boolean;
+  readonly end: AnswerEnd;
   /** Why it was aborted: `rpc`, `stop-command`, `timeout`. */
   readonly origin?: string;
   readonly startedAt: number;
@@ -32,20 +26,11 @@ function entry(ids: Ids, parentId: string | null, at: number, message: object): 
   return { id, parentId, type: "message", at, line };
 }
 
-/** The two entries that a turn leaves behind: what was said, and the answer. */
-export function turnEntries(turn: EchoTurn, leafId: string | null, ids: Ids): readonly EntryInput[] {
-  const said = entry(ids, leafId, turn.startedAt, { role: "user", content: [{ type: "text", text: turn.message }], timestamp: turn.startedAt });
+/** The two entries that a turn leaves behind: what was said, and the answer. Of an aborted one what was shown stays. */
+export function turnEntries(turn: FinishedTurn, leafId: string | null, ids: Ids): readonly EntryInput[] {
+  const { end, text } = turn;
+  const said = entry(ids, leafId, turn.startedAt, { role: "user", content: [{ type: "text", text: turn.said }], timestamp: turn.startedAt });
   const abort = { idempotencyKey: `${turn.runId}:assistant`, openclawAbort: { aborted: true, origin: turn.origin ?? "rpc", runId: turn.runId } };
-  const answer = entry(ids, said.id, turn.endedAt, {
-    role: "assistant",
-    content: turn.text === "" ? [] : [{ type: "text", text: turn.text }],
-    api: "openai-responses",
-    provider: "openclaw",
-    model: "echo",
-    usage: ZERO_USAGE,
-    stopReason: turn.aborted ? "aborted" : "stop",
-    timestamp: turn.endedAt,
-    ...(turn.aborted ? abort : {}),
-  });
-  return [said, answer];
+  const shown = end.status === "aborted" ? { content: text === "" ? [] : [{ type: "text", text }], stopReason: "aborted", ...abort } : {};
+  return [said, entry(ids, said.id, turn.endedAt, { ...end.message, ...shown, timestamp: turn.endedAt })];
 }

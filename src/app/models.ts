@@ -1,0 +1,69 @@
+import { existsSync } from "node:fs";
+import { homedir } from "node:os";
+import type { Clock } from "../base/clock.ts";
+import type { Ids } from "../base/ids.ts";
+import type { Logger } from "../base/log/logger.ts";
+import type { Random } from "../base/random.ts";
+import type { Redactor } from "../base/redaction.ts";
+import { agentFolder, mainAgentFolder, oauthFolder, type Config, type Env, type PathContext } from "../config/index.ts";
+import type { Hooks } from "../hooks/index.ts";
+import { loadBudgets, loadModels, type Budgets, type Models, type PluginProvider } from "../models/index.ts";
+import type { Store } from "../store/index.ts";
+
+export interface AppModelsDeps {
+  readonly config: Config;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly random: Random;
+  readonly log: Logger;
+  readonly env: Env;
+  readonly version: string;
+  readonly redactor: Redactor;
+  /** Of plugins, once they run. */
+  readonly hooks: () => Pick<Hooks, "has" | "run"> | undefined;
+  readonly providers: () => readonly PluginProvider[];
+}
+
+/** Models and their budgets, made when somebody first needs them. */
+export interface AppModels {
+  models(): Promise<Models>;
+  budgets(): Promise<Budgets>;
+}
+
+export function createAppModels(deps: AppModelsDeps): AppModels {
+  const { config, env, clock, store } = deps;
+  const paths: PathContext = { env, exists: existsSync, osHome: homedir(), cwd: config.paths.home };
+  const agentDir = (agentId: string): string => {
+    const agent = config.current.agents?.list?.find(({ id }) => id.toLowerCase() === agentId.toLowerCase());
+    return agent ? agentFolder(paths, agent) : agentId === "main" ? mainAgentFolder(paths) : agentFolder(paths, { id: agentId });
+  };
+  // Plugins come and go while the gateway runs.
+  const hooks: Pick<Hooks, "has" | "run"> = {
+    has: (hook) => deps.hooks()?.has(hook) ?? false,
+    run: ((...args: Parameters<Hooks["run"]>) => deps.hooks()?.run(...args)) as Hooks["run"],
+  };
+  let models: Promise<Models> | undefined;
+  let budgets: Promise<Budgets> | undefined;
+
+  async function openModels(): Promise<Models> {
+    const { createModels } = await loadModels();
+    return createModels({
+      ...deps,
+      config: () => config.current,
+      env: () => config.env(),
+      agentDir,
+      mainAgentDir: mainAgentFolder(paths),
+      oauthFile: `${oauthFolder(paths)}/oauth.json`,
+      log: deps.log.room("models"),
+      hooks,
+      plugins: deps.providers,
+      packagesFrom: [config.paths.state, import.meta.dirname],
+    });
+  }
+
+  return {
+    models: () => (models ??= openModels()),
+    budgets: () => (budgets ??= loadBudgets().then(({ createBudgets }) => createBudgets({ store, clock, config: () => config.current }))),
+  };
+}

@@ -1,0 +1,107 @@
+import type { MsgContext, SessionEntry } from "../../protocol/index.ts";
+
+/** Where answers of a session go. */
+export interface DeliveryContext {
+  readonly channel?: string;
+  readonly to?: string;
+  readonly accountId?: string;
+  readonly threadId?: string | number;
+}
+
+/** Where a session came from, for people. */
+export interface Origin extends Omit<DeliveryContext, "channel"> {
+  readonly label?: string;
+  readonly provider?: string;
+  readonly surface?: string;
+  readonly chatType?: string;
+  readonly from?: string;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const filled = (value: unknown): string | undefined => (typeof value === "string" && value.trim() !== "" ? value.trim() : undefined);
+const thread = (value: unknown): string | number | undefined => (typeof value === "number" && Number.isFinite(value) ? value : filled(value));
+const object = (value: unknown): Fields => (typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Fields) : {});
+
+function present<T extends object>(fields: { readonly [K in keyof T]: T[K] | undefined }): T {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T;
+}
+
+/** Where answers go: `deliveryContext`, and for older entries the `last…` fields. Those of another channel do not mix in. */
+export function deliveryOf(entry: SessionEntry | undefined): DeliveryContext | undefined {
+  const own = object(entry?.["deliveryContext"]);
+  const channel = filled(own["channel"]) ?? filled(entry?.lastChannel);
+  if (channel === undefined) return undefined;
+  const same = filled(entry?.lastChannel) === channel;
+  const last = (field: string): unknown => (same ? entry?.[field] : undefined);
+  return present<DeliveryContext>({
+    channel,
+    to: filled(own["to"]) ?? filled(last("lastTo")),
+    accountId: filled(own["accountId"]) ?? filled(last("lastAccountId")),
+    threadId: thread(own["threadId"]) ?? thread(last("lastThreadId")),
+  });
+}
+
+/** Fields of the entry after a message came by this route; null takes one away. Without a channel nothing changes. */
+export function deliveryPatch(route: DeliveryContext): Fields {
+  const { channel, to, accountId, threadId } = route;
+  if (filled(channel) === undefined) return {};
+  const context = present<DeliveryContext>({ channel: filled(channel), to: filled(to), accountId: filled(accountId), threadId: thread(threadId) });
+  return {
+    deliveryContext: context,
+    lastChannel: context.channel,
+    lastTo: context.to ?? null,
+    lastAccountId: context.accountId ?? null,
+    lastThreadId: context.threadId ?? null,
+  };
+}
+
+const chatTypeOf = (value: unknown): string | undefined => {
+  const type = filled(value)?.toLowerCase();
+  return type === "dm" ? "direct" : type === "room" ? "channel" : type;
+};
+
+/** A name for the chat: its own, else the group's, else who writes. */
+function labelOf(context: MsgContext): string | undefined {
+  const { ConversationLabel, GroupSubject, GroupChannel, GroupSpace, SenderName, From } = context;
+  const named = filled(ConversationLabel);
+  if (named !== undefined) return named;
+  const group = filled(GroupChannel) ?? filled(GroupSubject);
+  const space = filled(GroupSpace);
+  if (group !== undefined) return space === undefined ? group : `${space} ${group}`;
+  return filled(SenderName) ?? filled(From);
+}
+
+/** What an inbound message tells of its session's origin. What it does not tell stays as it was. */
+export function originOf(context: MsgContext, before?: unknown): Origin {
+  const told = present<Origin>({
+    label: labelOf(context),
+    provider: filled(context.OriginatingChannel)?.toLowerCase() ?? filled(context.Provider)?.toLowerCase(),
+    surface: filled(context.Surface)?.toLowerCase(),
+    chatType: chatTypeOf(context.ChatType),
+    from: filled(context.From),
+    to: filled(context.OriginatingTo) ?? filled(context.To),
+    accountId: filled(context.AccountId),
+    threadId: thread(context.MessageThreadId),
+  });
+  return { ...(object(before) as Origin), ...told };
+}
+
+/** Everything an inbound message tells of its chat, as fields of the session's entry. */
+export function chatFields(context: MsgContext, entry: SessionEntry | undefined): Fields {
+  const chatType = chatTypeOf(context.ChatType);
+  const group = chatType === "group" || chatType === "channel";
+  const origin = originOf(context, entry?.["origin"]);
+  const subject = filled(context.GroupSubject);
+  const groupChannel = filled(context.GroupChannel);
+  return present<Record<string, unknown>>({
+    origin: Object.keys(origin).length === 0 ? undefined : origin,
+    chatType,
+    channel: origin.provider,
+    subject: group ? subject : undefined,
+    groupChannel: group ? groupChannel : undefined,
+    space: group ? filled(context.GroupSpace) : undefined,
+    groupId: group ? (origin.to ?? origin.from) : undefined,
+    displayName: group ? (groupChannel ?? subject ?? filled(context.ConversationLabel)) : undefined,
+  });
+}

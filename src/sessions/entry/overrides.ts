@@ -1,0 +1,124 @@
+import type { OpenClawConfig } from "../../config/index.ts";
+import type { SessionEntry, ThinkingLevel } from "../../protocol/index.ts";
+
+/** Who decided a setting, most specific first. */
+export type SettingSource = "run" | "session" | "config" | "model" | "default";
+
+/** A setting with who decided it, so that `/status` and explanations can tell. */
+export interface Chosen<T> {
+  readonly value: T;
+  readonly source: SettingSource;
+}
+
+const THINKING = ["off", "minimal", "low", "medium", "high", "xhigh"] as const satisfies readonly ThinkingLevel[];
+const VERBOSE = ["off", "on", "full"] as const;
+const REASONING = ["off", "on", "stream"] as const;
+const ELEVATED = ["off", "on", "ask", "full"] as const;
+const USAGE = ["off", "tokens", "full"] as const;
+
+export type VerboseLevel = (typeof VERBOSE)[number];
+export type ReasoningLevel = (typeof REASONING)[number];
+export type ElevatedLevel = (typeof ELEVATED)[number];
+export type UsageFooter = (typeof USAGE)[number];
+
+type Entry = SessionEntry | undefined;
+
+function word<T extends string>(value: unknown, words: readonly T[]): T | undefined {
+  const written = typeof value === "string" ? value.trim().toLowerCase() : undefined;
+  return words.find((known) => known === written);
+}
+
+/** The first that is there. */
+function first<T>(...chain: readonly (readonly [SettingSource, T | undefined])[]): Chosen<T> | undefined {
+  for (const [source, value] of chain) if (value !== undefined) return { value, source };
+  return undefined;
+}
+
+/** `modelDefault` is what the model does when nobody chose: `low` where it can reason, else `off`. */
+export function thinkingLevel(
+  config: OpenClawConfig,
+  entry: Entry,
+  facts: { readonly run?: ThinkingLevel | undefined; readonly modelDefault: ThinkingLevel },
+): Chosen<ThinkingLevel> {
+  const found = first<ThinkingLevel>(
+    ["run", facts.run],
+    ["session", word(entry?.["thinkingLevel"], THINKING)],
+    ["config", config.agents?.defaults?.thinkingDefault],
+  );
+  return found ?? { value: facts.modelDefault, source: "model" };
+}
+
+export function verboseLevel(config: OpenClawConfig, entry: Entry, run?: VerboseLevel): Chosen<VerboseLevel> {
+  const found = first<VerboseLevel>(["run", run], ["session", word(entry?.["verboseLevel"], VERBOSE)], ["config", config.agents?.defaults?.verboseDefault]);
+  return found ?? { value: "off", source: "default" };
+}
+
+export function reasoningLevel(entry: Entry, run?: ReasoningLevel): Chosen<ReasoningLevel> {
+  return first<ReasoningLevel>(["run", run], ["session", word(entry?.["reasoningLevel"], REASONING)]) ?? { value: "off", source: "default" };
+}
+
+/** Off wherever the gates of `tools.elevated` are closed, whatever was chosen; with them open, `on` unless somebody said otherwise. */
+export function elevatedLevel(
+  config: OpenClawConfig,
+  entry: Entry,
+  facts: { readonly allowed: boolean; readonly run?: ElevatedLevel | undefined },
+): Chosen<ElevatedLevel> {
+  if (!facts.allowed) return { value: "off", source: "default" };
+  const found = first<ElevatedLevel>(
+    ["run", facts.run],
+    ["session", word(entry?.["elevatedLevel"], ELEVATED)],
+    ["config", config.agents?.defaults?.elevatedDefault],
+  );
+  return found ?? { value: "on", source: "default" };
+}
+
+/** What is written below an answer about its tokens. `on` is an older word for `tokens`. */
+export function usageFooter(entry: Entry): Chosen<UsageFooter> {
+  const value = entry?.["responseUsage"] === "on" ? "tokens" : word(entry?.["responseUsage"], USAGE);
+  return value === undefined ? { value: "off", source: "default" } : { value, source: "session" };
+}
+
+/** The model that was chosen for a session; undefined when it follows the configuration. */
+export function modelOverride(entry: Entry): { readonly providerOverride?: string; readonly modelOverride: string } | undefined {
+  const model = entry?.["modelOverride"];
+  const provider = entry?.["providerOverride"];
+  if (typeof model !== "string" || model.trim() === "") return undefined;
+  return { modelOverride: model.trim(), ...(typeof provider === "string" && provider.trim() !== "" ? { providerOverride: provider.trim() } : {}) };
+}
+
+/** The credential a session is pinned to, and whether a person did it. */
+export function authProfileOverride(entry: Entry): { readonly profile: string; readonly source: "auto" | "user" } | undefined {
+  const profile = entry?.["authProfileOverride"];
+  if (typeof profile !== "string" || profile === "") return undefined;
+  return { profile, source: entry?.["authProfileOverrideSource"] === "auto" ? "auto" : "user" };
+}
+
+const QUEUE_MODES = ["steer", "followup", "collect", "steer-backlog", "interrupt"] as const;
+const QUEUE_DROPS = ["old", "new", "summarize"] as const;
+export type QueueMode = (typeof QUEUE_MODES)[number];
+
+const queueMode = (value: unknown): QueueMode | undefined =>
+  value === "steer+backlog" ? "steer-backlog" : value === "queue" ? "steer" : word(value, QUEUE_MODES);
+const amount = (value: unknown, least = 0): number | undefined =>
+  typeof value === "number" && Number.isFinite(value) && value >= least ? Math.floor(value) : undefined;
+
+export interface QueueSettings {
+  readonly mode: Chosen<QueueMode>;
+  readonly debounceMs: Chosen<number>;
+  readonly cap: Chosen<number>;
+  readonly drop: Chosen<(typeof QUEUE_DROPS)[number]>;
+}
+
+/** What happens to messages that come while the session's turn runs. */
+export function queueSettings(config: OpenClawConfig, entry: Entry, channel: string | undefined): QueueSettings {
+  const queue = config.messages?.queue;
+  const byChannel: Readonly<Record<string, unknown>> = queue?.byChannel ?? {};
+  const own = channel === undefined ? undefined : queueMode(byChannel[channel]);
+  const wait = channel === undefined ? undefined : queue?.debounceMsByChannel?.[channel];
+  return {
+    mode: first<QueueMode>(["session", queueMode(entry?.["queueMode"])], ["config", own ?? queueMode(queue?.mode)]) ?? { value: "collect", source: "default" },
+    debounceMs: first(["session", amount(entry?.["queueDebounceMs"])], ["config", amount(wait) ?? queue?.debounceMs]) ?? { value: 1000, source: "default" },
+    cap: first(["session", amount(entry?.["queueCap"], 1)], ["config", queue?.cap]) ?? { value: 20, source: "default" },
+    drop: first(["session", word(entry?.["queueDrop"], QUEUE_DROPS)], ["config", queue?.drop]) ?? { value: "summarize", source: "default" },
+  };
+}

@@ -1,0 +1,203 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { manualClock } from "../base/clock.ts";
+import { createIds } from "../base/ids.ts";
+import { seededRandom } from "../base/random.ts";
+import { openStore, transcriptFile, type ReadInput, type ReadKind, type Store } from "../store/index.ts";
+import {
+  compactionEntry,
+  createSessionMemory,
+  headerLine,
+  messageEntry,
+  thinkingLevelEntry,
+  view,
+  type NewEntry,
+  type SessionMemory,
+  type SessionPath,
+} from "./index.ts";
+
+const MODEL = { provider: "test", id: "m", contextWindow: 200_000 };
+
+const clock = manualClock();
+const ids = createIds(seededRandom(1));
+let folder: string;
+let store: Store;
+let memory: SessionMemory;
+let reads: string[];
+
+let session = 0;
+let FILE: string;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "session-memory-"));
+  store = await openStore({ stateDir: folder, clock });
+});
+afterAll(async () => {
+  await store[Symbol.asyncDispose]();
+  rmSync(folder, { recursive: true });
+});
+/** Each test has a session of its own. */
+beforeEach(async () => {
+  session += 1;
+  FILE = transcriptFile("main", `s${session}`);
+  reads = [];
+  memory = createSessionMemory({ store: counted(store) });
+  await ensure();
+});
+
+/** The store, with a list of what it was asked. */
+function counted(inner: Store): Pick<Store, "read"> {
+  return {
+    read: (kind: ReadKind, input: ReadInput<ReadKind>) => {
+      reads.push(kind);
+      return inner.read(kind, input);
+    },
+  };
+}
+
+const ensure = (file = FILE, sessionId = `s${session}`) =>
+  store.write("transcripts.ensure", { file, agentId: "main", sessionId, header: headerLine({ sessionId, at: clock.now() }) });
+const said = (text: string, parentId: string | null): NewEntry =>
+  messageEntry({ ids, parentId, at: clock.now() }, { role: "user", content: text, timestamp: clock.now() });
+
+/** Commits lines one below the other; `tell` as the owner of the conversation does. */
+async function append(texts: readonly string[], from: string | null, { tell = false, file = FILE } = {}): Promise<string | null> {
+  let leaf = from;
+  const entries = texts.map((text) => {
+    const entry = said(text, leaf);
+    leaf = entry.id;
+    return entry;
+  });
+  const done = await store.write("transcripts.append", { file, entries });
+  if (tell) memory.appended(file, from, entries, done);
+  return leaf;
+}
+
+const texts = ({ items }: Pick<SessionPath, "items">): string[] =>
+  view({ path: items, model: MODEL, now: 0 }).messages.map(({ content }) => (content as unknown as { text: string }[])[0]!.text);
+/** What a reader sees who remembers nothing. */
+const afresh = async (file = FILE): Promise<string[]> => texts(await createSessionMemory({ store }).path(file));
+
+test("a conversation is read once; what its owner appends is known without reading", async () => {
+  const first = await append(["one", "two"], null);
+  expect(texts(await memory.path(FILE))).toEqual(["one", "two"]);
+  reads = [];
+  const leaf = await append(["three"], first, { tell: true });
+  const path = await memory.path(FILE);
+  expect([texts(path), path.leafId, reads]).toEqual([["one", "two", "three"], leaf, ["transcripts.get"]]);
+});
+
+test("with the transcript's row at hand nothing is asked", async () => {
+  await append(["one"], null);
+  await memory.path(FILE);
+  reads = [];
+  expect(texts(await memory.path(FILE, await store.read("transcripts.get", { file: FILE })))).toEqual(["one"]);
+  expect(reads).toEqual([]);
+});
+
+test("what somebody else appended is added, and only that is read", async () => {
+  const leaf = await append(["one"], null);
+  await memory.path(FILE);
+  await append(["two", "three"], leaf);
+  reads = [];
+  expect(texts(await memory.path(FILE))).toEqual(["one", "two", "three"]);
+  expect(reads).toEqual(["transcripts.get", "transcripts.page"]);
+});
+
+test("a branch taken elsewhere is read anew", async () => {
+  const one = await append(["one"], null);
+  await append(["two"], one);
+  await memory.path(FILE);
+  await append(["other"], one);
+  expect(texts(await memory.path(FILE))).toEqual(["one", "other"]);
+  await store.write("transcripts.branch", { file: FILE, leafId: one });
+  expect(texts(await memory.path(FILE))).toEqual(["one"]);
+});
+
+test("an owner who was overtaken is not believed", async () => {
+  const one = await append(["one"], null);
+  await memory.path(FILE);
+  await append(["theirs"], one);
+  await append(["mine"], one, { tell: true });
+  expect(texts(await memory.path(FILE))).toEqual(await afresh());
+});
+
+test("a transcript that was put away and begun again under the same name is another one", async () => {
+  await append(["one", "two"], null);
+  await memory.path(FILE);
+  clock.advance(5);
+  await store.write("transcripts.archive", { file: FILE, reason: "reset" });
+  await ensure();
+  await append(["three", "four"], null);
+  expect(texts(await memory.path(FILE))).toEqual(["three", "four"]);
+});
+
+test("even when its lines have the ids and the length of those before", async () => {
+  const entry = said("before", null);
+  await store.write("transcripts.append", { file: FILE, entries: [entry] });
+  await memory.path(FILE);
+  clock.advance(5);
+  await store.write("transcripts.archive", { file: FILE, reason: "reset" });
+  await ensure();
+  await store.write("transcripts.append", { file: FILE, entries: [{ ...entry, line: entry.line.replace("before", "behind") }] });
+  expect(texts(await memory.path(FILE))).toEqual(["behind"]);
+});
+
+test("a transcript that is not there is empty", async () => {
+  expect(await memory.path("agents/main/sessions/none.jsonl")).toMatchObject({ leafId: null, items: [] });
+});
+
+test("what a compaction put away is not kept, whether it is appended or read; the state of the way is", async () => {
+  const level = thinkingLevelEntry({ ids, parentId: null, at: clock.now() }, "high");
+  await store.write("transcripts.append", { file: FILE, entries: [level] });
+  const old = await append(["x".repeat(5_000)], level.id);
+  const kept = await append(["kept"], old);
+  await memory.path(FILE);
+  const before = memory.bytes;
+  const summary = compactionEntry({ ids, parentId: kept, at: clock.now() }, { summary: "short", firstKeptEntryId: kept!, tokensBefore: 9 });
+  memory.appended(FILE, kept, [summary], await store.write("transcripts.append", { file: FILE, entries: [summary] }));
+  const appended = await memory.path(FILE);
+  expect(memory.bytes).toBeLessThan(before);
+  expect([appended.items.length, appended.state.thinkingLevel]).toEqual([2, "high"]);
+  const fresh = await createSessionMemory({ store }).path(FILE);
+  expect(fresh).toMatchObject({ leafId: appended.leafId, items: appended.items, state: appended.state });
+});
+
+test("memory is bounded: the conversation that was not used for the longest time goes, one that is too large is not kept", async () => {
+  const small = createSessionMemory({ store: counted(store), maxBytes: 10_000 });
+  const files = ["a", "b", "c"].map((id) => transcriptFile("main", id));
+  for (const [at, file] of files.entries()) {
+    await ensure(file, ["a", "b", "c"][at]);
+    await append(["y".repeat(3_000)], null, { file });
+    await small.path(file);
+    if (at === 1) await small.path(files[0]!);
+  }
+  expect(small.bytes).toBeLessThanOrEqual(10_000);
+  reads = [];
+  for (const file of [files[2]!, files[0]!, files[1]!]) await small.path(file);
+  expect(reads.filter((kind) => kind === "transcripts.path")).toHaveLength(1);
+  await append(["z".repeat(20_000)], null);
+  expect(texts(await small.path(FILE))).toHaveLength(1);
+  expect(small.bytes).toBeLessThanOrEqual(10_000);
+});
+
+test("an earlier value does not change when the conversation goes on", async () => {
+  const one = await append(["one"], null);
+  const before = await memory.path(FILE);
+  await append(["two"], one, { tell: true });
+  expect(texts(before)).toEqual(["one"]);
+});
+
+test("however a transcript grows, memory and a fresh reading agree", async () => {
+  const random = seededRandom(42);
+  const known: (string | null)[] = [null];
+  for (let step = 0; step < 60; step += 1) {
+    const leaf = (await store.read("transcripts.get", { file: FILE }))!.leafId;
+    const from = random.float() < 0.7 ? leaf : known[Math.floor(random.float() * known.length)]!;
+    known.push(await append(random.float() < 0.5 ? [`${step}`] : [`${step}a`, `${step}b`], from, { tell: random.float() < 0.6 }));
+    if (random.float() < 0.5) expect(texts(await memory.path(FILE))).toEqual(await afresh());
+  }
+  expect(texts(await memory.path(FILE))).toEqual(await afresh());
+});

@@ -1,0 +1,134 @@
+import type { Ids } from "../../base/ids.ts";
+import type { ModelMessage, ThinkingLevel } from "../../protocol/index.ts";
+import type { EntryInput } from "../../store/index.ts";
+
+/** Where a line hangs and when it was made. */
+export interface EntryPlace {
+  readonly ids: Pick<Ids, "hex">;
+  /** Null: a root. */
+  readonly parentId: string | null;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+}
+
+/** A line ready for `transcripts.append`; its id is what the next one hangs below. */
+export interface NewEntry extends EntryInput {
+  readonly id: string;
+  readonly parentId: string | null;
+  readonly at: number;
+}
+
+const FORMAT = 3;
+
+function entry(type: string, { ids, parentId, at }: EntryPlace, fields: object): NewEntry {
+  const id = ids.hex(4);
+  return { id, parentId, type, at, line: JSON.stringify({ type, id, parentId, timestamp: new Date(at).toISOString(), ...fields }) };
+}
+
+export interface HeaderFields {
+  readonly sessionId: string;
+  readonly at: number;
+  readonly cwd?: string | undefined;
+  /** Path of the transcript this one was forked from. */
+  readonly parentSession?: string | undefined;
+}
+
+/** The first line of a transcript. */
+export function headerLine({ sessionId, at, cwd, parentSession }: HeaderFields): string {
+  return JSON.stringify({ type: "session", version: FORMAT, id: sessionId, timestamp: new Date(at).toISOString(), cwd, parentSession });
+}
+
+/** What a message may carry besides what a model sees. */
+export interface MessageExtras {
+  /** Set on prompts that another session sent. */
+  readonly provenance?: Provenance | undefined;
+  readonly idempotencyKey?: string | undefined;
+  readonly openclawAbort?: { readonly aborted: true; readonly origin: string; readonly runId: string } | undefined;
+}
+
+export interface Provenance {
+  readonly kind: "inter_session";
+  readonly sourceSessionKey?: string | undefined;
+  readonly sourceChannel?: string | undefined;
+  readonly sourceTool?: string | undefined;
+}
+
+/** Longest text of a tool result that is stored. */
+export const STORED_RESULT_CHARS = 400_000;
+
+/** Something said: by a person, the model or a tool. A tool's result is cut to what is stored at most. */
+export function messageEntry(place: EntryPlace, message: ModelMessage & MessageExtras): NewEntry {
+  return entry("message", place, { message: message.role === "toolResult" ? { ...message, content: cutContent(message.content) } : message });
+}
+
+type ResultContent = Extract<ModelMessage, { role: "toolResult" }>["content"];
+
+function cutContent(content: ResultContent): ResultContent {
+  const total = content.reduce((sum, part) => sum + (part.type === "text" ? part.text.length : 0), 0);
+  if (total <= STORED_RESULT_CHARS) return content;
+  let left = STORED_RESULT_CHARS;
+  const kept = content.map((part) => {
+    if (part.type !== "text") return part;
+    const text = part.text.slice(0, left).toWellFormed();
+    left -= text.length;
+    return { ...part, text };
+  });
+  return [...kept.filter((part) => part.type !== "text" || part.text !== ""), { type: "text", text: `[cut when stored: ${total} characters in all]` }];
+}
+
+export function modelChangeEntry(place: EntryPlace, provider: string, modelId: string): NewEntry {
+  return entry("model_change", place, { provider, modelId });
+}
+
+export function thinkingLevelEntry(place: EntryPlace, thinkingLevel: ThinkingLevel): NewEntry {
+  return entry("thinking_level_change", place, { thinkingLevel });
+}
+
+export interface CompactionFields {
+  readonly summary: string;
+  /** The first entry that the model still sees word for word. */
+  readonly firstKeptEntryId: string;
+  readonly tokensBefore: number;
+  /** By default `{readFiles, modifiedFiles}`. */
+  readonly details?: unknown;
+  /** A hook made the summary. */
+  readonly fromHook?: boolean | undefined;
+}
+
+export function compactionEntry(place: EntryPlace, { summary, firstKeptEntryId, tokensBefore, details, fromHook }: CompactionFields): NewEntry {
+  return entry("compaction", place, { summary, firstKeptEntryId, tokensBefore, details, fromHook });
+}
+
+export function branchSummaryEntry(
+  place: EntryPlace,
+  { fromId, summary, details, fromHook }: { readonly fromId: string; readonly summary: string; readonly details?: unknown; readonly fromHook?: boolean },
+): NewEntry {
+  return entry("branch_summary", place, { fromId, summary, details, fromHook });
+}
+
+/** A fact for programs; a model never sees it. */
+export function customEntry(place: EntryPlace, customType: string, data?: unknown): NewEntry {
+  return entry("custom", place, { customType, data });
+}
+
+/** Text for the model that nobody said; it reads it as the user's. */
+export function customMessageEntry(
+  place: EntryPlace,
+  fields: {
+    readonly customType: string;
+    readonly content: Extract<ModelMessage, { role: "user" }>["content"];
+    readonly display: boolean;
+    readonly details?: unknown;
+  },
+): NewEntry {
+  const { customType, content, display, details } = fields;
+  return entry("custom_message", place, { customType, content, display, details });
+}
+
+export function labelEntry(place: EntryPlace, targetId: string, label: string | undefined): NewEntry {
+  return entry("label", place, { targetId, label });
+}
+
+export function sessionInfoEntry(place: EntryPlace, name: string | undefined): NewEntry {
+  return entry("session_info", place, { name });
+}

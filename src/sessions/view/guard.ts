@@ -1,0 +1,84 @@
+import type { ModelMessage, ToolResultMessage } from "../../protocol/index.ts";
+import type { Piece } from "./piece.ts";
+import { withText } from "./pruning.ts";
+import { cut } from "./value.ts";
+
+/** Share of the window, at two characters a token, that one result may take. */
+const RESULT_SHARE = 0.5;
+const RESULT_CHARS_PER_TOKEN = 2;
+/** Share of the window, at four characters a token, that all messages may take. */
+const TOTAL_SHARE = 0.75;
+const CHARS_PER_TOKEN = 4;
+/** What tool results count more than text, since code and data make more tokens. */
+const RESULT_WEIGHT = 2;
+const IMAGE_CHARS = 8_000;
+
+export const REMOVED = "[tool result removed: the conversation would not fit the model's window]";
+
+export interface Guarded {
+  readonly pieces: readonly Piece[];
+  readonly guarded: number;
+  /** False when there is nothing left to remove and it is still too much: only compaction helps. */
+  readonly fits: boolean;
+}
+
+/** What a message weighs, in characters of text. */
+function weight({ message, chars, images }: Piece): number {
+  // `chars` holds an image's price in tokens; here it has its own.
+  const text = images === 0 ? chars : textChars(message);
+  return (message.role === "toolResult" ? text * RESULT_WEIGHT : text) + images * IMAGE_CHARS;
+}
+
+function textChars({ content }: ModelMessage): number {
+  return typeof content === "string" ? content.length : content.reduce((sum, part) => sum + (part.type === "text" ? part.text.length : 0), 0);
+}
+
+/** Cuts what one result may not exceed, then removes the oldest results until all of it fits. */
+export function guard(pieces: readonly Piece[], windowTokens: number): Guarded {
+  const most = Math.floor(windowTokens * RESULT_CHARS_PER_TOKEN * RESULT_SHARE);
+  const budget = windowTokens * CHARS_PER_TOKEN * TOTAL_SHARE;
+  let out: Piece[] | undefined;
+  let guarded = 0;
+  let total = 0;
+  const replace = (at: number, piece: Piece): void => {
+    out ??= [...pieces];
+    out[at] = piece;
+    guarded += 1;
+  };
+  for (let at = 0; at < pieces.length; at += 1) {
+    const piece = pieces[at]!;
+    const shorter = piece.message.role === "toolResult" && piece.chars > most ? cutResult(piece, most) : undefined;
+    if (shorter) replace(at, shorter);
+    total += weight(shorter ?? piece);
+  }
+  for (let at = 0; at < pieces.length && total > budget; at += 1) {
+    const piece = (out ?? pieces)[at]!;
+    if (piece.message.role !== "toolResult") continue;
+    const gone = withText(piece, REMOVED);
+    const gain = weight(piece) - weight(gone);
+    if (gain <= 0) continue;
+    replace(at, gone);
+    total -= gain;
+  }
+  return { pieces: out ?? pieces, guarded, fits: total <= budget };
+}
+
+/** The beginning of a result's text, with a note; images stay. Undefined when its text is short enough. */
+function cutResult(piece: Piece, most: number): Piece | undefined {
+  const message = piece.message as ToolResultMessage;
+  const total = textChars(message);
+  if (total <= most) return undefined;
+  const note = `[cut: ${total} characters are more than half of the model's window]`;
+  const kept: ToolResultMessage["content"][number][] = [];
+  let left = most - note.length;
+  for (const part of message.content) {
+    if (part.type === "image") kept.push(part);
+    else if (left > 0) {
+      const text = cut(part.text, left);
+      left -= text.length;
+      if (text.trim() !== "") kept.push({ ...part, text });
+    }
+  }
+  const content = [...kept, { type: "text" as const, text: note }];
+  return { ...piece, message: { ...message, content }, chars: piece.chars - total + textChars({ ...message, content }) };
+}

@@ -1,0 +1,117 @@
+import type { ModelMessage } from "../../protocol/index.ts";
+import { contextSize, messageChars, tokensOfChars, type ContextSize } from "../tokens.ts";
+import { readPath } from "../transcript/path.ts";
+import { contextOf, lastTurns } from "./context.ts";
+import { guard } from "./guard.ts";
+import { OLDER_IMAGE } from "./images.ts";
+import { pathItem, type PathItem } from "./item.ts";
+import { pair } from "./pairing.ts";
+import { imagesIn, type Dropped, type Piece } from "./piece.ts";
+import { isPrunable, prune, prunedUpTo } from "./pruning.ts";
+import type { ViewSettings } from "./settings.ts";
+
+/** What the view has to know of a model. */
+export interface ViewModel {
+  readonly provider: string;
+  readonly id: string;
+  /** Tokens; 0 when unknown. */
+  readonly contextWindow: number;
+}
+
+interface ViewOptions {
+  readonly model: ViewModel;
+  readonly settings?: ViewSettings | undefined;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
+/** Either lines of a transcript and the entry to look from (default: the last), or a path that was read before. */
+export type ViewInput = ViewOptions &
+  ({ readonly entries: readonly unknown[]; readonly leafId?: string | null | undefined } | { readonly path: readonly PathItem[] });
+
+/** What a model sees of a session. */
+export interface View {
+  readonly messages: readonly ModelMessage[];
+  /** A guess at the tokens of `messages`. */
+  readonly estimate: number;
+  /** The same with the provider's last count where there is one. */
+  readonly size: ContextSize;
+  /** Tokens the view was made for. */
+  readonly window: number;
+  /** False when it is too much for the window, though every tool result that could go is gone. */
+  readonly fits: boolean;
+  readonly dropped: Dropped;
+}
+
+const DEFAULT_WINDOW = 200_000;
+/** Below this nothing sensible fits; callers refuse such models long before. */
+const LEAST_WINDOW = 1_000;
+/** From more on, providers put tighter bounds on each. */
+const MAX_IMAGES = 20;
+
+export function windowTokens(model: Pick<ViewModel, "contextWindow">, settings: ViewSettings = {}): number {
+  const own = model.contextWindow > 0 ? model.contextWindow : DEFAULT_WINDOW;
+  const cap = settings.contextTokens;
+  return Math.max(LEAST_WINDOW, cap !== undefined && cap > 0 ? Math.min(cap, own) : own);
+}
+
+/**
+ * The one way from a transcript to what a model is sent. Pure and total: the same input gives the same messages, and whatever the transcript
+ * holds, they are valid for every provider: each call is directly followed by its result, nothing is empty, and tool results never make it
+ * larger than the window.
+ */
+export function view(input: ViewInput): View {
+  const { model, settings = {}, now } = input;
+  const path = "path" in input ? input.path : readPath(input.entries, input.leafId).map(pathItem);
+  const window = windowTokens(model, settings);
+  const context = contextOf(path);
+  const recent = lastTurns(context.pieces, settings.historyLimit, context.compactedAt);
+  const newest = withNewestImages(recent, settings.maxImages ?? MAX_IMAGES);
+  const paired = pair(newest.pieces);
+  const { pruning } = settings;
+  const pruned =
+    pruning && pruning.ttlMs > 0 && isPrunable(model.provider, model.id)
+      ? prune(paired.pieces, prunedUpTo(path, pruning.ttlMs, now), pruning, window)
+      : { pieces: paired.pieces, trimmed: 0, cleared: 0 };
+  const { pieces, guarded, fits } = guard(pruned.pieces, window);
+  const messages = pieces.map(({ message }) => message);
+  let estimate = 0;
+  for (const { chars } of pieces) estimate += tokensOfChars(chars);
+  const since = context.compactedAt < 0 ? 0 : pieces.findLastIndex(({ at }) => at <= context.compactedAt) + 1;
+  return {
+    messages,
+    estimate,
+    size: contextSize(messages, since),
+    window,
+    fits,
+    dropped: {
+      history: context.pieces.length - recent.length,
+      unreadable: context.unreadable,
+      results: paired.results,
+      unanswered: paired.unanswered,
+      images: newest.left,
+      trimmed: pruned.trimmed,
+      cleared: pruned.cleared,
+      guarded,
+    },
+  };
+}
+
+/** Leaves notes in place of all images but the newest. */
+function withNewestImages(pieces: readonly Piece[], max: number): { readonly pieces: readonly Piece[]; readonly left: number } {
+  let left = -max;
+  for (const { images } of pieces) left += images;
+  if (left <= 0) return { pieces, left: 0 };
+  let toGo = left;
+  const out = pieces.map((piece) => {
+    if (toGo === 0 || piece.images === 0 || piece.message.role === "assistant" || typeof piece.message.content === "string") return piece;
+    const content = piece.message.content.map((part) => {
+      if (part.type !== "image" || toGo === 0) return part;
+      toGo -= 1;
+      return OLDER_IMAGE;
+    });
+    const message: ModelMessage = { ...piece.message, content };
+    return { ...piece, message, chars: messageChars(message), images: imagesIn(message) };
+  });
+  return { pieces: out, left };
+}

@@ -29,7 +29,11 @@ export type ErrorCode =
   | "STORE_FAILED"
   /** The store's file was written by a newer version than this one can read. */
   | "STORE_TOO_NEW"
+  /** A call to a model failed; the details say how. */
+  | "MODEL_FAILED"
   | "LOCKED"
+  /** A plugin's code could not be loaded, or threw. */
+  | "PLUGIN_FAILED"
   | "TIMEOUT"
   | "CANCELLED"
   | "INTERNAL";

@@ -23,7 +23,7 @@ const examples = [...new Set((await examplesOf(COMMANDS)).map(({ line }) => line
 /** These run until they are told to stop. */
 const ENDLESS = /^openclaw gateway(?: run)?(?: --[a-z].*)?$|--follow/;
 /** These ask a gateway that runs. */
-const ASKING = /^openclaw (?:health|call|devices|gateway (?:call|health|probe|stop))\b/;
+const ASKING = /^openclaw (?:health|call|devices|plugins (?:stats|reload)|gateway (?:call|health|probe|restart|stop|usage-cost))\b/;
 const TOKEN = "a-token-of-this-test-0123456789";
 
 async function freePort(): Promise<string> {
@@ -49,6 +49,11 @@ beforeAll(async () => {
 /** A state folder as a used installation has it: an earlier example may have replaced it, or taken away what this one reads. */
 async function prepare(): Promise<void> {
   place.configure(`{\n  // ours\n  gateway: { mode: "local", port: 19123, auth: { token: "${TOKEN}" } },\n  agents: { defaults: { maxConcurrent: 4 } },\n}\n`);
+  const plugin = join(place.stateDir, "extensions", "hello");
+  mkdirSync(plugin, { recursive: true });
+  writeFileSync(join(plugin, "openclaw.plugin.json"), `{ "id": "hello", "configSchema": {} }`);
+  writeFileSync(join(plugin, "index.js"), "export function register() {}");
+  writeFileSync(join(place.home, "key.txt"), "a-key-of-this-test-0123456789\n");
   if (existsSync(join(place.stateDir, "logs"))) return;
   const gateway = await place.gateway();
   gateway.child.kill("SIGTERM");

@@ -190,7 +190,7 @@ test("a run can be stopped: aborted comes before the answer, and nothing after i
 
 test("an agent run answers twice, and agent.wait tells how it ended", async () => {
   await using client = await enter(gateway.url!, { token: TOKEN, scopes: ["operator.write"] });
-  const params = { message: "twice", sessionKey: "agent:main:twice", idempotencyKey: "twice-1" };
+  const params = { message: "twice @chunks=1", sessionKey: "agent:main:twice", idempotencyKey: "twice-1" };
   const final = await client.ask("agent", params);
   const answers = client.frames.filter(({ type, id }) => type === "res" && id === final.id).map(({ payload }) => payload!["status"]);
   expect(answers).toEqual(["accepted", "ok"]);
@@ -209,20 +209,20 @@ test("the same key after a kill and a restart is the same turn; another message 
   {
     await using client = await enter(run.url!, { device, token: TOKEN, scopes: ["operator.write"] });
     ({ deviceToken } = client.answer.payload!["auth"] as { deviceToken: string });
-    await say(client, "once", "only once", "kept");
+    await say(client, "once", "only once @chunks=1", "kept");
     await client.next(isFinal("once"));
-    expect((await say(client, "once", "only once", "kept")).payload).toEqual({ runId: "once", status: "ok" });
+    expect((await say(client, "once", "only once @chunks=1", "kept")).payload).toEqual({ runId: "once", status: "ok" });
     run.child.kill("SIGKILL");
     await run.exited;
   }
   run = await own.gateway();
   await using _ = run;
   await using client = await enter(run.url!, { device, token: deviceToken, scopes: ["operator.write"] });
-  expect((await say(client, "once", "only once", "kept")).payload).toEqual({ runId: "once", status: "ok" });
+  expect((await say(client, "once", "only once @chunks=1", "kept")).payload).toEqual({ runId: "once", status: "ok" });
   const other = await say(client, "once", "something else", "kept");
   expect([other.error?.code, other.error?.message]).toEqual(["INVALID_REQUEST", expect.stringContaining("once")]);
-  expect((await say(client, "once", "only once", "elsewhere")).error?.code).toBe("INVALID_REQUEST");
-  await say(client, "after", "after", "kept");
+  expect((await say(client, "once", "only once @chunks=1", "elsewhere")).error?.code).toBe("INVALID_REQUEST");
+  await say(client, "after", "after @chunks=1", "kept");
   await client.next(isFinal("after"));
   expect(await answersIn(client, "kept")).toEqual(["only once", "after"]);
   expect(client.frames.filter(of("once"))).toEqual([]);
@@ -278,7 +278,7 @@ test("what was accepted and waited behind a killed turn is answered, in order", 
   {
     await using client = await enter(run.url!, { token: TOKEN, scopes: ["operator.write"] });
     await say(client, "q1", "first @chunks=20 @gap=50", "queue");
-    for (const key of ["q2", "q3", "q4"]) expect((await say(client, key, `message ${key}`, "queue")).ok).toBe(true);
+    for (const key of ["q2", "q3", "q4"]) expect((await say(client, key, `message ${key} @chunks=1`, "queue")).ok).toBe(true);
     run.child.kill("SIGKILL");
     await run.exited;
   }

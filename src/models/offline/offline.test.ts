@@ -240,7 +240,7 @@ describe("streaming", () => {
   test("@chunks and @gap give known pieces at a known pace", async () => {
     const clock = manualClock(NOW);
     const stream = model.stream(request([user("go @chunks=3 @gap=50")]), { clock, headersMs: 1, progressMs: 1 })[Symbol.asyncIterator]();
-    expect((await stream.next()).value).toEqual({ type: "text", index: 0, delta: "ok" });
+    expect((await stream.next()).value).toEqual({ type: "text", index: 0, delta: "go" });
     let isThere = false;
     const second = stream.next().then((step) => ((isThere = true), step));
     await new Promise(setImmediate);
@@ -253,7 +253,7 @@ describe("streaming", () => {
     await new Promise(setImmediate);
     clock.advance(50);
     expect((await third).value).toEqual({ type: "text", index: 0, delta: " w2" });
-    expect((await stream.next()).value).toMatchObject({ type: "end", message: { content: [{ type: "text", text: "ok w1 w2" }] } });
+    expect((await stream.next()).value).toMatchObject({ type: "end", message: { content: [{ type: "text", text: "go w1 w2" }] } });
   });
 
   test("an abort ends it as it ends other models, before it begins and during a pause", async () => {

@@ -5,7 +5,12 @@ import type { Intent } from "../turn.ts";
 const MAX_CHUNKS = 100_000;
 const MAX_GAP_MS = 60_000;
 
-/** `@chunks=400 @gap=5`: an answer of known pieces at a known pace, so that streaming can be measured without a provider. */
+const SETTING = /(?:^|\s)@(?:chunks|gap)=\d{1,9}\b/g;
+
+/**
+ * `hello @chunks=400 @gap=5`: the message itself and numbered words, in known pieces at a known pace, so that streaming can be measured without a
+ * provider.
+ */
 const measure: Intent = {
   name: "measure",
   begin({ raw }) {
@@ -13,8 +18,9 @@ const measure: Intent = {
     if (chunks === undefined) return undefined;
     const gap = /(?:^|\s)@gap=(\d{1,9})\b/.exec(raw.slice(-4000))?.[1];
     const count = Math.min(MAX_CHUNKS, Math.max(1, Number(chunks)));
+    const first = raw.replaceAll(SETTING, "").trim() || "ok";
     return {
-      measured: { pieces: Array.from({ length: count }, (_, index) => (index === 0 ? "ok" : ` w${index}`)), gapMs: Math.min(MAX_GAP_MS, Number(gap ?? 0)) },
+      measured: { pieces: Array.from({ length: count }, (_, index) => (index === 0 ? first : ` w${index}`)), gapMs: Math.min(MAX_GAP_MS, Number(gap ?? 0)) },
     };
   },
 };

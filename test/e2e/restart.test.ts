@@ -143,7 +143,9 @@ describe("by SIGUSR1", () => {
     await using client = await connectTo(gateway);
     const texts = Array.from({ length: 60 }, (_, index) => `message ${index}`);
     const send = (from: number): Promise<unknown>[] =>
-      texts.slice(from, from + 20).map((message) => client.request("chat.send", { sessionKey: "main", message: `${message} @chunks=1`, idempotencyKey: message }));
+      texts
+        .slice(from, from + 20)
+        .map((message) => client.request("chat.send", { sessionKey: "main", message: `${message} @chunks=1`, idempotencyKey: message }));
     const sent = send(0);
     gateway.child.kill("SIGUSR1");
     sent.push(...send(20));

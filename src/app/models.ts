@@ -41,7 +41,7 @@ export function createAppModels(deps: AppModelsDeps): AppModels {
   // Plugins come and go while the gateway runs.
   const hooks: Pick<Hooks, "has" | "run"> = {
     has: (hook) => deps.hooks()?.has(hook) ?? false,
-    run: ((...args: Parameters<Hooks["run"]>) => deps.hooks()?.run(...args)) as Hooks["run"],
+    run: (...args: Parameters<Hooks["run"]>) => deps.hooks()?.run(...args),
   };
   let models: Promise<Models> | undefined;
   let budgets: Promise<Budgets> | undefined;

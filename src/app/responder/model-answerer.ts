@@ -38,7 +38,10 @@ export function createModelAnswerer({ store, clock, config, models, budgets, log
       const { models: opened, selection, messages, thinking } = await prepare(question);
       const allowed = await (await budgets()).check({ agentId, provider: selection.entry.provider });
       if (allowed.state === "warn") log.warn(allowed.text, { sessionKey });
-      if (allowed.state === "stop") return yield { type: "end", end: overBudget(selection.entry, allowed.text, clock.now()) };
+      if (allowed.state === "stop") {
+        yield { type: "end", end: overBudget(selection.entry, allowed.text, clock.now()) } satisfies AnswerEvent;
+        return;
+      }
       const call = opened.call(agentId, {
         runId,
         agentId,

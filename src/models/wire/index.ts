@@ -2,8 +2,7 @@ import { AppError } from "../../base/errors.ts";
 import type { WireFormat } from "./format.ts";
 
 export { encodeBody, encodeRequest } from "./format.ts";
-export type { Address, EncodedRequest, ModelEvent, StreamEvent, WireFormat, WireReader, WireRequest } from "./format.ts";
-export { textOf } from "./history.ts";
+export type { EncodedRequest, ModelEvent, WireFormat, WireRequest } from "./format.ts";
 
 /** Each format comes with its own chunk, when a model that speaks it is first called. */
 const FORMATS: Readonly<Record<string, () => Promise<WireFormat>>> = {

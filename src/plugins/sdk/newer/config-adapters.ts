@@ -95,9 +95,6 @@ export function createTopLevelChannelConfigAdapter<A>(
   };
 }
 
-/** Older plugins spread this one. */
-export const createHybridChannelConfigAdapter = createScopedChannelConfigAdapter;
-
 interface DmSecurityOptions<A> {
   readonly channelKey: string;
   resolvePolicy(account: A): string | null | undefined;

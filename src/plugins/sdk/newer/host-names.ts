@@ -54,5 +54,4 @@ export function buildHostnameAllowlistPolicyFromSuffixAllowlist(allowlist?: read
 /** A service that the operator named may be reached wherever it stands. */
 export const ssrfPolicyFromHttpBaseUrlAllowedHostname = (baseUrl?: string): SsrFPolicy | undefined =>
   baseUrl && URL.canParse(baseUrl) ? { allowedHostnames: [new URL(baseUrl).hostname] } : undefined;
-export const ssrfPolicyFromHttpBaseUrlAllowedOrigin = ssrfPolicyFromHttpBaseUrlAllowedHostname;
 export const ssrfPolicyFromAllowPrivateNetwork = (allowed?: boolean): SsrFPolicy | undefined => (allowed ? { allowPrivateNetwork: true } : undefined);

@@ -9,7 +9,6 @@ export function resolvePayloadMediaUrls(payload: Payload): string[] {
   return [...new Set(urls.map((url) => url.trim()).filter(Boolean))];
 }
 
-export const resolveOutboundMediaUrls = resolvePayloadMediaUrls;
 export const countOutboundMedia = (payload: Payload): number => resolvePayloadMediaUrls(payload).length;
 export const hasOutboundMedia = (payload: Payload): boolean => countOutboundMedia(payload) > 0;
 export const hasOutboundText = (payload: Payload, options: { readonly trim?: boolean | undefined } = {}): boolean =>

@@ -1,6 +1,6 @@
 export {
   adaptScopedAccountAccessor,
-  createHybridChannelConfigAdapter,
+  createScopedChannelConfigAdapter as createHybridChannelConfigAdapter,
   createScopedChannelConfigAdapter,
   createScopedDmSecurityResolver,
   createTopLevelChannelConfigAdapter,

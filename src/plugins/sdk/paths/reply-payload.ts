@@ -6,7 +6,7 @@ export {
   hasOutboundReplyContent,
   hasOutboundText,
   isNumericTargetId,
-  resolveOutboundMediaUrls,
+  resolvePayloadMediaUrls as resolveOutboundMediaUrls,
   resolvePayloadMediaUrls,
   resolveSendableOutboundReplyParts,
   resolveTextChunksWithFallback,

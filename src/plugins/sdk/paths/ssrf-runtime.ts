@@ -7,5 +7,5 @@ export {
   resolvePinnedHostnameWithPolicy,
   ssrfPolicyFromAllowPrivateNetwork,
   ssrfPolicyFromHttpBaseUrlAllowedHostname,
-  ssrfPolicyFromHttpBaseUrlAllowedOrigin,
+  ssrfPolicyFromHttpBaseUrlAllowedHostname as ssrfPolicyFromHttpBaseUrlAllowedOrigin,
 } from "../newer/host-names.ts";

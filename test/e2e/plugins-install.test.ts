@@ -39,7 +39,7 @@ describe("openclaw plugins create", () => {
   test("a folder that has something in it stays as it is; one with a plugin only gets its link again", () => {
     const place = house();
     place.configure("{}");
-    expect(place.cli("plugins", "create", ".")).toMatchObject({ code: 1, stderr: expect.stringContaining("cannot be the id") });
+    expect(place.cli("plugins", "create", "./Not an id")).toMatchObject({ code: 1, stderr: expect.stringContaining("cannot be the id") });
     expect(place.cli("plugins", "create", ".", "--id", "mine")).toMatchObject({ code: 1, stderr: expect.stringContaining("is not empty") });
     place.cli("plugins", "create", "./mine");
     const before = readFileSync(join(place.home, "mine/index.ts"), "utf8");

@@ -8,7 +8,7 @@ import { seededRandom } from "../../src/base/random.ts";
 import type { OpenClawConfig } from "../../src/config/index.ts";
 import { canBeRebound, hostNameOf } from "../../src/gateway/auth/peer/host.ts";
 import { peerOf } from "../../src/gateway/auth/peer/peer.ts";
-import { equalSecrets } from "../../src/gateway/auth/secrets.ts";
+import { equalSecrets } from "../../src/base/equal-secrets.ts";
 import type { HealthReport } from "../../src/gateway/health.ts";
 import { createHttpSurface, type HttpAuth, type HttpSurface, type HttpSurfaceDeps } from "../../src/gateway/http/index.ts";
 import { createMemoryResponder, type MemoryResponder } from "./memory-responder.ts";

@@ -16,7 +16,7 @@ import { headerOf, parseTrustedProxies, peerOf, type Peer, type PeerRequest } fr
 import { createListeners } from "./listeners.ts";
 import { createFailureBudget } from "./rate-limit.ts";
 import { isRevoked, type Revocation } from "./revocation.ts";
-import { equalSecrets } from "./secrets.ts";
+import { equalSecrets } from "../../base/equal-secrets.ts";
 import type { AuthSettings } from "./settings.ts";
 import { createWhois, type Whois } from "./tailscale.ts";
 import { createTurns } from "../turns.ts";

@@ -3,7 +3,7 @@ import type { Credentials, SecretVerdict } from "./auth.ts";
 import type { TokenVerdict } from "./devices/pairing.ts";
 import { headerOf, type Peer, type PeerRequest } from "./peer/peer.ts";
 import type { FailureBudget } from "./rate-limit.ts";
-import { equalSecrets } from "./secrets.ts";
+import { equalSecrets } from "../../base/equal-secrets.ts";
 import type { AuthSettings } from "./settings.ts";
 import type { Whois } from "./tailscale.ts";
 

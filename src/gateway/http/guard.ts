@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { Auth } from "../auth/index.ts";
-import { equalSecrets } from "../auth/secrets.ts";
+import { equalSecrets } from "../../base/equal-secrets.ts";
 import { bearerOf } from "./bearer.ts";
 import type { ApiError } from "./reply.ts";
 import type { RouteAuth } from "./route.ts";

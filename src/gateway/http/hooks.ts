@@ -4,7 +4,7 @@ import { AppError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log/logger.ts";
 import type { Config, OpenClawConfig, SecretInput } from "../../config/index.ts";
 import { createFailureBudget } from "../auth/rate-limit.ts";
-import { equalSecrets } from "../auth/secrets.ts";
+import { equalSecrets } from "../../base/equal-secrets.ts";
 import { bearerOf } from "./bearer.ts";
 import { parseJsonObject } from "./body.ts";
 import type { GuardVerdict, HttpAuth } from "./guard.ts";

@@ -73,18 +73,18 @@ export function createModuleLoader({ sdkDir, hostPackages, clock, budgetMs = 10_
 
   /** Tries again where Node answered with an earlier loader's modules, and, in the exact way, where modules did not fit together. */
   async function importEntry(entry: PluginEntry, source: string, graph: Graph): Promise<{ namespace: Record<string, unknown>; graph: Graph }> {
-    const { root, token, exact } = graph;
+    const { root, token: mark, exact } = graph;
     const again = async (next: string, exactly: boolean): ReturnType<typeof importEntry> => {
       forget(root);
       return await importEntry(entry, source, graphs.open(root, next, exactly, entry.id));
     };
     try {
       const namespace = await inTime(importModule(graphs.urlOf(source, graph)), clock, budgetMs);
-      return graph.files.has(source) || token.startsWith(instance) ? { namespace, graph } : await again(instance, false);
+      return graph.files.has(source) || mark.startsWith(instance) ? { namespace, graph } : await again(instance, false);
     } catch (error) {
       if (error instanceof AppError) throw error;
-      if (!graph.files.has(source) && !token.startsWith(instance)) return await again(instance, false);
-      if (isLinkFailure(error) && !exact) return await again(`${token}~`, true);
+      if (!graph.files.has(source) && !mark.startsWith(instance)) return await again(instance, false);
+      if (isLinkFailure(error) && !exact) return await again(`${mark}~`, true);
       throw await explain(error, { entry, graph, graphs, namesOf });
     }
   }

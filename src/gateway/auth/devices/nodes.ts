@@ -6,7 +6,7 @@ import type { EventPayload, MethodParams, MethodResult } from "../../../protocol
 import type { DeviceRow, DeviceTokenRow, PairingRow, Store } from "../../../store/index.ts";
 import { isDeviceId, NODE_PREFIX } from "./records.ts";
 import { PAIRING_TTL_MS } from "./pairing.ts";
-import { equalSecrets } from "../secrets.ts";
+import { equalSecrets } from "../../../base/equal-secrets.ts";
 import { createListeners } from "../listeners.ts";
 import { createTurns } from "../../turns.ts";
 

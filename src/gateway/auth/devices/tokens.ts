@@ -6,7 +6,7 @@ import { isDeviceId, parseRecord } from "./records.ts";
 import { coversAll, firstUncovered, union } from "./grants.ts";
 import type { Decider, Pairing } from "./pairing.ts";
 import type { Revocation } from "../revocation.ts";
-import { equalSecrets } from "../secrets.ts";
+import { equalSecrets } from "../../../base/equal-secrets.ts";
 import type { Turns } from "../../turns.ts";
 
 export interface RotateInput {

@@ -2,8 +2,8 @@ const PREFIX = "sk-ant-oat01-";
 const SHORTEST = 80;
 
 /** What is wrong with a setup-token, without repeating it; undefined when it has the right form. */
-export function setupTokenProblem(token: string): string | undefined {
-  if (!token.startsWith(PREFIX)) return `expected a token that begins with ${PREFIX}; make one with: claude setup-token`;
-  if (token.length < SHORTEST) return `expected a token of at least ${SHORTEST} characters, got ${token.length}: it was cut off; copy it whole`;
+export function setupTokenProblem(pasted: string): string | undefined {
+  if (!pasted.startsWith(PREFIX)) return `expected a token that begins with ${PREFIX}; make one with: claude setup-token`;
+  if (pasted.length < SHORTEST) return `expected a token of at least ${SHORTEST} characters, got ${pasted.length}: it was cut off; copy it whole`;
   return undefined;
 }

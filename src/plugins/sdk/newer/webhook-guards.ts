@@ -1,7 +1,7 @@
 /** What a webhook lets through: rates, methods, types, bodies, and the one listener that a request is for. */
-import { timingSafeEqual, createHash } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { BlockList, isIP } from "node:net";
+import { equalSecrets } from "../../../base/equal-secrets.ts";
 import type { OpenClawPluginHttpRouteHandler } from "../../../protocol/index.ts";
 import { isRequestBodyLimitError, readRequestBodyWithLimit, requestBodyErrorToText } from "../request-body.ts";
 import { registerPluginHttpRoute, registerWebhookTarget, resolveWebhookTargets, type RegisteredWebhookTarget } from "../webhooks.ts";
@@ -214,9 +214,7 @@ export function runDetachedWebhookWork(work: () => unknown, options: { readonly 
 
 /** Compares without telling by the time it takes where they differ. Nothing equals nothing. */
 export function safeEqualSecret(a?: string | null, b?: string | null): boolean {
-  if (typeof a !== "string" || typeof b !== "string" || a === "" || b === "") return false;
-  const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
-  return timingSafeEqual(digest(a), digest(b));
+  return typeof a === "string" && typeof b === "string" && equalSecrets(a, b);
 }
 
 const plainAddress = (address: string | undefined): string | undefined => {

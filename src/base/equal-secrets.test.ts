@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { equalSecrets } from "./secrets.ts";
+import { equalSecrets } from "./equal-secrets.ts";
 
 test("a secret equals itself and nothing else, whatever its length", () => {
   fc.assert(

@@ -1,0 +1,48 @@
+import type { PromptFacts, SandboxFacts } from "../facts.ts";
+import { lines, oneLine } from "../line.ts";
+import { hasTool } from "./tools.ts";
+
+export function workspaceSection(facts: PromptFacts): string {
+  const inside = facts.sandbox?.sandboxed ? facts.sandbox.workdir : undefined;
+  const folder = oneLine(facts.workspaceDir);
+  return lines(
+    "## Workspace",
+    `Working folder: ${inside === undefined ? folder : oneLine(inside)}`,
+    inside === undefined
+      ? "Files belong here unless you are told another place."
+      : `Commands run in that folder; \`read\`, \`write\`, \`edit\` and \`apply_patch\` count from ${folder} on the host. Relative paths mean the same in both.`,
+    ...(facts.workspaceNotes ?? []).map((note) => oneLine(note)),
+  );
+}
+
+export function sandboxSection(facts: PromptFacts): string | undefined {
+  const { sandbox } = facts;
+  if (!sandbox?.sandboxed) return undefined;
+  return lines(
+    "## Sandbox",
+    "Your tools work inside a sandbox, and some are left out by its policy. Sub-agents are inside as well: for anything outside, ask instead of spawning.",
+    sandbox.workdir !== undefined && `Folder inside: ${oneLine(sandbox.workdir)}`,
+    sandbox.hostFolder !== undefined && `Folder on the host: ${oneLine(sandbox.hostFolder)}`,
+    sandbox.workspaceAccess !== undefined &&
+      `Access to the agent's workspace: ${sandbox.workspaceAccess}${sandbox.workspaceMount === undefined ? "" : ` (at ${oneLine(sandbox.workspaceMount)})`}`,
+    ...browserLines(sandbox),
+    sandbox.elevated !== undefined &&
+      `Commands on the host are possible here. The user switches with /elevated on|off|ask|full, and so may you; now: ${sandbox.elevated} (ask: each needs approval, full: none does).`,
+  );
+}
+
+function browserLines({ browser }: SandboxFacts): readonly (string | false)[] {
+  if (!browser) return [];
+  return [
+    browser.inside && "Browser: inside the sandbox.",
+    browser.observerUrl !== undefined && `To watch it (noVNC): ${oneLine(browser.observerUrl)}`,
+    browser.hostAllowed !== undefined && `The host's browser: ${browser.hostAllowed ? "allowed" : "not allowed"}.`,
+  ];
+}
+
+/** Only the zone: a clock would make every prompt a new one. */
+export function timeSection(facts: PromptFacts): string | undefined {
+  const zone = facts.timezone?.trim();
+  if (!zone) return undefined;
+  return lines("## Current Date & Time", `Time zone: ${oneLine(zone)}`, hasTool(facts, "session_status") && "What day and time it is, `session_status` tells.");
+}

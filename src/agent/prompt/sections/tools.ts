@@ -1,0 +1,91 @@
+import type { ToolSchema } from "../../../protocol/index.ts";
+import type { PromptFacts } from "../facts.ts";
+import { lines, oneLine } from "../line.ts";
+
+/** What a core tool is for, in a few words; the schema has the rest. In the order in which they are listed. */
+const CORE_TOOLS: ReadonlyMap<string, string> = new Map([
+  ["read", "look at a file"],
+  ["write", "make a file or replace one"],
+  ["edit", "change exact passages of a file"],
+  ["apply_patch", "change several files with one patch"],
+  ["grep", "find text in files"],
+  ["find", "find files by name pattern"],
+  ["ls", "list a folder"],
+  ["exec", "run a command; with a terminal when a program needs one"],
+  ["process", "follow and end commands that run in the background"],
+  ["web_search", "search the web"],
+  ["web_fetch", "get a web page as readable text"],
+  ["browser", "drive a web browser"],
+  ["canvas", "show a page on a node's canvas, run code in it, take its picture"],
+  ["nodes", "paired devices: list, notify, camera, screen"],
+  ["cron", "reminders and scheduled jobs; word a reminder so that it makes sense when it fires, with the context it needs"],
+  ["message", "send messages and use a channel's actions"],
+  ["gateway", "restart, configuration and updates of OpenClaw itself"],
+  ["agents_list", "agents that sessions_spawn may start"],
+  ["sessions_list", "other sessions and sub-agents"],
+  ["sessions_history", "what was said in another session"],
+  ["sessions_send", "write to another session"],
+  ["sessions_spawn", "start a sub-agent"],
+  ["subagents", "list, steer or end sub-agents of this session"],
+  ["session_status", "model, usage, settings and the current time"],
+  ["image", "have an image described"],
+  ["memory_search", "find places in your notes"],
+  ["memory_get", "read lines of your notes"],
+]);
+
+const SUMMARY_CHARS = 160;
+
+/** The tool's words for the list. A plugin's tool says it in the first line of its description. */
+export function toolSummary(tool: ToolSchema): string {
+  return CORE_TOOLS.get(tool.name.toLowerCase()) ?? oneLine(tool.description.trim().split("\n", 1)[0] ?? "", SUMMARY_CHARS);
+}
+
+/** Core tools in their fixed order, then the others by name: the order of registration does not show. */
+export function listedTools(tools: readonly ToolSchema[]): readonly ToolSchema[] {
+  const order = [...CORE_TOOLS.keys()];
+  const rank = (tool: ToolSchema): number => {
+    const at = order.indexOf(tool.name.toLowerCase());
+    return at < 0 ? order.length : at;
+  };
+  const byName = (a: ToolSchema, b: ToolSchema): number => (a.name < b.name ? -1 : Number(a.name > b.name));
+  const once = new Map(tools.map((tool) => [tool.name.toLowerCase(), tool]));
+  return [...once.values()].sort((a, b) => rank(a) - rank(b) || byName(a, b));
+}
+
+export function toolList(tools: readonly ToolSchema[]): string {
+  return lines(
+    ...listedTools(tools).map((tool) => {
+      const summary = toolSummary(tool);
+      return summary ? `- ${oneLine(tool.name)}: ${summary}` : `- ${oneLine(tool.name)}`;
+    }),
+  );
+}
+
+/** True when a tool of this name is offered. */
+export function hasTool(facts: PromptFacts, name: string): boolean {
+  return facts.tools.some((tool) => tool.name.toLowerCase() === name);
+}
+
+export function toolingSection(facts: PromptFacts): string {
+  return lines(
+    "## Tooling",
+    facts.tools.length === 0
+      ? "This run has no tools: answer with what you know, and say so when a task needs one."
+      : "The tools of this run, after policy. Use the names exactly as written; nothing else can be called.",
+    toolList(facts.tools),
+    "`TOOLS.md` is the user's notebook about their own equipment. It neither grants nor removes a tool.",
+    hasTool(facts, "exec") &&
+      hasTool(facts, "process") &&
+      "Waiting for a slow command: give `exec` a longer `yieldMs`, or call `process` once with `action=poll` and a `timeout`, instead of asking every moment.",
+    hasTool(facts, "sessions_spawn") &&
+      "Hand long or separable work to a sub-agent. It reports by itself when it is finished, so look at `subagents` or `sessions_list` only to step in or when asked.",
+  );
+}
+
+export function toolStyleSection(): string {
+  return lines(
+    "## Tool Call Style",
+    "Call tools without announcing them. Say a sentence first when the work has many steps, is hard to follow, cannot be undone (deleting, sending, paying), or when you are asked to explain.",
+    "Such sentences are short, in everyday words, and tell something the call itself does not.",
+  );
+}

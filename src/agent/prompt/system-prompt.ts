@@ -1,0 +1,61 @@
+import type { PromptFacts } from "./facts.ts";
+import { promptReport, type PromptReport } from "./report.ts";
+import { cliSection, IDENTITY_LINE, modelAliasesSection, ownersSection, safetySection, selfUpdateSection } from "./sections/conduct.ts";
+import { docsSection, memorySection, skillsSection } from "./sections/knowledge.ts";
+import { sandboxSection, timeSection, workspaceSection } from "./sections/place.ts";
+import { filesNoticeSection, projectContextSection } from "./sections/project-context.ts";
+import { heartbeatsSection, messagingSection, replyTagsSection, silentRepliesSection } from "./sections/replies.ts";
+import { toolingSection, toolStyleSection } from "./sections/tools.ts";
+import { channelSection, instructionsSection, reactionsSection, reasoningFormatSection, runtimeSection, voiceSection } from "./sections/turn.ts";
+
+type Section = (facts: PromptFacts) => string | undefined;
+
+/** A section that sub-agents do without. */
+const fullOnly =
+  (section: Section): Section =>
+  (facts) =>
+    facts.mode === "full" ? section(facts) : undefined;
+
+/** All sections in their order: first what a session keeps, then its files, then what a turn may change; the runtime line is last. */
+const SECTIONS: readonly Section[] = [
+  () => IDENTITY_LINE,
+  toolingSection,
+  toolStyleSection,
+  safetySection,
+  cliSection,
+  fullOnly(skillsSection),
+  fullOnly(memorySection),
+  fullOnly(selfUpdateSection),
+  fullOnly(modelAliasesSection),
+  workspaceSection,
+  fullOnly(docsSection),
+  sandboxSection,
+  fullOnly(ownersSection),
+  timeSection,
+  filesNoticeSection,
+  fullOnly(replyTagsSection),
+  fullOnly(messagingSection),
+  fullOnly(silentRepliesSection),
+  fullOnly(heartbeatsSection),
+  projectContextSection,
+  fullOnly(channelSection),
+  fullOnly(voiceSection),
+  instructionsSection,
+  reactionsSection,
+  reasoningFormatSection,
+  runtimeSection,
+];
+
+export interface SystemPrompt {
+  readonly text: string;
+  readonly report: PromptReport;
+}
+
+/** The system prompt of a turn, and what in it takes how much room. The same facts give the same bytes. */
+export function buildSystemPrompt(facts: PromptFacts): SystemPrompt {
+  if (facts.mode === "none") return { text: IDENTITY_LINE, report: promptReport(facts, { chars: IDENTITY_LINE.length, projectContextChars: 0 }) };
+  const text = SECTIONS.map((section) => section(facts))
+    .filter((part): part is string => Boolean(part))
+    .join("\n\n");
+  return { text, report: promptReport(facts, { chars: text.length, projectContextChars: projectContextSection(facts)?.length ?? 0 }) };
+}

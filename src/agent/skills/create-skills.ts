@@ -1,0 +1,123 @@
+import type { Clock } from "../../base/clock.ts";
+import type { Env, OpenClawConfig } from "../../config/index.ts";
+import { judge, neededPrograms, type RemoteHosts, type SkillGates, type Verdict } from "./eligibility.ts";
+import { skillEnvironment } from "./environment.ts";
+import { skillLimits } from "./limits.ts";
+import { loadSkills, type LoadedSkills, type SkillProblem } from "./load-skills.ts";
+import { findPrograms } from "./programs.ts";
+import { skillRoots, type SkillPlaces } from "./roots.ts";
+import type { Skill } from "./skill.ts";
+import { buildSnapshot, heldSnapshot, type SkillsSnapshot } from "./snapshot.ts";
+import type { SkillWatch, WatchFolder } from "./watch-skills.ts";
+
+export interface SkillsDeps {
+  /** The configuration as it is now. */
+  readonly config: () => OpenClawConfig;
+  /** Where the skills of a workspace are, plugins' folders included. Asked each time. */
+  readonly places: (workspace: string) => Omit<SkillPlaces, "workspace" | "extra">;
+  readonly env: Env;
+  readonly platform: NodeJS.Platform;
+  readonly clock: Clock;
+  /** Paired computers. Asked each time. */
+  readonly remote?: () => RemoteHosts | undefined;
+  readonly watchFolder?: WatchFolder;
+}
+
+export interface SnapshotRequest {
+  readonly workspace: string;
+  /** `skillsSnapshot` of the session's entry. */
+  readonly stored?: unknown;
+  /** The agent's or the channel's list. */
+  readonly filter?: readonly string[] | undefined;
+}
+
+export interface SkillStatus extends Skill, Verdict {}
+
+export interface Skills extends Disposable {
+  /** The session's snapshot: the stored one while it holds, else a new one. The first call for a workspace starts watching it. */
+  snapshot(request: SnapshotRequest): Promise<SkillsSnapshot>;
+  /** Every skill that was found and whether it can be offered. */
+  status(workspace: string): Promise<{ readonly skills: readonly SkillStatus[]; readonly problems: readonly SkillProblem[] }>;
+  /** Variables for the commands of a turn. */
+  environment(snapshot: SkillsSnapshot): Readonly<Record<string, string>>;
+  /** The configuration, a plugin or a paired computer changed: every session's next turn looks again. */
+  changed(): void;
+}
+
+const DEBOUNCE_MS = 250;
+
+export function createSkills(deps: SkillsDeps): Skills {
+  const watches = new Map<string, SkillWatch>();
+  // A start counts as a change: nobody watched before it.
+  let version = deps.clock.now();
+  let closed = false;
+
+  function raise(): void {
+    version = Math.max(deps.clock.now(), version + 1);
+  }
+
+  function stopWatching(): void {
+    for (const watch of watches.values()) watch[Symbol.dispose]();
+    watches.clear();
+  }
+
+  const rootsOf = (workspace: string) => skillRoots({ ...deps.places(workspace), workspace, extra: deps.config().skills?.load?.extraDirs });
+
+  async function watched(workspace: string): Promise<void> {
+    const { load } = deps.config().skills ?? {};
+    if (load?.watch === false) return;
+    const { watchSkills } = await import("./watch-skills.ts");
+    if (closed) return;
+    if (!watches.has(workspace)) {
+      const watch = watchSkills({
+        roots: rootsOf(workspace)
+          .filter((root) => root.source !== "openclaw-bundled")
+          .map((root) => root.folder),
+        clock: deps.clock,
+        debounceMs: load?.watchDebounceMs ?? DEBOUNCE_MS,
+        maxCandidates: skillLimits(deps.config()).maxCandidatesPerRoot,
+        onChange: raise,
+        watchFolder: deps.watchFolder,
+      });
+      watches.set(workspace, watch);
+    }
+    await watches.get(workspace)!.idle();
+  }
+
+  async function load(workspace: string): Promise<LoadedSkills & { readonly gates: SkillGates }> {
+    const config = deps.config();
+    const loaded = await loadSkills(rootsOf(workspace), skillLimits(config));
+    const programs = await findPrograms(neededPrograms(loaded.skills), deps.env, deps.platform);
+    return { ...loaded, gates: { config, env: deps.env, platform: deps.platform, programs, remote: deps.remote?.() } };
+  }
+
+  return {
+    async snapshot({ workspace, stored, filter }) {
+      await watched(workspace);
+      const held = heldSnapshot(stored, version, filter);
+      if (held) return held;
+      // Taken before the files are read: a change while they are is a change.
+      const at = version;
+      const { skills, gates } = await load(workspace);
+      return buildSnapshot(skills, { gates, home: deps.places(workspace).home, version: at, filter });
+    },
+
+    async status(workspace) {
+      const { skills, problems, gates } = await load(workspace);
+      return { skills: skills.map((skill) => ({ ...skill, ...judge(skill, gates) })), problems };
+    },
+
+    environment: (snapshot) => skillEnvironment(snapshot, deps.config(), deps.env),
+
+    changed() {
+      raise();
+      // Places may be others now; the next turn watches those.
+      stopWatching();
+    },
+
+    [Symbol.dispose]() {
+      closed = true;
+      stopWatching();
+    },
+  };
+}

@@ -1,0 +1,72 @@
+import { isObject, parsePath, valueAt, type Env, type OpenClawConfig } from "../../config/index.ts";
+import type { Skill, SkillRequirements } from "./skill.ts";
+
+/** Paired computers that can run a skill's programs for us. */
+export interface RemoteHosts {
+  readonly platforms: readonly string[];
+  readonly programs: ReadonlySet<string>;
+  /** A line for the prompt that says how to reach them. */
+  readonly note?: string;
+}
+
+/** What skills are judged by. */
+export interface SkillGates {
+  readonly config: OpenClawConfig;
+  readonly env: Env;
+  readonly platform: string;
+  /** Programs on the path. */
+  readonly programs: ReadonlySet<string>;
+  readonly remote?: RemoteHosts | undefined;
+}
+
+export interface Verdict {
+  readonly eligible: boolean;
+  readonly disabled: boolean;
+  readonly blockedByAllowlist: boolean;
+  readonly missing: SkillRequirements & { readonly os: readonly string[] };
+}
+
+/** Settings that count as on until somebody turns them off. */
+const ON_UNLESS_SET: ReadonlySet<string> = new Set(["browser.enabled", "browser.evaluateEnabled"]);
+
+/** Whether a skill can be offered, and if not, everything that stands in its way. */
+export function judge(skill: Skill, gates: SkillGates): Verdict {
+  const { skills } = gates.config;
+  const disabled = skills?.entries?.[skill.key]?.enabled === false;
+  const allowed = skills?.allowBundled ?? [];
+  const blockedByAllowlist = skill.source === "openclaw-bundled" && allowed.length > 0 && !allowed.includes(skill.name) && !allowed.includes(skill.key);
+  const missing = missingOf(skill, gates);
+  const lacks = missing.os.length > 0 || (!skill.always && [missing.bins, missing.anyBins, missing.env, missing.config].some((list) => list.length > 0));
+  return { eligible: !disabled && !blockedByAllowlist && !lacks, disabled, blockedByAllowlist, missing };
+}
+
+function missingOf(skill: Skill, { config, env, platform, programs, remote }: SkillGates): Verdict["missing"] {
+  const { requires, os } = skill;
+  const entry = config.skills?.entries?.[skill.key];
+  const hasProgram = (name: string): boolean => programs.has(name) || (remote?.programs.has(name) ?? false);
+  const hasVariable = (name: string): boolean => Boolean(env[name]) || Boolean(entry?.env?.[name]) || (name === skill.primaryEnv && Boolean(entry?.apiKey));
+  const runsHere = os.length === 0 || os.includes(platform) || os.some((name) => remote?.platforms.includes(name));
+  return {
+    os: runsHere ? [] : os,
+    bins: requires.bins.filter((name) => !hasProgram(name)),
+    anyBins: requires.anyBins.some(hasProgram) ? [] : requires.anyBins,
+    env: requires.env.filter((name) => !hasVariable(name)),
+    config: requires.config.filter((path) => !isOn(config, path)),
+  };
+}
+
+function isOn(config: unknown, path: string): boolean {
+  let value: unknown;
+  try {
+    value = valueAt(config, parsePath(path));
+  } catch {
+    return false;
+  }
+  if (value === undefined) return ON_UNLESS_SET.has(path);
+  return typeof value === "string" ? value.trim() !== "" : isObject(value) || Boolean(value);
+}
+
+/** Programs that any of these skills asks for. */
+export function neededPrograms(skills: readonly Skill[]): ReadonlySet<string> {
+  return new Set(skills.flatMap(({ requires }) => [...requires.bins, ...requires.anyBins]));
+}

@@ -1,0 +1,98 @@
+import { readdir, stat } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { messageOf, systemCode } from "../../base/errors.ts";
+import { createRootedFiles } from "../../base/rooted-files.ts";
+import { loadIgnoreRules } from "./ignore-rules.ts";
+import type { SkillLimits } from "./limits.ts";
+import type { SkillRoot } from "./roots.ts";
+import { parseSkill, type ParsedSkill, type Skill, type SkillSource } from "./skill.ts";
+
+export interface SkillProblem {
+  readonly path: string;
+  readonly message: string;
+}
+
+export interface LoadedSkills {
+  /** By name. */
+  readonly skills: readonly Skill[];
+  /** Why a skill is not there, or what is odd about one that is. */
+  readonly problems: readonly SkillProblem[];
+}
+
+export const SKILL_FILE = "SKILL.md";
+/** Front matter ends before this. */
+const HEAD_BYTES = 32_768;
+
+/** Reads the skills of all roots. A folder that is not there has none. */
+export async function loadSkills(roots: readonly SkillRoot[], limits: SkillLimits): Promise<LoadedSkills> {
+  const found = await Promise.all(roots.map((root) => loadRoot(root, limits)));
+  const perSource = new Map<SkillSource, number>();
+  const skills = new Map<string, Skill>();
+  const problems = found.flatMap((root) => root.problems);
+  for (const skill of found.flatMap((root) => root.skills)) {
+    const count = (perSource.get(skill.source) ?? 0) + 1;
+    perSource.set(skill.source, count);
+    if (count <= limits.maxSkillsLoadedPerSource) skills.set(skill.name, skill);
+    else problems.push({ path: skill.filePath, message: `skills.limits.maxSkillsLoadedPerSource (${limits.maxSkillsLoadedPerSource}) is reached` });
+  }
+  return { skills: [...skills.values()].sort((a, b) => (a.name < b.name ? -1 : Number(a.name > b.name))), problems };
+}
+
+async function loadRoot(root: SkillRoot, limits: SkillLimits): Promise<LoadedSkills> {
+  const problems: SkillProblem[] = [];
+  const folders = await skillFolders(root.folder, limits.maxCandidatesPerRoot, problems);
+  const parsed = await Promise.all(folders.map((folder) => loadSkill(folder, root.source, limits)));
+  for (const [index, { problems: remarks }] of parsed.entries()) {
+    problems.push(...remarks.map((message) => ({ path: join(folders[index]!, SKILL_FILE), message })));
+  }
+  return { skills: parsed.map(({ skill }) => skill).filter((skill) => skill !== undefined), problems };
+}
+
+/** The folders below a root that hold a skill: the root itself, its children, or those of the `skills` folder in it. */
+export async function skillFolders(root: string, maxCandidates: number, problems: SkillProblem[] = []): Promise<readonly string[]> {
+  if (await isFile(join(root, SKILL_FILE))) return [root];
+  const nested = await childSkills(join(root, "skills"), maxCandidates, problems);
+  return nested.length > 0 ? nested : childSkills(root, maxCandidates, problems);
+}
+
+async function childSkills(folder: string, maxCandidates: number, problems: SkillProblem[]): Promise<readonly string[]> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
+    if (!["ENOENT", "ENOTDIR"].includes(systemCode(error) ?? "")) problems.push({ path: folder, message: `could not be looked into: ${messageOf(error)}` });
+    return [];
+  });
+  const isIgnored = entries.some((entry) => /^\.(?:git|fd)?ignore$/.test(entry.name)) ? await loadIgnoreRules(folder) : () => false;
+  const names = entries
+    .filter((entry) => (entry.isDirectory() || entry.isSymbolicLink()) && !entry.name.startsWith(".") && entry.name !== "node_modules")
+    .map((entry) => entry.name)
+    .filter((name) => !isIgnored(name))
+    .sort();
+  if (names.length > maxCandidates) {
+    problems.push({ path: folder, message: `has ${names.length} folders; only ${maxCandidates} are looked at (skills.limits.maxCandidatesPerRoot)` });
+  }
+  const candidates = names.slice(0, maxCandidates).map((name) => join(folder, name));
+  const held = await Promise.all(candidates.map((candidate) => isFile(join(candidate, SKILL_FILE))));
+  return candidates.filter((_, index) => held[index]);
+}
+
+async function isFile(path: string): Promise<boolean> {
+  return stat(path).then(
+    (found) => found.isFile(),
+    () => false,
+  );
+}
+
+async function loadSkill(folder: string, source: SkillSource, limits: SkillLimits): Promise<ParsedSkill> {
+  const filePath = join(folder, SKILL_FILE);
+  try {
+    // Linked folders are followed, so there is no root; only regular files are opened.
+    await using handle = await createRootedFiles({ unique: () => "" }).open(filePath);
+    const { size } = await handle.stat();
+    if (size > limits.maxSkillFileBytes) {
+      return { problems: [`has ${size} bytes; skills.limits.maxSkillFileBytes allows ${limits.maxSkillFileBytes}`] };
+    }
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(Math.min(size, HEAD_BYTES)), 0, Math.min(size, HEAD_BYTES), 0);
+    return parseSkill(buffer.toString("utf8", 0, bytesRead), { filePath, baseDir: folder, folderName: basename(folder), source });
+  } catch (error) {
+    return { problems: [messageOf(error)] };
+  }
+}

@@ -1,0 +1,75 @@
+import type { FileHandle } from "node:fs/promises";
+import { join } from "node:path";
+import { AppError, messageOf } from "../../base/errors.ts";
+import { createRootedFiles } from "../../base/rooted-files.ts";
+import type { BootstrapFile } from "../prompt/injected-files.ts";
+import type { SessionFacts } from "../prompt/session-facts.ts";
+import { BOOTSTRAP_NAMES, FEW_NAMES, MEMORY_NAMES } from "./bootstrap-names.ts";
+
+export interface ReadBootstrapOptions {
+  readonly folder: string;
+  /** Which files: all, all but the private memory, or the few for sub-agents and jobs. */
+  readonly which: SessionFacts["files"];
+}
+
+/** Larger files are read at both ends only. */
+const WHOLE_BYTES = 1_048_576;
+const END_BYTES = 262_144;
+
+/**
+ * The workspace's files for a prompt, in their order. `BOOTSTRAP.md` and memory are listed only where they exist. What is no regular file or
+ * lies outside the workspace, whatever links say, is refused.
+ */
+export async function readBootstrapFiles({ folder, which }: ReadBootstrapOptions): Promise<readonly BootstrapFile[]> {
+  const names: readonly string[] = which === "few" ? BOOTSTRAP_NAMES.filter((name) => FEW_NAMES.has(name)) : BOOTSTRAP_NAMES;
+  const files = await Promise.all(names.map((name) => readFile(folder, name)));
+  const memory = which === "all" ? await readMemory(folder) : [];
+  return [...files, ...memory].filter((read) => !(read.file.missing && isOptional(read.file.name))).map((read) => read.file);
+}
+
+/** True when a session of this kind may see the file: what hooks add is held to the same rule. */
+export function belongsTo(which: SessionFacts["files"], name: string): boolean {
+  if (which === "few") return FEW_NAMES.has(name);
+  return which === "all" || !MEMORY_NAMES.some((memory) => memory === name);
+}
+
+const isOptional = (name: string): boolean => name === "BOOTSTRAP.md" || MEMORY_NAMES.some((memory) => memory === name);
+
+interface Read {
+  readonly file: BootstrapFile;
+  /** Device and inode: where case does not count, two names are one file. */
+  readonly identity?: string;
+}
+
+async function readMemory(folder: string): Promise<readonly Read[]> {
+  const found = await Promise.all(MEMORY_NAMES.map((name) => readFile(folder, name)));
+  return found.filter((read, index) => read.identity === undefined || found.findIndex((other) => other.identity === read.identity) === index);
+}
+
+async function readFile(folder: string, name: string): Promise<Read> {
+  const path = join(folder, name);
+  // Nothing is written here, so no names for temporary files are needed.
+  const files = createRootedFiles({ root: folder, unique: () => "" });
+  try {
+    await using handle = await files.open(path);
+    const stat = await handle.stat();
+    const content = await contentOf(handle, stat.size);
+    const partial = stat.size > WHOLE_BYTES ? { rawChars: stat.size } : {};
+    return { file: { name, path, content, missing: false, ...partial }, identity: `${stat.dev}:${stat.ino}` };
+  } catch (error) {
+    if (error instanceof AppError && error.code === "NOT_FOUND") return { file: { name, path, missing: true } };
+    return { file: { name, path, missing: false, refused: reasonOf(error) } };
+  }
+}
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof AppError)) return messageOf(error);
+  if (error.code === "PERMISSION_DENIED") return "it may not be read, or lies outside the workspace";
+  return error.code === "INVALID_INPUT" ? "it is not a regular file" : error.message;
+}
+
+async function contentOf(handle: FileHandle, size: number): Promise<string> {
+  if (size <= WHOLE_BYTES) return handle.readFile("utf8");
+  const ends = await Promise.all([0, size - END_BYTES].map((position) => handle.read(Buffer.alloc(END_BYTES), 0, END_BYTES, position)));
+  return ends.map(({ buffer, bytesRead }) => buffer.toString("utf8", 0, bytesRead)).join("\n");
+}

@@ -1,0 +1,10 @@
+/** Files of a workspace that are shown to its agent, in this order. */
+export const BOOTSTRAP_NAMES = ["AGENTS.md", "SOUL.md", "TOOLS.md", "IDENTITY.md", "USER.md", "HEARTBEAT.md", "BOOTSTRAP.md"] as const;
+
+export type BootstrapName = (typeof BOOTSTRAP_NAMES)[number];
+
+/** Long-term memory; both spellings are in use. */
+export const MEMORY_NAMES = ["MEMORY.md", "memory.md"] as const;
+
+/** All that sub-agents and scheduled jobs see. */
+export const FEW_NAMES: ReadonlySet<string> = new Set(["AGENTS.md", "TOOLS.md"]);

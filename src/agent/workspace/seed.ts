@@ -1,0 +1,113 @@
+import { lstat, open, readdir, type FileHandle } from "node:fs/promises";
+import { join } from "node:path";
+import { fileError, systemCode } from "../../base/errors.ts";
+import { ensureFolder } from "../../base/files.ts";
+import { createRootedFiles, type RootedFiles } from "../../base/rooted-files.ts";
+import { BOOTSTRAP_NAMES, type BootstrapName } from "./bootstrap-names.ts";
+import { readState, writeState } from "./state.ts";
+
+export interface SeedOptions {
+  readonly folder: string;
+  /** `agents.defaults.skipBootstrap`: the folder is made, and nothing in it. */
+  readonly skipBootstrap?: boolean;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  /** Makes names of temporary files. */
+  readonly unique: () => string;
+  /** Makes a repository of a brand-new workspace. */
+  readonly initRepository?: (folder: string) => Promise<void>;
+}
+
+export interface Seeded {
+  /** Names of files that were made now. */
+  readonly made: readonly BootstrapName[];
+  /** The folder held nothing before. */
+  readonly brandNew: boolean;
+}
+
+type Templates = Readonly<Record<BootstrapName, string>>;
+
+/**
+ * Makes the workspace and those of its first files that are missing. Nothing that is there is touched. `BOOTSTRAP.md` is made once: before
+ * the first conversation, while nobody has filled in `IDENTITY.md` or `USER.md`; when it is gone, that conversation has taken place.
+ */
+export async function seedWorkspace(options: SeedOptions): Promise<Seeded> {
+  const { folder } = options;
+  ensureFolder(folder);
+  const brandNew = await isBrandNew(folder);
+  if (options.skipBootstrap) return { made: [], brandNew };
+  const { TEMPLATES } = await import("./templates/index.ts");
+  const made: BootstrapName[] = [];
+  for (const name of BOOTSTRAP_NAMES) {
+    if (name !== "BOOTSTRAP.md" && (await makeFile(folder, name, TEMPLATES))) made.push(name);
+  }
+  if (await ritual(options, TEMPLATES)) made.push("BOOTSTRAP.md");
+  if (brandNew) await options.initRepository?.(folder);
+  return { made, brandNew };
+}
+
+/** Takes the first conversation's state a step further; true when its file was made. */
+async function ritual(options: SeedOptions, templates: Templates): Promise<boolean> {
+  const { folder } = options;
+  const files = createRootedFiles({ root: folder, unique: options.unique });
+  const state = await readState(files, folder);
+  // A state that cannot be read says nothing, and asking again who somebody is would be worse than never asking.
+  if (!state || state.onboardingCompletedAt !== undefined) return false;
+  const stamp = new Date(options.now()).toISOString();
+  const there = await exists(join(folder, "BOOTSTRAP.md"));
+  if (state.bootstrapSeededAt !== undefined) {
+    if (!there) await writeState(files, folder, { ...state, onboardingCompletedAt: stamp });
+    return false;
+  }
+  if (!there && !(await isUntouched(files, folder, templates))) {
+    await writeState(files, folder, { ...state, onboardingCompletedAt: stamp });
+    return false;
+  }
+  // The stamp comes second: after a crash in between, the file that is there gets it.
+  const made = !there && (await makeFile(folder, "BOOTSTRAP.md", templates));
+  await writeState(files, folder, { ...state, bootstrapSeededAt: stamp });
+  return made;
+}
+
+/** True while nobody has written down who the agent and its user are. */
+async function isUntouched(files: RootedFiles, folder: string, templates: Templates): Promise<boolean> {
+  for (const name of ["IDENTITY.md", "USER.md"] as const) {
+    try {
+      await using handle = await files.open(join(folder, name));
+      if ((await handle.readFile("utf8")).trim() !== templates[name].trim()) return false;
+    } catch {
+      return false;
+    }
+  }
+  return true;
+}
+
+/** Makes a file unless something of that name is there, be it a link to nowhere. */
+async function makeFile(folder: string, name: BootstrapName, templates: Templates): Promise<boolean> {
+  const path = join(folder, name);
+  let handle: FileHandle;
+  try {
+    handle = await open(path, "wx", 0o644);
+  } catch (error) {
+    if (systemCode(error) === "EEXIST") return false;
+    throw fileError(path, "could not make the workspace file", error);
+  }
+  await using file = handle;
+  await file.writeFile(templates[name]);
+  return true;
+}
+
+/** True when there is nothing in it but folders like `.openclaw` that we make ourselves. */
+async function isBrandNew(folder: string): Promise<boolean> {
+  const entries = await readdir(folder).catch((error: unknown) => {
+    throw fileError(folder, "could not look into the workspace", error);
+  });
+  return entries.every((name) => name === ".openclaw" || name === ".DS_Store");
+}
+
+async function exists(path: string): Promise<boolean> {
+  return lstat(path).then(
+    () => true,
+    () => false,
+  );
+}

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { childEnvironment, run } from "./spawn.ts";
+import { childEnvironment, run, startChild } from "./spawn.ts";
 
 const limits = { env: { PATH: process.env["PATH"] }, timeoutMs: 10_000, maxOutputBytes: 10_000 };
 const script = (code: string) => ({ ...limits, args: ["-e", code] });
@@ -42,4 +42,28 @@ test("a cancelled child is killed", async () => {
 
 test("a missing program is named", async () => {
   await expect(run("no-such-program-here", limits)).rejects.toMatchObject({ code: "NOT_FOUND", message: expect.stringContaining("no-such-program-here") });
+});
+
+test("a started child tells its output as it comes, and how it ended", async () => {
+  const told: string[] = [];
+  const child = await startChild("/bin/sh", {
+    args: ["-c", "echo out; echo err >&2; exit 3"],
+    cwd: "/",
+    env: limits.env,
+    onOutput: (stream, chunk) => void told.push(`${stream} ${chunk.toString()}`),
+  });
+  expect(await child.exited).toEqual({ code: 3, signal: null });
+  expect(told.sort()).toEqual(["stderr err\n", "stdout out\n"]);
+  expect(child.signal("SIGTERM"), "nobody is left").toBe(false);
+});
+
+test("what a child leaves behind does not keep it from ending", async () => {
+  const child = await startChild("/bin/sh", { args: ["-c", "sleep 60 & exit 0"], cwd: "/", env: limits.env, onOutput: () => undefined });
+  expect(await child.exited).toEqual({ code: 0, signal: null });
+  expect(child.signal("SIGKILL"), "the rest of its group").toBe(true);
+});
+
+test("a child that cannot start says so", async () => {
+  await expect(startChild("/no/such/program", { args: [], cwd: "/", env: {}, onOutput: () => undefined })).rejects.toMatchObject({ code: "IO_ERROR" });
+  await expect(startChild("/bin/sh", { args: [], cwd: "/no/such/folder", env: {}, onOutput: () => undefined })).rejects.toMatchObject({ code: "IO_ERROR" });
 });

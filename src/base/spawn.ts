@@ -6,7 +6,7 @@ import { AppError, messageOf, systemCode } from "./errors.ts";
  * in `env` of a trusted configuration; inherited ones are dropped.
  */
 const DANGEROUS =
-  /^(?:NODE_OPTIONS|NODE_PATH|NODE_REPL_EXTERNAL_MODULE|LD_.*|DYLD_.*|BASH_ENV|ENV|PROMPT_COMMAND|PYTHONSTARTUP|PYTHONPATH|PERL5OPT|PERL5LIB|RUBYOPT|RUBYLIB|GIT_SSH_COMMAND|GIT_EXTERNAL_DIFF|IFS|SHELLOPTS|BASHOPTS|BASH_FUNC_.*)$/i;
+  /^(?:NODE_OPTIONS|NODE_PATH|NODE_REPL_EXTERNAL_MODULE|LD_.*|DYLD_.*|BASH_ENV|ENV|PROMPT_COMMAND|PYTHONSTARTUP|PYTHONPATH|PYTHONHOME|GCONV_PATH|SSLKEYLOGFILE|ZDOTDIR|PERL5OPT|PERL5LIB|RUBYOPT|RUBYLIB|GIT_SSH_COMMAND|GIT_EXTERNAL_DIFF|IFS|SHELLOPTS|BASHOPTS|BASH_FUNC_.*)$/i;
 
 export interface SpawnOptions {
   readonly args?: readonly string[];
@@ -85,5 +85,66 @@ export function run(command: string, options: SpawnOptions): Promise<SpawnResult
     if (ended) reject(ended);
     else resolve({ code, stdout: text(output.stdout), stderr: text(output.stderr) });
   }
+  return promise;
+}
+
+/** How a child ended: one of the two is there, neither when it could not be started. */
+export interface ChildExit {
+  readonly code: number | null;
+  readonly signal: string | null;
+}
+
+export interface ChildOptions {
+  readonly args: readonly string[];
+  readonly cwd: string;
+  /** The child's whole environment; what loads foreign code is filtered out. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Told each piece as it comes; nothing is kept here. */
+  readonly onOutput: (stream: "stdout" | "stderr", chunk: Buffer) => void;
+}
+
+/** A child that runs by itself, the head of its own process group. */
+export interface Child {
+  readonly pid: number;
+  /** Resolves when it ended and what it wrote has been told. */
+  readonly exited: Promise<ChildExit>;
+  /** Sends a signal to the whole group; false when nobody is left in it. */
+  signal(name: "SIGTERM" | "SIGKILL"): boolean;
+}
+
+/** Output that is still open this long after the end belongs to something the child left behind. */
+const LINGER_MS = 250;
+
+/** Starts a child without waiting for it: no shell, no input, filtered environment. Time and size are the caller's to bound. */
+export function startChild(command: string, options: ChildOptions): Promise<Child> {
+  const { promise, resolve, reject } = Promise.withResolvers<Child>();
+  const exited = Promise.withResolvers<ChildExit>();
+  const child = start(command, options.args, {
+    cwd: options.cwd,
+    env: childEnvironment(options.env),
+    shell: false,
+    detached: process.platform !== "win32",
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  for (const name of ["stdout", "stderr"] as const) child[name].on("data", (chunk: Buffer) => options.onOutput(name, chunk));
+
+  function signal(name: "SIGTERM" | "SIGKILL"): boolean {
+    try {
+      return process.platform === "win32" ? child.kill(name) : process.kill(-child.pid!, name);
+    } catch {
+      return false;
+    }
+  }
+
+  child.on("spawn", () => resolve({ pid: child.pid!, exited: exited.promise, signal }));
+  child.on("error", (error) => reject(new AppError("IO_ERROR", `${command} could not be started: ${messageOf(error)}`, { cause: error })));
+  child.on("exit", () => {
+    const timer = setTimeout(() => {
+      child.stdout.destroy();
+      child.stderr.destroy();
+    }, LINGER_MS);
+    child.on("close", () => clearTimeout(timer));
+  });
+  child.on("close", (code, name) => exited.resolve({ code, signal: name }));
   return promise;
 }

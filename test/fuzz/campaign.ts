@@ -1,12 +1,13 @@
-/** `npm run fuzz [-- --frames 1000000] [--seed n] [--connections 16] [--sockets 1000]`: generated frames, then a flood of strangers. Exits 1 when a promise was broken. */
+/** `npm run fuzz [-- --frames 1000000] [--seed n] [--connections 16] [--sockets 1000] [--commands 5000]`: generated frames, a flood of strangers, generated command lines. Exits 1 when a promise was broken. */
 import { parseArgs } from "node:util";
 import { flood } from "../wire/flood.ts";
+import { execCampaign } from "./exec-campaign.ts";
 import { frameCampaign } from "./frame-campaign.ts";
 
 const FLOOD_PATIENCE_MS = 20_000;
 
 const { values } = parseArgs({
-  options: { frames: { type: "string" }, seed: { type: "string" }, connections: { type: "string" }, sockets: { type: "string" } },
+  options: { frames: { type: "string" }, seed: { type: "string" }, connections: { type: "string" }, sockets: { type: "string" }, commands: { type: "string" } },
 });
 const seed = Number(values.seed ?? Date.now() % 1_000_000);
 const frames = Number(values.frames ?? 1_000_000);
@@ -32,3 +33,8 @@ if (sockets > 0) {
     process.exitCode = 1;
   }
 }
+const commands = Number(values.commands ?? 5000);
+console.log(`command lines: ${commands}, seed ${seed}`);
+const executed = await execCampaign({ lines: commands, seed });
+console.log(JSON.stringify(executed, undefined, 2));
+if (executed.broken.length > 0) process.exitCode = 1;

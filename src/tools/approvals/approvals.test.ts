@@ -1,0 +1,86 @@
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { manualClock } from "../../base/clock.ts";
+import { createIds } from "../../base/ids.ts";
+import { systemRandom } from "../../base/random.ts";
+import { openStore, type Store } from "../../store/index.ts";
+import { createApprovals, type ApprovalNotice } from "./approvals.ts";
+
+const clock = manualClock();
+let store: Store;
+beforeAll(async () => void (store = await openStore({ stateDir: mkdtempSync(join(tmpdir(), "approvals-")), clock })));
+afterAll(() => store[Symbol.asyncDispose]());
+
+function house() {
+  const notices: ApprovalNotice[] = [];
+  return { notices, approvals: createApprovals({ store, clock, ids: createIds(systemRandom), notify: (notice) => notices.push(notice) }) };
+}
+const SOON = { timeout: 20_000, interval: 10 };
+const asked = { kind: "exec", request: { command: "ls" }, sessionKey: "agent:main:main" };
+
+test("a question is written down, told, listed and answered once", async () => {
+  const { approvals, notices } = house();
+  const { id, decision, expiresAt } = await approvals.request(asked);
+  expect(expiresAt).toBe(clock.now() + 120_000);
+  expect(await approvals.list("exec")).toMatchObject([{ id, request: { command: "ls" }, state: "pending" }]);
+  await approvals.resolve(id, "allow-once", "me");
+  expect(await decision).toBe("allow-once");
+  expect(notices).toMatchObject([
+    { type: "requested", id },
+    { type: "resolved", id, decision: "allow-once", by: "me" },
+  ]);
+  await expect(approvals.resolve(id, "deny")).rejects.toMatchObject({ code: "NOT_FOUND", message: "unknown approval id" });
+  expect(await store.read("approvals.get", { id })).toMatchObject({ state: "decided", decision: "allow-once", decidedBy: "me" });
+  expect(await approvals.list()).toEqual([]);
+});
+
+test("of many answers at the same time one counts", async () => {
+  const { approvals } = house();
+  const { id, decision } = await approvals.request(asked);
+  const answers = await Promise.allSettled(["deny", "allow-once", "allow-always"].map((word) => approvals.resolve(id, word)));
+  expect(answers.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+  expect(await store.read("approvals.get", { id })).toMatchObject({ decision: await decision });
+});
+
+test("decisions that are not offered are refused and leave the question open", async () => {
+  const { approvals } = house();
+  const { id, decision } = await approvals.request({ ...asked, allowed: ["allow-once", "deny"] });
+  await expect(approvals.resolve(id, "allow-always")).rejects.toMatchObject({ code: "INVALID_INPUT" });
+  await expect(approvals.resolve(id, "yes")).rejects.toMatchObject({ code: "INVALID_INPUT" });
+  await approvals.resolve(id, "deny");
+  expect(await decision).toBe("deny");
+});
+
+test("nobody answers: it times out, and a late answer is refused", async () => {
+  const { approvals } = house();
+  const { id, decision } = await approvals.request({ ...asked, timeoutMs: 1000 });
+  clock.advance(1000);
+  expect(await decision).toBe("timeout");
+  await expect(approvals.resolve(id, "allow-once")).rejects.toMatchObject({ code: "NOT_FOUND" });
+  await expect.poll(async () => (await store.read("approvals.get", { id }))?.state, SOON).toBe("expired");
+});
+
+test("a run that ends takes its question back", async () => {
+  const { approvals } = house();
+  const stop = new AbortController();
+  const context = { agentId: "main", sessionKey: "agent:main:main", sessionId: "s", runId: "r", workspaceDir: "/", owner: true };
+  const answer = approvals.ask({ title: "Send it?", description: "", toolName: "message", toolCallId: "c", pluginId: "p", context }, stop.signal);
+  await expect.poll(async () => (await approvals.list("plugin")).length, SOON).toBe(1);
+  const [row] = await approvals.list("plugin");
+  expect(row).toMatchObject({ turnId: "r", request: { title: "Send it?", toolName: "message" } });
+  stop.abort();
+  expect(await answer).toBe("cancelled");
+  await expect(approvals.resolve(row!.id, "allow-once")).rejects.toMatchObject({ code: "NOT_FOUND" });
+});
+
+test("a restart denies what was open", async () => {
+  const before = house();
+  const { id } = await before.approvals.request(asked);
+  const after = house();
+  await expect(after.approvals.resolve(id, "allow-once"), "even before it is written down").rejects.toMatchObject({ code: "NOT_FOUND" });
+  expect(await after.approvals.denyFormer()).toBeGreaterThanOrEqual(1);
+  expect(await store.read("approvals.get", { id })).toMatchObject({ state: "decided", decision: "deny", decidedBy: "restart" });
+  await expect(before.approvals.resolve(id, "allow-once")).rejects.toMatchObject({ code: "CONFLICT" });
+});

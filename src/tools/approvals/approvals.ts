@@ -1,0 +1,158 @@
+import type { Clock } from "../../base/clock.ts";
+import { AppError } from "../../base/errors.ts";
+import type { Ids } from "../../base/ids.ts";
+import type { ApprovalRow, Store } from "../../store/index.ts";
+import type { ApprovalDecision, AskApproval } from "../broker/approval.ts";
+
+const DEFAULT_TIMEOUT_MS = 120_000;
+const MAX_TIMEOUT_MS = 10 * 60_000;
+const DECISIONS = ["allow-once", "allow-always", "deny"] as const;
+export type OperatorDecision = (typeof DECISIONS)[number];
+
+export interface ApprovalRequest {
+  /** `exec` or `plugin`. */
+  readonly kind: string;
+  /** What is asked, as it is stored and shown. */
+  readonly request: Readonly<Record<string, unknown>>;
+  readonly id?: string;
+  readonly sessionKey?: string;
+  readonly agentId?: string;
+  readonly turnId?: string;
+  readonly timeoutMs?: number;
+  /** All when absent. */
+  readonly allowed?: readonly OperatorDecision[];
+}
+
+/** A question that was written down and waits. */
+export interface PendingApproval {
+  readonly id: string;
+  readonly createdAt: number;
+  readonly expiresAt: number;
+  /** Never rejects: what goes wrong is `cancelled`. */
+  readonly decision: Promise<ApprovalDecision>;
+}
+
+export type ApprovalNotice =
+  | {
+      readonly type: "requested";
+      readonly id: string;
+      readonly kind: string;
+      readonly request: unknown;
+      readonly createdAt: number;
+      readonly expiresAt: number;
+    }
+  | {
+      readonly type: "resolved";
+      readonly id: string;
+      readonly kind: string;
+      readonly decision: ApprovalDecision;
+      readonly by: string | null;
+      readonly at: number;
+    };
+
+/** Questions to the operator. They are durable; the permission is not: after a restart every open one is denied. */
+export interface Approvals {
+  request(asked: ApprovalRequest, signal?: AbortSignal): Promise<PendingApproval>;
+  /** The broker's question. */
+  readonly ask: AskApproval;
+  /** The first decision holds. `NOT_FOUND` for ids that are unknown, late or of an earlier start. */
+  resolve(id: string, decision: string, by?: string): Promise<void>;
+  list(kind?: string): Promise<readonly ApprovalRow[]>;
+  /** Ends what an earlier start left open. Returns how many there were. */
+  denyFormer(): Promise<number>;
+}
+
+export interface ApprovalsDeps {
+  readonly store: Pick<Store, "read" | "write">;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly notify: (notice: ApprovalNotice) => void;
+}
+
+interface Waiting {
+  readonly kind: string;
+  readonly allowed: readonly OperatorDecision[];
+  readonly end: (decision: ApprovalDecision, by: string | null) => void;
+}
+
+export function createApprovals({ store, clock, ids, notify }: ApprovalsDeps): Approvals {
+  // Only who asked in this process may be answered.
+  const waiting = new Map<string, Waiting>();
+
+  async function request(asked: ApprovalRequest, signal?: AbortSignal): Promise<PendingApproval> {
+    const id = asked.id ?? ids.uuid();
+    const { kind, sessionKey, agentId, turnId } = asked;
+    if (waiting.has(id)) throw new AppError("CONFLICT", `approval ${id} was asked for before`, { details: { id } });
+    const timeoutMs = Math.min(Math.max(asked.timeoutMs ?? DEFAULT_TIMEOUT_MS, 1), MAX_TIMEOUT_MS);
+    const createdAt = clock.now();
+    const expiresAt = createdAt + timeoutMs;
+    await store.write("approvals.request", { id, kind, request: asked.request, expiresAt, sessionKey, agentId, turnId });
+    const decided = Promise.withResolvers<ApprovalDecision>();
+    const cancel = (): void => void close("cancelled");
+    const timer = clock.after(timeoutMs, () => void close("timeout"));
+
+    function end(decision: ApprovalDecision, by: string | null): void {
+      if (!waiting.delete(id)) return;
+      timer[Symbol.dispose]();
+      signal?.removeEventListener("abort", cancel);
+      decided.resolve(decision);
+      notify({ type: "resolved", id, kind, decision, by, at: clock.now() });
+    }
+
+    /** Nobody decided. Whoever comes later finds it closed, here at once and in the store as soon as it is written. */
+    async function close(decision: "timeout" | "cancelled"): Promise<void> {
+      end(decision, null);
+      try {
+        if (decision === "timeout") await store.write("approvals.expire", {});
+        else await store.write("approvals.decide", { id, decision });
+      } catch {
+        // A decision was written first, or the store failed; neither lets the command run.
+      }
+    }
+
+    waiting.set(id, { kind, allowed: asked.allowed ?? DECISIONS, end });
+    notify({ type: "requested", id, kind, request: asked.request, createdAt, expiresAt });
+    if (signal?.aborted) cancel();
+    else signal?.addEventListener("abort", cancel, { once: true });
+    return { id, createdAt, expiresAt, decision: decided.promise };
+  }
+
+  return {
+    request,
+    async ask(question, signal) {
+      const { context, timeoutMs, allowedDecisions, ...shown } = question;
+      const asked: ApprovalRequest = {
+        kind: question.pluginId === undefined ? "tool" : "plugin",
+        request: { ...shown, agentId: context.agentId, sessionKey: context.sessionKey },
+        sessionKey: context.sessionKey,
+        agentId: context.agentId,
+        turnId: context.runId,
+        ...(timeoutMs === undefined ? {} : { timeoutMs }),
+        ...(allowedDecisions === undefined ? {} : { allowed: allowedDecisions }),
+      };
+      return await (
+        await request(asked, signal)
+      ).decision;
+    },
+    async resolve(id, decision, by) {
+      const one = waiting.get(id);
+      if (!one) throw new AppError("NOT_FOUND", "unknown approval id", { details: { id } });
+      const known = one.allowed.find((allowed) => allowed === decision);
+      if (known === undefined) throw new AppError("INVALID_INPUT", `decision is ${JSON.stringify(decision)}; expected ${one.allowed.join(", ")}`);
+      await store.write("approvals.decide", { id, decision: known, by });
+      // It may have ended while this was written: then the end counts, for nothing ran.
+      if (!waiting.has(id)) throw new AppError("NOT_FOUND", "unknown approval id", { details: { id } });
+      one.end(known, by ?? null);
+    },
+    async list(kind) {
+      const rows = await store.read("approvals.pending", { kind });
+      return rows.filter((row) => waiting.has(row.id));
+    },
+    async denyFormer() {
+      await store.write("approvals.expire", {});
+      const former = (await store.read("approvals.pending", {})).filter((row) => !waiting.has(row.id));
+      for (const row of former) await store.write("approvals.decide", { id: row.id, decision: "deny", by: "restart" });
+      return former.length;
+    },
+  };
+}

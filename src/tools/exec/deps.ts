@@ -1,0 +1,30 @@
+import type { Clock } from "../../base/clock.ts";
+import type { Logger } from "../../base/log/logger.ts";
+import type { Approvals } from "../approvals/approvals.ts";
+import type { Processes } from "../process/processes.ts";
+import type { ToolContext } from "../tool.ts";
+import type { ExecRules } from "./rules-file.ts";
+import type { ExecSettings } from "./settings.ts";
+
+/** Whether commands may leave the sandbox at this sender's word, and how; the reason when they may not. */
+export type Elevation = { readonly permitted: true; readonly level: "off" | "on" | "ask" | "full" } | { readonly permitted: false; readonly reason: string };
+
+export interface ExecToolDeps {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly processes: Processes;
+  readonly approvals: Approvals;
+  readonly rules: ExecRules;
+  readonly settings: (context: ToolContext) => ExecSettings;
+  /** The gateway's own environment. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly home: string;
+  readonly ignoreCase: boolean;
+  /** True when the session must run inside a sandbox. */
+  readonly sandboxed: (context: ToolContext) => boolean;
+  /** False when policy keeps `process` away: nothing may go to the background then. */
+  readonly canBackground: (context: ToolContext) => boolean;
+  readonly elevation: (context: ToolContext) => Elevation;
+  /** Tells a session what happened meanwhile, and wakes it. */
+  readonly announce: (context: ToolContext, text: string) => void;
+}

@@ -1,0 +1,289 @@
+import { existsSync, mkdtempSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { manualClock, type ManualClock } from "../../base/clock.ts";
+import { createIds } from "../../base/ids.ts";
+import { silentLogger } from "../../base/log/logger.ts";
+import { systemRandom } from "../../base/random.ts";
+import type { OpenClawConfig } from "../../config/index.ts";
+import { openStore, type Store } from "../../store/index.ts";
+import { createApprovals, type Approvals } from "../approvals/approvals.ts";
+import { processTool } from "../process/process.ts";
+import { createProcesses, type Processes } from "../process/processes.ts";
+import type { Tool, ToolContext, ToolOutcome } from "../tool.ts";
+import type { Elevation, ExecToolDeps } from "./deps.ts";
+import { execTool } from "./exec.ts";
+import { createExecRules } from "./rules-file.ts";
+import { execSettings } from "./settings.ts";
+
+let store: Store;
+const storeClock = manualClock();
+beforeAll(async () => void (store = await openStore({ stateDir: mkdtempSync(join(tmpdir(), "exec-store-")), clock: storeClock })));
+afterAll(() => store[Symbol.asyncDispose]());
+
+interface House extends AsyncDisposable {
+  readonly workspace: string;
+  readonly clock: ManualClock;
+  readonly processes: Processes;
+  readonly approvals: Approvals;
+  readonly announced: string[];
+  readonly rulesPath: string;
+  readonly updates: ToolOutcome[];
+  exec(params: Record<string, unknown>, signal?: AbortSignal): Promise<ToolOutcome>;
+  process(params: Record<string, unknown>, sessionKey?: string): Promise<ToolOutcome>;
+}
+
+function house(config: OpenClawConfig = {}, rest: Partial<ExecToolDeps> = {}, rules?: unknown): House {
+  const workspace = realpathSync(mkdtempSync(join(tmpdir(), "exec-")));
+  const rulesPath = join(mkdtempSync(join(tmpdir(), "exec-rules-")), "exec-approvals.json");
+  if (rules !== undefined) writeFileSync(rulesPath, JSON.stringify(rules));
+  const clock = manualClock(storeClock.now());
+  const ids = createIds(systemRandom);
+  const processes = createProcesses({ clock, random: systemRandom });
+  const approvals = createApprovals({ store, clock, ids, notify: () => undefined });
+  const announced: string[] = [];
+  const updates: ToolOutcome[] = [];
+  const tool = execTool({
+    clock,
+    log: silentLogger,
+    processes,
+    approvals,
+    rules: createExecRules({ path: rulesPath, clock, ids, random: systemRandom }),
+    settings: ({ agentId }) => execSettings(config, agentId),
+    env: { PATH: process.env["PATH"], SHELL: "/bin/sh", NODE_OPTIONS: "--no-such-option" },
+    home: workspace,
+    ignoreCase: false,
+    sandboxed: () => false,
+    canBackground: () => true,
+    elevation: () => ({ permitted: false, reason: "tools.elevated.enabled is false" }),
+    announce: (_, text) => void announced.push(text),
+    ...rest,
+  });
+  const context: ToolContext = { agentId: "main", sessionKey: "agent:main:main", sessionId: "s", runId: "r", workspaceDir: workspace, owner: true };
+  const call = (called: Tool, params: Record<string, unknown>, signal = new AbortController().signal, sessionKey = context.sessionKey) =>
+    called.run({ id: "c", params, signal, update: (partial) => void updates.push(partial), context: { ...context, sessionKey } });
+  return {
+    workspace,
+    clock,
+    processes,
+    approvals,
+    announced,
+    rulesPath,
+    updates,
+    exec: (params, signal) => call(tool, params, signal),
+    process: (params, sessionKey) => call(processTool({ processes, clock }), params, undefined, sessionKey),
+    [Symbol.asyncDispose]: () => processes[Symbol.asyncDispose](),
+  };
+}
+
+const SOON = { timeout: 20_000, interval: 10 };
+const text = (outcome: ToolOutcome): string => outcome.content.map((part) => (part.type === "text" ? part.text : part.type)).join();
+const sessionOf = (outcome: ToolOutcome): string => (outcome.details as { sessionId: string }).sessionId;
+const gateway: OpenClawConfig = { tools: { exec: { host: "gateway" } } };
+
+test("a command runs in the workspace; output, code and folder come back", async () => {
+  const { exec, workspace } = house();
+  expect(await exec({ command: "pwd" })).toEqual({
+    content: [{ type: "text", text: workspace }],
+    details: { status: "completed", exitCode: 0, durationMs: 0, aggregated: workspace, cwd: workspace },
+    isError: false,
+  });
+  expect(text(await exec({ command: "echo out; echo err >&2; exit 3" }))).toMatch(/^(out\nerr|err\nout)\n\n\(Command exited with code 3\)$/);
+  expect(text(await exec({ command: "true" }))).toBe("(no output)");
+});
+
+test("variables of the call arrive; those that load code are refused, and inherited ones are not passed on", async () => {
+  const { exec } = house();
+  expect(text(await exec({ command: 'echo "$GREETING ${NODE_OPTIONS-none}"', env: { GREETING: "hi" } }))).toBe("hi none");
+  for (const name of ["LD_PRELOAD", "NODE_OPTIONS", "BASH_ENV", "DYLD_INSERT_LIBRARIES", "PYTHONHOME", "GCONV_PATH", "SSLKEYLOGFILE", "IFS"]) {
+    expect(text(await exec({ command: "true", env: { [name]: "x" } }))).toMatch(/^Security Violation: /);
+  }
+});
+
+test("a folder that is not there is told, and the workspace taken", async () => {
+  const { exec, workspace } = house();
+  expect(text(await exec({ command: "pwd", workdir: "no/such" }))).toBe(
+    `Warning: workdir ${JSON.stringify(join(workspace, "no/such"))} is not there; running in ${JSON.stringify(workspace)}.\n\n${workspace}`,
+  );
+});
+
+test("control characters do not come through, and half a character waits for its other half", async () => {
+  const { exec } = house();
+  expect(text(await exec({ command: `printf 'a\\033[31mb\\000\\007c\\342\\200\\256d\\te\\303'; printf '\\244'` }))).toBe("a[31mbcd\teä");
+});
+
+test("a command that takes longer goes to the background and is followed there", async () => {
+  await using there = house();
+  const { exec, clock, workspace } = there;
+  const running = exec({ command: "while [ ! -e go ]; do sleep 0.02; done; echo done", yieldMs: 50 });
+  let over = false;
+  void running.then(() => (over = true));
+  await expect.poll(() => (clock.advance(50), over), SOON).toBe(true);
+  const outcome = await running;
+  expect(text(outcome)).toMatch(/^Command still running \(session [a-z]+-[a-z]+, pid \d+\)\. Use process \(.*\) for follow-up\.$/);
+  expect(outcome.details).toMatchObject({ status: "running", pid: expect.any(Number), cwd: workspace, tail: "" });
+  const sessionId = sessionOf(outcome);
+  expect(text(await there.process({ action: "list" }))).toMatch(new RegExp(`^${sessionId} running {3}\\S+ :: while`));
+  const polled = await there.process({ action: "poll", sessionId });
+  expect(text(polled)).toBe("(no new output)\n\nProcess still running.");
+  expect(polled.details).toMatchObject({ status: "running", retryInMs: 5000 });
+  expect((await there.process({ action: "poll", sessionId })).details).toMatchObject({ retryInMs: 10_000 });
+  expect(text(await there.process({ action: "list" }, "agent:main:other"))).toBe("No running or recent sessions.");
+  expect(text(await there.process({ action: "poll", sessionId }, "agent:main:other"))).toBe(`No session found for ${sessionId}`);
+  const waiting = there.process({ action: "poll", sessionId, timeout: 60_000 });
+  writeFileSync(join(workspace, "go"), "");
+  expect(text(await waiting)).toBe("done\n\nProcess exited with code 0.");
+  await expect.poll(() => there.announced, SOON).toEqual([`Exec completed (${sessionId.slice(0, 8)}, code 0) :: done`]);
+  expect(text(await there.process({ action: "clear", sessionId }))).toBe(`Cleared session ${sessionId}.`);
+  expect(text(await there.process({ action: "list" }))).toBe("No running or recent sessions.");
+});
+
+test("a finished command is forgotten after its time", async () => {
+  await using there = house({ tools: { exec: { cleanupMs: 60_000 } } });
+  const sessionId = sessionOf(await there.exec({ command: "echo x", background: true }));
+  await expect.poll(async () => text(await there.process({ action: "list" })), SOON).toMatch(/completed/);
+  expect(there.announced).toHaveLength(1);
+  there.clock.advance(60_000);
+  expect(text(await there.process({ action: "log", sessionId }))).toBe(`No session found for ${sessionId}`);
+});
+
+test("time that is up ends the command and all it started", async () => {
+  await using there = house();
+  const running = there.exec({ command: "sleep 300 & echo $! > child; echo started; wait", timeout: 2, yieldMs: 120_000 });
+  await expect.poll(() => existsSync(join(there.workspace, "child")) && readFileSync(join(there.workspace, "child"), "utf8").endsWith("\n"), SOON).toBe(true);
+  await expect.poll(() => there.updates.length, SOON).toBeGreaterThan(0);
+  there.clock.advance(2000);
+  const outcome = await running;
+  expect(outcome.isError).toBe(true);
+  expect(text(outcome)).toBe("started\n\nCommand timed out after 2 seconds");
+  const pid = Number(readFileSync(join(there.workspace, "child"), "utf8"));
+  await expect.poll(() => isAlive(pid), SOON).toBe(false);
+});
+
+test("what ignores the first signal is killed three seconds later", async () => {
+  await using there = house();
+  const stop = new AbortController();
+  const running = there.exec({ command: "trap '' TERM; echo ready; while :; do sleep 0.05; done" }, stop.signal);
+  await expect.poll(() => there.updates.length, SOON).toBeGreaterThan(0);
+  stop.abort();
+  there.clock.advance(2999);
+  expect(await Promise.race([running, Promise.resolve("running")])).toBe("running");
+  there.clock.advance(1);
+  expect(text(await running)).toBe("ready\n\nCommand aborted by signal SIGKILL");
+});
+
+test("stopping the turn ends a command in the foreground, never one in the background", async () => {
+  await using there = house();
+  const stop = new AbortController();
+  const left = await there.exec({ command: "sleep 300", background: true }, stop.signal);
+  const running = there.exec({ command: "sleep 300" }, stop.signal);
+  await expect.poll(() => there.processes.list("agent:main:main").length, SOON).toBe(1);
+  stop.abort();
+  expect(text(await running)).toMatch(/^Command aborted (by signal SIGTERM|before it started)$/);
+  const sessionId = sessionOf(left);
+  expect(text(await there.process({ action: "poll", sessionId }))).toMatch(/still running/);
+  expect(await there.process({ action: "kill", sessionId })).toMatchObject({ details: { status: "failed" }, isError: false });
+  expect(text(await there.process({ action: "poll", sessionId, timeout: 60_000 }))).toMatch(/Process exited with signal SIGTERM\.$/);
+  await expect.poll(() => there.announced, SOON).toEqual([`Exec failed (${sessionId.slice(0, 8)}, signal SIGTERM)`]);
+});
+
+test("without the process tool nothing goes to the background", async () => {
+  const { exec } = house({}, { canBackground: () => false });
+  expect(text(await exec({ command: "echo x", background: true }))).toBe("Warning: the process tool is not allowed here; running in the foreground.\n\nx");
+});
+
+test("a call may not choose another host, and a sandbox that is missing is not walked around", async () => {
+  expect(text(await house().exec({ command: "true", host: "gateway" }))).toBe(
+    "exec host not allowed (requested gateway; configure tools.exec.host=sandbox to allow).",
+  );
+  const boxed = house({}, { sandboxed: () => true });
+  expect(text(await boxed.exec({ command: "touch escaped" }))).toMatch(/must run in a sandbox/);
+  expect(existsSync(join(boxed.workspace, "escaped"))).toBe(false);
+  expect(text(await house({ tools: { exec: { host: "node" } } }).exec({ command: "true" }))).toMatch(/paired node/);
+});
+
+test("on the host the rules decide; a call makes them stricter only", async () => {
+  const full: OpenClawConfig = { tools: { exec: { host: "gateway", security: "full" } } };
+  expect(text(await house(full).exec({ command: "echo x" }))).toBe("x");
+  expect(text(await house(full).exec({ command: "echo x", security: "deny" }))).toBe("exec denied: host=gateway security=deny");
+  const closed: OpenClawConfig = { tools: { exec: { host: "gateway", ask: "off" } } };
+  expect(await house(closed).exec({ command: "echo x", security: "full" })).toMatchObject({ isError: true, details: { status: "error" } });
+  expect(text(await house(closed).exec({ command: "echo x", security: "full" }))).toBe("exec denied: allowlist miss");
+  expect(text(await house(full, {}, { version: 1, defaults: { security: "deny" } }).exec({ command: "echo x" }))).toBe(
+    "exec denied: host=gateway security=deny",
+  );
+});
+
+test("an approved command runs in the background and is announced; once is once", async () => {
+  await using there = house(gateway);
+  const asked = await there.exec({ command: "echo approved > made; echo said" });
+  const { approvalId } = asked.details as { approvalId: string };
+  expect(text(asked)).toBe(`Approval required (id ${approvalId.slice(0, 8)}). Approve to run; updates will arrive after completion.`);
+  expect(asked.details).toMatchObject({ status: "approval-pending", host: "gateway", command: "echo approved > made; echo said", cwd: there.workspace });
+  expect(existsSync(join(there.workspace, "made"))).toBe(false);
+  await there.approvals.resolve(approvalId, "allow-once");
+  await expect.poll(() => there.announced[0], SOON).toMatch(new RegExp(`^Exec finished \\(gateway id=${approvalId}, session=[a-z]+-[a-z]+, code 0\\)\nsaid$`));
+  expect(readFileSync(join(there.workspace, "made"), "utf8")).toBe("approved\n");
+  expect(text(await there.exec({ command: "echo approved > made; echo said" }))).toMatch(/^Approval required/);
+});
+
+test("always is remembered for the program", async () => {
+  await using there = house(gateway);
+  const { approvalId } = (await there.exec({ command: "uname -s" })).details as { approvalId: string };
+  await there.approvals.resolve(approvalId, "allow-always");
+  await expect.poll(() => there.announced.length, SOON).toBe(1);
+  expect((await there.exec({ command: "uname -m" })).details).toMatchObject({ status: "completed", exitCode: 0 });
+  expect(text(await there.exec({ command: "uname -m && id" }))).toMatch(/^Approval required/);
+});
+
+test.each([
+  ["deny", "deny", "user-denied"],
+  ["nobody", undefined, "approval-timeout"],
+])("what was not approved does not run: %s", async (_, decision, why) => {
+  await using there = house(gateway);
+  const { approvalId } = (await there.exec({ command: "touch made" })).details as { approvalId: string };
+  if (decision === undefined) there.clock.advance(120_000);
+  else await there.approvals.resolve(approvalId, decision);
+  await expect.poll(() => there.announced, SOON).toEqual([`Exec denied (gateway id=${approvalId}, ${why}): touch made`]);
+  expect(existsSync(join(there.workspace, "made"))).toBe(false);
+});
+
+test("when nobody answers, the fallback of the rules holds", async () => {
+  await using there = house(gateway, {}, { version: 1, defaults: { askFallback: "allowlist" } });
+  await there.exec({ command: "touch made" });
+  there.clock.advance(120_000);
+  await expect.poll(() => there.announced[0], SOON).toContain("approval-timeout (allowlist-miss)");
+  await using free = house(gateway, {}, { version: 1, defaults: { askFallback: "full" } });
+  await free.exec({ command: "touch made" });
+  free.clock.advance(120_000);
+  await expect.poll(() => existsSync(join(free.workspace, "made")), SOON).toBe(true);
+});
+
+test("elevated runs on the host when it is permitted, and says why when not", async () => {
+  const level = (elevation: Elevation) => house({}, { elevation: () => elevation });
+  expect(text(await house().exec({ command: "true", elevated: true }))).toContain("tools.elevated.enabled is false");
+  expect(text(await level({ permitted: true, level: "full" }).exec({ command: "echo x", elevated: true }))).toBe("x");
+  expect(text(await level({ permitted: true, level: "on" }).exec({ command: "id > x", elevated: true }))).toMatch(/^(Approval required|exec denied)/);
+  expect(text(await level({ permitted: true, level: "on" }).exec({ command: "echo x", elevated: false }))).toBe("x");
+});
+
+test("terminals are not there, and that is said", async () => {
+  await using there = house();
+  expect(text(await there.exec({ command: "echo x", pty: true }))).toMatch(/^Warning: there is no terminal here.*\n\nx$/);
+  const sessionId = sessionOf(await there.exec({ command: "sleep 300", background: true }));
+  for (const action of ["write", "send-keys", "paste", "submit", "dance"])
+    expect((await there.process({ action, sessionId })).details).toEqual({ status: "failed" });
+  expect(text(await there.process({ action: "poll" }))).toBe("sessionId is required for this action.");
+  expect(text(await there.process({ action: "remove", sessionId }))).toBe(`Removed session ${sessionId}.`);
+  expect(text(await there.process({ action: "list" }))).toBe("No running or recent sessions.");
+});
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,143 @@
+import { statSync } from "node:fs";
+import { resolve } from "node:path";
+import { AppError, messageOf } from "../../base/errors.ts";
+import { failedOutcome, type Tool, type ToolCall, type ToolOutcome } from "../tool.ts";
+import { askFirst } from "./ask-first.ts";
+import type { ExecToolDeps } from "./deps.ts";
+import { judgePlan } from "./judge.ts";
+import { planCommand, type ExecPlan } from "./plan.ts";
+import { runPlan, type PlanRun } from "./run.ts";
+import { askedHost, forCall, type ExecSettings } from "./settings.ts";
+
+const YIELD_MS = { min: 10, max: 120_000 };
+
+/** Runs command lines on this machine, after the rules for its host. */
+export function execTool(deps: ExecToolDeps): Tool {
+  return {
+    name: "exec",
+    label: "exec",
+    description:
+      "Run a shell command. It goes to the background after yieldMs milliseconds, or at once with background; the process tool looks after it then. Input is closed: commands that ask questions do not work.",
+    parameters: {
+      type: "object",
+      properties: {
+        command: { type: "string", description: "Command line" },
+        workdir: { type: "string", description: "Folder to run in; the workspace when absent" },
+        env: { type: "object", additionalProperties: { type: "string" }, description: "Variables to set" },
+        yieldMs: { type: "number", description: "Milliseconds until it goes to the background (default 10000)" },
+        background: { type: "boolean", description: "Go to the background at once" },
+        timeout: { type: "number", description: "Seconds until it is ended; 0 is never" },
+        pty: { type: "boolean", description: "Run in a terminal (not available)" },
+        elevated: { type: "boolean", description: "Run on the host, where that is permitted" },
+        host: { type: "string", description: "sandbox, gateway or node" },
+        security: { type: "string", description: "deny, allowlist or full" },
+        ask: { type: "string", description: "off, on-miss or always" },
+        node: { type: "string", description: "Node to run on" },
+      },
+      required: ["command"],
+    },
+    source: { kind: "core" },
+    async run(call) {
+      try {
+        return await execute(deps, call);
+      } catch (error) {
+        if (!(error instanceof AppError)) throw error;
+        return failedOutcome(messageOf(error), { status: "error", error: messageOf(error) });
+      }
+    },
+  };
+}
+
+async function execute(deps: ExecToolDeps, call: ToolCall): Promise<ToolOutcome> {
+  const { params, context } = call;
+  const chosen = place(deps, call);
+  const warnings: string[] = params["pty"] === true ? ["Warning: there is no terminal here; running without one."] : [];
+  const cwd = workingFolder(params["workdir"], context.workspaceDir, warnings);
+  const plan = planCommand({
+    command: String(params["command"]),
+    cwd,
+    host: chosen.settings.host,
+    env: (params["env"] ?? {}) as Readonly<Record<string, string>>,
+    path: deps.env["PATH"] ?? "/usr/local/bin:/usr/bin:/bin",
+    pathPrepend: chosen.settings.pathPrepend,
+    shell: deps.env["SHELL"],
+  });
+  const run = planRun(deps, call, chosen.settings, warnings);
+  if (chosen.settings.host !== "gateway" || chosen.unasked) return await runPlan(plan, plan.hash, run);
+  return await underRules(deps, call, plan, chosen.settings, run);
+}
+
+/** Runs, asks or refuses, as the operator's rules say. */
+async function underRules(deps: ExecToolDeps, call: ToolCall, plan: ExecPlan, settings: ExecSettings, run: PlanRun): Promise<ToolOutcome> {
+  const { context } = call;
+  const rules = deps.rules.effective(context.agentId, settings);
+  const { safeBins } = settings;
+  const judged = { ...rules, home: deps.home, ignoreCase: deps.ignoreCase, ...(safeBins ? { safeBins } : {}) };
+  const verdict = judgePlan(plan, judged);
+  if (verdict.kind === "deny") return failedOutcome(verdict.text, { status: "error", error: verdict.text });
+  if (verdict.kind === "ask") return await askFirst(deps, { plan, rules: judged, satisfied: verdict.satisfied, settings, run, context });
+  await deps.rules.used(context.agentId, verdict.entries, plan.command).catch((error: unknown) => deps.log.warn(messageOf(error)));
+  return await runPlan(plan, plan.hash, run);
+}
+
+interface Place {
+  readonly settings: ExecSettings;
+  /** The operator said beforehand that nobody is asked. */
+  readonly unasked: boolean;
+}
+
+/** Where the call runs. Throws when it may not run there. */
+function place(deps: ExecToolDeps, { params, context }: ToolCall): Place {
+  const settings = forCall(deps.settings(context), params);
+  const elevation = deps.elevation(context);
+  const wanted = params["elevated"];
+  if (wanted === true && !elevation.permitted) throw new AppError("PERMISSION_DENIED", `elevated is not available right now\n${elevation.reason}`);
+  const level = elevation.permitted && wanted !== false ? elevation.level : "off";
+  const elevated = wanted === true ? (level === "full" ? "full" : "ask") : level;
+  if (elevated === "full") return { settings: { ...settings, host: "gateway", security: "full", ask: "off" }, unasked: true };
+  if (elevated !== "off") return { settings: { ...settings, host: "gateway" }, unasked: false };
+  const host = askedHost(params) ?? settings.host;
+  if (host !== settings.host) {
+    throw new AppError("PERMISSION_DENIED", `exec host not allowed (requested ${host}; configure tools.exec.host=${settings.host} to allow).`);
+  }
+  if (host === "node") throw new AppError("UNAVAILABLE", "exec host=node needs a paired node that runs commands; there is none");
+  if (host === "sandbox" && deps.sandboxed(context)) {
+    throw new AppError("UNAVAILABLE", "this session must run in a sandbox and there is none on this machine; nothing was run");
+  }
+  return { settings, unasked: false };
+}
+
+function workingFolder(workdir: unknown, workspace: string, warnings: string[]): string {
+  const asked = typeof workdir === "string" && workdir.trim() !== "" ? resolve(workspace, workdir.trim()) : undefined;
+  if (asked === undefined || isFolder(asked)) return asked ?? workspace;
+  warnings.push(`Warning: workdir ${JSON.stringify(asked)} is not there; running in ${JSON.stringify(workspace)}.`);
+  return workspace;
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+}
+
+function planRun(deps: ExecToolDeps, { params, context, signal, update }: ToolCall, settings: ExecSettings, warnings: string[]): PlanRun {
+  const background = params["background"] === true;
+  const yieldMs = typeof params["yieldMs"] === "number" ? params["yieldMs"] : settings.backgroundMs;
+  const canBackground = deps.canBackground(context);
+  if (background && !canBackground) warnings.push("Warning: the process tool is not allowed here; running in the foreground.");
+  const seconds = params["timeout"];
+  const timeoutMs = typeof seconds === "number" ? seconds * 1000 : settings.timeoutMs;
+  return {
+    processes: deps.processes,
+    clock: deps.clock,
+    env: deps.env,
+    scope: context.sessionKey,
+    signal,
+    update,
+    warnings,
+    yieldMs: !canBackground ? undefined : background ? 0 : Math.min(Math.max(yieldMs, YIELD_MS.min), YIELD_MS.max),
+    timeoutMs: timeoutMs > 0 ? timeoutMs : undefined,
+    cleanupMs: settings.cleanupMs,
+    ...(settings.notifyOnExit
+      ? { onBackgroundEnd: (text, empty) => (empty && !settings.notifyOnExitEmptySuccess ? undefined : deps.announce(context, text)) }
+      : {}),
+  };
+}

@@ -1,0 +1,61 @@
+import { matchingEntry, type AllowEntry, type PathRules } from "./allowlist.ts";
+import { isHarmless } from "./environment.ts";
+import { isCarrier } from "./executables.ts";
+import type { ExecPlan } from "./plan.ts";
+import { isSafeBin } from "./safe-bins.ts";
+
+/** From strict to free. */
+export const SECURITY_LEVELS = ["deny", "allowlist", "full"] as const;
+/** From free to strict. */
+export const ASK_LEVELS = ["off", "on-miss", "always"] as const;
+export type ExecSecurity = (typeof SECURITY_LEVELS)[number];
+export type ExecAsk = (typeof ASK_LEVELS)[number];
+
+export function stricterSecurity(a: ExecSecurity, b: ExecSecurity): ExecSecurity {
+  return SECURITY_LEVELS[Math.min(SECURITY_LEVELS.indexOf(a), SECURITY_LEVELS.indexOf(b))]!;
+}
+
+export function stricterAsk(a: ExecAsk, b: ExecAsk): ExecAsk {
+  return ASK_LEVELS[Math.max(ASK_LEVELS.indexOf(a), ASK_LEVELS.indexOf(b))]!;
+}
+
+export interface JudgeRules extends PathRules {
+  readonly security: ExecSecurity;
+  readonly ask: ExecAsk;
+  readonly allowlist: readonly AllowEntry[];
+  readonly safeBins?: readonly string[];
+}
+
+/** Whether a plan may run as it is. `entries` are those of the allowlist that covered it. */
+export type ExecVerdict =
+  | { readonly kind: "run"; readonly entries: readonly AllowEntry[] }
+  | { readonly kind: "ask"; readonly satisfied: boolean }
+  | { readonly kind: "deny"; readonly text: string };
+
+export function judgePlan(plan: ExecPlan, rules: JudgeRules): ExecVerdict {
+  if (rules.security === "deny") return { kind: "deny", text: `exec denied: host=${plan.host} security=deny` };
+  const entries = rules.security === "allowlist" || rules.ask === "always" ? coveringEntries(plan, rules) : undefined;
+  if (rules.ask === "always") return { kind: "ask", satisfied: entries !== undefined };
+  if (rules.security === "full") return { kind: "run", entries: [] };
+  if (entries) return { kind: "run", entries };
+  return rules.ask === "on-miss" ? { kind: "ask", satisfied: false } : { kind: "deny", text: "exec denied: allowlist miss" };
+}
+
+/** Entries that cover every segment, together with the safe programs; undefined when one segment is not covered. */
+function coveringEntries(plan: ExecPlan, rules: JudgeRules): readonly AllowEntry[] | undefined {
+  if (!plan.analysable || !isHarmless(plan.env)) return undefined;
+  const entries = new Set<AllowEntry>();
+  for (const segment of plan.segments) {
+    const entry = matchingEntry(segment, rules.allowlist, rules);
+    if (entry) entries.add(entry);
+    else if (!isSafeBin(segment, rules.safeBins)) return undefined;
+  }
+  return [...entries];
+}
+
+/** What `always` remembers of a plan: files that do one thing, named without wildcards. */
+export function rememberedPaths(plan: ExecPlan): readonly string[] {
+  if (!plan.analysable || !isHarmless(plan.env)) return [];
+  const paths = plan.segments.flatMap(({ executable }) => (executable === null || isCarrier(executable) || /[*?]/.test(executable) ? [] : [executable]));
+  return [...new Set(paths)];
+}

@@ -1,0 +1,168 @@
+import { readFileSync } from "node:fs";
+import { dirname } from "node:path";
+import type { Clock } from "../../base/clock.ts";
+import { AppError, fileError, systemCode } from "../../base/errors.ts";
+import { withFileLock } from "../../base/file-lock.ts";
+import { ensureFolder, writeAtomic } from "../../base/files.ts";
+import type { Ids } from "../../base/ids.ts";
+import type { Random } from "../../base/random.ts";
+import type { AllowEntry } from "./allowlist.ts";
+import { ASK_LEVELS, SECURITY_LEVELS, stricterAsk, stricterSecurity, type ExecAsk, type ExecSecurity } from "./judge.ts";
+
+interface Rules {
+  readonly security?: ExecSecurity;
+  readonly ask?: ExecAsk;
+  readonly askFallback?: ExecSecurity;
+  readonly autoAllowSkills?: boolean;
+}
+
+type AgentRules = Rules & { readonly allowlist?: readonly AllowEntry[] };
+
+/** `exec-approvals.json`. */
+export interface ExecRulesFile {
+  readonly version: 1;
+  readonly socket?: { readonly path?: string; readonly token?: string };
+  readonly defaults?: Rules;
+  readonly agents?: Readonly<Record<string, AgentRules>>;
+}
+
+/** What holds for one agent. */
+export interface EffectiveRules {
+  readonly security: ExecSecurity;
+  readonly ask: ExecAsk;
+  readonly askFallback: ExecSecurity;
+  readonly autoAllowSkills: boolean;
+  readonly allowlist: readonly AllowEntry[];
+}
+
+export interface ExecRules {
+  /** The stricter of the file and the tool's own values. Read anew each time: people edit the file. */
+  effective(agentId: string, tool: { readonly security: ExecSecurity; readonly ask: ExecAsk }): EffectiveRules;
+  /** Programs that this agent may always run from now on. */
+  allow(agentId: string, paths: readonly string[], command: string): Promise<void>;
+  /** Notes that entries were used. */
+  used(agentId: string, entries: readonly AllowEntry[], command: string): Promise<void>;
+}
+
+export interface ExecRulesDeps {
+  /** Of `exec-approvals.json`. */
+  readonly path: string;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly random: Random;
+}
+
+const LOCK = { timeoutMs: 5000, staleMs: 30_000 };
+const TOKEN_BYTES = 24;
+const COMMAND_CHARS = 2000;
+/** A file that cannot be read may have forbidden everything: nothing runs unasked until it is repaired. */
+const UNREADABLE: ExecRulesFile = { version: 1, defaults: { security: "allowlist", ask: "on-miss" } };
+
+export function createExecRules({ path, clock, ids, random }: ExecRulesDeps): ExecRules {
+  function load(): ExecRulesFile | "broken" {
+    try {
+      return parseRules(readFileSync(path, "utf8"), ids);
+    } catch (error) {
+      if (systemCode(error) === "ENOENT") return { version: 1 };
+      if (systemCode(error) !== undefined) throw fileError(path, "could not read the rules for commands", error);
+      return "broken";
+    }
+  }
+
+  async function change(agentId: string, edit: (list: readonly AllowEntry[]) => readonly AllowEntry[]): Promise<void> {
+    ensureFolder(dirname(path));
+    await withFileLock(`${path}.lock`, { ...LOCK, ids }, () => {
+      const file = load();
+      if (file === "broken")
+        throw new AppError("CONFIG_INVALID", `${path} is no valid file of rules (version 1); repair it or move it away`, { details: { path } });
+      const own = file.agents?.[agentId] ?? {};
+      const socket = { path: `${path.replace(/\.json$/, "")}.sock`, token: random.bytes(TOKEN_BYTES).toString("base64url"), ...file.socket };
+      const next = { ...file, socket, agents: { ...file.agents, [agentId]: { ...own, allowlist: edit(own.allowlist ?? []) } } };
+      writeAtomic(path, `${JSON.stringify(next, null, 2)}\n`, { mode: 0o600, temporary: `${path}.${ids.hex(4)}.tmp` });
+    });
+  }
+
+  return {
+    effective(agentId, tool) {
+      const loaded = load();
+      return effectiveRules(loaded === "broken" ? UNREADABLE : loaded, agentId, tool);
+    },
+    async allow(agentId, paths, command) {
+      if (paths.length === 0) return;
+      const mark = { lastUsedAt: clock.now(), lastUsedCommand: command.slice(0, COMMAND_CHARS) };
+      await change(agentId, (list) => {
+        const fresh = paths.filter((pattern) => !list.some((entry) => entry.pattern === pattern));
+        return [...list, ...fresh.map((pattern) => ({ id: ids.uuid(), pattern, ...mark, lastResolvedPath: pattern }))];
+      });
+    },
+    async used(agentId, entries, command) {
+      if (entries.length === 0) return;
+      const mark = { lastUsedAt: clock.now(), lastUsedCommand: command.slice(0, COMMAND_CHARS) };
+      const patterns = new Set(entries.map((entry) => entry.pattern));
+      await change(agentId, (list) => list.map((entry) => (patterns.has(entry.pattern) ? { ...entry, ...mark } : entry)));
+    },
+  };
+}
+
+/** Agent, then `*`, then the defaults, then the tool's value; after that the stricter of the result and the tool. */
+export function effectiveRules(file: ExecRulesFile, agentId: string, tool: { readonly security: ExecSecurity; readonly ask: ExecAsk }): EffectiveRules {
+  const own = file.agents && Object.hasOwn(file.agents, agentId) ? file.agents[agentId]! : {};
+  const all = file.agents?.["*"] ?? {};
+  const layers: readonly Rules[] = [own, all, file.defaults ?? {}];
+  const first = <K extends keyof Rules>(key: K): Rules[K] | undefined => layers.find((layer) => layer[key] !== undefined)?.[key];
+  return {
+    security: stricterSecurity(first("security") ?? tool.security, tool.security),
+    ask: stricterAsk(first("ask") ?? tool.ask, tool.ask),
+    askFallback: first("askFallback") ?? "deny",
+    autoAllowSkills: first("autoAllowSkills") ?? false,
+    allowlist: [...(all.allowlist ?? []), ...(own.allowlist ?? [])],
+  };
+}
+
+/** Throws for what is no file of version 1. Values that are not known are left out. */
+function parseRules(text: string, ids: Ids): ExecRulesFile {
+  const raw: unknown = JSON.parse(text);
+  if (!isRecord(raw) || raw["version"] !== 1) throw new SyntaxError("not version 1");
+  const given = isRecord(raw["agents"]) ? raw["agents"] : {};
+  const agents = new Map(Object.entries(given).flatMap(([id, rules]) => (isRecord(rules) ? [[id, agentRules(rules, ids)] as const] : [])));
+  const old = agents.get("default");
+  if (old) {
+    const main = agents.get("main") ?? {};
+    agents.set("main", { ...old, ...main, allowlist: [...(old.allowlist ?? []), ...(main.allowlist ?? [])] });
+    agents.delete("default");
+  }
+  const socket = isRecord(raw["socket"]) ? raw["socket"] : undefined;
+  return {
+    version: 1,
+    ...(socket ? { socket: { ...textField(socket, "path"), ...textField(socket, "token") } } : {}),
+    ...(isRecord(raw["defaults"]) ? { defaults: rulesOf(raw["defaults"]) } : {}),
+    agents: Object.fromEntries(agents),
+  };
+}
+
+function agentRules(raw: Record<string, unknown>, ids: Ids): AgentRules {
+  const list = Array.isArray(raw["allowlist"]) ? (raw["allowlist"] as unknown[]) : undefined;
+  const entries = list?.flatMap((item): AllowEntry[] => {
+    const entry = typeof item === "string" ? { pattern: item } : item;
+    if (!isRecord(entry) || typeof entry["pattern"] !== "string" || entry["pattern"].trim() === "") return [];
+    const used = typeof entry["lastUsedAt"] === "number" ? { lastUsedAt: entry["lastUsedAt"] } : {};
+    const id = typeof entry["id"] === "string" && entry["id"] !== "" ? entry["id"] : ids.uuid();
+    return [{ id, pattern: entry["pattern"], ...used, ...textField(entry, "lastUsedCommand"), ...textField(entry, "lastResolvedPath") }];
+  });
+  return { ...rulesOf(raw), ...(entries ? { allowlist: entries } : {}) };
+}
+
+function rulesOf(raw: Record<string, unknown>): Rules {
+  const level = <const T extends readonly string[]>(key: string, levels: T): Record<string, T[number]> =>
+    levels.includes(raw[key] as string) ? { [key]: raw[key] as T[number] } : {};
+  const skills = typeof raw["autoAllowSkills"] === "boolean" ? { autoAllowSkills: raw["autoAllowSkills"] } : {};
+  return { ...level("security", SECURITY_LEVELS), ...level("ask", ASK_LEVELS), ...level("askFallback", SECURITY_LEVELS), ...skills };
+}
+
+function textField<K extends string>(raw: Record<string, unknown>, key: K): { readonly [P in K]?: string } {
+  return typeof raw[key] === "string" ? ({ [key]: raw[key] } as { readonly [P in K]?: string }) : {};
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

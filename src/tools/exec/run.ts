@@ -1,0 +1,109 @@
+import type { Clock } from "../../base/clock.ts";
+import { AppError } from "../../base/errors.ts";
+import type { CommandProcess, ProcessEnd, Processes } from "../process/processes.ts";
+import { failedOutcome, textOutcome, type ToolOutcome } from "../tool.ts";
+import { assertPlan, type ExecPlan } from "./plan.ts";
+
+/** Streaming is told this often, in milliseconds. */
+const UPDATE_EVERY_MS = 250;
+const NOTE_CHARS = 180;
+
+export interface PlanRun {
+  readonly processes: Processes;
+  readonly clock: Clock;
+  /** What the command's variables are set on top of. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Session whose `process` tool sees the command. */
+  readonly scope: string;
+  readonly signal: AbortSignal;
+  readonly update: (partial: ToolOutcome) => void;
+  /** Lines in front of the output. */
+  readonly warnings: readonly string[];
+  /** After this long it goes to the background; never when undefined. */
+  readonly yieldMs: number | undefined;
+  readonly timeoutMs: number | undefined;
+  readonly cleanupMs: number | undefined;
+  /** Told the end of a command that was left in the background; `empty` when it succeeded and printed nothing. */
+  readonly onBackgroundEnd?: (text: string, empty: boolean) => void;
+}
+
+/** Runs the plan that was approved, and no other. */
+export async function startPlan(plan: ExecPlan, approvedHash: string, run: PlanRun, onOutput?: () => void): Promise<CommandProcess> {
+  assertPlan(plan);
+  if (plan.hash !== approvedHash)
+    throw new AppError("CONFLICT", "this is not the plan that was approved; ask again", { details: { hash: plan.hash, approvedHash } });
+  const [program, ...args] = plan.shell;
+  return await run.processes.start({
+    program: program!,
+    args: [...args, plan.script],
+    cwd: plan.cwd,
+    env: { ...run.env, ...plan.env, PATH: plan.path, PWD: plan.cwd },
+    command: plan.command,
+    scope: run.scope,
+    timeoutMs: run.timeoutMs,
+    cleanupMs: run.cleanupMs,
+    ...(onOutput ? { onOutput } : {}),
+  });
+}
+
+/** Runs it until it ends or goes to the background. */
+export async function runPlan(plan: ExecPlan, approvedHash: string, run: PlanRun): Promise<ToolOutcome> {
+  const { clock, signal, yieldMs } = run;
+  if (signal.aborted) return failedOutcome("Command aborted before it started", { status: "error" });
+  let told = Number.NEGATIVE_INFINITY;
+  let process: CommandProcess | undefined;
+  const tell = (): void => {
+    if (!process || process.backgrounded || clock.monotonic() - told < UPDATE_EVERY_MS) return;
+    told = clock.monotonic();
+    run.update(textOutcome(process.output.tail(), runningDetails(process)));
+  };
+  process = await startPlan(plan, approvedHash, run, tell);
+  const kill = (): void => process.kill();
+  signal.addEventListener("abort", kill, { once: true });
+  if (signal.aborted) kill();
+  const yielded = Promise.withResolvers<undefined>();
+  using _timer = yieldMs === undefined || yieldMs === 0 ? undefined : clock.after(yieldMs, () => yielded.resolve(undefined));
+  if (yieldMs === 0) yielded.resolve(undefined);
+  const end = await Promise.race([process.ended, yielded.promise]);
+  signal.removeEventListener("abort", kill);
+  if (end) return endOutcome(process, end, run);
+  if (signal.aborted) return endOutcome(process, await process.ended, run);
+  process.toBackground();
+  if (run.onBackgroundEnd) void announceEnd(process, run.onBackgroundEnd);
+  const lines = [
+    ...run.warnings,
+    `Command still running (session ${process.id}, pid ${process.pid}). Use process (list/poll/log/write/kill/clear/remove) for follow-up.`,
+  ];
+  return textOutcome(lines.join("\n\n"), runningDetails(process));
+}
+
+function runningDetails(process: CommandProcess): Record<string, unknown> {
+  const { id, pid, startedAt, cwd, output } = process;
+  return { status: "running", sessionId: id, pid, startedAt, cwd, tail: output.tail() };
+}
+
+async function announceEnd(process: CommandProcess, tell: (text: string, empty: boolean) => void): Promise<void> {
+  const end = await process.ended;
+  const tail = process.output.tail().replace(/\s+/g, " ").trim().slice(-NOTE_CHARS);
+  const how = end.signal === null ? `code ${end.code ?? "unknown"}` : `signal ${end.signal}`;
+  const text = `Exec ${end.code === 0 ? "completed" : "failed"} (${process.id.slice(0, 8)}, ${how})${tail === "" ? "" : ` :: ${tail}`}`;
+  tell(text, end.code === 0 && tail === "");
+}
+
+function endOutcome(process: CommandProcess, end: ProcessEnd, { clock, warnings, timeoutMs }: PlanRun): ToolOutcome {
+  const aggregated = process.output.aggregated().trimEnd();
+  const durationMs = (process.endedAt ?? clock.now()) - process.startedAt;
+  const before = warnings.map((line) => `${line}\n\n`).join("");
+  const facts = { durationMs, aggregated, cwd: process.cwd };
+  const after = aggregated === "" ? "" : `${aggregated}\n\n`;
+  if (end.timedOut) {
+    const text = `Command timed out after ${(timeoutMs ?? 0) / 1000} seconds`;
+    return failedOutcome(`${before}${after}${text}`, { status: "error", exitCode: end.code, ...facts, error: text });
+  }
+  if (end.code === null) {
+    const text = `Command aborted by signal ${end.signal ?? "unknown"}`;
+    return failedOutcome(`${before}${after}${text}`, { status: "error", exitCode: null, exitSignal: end.signal, ...facts, error: text });
+  }
+  const code = end.code === 0 ? "" : `\n\n(Command exited with code ${end.code})`;
+  return textOutcome(`${before}${aggregated || "(no output)"}${code}`, { status: "completed", exitCode: end.code, ...facts });
+}

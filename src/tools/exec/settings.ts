@@ -1,0 +1,89 @@
+import type { OpenClawConfig } from "../../config/index.ts";
+import type { ExecHost } from "./environment.ts";
+import { ASK_LEVELS, SECURITY_LEVELS, stricterAsk, stricterSecurity, type ExecAsk, type ExecSecurity } from "./judge.ts";
+
+/** What somebody chose with `/exec` for one session. */
+export interface ExecOverride {
+  readonly host?: ExecHost;
+  readonly security?: ExecSecurity;
+  readonly ask?: ExecAsk;
+  readonly node?: string;
+}
+
+export interface ExecSettings {
+  readonly host: ExecHost;
+  readonly security: ExecSecurity;
+  readonly ask: ExecAsk;
+  readonly node?: string | undefined;
+  readonly pathPrepend: readonly string[];
+  readonly safeBins?: readonly string[] | undefined;
+  readonly backgroundMs: number;
+  /** Milliseconds. */
+  readonly timeoutMs: number;
+  readonly cleanupMs?: number | undefined;
+  readonly notifyOnExit: boolean;
+  readonly notifyOnExitEmptySuccess: boolean;
+  /** 0 is never. */
+  readonly approvalRunningNoticeMs: number;
+}
+
+type Written = Readonly<Record<string, unknown>>;
+
+const HOSTS = ["sandbox", "gateway", "node"] as const;
+const DEFAULTS = { backgroundMs: 10_000, timeoutSec: 1800, noticeMs: 10_000 };
+
+/** The session's choice, then the agent's, then everybody's, then what is built in. */
+export function execSettings(config: OpenClawConfig, agentId: string, override: ExecOverride = {}): ExecSettings {
+  const agent = config.agents?.list?.find(({ id }) => id.toLowerCase() === agentId.toLowerCase());
+  const own = (agent?.tools?.exec ?? {}) as Written;
+  const all = (config.tools?.exec ?? {}) as Written;
+  const chosen: Written = { ...all, ...own, ...override };
+  const host = oneOf(HOSTS, chosen["host"]) ?? "sandbox";
+  return {
+    host,
+    security: oneOf(SECURITY_LEVELS, chosen["security"]) ?? (host === "sandbox" ? "deny" : "allowlist"),
+    ask: oneOf(ASK_LEVELS, chosen["ask"]) ?? "on-miss",
+    node: textOf(chosen["node"]),
+    pathPrepend: textsOf(chosen["pathPrepend"]) ?? [],
+    safeBins: textsOf(chosen["safeBins"]),
+    backgroundMs: numberOf(chosen["backgroundMs"]) ?? DEFAULTS.backgroundMs,
+    timeoutMs: (numberOf(chosen["timeoutSec"]) ?? DEFAULTS.timeoutSec) * 1000,
+    cleanupMs: numberOf(chosen["cleanupMs"]),
+    notifyOnExit: chosen["notifyOnExit"] !== false,
+    notifyOnExitEmptySuccess: chosen["notifyOnExitEmptySuccess"] === true,
+    approvalRunningNoticeMs: numberOf(chosen["approvalRunningNoticeMs"]) ?? DEFAULTS.noticeMs,
+  };
+}
+
+/** A call may make things stricter, never freer. Values that are not known are ignored. */
+export function forCall(settings: ExecSettings, params: Readonly<Record<string, unknown>>): ExecSettings {
+  const security = oneOf(SECURITY_LEVELS, params["security"]);
+  const ask = oneOf(ASK_LEVELS, params["ask"]);
+  return {
+    ...settings,
+    security: security ? stricterSecurity(security, settings.security) : settings.security,
+    ask: ask ? stricterAsk(ask, settings.ask) : settings.ask,
+  };
+}
+
+/** The host that a call names, if it is one. */
+export function askedHost(params: Readonly<Record<string, unknown>>): ExecHost | undefined {
+  return oneOf(HOSTS, params["host"]);
+}
+
+function oneOf<const T extends readonly string[]>(values: T, value: unknown): T[number] | undefined {
+  const written = typeof value === "string" ? value.trim().toLowerCase() : undefined;
+  return values.find((known) => known === written);
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === "string" && value.trim() !== "" ? value.trim() : undefined;
+}
+
+function textsOf(value: unknown): readonly string[] | undefined {
+  return Array.isArray(value) ? value.filter((item): item is string => typeof item === "string") : undefined;
+}
+
+function numberOf(value: unknown): number | undefined {
+  return typeof value === "number" && Number.isFinite(value) && value >= 0 ? value : undefined;
+}

@@ -1,0 +1,54 @@
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { expect, test } from "vitest";
+import { logPage } from "./log-page.ts";
+import { CommandOutput, TailText } from "./output.ts";
+
+test("the end of a text is kept, whatever the sizes of its pieces", () => {
+  const tail = new TailText(10);
+  for (const piece of ["abc", "d".repeat(50), "", "efghi", "jklm"]) tail.add(piece);
+  expect(tail.text()).toBe("defghijklm");
+  expect({ total: tail.total, truncated: tail.truncated }).toEqual({ total: 62, truncated: true });
+  const pair = new TailText(3);
+  pair.add("😀😀");
+  expect(pair.text()).toBe("😀");
+});
+
+/** Bytes that are still referenced. */
+function retained(): number {
+  setFlagsFromString("--expose-gc");
+  (runInNewContext("gc") as () => void)();
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
+}
+
+test("of a flood only the end is kept", () => {
+  const output = new CommandOutput();
+  const chunk = Buffer.from(`${"x".repeat(1023)}\n`.repeat(64));
+  output.add("stdout", chunk);
+  const before = retained();
+  for (let count = 1; count < 4096; count += 1) output.add(count % 2 ? "stdout" : "stderr", chunk);
+  expect(retained() - before).toBeLessThan(4 * 1024 * 1024);
+  expect(output.total).toBe(256 * 1024 * 1024);
+  expect(output.aggregated()).toHaveLength(200_000);
+  expect(output.tail()).toHaveLength(2000);
+  expect(output.drain().length).toBeLessThanOrEqual(60_001);
+});
+
+test("what was drained does not come again", () => {
+  const output = new CommandOutput();
+  output.add("stdout", Buffer.from("one"));
+  output.add("stderr", Buffer.from("two\n"));
+  expect(output.drain()).toBe("one\ntwo\n");
+  expect(output.drain()).toBe("");
+  expect(output.aggregated()).toBe("onetwo\n");
+});
+
+test("pages of a log: the last lines, from an offset, or so many", () => {
+  const text = `${Array.from({ length: 300 }, (_, line) => `l${line}`).join("\n")}\n`;
+  expect(logPage(text).text).toMatch(/^l100\n[^]*\nl299\n\n\[the last 200 of 300 lines/);
+  expect(logPage(text, 298).text).toBe("l298\nl299");
+  expect(logPage(text, undefined, 1).text).toBe("l299");
+  expect(logPage(text, 5, 2)).toEqual({ text: "l5\nl6", totalLines: 300 });
+  expect(logPage("", undefined, undefined)).toEqual({ text: "", totalLines: 0 });
+});

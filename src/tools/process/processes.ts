@@ -1,0 +1,146 @@
+import type { Clock } from "../../base/clock.ts";
+import type { Random } from "../../base/random.ts";
+import { startChild, type ChildExit } from "../../base/spawn.ts";
+import { CommandOutput, type OutputLimits } from "./output.ts";
+import { freeSlug } from "./slug.ts";
+
+/** SIGKILL follows SIGTERM after this long. */
+const KILL_AFTER_MS = 3000;
+const CLEANUP_MS = { default: 30 * 60_000, min: 60_000, max: 3 * 60 * 60_000 };
+
+export type ProcessEnd = ChildExit & { readonly timedOut: boolean };
+
+/** A command that runs or ran. */
+export interface CommandProcess {
+  /** Two words. */
+  readonly id: string;
+  readonly pid: number;
+  readonly scope: string;
+  readonly command: string;
+  readonly cwd: string;
+  readonly startedAt: number;
+  readonly output: CommandOutput;
+  /** Only what runs in the background is listed and outlives its call. */
+  readonly backgrounded: boolean;
+  /** Set when it ended. */
+  readonly end: ProcessEnd | undefined;
+  readonly endedAt: number | undefined;
+  readonly ended: Promise<ProcessEnd>;
+  /** Polls in a row that brought nothing. */
+  emptyPolls: number;
+  toBackground(): void;
+  /** Ends it and everything it started: SIGTERM, then SIGKILL. */
+  kill(): void;
+}
+
+export interface StartInput {
+  readonly program: string;
+  readonly args: readonly string[];
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** As a person wrote it. */
+  readonly command: string;
+  /** Who may see it. */
+  readonly scope: string;
+  /** Milliseconds; none when absent. */
+  readonly timeoutMs?: number | undefined;
+  /** How long it is remembered after its end. */
+  readonly cleanupMs?: number | undefined;
+  /** Told after each piece of output. */
+  readonly onOutput?: () => void;
+}
+
+/** The commands that were started here. They end with the gateway. */
+export interface Processes extends AsyncDisposable {
+  start(input: StartInput): Promise<CommandProcess>;
+  /** Those in the background, newest first. */
+  list(scope: string): readonly CommandProcess[];
+  find(scope: string, id: string): CommandProcess | undefined;
+  forget(process: CommandProcess): void;
+}
+
+export interface ProcessesDeps {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly limits?: OutputLimits;
+}
+
+export function createProcesses({ clock, random, limits }: ProcessesDeps): Processes {
+  const known = new Map<string, CommandProcess>();
+
+  function remember(process: CommandProcess, cleanupMs: number | undefined): void {
+    const asked = cleanupMs ?? CLEANUP_MS.default;
+    if (!process.backgrounded) known.delete(process.id);
+    else clock.after(Math.min(Math.max(asked, CLEANUP_MS.min), CLEANUP_MS.max), () => known.delete(process.id));
+  }
+
+  return {
+    async start(input) {
+      const output = new CommandOutput(limits);
+      const child = await startChild(input.program, {
+        args: input.args,
+        cwd: input.cwd,
+        env: input.env,
+        onOutput(stream, chunk) {
+          output.add(stream, chunk);
+          input.onOutput?.();
+        },
+      });
+      const state = { backgrounded: false, end: undefined as ProcessEnd | undefined, endedAt: undefined as number | undefined, timedOut: false };
+      let killing: Disposable | undefined;
+      function kill(): void {
+        if (state.end || killing) return;
+        child.signal("SIGTERM");
+        killing = clock.after(KILL_AFTER_MS, () => child.signal("SIGKILL"));
+      }
+      const { timeoutMs } = input;
+      const timer = timeoutMs === undefined ? undefined : clock.after(timeoutMs, () => ((state.timedOut = true), kill()));
+      const ended = child.exited.then((exit): ProcessEnd => {
+        output.end();
+        timer?.[Symbol.dispose]();
+        // What ignored the first signal is still in the group.
+        if (killing) child.signal("SIGKILL");
+        killing?.[Symbol.dispose]();
+        state.endedAt = clock.now();
+        state.end = { ...exit, timedOut: state.timedOut };
+        remember(process, input.cleanupMs);
+        return state.end;
+      });
+      const process: CommandProcess = {
+        id: freeSlug(random, (slug) => known.has(slug)),
+        pid: child.pid,
+        scope: input.scope,
+        command: input.command,
+        cwd: input.cwd,
+        startedAt: clock.now(),
+        output,
+        get backgrounded() {
+          return state.backgrounded;
+        },
+        get end() {
+          return state.end;
+        },
+        get endedAt() {
+          return state.endedAt;
+        },
+        ended,
+        emptyPolls: 0,
+        toBackground: () => void (state.backgrounded = true),
+        kill,
+      };
+      known.set(process.id, process);
+      return process;
+    },
+    list: (scope) => [...known.values()].filter((process) => process.scope === scope && process.backgrounded).sort((a, b) => b.startedAt - a.startedAt),
+    find(scope, id) {
+      const process = known.get(id);
+      return process?.scope === scope && process.backgrounded ? process : undefined;
+    },
+    forget: (process) => void known.delete(process.id),
+    async [Symbol.asyncDispose]() {
+      const running = [...known.values()].filter((process) => !process.end);
+      for (const process of running) process.kill();
+      await Promise.all(running.map((process) => process.ended));
+    },
+  };
+}

@@ -185,6 +185,7 @@ const COMMANDS = {
     await build("dist");
     return run(node(), ["scripts/plugins-real.ts", ...args]);
   },
+  faults: (args) => run(node(), ["test/faults/campaign.ts", ...args]),
   async chaos(args) {
     await build("dist-test");
     return run(node(), ["test/chaos/campaign.ts", ...args]);

@@ -1,3 +1,4 @@
+import { join, resolve } from "node:path";
 import { systemClock } from "../base/clock.ts";
 import { createIds } from "../base/ids.ts";
 import type { Logger } from "../base/log/logger.ts";
@@ -32,6 +33,9 @@ export interface AppOptions {
     readonly port?: number | undefined;
     readonly allowUnconfigured: boolean;
     readonly verbose: boolean;
+    /** Everything providers send goes to a file: this one, or `logs/raw-stream.jsonl` in the state folder. */
+    readonly rawStream?: boolean;
+    readonly rawStreamPath?: string | undefined;
   };
 }
 
@@ -105,8 +109,8 @@ export async function createApp(options: AppOptions): Promise<App> {
   const rooms = { config, store: opened.value, server: listening.value, health, clock, ids, random: systemRandom, log, redactor, env, version };
   const leaveSentinel = (payload: SentinelPayload): Promise<string | null> => notes.leave(payload, rooms);
   const { openGateway } = await import("./open-gateway.ts");
-  const { runSecret } = lifetime;
-  const open = await openGateway({ ...rooms, runSecret, logFile: logging.path, tapLog: logging.tap, requestRestart: restarts.request, leaveSentinel }, stack);
+  const given = { runSecret: lifetime.runSecret, logFile: logging.path, tapLog: logging.tap, rawStream: rawStreamFile(options, stateDir) };
+  const open = await openGateway({ ...rooms, ...given, requestRestart: restarts.request, leaveSentinel }, stack);
   running = open;
   const { gateway } = open;
   await notes.take(rooms);
@@ -142,6 +146,11 @@ export async function createApp(options: AppOptions): Promise<App> {
     failed: failure.promise,
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   };
+}
+
+function rawStreamFile({ flags, cwd }: AppOptions, stateDir: string): string | undefined {
+  if (!flags.rawStream) return undefined;
+  return flags.rawStreamPath === undefined ? join(stateDir, "logs", "raw-stream.jsonl") : resolve(cwd, flags.rawStreamPath);
 }
 
 /** Where to listen: the flag, the environment, the file, the default. Where any port will do, a restarted gateway takes the one it had. */

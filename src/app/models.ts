@@ -7,8 +7,9 @@ import type { Random } from "../base/random.ts";
 import type { Redactor } from "../base/redaction.ts";
 import { agentFolder, mainAgentFolder, oauthFolder, type Config, type Env, type PathContext } from "../config/index.ts";
 import type { Hooks } from "../hooks/index.ts";
-import { loadBudgets, loadModels, type Budgets, type Models, type PluginProvider } from "../models/index.ts";
+import { loadBudgets, loadModels, type Budgets, type Models, type PluginProvider, type RawLog } from "../models/index.ts";
 import type { Store } from "../store/index.ts";
+import type { RawStream } from "./raw-stream.ts";
 
 export interface AppModelsDeps {
   readonly config: Config;
@@ -23,10 +24,12 @@ export interface AppModelsDeps {
   /** Of plugins, once they run. */
   readonly hooks: () => Pick<Hooks, "has" | "run"> | undefined;
   readonly providers: () => readonly PluginProvider[];
+  /** File that gets every event of every provider; undefined for none. */
+  readonly rawStream?: string | undefined;
 }
 
 /** Models and their budgets, made when somebody first needs them. */
-export interface AppModels {
+export interface AppModels extends AsyncDisposable {
   models(): Promise<Models>;
   budgets(): Promise<Budgets>;
 }
@@ -45,11 +48,20 @@ export function createAppModels(deps: AppModelsDeps): AppModels {
   };
   let models: Promise<Models> | undefined;
   let budgets: Promise<Budgets> | undefined;
+  let raw: RawStream | undefined;
+
+  async function openRaw(file: string): Promise<RawLog> {
+    const { createRawStream } = await import("./raw-stream.ts");
+    deps.log.warn(`everything that providers send is written to ${file}: conversations are in it`);
+    raw = createRawStream({ file, clock, log: deps.log.room("models"), redactor: deps.redactor });
+    return raw.rawLog;
+  }
 
   async function openModels(): Promise<Models> {
     const { createModels } = await loadModels();
     return createModels({
       ...deps,
+      ...(deps.rawStream === undefined ? {} : { rawLog: await openRaw(deps.rawStream) }),
       config: () => config.current,
       env: () => config.env(),
       agentDir,
@@ -65,5 +77,6 @@ export function createAppModels(deps: AppModelsDeps): AppModels {
   return {
     models: () => (models ??= openModels()),
     budgets: () => (budgets ??= loadBudgets().then(({ createBudgets }) => createBudgets({ store, clock, config: () => config.current }))),
+    [Symbol.asyncDispose]: async () => raw?.[Symbol.asyncDispose](),
   };
 }

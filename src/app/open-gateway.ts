@@ -48,6 +48,8 @@ export interface OpenGatewayDeps {
   readonly runSecret: string;
   readonly logFile: () => string;
   readonly tapLog: Logging["tap"];
+  /** See `AppModelsDeps`. */
+  readonly rawStream?: string | undefined;
   readonly requestRestart: (request: RestartRequest) => RestartReport;
   readonly leaveSentinel: (payload: SentinelPayload) => Promise<string | null>;
 }
@@ -95,7 +97,7 @@ export async function openGateway(deps: OpenGatewayDeps, stack: AsyncDisposableS
   const auth = await openAuth(deps);
   const defaultAgentId = (): string => config.current.agents?.list?.find((agent) => agent.default)?.id ?? config.current.agents?.list?.[0]?.id ?? "main";
   const plugins = createPlugins({ ...deps, pairing: auth.pairing });
-  const models = createAppModels({ ...deps, hooks: plugins.hooks, providers: plugins.providers });
+  const models = stack.use(createAppModels({ ...deps, hooks: plugins.hooks, providers: plugins.providers }));
   const answerer = lazyAnswerer(async () =>
     (await import("./responder/model-answerer.ts")).createModelAnswerer({ ...deps, ...models, log: deps.log.room("agent") }),
   );

@@ -8,7 +8,7 @@ import type { Hooks } from "../hooks/index.ts";
 import { createAuthProfiles, type AuthProfiles } from "./auth/index.ts";
 import { createCallCredentials } from "./auth/call-credentials.ts";
 import { callModel, type CallEvent, type CallRequest } from "./call/call.ts";
-import { createDrivers, type Drivers, type OtherDriver } from "./call/driver.ts";
+import { createDrivers, type Drivers, type OtherDriver, type RawLog } from "./call/driver.ts";
 import * as choice from "./choice.ts";
 import type { Catalogue, Discovery, PluginProvider, Selection, SelectionInput } from "./index.ts";
 import { OFFLINE_MODEL } from "./offline/entry.ts";
@@ -31,7 +31,8 @@ export interface ModelsDeps {
   readonly plugins?: () => readonly PluginProvider[];
   /** Folders from which the package of the long tail is looked for. */
   readonly packagesFrom?: readonly string[];
-  readonly rawLog?: (api: string) => ((event: { readonly event: string; readonly data: string }) => void) | undefined;
+  /** Sees every event of every provider. */
+  readonly rawLog?: RawLog;
 }
 
 export interface ModelWish {

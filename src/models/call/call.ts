@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Clock } from "../../base/clock.ts";
+import { messageOf } from "../../base/errors.ts";
 import type { Ids } from "../../base/ids.ts";
 import type { Random } from "../../base/random.ts";
 import type { Logger } from "../../base/log/logger.ts";
@@ -114,11 +115,11 @@ async function* tryModel(deps: CallsDeps, request: CallRequest, model: ModelEntr
       const tried = yield* tryOnce(deps, request, { model, candidate, thinking, prompt }, progress.attempts);
       if (tried.ok) return tried;
       const { kind, failure } = tried;
-      if (rests(kind)) await deps.credentials.failed(candidate, model, kind, failure.retryAfterMs);
+      if (rests(kind)) await kept(deps, () => deps.credentials.failed(candidate, model, kind, failure.retryAfterMs));
       const facts = { kind, attempt, retryAfterMs: failure.retryAfterMs, afterContent: failure.afterContent ?? false, thinking, chance: deps.random.float() };
       const step = decide({ ...facts, moreProfiles: candidates.length > 1, moreModels: progress.moreModels });
+      if (failure.afterContent && step.do !== "stop") yield { type: "discard", after: kind };
       if (step.do === "next-model" || step.do === "stop") return { ok: false, failure, kind, step };
-      if (failure.afterContent) yield { type: "discard", after: kind };
       if (step.do === "rotate") break;
       if (step.do === "lower-thinking") ({ to: thinking } = step);
       else if (!(await pause(deps.clock, step.afterMs, request.signal)))
@@ -152,6 +153,7 @@ async function* tryOnce(
   const told = announce(deps, request, model);
   let facts: ResponseFacts | undefined;
   let firstMs: number | undefined;
+  let shown = false;
   const record = (rest: Pick<Attempt, "outcome"> & Partial<Attempt>): void => {
     const attempt: Attempt = {
       provider: model.provider,
@@ -171,6 +173,7 @@ async function* tryOnce(
     const wire = wireRequest(request, model, credential, thinking);
     const options = {
       clock,
+      runId: request.runId,
       signal: request.signal,
       headersMs: deps.headersMs ?? HEADERS_MS,
       progressMs: deps.progressMs ?? PROGRESS_MS,
@@ -178,11 +181,15 @@ async function* tryOnce(
     };
     for await (const event of deps.drivers.stream(wire, prompt, options)) {
       firstMs ??= Math.round(clock.monotonic() - from);
-      yield event;
-      if (event.type !== "end") continue;
+      if (event.type !== "end") {
+        shown = true;
+        yield event;
+        continue;
+      }
       if (isEmpty(event.message)) throw modelFailed({ phase: "answer", malformed: true, text: "the model gave an empty answer" });
+      yield event;
       record({ outcome: "ok" });
-      await deps.credentials.succeeded(candidate, model);
+      await kept(deps, () => deps.credentials.succeeded(candidate, model));
       return { ok: true, message: event.message, ...(candidate.profileId === undefined ? {} : { profileId: candidate.profileId }) };
     }
     throw modelFailed({ phase: "stream", malformed: true, text: "the answer has no end" });
@@ -195,7 +202,16 @@ async function* tryOnce(
     const kind = classify(failure);
     const text = deps.redact(failure.text).slice(0, MAX_ERROR_CHARS);
     record({ outcome: kind, error: text, ...(failure.status === undefined ? {} : { status: failure.status }) });
-    return { ok: false, failure: { ...failure, text }, kind };
+    return { ok: false, failure: { ...failure, text, ...(shown ? { afterContent: true } : {}) }, kind };
+  }
+}
+
+/** What became of a credential is written down; an answer is not lost because that fails. */
+async function kept({ log, redact }: CallsDeps, write: () => Promise<void>): Promise<void> {
+  try {
+    await write();
+  } catch (error) {
+    log.warn(`the state of the account could not be written: ${redact(messageOf(error))}`);
   }
 }
 

@@ -10,26 +10,41 @@ export interface OtherDriver {
   stream(request: WireRequest, options: StreamOptions): AsyncIterable<ModelEvent>;
 }
 
+/** Which call an event of a provider belongs to. */
+export interface RawCall {
+  readonly runId?: string;
+  readonly provider: string;
+  readonly model: string;
+  readonly api: string;
+}
+
+export type RawLog = (call: RawCall) => StreamOptions["onRaw"];
+
+export interface DriveOptions extends StreamOptions {
+  readonly runId?: string;
+}
+
 export interface Drivers {
   prepare(): Prepared;
-  stream(request: WireRequest, prepared: Prepared, options: StreamOptions): AsyncIterable<ModelEvent>;
+  stream(request: WireRequest, prepared: Prepared, options: DriveOptions): AsyncIterable<ModelEvent>;
 }
 
 export interface DriversDeps {
   /** Loads a driver for a format that is not ours; throws `UNAVAILABLE` when there is none. */
   readonly other: (api: string) => Promise<OtherDriver>;
   readonly fetch?: StreamOptions["fetch"];
-  readonly rawLog?: (api: string) => StreamOptions["onRaw"];
+  /** Sees what providers send, before it is read. */
+  readonly rawLog?: RawLog;
 }
 
 export function createDrivers({ other, fetch, rawLog }: DriversDeps): Drivers {
-  async function* overWire(request: WireRequest, prepared: Prepared, options: StreamOptions): AsyncGenerator<ModelEvent, void, void> {
+  async function* overWire(request: WireRequest, prepared: Prepared, { runId, ...options }: DriveOptions): AsyncGenerator<ModelEvent, void, void> {
     const { api, provider, id } = request.model;
     const format = await loadWire(api);
     const name = `${provider}/${id}/${request.thinking}`;
     const body = prepared.get(name) ?? encodeBody(format, request);
     prepared.set(name, body);
-    const onRaw = rawLog?.(api);
+    const onRaw = rawLog?.({ ...(runId === undefined ? {} : { runId }), provider, model: id, api });
     yield* streamCall(format, request, { ...format.address(request), body }, { ...options, ...(fetch ? { fetch } : {}), ...(onRaw ? { onRaw } : {}) });
   }
 

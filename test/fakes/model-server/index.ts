@@ -1,2 +1,2 @@
 export { STREAMS, type ScriptedAnswer } from "./script.ts";
-export { startModelServer, type Behaviour, type ModelServer } from "./server.ts";
+export { startModelServer, type Behaviour, type ModelServer, type ReceivedRequest } from "./server.ts";

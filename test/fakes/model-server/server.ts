@@ -23,29 +23,36 @@ export interface ReceivedRequest {
   readonly body: string;
 }
 
+/** A behaviour, or what finds it when the request is known. */
+export type Play = Behaviour | ((request: ReceivedRequest) => Behaviour);
+
 export interface ModelServer extends AsyncDisposable {
   readonly url: string;
   readonly requests: readonly ReceivedRequest[];
   /** The next requests are answered so, in order; the last stays. */
-  play(...behaviours: readonly Behaviour[]): void;
+  play(...behaviours: readonly Play[]): void;
   /** Resolves when a request was aborted by its sender. */
   readonly aborted: Promise<void>;
 }
 
-/** A model provider over a real socket that does what a test tells it. */
-export async function startModelServer(first: Behaviour = { kind: "silent" }): Promise<ModelServer> {
+/** A model provider over a real socket that does what a test tells it. `onHang`: from now on it says nothing of use about a request. */
+export async function startModelServer(first: Play = { kind: "silent" }, options: { readonly onHang?: () => void } = {}): Promise<ModelServer> {
   const requests: ReceivedRequest[] = [];
-  let queue: Behaviour[] = [first];
+  let queue: Play[] = [first];
   const aborted = Promise.withResolvers<void>();
   const sockets = new Set<Socket>();
   const timers = new Set<NodeJS.Timeout>();
   const server = createServer((request, response) => {
     void collect(request).then((body) => {
-      requests.push({ method: request.method ?? "", path: request.url ?? "", headers: request.headers, body });
+      const received: ReceivedRequest = { method: request.method ?? "", path: request.url ?? "", headers: request.headers, body };
+      requests.push(received);
       response.once("close", () => {
         if (!response.writableFinished) aborted.resolve();
       });
-      return answer(queue.length > 1 ? queue.shift()! : queue[0]!, response, timers);
+      const play = queue.length > 1 ? queue.shift()! : queue[0]!;
+      const behaviour = behaviourOf(play, received);
+      const hangs = behaviour.kind === "silent" || behaviour.kind === "stall";
+      return answer(behaviour, response, timers).then(() => (hangs ? options.onHang?.() : undefined));
     });
   });
   server.on("connection", (socket) => {
@@ -67,6 +74,10 @@ export async function startModelServer(first: Behaviour = { kind: "silent" }): P
       await new Promise((resolve) => server.close(resolve));
     },
   };
+}
+
+function behaviourOf(play: Play, request: ReceivedRequest): Behaviour {
+  return typeof play === "function" ? play(request) : play;
 }
 
 async function collect(request: IncomingMessage): Promise<string> {

@@ -17,6 +17,8 @@ const OPTIONS = {
   port: { type: "string", value: "n", help: "listen on this port (default 18789; 0 takes a free one)" },
   "allow-unconfigured": { type: "boolean", help: "start without a configuration file, or without gateway.mode=local" },
   verbose: { type: "boolean", help: "show debug lines" },
+  "raw-stream": { type: "boolean", help: "write everything that model providers send to a file" },
+  "raw-stream-path": { type: "string", value: "file", help: "the file, instead of logs/raw-stream.jsonl in the state folder; means --raw-stream" },
 } as const;
 
 type End = { readonly code: number; readonly why: string };
@@ -89,8 +91,20 @@ function optionsOf(io: Io, lifetime: Lifetime, values: Values<typeof OPTIONS>): 
     pid: process.pid,
     lifetime,
     console: { write: io.out, color: io.color, terminal: process.stdout.isTTY },
-    flags: { port: parsePort(values.port), allowUnconfigured: values["allow-unconfigured"] ?? false, verbose: values.verbose ?? false },
+    flags: {
+      port: parsePort(values.port),
+      allowUnconfigured: values["allow-unconfigured"] ?? false,
+      verbose: values.verbose ?? false,
+      ...rawStreamFlags(io, values),
+    },
   };
+}
+
+/** The flags, else the variables that a service sets instead. */
+function rawStreamFlags({ env }: Io, values: Values<typeof OPTIONS>): Pick<AppOptions["flags"], "rawStream" | "rawStreamPath"> {
+  const rawStreamPath = values["raw-stream-path"] ?? (env["OPENCLAW_RAW_STREAM_PATH"]?.trim() || undefined);
+  const wanted = /^(?:1|true|yes|on)$/i.test(env["OPENCLAW_RAW_STREAM"]?.trim() ?? "");
+  return { rawStream: (values["raw-stream"] ?? wanted) || values["raw-stream-path"] !== undefined, rawStreamPath };
 }
 
 type Create = (options: AppOptions) => Promise<App>;

@@ -35,7 +35,14 @@ interface Event {
   readonly usage?: Counted;
 }
 
-const STOPS: Readonly<Record<string, StopReason>> = { end_turn: "stop", stop_sequence: "stop", pause_turn: "stop", max_tokens: "length", tool_use: "toolUse" };
+const STOPS: Readonly<Record<string, StopReason>> = {
+  end_turn: "stop",
+  stop_sequence: "stop",
+  pause_turn: "stop",
+  max_tokens: "length",
+  model_context_window_exceeded: "length",
+  tool_use: "toolUse",
+};
 /** The provider's words for what other providers say with a status. */
 const STATUS: Readonly<Record<string, number>> = {
   overloaded_error: 529,
@@ -44,11 +51,16 @@ const STATUS: Readonly<Record<string, number>> = {
   permission_error: 403,
   billing_error: 402,
   invalid_request_error: 400,
+  not_found_error: 404,
+  request_too_large: 413,
   api_error: 500,
+  timeout_error: 504,
 };
 
 export function anthropicReader(request: WireRequest, now: number): WireReader {
   const draft = new Draft(request.model, now);
+  /** Blocks that are calls of our tools; the provider's own tools stream arguments too. */
+  const calls = new Set<number>();
   let stop: string | undefined;
   let done = false;
 
@@ -57,6 +69,7 @@ export function anthropicReader(request: WireRequest, now: number): WireReader {
     else if (block?.type === "thinking") draft.thinking(block.thinking ?? "", index);
     else if (block?.type === "redacted_thinking") draft.sign("thinking", block.data ?? "", index, { redacted: true });
     else if (block?.type === "tool_use") {
+      calls.add(index);
       draft.toolCall(index, { id: block.id, name: block.name });
       // Servers that do not stream arguments put them here.
       const input = block.input;
@@ -68,7 +81,7 @@ export function anthropicReader(request: WireRequest, now: number): WireReader {
     if (delta?.type === "text_delta") draft.text(delta.text ?? "", index);
     else if (delta?.type === "thinking_delta") draft.thinking(delta.thinking ?? "", index);
     else if (delta?.type === "signature_delta") draft.sign("thinking", delta.signature ?? "", index, { append: true });
-    else if (delta?.type === "input_json_delta") draft.arguments(index, delta.partial_json ?? "");
+    else if (delta?.type === "input_json_delta" && calls.has(index)) draft.arguments(index, delta.partial_json ?? "");
   }
 
   function complete(): readonly ModelEvent[] {

@@ -4,8 +4,22 @@ import { Draft } from "../draft.ts";
 import type { ModelEvent, StreamEvent, WireReader, WireRequest } from "../format.ts";
 import { REASONING_FIELDS } from "./messages.ts";
 
+/** Some providers give content in parts, with the reasoning among them. */
+interface ContentPart {
+  readonly type?: string;
+  readonly text?: string;
+  readonly thinking?: string | readonly ContentPart[];
+}
+
+interface Counted {
+  readonly prompt_tokens?: number;
+  readonly completion_tokens?: number;
+  readonly prompt_tokens_details?: { readonly cached_tokens?: number; readonly cache_write_tokens?: number } | null;
+  readonly prompt_cache_hit_tokens?: number;
+}
+
 interface Delta {
-  readonly content?: string | null;
+  readonly content?: string | readonly ContentPart[] | null;
   readonly refusal?: string | null;
   readonly tool_calls?:
     | readonly { readonly index?: number; readonly id?: string; readonly function?: { readonly name?: string; readonly arguments?: string } }[]
@@ -15,13 +29,14 @@ interface Delta {
 
 interface Chunk {
   readonly error?: unknown;
-  readonly choices?: readonly { readonly delta?: Delta; readonly message?: Delta; readonly finish_reason?: string | null }[];
-  readonly usage?: {
-    readonly prompt_tokens?: number;
-    readonly completion_tokens?: number;
-    readonly prompt_tokens_details?: { readonly cached_tokens?: number; readonly cache_write_tokens?: number } | null;
-    readonly prompt_cache_hit_tokens?: number;
-  } | null;
+  readonly choices?: readonly {
+    readonly delta?: Delta;
+    readonly message?: Delta;
+    readonly finish_reason?: string | null;
+    readonly usage?: Counted | null;
+  }[];
+  readonly usage?: Counted | null;
+  readonly x_groq?: { readonly error?: string | null; readonly usage?: Counted | null };
 }
 
 const STOPS: Readonly<Record<string, "stop" | "length" | "toolUse">> = {
@@ -29,14 +44,43 @@ const STOPS: Readonly<Record<string, "stop" | "length" | "toolUse">> = {
   end_turn: "stop",
   length: "length",
   max_tokens: "length",
+  model_length: "length",
   tool_calls: "toolUse",
   function_call: "toolUse",
+};
+
+/** Reasons that are failures, with the status other providers would have answered with. */
+const FAILED: Readonly<Record<string, { readonly text: string; readonly status?: number }>> = {
+  content_filter: { text: "the provider's content filter stopped the answer" },
+  sensitive: { text: "the provider's content filter stopped the answer" },
+  insufficient_system_resource: { text: "the provider is overloaded and gave the answer up", status: 503 },
+  network_error: { text: "the provider gave the answer up: network error", status: 502 },
+  error: { text: "the provider gave the answer up without saying why", status: 500 },
 };
 
 export function completionsReader(request: WireRequest, now: number): WireReader {
   const draft = new Draft(request.model, now);
   let finish: string | undefined;
   let done = false;
+  /** By index: how many calls came under it, and the id of the last. */
+  const calls = new Map<number, { readonly id: string | undefined; readonly count: number }>();
+
+  /** Servers that count wrongly give every call the index 0: a new id with a name is a new call. */
+  function callKey(index: number, id: string | undefined, name: string | undefined): string {
+    const known = calls.get(index);
+    const isNew = known === undefined || (id !== undefined && id !== "" && Boolean(name) && known.id !== undefined && known.id !== id);
+    const now = isNew ? { id: id || undefined, count: (known?.count ?? 0) + 1 } : { id: known.id ?? (id || undefined), count: known.count };
+    calls.set(index, now);
+    return `${index}.${now.count}`;
+  }
+
+  function content(given: string | readonly ContentPart[]): void {
+    if (typeof given === "string") return draft.text(given);
+    for (const { type, text, thinking } of given) {
+      if (type === "thinking") draft.thinking(typeof thinking === "string" ? thinking : (thinking ?? []).map((part) => part.text ?? "").join(""));
+      else draft.text(text ?? "");
+    }
+  }
 
   function delta(part: Delta): void {
     for (const field of REASONING_FIELDS) {
@@ -46,10 +90,10 @@ export function completionsReader(request: WireRequest, now: number): WireReader
       draft.sign("thinking", field);
       break;
     }
-    if (part.content) draft.text(part.content);
+    if (part.content) content(part.content);
     if (part.refusal) draft.text(part.refusal);
     for (const [at, call] of (part.tool_calls ?? []).entries()) {
-      const key = call.index ?? at;
+      const key = callKey(call.index ?? at, call.id, call.function?.name);
       draft.toolCall(key, { id: call.id, name: call.function?.name });
       draft.arguments(key, call.function?.arguments ?? "");
     }
@@ -58,7 +102,8 @@ export function completionsReader(request: WireRequest, now: number): WireReader
   function complete(): readonly ModelEvent[] {
     if (done) return [];
     done = true;
-    if (finish === "content_filter") throw modelFailed({ phase: "answer", code: "content_filter", text: "the provider's content filter stopped the answer" });
+    const failed = FAILED[finish ?? ""];
+    if (finish !== undefined && failed) throw modelFailed({ phase: "answer", code: finish, ...failed });
     return draft.finish(STOPS[finish ?? "stop"] ?? "stop");
   }
 
@@ -72,11 +117,13 @@ export function completionsReader(request: WireRequest, now: number): WireReader
       const chunk = JSON.parse(data) as Chunk | null;
       if (!chunk) return [];
       if (chunk.error !== undefined && chunk.error !== null) throw streamError(data);
+      if (chunk.x_groq?.error) throw modelFailed({ phase: "stream", text: chunk.x_groq.error });
       const choice = chunk.choices?.[0];
       const part = choice?.delta ?? choice?.message;
       if (part) delta(part);
       if (choice?.finish_reason) finish = choice.finish_reason;
-      if (chunk.usage) usage(draft, chunk.usage);
+      const counted = chunk.usage ?? choice?.usage ?? chunk.x_groq?.usage;
+      if (counted) usage(draft, counted);
       return draft.take();
     },
     end() {
@@ -88,7 +135,7 @@ export function completionsReader(request: WireRequest, now: number): WireReader
   };
 }
 
-function usage(draft: Draft, counted: NonNullable<Chunk["usage"]>): void {
+function usage(draft: Draft, counted: Counted): void {
   const cacheRead = counted.prompt_tokens_details?.cached_tokens ?? counted.prompt_cache_hit_tokens ?? 0;
   const cacheWrite = counted.prompt_tokens_details?.cache_write_tokens ?? 0;
   draft.usage({ input: Math.max(0, (counted.prompt_tokens ?? 0) - cacheRead - cacheWrite), output: counted.completion_tokens ?? 0, cacheRead, cacheWrite });

@@ -15,6 +15,7 @@ interface OutputItem {
 interface Event {
   readonly type: string;
   readonly output_index?: number;
+  readonly summary_index?: number;
   readonly delta?: string;
   readonly item?: OutputItem;
   readonly response?: {
@@ -86,8 +87,9 @@ export function responsesReader(request: WireRequest, now: number): WireReader {
         case "response.reasoning_text.delta":
           draft.thinking(event.delta ?? "", index);
           break;
-        case "response.reasoning_summary_part.done":
-          draft.thinking("\n\n", index);
+        case "response.reasoning_summary_part.added":
+          // Between the parts, not after the last.
+          if ((event.summary_index ?? 0) > 0) draft.thinking("\n\n", index);
           break;
         case "response.function_call_arguments.delta":
           draft.arguments(index, event.delta ?? "");

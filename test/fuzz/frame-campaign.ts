@@ -81,14 +81,11 @@ async function watchHealth(pulse: () => Promise<number>, until: Promise<unknown>
   return slowest;
 }
 
-/** A change of the configuration may restart the gateway, which ends every connection: that has its own tests. */
-const RESTARTING: ReadonlySet<string> = new Set(["config.set", "config.patch", "config.apply"]);
-
 async function handledBy(gateway: WireGateway): Promise<MethodName[]> {
   using raw = await gateway.client();
   const hello = await raw.response("connect");
   const { methods } = hello.payload!["features"] as { readonly methods: MethodName[] };
-  return [...methods.filter((method) => !RESTARTING.has(method)), "chat.inject", "sessions.resolve", "sessions.usage"];
+  return [...methods, "chat.inject", "sessions.resolve", "sessions.usage"];
 }
 
 /** Broken bytes of all kinds on connections of their own: each ends, or is ignored. */

@@ -28,6 +28,8 @@ export interface ResponseFacts {
   readonly headersMs: number;
 }
 
+/** A provider may send hundreds of events at once: after so many, others get a turn of the event loop. */
+const STEPS_PER_TURN = 8;
 const REQUEST_ID_HEADERS = ["request-id", "x-request-id", "x-goog-request-id", "cf-ray"];
 
 /**
@@ -45,7 +47,10 @@ export async function* streamCall(
   try {
     const response = await open(encoded, watch, options);
     const reader = format.reader(request, { now: options.clock.now() });
+    let steps = 0;
     for await (const events of read(response, format, reader, options)) {
+      steps += 1;
+      if (steps % STEPS_PER_TURN === 0) await new Promise((resolve) => setImmediate(resolve));
       if (events.length === 0) continue;
       watch.progress();
       for (const event of events) {

@@ -42,11 +42,18 @@ describe("ways to export a plugin", () => {
 
 test("a tool factory makes a tool for the run it is asked for", async () => {
   await using host = await open("workspace-action");
-  const context = { sessionKey: "agent:main:main", workspaceDir: "/work", agentId: "main", messageChannel: "telegram", agentAccountId: "a", sandboxed: false };
+  const context = {
+    sessionKey: "agent:main:main",
+    workspaceDir: "/home/me/agent",
+    agentId: "main",
+    messageChannel: "telegram",
+    agentAccountId: "a",
+    sandboxed: false,
+  };
   const run = async (over: object) =>
     ((await host.callTool("workspace-action", { action: "look" }, { ...context, ...over })) as { content: [{ text: string }] }).content[0].text;
-  expect(await run({})).toBe("look in /work for main over telegram (agent:main:main, a)");
-  expect(await run({ sandboxed: true, agentId: "other" })).toBe("look in /work/safe for other over telegram (agent:main:main, a)");
+  expect(await run({})).toBe("look in /home/me/agent for main over telegram (agent:main:main, a)");
+  expect(await run({ sandboxed: true, agentId: "other" })).toBe("look in /home/me/agent/safe for other over telegram (agent:main:main, a)");
 });
 
 test("before_tool_call asks, rewrites for those behind it, and blocks", async () => {

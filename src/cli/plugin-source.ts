@@ -14,8 +14,7 @@ export interface Plugins {
 }
 
 /** Looks at all plugins as a command sees them. A configuration with errors is no reason to stop. */
-export async function loadPlugins(io: Io, path?: string): Promise<Plugins> {
-  const loaded = loadFor(io, path);
+export async function loadPlugins(io: Io, loaded: Loaded = loadFor(io)): Promise<Plugins> {
   const { snapshot, env, paths, locate } = loaded;
   // What was written says all there is to say about plugins; old keys have to be moved first.
   const config: unknown = snapshot.valid && snapshot.legacy.length > 0 ? snapshot.config : snapshot.resolved;

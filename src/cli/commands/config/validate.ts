@@ -1,4 +1,4 @@
-import { formatLocated, hasPath, type LocatedIssue, type Snapshot } from "../../../config/index.ts";
+import { formatLocated, hasPath, type LocatedIssue } from "../../../config/index.ts";
 import { defineCommand, JSON_OPTION } from "../../command.ts";
 import { loadFor } from "../../config-source.ts";
 import { printJson, type Io } from "../../io.ts";
@@ -11,9 +11,10 @@ export const validate = defineCommand({
     { line: "openclaw config validate --json", does: "the issues for machines: path, line, column, expected, found" },
   ],
   async run({ io, values }) {
-    const { snapshot } = loadFor(io, values.file);
+    const loaded = loadFor(io, values.file);
+    const { snapshot } = loaded;
     const { path, exists, legacy } = snapshot;
-    const ofPlugins = await pluginIssues(io, snapshot, values.file);
+    const ofPlugins = await pluginIssues(io, loaded);
     const issues = [...snapshot.issues, ...ofPlugins.filter(({ severity }) => severity === "error")];
     const warnings = [...snapshot.warnings, ...ofPlugins.filter(({ severity }) => severity === "warning")];
     const valid = issues.length === 0;
@@ -35,10 +36,11 @@ export const validate = defineCommand({
 const WRONG = new Set(["config-invalid", "unknown-plugin"]);
 
 /** What the manifests say about the settings of plugins; none of their code is loaded. A file without plugin settings is not looked at. */
-async function pluginIssues(io: Io, { resolved, issues, warnings }: Snapshot, path: string | undefined): Promise<LocatedIssue[]> {
+async function pluginIssues(io: Io, loaded: ReturnType<typeof loadFor>): Promise<LocatedIssue[]> {
+  const { resolved, issues, warnings } = loaded.snapshot;
   if (!hasPath(resolved, ["plugins"])) return [];
   const { loadPlugins } = await import("../../plugin-source.ts");
-  const { inventory } = await loadPlugins(io, path);
+  const { inventory } = await loadPlugins(io, loaded);
   const known = new Set([...issues, ...warnings].map((issue) => issue.path));
   return inventory.diagnostics.flatMap(({ path: place, source, line, column, message, code = "plugin", level }) => {
     if (place === undefined || source === undefined || known.has(place)) return [];

@@ -32,6 +32,8 @@ export type ErrorCode =
   /** A call to a model failed; the details say how. */
   | "MODEL_FAILED"
   | "LOCKED"
+  /** A request would have gone to a host or address that it may not reach. */
+  | "HOST_BLOCKED"
   /** A plugin's code could not be loaded, or threw. */
   | "PLUGIN_FAILED"
   | "TIMEOUT"

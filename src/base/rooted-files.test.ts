@@ -89,3 +89,16 @@ test("a folder that is swapped for a link while we work never lets anything out 
   expect(readFileSync(join(outside, "secret"), "utf8")).toBe("secret");
   expect(readdirSync(outside)).toEqual(["secret"]);
 });
+
+test("a folder inside is looked into, what is outside is not, and links are shown as links", async () => {
+  mkdirSync(join(root, "sub"));
+  writeFileSync(join(root, "file"), "");
+  symlinkSync(outside, join(root, "link"));
+  await using folder = await files.folder(root);
+  const all = [...(await folder.read(2)), ...(await folder.read(2)), ...(await folder.read(2))];
+  expect(all.map(({ name, kind }) => `${name} ${kind}`).sort()).toEqual(["file file", "link link", "sub folder"]);
+  expect([await folder.kindOf("link"), await folder.kindOf("none")]).toEqual(["link", undefined]);
+  await expect(files.folder(join(root, "link"))).rejects.toMatchObject({ code: "PERMISSION_DENIED" });
+  await expect(files.folder(join(root, "file"))).rejects.toMatchObject({ code: "INVALID_INPUT" });
+  await expect(files.folder(join(root, "none"))).rejects.toMatchObject({ code: "NOT_FOUND" });
+});

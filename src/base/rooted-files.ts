@@ -1,5 +1,5 @@
-import { constants } from "node:fs";
-import { mkdir, open, readlink, realpath, rename, unlink, type FileHandle } from "node:fs/promises";
+import { constants, type Dirent } from "node:fs";
+import { lstat, mkdir, open, opendir, readlink, realpath, rename, unlink, type FileHandle } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { AppError, fileError } from "./errors.ts";
 import { isInside } from "./files.ts";
@@ -14,10 +14,25 @@ export interface RootedFiles {
   /** Replaces a file in one step; its folders are made. The mode of a file that was there stays. */
   write(path: string, content: string | Uint8Array): Promise<void>;
   remove(path: string): Promise<void>;
+  /** Opens a folder to look into it. The caller disposes of it. */
+  folder(path: string): Promise<RootedFolder>;
+}
+
+/** What an entry of a folder is, without following it. */
+export type EntryKind = "file" | "folder" | "link" | "other";
+
+/** An open folder: what it shows is what was opened, whatever takes its name in the meantime. */
+export interface RootedFolder extends AsyncDisposable {
+  /** The next entries in no order, at most so many; none at the end. */
+  read(most: number): Promise<readonly { readonly name: string; readonly kind: EntryKind }[]>;
+  /** Undefined when there is none of this name. */
+  kindOf(name: string): Promise<EntryKind | undefined>;
 }
 
 export interface RootedFilesOptions {
   readonly root?: string | undefined;
+  /** Real paths that must not be written or deleted, wherever the root lies; a text says why. */
+  readonly sealed?: ((path: string) => string | undefined) | undefined;
   /** Makes names of temporary files. */
   readonly unique: () => string;
 }
@@ -27,16 +42,27 @@ const DIRECTORY = constants.O_RDONLY | (constants.O_DIRECTORY ?? 0);
 const READ = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 const CREATE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | (constants.O_NOFOLLOW ?? 0);
 
-export function createRootedFiles({ root, unique }: RootedFilesOptions): RootedFiles {
+export function createRootedFiles({ root, sealed, unique }: RootedFilesOptions): RootedFiles {
+  /** Looks at the folder that is open, not at the path that led to it. */
+  async function checkSealed(folder: FileHandle, path: string): Promise<void> {
+    if (sealed) refuse(sealed(join(await realPath(folder, dirname(path)), basename(path))));
+  }
+
   async function check(handle: FileHandle, path: string): Promise<void> {
     if (root === undefined) return;
     const [real, allowed] = await Promise.all([realPath(handle, path), realpath(root)]);
     if (!isInside(allowed, real)) throw escapes(root, path);
   }
 
+  /** Why a path outside could not be opened would tell what is there. */
+  async function untold(path: string, error: unknown): Promise<never> {
+    if (root !== undefined && !isInside(root, path) && !isInside(await realpath(root).catch(() => root), path)) throw escapes(root, path);
+    throw error;
+  }
+
   /** An open folder that is inside; names below it cannot be led elsewhere. */
   async function openFolder(path: string): Promise<FileHandle> {
-    const handle = await attempt(path, "could not open the folder", () => open(path, DIRECTORY));
+    const handle = await attempt(path, "could not open the folder", () => open(path, DIRECTORY)).catch((error: unknown) => untold(path, error));
     try {
       await check(handle, path);
       return handle;
@@ -48,7 +74,7 @@ export function createRootedFiles({ root, unique }: RootedFilesOptions): RootedF
 
   return {
     async open(path) {
-      const handle = await attempt(path, "could not open", () => open(path, READ));
+      const handle = await attempt(path, "could not open", () => open(path, READ)).catch((error: unknown) => untold(path, error));
       try {
         await check(handle, path);
         const stat = await handle.stat();
@@ -63,8 +89,10 @@ export function createRootedFiles({ root, unique }: RootedFilesOptions): RootedF
     async write(path, content) {
       // A link to a file is followed once, here; what it names then is checked like any other path.
       const target = await realpath(path).catch(() => path);
+      if (sealed) refuse(sealed(await realTarget(target)));
       await makeFolders(dirname(target), root, openFolder);
       await using folder = await openFolder(dirname(target));
+      await checkSealed(folder, target);
       const at = inFolder(folder, dirname(target));
       const mode = await modeOf(join(at, basename(target)));
       const temporary = join(at, `.${basename(target)}.${unique()}`);
@@ -84,9 +112,64 @@ export function createRootedFiles({ root, unique }: RootedFilesOptions): RootedF
 
     async remove(path) {
       await using folder = await openFolder(dirname(path));
+      await checkSealed(folder, path);
       await attempt(path, "could not delete", () => unlink(join(inFolder(folder, dirname(path)), basename(path))));
     },
+
+    folder: async (path) => lookInto(await openFolder(path), path),
   };
+}
+
+/** Read in so many at a time: each time is a trip to another thread. */
+const ENTRIES_AT_ONCE = 512;
+
+async function lookInto(handle: FileHandle, path: string): Promise<RootedFolder> {
+  const at = inFolder(handle, path);
+  try {
+    const entries = await attempt(path, "could not read the folder", () => opendir(at, { bufferSize: ENTRIES_AT_ONCE }));
+    return {
+      read: (most) =>
+        attempt(path, "could not read the folder", async () => {
+          const found: { readonly name: string; readonly kind: EntryKind }[] = [];
+          while (found.length < most) {
+            const entry = await entries.read();
+            if (!entry) break;
+            found.push({ name: entry.name, kind: kindOf(entry) });
+          }
+          return found;
+        }),
+      kindOf: (name) =>
+        lstat(join(at, name)).then(kindOf, (error: NodeJS.ErrnoException) => {
+          if (error.code === "ENOENT") return undefined;
+          throw fileError(join(path, name), "could not look at", error);
+        }),
+      async [Symbol.asyncDispose]() {
+        await entries.close();
+        await handle.close();
+      },
+    };
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
+}
+
+function kindOf(entry: Pick<Dirent, "isFile" | "isDirectory" | "isSymbolicLink">): EntryKind {
+  if (entry.isFile()) return "file";
+  if (entry.isDirectory()) return "folder";
+  return entry.isSymbolicLink() ? "link" : "other";
+}
+
+function refuse(why: string | undefined): void {
+  if (why !== undefined) throw new AppError("PERMISSION_DENIED", why);
+}
+
+/** Where a file would come to lie: the real path of what is there, and the rest as it is written. */
+async function realTarget(path: string): Promise<string> {
+  const folder = dirname(path);
+  if (folder === path) return path;
+  const found = await realpath(folder).catch(() => undefined);
+  return join(found ?? (await realTarget(folder)), basename(path));
 }
 
 /** Folder by folder from the outside in, each one checked before something is made in it. */

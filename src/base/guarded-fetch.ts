@@ -1,0 +1,262 @@
+import type { IncomingMessage } from "node:http";
+import type { LookupFunction } from "node:net";
+import type { Readable } from "node:stream";
+import { loadHttp, loadHttps } from "./builtin.ts";
+import { systemClock, type Clock } from "./clock.ts";
+import { AppError } from "./errors.ts";
+import { assertHostAllowed, bareHost, blocked, type HostPolicy } from "./host-rules.ts";
+
+/** An address of a host; `family` is 4 or 6. */
+export interface HostAddress {
+  readonly address: string;
+  readonly family: number;
+}
+
+/** All addresses of a name. */
+export type AddressLookup = (hostname: string) => Promise<readonly HostAddress[]>;
+
+export interface GuardedRoute {
+  readonly url: string;
+  /** Default GET. */
+  readonly method?: string | undefined;
+  /** Names in lower case. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** Default 3. */
+  readonly maxRedirects?: number | undefined;
+  /** For everything: names, connections, redirects and the body. */
+  readonly timeoutMs?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+  readonly policy?: HostPolicy | undefined;
+  /** Asked for the address and for each that it leads to, besides the policy. */
+  readonly isAllowed?: ((url: URL) => boolean) | undefined;
+  readonly lookup?: AddressLookup | undefined;
+  readonly clock?: Clock | undefined;
+}
+
+export interface GuardedRequest extends GuardedRoute {
+  readonly body?: string | Uint8Array | undefined;
+}
+
+/** One request on the way. */
+export interface Hop {
+  readonly url: URL;
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** False once a redirect has turned the request into one without a body. */
+  readonly keepsBody: boolean;
+  /** What was checked, and what is to be connected to. */
+  readonly addresses: readonly HostAddress[];
+  readonly signal: AbortSignal;
+}
+
+/** What a hop answered, as far as the way matters. */
+export interface HopAnswer {
+  readonly status: number;
+  readonly location: string | null;
+  /** Gives up on a body that nobody will read. */
+  discard(): void | Promise<void>;
+}
+
+export interface BoundedBody {
+  readonly bytes: Buffer;
+  /** There was more than was kept. */
+  readonly truncated: boolean;
+}
+
+/** An answer whose body has not been read. Disposing of it ends the connection. */
+export interface GuardedAnswer extends Disposable {
+  /** Where it came from in the end. */
+  readonly url: string;
+  readonly status: number;
+  readonly statusText: string;
+  /** Name, value, name, value … as they came. */
+  readonly rawHeaders: readonly string[];
+  readonly body: Readable;
+  header(name: string): string | undefined;
+  /** Reads the body, unpacked, and stops at `maxBytes`. */
+  read(maxBytes: number): Promise<BoundedBody>;
+}
+
+const SECRET_HEADERS: readonly string[] = ["authorization", "proxy-authorization", "cookie", "cookie2", "host"];
+const BODY_HEADERS: readonly string[] = ["content-type", "content-length", "content-encoding", "transfer-encoding"];
+const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+
+/**
+ * The one request to places that text from outside names: every hop is checked, and the address that was checked is the one that is connected to.
+ * Throws `HOST_BLOCKED` where the policy says no, `TIMEOUT` when it took too long, and the signal's reason when it was stopped.
+ */
+export async function guardedFetch(request: GuardedRequest): Promise<GuardedAnswer> {
+  const { body } = request;
+  const found = await followRedirects(request, async (hop) => {
+    const answer = await sendPinned(hop, body);
+    return { status: answer.statusCode ?? 0, location: answer.headers.location ?? null, discard: () => void answer.destroy(), answer };
+  });
+  const { answer } = found.last;
+  return {
+    url: found.url.href,
+    status: answer.statusCode ?? 0,
+    statusText: answer.statusMessage ?? "",
+    rawHeaders: answer.rawHeaders,
+    body: answer,
+    header: (name) => [answer.headers[name.toLowerCase()]].flat()[0],
+    read: async (maxBytes) => await readBounded(await unpacked(answer), maxBytes, found.signal),
+    [Symbol.dispose]: () => found.end(),
+  };
+}
+
+/** Where a way ended. `end` stops what is still running and must be called. */
+export interface Followed<Answer> {
+  readonly last: Answer;
+  readonly url: URL;
+  readonly signal: AbortSignal;
+  end(): void;
+}
+
+/** Sends, and follows where it is sent to, with the rules at every hop. How a hop is sent is the caller's; it has to connect to the hop's addresses. */
+export async function followRedirects<Answer extends HopAnswer>(
+  route: GuardedRoute & { /** False: the sender looks names up itself. */ readonly resolves?: boolean },
+  send: (hop: Hop) => Promise<Answer>,
+): Promise<Followed<Answer>> {
+  const { policy, maxRedirects = 3, timeoutMs, clock = systemClock, lookup = systemLookup } = route;
+  const ended = new AbortController();
+  const signal = route.signal ? AbortSignal.any([route.signal, ended.signal]) : ended.signal;
+  const late = new AppError("TIMEOUT", `no complete answer from ${route.url.slice(0, 200)} within ${timeoutMs} ms (timeout)`);
+  const timer = timeoutMs === undefined ? undefined : clock.after(timeoutMs, () => ended.abort(late));
+  const end = (): void => {
+    timer?.[Symbol.dispose]();
+    ended.abort();
+  };
+  try {
+    let next: Pick<Hop, "url" | "method" | "headers" | "keepsBody"> = {
+      url: parseTarget(route.url),
+      method: (route.method ?? "GET").toUpperCase(),
+      headers: route.headers ?? {},
+      keepsBody: true,
+    };
+    const seen = new Set<string>();
+    for (let hop = 0; ; hop += 1) {
+      const { url } = next;
+      seen.add(`${next.method} ${url.href}`);
+      if (route.isAllowed?.(url) === false) throw blocked("list", `${url.hostname} is not among the hosts that may be asked`);
+      const addresses = route.resolves === false ? [] : await unlessAborted(addressesOf(url.hostname, lookup), signal);
+      assertHostAllowed(
+        url.hostname,
+        addresses.map((entry) => entry.address),
+        policy,
+      );
+      const last = await unlessAborted(send({ ...next, addresses, signal }), signal);
+      if (!REDIRECTS.has(last.status) || last.location === null) return { last, url, signal, end };
+      await last.discard();
+      next = redirected(next, last.status, parseTarget(last.location, url));
+      if (hop >= maxRedirects || seen.has(`${next.method} ${next.url.href}`)) {
+        throw new AppError("UNAVAILABLE", `${route.url.slice(0, 200)} redirects in a circle or more than ${maxRedirects} times`);
+      }
+    }
+  } catch (error) {
+    end();
+    throw error;
+  }
+}
+
+/** What a redirect makes of a request: other methods than GET and HEAD lose their body, other origins the credentials. */
+function redirected(hop: Pick<Hop, "url" | "method" | "headers" | "keepsBody">, status: number, to: URL): typeof hop {
+  const loses = status === 303 || (hop.method === "POST" && (status === 301 || status === 302));
+  const gone = new Set([...(hop.url.origin === to.origin ? [] : SECRET_HEADERS), ...(loses ? BODY_HEADERS : [])]);
+  const headers = Object.fromEntries(Object.entries(hop.headers).filter(([name]) => !gone.has(name.toLowerCase())));
+  return { url: to, headers, method: loses && hop.method !== "HEAD" ? "GET" : hop.method, keepsBody: hop.keepsBody && !loses };
+}
+
+function parseTarget(url: string, base?: URL): URL {
+  const found = URL.canParse(url, base) ? new URL(url, base) : undefined;
+  const shown = url.slice(0, 200);
+  if (!found || (found.protocol !== "http:" && found.protocol !== "https:")) throw blocked("url", `${shown} is not an http or https URL`);
+  if (found.username || found.password) throw blocked("url", `${found.origin} was given with a user name or password in the URL, which is not sent from here`);
+  return found;
+}
+
+const systemLookup: AddressLookup = async (hostname) => await (await import("node:dns/promises")).lookup(hostname, { all: true });
+
+async function addressesOf(hostname: string, lookup: AddressLookup): Promise<readonly HostAddress[]> {
+  const { isIP } = await import("node:net");
+  const host = bareHost(hostname);
+  const family = isIP(host);
+  if (family !== 0) return [{ address: host, family }];
+  const found = await lookup(host);
+  if (found.length === 0) throw new AppError("NOT_FOUND", `${host} has no address`);
+  return found;
+}
+
+/** What comes too late is given up. */
+async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  if (signal.aborted) {
+    work.catch(() => undefined);
+    throw signal.reason;
+  }
+  const stopped = Promise.withResolvers<never>();
+  const onAbort = (): void => stopped.reject(signal.reason);
+  signal.addEventListener("abort", onAbort, { once: true });
+  try {
+    return await Promise.race([work, stopped.promise]);
+  } finally {
+    signal.removeEventListener("abort", onAbort);
+  }
+}
+
+/** One request to the addresses that were checked. The name is not looked up again. */
+export async function sendPinned(hop: Hop, body: string | Uint8Array | undefined): Promise<IncomingMessage> {
+  const { url, method, addresses, signal } = hop;
+  const { request: open } = url.protocol === "https:" ? loadHttps() : loadHttp();
+  const lookup = ((_host, options, callback) => {
+    if (options.all) callback(null, [...addresses]);
+    else callback(null, addresses[0]!.address, addresses[0]!.family);
+  }) as LookupFunction;
+  const payload = body === undefined || !hop.keepsBody ? undefined : Buffer.from(body);
+  const headers: Record<string, string> = { "accept-encoding": "identity", ...hop.headers };
+  if (payload) headers["content-length"] = String(payload.length);
+  const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+    const outgoing = open(url, { method, headers, lookup, signal, agent: false }, resolve);
+    outgoing.on("error", reject);
+    outgoing.end(payload);
+  });
+  // Whoever reads it sees the failure; a body that is given up has nobody to tell.
+  answer.on("error", () => undefined);
+  return answer;
+}
+
+/** Some servers pack whatever they are asked for. */
+async function unpacked(answer: IncomingMessage): Promise<Readable> {
+  const coding = answer.headers["content-encoding"]?.trim().toLowerCase();
+  if (!coding || coding === "identity") return answer;
+  const { createBrotliDecompress, createUnzip } = await import("node:zlib");
+  if (!["gzip", "x-gzip", "deflate", "br"].includes(coding)) {
+    throw new AppError("UNAVAILABLE", "the answer is packed in a way that cannot be read; gzip, deflate and br can");
+  }
+  const open = coding === "br" ? createBrotliDecompress() : createUnzip();
+  answer.on("error", (error) => open.destroy(error));
+  answer.on("aborted", () => open.destroy(new AppError("UNAVAILABLE", "the connection ended before the answer was complete")));
+  return answer.pipe(open);
+}
+
+async function readBounded(body: Readable, maxBytes: number, signal: AbortSignal): Promise<BoundedBody> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  const onAbort = (): void => void body.destroy(signal.reason as Error);
+  signal.addEventListener("abort", onAbort, { once: true });
+  try {
+    signal.throwIfAborted();
+    for await (const chunk of body as AsyncIterable<Buffer>) {
+      const room = maxBytes - size;
+      chunks.push(chunk.length > room ? chunk.subarray(0, room) : chunk);
+      size += chunk.length;
+      if (size > maxBytes) return { bytes: Buffer.concat(chunks), truncated: true };
+    }
+    signal.throwIfAborted();
+    return { bytes: Buffer.concat(chunks), truncated: false };
+  } catch (error) {
+    signal.throwIfAborted();
+    throw error;
+  } finally {
+    signal.removeEventListener("abort", onAbort);
+    body.destroy();
+  }
+}

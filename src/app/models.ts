@@ -64,6 +64,7 @@ export function createAppModels(deps: AppModelsDeps): AppModels {
       ...(deps.rawStream === undefined ? {} : { rawLog: await openRaw(deps.rawStream) }),
       config: () => config.current,
       env: () => config.env(),
+      secret: (input, path) => config.resolveSecret(input, path),
       agentDir,
       mainAgentDir: mainAgentFolder(paths),
       oauthFile: `${oauthFolder(paths)}/oauth.json`,

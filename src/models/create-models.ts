@@ -1,17 +1,24 @@
+import { dirname } from "node:path";
 import type { Clock } from "../base/clock.ts";
+import { messageOf } from "../base/errors.ts";
 import type { Ids } from "../base/ids.ts";
 import type { Logger } from "../base/log/logger.ts";
 import type { Random } from "../base/random.ts";
 import type { Redactor } from "../base/redaction.ts";
-import type { Env, OpenClawConfig } from "../config/index.ts";
+import type { Env, OpenClawConfig, SecretInput } from "../config/index.ts";
 import type { Hooks } from "../hooks/index.ts";
-import { createAuthProfiles, type AuthProfiles } from "./auth/index.ts";
+import type { AuthProfileCredential } from "../protocol/index.ts";
+import { createAuthProfiles, createRequestAccess, type AuthProfiles, type RequestAccess } from "./auth/index.ts";
 import { createCallCredentials } from "./auth/call-credentials.ts";
 import { callModel, type CallEvent, type CallRequest } from "./call/call.ts";
 import { createDrivers, type Drivers, type OtherDriver, type RawLog } from "./call/driver.ts";
 import * as choice from "./choice.ts";
-import type { Catalogue, Discovery, PluginProvider, Selection, SelectionInput } from "./index.ts";
+import { createDesks } from "./desk.ts";
+import { modelFailed } from "./failure.ts";
+import type { Catalogue, ModelEntry, PluginProvider, Selection, SelectionInput } from "./index.ts";
 import { OFFLINE_MODEL } from "./offline/entry.ts";
+import type { Quota, QuotaOptions, QuotaReport } from "./quota/index.ts";
+import type { Fetch } from "./transport/index.ts";
 
 export interface ModelsDeps {
   readonly config: () => OpenClawConfig;
@@ -33,6 +40,9 @@ export interface ModelsDeps {
   readonly packagesFrom?: readonly string[];
   /** Sees every event of every provider. */
   readonly rawLog?: RawLog;
+  /** Fetches a configured key that is kept in a file or given by a program. */
+  readonly secret?: ((input: SecretInput, path: string) => Promise<string>) | undefined;
+  readonly fetch?: Fetch | undefined;
 }
 
 export interface ModelWish {
@@ -49,26 +59,26 @@ export interface Models {
   /** What there is to choose from. */
   choices(agentId: string): Promise<{ readonly catalogue: Catalogue; readonly hasCredential: (provider: string) => boolean }>;
   auth(agentId: string): AuthProfiles;
+  /** Models that can look at a picture for a run, best first: the one that is asked for, the image model, what else sees. Throws as `select` does for one that is asked for. */
+  imageModels(wish: ModelWish & { readonly model?: string | undefined }): Promise<readonly ModelEntry[]>;
+  /** How much of each provider's allowance is used, as providers tell it. The result of the method `usage.status`. */
+  quota(agentId: string, options?: QuotaOptions): Promise<QuotaReport>;
 }
-
-/** What is known for one agent: good until the configuration changes or a while has passed. */
-interface Desk {
-  readonly config: OpenClawConfig;
-  readonly until: number;
-  readonly catalogue: Catalogue;
-  readonly hasCredential: (provider: string) => boolean;
-  readonly local: SelectionInput["local"];
-}
-
-/** Keys that were added with the command line are seen after this. */
-const DESK_MS = 10_000;
 
 export function createModels(deps: ModelsDeps): Models {
-  const { clock, log } = deps;
+  const { clock, ids, redactor, version, fetch } = deps;
   const profiles = new Map<string, AuthProfiles>();
-  const desks = new Map<string, Promise<Desk>>();
-  const drivers = createDrivers({ other: (api) => otherDriver(deps, api), ...(deps.rawLog ? { rawLog: deps.rawLog } : {}) });
-  let discovery: Discovery | undefined;
+  const quotas = new Map<string, Quota>();
+  const drivers = createDrivers({
+    version,
+    other: (api) => otherDriver(deps, api),
+    ...(fetch ? { fetch } : {}),
+    ...(deps.rawLog ? { rawLog: deps.rawLog } : {}),
+  });
+  const folder = deps.oauthFile === undefined ? undefined : dirname(deps.oauthFile);
+  const requestAccess = createRequestAccess({ clock, ids, redactor, version, fetch, folder });
+  const desks = createDesks(deps, auth);
+  const probed = new Map<string, number>();
 
   function auth(agentId: string): AuthProfiles {
     let found = profiles.get(agentId);
@@ -76,47 +86,43 @@ export function createModels(deps: ModelsDeps): Models {
     return found;
   }
 
-  async function openDesk(agentId: string): Promise<Desk> {
-    const config = deps.config();
-    const hasCredential = await credentials(auth(agentId), config);
-    const base = { config, agentDir: deps.agentDir(agentId), hasCredential, plugins: deps.plugins?.(), warn: (text: string) => log.warn(text) };
-    let catalogue = await choice.openCatalogue(base);
-    let local: SelectionInput["local"];
-    if (choice.standardChoice({ config, catalogue, hasCredential, agentId }).source === "offline") {
-      discovery ??= choice.createDiscovery({ clock, settings: (provider) => catalogue.settings(provider) });
-      local = (await discovery.look()).models;
-      if (local.length > 0) catalogue = await choice.openCatalogue({ ...base, discovered: local });
-    }
-    return { config, until: clock.monotonic() + DESK_MS, catalogue, hasCredential, local };
-  }
-
-  async function desk(agentId: string): Promise<Desk> {
-    const known = await desks.get(agentId)?.catch(() => undefined);
-    if (known && known.config === deps.config() && clock.monotonic() < known.until) return known;
-    const opening = openDesk(agentId);
-    desks.set(agentId, opening);
-    return opening;
-  }
-
   return {
     auth,
-    choices: desk,
+    choices: desks.at,
     async select({ agentId, session, override }) {
-      const { config, catalogue, hasCredential, local } = await desk(agentId);
+      const { config, catalogue, hasCredential, local } = await desks.at(agentId);
       return choice.selectModel({ config, catalogue, hasCredential, agentId, session, override, local });
     },
-    call: (agentId, request) => callWith(deps, drivers, auth(agentId), request),
+    async imageModels({ agentId, session, override, model }) {
+      const { config, catalogue, hasCredential, local } = await desks.at(agentId);
+      return choice.imageModels({ config, catalogue, hasCredential, agentId, session, override, local }, model);
+    },
+    call: (agentId, request) => callWith(deps, drivers, { auth: auth(agentId), requestAccess, probed }, request),
+    async quota(agentId, options) {
+      const { createQuota } = await import("./quota/index.ts");
+      let found = quotas.get(agentId);
+      if (!found) quotas.set(agentId, (found = createQuota({ auth: auth(agentId), env: deps.env, clock, redactor, version, fetch })));
+      return found.load(options);
+    },
   };
 }
 
-function callWith(deps: ModelsDeps, drivers: Drivers, auth: AuthProfiles, request: CallRequest): AsyncIterable<CallEvent> {
+interface Account {
+  readonly auth: AuthProfiles;
+  readonly requestAccess: RequestAccess;
+  readonly probed: Map<string, number>;
+}
+
+function callWith(deps: ModelsDeps, drivers: Drivers, account: Account, request: CallRequest): AsyncIterable<CallEvent> {
   const { clock, ids, random, log, redactor, hooks } = deps;
-  const credentials = createCallCredentials({ auth, needsNoKey: choice.needsNoKey, now: clock.now });
-  return callModel({ clock, ids, random, log, credentials, drivers, redact: redactor.text, ...(hooks ? { hooks } : {}) }, request);
+  const credentials = createCallCredentials({ ...account, needsNoKey: choice.needsNoKey, now: clock.now });
+  const long = deps.env()["PI_CACHE_RETENTION"]?.trim() === "long" ? ({ cacheRetention: "long" } as const) : {};
+  return callModel({ clock, ids, random, log, credentials, drivers, redact: redactor.text, ...(hooks ? { hooks } : {}) }, { ...long, ...request });
 }
 
 function openProfiles(deps: ModelsDeps, agentId: string): AuthProfiles {
-  const { config, env, clock, ids, log, redactor, version, mainAgentDir, oauthFile } = deps;
+  const { config, env, clock, ids, log, redactor, version, mainAgentDir, oauthFile, secret } = deps;
+  const brought = (provider: string): PluginProvider | undefined => pluginFor(deps.plugins?.() ?? [], provider);
   return createAuthProfiles({
     agentDir: deps.agentDir(agentId),
     mainAgentDir,
@@ -126,25 +132,40 @@ function openProfiles(deps: ModelsDeps, agentId: string): AuthProfiles {
     ids,
     log,
     redactor,
-    envNames: choice.keyVariables,
+    envNames: (provider) => [...choice.keyVariables(provider), ...(brought(provider)?.envVars ?? [])],
+    refresh: (provider) => brought(provider)?.refreshOAuth,
+    formatKey: (provider) => formatKeyOf(brought(provider)),
     canonical: choice.canonicalProvider,
     ambient: (provider) => isAmbient(provider, env()),
     oauthFile,
+    secret,
+    // Other programs' logins are looked for where the user's environment says that home is.
+    home: env()["HOME"]?.trim() || env()["USERPROFILE"]?.trim() || undefined,
     version,
   });
+}
+
+function pluginFor(plugins: readonly PluginProvider[], provider: string): PluginProvider | undefined {
+  const wanted = choice.canonicalProvider(provider);
+  return plugins.find(({ id, aliases = [] }) => [id, ...aliases].some((name) => choice.canonicalProvider(name) === wanted));
+}
+
+/** A plugin that fails at it makes this credential unusable, and nothing else. */
+function formatKeyOf(plugin: PluginProvider | undefined): ((credential: AuthProfileCredential) => string) | undefined {
+  if (plugin?.formatApiKey === undefined) return undefined;
+  return (credential) => {
+    try {
+      return plugin.formatApiKey!(credential);
+    } catch (error) {
+      throw modelFailed({ phase: "connect", status: 401, text: `the plugin for ${plugin.id} cannot use this credential: ${messageOf(error)}` }, error);
+    }
+  };
 }
 
 /** Others find this credential; the variables only tell that it is there. */
 function isAmbient(provider: string, env: Env): boolean {
   const facts = choice.providerFacts(provider);
   return facts?.ambient === true && facts.env.some((name) => (env[name]?.trim() ?? "") !== "");
-}
-
-async function credentials(auth: AuthProfiles, config: OpenClawConfig): Promise<(provider: string) => boolean> {
-  const names = new Set([...choice.PROVIDERS.map(({ id }) => id), ...Object.keys(config.models?.providers ?? {}).map(choice.canonicalProvider)]);
-  const found = await Promise.all([...names].map(async (name) => [name, (await auth.candidates(name)).length > 0] as const));
-  const there = new Set(found.flatMap(([name, any]) => (any ? [name] : [])));
-  return (provider) => provider === OFFLINE_MODEL.provider || there.has(choice.canonicalProvider(provider));
 }
 
 async function otherDriver({ version, packagesFrom = [] }: ModelsDeps, api: string): Promise<OtherDriver> {

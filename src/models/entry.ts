@@ -41,5 +41,7 @@ export interface ModelEntry {
   readonly maxTokens: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly compat?: WireCompat;
+  /** The key is sent as a bearer token, whatever the format does otherwise. */
+  readonly authHeader?: boolean;
   readonly source: ModelSource;
 }

@@ -10,6 +10,7 @@ export type { FailureClass } from "./failover/classify.ts";
 export type { ModelEvent } from "./wire/format.ts";
 export type { BudgetCheck, BudgetReport, Budgets, BudgetState, Caller } from "./budgets/index.ts";
 export type { Catalogue, CatalogueFilter, ModelName, PluginProvider } from "./catalogue/index.ts";
+export type { ProviderQuota, Quota, QuotaOptions, QuotaReport, QuotaWindow } from "./quota/index.ts";
 export type { Discovery, Found } from "./discovery/index.ts";
 export type { ModelRef, Selection, SelectionInput } from "./selection/index.ts";
 
@@ -27,6 +28,9 @@ export const loadScan = () => import("./scan/index.ts");
 
 /** Limits on what models may cost. Loaded when first asked for. */
 export const loadBudgets = () => import("./budgets/index.ts");
+
+/** How much of providers' allowances is used. Loaded when first asked for. */
+export const loadQuota = () => import("./quota/index.ts");
 
 /** The model that needs neither key nor network. Loaded when first asked for. */
 export const loadOffline = () => import("./offline/index.ts");

@@ -5,6 +5,7 @@ import { manualClock } from "../../src/base/clock.ts";
 import type { ModelEntry } from "../../src/models/entry.ts";
 import { classify } from "../../src/models/failover/classify.ts";
 import { failureOf } from "../../src/models/failure.ts";
+import { PROVIDERS } from "../../src/models/providers/index.ts";
 import { streamCall } from "../../src/models/transport/index.ts";
 import { encodeRequest, loadWire, WIRE_APIS, type ModelEvent, type WireRequest } from "../../src/models/wire/index.ts";
 import { ROOT } from "../harness/gateway-process.ts";
@@ -91,6 +92,26 @@ const shown = (texts: readonly string[]): readonly string[] => texts.map(normal)
 
 test("every wire format has cassettes, and each says what comes out", () => {
   expect([...new Set(cassettes.map((name) => dirname(name)))].sort()).toEqual([...WIRE_APIS].sort());
+});
+
+/** Whose stream a provider's is like, where it documents no shape of its own. */
+const LIKE: Readonly<Record<string, string>> = {
+  opencode: "openrouter",
+  "vercel-ai-gateway": "vercel-gateway",
+  "cloudflare-ai-gateway": "anthropic",
+  "minimax-cn": "minimax",
+  "minimax-portal": "minimax",
+  "qwen-portal": "qwen",
+  synthetic: "xiaomi",
+  chutes: "vllm",
+  "copilot-proxy": "github-copilot",
+  llamacpp: "llama-cpp",
+};
+
+test("every provider that is called over a format of ours has a cassette, its own or that of one like it", () => {
+  const names = cassettes.map((name) => basename(name));
+  const without = PROVIDERS.filter(({ api, id }) => WIRE_APIS.includes(api) && !names.some((name) => name.startsWith(`${LIKE[id] ?? id}-`)));
+  expect(without.map(({ id }) => id)).toEqual([]);
 });
 
 describe.each(cassettes)("%s", (name) => {

@@ -64,6 +64,25 @@ test("a pin is a preference, a lock is a lock even while it rests", async () => 
   expect([await ids(false), await ids(true)]).toEqual([["openai:a"], ["openai:b"]]);
 });
 
+test("one that rests is tried shortly before its rest is over, when another model would answer otherwise, and not too often", async () => {
+  const { credentials, clock } = await setup(["a"]);
+  const tried = async (probe: boolean) => (await credentials.candidates(BIG, undefined, probe)).map(({ profileId }) => profileId);
+  const [first] = await credentials.candidates(BIG);
+  for (let times = 0; times < 2; times += 1) await credentials.failed(first!, BIG, "rate_limit");
+  expect(await tried(true)).toEqual([]);
+  clock.advance(3 * 60_000);
+  expect([await tried(false), await tried(true), await tried(true)]).toEqual([[], ["openai:a"], []]);
+  clock.advance(30_000);
+  expect(await tried(true)).toEqual(["openai:a"]);
+});
+
+test("an account without money is not tried before its time", async () => {
+  const { credentials, clock } = await setup(["a"]);
+  await credentials.failed((await credentials.candidates(BIG))[0]!, BIG, "billing");
+  clock.advance(5 * 3_600_000 - 60_000);
+  expect(await credentials.candidates(BIG, undefined, true)).toEqual([]);
+});
+
 test("when nobody is left, the reason is told: no key at all, or all of them rest", async () => {
   const none = await setup([]);
   expect(await none.credentials.candidates(BIG)).toEqual([]);

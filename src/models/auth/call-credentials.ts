@@ -2,25 +2,36 @@ import { formatDuration } from "../../base/text.ts";
 import type { CredentialCandidate, Credentials } from "../call/credentials.ts";
 import type { ModelEntry } from "../entry.ts";
 import type { AuthProfiles, Candidate } from "./profiles.ts";
+import type { RequestAccess } from "./request/request-access.ts";
 
 export interface CallCredentialsDeps {
   readonly auth: AuthProfiles;
   /** It is on this machine, or built in: it can be called without a key. */
   readonly needsNoKey: (provider: string) => boolean;
   readonly now: () => number;
+  /** From a credential to what a request carries; as it stands when absent. */
+  readonly requestAccess?: RequestAccess | undefined;
+  /** When each provider was last tried before its rest was over; outlives a call. */
+  readonly probed?: Map<string, number> | undefined;
 }
 
+/** From so long before the end of its rest, and so often, a provider is tried again. */
+const PROBE_BEFORE_MS = 2 * 60_000;
+const PROBE_EVERY_MS = 30_000;
+
 /** Profiles as calls see them: those that rest are not offered, except the one that the user chose. */
-export function createCallCredentials({ auth, needsNoKey, now }: CallCredentialsDeps): Credentials {
+export function createCallCredentials({ auth, needsNoKey, now, requestAccess, probed = new Map() }: CallCredentialsDeps): Credentials {
   const known = new WeakMap<CredentialCandidate, Candidate>();
   const resting = new Map<string, readonly Candidate[]>();
   const key = (model: ModelEntry): string => `${model.provider}/${model.id}`;
 
-  function offered(candidate: Candidate): CredentialCandidate {
+  function offered(candidate: Candidate, model: ModelEntry): CredentialCandidate {
     const offer: CredentialCandidate = {
       ...(candidate.source === "profile" ? { profileId: candidate.id } : {}),
       async credential() {
-        const { apiKey, baseUrl } = await auth.credential(candidate);
+        const access = await auth.credential(candidate);
+        if (requestAccess) return requestAccess(model.provider, access, model.baseUrl);
+        const { apiKey, baseUrl } = access;
         return { ...(apiKey === undefined ? {} : { apiKey }), ...(baseUrl === undefined ? {} : { baseUrl }) };
       },
     };
@@ -29,7 +40,7 @@ export function createCallCredentials({ auth, needsNoKey, now }: CallCredentials
   }
 
   return {
-    async candidates(model, pin) {
+    async candidates(model, pin, probe = false) {
       const pins = pin === undefined ? {} : pin.locked ? { userPin: pin.profileId } : { sessionPin: pin.profileId };
       const all = await auth.candidates(model.provider, { modelId: model.id, ...pins });
       resting.set(
@@ -38,7 +49,14 @@ export function createCallCredentials({ auth, needsNoKey, now }: CallCredentials
       );
       const usable = all.filter(({ rest, locked }) => !rest || locked);
       if (usable.length === 0 && all.length === 0 && needsNoKey(model.provider)) return [{ credential: async () => ({}) }];
-      return usable.map(offered);
+      if (usable.length === 0 && probe) {
+        const soon = all.find(({ rest }) => rest && rest.kind !== "billing" && rest.until - now() <= PROBE_BEFORE_MS);
+        if (soon && now() - (probed.get(model.provider) ?? Number.NEGATIVE_INFINITY) >= PROBE_EVERY_MS) {
+          probed.set(model.provider, now());
+          return [offered(soon, model)];
+        }
+      }
+      return usable.map((candidate) => offered(candidate, model));
     },
     async succeeded(offer, model) {
       const candidate = known.get(offer);

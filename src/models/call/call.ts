@@ -27,6 +27,8 @@ export interface CallRequest {
   readonly thinking: ThinkingLevel;
   readonly maxTokens?: number;
   readonly temperature?: number;
+  /** How long providers that can do so keep the beginning of a conversation; they decide when absent. */
+  readonly cacheRetention?: "none" | "short" | "long";
   /** By `provider/model`. */
   readonly params?: (model: ModelEntry) => Readonly<Record<string, unknown>> | undefined;
   readonly signal?: AbortSignal;
@@ -35,6 +37,8 @@ export interface CallRequest {
   readonly sessionId?: string;
   /** Profile that is preferred, or the only one allowed. */
   readonly pin?: { readonly profileId: string; readonly locked: boolean };
+  /** Asked before each model is tried: why it may not be called now, in words for the user. Budgets of one provider stop its models only. */
+  readonly permit?: (model: ModelEntry) => Promise<string | undefined>;
 }
 
 /** How it went, whatever happened. */
@@ -104,8 +108,12 @@ interface Progress {
 }
 
 async function* tryModel(deps: CallsDeps, request: CallRequest, model: ModelEntry, progress: Progress): AsyncGenerator<CallEvent, ModelOutcome, void> {
-  const candidates = [...(await deps.credentials.candidates(model, request.pin))];
-  if (candidates.length === 0) return unusable(deps, model, progress);
+  const forbidden = await request.permit?.(model);
+  if (forbidden !== undefined) return unusable(deps, model, progress, "budget", forbidden);
+  // The chosen model is worth a look before its rest is over, when another one would answer otherwise.
+  const probe = model === request.models[0] && request.models.length > 1;
+  const candidates = [...(await deps.credentials.candidates(model, request.pin, probe))];
+  if (candidates.length === 0) return unusable(deps, model, progress, "auth", deps.credentials.missing(model));
   const prompt = deps.drivers.prepare();
   let { thinking } = request;
   for (;;) {
@@ -115,7 +123,9 @@ async function* tryModel(deps: CallsDeps, request: CallRequest, model: ModelEntr
       const tried = yield* tryOnce(deps, request, { model, candidate, thinking, prompt }, progress.attempts);
       if (tried.ok) return tried;
       const { kind, failure } = tried;
-      if (rests(kind)) await kept(deps, () => deps.credentials.failed(candidate, model, kind, failure.retryAfterMs));
+      // What a model answered is not the fault of whoever pays for it.
+      const nonsense = failure.malformed === true && failure.phase === "answer";
+      if (rests(kind) && !nonsense) await kept(deps, () => deps.credentials.failed(candidate, model, kind, failure.retryAfterMs));
       const facts = { kind, attempt, retryAfterMs: failure.retryAfterMs, afterContent: failure.afterContent ?? false, thinking, chance: deps.random.float() };
       const step = decide({ ...facts, moreProfiles: candidates.length > 1, moreModels: progress.moreModels });
       if (failure.afterContent && step.do !== "stop") yield { type: "discard", after: kind };
@@ -216,7 +226,7 @@ async function kept({ log, redact }: CallsDeps, write: () => Promise<void>): Pro
 }
 
 function wireRequest(request: CallRequest, model: ModelEntry, credential: Credential, thinking: ThinkingLevel): WireRequest {
-  const { systemPrompt, messages, tools, maxTokens, temperature, sessionId } = request;
+  const { systemPrompt, messages, tools, maxTokens, temperature, sessionId, cacheRetention } = request;
   const params = request.params?.(model);
   return {
     model: credential.baseUrl === undefined ? model : { ...model, baseUrl: credential.baseUrl },
@@ -229,6 +239,7 @@ function wireRequest(request: CallRequest, model: ModelEntry, credential: Creden
     ...(maxTokens === undefined ? {} : { maxTokens }),
     ...(temperature === undefined ? {} : { temperature }),
     ...(sessionId === undefined ? {} : { sessionId }),
+    ...(cacheRetention === undefined ? {} : { cacheRetention }),
     ...(params === undefined ? {} : { params }),
   };
 }
@@ -274,11 +285,10 @@ function pause(clock: Clock, ms: number, signal: AbortSignal | undefined): Promi
   });
 }
 
-/** No credential can be used now. */
-function unusable({ clock, credentials }: CallsDeps, model: ModelEntry, { attempts, moreModels }: Progress): ModelOutcome {
-  const failure: ModelFailure = { phase: "connect", text: credentials.missing(model) };
-  attempts.push({ provider: model.provider, model: model.id, startedAt: clock.now(), durationMs: 0, outcome: "auth", error: failure.text });
-  return { ok: false, failure, kind: "auth", step: { do: moreModels ? "next-model" : "stop" } };
+/** Nobody was asked: no credential can be used now, or the money for it is spent. */
+function unusable({ clock }: CallsDeps, model: ModelEntry, { attempts, moreModels }: Progress, kind: FailureClass, text: string): ModelOutcome {
+  attempts.push({ provider: model.provider, model: model.id, startedAt: clock.now(), durationMs: 0, outcome: kind, error: text });
+  return { ok: false, failure: { phase: "connect", text }, kind, step: { do: moreModels ? "next-model" : "stop" } };
 }
 
 function failed(

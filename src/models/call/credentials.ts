@@ -19,8 +19,8 @@ export interface CredentialCandidate {
 
 /** Who may call a model, in which order, and what became of it. */
 export interface Credentials {
-  /** Those that can be used now, best first. A locked pin gives one or none. */
-  candidates(model: ModelEntry, pin?: { readonly profileId: string; readonly locked: boolean }): Promise<readonly CredentialCandidate[]>;
+  /** Those that can be used now, best first. A locked pin gives one or none. With `probe`, one that rests may be tried shortly before its rest is over. */
+  candidates(model: ModelEntry, pin?: { readonly profileId: string; readonly locked: boolean }, probe?: boolean): Promise<readonly CredentialCandidate[]>;
   succeeded(candidate: CredentialCandidate, model: ModelEntry): Promise<void>;
   /** It rests from now on, for as long as this kind of failure asks for. */
   failed(candidate: CredentialCandidate, model: ModelEntry, kind: FailureClass, retryAfterMs?: number): Promise<void>;

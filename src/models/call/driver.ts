@@ -1,5 +1,6 @@
 import { streamCall, type StreamOptions } from "../transport/index.ts";
 import { encodeBody, loadWire, WIRE_APIS, type ModelEvent, type WireRequest } from "../wire/index.ts";
+import { copilotHeaders } from "./copilot-headers.ts";
 
 /** The encoded prompts of one call: each model's is made once and sent as often as needed. */
 export type Prepared = Map<string, Uint8Array<ArrayBuffer>>;
@@ -33,11 +34,13 @@ export interface DriversDeps {
   /** Loads a driver for a format that is not ours; throws `UNAVAILABLE` when there is none. */
   readonly other: (api: string) => Promise<OtherDriver>;
   readonly fetch?: StreamOptions["fetch"];
+  /** Of this program: providers are told who asks. A `user-agent` that the user configured goes first. */
+  readonly version?: string | undefined;
   /** Sees what providers send, before it is read. */
   readonly rawLog?: RawLog;
 }
 
-export function createDrivers({ other, fetch, rawLog }: DriversDeps): Drivers {
+export function createDrivers({ other, fetch, rawLog, version }: DriversDeps): Drivers {
   async function* overWire(request: WireRequest, prepared: Prepared, { runId, ...options }: DriveOptions): AsyncGenerator<ModelEvent, void, void> {
     const { api, provider, id } = request.model;
     const format = await loadWire(api);
@@ -45,7 +48,9 @@ export function createDrivers({ other, fetch, rawLog }: DriversDeps): Drivers {
     const body = prepared.get(name) ?? encodeBody(format, request);
     prepared.set(name, body);
     const onRaw = rawLog?.({ ...(runId === undefined ? {} : { runId }), provider, model: id, api });
-    yield* streamCall(format, request, { ...format.address(request), body }, { ...options, ...(fetch ? { fetch } : {}), ...(onRaw ? { onRaw } : {}) });
+    const address = format.address(request);
+    const headers = { ...(version === undefined ? {} : { "user-agent": `openclaw/${version}` }), ...copilotHeaders(request), ...address.headers };
+    yield* streamCall(format, request, { ...address, headers, body }, { ...options, ...(fetch ? { fetch } : {}), ...(onRaw ? { onRaw } : {}) });
   }
 
   return {

@@ -66,6 +66,7 @@ export function entryOf(provider: string, model: ModelSettings | KnownModel, set
     maxTokens: Math.min(model.maxTokens ?? DEFAULT_MAX_TOKENS, contextWindow),
     ...(headers ? { headers } : {}),
     ...(model.compat ? { compat: model.compat } : {}),
+    ...(settings?.authHeader === undefined ? {} : { authHeader: settings.authHeader }),
     source,
   };
 }

@@ -53,19 +53,41 @@ const variableName = (key: string): string => /^\$\{([A-Za-z_][A-Za-z0-9_]*)\}$/
 /** The model list as it is to be written. */
 export interface ModelsFileInput {
   readonly mode: "merge" | "replace";
-  /** `models.providers` as the user wrote it, before variables were put in. */
+  /** `models.providers`. */
   readonly explicit: Readonly<Record<string, ProviderSettings>>;
   readonly existing: Readonly<Record<string, ProviderSettings>>;
   /** Variable or other non-secret mark of the credential that implies a provider; undefined without one. */
   readonly impliedBy: (provider: string) => string | undefined;
+  /** What a host told about its models; in place of those that are known without asking. */
+  readonly listed?: ((provider: string) => ProviderSettings | undefined) | undefined;
+  /** Finds the variable that holds a text, so that its name is written and not what is in it. */
+  readonly variableOf?: ((value: string) => string | undefined) | undefined;
 }
 
-function implied({ impliedBy }: ModelsFileInput): Record<string, ProviderSettings> {
-  const found = PROVIDERS.filter(({ presence, models }) => presence === "implied" && models !== undefined).flatMap(({ id, baseUrl, api, models = [] }) => {
-    const mark = impliedBy(id);
-    return mark === undefined ? [] : [[id, { baseUrl, api, apiKey: mark, models }] as const];
+function implied({ impliedBy, listed }: ModelsFileInput): Record<string, ProviderSettings> {
+  const found = PROVIDERS.flatMap(({ id, baseUrl, api, presence, ambient, models }) => {
+    const told = listed?.(id);
+    const known = told?.models ?? (presence === "implied" ? models : undefined);
+    const mark = known === undefined ? undefined : impliedBy(id);
+    const address = told?.baseUrl ?? baseUrl;
+    // An address with places to be filled means something to nobody who reads the file.
+    if (known === undefined || mark === undefined || address.includes("{")) return [];
+    return [[id, { baseUrl: address, api, ...(ambient ? { auth: "aws-sdk" } : { apiKey: mark }), models: known }] as const];
   });
   return Object.fromEntries(found);
+}
+
+const SECRET_HEADER = /auth|key|token|secret|cookie/i;
+const VARIABLE_NAME = /^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$/;
+
+/** What may be written down: the names of variables, never what is in them, and no secret that stands in the configuration. */
+function withoutSecrets({ apiKey, headers, ...rest }: ProviderSettings, variableOf: ModelsFileInput["variableOf"]): ProviderSettings {
+  const given = typeof apiKey === "string" ? variableName(apiKey) : undefined;
+  const name = given === undefined ? undefined : (variableOf?.(given) ?? (given !== apiKey || VARIABLE_NAME.test(given) ? given : undefined));
+  const kept = Object.entries(headers ?? {}).filter(
+    ([header, value]) => typeof value === "string" && !SECRET_HEADER.test(header) && value !== apiKey && variableOf?.(value) === undefined,
+  );
+  return { ...rest, ...(name === undefined ? {} : { apiKey: name }), ...(kept.length > 0 ? { headers: Object.fromEntries(kept) } : {}) };
 }
 
 /** Explicit fields win, explicit models come first, implied ones are added by id. */
@@ -78,13 +100,10 @@ export function modelsFileValue(input: ModelsFileInput): { readonly providers: R
   const providers = implied(input);
   for (const [name, own] of Object.entries(input.explicit)) {
     const id = providerFacts(name) ? canonicalProvider(name) : name.trim();
-    if (id !== "") providers[id] = merged(providers[id], own);
+    if (id !== "") providers[id] = merged(providers[id], withoutSecrets(own, input.variableOf));
   }
   const all = input.mode === "merge" ? { ...input.existing, ...providers } : providers;
-  const named = Object.entries(all).map(
-    ([id, { apiKey, ...rest }]) => [id, typeof apiKey === "string" ? { ...rest, apiKey: variableName(apiKey) } : rest] as const,
-  );
-  return { providers: Object.fromEntries(named) };
+  return { providers: all };
 }
 
 /** Writes `models.json` for programs that read it. Gives false when there is nothing to write or nothing changed. A damaged file is never written over. */

@@ -1,4 +1,5 @@
 import type { OpenClawConfig } from "../../config/index.ts";
+import type { AuthProfileCredential, OAuthCredential } from "../../protocol/index.ts";
 import type { ModelEntry } from "../entry.ts";
 import { createCatalogue, type Catalogue } from "./catalogue.ts";
 import { loadTables } from "./frozen.ts";
@@ -9,6 +10,14 @@ import { readModelsFile } from "./models-json.ts";
 export interface PluginProvider {
   readonly id: string;
   readonly models?: ProviderSettings | undefined;
+  /** Other names that mean it. */
+  readonly aliases?: readonly string[] | undefined;
+  /** Variables that may hold its key. */
+  readonly envVars?: readonly string[] | undefined;
+  /** Renews a login of it. */
+  readonly refreshOAuth?: ((credential: OAuthCredential) => Promise<OAuthCredential>) | undefined;
+  /** Turns a credential into what its requests are signed with. */
+  readonly formatApiKey?: ((credential: AuthProfileCredential) => string) | undefined;
 }
 
 export interface OpenCatalogueDeps {

@@ -5,7 +5,13 @@ import type { Fetch } from "../transport/index.ts";
 /** A model as a server lists it. */
 export interface ListedModel {
   readonly id: string;
+  readonly name?: string;
   readonly contextWindow?: number;
+  readonly maxTokens?: number;
+  readonly reasoning?: boolean;
+  readonly images?: boolean;
+  /** US dollars per million tokens. */
+  readonly cost?: { readonly input: number; readonly output: number };
   /** Who the server says it belongs to; servers put their own name there. */
   readonly owner?: string;
 }
@@ -19,6 +25,8 @@ export interface ListingRequest {
   readonly clock: Clock;
   readonly signal?: AbortSignal | undefined;
   readonly fetch?: Fetch | undefined;
+  /** Of this program, for servers that are not on this machine. */
+  readonly version?: string | undefined;
 }
 
 /** A list of models is short; more than this is something else. */
@@ -36,14 +44,56 @@ function parseTags(body: unknown): readonly ListedModel[] | undefined {
   });
 }
 
+const positive = (value: unknown): number | undefined => (typeof value === "number" && value > 0 ? value : undefined);
+const record = (value: unknown): Record<string, unknown> => (isRecord(value) ? value : {});
+
+/** What a token may cost: Venice says it once, at Hugging Face the dearest backend counts, since any may be given the request. */
+function costIn(spec: Record<string, unknown>, backends: unknown): ListedModel["cost"] {
+  const own = record(spec["pricing"]);
+  const dearest = (name: "input" | "output"): number | undefined => {
+    const prices = Array.isArray(backends) ? backends.flatMap((backend) => positive(record(record(backend)["pricing"])[name]) ?? []) : [];
+    return positive(record(own[name])["usd"]) ?? (prices.length > 0 ? Math.max(...prices) : undefined);
+  };
+  const [input, output] = [dearest("input"), dearest("output")];
+  return input === undefined || output === undefined ? undefined : { input, output };
+}
+
+/** What hosts tell beyond OpenAI's list: Venice in `model_spec`, Hugging Face by backend and modality. */
+function hostFacts(model: Record<string, unknown>): Omit<ListedModel, "id" | "owner"> {
+  const spec = record(model["model_spec"]);
+  const abilities = record(spec["capabilities"]);
+  const backends = Array.isArray(model["providers"]) ? model["providers"].flatMap((backend) => positive(record(backend)["context_length"]) ?? []) : [];
+  const inputs = record(model["architecture"])["input_modalities"];
+  const window =
+    positive(model["max_model_len"]) ??
+    positive(model["max_context_length"]) ??
+    positive(model["context_length"]) ??
+    positive(spec["availableContextTokens"]) ??
+    // Any backend may be given the request: what all of them take is what can be relied on.
+    (backends.length > 0 ? Math.min(...backends) : undefined);
+  const output = positive(spec["maxCompletionTokens"]);
+  const cost = costIn(spec, model["providers"]);
+  const name = textAt(spec, "name");
+  const reasoning = abilities["supportsReasoning"];
+  const sees = typeof abilities["supportsVision"] === "boolean" ? abilities["supportsVision"] : Array.isArray(inputs) ? inputs.includes("image") : undefined;
+  return {
+    ...(name === undefined ? {} : { name }),
+    ...(window === undefined ? {} : { contextWindow: window }),
+    ...(output === undefined ? {} : { maxTokens: output }),
+    ...(typeof reasoning === "boolean" ? { reasoning } : {}),
+    ...(sees === undefined ? {} : { images: sees }),
+    ...(cost === undefined ? {} : { cost }),
+  };
+}
+
 function parseModels(body: unknown): readonly ListedModel[] | undefined {
   if (!isRecord(body) || !Array.isArray(body["data"])) return undefined;
   return body["data"].filter(isRecord).flatMap((model) => {
     const id = textAt(model, "id");
-    const window = model["max_model_len"] ?? model["max_context_length"] ?? model["context_length"];
     const owner = textAt(model, "owned_by");
-    if (id === undefined) return [];
-    return [{ id, ...(typeof window === "number" && window > 0 ? { contextWindow: window } : {}), ...(owner === undefined ? {} : { owner }) }];
+    // Venice lists voices and pictures beside what talks.
+    if (id === undefined || (typeof model["type"] === "string" && !["text", "model"].includes(model["type"]))) return [];
+    return [{ id, ...hostFacts(model), ...(owner === undefined ? {} : { owner }) }];
   });
 }
 
@@ -67,6 +117,7 @@ export async function listModels({
   clock,
   signal,
   fetch = globalThis.fetch,
+  version,
 }: ListingRequest): Promise<readonly ListedModel[]> {
   const root = baseUrl.replace(/\/+$/, "");
   const url = kind === "ollama" ? `${root.replace(/\/v1$/, "")}/api/tags` : `${root}/models`;
@@ -75,7 +126,8 @@ export async function listModels({
   signal?.addEventListener("abort", stop, { once: true });
   using _timer = clock.after(timeoutMs, () => controller.abort(new AppError("TIMEOUT", `no answer within ${timeoutMs} ms`)));
   try {
-    const headers = { accept: "application/json", ...(apiKey ? { authorization: `Bearer ${apiKey}` } : {}) };
+    const agent = version === undefined ? {} : { "user-agent": `openclaw/${version}` };
+    const headers = { accept: "application/json", ...agent, ...(apiKey ? { authorization: `Bearer ${apiKey}` } : {}) };
     const response = await fetch(url, { headers, signal: controller.signal, redirect: "error" });
     if (!response.ok) {
       await response.body?.cancel();

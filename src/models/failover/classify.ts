@@ -4,6 +4,8 @@ import type { ModelFailure } from "../failure.ts";
 export type FailureClass =
   | "auth"
   | "billing"
+  /** Our own limit, not the provider's. */
+  | "budget"
   | "rate_limit"
   | "overloaded"
   | "timeout"

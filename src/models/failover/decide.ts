@@ -40,6 +40,7 @@ interface Rule {
 const RULES: Readonly<Record<FailureClass, Rule>> = {
   auth: { retries: 0, rotate: true, next: true },
   billing: { retries: 0, rotate: true, next: true },
+  budget: { retries: 0, rotate: false, next: true },
   rate_limit: { retries: 0, rotate: true, next: true },
   overloaded: { retries: 2, rotate: true, next: true },
   timeout: { retries: 0, rotate: true, next: true },

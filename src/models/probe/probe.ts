@@ -49,7 +49,7 @@ const STATUSES: Readonly<Partial<Record<ReturnType<typeof classify>, ProbeStatus
 export async function probeModel(options: ProbeOptions): Promise<ProbeResult> {
   const { model, apiKey, headers, content = "Reply with OK.", tools, timeoutMs, maxTokens, clock, fetch } = options;
   const started = clock.monotonic();
-  const drivers = createDrivers({ other: (api) => loadLongTail(api, options.longTail), ...(fetch ? { fetch } : {}) });
+  const drivers = createDrivers({ other: (api) => loadLongTail(api, options.longTail), version: options.longTail.version, ...(fetch ? { fetch } : {}) });
   const request = {
     model,
     messages: [{ role: "user" as const, content, timestamp: clock.now() }],

@@ -39,6 +39,8 @@ export interface Selection {
   /** Level when nobody chose one. */
   readonly thinking: ThinkingLevel;
   readonly params: Readonly<Record<string, unknown>> | undefined;
+  /** The same for any model, also for fallbacks. */
+  readonly paramsOf: (model: Pick<ModelEntry, "provider" | "id">) => Readonly<Record<string, unknown>> | undefined;
   /** What a user should know: fallbacks that were passed over, a tight window, a choice that no longer holds. */
   readonly warnings: readonly string[];
 }
@@ -164,6 +166,7 @@ export function selectModel(input: SelectionInput): Selection {
     contextWindow,
     thinking: defaultThinking(entry, input.config),
     params: settingsOf(input.config, ref)?.params,
+    paramsOf: ({ provider, id }) => settingsOf(input.config, { provider, id })?.params,
     warnings,
   };
 }

@@ -1,7 +1,18 @@
 import { beforeAll, expect, test } from "vitest";
 import type { OpenClawConfig } from "../../config/index.ts";
 import { createCatalogue, loadTables, type FrozenTables } from "../catalogue/index.ts";
-import { contextWindowOf, formatRef, notAllowedText, parseRef, readRef, selectModel, thinkingFor, thinkingLevels, type SelectionInput } from "./index.ts";
+import {
+  contextWindowOf,
+  formatRef,
+  imageModels,
+  notAllowedText,
+  parseRef,
+  readRef,
+  selectModel,
+  thinkingFor,
+  thinkingLevels,
+  type SelectionInput,
+} from "./index.ts";
 
 let tables: FrozenTables;
 beforeAll(async () => {
@@ -189,4 +200,41 @@ test("thinking: low for models that reason, off for others, the configured level
 
 test("a model's own parameters come with it", () => {
   expect(select(defaults({ models: { "Anthropic/claude-opus-4-6": { params: { temperature: 0.2 } } } })).params).toEqual({ temperature: 0.2 });
+});
+
+function looking(config: OpenClawConfig, keys: readonly string[], asked?: string) {
+  const hasCredential = (provider: string): boolean => keys.includes(provider);
+  const catalogue = createCatalogue({ tables, config: config.models?.providers, hasCredential });
+  return names(imageModels({ config, catalogue, hasCredential }, asked));
+}
+
+test("a picture is looked at by the image model and its fallbacks", () => {
+  const config = defaults({
+    model: { primary: "groq/openai/gpt-oss-120b" },
+    imageModel: { primary: "google/gemini-3-flash", fallbacks: ["openai/gpt-5-mini"] },
+  });
+  expect(looking(config, ["groq"])).toEqual(["google/gemini-3-flash-preview", "openai/gpt-5-mini"]);
+});
+
+test("without an image model: what sees at the main provider, then what there are keys for", () => {
+  expect(looking(defaults({ model: { primary: "minimax/MiniMax-M2.1" } }), ["minimax", "openai", "anthropic"])).toEqual([
+    "minimax/MiniMax-VL-01",
+    "openai/gpt-5-mini",
+    "anthropic/claude-opus-4-6",
+  ]);
+  expect(looking(defaults({ model: { primary: "openai/gpt-5-mini" } }), ["openai"])).toEqual(["openai/gpt-5-mini"]);
+  expect(looking({}, [])).toEqual([]);
+});
+
+test("one that is asked for is used alone", () => {
+  expect(looking(defaults({ imageModel: { primary: "openai/gpt-5-mini" } }), ["openai"], "anthropic/claude-opus-4-6")).toEqual(["anthropic/claude-opus-4-6"]);
+});
+
+test("each model has its own parameters, fallbacks too", () => {
+  const config = defaults({
+    model: { primary: "anthropic/claude-opus-4-6", fallbacks: ["openai/gpt-5.2"] },
+    models: { "anthropic/claude-opus-4-6": { params: { temperature: 0.1 } }, "openai/gpt-5.2": { params: { temperature: 0.9 } } },
+  });
+  const { entry, fallbacks, paramsOf } = select(config);
+  expect([entry, ...fallbacks].map(paramsOf)).toEqual([{ temperature: 0.1 }, { temperature: 0.9 }]);
 });

@@ -1,4 +1,5 @@
 import type { AssistantMessage, StopReason, TextContent, ThinkingContent, ToolCallContent, Usage, UsageCost } from "../../protocol/index.ts";
+import { clip } from "../../base/text.ts";
 import type { ModelEntry } from "../entry.ts";
 import { modelFailed } from "../failure.ts";
 import type { ModelEvent } from "./format.ts";
@@ -188,20 +189,33 @@ export class Draft {
       const signed = signature === undefined ? {} : { thinkingSignature: signature };
       return [{ type: "thinking", thinking: part.text, ...signed, ...(part.redacted ? { redacted: true } : {}) }];
     }
-    const args = part.value ?? parseArguments(part, stop);
-    return [{ type: "toolCall", id: part.id, name: part.name, arguments: args, ...(signature === undefined ? {} : { thoughtSignature: signature }) }];
+    return [
+      { type: "toolCall", id: part.id, name: part.name, ...readArguments(part, stop), ...(signature === undefined ? {} : { thoughtSignature: signature }) },
+    ];
   }
 }
 
-function parseArguments(part: ToolPart, stop: StopReason): Readonly<Record<string, unknown>> {
+/** Longest part of arguments that nobody can read, as the model is shown it again. */
+const SHOWN_CHARS = 500;
+
+/** What cannot be read is the model's to mend: it is told, like of any call that went wrong. An answer that was cut off is no answer. */
+function readArguments(part: ToolPart, stop: StopReason): Pick<ToolCallContent, "arguments" | "argumentsError"> {
   if (part.name === "") throw modelFailed({ phase: "answer", malformed: true, text: "the model called a tool without naming it" });
-  if (part.json.trim() === "") return {};
-  try {
-    const value: unknown = JSON.parse(part.json);
-    if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
-  } catch {
-    // Told below: what matters is that it is no object.
+  const value = part.value ?? parseJson(part.json);
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) return { arguments: value as Readonly<Record<string, unknown>> };
+  if (stop === "length") {
+    const text = `the arguments of the model's call of ${part.name} cannot be used: the answer reached its length limit inside it`;
+    throw modelFailed({ phase: "answer", malformed: true, text });
   }
-  const why = stop === "length" ? "the answer reached its length limit inside it" : "they are no JSON object";
-  throw modelFailed({ phase: "answer", malformed: true, text: `the arguments of the model's call of ${part.name} cannot be used: ${why}` });
+  return { arguments: {}, argumentsError: `the arguments are no JSON object: ${clip(part.json === "" ? JSON.stringify(value) : part.json, SHOWN_CHARS)}` };
+}
+
+/** Nothing at all is an empty object; undefined when it is no JSON. */
+function parseJson(json: string): unknown {
+  if (json.trim() === "") return {};
+  try {
+    return JSON.parse(json) as unknown;
+  } catch {
+    return undefined;
+  }
 }

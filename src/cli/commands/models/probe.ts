@@ -2,9 +2,11 @@ import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { systemClock } from "../../../base/clock.ts";
 import { messageOf } from "../../../base/errors.ts";
+import { createIds } from "../../../base/ids.ts";
+import { systemRandom } from "../../../base/random.ts";
 import { createRedactor } from "../../../base/redaction.ts";
 import { clip } from "../../../base/text.ts";
-import { loadProbe, type ModelEntry } from "../../../models/index.ts";
+import { loadProbe, loadProfiles, type ModelEntry } from "../../../models/index.ts";
 import type { Io } from "../../io.ts";
 import type { ModelsView } from "./source.ts";
 
@@ -60,6 +62,8 @@ export async function probeProviders(io: Io, view: ModelsView, options: ProbeCho
   const { timeoutMs, concurrency, maxTokens } = options;
   const startedAt = io.now();
   const redactor = createRedactor();
+  const { createRequestAccess } = await loadProfiles();
+  const requestAccess = createRequestAccess({ clock: systemClock, ids: createIds(systemRandom), redactor, version: io.version, folder: view.credentialsDir });
   const wanted = options.provider === undefined ? options.inUse : [view.choice.canonicalProvider(options.provider)];
   const targets = wanted
     .flatMap((provider) => (view.credentials.get(provider) ?? []).map((candidate) => ({ provider, candidate })))
@@ -69,7 +73,7 @@ export async function probeProviders(io: Io, view: ModelsView, options: ProbeCho
     const facts = { provider, model: model ? `${provider}/${model.id}` : null, profileId: candidate.id, source: candidate.source, mode: candidate.type };
     if (!model) return { ...facts, status: "no_model", latencyMs: 0, error: `no model of ${provider} is known` };
     try {
-      const { apiKey, baseUrl } = await view.auth.credential(candidate);
+      const { apiKey, baseUrl } = await requestAccess(provider, await view.auth.credential(candidate), model.baseUrl);
       if (apiKey !== undefined) redactor.register(apiKey);
       const target = baseUrl === undefined ? model : { ...model, baseUrl };
       const longTail = { from: packageFolders(io), version: io.version };

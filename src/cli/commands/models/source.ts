@@ -1,5 +1,6 @@
 import { homedir } from "node:os";
 import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { systemClock } from "../../../base/clock.ts";
 import { AppError } from "../../../base/errors.ts";
 import { createIds } from "../../../base/ids.ts";
@@ -24,6 +25,8 @@ export interface ModelsView {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly agentId: string | undefined;
   readonly agentDir: string;
+  /** Where short-lived tokens are kept. */
+  readonly credentialsDir: string;
   readonly auth: Profiles;
   readonly catalogue: Catalogue;
   /** Who may be let in where, for every provider that is known or configured. */
@@ -61,6 +64,7 @@ export async function openModels(io: Io, { agent, discover }: ViewOptions = {}):
   const chosen = agentOf(config, agent);
   const mainAgentDir = mainAgentFolder(context);
   const agentDir = chosen === undefined ? mainAgentDir : agentFolder(context, chosen);
+  const credentialsDir = oauthFolder(context);
   const auth = createAuthProfiles({
     agentDir,
     mainAgentDir,
@@ -73,7 +77,8 @@ export async function openModels(io: Io, { agent, discover }: ViewOptions = {}):
     envNames: choice.keyVariables,
     canonical: choice.canonicalProvider,
     ambient: (provider) => isAmbient(choice, provider, env),
-    oauthFile: `${oauthFolder(context)}/oauth.json`,
+    oauthFile: join(credentialsDir, "oauth.json"),
+    home: io.env["HOME"]?.trim() || io.env["USERPROFILE"]?.trim() || undefined,
     version: io.version,
   });
   const { providers } = choice.readModelsFile(agentDir);
@@ -101,6 +106,7 @@ export async function openModels(io: Io, { agent, discover }: ViewOptions = {}):
     env,
     agentId: chosen?.id,
     agentDir,
+    credentialsDir,
     auth,
     catalogue,
     credentials,

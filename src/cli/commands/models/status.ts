@@ -6,6 +6,7 @@ import { createStyle, type Style } from "../../output/style.ts";
 import { formatFacts, formatTable } from "../../output/table.ts";
 import { authOverview, type AuthOverview } from "./auth-overview.ts";
 import type { ProbeReport } from "./probe.ts";
+import { quotaLines, quotaOf } from "./quota.ts";
 import { openModels, type ModelsView } from "./source.ts";
 
 interface Status {
@@ -135,6 +136,7 @@ export const status = defineCommand({
     "status-json": { type: "boolean", help: "the same as --json" },
     "status-plain": { type: "boolean", help: "the same as --plain" },
     check: { type: "boolean", help: "exit code 1 when a credential is missing or expired, 2 when one expires within a day" },
+    usage: { type: "boolean", help: "how much of each provider's allowance is used; without it only logins are asked about" },
     probe: { type: "boolean", help: "ask every provider in use a short question; that costs tokens" },
     "probe-provider": { type: "string", value: "name", help: "probe only this provider" },
     "probe-profile": { type: "string", value: "id", multiple: true, help: "probe only these profiles; repeat, or separate by commas" },
@@ -164,8 +166,15 @@ export const status = defineCommand({
         });
         result = { ...result, auth: { ...result.auth, probes } };
       }
-      if (values.json || values["status-json"]) printJson(io, result);
-      else show(io, result, createStyle(io.color));
+      // Who wants an exit code or JSON is not kept waiting by providers, unless told to.
+      const asked = values.usage === true || !(values.json || values["status-json"] || values.check);
+      const quota = asked ? await quotaOf(io, view, { all: values.usage === true }) : undefined;
+      if (values.json || values["status-json"]) printJson(io, quota === undefined ? result : { ...result, usage: quota });
+      else {
+        const style = createStyle(io.color);
+        show(io, result, style);
+        if (quota) io.out(quotaLines(quota, { style, columns: io.columns, now: io.now() }));
+      }
     }
     return values.check ? exitCode(result.auth) : 0;
   },

@@ -16,6 +16,10 @@ export interface OAuthClient {
   readonly tokenFormat: "form" | "json";
   /** The token endpoint wants the verifier's challenge with the device code too. */
   readonly devicePkce?: boolean;
+  /** Words of the device flow where a provider has its own: `user_code` has no device code, absolute ends and pauses in milliseconds. */
+  readonly deviceDialect?: "user_code";
+  /** Where the project of a login is asked for, in order, when it needs one. */
+  readonly projectUrls?: readonly string[];
 }
 
 /** What is known of a provider's logins: addresses and scopes. Client ids are not in here: they belong to whoever registered them. */
@@ -25,6 +29,15 @@ type KnownLogin = Omit<OAuthClient, "provider" | "clientId" | "clientSecret"> & 
   readonly clientSecretEnv?: readonly string[];
 };
 
+const GOOGLE_LOGIN = {
+  // Without these Google gives no refresh token.
+  authorizeUrl: "https://accounts.google.com/o/oauth2/v2/auth?access_type=offline&prompt=consent",
+  tokenUrl: "https://oauth2.googleapis.com/token",
+  userInfoUrl: "https://www.googleapis.com/oauth2/v1/userinfo?alt=json",
+  tokenFormat: "form",
+} as const;
+const googleScopes = (...names: readonly string[]): readonly string[] => names.map((name) => `https://www.googleapis.com/auth/${name}`);
+const CODE_ASSIST = "https://cloudcode-pa.googleapis.com";
 const ANY_PORT = "http://127.0.0.1:0/oauth-callback";
 
 const KNOWN: Readonly<Record<string, KnownLogin>> = {
@@ -36,21 +49,25 @@ const KNOWN: Readonly<Record<string, KnownLogin>> = {
     tokenFormat: "json",
   },
   "openai-codex": {
-    authorizeUrl: "https://auth.openai.com/oauth/authorize",
+    authorizeUrl: "https://auth.openai.com/oauth/authorize?id_token_add_organizations=true&originator=openclaw",
     tokenUrl: "https://auth.openai.com/oauth/token",
     scopes: ["openid", "profile", "email", "offline_access"],
     redirectUri: "http://localhost:1455/auth/callback",
     tokenFormat: "form",
   },
   "google-gemini-cli": {
-    authorizeUrl: "https://accounts.google.com/o/oauth2/v2/auth",
-    tokenUrl: "https://oauth2.googleapis.com/token",
-    userInfoUrl: "https://www.googleapis.com/oauth2/v1/userinfo?alt=json",
-    scopes: ["cloud-platform", "userinfo.email", "userinfo.profile"].map((name) => `https://www.googleapis.com/auth/${name}`),
+    ...GOOGLE_LOGIN,
+    scopes: googleScopes("cloud-platform", "userinfo.email", "userinfo.profile"),
     redirectUri: "http://localhost:8085/oauth2callback",
-    tokenFormat: "form",
+    projectUrls: [CODE_ASSIST],
     clientIdEnv: ["OPENCLAW_GEMINI_OAUTH_CLIENT_ID", "GEMINI_CLI_OAUTH_CLIENT_ID"],
     clientSecretEnv: ["OPENCLAW_GEMINI_OAUTH_CLIENT_SECRET", "GEMINI_CLI_OAUTH_CLIENT_SECRET"],
+  },
+  "google-antigravity": {
+    ...GOOGLE_LOGIN,
+    scopes: googleScopes("cloud-platform", "userinfo.email", "userinfo.profile", "cclog", "experimentsandconfigs"),
+    redirectUri: "http://localhost:51121/oauth-callback",
+    projectUrls: [CODE_ASSIST, "https://daily-cloudcode-pa.sandbox.googleapis.com"],
   },
   "github-copilot": {
     deviceUrl: "https://github.com/login/device/code",
@@ -66,6 +83,16 @@ const KNOWN: Readonly<Record<string, KnownLogin>> = {
     redirectUri: ANY_PORT,
     tokenFormat: "form",
     devicePkce: true,
+  },
+  "minimax-portal": {
+    // In China the host is api.minimaxi.com: --device-url and --token-url.
+    deviceUrl: "https://api.minimax.io/oauth/code",
+    tokenUrl: "https://api.minimax.io/oauth/token",
+    scopes: ["group_id", "profile", "model.completion"],
+    redirectUri: ANY_PORT,
+    tokenFormat: "form",
+    devicePkce: true,
+    deviceDialect: "user_code",
   },
   chutes: {
     authorizeUrl: "https://api.chutes.ai/idp/authorize",
@@ -121,5 +148,7 @@ export function oauthClient(provider: string, given: GivenClient, env: Env): Cli
     ...(deviceUrl === undefined ? {} : { deviceUrl }),
     ...(userInfoUrl === undefined ? {} : { userInfoUrl }),
     ...(known?.devicePkce === undefined ? {} : { devicePkce: known.devicePkce }),
+    ...(known?.deviceDialect === undefined ? {} : { deviceDialect: known.deviceDialect }),
+    ...(known?.projectUrls === undefined ? {} : { projectUrls: known.projectUrls }),
   };
 }

@@ -4,6 +4,7 @@ import type { Random } from "../../../base/random.ts";
 import { failureOf } from "../../failure.ts";
 import type { OAuthClient } from "./client.ts";
 import { createPkce } from "./pkce.ts";
+import { userCodeLogin } from "./user-code-login.ts";
 import { loginFrom, post, refusalText, type OAuthDeps, type TokenAnswer } from "./token-request.ts";
 
 export interface DeviceLoginDeps extends OAuthDeps {
@@ -44,6 +45,7 @@ async function begin(client: OAuthClient, challenge: string, deps: DeviceLoginDe
 
 /** Logs in on another device: the user types a short code there while we ask again and again, as slowly as the server wants. */
 export async function deviceLogin(client: OAuthClient, deps: DeviceLoginDeps): Promise<OAuthCredential> {
+  if (client.deviceDialect === "user_code") return userCodeLogin(client, deps);
   const { verifier, challenge } = createPkce(deps.random);
   const fields = await begin(client, challenge, deps);
   const deviceCode = String(fields["device_code"]);

@@ -7,7 +7,7 @@ const OLD_NAMES: Readonly<Record<string, "short" | "long">> = { "5m": "short", "
 /** What is put on the system prompt and the last user block so that the provider keeps what is before it. */
 export function cacheMark({ model, params, cacheRetention }: WireRequest): CacheMark {
   const asked = params?.["cacheRetention"] ?? OLD_NAMES[String(params?.["cacheControlTtl"])];
-  const retention = asked === "none" || asked === "short" || asked === "long" ? asked : (cacheRetention ?? (model.provider === "anthropic" ? "short" : "none"));
+  const retention = asked === "none" || asked === "short" || asked === "long" ? asked : model.provider === "anthropic" ? (cacheRetention ?? "short") : "none";
   if (retention === "none") return {};
   const long = retention === "long" && model.baseUrl.includes("api.anthropic.com");
   return { cache_control: { type: "ephemeral", ...(long ? { ttl: "1h" as const } : {}) } };

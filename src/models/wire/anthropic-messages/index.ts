@@ -17,12 +17,13 @@ export const anthropicMessages: WireFormat = {
   address(request) {
     const { apiKey } = request;
     // A token of a subscription is a bearer; a key is not.
-    const bearer = apiKey?.startsWith("sk-ant-oat") ?? false;
+    const subscription = apiKey?.startsWith("sk-ant-oat") ?? false;
+    const bearer = apiKey !== undefined && (subscription || request.model.authHeader === true);
     return {
       url: `${request.model.baseUrl.replace(/\/+$/, "").replace(/\/v1$/, "")}/v1/messages`,
       headers: requestHeaders(request, {
         "anthropic-version": "2023-06-01",
-        "anthropic-beta": betas(request, bearer).join(","),
+        "anthropic-beta": betas(request, subscription).join(","),
         ...(bearer ? { authorization: `Bearer ${apiKey}` } : { "x-api-key": apiKey }),
       }),
     };
@@ -31,12 +32,12 @@ export const anthropicMessages: WireFormat = {
   reader: (request, { now }) => anthropicReader(request, now),
 };
 
-function betas({ model, params }: WireRequest, bearer: boolean): readonly string[] {
+function betas({ model, params }: WireRequest, subscription: boolean): readonly string[] {
   const asked = params?.["anthropicBeta"];
   const extra = typeof asked === "string" ? asked.split(",") : Array.isArray(asked) ? (asked as readonly string[]) : [];
   const long = params?.["context1m"] === true && model.provider === "anthropic" && /claude-(?:opus|sonnet)-4/.test(model.id) ? [LONG_CONTEXT_BETA] : [];
   const own = extra.length + long.length > 0 ? [...long, ...extra] : DEFAULT_BETAS;
-  return [...new Set([...own, ...(bearer ? ["oauth-2025-04-20"] : [])].map((name) => name.trim()).filter((name) => name !== ""))];
+  return [...new Set([...own, ...(subscription ? ["oauth-2025-04-20"] : [])].map((name) => name.trim()).filter((name) => name !== ""))];
 }
 
 function body(request: WireRequest): Record<string, unknown> {

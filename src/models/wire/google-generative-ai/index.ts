@@ -12,7 +12,10 @@ export const googleGenerativeAi: WireFormat = {
   framing: "sse",
   address: (request) => ({
     url: `${request.model.baseUrl.replace(/\/+$/, "")}/models/${encodeURIComponent(request.model.id)}:streamGenerateContent?alt=sse`,
-    headers: requestHeaders(request, { "x-goog-api-key": request.apiKey }),
+    headers: requestHeaders(
+      request,
+      request.model.authHeader && request.apiKey !== undefined ? { authorization: `Bearer ${request.apiKey}` } : { "x-goog-api-key": request.apiKey },
+    ),
   }),
   body,
   reader: (request, { now }) => googleReader(request, now),

@@ -14,6 +14,8 @@ interface ContentPart {
 interface Counted {
   readonly prompt_tokens?: number;
   readonly completion_tokens?: number;
+  readonly total_tokens?: number;
+  readonly completion_tokens_details?: { readonly reasoning_tokens?: number } | null;
   readonly prompt_tokens_details?: { readonly cached_tokens?: number; readonly cache_write_tokens?: number } | null;
   readonly prompt_cache_hit_tokens?: number;
 }
@@ -138,7 +140,10 @@ export function completionsReader(request: WireRequest, now: number): WireReader
 function usage(draft: Draft, counted: Counted): void {
   const cacheRead = counted.prompt_tokens_details?.cached_tokens ?? counted.prompt_cache_hit_tokens ?? 0;
   const cacheWrite = counted.prompt_tokens_details?.cache_write_tokens ?? 0;
-  draft.usage({ input: Math.max(0, (counted.prompt_tokens ?? 0) - cacheRead - cacheWrite), output: counted.completion_tokens ?? 0, cacheRead, cacheWrite });
+  const [input, output, reasoning] = [counted.prompt_tokens ?? 0, counted.completion_tokens ?? 0, counted.completion_tokens_details?.reasoning_tokens ?? 0];
+  // Some count reasoning beside the completion, most within it: the total tells.
+  const beside = reasoning > 0 && counted.total_tokens === input + output + reasoning ? reasoning : 0;
+  draft.usage({ input: Math.max(0, input - cacheRead - cacheWrite), output: output + beside, cacheRead, cacheWrite });
 }
 
 /** An error inside a stream that began well; some servers put the status into it. */

@@ -43,7 +43,7 @@ export async function ownLogin(io: Io, view: AuthView, { provider, method, ...gi
     });
   }
   const remote = isRemote(io);
-  return view.room.browserLogin(client, {
+  const login = await view.room.browserLogin(client, {
     ...deps,
     remote,
     async show(url) {
@@ -55,4 +55,7 @@ export async function ownLogin(io: Io, view: AuthView, { provider, method, ...gi
       ? { paste: (over: AbortSignal) => ask(io, { text: "Paste the address the browser ended at: ", expected: "that address", signal: over }) }
       : {}),
   });
+  if (client.projectUrls === undefined) return login;
+  const wait = (ms: number): Promise<void> => pause(ms, undefined, { signal }).catch(() => undefined);
+  return { ...login, projectId: await view.room.googleProject(login.access, client.projectUrls, { ...deps, env: view.env, pause: wait }) };
 }

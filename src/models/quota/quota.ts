@@ -1,0 +1,145 @@
+import type { Clock } from "../../base/clock.ts";
+import { AppError, messageOf } from "../../base/errors.ts";
+import type { Redactor } from "../../base/redaction.ts";
+import { clip } from "../../base/text.ts";
+import type { Env } from "../../config/index.ts";
+import type { AuthProfiles } from "../auth/profiles.ts";
+import { askJson, type Fetch } from "../transport/index.ts";
+import type { Ask, QuotaAccess, QuotaSource } from "./source.ts";
+import { anthropicQuota } from "./sources/anthropic.ts";
+import { codexQuota } from "./sources/codex.ts";
+import { copilotQuota } from "./sources/copilot.ts";
+import { antigravityQuota, geminiCliQuota } from "./sources/google.ts";
+import { minimaxQuota, xiaomiQuota, zaiQuota } from "./sources/plans.ts";
+import { fieldsOf, textOf, type QuotaWindow } from "./window.ts";
+
+/** What one provider told, or why it did not. */
+export interface ProviderQuota {
+  readonly provider: string;
+  readonly displayName: string;
+  readonly windows: readonly QuotaWindow[];
+  readonly plan?: string;
+  /** In words; without secrets. */
+  readonly error?: string;
+}
+
+/** The result of the method `usage.status`. */
+export interface QuotaReport {
+  readonly updatedAt: number;
+  /** Only providers with a credential that opens their endpoint. */
+  readonly providers: readonly ProviderQuota[];
+}
+
+export interface QuotaOptions {
+  /** All that are known when absent. */
+  readonly providers?: readonly string[] | undefined;
+  /** Longest wait, all providers together: 5 s; in a conversation 3.5 s is enough (`CHAT_QUOTA_MS`). */
+  readonly timeoutMs?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Asks providers how much of their allowances is used. */
+export interface Quota {
+  /** Never rejects for a provider's sake. An answer is good for a minute; those who ask at the same time share one. */
+  load(options?: QuotaOptions): Promise<QuotaReport>;
+}
+
+export interface QuotaDeps {
+  readonly auth: Pick<AuthProfiles, "candidates" | "credential">;
+  readonly env: () => Env;
+  readonly clock: Clock;
+  readonly redactor: Pick<Redactor, "register" | "text">;
+  readonly version: string;
+  readonly fetch?: Fetch | undefined;
+  /** Milliseconds for which an answer is good. */
+  readonly keepMs?: number | undefined;
+}
+
+export const CHAT_QUOTA_MS = 3500;
+const TIMEOUT_MS = 5000;
+const KEEP_MS = 60_000;
+/** An error is asked about again sooner. */
+const KEEP_ERROR_MS = 10_000;
+const MAX_ERROR_CHARS = 200;
+
+const SOURCES: readonly QuotaSource[] = [anthropicQuota, copilotQuota, geminiCliQuota, antigravityQuota, codexQuota, minimaxQuota, zaiQuota, xiaomiQuota];
+
+/** Providers that tell about allowances. */
+export const QUOTA_PROVIDERS: readonly string[] = SOURCES.map(({ provider }) => provider);
+
+export function createQuota(deps: QuotaDeps): Quota {
+  const known = new Map<string, { readonly until: number; readonly quota: ProviderQuota }>();
+  const asking = new Map<string, Promise<ProviderQuota | undefined>>();
+
+  async function accessFor({ provider, types, env = [] }: QuotaSource): Promise<QuotaAccess | undefined> {
+    const own = env.map((name) => deps.env()[name]?.trim()).find(Boolean);
+    if (own !== undefined) {
+      deps.redactor.register(own);
+      return { token: own };
+    }
+    const candidate = (await deps.auth.candidates(provider)).find(({ type }) => types.includes(type));
+    if (!candidate) return undefined;
+    const { apiKey, accountId, projectId } = await deps.auth.credential(candidate);
+    return apiKey === undefined ? undefined : { token: tokenIn(apiKey), accountId, projectId };
+  }
+
+  async function ask(source: QuotaSource, { timeoutMs = TIMEOUT_MS, signal }: QuotaOptions): Promise<ProviderQuota | undefined> {
+    const { provider, displayName } = source;
+    const began = deps.clock.monotonic();
+    const one: Ask = async (request) => {
+      const left = Math.max(1, timeoutMs - (deps.clock.monotonic() - began));
+      const { version, clock, fetch } = deps;
+      const { status, value } = await askJson({ ...request, version, clock, timeoutMs: left, signal, fetch });
+      if (status >= 400) throw refused(status, value);
+      if (value === undefined) throw new AppError("UNAVAILABLE", "its answer is no JSON");
+      return value;
+    };
+    try {
+      const access = await accessFor(source);
+      return access && { provider, displayName, ...(await source.load(access, one)) };
+    } catch (error) {
+      const text = error instanceof AppError && error.code === "TIMEOUT" ? `no answer within ${timeoutMs} ms` : messageOf(error);
+      return { provider, displayName, windows: [], error: clip(deps.redactor.text(text), MAX_ERROR_CHARS) };
+    }
+  }
+
+  async function fresh(source: QuotaSource, options: QuotaOptions): Promise<ProviderQuota | undefined> {
+    const { provider } = source;
+    const kept = known.get(provider);
+    if (kept && deps.clock.monotonic() < kept.until) return kept.quota;
+    let running = asking.get(provider);
+    if (!running) {
+      running = ask(source, options).finally(() => asking.delete(provider));
+      asking.set(provider, running);
+    }
+    const quota = await running;
+    const keepMs = quota?.error === undefined ? (deps.keepMs ?? KEEP_MS) : KEEP_ERROR_MS;
+    if (quota) known.set(provider, { quota, until: deps.clock.monotonic() + keepMs });
+    return quota;
+  }
+
+  return {
+    async load(options = {}) {
+      const wanted = SOURCES.filter(({ provider }) => options.providers === undefined || options.providers.includes(provider));
+      const answers = await Promise.all(wanted.map((source) => fresh(source, options)));
+      return { updatedAt: deps.clock.now(), providers: answers.filter((answer) => answer !== undefined) };
+    },
+  };
+}
+
+/** Google's logins carry the project beside the token. */
+function tokenIn(apiKey: string): string {
+  if (!apiKey.startsWith("{")) return apiKey;
+  try {
+    return textOf(fieldsOf(JSON.parse(apiKey))["token"]) ?? apiKey;
+  } catch {
+    return apiKey;
+  }
+}
+
+function refused(status: number, value: unknown): AppError {
+  if (status === 401 || status === 403) return new AppError("PERMISSION_DENIED", `the login is not accepted for this (${status}); log in again if it stays so`);
+  const { error, message } = fieldsOf(value);
+  const said = textOf(message) ?? textOf(error) ?? textOf(fieldsOf(error)["message"]);
+  return new AppError("UNAVAILABLE", `it answers ${status}${said === undefined ? "" : `: ${said}`}`);
+}

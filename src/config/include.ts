@@ -42,7 +42,7 @@ function within(place: Place, segment: PathSegment): Place {
 /** Puts in what `$include` names. Included files must lie in the main file's folder, by text and by their real path. */
 export function resolveIncludes(main: ConfigDocument, files: ConfigFiles): Included {
   const documents = new Map([[main.file, main]]);
-  if (!includes(main.root)) return { value: main.value, documents, issues: [] };
+  if (!mayInclude(main.text) || !includes(main.root)) return { value: main.value, documents, issues: [] };
   const issues: IncludeIssue[] = [];
   const root = dirname(main.file);
   let budget = MAX_INCLUDES;
@@ -100,6 +100,11 @@ export function resolveIncludes(main: ConfigDocument, files: ConfigFiles): Inclu
 
   const value = resolved(main.value, { document: main, chain: [main.file], path: [], configPath: [] });
   return { value, documents, issues };
+}
+
+/** Whether the key can be in a text at all; a backslash may hide one of its letters. */
+function mayInclude(text: string): boolean {
+  return text.includes(INCLUDE_KEY) || text.includes("\\");
 }
 
 function includes(node: SyntaxNode | undefined): boolean {

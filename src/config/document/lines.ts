@@ -61,6 +61,11 @@ export function linesOf(text: string): Lines {
 
 function startsOf(text: string): number[] {
   const starts = [0];
+  if (!text.includes("\r")) {
+    // What nearly every file is, at the speed of a search.
+    for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) starts.push(at + 1);
+    return starts;
+  }
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
     if (code === 0x0a || (code === 0x0d && text.charCodeAt(at + 1) !== 0x0a)) starts.push(at + 1);

@@ -20,12 +20,20 @@ const published = JSON.parse(readFileSync(new URL("../../../test/fixtures/config
 const BOUNDS = ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "minLength", "maxLength", "pattern", "format", "minItems", "maxItems"];
 /** Keys that this project adds to the published ones, with everything below them. */
 const OURS = [
+  "agents.defaults.sandbox.backend",
+  "agents.defaults.sandbox.bwrap",
+  "agents.list[].sandbox.backend",
+  "agents.list[].sandbox.bwrap",
   "channels.*",
   "gateway.customBindHost",
   "store",
   "security",
   "logging.levels",
   "logging.maxFileBytes",
+  "tools.taint",
+  "tools.web.fetch.firecrawl",
+  "tools.web.fetch.maxResponseBytes",
+  "tools.web.fetch.readability",
   "usage",
   "plugins.disabled",
   "plugins.entries.*.hooks",

@@ -26,6 +26,17 @@ const docker = group("The container that tools run in.", {
   binds: texts("Extra mounts, as /host:/container:mode."),
 });
 
+const bwrap = group("Bubblewrap: namespaces of the Linux kernel, without a daemon or containers.", {
+  command: text("Program; bwrap on PATH by default.", advanced),
+  network: choice("none cuts it off; host shares this machine's network, local services included.", ["none", "host"]),
+  env: secretMap("Environment variables inside."),
+  binds: texts("Extra mounts, as /host:/inside:mode."),
+  pidsLimit: count("Most processes of one command."),
+  memory: textOrNumber("Most memory of one process, such as 2g."),
+  fileSize: textOrNumber("Largest file that may be written, such as 1g.", advanced),
+  tmpSize: textOrNumber("Size of each folder kept in memory, such as 256m.", advanced),
+});
+
 const browser = group("A browser in a container of its own.", {
   enabled: flag("Start it with the sandbox."),
   image: text("Image."),
@@ -41,14 +52,16 @@ const browser = group("A browser in a container of its own.", {
   binds: texts("Mounts; when given, the tool container's are not used."),
 });
 
-export const sandbox = group("Runs an agent's tools in containers.", {
+export const sandbox = group("Runs an agent's tools in a sandbox.", {
   mode: choice("non-main leaves the main session on the host.", ["off", "non-main", "all"]),
   workspaceAccess: choice("How the workspace is mounted.", ["none", "ro", "rw"]),
   sessionToolsVisibility: choice("Which sessions a sandboxed session sees.", ["spawned", "all"]),
   scope: choice("Who shares one container.", ["session", "agent", "shared"]),
   perSession: flag("Older form of scope: true is session, false is shared.", advanced),
   workspaceRoot: text("Folder of the sandboxes' workspaces."),
+  backend: choice("What the sandbox is made with; docker by default.", ["docker", "bwrap"]),
   docker,
+  bwrap,
   browser,
   prune: group("When unused containers are removed.", {
     idleHours: amount("After this many idle hours; 0 is never."),

@@ -1,4 +1,4 @@
-import { advanced, choice, flag, group, text, texts } from "../pieces.ts";
+import { advanced, choice, flag, group, map, text, texts } from "../pieces.ts";
 import { sandboxTools } from "./agent-tools.ts";
 import { elevated, exec, fs } from "./exec.ts";
 import { loopDetection } from "./loop-detection.ts";
@@ -16,6 +16,8 @@ const message = group("The message tool.", {
   broadcast: group("Sending to many chats at once.", { enabled: flag("Allow it.") }),
 });
 
+const reach = group("One tool.", { reads: choice("What it brings in.", ["private", "untrusted", "both"]), outbound: flag("It can carry data out.") });
+
 export const tools = group("What agents may do.", {
   ...profiledPolicy,
   web,
@@ -23,6 +25,10 @@ export const tools = group("What agents may do.", {
   links: linkTools,
   sessions: group("The session tools.", { visibility: choice("Which sessions an agent sees.", ["self", "tree", "agent", "all"]) }),
   loopDetection,
+  taint: group("Asks before data may leave a session that has seen both private data and text of others.", {
+    enabled: flag("Ask."),
+    tools: map("What a tool reads and whether it can send, by name; * for tools that nobody knows.", reach),
+  }),
   message,
   agentToAgent: group("Messages between agents.", { enabled: flag("Allow them."), allow: texts("Agents that take part.") }),
   elevated,

@@ -21,5 +21,15 @@ export const web = group("The web tools.", {
     cacheTtlMinutes,
     maxRedirects: amount("Redirects followed.", advanced),
     userAgent: text("Browser it appears as.", advanced),
+    readability: flag("Take the main text out of pages.", advanced),
+    maxResponseBytes: count("Largest answer read.", advanced),
+    firecrawl: group("Firecrawl, for pages that show nothing without a browser.", {
+      enabled: flag("Use it when there is a key."),
+      apiKey: secret("Its key."),
+      baseUrl: text("Its address."),
+      onlyMainContent: flag("Leave menus and the like out."),
+      maxAgeMs: amount("How old its copy of a page may be.", advanced),
+      timeoutSeconds: count("How long it may take.", advanced),
+    }),
   }),
 });

@@ -16,7 +16,7 @@ export const sandboxStaysClosed: Rule = function* (config) {
         yield ruleIssue([...docker, key], '"unconfined" is refused: it takes the sandbox\'s protection away; name a profile or remove the key');
       }
     }
-    for (const bindings of [docker, [...scope.path, "sandbox", "browser"]]) {
+    for (const bindings of [docker, [...scope.path, "sandbox", "bwrap"], [...scope.path, "sandbox", "browser"]]) {
       for (const { path, value } of itemsAt(config, ...bindings, "binds")) {
         if (typeof value === "string" && !/^(\/|[a-z]:[\\/])/i.test(value.trim())) {
           yield ruleIssue(path, `a mount must begin with an absolute folder of the host, as /data:/data:ro; found ${describeFound(value, false)}`);

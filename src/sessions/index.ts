@@ -28,15 +28,18 @@ export {
   gatewayMessageEntry,
   modelSnapshotEntry,
   promptErrorEntry,
+  resultsCutEntry,
   ZERO_USAGE,
   type PromptError,
 } from "./transcript/custom.ts";
 export { entryOfRow, leafForRun, nextState, pathState, readPath, readTranscript, type PathState, type ReadTranscript } from "./transcript/path.ts";
 export { contextSize, estimateTokens, messageChars, tokensOfChars, type ContextSize } from "./tokens.ts";
+export { contextOf, type Context } from "./view/context.ts";
 export { branchText, compactionText, pathItem, type PathItem } from "./view/item.ts";
 export { historyLimit, pruningSettings, viewSettings, type PruningSettings, type ViewSettings } from "./view/settings.ts";
 export { view, windowTokens, type View, type ViewInput, type ViewModel } from "./view/view.ts";
-export type { Dropped } from "./view/piece.ts";
+export type { Dropped, Piece } from "./view/piece.ts";
+export { cutResult } from "./view/results-cut.ts";
 export { createSessionMemory, type SessionMemory, type SessionMemoryDeps, type SessionPath } from "./memory.ts";
 export { entryAfterReset, type ResetKind } from "./entry/after-reset.ts";
 export { chatFields, deliveryOf, deliveryPatch, originOf, type DeliveryContext, type Origin } from "./entry/delivery.ts";

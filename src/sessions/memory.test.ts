@@ -201,3 +201,44 @@ test("however a transcript grows, memory and a fresh reading agree", async () =>
   }
   expect(texts(await memory.path(FILE))).toEqual(await afresh());
 });
+
+test("a long branch is read in parts and is the same as in one", async () => {
+  const said = Array.from({ length: 4_500 }, (_, n) => `m${n}`);
+  let leaf: string | null = null;
+  for (let n = 0; n < said.length; n += 500) leaf = await append(said.slice(n, n + 500), leaf);
+  expect(texts(await memory.path(FILE))).toEqual(said);
+  expect(reads.filter((kind) => kind === "transcripts.path")).toHaveLength(3);
+});
+
+test("a long circle of parents is walked once", async () => {
+  const entries = Array.from({ length: 4_100 }, (_, n) => {
+    const [id, parentId] = [`c${n}`, `c${(n + 4_099) % 4_100}`];
+    return { id, parentId, type: "message", line: JSON.stringify({ type: "message", id, parentId, message: { role: "user", content: `m${n}` } }) };
+  });
+  await store.write("transcripts.append", { file: FILE, entries });
+  expect(texts(await memory.path(FILE))).toEqual(entries.map((_, n) => `m${n}`));
+});
+
+test("a transcript that is put away while it is read is not taken for its beginning", async () => {
+  let leaf: string | null = null;
+  for (let n = 0; n < 5; n += 1)
+    leaf = await append(
+      Array.from({ length: 500 }, (_, m) => `old ${n * 500 + m}`),
+      leaf,
+    );
+  const interrupted = createSessionMemory({
+    store: {
+      read: async (kind: ReadKind, input: ReadInput<ReadKind>) => {
+        const rows = await store.read(kind, input);
+        if (kind === "transcripts.path" && reads.length === 0) {
+          reads.push(kind);
+          await store.write("transcripts.archive", { file: FILE, reason: "reset" });
+          await ensure(FILE, `s${session}-new`);
+          await append(["fresh"], null);
+        }
+        return rows;
+      },
+    } as Pick<Store, "read">,
+  });
+  expect(texts(await interrupted.path(FILE))).toEqual(["fresh"]);
+});

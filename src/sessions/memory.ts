@@ -1,7 +1,8 @@
 import type { EntryInput, EntryRow, Store, TranscriptRow } from "../store/index.ts";
-import { entryOfRow, nextState, type PathState } from "./transcript/path.ts";
+import { read, readBranch, type Tail } from "./branch.ts";
+import type { PathState } from "./transcript/path.ts";
 import { keptFrom } from "./view/context.ts";
-import { pathItem, type PathItem } from "./view/item.ts";
+import type { PathItem } from "./view/item.ts";
 
 /** The branch in use of one transcript, read once and then kept up to date. A value: what is appended later gives a new one. */
 export interface SessionPath {
@@ -45,31 +46,9 @@ interface Kept extends SessionPath {
 }
 
 const DEFAULT_MAX_BYTES = 24 * 1024 * 1024;
-/** A parsed entry weighs its text and about this much for its objects. */
-const ENTRY_BYTES = 600;
 const PAGE = 500;
 
 type Line = Pick<EntryInput, "id" | "parentId" | "line">;
-
-interface Tail {
-  readonly items: readonly PathItem[];
-  readonly weights: readonly number[];
-  readonly state: PathState;
-}
-
-function read(lines: readonly { readonly line: string }[], from: PathState): Tail {
-  const items: PathItem[] = [];
-  const weights: number[] = [];
-  let state = from;
-  for (const line of lines) {
-    const entry = entryOfRow(line);
-    if (!entry) continue;
-    items.push(pathItem(entry));
-    weights.push(line.line.length + ENTRY_BYTES);
-    state = nextState(state, entry);
-  }
-  return { items, weights, state };
-}
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, n) => total + n, 0);
 
@@ -116,10 +95,14 @@ export function createSessionMemory({ store, maxBytes = DEFAULT_MAX_BYTES }: Ses
     return kept;
   }
 
-  async function load(row: TranscriptRow): Promise<Kept> {
+  /** Undefined when the transcript was put away meanwhile. */
+  async function load(row: TranscriptRow): Promise<Kept | undefined> {
     const { file, leafId, lines, sessionId, createdAt } = row;
-    const rows = leafId === null ? [] : await store.read("transcripts.path", { file, from: leafId });
-    const { items, weights, state } = read(rows, {});
+    const { items, weights, state, torn } = await readBranch(store, file, leafId);
+    if (torn) {
+      const now = await store.read("transcripts.get", { file });
+      if (now?.sessionId !== sessionId || now.createdAt !== createdAt) return undefined;
+    }
     const from = keptFrom(items);
     const own = { items: items.slice(from), weights: weights.slice(from) };
     return { file, leafId, lines, fileBytes: row.bytes, sessionId, createdAt, state, ...own, weight: sum(own.weights) };
@@ -141,18 +124,21 @@ export function createSessionMemory({ store, maxBytes = DEFAULT_MAX_BYTES }: Ses
     return extended(kept, read(lines, kept.state), { leafId: row.leafId, lines: row.lines, fileBytes: row.bytes });
   }
 
+  async function path(file: string, given?: TranscriptRow): Promise<SessionPath> {
+    const row = given ?? (await store.read("transcripts.get", { file }));
+    if (!row) {
+      forget(file);
+      return { file, leafId: null, items: [], state: {} };
+    }
+    const kept = known.get(file);
+    const same = kept?.sessionId === row.sessionId && kept.createdAt === row.createdAt ? kept : undefined;
+    if (same && same.leafId === row.leafId && same.lines === row.lines && same.fileBytes === row.bytes) return keep(same);
+    const fresh = (same && (await continued(same, row))) ?? (await load(row));
+    return fresh ? keep(fresh) : path(file);
+  }
+
   return {
-    async path(file, given) {
-      const row = given ?? (await store.read("transcripts.get", { file }));
-      if (!row) {
-        forget(file);
-        return { file, leafId: null, items: [], state: {} };
-      }
-      const kept = known.get(file);
-      const same = kept?.sessionId === row.sessionId && kept.createdAt === row.createdAt ? kept : undefined;
-      if (same && same.leafId === row.leafId && same.lines === row.lines && same.fileBytes === row.bytes) return keep(same);
-      return keep((same && (await continued(same, row))) ?? (await load(row)));
-    },
+    path,
     appended(file, leafId, entries, { firstSeq, bytes: fileBytes }) {
       const kept = known.get(file);
       if (!kept) return;

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -25,49 +25,7 @@ import {
   type NewEntry,
 } from "../../src/sessions/index.ts";
 import { openStore, transcriptFile, type Store } from "../../src/store/index.ts";
-
-/** A reader of format 3 that shares nothing with the product: one JSON object a line, a header first, a tree by parentId, the last line is the leaf. */
-interface Line {
-  type: string;
-  id: string;
-  parentId: string | null;
-  timestamp: string;
-  message?: { role: string; content: string | { type: string; text?: string; id?: string }[]; toolCallId?: string };
-  summary?: string;
-  firstKeptEntryId?: string;
-  content?: string;
-}
-
-function readSessionFile(path: string): { header: Record<string, unknown>; lines: Line[]; context: string[] } {
-  const [first, ...rest] = readFileSync(path, "utf8").trimEnd().split("\n");
-  const header = JSON.parse(first!) as Record<string, unknown>;
-  const lines = rest.map((line) => JSON.parse(line) as Line);
-  const byId = new Map(lines.map((line) => [line.id, line]));
-  const branch: Line[] = [];
-  for (let line: Line | undefined = lines.at(-1); line; line = line.parentId === null ? undefined : byId.get(line.parentId)) branch.unshift(line);
-  const cut = branch.findLastIndex((line) => line.type === "compaction");
-  const kept =
-    cut < 0
-      ? branch
-      : [
-          branch[cut]!,
-          ...branch.slice(
-            branch.findIndex((line) => line.id === branch[cut]!.firstKeptEntryId),
-            cut,
-          ),
-          ...branch.slice(cut + 1),
-        ];
-  return { header, lines, context: kept.flatMap(plain) };
-}
-
-function plain(line: Line): string[] {
-  if (line.type === "compaction" || line.type === "branch_summary") return [`summary: ${line.summary}`];
-  if (line.type === "custom_message") return [`user: ${line.content}`];
-  if (line.type !== "message") return [];
-  const { role, content } = line.message!;
-  const blocks = typeof content === "string" ? [{ type: "text", text: content }] : content;
-  return blocks.map((block) => (block.type === "toolCall" ? `call: ${block.id}` : `${role}: ${block.text}`));
-}
+import { contextOf, readSessionFile, spoken, type Line } from "./independent-reader.ts";
 
 const clock = manualClock(1_772_000_000_000);
 const ids = createIds(seededRandom(3));
@@ -138,7 +96,9 @@ test("a reader written from the format alone sees in the file what the model see
     ["transcripts.append", { file: FILE, entries }],
   ]);
   await store[Symbol.asyncDispose]();
-  const { header, lines, context } = readSessionFile(join(folder, FILE));
+  const file = readSessionFile(join(folder, FILE));
+  const { header, lines } = file;
+  const context = contextOf(file).flatMap(spoken);
   expect(header).toEqual({ type: "session", version: 3, id: "s1", timestamp: new Date(clock.now()).toISOString(), cwd: "/w" });
   expect(lines).toHaveLength(entries.length);
   for (const [at, line] of lines.entries()) {
@@ -146,13 +106,21 @@ test("a reader written from the format alone sees in the file what the model see
     expect(line.parentId).toBe(lines[at - 1]?.id ?? null);
     expect(new Date(line.timestamp).toISOString()).toBe(line.timestamp);
   }
-  expect(context).toEqual(["summary: S", "user: read it", "call: c1", "toolResult: A", "user: a note", "summary: B", "assistant: [note]\n\nby hand"]);
+  expect(context).toEqual([
+    "summary: S",
+    "user: read it",
+    'call c1: read {"path":"a"}',
+    "result of c1: A",
+    "user: a note",
+    "summary: B",
+    "assistant: [note]\n\nby hand",
+  ]);
 
   const { messages } = view({ entries: lines, model: { provider: "p", id: "m", contextWindow: 100_000 }, now: clock.now() });
-  const seen = messages.flatMap(({ role, content }) =>
-    (content as { type: string; text?: string; id?: string }[]).map(({ type, text = "", id }) => {
-      const summary = /<summary>\n(.*)\n<\/summary>/.exec(text)?.[1];
-      return summary !== undefined ? `summary: ${summary}` : type === "toolCall" ? `call: ${id}` : `${role}: ${text}`;
+  const seen = messages.flatMap((message) =>
+    spoken({ type: "message", message } as unknown as Line).map((words) => {
+      const summary = /<summary>\n(.*)\n<\/summary>/.exec(words)?.[1];
+      return summary === undefined ? words : `summary: ${summary}`;
     }),
   );
   expect(seen).toEqual(context);

@@ -7,6 +7,7 @@ export const CUSTOM = {
   cacheTouch: "openclaw.cache-ttl",
   googleBootstrap: "google-turn-ordering-bootstrap",
   promptError: "openclaw:prompt-error",
+  resultsCut: "openclaw:results-cut",
 } as const;
 
 /** The model of a run; written at the first one and whenever it differs from the last snapshot. */
@@ -17,6 +18,11 @@ export function modelSnapshotEntry(place: EntryPlace, model: { readonly provider
 /** The provider's prompt cache was used now: pruning counts its time from here. */
 export function cacheTouchEntry(place: EntryPlace, model: { readonly provider: string; readonly id: string }): NewEntry {
   return customEntry(place, CUSTOM.cacheTouch, { timestamp: place.at, provider: model.provider, modelId: model.id });
+}
+
+/** From here on a model sees at most so many characters of each tool result above. The results themselves stay as they are. */
+export function resultsCutEntry(place: EntryPlace, maxChars: number): NewEntry {
+  return customEntry(place, CUSTOM.resultsCut, { timestamp: place.at, maxChars });
 }
 
 export interface PromptError {

@@ -16,6 +16,8 @@ export interface PathItem {
   readonly images: number;
   /** Set on a compaction: where the part begins that stays word for word. */
   readonly firstKeptId?: string;
+  /** Set where tool results above are cut to so many characters. */
+  readonly resultChars?: number;
   /** When the provider's prompt cache was used, and by what, if this entry tells. */
   readonly touch?: { readonly at: number; readonly provider: string; readonly model: string };
 }
@@ -64,12 +66,22 @@ function touchOf(entry: TranscriptEntry, message: ModelMessage | undefined): Pat
   return at === 0 ? undefined : { at, provider: filledText(data?.["provider"]) ?? "", model: filledText(data?.["modelId"]) ?? "" };
 }
 
+/** Fewer would say nothing. */
+const LEAST_RESULT_CHARS = 200;
+
+function resultCharsOf(entry: TranscriptEntry): number | undefined {
+  if (entry.type !== "custom" || entry["customType"] !== CUSTOM.resultsCut) return undefined;
+  const chars = countOf(fieldsOf(entry["data"])?.["maxChars"]);
+  return chars === 0 ? undefined : Math.max(chars, LEAST_RESULT_CHARS);
+}
+
 /** Reads an entry for the view. Never throws: what cannot be read says nothing. */
 export function pathItem(entry: TranscriptEntry): PathItem {
   try {
     const message = entryMessage(entry, timeOf(entry));
     const firstKept = entry.type === "compaction" ? filledText(entry["firstKeptEntryId"]) : undefined;
     const touch = touchOf(entry, message);
+    const resultChars = resultCharsOf(entry);
     return {
       entry,
       chars: message ? messageChars(message) : 0,
@@ -77,6 +89,7 @@ export function pathItem(entry: TranscriptEntry): PathItem {
       ...(message ? { message } : {}),
       ...(entry.type === "compaction" ? { firstKeptId: firstKept ?? "" } : {}),
       ...(touch ? { touch } : {}),
+      ...(resultChars === undefined ? {} : { resultChars }),
     };
   } catch {
     return { entry, chars: 0, images: 0 };

@@ -284,6 +284,29 @@ describe("the context guard", () => {
   });
 });
 
+describe("a mark that cuts the results above it", () => {
+  const mark = (data: unknown): Spoken => ({ type: "custom", customType: "openclaw:results-cut", data });
+  const talk = (data: unknown): Spoken[] => [calls("a"), result("a", `HEAD${"x".repeat(5_000)}TAIL`), mark(data), calls("b"), result("b", "y".repeat(5_000))];
+
+  test("keeps their beginning and end, and those below as they are", () => {
+    const seen = look(talk({ maxChars: 1_000 }));
+    expect(told(seen)[1]).toMatch(/^result\(a\): HEADx+\n\[… cut: 5008 .*\]\nx+TAIL$/);
+    expect(told(seen)[1]!.length).toBeLessThanOrEqual(1_000 + "result(a): ".length);
+    expect([told(seen)[3]!.length, seen.dropped.guarded]).toEqual([5_000 + "result(b): ".length, 1]);
+  });
+
+  test.each([undefined, {}, { maxChars: "7" }, { maxChars: -1 }, { maxChars: 0 }])("means nothing with %j", (data) => {
+    expect(look(talk(data)).dropped.guarded).toBe(0);
+  });
+
+  test("leaves images and something to read", () => {
+    const picture = { type: "image", data: PNG, mimeType: "image/png" };
+    const withImage = result("a", "", { content: [{ type: "text", text: "z".repeat(900) }, picture] });
+    const [, cut] = look([calls("a"), withImage, mark({ maxChars: 1 })]).messages;
+    expect((cut!.content as unknown as { type: string; text?: string }[]).map(({ type, text }) => text?.length ?? type)).toEqual([200, "image"]);
+  });
+});
+
 describe("size", () => {
   test("the provider's last count and a guess for what came after it", () => {
     const list = [user("a"), answer("b", { usage: { input: 900, output: 100 } }), answer("mirrored", { usage: {} }), user("12345678")];

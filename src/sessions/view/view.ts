@@ -8,6 +8,7 @@ import { pathItem, type PathItem } from "./item.ts";
 import { pair } from "./pairing.ts";
 import { imagesIn, type Dropped, type Piece } from "./piece.ts";
 import { isPrunable, prune, prunedUpTo } from "./pruning.ts";
+import { cutMarked } from "./results-cut.ts";
 import type { ViewSettings } from "./settings.ts";
 
 /** What the view has to know of a model. */
@@ -73,7 +74,8 @@ export function view(input: ViewInput): View {
     pruning && pruning.ttlMs > 0 && isPrunable(model.provider, model.id)
       ? prune(paired.pieces, prunedUpTo(path, pruning.ttlMs, now), pruning, window)
       : { pieces: paired.pieces, trimmed: 0, cleared: 0 };
-  const { pieces, guarded, fits } = guard(pruned.pieces, window);
+  const marked = cutMarked(path, pruned.pieces);
+  const { pieces, guarded, fits } = guard(marked.pieces, window);
   const messages = pieces.map(({ message }) => message);
   let estimate = 0;
   for (const { chars } of pieces) estimate += tokensOfChars(chars);
@@ -92,7 +94,7 @@ export function view(input: ViewInput): View {
       images: newest.left,
       trimmed: pruned.trimmed,
       cleared: pruned.cleared,
-      guarded,
+      guarded: guarded + marked.cut,
     },
   };
 }

@@ -48,6 +48,25 @@ export function transcripts(world: World): void {
     await expect(store.write("transcripts.branch", { file: FILE, leafId: "nope" })).rejects.toMatchObject({ code: "NOT_FOUND" });
   });
 
+  test("a long way is the same way, with dead branches, a repeated id and a parent that comes after its child", async () => {
+    await ensure();
+    const store = world.store();
+    const path = async (over: object = {}) => (await store.read("transcripts.path", { file: FILE, ...over })).map((row) => row.id);
+    const names = Array.from({ length: 3_000 }, (_, n) => `e${n}`);
+    // Between any two of the way stand up to three lines of dead branches, in one place more than a page of them.
+    const lines = names.flatMap((name, n) => [
+      entry(name, n === 0 ? null : names[n - 1]!),
+      ...Array.from({ length: n === 1_500 ? 2_100 : n % 4 }, (_, m) => entry(`dead${n}-${m}`, name)),
+    ]);
+    const [first, second] = [lines[0]!, lines[1]!];
+    await store.write("transcripts.append", { file: FILE, entries: [second, first, ...lines.slice(2)] });
+    expect(await path({ from: "e2999" })).toEqual(names);
+    expect(await path({ from: "e2999", limit: 1_000 })).toEqual(names.slice(-1_000));
+    expect(await path({ from: "e2999", until: "e700" })).toEqual(names.slice(700));
+    await store.write("transcripts.append", { file: FILE, entries: [entry("e40", "e10")] });
+    expect(await path({ from: "e2999" })).toEqual([...names.slice(0, 11), ...names.slice(40)]);
+  });
+
   test("parents in a circle end the walk", async () => {
     await ensure();
     await world.store().write("transcripts.append", { file: FILE, entries: [entry("a", "b"), entry("b", "a")] });

@@ -11,13 +11,56 @@ export {
   type OperatorDecision,
   type PendingApproval,
 } from "./approvals/approvals.ts";
+export { boundedDetails } from "./broker/bounds.ts";
 export { createBroker, type Broker, type BrokerCall, type BrokerDeps, type PolicyFacts, type Toolbox } from "./broker/broker.ts";
 export type { Elevation, ExecToolDeps } from "./exec/deps.ts";
 export { execTool } from "./exec/exec.ts";
-export { createExecRules, type ExecRules } from "./exec/rules-file.ts";
+export { createExecRules, type ExecRules, type ExecRulesSnapshot } from "./exec/rules-file.ts";
 export { execSettings, type ExecOverride, type ExecSettings } from "./exec/settings.ts";
+export { agentsListTool } from "./builtin/session/agents-list.ts";
+export type { SessionModel, SessionModels, SessionToolsDeps } from "./builtin/session/deps.ts";
+export { sessionStatusTool } from "./builtin/session/session-status.ts";
+export { sessionsHistoryTool } from "./builtin/session/sessions-history.ts";
+export { sessionsListTool } from "./builtin/session/sessions-list.ts";
+export { createLoopGuard, type LoopAlarm, type LoopGuard } from "./loop-guard/loop-guard.ts";
+export { sessionLoops, type SessionLoopsDeps } from "./loop-guard/session-loops.ts";
+export { loopSettings, type LoopSettings } from "./loop-guard/settings.ts";
 export { decidePolicy, type PolicyVerdict } from "./policy/decide.ts";
-export { policyLayers, type Layer, type LayerFacts, type ToolPolicy } from "./policy/layers.ts";
+export { builtinSubjects, explainPolicy, explainTools, groupsOf, type PolicyQuestion, type ToolExplanation } from "./policy/explain.ts";
+export { groupOfKey, groupPolicy, type GroupFacts, type GroupSender } from "./policy/group.ts";
+export { policyLayers, type Layer, type LayerFacts, type PolicyEntry, type ToolPolicy } from "./policy/layers.ts";
 export { processTool } from "./process/process.ts";
 export { createProcesses, type Processes } from "./process/processes.ts";
-export { failedOutcome, jsonOutcome, textOutcome, type Tool, type ToolCall, type ToolContext, type ToolOutcome, type ToolSource } from "./tool.ts";
+export { editTool } from "./builtin/files/edit.ts";
+export { ownFiles } from "./builtin/files/own-files.ts";
+export type { FileToolsDeps } from "./builtin/files/paths.ts";
+export { readTool } from "./builtin/files/read.ts";
+export { writeTool } from "./builtin/files/write.ts";
+export type { FilePlace } from "./builtin/files/place.ts";
+export { createDockerCli } from "./sandbox/docker/docker-cli.ts";
+export { createRegistry, type ContainerEntry, type ContainerKind } from "./sandbox/docker/registry.ts";
+export { explainSandbox, type SandboxExplanation } from "./sandbox/explain.ts";
+export { createSandboxes, type Sandbox, type Sandboxes, type SandboxesDeps, type SandboxState } from "./sandbox/sandboxes.ts";
+export { sandboxSettings, type SandboxSettings } from "./sandbox/settings.ts";
+export type { WebServices, WebToolsDeps } from "./builtin/web/deps.ts";
+export { createWebTools } from "./builtin/web/web-tools.ts";
+export { createMarkUntrusted, withoutMarkers, type MarkUntrusted, type UntrustedOptions, type UntrustedSource } from "./untrusted/mark.ts";
+export { createTaint, type Taint, type TaintDeps, type TaintFlags, type TaintSettings, type ToolReach } from "./untrusted/taint.ts";
+export {
+  failedOutcome,
+  jsonOutcome,
+  textOutcome,
+  type Tool,
+  type ToolCall,
+  type ToolContext,
+  type ToolOutcome,
+  type ToolQuestion,
+  type ToolSource,
+} from "./tool.ts";
+export { applyPatchTool, type ApplyPatchDeps } from "./builtin/patch/apply-patch.ts";
+export { applyPatchAvailable, applyPatchWorkspaceOnly } from "./builtin/patch/availability.ts";
+export type { SearchToolsDeps } from "./builtin/search/effort.ts";
+export { findTool } from "./builtin/search/find.ts";
+export { grepTool } from "./builtin/search/grep.ts";
+export { lsTool } from "./builtin/search/ls.ts";
+export { imageTool, type ImageAnswer, type ImageQuestion, type ImageToolDeps } from "./builtin/image/image.ts";

@@ -20,6 +20,9 @@ export interface ToolContext {
   readonly senderId?: string;
   /** Cron job this turn runs for. */
   readonly jobId?: string;
+  /** What was chosen with `/exec` and `/elevated` for the session. */
+  readonly exec?: { readonly host?: string; readonly security?: string; readonly ask?: string; readonly node?: string };
+  readonly elevated?: "off" | "on" | "ask" | "full";
   /** Tokens the model can see; large results are cut to a share of it. */
   readonly contextWindow?: number;
 }
@@ -43,6 +46,13 @@ export interface ToolOutcome {
   readonly terminate?: boolean;
 }
 
+/** What a tool would have the operator asked. */
+export interface ToolQuestion {
+  readonly title: string;
+  readonly description: string;
+  readonly severity?: "info" | "warning" | "critical";
+}
+
 /** Something an agent can do. It runs only in the broker. */
 export interface Tool {
   /** Lower case. */
@@ -57,6 +67,8 @@ export interface Tool {
   readonly optional?: boolean;
   /** May be run again after a crash in the middle of it. */
   readonly idempotent?: boolean;
+  /** What the operator has to agree to before a call with these parameters is made; undefined when nothing. */
+  readonly asks?: (params: Readonly<Record<string, unknown>>) => ToolQuestion | undefined;
   /** Longest time for one call; none when absent. */
   readonly timeoutMs?: number;
   run(call: ToolCall): Promise<ToolOutcome>;

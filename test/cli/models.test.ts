@@ -4,7 +4,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { startJsonServer, type Answer } from "../fakes/json-server/index.ts";
 import { STREAMS } from "../fakes/model-server/index.ts";
 import { dispatch } from "../../src/cli/dispatch.ts";
 import { showFailure } from "../../src/cli/failure.ts";
@@ -287,4 +288,48 @@ test("status --probe asks with each credential and tells what came back, without
   using well = await openRouter((_, response) => answer(response, { text: ["OK"] }));
   const fine = await makePlace(well.config, { OPENROUTER_API_KEY: KEY }).run("status", "--probe", "--json");
   expect(fine.json()).toMatchObject({ auth: { probes: { results: [{ status: "ok", model: "openrouter/auto" }] } } });
+});
+
+/** Hosts on the internet, as this one test wants them. */
+async function withHosts(answers: Readonly<Record<string, Answer>>) {
+  const server = await startJsonServer(answers);
+  vi.stubGlobal("fetch", server.fetch);
+  onTestFinished(async () => {
+    vi.unstubAllGlobals();
+    await server[Symbol.asyncDispose]();
+  });
+  return server;
+}
+
+const CLAUDE_USAGE = "GET https://api.anthropic.com/api/oauth/usage";
+const LOGIN = { "anthropic:work": { type: "token", provider: "anthropic", token: "sk-ant-oat01-0123456789abcdef" } };
+
+test("status: a login's allowance is shown; who wants JSON or an exit code is not kept waiting for it", async () => {
+  const server = await withHosts({ [CLAUDE_USAGE]: { body: { five_hour: { utilization: 50, resets_at: NOW + 3_600_000 } } } });
+  const place = makePlace("{}");
+  place.profiles(LOGIN);
+  expect((await place.run("status")).out).toMatch(/Claude +5h +█████░░░░░ 50 % +anew in 1\s?h/);
+  expect(server.asked[0]?.headers).toMatchObject({ "user-agent": "openclaw/9.9.9", authorization: "Bearer sk-ant-oat01-0123456789abcdef" });
+  for (const flag of ["--json", "--check", "--plain"]) await place.run("status", flag);
+  expect(server.asked).toHaveLength(1);
+});
+
+test("status --usage: keys are asked about too, what fails is told, and machines get the same", async () => {
+  await withHosts({
+    [CLAUDE_USAGE]: { status: 403, body: {} },
+    "GET https://api.z.ai/api/monitor/usage/quota/limit": { body: { data: { limits: [{ type: "TIME_LIMIT", percentage: 7 }] } } },
+  });
+  const place = makePlace("{}", { ZAI_API_KEY: "zai-0123456789" });
+  place.profiles(LOGIN);
+  const { code, out } = await place.run("status", "--usage");
+  expect([code, /z\.ai +Monthly .*7 %/.test(out), /Claude .*not accepted.*403/.test(out)]).toEqual([0, true, true]);
+  expect((await place.run("status", "--usage", "--json")).json()).toMatchObject({
+    usage: {
+      providers: [
+        { provider: "anthropic", error: expect.any(String) },
+        { provider: "zai", windows: [{ label: "Monthly", usedPercent: 7 }] },
+      ],
+    },
+  });
+  expect((await makePlace("{}").run("status", "--usage")).out).toContain("no provider in use tells about allowances");
 });

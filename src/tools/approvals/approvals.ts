@@ -60,13 +60,15 @@ export interface Approvals {
   list(kind?: string): Promise<readonly ApprovalRow[]>;
   /** Ends what an earlier start left open. Returns how many there were. */
   denyFormer(): Promise<number>;
+  /** Told of every question and of how it ended. */
+  onNotice(listener: (notice: ApprovalNotice) => void): Disposable;
 }
 
 export interface ApprovalsDeps {
   readonly store: Pick<Store, "read" | "write">;
   readonly clock: Clock;
   readonly ids: Ids;
-  readonly notify: (notice: ApprovalNotice) => void;
+  readonly notify?: (notice: ApprovalNotice) => void;
 }
 
 interface Waiting {
@@ -75,7 +77,11 @@ interface Waiting {
   readonly end: (decision: ApprovalDecision, by: string | null) => void;
 }
 
-export function createApprovals({ store, clock, ids, notify }: ApprovalsDeps): Approvals {
+export function createApprovals({ store, clock, ids, ...deps }: ApprovalsDeps): Approvals {
+  const listeners = new Set<(notice: ApprovalNotice) => void>(deps.notify ? [deps.notify] : []);
+  const notify = (notice: ApprovalNotice): void => {
+    for (const listener of listeners) listener(notice);
+  };
   // Only who asked in this process may be answered.
   const waiting = new Map<string, Waiting>();
 
@@ -153,6 +159,10 @@ export function createApprovals({ store, clock, ids, notify }: ApprovalsDeps): A
       const former = (await store.read("approvals.pending", {})).filter((row) => !waiting.has(row.id));
       for (const row of former) await store.write("approvals.decide", { id: row.id, decision: "deny", by: "restart" });
       return former.length;
+    },
+    onNotice(listener) {
+      listeners.add(listener);
+      return { [Symbol.dispose]: () => void listeners.delete(listener) };
     },
   };
 }

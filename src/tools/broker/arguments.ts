@@ -1,3 +1,4 @@
+import { clip } from "../../base/text.ts";
 import { validate, type JsonSchema } from "../../config/index.ts";
 
 type Params = Readonly<Record<string, unknown>>;
@@ -5,13 +6,24 @@ type Params = Readonly<Record<string, unknown>>;
 /** Arguments that fit, or the text the model is told. */
 export type CheckedArguments = { readonly ok: true; readonly params: Params } | { readonly ok: false; readonly text: string };
 
+/** Longest part of arguments that a model is shown again, and most of what is wrong with them. */
+const SHOWN_CHARS = 4000;
+const SHOWN_ISSUES = 20;
+const SHOWN_LINE_CHARS = 500;
+
 /** Models write numbers and flags as texts, and one thing where several are wanted: what can be read without doubt is taken as meant. */
 export function checkArguments(tool: string, schema: Params, given: Params): CheckedArguments {
   const params = coerce(schema, given) as Params;
   const issues = validate(schema as JsonSchema, params).filter((issue) => issue.severity === "error");
   if (issues.length === 0) return { ok: true, params };
-  const lines = issues.map(({ path, message }) => `  - ${path.length === 0 ? "root" : path.join(".")}: ${message}`);
-  return { ok: false, text: `Validation failed for tool "${tool}":\n${lines.join("\n")}\n\nReceived arguments:\n${JSON.stringify(given, null, 2)}` };
+  const lines = issues
+    .slice(0, SHOWN_ISSUES)
+    .map(({ path, message }) => clip(`  - ${path.length === 0 ? "root" : path.join(".")}: ${message}`, SHOWN_LINE_CHARS));
+  if (issues.length > SHOWN_ISSUES) lines.push(`  - and ${issues.length - SHOWN_ISSUES} more`);
+  return {
+    ok: false,
+    text: `Validation failed for tool "${tool}":\n${lines.join("\n")}\n\nReceived arguments:\n${clip(JSON.stringify(given, null, 2) ?? "nothing", SHOWN_CHARS)}`,
+  };
 }
 
 const MAX_DEPTH = 32;

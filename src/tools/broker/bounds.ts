@@ -3,6 +3,10 @@ import type { ToolOutcome } from "../tool.ts";
 
 /** Longest text of a result that is kept. */
 export const MAX_RESULT_CHARS = 400_000;
+/** Room for the notes about what was cut. */
+const NOTE_CHARS = 200;
+/** Most that the images of a result have together, as base64. */
+const MAX_IMAGE_CHARS = 24 * 1024 * 1024;
 /** Longest `details` that are kept, as JSON. */
 const MAX_DETAILS_CHARS = 64_000;
 const MAX_PARTS = 64;
@@ -30,18 +34,24 @@ function contentPart(part: unknown): (TextContent | ImageContent)[] {
   return [];
 }
 
+/** Keeps the beginning; one note at the end says how much is missing. */
 function cut(parts: readonly (TextContent | ImageContent)[]): readonly (TextContent | ImageContent)[] {
-  let left = MAX_RESULT_CHARS;
-  return parts.map((part) => {
-    if (part.type !== "text" || part.text.length <= left) {
-      if (part.type === "text") left -= part.text.length;
-      return part;
+  const left = { text: MAX_RESULT_CHARS - NOTE_CHARS, image: MAX_IMAGE_CHARS };
+  const gone = { text: 0, image: 0 };
+  const kept = parts.flatMap((part): (TextContent | ImageContent)[] => {
+    if (part.type === "image") {
+      if (part.data.length > left.image) return ((gone.image += 1), []);
+      left.image -= part.data.length;
+      return [part];
     }
-    const kept = part.text.slice(0, left);
-    const gone = part.text.length - kept.length;
-    left = 0;
-    return { type: "text", text: `${kept}\n\n[${gone} more characters were cut off]` };
+    const text = part.text.slice(0, left.text);
+    left.text -= text.length;
+    gone.text += part.text.length - text.length;
+    return text === "" && part.text !== "" ? [] : [{ type: "text", text }];
   });
+  if (gone.text > 0) kept.push({ type: "text", text: `[${gone.text} more characters were cut off]` });
+  if (gone.image > 0) kept.push({ type: "text", text: `[${gone.image} images were too large and were left out]` });
+  return kept;
 }
 
 /** A tool that returned something else than a result: what it was, in words. */
@@ -51,7 +61,7 @@ function plainText(tool: string, raw: unknown): string {
 }
 
 /** Too large or not writable: a summary stands for them. */
-function boundedDetails(details: unknown): unknown {
+export function boundedDetails(details: unknown): unknown {
   if (details === undefined) return undefined;
   const text = json(details);
   if (text !== undefined && text.length <= MAX_DETAILS_CHARS) return JSON.parse(text) as unknown;

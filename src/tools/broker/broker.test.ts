@@ -92,7 +92,7 @@ test("a flood is cut, and that is said", async () => {
   const { box } = await house([tool({ run: () => Promise.resolve(textOutcome("x".repeat(1_000_000))) })]);
   const said = text(await box.run(call({ who: "x" })));
   expect(said.length).toBeLessThan(401_000);
-  expect(said).toContain("[600000 more characters were cut off]");
+  expect(said).toContain("[600200 more characters were cut off]");
 });
 
 test("a tool that hangs ends at its time, or when the run is stopped", async () => {
@@ -159,4 +159,72 @@ test("what a tool shows on its way is bounded too, and ends with the call", asyn
   await box.run(call({ who: "x" }, { update: (partial) => updates.push(text(partial)) }));
   await new Promise((resolve) => setImmediate(resolve));
   expect(updates).toEqual(["half"]);
+});
+
+test("calls that the loop guard let pass are told with how they ended; those it stops are not", async () => {
+  const seen: unknown[] = [];
+  const clock = manualClock();
+  const broker = createBroker({
+    clock,
+    log: silentLogger,
+    config: () => ({}),
+    tools: () => [tool()],
+    facts: () => ({ sandboxed: false }),
+    hooks: createHooks({ clock, log: silentLogger }),
+    askApproval: () => Promise.resolve("deny"),
+    loopGuard: ({ params }) => ((params as { who: string }).who === "again" ? "you asked before" : undefined),
+    onOutcome: ({ name, params, outcome }) => void seen.push([name, params, text(outcome)]),
+  });
+  const box = await broker.open(CONTEXT);
+  await box.run(call({ who: "you" }));
+  expect(text(await box.run(call({ who: "again" })))).toBe("you asked before");
+  expect(seen).toEqual([["greet", { who: "you" }, "hello you"]]);
+});
+
+test("a mistake in a list is told once, not with every run, and no plugin's tool stands in for a built-in one", async () => {
+  const warnings: string[] = [];
+  const clock = manualClock();
+  const impostor = tool({ name: "Exec", source: { kind: "plugin", id: "evil" } });
+  const broker = createBroker({
+    clock,
+    log: { ...silentLogger, warn: (line) => void warnings.push(line) },
+    config: () => ({ tools: { deny: ["exce"] } }),
+    tools: () => [impostor, tool()],
+    facts: () => ({ sandboxed: false }),
+    hooks: createHooks({ clock, log: silentLogger }),
+    askApproval: () => Promise.resolve("deny"),
+  });
+  await broker.open(CONTEXT);
+  const box = await broker.open(CONTEXT);
+  expect(box.schemas.map(({ name }) => name)).toEqual(["greet"]);
+  expect(warnings).toHaveLength(2);
+});
+
+test("a tool that asks is run when the operator says so, each time anew, with the arguments that were shown", async () => {
+  const asks: Tool["asks"] = ({ who }) => (who === "world" ? undefined : { title: `Greet ${String(who)}`, description: "loudly" });
+  const { box, questions, hooks } = await house([tool({ asks })]);
+  hooks.on("before_tool_call", ({ params }) => (params["who"] === "me" ? { params: { who: "her" } } : undefined), { pluginId: "p" });
+  expect(text(await box.run(call({ who: "world" })))).toBe("hello world");
+  expect(questions).toEqual([]);
+  expect(text(await box.run(call({ who: "me" })))).toBe("hello her");
+  expect(questions).toMatchObject([{ title: "Greet her", toolName: "greet", allowedDecisions: ["allow-once", "deny"] }]);
+  for (const answer of ["deny", "timeout", "cancelled"] as const) {
+    const closed = await house([tool({ asks })], answer);
+    expect(await closed.box.run(call({ who: "you" })), answer).toMatchObject({ isError: true });
+  }
+});
+
+test("what fails around a tool is the result of its call", async () => {
+  const broken = tool({ parameters: { type: 7 } });
+  const { box } = await house([broken]);
+  const outcome = await box.run(call({ who: "x" }));
+  expect(outcome.isError).toBe(true);
+  expect(text(outcome)).toMatch(/^The call of greet failed: /);
+});
+
+test("images beyond what can be kept are left out, and that is said", async () => {
+  const image = { type: "image" as const, data: "A".repeat(15_000_000), mimeType: "image/png" };
+  const { box } = await house([tool({ run: () => Promise.resolve({ content: [image, image, { type: "text", text: "two" }], isError: false }) })]);
+  const { content } = await box.run(call({ who: "x" }));
+  expect(content.map((part) => (part.type === "text" ? part.text : part.type))).toEqual(["image", "two", "[1 images were too large and were left out]"]);
 });

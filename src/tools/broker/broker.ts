@@ -1,13 +1,16 @@
 import type { Clock } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { Logger } from "../../base/log/logger.ts";
+import { clip } from "../../base/text.ts";
 import type { OpenClawConfig } from "../../config/index.ts";
 import type { HookOutcome, Hooks, ToolPolicies } from "../../hooks/index.ts";
 import type { ToolSchema } from "../../protocol/index.ts";
 import { decidePolicy, type PolicyVerdict } from "../policy/decide.ts";
 import { policyLayers, type LayerFacts } from "../policy/layers.ts";
-import { toolName } from "../policy/names.ts";
+import { isOwnerOnly, toolName } from "../policy/names.ts";
+import { distinctTools } from "../policy/taken-names.ts";
 import { failedOutcome, type Tool, type ToolContext, type ToolOutcome } from "../tool.ts";
+import type { Taint } from "../untrusted/taint.ts";
 import type { AskApproval } from "./approval.ts";
 import { checkArguments } from "./arguments.ts";
 import { boundedOutcome } from "./bounds.ts";
@@ -21,12 +24,16 @@ export interface BrokerDeps {
   readonly config: () => OpenClawConfig;
   /** Every tool there is for this caller, before policy. Factories of plugins run here. */
   readonly tools: (context: ToolContext) => readonly Tool[] | Promise<readonly Tool[]>;
-  readonly facts: (context: ToolContext) => PolicyFacts;
+  readonly facts: (context: ToolContext) => PolicyFacts | Promise<PolicyFacts>;
   readonly hooks: Pick<Hooks, "has" | "run">;
   readonly policies?: Pick<ToolPolicies, "evaluate">;
   readonly askApproval: AskApproval;
+  /** Has the operator asked before data leaves a session that has seen both private data and text of strangers. */
+  readonly taint?: Pick<Taint, "evaluate" | "observe">;
   /** Looks for calls that repeat without getting anywhere; a text blocks the call. */
   readonly loopGuard?: (call: { readonly name: string; readonly params: unknown; readonly context: ToolContext }) => string | undefined;
+  /** Told how each call ended that the loop guard let pass, with the arguments that the guard saw. Must not throw. */
+  readonly onOutcome?: (call: { readonly name: string; readonly params: unknown; readonly context: ToolContext; readonly outcome: ToolOutcome }) => void;
 }
 
 /** The tools of one run: chosen once, used in all its calls. */
@@ -52,20 +59,30 @@ export interface Broker {
   open(context: ToolContext): Promise<Toolbox>;
 }
 
+/** Most different warnings that are remembered, so that a mistake in a list is told once and not with every turn. */
+const MAX_TOLD = 500;
+
 export function createBroker(deps: BrokerDeps): Broker {
+  const told = new Set<string>();
+  const warn = (text: string): void => {
+    if (told.has(text)) return;
+    if (told.size >= MAX_TOLD) told.clear();
+    told.add(text);
+    deps.log.warn(text);
+  };
   return {
     async open(context) {
-      const all = await deps.tools(context);
+      const all = distinctTools(await deps.tools(context), warn);
       const { agentId, provider, modelId, owner } = context;
-      const layers = policyLayers({ config: deps.config(), agentId, provider, modelId, ...deps.facts(context) });
-      const verdicts = decidePolicy(all, { layers, owner, warn: (text) => deps.log.warn(text) });
+      const layers = policyLayers({ config: deps.config(), agentId, provider, modelId, ...(await deps.facts(context)) });
+      const verdicts = decidePolicy(all, { layers, owner, warn });
       const allowed = new Set(verdicts.filter((verdict) => verdict.allowed).map((verdict) => verdict.tool));
-      const offered = new Map(all.filter((tool) => allowed.has(tool.name)).map((tool) => [tool.name, tool]));
+      const offered = new Map(all.filter((tool) => allowed.has(tool.name)).map((tool) => [toolName(tool.name), tool]));
       return {
         schemas: [...offered.values()].map(({ name, description, parameters }) => ({ name, description, parameters })),
         verdicts,
         isIdempotent: (name) => offered.get(toolName(name))?.idempotent ?? false,
-        run: (call) => carryOut(deps, context, offered.get(toolName(call.name)), call),
+        run: (call) => safely(deps, context, offered.get(toolName(call.name)), call),
       };
     },
   };
@@ -73,18 +90,38 @@ export function createBroker(deps: BrokerDeps): Broker {
 
 const GONE = "the run was stopped";
 
+/** Longest part of a name that no tool has, as the model is told it. */
+const UNKNOWN_NAME_CHARS = 200;
+
+/** What goes wrong around a tool is the result of its call, and no other's: a schema nobody can read, a plugin that throws when it is asked. */
+async function safely(deps: BrokerDeps, context: ToolContext, tool: Tool | undefined, call: BrokerCall): Promise<ToolOutcome> {
+  if (!tool) return failedOutcome(`Tool ${clip(call.name, UNKNOWN_NAME_CHARS)} not found`);
+  try {
+    return await carryOut(deps, context, tool, call);
+  } catch (error) {
+    deps.log.warn(`a call of ${tool.name} failed in the broker: ${messageOf(error)}`, { sessionKey: context.sessionKey, error });
+    return failedOutcome(`The call of ${tool.name} failed: ${messageOf(error)}`);
+  }
+}
+
 /** Arguments → guard → trusted policies → hooks → approval → the tool itself → hooks. */
-async function carryOut(deps: BrokerDeps, context: ToolContext, tool: Tool | undefined, call: BrokerCall): Promise<ToolOutcome> {
-  if (!tool) return failedOutcome(`Tool ${call.name} not found`);
-  if (tool.ownerOnly && !context.owner) return failedOutcome("Tool restricted to owner senders.");
+async function carryOut(deps: BrokerDeps, context: ToolContext, tool: Tool, call: BrokerCall): Promise<ToolOutcome> {
+  if (isOwnerOnly(tool) && !context.owner) return failedOutcome("Tool restricted to owner senders.");
   const checked = checkArguments(tool.name, tool.parameters, call.arguments);
   if (!checked.ok) return failedOutcome(checked.text);
   const stuck = deps.loopGuard?.({ name: tool.name, params: checked.params, context });
   if (stuck !== undefined) return failedOutcome(stuck);
-  const gated = await gate(deps, context, tool, { ...call, arguments: checked.params });
+  const outcome = await gatedRun(deps, context, tool, { ...call, arguments: checked.params });
+  deps.onOutcome?.({ name: tool.name, params: checked.params, context, outcome });
+  return outcome;
+}
+
+async function gatedRun(deps: BrokerDeps, context: ToolContext, tool: Tool, call: BrokerCall): Promise<ToolOutcome> {
+  const gated = await gate(deps, context, tool, call);
   if (!gated.ok) return failedOutcome(gated.text);
   const started = deps.clock.monotonic();
   const outcome = await runTool(deps, tool, context, { ...call, arguments: gated.params });
+  deps.taint?.observe(context.sessionKey, tool.name);
   tell(deps, context, tool, { id: call.id, params: gated.params, outcome, durationMs: deps.clock.monotonic() - started });
   return outcome;
 }
@@ -99,6 +136,7 @@ async function gate(deps: BrokerDeps, context: ToolContext, tool: Tool, call: Br
     [];
   if (deps.policies) asks.push((event) => deps.policies!.evaluate(event, ctx, { signal: call.signal }));
   if (deps.hooks.has("before_tool_call")) asks.push((event) => deps.hooks.run("before_tool_call", event, ctx, { signal: call.signal }));
+  if (deps.taint) asks.push((event) => deps.taint!.evaluate(event, ctx));
   for (const ask of asks) {
     const said = await ask(hookEvent(context, tool, call.id, params));
     if (!said) continue;
@@ -115,6 +153,10 @@ async function gate(deps: BrokerDeps, context: ToolContext, tool: Tool, call: Br
     const refusal = said.requireApproval && (await approve(deps, context, tool, call, said.requireApproval));
     if (refusal !== undefined) return { ok: false, text: refusal };
   }
+  // Last: what is asked is what will run.
+  const question = tool.asks?.(params);
+  const refusal = question && (await approve(deps, context, tool, call, { ...question, allowedDecisions: ["allow-once", "deny"] }));
+  if (refusal !== undefined) return { ok: false, text: refusal };
   return { ok: true, params };
 }
 
@@ -145,7 +187,13 @@ async function runTool({ clock, log }: BrokerDeps, tool: Tool, context: ToolCont
   using _timer = tool.timeoutMs === undefined ? undefined : clock.after(tool.timeoutMs, () => late.abort());
   let over = false;
   const update = (partial: ToolOutcome): void => {
-    if (!over && !signal.aborted) call.update?.(boundedOutcome(tool.name, partial));
+    if (over || signal.aborted) return;
+    try {
+      call.update?.(boundedOutcome(tool.name, partial));
+    } catch (error) {
+      // Whoever watches has a problem, not the tool.
+      log.debug(`what ${tool.name} showed could not be passed on: ${messageOf(error)}`, { sessionKey: context.sessionKey });
+    }
   };
   const run = async (): Promise<ToolOutcome> => boundedOutcome(tool.name, await tool.run({ id: call.id, params: call.arguments, signal, update, context }));
   run().then(ended.resolve, (error: unknown) => {

@@ -2,6 +2,7 @@ import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log/logger.ts";
 import type { Approvals } from "../approvals/approvals.ts";
 import type { Processes } from "../process/processes.ts";
+import type { Sandbox } from "../sandbox/sandboxes.ts";
 import type { ToolContext } from "../tool.ts";
 import type { ExecRules } from "./rules-file.ts";
 import type { ExecSettings } from "./settings.ts";
@@ -22,6 +23,8 @@ export interface ExecToolDeps {
   readonly ignoreCase: boolean;
   /** True when the session must run inside a sandbox. */
   readonly sandboxed: (context: ToolContext) => boolean;
+  /** The sandbox of such a session. Without one nothing runs. */
+  readonly sandbox?: ((context: ToolContext) => Sandbox | undefined) | undefined;
   /** False when policy keeps `process` away: nothing may go to the background then. */
   readonly canBackground: (context: ToolContext) => boolean;
   readonly elevation: (context: ToolContext) => Elevation;

@@ -1,6 +1,7 @@
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import { AppError, messageOf } from "../../base/errors.ts";
+import type { Sandbox } from "../sandbox/sandboxes.ts";
 import { failedOutcome, type Tool, type ToolCall, type ToolOutcome } from "../tool.ts";
 import { askFirst } from "./ask-first.ts";
 import type { ExecToolDeps } from "./deps.ts";
@@ -51,18 +52,21 @@ export function execTool(deps: ExecToolDeps): Tool {
 async function execute(deps: ExecToolDeps, call: ToolCall): Promise<ToolOutcome> {
   const { params, context } = call;
   const chosen = place(deps, call);
+  const { sandbox } = chosen;
+  await sandbox?.ready();
   const warnings: string[] = params["pty"] === true ? ["Warning: there is no terminal here; running without one."] : [];
-  const cwd = workingFolder(params["workdir"], context.workspaceDir, warnings);
+  const cwd = sandbox ? await folderInside(sandbox, params["workdir"], warnings) : workingFolder(params["workdir"], context.workspaceDir, warnings);
   const plan = planCommand({
     command: String(params["command"]),
     cwd,
     host: chosen.settings.host,
     env: (params["env"] ?? {}) as Readonly<Record<string, string>>,
-    path: deps.env["PATH"] ?? "/usr/local/bin:/usr/bin:/bin",
+    path: sandbox?.path ?? deps.env["PATH"] ?? "/usr/local/bin:/usr/bin:/bin",
     pathPrepend: chosen.settings.pathPrepend,
     shell: deps.env["SHELL"],
+    sandbox,
   });
-  const run = planRun(deps, call, chosen.settings, warnings);
+  const run = { ...planRun(deps, call, chosen.settings, warnings), sandbox };
   if (chosen.settings.host !== "gateway" || chosen.unasked) return await runPlan(plan, plan.hash, run);
   return await underRules(deps, call, plan, chosen.settings, run);
 }
@@ -84,6 +88,7 @@ interface Place {
   readonly settings: ExecSettings;
   /** The operator said beforehand that nobody is asked. */
   readonly unasked: boolean;
+  readonly sandbox?: Sandbox;
 }
 
 /** Where the call runs. Throws when it may not run there. */
@@ -101,16 +106,25 @@ function place(deps: ExecToolDeps, { params, context }: ToolCall): Place {
     throw new AppError("PERMISSION_DENIED", `exec host not allowed (requested ${host}; configure tools.exec.host=${settings.host} to allow).`);
   }
   if (host === "node") throw new AppError("UNAVAILABLE", "exec host=node needs a paired node that runs commands; there is none");
-  if (host === "sandbox" && deps.sandboxed(context)) {
-    throw new AppError("UNAVAILABLE", "this session must run in a sandbox and there is none on this machine; nothing was run");
-  }
-  return { settings, unasked: false };
+  if (host !== "sandbox" || !deps.sandboxed(context)) return { settings, unasked: false };
+  const sandbox = deps.sandbox?.(context);
+  if (!sandbox) throw new AppError("UNAVAILABLE", "this session must run in a sandbox and there is none on this machine; nothing was run");
+  return { settings, unasked: false, sandbox };
 }
 
 function workingFolder(workdir: unknown, workspace: string, warnings: string[]): string {
   const asked = typeof workdir === "string" && workdir.trim() !== "" ? resolve(workspace, workdir.trim()) : undefined;
   if (asked === undefined || isFolder(asked)) return asked ?? workspace;
   warnings.push(`Warning: workdir ${JSON.stringify(asked)} is not there; running in ${JSON.stringify(workspace)}.`);
+  return workspace;
+}
+
+async function folderInside(sandbox: Sandbox, workdir: unknown, warnings: string[]): Promise<string> {
+  const asked = typeof workdir === "string" && workdir.trim() !== "" ? workdir.trim() : undefined;
+  const found = await sandbox.folder(asked);
+  if (found !== undefined) return found;
+  const workspace = (await sandbox.folder(undefined))!;
+  warnings.push(`Warning: workdir ${JSON.stringify(asked)} is not in the sandbox; running in ${JSON.stringify(workspace)}.`);
   return workspace;
 }
 

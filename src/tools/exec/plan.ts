@@ -31,6 +31,8 @@ export interface ExecPlan {
   readonly path: string;
   readonly host: ExecHost;
   readonly node: string | null;
+  /** Name of the sandbox that it runs in; absent when it runs on the host itself. Paths are those inside then. */
+  readonly sandbox?: string;
   /** SHA-256 over everything above, in hexadecimal. */
   readonly hash: string;
 }
@@ -46,6 +48,8 @@ export interface PlanInput {
   /** The user's shell (`$SHELL`). */
   readonly shell?: string | undefined;
   readonly node?: string;
+  /** Runs inside: programs are looked for there, by its own shell. */
+  readonly sandbox?: { readonly name: string; readonly shell: readonly string[] } | undefined;
 }
 
 /** Reads, resolves and fixes a command. Refuses variables that are not allowed. */
@@ -59,20 +63,21 @@ export function planCommand(input: PlanInput): ExecPlan {
   const writable = parsed.every(({ input: text }) => text === undefined || delimiterFor(text) !== undefined);
   const segments = (writable ? parsed : []).map((segment) => ({
     ...segment,
-    executable: resolveExecutable(segment.argv[0]!, input.cwd, path) ?? null,
+    executable: input.sandbox ? null : (resolveExecutable(segment.argv[0]!, input.cwd, path) ?? null),
   }));
   const plan = {
     version: 1 as const,
     command,
     analysable: segments.length > 0,
     segments,
-    shell: shellFor(input.shell, input.path),
+    shell: input.sandbox?.shell ?? shellFor(input.shell, input.path),
     script: scriptOf(command, segments),
     cwd: input.cwd,
     env,
     path,
     host: input.host,
     node: input.node ?? null,
+    ...(input.sandbox ? { sandbox: input.sandbox.name } : {}),
   };
   return Object.freeze({ ...plan, hash: hashOf(plan) });
 }

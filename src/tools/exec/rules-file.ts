@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Clock } from "../../base/clock.ts";
@@ -35,7 +36,22 @@ export interface EffectiveRules {
   readonly allowlist: readonly AllowEntry[];
 }
 
+/** The file as clients see it: without the socket's token. */
+export interface ExecRulesSnapshot {
+  readonly path: string;
+  readonly exists: boolean;
+  /** Of the file's text. */
+  readonly hash: string;
+  readonly file: ExecRulesFile;
+}
+
 export interface ExecRules {
+  snapshot(): ExecRulesSnapshot;
+  /**
+   * Puts other rules in place. The socket's token stays. `INVALID_INPUT` when the file is not (or no longer) the one that `baseHash` names, or what is
+   * given is no file of rules.
+   */
+  replace(file: unknown, baseHash: string | undefined): Promise<ExecRulesSnapshot>;
   /** The stricter of the file and the tool's own values. Read anew each time: people edit the file. */
   effective(agentId: string, tool: { readonly security: ExecSecurity; readonly ask: ExecAsk }): EffectiveRules;
   /** Programs that this agent may always run from now on. */
@@ -59,14 +75,56 @@ const COMMAND_CHARS = 2000;
 const UNREADABLE: ExecRulesFile = { version: 1, defaults: { security: "allowlist", ask: "on-miss" } };
 
 export function createExecRules({ path, clock, ids, random }: ExecRulesDeps): ExecRules {
-  function load(): ExecRulesFile | "broken" {
+  /** Undefined when there is no file. */
+  function text(): string | undefined {
     try {
-      return parseRules(readFileSync(path, "utf8"), ids);
+      return readFileSync(path, "utf8");
     } catch (error) {
-      if (systemCode(error) === "ENOENT") return { version: 1 };
-      if (systemCode(error) !== undefined) throw fileError(path, "could not read the rules for commands", error);
+      if (systemCode(error) === "ENOENT") return undefined;
+      throw fileError(path, "could not read the rules for commands", error);
+    }
+  }
+
+  function load(written = text()): ExecRulesFile | "broken" {
+    if (written === undefined) return { version: 1 };
+    try {
+      return parseRules(written, ids);
+    } catch {
       return "broken";
     }
+  }
+
+  function snapshot(): ExecRulesSnapshot {
+    const written = text();
+    const loaded = load(written);
+    const { socket, ...rules } = loaded === "broken" ? UNREADABLE : loaded;
+    const file = { ...rules, ...(socket?.path === undefined ? {} : { socket: { path: socket.path } }) };
+    return { path, exists: written !== undefined, hash: hashOf(written), file };
+  }
+
+  async function replace(given: unknown, baseHash: string | undefined): Promise<ExecRulesSnapshot> {
+    const rules = parsedRules(given, ids);
+    ensureFolder(dirname(path));
+    await withFileLock(`${path}.lock`, { ...LOCK, ids }, () => {
+      const written = text();
+      const retry = "re-run exec.approvals.get and retry";
+      if (written !== undefined && baseHash === undefined) throw new AppError("INVALID_INPUT", `exec approvals base hash required; ${retry}`);
+      if (baseHash !== undefined && baseHash !== hashOf(written)) throw new AppError("INVALID_INPUT", `exec approvals changed since last load; ${retry}`);
+      const loaded = load(written);
+      const before = loaded === "broken" ? undefined : loaded.socket;
+      write({ ...rules, socket: socketOf({ ...before, ...(rules.socket?.path === undefined ? {} : { path: rules.socket.path }) }) });
+    });
+    return snapshot();
+  }
+
+  const socketOf = (socket: ExecRulesFile["socket"]): NonNullable<ExecRulesFile["socket"]> => ({
+    path: `${path.replace(/\.json$/, "")}.sock`,
+    token: random.bytes(TOKEN_BYTES).toString("base64url"),
+    ...socket,
+  });
+
+  function write(file: ExecRulesFile): void {
+    writeAtomic(path, `${JSON.stringify(file, null, 2)}\n`, { mode: 0o600, temporary: `${path}.${ids.hex(4)}.tmp` });
   }
 
   async function change(agentId: string, edit: (list: readonly AllowEntry[]) => readonly AllowEntry[]): Promise<void> {
@@ -76,13 +134,13 @@ export function createExecRules({ path, clock, ids, random }: ExecRulesDeps): Ex
       if (file === "broken")
         throw new AppError("CONFIG_INVALID", `${path} is no valid file of rules (version 1); repair it or move it away`, { details: { path } });
       const own = file.agents?.[agentId] ?? {};
-      const socket = { path: `${path.replace(/\.json$/, "")}.sock`, token: random.bytes(TOKEN_BYTES).toString("base64url"), ...file.socket };
-      const next = { ...file, socket, agents: { ...file.agents, [agentId]: { ...own, allowlist: edit(own.allowlist ?? []) } } };
-      writeAtomic(path, `${JSON.stringify(next, null, 2)}\n`, { mode: 0o600, temporary: `${path}.${ids.hex(4)}.tmp` });
+      write({ ...file, socket: socketOf(file.socket), agents: { ...file.agents, [agentId]: { ...own, allowlist: edit(own.allowlist ?? []) } } });
     });
   }
 
   return {
+    snapshot,
+    replace,
     effective(agentId, tool) {
       const loaded = load();
       return effectiveRules(loaded === "broken" ? UNREADABLE : loaded, agentId, tool);
@@ -117,6 +175,30 @@ export function effectiveRules(file: ExecRulesFile, agentId: string, tool: { rea
     autoAllowSkills: first("autoAllowSkills") ?? false,
     allowlist: [...(all.allowlist ?? []), ...(own.allowlist ?? [])],
   };
+}
+
+const hashOf = (text: string | undefined): string =>
+  createHash("sha256")
+    .update(text ?? "")
+    .digest("hex");
+
+/** Rules that somebody gives. What would silently be left out of a file is refused here. */
+function parsedRules(given: unknown, ids: Ids): ExecRulesFile {
+  const refused = (text: string): AppError => new AppError("INVALID_INPUT", `invalid exec approvals: ${text}`);
+  if (!isRecord(given) || given["version"] !== 1) throw refused("expected a file of version 1");
+  const scopes: [string, unknown][] = [["defaults", given["defaults"]], ...Object.entries(isRecord(given["agents"]) ? given["agents"] : {})];
+  for (const [place, rules] of scopes) {
+    if (!isRecord(rules)) continue;
+    for (const [key, levels] of [
+      ["security", SECURITY_LEVELS],
+      ["ask", ASK_LEVELS],
+      ["askFallback", SECURITY_LEVELS],
+    ] as const) {
+      const value = rules[key];
+      if (value !== undefined && !(levels as readonly unknown[]).includes(value)) throw refused(`${place}.${key} must be ${levels.join(", ")}`);
+    }
+  }
+  return parseRules(JSON.stringify(given), ids);
 }
 
 /** Throws for what is no file of version 1. Values that are not known are left out. */

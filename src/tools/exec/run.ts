@@ -1,12 +1,16 @@
 import type { Clock } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
-import type { CommandProcess, ProcessEnd, Processes } from "../process/processes.ts";
+import type { CommandProcess, ProcessEnd, Processes, StartInput } from "../process/processes.ts";
+import type { Sandbox } from "../sandbox/sandboxes.ts";
 import { failedOutcome, textOutcome, type ToolOutcome } from "../tool.ts";
+import { inheritedEnvironment } from "./environment.ts";
 import { assertPlan, type ExecPlan } from "./plan.ts";
 
 /** Streaming is told this often, in milliseconds. */
 const UPDATE_EVERY_MS = 250;
 const NOTE_CHARS = 180;
+/** Whoever stops a run sees its command gone within two seconds. */
+const STOPPED_GRACE_MS = 1000;
 
 export interface PlanRun {
   readonly processes: Processes;
@@ -15,6 +19,8 @@ export interface PlanRun {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Session whose `process` tool sees the command. */
   readonly scope: string;
+  /** Where the plan runs, if not on the host itself. */
+  readonly sandbox?: Sandbox | undefined;
   readonly signal: AbortSignal;
   readonly update: (partial: ToolOutcome) => void;
   /** Lines in front of the output. */
@@ -32,18 +38,27 @@ export async function startPlan(plan: ExecPlan, approvedHash: string, run: PlanR
   assertPlan(plan);
   if (plan.hash !== approvedHash)
     throw new AppError("CONFLICT", "this is not the plan that was approved; ask again", { details: { hash: plan.hash, approvedHash } });
-  const [program, ...args] = plan.shell;
+  if (plan.sandbox !== run.sandbox?.name)
+    throw new AppError("CONFLICT", "the plan was made for another place than the one it is to run in; plan the command again", {
+      details: { planned: plan.sandbox, given: run.sandbox?.name },
+    });
   return await run.processes.start({
-    program: program!,
-    args: [...args, plan.script],
-    cwd: plan.cwd,
-    env: { ...run.env, ...plan.env, PATH: plan.path, PWD: plan.cwd },
+    ...outside(plan, run),
+    shownCwd: plan.cwd,
     command: plan.command,
     scope: run.scope,
     timeoutMs: run.timeoutMs,
     cleanupMs: run.cleanupMs,
     ...(onOutput ? { onOutput } : {}),
   });
+}
+
+/** What is started on this machine for the plan. */
+function outside(plan: ExecPlan, { sandbox, env }: PlanRun): Pick<StartInput, "program" | "args" | "cwd" | "env" | "attend" | "killInside"> {
+  const [program, ...args] = [...plan.shell, plan.script];
+  if (!sandbox) return { program, args, cwd: plan.cwd, env: { ...inheritedEnvironment(env), ...plan.env, PATH: plan.path, PWD: plan.cwd } };
+  const { file, ...rest } = sandbox.command({ argv: [program, ...args], cwd: plan.cwd, env: plan.env, path: plan.path });
+  return { program: file, ...rest };
 }
 
 /** Runs it until it ends or goes to the background. */
@@ -58,7 +73,7 @@ export async function runPlan(plan: ExecPlan, approvedHash: string, run: PlanRun
     run.update(textOutcome(process.output.tail(), runningDetails(process)));
   };
   process = await startPlan(plan, approvedHash, run, tell);
-  const kill = (): void => process.kill();
+  const kill = (): void => process.kill(STOPPED_GRACE_MS);
   signal.addEventListener("abort", kill, { once: true });
   if (signal.aborted) kill();
   const yielded = Promise.withResolvers<undefined>();

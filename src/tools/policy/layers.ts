@@ -1,5 +1,5 @@
 import type { OpenClawConfig } from "../../config/index.ts";
-import { PROFILES, type ProfileName } from "./names.ts";
+import { profileTools, toolName, type ProfileName } from "./names.ts";
 
 /** One list of allowed and one of denied tools. */
 export interface ToolPolicy {
@@ -18,13 +18,24 @@ interface PolicySettings extends ScopedPolicy {
   readonly subagents?: { readonly tools?: ToolPolicy | undefined } | undefined;
 }
 
+/** One entry of a list, and where it stands in the configuration. */
+export interface PolicyEntry {
+  readonly entry: string;
+  /** `tools.deny[1]`. Of an entry that nobody wrote: the path of the list that would replace or extend it. */
+  readonly at: string;
+  /** Nobody wrote it: the reason that it is there. */
+  readonly why?: string;
+}
+
 /** One step of the decision. Each can only take tools away. */
 export interface Layer {
-  /** For people: what it is and where it stands in the configuration. */
+  /** For people: `profile`, `global`, `agent`, … */
   readonly name: string;
-  readonly at: string;
-  readonly allow?: readonly string[];
-  readonly deny?: readonly string[];
+  readonly allow?: readonly PolicyEntry[];
+  /** Where the allow list stands, and what it means not to be in it. */
+  readonly allowAt: string;
+  readonly missing: string;
+  readonly deny?: readonly PolicyEntry[];
   /** An allow list here that names no tool of ours is a mistake rather than a wish for none. */
   readonly lenient: boolean;
 }
@@ -59,7 +70,7 @@ export const SANDBOX_ALLOW = [
   "subagents",
   "session_status",
 ];
-const SANDBOX_DENY = ["browser", "canvas", "nodes", "cron", "gateway", "telegram", "whatsapp", "discord", "irc", "googlechat", "slack", "signal", "imessage"];
+export const SANDBOX_DENY = "browser canvas nodes cron gateway telegram whatsapp discord irc googlechat slack signal imessage".split(" ");
 const SUBAGENT_DENY = ["gateway", "agents_list", "whatsapp_login", "session_status", "cron", "memory_search", "memory_get", "sessions_send"];
 const LEAF_DENY = ["sessions_list", "sessions_history", "sessions_spawn"];
 
@@ -73,12 +84,8 @@ export function policyLayers(facts: LayerFacts): readonly Layer[] {
   const provider = byProvider(all, "tools", facts);
   const ownProvider = byProvider(own, place, facts);
   const layers = [
-    profileLayer("profile", own.profile ? { ...own, at: place } : { ...all, at: "tools" }, own.alsoAllow ?? all.alsoAllow),
-    profileLayer(
-      "provider profile",
-      ownProvider?.policy.profile ? { ...ownProvider.policy, at: ownProvider.at } : { ...provider?.policy, at: provider?.at ?? "" },
-      ownProvider?.policy.alsoAllow ?? provider?.policy.alsoAllow,
-    ),
+    profileLayer("profile", { policy: own, at: place }, { policy: all, at: "tools" }),
+    profileLayer("provider profile", ownProvider, provider),
     listLayer("global", "tools", all),
     provider && listLayer("provider", provider.at, provider.policy),
     listLayer("agent", place, own),
@@ -90,24 +97,53 @@ export function policyLayers(facts: LayerFacts): readonly Layer[] {
   return layers.filter((layer) => layer !== undefined);
 }
 
-function profileLayer(name: string, { profile, at }: ScopedPolicy & { readonly at: string }, alsoAllow: readonly string[] | undefined): Layer | undefined {
-  const allow = profile === undefined ? undefined : PROFILES[profile];
-  return allow && { name, at: `${at}.profile`, allow: [...allow, ...(alsoAllow ?? [])], lenient: true };
+interface PlacedPolicy {
+  readonly policy: ScopedPolicy;
+  readonly at: string;
+}
+
+const entriesOf = (list: readonly string[] | undefined, at: string): readonly PolicyEntry[] =>
+  (list ?? []).map((entry, index) => ({ entry, at: `${at}[${index}]` }));
+
+/** The agent's own profile stands before the general one, and so does its `alsoAllow`. */
+function profileLayer(name: string, ...policies: readonly (PlacedPolicy | undefined)[]): Layer | undefined {
+  const chosen = policies.find((placed) => placed?.policy.profile !== undefined);
+  const profile = chosen?.policy.profile;
+  const allow = profile === undefined ? undefined : profileTools(profile);
+  if (!chosen || !allow) return undefined;
+  const at = `${chosen.at}.profile`;
+  const added = policies.find((placed) => placed?.policy.alsoAllow !== undefined);
+  return {
+    name,
+    allow: [...allow.map((entry) => ({ entry, at, why: `part of the profile ${profile}` })), ...entriesOf(added?.policy.alsoAllow, `${added?.at}.alsoAllow`)],
+    allowAt: at,
+    missing: `not part of the profile ${profile} (${at})`,
+    lenient: true,
+  };
 }
 
 /** `alsoAllow` by itself adds to everything. */
 function listLayer(name: string, at: string, { allow, alsoAllow, deny }: ToolPolicy): Layer | undefined {
-  const allowed = allow && allow.length > 0 ? [...allow, ...(alsoAllow ?? [])] : alsoAllow && alsoAllow.length > 0 ? ["*", ...alsoAllow] : undefined;
+  const added = entriesOf(alsoAllow, `${at}.alsoAllow`);
+  const allowed =
+    allow && allow.length > 0
+      ? [...entriesOf(allow, `${at}.allow`), ...added]
+      : added.length > 0
+        ? [...added, { entry: "*", at: `${at}.alsoAllow`, why: "no list says otherwise" }]
+        : undefined;
   if (!allowed && !deny?.length) return undefined;
-  return { name, at, ...(allowed ? { allow: allowed } : {}), ...(deny?.length ? { deny } : {}), lenient: true };
+  return {
+    name,
+    ...(allowed ? { allow: allowed } : {}),
+    allowAt: `${at}.allow`,
+    missing: `not in the list ${at}.allow`,
+    ...(deny?.length ? { deny: entriesOf(deny, `${at}.deny`) } : {}),
+    lenient: true,
+  };
 }
 
 /** The entry of `provider/model`, else of `provider`, whatever their case. */
-function byProvider(
-  { byProvider: policies }: PolicySettings,
-  at: string,
-  { provider, modelId }: LayerFacts,
-): { readonly policy: ScopedPolicy; readonly at: string } | undefined {
+function byProvider({ byProvider: policies }: PolicySettings, at: string, { provider, modelId }: LayerFacts): PlacedPolicy | undefined {
   if (!policies || provider === undefined) return undefined;
   const wanted = [modelId === undefined ? undefined : `${provider}/${modelId}`, provider].map((name) => name?.toLowerCase());
   for (const name of wanted) {
@@ -119,21 +155,42 @@ function byProvider(
 
 /** Each list on its own: the agent's, else the general one, else the default. An empty allow list means everything that is not denied. */
 function sandboxLayer(all: PolicySettings, own: PolicySettings, place: string): Layer {
-  const policies = [own.sandbox?.tools, all.sandbox?.tools];
-  const allow = policies.find((policy) => policy?.allow)?.allow ?? SANDBOX_ALLOW;
-  const deny = policies.find((policy) => policy?.deny)?.deny ?? SANDBOX_DENY;
-  const at = policies[0] ? `${place}.sandbox.tools` : "tools.sandbox.tools";
-  const withImage = allow.length > 0 && !deny.includes("image") && !allow.includes("image") ? [...allow, "image"] : allow;
-  return { name: "sandbox", at, ...(withImage.length > 0 ? { allow: withImage } : {}), deny, lenient: false };
+  const policies = [
+    { policy: own.sandbox?.tools, at: `${place}.sandbox.tools` },
+    { policy: all.sandbox?.tools, at: "tools.sandbox.tools" },
+  ];
+  const pick = (list: "allow" | "deny", standard: readonly string[]): readonly PolicyEntry[] => {
+    const found = policies.find(({ policy }) => policy?.[list]);
+    if (found) return entriesOf(found.policy?.[list], `${found.at}.${list}`);
+    const why = list === "allow" ? "there in a sandbox unless a list says otherwise" : "not there in a sandbox unless a list says otherwise";
+    return standard.map((entry) => ({ entry, at: `tools.sandbox.tools.${list}`, why }));
+  };
+  const allow = pick("allow", SANDBOX_ALLOW);
+  const deny = pick("deny", SANDBOX_DENY);
+  const isThere = [...allow, ...deny].some(({ entry }) => toolName(entry) === "image");
+  const image = { entry: "image", at: "tools.sandbox.tools.deny", why: "there in a sandbox unless it is denied" };
+  const at = policies.find(({ policy }) => policy?.allow)?.at ?? "tools.sandbox.tools";
+  return {
+    name: "sandbox",
+    ...(allow.length > 0 ? { allow: isThere ? allow : [...allow, image] } : {}),
+    allowAt: `${at}.allow`,
+    missing: `not among the tools of a sandbox (${at}.allow)`,
+    deny,
+    lenient: false,
+  };
 }
 
 function subagentLayer(all: PolicySettings, { depth, maxDepth }: { readonly depth: number; readonly maxDepth: number }): Layer {
-  const { allow, deny = [] } = all.subagents?.tools ?? {};
+  const at = "tools.subagents.tools";
+  const { allow, deny } = all.subagents?.tools ?? {};
+  const never = SUBAGENT_DENY.map((entry) => ({ entry, at: `${at}.deny`, why: "never there for subagents" }));
+  const deepest = LEAF_DENY.map((entry) => ({ entry, at: "agents.defaults.subagents.maxSpawnDepth", why: `not there for subagents at depth ${depth}` }));
   return {
     name: "subagent",
-    at: "tools.subagents.tools",
-    ...(allow && allow.length > 0 ? { allow } : {}),
-    deny: [...SUBAGENT_DENY, ...(depth >= maxDepth ? LEAF_DENY : []), ...deny],
+    ...(allow && allow.length > 0 ? { allow: entriesOf(allow, `${at}.allow`) } : {}),
+    allowAt: `${at}.allow`,
+    missing: `not in the list ${at}.allow`,
+    deny: [...never, ...(depth >= maxDepth ? deepest : []), ...entriesOf(deny, `${at}.deny`)],
     lenient: false,
   };
 }

@@ -1,11 +1,17 @@
 import type { Tool } from "../tool.ts";
 
-const ALIASES: Readonly<Record<string, string>> = { bash: "exec", "apply-patch": "apply_patch" };
+/** What policy knows of a tool. */
+export type PolicySubject = Pick<Tool, "name" | "source" | "ownerOnly" | "optional">;
+
+const ALIASES: ReadonlyMap<string, string> = new Map([
+  ["bash", "exec"],
+  ["apply-patch", "apply_patch"],
+]);
 
 /** Trimmed, lower case, one name for one tool. */
 export function toolName(name: string): string {
   const plain = name.trim().toLowerCase();
-  return ALIASES[plain] ?? plain;
+  return ALIASES.get(plain) ?? plain;
 }
 
 const SESSION_TOOLS = ["sessions_list", "sessions_history", "sessions_send", "sessions_spawn", "subagents", "session_status"];
@@ -26,6 +32,32 @@ export const GROUPS: Readonly<Record<string, readonly string[]>> = {
   "group:openclaw": ["browser", "canvas", "nodes", "cron", "message", "gateway", "agents_list", ...SESSION_TOOLS, ...MEMORY_TOOLS, ...WEB_TOOLS, "image"],
 };
 
+/** Every tool that is built in, in the order in which a model is shown them. Which of them a run has depends on the run. */
+export const CORE_TOOLS: readonly string[] = [
+  ..."read edit write apply_patch grep find ls exec process browser canvas nodes cron message tts gateway".split(" "),
+  "agents_list",
+  ...SESSION_TOOLS,
+  ...WEB_TOOLS,
+  "image",
+];
+
+const OWNER_ONLY: ReadonlySet<string> = new Set(["cron", "gateway", "whatsapp_login"]);
+
+/** Only whoever owns this gateway may use it, whatever the lists say. */
+export function isOwnerOnly({ name, ownerOnly }: Pick<PolicySubject, "name" | "ownerOnly">): boolean {
+  return ownerOnly === true || OWNER_ONLY.has(name);
+}
+
+/** The tools of a group; undefined when there is no such group. */
+export function groupTools(name: string): readonly string[] | undefined {
+  return Object.hasOwn(GROUPS, name) ? GROUPS[name] : undefined;
+}
+
+/** The list of a profile; undefined when it has no opinion or is none. */
+export function profileTools(name: string): readonly string[] | undefined {
+  return Object.hasOwn(PROFILES, name) ? PROFILES[name as ProfileName] : undefined;
+}
+
 export type ProfileName = "minimal" | "coding" | "messaging" | "full";
 
 /** Sets to start from; `full` has no opinion. */
@@ -37,17 +69,18 @@ export const PROFILES: Readonly<Record<ProfileName, readonly string[] | undefine
 };
 
 /** Does an entry of an allow or deny list mean this tool? `*` stands for any text, anywhere. */
-export function names(entry: string, tool: Pick<Tool, "name" | "source">): boolean {
+export function names(entry: string, tool: Pick<PolicySubject, "name" | "source">): boolean {
   const wanted = toolName(entry);
-  if (wanted === "*" || wanted === tool.name) return true;
+  const name = tool.name.toLowerCase();
+  if (wanted === "*" || wanted === name) return true;
   if (tool.source.kind === "plugin" && (wanted === "group:plugins" || wanted === tool.source.id.toLowerCase())) return true;
-  const group = GROUPS[wanted];
-  if (group) return group.includes(tool.name);
-  return wanted.includes("*") && matches(wanted, tool.name);
+  const group = groupTools(wanted);
+  if (group) return group.includes(name);
+  return wanted.includes("*") && matches(wanted, name);
 }
 
 /** As `names`, for lists that allow: who may run commands may patch files. */
-export function allows(entry: string, tool: Pick<Tool, "name" | "source">): boolean {
+export function allows(entry: string, tool: Pick<PolicySubject, "name" | "source">): boolean {
   return names(entry, tool) || (tool.name === "apply_patch" && names(entry, { name: "exec", source: tool.source }));
 }
 

@@ -79,7 +79,10 @@ describe("which tools there are", () => {
   test("an allow list that names no built-in tool is ignored, and that is said", () => {
     const warnings: string[] = [];
     expect(allowed({ tools: { allow: ["forecast", "nonsense"] } }, {}, true, warnings)).toContain("read");
-    expect(warnings).toEqual(["tools: the allow list names no built-in tool (unknown: nonsense); it is ignored for built-in tools"]);
+    expect(warnings).toEqual([
+      'tools.allow[1]: "nonsense" is no tool, group or plugin that is there',
+      "tools.allow names no built-in tool and is left aside; to add tools of plugins to the built-in ones use alsoAllow",
+    ]);
   });
 
   test("every layer narrows: agent, provider, group, subagent, sandbox", () => {
@@ -97,10 +100,46 @@ describe("which tools there are", () => {
     expect(allowed({ tools: { sandbox: { tools: { allow: [], deny: ["exec"] } } } }, { sandboxed: true })).toContain("browser");
   });
 
-  test("a verdict names the layer, its place and the entry that decided", () => {
-    const layers = policyLayers({ config: { tools: { deny: ["group:fs"] } }, agentId: "main", sandboxed: false });
-    expect(decidePolicy([tool("read")], { layers, owner: true })).toEqual([
-      { tool: "read", allowed: false, layer: "global", at: "tools", entry: "group:fs", why: "denied by tools" },
+  test("a list that names built-in tools which this run does not have still means what it says", () => {
+    const layers = policyLayers({ config: { tools: { allow: ["read"] } }, agentId: "main", sandboxed: false });
+    expect(decidePolicy([tool("web_fetch"), tool("forecast", PLUGIN)], { layers, owner: true }).filter((one) => one.allowed)).toEqual([]);
+  });
+
+  test("what means no tool is told, with what was probably meant; words that are names of nothing do no harm", () => {
+    const warnings: string[] = [];
+    const tools = { allow: ["read", "exce", "constructor", "__proto__", "group:fss", "weather", "forecast", "sess*"], deny: ["write", "brwser"] };
+    expect(allowed({ tools }, {}, true, warnings)).toEqual([
+      "read",
+      "sessions_list",
+      "sessions_history",
+      "sessions_send",
+      "sessions_spawn",
+      "session_status",
+      "forecast",
+      "radar",
     ]);
+    expect(warnings).toEqual([
+      'tools.allow[1]: "exce" is no tool, group or plugin that is there; did you mean "exec"?',
+      'tools.allow[2]: "constructor" is no tool, group or plugin that is there',
+      'tools.allow[3]: "__proto__" is no tool, group or plugin that is there',
+      'tools.allow[4]: "group:fss" is no tool, group or plugin that is there; did you mean "group:fs"?',
+      'tools.deny[1]: "brwser" is no tool, group or plugin that is there; did you mean "browser"?',
+    ]);
+  });
+
+  test("some tools are the owner's by name, whoever brings them", () => {
+    const layers = policyLayers({ config: {}, agentId: "main", sandboxed: false });
+    const login = tool("whatsapp_login", { kind: "channel", id: "whatsapp" });
+    expect(decidePolicy([login], { layers, owner: false })).toEqual([
+      { tool: "whatsapp_login", allowed: false, layer: "owner", why: "only the owner may use it" },
+    ]);
+  });
+
+  test("a pattern does not name an optional tool, in whatever spelling its own name is written", () => {
+    expect(allowed({ tools: { alsoAllow: ["rad*"] } })).not.toContain("radar");
+    expect(allowed({ tools: { alsoAllow: ["RADAR"] } })).toContain("radar");
+    const odd = tool("WeatherNow", PLUGIN);
+    const layers = policyLayers({ config: { tools: { deny: ["weathernow"] } }, agentId: "main", sandboxed: false });
+    expect(decidePolicy([odd], { layers, owner: true })[0]!.allowed).toBe(false);
   });
 });

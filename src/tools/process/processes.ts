@@ -29,15 +29,21 @@ export interface CommandProcess {
   /** Polls in a row that brought nothing. */
   emptyPolls: number;
   toBackground(): void;
-  /** Ends it and everything it started: SIGTERM, then SIGKILL. */
-  kill(): void;
+  /** Ends it and everything it started: SIGTERM, then SIGKILL after the grace (3 s unless given, in milliseconds). */
+  kill(graceMs?: number): void;
 }
 
 export interface StartInput {
   readonly program: string;
   readonly args: readonly string[];
   readonly cwd: string;
+  /** The folder as the command sees it, when that is another. */
+  readonly shownCwd?: string | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** Called with what was started; disposed of at its end. */
+  readonly attend?: ((pid: number, kill: () => void) => Disposable) | undefined;
+  /** Ends what runs elsewhere on behalf of the started program, and does not end with it. */
+  readonly killInside?: (() => Promise<void>) | undefined;
   /** As a person wrote it. */
   readonly command: string;
   /** Who may see it. */
@@ -87,17 +93,22 @@ export function createProcesses({ clock, random, limits }: ProcessesDeps): Proce
         },
       });
       const state = { backgrounded: false, end: undefined as ProcessEnd | undefined, endedAt: undefined as number | undefined, timedOut: false };
-      let killing: Disposable | undefined;
-      function kill(): void {
+      let [killing, endInside]: [Disposable?, Promise<void>?] = [];
+      function kill(graceMs = KILL_AFTER_MS): void {
         if (state.end || killing) return;
+        // First: the program may be gone, and with it what is known of the rest.
+        endInside = input.killInside?.().catch(() => undefined);
         child.signal("SIGTERM");
-        killing = clock.after(KILL_AFTER_MS, () => child.signal("SIGKILL"));
+        killing = clock.after(graceMs, () => child.signal("SIGKILL"));
       }
       const { timeoutMs } = input;
       const timer = timeoutMs === undefined ? undefined : clock.after(timeoutMs, () => ((state.timedOut = true), kill()));
-      const ended = child.exited.then((exit): ProcessEnd => {
+      const attending = input.attend?.(child.pid, () => child.signal("SIGKILL"));
+      const ended = child.exited.then(async (exit): Promise<ProcessEnd> => {
         output.end();
         timer?.[Symbol.dispose]();
+        attending?.[Symbol.dispose]();
+        await endInside;
         // What ignored the first signal is still in the group.
         if (killing) child.signal("SIGKILL");
         killing?.[Symbol.dispose]();
@@ -111,7 +122,7 @@ export function createProcesses({ clock, random, limits }: ProcessesDeps): Proce
         pid: child.pid,
         scope: input.scope,
         command: input.command,
-        cwd: input.cwd,
+        cwd: input.shownCwd ?? input.cwd,
         startedAt: clock.now(),
         output,
         get backgrounded() {

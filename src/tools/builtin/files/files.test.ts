@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -6,7 +6,7 @@ import { createIds } from "../../../base/ids.ts";
 import { seededRandom } from "../../../base/random.ts";
 import type { Tool, ToolContext, ToolOutcome } from "../../tool.ts";
 import { editTool } from "./edit.ts";
-import type { FileToolsDeps } from "./paths.ts";
+import { filesFor, type FileToolsDeps } from "./paths.ts";
 import { readTool } from "./read.ts";
 import { writeTool } from "./write.ts";
 
@@ -33,6 +33,18 @@ const put = (name: string, content: string | Uint8Array): void => writeFileSync(
 const at = (name: string): string => readFileSync(join(workspace, name), "utf8");
 
 describe("read", () => {
+  test("of a huge file only what is needed is read, and that is said", async () => {
+    put("line", "");
+    truncateSync(join(workspace, "line"), 10 * 1024 ** 3);
+    put("many", "x\n".repeat(1000));
+    truncateSync(join(workspace, "many"), 10 * 1024 ** 3);
+    const started = performance.now();
+    expect(text(await run(readTool(deps), { path: "line" }))).toMatch(/^Line 1 alone is longer than/);
+    expect(text(await run(readTool(deps), { path: "many", limit: 2 }))).toMatch(/^x\nx\n\n\[more than 998 more lines in file\. Use offset=3/);
+    expect(text(await run(readTool(deps), { path: "many", offset: 5000 }))).toMatch(/^The file is too large to look for line 5000/);
+    expect(performance.now() - started).toBeLessThan(10_000);
+  });
+
   test.each<[string, Record<string, unknown>]>([
     ["from the workspace", { path: "a.txt" }],
     ["under its other name", { file_path: "a.txt" }],
@@ -135,5 +147,71 @@ describe("edit", () => {
     expect(outcome.isError).toBe(true);
     expect(text(outcome)).toMatch(expected);
     expect(at("f.txt")).toBe("a\na");
+  });
+});
+
+describe("in a sandbox", () => {
+  const context = (): ToolContext => ({ agentId: "main", sessionKey: "s", sessionId: "s", runId: "r", workspaceDir: workspace, owner: true });
+
+  function placed(readOnly = false) {
+    const [own, extra] = [join(home, "own"), join(home, "extra")];
+    for (const folder of [own, extra]) mkdirSync(folder, { recursive: true });
+    writeFileSync(join(own, "f.txt"), "own");
+    writeFileSync(join(extra, "f.txt"), "extra");
+    writeFileSync(join(workspace, "f.txt"), "the agent's");
+    const mounts = [
+      { inside: "/workspace", host: own, writable: true },
+      { inside: "/agent", host: workspace, writable: false },
+      { inside: "/workspace/deep", host: extra, writable: true },
+    ] as const;
+    return { ...deps, place: () => ({ mounts, readOnly, ready: () => Promise.resolve() }) };
+  }
+
+  test.each([
+    ["f.txt", "own"],
+    ["./a/../f.txt", "own"],
+    ["/workspace/f.txt", "own"],
+    ["/agent/f.txt", "the agent's"],
+    ["/workspace/deep/f.txt", "extra"],
+    ["deep/f.txt", "extra"],
+    ["../f.txt", undefined],
+    ["/workspace/../etc/passwd", undefined],
+    ["/etc/passwd", undefined],
+    ["~/.profile", undefined],
+    ["/workspaces/f.txt", undefined],
+  ])("%s is read as %s", async (path, content) => {
+    const answer = run(readTool(placed()), { path });
+    if (content === undefined)
+      await expect(answer).rejects.toMatchObject({ message: expect.stringMatching(/^(Path escapes sandbox root|Sandbox FS error \(ENOENT\): )/) });
+    else expect(text(await answer)).toBe(content);
+  });
+
+  test("the host's own path of what is shown means the same", async () => {
+    expect(text(await run(readTool(placed()), { path: join(home, "extra/f.txt") }))).toBe("extra");
+  });
+
+  test("writing and editing change what is shown, and only where that may be", async () => {
+    const files = placed();
+    await run(writeTool(files), { path: "new/n.txt", content: "n" });
+    expect(readFileSync(join(home, "own/new/n.txt"), "utf8")).toBe("n");
+    await run(editTool(files), { path: "/workspace/f.txt", oldText: "own", newText: "changed" });
+    expect(readFileSync(join(home, "own/f.txt"), "utf8")).toBe("changed");
+    await expect(run(writeTool(files), { path: "/agent/f.txt", content: "x" })).rejects.toThrow("Sandbox path is read-only; cannot write files: /agent/f.txt");
+    for (const [tool, params] of [
+      [writeTool(placed(true)), { path: "f.txt", content: "x" }],
+      [editTool(placed(true)), { path: "f.txt", oldText: "own", newText: "x" }],
+    ] as const) {
+      await expect(run(tool, params)).rejects.toThrow(/^Sandbox path is read-only; cannot write files: /);
+    }
+    await expect(filesFor(context(), placed(true)).remove("/workspace/f.txt")).rejects.toThrow(
+      "Sandbox path is read-only; cannot remove files: /workspace/f.txt",
+    );
+    expect(readFileSync(join(workspace, "f.txt"), "utf8")).toBe("the agent's");
+  });
+
+  test("folders are looked into the same way", async () => {
+    await using folder = await filesFor(context(), placed()).folder("/agent");
+    expect((await folder.read(10)).map(({ name }) => name)).toContain("f.txt");
+    await expect(filesFor(context(), placed()).folder("/etc")).rejects.toMatchObject({ code: "PERMISSION_DENIED" });
   });
 });

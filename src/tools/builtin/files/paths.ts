@@ -3,12 +3,17 @@ import { isAbsolute, resolve } from "node:path";
 import type { Ids } from "../../../base/ids.ts";
 import { createRootedFiles, type RootedFiles } from "../../../base/rooted-files.ts";
 import type { ToolContext } from "../../tool.ts";
+import { placedFiles, type FilePlace } from "./place.ts";
 
 export interface FileToolsDeps {
   readonly ids: Pick<Ids, "hex">;
   /** `tools.fs.workspaceOnly` for this agent. */
   readonly workspaceOnly: (agentId: string) => boolean;
   readonly home?: string;
+  /** The files of a session in a sandbox; undefined for one that is in none. */
+  readonly place?: ((context: ToolContext) => FilePlace | undefined) | undefined;
+  /** Why a real path must not be written, whatever the agent may reach; see `ownFiles`. */
+  readonly sealed?: ((context: ToolContext) => (path: string) => string | undefined) | undefined;
 }
 
 const UNICODE_SPACES = /[\u00A0\u2000-\u200A\u202F\u205F\u3000]/g;
@@ -21,9 +26,12 @@ export function resolvePath(written: string, { workspaceDir }: ToolContext, home
   return isAbsolute(plain) ? resolve(plain) : resolve(workspaceDir, plain);
 }
 
-/** The files this caller may reach. */
-export function filesFor(context: ToolContext, { ids, workspaceOnly }: FileToolsDeps): RootedFiles {
-  return createRootedFiles({ root: workspaceOnly(context.agentId) ? context.workspaceDir : undefined, unique: () => ids.hex(6) });
+/** The files this caller may reach, by the paths that `resolvePath` gives. */
+export function filesFor(context: ToolContext, { ids, workspaceOnly, place, sealed }: FileToolsDeps): RootedFiles {
+  const unique = (): string => ids.hex(6);
+  const placed = place?.(context);
+  if (placed) return placedFiles(placed, context.workspaceDir, unique);
+  return createRootedFiles({ root: workspaceOnly(context.agentId) ? context.workspaceDir : undefined, sealed: sealed?.(context), unique });
 }
 
 type Params = Readonly<Record<string, unknown>>;

@@ -10,6 +10,9 @@ const WINDOW_SHARE = 0.2;
 const BYTES_PER_TOKEN = 4;
 const MAX_IMAGE_BYTES = 5 * 1024 * 1024;
 const CHUNK_BYTES = 64 * 1024;
+/** How far a file is read to count its lines once the page is there, and at most to find it. */
+const COUNTED_BYTES = 32 * 1024 * 1024;
+const SEARCHED_BYTES = 256 * 1024 * 1024;
 
 const IMAGES: readonly { readonly mimeType: string; readonly starts: readonly number[]; readonly at8?: string }[] = [
   { mimeType: "image/png", starts: [0x89, 0x50, 0x4e, 0x47] },
@@ -90,6 +93,8 @@ interface Page {
   /** The first wanted line is longer than all there is room for. */
   tooLong: boolean;
   full: boolean;
+  /** There is more of the file than was read. */
+  unread: boolean;
 }
 
 async function readText(file: FileHandle, wanted: Wanted): Promise<ToolOutcome> {
@@ -97,22 +102,25 @@ async function readText(file: FileHandle, wanted: Wanted): Promise<ToolOutcome> 
   const { offset } = wanted;
   if (page.tooLong)
     return failedOutcome(`Line ${offset} alone is longer than ${kilobytes(wanted.budget)}. Use exec with sed, head -c or cut to see a part of it.`);
+  if (page.unread && page.lines.length === 0)
+    return failedOutcome(`The file is too large to look for line ${offset} in it. Use exec with tail, sed or grep to see a part of it.`);
   if (page.lines.length === 0 && offset > 1) return failedOutcome(`Offset ${offset} is beyond the end of the file (${page.total} lines)`);
   const last = offset + page.lines.length - 1;
   const more = page.total - last;
   const body = page.lines.join("\n");
-  if (more <= 0) return textOutcome(body);
+  if (more <= 0 && !page.unread) return textOutcome(body);
+  const least = page.unread ? "more than " : "";
   const notice = page.full
-    ? `[Showing lines ${offset}-${last} of ${page.total} (${kilobytes(wanted.budget)} limit). Use offset=${last + 1} to continue.]`
-    : `[${more} more lines in file. Use offset=${last + 1} to continue.]`;
+    ? `[Showing lines ${offset}-${last} of ${least}${page.total} (${kilobytes(wanted.budget)} limit). Use offset=${last + 1} to continue.]`
+    : `[${least}${more} more lines in file. Use offset=${last + 1} to continue.]`;
   return textOutcome(`${body}\n\n${notice}`, {
     truncation: { truncated: true, totalLines: page.total, outputLines: page.lines.length, outputBytes: page.bytes },
   });
 }
 
-/** Goes through the whole file to count its lines, but keeps only the page. */
+/** Goes through the file to count its lines, but keeps only the page; of a huge one, not to its end. */
 async function collect(file: FileHandle, { offset, limit, budget, signal }: Wanted): Promise<Page> {
-  const page: Page = { lines: [], total: 0, bytes: 0, tooLong: false, full: false };
+  const page: Page = { lines: [], total: 0, bytes: 0, tooLong: false, full: false, unread: false };
   const mostLines = limit ?? (budget > PAGE_BYTES ? Number.POSITIVE_INFINITY : PAGE_LINES);
   const take = (line: string): void => {
     page.total += 1;
@@ -126,12 +134,25 @@ async function collect(file: FileHandle, { offset, limit, budget, signal }: Want
     page.lines.push(line);
     page.bytes += size;
   };
-  await eachLine(file, budget, take, signal);
+  const isEnough = (bytes: number, pending: number): boolean => {
+    // A line that has grown longer than all there is room for will not get shorter.
+    if (pending > budget && page.total + 1 === offset) return (page.tooLong = true);
+    return bytes > SEARCHED_BYTES || (bytes > COUNTED_BYTES && (page.full || page.lines.length >= mostLines));
+  };
+  page.unread = await eachLine(file, { most: budget, take, isEnough, signal });
   return page;
 }
 
-/** A line longer than what could be shown is cut while it is read: its rest is not kept. */
-async function eachLine(file: FileHandle, most: number, take: (line: string) => void, signal: AbortSignal): Promise<void> {
+interface Reading {
+  readonly most: number;
+  readonly take: (line: string) => void;
+  /** Told how many bytes were read, and how long the line is that has not ended. */
+  readonly isEnough: (bytes: number, pending: number) => boolean;
+  readonly signal: AbortSignal;
+}
+
+/** A line longer than what could be shown is cut while it is read: its rest is not kept. True when it was left before the end. */
+async function eachLine(file: FileHandle, { most, take, isEnough, signal }: Reading): Promise<boolean> {
   const decoder = new TextDecoder();
   const buffer = Buffer.alloc(CHUNK_BYTES);
   let rest = "";
@@ -139,14 +160,16 @@ async function eachLine(file: FileHandle, most: number, take: (line: string) => 
     signal.throwIfAborted();
     const { bytesRead } = await file.read(buffer, 0, buffer.length, at);
     at += bytesRead;
-    rest += decoder.decode(buffer.subarray(0, bytesRead), { stream: bytesRead > 0 });
-    const lines = rest.split("\n");
+    const lines = decoder.decode(buffer.subarray(0, bytesRead), { stream: bytesRead > 0 }).split("\n");
+    if (rest.length <= most * 2) lines[0] = rest + lines[0]!;
+    else lines[0] = rest;
     rest = lines.pop()!;
     for (const line of lines) take(line.endsWith("\r") ? line.slice(0, -1) : line);
     if (bytesRead === 0) break;
-    if (rest.length > most * 2) rest = rest.slice(0, most * 2);
+    if (isEnough(at, rest.length)) return true;
   }
   if (rest !== "") take(rest);
+  return false;
 }
 
 function kilobytes(bytes: number): string {

@@ -1,0 +1,45 @@
+import { createIds } from "../../../base/ids.ts";
+import { systemRandom } from "../../../base/random.ts";
+import { AppError } from "../../../base/errors.ts";
+import { formatLocated, type OpenClawConfig } from "../../../config/index.ts";
+import { resolveSessionKey } from "../../../protocol/index.ts";
+import { createDockerCli, createRegistry, type ContainerKind } from "../../../tools/index.ts";
+import { loadFor, requireValid } from "../../config-source.ts";
+import type { Io } from "../../io.ts";
+
+export interface SandboxSource {
+  readonly config: OpenClawConfig;
+  readonly stateDir: string;
+  readonly home: string;
+  readonly registry: ReturnType<typeof createRegistry>;
+  readonly docker: ReturnType<typeof createDockerCli>;
+}
+
+export function openSource(io: Io): SandboxSource {
+  const { snapshot, paths } = loadFor(io);
+  requireValid(snapshot, formatLocated);
+  return {
+    config: snapshot.config,
+    stateDir: paths.state,
+    home: paths.home,
+    registry: createRegistry(paths.state, createIds(systemRandom)),
+    docker: createDockerCli(io.env),
+  };
+}
+
+/** The session that is meant: the named one, else the main one of the named or default agent. */
+export function chosenSession(
+  config: OpenClawConfig,
+  session: string | undefined,
+  agent: string | undefined,
+): { readonly agentId: string; readonly key: string } {
+  const list = config.agents?.list?.length ? config.agents.list : [{ id: "main" }];
+  const agentIds = list.map(({ id }) => id.toLowerCase());
+  const defaultAgentId = agent?.trim().toLowerCase() ?? (list.find((one) => "default" in one && one.default) ?? list[0]!).id.toLowerCase();
+  if (!agentIds.includes(defaultAgentId)) throw new AppError("NOT_FOUND", `there is no agent ${JSON.stringify(agent)}; there are: ${agentIds.join(", ")}`);
+  const found = resolveSessionKey(session ?? "main", { defaultAgentId, scope: config.session?.scope ?? "per-sender" }, agentIds);
+  if (!found.ok) throw new AppError("INVALID_INPUT", found.message);
+  return { agentId: found.key === "global" ? defaultAgentId : found.agentId, key: found.key };
+}
+
+export const kindOf = (browser: boolean | undefined): ContainerKind => (browser ? "browsers" : "containers");

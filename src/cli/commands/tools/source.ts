@@ -1,0 +1,104 @@
+import { lockHolder, stateLockPath } from "../../../app/index.ts";
+import { AppError } from "../../../base/errors.ts";
+import { nearest } from "../../../base/text.ts";
+import { formatLocated, type OpenClawConfig } from "../../../config/index.ts";
+import { loadChoice } from "../../../models/index.ts";
+import { resolveSessionKey, type GatewayClient, type MethodResult } from "../../../protocol/index.ts";
+import { builtinSubjects, explainPolicy, explainSandbox, groupPolicy, type PolicyQuestion } from "../../../tools/index.ts";
+import { loadFor, requireValid } from "../../config-source.ts";
+import { connectTo, timeoutOf, type GatewayFlags } from "../../gateway-call.ts";
+import { findTarget } from "../../gateway-target.ts";
+import type { Io } from "../../io.ts";
+
+/** Who was asked. */
+export type AnswerSource = "gateway" | "configuration";
+
+/**
+ * Asks the gateway that a command means. Undefined when none runs on this state folder, or when it knows nothing of tools: then the configuration
+ * has to do. A gateway that was named must answer.
+ */
+export async function askGateway<T>(io: Io, flags: GatewayFlags, ask: (client: GatewayClient) => Promise<T>): Promise<T | undefined> {
+  const target = await findTarget(io, flags);
+  const isOwn = target.kind === "local" && flags.token === undefined && flags.password === undefined;
+  if (isOwn && lockHolder(stateLockPath(target.stateDir)) === undefined) return undefined;
+  await using client = await connectTo(io, target, timeoutOf(flags));
+  try {
+    return await ask(client);
+  } catch (error) {
+    const knowsNothing = error instanceof AppError && (error.details["protocolCode"] === "UNAVAILABLE" || error.message.startsWith("unknown method"));
+    if (isOwn && knowsNothing) return undefined;
+    throw error;
+  }
+}
+
+export interface Wanted {
+  readonly agent?: string | undefined;
+  readonly session?: string | undefined;
+  readonly tool?: string | undefined;
+}
+
+export type Explained = MethodResult<"tools.explain"> & { readonly from: AnswerSource };
+
+/** Why a session has its tools: from the running gateway, else from the configuration about the built-in ones. */
+export async function explained(io: Io, wanted: Wanted, flags: GatewayFlags): Promise<Explained> {
+  const { agent, session, tool } = wanted;
+  const params = {
+    ...(agent === undefined ? {} : { agentId: agent }),
+    ...(session === undefined ? {} : { sessionKey: session }),
+    ...(tool === undefined ? {} : { tool }),
+  };
+  const answer = await askGateway(io, flags, (client) => client.request("tools.explain", params));
+  return answer ? { ...answer, from: "gateway" } : { ...(await byConfiguration(io, wanted)), from: "configuration" };
+}
+
+async function byConfiguration(io: Io, { agent, session, tool }: Wanted): Promise<MethodResult<"tools.explain">> {
+  const { snapshot, paths } = loadFor(io);
+  requireValid(snapshot, formatLocated);
+  const { config } = snapshot;
+  const { agentId, sessionKey } = sessionOf(config, agent, session);
+  const question: PolicyQuestion = {
+    config,
+    agentId,
+    ...(await modelOf(config, agentId)),
+    group: groupPolicy({ config, sessionKey }),
+    sandboxed: explainSandbox({ config, agentId, sessionKey, stateDir: paths.state }).sandbox.sessionIsSandboxed,
+    ...(/^agent:[^:]+:subagent:/.test(sessionKey) ? { subagent: { depth: 1, maxDepth: config.agents?.defaults?.subagents?.maxSpawnDepth ?? 1 } } : {}),
+    owner: true,
+    tool,
+  };
+  const tools = explainPolicy(question);
+  if (tools.length === 0) {
+    const names = builtinSubjects().map(({ name }) => name);
+    const meant = nearest(tool ?? "", names);
+    const advice = meant === undefined ? "openclaw tools list shows them; tools of plugins are known to a running gateway" : `did you mean ${meant}?`;
+    throw new AppError("INVALID_INPUT", `there is no built-in tool ${JSON.stringify(tool)}; ${advice}`);
+  }
+  return { agentId, sessionKey, tools: [...tools] };
+}
+
+/** The session that is meant: the one that is named, else the main one of the agent. */
+function sessionOf(config: OpenClawConfig, agent: string | undefined, session: string | undefined): { readonly agentId: string; readonly sessionKey: string } {
+  const list = config.agents?.list?.length ? config.agents.list : [{ id: "main" }];
+  const ids = list.map(({ id }) => id.toLowerCase());
+  const named = agent?.trim().toLowerCase();
+  if (named !== undefined && !ids.includes(named)) {
+    const meant = nearest(named, ids);
+    throw new AppError("NOT_FOUND", `there is no agent ${JSON.stringify(agent)}; ${meant === undefined ? "agents.list names them" : `did you mean ${meant}?`}`);
+  }
+  const standard = (list.find((one) => "default" in one && one.default) ?? list[0]!).id.toLowerCase();
+  const naming = { defaultAgentId: named ?? standard, scope: config.session?.scope ?? "per-sender" };
+  const found = resolveSessionKey(session ?? "main", naming, ids);
+  if (!found.ok) throw new AppError("INVALID_INPUT", `--session: ${found.message}`);
+  if (named !== undefined && found.agentId !== named) {
+    throw new AppError("INVALID_INPUT", `--session ${found.key} belongs to the agent ${found.agentId}, and --agent says ${named}: give one of them`);
+  }
+  return { agentId: found.agentId, sessionKey: found.key };
+}
+
+/** The model that the configuration names for an agent; rules by provider are for it. */
+async function modelOf(config: OpenClawConfig, agentId: string): Promise<{ readonly provider?: string; readonly modelId?: string }> {
+  const { agentChoice, aliasesOf, DEFAULT_REF, readRef } = await loadChoice();
+  const { primary } = agentChoice(config, agentId);
+  const ref = primary === undefined ? undefined : readRef(primary, aliasesOf(config), DEFAULT_REF.provider)?.ref;
+  return ref ? { provider: ref.provider, modelId: ref.id } : {};
+}

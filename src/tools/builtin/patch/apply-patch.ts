@@ -1,0 +1,85 @@
+import { isAbsolute, relative, sep } from "node:path";
+import type { Clock } from "../../../base/clock.ts";
+import { AppError, messageOf } from "../../../base/errors.ts";
+import type { RootedFiles } from "../../../base/rooted-files.ts";
+import { failedOutcome, textOutcome, type Tool, type ToolOutcome } from "../../tool.ts";
+import { filesFor, resolvePath, textParam, type FileToolsDeps } from "../files/paths.ts";
+import { createEffort } from "../search/effort.ts";
+import { parsePatch } from "./parse.ts";
+import { planPatch, type PatchPlan, type PatchSummary } from "./plan.ts";
+
+export interface ApplyPatchDeps extends FileToolsDeps {
+  readonly clock: Clock;
+  /** `tools.exec.applyPatch.workspaceOnly` for this agent; `tools.fs.workspaceOnly` confines it too. */
+  readonly patchWorkspaceOnly: (agentId: string) => boolean;
+}
+
+const MAX_INPUT_CHARS = 4 * 1024 * 1024;
+
+/** Changes several files by one patch. All of it is tried in memory first: a patch that does not fit changes nothing. */
+export function applyPatchTool(deps: ApplyPatchDeps): Tool {
+  const confined: FileToolsDeps = { ...deps, workspaceOnly: (agentId) => deps.workspaceOnly(agentId) || deps.patchWorkspaceOnly(agentId) };
+  return {
+    name: "apply_patch",
+    label: "apply_patch",
+    description: "Change one or more files by a patch that begins with *** Begin Patch and ends with *** End Patch.",
+    parameters: {
+      type: "object",
+      properties: { input: { type: "string", description: "The whole patch, with its first and last line" } },
+      required: ["input"],
+    },
+    source: { kind: "core" },
+    async run({ params, context, signal }) {
+      const input = textParam(params, "input");
+      if (!input?.trim()) return failedOutcome("Provide a patch input.");
+      if (input.length > MAX_INPUT_CHARS) return failedOutcome(`The patch has more than ${MAX_INPUT_CHARS} characters: send it in parts`);
+      const files = filesFor(context, confined);
+      const effort = createEffort(deps.clock, signal, Number.POSITIVE_INFINITY);
+      const resolve = (written: string): string => resolvePath(written, context, deps.home);
+      try {
+        const hunks = parsePatch(input);
+        if (hunks.length === 0) return failedOutcome("No files were modified.");
+        const top = resolve(".");
+        const plan = await planPatch(hunks, {
+          files,
+          resolve,
+          display: (path) => displayed(top, path),
+          pause: () => effort.goOn(),
+        });
+        return await carryOut(plan, files, (path) => displayed(top, path));
+      } catch (error) {
+        if (error instanceof AppError) return failedOutcome(messageOf(error));
+        throw error;
+      }
+    },
+  };
+}
+
+/** New content comes before anything is deleted: a stop in between loses nothing. */
+async function carryOut({ writes, removals, summary }: PatchPlan, files: RootedFiles, display: (path: string) => string): Promise<ToolOutcome> {
+  const done: string[] = [];
+  try {
+    for (const { path, content } of writes) {
+      await files.write(path, content);
+      done.push(`wrote ${display(path)}`);
+    }
+    for (const path of removals) {
+      await files.remove(path);
+      done.push(`deleted ${display(path)}`);
+    }
+  } catch (error) {
+    const before = done.length === 0 ? "No files were modified." : `Before that: ${done.join(", ")}.`;
+    return failedOutcome(`${messageOf(error)}\n${before}`, { done });
+  }
+  return textOutcome(summaryText(summary), { summary });
+}
+
+function summaryText({ added, modified, deleted }: PatchSummary): string {
+  const lines = [...added.map((path) => `A ${path}`), ...modified.map((path) => `M ${path}`), ...deleted.map((path) => `D ${path}`)];
+  return ["Success. Updated the following files:", ...lines].join("\n");
+}
+
+function displayed(top: string, path: string): string {
+  const short = relative(top, path);
+  return short === "" || short === ".." || short.startsWith(`..${sep}`) || isAbsolute(short) ? path : short;
+}

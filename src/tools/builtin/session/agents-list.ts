@@ -1,0 +1,28 @@
+import { jsonOutcome, type Tool } from "../../tool.ts";
+import type { SessionToolsDeps } from "./deps.ts";
+
+/** Which agents `sessions_spawn` may use. */
+export function agentsListTool({ config }: Pick<SessionToolsDeps, "config">): Tool {
+  return {
+    name: "agents_list",
+    label: "Agents",
+    description: "List the agents that sessions_spawn may start, the one that asks first.",
+    parameters: { type: "object", properties: {} },
+    source: { kind: "core" },
+    idempotent: true,
+    run({ context }) {
+      const list = config().agents?.list ?? [];
+      const requester = context.agentId.toLowerCase();
+      const known = new Map(list.map(({ id, name }) => [id.toLowerCase(), name]));
+      const wanted = (list.find(({ id }) => id.toLowerCase() === requester)?.subagents?.allowAgents ?? []).map((id) => id.trim().toLowerCase());
+      const allowAny = wanted.includes("*");
+      const others = new Set([...(allowAny ? known.keys() : []), ...wanted.filter((id) => id !== "*" && id !== "")]);
+      others.delete(requester);
+      const agents = [requester, ...[...others].sort()].map((id) => {
+        const name = known.get(id)?.trim();
+        return { id, ...(name ? { name } : {}), configured: known.has(id) };
+      });
+      return Promise.resolve(jsonOutcome({ requester, allowAny, agents }));
+    },
+  };
+}

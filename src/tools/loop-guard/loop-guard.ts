@@ -1,0 +1,121 @@
+import type { ToolOutcome } from "../tool.ts";
+import { callFingerprint, outcomeFingerprint, pollAction, type WatchedCall } from "./fingerprint.ts";
+import type { LoopSettings } from "./settings.ts";
+
+export type LoopDetector = "global_circuit_breaker" | "known_poll_no_progress" | "ping_pong" | "generic_repeat";
+
+/** A loop that was seen. Only a critical one is a reason to refuse the call. */
+export interface LoopAlarm {
+  readonly level: "warning" | "critical";
+  readonly detector: LoopDetector;
+  /** How often it happened. */
+  readonly count: number;
+  /** For the model, and for the log. */
+  readonly text: string;
+}
+
+/** Watches the calls of one run or session for repetition without progress. */
+export interface LoopGuard {
+  /** To be asked before a call. A warning comes when its threshold is reached and then with every tenth repetition. */
+  check(call: WatchedCall): LoopAlarm | undefined;
+  /** To be told after it. Calls that were refused by the guard are not told. */
+  record(call: WatchedCall & { readonly outcome: ToolOutcome }): void;
+}
+
+interface Seen {
+  readonly call: string;
+  readonly name: string;
+  readonly outcome: string;
+}
+
+const WARN_EVERY = 10;
+const MAX_WARNED = 256;
+
+export function createLoopGuard(settings: LoopSettings): LoopGuard {
+  const history: Seen[] = [];
+  const warned = new Map<string, number>();
+
+  /** Once at the threshold, then every ten. */
+  function isDue(key: string, count: number): boolean {
+    const last = warned.get(key);
+    if (last !== undefined && count >= last && count < last + WARN_EVERY) return false;
+    if (warned.size >= MAX_WARNED) warned.clear();
+    warned.set(key, count);
+    return true;
+  }
+
+  return {
+    check(call) {
+      if (!settings.enabled) return undefined;
+      const id = callFingerprint(call);
+      const alarm = detect(call, id, history, settings);
+      if (alarm?.level !== "warning") return alarm;
+      // Of two calls that take turns, either speaks for both.
+      const key = alarm.detector === "ping_pong" ? [id, history.at(-1)!.call].sort().join(" ") : id;
+      return isDue(`${alarm.detector} ${key}`, alarm.count) ? alarm : undefined;
+    },
+    record({ outcome, ...call }) {
+      if (!settings.enabled) return;
+      history.push({ call: callFingerprint(call), name: call.name, outcome: outcomeFingerprint(call, outcome) });
+      if (history.length > settings.historySize) history.shift();
+    },
+  };
+}
+
+/** The first that applies, in the documented order. */
+function detect(call: WatchedCall, id: string, history: readonly Seen[], settings: LoopSettings): LoopAlarm | undefined {
+  const { warningThreshold, criticalThreshold, globalCircuitBreakerThreshold, detectors } = settings;
+  const { name } = call;
+  const same = sameOutcomes(history, id);
+  if (same >= globalCircuitBreakerThreshold) {
+    const text = `${name} was called ${same} times with the same arguments and gave the same result each time. The call is blocked: do something else, or say what is in the way.`;
+    return { level: "critical", detector: "global_circuit_breaker", count: same, text };
+  }
+  const isPoll = pollAction(call) !== undefined;
+  if (isPoll && detectors.knownPollNoProgress && same >= warningThreshold) {
+    const alarm = { detector: "known_poll_no_progress", count: same } as const;
+    if (same < criticalThreshold)
+      return { ...alarm, level: "warning", text: `${name} was asked ${same} times and nothing changed; wait longer between the calls` };
+    return {
+      ...alarm,
+      level: "critical",
+      text: `${name} was asked ${same} times and nothing changed. The call is blocked: stop polling, and say how far it came.`,
+    };
+  }
+  const turns = detectors.pingPong ? alternation(history, id) : undefined;
+  if (turns && turns.count >= warningThreshold) {
+    const alarm = { detector: "ping_pong", count: turns.count } as const;
+    const text = `${name} and ${turns.other} take turns for ${turns.count} calls`;
+    if (turns.count >= criticalThreshold && turns.noProgress) {
+      return {
+        ...alarm,
+        level: "critical",
+        text: `${text} and their results stay the same. The call is blocked: do something else, or say what is in the way.`,
+      };
+    }
+    return { ...alarm, level: "warning", text };
+  }
+  const repeated = history.filter((seen) => seen.call === id).length;
+  if (isPoll || !detectors.genericRepeat || repeated < warningThreshold) return undefined;
+  return { level: "warning", detector: "generic_repeat", count: repeated, text: `${name} was called ${repeated} times with the same arguments` };
+}
+
+/** How often this call gave its latest result, without another one in between. Other calls in between do not count. */
+function sameOutcomes(history: readonly Seen[], id: string): number {
+  const own = history.filter((seen) => seen.call === id);
+  const latest = own.at(-1)?.outcome;
+  const other = own.findLastIndex((seen) => seen.outcome !== latest);
+  return own.length - 1 - other;
+}
+
+/** The calls at the end of the history, this one included, when two take turns and it is the turn of this one. */
+function alternation(history: readonly Seen[], id: string): { readonly count: number; readonly other: string; readonly noProgress: boolean } | undefined {
+  const last = history.at(-1);
+  if (!last || last.call === id) return undefined;
+  let from = history.length;
+  while (from > 0 && history[from - 1]!.call === ((history.length - from) % 2 === 0 ? last.call : id)) from -= 1;
+  const tail = history.slice(from);
+  if (tail.length < 2) return undefined;
+  const outcomes = (call: string): number => new Set(tail.filter((seen) => seen.call === call).map((seen) => seen.outcome)).size;
+  return { count: tail.length + 1, other: last.name, noProgress: outcomes(last.call) === 1 && outcomes(id) === 1 };
+}

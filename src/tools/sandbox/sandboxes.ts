@@ -1,0 +1,164 @@
+import { stat } from "node:fs/promises";
+import { join, posix, resolve } from "node:path";
+import type { Clock } from "../../base/clock.ts";
+import type { Ids } from "../../base/ids.ts";
+import type { Logger } from "../../base/log/logger.ts";
+import { isInside } from "../../base/files.ts";
+import type { OpenClawConfig } from "../../config/index.ts";
+import type { FilePlace } from "../builtin/files/place.ts";
+import type { ToolContext } from "../tool.ts";
+import type { Availability, InsideCommand, OutsideCommand, SandboxBackend, SandboxPlan } from "./backend.ts";
+import { createBwrap } from "./bwrap/bwrap.ts";
+import { createDocker } from "./docker/docker.ts";
+import { createRegistry } from "./docker/registry.ts";
+import { AGENT_MOUNT, mountPlan } from "./mounts.ts";
+import { createReadiness } from "./readiness.ts";
+import { sandboxScope } from "./scope.ts";
+import { isSandboxed, mainKeyOf, sandboxSettings, type SandboxBackendName, type SandboxSettings } from "./settings.ts";
+import type { SkillFolder } from "./workspace.ts";
+
+type Who = Pick<ToolContext, "agentId" | "sessionKey">;
+type Caller = Who & Pick<ToolContext, "workspaceDir" | "runId">;
+
+/** Where the tools of a session work that must not touch this machine. */
+export interface Sandbox {
+  /** Backend and scope; part of each plan that runs in it. */
+  readonly name: string;
+  readonly shell: readonly string[];
+  readonly path: string;
+  readonly files: FilePlace;
+  /** Makes everything ready for a command. Throws when that is not possible: nothing may run then. */
+  ready(): Promise<void>;
+  /** The folder inside that a call names; undefined when there is none such. */
+  folder(workdir: string | undefined): Promise<string | undefined>;
+  command(command: InsideCommand): OutsideCommand;
+}
+
+/** What a prompt says about it. */
+export interface SandboxState {
+  readonly mode: SandboxSettings["mode"];
+  readonly sandboxed: boolean;
+  readonly workdir?: string;
+  readonly hostFolder?: string;
+  readonly workspaceAccess?: SandboxSettings["workspaceAccess"];
+  readonly workspaceMount?: string;
+}
+
+export interface Sandboxes {
+  settings(agentId: string): SandboxSettings;
+  isSandboxed(who: Who): boolean;
+  /** Undefined for a session that works on this machine. Throws when its sandbox would be open. */
+  for(caller: Caller): Sandbox | undefined;
+  state(caller: Omit<Caller, "runId">): SandboxState;
+  /** Tools that a session does not have because of its sandbox's access. */
+  withheld(who: Who): readonly string[];
+  /** Whether the chosen backend works here. */
+  availability(caller: Omit<Caller, "runId">): Promise<Availability>;
+}
+
+export interface SandboxesDeps {
+  readonly config: () => OpenClawConfig;
+  readonly stateDir: string;
+  /** The gateway's own environment. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly home: string;
+  /** The gateway's user; undefined where there are none. */
+  readonly uid: number | undefined;
+  readonly clock: Clock;
+  readonly ids: Pick<Ids, "hex">;
+  readonly log: Pick<Logger, "warn">;
+  /** Skills that an agent has; they are copied to where it can read them. */
+  readonly skills?: (agentId: string) => Promise<readonly SkillFolder[]>;
+  /** In place of the ones built in. */
+  readonly backends?: Partial<Readonly<Record<SandboxBackendName, SandboxBackend>>>;
+}
+
+const BWRAP_WORKDIR = "/workspace";
+const READ_ONLY_WITHOUT = ["write", "edit", "apply_patch"];
+
+export function createSandboxes(deps: SandboxesDeps): Sandboxes {
+  const { clock, ids, stateDir, env, home, uid } = deps;
+  const told = new Set<string>();
+  const warn = (text: string): void => {
+    if (told.has(text)) return;
+    told.add(text);
+    deps.log.warn(`sandbox: ${text}`);
+  };
+  const backends: Readonly<Record<SandboxBackendName, SandboxBackend>> = {
+    docker: deps.backends?.docker ?? createDocker({ clock, ids, env, warn, registry: createRegistry(stateDir, ids) }),
+    bwrap: deps.backends?.bwrap ?? createBwrap({ clock, ids, env, home, uid, stateDir, warn }),
+  };
+  const readiness = createReadiness({ clock, ids, backends, ...(deps.skills ? { skills: deps.skills } : {}) });
+
+  const settings = (agentId: string): SandboxSettings => sandboxSettings(deps.config(), agentId, stateDir);
+  const inside = (who: Who): boolean => isSandboxed(settings(who.agentId), who.sessionKey, mainKeyOf(deps.config(), who.agentId));
+
+  function planFor({ agentId, sessionKey, workspaceDir }: Omit<Caller, "runId">): SandboxPlan {
+    const chosen = settings(agentId);
+    const scope = sandboxScope(chosen, agentId, sessionKey);
+    const { binds } = chosen[chosen.backend];
+    const workdir = chosen.backend === "docker" ? chosen.docker.workdir : BWRAP_WORKDIR;
+    const mounts = mountPlan({
+      access: chosen.workspaceAccess,
+      folder: scope.folder,
+      workspaceDir,
+      workdir,
+      binds,
+      stateDir,
+      beside: chosen.backend === "bwrap",
+    });
+    return { settings: chosen, scope, mounts, workspaceDir };
+  }
+
+  function open(caller: Caller): Sandbox {
+    const plan = planFor(caller);
+    const backend = backends[plan.settings.backend];
+    const ready = (): Promise<void> => readiness.ready(plan, caller);
+    return {
+      name: `${plan.settings.backend}:${plan.scope.slug}`,
+      shell: backend.shell,
+      path: backend.path,
+      files: { mounts: plan.mounts, readOnly: plan.settings.workspaceAccess === "ro", ready },
+      async ready() {
+        await ready();
+        await backend.prepare(plan);
+      },
+      folder: (workdir) => folderInside(plan, caller.workspaceDir, workdir),
+      command: (command) => backend.command(plan, command),
+    };
+  }
+
+  return {
+    settings,
+    isSandboxed: inside,
+    for: (caller) => (inside(caller) ? open(caller) : undefined),
+    withheld: (who) => (inside(who) && settings(who.agentId).workspaceAccess === "ro" ? READ_ONLY_WITHOUT : []),
+    availability: (caller) => readiness.available(planFor(caller)),
+    state(caller) {
+      const { mode, workspaceAccess } = settings(caller.agentId);
+      if (!inside(caller)) return { mode, sandboxed: false };
+      const [workspace] = planFor(caller).mounts;
+      const mount = workspaceAccess === "ro" ? { workspaceMount: AGENT_MOUNT } : {};
+      return { mode, sandboxed: true, workdir: workspace.inside, hostFolder: workspace.host, workspaceAccess, ...mount };
+    },
+  };
+}
+
+/** A folder as it is inside, or as it is on the host, that is there; the workspace when none is named. */
+async function folderInside({ mounts }: SandboxPlan, workspaceDir: string, workdir: string | undefined): Promise<string | undefined> {
+  const [workspace] = mounts;
+  if (workdir === undefined) return workspace.inside;
+  const asked = posix.resolve(workspace.inside, workdir);
+  const views = [
+    ...mounts.map((mount) => ({ ...mount, shown: mount.inside })),
+    { ...workspace, shown: workspaceDir },
+    ...mounts.map((mount) => ({ ...mount, shown: mount.host })),
+  ];
+  for (const { shown, host, inside } of views) {
+    if (!isInside(shown, asked)) continue;
+    const rest = asked.slice(resolve(shown).length);
+    const found = await stat(join(host, rest)).catch(() => undefined);
+    if (found?.isDirectory()) return posix.join(inside, rest);
+  }
+  return undefined;
+}

@@ -1,7 +1,13 @@
 /**
  * The turn, its prompt and its workspace. The door of the room.
- * The pieces of a turn are here; the turn itself, which puts them together, is not built yet.
  */
+export { createAgents, type Agents, type AgentsDeps } from "./create-agents.ts";
+export { GIVEN_UP } from "./turn/run-turn.ts";
+export type { Steered, TurnEnd, TurnEvent, TurnInput, TurnPorts } from "./turn/input.ts";
+export type { CompactionOutcome, CompactionWish } from "./turn/upkeep.ts";
+export type { TurnHooks } from "./turn/deps.ts";
+export { sumUsage } from "./turn/usage.ts";
+export { agentWorkspace } from "./workspace/location.ts";
 export { runLoop, type LoopOptions } from "./loop/loop.ts";
 export type { LoopEnd, LoopEvent, LoopPorts, LoopResult, ToolAnswer } from "./loop/ports.ts";
 export { injectFiles } from "./prompt/injected-files.ts";

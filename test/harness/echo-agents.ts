@@ -1,6 +1,10 @@
+import { join } from "node:path";
+import { createAgents, type Agents, type AgentsDeps } from "../../src/agent/index.ts";
 import type { Clock } from "../../src/base/clock.ts";
-import type { Answerer } from "../../src/app/responder/answer.ts";
-import type { AssistantMessage } from "../../src/protocol/index.ts";
+import { silentLogger } from "../../src/base/log/logger.ts";
+import type { CallEvent, CallRequest, ModelEntry, Models, Selection } from "../../src/models/index.ts";
+import type { AssistantMessage, ModelMessage } from "../../src/protocol/index.ts";
+import type { Toolbox } from "../../src/tools/index.ts";
 
 /** What the echo says to a message, and how fast. */
 export interface Answer {
@@ -41,31 +45,79 @@ function pause(ms: number, clock: Clock, signal: AbortSignal): Promise<void> {
   });
 }
 
+const MODEL: ModelEntry = {
+  provider: "test",
+  id: "echo",
+  name: "Echo",
+  api: "openai-responses",
+  baseUrl: "",
+  reasoning: false,
+  input: ["text", "image"],
+  cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 },
+  contextWindow: 200_000,
+  maxTokens: 8192,
+  source: "builtin",
+} as unknown as ModelEntry;
+
+const SELECTION = {
+  ref: { provider: "test", id: "echo" },
+  entry: MODEL,
+  reason: { source: "defaults", text: "" },
+  fallbacks: [],
+  image: undefined,
+  contextWindow: { tokens: 200_000, source: "model", reference: 200_000, verdict: "ok" },
+  thinking: "off",
+  params: undefined,
+  warnings: [],
+} as unknown as Selection;
+
+function lastSaid(messages: readonly ModelMessage[]): string {
+  const last = messages.at(-1);
+  if (!last || last.role !== "user") return "";
+  return typeof last.content === "string" ? last.content : last.content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
+}
+
 /** Repeats what it is told: an answer that a test knows beforehand. */
-export function echoAnswerer(clock: Clock): Answerer {
-  return {
-    async *answer({ message, signal }) {
-      const { pieces, gapMs } = answerTo(message);
-      let text = "";
-      for (const [index, delta] of pieces.entries()) {
-        if (index > 0 && gapMs > 0) await pause(gapMs, clock, signal);
-        if (signal.aborted) break;
-        text += delta;
-        yield { type: "delta", delta };
-      }
-      const status = signal.aborted ? "aborted" : "ok";
-      const stopReason = signal.aborted ? "aborted" : "stop";
-      const facts = {
-        role: "assistant",
-        api: "openai-responses",
-        provider: "openclaw",
-        model: "echo",
-        usage: USAGE,
-        stopReason,
-        timestamp: clock.now(),
-      } as const;
-      const answered: AssistantMessage = { ...facts, content: text === "" ? [] : [{ type: "text", text }] };
-      yield { type: "end", end: { status, message: answered, patch: { modelProvider: "openclaw", model: "echo" } } };
-    },
-  };
+async function* echo(clock: Clock, { messages, signal = new AbortController().signal }: CallRequest): AsyncGenerator<CallEvent> {
+  const { pieces, gapMs } = answerTo(lastSaid(messages));
+  let text = "";
+  for (const [index, delta] of pieces.entries()) {
+    if (index > 0 && gapMs > 0) await pause(gapMs, clock, signal);
+    if (signal.aborted) break;
+    text += delta;
+    yield { type: "text", index: 0, delta };
+  }
+  const { provider, id, api } = MODEL;
+  const facts = { role: "assistant", api, provider, model: id, usage: USAGE, timestamp: clock.now() } as const;
+  const message: AssistantMessage = { ...facts, content: text === "" ? [] : [{ type: "text", text }], stopReason: signal.aborted ? "aborted" : "stop" };
+  if (signal.aborted) yield { type: "done", result: { ok: false, kind: "aborted", text: "aborted", message, attempts: [] } };
+  else yield { type: "done", result: { ok: true, message, model: MODEL, attempts: [] } };
+}
+
+export interface EchoDeps extends Pick<AgentsDeps, "store" | "clock" | "ids"> {
+  readonly folder: string;
+  readonly config?: AgentsDeps["config"];
+  /** Of the model alone, when it is another one. */
+  readonly modelClock?: Clock;
+  readonly hooks?: AgentsDeps["hooks"];
+}
+
+/** Real agents on real rooms, without tools, whose model says what it hears. */
+export function echoAgents({ folder, modelClock, ...deps }: EchoDeps): () => Promise<Agents> {
+  const models = { select: () => Promise.resolve(SELECTION), call: (_agentId: string, request: CallRequest) => echo(modelClock ?? deps.clock, request) };
+  const toolbox: Toolbox = { schemas: [], verdicts: [], isIdempotent: () => false, run: () => Promise.resolve({ content: [], isError: true }) };
+  const agents = createAgents({
+    config: { current: { agents: { defaults: { skipBootstrap: true } } } },
+    hooks: { has: () => false, run: () => undefined },
+    ...deps,
+    log: silentLogger,
+    env: {},
+    models: () => Promise.resolve(models as unknown as Models),
+    budgets: () => Promise.resolve({ check: () => Promise.resolve({ state: "ok" }) }),
+    broker: () => Promise.resolve({ open: () => Promise.resolve(toolbox) }),
+    workspaceOf: () => join(folder, "workspace"),
+    host: {},
+    timezone: "UTC",
+  });
+  return () => Promise.resolve(agents);
 }

@@ -2,7 +2,10 @@ import { systemClock, type Clock } from "../../src/base/clock.ts";
 import { AppError } from "../../src/base/errors.ts";
 import type { AcceptedRun, Responder, RunEvent, RunOutcome, RunRequest } from "../../src/gateway/ports.ts";
 
-/** A responder that keeps its runs in memory. Messages steer it: `@chunks=N`, `@gap=MS`, `@hold` (until aborted), `@fail`, `@empty`. */
+/**
+ * A responder that keeps its runs in memory. Messages steer it: `@chunks=N`, `@gap=MS`, `@hold` (until aborted), `@fail`, `@empty`; `@tools` shows the use of a
+ * tool, `@thinking` a thought, `@compaction` a summing up, each with `@late` when the run is aborted; `@call` calls every tool of the caller's, `@usage` counts tokens, `@length` stops at the limit.
+ */
 export interface MemoryResponder extends Responder {
   /** What was accepted, in order. */
   readonly requests: readonly RunRequest[];
@@ -25,6 +28,40 @@ const number = (message: string, name: string, otherwise: number): number => Num
 
 /** What such a responder answers to a message. */
 export const echoOf = (message: string): string => `Echo: ${message.replace(/@\w+(?:=\d+)?\s*/g, "").trim()}`;
+
+const USAGE = { input: 100, output: 20, cacheRead: 30, cacheWrite: 5, total: 155 };
+
+/** How a run ends that nobody stops. */
+function endOf({ message, clientTools = [] }: RunRequest, text: string): RunOutcome {
+  if (message.includes("@fail")) return { status: "error", error: "the test asked for it" };
+  const calls = clientTools.map(({ name }, index) => ({ type: "toolCall" as const, id: `call-${index}`, name, arguments: { city: "Bern", n: index } }));
+  return {
+    status: "ok",
+    text,
+    sessionId: "s",
+    durationMs: 0,
+    ...(message.includes("@usage") ? { provider: "acme", model: "large", usage: USAGE, lastCallUsage: { ...USAGE, input: 50, total: 105 } } : {}),
+    ...(message.includes("@call") ? { calls, stopReason: "toolUse" } : {}),
+    ...(message.includes("@length") ? { stopReason: "length" } : {}),
+  };
+}
+
+const LONG = "x".repeat(100_000);
+
+/** What happens in a run beside its answer. */
+function* happenings(message: string): Generator<RunEvent> {
+  const call = { name: "read", toolCallId: "t1" };
+  if (message.includes("@thinking")) yield { stream: "thinking", data: { text: "hm", delta: "hm" } };
+  if (message.includes("@tools")) {
+    yield { stream: "tool", data: { ...call, phase: "start", args: { path: "a.txt" } } };
+    yield { stream: "tool", data: { ...call, phase: "update", partialResult: { content: [{ type: "text", text: "par" }] } } };
+    yield { stream: "tool", data: { ...call, phase: "result", isError: false, result: { content: [{ type: "text", text: LONG }] } } };
+  }
+  if (message.includes("@compaction")) {
+    yield { stream: "compaction", data: { phase: "start" } };
+    yield { stream: "compaction", data: { phase: "end" } };
+  }
+}
 
 function pieces(text: string, count: number): readonly string[] {
   const size = Math.max(1, Math.ceil(text.length / count));
@@ -53,6 +90,7 @@ export function createMemoryResponder(clock: Clock = systemClock): MemoryRespond
   function start(run: Running): void {
     const { message } = run.request;
     emit(run, { stream: "lifecycle", data: { phase: "start", startedAt: clock.now() } });
+    if (!message.includes("@late")) for (const event of happenings(message)) emit(run, event);
     const answer = message.includes("@empty") ? "" : echoOf(message);
     const parts = [...pieces(answer, number(message, "chunks", 1))];
     const gap = number(message, "gap", 0);
@@ -65,7 +103,7 @@ export function createMemoryResponder(clock: Clock = systemClock): MemoryRespond
       }
       if (parts.length > 0) return void (run.timer = clock.after(gap, step));
       if (message.includes("@hold")) return;
-      end(run, message.includes("@fail") ? { status: "error", error: "the test asked for it" } : { status: "ok", text: answer, sessionId: "s", durationMs: 0 });
+      end(run, endOf(run.request, answer));
     };
     run.timer = clock.after(0, step);
   }
@@ -101,6 +139,7 @@ export function createMemoryResponder(clock: Clock = systemClock): MemoryRespond
         (run) => !run.outcome && run.request.sessionKey === sessionKey && (runId === undefined || run.request.runId === runId),
       );
       for (const run of reached) {
+        if (run.request.message.includes("@late")) for (const event of happenings(run.request.message)) emit(run, event);
         end(run, { status: "aborted", text: run.text, sessionId: "s", durationMs: 0 });
         aborted.push(run.request.runId);
         waiting.aborted.resolve(run.request.runId);

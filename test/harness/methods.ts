@@ -21,7 +21,7 @@ import { usageHandlers } from "../../src/gateway/methods/usage.ts";
 import { createTurns } from "../../src/gateway/turns.ts";
 import { loadAnswerChecks, loadValidators, type EventName, type MethodName, type MethodParams, type MethodResult } from "../../src/protocol/index.ts";
 import { openStore, type Store } from "../../src/store/index.ts";
-import { echoAnswerer } from "./echo-answer.ts";
+import { echoAgents } from "./echo-agents.ts";
 
 export interface ToldEvent {
   readonly event: EventName;
@@ -65,7 +65,7 @@ export async function openMethodRoom(options: { readonly config?: object; readon
   const env = { HOME: folder, OPENCLAW_STATE_DIR: folder, OPENCLAW_CONFIG_PATH: file };
   const config = await openConfig({ env, cwd: folder, osHome: folder, version: "1.2.3", clock, ids, purpose: "start" });
   const store = await openStore({ stateDir: folder, clock });
-  const echo = createResponder({ store, clock, ids, log: silentLogger, answerer: echoAnswerer(clock), defaultAgentId: () => "main" });
+  const echo = createResponder({ store, clock, ids, log: silentLogger, agents: echoAgents({ store, clock, ids, folder }), defaultAgentId: () => "main" });
   const [checks, validators] = await Promise.all([loadAnswerChecks(), loadValidators()]);
   const events: ToldEvent[] = [];
   const waiting = new Set<() => void>();

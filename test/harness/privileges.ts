@@ -22,17 +22,24 @@ export function giveToNobody(...paths: string[]): void {
   for (const path of paths) chownSync(path, NOBODY, NOBODY);
 }
 
-function installStrace(): boolean {
+function install(name: string): boolean {
   if (!isRoot() || !succeeds("apt-get", "--version")) return false;
-  const install = ["-o", "DPkg::Lock::Timeout=60", "install", "-y", "-qq", "strace"];
-  return succeeds("apt-get", ...install) || (succeeds("apt-get", "update", "-qq") && succeeds("apt-get", ...install));
+  const args = ["-o", "DPkg::Lock::Timeout=60", "install", "-y", "-qq", name];
+  return succeeds("apt-get", ...args) || (succeeds("apt-get", "update", "-qq") && succeeds("apt-get", ...args));
 }
 
 /** Skips the test, saying why, where system calls cannot be made to fail. */
 export function needStrace(context: TestContext): void {
   context.skip(process.platform !== "linux", "needs Linux, for strace");
-  context.skip(!succeeds("strace", "-V") && !installStrace(), "needs strace: apt-get install strace");
+  context.skip(!succeeds("strace", "-V") && !install("strace"), "needs strace: apt-get install strace");
   context.skip(!succeeds("strace", "-o", "/dev/null", "true"), "needs the right to trace processes (ptrace)");
+}
+
+/** Skips the test, saying why, where commands cannot be put into namespaces of their own. */
+export function needBwrap(context: TestContext): void {
+  context.skip(process.platform !== "linux", "needs Linux, for bubblewrap");
+  context.skip(!succeeds("bwrap", "--version") && !install("bubblewrap"), "needs bubblewrap: apt-get install bubblewrap");
+  context.skip(!succeeds("bwrap", "--unshare-user", "--unshare-pid", "--ro-bind", "/", "/", "true"), "needs the right to make user namespaces");
 }
 
 export interface Tmpfs extends Disposable {

@@ -1,4 +1,4 @@
-import type { FileHandle } from "node:fs/promises";
+import { lstat, type FileHandle } from "node:fs/promises";
 import { join } from "node:path";
 import { AppError, messageOf } from "../../base/errors.ts";
 import { createRootedFiles } from "../../base/rooted-files.ts";
@@ -20,12 +20,49 @@ const END_BYTES = 262_144;
  * The workspace's files for a prompt, in their order. `BOOTSTRAP.md` and memory are listed only where they exist. What is no regular file or
  * lies outside the workspace, whatever links say, is refused.
  */
-export async function readBootstrapFiles({ folder, which }: ReadBootstrapOptions): Promise<readonly BootstrapFile[]> {
-  const names: readonly string[] = which === "few" ? BOOTSTRAP_NAMES.filter((name) => FEW_NAMES.has(name)) : BOOTSTRAP_NAMES;
-  const files = await Promise.all(names.map((name) => readFile(folder, name)));
-  const memory = which === "all" ? await readMemory(folder) : [];
-  return [...files, ...memory].filter((read) => !(read.file.missing && isOptional(read.file.name))).map((read) => read.file);
+export type ReadBootstrapFiles = (options: ReadBootstrapOptions) => Promise<readonly BootstrapFile[]>;
+
+/** Reads them, and remembers each for as long as it is the same file with the same times. */
+export function createBootstrapReader(): ReadBootstrapFiles {
+  const known = new Map<string, { readonly stamp: string; readonly read: Read }>();
+
+  async function remembered(folder: string, name: string): Promise<Read> {
+    const path = join(folder, name);
+    const stamp = await stampOf(path);
+    const kept = known.get(path);
+    if (kept && stamp !== undefined && kept.stamp === stamp) return kept.read;
+    const read = await readFile(folder, name);
+    if (stamp !== undefined && known.size < MOST_KEPT) known.set(path, { stamp, read });
+    return read;
+  }
+
+  return async ({ folder, which }) => {
+    const names: readonly string[] = which === "few" ? BOOTSTRAP_NAMES.filter((name) => FEW_NAMES.has(name)) : BOOTSTRAP_NAMES;
+    const memoryNames = which === "all" ? MEMORY_NAMES : [];
+    const found = await Promise.all([...names, ...memoryNames].map((name) => remembered(folder, name)));
+    const [files, memory] = [found.slice(0, names.length), found.slice(names.length)];
+    return [...files, ...distinct(memory)].filter((read) => !(read.file.missing && isOptional(read.file.name))).map((read) => read.file);
+  };
 }
+
+/** The same, without remembering. */
+export const readBootstrapFiles: ReadBootstrapFiles = (options) => createBootstrapReader()(options);
+
+/** Files of this many workspaces, roughly; those beyond are read each time. */
+const MOST_KEPT = 1_000;
+
+/** What tells that a file is as it was. Undefined for links: what they point to can change by itself. */
+async function stampOf(path: string): Promise<string | undefined> {
+  try {
+    const { dev, ino, size, mtimeMs, ctimeMs, mode } = await lstat(path);
+    return (mode & S_IFMT) === S_IFREG ? `${dev}:${ino}:${size}:${mtimeMs}:${ctimeMs}:${mode}` : undefined;
+  } catch {
+    return "none";
+  }
+}
+
+const S_IFMT = 0o170000;
+const S_IFREG = 0o100000;
 
 /** True when a session of this kind may see the file: what hooks add is held to the same rule. */
 export function belongsTo(which: SessionFacts["files"], name: string): boolean {
@@ -41,8 +78,8 @@ interface Read {
   readonly identity?: string;
 }
 
-async function readMemory(folder: string): Promise<readonly Read[]> {
-  const found = await Promise.all(MEMORY_NAMES.map((name) => readFile(folder, name)));
+/** Each file once, where two names mean the same one. */
+function distinct(found: readonly Read[]): readonly Read[] {
   return found.filter((read, index) => read.identity === undefined || found.findIndex((other) => other.identity === read.identity) === index);
 }
 

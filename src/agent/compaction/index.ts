@@ -1,0 +1,8 @@
+/** Compaction: when it is due, what it does, and what is left when it does not help. */
+export { compact, type CompactRequest, type CompactResult } from "./compact.ts";
+export { compactionDue, windowCheck } from "./due.ts";
+export { memoryFlushDue, memoryFlushed, memoryFlushPrompts, type FlushInput } from "./memory-flush.ts";
+export { MAX_OVERFLOW_COMPACTIONS, OVERFLOW_TEXT, shrinkPath, shrinkToolResults } from "./overflow.ts";
+export { planCompaction, type CompactionPlan } from "./plan.ts";
+export type { Ask } from "./question.ts";
+export { compactionSettings, compactionSizes } from "./settings.ts";

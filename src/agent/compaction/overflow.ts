@@ -1,0 +1,64 @@
+import type { ModelMessage } from "../../protocol/index.ts";
+import { contextOf, cutResult, pathItem, resultsCutEntry, type EntryPlace, type NewEntry, type PathItem } from "../../sessions/index.ts";
+
+/** Compactions that one overflow may cost before results are cut. */
+export const MAX_OVERFLOW_COMPACTIONS = 3;
+
+/** What the user is told when neither compaction nor cutting helped. */
+export const OVERFLOW_TEXT =
+  "Context overflow: the conversation is too large for the model, and making it smaller did not help. Start afresh with /new (or /reset), or choose a model with a larger window.";
+
+const RESULT_SHARE = 0.3;
+const CHARS_PER_TOKEN = 4;
+const MOST_CHARS = 400_000;
+const LEAST_CHARS = 2_000;
+
+/**
+ * The longest that a result may be so that all results together are half of what they are; never more than 30 % of the window, never less than
+ * what makes sense. The provider has refused what should have fitted, so that the share alone says little.
+ */
+export function resultLimit(sizes: readonly number[], window: number): number {
+  const most = Math.min(Math.max(Math.floor(window * RESULT_SHARE * CHARS_PER_TOKEN), LEAST_CHARS), MOST_CHARS);
+  const sorted = [...sizes].sort((a, b) => a - b);
+  let left = Math.floor(sorted.reduce((sum, size) => sum + size, 0) / 2);
+  for (const [at, size] of sorted.entries()) {
+    const share = Math.floor(left / (sorted.length - at));
+    if (size > share) return Math.min(Math.max(share, LEAST_CHARS), most);
+    left -= size;
+  }
+  return most;
+}
+
+const sizeOf = (message: ModelMessage | undefined): number =>
+  message?.role === "toolResult" ? message.content.reduce((sum, part) => sum + (part.type === "text" ? part.text.length : 0), 0) : 0;
+
+/** The messages with oversized tool results cut, and how many were; the same array when none was. */
+export function shrinkToolResults(messages: readonly ModelMessage[], window: number): { readonly messages: readonly ModelMessage[]; readonly cut: number } {
+  const maxChars = resultLimit(messages.map(sizeOf), window);
+  let cut = 0;
+  const out = messages.map((message) => {
+    const shorter = message.role === "toolResult" ? cutResult(message, maxChars) : undefined;
+    if (shorter) cut += 1;
+    return shorter ?? message;
+  });
+  return { messages: cut === 0 ? messages : out, cut };
+}
+
+/**
+ * The same for a path: one entry to append, below which `view` shows less of the results above, and the path with it. Undefined when there is
+ * nothing to gain.
+ */
+export function shrinkPath(
+  path: readonly PathItem[],
+  window: number,
+  place: EntryPlace,
+): { readonly entry: NewEntry; readonly path: readonly PathItem[]; readonly cut: number } | undefined {
+  // The view never shows more of a result than a character for each token of the window.
+  const shown = Math.min(path.findLast(({ resultChars }) => resultChars !== undefined)?.resultChars ?? window, window);
+  const sizes = contextOf(path).pieces.map(({ message }) => Math.min(sizeOf(message), shown));
+  const maxChars = resultLimit(sizes, window);
+  const cut = sizes.filter((size) => size > maxChars).length;
+  if (cut === 0) return undefined;
+  const entry = resultsCutEntry(place, maxChars);
+  return { entry, path: [...path, pathItem(JSON.parse(entry.line) as PathItem["entry"])], cut };
+}

@@ -1,0 +1,105 @@
+import { contextOf, contextSize, tokensOfChars, type PathItem, type Piece } from "../../sessions/index.ts";
+import { filesOf, type TouchedFiles } from "./files.ts";
+import { reachOfCalls } from "./pairs.ts";
+import { previousOf, type PreviousSummary } from "./previous.ts";
+
+/** What a compaction would do. */
+export interface CompactionPlan {
+  readonly kind: "plan";
+  /** The summary that stands at the beginning of the conversation now. */
+  readonly previous: PreviousSummary | undefined;
+  /** What is summed up: everything before the turn in which the cut is, and that turn's beginning when the cut is not at its start. */
+  readonly history: readonly PathItem[];
+  readonly turnStart: readonly PathItem[];
+  /** Messages that stay word for word. */
+  readonly kept: number;
+  readonly firstKeptEntryId: string;
+  readonly tokensBefore: number;
+  /** A guess at what is summed up, the earlier summary included, and at what stays. */
+  readonly compactedTokens: number;
+  readonly keptTokens: number;
+  /** Files of everything that was summed up so far. */
+  readonly files: TouchedFiles;
+}
+
+export interface Nothing {
+  readonly kind: "nothing";
+  readonly why: string;
+}
+
+export interface PlanOptions {
+  /** Tokens that stay word for word, roughly: the message that reaches it stays as a whole. */
+  readonly keepRecentTokens: number;
+  /** The provider has refused the conversation: whatever the guess says, half of it goes. */
+  readonly overflow?: boolean;
+}
+
+const nothing = (why: string): Nothing => ({ kind: "nothing", why });
+const tokensOf = (pieces: readonly Piece[]): number => pieces.reduce((sum, { chars }) => sum + tokensOfChars(chars), 0);
+
+/** Decides where a conversation is cut. Pure and total: for any path either a cut that parts no call from its result, or why there is none. */
+export function planCompaction(path: readonly PathItem[], { keepRecentTokens, overflow = false }: PlanOptions): CompactionPlan | Nothing {
+  const { pieces, compactedAt } = contextOf(path);
+  const body = pieces.filter(({ at }) => at !== compactedAt);
+  if (body.length === 0) return nothing("there is no conversation yet");
+  if (!body.some(({ at }) => at > compactedAt)) return nothing("it was summed up already, and nothing was said since");
+  const total = tokensOf(body);
+  const keep = Math.max(1, overflow ? Math.min(keepRecentTokens, Math.floor(total / 2)) : keepRecentTokens);
+  if (total < keep) return nothing("all of it is recent");
+  const named = namedPlaces(path);
+  const cut = cutPlace(named, body, keep);
+  if (cut === undefined) return nothing("it cannot be cut anywhere without parting a tool call from its result");
+
+  const turnAt = body[cut]!.message.role === "user" ? cut : body.findLastIndex(({ message }, at) => at < cut && message.role === "user");
+  const turnStart = turnAt < 0 ? cut : turnAt;
+  const messages = pieces.map(({ message }) => message);
+  const since = compactedAt < 0 ? 0 : pieces.findLastIndex(({ at }) => at <= compactedAt) + 1;
+  const items = (some: readonly Piece[]): readonly PathItem[] => some.map(({ at }) => path[at]!);
+  const previous = compactedAt < 0 ? undefined : previousOf(path[compactedAt]!.entry);
+  const gone = items(body.slice(0, cut));
+  return {
+    kind: "plan",
+    previous,
+    history: items(body.slice(0, turnStart)),
+    turnStart: items(body.slice(turnStart, cut)),
+    kept: body.length - cut,
+    firstKeptEntryId: path[firstKept(path, named, body[cut - 1]!.at, body[cut]!.at)]!.entry.id!,
+    tokensBefore: contextSize(messages, since).tokens,
+    compactedTokens: tokensOf(pieces) - tokensOf(body.slice(cut)),
+    keptTokens: tokensOf(body.slice(cut)),
+    files: filesOf(gone, previous?.files),
+  };
+}
+
+/** Places whose id names them and nothing after them. */
+function namedPlaces(path: readonly PathItem[]): ReadonlySet<number> {
+  const places = new Map<string, number>();
+  for (const [at, { entry }] of path.entries()) if (typeof entry.id === "string" && entry.id !== "") places.set(entry.id, at);
+  return new Set(places.values());
+}
+
+/** The first place after the part that goes where nothing is parted; else the last one before it. Undefined when there is none. */
+function cutPlace(named: ReadonlySet<number>, body: readonly Piece[], keep: number): number | undefined {
+  let from = body.length - 1;
+  for (let kept = tokensOfChars(body[from]!.chars); kept < keep && from > 0;) kept += tokensOfChars(body[(from -= 1)]!.chars);
+  const reach = reachOfCalls(body);
+  let open = -1;
+  let before: number | undefined;
+  for (let at = 1; at < body.length; at += 1) {
+    open = Math.max(open, reach[at - 1]!);
+    if (open >= at || body[at]!.message.role === "toolResult" || !named.has(body[at]!.at)) continue;
+    if (at >= from) return at;
+    before = at;
+  }
+  return before;
+}
+
+/** With the facts for programs that stand directly before the first message that stays. */
+function firstKept(path: readonly PathItem[], named: ReadonlySet<number>, after: number, at: number): number {
+  let first = at;
+  while (first - 1 > after && isFact(path[first - 1]!) && named.has(first - 1)) first -= 1;
+  return first;
+}
+
+const isFact = ({ entry, message, firstKeptId }: PathItem): boolean =>
+  message === undefined && firstKeptId === undefined && entry.type !== "message" && entry.type !== "custom_message";

@@ -1,0 +1,60 @@
+import type { Env } from "../config/index.ts";
+import { createSessionMemory } from "../sessions/index.ts";
+import type { TurnDeps } from "./turn/deps.ts";
+import type { TurnEnd, TurnInput, TurnPorts } from "./turn/input.ts";
+import { runTurn, type GIVEN_UP } from "./turn/run-turn.ts";
+import { compactSession, flushMemory, type CompactionOutcome, type CompactionWish } from "./turn/upkeep.ts";
+import { createBootstrapReader } from "./workspace/bootstrap-files.ts";
+import { seedWorkspace } from "./workspace/seed.ts";
+
+export interface AgentsDeps extends Omit<TurnDeps, "memory" | "workspace" | "readFiles"> {
+  /** Folder of an agent's files. */
+  readonly workspaceOf: (agentId: string) => string;
+  readonly env: Env;
+}
+
+/** Runs turns. */
+export interface Agents {
+  /** One turn from beginning to end. Undefined when the process stops first; `given-up` when it died too often before. */
+  turn(input: TurnInput, ports: TurnPorts): Promise<TurnEnd | typeof GIVEN_UP | undefined>;
+  /** What is to be done after a turn, before the session's next one: notes are written before a conversation has to be summed up. */
+  after(input: TurnInput, ports: Pick<TurnPorts, "signal" | "stopping">): Promise<void>;
+  /** Sums up a session's conversation now. Nobody else may work in the session meanwhile. */
+  compact(request: CompactionWish): Promise<CompactionOutcome>;
+}
+
+export function createAgents(deps: AgentsDeps): Agents {
+  const memory = createSessionMemory(deps);
+  const workspace = workspaces(deps);
+  const turnDeps: TurnDeps = { ...deps, memory, workspace, readFiles: createBootstrapReader() };
+  return {
+    turn: (input, ports) => runTurn(turnDeps, input, ports),
+    after: (input, ports) => flushMemory(turnDeps, input, ports),
+    compact: (request) => compactSession(turnDeps, request),
+  };
+}
+
+/** Makes an agent's workspace and its first files, once in the life of the process. */
+function workspaces({ workspaceOf, config, clock, ids, log, env }: AgentsDeps): TurnDeps["workspace"] {
+  const seeded = new Map<string, Promise<unknown>>();
+  return async (agentId) => {
+    const folder = workspaceOf(agentId);
+    let seeding = seeded.get(folder);
+    if (!seeding) {
+      const skipBootstrap = config.current.agents?.defaults?.skipBootstrap === true;
+      seeding = seedWorkspace({ folder, skipBootstrap, now: clock.now, unique: () => ids.hex(6), initRepository: repository(log, env) });
+      seeded.set(folder, seeding);
+      // What failed is tried again by the next turn.
+      seeding.catch(() => seeded.delete(folder));
+    }
+    await seeding;
+    return folder;
+  };
+}
+
+const repository =
+  (log: AgentsDeps["log"], env: Env) =>
+  async (folder: string): Promise<void> => {
+    const { initRepository } = await import("./workspace/repository.ts");
+    if (!(await initRepository(folder, env))) log.debug("the workspace is no repository: git is missing or refused", { folder });
+  };

@@ -1,0 +1,46 @@
+import type { EntryPlace, NewEntry } from "../../sessions/index.ts";
+import type { Write } from "../../store/index.ts";
+import type { TurnDeps } from "./deps.ts";
+import { overtaken, type TurnPlace } from "./place.ts";
+
+/** A line of the transcript, once it is known what it hangs below. */
+export type Draft = (place: EntryPlace) => NewEntry;
+
+const MAX_RETRIES = 5;
+
+/** Appends lines with other writes, one commit after the other. */
+export type Append = (drafts: readonly Draft[], writes: readonly Write[]) => Promise<void>;
+
+/** Hangs each line below the one before it; lower when somebody else appended in between. */
+export function createAppend({ store, clock, ids, memory }: TurnDeps, { file, path }: Pick<TurnPlace, "file" | "path">): Append {
+  let { leafId } = path;
+
+  function hang(drafts: readonly Draft[]): readonly NewEntry[] {
+    let parentId = leafId;
+    const at = clock.now();
+    return drafts.map((draft) => {
+      const entry = draft({ ids, parentId, at });
+      parentId = entry.id;
+      return entry;
+    });
+  }
+
+  return async (drafts, writes) => {
+    if (drafts.length === 0) {
+      if (writes.length > 0) await store.commit(writes);
+      return;
+    }
+    for (let attempt = 0; ; attempt += 1) {
+      const entries = hang(drafts);
+      try {
+        const [appended] = await store.commit([["transcripts.append", { file, entries, expectLeaf: leafId }], ...writes]);
+        memory.appended(file, leafId, entries, appended);
+        leafId = entries.at(-1)!.id;
+        return;
+      } catch (error) {
+        if (!overtaken(error, "leaf") || attempt === MAX_RETRIES) throw error;
+        leafId = (await store.read("transcripts.get", { file }))?.leafId ?? null;
+      }
+    }
+  };
+}

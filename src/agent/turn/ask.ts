@@ -1,0 +1,173 @@
+import type { CallEvent, CallRequest, ModelEntry } from "../../models/index.ts";
+import type { ModelMessage } from "../../protocol/index.ts";
+import { estimateTokens, view, viewSettings } from "../../sessions/index.ts";
+import { compactionDue, compactionSettings, OVERFLOW_TEXT } from "../compaction/index.ts";
+import type { TurnDeps } from "./deps.ts";
+import type { TurnInput, TurnPorts } from "./input.ts";
+import { shownTools, type PreparedTurn } from "./prepare.ts";
+import type { TurnRecord } from "./record.ts";
+import { createRoomMaker } from "./room-maker.ts";
+
+/** Asks the model of a turn. What it is sent after the first call is what the transcript then holds. */
+export interface Asking {
+  ask(messages: readonly ModelMessage[]): AsyncIterable<CallEvent>;
+  /** How long the last call took. */
+  readonly lastMs: number;
+  /** The credential that the last answer was paid with. */
+  readonly profileId: string | undefined;
+}
+
+interface AskingStage {
+  readonly turn: PreparedTurn;
+  readonly record: TurnRecord;
+  readonly signal: AbortSignal;
+  readonly emit: TurnPorts["emit"];
+}
+
+export function createAsking(deps: TurnDeps, input: TurnInput, { turn, record, signal, emit }: AskingStage): Asking {
+  const { chosen, systemPrompt, place } = turn;
+  const tools = shownTools(turn.toolbox, input);
+  const permit = (model: ModelEntry): Promise<string | undefined> => overspent(deps, input, model);
+  const settings = viewSettings(deps.config.current, input.sessionKey);
+  const agentsFile = turn.files.find(({ name }) => name === "AGENTS.md")?.content;
+  const room = createRoomMaker(deps, {
+    ...turn,
+    ...place,
+    input,
+    agentsFile,
+    signal,
+    append: (drafts, writes) => record.now(drafts, writes),
+  });
+  let calls = 0;
+  let lastMs = 0;
+  let profileId: string | undefined;
+  /** The transcript tells more than the loop knows: something was summed up. */
+  let summed = false;
+
+  /** The whole conversation through the one function that makes it fit, as long as the transcript has all of it. */
+  async function current(messages: readonly ModelMessage[]) {
+    if ((calls === 0 && !summed) || record.withheld) return { messages, tokens: sizeOf(turn, messages) };
+    const path = await deps.memory.path(place.file);
+    const seen = view({ path: path.items, model: chosen.selection.entry, settings, now: deps.clock.now() });
+    const unwritten = record.unwritten;
+    return { messages: [...seen.messages, ...unwritten], tokens: seen.size.tokens + unwritten.reduce((sum, message) => sum + estimateTokens(message), 0) };
+  }
+
+  /** Sums up the conversation. True when there is less of it now. */
+  async function makeRoom(how: () => Promise<boolean>): Promise<boolean> {
+    emit({ stream: "compaction", data: { phase: "start" } });
+    await record.flush();
+    const done = await how();
+    summed = true;
+    emit({ stream: "compaction", data: { phase: "end", willRetry: done } });
+    return done;
+  }
+
+  async function fitting(messages: readonly ModelMessage[]): Promise<readonly ModelMessage[]> {
+    const found = await current(messages);
+    const about = { window: chosen.selection.contextWindow.tokens, settings: compactionSettings(deps.config.current.agents?.defaults?.compaction) };
+    if (record.withheld || !compactionDue({ ...about, size: found.tokens })) return found.messages;
+    await makeRoom(async () => (await room.compact("threshold")).kind === "compacted");
+    return (await current(messages)).messages;
+  }
+
+  async function* ask(messages: readonly ModelMessage[]): AsyncGenerator<CallEvent> {
+    for (;;) {
+      const started = deps.clock.monotonic();
+      const sent = await fitting(messages);
+      calls += 1;
+      if (calls === 1) tellInput(deps, input, turn, sent);
+      let overflow: Extract<CallEvent, { type: "done" }> | undefined;
+      for await (const event of chosen.models.call(input.agentId, requestOf(input, turn, { messages: sent, tools, systemPrompt, signal, permit }))) {
+        if (event.type !== "done") yield event;
+        else if (!event.result.ok && event.result.kind === "context_overflow") overflow = event;
+        else {
+          if (event.result.ok) profileId = event.result.profileId;
+          lastMs = deps.clock.monotonic() - started;
+          yield event;
+        }
+      }
+      if (!overflow) return;
+      const shorter = !record.withheld && (await makeRoom(room.afterOverflow));
+      yield shorter ? { type: "discard", after: "context_overflow" } : tooLong(overflow);
+      if (!shorter) return;
+    }
+  }
+
+  return {
+    ask,
+    get lastMs() {
+      return lastMs;
+    },
+    get profileId() {
+      return profileId;
+    },
+  };
+}
+
+/** What the first prompt of a turn takes: what the provider counted last, and what is new. */
+function sizeOf({ seen, prompt }: PreparedTurn, messages: readonly ModelMessage[]): number {
+  return prompt ? seen.size.tokens + estimateTokens(prompt) : messages.reduce((sum, message) => sum + estimateTokens(message), 0);
+}
+
+/** Nothing helped: the user is told what to do, the provider's own words stay with the attempts. */
+function tooLong(event: Extract<CallEvent, { type: "done" }>): CallEvent {
+  const { result } = event;
+  return result.ok ? event : { type: "done", result: { ...result, text: OVERFLOW_TEXT, message: { ...result.message, errorMessage: OVERFLOW_TEXT } } };
+}
+
+/** Why a call may not be made: the money for it is spent. */
+async function overspent(deps: TurnDeps, { agentId, senderId, sessionKey }: TurnInput, { provider }: ModelEntry): Promise<string | undefined> {
+  const budget = await (await deps.budgets()).check({ agentId, provider, senderId });
+  if (budget.state === "warn") deps.log.warn(budget.text, { sessionKey });
+  return budget.state === "stop" ? budget.text : undefined;
+}
+
+function requestOf(
+  input: TurnInput,
+  { chosen, place }: PreparedTurn,
+  call: Pick<CallRequest, "messages" | "tools" | "systemPrompt" | "signal" | "permit">,
+): CallRequest {
+  const { runId, agentId, sessionKey, maxTokens, temperature } = input;
+  const { selection, tried, thinking, pin } = chosen;
+  return {
+    runId,
+    agentId,
+    sessionKey,
+    sessionId: place.sessionId,
+    models: tried,
+    thinking,
+    ...call,
+    ...(maxTokens === undefined ? {} : { maxTokens }),
+    ...(temperature === undefined ? {} : { temperature }),
+    ...(pin ? { pin } : {}),
+    params: selection.paramsOf,
+  };
+}
+
+/** `llm_input`: once in a turn, with what the model sees first. */
+function tellInput(
+  { hooks }: TurnDeps,
+  { runId }: TurnInput,
+  { chosen, context, place, prompt, systemPrompt, seen }: PreparedTurn,
+  sent: readonly ModelMessage[],
+): void {
+  if (!hooks.has("llm_input")) return;
+  const { provider, id } = chosen.selection.entry;
+  const content = prompt && typeof prompt.content !== "string" ? prompt.content : [];
+  const text = content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
+  void hooks.run(
+    "llm_input",
+    {
+      runId,
+      sessionId: place.sessionId,
+      provider,
+      model: id,
+      systemPrompt,
+      prompt: text,
+      historyMessages: [...(prompt ? seen.messages : sent)],
+      imagesCount: content.filter(({ type }) => type === "image").length,
+    },
+    context.agent(),
+  );
+}

@@ -1,0 +1,80 @@
+import { AppError, messageOf } from "../../base/errors.ts";
+import type { Logger } from "../../base/log/logger.ts";
+import type { ModelEntry, Models, ModelWish, Selection } from "../../models/index.ts";
+import type { SessionEntry, ThinkingLevel } from "../../protocol/index.ts";
+import { authProfileOverride, modelOverride, thinkingLevel } from "../../sessions/index.ts";
+import { windowCheck } from "../compaction/index.ts";
+import type { TurnDeps } from "./deps.ts";
+import type { AgentContext } from "./hook-context.ts";
+import type { TurnInput } from "./input.ts";
+
+/** The model of a turn and how it is called. */
+export interface ChosenModel {
+  readonly models: Models;
+  readonly selection: Selection;
+  /** In the order they are tried. */
+  readonly tried: readonly ModelEntry[];
+  readonly thinking: ThinkingLevel;
+  readonly pin?: { readonly profileId: string; readonly locked: boolean };
+}
+
+interface Override {
+  readonly providerOverride?: string | undefined;
+  readonly modelOverride?: string | undefined;
+}
+
+/** What plugins say, then what was chosen for the session, then the configuration. */
+export async function chooseModel(deps: TurnDeps, input: TurnInput, entry: SessionEntry, context: AgentContext): Promise<ChosenModel> {
+  const models = await deps.models();
+  const asked = deps.hooks.has("before_model_resolve") ? await askPlugins(deps, input, context) : undefined;
+  return withOverride(deps, input, entry, { models, asked });
+}
+
+async function askPlugins({ hooks }: TurnDeps, { message, images = [] }: TurnInput, context: AgentContext): Promise<Override | undefined> {
+  const attachments = images.map(({ mimeType, data }) => ({ kind: "image", mimeType, size: Math.floor(data.length * 0.75) }));
+  return hooks.run("before_model_resolve", { prompt: message, ...(attachments.length === 0 ? {} : { attachments }) }, context.agent());
+}
+
+/** The model under an override; without one, what the session or the configuration says. */
+export async function withOverride(
+  { config, log }: TurnDeps,
+  input: TurnInput,
+  entry: SessionEntry,
+  { models, asked }: { readonly models: Models; readonly asked: Override | undefined },
+): Promise<ChosenModel> {
+  const session = modelOverride(entry);
+  const wish = { agentId: input.agentId, ...(session ? { session } : {}) };
+  const selection = (await selectWished(models, wish, asked, log)) ?? (await models.select(wish));
+  const small = windowCheck(selection.contextWindow.tokens);
+  if (small?.level === "refuse") throw new AppError("UNAVAILABLE", small.text);
+  for (const warning of selection.warnings) log.debug(warning, { sessionKey: input.sessionKey });
+  const thinking = thinkingLevel(config.current, entry, { run: input.thinking, modelDefault: selection.thinking }).value;
+  const profile = authProfileOverride(entry);
+  return {
+    models,
+    selection,
+    tried: triedFor(input, selection),
+    thinking,
+    ...(profile ? { pin: { profileId: profile.profile, locked: profile.source === "user" } } : {}),
+  };
+}
+
+/** A model without eyes is no use for pictures: the one that has them answers instead. */
+function triedFor({ images = [] }: TurnInput, { entry, fallbacks, image }: Selection): readonly ModelEntry[] {
+  if (images.length === 0 || entry.input.includes("image") || !image) return [entry, ...fallbacks];
+  return [image.entry, ...image.fallbacks];
+}
+
+/** What a plugin asks for. A model that is not there or not allowed is told in the log, and the turn goes on without it. */
+async function selectWished(models: Models, wish: ModelWish, asked: Override | undefined, log: Logger): Promise<Selection | undefined> {
+  const model = asked?.modelOverride?.trim();
+  const provider = asked?.providerOverride?.trim();
+  if (!model && !provider) return undefined;
+  try {
+    const id = model || (await models.select(wish)).entry.id;
+    return await models.select({ ...wish, override: provider && !id.startsWith(`${provider}/`) ? `${provider}/${id}` : id });
+  } catch (error) {
+    log.warn(`a plugin asked for a model that cannot be used: ${messageOf(error)}`, { agentId: wish.agentId });
+    return undefined;
+  }
+}

@@ -1,0 +1,90 @@
+import type { AssistantMessage, ModelMessage } from "../../protocol/index.ts";
+import { messageEntry, promptErrorEntry, ZERO_USAGE } from "../../sessions/index.ts";
+import type { LoopEnd, LoopResult } from "../loop/ports.ts";
+import { abortedDraft, finishTurn } from "./finish.ts";
+import type { TurnEnd } from "./input.ts";
+import type { Draft } from "./record.ts";
+import { replyOf } from "./reply.ts";
+import type { Stage } from "./stage.ts";
+import { tellEnd } from "./told.ts";
+import { usageRow } from "./usage.ts";
+
+/** How the loop ended becomes the end of the turn, on disk. */
+export async function conclude(stage: Stage, result: LoopResult, before: readonly ModelMessage[]): Promise<TurnEnd> {
+  const { deps, input, turn, record } = stage;
+  const { end, drafts } = endOf(stage, result, factsOf(stage, result));
+  await finishTurn(deps, input, turn, record, end, drafts);
+  tellEnd(deps, input, turn, { end, answers: result.answers, messages: [...before, ...result.added] });
+  return end;
+}
+
+interface Ended {
+  readonly end: TurnEnd;
+  readonly drafts: readonly Draft[];
+}
+
+type Facts = Pick<TurnEnd, "sessionId" | "startedAt" | "endedAt" | "usage" | "provider" | "model" | "profileId">;
+
+function factsOf({ deps, turn, asking, startedAt }: Stage, { answers }: LoopResult): Facts {
+  const { provider, id } = turn.chosen.selection.entry;
+  const last = answers.at(-1);
+  return {
+    sessionId: turn.place.sessionId,
+    startedAt,
+    endedAt: deps.clock.now(),
+    usage: answers.map(({ usage }) => usage),
+    provider: last?.provider ?? provider,
+    model: last?.model ?? id,
+    ...(asking.profileId === undefined ? {} : { profileId: asking.profileId }),
+  };
+}
+
+function endOf(stage: Stage, result: LoopResult, facts: Facts): Ended {
+  const { end } = result;
+  switch (end.kind) {
+    case "answered":
+      return answered(stage, result, end.answer, facts);
+    case "aborted":
+      return aborted(stage, result.partial, end.text, facts);
+    case "failed":
+      return failed(stage, end, facts);
+    default:
+      return {
+        end: { ...facts, status: "failed", text: "", texts: [], error: end.text, stopReason: "error" },
+        drafts: [(at) => messageEntry(at, { ...unsaid(stage), stopReason: "error", errorMessage: end.text })],
+      };
+  }
+}
+
+function answered({ tools }: Stage, { answers }: LoopResult, answer: AssistantMessage, facts: Facts): Ended {
+  const { text, texts, silent } = replyOf(answers, tools.failed, tools.delivered);
+  const calls = tools.delegated.length === 0 ? {} : { calls: tools.delegated };
+  const stopReason = tools.delegated.length === 0 ? answer.stopReason : "toolUse";
+  return { end: { ...facts, status: "ok", text, texts, stopReason, ...calls, ...(silent ? { silent } : {}) }, drafts: [] };
+}
+
+function aborted(stage: Stage, partial: string, said: string, facts: Facts): Ended {
+  const text = partial === "" ? said : partial;
+  const origin = stage.ports.origin();
+  return {
+    end: { ...facts, status: "aborted", text, texts: text === "" ? [] : [text], error: `aborted (${origin})`, stopReason: "aborted" },
+    drafts: [abortedDraft(stage.input, unsaid(stage), partial, origin)],
+  };
+}
+
+function failed({ input, record, asking }: Stage, { failure }: Extract<LoopEnd, { kind: "failed" }>, facts: Facts): Ended {
+  const { text, message } = failure;
+  record.later([], [["usage.add", usageRow(input, message, asking.lastMs)]]);
+  const { provider, model, api } = message;
+  const error = { runId: input.runId, sessionId: facts.sessionId, provider, model, api, error: text };
+  return {
+    end: { ...facts, status: "failed", text: "", texts: [], error: text, stopReason: "error" },
+    drafts: [(at) => messageEntry(at, message), (at) => promptErrorEntry(at, error)],
+  };
+}
+
+/** An answer of the turn's model with nothing in it. */
+function unsaid({ deps, turn }: Stage): AssistantMessage {
+  const { provider, id, api } = turn.chosen.selection.entry;
+  return { role: "assistant", content: [], provider, model: id, api, usage: ZERO_USAGE, stopReason: "stop", timestamp: deps.clock.now() };
+}

@@ -1,0 +1,44 @@
+import type { Clock } from "../../base/clock.ts";
+import type { Ids } from "../../base/ids.ts";
+import type { Logger } from "../../base/log/logger.ts";
+import type { Config } from "../../config/index.ts";
+import type { Hooks, InternalHooks } from "../../hooks/index.ts";
+import type { Budgets, Models } from "../../models/index.ts";
+import type { SessionMemory } from "../../sessions/index.ts";
+import type { Store } from "../../store/index.ts";
+import type { Broker } from "../../tools/index.ts";
+import type { HostFacts, SandboxFacts } from "../prompt/facts.ts";
+import type { ReadBootstrapFiles } from "../workspace/bootstrap-files.ts";
+import type { Skills } from "../skills/create-skills.ts";
+
+/** What plugins may have to say. Nothing while none run. */
+export type TurnHooks = Pick<Hooks, "has" | "run">;
+
+/** What turns need of the rest. */
+export interface TurnDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: Logger;
+  readonly config: Pick<Config, "current">;
+  readonly memory: SessionMemory;
+  readonly hooks: TurnHooks;
+  readonly internalHooks?: () => Pick<InternalHooks, "has" | "trigger"> | undefined;
+  readonly models: () => Promise<Models>;
+  readonly budgets: () => Promise<Pick<Budgets, "check">>;
+  /** Tools, when there are any. */
+  readonly broker: () => Promise<Broker>;
+  readonly skills?: () => Promise<Skills>;
+  /** Folder of an agent's files, made when it is missing. */
+  readonly workspace: (agentId: string) => Promise<string>;
+  /** The files of a workspace that a prompt shows. */
+  readonly readFiles: ReadBootstrapFiles;
+  readonly host: HostFacts;
+  /** The machine's own zone. */
+  readonly timezone: string;
+  /** What a session waits for, one line each: processes, approvals. Kept word for word when its conversation is summed up. */
+  readonly pendingWork?: (sessionKey: string) => readonly string[];
+  /** Folder of the documentation on this machine. */
+  readonly docsPath?: string;
+  readonly sandbox?: (facts: { readonly agentId: string; readonly sessionKey: string }) => SandboxFacts | undefined;
+}

@@ -1,0 +1,84 @@
+import type { AssistantMessage, SessionEntry } from "../../protocol/index.ts";
+import { authProfileOverride, cacheTouchEntry, messageEntry, usageAfterRun, type MessageExtras } from "../../sessions/index.ts";
+import type { Outcome, Write } from "../../store/index.ts";
+import type { TurnDeps } from "./deps.ts";
+import type { TurnEnd, TurnInput } from "./input.ts";
+import type { PreparedTurn } from "./prepare.ts";
+import type { Draft, TurnRecord } from "./record.ts";
+
+/** How the inputs of a turn end. */
+function outcomeOf({ status, silent, text, calls }: TurnEnd): Outcome {
+  if (status === "aborted") return "cancelled";
+  if (status === "failed") return "failed";
+  if (status === "blocked") return "refused";
+  return silent === true || (text === "" && calls === undefined) ? "silent" : "answered";
+}
+
+/** What of a session's entry follows from a turn. */
+function patchOf(deps: TurnDeps, input: TurnInput, turn: PreparedTurn, end: TurnEnd): Readonly<Record<string, unknown>> {
+  const { selection } = turn.chosen;
+  const { provider = selection.entry.provider, model = selection.entry.id } = end;
+  const used = usageAfterRun({ provider, model, contextTokens: selection.contextWindow.tokens, calls: end.usage });
+  return {
+    updatedAt: end.endedAt,
+    systemSent: true,
+    abortedLastRun: end.status === "aborted",
+    lastChannel: input.channel,
+    ...(end.status === "ok" ? { ...used, ...stickyProfile(turn.place.entry, end) } : {}),
+    ...changedSnapshots(deps, input, turn),
+  };
+}
+
+/** A session stays with the credential that worked, so that the provider's cache does; unless a person chose one. */
+function stickyProfile(entry: SessionEntry, { profileId }: TurnEnd): Readonly<Record<string, unknown>> {
+  const pinned = authProfileOverride(entry);
+  if (profileId === undefined || pinned?.source === "user" || pinned?.profile === profileId) return {};
+  return { authProfileOverride: profileId, authProfileOverrideSource: "auto", authProfileOverrideCompactionCount: entry["compactionCount"] ?? 0 };
+}
+
+/** Snapshots are large and rarely change: they are written when they did. */
+function changedSnapshots({ clock }: TurnDeps, { sessionKey }: TurnInput, { place, report, skills, chosen }: PreparedTurn): Readonly<Record<string, unknown>> {
+  const { provider, id } = chosen.selection.entry;
+  const { entry } = place;
+  const made = { source: "run", sessionId: place.sessionId, sessionKey, provider, model: id, ...report };
+  const changes: Record<string, unknown> = {};
+  if (!sameReport(entry, made)) changes["systemPromptReport"] = { ...made, generatedAt: clock.now() };
+  if (skills && entry["skillsSnapshot"] !== skills) changes["skillsSnapshot"] = skills;
+  return changes;
+}
+
+function sameReport(entry: SessionEntry, made: object): boolean {
+  const kept = entry["systemPromptReport"];
+  if (typeof kept !== "object" || kept === null) return false;
+  const { generatedAt: _at, ...facts } = kept as Record<string, unknown>;
+  return JSON.stringify(facts) === JSON.stringify(made);
+}
+
+/** The last commit of a turn: the answer, the input's outcome, the session's fields. */
+export async function finishTurn(
+  deps: TurnDeps,
+  input: TurnInput,
+  turn: PreparedTurn,
+  record: TurnRecord,
+  end: TurnEnd,
+  drafts: readonly Draft[],
+): Promise<void> {
+  const outcome = outcomeOf(end);
+  const why = end.status === "ok" ? undefined : (end.error ?? end.status);
+  const pruned = deps.config.current.agents?.defaults?.contextPruning?.mode === "cache-ttl";
+  const touched: Draft[] = pruned && end.status === "ok" ? [(at) => cacheTouchEntry(at, turn.chosen.selection.entry)] : [];
+  const writes: Write[] = [
+    ["inbox.settle", { ids: input.inboxIds, outcome, why, turnId: input.runId }],
+    ["sessions.patch", { key: input.sessionKey, patch: patchOf(deps, input, turn, end) }],
+    ["turns.note", { id: input.runId, detail: end }],
+    ["turns.end", { id: input.runId, outcome, why }],
+  ];
+  await record.end([...drafts, ...touched], writes);
+}
+
+/** What was shown of an answer that was stopped stays, marked. */
+export function abortedDraft(input: TurnInput, message: AssistantMessage, text: string, origin: string): Draft {
+  const extras: MessageExtras = { idempotencyKey: `${input.runId}:assistant`, openclawAbort: { aborted: true, origin, runId: input.runId } };
+  const shown = { ...message, content: text === "" ? [] : [{ type: "text" as const, text }], stopReason: "aborted" as const, ...extras };
+  return (at) => messageEntry(at, { ...shown, timestamp: at.at });
+}

@@ -1,0 +1,35 @@
+import type { AgentHookContext } from "../../hooks/index.ts";
+import type { Selection } from "../../models/index.ts";
+import type { TurnInput } from "./input.ts";
+
+/** The facts hooks of a turn are called with. They grow as the turn goes on. */
+export interface AgentContext {
+  agent(): AgentHookContext;
+  readonly workspaceDir: string;
+  readonly sessionId: string;
+  chosen(selection: Selection): void;
+}
+
+export function hookContext(input: TurnInput, place: { readonly sessionId: string; readonly workspaceDir: string }): AgentContext {
+  const { agentId, sessionKey, runId, channel, senderId } = input;
+  const { sessionId, workspaceDir } = place;
+  let facts: AgentHookContext = {
+    agentId,
+    sessionKey,
+    sessionId,
+    runId,
+    workspaceDir,
+    messageProvider: channel,
+    channel,
+    trigger: "user",
+    ...(senderId === undefined ? {} : { senderId, channelContext: { sender: { id: senderId } } }),
+  };
+  return {
+    sessionId,
+    workspaceDir,
+    agent: () => ({ ...facts }),
+    chosen({ contextWindow: { tokens, source, reference } }) {
+      facts = { ...facts, contextTokenBudget: tokens, contextWindowSource: source, contextWindowReferenceTokens: reference };
+    },
+  };
+}

@@ -1,0 +1,75 @@
+import type { ImageContent, ThinkingLevel, ToolCallContent, ToolSchema, Usage } from "../../protocol/index.ts";
+import type { Write } from "../../store/index.ts";
+import type { LoopEvent } from "../loop/ports.ts";
+
+/** A message that is to be answered, in its session. */
+export interface TurnInput {
+  /** The turn's id, too. */
+  readonly runId: string;
+  /** Canonical. */
+  readonly sessionKey: string;
+  readonly agentId: string;
+  readonly message: string;
+  readonly images?: readonly ImageContent[];
+  /** Where it came in. */
+  readonly channel: string;
+  readonly senderId?: string;
+  /** Whoever sent it may do everything. */
+  readonly owner: boolean;
+  /** Stands in the system prompt of this turn. */
+  readonly systemPrompt?: string;
+  readonly thinking?: ThinkingLevel;
+  /** Tools that whoever asks carries out: a call of one ends the turn. */
+  readonly clientTools?: readonly ToolSchema[];
+  readonly maxTokens?: number;
+  readonly temperature?: number;
+  /** Inputs that end with the turn. */
+  readonly inboxIds: readonly number[];
+  /** It may have been begun by a process before this one. */
+  readonly resumed: boolean;
+}
+
+/** A message that came in while the turn ran. */
+export interface Steered {
+  readonly text: string;
+  /** Committed with it: the end of its own input. */
+  readonly writes: readonly Write[];
+}
+
+/** What happens in a turn, as it is shown. */
+export type TurnEvent =
+  | LoopEvent
+  | { readonly stream: "lifecycle"; readonly data: { readonly phase: "start"; readonly startedAt: number } }
+  | { readonly stream: "compaction"; readonly data: { readonly phase: "start" | "end"; readonly willRetry?: boolean } };
+
+export interface TurnPorts {
+  emit(event: TurnEvent): void;
+  readonly signal: AbortSignal;
+  /** Why it was aborted: `rpc`, `stop-command`, `timeout`. */
+  readonly origin: () => string;
+  /** Fires when the process stops: the turn is left as it is for the next start. */
+  readonly stopping: AbortSignal;
+  readonly steered?: () => readonly Steered[];
+}
+
+/** How a turn ended; on disk before it is told. */
+export interface TurnEnd {
+  readonly status: "ok" | "aborted" | "failed" | "blocked";
+  /** What is shown. */
+  readonly text: string;
+  /** What is said, one text for each answer that had any. */
+  readonly texts: readonly string[];
+  readonly error?: string;
+  readonly sessionId: string;
+  readonly startedAt: number;
+  readonly endedAt: number;
+  readonly provider?: string;
+  readonly model?: string;
+  /** Of each call of the model, in order. */
+  readonly usage: readonly Usage[];
+  readonly stopReason?: string;
+  readonly calls?: readonly ToolCallContent[];
+  readonly silent?: boolean;
+  /** The credential that the last answer was paid with. */
+  readonly profileId?: string;
+}

@@ -1,0 +1,121 @@
+import { failpoint } from "../../base/failpoints.ts";
+import type { AssistantMessage, ModelMessage, ToolCallContent, ToolResultMessage, UserMessage } from "../../protocol/index.ts";
+import { messageEntry, type MessageExtras } from "../../sessions/index.ts";
+import type { StepKind, UsageInput, Write } from "../../store/index.ts";
+import { createAppend, type Draft } from "./append.ts";
+import type { TurnDeps } from "./deps.ts";
+import type { TurnInput } from "./input.ts";
+import type { TurnPlace } from "./place.ts";
+import { beforeWrite, persisted, stored } from "./written-messages.ts";
+
+export type { Draft } from "./append.ts";
+
+/**
+ * What a turn leaves on disk, step by step. Lines and writes that do not have to be there at once go with the next commit.
+ */
+export interface TurnRecord {
+  /** Joins the next commit. */
+  later(drafts: readonly Draft[], writes?: readonly Write[]): void;
+  /** What somebody said; joins the next commit. The message as it is kept, or undefined when a plugin keeps it out. */
+  said(message: UserMessage & MessageExtras, writes?: readonly Write[]): UserMessage;
+  /** An answer with its calls, and what it cost. On disk when this resolves. */
+  answered(message: AssistantMessage, calls: readonly ToolCallContent[], usage: UsageInput): Promise<AssistantMessage>;
+  /** An answer after which nothing is called: joins the next commit, which is the last one unless the turn goes on. */
+  concluded(message: AssistantMessage, usage: UsageInput): AssistantMessage;
+  /** A result. On disk when this resolves. */
+  result(message: ToolResultMessage): Promise<ToolResultMessage>;
+  /** The last commit of the turn: last lines, how it ended, and what follows from it. */
+  end(drafts: readonly Draft[], writes: readonly Write[]): Promise<void>;
+  /** Puts what waits on disk, so that the transcript tells all that was said. */
+  flush(): Promise<void>;
+  /** An extra commit, for what must not wait for the next step. */
+  now(drafts: readonly Draft[], writes?: readonly Write[]): Promise<void>;
+  /** What was said and is not in the transcript yet, because it joins the next commit. */
+  readonly unwritten: readonly ModelMessage[];
+  /** A plugin kept a message out of the transcript: it does not tell the whole conversation of this turn. */
+  readonly withheld: boolean;
+}
+
+export function createRecord(deps: TurnDeps, input: TurnInput, place: TurnPlace): TurnRecord {
+  const append = createAppend(deps, place);
+  let drafts: Draft[] = [];
+  let writes: Write[] = [];
+  let unwritten: ModelMessage[] = [];
+  let withheld = false;
+
+  /** What waits and what is given, in one commit. */
+  async function commit(moreDrafts: readonly Draft[], moreWrites: readonly Write[]): Promise<void> {
+    const [waiting, also] = [
+      [...drafts, ...moreDrafts],
+      [...writes, ...moreWrites],
+    ];
+    [drafts, writes, unwritten] = [[], [], []];
+    await append(waiting, also);
+  }
+
+  function checked<M extends ModelMessage>(message: M): M | undefined {
+    const kept = beforeWrite(deps, input, message);
+    withheld ||= kept === undefined;
+    return kept;
+  }
+
+  /** Puts a message among what waits, unless a plugin keeps it out. */
+  function wait<M extends ModelMessage>(message: M): M {
+    const kept = checked(message);
+    if (!kept) return message;
+    drafts.push((at) => messageEntry(at, kept));
+    unwritten.push(kept);
+    return kept;
+  }
+
+  const journal = (kind: StepKind, data: unknown, callId?: string): Write => ["journal.append", { turnId: input.runId, kind, data, callId }];
+
+  return {
+    get unwritten() {
+      return unwritten;
+    },
+    get withheld() {
+      return withheld;
+    },
+    later(more, also = []) {
+      drafts.push(...more);
+      writes.push(...also);
+    },
+    said(message, also = []) {
+      writes.push(...also);
+      return wait(message);
+    },
+    concluded(message, usage) {
+      const kept = wait(message);
+      writes.push(journal("model.result", withheld ? { message } : {}), ["usage.add", usage]);
+      return kept;
+    },
+    async answered(message, calls, usage) {
+      const kept = checked(message);
+      const intents = calls.map((call) => journal("tool.intent", { name: call.name }, call.id));
+      // What the transcript does not hold, a resumed turn finds here.
+      const result = journal("model.result", kept ? {} : { message });
+      await commit(kept ? [(at) => messageEntry(at, kept)] : [], [result, ...intents, ["usage.add", usage]]);
+      failpoint("model.result.committed");
+      if (calls.length > 0) failpoint("tool.intent.committed");
+      return kept ?? message;
+    },
+    async result(message) {
+      const told = persisted(deps, input, message);
+      const kept = checked(told);
+      const data = kept ? { isError: message.isError } : { message: told };
+      await commit(kept ? [(at) => messageEntry(at, stored(kept))] : [], [journal("tool.result", data, message.toolCallId)]);
+      failpoint("tool.done");
+      return kept ?? told;
+    },
+    async flush() {
+      // A turn that is taken up after this finds its message in the transcript.
+      if (drafts.length > 0) await commit([], [journal("note", { said: true })]);
+    },
+    now: (more, also = []) => commit(more, also),
+    async end(more, also) {
+      await commit(more, also);
+      failpoint("outbox.committed");
+    },
+  };
+}

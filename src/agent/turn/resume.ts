@@ -1,0 +1,48 @@
+import type { ModelMessage, ToolCallContent, ToolResultMessage } from "../../protocol/index.ts";
+import type { StepRow, Store } from "../../store/index.ts";
+import type { Toolbox } from "../../tools/index.ts";
+
+export const INTERRUPTED = "Interrupted: the gateway stopped while this call ran. Its outcome is unknown; check before you do it again.";
+export const NOT_STARTED = "Not run: the gateway stopped before this call was made.";
+
+/** Whether a turn that is taken up again has anything to go on from. */
+export async function stepsOf(store: Pick<Store, "read">, turnId: string): Promise<readonly StepRow[]> {
+  return store.read("journal.steps", { turnId });
+}
+
+/**
+ * Results for the calls of the step at which a process died, in their order. Calls are made one after the other, so the first without a result may
+ * have run: it runs again only when its tool says that this does no harm. The others were never begun, and the model decides what becomes of them.
+ */
+export async function settleCalls(
+  calls: readonly ToolCallContent[],
+  answered: ReadonlySet<string>,
+  deps: {
+    readonly toolbox: Pick<Toolbox, "isIdempotent">;
+    readonly runAgain: (call: ToolCallContent) => Promise<ToolResultMessage>;
+    readonly keep: (result: ToolResultMessage) => Promise<unknown>;
+    readonly now: () => number;
+  },
+): Promise<void> {
+  let first = true;
+  for (const call of calls) {
+    if (answered.has(call.id)) continue;
+    const again = first && deps.toolbox.isIdempotent(call.name);
+    await deps.keep(again ? await deps.runAgain(call) : untold(call, first ? INTERRUPTED : NOT_STARTED, deps.now()));
+    first = false;
+  }
+}
+
+function untold(call: ToolCallContent, text: string, timestamp: number): ToolResultMessage {
+  const details = { status: text === INTERRUPTED ? "unknown" : "not-run" };
+  return { role: "toolResult", toolCallId: call.id, toolName: call.name, content: [{ type: "text", text }], details, isError: true, timestamp };
+}
+
+/** The calls of a conversation's last answer, and which of them have their result. */
+export function lastCalls(messages: readonly ModelMessage[]): { readonly calls: readonly ToolCallContent[]; readonly answered: ReadonlySet<string> } {
+  const at = messages.findLastIndex(({ role }) => role === "assistant");
+  const last = messages[at];
+  const calls = last?.role === "assistant" ? last.content.filter((part) => part.type === "toolCall") : [];
+  const results = messages.slice(at + 1).flatMap((message) => (message.role === "toolResult" ? [message.toolCallId] : []));
+  return { calls, answered: new Set(results) };
+}

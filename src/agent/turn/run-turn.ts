@@ -1,0 +1,96 @@
+import { messageOf } from "../../base/errors.ts";
+import { failpoint } from "../../base/failpoints.ts";
+import type { ModelMessage } from "../../protocol/index.ts";
+import { modelChangeEntry, modelSnapshotEntry, thinkingLevelEntry, view, viewSettings } from "../../sessions/index.ts";
+import { runLoop } from "../loop/loop.ts";
+import { createAsking } from "./ask.ts";
+import { conclude } from "./conclude.ts";
+import type { TurnDeps } from "./deps.ts";
+import { endAtGate } from "./gate-end.ts";
+import { askGates } from "./gates.ts";
+import type { TurnEnd, TurnInput, TurnPorts } from "./input.ts";
+import { loopPorts } from "./ports-of-turn.ts";
+import { firstMessages, prepareTurn, type PreparedTurn } from "./prepare.ts";
+import { createRecord, type Draft } from "./record.ts";
+import { lastCalls, settleCalls } from "./resume.ts";
+import type { Stage } from "./stage.ts";
+import { createTurnTools, TurnLeft } from "./tools-of-turn.ts";
+import { tellSession } from "./told.ts";
+
+/** The turn died too often to be taken up once more. */
+export const GIVEN_UP = "given-up";
+
+/**
+ * One turn: prepare, ask the model, carry out its calls, and put the end on disk. Undefined when the process stops meanwhile: the turn is left for
+ * the next start.
+ */
+export async function runTurn(deps: TurnDeps, input: TurnInput, ports: TurnPorts): Promise<TurnEnd | typeof GIVEN_UP | undefined> {
+  const startedAt = deps.clock.now();
+  const turn = await prepareTurn(deps, input);
+  if (!turn) return GIVEN_UP;
+  failpoint("turn.started");
+  const signal = AbortSignal.any([ports.signal, ports.stopping]);
+  const record = createRecord(deps, input, turn.place);
+  const tools = createTurnTools(input, turn, { run: signal, stopping: ports.stopping });
+  const asking = createAsking(deps, input, { turn, record, signal, emit: ports.emit });
+  const stage: Stage = { deps, input, ports, turn, record, tools, asking, startedAt, signal };
+  ports.emit({ stream: "lifecycle", data: { phase: "start", startedAt } });
+  tellSession(deps, input, turn);
+  const gate = await askGates(deps, input, turn);
+  if (gate) return endAtGate(stage, gate);
+  return converse(stage);
+}
+
+async function converse(stage: Stage): Promise<TurnEnd | undefined> {
+  const { deps, turn, record, ports } = stage;
+  try {
+    record.later(openingDrafts(turn));
+    const prompt = turn.prompt && record.said(turn.prompt);
+    const messages = prompt ? firstMessages({ ...turn, prompt }) : await goOn(stage);
+    const result = await runLoop(loopPorts(stage), { messages, signal: stage.signal });
+    if (ports.stopping.aborted && !ports.signal.aborted) return undefined;
+    return await conclude(stage, result, messages);
+  } catch (error) {
+    if (error instanceof TurnLeft) return undefined;
+    deps.log.error(`a turn failed: ${messageOf(error)}`, { runId: stage.input.runId, error });
+    throw error;
+  }
+}
+
+/** A new transcript begins with the model and its level; a change of the model is noted. */
+function openingDrafts({ place, chosen, prompt }: PreparedTurn): readonly Draft[] {
+  if (!prompt) return [];
+  const { entry } = chosen.selection;
+  const { state, items } = place.path;
+  const known = state.model;
+  if (known?.provider === entry.provider && known.id === entry.id) return [];
+  const first: Draft[] = items.length === 0 ? [(at) => thinkingLevelEntry(at, chosen.thinking)] : [];
+  return [(at) => modelChangeEntry(at, entry.provider, entry.id), ...first, (at) => modelSnapshotEntry(at, entry)];
+}
+
+/** Takes up a turn at the step where its process died: calls without a result get one, and the model is asked again. */
+async function goOn({ deps, input, turn, record, tools }: Stage): Promise<readonly ModelMessage[]> {
+  const { clock, memory } = deps;
+  const kept = turn.place.path.items.flatMap(({ message }) => (message ? [message] : []));
+  const { calls, answered } = lastCalls(kept);
+  await settleCalls(calls, answered, {
+    toolbox: turn.toolbox,
+    now: clock.now,
+    async runAgain(call) {
+      const { content, details, isError } = await tools.run(call, () => {});
+      return {
+        role: "toolResult",
+        toolCallId: call.id,
+        toolName: call.name,
+        content,
+        ...(details === undefined ? {} : { details }),
+        isError,
+        timestamp: clock.now(),
+      };
+    },
+    keep: (result) => record.result(result),
+  });
+  const path = await memory.path(turn.place.file);
+  const settings = viewSettings(deps.config.current, input.sessionKey);
+  return view({ path: path.items, model: turn.chosen.selection.entry, settings, now: clock.now() }).messages;
+}

@@ -1,0 +1,141 @@
+import type { TurnInjection } from "../../hooks/index.ts";
+import type { ModelMessage, UserMessage } from "../../protocol/index.ts";
+import type { InjectionRow } from "../../store/index.ts";
+import type { TurnDeps } from "./deps.ts";
+import type { AgentContext } from "./hook-context.ts";
+import type { TurnInput } from "./input.ts";
+import type { Injections } from "./place.ts";
+
+/** What hooks and injections made of a turn's prompt. */
+export interface TurnPrompt {
+  /** What the user said, with what is put around it. */
+  readonly text: string;
+  readonly systemPrompt: string;
+  /** Only these tools in this turn. */
+  readonly toolsAllow?: readonly string[];
+  /** Of the old hook that may also choose a model. */
+  readonly override?: { readonly providerOverride?: string; readonly modelOverride?: string };
+}
+
+interface Around {
+  readonly prependContext?: string;
+  readonly appendContext?: string;
+}
+
+interface BuildResult extends Around {
+  readonly systemPrompt?: string;
+  readonly prependSystemContext?: string;
+  readonly appendSystemContext?: string;
+  readonly toolsAllow?: string[];
+  readonly providerOverride?: string;
+  readonly modelOverride?: string;
+}
+
+const SYSTEM_EVENT = "system-event";
+
+/** Runs what may shape the prompt, in its order: `agent_turn_prepare`, `before_prompt_build`, `before_agent_start`. */
+export async function shapePrompt(
+  deps: TurnDeps,
+  input: TurnInput,
+  turn: { readonly context: AgentContext; readonly messages: readonly ModelMessage[]; readonly systemPrompt: string; readonly injections: Injections },
+): Promise<TurnPrompt> {
+  const { hooks } = deps;
+  const { context, injections } = turn;
+  const prompt = input.message;
+  const messages = [...turn.messages] as unknown[];
+  const waiting = injections.filter(({ placement }) => placement !== SYSTEM_EVENT);
+  const around: Around[] = waiting.map(injected);
+  if (hooks.has("agent_turn_prepare")) {
+    around.push((await hooks.run("agent_turn_prepare", { prompt, messages, injections: waiting.map(injectionFact) }, context.agent())) ?? {});
+  }
+  const built: BuildResult[] = [];
+  if (hooks.has("before_prompt_build")) {
+    built.push((await hooks.run("before_prompt_build", { prompt, messages, currentUserMessage: prompt }, context.agent())) ?? {});
+  }
+  if (hooks.has("before_agent_start")) {
+    built.push((await hooks.run("before_agent_start", { prompt, messages, runId: input.runId }, context.agent())) ?? {});
+  }
+  const last = built.at(-1);
+  const override = last && (last.modelOverride !== undefined || last.providerOverride !== undefined) ? overrideOf(last) : undefined;
+  const toolsAllow = built.map((result) => result.toolsAllow).findLast((names) => names !== undefined);
+  return {
+    text: userText(prompt, systemEvents(deps, injections), [...around, ...built]),
+    systemPrompt: systemText(turn.systemPrompt, built),
+    ...(toolsAllow === undefined ? {} : { toolsAllow }),
+    ...(override ? { override } : {}),
+  };
+}
+
+const filled = (texts: readonly (string | undefined)[]): readonly string[] =>
+  texts.filter((text): text is string => typeof text === "string" && text.trim() !== "");
+
+/** System events, what is put before, the message itself, what is put after. */
+function userText(message: string, events: readonly string[], around: readonly Around[]): string {
+  const before = filled(around.map(({ prependContext }) => prependContext));
+  const after = filled(around.map(({ appendContext }) => appendContext));
+  return [...(events.length === 0 ? [] : [events.join("\n")]), ...before, message, ...after].join("\n\n");
+}
+
+function systemText(own: string, built: readonly BuildResult[]): string {
+  const replaced = filled(built.map(({ systemPrompt }) => systemPrompt)).at(-1);
+  const before = filled(built.map(({ prependSystemContext }) => prependSystemContext));
+  const after = filled(built.map(({ appendSystemContext }) => appendSystemContext));
+  return [...before, replaced ?? own, ...after].join("\n\n");
+}
+
+function injected({ placement, text }: InjectionRow): Around {
+  return placement === "append_context" ? { appendContext: text } : { prependContext: text };
+}
+
+function injectionFact({ pluginId, text, placement, payload }: InjectionRow): TurnInjection {
+  const metadata = typeof payload === "object" && payload !== null && !Array.isArray(payload) ? { metadata: payload as Record<string, unknown> } : {};
+  return { pluginId, text, placement, ...metadata };
+}
+
+function systemEvents({ config, timezone }: TurnDeps, injections: Injections): readonly string[] {
+  const events = injections.filter(({ placement }) => placement === SYSTEM_EVENT);
+  if (events.length === 0) return [];
+  const zone = eventZone(config.current.agents?.defaults, timezone);
+  return events.map(({ text, createdAt }) => `System: [${stamp(createdAt, zone)}] ${text}`);
+}
+
+function eventZone(
+  defaults: { readonly envelopeTimezone?: string | undefined; readonly userTimezone?: string | undefined } | undefined,
+  machine: string,
+): string {
+  const asked = defaults?.envelopeTimezone?.trim() ?? "local";
+  if (asked.toLowerCase() === "utc") return "UTC";
+  if (asked.toLowerCase() === "user") return defaults?.userTimezone?.trim() || machine;
+  return asked === "" || asked.toLowerCase() === "local" ? machine : asked;
+}
+
+/** `2026-01-05 16:26:03 UTC`; in UTC when there is no such zone. */
+function stamp(at: number, timeZone: string): string {
+  try {
+    const parts = new Intl.DateTimeFormat("en-CA", {
+      timeZone,
+      year: "numeric",
+      month: "2-digit",
+      day: "2-digit",
+      hour: "2-digit",
+      minute: "2-digit",
+      second: "2-digit",
+      hourCycle: "h23",
+      timeZoneName: "short",
+    }).formatToParts(at);
+    const part = (type: string): string => parts.find((found) => found.type === type)?.value ?? "";
+    return `${part("year")}-${part("month")}-${part("day")} ${part("hour")}:${part("minute")}:${part("second")} ${part("timeZoneName")}`;
+  } catch {
+    return stamp(at, "UTC");
+  }
+}
+
+function overrideOf({ providerOverride, modelOverride }: BuildResult): TurnPrompt["override"] & {} {
+  return { ...(providerOverride === undefined ? {} : { providerOverride }), ...(modelOverride === undefined ? {} : { modelOverride }) };
+}
+
+/** The message as it stands in the conversation. */
+export function userMessage(input: TurnInput, text: string, timestamp: number): UserMessage {
+  const images = input.images ?? [];
+  return { role: "user", content: [{ type: "text", text }, ...images], timestamp };
+}

@@ -1,0 +1,76 @@
+import { messageOf } from "../../base/errors.ts";
+import type { SessionEntry } from "../../protocol/index.ts";
+import { compactionSettings, memoryFlushDue, memoryFlushed, memoryFlushPrompts } from "../compaction/index.ts";
+import { userTimeZone } from "../prompt/time-zone.ts";
+import { chooseModel } from "./choose-model.ts";
+import type { TurnDeps } from "./deps.ts";
+import { hookContext } from "./hook-context.ts";
+import type { TurnInput, TurnPorts } from "./input.ts";
+import { transcriptOf } from "./place.ts";
+import { createRecord } from "./record.ts";
+import { createRoomMaker } from "./room-maker.ts";
+import { runTurn } from "./run-turn.ts";
+
+/** A session whose conversation is to be summed up. */
+export interface CompactionWish {
+  readonly agentId: string;
+  readonly sessionKey: string;
+  /** What the summary should look at. */
+  readonly instructions?: string;
+  readonly signal: AbortSignal;
+}
+
+export type CompactionOutcome =
+  | { readonly compacted: true; readonly tokensBefore: number; readonly tokensAfter: number; readonly byRule?: string }
+  | { readonly compacted: false; readonly reason: string };
+
+/** Writes a summary, as asked for. */
+export async function compactSession(deps: TurnDeps, { agentId, sessionKey, instructions, signal }: CompactionWish): Promise<CompactionOutcome> {
+  const { store, ids, memory } = deps;
+  const session = await store.read("sessions.get", { key: sessionKey });
+  const row = session && (await transcriptOf(deps, agentId, session.entry.sessionId));
+  if (!session || !row) return { compacted: false, reason: "there is no conversation in this session yet" };
+  const { entry } = session;
+  const { sessionId } = entry;
+  const workspaceDir = await deps.workspace(agentId);
+  const input = inputFor({ agentId, sessionKey, runId: ids.uuid() }, entry);
+  const context = hookContext(input, { sessionId, workspaceDir });
+  const chosen = await chooseModel(deps, input, entry, context);
+  const place = { sessionId, file: row.file, entry, path: await memory.path(row.file, row), resumptions: 0 };
+  const record = createRecord(deps, input, place);
+  const files = await deps.readFiles({ folder: workspaceDir, which: "few" });
+  const agentsFile = files.find(({ name }) => name === "AGENTS.md")?.content;
+  const room = createRoomMaker(deps, { ...place, input, chosen, context, agentsFile, signal, append: (drafts, writes) => record.now(drafts, writes) });
+  const done = await room.compact("manual", instructions);
+  if (done.kind !== "compacted") return { compacted: false, reason: done.why };
+  const { tokensBefore, tokensAfter, byRule } = done;
+  await store.write("sessions.patch", { key: sessionKey, patch: { totalTokens: tokensAfter, totalTokensFresh: true } });
+  return { compacted: true, tokensBefore, tokensAfter, ...(byRule === undefined ? {} : { byRule }) };
+}
+
+function inputFor(who: Pick<TurnInput, "agentId" | "sessionKey" | "runId">, entry: SessionEntry): TurnInput {
+  return { ...who, message: "", channel: entry.lastChannel ?? "webchat", owner: false, inboxIds: [], resumed: false };
+}
+
+/** A silent turn that writes down what matters, when a conversation will soon have to be summed up. */
+export async function flushMemory(deps: TurnDeps, input: TurnInput, ports: Pick<TurnPorts, "signal" | "stopping">): Promise<void> {
+  const { agentId, sessionKey } = input;
+  const defaults = deps.config.current.agents?.defaults;
+  const settings = compactionSettings(defaults?.compaction);
+  if (!settings.memoryFlush.enabled || ports.stopping.aborted) return;
+  const session = await deps.store.read("sessions.get", { key: sessionKey });
+  const window = session?.entry.contextTokens;
+  if (!session || window === undefined) return;
+  const sandbox = deps.sandbox?.({ agentId, sessionKey });
+  const workspaceWritable = !sandbox?.sandboxed || sandbox.workspaceAccess === "rw";
+  if (!memoryFlushDue({ entry: session.entry, window, settings, workspaceWritable })) return;
+  const timeZone = userTimeZone(defaults?.userTimezone, deps.timezone);
+  const { prompt, systemPrompt } = memoryFlushPrompts({ settings, now: deps.clock.now(), timeZone });
+  const flush: TurnInput = { ...inputFor({ agentId, sessionKey, runId: `${input.runId}:memory-flush` }, session.entry), message: prompt, systemPrompt };
+  try {
+    const end = await runTurn(deps, flush, { ...ports, emit: () => {}, origin: () => "rpc" });
+    if (end) await deps.store.write("sessions.patch", { key: sessionKey, patch: memoryFlushed(session.entry, deps.clock.now()) });
+  } catch (error) {
+    deps.log.warn(`notes could not be written before the conversation is summed up: ${messageOf(error)}`, { sessionKey });
+  }
+}

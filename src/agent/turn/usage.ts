@@ -1,0 +1,42 @@
+import type { AssistantMessage, Usage } from "../../protocol/index.ts";
+import type { UsageInput } from "../../store/index.ts";
+import type { TurnInput } from "./input.ts";
+
+/** A row for what one call of a model took. */
+export function usageRow(
+  input: Pick<TurnInput, "agentId" | "sessionKey" | "runId" | "channel" | "senderId">,
+  message: AssistantMessage,
+  durationMs: number,
+): UsageInput {
+  const { usage, provider, model } = message;
+  return {
+    sessionKey: input.sessionKey,
+    agentId: input.agentId,
+    provider,
+    model,
+    input: usage.input,
+    output: usage.output,
+    cacheRead: usage.cacheRead,
+    cacheWrite: usage.cacheWrite,
+    cost: usage.cost.total,
+    durationMs: Math.round(durationMs),
+    failed: message.stopReason === "error",
+    channel: input.channel,
+    turnId: input.runId,
+    ...(input.senderId === undefined ? {} : { sender: input.senderId }),
+  };
+}
+
+export interface UsageSum {
+  readonly input: number;
+  readonly output: number;
+  readonly cacheRead: number;
+  readonly cacheWrite: number;
+  readonly total: number;
+}
+
+/** All calls together. */
+export function sumUsage(calls: readonly Usage[]): UsageSum {
+  const add = (field: "input" | "output" | "cacheRead" | "cacheWrite" | "totalTokens"): number => calls.reduce((sum, call) => sum + call[field], 0);
+  return { input: add("input"), output: add("output"), cacheRead: add("cacheRead"), cacheWrite: add("cacheWrite"), total: add("totalTokens") };
+}

@@ -1,0 +1,128 @@
+import { expect, onTestFinished, test } from "vitest";
+import { OVERFLOW_TEXT } from "../../src/agent/compaction/index.ts";
+import type { Usage } from "../../src/protocol/index.ts";
+import { textOutcome, type Tool } from "../../src/tools/index.ts";
+import { KEY, openAgentRoom, said, USAGE, type AgentRoom, type AgentRoomOptions, type Says } from "../harness/agent-room.ts";
+
+const WINDOW = 20_000;
+const SUMMARY = "## Goal\nTo paint the house.\n\n## Progress\nThe walls are done.\n\n## Next Steps\nThe roof.";
+
+async function room(options: AgentRoomOptions): Promise<AgentRoom> {
+  const opened = await openAgentRoom({ contextWindow: WINDOW, ...options });
+  onTestFinished(() => opened[Symbol.asyncDispose]());
+  return opened;
+}
+
+const used = (input: number): Usage => ({ ...USAGE, input, cacheRead: 0, cacheWrite: 0, totalTokens: input + 10 });
+const words = (count: number): string => Array.from({ length: count }, (_, n) => `word${n}`).join(" ");
+
+/** Answers a turn, and a summary whenever it is asked for one. */
+const talking =
+  (text: string, usage?: Usage) =>
+  (request: { readonly systemPrompt?: string; readonly tools?: readonly unknown[] }): Says =>
+    request.tools === undefined ? SUMMARY : { text, ...(usage ? { usage } : {}) };
+
+const isSummary = (request: { readonly tools?: unknown }): boolean => request.tools === undefined;
+
+test("a conversation that nears the window is summed up before the model is asked, and nothing of the transcript is rewritten", async () => {
+  const at = await room({ says: Array.from({ length: 12 }, (_, n) => talking(`answer ${n} ${words(400)}`, used(2_000 + n * 3_000))) });
+  const before: string[][] = [];
+  for (let n = 0; n < 6; n += 1) {
+    await at.turn(`question ${n}: always call me Captain. ${words(300)}`);
+    before.push((await at.transcript()).map(said));
+  }
+  const summaries = at.requests.filter(isSummary);
+  expect(summaries.length).toBeGreaterThan(0);
+  const last = at.requests.findLast((request) => !isSummary(request))!;
+  expect(said(last.messages[0]!)).toContain("The walls are done.");
+  expect(said(last.messages[0]!)).toContain("always call me Captain");
+  expect(
+    at.events
+      .filter(({ stream }) => stream === "compaction")
+      .map(({ data }) => (data as { phase: string }).phase)
+      .slice(0, 2),
+  ).toEqual(["start", "end"]);
+  for (const [index, texts] of before.entries()) if (index > 0) expect(texts.slice(0, before[index - 1]!.length)).toEqual(before[index - 1]);
+  expect((await at.store.read("sessions.get", { key: KEY }))!.entry["compactionCount"]).toBeGreaterThan(0);
+});
+
+test("when the provider says it is too long, the conversation is summed up and asked again, and the user sees only the answer", async () => {
+  let refusals = 1;
+  const at = await room({
+    contextWindow: 200_000,
+    says: Array.from({ length: 20 }, () => (request: { readonly tools?: unknown; readonly messages: readonly unknown[] }): Says => {
+      if (isSummary(request)) return SUMMARY;
+      if (request.messages.length > 6 && refusals-- > 0) return { fails: "context_overflow", text: "prompt is too long" };
+      return words(8_000);
+    }),
+  });
+  for (let n = 0; n < 3; n += 1) await at.turn(`question ${n} ${words(8_000)}`);
+  const end = await at.turn("and now?");
+  expect(end).toMatchObject({ status: "ok" });
+  expect(at.requests.filter(isSummary).length).toBeGreaterThan(0);
+  expect((await at.transcript()).filter(({ stopReason }) => stopReason === "error")).toEqual([]);
+});
+
+test("when nothing helps the user is told what to do", async () => {
+  const at = await room({
+    contextWindow: 200_000,
+    says: Array.from(
+      { length: 30 },
+      () =>
+        (request: { readonly tools?: unknown }): Says =>
+          isSummary(request) ? SUMMARY : { fails: "context_overflow", text: "prompt is too long" },
+    ),
+  });
+  expect(await at.turn("hello")).toMatchObject({ status: "failed", error: OVERFLOW_TEXT });
+  expect(at.requests.length).toBeLessThan(12);
+});
+
+test("a session can be summed up by hand, with what to look at", async () => {
+  const at = await room({ contextWindow: 200_000, says: Array.from({ length: 20 }, (_, n) => talking(`answer ${n} ${words(6_000)}`)) });
+  for (let n = 0; n < 5; n += 1) await at.turn(`question ${n} ${words(6_000)}`);
+  const outcome = await at.agents.compact({ agentId: "main", sessionKey: KEY, instructions: "keep the colours", signal: new AbortController().signal });
+  expect(outcome).toMatchObject({ compacted: true });
+  expect(JSON.stringify(at.requests.findLast(isSummary)!.messages)).toContain("keep the colours");
+  await at.turn("go on");
+  expect(said(at.requests.at(-1)!.messages[0]!)).toContain("The walls are done.");
+});
+
+test("a session without a conversation says so", async () => {
+  const at = await room({ says: [] });
+  expect(await at.agents.compact({ agentId: "main", sessionKey: KEY, signal: new AbortController().signal })).toMatchObject({ compacted: false });
+});
+
+test("shortly before, a silent turn writes notes, once", async () => {
+  const notes: string[] = [];
+  const write: Tool = {
+    name: "write",
+    description: "",
+    parameters: { type: "object", properties: { text: { type: "string" } } },
+    source: { kind: "core" },
+    run: ({ params }) => (notes.push(String(params["text"])), Promise.resolve(textOutcome("written"))),
+  };
+  const at = await room({
+    contextWindow: 100_000,
+    tools: [write],
+    says: [
+      { text: "one", usage: used(77_000) },
+      { calls: [{ name: "write", args: { text: "the house is blue" } }] },
+      "NO_REPLY",
+      { text: "two", usage: used(78_000) },
+    ],
+  });
+  const input = await at.accept("hello");
+  const stopping = new AbortController().signal;
+  await at.agents.turn(input, at.ports());
+  await at.agents.after(input, { signal: stopping, stopping });
+  expect(notes).toEqual(["the house is blue"]);
+  const again = await at.accept("more");
+  await at.agents.turn(again, at.ports());
+  await at.agents.after(again, { signal: stopping, stopping });
+  expect(at.requests).toHaveLength(4);
+});
+
+test("a model with too small a window is not talked to", async () => {
+  const at = await room({ contextWindow: 8_000, says: ["no"] });
+  await expect(at.turn("hello")).rejects.toThrow(/8000 tokens, at least 16000 are needed/);
+});

@@ -52,6 +52,10 @@ export interface GatewayDeps {
   /** Named in `hello-ok`. */
   readonly paths: { readonly config: string; readonly state: string };
   readonly sessionDefaults?: () => NonNullable<HelloOk["snapshot"]["sessionDefaults"]>;
+  /** Without it `/tools/invoke` answers `UNAVAILABLE`. */
+  readonly tools?: HttpSurfaceDeps["tools"];
+  /** Fetches images that HTTP callers name by their address. */
+  readonly fetchFile?: HttpSurfaceDeps["fetchFile"];
   readonly pluginRoutes?: readonly PluginRoute[];
   /** Methods that plugins bring. */
   readonly extraMethods?: ExtraMethods;

@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import { EVENTS, isDroppable, isFor, LIMITS, type EventName, type EventPayload, type Role, type StateVersion } from "../protocol/index.ts";
+import { EVENTS, isDroppable, isFor, LIMITS, type Audience, type EventName, type EventPayload, type Role, type StateVersion } from "../protocol/index.ts";
 import { textFrame } from "./connections/frame.ts";
 
 /** A connection as fan-out sees it. */
@@ -50,6 +50,25 @@ function follows({ followed }: Recipient, event: EventName, payload: unknown): b
   return event === "tick" || event === "health" || (key !== undefined && followed.has(key));
 }
 
+/** Each kind of audience as a bit: whether somebody belongs to it is asked when they come, not for each event. */
+function audienceBits(): ReadonlyMap<Audience, number> {
+  const kinds = new Set(Object.values(EVENTS).map(({ audience }) => audience));
+  return new Map([...kinds].map((audience, at) => [audience, 1 << at]));
+}
+
+function bitsFor(recipient: Recipient, bits: ReadonlyMap<Audience, number>): number {
+  let found = 0;
+  for (const [audience, bit] of bits) if (isFor(audience, recipient)) found |= bit;
+  return found;
+}
+
+/** A recipient with what every event asks of it. */
+interface Listener {
+  readonly recipient: Recipient;
+  readonly socket: Recipient["socket"];
+  readonly audiences: number;
+}
+
 /** Events for one connection or one node are addressed by who sends them. */
 function maySee(recipient: Recipient, event: EventName): boolean {
   const { audience } = EVENTS[event];
@@ -57,20 +76,21 @@ function maySee(recipient: Recipient, event: EventName): boolean {
 }
 
 export function createFanout({ maxBufferedBytes = LIMITS.maxBufferedBytes, onSlow }: FanoutDeps = {}): Fanout {
-  const recipients = new Map<string, Recipient>();
+  const listeners = new Map<string, Listener>();
+  const bits = audienceBits();
   let seq = 0;
 
   /** False when it did not go out. A recipient that is too slow never holds up the others: nothing here waits. */
-  function write(recipient: Recipient, frame: Buffer, event: EventName, droppable: boolean): boolean {
-    if (recipient.socket.writableLength > maxBufferedBytes) {
+  function write({ recipient, socket }: Listener, frame: Buffer, event: EventName, droppable: boolean): boolean {
+    if (socket.writableLength > maxBufferedBytes) {
       onSlow?.(recipient, event, droppable ? "skipped" : "closed");
       if (!droppable) {
-        recipients.delete(recipient.connId);
+        listeners.delete(recipient.connId);
         recipient.close(1008, "slow consumer");
       }
       return false;
     }
-    recipient.socket.write(frame);
+    socket.write(frame);
     return true;
   }
 
@@ -80,32 +100,33 @@ export function createFanout({ maxBufferedBytes = LIMITS.maxBufferedBytes, onSlo
 
   return {
     broadcast(event, payload, { stateVersion, droppable = isDroppable(EVENTS[event], payload) } = {}) {
-      if (recipients.size === 0) return;
+      if (listeners.size === 0) return;
       seq += 1;
       let frame: Buffer | undefined;
       let again: Buffer | undefined;
-      for (const recipient of recipients.values()) {
-        if (!isFor(EVENTS[event].audience, recipient)) continue;
+      const bit = bits.get(EVENTS[event].audience)!;
+      for (const listener of listeners.values()) {
+        if ((listener.audiences & bit) === 0) continue;
         frame ??= textFrame(JSON.stringify({ type: "event", event, payload, seq, ...(stateVersion ? { stateVersion } : {}) }));
-        if (!write(recipient, frame, event, droppable) || !follows(recipient, event, payload)) continue;
+        if (!write(listener, frame, event, droppable) || !follows(listener.recipient, event, payload)) continue;
         again ??= unnumbered(event, payload);
-        recipient.socket.write(again);
+        listener.socket.write(again);
       }
     },
     send(connId, event, payload) {
-      const recipient = recipients.get(connId);
-      if (!recipient || !maySee(recipient, event)) return false;
-      return write(recipient, unnumbered(event, payload), event, isDroppable(EVENTS[event], payload));
+      const listener = listeners.get(connId);
+      if (!listener || !maySee(listener.recipient, event)) return false;
+      return write(listener, unnumbered(event, payload), event, isDroppable(EVENTS[event], payload));
     },
-    add: (recipient) => void recipients.set(recipient.connId, recipient),
+    add: (recipient) => void listeners.set(recipient.connId, { recipient, socket: recipient.socket, audiences: bitsFor(recipient, bits) }),
     remove(recipient) {
-      if (recipients.get(recipient.connId) === recipient) recipients.delete(recipient.connId);
+      if (listeners.get(recipient.connId)?.recipient === recipient) listeners.delete(recipient.connId);
     },
     get seq() {
       return seq;
     },
     get size() {
-      return recipients.size;
+      return listeners.size;
     },
   };
 }

@@ -11,8 +11,31 @@ export { answerEarly } from "./early.ts";
 export { queueSystemEvent, type SystemEvent } from "./system-events.ts";
 export type { RestartReport, RestartRequest, SentinelPayload } from "./methods/deps.ts";
 export type { HealthReport, HealthState } from "./health.ts";
-export type { AcceptedRun, Responder, RunEvent, RunOutcome, RunRequest } from "./ports.ts";
+export type {
+  AcceptedRun,
+  AgentPort,
+  ApprovalsPort,
+  CompactionReport,
+  ExecRulesPort,
+  FetchFile,
+  FetchLimits,
+  ListedTool,
+  Responder,
+  RunEvent,
+  RunOutcome,
+  RunRequest,
+  RunUsage,
+  ToolEvent,
+  ToolExplanation,
+  ToolFactsPort,
+  ToolInvocation,
+  ToolsPort,
+} from "./ports.ts";
 export type { PluginRoute, Route } from "./http/index.ts";
 export { pluginsHandlers, type PluginsPort } from "./methods/plugins.ts";
 export type { ModelsPort } from "./methods/models.ts";
 export type { Answer, CallContext, Caller, ExtraMethods, Handler, Handlers } from "./methods/index.ts";
+export type { ConfigChange, GatewayActions, GatewayToolDeps } from "./tools/gateway-tool.ts";
+
+/** The tool with which an agent looks after the gateway. Loaded when the first message is answered. */
+export const loadGatewayTool = () => import("./tools/gateway-tool.ts");

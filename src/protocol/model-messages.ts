@@ -26,6 +26,8 @@ export interface ToolCallContent {
   readonly id: string;
   readonly name: string;
   readonly arguments: Readonly<Record<string, unknown>>;
+  /** Why the arguments could not be read, when they could not: they are empty then, and the call is not made. */
+  readonly argumentsError?: string;
   readonly thoughtSignature?: string;
 }
 

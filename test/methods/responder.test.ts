@@ -9,7 +9,7 @@ import { seededRandom } from "../../src/base/random.ts";
 import type { RunEvent, RunRequest } from "../../src/gateway/index.ts";
 import { openStore, type Store } from "../../src/store/index.ts";
 import { createResponder, type RunResponder } from "../../src/app/responder/responder.ts";
-import { echoAnswerer } from "../harness/echo-answer.ts";
+import { echoAgents } from "../harness/echo-agents.ts";
 
 const KEY = "agent:main:main";
 const SECONDS_30 = 30_000;
@@ -40,12 +40,13 @@ async function start(over: { readonly clock?: Clock; readonly graceMs?: number }
   const clock = manualClock();
   const store = await openStore({ stateDir: folder, clock });
   open.use(store);
+  const ids = createIds(seededRandom((seed += 1)));
   const echo = createResponder({
     store,
     clock,
-    ids: createIds(seededRandom((seed += 1))),
+    ids,
     log: silentLogger,
-    answerer: echoAnswerer(over.clock ?? clock),
+    agents: echoAgents({ store, clock, ids, folder, modelClock: over.clock ?? clock }),
     defaultAgentId: () => "main",
     ...over,
   });
@@ -82,7 +83,8 @@ const lines = (file: string) =>
 async function transcript({ store }: Life, key = KEY) {
   const session = (await store.read("sessions.get", { key }))!;
   const [file] = await store.read("transcripts.ofSession", { agentId: session.agentId, sessionId: session.entry.sessionId });
-  return { session, file: file!.file, rows: await store.read("transcripts.path", { file: file!.file }) };
+  const rows = (await store.read("transcripts.path", { file: file!.file })).filter(({ type }) => type === "message");
+  return { session, file: file!.file, rows };
 }
 
 const texts = (rows: readonly { readonly line: string }[]) => rows.map(({ line }) => JSON.parse(line).message.content[0]?.text);
@@ -95,7 +97,7 @@ test("a message is on disk when it is accepted, and its answer is when the run h
   expect(outcome).toMatchObject({ status: "ok", text: "hello" });
   const { session, rows } = await transcript(life);
   expect(texts(rows)).toEqual(["hello", "hello"]);
-  expect(session.entry).toMatchObject({ systemSent: true, abortedLastRun: false, model: "echo", modelProvider: "openclaw" });
+  expect(session.entry).toMatchObject({ systemSent: true, abortedLastRun: false, model: "echo", modelProvider: "test" });
   expect(await life.store.read("turns.get", { id: "r1" })).toMatchObject({ state: "ended", outcome: "answered" });
   expect(await life.store.read("inbox.find", { messageId: "r1" })).toMatchObject([{ state: "settled", outcome: "answered", turnId: "r1" }]);
 });
@@ -106,11 +108,16 @@ test("the transcript file has the documented form: a header, then a tree of mess
   await life.echo.outcome("r1");
   const { file, session } = await transcript(life);
   await life.store[Symbol.asyncDispose]();
-  const [header, user, assistant] = lines(file);
+  const [header, model, level, snapshot, user, assistant] = lines(file);
   expect(header).toMatchObject({ type: "session", version: 3, id: session.entry.sessionId });
-  expect(user).toMatchObject({ type: "message", parentId: null, message: { role: "user", content: [{ type: "text", text: "hello" }] } });
+  expect(model).toMatchObject({ type: "model_change", parentId: null, provider: "test", modelId: "echo" });
+  expect([level, snapshot]).toMatchObject([
+    { type: "thinking_level_change", thinkingLevel: "off" },
+    { type: "custom", customType: "model-snapshot" },
+  ]);
+  expect(user).toMatchObject({ type: "message", parentId: snapshot.id, message: { role: "user", content: [{ type: "text", text: "hello" }] } });
   expect(user.id).toMatch(/^[0-9a-f]{8}$/);
-  expect(assistant).toMatchObject({ parentId: user.id, message: { role: "assistant", provider: "openclaw", model: "echo", stopReason: "stop" } });
+  expect(assistant).toMatchObject({ parentId: user.id, message: { role: "assistant", provider: "test", model: "echo", stopReason: "stop" } });
   expect(file).toBe(`agents/main/sessions/${session.entry.sessionId}.jsonl`);
 });
 

@@ -148,14 +148,18 @@ test("usage is told by session, over time, and line by line", async () => {
   const usage = await room.call("sessions.usage", {});
   expect(usage.sessions).toMatchObject([{ key: "agent:ops:main", agentId: "ops", usage: { totalCost: 3, totalTokens: 36 } }]);
   expect(usage.aggregates).toMatchObject({
-    byModel: [{ provider: "anthropic", model: "claude-x", count: 2 }],
-    latency: { count: 2, avgMs: 100 },
+    byModel: [
+      { provider: "anthropic", model: "claude-x", count: 2 },
+      { provider: "test", model: "echo", count: 1 },
+    ],
+    latency: { count: 3, avgMs: 67 },
     daily: [{ cost: 2 }, { cost: 1 }],
   });
   expect((await room.call("sessions.usage", { key: "nobody" })).sessions).toEqual([]);
   const { points } = await room.call("sessions.usage.timeseries", { key: "main" });
   expect(points.map(({ cost, cumulativeCost, cumulativeTokens }) => [cost, cumulativeCost, cumulativeTokens])).toEqual([
     [2, 2, 18],
+    [0, 2, 18],
     [1, 3, 36],
   ]);
   expect((await room.call("sessions.usage.logs", { key: "main" })).logs).toMatchObject([

@@ -10,10 +10,12 @@ import type { Fanout } from "../fanout.ts";
 import type { Dispatcher } from "../methods/index.ts";
 import type { Client, Connection } from "./connection.ts";
 import { createEntrance, type Entrance, type EntranceDeps } from "./entrance.ts";
-import { createOpenings } from "./openings.ts";
+import { createOpenings, type Openings } from "./openings.ts";
 import { createRequests, type Requests } from "./requests.ts";
 import { createRoster, type Roster } from "./roster.ts";
+import { openUpgraded } from "./upgraded-socket.ts";
 import { createUpgrades, type TakeUpgrade } from "./upgrades.ts";
+import { challengeFor, challengeText, createWaitingRoom, type Challenge } from "./waiting-room.ts";
 
 export interface ConnectionsDeps extends EntranceDeps {
   readonly auth: Pick<Auth, "admit" | "onRevoked">;
@@ -94,16 +96,45 @@ function revocationReason(revocation: Revocation): string {
   return "deviceId" in revocation ? "unauthorized: device token mismatch (it was revoked or replaced)" : "unauthorized: the gateway's secret was changed";
 }
 
+function closeRevoked(auth: Pick<Auth, "onRevoked">, clients: ReadonlyMap<string, Client>): Disposable {
+  return auth.onRevoked((revocation) => {
+    for (const client of clients.values()) {
+      const { connId, deviceId, role } = client.caller;
+      if (isRevoked(revocation, { connId, method: client.method, deviceId, role })) client.close(1008, revocationReason(revocation));
+    }
+  });
+}
+
+/** Does it once; again when it failed. */
+function onceDone<T>(act: () => Promise<T>): () => Promise<T> {
+  let doing: Promise<T> | undefined;
+  return () =>
+    (doing ??= act().catch((error: unknown) => {
+      doing = undefined;
+      throw error;
+    }));
+}
+
+/** Makes connections of WebSockets that were challenged. */
+function createOpener({ connections }: Roster, openings: Openings, ids: Ids, on: ReturnType<typeof createListeners>) {
+  return (ws: WebSocket, socket: Socket, challenge: Challenge): Connection => {
+    const connection: Connection = { connId: ids.uuid(), socket, ws, opening: undefined, client: undefined, closed: false };
+    connections.set(ws, connection);
+    openings.begin(connection, challenge);
+    ws.on("message", on.message).on("ping", on.ping).on("close", on.close).on("error", on.error);
+    return connection;
+  };
+}
+
 export function createConnections(deps: ConnectionsDeps): Connections {
   const { auth, clock, fanout, ids, log } = deps;
-  let loading: Promise<Loaded> | undefined;
   let loaded: Loaded | undefined;
   let emptied: (() => void) | undefined;
 
   const roster = createRoster({
     onLeave(connection) {
       openings.stop(connection);
-      if (!connection.client) openings.cutOff(connection);
+      if (!connection.client) openings.cutOff(connection.socket);
     },
     onClientLeave(client) {
       fanout.remove(client);
@@ -112,47 +143,43 @@ export function createConnections(deps: ConnectionsDeps): Connections {
     },
   });
   const { clients, connections } = roster;
-  const openings = createOpenings({ clock, ids, log, end: roster.end });
+  const openings = createOpenings({ clock, log, end: roster.end });
   const settle = (): void => {
-    if (connections.size === 0) emptied?.();
+    if (connections.size === 0 && strangers.size === 0) emptied?.();
   };
-  const on = createListeners(roster, deps, () => loaded, settle);
+  const listeners = createListeners(roster, deps, () => loaded, settle);
+  const open = createOpener(roster, openings, ids, listeners);
 
-  async function load(): Promise<Loaded> {
+  const ready = onceDone(async (): Promise<Loaded> => {
     const [ws, validators] = await Promise.all([import("ws"), deps.loadValidators()]);
     const requests = createRequests({ ...deps, validators, send: roster.send });
     loaded = { server: new ws.WebSocketServer(SOCKET_OPTIONS), requests, entrance: createEntrance(deps, roster, validators, openings.stop) };
     return loaded;
-  }
-
-  function ready(): Promise<Loaded> {
-    loading ??= load().catch((error: unknown) => {
-      loading = undefined;
-      throw error;
-    });
-    return loading;
-  }
+  });
 
   function accept(ws: WebSocket, request: IncomingMessage, socket: Socket): void {
-    const connection: Connection = { connId: ids.uuid(), socket, ws, opening: undefined, client: undefined, closed: false };
-    connections.set(ws, connection);
-    const nonce = openings.begin(connection, request);
-    ws.on("message", on.message).on("ping", on.ping).on("close", on.close).on("error", on.error);
-    roster.write(connection, JSON.stringify({ type: "event", event: "connect.challenge", payload: { nonce, ts: clock.now() } }));
+    const challenge = challengeFor(request, socket, deps);
+    roster.write(open(ws, socket, challenge), challengeText(challenge, clock.now()));
   }
 
-  const revoked = auth.onRevoked((revocation) => {
-    for (const client of clients.values()) {
-      const { connId, deviceId, role } = client.caller;
-      if (isRevoked(revocation, { connId, method: client.method, deviceId, role })) client.close(1008, revocationReason(revocation));
-    }
+  const strangers = createWaitingRoom({
+    clock,
+    ids,
+    openings,
+    refusal: (text) => loaded!.entrance.refusal(text),
+    admit: (socket, head, challenge) => void open(openUpgraded(loaded!.server, socket, head), socket, challenge),
+    onRefused: (reason) => log.debug("a connection was refused", { reason: reason || "not JSON" }),
+    onGone: settle,
   });
+
+  const revoked = closeRevoked(auth, clients);
 
   return {
     upgrade: createUpgrades({
       server: () => loaded?.server,
       loadServer: async () => (await ready()).server,
       isClosed: () => emptied !== undefined,
+      wait: strangers.enter,
       accept,
       log,
     }),
@@ -163,9 +190,11 @@ export function createConnections(deps: ConnectionsDeps): Connections {
       const gone = Promise.withResolvers<void>();
       emptied = gone.resolve;
       for (const connection of connections.values()) roster.end(connection, code, reason);
+      strangers.close(code, reason);
       settle();
       using _ = clock.after(STOP_MS, () => {
         for (const { ws } of connections.values()) ws.terminate();
+        strangers.cut();
       });
       await gone.promise;
       openings[Symbol.dispose]();

@@ -1,25 +1,25 @@
-import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import type { Clock } from "../../base/clock.ts";
 import { createDeadlines } from "../../base/deadlines.ts";
-import type { Ids } from "../../base/ids.ts";
 import type { Logger } from "../../base/log/logger.ts";
 import { LIMITS } from "../../protocol/index.ts";
 import type { Connection } from "./connection.ts";
+import type { Challenge } from "./waiting-room.ts";
 
 /** Bounds of a connection before hello: ten seconds and 64 KiB. */
 export interface Openings extends Disposable {
-  /** Starts the clock and the count. Gives the nonce of the challenge. */
-  begin(connection: Connection, request: IncomingMessage): string;
+  /** Starts the count. The clock runs since the challenge. */
+  begin(connection: Connection, challenge: Challenge): void;
   /** The bounds no longer apply. Harmless when they did not. */
   stop(connection: Connection): void;
   /** Cuts a stranger's socket off in two seconds, if it does not answer the close by then. */
-  cutOff(connection: Connection): void;
+  cutOff(socket: Pick<Socket, "destroy">): Disposable;
+  /** Calls `fn` once, on the timer that all strangers share. */
+  deadline(ms: number, fn: () => void): Disposable;
 }
 
 export interface OpeningsDeps {
   readonly clock: Clock;
-  readonly ids: Ids;
   readonly log: Logger;
   readonly end: (connection: Connection, code: number, reason: string) => void;
 }
@@ -29,7 +29,7 @@ const CUT_OFF_MS = 2000;
 /** Those who came together are cut off together: a wide bucket of them would hold up everybody else. */
 const DEADLINE_TICK_MS = 20;
 
-export function createOpenings({ clock, ids, log, end }: OpeningsDeps): Openings {
+export function createOpenings({ clock, log, end }: OpeningsDeps): Openings {
   const opening = new Map<Socket, Connection>();
   const deadlines = createDeadlines({ clock, tickMs: DEADLINE_TICK_MS, onError: (error) => log.error("a deadline failed", { error }) });
 
@@ -44,23 +44,22 @@ export function createOpenings({ clock, ids, log, end }: OpeningsDeps): Openings
   }
 
   return {
-    begin(connection, { headers }) {
+    begin(connection, { nonce, request, since }) {
       const { socket } = connection;
-      const nonce = ids.uuid();
-      const deadline = deadlines.after(LIMITS.handshakeMs, () => end(connection, 1000, ""));
-      const request = { headers, socket: { remoteAddress: socket.remoteAddress } };
+      const left = Math.max(0, since + LIMITS.handshakeMs - clock.monotonic());
+      const deadline = deadlines.after(left, () => end(connection, 1000, ""));
       connection.opening = { nonce, request, deadline, bytes: 0, started: false };
       opening.set(socket, connection);
       // Counted before it is read: what goes over the bound is not looked at.
       socket.prependListener("data", onData);
-      return nonce;
     },
     stop(connection) {
       connection.opening?.deadline[Symbol.dispose]();
       connection.opening = undefined;
       if (opening.delete(connection.socket)) connection.socket.off("data", onData);
     },
-    cutOff: ({ ws }) => void deadlines.after(CUT_OFF_MS, () => ws.terminate()),
+    cutOff: (socket) => deadlines.after(CUT_OFF_MS, () => void socket.destroy()),
+    deadline: (ms, fn) => deadlines.after(ms, fn),
     [Symbol.dispose]: () => deadlines[Symbol.dispose](),
   };
 }

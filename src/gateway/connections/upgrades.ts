@@ -7,11 +7,16 @@ import { createTurnstile } from "./turnstile.ts";
 
 export type TakeUpgrade = (request: IncomingMessage, socket: Socket, head: Buffer) => void;
 
+/** The same for who may leave it to another. */
+export type TryUpgrade = (...args: Parameters<TakeUpgrade>) => boolean;
+
 export interface UpgradesDeps {
   /** Undefined until it is loaded. */
   readonly server: () => WebSocketServer | undefined;
   readonly loadServer: () => Promise<WebSocketServer>;
   readonly isClosed: () => boolean;
+  /** True when it took the socket: then it needs no WebSocket yet. */
+  readonly wait: TryUpgrade;
   readonly accept: (ws: WebSocket, request: IncomingMessage, socket: Socket) => void;
   readonly log: Logger;
 }
@@ -23,11 +28,12 @@ const OTHER_VERSION = { upgrade: "websocket", "sec-websocket-version": "13" };
 const UPGRADES_PER_TURN = 4;
 
 /** Turns upgrade requests into WebSockets. */
-export function createUpgrades({ server, loadServer, isClosed, accept, log }: UpgradesDeps): TakeUpgrade {
+export function createUpgrades({ server, loadServer, isClosed, wait, accept, log }: UpgradesDeps): TakeUpgrade {
   const turnstile = createTurnstile(UPGRADES_PER_TURN);
 
   function enter(to: WebSocketServer, request: IncomingMessage, socket: Socket, head: Buffer): void {
     if (isClosed() || socket.destroyed) return void socket.destroy();
+    if (wait(request, socket, head)) return;
     // The answer to the upgrade and the challenge leave in one write.
     socket.cork();
     to.handleUpgrade(request, socket, head, (ws) => accept(ws, request, socket));

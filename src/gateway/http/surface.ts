@@ -5,7 +5,7 @@ import type { Logger } from "../../base/log/logger.ts";
 import type { Config } from "../../config/index.ts";
 import type { Store } from "../../store/index.ts";
 import type { HealthReport } from "../health.ts";
-import type { Responder } from "../ports.ts";
+import type { FetchFile, Responder, ToolsPort } from "../ports.ts";
 import { createBodyReader, type BodyReader } from "./body.ts";
 import { canonicalTarget } from "./canonical-path.ts";
 import { createGuard, type Guard, type HttpAuth } from "./guard.ts";
@@ -28,6 +28,10 @@ export interface HttpSurfaceDeps {
   readonly ids: Ids;
   /** Known to the same user's CLI through the lock file; whoever presents it sees the whole health report. */
   readonly runSecret: string;
+  /** Without it no tool is called over HTTP. */
+  readonly tools?: ToolsPort | undefined;
+  /** Without it images come only inside of requests. */
+  readonly fetchFile?: FetchFile | undefined;
   readonly pluginRoutes?: readonly PluginRoute[];
   /** Handlers that look for their path themselves. Asked for what no route has; true: it has answered. It may not throw. */
   readonly unrouted?:
@@ -55,7 +59,7 @@ export function createHttpSurface(deps: HttpSurfaceDeps): HttpSurface {
   checkHooks(config.current);
   const guard = createGuard({ auth, runSecret: deps.runSecret, hooks: createHookAuth({ auth, config, clock, log }) });
   const bodies = deps.bodies ?? createBodyReader({ clock });
-  const router = createRouter([...hookRoutes(config), ...toolRoutes(config)], [...openAiRoutes(deps), ...canvasRoutes, ...statusRoutes(deps.health)]);
+  const router = createRouter([...hookRoutes(config), ...toolRoutes(deps)], [...openAiRoutes(deps), ...canvasRoutes, ...statusRoutes(deps.health)]);
   for (const route of deps.pluginRoutes ?? []) router.register(route);
   const state = { stopping: false };
   const pipeline: Pipeline = { auth, router, guard, bodies, clock, state, unrouted: deps.unrouted };

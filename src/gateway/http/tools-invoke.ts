@@ -1,4 +1,8 @@
+import { AppError } from "../../base/errors.ts";
+import type { Logger } from "../../base/log/logger.ts";
 import type { OpenClawConfig } from "../../config/index.ts";
+import { keySettings, mainSessionKey, resolveKey } from "../methods/sessions/keys.ts";
+import type { ToolsPort } from "../ports.ts";
 import { parseJsonObject } from "./body.ts";
 import { sendError, sendJson } from "./reply.ts";
 import type { Exchange, Route } from "./route.ts";
@@ -8,7 +12,7 @@ const MAX_BODY_BYTES = 2_097_152;
 /** Tools that reach further than their caller: refused over HTTP unless `gateway.tools.allow` names them. */
 const DENIED_BY_DEFAULT: readonly string[] = ["sessions_spawn", "sessions_send", "gateway", "whatsapp_login"];
 /** Tools that run programs or touch files: never over HTTP, whatever the configuration allows. */
-const NEVER_OVER_HTTP: readonly string[] = ["exec", "process", "read", "write", "edit", "apply_patch"];
+const NEVER_OVER_HTTP: readonly string[] = ["exec", "process", "read", "write", "edit", "apply_patch", "grep", "find", "ls"];
 
 const ALIASES: Readonly<Record<string, string>> = { bash: "exec", shell: "exec", "apply-patch": "apply_patch" };
 const TOOL_NAME = /^[a-z0-9][a-z0-9_.-]{0,63}$/;
@@ -47,19 +51,78 @@ function parseInvocation(value: Readonly<Record<string, unknown>>): Invocation |
   };
 }
 
-function invoke(config: OpenClawConfig, { response, body }: Exchange): void {
+export interface ToolRouteDeps {
+  readonly config: { readonly current: OpenClawConfig };
+  readonly tools?: ToolsPort | undefined;
+  readonly log: Logger;
+}
+
+type Failure = "not_found" | "tool_error" | "unavailable";
+
+function fail({ response }: Exchange, status: number, type: Failure, message: string, code?: string): void {
+  sendJson(response, status, { ok: false, error: { type, ...(code === undefined ? {} : { code }), message } });
+}
+
+const headerOf = ({ request }: Exchange, name: string): string | undefined => {
+  const value = request.headers[name];
+  return (Array.isArray(value) ? value[0] : value)?.trim().slice(0, 200) || undefined;
+};
+
+/** What a tool says when it refuses. */
+function textOf(content: readonly unknown[]): string {
+  const texts = content.flatMap((part) => {
+    const { text } = (part ?? {}) as { readonly text?: unknown };
+    return typeof text === "string" ? [text] : [];
+  });
+  return texts.join("\n") || "the tool refused the call";
+}
+
+/** Calls a tool and answers. `tool` is canonical and may be called over HTTP. */
+async function run(tools: ToolsPort, tool: string, call: Invocation, exchange: Exchange, { config, log }: ToolRouteDeps): Promise<void> {
+  const written = call.sessionKey?.trim();
+  const found = written ? resolveKey(written, config.current) : undefined;
+  if (found && !found.ok) return fail(exchange, 400, "tool_error", found.message);
+  const sessionKey = found?.key ?? mainSessionKey(keySettings(config.current));
+  const channel = headerOf(exchange, "x-openclaw-message-channel");
+  const accountId = headerOf(exchange, "x-openclaw-account-id");
+  try {
+    const result = await tools.invoke({
+      tool,
+      args: call.args,
+      ...(call.action === undefined ? {} : { action: call.action }),
+      sessionKey,
+      ...(channel === undefined ? {} : { channel }),
+      ...(accountId === undefined ? {} : { accountId }),
+      // Whoever holds the gateway's secret is its owner.
+      owner: true,
+      signal: exchange.signal,
+    });
+    if (exchange.signal.aborted) return;
+    if (!result) return fail(exchange, 404, "not_found", `Tool not available: ${call.tool.slice(0, 80)}`);
+    const { content, details, isError } = result;
+    if (isError) return fail(exchange, 400, "tool_error", textOf(content));
+    sendJson(exchange.response, 200, { ok: true, result: { content, ...(details === undefined ? {} : { details }) } });
+  } catch (error) {
+    if (exchange.signal.aborted) return;
+    if (error instanceof AppError && error.code === "INVALID_INPUT") return fail(exchange, 400, "tool_error", error.message);
+    log.warn("a tool that was called over HTTP failed", { tool, error });
+    fail(exchange, 500, "tool_error", "tool execution failed");
+  }
+}
+
+async function invoke(deps: ToolRouteDeps, exchange: Exchange): Promise<void> {
+  const { response, body } = exchange;
   const parsed = parseJsonObject(body);
   if (!parsed.ok) return sendError(response, { status: 400, message: parsed.message, type: "invalid_request_error" });
   const call = parseInvocation(parsed.value);
   if (typeof call === "string") return sendError(response, { status: 400, message: call, type: "invalid_request_error" });
   const tool = canonicalTool(call.tool);
-  if (tool === undefined || !isToolAllowed(tool, config))
-    return sendJson(response, 404, { ok: false, error: { type: "not_found", message: `Tool not available: ${call.tool.slice(0, 80)}` } });
-  const message = `UNAVAILABLE: ${tool} was not run; calling tools needs the tools room, which this version does not have`;
-  sendJson(response, 503, { ok: false, error: { type: "unavailable", code: "UNAVAILABLE", message } });
+  if (tool === undefined || !isToolAllowed(tool, deps.config.current)) return fail(exchange, 404, "not_found", `Tool not available: ${call.tool.slice(0, 80)}`);
+  if (deps.tools) return run(deps.tools, tool, call, exchange, deps);
+  fail(exchange, 503, "unavailable", `UNAVAILABLE: ${tool} was not run; this gateway has no tools`, "UNAVAILABLE");
 }
 
-export function toolRoutes(config: { readonly current: OpenClawConfig }): readonly Route[] {
+export function toolRoutes(deps: ToolRouteDeps): readonly Route[] {
   return [
     {
       methods: ["POST"],
@@ -67,7 +130,7 @@ export function toolRoutes(config: { readonly current: OpenClawConfig }): readon
       match: "exact",
       auth: "bearer",
       maxBodyBytes: MAX_BODY_BYTES,
-      handle: (exchange) => invoke(config.current, exchange),
+      handle: (exchange) => invoke(deps, exchange),
     },
   ];
 }

@@ -2,7 +2,7 @@ import { AppError } from "../../base/errors.ts";
 import type { MethodParams, MethodResult } from "../../protocol/index.ts";
 import type { AcceptedRun, RunOutcome } from "../ports.ts";
 import { acceptRun, runTimeout, type ChatDeps } from "./chat.ts";
-import { imagesOf } from "./chat/attachments.ts";
+import { audienceOf, extrasOf } from "./chat/asked-run.ts";
 import { cleanMessage } from "./chat/message-text.ts";
 import type { EndedRun } from "./chat/ended-runs.ts";
 import type { CallContext, Handlers } from "./handler.ts";
@@ -51,12 +51,27 @@ async function sessionFor(params: Params, { config, store }: ChatDeps): Promise<
 
 const channelOf = ({ channel }: Params): string => channel?.trim().toLowerCase() || "webchat";
 
+/** What answered. A run that ended before any model was asked names none. */
+function agentMetaOf({ sessionId, provider = "openclaw", model = "none", usage, lastCallUsage }: Exclude<RunOutcome, { readonly status: "error" }>) {
+  const prompt = lastCallUsage && lastCallUsage.input + lastCallUsage.cacheRead + lastCallUsage.cacheWrite;
+  return {
+    sessionId,
+    provider,
+    model,
+    ...(usage === undefined ? {} : { usage }),
+    ...(lastCallUsage === undefined ? {} : { lastCallUsage }),
+    ...(prompt === undefined ? {} : { promptTokens: prompt }),
+  };
+}
+
 function finalOf(runId: string, outcome: RunOutcome): MethodResult<"agent"> {
   if (outcome.status === "error") {
     throw new AppError("UNAVAILABLE", outcome.error, { details: { payload: { runId, status: "error", summary: outcome.error } } });
   }
   const aborted = outcome.status === "aborted";
-  const silent = outcome.text === "" || outcome.text.trim() === "NO_REPLY";
+  const silent = outcome.silent === true || outcome.text === "" || outcome.text.trim() === "NO_REPLY";
+  const stopReason = aborted ? "aborted" : outcome.stopReason;
+  const calls = outcome.calls?.map(({ id, name, arguments: given }) => ({ id, name, arguments: JSON.stringify(given) }));
   return {
     runId,
     status: "ok",
@@ -65,9 +80,10 @@ function finalOf(runId: string, outcome: RunOutcome): MethodResult<"agent"> {
       payloads: silent ? [] : [{ text: outcome.text, mediaUrl: null }],
       meta: {
         durationMs: outcome.durationMs,
-        agentMeta: { sessionId: outcome.sessionId, provider: "openclaw", model: "echo" },
+        agentMeta: agentMetaOf(outcome),
         aborted,
-        ...(aborted ? { stopReason: "aborted" } : {}),
+        ...(stopReason === undefined ? {} : { stopReason }),
+        ...(calls === undefined || calls.length === 0 ? {} : { pendingToolCalls: calls }),
       },
     },
   };
@@ -85,8 +101,10 @@ async function knownRun(runId: string, { relay, responder }: ChatDeps): Promise<
   return relay.find(runId) !== undefined || (await responder.outcome(runId, AbortSignal.abort()).catch(() => true)) !== undefined;
 }
 
-async function start(params: Params, sessionKey: string, deps: ChatDeps): Promise<AcceptedRun> {
-  const { relay, responder } = deps;
+async function start(params: Params, sessionKey: string, deps: ChatDeps, { caller }: CallContext): Promise<AcceptedRun> {
+  const { relay, responder, config } = deps;
+  const extras = extrasOf(params, caller);
+  const entry = await checkSendPolicy(sessionKey, channelOf(params), deps);
   const runId = params.idempotencyKey;
   const cleaned = cleanMessage(params.message);
   // A repeated call must not reset the session a second time.
@@ -98,10 +116,12 @@ async function start(params: Params, sessionKey: string, deps: ChatDeps): Promis
     sessionKey,
     message,
     channel: channelOf(params),
+    ...extras,
     ...(params.extraSystemPrompt === undefined ? {} : { systemPrompt: params.extraSystemPrompt }),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
   };
-  const expected = relay.expect(runId, { sessionKey, sentKey: params.sessionKey ?? sessionKey, kind: "agent" });
+  const audience = audienceOf(config.current, entry, caller);
+  const expected = relay.expect(runId, { sessionKey, sentKey: params.sessionKey ?? sessionKey, kind: "agent", ...audience });
   try {
     const accepted = await acceptRun(responder, request);
     if (expected && accepted.duplicate && accepted.ended) relay.forget(runId);
@@ -115,11 +135,7 @@ async function start(params: Params, sessionKey: string, deps: ChatDeps): Promis
 async function run(params: Params, context: CallContext, deps: ChatDeps): Promise<MethodResult<"agent">> {
   const { responder, clock } = deps;
   const sessionKey = await sessionFor(params, deps);
-  if (imagesOf(params.attachments ?? []).length > 0) {
-    throw new AppError("UNAVAILABLE", "images cannot be looked at yet: no model is connected to this gateway; send text");
-  }
-  await checkSendPolicy(sessionKey, channelOf(params), deps);
-  const accepted = await start(params, sessionKey, deps);
+  const accepted = await start(params, sessionKey, deps, context);
   const { runId } = accepted;
   if (accepted.ended) return finalOf(runId, accepted.ended);
   context.accepted({ runId, status: "accepted", acceptedAt: clock.now() });

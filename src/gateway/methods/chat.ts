@@ -1,12 +1,12 @@
 import { AppError } from "../../base/errors.ts";
 import type { MethodParams, MethodResult } from "../../protocol/index.ts";
 import type { AcceptedRun, Responder, RunRequest } from "../ports.ts";
-import { imagesOf } from "./chat/attachments.ts";
+import { audienceOf, extrasOf } from "./chat/asked-run.ts";
 import { readHistory } from "./chat/history.ts";
 import { cleanMessage, isStop } from "./chat/message-text.ts";
 import type { RunRelay, StopReason } from "./chat/run-relay.ts";
 import type { Broadcast, MethodDeps } from "./deps.ts";
-import type { Handlers } from "./handler.ts";
+import type { CallContext, Handlers } from "./handler.ts";
 import type { EndingDeps } from "./sessions/endings.ts";
 import { canonicalKey, findSession, runnableKey } from "./sessions/keys.ts";
 import { checkSendPolicy } from "./sessions/send-policy.ts";
@@ -65,25 +65,24 @@ function answerOf({ runId, duplicate, ended }: AcceptedRun): MethodResult<"chat.
   return { runId, status: "ok" };
 }
 
-async function send(params: MethodParams<"chat.send">, deps: ChatDeps): Promise<MethodResult<"chat.send">> {
+async function send(params: MethodParams<"chat.send">, { caller }: CallContext, deps: ChatDeps): Promise<MethodResult<"chat.send">> {
   const { responder, relay, config } = deps;
   const message = cleanMessage(params.message);
-  const attachments = params.attachments ?? [];
-  if (message.trim() === "" && attachments.length === 0) throw new AppError("INVALID_INPUT", "message or attachment required");
-  const images = imagesOf(attachments);
+  if (message.trim() === "" && !params.attachments?.length) throw new AppError("INVALID_INPUT", "message or attachment required");
+  const extras = extrasOf(params, caller);
   const sessionKey = runnableKey(params.sessionKey, config.current);
-  await checkSendPolicy(sessionKey, "webchat", deps);
+  const entry = await checkSendPolicy(sessionKey, "webchat", deps);
   if (isStop(message)) {
     const runIds = await stopRuns(deps, sessionKey, chatRuns(deps, sessionKey), "stop");
     return { ok: true, aborted: runIds.length > 0, runIds };
   }
-  if (images.length > 0) throw new AppError("UNAVAILABLE", "images cannot be looked at yet: no model is connected to this gateway; send text");
-  if (message.trim() === "") throw new AppError("INVALID_INPUT", "message or attachment required");
+  if (message.trim() === "" && extras.images === undefined) throw new AppError("INVALID_INPUT", "message or attachment required");
   const runId = params.idempotencyKey;
   const timeoutMs = runTimeout(deps, params.timeoutMs);
-  const expected = relay.expect(runId, { sessionKey, sentKey: params.sessionKey, kind: "chat" });
+  const expected = relay.expect(runId, { sessionKey, sentKey: params.sessionKey, kind: "chat", ...audienceOf(config.current, entry, caller) });
   try {
-    const accepted = await acceptRun(responder, { runId, sessionKey, message, channel: "webchat", ...(timeoutMs === undefined ? {} : { timeoutMs }) });
+    const request = { runId, sessionKey, message, channel: "webchat", ...extras, ...(timeoutMs === undefined ? {} : { timeoutMs }) };
+    const accepted = await acceptRun(responder, request);
     if (expected && accepted.duplicate && accepted.ended) relay.forget(runId);
     return answerOf(accepted);
   } catch (error) {
@@ -140,7 +139,7 @@ async function inject(params: MethodParams<"chat.inject">, deps: ChatDeps): Prom
 /** Talking with a session from a client. */
 export function chatHandlers(deps: ChatDeps): Handlers {
   return {
-    "chat.send": (params) => send(params, deps),
+    "chat.send": (params, context) => send(params, context, deps),
     "chat.history": (params) => history(params, deps),
     "chat.abort": (params) => abort(params, deps),
     "chat.inject": (params) => inject(params, deps),

@@ -10,6 +10,9 @@ import type { ExtensionsOf } from "./sessions/rows.ts";
 /** Tells every connection that may see it. */
 export type Broadcast = <E extends EventName>(event: E, payload: EventPayload<E>) => void;
 
+/** Tells one connection, when it is there and may see it. */
+export type SendTo = <E extends EventName>(connId: string, event: E, payload: EventPayload<E>) => boolean;
+
 /** Who is there, as methods need it. */
 export type PresenceBoard = Pick<Presence, "list" | "update">;
 

@@ -1,10 +1,13 @@
 import type { OpenClawConfig } from "../../config/index.ts";
 import type { HelloOk } from "../../protocol/index.ts";
 import type { GatewayHub } from "../create-gateway.ts";
-import type { Responder } from "../ports.ts";
+import type { AgentPort, ApprovalsPort, ExecRulesPort, Responder, ToolFactsPort } from "../ports.ts";
 import { createTurns } from "../turns.ts";
+import { agentFilesHandlers } from "./agent-files.ts";
 import { agentHandlers } from "./agent.ts";
 import { agentsHandlers } from "./agents.ts";
+import { approvalHandlers, execRulesHandlers } from "./approvals.ts";
+import { createApprovalBoard } from "./approvals/board.ts";
 import { chatHandlers } from "./chat.ts";
 import { createRunRelay } from "./chat/run-relay.ts";
 import { configHandlers, createWriteBudget, type ConfigDeps } from "./config.ts";
@@ -14,13 +17,25 @@ import { logsHandlers, type LogsDeps } from "./logs.ts";
 import { modelsHandlers, type ModelsPort } from "./models.ts";
 import { sessionsHandlers } from "./sessions.ts";
 import { keySettings, mainSessionKey } from "./sessions/keys.ts";
+import { skillsHandlers } from "./skills.ts";
 import { systemHandlers } from "./system.ts";
-import { usageHandlers } from "./usage.ts";
+import { toolsHandlers } from "./tools.ts";
+import { usageHandlers, type UsageDeps } from "./usage.ts";
 
 export interface HandlersDeps extends MethodDeps, LogsDeps, Pick<ConfigDeps, "version" | "requestRestart" | "leaveSentinel"> {
   readonly responder: Responder;
   /** Without it `models.list` is not answered. */
   readonly models?: ModelsPort | undefined;
+  /** How much of each provider's allowance is used. */
+  readonly quota?: UsageDeps["quota"];
+  /** Without it `exec.approval.*` is not answered. */
+  readonly approvals?: ApprovalsPort | undefined;
+  /** Without it `exec.approvals.get` and `.set` are not answered. */
+  readonly execRules?: ExecRulesPort | undefined;
+  /** Without it `tools.*` is not answered. */
+  readonly toolFacts?: ToolFactsPort | undefined;
+  /** Without it `agents.files.*` and `skills.*` are not answered, and sessions are compacted by cutting lines. */
+  readonly agent?: AgentPort | undefined;
 }
 
 /** What clients need to know to name sessions, for `hello-ok`. */
@@ -29,12 +44,29 @@ export function sessionDefaults(config: OpenClawConfig): NonNullable<HelloOk["sn
   return { ...settings, mainSessionKey: mainSessionKey(settings) };
 }
 
+/** Methods of rooms that may not be there. What is not answered is not advertised. */
+function optionalHandlers(deps: HandlersDeps, { broadcast, stopping }: Pick<GatewayHub, "broadcast" | "stopping">): Handlers {
+  const { config, ids, clock, models, approvals, execRules, toolFacts, agent } = deps;
+  const board = approvals && createApprovalBoard({ approvals, broadcast, clock });
+  if (board) stopping.addEventListener("abort", () => board[Symbol.dispose](), { once: true });
+  const skills = agent?.skills;
+  return {
+    ...(models ? modelsHandlers({ config, models }) : {}),
+    ...(approvals && board ? approvalHandlers({ approvals, board }) : {}),
+    ...(execRules ? execRulesHandlers(execRules) : {}),
+    ...(toolFacts ? toolsHandlers({ config, toolFacts }) : {}),
+    ...(agent ? agentFilesHandlers({ config, ids, agent }) : {}),
+    ...(agent && skills ? skillsHandlers({ config, agent: { ...agent, skills } }) : {}),
+  };
+}
+
 /** Every method that the gateway answers itself. Runs are announced until the gateway stops. */
-export function createHandlers(deps: HandlersDeps, hub: Pick<GatewayHub, "broadcast" | "presence" | "stopping">): Handlers {
-  const { broadcast, presence, stopping } = hub;
-  const relay = createRunRelay({ responder: deps.responder, broadcast, clock: deps.clock });
+export function createHandlers(deps: HandlersDeps, hub: Pick<GatewayHub, "broadcast" | "send" | "presence" | "stopping">): Handlers {
+  const { broadcast, send, presence, stopping } = hub;
+  const relay = createRunRelay({ responder: deps.responder, broadcast, send, clock: deps.clock });
   stopping.addEventListener("abort", () => relay[Symbol.dispose](), { once: true });
-  const chat = { ...deps, relay, broadcast, turns: createTurns() };
+  const compact = deps.agent?.compact;
+  const chat = { ...deps, relay, broadcast, turns: createTurns(), ...(compact ? { compact } : {}) };
   return {
     ...systemHandlers({ ...deps, presence }),
     ...configHandlers({ ...deps, budget: createWriteBudget(deps.clock) }),
@@ -44,6 +76,6 @@ export function createHandlers(deps: HandlersDeps, hub: Pick<GatewayHub, "broadc
     ...chatHandlers(chat),
     ...agentHandlers(chat),
     ...agentsHandlers(deps),
-    ...(deps.models ? modelsHandlers({ config: deps.config, models: deps.models }) : {}),
+    ...optionalHandlers(deps, hub),
   };
 }

@@ -26,6 +26,6 @@ export function sessionsHandlers(deps: EndingDeps): Handlers {
       refuseWebchat(context, "delete");
       return deleteSession(params, deps);
     },
-    "sessions.compact": (params) => compactSession(params, deps),
+    "sessions.compact": (params, { signal }) => compactSession(params, deps, signal),
   };
 }

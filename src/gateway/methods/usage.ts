@@ -4,9 +4,12 @@ import type { Handlers } from "./handler.ts";
 import { readSessionsUsage, readTimeseries, readUsageLogs } from "./usage/sessions.ts";
 import { daysOf, NO_USAGE, totalsOf } from "./usage/totals.ts";
 
-type Deps = Pick<MethodDeps, "config" | "store" | "clock">;
+export interface UsageDeps extends Pick<MethodDeps, "config" | "store" | "clock"> {
+  /** How much of each provider's allowance is used; absent where no models are. */
+  readonly quota?: (() => Promise<MethodResult<"usage.status">>) | undefined;
+}
 
-async function cost(params: MethodParams<"usage.cost">, { store, clock }: Deps): Promise<MethodResult<"usage.cost">> {
+async function cost(params: MethodParams<"usage.cost">, { store, clock }: UsageDeps): Promise<MethodResult<"usage.cost">> {
   const now = clock.now();
   const { fromDay, toDay, count } = daysOf(params, now);
   const [[whole], daily] = await Promise.all([
@@ -17,10 +20,9 @@ async function cost(params: MethodParams<"usage.cost">, { store, clock }: Deps):
 }
 
 /** What was used and what it cost. */
-export function usageHandlers(deps: Deps): Handlers {
+export function usageHandlers(deps: UsageDeps): Handlers {
   return {
-    // Allowances are asked of providers, and there are none yet.
-    "usage.status": () => ({ updatedAt: deps.clock.now(), providers: [] }),
+    "usage.status": () => deps.quota?.() ?? { updatedAt: deps.clock.now(), providers: [] },
     "usage.cost": (params) => cost(params, deps),
     "sessions.usage": (params) => readSessionsUsage(params, deps),
     "sessions.usage.timeseries": (params) => readTimeseries(params, deps),

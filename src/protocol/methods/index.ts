@@ -14,6 +14,7 @@ import { sessionsMethods } from "./sessions.ts";
 import { skillsMethods } from "./skills.ts";
 import { systemMethods } from "./system.ts";
 import { talkMethods, ttsMethods } from "./talk.ts";
+import { toolsMethods } from "./tools.ts";
 import { updateMethods } from "./update.ts";
 import { usageMethods } from "./usage.ts";
 import { wizardMethods } from "./wizard.ts";
@@ -31,6 +32,7 @@ export const AREAS = {
   channels: channelsMethods,
   cron: cronMethods,
   devices: devicesMethods,
+  tools: toolsMethods,
   approvals: approvalsMethods,
   chat: chatMethods,
   agent: agentMethods,

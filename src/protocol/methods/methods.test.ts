@@ -10,9 +10,9 @@ const names = (file: string): string[] => JSON.parse(readFileSync(new URL(`../..
 const specs = Object.entries(DECLARED_METHODS);
 
 /** Not among the 89: ours, and one that was documented later. */
-const ADDED = ["plugins.list", "plugins.reload", "plugins.stats", "sessions.pluginPatch"];
+const ADDED = ["plugins.list", "plugins.reload", "plugins.stats", "sessions.pluginPatch", "tools.catalog", "tools.explain"];
 
-test("the advertised methods are the 89 documented ones and those of plugins", () => {
+test("the advertised methods are the 89 documented ones and those of plugins and tools", () => {
   const advertised = Object.entries(METHODS).filter(([, facts]) => facts.advertised !== false);
   expect(advertised.map(([name]) => name).sort()).toEqual([...names("methods"), ...ADDED].sort());
   expect(advertised).toHaveLength(89 + ADDED.length);

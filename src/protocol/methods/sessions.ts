@@ -121,10 +121,22 @@ export const sessionsMethods = {
   }),
   "sessions.compact": method({
     access: "operator.admin",
-    params: effect({ key: filled(), maxLines: maybe(count({ default: 400 })) }),
-    result: done({ key: filled(), compacted: flag(), kept: maybe(amount()), archived: maybe(anything()), reason: maybe(text()) }),
+    params: effect({
+      key: filled(),
+      maxLines: maybe(count({ default: 400, description: "Keeps so many lines and asks no model." })),
+      instructions: maybe(text({ maxLength: 10_000, description: "What the summary is to look after." })),
+    }),
+    result: done({
+      key: filled(),
+      compacted: flag(),
+      kept: maybe(amount()),
+      archived: maybe(anything()),
+      reason: maybe(text()),
+      tokensBefore: maybe(amount()),
+      tokensAfter: maybe(amount()),
+    }),
     effect: true,
     room: "sessions",
-    summary: "Keeps the last lines of a transcript and puts the rest away.",
+    summary: "Sums up what was said so far. With `maxLines`, or where no agent can: keeps the last lines of a transcript and puts the rest away.",
   }),
 };

@@ -3,8 +3,9 @@ import { parseJsonObject } from "../body.ts";
 import type { Exchange } from "../route.ts";
 import { parseChatInput, type ChatInput } from "./chat-input.ts";
 import { openEventStream, restOf, type EventStream } from "./event-stream.ts";
+import { argumentsText, callsOf, chatUsage, finishOf } from "./outcome.ts";
 import { apiErrorOf, INTERNAL, invalid, RequestRefused } from "./refusal.ts";
-import { NO_RESPONSE, runMessage, type ApiDeps } from "./run.ts";
+import { NO_RESPONSE, runMessage, type Answer, type ApiDeps } from "./run.ts";
 import { chooseTarget, type RunTarget } from "./target.ts";
 
 /** `POST /v1/chat/completions`. */
@@ -25,20 +26,34 @@ export async function answerChatCompletion(deps: ApiDeps, exchange: Exchange): P
 
 const seconds = (deps: ApiDeps): number => Math.floor(deps.clock.now() / 1000);
 
-async function whole(deps: ApiDeps, { response, signal }: Exchange, { model, conversation }: ChatInput, target: RunTarget): Promise<void> {
+/** Calls as a whole answer has them. */
+const toolCalls = (answer: Answer): readonly object[] =>
+  callsOf(answer).map((call) => ({ id: call.id, type: "function", function: { name: call.name, arguments: argumentsText(call) } }));
+
+async function whole(deps: ApiDeps, { response, signal }: Exchange, input: ChatInput, target: RunTarget): Promise<void> {
   const created = seconds(deps);
-  const answer = await runMessage(deps, target, conversation, { signal });
+  const answer = await runMessage(deps, target, input, { signal });
   if (!answer) return;
-  const message = { role: "assistant", content: answer.text || NO_RESPONSE };
-  sendJson(response, 200, { id: target.runId, object: "chat.completion", created, model, choices: [{ index: 0, message, finish_reason: "stop" }] });
+  const calls = toolCalls(answer);
+  const said = { role: "assistant", content: answer.text || (calls.length > 0 ? null : NO_RESPONSE) };
+  const message = calls.length > 0 ? { ...said, tool_calls: calls } : said;
+  const usage = chatUsage(answer);
+  const choices = [{ index: 0, message, finish_reason: finishOf(answer) }];
+  const { model } = input;
+  sendJson(response, 200, { id: target.runId, object: "chat.completion", created, model, choices, ...(usage === undefined ? {} : { usage }) });
 }
 
-async function streamed(deps: ApiDeps, { response, signal }: Exchange, { model, conversation }: ChatInput, target: RunTarget): Promise<void> {
-  const base = { id: target.runId, object: "chat.completion.chunk", created: seconds(deps), model };
-  const chunk = (delta: object, finish: "stop" | null = null): object => ({ ...base, choices: [{ index: 0, delta, finish_reason: finish }] });
+async function streamed(deps: ApiDeps, { response, signal }: Exchange, input: ChatInput, target: RunTarget): Promise<void> {
+  const base = { id: target.runId, object: "chat.completion.chunk", created: seconds(deps), model: input.model };
+  const noUsage = input.includeUsage ? { usage: null } : {};
+  const chunk = (delta: object, finish: ReturnType<typeof finishOf> | null = null): object => ({
+    ...base,
+    choices: [{ index: 0, delta, finish_reason: finish }],
+    ...noUsage,
+  });
   const out: { stream?: EventStream } = {};
   try {
-    const answer = await runMessage(deps, target, conversation, {
+    const answer = await runMessage(deps, target, input, {
       signal,
       watcher: {
         accepted() {
@@ -51,8 +66,12 @@ async function streamed(deps: ApiDeps, { response, signal }: Exchange, { model, 
     const { stream } = out;
     if (!answer || !stream) return;
     stream.delta(restOf(answer.text, stream.text));
-    if (stream.text === "") stream.delta(NO_RESPONSE);
-    stream.send(chunk({}, "stop"));
+    const calls = toolCalls(answer);
+    if (stream.text === "" && calls.length === 0) stream.delta(NO_RESPONSE);
+    for (const [index, call] of calls.entries()) stream.send(chunk({ tool_calls: [{ index, ...call }] }));
+    stream.send(chunk({}, finishOf(answer)));
+    const usage = chatUsage(answer);
+    if (input.includeUsage && usage !== undefined) stream.send({ ...base, choices: [], usage });
     stream.done();
   } catch (error) {
     const { stream } = out;

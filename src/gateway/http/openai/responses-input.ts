@@ -1,5 +1,6 @@
-import { composeConversation, type Conversation, type Turn } from "./conversation.ts";
+import { composeConversation, parseSettings, type Conversation, type RunSettings, type Turn } from "./conversation.ts";
 import { isRecord, optional } from "./fields.ts";
+import { imageAt, type ImageSource } from "./images.ts";
 import { invalid, unsupported } from "./refusal.ts";
 
 export interface ResponsesInput {
@@ -8,6 +9,7 @@ export interface ResponsesInput {
   readonly user: string | undefined;
   readonly instructions: string | undefined;
   readonly conversation: Conversation;
+  readonly settings: RunSettings;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -21,6 +23,7 @@ const PART_KEYS: Fields = {
   input_text: ["type", "text"],
   output_text: ["type", "text", "annotations", "logprobs"],
   refusal: ["type", "refusal"],
+  input_image: ["type", "image_url", "detail", "file_id", "source"],
 };
 const ITEM_KEYS: Fields = {
   message: ["type", "role", "content", "id", "status", "phase"],
@@ -44,17 +47,40 @@ function stringField(value: Fields, name: string, at: string): string {
 function partText(part: unknown, at: string): string {
   if (!isRecord(part)) throw invalid(`${at} must be an object with a type`, at);
   const type = part["type"];
-  if (type === "input_image") throw unsupported("images", at);
   if (type === "input_file") throw unsupported("files", at);
   if (typeof type !== "string" || !Object.hasOwn(PART_KEYS, type)) throw invalid(`${at}.type must be input_text, output_text, input_image or input_file`, at);
   checkKeys(part, PART_KEYS[type], at);
   return stringField(part, type === "refusal" ? "refusal" : "text", at);
 }
 
-function contentText(content: unknown, at: string): string {
-  if (typeof content === "string") return content;
+/** An image by its address, or by a `source` that names an address or holds the image. */
+function imageOf(part: unknown, at: string): ImageSource | undefined {
+  if (!isRecord(part) || part["type"] !== "input_image") return undefined;
+  checkKeys(part, PART_KEYS["input_image"], at);
+  const { image_url: address, source } = part;
+  if (typeof address === "string") return imageAt(address, at);
+  if (isRecord(source) && source["type"] === "url") return imageAt(stringField(source, "url", `${at}.source`), at);
+  if (isRecord(source) && source["type"] === "base64") {
+    return { at, data: stringField(source, "data", `${at}.source`), mimeType: optional(source, "media_type", "string") };
+  }
+  throw invalid(`${at} must have an image_url or a source`, at);
+}
+
+interface Content {
+  readonly text: string;
+  readonly images: readonly ImageSource[];
+}
+
+function contentOf(content: unknown, at: string): Content {
+  if (typeof content === "string") return { text: content, images: [] };
   if (!Array.isArray(content)) throw invalid(`${at} must be a string or a list of parts`, at);
-  return content.map((part, index) => partText(part, `${at}[${index}]`)).join("\n");
+  const images: ImageSource[] = [];
+  const texts = content.flatMap((part, index) => {
+    const image = imageOf(part, `${at}[${index}]`);
+    if (image) images.push(image);
+    return image ? [] : [partText(part, `${at}[${index}]`)];
+  });
+  return { text: texts.join("\n"), images };
 }
 
 /** Sorts one item of `input` into the conversation or the system prompt. */
@@ -65,10 +91,11 @@ function takeItem(item: unknown, at: string, turns: Turn[], system: string[]): v
   checkKeys(item, ITEM_KEYS[type], at);
   switch (type) {
     case "message": {
-      const text = contentText(item["content"], `${at}.content`);
+      const { text, images } = contentOf(item["content"], `${at}.content`);
       const role = item["role"];
+      if (images.length > 0 && role !== "user") throw invalid(`${at}: only messages of a user have images`, at);
       if (role === "system" || role === "developer") system.push(text);
-      else if (role === "user" || role === "assistant") turns.push({ role, text });
+      else if (role === "user" || role === "assistant") turns.push({ role, text, images });
       else throw invalid(`${at}.role must be system, developer, user or assistant`, at);
       return;
     }
@@ -76,7 +103,7 @@ function takeItem(item: unknown, at: string, turns: Turn[], system: string[]): v
       turns.push({ role: "assistant", text: `[called ${stringField(item, "name", at)} with ${stringField(item, "arguments", at)}]` });
       return;
     case "function_call_output":
-      turns.push({ role: "tool", text: contentText(item["output"], `${at}.output`) });
+      turns.push({ role: "tool", text: contentOf(item["output"], `${at}.output`).text });
       return;
     // Reasoning and references to items that the caller does not send say nothing that could be told as text.
   }
@@ -84,13 +111,7 @@ function takeItem(item: unknown, at: string, turns: Turn[], system: string[]): v
 
 /** Values of the settings are checked even where they have no effect. */
 function checkSettings(body: Fields): void {
-  const { tools, tool_choice: choice, max_output_tokens: most, metadata } = body;
-  if (tools !== undefined && tools !== null && !Array.isArray(tools)) throw invalid("`tools` must be a list", "tools");
-  if (choice !== undefined && choice !== null && !isRecord(choice) && !["auto", "none", "required"].includes(choice as string))
-    throw invalid("`tool_choice` must be auto, none, required or a function", "tool_choice");
-  if (Array.isArray(tools) && tools.length > 0 && choice !== "none") throw unsupported("the caller's own tools", "tools");
-  if (most !== undefined && most !== null && !(Number.isSafeInteger(most) && (most as number) > 0))
-    throw invalid("`max_output_tokens` must be a positive integer", "max_output_tokens");
+  const { metadata } = body;
   if (metadata !== undefined && metadata !== null && !isRecord(metadata)) throw invalid("`metadata` must be an object", "metadata");
 }
 
@@ -109,7 +130,8 @@ export function parseResponsesInput(body: Fields): ResponsesInput {
   if (typeof input === "string") turns.push({ role: "user", text: input });
   else if (Array.isArray(input)) for (const [index, item] of input.entries()) takeItem(item, `input[${index}]`, turns, system);
   else throw invalid("`input` must be a string or a list of items", "input");
+  const settings = parseSettings(body, system, "max_output_tokens");
   const conversation = composeConversation(turns, system);
   if (!conversation) throw invalid("Missing user message in `input`.", "input");
-  return { model, stream, user, instructions, conversation };
+  return { model, stream, user, instructions, conversation, settings };
 }

@@ -2,6 +2,7 @@ import { parseJsonObject } from "../body.ts";
 import { sendError, sendJson } from "../reply.ts";
 import type { Exchange } from "../route.ts";
 import { openEventStream, restOf, type EventStream } from "./event-stream.ts";
+import { argumentsText, callsOf, responseUsage } from "./outcome.ts";
 import { apiErrorOf, INTERNAL, invalid, RequestRefused } from "./refusal.ts";
 import { parseResponsesInput, type ResponsesInput } from "./responses-input.ts";
 import { NO_RESPONSE, runMessage, type Answer, type ApiDeps } from "./run.ts";
@@ -35,31 +36,51 @@ const message = (id: string, status: Exclude<Status, "failed">, content: readonl
   status,
 });
 
-/** `usage` is null: nothing here counts tokens yet, and zeros would be a lie. */
-function resource(deps: ApiDeps, { model, instructions }: ResponsesInput, target: RunTarget): (status: Status, output: readonly object[]) => object {
+type Show = (status: Status, output: readonly object[], answer?: Answer) => object;
+
+/** `usage` is null while nobody has counted: zeros would be a lie. */
+function resource(deps: ApiDeps, { model, instructions }: ResponsesInput, target: RunTarget): Show {
   const created = Math.floor(deps.clock.now() / 1000);
-  return (status, output) => ({
+  return (status, output, answer) => ({
     id: target.runId,
     object: "response",
     created_at: created,
     status,
     model,
     output,
-    usage: null,
+    usage: answer ? responseUsage(answer) : null,
     error: status === "failed" ? { code: INTERNAL.type, message: INTERNAL.message } : null,
-    incomplete_details: null,
+    incomplete_details: answer?.stopReason === "length" ? { reason: "max_output_tokens" } : null,
     instructions: instructions ?? null,
   });
 }
 
-const endOf = (answer: Answer): "completed" | "incomplete" => (answer.status === "ok" ? "completed" : "incomplete");
+/** Whoever brought a tool that was called has to go on: until then the response is not complete. */
+const endOf = (answer: Answer): "completed" | "incomplete" =>
+  answer.status === "ok" && callsOf(answer).length === 0 && answer.stopReason !== "length" ? "completed" : "incomplete";
+
+/** Calls as items of the output. */
+const callItems = (deps: ApiDeps, answer: Answer): readonly { readonly id: string; readonly arguments: string }[] =>
+  callsOf(answer).map((call) => ({
+    type: "function_call",
+    id: `call_${deps.ids.uuid()}`,
+    call_id: call.id,
+    name: call.name,
+    arguments: argumentsText(call),
+    status: "completed",
+  }));
+
+/** Of the message itself, which is whole when tools are to be called after it. */
+const spokenStatus = (answer: Answer): "completed" | "incomplete" => (answer.status === "ok" && answer.stopReason !== "length" ? "completed" : "incomplete");
 
 async function whole(deps: ApiDeps, { response, signal }: Exchange, input: ResponsesInput, target: RunTarget): Promise<void> {
   const show = resource(deps, input, target);
-  const answer = await runMessage(deps, target, input.conversation, { signal });
+  const answer = await runMessage(deps, target, input, { signal });
   if (!answer) return;
   const status = endOf(answer);
-  sendJson(response, 200, show(status, [message(`msg_${deps.ids.uuid()}`, status, [part(answer.text || NO_RESPONSE)])]));
+  const calls = callItems(deps, answer);
+  const said = answer.text === "" && calls.length > 0 ? [] : [message(`msg_${deps.ids.uuid()}`, spokenStatus(answer), [part(answer.text || NO_RESPONSE)])];
+  sendJson(response, 200, show(status, [...said, ...calls], answer));
 }
 
 async function streamed(deps: ApiDeps, { response, signal }: Exchange, input: ResponsesInput, target: RunTarget): Promise<void> {
@@ -84,18 +105,27 @@ async function streamed(deps: ApiDeps, { response, signal }: Exchange, input: Re
   }
   function finish(stream: EventStream, answer: Answer): void {
     stream.delta(restOf(answer.text, stream.text));
-    if (stream.text === "") stream.delta(NO_RESPONSE);
+    const calls = callItems(deps, answer);
+    if (stream.text === "" && calls.length === 0) stream.delta(NO_RESPONSE);
     const { text } = stream;
     const status = endOf(answer);
-    const whole = message(item, status, [part(text)]);
+    const whole = message(item, spokenStatus(answer), [part(text)]);
     send("response.output_text.done", { ...place, text, logprobs: [] });
     send("response.content_part.done", { ...place, part: part(text) });
     send("response.output_item.done", { output_index: 0, item: whole });
-    send(`response.${status}`, { response: show(status, [whole]) });
+    for (const [index, call] of calls.entries()) {
+      const at = { item_id: call.id, output_index: index + 1 };
+      send("response.output_item.added", { output_index: index + 1, item: { ...call, arguments: "", status: "in_progress" } });
+      send("response.function_call_arguments.delta", { ...at, delta: call.arguments });
+      send("response.function_call_arguments.done", { ...at, arguments: call.arguments });
+      send("response.output_item.done", { output_index: index + 1, item: call });
+    }
+    // Clients read the whole response off the event for the end of a stream, and know no other for calls.
+    send(calls.length > 0 ? "response.completed" : `response.${status}`, { response: show(status, [whole, ...calls], answer) });
     stream.done();
   }
   try {
-    const answer = await runMessage(deps, target, input.conversation, { signal, watcher: { accepted: begin, delta: (text) => out.stream?.delta(text) } });
+    const answer = await runMessage(deps, target, input, { signal, watcher: { accepted: begin, delta: (text) => out.stream?.delta(text) } });
     if (answer && out.stream) finish(out.stream, answer);
   } catch (error) {
     if (!out.stream) throw error;

@@ -5,7 +5,8 @@ import { listModels, modelNamed } from "./models.ts";
 import type { ApiDeps } from "./run.ts";
 import { sendError, sendJson } from "../reply.ts";
 
-const CHAT_BODY_BYTES = 1_048_576;
+/** Room for images, in both. */
+const CHAT_BODY_BYTES = 20_971_520;
 const RESPONSES_BODY_BYTES = 20_971_520;
 
 const MODELS = "/v1/models";

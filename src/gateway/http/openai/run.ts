@@ -7,7 +7,8 @@ import type { Responder, RunOutcome } from "../../ports.ts";
 import { cleanMessage } from "../../methods/chat/message-text.ts";
 import { checkSendPolicy, type SendPolicyDeps } from "../../methods/sessions/send-policy.ts";
 import { isReady } from "../status-routes.ts";
-import type { Conversation } from "./conversation.ts";
+import type { Conversation, RunSettings } from "./conversation.ts";
+import { loadImages, type ImageDeps } from "./images.ts";
 import { INTERNAL, RequestRefused } from "./refusal.ts";
 import type { RunTarget } from "./target.ts";
 
@@ -19,6 +20,7 @@ export interface ApiDeps {
   readonly log: Logger;
   readonly clock: Clock;
   readonly ids: Ids;
+  readonly fetchFile?: ImageDeps["fetchFile"];
 }
 
 /** What the answer is when an agent has nothing to say. */
@@ -44,7 +46,7 @@ export type Answer = Exclude<RunOutcome, { readonly status: "error" }>;
 export async function runMessage(
   deps: ApiDeps,
   target: RunTarget,
-  conversation: Conversation,
+  asked: { readonly conversation: Conversation; readonly settings: RunSettings },
   caller: { readonly signal: AbortSignal; readonly watcher?: RunWatcher },
 ): Promise<Answer | undefined> {
   const { responder, log } = deps;
@@ -53,21 +55,27 @@ export async function runMessage(
   if (!isReady(deps.health()))
     throw new RequestRefused({ status: 503, message: "the gateway is not ready; try again shortly", type: "unavailable", code: "UNAVAILABLE" });
 
+  const { message, systemPrompt, images: sources = [] } = asked.conversation;
   await checkSendPolicy(sessionKey, CHANNEL, deps);
+  const images = sources.length === 0 ? {} : { images: await loadImages(sources, signal, deps) };
   const early: string[] = [];
   let started = false;
   let joined = false;
+  let before = "";
   using _listening = responder.onEvent((run, event) => {
     if (run.runId !== runId || event.stream !== "assistant") return;
     // Who joins a run under way has missed its first deltas; its first event still holds the text so far.
-    const text = joined ? event.data.delta : event.data.text;
+    const { text: whole, delta } = event.data;
+    const begun = joined && before !== "" && whole === delta;
+    const text = !joined ? whole : begun ? `\n\n${delta}` : delta;
     joined = true;
+    before = whole;
     if (started) watcher?.delta(text);
     else early.push(text);
   });
-  const { message, systemPrompt } = conversation;
   const texts = { message: cleanMessage(message), ...(systemPrompt === undefined ? {} : { systemPrompt: cleanMessage(systemPrompt) }) };
-  const accepted = await responder.accept({ runId, sessionKey, channel: CHANNEL, ...texts });
+  // Whoever holds the gateway's secret is its owner.
+  const accepted = await responder.accept({ runId, sessionKey, channel: CHANNEL, owner: true, ...texts, ...images, ...asked.settings });
   const leave = (): void => {
     if (!resumable) responder.abort({ sessionKey, runId }, "rpc");
   };

@@ -1,15 +1,14 @@
 import type { Clock } from "../../../base/clock.ts";
 import type { Responder, RunEvent } from "../../ports.ts";
-import type { Broadcast } from "../deps.ts";
+import type { Broadcast, SendTo } from "../deps.ts";
 import { createEndedRuns, type EndedRun, type EndedRuns } from "./ended-runs.ts";
+import { createTeller, newRun, SILENCE, type ExpectedRun, type Run, type RunKind, type StopReason } from "./run-teller.ts";
 
-/** What asked for a run. Runs that were taken up again after a restart, and those of HTTP callers, are `other`. */
-export type RunKind = "chat" | "agent" | "other";
-export type StopReason = "rpc" | "stop" | "timeout";
+export type { ExpectedRun, RunKind, StopReason } from "./run-teller.ts";
 
 export interface RunRelay extends Disposable {
-  /** A run is about to be handed to the responder. `sentKey` is the session key as its client wrote it. False when it is known already. */
-  expect(runId: string, run: { readonly sessionKey: string; readonly sentKey: string; readonly kind: RunKind }): boolean;
+  /** False when the run is known already. */
+  expect(runId: string, run: ExpectedRun): boolean;
   /** The run of `expect` was not started after all. */
   forget(runId: string): void;
   /** Runs without an end, of one session or all. */
@@ -26,47 +25,19 @@ export interface RunRelay extends Disposable {
 export interface RunRelayDeps {
   readonly responder: Pick<Responder, "onEvent">;
   readonly broadcast: Broadcast;
+  /** To one connection; tool events are told to nobody without it. */
+  readonly send?: SendTo | undefined;
   readonly clock: Clock;
 }
 
-interface Run {
-  readonly runId: string;
-  readonly sessionKey: string;
-  readonly sentKey: string;
-  readonly kind: RunKind;
-  seq: number;
-  text: string;
-  deltaAt: number;
-  startedAt?: number;
-  stop?: StopReason;
-  /** The client was told of the end. */
-  told: boolean;
-}
-
 const DELTA_EVERY_MS = 150;
-/** An answer that means "say nothing". */
-const SILENCE = "NO_REPLY";
-
-type State = "delta" | "final" | "aborted" | "error";
 
 /** Turns what happens in runs into `agent` and `chat` events. */
-export function createRunRelay({ responder, broadcast, clock }: RunRelayDeps): RunRelay {
+export function createRunRelay({ responder, broadcast, send, clock }: RunRelayDeps): RunRelay {
   const runs = new Map<string, Run>();
   const ended = createEndedRuns(clock);
 
-  function chat(run: Run, state: State, extra: { readonly errorMessage?: string; readonly stopReason?: string; readonly sessionKey?: string } = {}): void {
-    const silent = state === "error" || run.text === "" || run.text.trim() === SILENCE;
-    const message = { role: "assistant" as const, content: [{ type: "text", text: run.text }], timestamp: clock.now() };
-    const payload = { runId: run.runId, sessionKey: run.sessionKey, seq: run.seq, state, ...extra, ...(silent ? {} : { message }) };
-    broadcast("chat", payload);
-  }
-
-  function agent(run: Run, { stream, data }: RunEvent): void {
-    run.seq += 1;
-    broadcast("agent", { runId: run.runId, stream, data, sessionKey: run.sessionKey, seq: run.seq, ts: clock.now() } as Parameters<
-      typeof broadcast<"agent">
-    >[1]);
-  }
+  const { chat, agent, beside } = createTeller({ broadcast, send, clock });
 
   function aborted(run: Run): void {
     if (run.told) return;
@@ -113,14 +84,16 @@ export function createRunRelay({ responder, broadcast, clock }: RunRelayDeps): R
     let run = runs.get(runId);
     if (!run) runs.set(runId, (run = newRun({ runId, sessionKey, sentKey: sessionKey, kind: "other" })));
     if (event.stream === "assistant") said(run, event);
-    else lifecycle(run, event);
+    else if (event.stream === "lifecycle") lifecycle(run, event);
+    else beside(run, event);
   });
 
   return {
     expect(runId, run) {
-      if (runs.has(runId)) return false;
-      runs.set(runId, newRun({ runId, ...run }));
-      return true;
+      const known = runs.has(runId);
+      if (!known) runs.set(runId, newRun({ runId, ...run }));
+      if (run.follower !== undefined) for (const other of runs.values()) if (other.sessionKey === run.sessionKey) other.followers.add(run.follower);
+      return !known;
     },
     forget: (runId) => void runs.delete(runId),
     active: (sessionKey) => [...runs.values()].filter((run) => sessionKey === undefined || run.sessionKey === sessionKey),
@@ -136,8 +109,4 @@ export function createRunRelay({ responder, broadcast, clock }: RunRelayDeps): R
     ended,
     [Symbol.dispose]: () => subscription[Symbol.dispose](),
   };
-}
-
-function newRun(run: Pick<Run, "runId" | "sessionKey" | "sentKey" | "kind">): Run {
-  return { ...run, seq: 0, text: "", deltaAt: Number.NEGATIVE_INFINITY, told: false };
 }

@@ -1,8 +1,9 @@
 import { join } from "node:path";
 import { AppError } from "../../../base/errors.ts";
 import type { MethodParams, MethodResult, SessionEntry } from "../../../protocol/index.ts";
+import { entryAfterReset } from "../../../sessions/index.ts";
 import { type SessionRow, type Store, type Write } from "../../../store/index.ts";
-import type { Responder } from "../../ports.ts";
+import type { AgentPort, Responder } from "../../ports.ts";
 import type { RunRelay } from "../chat/run-relay.ts";
 import type { MethodDeps } from "../deps.ts";
 import { agentOf, canonicalKey, checkAgent, keySettings, mainSessionKey } from "./keys.ts";
@@ -12,47 +13,11 @@ import { inTurn, type SessionTurns } from "./turns.ts";
 export interface EndingDeps extends MethodDeps, SessionTurns {
   readonly responder: Responder;
   readonly relay: Pick<RunRelay, "stopping">;
+  /** Sums a session up with a model; without it lines are cut. */
+  readonly compact?: AgentPort["compact"];
 }
 
 const STOP_WAIT_MS = 15_000;
-
-/** Fields that a session keeps when it begins anew. */
-const KEPT = [
-  "thinkingLevel",
-  "verboseLevel",
-  "reasoningLevel",
-  "elevatedLevel",
-  "ttsAuto",
-  "execHost",
-  "execSecurity",
-  "execAsk",
-  "execNode",
-  "groupActivation",
-  "responseUsage",
-  "sendPolicy",
-  "model",
-  "modelProvider",
-  "contextTokens",
-  "authProfileOverride",
-  "authProfileOverrideSource",
-  "label",
-  "displayName",
-  "spawnedBy",
-  "spawnDepth",
-  "cliSessionIds",
-  "chatType",
-  "channel",
-  "groupId",
-  "subject",
-  "groupChannel",
-  "space",
-  "origin",
-  "deliveryContext",
-  "lastChannel",
-  "lastTo",
-  "lastAccountId",
-  "lastThreadId",
-] as const;
 
 /** Stops what runs in a session and resolves when it has ended. */
 async function settle(key: string, shownKey: string, { responder, relay, clock }: EndingDeps): Promise<void> {
@@ -81,10 +46,8 @@ export async function resetSession(params: MethodParams<"sessions.reset">, deps:
 async function begunAnew(key: string, { config, store, clock, ids }: EndingDeps): Promise<SessionEntry> {
   const session = await store.read("sessions.get", { key });
   checkAgent(key, session, config.current);
-  const old = session?.entry;
-  const kept = Object.fromEntries(KEPT.flatMap((field) => (old?.[field] === undefined ? [] : [[field, old[field]]])));
-  const fresh = { systemSent: false, abortedLastRun: false, compactionCount: 0, inputTokens: 0, outputTokens: 0, totalTokens: 0, totalTokensFresh: true };
-  const entry: SessionEntry = { ...kept, sessionId: ids.uuid(), updatedAt: clock.now(), ...fresh };
+  const fresh = { sessionId: ids.uuid(), now: clock.now() };
+  const entry = entryAfterReset(session?.entry ?? { sessionId: fresh.sessionId, updatedAt: fresh.now }, "explicit", fresh);
   await store.commit([
     ...(await archiving(store, session, "reset")),
     ["extensions.clear", { sessionKey: key }],
@@ -112,9 +75,28 @@ async function removed(key: string, withTranscript: boolean, { config, store }: 
   return results.slice(0, archive.length).map((result) => join(config.paths.state, (result as { file: string }).file));
 }
 
-/** Keeps the newest entries of the branch in use, and puts the whole transcript away. */
-export async function compactSession(params: MethodParams<"sessions.compact">, deps: EndingDeps): Promise<MethodResult<"sessions.compact">> {
+/** Sums a session up, or keeps the newest entries of the branch in use and puts the whole transcript away. */
+export async function compactSession(
+  params: MethodParams<"sessions.compact">,
+  deps: EndingDeps,
+  signal: AbortSignal,
+): Promise<MethodResult<"sessions.compact">> {
   const key = canonicalKey(params.key, deps.config.current);
+  if (deps.compact && params.maxLines === undefined) {
+    const session = await deps.store.read("sessions.get", { key });
+    checkAgent(key, session, deps.config.current);
+    if (!session) return { ok: true, key, compacted: false, reason: "no session" };
+    const instructions = params.instructions?.trim();
+    const { compacted, reason, tokensBefore, tokensAfter } = await deps.compact({ sessionKey: key, signal, ...(instructions ? { instructions } : {}) });
+    return {
+      ok: true,
+      key,
+      compacted,
+      ...(reason === undefined ? {} : { reason }),
+      ...(tokensBefore === undefined ? {} : { tokensBefore }),
+      ...(tokensAfter === undefined ? {} : { tokensAfter }),
+    };
+  }
   return inTurn(key, params.key, deps, () => shortened(key, params.maxLines ?? 400, deps));
 }
 

@@ -40,6 +40,13 @@ export function resolveKey(written: string, config: OpenClawConfig): ResolvedSes
 
 const refused = (message: string): AppError => new AppError("INVALID_INPUT", message);
 
+/** The id of an agent that is there; of the default one when none is named. */
+export function knownAgent(named: string | undefined, config: OpenClawConfig): string {
+  const id = named?.trim().toLowerCase() || defaultAgentId(config);
+  if (!agentList(config).some((agent) => agent.id.toLowerCase() === id)) throw refused(`unknown agent id "${id.slice(0, 80)}"`);
+  return id;
+}
+
 /** The one spelling of a session key: lower case, `agent:<id>:<rest>`, or `global` and `unknown`. Sessions of agents that are gone have one too. */
 export function canonicalKey(written: string, config: OpenClawConfig): string {
   const found = resolveKey(written, config);

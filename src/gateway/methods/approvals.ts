@@ -1,0 +1,63 @@
+import { AppError } from "../../base/errors.ts";
+import type { MethodParams, MethodResult } from "../../protocol/index.ts";
+import type { ApprovalsPort, ExecRulesPort } from "../ports.ts";
+import type { ApprovalBoard } from "./approvals/board.ts";
+import type { CallContext, Caller, Handlers } from "./handler.ts";
+
+const DECISIONS: readonly string[] = ["allow-once", "allow-always", "deny"];
+
+export interface ApprovalDeps {
+  readonly approvals: Pick<ApprovalsPort, "request" | "resolve">;
+  readonly board: ApprovalBoard;
+}
+
+/** Asks the operators and waits. A caller that leaves does not take its question back: it may come again and wait for the decision. */
+async function request(
+  params: MethodParams<"exec.approval.request">,
+  { accepted }: CallContext,
+  { approvals }: ApprovalDeps,
+): Promise<MethodResult<"exec.approval.request">> {
+  const { id, timeoutMs, twoPhase, idempotencyKey: _, ...shown } = params;
+  const { agentId, sessionKey } = shown;
+  const pending = await approvals.request({
+    kind: "exec",
+    request: shown,
+    ...(id === undefined ? {} : { id }),
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    ...(agentId == null ? {} : { agentId }),
+    ...(sessionKey == null ? {} : { sessionKey }),
+  });
+  const times = { createdAtMs: pending.createdAt, expiresAtMs: pending.expiresAt };
+  if (twoPhase === true) accepted({ status: "accepted", id: pending.id, ...times });
+  const decision = await pending.decision;
+  return { id: pending.id, decision: decision === "timeout" || decision === "cancelled" ? null : decision, ...times };
+}
+
+const nameOf = ({ client }: Caller): string => client.displayName ?? client.id;
+
+async function resolve(
+  { id, decision }: MethodParams<"exec.approval.resolve">,
+  { caller }: CallContext,
+  { approvals }: ApprovalDeps,
+): Promise<MethodResult<"exec.approval.resolve">> {
+  if (!DECISIONS.includes(decision)) throw new AppError("INVALID_INPUT", `invalid decision: expected ${DECISIONS.join(", ")}`);
+  await approvals.resolve(id, decision, nameOf(caller));
+  return { ok: true };
+}
+
+/** Asking a person about a command, and answering. */
+export function approvalHandlers(deps: ApprovalDeps): Handlers {
+  return {
+    "exec.approval.request": (params, context) => request(params, context, deps),
+    "exec.approval.waitDecision": ({ id }, { signal }) => deps.board.wait(id, signal),
+    "exec.approval.resolve": (params, context) => resolve(params, context, deps),
+  };
+}
+
+/** Which commands may run without asking. */
+export function execRulesHandlers(rules: ExecRulesPort): Handlers {
+  return {
+    "exec.approvals.get": () => rules.snapshot(),
+    "exec.approvals.set": ({ file, baseHash }) => rules.replace(file, baseHash),
+  };
+}

@@ -1,0 +1,91 @@
+import type { Clock } from "../../../base/clock.ts";
+import { AppError } from "../../../base/errors.ts";
+import type { EventPayload, MethodResult } from "../../../protocol/index.ts";
+import type { ApprovalNotice } from "../../../tools/index.ts";
+import type { ApprovalsPort } from "../../ports.ts";
+import type { Broadcast } from "../deps.ts";
+
+type Decided = MethodResult<"exec.approval.waitDecision">;
+type Request = EventPayload<"exec.approval.requested">["request"];
+
+/** Questions that were asked while this gateway runs, for those who wait for their answers. */
+export interface ApprovalBoard extends Disposable {
+  /** Resolves with the decision, also of a question that was answered a moment ago. `NOT_FOUND` when there is none. */
+  wait(id: string, signal: AbortSignal): Promise<Decided>;
+}
+
+export interface ApprovalBoardDeps {
+  readonly approvals: Pick<ApprovalsPort, "onNotice">;
+  readonly broadcast: Broadcast;
+  readonly clock: Pick<Clock, "now">;
+}
+
+/** How long an answer can still be asked for. */
+const KEEP_MS = 15_000;
+const FACTS = ["cwd", "host", "security", "ask", "agentId", "resolvedPath", "sessionKey"] as const;
+/** As much of a command as is shown. It is run as it was planned, whole. */
+const COMMAND_CHARS = 16_000;
+
+interface Posted {
+  readonly createdAtMs: number;
+  readonly expiresAtMs: number;
+  readonly decided: PromiseWithResolvers<Decided["decision"]>;
+  endedAt?: number;
+}
+
+const textOf = (value: unknown): string | null => (typeof value === "string" && value !== "" ? value : null);
+
+/** What is shown of a question: the documented facts and nothing else. Those that are about no command are shown by their title. */
+export function shownRequest(asked: unknown): Request {
+  const facts = (typeof asked === "object" && asked !== null ? asked : {}) as Readonly<Record<string, unknown>>;
+  const titled = [textOf(facts["title"]), textOf(facts["description"])].filter((text) => text !== null).join("\n");
+  const named = textOf(facts["toolName"]);
+  const command = textOf(facts["command"]) ?? ([named, titled].filter(Boolean).join(": ") || "(not told)");
+  const shown = Object.fromEntries(FACTS.map((fact) => [fact, textOf(facts[fact])])) as Record<(typeof FACTS)[number], string | null>;
+  return { command: command.length > COMMAND_CHARS ? `${command.slice(0, COMMAND_CHARS)}…` : command, ...shown };
+}
+
+/** Announces questions and decisions, and keeps answers for those who come late. */
+export function createApprovalBoard({ approvals, broadcast, clock }: ApprovalBoardDeps): ApprovalBoard {
+  const posted = new Map<string, Posted>();
+
+  function forgetOld(): void {
+    for (const [id, { endedAt }] of posted) if (endedAt !== undefined && clock.now() - endedAt > KEEP_MS) posted.delete(id);
+  }
+
+  function ended(notice: Extract<ApprovalNotice, { type: "resolved" }>): void {
+    const { id, decision, by, at } = notice;
+    const nobody = decision === "timeout" || decision === "cancelled";
+    const one = posted.get(id);
+    if (one) one.endedAt = clock.now();
+    one?.decided.resolve(nobody ? null : decision);
+    if (!nobody) broadcast("exec.approval.resolved", { id, decision, resolvedBy: by, ts: at });
+  }
+
+  const subscription = approvals.onNotice((notice) => {
+    forgetOld();
+    if (notice.type === "resolved") return ended(notice);
+    const times = { createdAtMs: notice.createdAt, expiresAtMs: notice.expiresAt };
+    posted.set(notice.id, { ...times, decided: Promise.withResolvers() });
+    broadcast("exec.approval.requested", { id: notice.id, request: shownRequest(notice.request), ...times });
+  });
+
+  return {
+    async wait(id, signal) {
+      forgetOld();
+      const one = posted.get(id);
+      if (!one) throw new AppError("NOT_FOUND", "approval expired or not found", { details: { id } });
+      const gone = Promise.withResolvers<never>();
+      const leave = (): void => gone.reject(new AppError("CANCELLED", "nobody waits any more"));
+      if (signal.aborted) leave();
+      signal.addEventListener("abort", leave, { once: true });
+      try {
+        const decision = await Promise.race([one.decided.promise, gone.promise]);
+        return { id, decision, createdAtMs: one.createdAtMs, expiresAtMs: one.expiresAtMs };
+      } finally {
+        signal.removeEventListener("abort", leave);
+      }
+    },
+    [Symbol.dispose]: () => subscription[Symbol.dispose](),
+  };
+}

@@ -1,0 +1,45 @@
+import { method } from "../method.ts";
+import { choice, closed, filled, flag, free, list, maybe, text } from "../pieces.ts";
+
+const source = choice(["core", "plugin", "channel"]);
+
+const Verdict = closed({
+  name: filled(),
+  allowed: flag(),
+  layer: maybe(text({ description: "The step of the policy that decided." })),
+  path: maybe(text({ description: "Where it stands in the configuration." })),
+  entry: maybe(text({ description: "The entry there that decided." })),
+  why: text(),
+  source: text({ description: "`core`, `plugin:<id>` or `channel:<id>`." }),
+});
+
+const Listed = closed({
+  name: filled(),
+  label: maybe(text()),
+  description: text(),
+  source,
+  pluginId: maybe(filled()),
+  ownerOnly: maybe(flag()),
+  optional: maybe(flag()),
+  parameters: free(),
+});
+
+/** Tools that agents can use: which there are, and who may use them. */
+export const toolsMethods = {
+  "tools.catalog": method({
+    access: "operator.read",
+    params: closed({ agentId: maybe(filled()) }),
+    result: closed({ agentId: filled(), tools: list(Listed) }),
+    effect: false,
+    room: "tools",
+    summary: "All tools that an agent could be given.",
+  }),
+  "tools.explain": method({
+    access: "operator.read",
+    params: closed({ sessionKey: maybe(filled()), agentId: maybe(filled()), tool: maybe(filled()) }),
+    result: closed({ agentId: filled(), sessionKey: filled(), tools: list(Verdict) }),
+    effect: false,
+    room: "tools",
+    summary: "For each tool whether a session may use it, and what decided that.",
+  }),
+};

@@ -11,6 +11,7 @@ import {
   devicesHandlers,
   ensureToken,
   pluginsHandlers,
+  queueSystemEvent,
   RESTARTING,
   sessionDefaults,
   settingsFrom,
@@ -24,10 +25,14 @@ import {
   type SentinelPayload,
 } from "../gateway/index.ts";
 import type { Store } from "../store/index.ts";
+import { createAppAgent } from "./agent/index.ts";
+import { agentPort, lazyApprovals, lazyExecRules, toolFactsPort, toolsPort, type PortDeps } from "./agent/gateway-ports.ts";
+import { gatewayToolFor } from "./agent/gateway-tool.ts";
+import { agentWorkspaces } from "./agent/workspaces.ts";
+import type { ApprovalNotice } from "../tools/index.ts";
 import type { Logging } from "./logging.ts";
 import { createAppModels } from "./models.ts";
 import { createPlugins, type Plugins } from "./plugins/index.ts";
-import { lazyAnswerer } from "./responder/answer.ts";
 import { createResponder } from "./responder/responder.ts";
 
 const ANSWER_MS = 250;
@@ -98,10 +103,26 @@ export async function openGateway(deps: OpenGatewayDeps, stack: AsyncDisposableS
   const defaultAgentId = (): string => config.current.agents?.list?.find((agent) => agent.default)?.id ?? config.current.agents?.list?.[0]?.id ?? "main";
   const plugins = createPlugins({ ...deps, pairing: auth.pairing });
   const models = stack.use(createAppModels({ ...deps, hooks: plugins.hooks, providers: plugins.providers }));
-  const answerer = lazyAnswerer(async () =>
-    (await import("./responder/model-answerer.ts")).createModelAnswerer({ ...deps, ...models, log: deps.log.room("agent") }),
+  const workspaceOf = agentWorkspaces(config, deps.env);
+  const notices = new Set<(notice: ApprovalNotice) => void>();
+  let handlers: Handlers | undefined;
+  const agent = stack.use(
+    createAppAgent({
+      ...deps,
+      models,
+      plugins,
+      redact: deps.redactor.text,
+      workspaceOf,
+      notify(notice) {
+        for (const listener of notices) listener(notice);
+      },
+      gatewayTools: async () => (handlers ? [await gatewayToolFor(deps, () => handlers)] : []),
+      announce: (sessionKey, text) =>
+        void queueSystemEvent(deps, { sessionKey, text }).catch((error: unknown) => log.warn("a session could not be told", { error })),
+    }),
   );
-  const responder = stack.use(createResponder({ ...deps, log: deps.log.room("agent"), answerer, defaultAgentId }));
+  const responder = stack.use(createResponder({ ...deps, log: deps.log.room("agent"), agents: agent.agents, defaultAgentId }));
+  const ports: PortDeps = { open: agent.open, deps, defaultAgentId };
   const gateway = stack.use(
     createGateway({
       ...deps,
@@ -112,16 +133,27 @@ export async function openGateway(deps: OpenGatewayDeps, stack: AsyncDisposableS
       platform: process.platform,
       sessionDefaults: () => sessionDefaults(config.current),
       paths: { config: config.paths.file, state: config.paths.state },
-      handlers: (hub) => ({
-        ...withPlugins(
-          createHandlers(
-            { ...deps, log, responder, extensions: plugins.extensions, models: { choices: async () => (await models.models()).choices(defaultAgentId()) } },
-            hub,
-          ),
-          { plugins: plugins.port, config },
-        ),
-        ...devicesHandlers({ auth, broadcast: hub.broadcast }),
-      }),
+      tools: toolsPort(ports),
+      fetchFile: async (url, limits) => (await import("./agent/web-files.ts")).fetchFile(url, limits, deps.clock),
+      handlers(hub) {
+        const own = createHandlers(
+          {
+            ...deps,
+            log,
+            responder,
+            extensions: plugins.extensions,
+            models: { choices: async () => (await models.models()).choices(defaultAgentId()) },
+            quota: async () => (await models.models()).quota(defaultAgentId()),
+            approvals: lazyApprovals(agent.open, notices),
+            execRules: lazyExecRules(agent.open),
+            toolFacts: toolFactsPort(ports),
+            agent: agentPort(ports, responder, workspaceOf),
+          },
+          hub,
+        );
+        handlers = { ...withPlugins(own, { plugins: plugins.port, config }), ...devicesHandlers({ auth, broadcast: hub.broadcast }) };
+        return handlers;
+      },
     }),
   );
   await stack.use(plugins).open(gateway);

@@ -40,6 +40,8 @@ export interface Plugins extends AsyncDisposable {
   readonly hooks: () => RunningPlugins["hooks"] | undefined;
   /** Model providers that plugins brought. */
   readonly providers: () => readonly PluginProvider[];
+  /** What they have for agents; undefined while none run. */
+  readonly agent: () => RunningPlugins["agent"] | undefined;
   /** Loads and registers what is enabled. Never rejects for a plugin's sake. */
   open(gateway: Gateway): Promise<void>;
   /** The gateway is ready: services are started, `gateway_start` is told. */
@@ -109,6 +111,7 @@ export function createPlugins(deps: PluginsDeps): Plugins {
     extensions: () => (running?.keepsSessions() ? running.project : undefined),
     hooks: () => running?.hooks,
     providers: () => running?.providers() ?? [],
+    agent: () => running?.agent,
     async open(opened) {
       gateway = opened;
       if (mayHavePlugins(config.current, config.paths.state)) await host();

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { messageOf } from "../../base/errors.ts";
 import type { Logger } from "../../base/log/logger.ts";
 import { sessionDefaults, type ExtraMethods, type PluginsPort } from "../../gateway/index.ts";
-import { createHooks, createInternalHooks, createToolPolicies, type Hooks } from "../../hooks/index.ts";
+import { createHooks, createInternalHooks, createToolPolicies, type Hooks, type InternalHooks, type ToolPolicies } from "../../hooks/index.ts";
 import type { PluginProvider } from "../../models/index.ts";
 import {
   bundledFolder,
@@ -14,6 +14,7 @@ import {
   createHostPackages,
   createModuleLoader,
   createPluginHost,
+  createTools,
   defaultWorkspace,
   hookSettings,
   readInventory,
@@ -36,6 +37,12 @@ export interface RunningPlugins extends AsyncDisposable, Omit<PluginsPort, "sess
   readonly hooks: Hooks;
   /** Model providers that plugins brought. */
   providers(): readonly PluginProvider[];
+  /** Tools for a run, rules about calls, internal hooks. */
+  readonly agent: {
+    tools(context: Readonly<Record<string, unknown>>): ReturnType<typeof createTools>;
+    readonly policies: ToolPolicies;
+    readonly internalHooks: InternalHooks;
+  };
   readonly methods: ExtraMethods;
   needsToken(path: string): boolean;
   answer(request: IncomingMessage, response: ServerResponse, path: string): Promise<boolean>;
@@ -91,8 +98,31 @@ function noting(log: Logger, note: PluginHost["note"]): Logger {
 const ownTool = (): undefined => undefined;
 const ownMethod = (method: string): string | undefined => (Object.hasOwn(METHODS, method) || method === "connect" ? "the gateway" : undefined);
 
+interface Built {
+  readonly host: PluginHost;
+  readonly hooks: Hooks;
+  readonly policies: ToolPolicies;
+  readonly internalHooks: InternalHooks;
+}
+
+/** What the models room needs of a provider that a plugin brought. */
+function pluginProvider({ id, provider }: { readonly id: string; readonly provider: Readonly<Record<string, unknown>> }): PluginProvider {
+  const bound = (name: string): unknown => {
+    const found = provider[name];
+    return typeof found === "function" ? (found.bind(provider) as unknown) : undefined;
+  };
+  return {
+    id,
+    models: provider["models"] as PluginProvider["models"],
+    aliases: provider["aliases"] as PluginProvider["aliases"],
+    envVars: provider["envVars"] as PluginProvider["envVars"],
+    refreshOAuth: bound("refreshOAuth") as PluginProvider["refreshOAuth"],
+    formatApiKey: bound("formatApiKey") as PluginProvider["formatApiKey"],
+  };
+}
+
 /** Everything that runs plugins, in one stack. */
-function build(deps: PluginsDeps, gateway: PluginGateway, stack: AsyncDisposableStack): { host: PluginHost; hooks: Hooks } {
+function build(deps: PluginsDeps, gateway: PluginGateway, stack: AsyncDisposableStack): Built {
   const { config, store, clock, ids } = deps;
   const log = deps.log.room("plugins");
   const report = reporting(() => host);
@@ -118,13 +148,15 @@ function build(deps: PluginsDeps, gateway: PluginGateway, stack: AsyncDisposable
     return canonicalSessionKey(written, { mainKey, scope, defaultAgentId: agentId ?? defaultAgentId });
   };
   const runtimes = stack.use(createRuntimes({ ...deps, log, canonicalKey, defaultAgentId: () => sessionDefaults(config.current).defaultAgentId }));
+  const internalHooks = createInternalHooks({ log, clock, enabled: () => config.current.hooks?.internal?.enabled === true });
+  const policies = stack.use(createToolPolicies({ clock, log, settings }));
   const host: PluginHost = createPluginHost({
     loader,
     inventory: deps.inventory ?? inventoryOf(deps),
     ports: {
       hooks,
-      internalHooks: createInternalHooks({ log, clock, enabled: () => config.current.hooks?.internal?.enabled === true }),
-      policies: stack.use(createToolPolicies({ clock, log, settings })),
+      internalHooks,
+      policies,
       mountRoute: routeMounter(gateway, report),
       coreMethod: ownMethod,
       coreTool: ownTool,
@@ -142,13 +174,13 @@ function build(deps: PluginsDeps, gateway: PluginGateway, stack: AsyncDisposable
   stack.use(bindSdk({ ...deps, log, host, recordInboundSession: runtimes.recordInboundSession }));
   stack.use(catchFaults(host));
   stack.use(host);
-  return { host, hooks };
+  return { host, hooks, policies, internalHooks };
 }
 
 /** Loads and registers what is enabled. */
 export async function openPlugins(deps: PluginsDeps, gateway: PluginGateway): Promise<RunningPlugins> {
   await using stack = new AsyncDisposableStack();
-  const { host, hooks } = build(deps, gateway, stack);
+  const { host, hooks, policies, internalHooks } = build(deps, gateway, stack);
   const { config, clock } = deps;
   const log = deps.log.room("plugins");
   await host.start();
@@ -163,7 +195,15 @@ export async function openPlugins(deps: PluginsDeps, gateway: PluginGateway): Pr
   return {
     host,
     hooks,
-    providers: () => host.registries.providers.list().map(({ value }) => ({ id: value.id, models: value.provider["models"] as PluginProvider["models"] })),
+    agent: {
+      policies,
+      internalHooks,
+      tools: (context) =>
+        createTools(host.registries.tools, { config: structuredClone(config.current), ...context }, (pluginId, error) =>
+          report(pluginId, `its tool factory failed: ${messageOf(error)}`, error),
+        ),
+    },
+    providers: () => host.registries.providers.list().map(({ value }) => pluginProvider(value)),
     methods: pluginMethods(host, { clock, hub: gateway.hub }),
     needsToken,
     answer: (request, response, path) => askHandlers(host.registries.httpHandlers, { request, response, path }, report),

@@ -1,24 +1,14 @@
 import { AppError, messageOf } from "../../base/errors.ts";
 import type { Logger } from "../../base/log/logger.ts";
 import type { AcceptedRun, Responder, RunEvent, RunOutcome, RunRequest } from "../../gateway/index.ts";
-import type { AnswerEnd, Answerer, Question } from "./answer.ts";
-import type { FinishedTurn } from "./entries.ts";
-import {
-  acceptRun,
-  beginTurn,
-  closeRun,
-  endedRun,
-  finishTurn,
-  otherPayload,
-  unfinishedRuns,
-  type AcceptedRow,
-  type RunLogDeps,
-  type TurnPlace,
-} from "./run-log.ts";
+import type { Agents, TurnInput } from "../../agent/index.ts";
+import { createLanes } from "./lanes.ts";
+import { acceptRun, closeOrphans, closeRun, endedRun, otherPayload, outcomeOf, unfinishedRuns, type AcceptedRow, type RunLogDeps } from "./run-log.ts";
 
 export interface ResponderDeps extends RunLogDeps {
   readonly log: Logger;
-  readonly answerer: Answerer;
+  /** Opened when the first message is answered. */
+  readonly agents: () => Promise<Pick<Agents, "turn" | "after">>;
   /** Answers for keys that name no agent. */
   readonly defaultAgentId: () => string;
   /** How long running turns may go on when the gateway stops. Default 10 s. */
@@ -31,12 +21,16 @@ export interface RunResponder extends Responder, AsyncDisposable {
   resume(): Promise<number>;
   /** Runs that are being accepted, wait or run. */
   running(): number;
+  /** Does something in a session while no turn of it runs; turns that come wait for it. */
+  exclusively<T>(sessionKey: string, work: () => Promise<T>): Promise<T>;
 }
 
 type AbortReason = "rpc" | "stop" | "timeout";
 
 interface Run {
   readonly row: AcceptedRow;
+  /** It was accepted by a process before this one. */
+  readonly resumed: boolean;
   readonly abort: AbortController;
   readonly ended: Promise<RunOutcome>;
   readonly end: (outcome: RunOutcome) => void;
@@ -56,56 +50,41 @@ const MAX_PER_SESSION = 100;
 const MAX_RUNS = 5000;
 const STOPPING = "the gateway is stopping; the run goes on after the restart";
 
-function newRun(row: AcceptedRow): Run {
+function newRun(row: AcceptedRow, resumed: boolean): Run {
   const { promise, resolve } = Promise.withResolvers<RunOutcome>();
-  return { row, abort: new AbortController(), ended: promise, end: resolve };
+  return { row, resumed, abort: new AbortController(), ended: promise, end: resolve };
 }
 
-/** Has the answer said piece by piece. Undefined when the gateway stopped meanwhile: the turn is left for the next start. */
-async function say(run: Run, place: TurnPlace, { deps, emit, stopping }: Context): Promise<{ readonly text: string; readonly end: AnswerEnd } | undefined> {
-  const { row } = run;
-  const interrupted = AbortSignal.any([run.abort.signal, stopping]);
-  const question: Question = { ...row, ...place, signal: interrupted };
-  let text = "";
-  for await (const event of deps.answerer.answer(question)) {
-    if (stopping.aborted) return undefined;
-    if (event.type === "end") return { text, end: event.end };
-    if (event.type === "discard") text = "";
-    else {
-      text += event.delta;
-      emit(run, { stream: "assistant", data: { text, delta: event.delta } });
-    }
-  }
-  if (stopping.aborted) return undefined;
-  throw new AppError("INTERNAL", "an answer ended without saying how");
+/** The message as the agent gets it. */
+function inputOf({ row, resumed }: Run): TurnInput {
+  const { inboxId, timeoutMs: _timeout, owner = false, ...request } = row;
+  return { ...request, owner, inboxIds: [inboxId], resumed };
 }
 
-async function runTurn(run: Run, place: TurnPlace, context: Context): Promise<RunOutcome> {
-  const { deps, emit } = context;
+async function runTurn(run: Run, context: Context): Promise<RunOutcome> {
+  const { deps, emit, stopping } = context;
   const { row } = run;
-  const startedAt = deps.clock.now();
   const expire = (): void => {
     run.reason ??= "timeout";
     run.abort.abort();
   };
   using timer = row.timeoutMs ? deps.clock.after(row.timeoutMs, expire) : { [Symbol.dispose]: () => {} };
-  emit(run, { stream: "lifecycle", data: { phase: "start", startedAt } });
-  const said = await say(run, place, context);
+  const agents = await deps.agents();
+  const end = await agents.turn(inputOf(run), {
+    emit: (event) => emit(run, event),
+    signal: run.abort.signal,
+    origin: () => ORIGINS[run.reason ?? "rpc"],
+    stopping,
+  });
   timer[Symbol.dispose]();
-  if (!said) return { status: "error", error: STOPPING };
-  const { text, end } = said;
-  const endedAt = deps.clock.now();
-  const aborted = end.status === "aborted";
-  const turn: FinishedTurn = { runId: row.runId, said: row.message, text, end, origin: ORIGINS[run.reason ?? "rpc"], startedAt, endedAt };
-  const outcome = outcomeOf(end, text, place, endedAt - startedAt);
-  await finishTurn(deps, row, place, turn, outcome);
+  if (!end) return { status: "error", error: STOPPING };
+  if (end === "given-up")
+    return closeWith(run, { status: "error", error: "the run was interrupted too often and was given up" }, "interrupted too often", context);
+  const outcome = outcomeOf(end);
+  const { startedAt, endedAt } = end;
   if (outcome.status === "error") emit(run, { stream: "lifecycle", data: { phase: "error", error: outcome.error, startedAt, endedAt } });
-  else emit(run, { stream: "lifecycle", data: { phase: "end", startedAt, endedAt, ...(aborted ? { aborted } : {}) } });
+  else emit(run, { stream: "lifecycle", data: { phase: "end", startedAt, endedAt, ...(outcome.status === "aborted" ? { aborted: true } : {}) } });
   return outcome;
-}
-
-function outcomeOf({ status, error }: AnswerEnd, text: string, { sessionId }: TurnPlace, durationMs: number): RunOutcome {
-  return status === "failed" ? { status: "error", error: error ?? "the model failed" } : { status, text, sessionId, durationMs };
 }
 
 /** Ends a run without an answer, on disk first. */
@@ -124,13 +103,20 @@ async function treat(run: Run, context: Context): Promise<RunOutcome> {
     if (run.abort.signal.aborted) {
       return await closeWith(run, { status: "aborted", text: "", sessionId: "", durationMs: 0 }, `aborted (${ORIGINS[run.reason ?? "rpc"]})`, context);
     }
-    const place = await beginTurn(deps, run.row);
-    if (!place) return await closeWith(run, { status: "error", error: "the run was interrupted too often and was given up" }, "interrupted too often", context);
-    return await runTurn(run, place, context);
+    return await runTurn(run, context);
   } catch (error) {
     const why = messageOf(error);
     deps.log.error("a run failed", { runId: run.row.runId, error });
     return closeWith(run, { status: "error", error: why }, why, context).catch((): RunOutcome => ({ status: "error", error: why }));
+  }
+}
+
+/** Notes are written and the like, before the session's next turn. */
+async function afterwards(run: Run, { deps, stopping }: Context): Promise<void> {
+  try {
+    await (await deps.agents()).after(inputOf(run), { signal: new AbortController().signal, stopping });
+  } catch (error) {
+    deps.log.warn(`the upkeep after a turn failed: ${messageOf(error)}`, { sessionKey: run.row.sessionKey });
   }
 }
 
@@ -158,7 +144,7 @@ export function createResponder(deps: ResponderDeps): RunResponder {
   /** Runs that wait or run, by id. */
   const runs = new Map<string, Run>();
   const accepting = new Map<string, Promise<unknown>>();
-  const lanes = new Map<string, Promise<void>>();
+  const lanes = createLanes();
   const stop = new AbortController();
   let closed = false;
   const emit: Context["emit"] = ({ row }, event) => {
@@ -166,18 +152,16 @@ export function createResponder(deps: ResponderDeps): RunResponder {
   };
   const context: Context = { deps, emit, stopping: stop.signal };
 
-  function enqueue(row: AcceptedRow): void {
+  function enqueue(row: AcceptedRow, resumed = false): void {
     if (runs.has(row.runId)) return;
-    const run = newRun(row);
+    const run = newRun(row, resumed);
     runs.set(row.runId, run);
-    const before = lanes.get(row.sessionKey) ?? Promise.resolve();
-    const lane = before.then(async () => {
+    lanes.queue(row.sessionKey, async () => {
       const outcome = await treat(run, context);
       runs.delete(row.runId);
       run.end(outcome);
-      if (lanes.get(row.sessionKey) === lane) lanes.delete(row.sessionKey);
+      if (outcome.status === "ok" && !stop.signal.aborted) await afterwards(run, context);
     });
-    lanes.set(row.sessionKey, lane);
   }
 
   async function acceptNew(request: RunRequest): Promise<AcceptedRun> {
@@ -224,15 +208,17 @@ export function createResponder(deps: ResponderDeps): RunResponder {
     },
     async resume() {
       const rows = (await unfinishedRuns(deps)).filter((row) => !runs.has(row.runId));
-      for (const row of rows) enqueue(row);
+      await closeOrphans(deps, new Set(rows.map(({ runId }) => runId)));
+      for (const row of rows) enqueue(row, true);
       return rows.length;
     },
     running: () => runs.size + accepting.size,
+    exclusively: lanes.exclusively,
     async [Symbol.asyncDispose]() {
       closed = true;
       await Promise.allSettled(accepting.values());
       const timer = deps.clock.after(deps.graceMs ?? 10_000, () => stop.abort());
-      await Promise.all(lanes.values());
+      await lanes.idle();
       timer[Symbol.dispose]();
       stop.abort();
     },

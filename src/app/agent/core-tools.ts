@@ -1,0 +1,117 @@
+import { tmpdir } from "node:os";
+import type { OpenClawConfig } from "../../config/index.ts";
+import {
+  agentsListTool,
+  applyPatchAvailable,
+  applyPatchTool,
+  applyPatchWorkspaceOnly,
+  createMarkUntrusted,
+  createWebTools,
+  editTool,
+  execSettings,
+  execTool,
+  findTool,
+  grepTool,
+  imageTool,
+  lsTool,
+  ownFiles,
+  processTool,
+  readTool,
+  sessionsHistoryTool,
+  sessionsListTool,
+  sessionStatusTool,
+  writeTool,
+  type ExecOverride,
+  type FileToolsDeps,
+  type SessionToolsDeps,
+  type Tool,
+  type ToolContext,
+} from "../../tools/index.ts";
+import { elevationFor } from "./exec-settings.ts";
+import { describeImages, sessionModels } from "./session-models.ts";
+import type { ToolShelfDeps } from "./tool-shelf.ts";
+import { fetchFile } from "./web-files.ts";
+
+const IMAGE_TIMEOUT_MS = 30_000;
+
+/** The built-in tools for a caller. What they remember is kept from call to call. */
+export function createCoreTools(deps: ToolShelfDeps): (context: ToolContext) => readonly Tool[] {
+  const { config } = deps;
+  const files = filesOf(deps);
+  const patch = applyPatchTool({ ...files, clock: deps.clock, patchWorkspaceOnly: (agentId) => applyPatchWorkspaceOnly(config.current, agentId) });
+  const own = [...fileTools(deps, files), ...commandTools(deps), ...sessionTools(deps)];
+  const web = createWebTools({
+    clock: deps.clock,
+    config: () => config.current,
+    mark: createMarkUntrusted(deps.ids),
+    secret: (name) => config.env()[name],
+    resolveSecret: config.resolveSecret,
+  });
+  return ({ provider, modelId, agentId }) => [...own, ...(applyPatchAvailable(config.current, provider, modelId, agentId) ? [patch] : []), ...web()];
+}
+
+function filesOf({ ids, home, config, sandboxes }: ToolShelfDeps): FileToolsDeps {
+  const { state, file: configFile } = config.paths;
+  return {
+    ids,
+    home,
+    workspaceOnly: (agentId) => workspaceOnly(config.current, agentId),
+    place: (context) => sandboxes.for(context)?.files,
+    sealed: ({ workspaceDir }) => ownFiles({ state, configFile, workspaceDir }),
+  };
+}
+
+/** `tools.fs.workspaceOnly`, the agent's word first. */
+function workspaceOnly(config: OpenClawConfig, agentId: string): boolean {
+  const agent = config.agents?.list?.find(({ id }) => id.toLowerCase() === agentId.toLowerCase());
+  return agent?.tools?.fs?.workspaceOnly ?? config.tools?.fs?.workspaceOnly ?? false;
+}
+
+function fileTools(deps: ToolShelfDeps, files: FileToolsDeps): readonly Tool[] {
+  const { clock, config } = deps;
+  const search = { ...files, clock };
+  const image = imageTool({
+    ...files,
+    describe: describeImages(deps),
+    imageFolders: () => [tmpdir()],
+    mediaMaxMb: () => config.current.agents?.defaults?.mediaMaxMb,
+    fetchImage: (url, { maxBytes, signal }) => fetchFile(url, { maxBytes, signal, timeoutMs: IMAGE_TIMEOUT_MS }, clock),
+  });
+  return [readTool(files), writeTool(files), editTool(files), grepTool(search), findTool(search), lsTool(search), image];
+}
+
+function commandTools(deps: ToolShelfDeps): readonly Tool[] {
+  const { config, clock, log, env, home, approvals, execRules, processes, sandboxes } = deps;
+  const exec = execTool({
+    clock,
+    log,
+    processes,
+    approvals,
+    rules: execRules,
+    settings: (context) => execSettings(config.current, context.agentId, (context.exec ?? {}) as ExecOverride),
+    env,
+    home,
+    ignoreCase: process.platform === "win32" || process.platform === "darwin",
+    sandboxed: (context) => sandboxes.isSandboxed(context),
+    sandbox: (context) => sandboxes.for(context),
+    canBackground: () => true,
+    elevation: (context) => elevationFor(config.current, context),
+    announce: (context, text) => deps.announce(context.sessionKey, text),
+  });
+  return [exec, processTool({ processes, clock })];
+}
+
+function sessionTools(deps: ToolShelfDeps): readonly Tool[] {
+  const { store, config, clock, version, redact, sandboxes } = deps;
+  const session: SessionToolsDeps = {
+    store,
+    config: () => config.current,
+    clock,
+    stateDir: config.paths.state,
+    version,
+    models: sessionModels(deps),
+    isSandboxed: (who) => sandboxes.isSandboxed(who),
+    redact,
+  };
+  return [sessionStatusTool(session), sessionsListTool(session), sessionsHistoryTool(session), agentsListTool(session)];
+}

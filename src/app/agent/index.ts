@@ -1,0 +1,55 @@
+import type { Agents } from "../../agent/index.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { Ids } from "../../base/ids.ts";
+import type { Logger } from "../../base/log/logger.ts";
+import type { Random } from "../../base/random.ts";
+import type { Config, Env } from "../../config/index.ts";
+import type { Store } from "../../store/index.ts";
+import type { ApprovalNotice, Tool } from "../../tools/index.ts";
+import type { AppModels } from "../models.ts";
+import type { Plugins } from "../plugins/index.ts";
+import type { OpenAgent } from "./open.ts";
+
+export interface AppAgentDeps {
+  readonly config: Config;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly random: Random;
+  readonly log: Logger;
+  readonly env: Env;
+  readonly version: string;
+  /** Masks secrets in texts. */
+  readonly redact: (text: string) => string;
+  readonly models: Pick<AppModels, "models" | "budgets">;
+  readonly plugins: Pick<Plugins, "hooks" | "agent">;
+  /** Tells clients that somebody is asked, or was answered. */
+  readonly notify: (notice: ApprovalNotice) => void;
+  /** Folder of an agent's files. */
+  readonly workspaceOf: (agentId: string) => string;
+  /** Tools that look after the gateway itself. */
+  readonly gatewayTools?: () => Promise<readonly Tool[]>;
+  /** Tells a session's next turn something. */
+  readonly announce: (sessionKey: string, text: string) => void;
+}
+
+/** The agent with its tools. The code of both is loaded when the first message is to be answered. */
+export interface AppAgent extends AsyncDisposable {
+  open(): Promise<OpenAgent>;
+  agents(): Promise<Pick<Agents, "turn" | "after">>;
+  /** Loads the code, so that the first turn does not wait for it. */
+  warm(): Promise<void>;
+}
+
+export function createAppAgent(deps: AppAgentDeps): AppAgent {
+  let opening: Promise<OpenAgent> | undefined;
+  const open = (): Promise<OpenAgent> => (opening ??= import("./open.ts").then(({ openAgent }) => openAgent(deps)));
+  return {
+    open,
+    agents: async () => (await open()).agents,
+    warm: async () => void (await open()),
+    async [Symbol.asyncDispose]() {
+      await (await opening?.catch(() => undefined))?.[Symbol.asyncDispose]();
+    },
+  };
+}

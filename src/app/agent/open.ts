@@ -1,0 +1,137 @@
+import { homedir, hostname, release, type as systemName } from "node:os";
+import { join } from "node:path";
+import { createAgents, createSkills, type Agents, type TurnHooks } from "../../agent/index.ts";
+import type { Logger } from "../../base/log/logger.ts";
+import type { Hooks } from "../../hooks/index.ts";
+import type { Models } from "../../models/index.ts";
+import {
+  createApprovals,
+  createBroker,
+  createExecRules,
+  createProcesses,
+  createSandboxes,
+  createTaint,
+  explainTools,
+  sessionLoops,
+  type Approvals,
+  type Broker,
+  type ExecRules,
+  type Sandboxes,
+} from "../../tools/index.ts";
+import type { AppAgentDeps } from "./index.ts";
+import { createToolShelf, type ToolShelf } from "./tool-shelf.ts";
+
+/** The agent and what its tools need, put together. */
+export interface OpenAgent extends AsyncDisposable {
+  readonly agents: Agents;
+  readonly broker: Broker;
+  readonly approvals: Approvals;
+  readonly execRules: ExecRules;
+  readonly sandboxes: Sandboxes;
+  readonly skills: ReturnType<typeof createSkills>;
+  readonly shelf: ToolShelf;
+  readonly explainTools: typeof explainTools;
+  readonly models: Models;
+  workspaceOf(agentId: string): string;
+}
+
+/** Plugins come and go while the gateway runs: what is asked is whoever is there now. */
+function currentHooks({ plugins }: AppAgentDeps): TurnHooks {
+  return {
+    has: (hook) => plugins.hooks()?.has(hook) ?? false,
+    run: (...args: Parameters<Hooks["run"]>) => plugins.hooks()?.run(...args),
+  };
+}
+
+const MOST_LOOKED_AT = 500;
+
+/** Names of the tools whose results a session holds. */
+async function toolsUsed({ store }: AppAgentDeps, sessionKey: string): Promise<ReadonlySet<string>> {
+  const session = await store.read("sessions.get", { key: sessionKey });
+  if (!session) return new Set();
+  const { agentId, entry } = session;
+  const files = await store.read("transcripts.ofSession", { agentId, sessionId: entry.sessionId });
+  const file = files.find(({ archivedAt }) => archivedAt === null)?.file;
+  const rows = file === undefined ? [] : await store.read("transcripts.tail", { file, limit: MOST_LOOKED_AT });
+  return new Set(rows.flatMap(({ line }) => /"toolName":"([^"]+)"/.exec(line)?.[1] ?? []));
+}
+
+export async function openAgent(deps: AppAgentDeps): Promise<OpenAgent> {
+  await using stack = new AsyncDisposableStack();
+  const { config, store, clock, ids, random, env } = deps;
+  const log: Logger = deps.log.room("agent");
+  const home = homedir();
+  const { workspaceOf } = deps;
+  const hooks = currentHooks(deps);
+  const approvals = createApprovals({ store, clock, ids, notify: deps.notify });
+  const execRules = createExecRules({ path: join(config.paths.state, "exec-approvals.json"), clock, ids, random });
+  const processes = stack.use(createProcesses({ clock, random }));
+  const skills = stack.use(
+    createSkills({ config: () => config.current, places: () => ({ home, stateFolder: config.paths.state }), env, platform: process.platform, clock }),
+  );
+  const skillFolders = async (agentId: string) =>
+    (await skills.status(workspaceOf(agentId))).skills.flatMap(({ name, baseDir, eligible }) => (eligible ? [{ name, folder: baseDir }] : []));
+  const sandboxes = createSandboxes({
+    config: () => config.current,
+    stateDir: config.paths.state,
+    env,
+    home,
+    uid: process.getuid?.(),
+    clock,
+    ids,
+    log,
+    skills: skillFolders,
+  });
+  const shelf = createToolShelf({ ...deps, log, home, approvals, execRules, processes, sandboxes });
+  const broker = createBroker({
+    clock,
+    log: deps.log.room("tools"),
+    config: () => config.current,
+    tools: shelf.tools,
+    facts: shelf.facts,
+    hooks,
+    policies: { evaluate: (...args) => deps.plugins.agent()?.policies.evaluate(...args) ?? Promise.resolve(undefined) },
+    askApproval: approvals.ask,
+    taint: createTaint({ settings: () => config.current.tools?.taint, history: (sessionKey) => toolsUsed(deps, sessionKey) }),
+    ...sessionLoops({ config: () => config.current, log }),
+  });
+  const agents = createAgents({
+    ...deps.models,
+    store,
+    clock,
+    ids,
+    log,
+    config,
+    env,
+    hooks,
+    internalHooks: () => deps.plugins.agent()?.internalHooks,
+    broker: () => Promise.resolve(broker),
+    skills: () => Promise.resolve(skills),
+    workspaceOf,
+    host: { host: hostname(), os: `${systemName()} ${release()}`, arch: process.arch, node: process.version },
+    timezone: Intl.DateTimeFormat().resolvedOptions().timeZone,
+    pendingWork: (sessionKey) =>
+      processes
+        .list(sessionKey)
+        .map(({ id, command, end }) => (end ? "" : `background process ${id}: ${command}`))
+        .filter(Boolean),
+    sandbox: ({ agentId, sessionKey }) => sandboxes.state({ agentId, sessionKey, workspaceDir: workspaceOf(agentId) }),
+  });
+  const former = await approvals.denyFormer();
+  if (former > 0) log.info(`${former} questions of the process before this one were denied: whoever asked is gone`);
+  const kept = stack.move();
+  const models = await deps.models.models();
+  return {
+    agents,
+    shelf,
+    explainTools,
+    models,
+    broker,
+    approvals,
+    execRules,
+    sandboxes,
+    skills,
+    workspaceOf,
+    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+  };
+}

@@ -1,0 +1,61 @@
+import type { Logger } from "../../base/log/logger.ts";
+import {
+  groupPolicy,
+  type Approvals,
+  type ExecRules,
+  type PolicyFacts,
+  type Processes,
+  type Sandboxes,
+  type Tool,
+  type ToolContext,
+} from "../../tools/index.ts";
+import { createCoreTools } from "./core-tools.ts";
+import type { AppAgentDeps } from "./index.ts";
+import { pluginTools } from "./plugin-tools.ts";
+
+export interface ToolShelfDeps extends AppAgentDeps {
+  readonly log: Logger;
+  readonly home: string;
+  readonly approvals: Approvals;
+  readonly execRules: ExecRules;
+  readonly processes: Processes;
+  readonly sandboxes: Sandboxes;
+}
+
+/** Every tool there is, before policy. */
+export interface ToolShelf {
+  readonly tools: (context: ToolContext) => Promise<readonly Tool[]>;
+  readonly facts: (context: ToolContext) => Promise<PolicyFacts>;
+}
+
+export function createToolShelf(deps: ToolShelfDeps): ToolShelf {
+  const own = createCoreTools(deps);
+  const ofGateway = deps.gatewayTools;
+  return {
+    async tools(context) {
+      const sandboxed = deps.sandboxes.isSandboxed(context);
+      const withheld = new Set(deps.sandboxes.withheld(context));
+      const tools = [...own(context), ...(ofGateway ? await ofGateway() : []), ...pluginTools(deps.plugins.agent(), context, { sandboxed })];
+      return withheld.size === 0 ? tools : tools.filter(({ name }) => !withheld.has(name));
+    },
+    facts: (context) => policyFacts(deps, context),
+  };
+}
+
+/** What policy has to know about a session: its group, its sandbox, how deep a subagent it is. */
+async function policyFacts(deps: ToolShelfDeps, context: ToolContext): Promise<PolicyFacts> {
+  const { sessionKey, channel, accountId, senderId } = context;
+  const config = deps.config.current;
+  const spawned = /:subagent:/.test(sessionKey) ? (await deps.store.read("sessions.get", { key: sessionKey }))?.entry : undefined;
+  const group = groupPolicy({
+    config,
+    sessionKey,
+    spawnedBy: spawned?.spawnedBy,
+    channel,
+    accountId,
+    ...(senderId === undefined ? {} : { sender: { id: senderId } }),
+  });
+  const depth = spawned?.spawnDepth ?? sessionKey.split(":subagent:").length - 1;
+  const maxDepth = config.agents?.defaults?.subagents?.maxSpawnDepth ?? 1;
+  return { sandboxed: deps.sandboxes.isSandboxed(context), ...(group ? { group } : {}), ...(depth > 0 ? { subagent: { depth, maxDepth } } : {}) };
+}

@@ -1,27 +1,51 @@
-/** `npm run chaos [-- --kills 200] [--seed n] [--writers 8]`: the whole kill campaign. Exits 1 when a promise was broken. */
+/**
+ * `npm run chaos [-- --n 200] [--seed n] [--only store|turns] [--writers 8]`: the whole kill campaigns, of the store and of turns with tools.
+ * Exits 1 when a promise was broken.
+ */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { seededRandom } from "../../src/base/random.ts";
 import { killCampaign } from "./kills.ts";
+import { turnCampaign } from "./turns.ts";
 
-const { values } = parseArgs({ options: { kills: { type: "string" }, seed: { type: "string" }, writers: { type: "string" } } });
-const seed = Number(values.seed ?? Date.now() % 1_000_000);
-const kills = Number(values.kills ?? 200);
-const stateDir = mkdtempSync(join(tmpdir(), "openclaw-chaos-"));
-console.log(`kill campaign: ${kills} kills, seed ${seed}`);
-const report = await killCampaign({
-  stateDir,
-  kills,
-  writers: Number(values.writers ?? 8),
-  random: seededRandom(seed),
-  onRound: (round, acknowledged) => {
-    if (round % 10 === 0) console.log(`${round} kills, ${acknowledged} acknowledged writes, none lost`);
-  },
+const { values } = parseArgs({
+  options: { n: { type: "string" }, kills: { type: "string" }, seed: { type: "string" }, writers: { type: "string" }, only: { type: "string" } },
 });
-console.log(JSON.stringify({ ...report, seed }));
-if (report.broken.length > 0) {
-  console.error(`${report.broken.join("\n")}\nthe state is kept in ${stateDir}; repeat with --seed ${seed}`);
+const seed = Number(values.seed ?? Date.now() % 1_000_000);
+const kills = Number(values.n ?? values.kills ?? 200);
+
+function report(name: string, facts: { readonly broken: readonly string[] }, folder: string): void {
+  console.log(`${name}: ${JSON.stringify({ ...facts, seed })}`);
+  if (facts.broken.length === 0) return rmSync(folder, { recursive: true, force: true });
+  console.error(`${facts.broken.join("\n")}\nthe state is kept in ${folder}; repeat with --only ${name} --seed ${seed}`);
   process.exitCode = 1;
-} else rmSync(stateDir, { recursive: true, force: true });
+}
+
+if (values.only !== "turns") {
+  const stateDir = mkdtempSync(join(tmpdir(), "openclaw-chaos-"));
+  console.log(`store: ${kills} kills, seed ${seed}`);
+  const found = await killCampaign({
+    stateDir,
+    kills,
+    writers: Number(values.writers ?? 8),
+    random: seededRandom(seed),
+    onRound: (round, acknowledged) => {
+      if (round % 10 === 0) console.log(`${round} kills, ${acknowledged} acknowledged writes, none lost`);
+    },
+  });
+  report("store", found, stateDir);
+}
+
+if (values.only !== "store") {
+  console.log(`turns: ${kills} kills, seed ${seed}`);
+  const { home, ...found } = await turnCampaign({
+    kills,
+    random: seededRandom(seed),
+    onRound: (round, { place, accepted, unknown }) => {
+      if (round % 10 === 0) console.log(`${round} kills, the last at ${place} with ${accepted} messages accepted; ${unknown} calls told as unknown so far`);
+    },
+  });
+  report("turns", found, home);
+}

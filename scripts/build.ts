@@ -3,6 +3,7 @@ import { readFileSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { rolldown, type Plugin } from "rolldown";
 import { configSchema } from "../src/config/schema/index.ts";
 import { asModule, withoutDescriptions } from "./frozen-module.ts";
+import { lightChunks } from "./light-chunks.ts";
 import { frozenProtocol } from "./protocol/frozen.ts";
 
 const folder = process.argv[2] ?? "dist";
@@ -61,7 +62,7 @@ const bundle = await rolldown({
   },
   platform: "node",
   preserveEntrySignatures: "allow-extension",
-  plugins: [frozenSchema, frozenCatalogue, englishOnly, frozenProtocol({ writesSchema: folder === "dist" })],
+  plugins: [frozenSchema, frozenCatalogue, englishOnly, frozenProtocol({ writesSchema: folder === "dist" }), lightChunks],
   transform: { define: { __FAILPOINTS__: String(folder === "dist-test") } },
   onLog(level, log, handler) {
     // Grouping puts some lazily imported files beside files that are always there; that is what it is for.
@@ -82,7 +83,7 @@ await bundle.write({
       // The first that fits takes a file; the order is from what everything needs to what one command needs.
       {
         name: "base",
-        test: /src\/base\/(?:errors|text|files|clock|failpoints|builtin|redaction)\.ts|src\/store\/(?:retention|sqlite\/failure|projection\/place)\.ts|src\/protocol\/transcript\.ts/,
+        test: /src\/base\/(?:errors|text|files|clock|failpoints|builtin|redaction)\.ts|src\/store\/(?:retention|sqlite\/failure|projection\/place)\.ts|src\/protocol\/transcript\.ts|rolldown\/runtime/,
       },
       {
         name: "frame",
@@ -90,7 +91,7 @@ await bundle.write({
       },
       {
         name: "config",
-        test: /src\/config\/(?:[a-z-]*(?:load|snapshot|dotenv|environment|include|origin|path|source-files|tilde|version|sha256)\.ts|document\/|migrate\/|schema\/index|validate\/(?!hints|schema-export))|src\/cli\/config-source/,
+        test: /src\/config\/(?:[a-z-]*(?:load|snapshot|dotenv|environment|include|origin|path|source-files|tilde|version|sha256)\.ts|document\/|migrate\/|schema\/index|validate\/(?!hints|schema-export))|src\/cli\/(?:config-source|commands\/config\/(?:index|validate))\.ts/,
       },
       // What every plugin's entry needs, and what host and plugins share; then the rest, and what needs zod.
       { name: "sdk-entry", test: /src\/plugins\/sdk\/(?:plugin-entry|plugin-config|account-ids|host-binding|diagnostic-events|log-transports)\.ts/ },
@@ -100,7 +101,7 @@ await bundle.write({
       { name: "sdk", test: /src\/plugins\/sdk\/(?!paths|vendor|newer)/ },
       {
         name: "inventory",
-        test: /src\/plugins\/(?:inventory\/|record\.|install\/journal)|src\/cli\/(?:plugin-source|commands\/plugins\/(?:index|list|record))\.ts/,
+        test: /src\/plugins\/(?:inventory\/|record\.|install\/journal)|src\/cli\/(?:plugin-source|plugin-commands\/declared|commands\/plugins\/(?:index|list|record))\.ts/,
       },
       { name: "thread", test: /src\/store\/(?:warm-up|sqlite\/thread)\.ts/ },
       { name: "engine", test: /src\/store\/(?:sqlite\/(?:areas\/|connection|handlers|open|migrations|schema)|projection\/)/ },
@@ -115,6 +116,7 @@ await bundle.write({
       },
     ],
   },
+  comments: { legal: true, annotation: false, jsdoc: false },
   minify: { compress: true, mangle: false, codegen: { removeWhitespace: false } },
 });
 await bundle.close();

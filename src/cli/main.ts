@@ -9,6 +9,7 @@ import { showFailure } from "./failure.ts";
 import { rootHelp } from "./help.ts";
 import type { Io } from "./io.ts";
 import { pluginCommands } from "./plugin-commands/index.ts";
+import { createStandardOutput } from "./standard-output.ts";
 
 function packageVersion(): string {
   // `dist/cli.js` and `src/cli/main.ts` lie at different depths below the package.
@@ -39,18 +40,24 @@ function interruptSignal(): AbortSignal {
 }
 
 function createIo(env: Io["env"], noColor: boolean): Io {
-  const interactive = process.stdin.isTTY && process.stderr.isTTY;
+  const output = createStandardOutput();
+  // Asked when somebody wants to know: the standard input alone costs 4 ms to open.
+  const interactive = (): boolean => process.stdin.isTTY && process.stderr.isTTY;
   return {
     env,
     cwd: process.cwd(),
     version: packageVersion(),
-    out: (text) => void process.stdout.write(text),
+    out: output.write,
     err: (text) => void process.stderr.write(text),
-    color: !noColor && !env["NO_COLOR"] && env["TERM"] !== "dumb" && process.stdout.isTTY,
-    interactive,
-    columns: process.stdout.columns ?? 120,
+    color: !noColor && !env["NO_COLOR"] && env["TERM"] !== "dumb" && output.isTerminal,
+    get interactive() {
+      return interactive();
+    },
+    get columns() {
+      return output.columns ?? 120;
+    },
     now: () => Date.now(),
-    confirm: (question) => (interactive ? confirm(question) : Promise.resolve(false)),
+    confirm: (question) => (interactive() ? confirm(question) : Promise.resolve(false)),
     signal: interruptSignal,
   };
 }
@@ -74,8 +81,6 @@ function namesIn(folder: string): readonly string[] {
 /** The program. Sets the exit code and lets the process end by itself, so that nothing written is cut off. */
 export async function main(args: readonly string[]): Promise<void> {
   const json = args.includes("--json");
-  // A closed pipe (`openclaw logs | head`) is the reader's way to say that it has enough.
-  process.stdout.on("error", (error: NodeJS.ErrnoException) => (error.code === "EPIPE" ? process.exit(0) : undefined));
   const profile = profileEnv(args, process.env, { osHome: homedir(), cwd: process.cwd() });
   if (!profile.ok) {
     process.stderr.write(`${profile.message}\n`);

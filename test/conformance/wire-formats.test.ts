@@ -101,6 +101,15 @@ describe.each(WIRE_APIS)("%s", (api) => {
     expect(new Set(message.content.flatMap((part) => (part.type === "toolCall" ? [part.id] : []))).size).toBe(2);
   });
 
+  test("arguments that are no JSON object come with the call as what is wrong with it", async () => {
+    const whole = api === "google-generative-ai" || api === "ollama";
+    for (const given of ['["a.txt"]', '"a.txt"', ...(whole ? [] : ['{"path":"a.t', "read a.txt", '{"path":"a"}}'])]) {
+      await using server = await startModelServer(streamed(api, { toolCalls: [{ ...CALL, arguments: [given] }] }));
+      const [part] = messageIn(await call(server, api, { tools: [TOOL] })).content.filter(({ type }) => type === "toolCall");
+      expect(part).toMatchObject({ name: "read", arguments: {}, argumentsError: `the arguments are no JSON object: ${given}` });
+    }
+  });
+
   test("an answer at its length limit says so", async () => {
     await using server = await startModelServer(streamed(api, { text: ["and so on"], stop: "length" }));
     expect(messageIn(await call(server, api)).stopReason).toBe("length");

@@ -69,6 +69,12 @@ const MINIMAL: Partial<Record<MethodName, (client: DeviceClient) => unknown>> = 
   "sessions.preview": () => ({ keys: ["agent:main:main"] }),
   "agents.files.list": () => ({ agentId: "main" }),
   "agents.files.get": () => ({ agentId: "main", name: "AGENTS.md" }),
+  "agents.files.set": () => ({ agentId: "main", name: "AGENTS.md", content: "Be kind." }),
+  "skills.update": () => ({ skillKey: "none" }),
+  "exec.approval.request": () => ({ command: "ls", timeoutMs: 10 }),
+  "exec.approval.waitDecision": () => ({ id: "none" }),
+  "exec.approval.resolve": () => ({ id: "none", decision: "deny" }),
+  "exec.approvals.set": () => ({ file: { version: 1 } }),
   "node.describe": (client) => ({ nodeId: client.device!.id }),
   "cron.runs": () => ({ id: "none" }),
   "device.pair.approve": () => ({ requestId: "none" }),
@@ -112,6 +118,9 @@ const REFUSED: Partial<Record<MethodName, RegExp>> = {
   "config.set": /^config base hash required/,
   "config.apply": /^config base hash required/,
   "config.patch": /^config base hash required/,
+  "skills.bins": /^unauthorized role: operator$/,
+  "exec.approval.resolve": /^unknown approval id$/,
+  "exec.approval.waitDecision": /^(?:unknown approval id|approval expired or not found)$/,
 };
 
 test("every advertised method is answered by what was built for it, in the shape it declares", async () => {

@@ -1,6 +1,8 @@
 import { afterEach, expect, test } from "vitest";
 import { manualClock } from "../../src/base/clock.ts";
+import { AppError } from "../../src/base/errors.ts";
 import type { PluginRoute } from "../../src/gateway/http/index.ts";
+import type { ToolInvocation, ToolsPort } from "../../src/gateway/ports.ts";
 import { createAuthBench } from "../harness/auth.ts";
 import { HEALTHY, RUN_SECRET, startSurface, TOKEN, tokenAuth, type SurfaceOptions, type TestSurface } from "../harness/http-surface.ts";
 
@@ -69,7 +71,7 @@ test("a locked out address is told when to come back", async () => {
   expect([reply.status, reply.headers["retry-after"], reply.json()]).toEqual([429, "2", { error: { message: expect.any(String), type: "rate_limited" } }]);
 });
 
-test("tools over HTTP: refused ones do not exist, the others are not built yet", async () => {
+test("tools over HTTP: refused ones do not exist, and without tools no other is run", async () => {
   await start();
   const invoke = (body: object) => gateway.ask("/tools/invoke", { method: "POST", token: TOKEN, body: JSON.stringify(body) });
   const denied = await invoke({ tool: "sessions_spawn", args: {} });
@@ -77,10 +79,49 @@ test("tools over HTTP: refused ones do not exist, the others are not built yet",
   const later = await invoke({ tool: "web_search", args: {} });
   expect([later.status, later.json()]).toEqual([
     503,
-    { ok: false, error: { type: "unavailable", code: "UNAVAILABLE", message: expect.stringContaining("tools room") } },
+    { ok: false, error: { type: "unavailable", code: "UNAVAILABLE", message: expect.stringContaining("was not run") } },
   ]);
   for (const body of [{}, { tool: "" }, { tool: 5 }, { tool: "x", args: [] }, { tool: "x", action: 1 }, { tool: "x", sessionKey: {} }])
     expect((await invoke(body)).status).toBe(400);
+});
+
+test("tools over HTTP: a call reaches the tools with its session, and their answer comes back", async () => {
+  const calls: ToolInvocation[] = [];
+  const answers: Record<string, () => ReturnType<ToolsPort["invoke"]>> = {
+    web_search: async () => ({ content: [{ type: "text", text: "found" }], details: { hits: 1 }, isError: false }),
+    web_fetch: async () => ({ content: [{ type: "text", text: "url must be http" }], isError: true }),
+    message: () => Promise.reject(new AppError("INVALID_INPUT", "to is missing")),
+    canvas: () => Promise.reject(new Error("secret detail")),
+  };
+  const tools: ToolsPort = {
+    async invoke(call) {
+      calls.push(call);
+      return answers[call.tool]?.();
+    },
+  };
+  await start({ tools, config: { gateway: { tools: { deny: ["tts"] } }, agents: { list: [{ id: "main" }, { id: "ops" }] } } });
+  const invoke = async (body: object, headers = {}) => {
+    const reply = await gateway.ask("/tools/invoke", { method: "POST", token: TOKEN, headers, body: JSON.stringify(body) });
+    return [reply.status, reply.json()];
+  };
+  const failed = (type: string, message: string) => ({ ok: false, error: { type, message } });
+  expect(await invoke({ tool: " Web_Search ", args: { q: "x" }, action: "go", dryRun: true })).toEqual([
+    200,
+    { ok: true, result: { content: [{ type: "text", text: "found" }], details: { hits: 1 } } },
+  ]);
+  expect(calls[0]).toMatchObject({ tool: "web_search", args: { q: "x" }, action: "go", sessionKey: "agent:main:main", owner: true });
+  await invoke({ tool: "web_search", sessionKey: "agent:OPS:work" }, { "x-openclaw-message-channel": "slack", "x-openclaw-account-id": "a1" });
+  expect(calls[1]).toMatchObject({ args: {}, sessionKey: "agent:ops:work", channel: "slack", accountId: "a1" });
+  expect(await invoke({ tool: "web_search", sessionKey: "agent:ghost:x" })).toEqual([400, failed("tool_error", 'unknown agent id "ghost"')]);
+  expect(await invoke({ tool: "web_fetch" })).toEqual([400, failed("tool_error", "url must be http")]);
+  expect(await invoke({ tool: "message" })).toEqual([400, failed("tool_error", "to is missing")]);
+  expect(await invoke({ tool: "canvas" })).toEqual([500, failed("tool_error", "tool execution failed")]);
+  expect(await invoke({ tool: "nodes" })).toEqual([404, failed("not_found", "Tool not available: nodes")]);
+  const before = calls.length;
+  for (const tool of ["tts", "exec", "read", "grep", "gateway", "sessions_send"]) {
+    expect(await invoke({ tool })).toEqual([404, failed("not_found", `Tool not available: ${tool}`)]);
+  }
+  expect(calls.length).toBe(before);
 });
 
 test("a handler that fails is answered with 500 and nothing of its failure", async () => {

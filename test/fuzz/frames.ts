@@ -26,6 +26,8 @@ const RARE: ReadonlySet<string> = new Set(["config.schema"]);
 /** A change of the configuration may restart the gateway, which ends every connection: that has its own tests. */
 const RESTARTING: ReadonlySet<string> = new Set(["config.set", "config.patch", "config.apply"]);
 const NAMES = (Object.keys(METHODS) as MethodName[]).filter((name) => !RESTARTING.has(name));
+/** Answered after the time they name, or when somebody else acts. */
+const PATIENT: ReadonlySet<string> = new Set(["agent.wait", "exec.approval.request"]);
 const LONGEST_WAIT_MS = 200;
 
 type Made = Omit<FuzzFrame, "number" | "id" | "opcode"> & { readonly opcode?: number };
@@ -38,7 +40,7 @@ function methodFor(dice: Dice, handled: readonly MethodName[]): MethodName {
 
 /** Waiting is tested with short waits; a long one is allowed not to end. */
 function withoutPatience(method: MethodName, params: unknown, dice: Dice): { readonly params: unknown; readonly waits?: true } {
-  if (method !== "agent.wait" || typeof params !== "object" || params === null || Array.isArray(params)) return { params };
+  if (!PATIENT.has(method) || typeof params !== "object" || params === null || Array.isArray(params)) return { params };
   const { timeoutMs } = params as { timeoutMs?: unknown };
   const long = timeoutMs === undefined || (typeof timeoutMs === "number" && timeoutMs > LONGEST_WAIT_MS);
   if (!long) return { params };

@@ -22,7 +22,7 @@ export function createKnown(start: Readonly<Record<string, readonly string[]>>):
   const lists = new Map(Object.entries(start).map(([name, values]) => [name, [...values]]));
 
   function note(name: string, value: string): void {
-    for (const also of ALSO[name] ?? [name]) {
+    for (const also of Object.hasOwn(ALSO, name) ? ALSO[name]! : [name]) {
       const list = lists.get(also);
       if (!list || value === "" || value.length > 200 || list.includes(value)) continue;
       list.push(value);

@@ -70,9 +70,10 @@ test("every field of a plan is under its hash", async () => {
     path: "/",
     host: "node",
     node: "n",
+    sandbox: "bwrap:other",
     hash: "0".repeat(64),
   };
-  for (const key of Object.keys(approved) as (keyof ExecPlan)[]) {
+  for (const key of Object.keys(changes) as (keyof ExecPlan)[]) {
     await expect(startPlan({ ...approved, [key]: changes[key] }, approved.hash, runIn()), key).rejects.toMatchObject({ code: "CONFLICT" });
   }
 });

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { startChild } from "../../src/base/spawn.ts";
+import { inheritedEnvironment } from "../../src/tools/exec/environment.ts";
 import { planCommand } from "../../src/tools/exec/plan.ts";
 
 const DANGEROUS = [
@@ -54,6 +55,20 @@ test("the gateway's own ones do not reach a child", async () => {
   const child = await startChild("/usr/bin/env", { args: [], cwd: tmpdir(), env, onOutput: (_, chunk) => void (text += chunk.toString()) });
   expect(await child.exited).toEqual({ code: 0, signal: null });
   expect(text.trim().split("\n").sort()).toEqual(["KEPT=yes", "PATH=/usr/bin:/bin"]);
+});
+
+test("keys of providers and the gateway's own secrets do not reach a command; what else there is does", () => {
+  const secrets = [
+    "OPENCLAW_GATEWAY_TOKEN",
+    "OPENCLAW_GATEWAY_PASSWORD",
+    "OPENAI_API_KEY",
+    "GEMINI_API_KEY_2",
+    "ANTHROPIC_OAUTH_TOKEN",
+    "OPENROUTER_API_KEYS",
+    "COPILOT_GITHUB_TOKEN",
+  ];
+  const others = ["PATH", "HOME", "GH_TOKEN", "OPENCLAW_STATE_DIR", "MONKEY", "API_KEYBOARD"];
+  expect(Object.keys(inheritedEnvironment(Object.fromEntries([...secrets, ...others].map((name) => [name, "x"]))))).toEqual(others);
 });
 
 test("no other file of this program starts children", () => {

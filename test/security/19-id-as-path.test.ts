@@ -123,7 +123,8 @@ const NODE = { id: "node-host", mode: "node", version: "1", platform: "linux" } 
 
 /** Starts, calls everything over both protocols, and stops. */
 async function attack(place: Place, wrap: readonly string[] = []): Promise<number> {
-  place.configure(configText({ gateway: { http: { endpoints: { chatCompletions: { enabled: true }, responses: { enabled: true } } } } }));
+  const agents = { defaults: { workspace: join(place.stateDir, "workspace") } };
+  place.configure(configText({ gateway: { http: { endpoints: { chatCompletions: { enabled: true }, responses: { enabled: true } } } }, agents }));
   await using gateway = await place.gateway({ wrap });
   const url = gateway.url!;
   const texts = corpus(place);

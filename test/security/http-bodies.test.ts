@@ -23,7 +23,7 @@ test("a caller without a secret is refused before its body is read, and its body
 });
 
 test.each([
-  ["/v1/chat/completions", 1_048_576, TOKEN],
+  ["/v1/chat/completions", 20_971_520, TOKEN],
   ["/v1/responses", 20_971_520, TOKEN],
   ["/tools/invoke", 2_097_152, TOKEN],
   ["/hooks/wake", 262_144, HOOK_TOKEN],

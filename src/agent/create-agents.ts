@@ -4,10 +4,12 @@ import type { TurnDeps } from "./turn/deps.ts";
 import type { TurnEnd, TurnInput, TurnPorts } from "./turn/input.ts";
 import { runTurn, type GIVEN_UP } from "./turn/run-turn.ts";
 import { compactSession, flushMemory, type CompactionOutcome, type CompactionWish } from "./turn/upkeep.ts";
+import { createPromptMemo } from "./turn/prompt-memo.ts";
 import { createBootstrapReader } from "./workspace/bootstrap-files.ts";
+import { watchFolder } from "./workspace/folder-watch.ts";
 import { seedWorkspace } from "./workspace/seed.ts";
 
-export interface AgentsDeps extends Omit<TurnDeps, "memory" | "workspace" | "readFiles"> {
+export interface AgentsDeps extends Omit<TurnDeps, "memory" | "workspace" | "readFiles" | "prompts"> {
   /** Folder of an agent's files. */
   readonly workspaceOf: (agentId: string) => string;
   readonly env: Env;
@@ -18,7 +20,7 @@ export interface Agents {
   /** One turn from beginning to end. Undefined when the process stops first; `given-up` when it died too often before. */
   turn(input: TurnInput, ports: TurnPorts): Promise<TurnEnd | typeof GIVEN_UP | undefined>;
   /** What is to be done after a turn, before the session's next one: notes are written before a conversation has to be summed up. */
-  after(input: TurnInput, ports: Pick<TurnPorts, "signal" | "stopping">): Promise<void>;
+  after(input: TurnInput, end: TurnEnd, ports: Pick<TurnPorts, "signal" | "stopping">): Promise<void>;
   /** Sums up a session's conversation now. Nobody else may work in the session meanwhile. */
   compact(request: CompactionWish): Promise<CompactionOutcome>;
 }
@@ -26,10 +28,16 @@ export interface Agents {
 export function createAgents(deps: AgentsDeps): Agents {
   const memory = createSessionMemory(deps);
   const workspace = workspaces(deps);
-  const turnDeps: TurnDeps = { ...deps, memory, workspace, readFiles: createBootstrapReader() };
+  const turnDeps: TurnDeps = {
+    ...deps,
+    memory,
+    workspace,
+    readFiles: createBootstrapReader({ watch: watchFolder, now: deps.clock.monotonic }),
+    prompts: createPromptMemo(),
+  };
   return {
     turn: (input, ports) => runTurn(turnDeps, input, ports),
-    after: (input, ports) => flushMemory(turnDeps, input, ports),
+    after: (input, end, ports) => flushMemory(turnDeps, input, end, ports),
     compact: (request) => compactSession(turnDeps, request),
   };
 }

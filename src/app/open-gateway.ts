@@ -29,7 +29,7 @@ import { createAppAgent } from "./agent/index.ts";
 import { agentPort, lazyApprovals, lazyExecRules, toolFactsPort, toolsPort, type PortDeps } from "./agent/gateway-ports.ts";
 import { gatewayToolFor } from "./agent/gateway-tool.ts";
 import { agentWorkspaces } from "./agent/workspaces.ts";
-import type { ApprovalNotice } from "../tools/index.ts";
+import type { ApprovalNotice, Tool } from "../tools/index.ts";
 import type { Logging } from "./logging.ts";
 import { createAppModels } from "./models.ts";
 import { createPlugins, type Plugins } from "./plugins/index.ts";
@@ -106,6 +106,7 @@ export async function openGateway(deps: OpenGatewayDeps, stack: AsyncDisposableS
   const workspaceOf = agentWorkspaces(config, deps.env);
   const notices = new Set<(notice: ApprovalNotice) => void>();
   let handlers: Handlers | undefined;
+  let gatewayTools: Promise<readonly Tool[]> | undefined;
   const agent = stack.use(
     createAppAgent({
       ...deps,
@@ -116,7 +117,7 @@ export async function openGateway(deps: OpenGatewayDeps, stack: AsyncDisposableS
       notify(notice) {
         for (const listener of notices) listener(notice);
       },
-      gatewayTools: async () => (handlers ? [await gatewayToolFor(deps, () => handlers)] : []),
+      gatewayTools: () => (gatewayTools ??= gatewayToolFor(deps, () => handlers).then((tool) => [tool])),
       announce: (sessionKey, text) =>
         void queueSystemEvent(deps, { sessionKey, text }).catch((error: unknown) => log.warn("a session could not be told", { error })),
     }),

@@ -1,4 +1,5 @@
 import { expect, onTestFinished, test } from "vitest";
+import type { TurnEnd } from "../../src/agent/index.ts";
 import { OVERFLOW_TEXT } from "../../src/agent/compaction/index.ts";
 import type { Usage } from "../../src/protocol/index.ts";
 import { textOutcome, type Tool } from "../../src/tools/index.ts";
@@ -113,12 +114,12 @@ test("shortly before, a silent turn writes notes, once", async () => {
   });
   const input = await at.accept("hello");
   const stopping = new AbortController().signal;
-  await at.agents.turn(input, at.ports());
-  await at.agents.after(input, { signal: stopping, stopping });
+  const first = (await at.agents.turn(input, at.ports())) as TurnEnd;
+  await at.agents.after(input, first, { signal: stopping, stopping });
   expect(notes).toEqual(["the house is blue"]);
   const again = await at.accept("more");
-  await at.agents.turn(again, at.ports());
-  await at.agents.after(again, { signal: stopping, stopping });
+  const second = (await at.agents.turn(again, at.ports())) as TurnEnd;
+  await at.agents.after(again, second, { signal: stopping, stopping });
   expect(at.requests).toHaveLength(4);
 });
 

@@ -84,12 +84,12 @@ export const FAULTS: readonly Fault[] = [
   { name: "an empty answer", outcome: "format", behaviour: (api) => ({ kind: "stream", frames: frames(api, {}) }) },
   { name: "reasoning and nothing else", outcome: "format", behaviour: (api) => ({ kind: "stream", frames: frames(api, { thinking: ["hm"] }) }) },
   {
-    name: "a call that never closes",
+    name: "a call without a name",
     outcome: "format",
     behaviour: (api) =>
       api === "google-generative-ai" || api === "ollama"
         ? undefined
-        : { kind: "stream", frames: frames(api, { text: ["half"], toolCalls: [{ id: "c", name: "read", arguments: ['{"path": "a'] }] }) },
+        : { kind: "stream", frames: frames(api, { text: ["half"], toolCalls: [{ id: "c", name: "", arguments: ["{}"] }] }) },
   },
   { name: "a token that expires at once", outcome: "auth", behaviour: (api) => ({ kind: "cut", after: [errorEvent(api)] }) },
   { name: "a token that expires in the middle", outcome: "auth", behaviour: (api) => ({ kind: "cut", after: [...start(api, 3), errorEvent(api)] }) },

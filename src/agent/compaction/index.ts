@@ -5,4 +5,4 @@ export { memoryFlushDue, memoryFlushed, memoryFlushPrompts, type FlushInput } fr
 export { MAX_OVERFLOW_COMPACTIONS, OVERFLOW_TEXT, shrinkPath, shrinkToolResults } from "./overflow.ts";
 export { planCompaction, type CompactionPlan } from "./plan.ts";
 export type { Ask } from "./question.ts";
-export { compactionSettings, compactionSizes } from "./settings.ts";
+export { compactionSettings, compactionSizes, type CompactionSettings } from "./settings.ts";

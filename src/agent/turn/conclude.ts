@@ -23,7 +23,7 @@ interface Ended {
   readonly drafts: readonly Draft[];
 }
 
-type Facts = Pick<TurnEnd, "sessionId" | "startedAt" | "endedAt" | "usage" | "provider" | "model" | "profileId">;
+type Facts = Pick<TurnEnd, "sessionId" | "startedAt" | "endedAt" | "usage" | "provider" | "model" | "window" | "profileId">;
 
 function factsOf({ deps, turn, asking, startedAt }: Stage, { answers }: LoopResult): Facts {
   const { provider, id } = turn.chosen.selection.entry;
@@ -35,6 +35,7 @@ function factsOf({ deps, turn, asking, startedAt }: Stage, { answers }: LoopResu
     usage: answers.map(({ usage }) => usage),
     provider: last?.provider ?? provider,
     model: last?.model ?? id,
+    window: turn.chosen.selection.contextWindow.tokens,
     ...(asking.profileId === undefined ? {} : { profileId: asking.profileId }),
   };
 }

@@ -9,6 +9,7 @@ import type { Store } from "../../store/index.ts";
 import type { Broker } from "../../tools/index.ts";
 import type { HostFacts, SandboxFacts } from "../prompt/facts.ts";
 import type { ReadBootstrapFiles } from "../workspace/bootstrap-files.ts";
+import type { PromptMemo } from "./prompt-memo.ts";
 import type { Skills } from "../skills/create-skills.ts";
 
 /** What plugins may have to say. Nothing while none run. */
@@ -33,6 +34,7 @@ export interface TurnDeps {
   readonly workspace: (agentId: string) => Promise<string>;
   /** The files of a workspace that a prompt shows. */
   readonly readFiles: ReadBootstrapFiles;
+  readonly prompts: PromptMemo;
   readonly host: HostFacts;
   /** The machine's own zone. */
   readonly timezone: string;

@@ -37,12 +37,17 @@ function stickyProfile(entry: SessionEntry, { profileId }: TurnEnd): Readonly<Re
 }
 
 /** Snapshots are large and rarely change: they are written when they did. */
-function changedSnapshots({ clock }: TurnDeps, { sessionKey }: TurnInput, { place, report, skills, chosen }: PreparedTurn): Readonly<Record<string, unknown>> {
+function changedSnapshots(
+  { clock, prompts }: TurnDeps,
+  { sessionKey }: TurnInput,
+  { place, report, skills, chosen }: PreparedTurn,
+): Readonly<Record<string, unknown>> {
   const { provider, id } = chosen.selection.entry;
   const { entry } = place;
   const made = { source: "run", sessionId: place.sessionId, sessionKey, provider, model: id, ...report };
   const changes: Record<string, unknown> = {};
-  if (!sameReport(entry, made)) changes["systemPromptReport"] = { ...made, generatedAt: clock.now() };
+  if (!prompts.holds(place.sessionId, report) && !sameReport(entry, made)) changes["systemPromptReport"] = { ...made, generatedAt: clock.now() };
+  prompts.held(place.sessionId, report);
   if (skills && entry["skillsSnapshot"] !== skills) changes["skillsSnapshot"] = skills;
   return changes;
 }

@@ -70,6 +70,8 @@ export interface TurnEnd {
   readonly stopReason?: string;
   readonly calls?: readonly ToolCallContent[];
   readonly silent?: boolean;
+  /** Tokens the model can see. */
+  readonly window?: number;
   /** The credential that the last answer was paid with. */
   readonly profileId?: string;
 }

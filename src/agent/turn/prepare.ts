@@ -149,6 +149,7 @@ function allowedOnly(toolbox: Toolbox, names: readonly string[] | undefined): To
 
 /** The tools a model is shown: the host's and those that whoever asks carries out. Names of the host win. */
 export function shownTools(toolbox: Toolbox, { clientTools = [] }: TurnInput): readonly ToolSchema[] {
+  if (clientTools.length === 0) return toolbox.schemas;
   const taken = new Set(toolbox.schemas.map(({ name }) => name));
   return [...toolbox.schemas, ...clientTools.filter(({ name }) => !taken.has(name))];
 }

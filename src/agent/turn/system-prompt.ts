@@ -28,31 +28,38 @@ export function systemPromptFor(deps: TurnDeps, input: TurnInput, parts: PromptP
   const { mode, channel } = sessionFacts(input.sessionKey, entry);
   const { entry: model } = chosen.selection;
   const sandbox = deps.sandbox?.({ agentId: input.agentId, sessionKey: input.sessionKey });
-  const aliases = modelAliases(defaults?.models);
-  const owners = (config.commands?.ownerAllowFrom ?? []).map(String);
-  return buildSystemPrompt({
-    mode,
-    agentId: input.agentId,
-    workspaceDir,
-    tools,
-    files: injectFiles(files, { maxChars: defaults?.bootstrapMaxChars, totalMaxChars: defaults?.bootstrapTotalMaxChars }),
-    timezone: userTimeZone(defaults?.userTimezone, deps.timezone),
-    channels: Object.keys(config.channels ?? {}).filter((name) => name !== "defaults"),
-    host: deps.host,
-    turn: {
-      model: `${model.provider}/${model.id}`,
-      thinking: chosen.thinking,
-      reasoning: reasoningLevel(entry).value,
-      ...(channel === undefined ? { channel: input.channel } : { channel }),
-      ...(input.systemPrompt === undefined ? {} : { instructions: input.systemPrompt }),
-    },
-    ...(skills ? { skillsPrompt: skills.prompt } : {}),
-    ...(aliases.length === 0 ? {} : { modelAliases: aliases }),
-    ...(deps.docsPath === undefined ? {} : { docsPath: deps.docsPath }),
-    ...(sandbox ? { sandbox } : {}),
-    ...(owners.length === 0 ? {} : { owners }),
-    ...(config.memory?.citations === undefined ? {} : { memoryCitations: config.memory.citations }),
-  });
+  const reasoning = reasoningLevel(entry).value;
+  const told = channel ?? input.channel;
+  const scalars = [mode, input.agentId, workspaceDir, model.provider, model.id, chosen.thinking, reasoning, told, input.systemPrompt, skills?.prompt];
+  return deps.prompts.prompt([config, tools, sandbox && JSON.stringify(sandbox), ...scalars, ...files], build);
+
+  function build(): SystemPrompt {
+    const aliases = modelAliases(defaults?.models);
+    const owners = (config.commands?.ownerAllowFrom ?? []).map(String);
+    return buildSystemPrompt({
+      mode,
+      agentId: input.agentId,
+      workspaceDir,
+      tools,
+      files: injectFiles(files, { maxChars: defaults?.bootstrapMaxChars, totalMaxChars: defaults?.bootstrapTotalMaxChars }),
+      timezone: userTimeZone(defaults?.userTimezone, deps.timezone),
+      channels: Object.keys(config.channels ?? {}).filter((name) => name !== "defaults"),
+      host: deps.host,
+      turn: {
+        model: `${model.provider}/${model.id}`,
+        thinking: chosen.thinking,
+        reasoning,
+        channel: told,
+        ...(input.systemPrompt === undefined ? {} : { instructions: input.systemPrompt }),
+      },
+      ...(skills ? { skillsPrompt: skills.prompt } : {}),
+      ...(aliases.length === 0 ? {} : { modelAliases: aliases }),
+      ...(deps.docsPath === undefined ? {} : { docsPath: deps.docsPath }),
+      ...(sandbox ? { sandbox } : {}),
+      ...(owners.length === 0 ? {} : { owners }),
+      ...(config.memory?.citations === undefined ? {} : { memoryCitations: config.memory.citations }),
+    });
+  }
 }
 
 function modelAliases(models: Readonly<Record<string, { readonly alias?: string | undefined }>> | undefined) {

@@ -1,11 +1,11 @@
 import { messageOf } from "../../base/errors.ts";
 import type { SessionEntry } from "../../protocol/index.ts";
-import { compactionSettings, memoryFlushDue, memoryFlushed, memoryFlushPrompts } from "../compaction/index.ts";
+import { compactionSettings, type CompactionSettings, memoryFlushDue, memoryFlushed, memoryFlushPrompts } from "../compaction/index.ts";
 import { userTimeZone } from "../prompt/time-zone.ts";
 import { chooseModel } from "./choose-model.ts";
 import type { TurnDeps } from "./deps.ts";
 import { hookContext } from "./hook-context.ts";
-import type { TurnInput, TurnPorts } from "./input.ts";
+import type { TurnEnd, TurnInput, TurnPorts } from "./input.ts";
 import { transcriptOf } from "./place.ts";
 import { createRecord } from "./record.ts";
 import { createRoomMaker } from "./room-maker.ts";
@@ -52,12 +52,20 @@ function inputFor(who: Pick<TurnInput, "agentId" | "sessionKey" | "runId">, entr
   return { ...who, message: "", channel: entry.lastChannel ?? "webchat", owner: false, inboxIds: [], resumed: false };
 }
 
+/** What the turn itself knows: far from the limit nobody has to be asked. */
+function mayBeDue({ usage, window }: TurnEnd, settings: CompactionSettings): boolean {
+  const last = usage.at(-1);
+  if (!last || window === undefined) return false;
+  const tokens = last.input + last.cacheRead + last.cacheWrite;
+  return memoryFlushDue({ entry: { sessionId: "", updatedAt: 0, totalTokens: tokens }, window, settings, workspaceWritable: true });
+}
+
 /** A silent turn that writes down what matters, when a conversation will soon have to be summed up. */
-export async function flushMemory(deps: TurnDeps, input: TurnInput, ports: Pick<TurnPorts, "signal" | "stopping">): Promise<void> {
+export async function flushMemory(deps: TurnDeps, input: TurnInput, end: TurnEnd, ports: Pick<TurnPorts, "signal" | "stopping">): Promise<void> {
   const { agentId, sessionKey } = input;
   const defaults = deps.config.current.agents?.defaults;
   const settings = compactionSettings(defaults?.compaction);
-  if (!settings.memoryFlush.enabled || ports.stopping.aborted) return;
+  if (!settings.memoryFlush.enabled || ports.stopping.aborted || !mayBeDue(end, settings)) return;
   const session = await deps.store.read("sessions.get", { key: sessionKey });
   const window = session?.entry.contextTokens;
   if (!session || window === undefined) return;

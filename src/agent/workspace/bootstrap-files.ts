@@ -23,8 +23,9 @@ const END_BYTES = 262_144;
 export type ReadBootstrapFiles = (options: ReadBootstrapOptions) => Promise<readonly BootstrapFile[]>;
 
 /** Reads them, and remembers each for as long as it is the same file with the same times. */
-export function createBootstrapReader(): ReadBootstrapFiles {
+export function createBootstrapReader(watching?: FolderWatching): ReadBootstrapFiles {
   const known = new Map<string, { readonly stamp: string; readonly read: Read }>();
+  const quiet = watching && createQuiet(watching);
 
   async function remembered(folder: string, name: string): Promise<Read> {
     const path = join(folder, name);
@@ -37,11 +38,59 @@ export function createBootstrapReader(): ReadBootstrapFiles {
   }
 
   return async ({ folder, which }) => {
+    const last = quiet?.unchanged(folder, which);
+    if (last) return last;
     const names: readonly string[] = which === "few" ? BOOTSTRAP_NAMES.filter((name) => FEW_NAMES.has(name)) : BOOTSTRAP_NAMES;
     const memoryNames = which === "all" ? MEMORY_NAMES : [];
     const found = await Promise.all([...names, ...memoryNames].map((name) => remembered(folder, name)));
     const [files, memory] = [found.slice(0, names.length), found.slice(names.length)];
-    return [...files, ...distinct(memory)].filter((read) => !(read.file.missing && isOptional(read.file.name))).map((read) => read.file);
+    const shown = [...files, ...distinct(memory)].filter((read) => !(read.file.missing && isOptional(read.file.name))).map((read) => read.file);
+    const links = found.some(({ identity }, index) => identity !== undefined && !known.has(join(folder, [...names, ...memoryNames][index]!)));
+    if (!links) quiet?.remember(folder, which, shown);
+    return shown;
+  };
+}
+
+export interface FolderWatching {
+  /** Tells of changes in a folder; undefined where that is not possible. */
+  readonly watch: (folder: string, onChange: () => void) => Disposable | undefined;
+  /** Milliseconds that only go forward. */
+  readonly now: () => number;
+}
+
+/** As long as nothing happens in a folder its files are not even looked at; for this long, because some changes are told by nobody. */
+const QUIET_MS = 2_000;
+const MOST_WATCHED = 100;
+
+interface Quiet {
+  unchanged(folder: string, which: SessionFacts["files"]): readonly BootstrapFile[] | undefined;
+  remember(folder: string, which: SessionFacts["files"], files: readonly BootstrapFile[]): void;
+}
+
+function createQuiet({ watch, now }: FolderWatching): Quiet {
+  const folders = new Map<string, { changes: number; readonly seen: Map<string, { at: number; changes: number; files: readonly BootstrapFile[] }> }>();
+
+  function watched(folder: string) {
+    const known = folders.get(folder);
+    if (known || folders.size >= MOST_WATCHED) return known;
+    const made = { changes: 0, seen: new Map<string, { at: number; changes: number; files: readonly BootstrapFile[] }>() };
+    if (!watch(folder, () => (made.changes += 1))) return undefined;
+    folders.set(folder, made);
+    return made;
+  }
+
+  return {
+    unchanged(folder, which) {
+      const place = folders.get(folder);
+      const seen = place?.seen.get(which);
+      return seen && seen.changes === place!.changes && now() - seen.at < QUIET_MS ? seen.files : undefined;
+    },
+    remember(folder, which, files) {
+      // The watch begins with the second look, so that nothing can happen between the look and its beginning.
+      const fresh = !folders.has(folder);
+      const place = watched(folder);
+      if (place && !fresh) place.seen.set(which, { at: now(), changes: place.changes, files });
+    },
   };
 }
 

@@ -1,7 +1,7 @@
 import { AppError, messageOf } from "../../base/errors.ts";
 import type { Logger } from "../../base/log/logger.ts";
 import type { AcceptedRun, Responder, RunEvent, RunOutcome, RunRequest } from "../../gateway/index.ts";
-import type { Agents, TurnInput } from "../../agent/index.ts";
+import type { Agents, TurnEnd, TurnInput } from "../../agent/index.ts";
 import { createLanes } from "./lanes.ts";
 import { acceptRun, closeOrphans, closeRun, endedRun, otherPayload, outcomeOf, unfinishedRuns, type AcceptedRow, type RunLogDeps } from "./run-log.ts";
 
@@ -35,6 +35,8 @@ interface Run {
   readonly ended: Promise<RunOutcome>;
   readonly end: (outcome: RunOutcome) => void;
   reason?: AbortReason;
+  /** Once the turn is over. */
+  turnEnd?: TurnEnd;
 }
 
 interface Context {
@@ -80,6 +82,7 @@ async function runTurn(run: Run, context: Context): Promise<RunOutcome> {
   if (!end) return { status: "error", error: STOPPING };
   if (end === "given-up")
     return closeWith(run, { status: "error", error: "the run was interrupted too often and was given up" }, "interrupted too often", context);
+  run.turnEnd = end;
   const outcome = outcomeOf(end);
   const { startedAt, endedAt } = end;
   if (outcome.status === "error") emit(run, { stream: "lifecycle", data: { phase: "error", error: outcome.error, startedAt, endedAt } });
@@ -113,8 +116,9 @@ async function treat(run: Run, context: Context): Promise<RunOutcome> {
 
 /** Notes are written and the like, before the session's next turn. */
 async function afterwards(run: Run, { deps, stopping }: Context): Promise<void> {
+  if (run.turnEnd?.status !== "ok" || stopping.aborted) return;
   try {
-    await (await deps.agents()).after(inputOf(run), { signal: new AbortController().signal, stopping });
+    await (await deps.agents()).after(inputOf(run), run.turnEnd, { signal: new AbortController().signal, stopping });
   } catch (error) {
     deps.log.warn(`the upkeep after a turn failed: ${messageOf(error)}`, { sessionKey: run.row.sessionKey });
   }
@@ -160,7 +164,7 @@ export function createResponder(deps: ResponderDeps): RunResponder {
       const outcome = await treat(run, context);
       runs.delete(row.runId);
       run.end(outcome);
-      if (outcome.status === "ok" && !stop.signal.aborted) await afterwards(run, context);
+      await afterwards(run, context);
     });
   }
 

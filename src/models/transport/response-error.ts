@@ -1,11 +1,12 @@
 import { messageOf } from "../../base/errors.ts";
 import { failureOf, modelFailed, type FailurePhase, type ModelFailure } from "../failure.ts";
+import type { Answer } from "./post.ts";
 
 const MAX_BODY_CHARS = 4_000;
 const MAX_BODY_BYTES = 64 * 1024;
 
 /** What a provider said instead of an answer. */
-export async function failedResponse(response: Response, now: number): Promise<Error> {
+export async function failedResponse(response: Answer, now: number): Promise<Error> {
   const body = await readStart(response);
   const { text, code } = words(body);
   const retryAfterMs = retryAfter(response.headers, now);
@@ -23,7 +24,7 @@ export async function failedResponse(response: Response, now: number): Promise<E
 }
 
 /** As much of the body as an error needs; a provider that goes on sending is not listened to. */
-async function readStart(response: Response): Promise<string> {
+async function readStart(response: Answer): Promise<string> {
   if (!response.body) return "";
   const parts: Uint8Array[] = [];
   let size = 0;
@@ -69,7 +70,7 @@ function firstText(...values: readonly unknown[]): string | undefined {
 }
 
 /** `retry-after` in seconds or as a date, and `retry-after-ms`. */
-export function retryAfter(headers: Headers, now: number): number | undefined {
+export function retryAfter(headers: Answer["headers"], now: number): number | undefined {
   const exact = Number(headers.get("retry-after-ms") ?? Number.NaN);
   if (Number.isFinite(exact) && exact >= 0) return exact;
   const value = headers.get("retry-after");

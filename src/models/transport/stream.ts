@@ -2,6 +2,7 @@ import { messageOf } from "../../base/errors.ts";
 import type { Clock } from "../../base/clock.ts";
 import { modelFailed, type FailurePhase, type ModelFailure } from "../failure.ts";
 import type { EncodedRequest, ModelEvent, StreamEvent, WireFormat, WireReader, WireRequest } from "../wire/format.ts";
+import { post, type Answer, type Post } from "./post.ts";
 import { failedResponse, networkFailure } from "./response-error.ts";
 import { createLineParser, createSseParser, type EventParser } from "./sse.ts";
 
@@ -14,7 +15,7 @@ export interface StreamOptions {
   readonly headersMs: number;
   /** Longest time without anything that moves the answer on; keep-alives do not. */
   readonly progressMs: number;
-  readonly fetch?: Fetch;
+  readonly fetch?: Post | undefined;
   /** Sees every event of the provider before it is read. */
   readonly onRaw?: (event: StreamEvent) => void;
   /** Told once, when the answer's head is there. */
@@ -49,6 +50,8 @@ export async function* streamCall(
     const reader = format.reader(request, { now: options.clock.now() });
     let steps = 0;
     for await (const events of read(response, format, reader, options)) {
+      // What came before an abort and was not told yet is not told any more.
+      watch.signal.throwIfAborted();
       steps += 1;
       if (steps % STEPS_PER_TURN === 0) await new Promise((resolve) => setImmediate(resolve));
       if (events.length === 0) continue;
@@ -59,6 +62,8 @@ export async function* streamCall(
       }
       if (reader.done) return;
     }
+    // A body that was cut off because of us ends like a whole one.
+    watch.signal.throwIfAborted();
     yield* reader.end();
   } catch (error) {
     throw watch.explain(error, content);
@@ -126,7 +131,7 @@ function createWatch({ clock, signal, headersMs, progressMs }: StreamOptions): W
   };
 }
 
-async function open(encoded: EncodedRequest, watch: Watch, { clock, fetch = globalThis.fetch, onResponse }: StreamOptions): Promise<Response> {
+async function open(encoded: EncodedRequest, watch: Watch, { clock, fetch = post, onResponse }: StreamOptions): Promise<Answer> {
   const started = clock.monotonic();
   const response = await fetch(encoded.url, { method: "POST", headers: encoded.headers, body: encoded.body, signal: watch.signal, redirect: "error" });
   watch.phase = "headers";
@@ -139,7 +144,7 @@ async function open(encoded: EncodedRequest, watch: Watch, { clock, fetch = glob
   return response;
 }
 
-async function* read(response: Response, format: WireFormat, reader: WireReader, { onRaw }: StreamOptions): AsyncGenerator<readonly ModelEvent[], void, void> {
+async function* read(response: Answer, format: WireFormat, reader: WireReader, { onRaw }: StreamOptions): AsyncGenerator<readonly ModelEvent[], void, void> {
   const type = response.headers.get("content-type") ?? "";
   if (format.framing === "sse" && /\bapplication\/json\b|\btext\/html\b/.test(type)) throw await failedResponse(response, 0);
   if (!response.body) throw modelFailed({ phase: "stream", malformed: true, text: "the answer has no body" });

@@ -68,7 +68,9 @@ function readCall(block: Fields): ToolCallContent | undefined {
   const args = readArguments(block["arguments"]);
   if (id === undefined || name === undefined || args === undefined) return undefined;
   const signature = textOf(block["thoughtSignature"]);
-  return { type: "toolCall", id, name, arguments: args, ...(signature === undefined ? {} : { thoughtSignature: signature }) };
+  const wrong = textOf(block["argumentsError"]);
+  const extras = { ...(signature === undefined ? {} : { thoughtSignature: signature }), ...(wrong === undefined ? {} : { argumentsError: wrong }) };
+  return { type: "toolCall", id, name, arguments: args, ...extras };
 }
 
 function readAnswerParts(content: unknown): AssistantMessage["content"][number][] {

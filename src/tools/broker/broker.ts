@@ -70,22 +70,55 @@ export function createBroker(deps: BrokerDeps): Broker {
     told.add(text);
     deps.log.warn(text);
   };
+  const choices = new Map<string, Choice>();
+
+  /** Chosen once for the same tools, configuration and facts: callers may go by the identity of what they get. */
+  async function choose(context: ToolContext): Promise<Choice> {
+    const all = await deps.tools(context);
+    const config = deps.config();
+    const { agentId, provider, modelId, owner } = context;
+    const facts = await deps.facts(context);
+    const name = JSON.stringify([agentId, provider, modelId, owner, facts]);
+    const known = choices.get(name);
+    if (known?.config === config && known.all.length === all.length && all.every((tool, index) => tool === known.all[index])) return known;
+    const layers = policyLayers({ config, agentId, provider, modelId, ...facts });
+    const choice = { ...decide(distinctTools(all, warn), { layers, owner, warn }), config, all };
+    if (choices.size >= MOST_CHOICES) choices.clear();
+    choices.set(name, choice);
+    return choice;
+  }
+
   return {
     async open(context) {
-      const all = distinctTools(await deps.tools(context), warn);
-      const { agentId, provider, modelId, owner } = context;
-      const layers = policyLayers({ config: deps.config(), agentId, provider, modelId, ...(await deps.facts(context)) });
-      const verdicts = decidePolicy(all, { layers, owner, warn });
-      const allowed = new Set(verdicts.filter((verdict) => verdict.allowed).map((verdict) => verdict.tool));
-      const offered = new Map(all.filter((tool) => allowed.has(tool.name)).map((tool) => [toolName(tool.name), tool]));
+      const { schemas, verdicts, offered } = await choose(context);
       return {
-        schemas: [...offered.values()].map(({ name, description, parameters }) => ({ name, description, parameters })),
+        schemas,
         verdicts,
         isIdempotent: (name) => offered.get(toolName(name))?.idempotent ?? false,
         run: (call) => safely(deps, context, offered.get(toolName(call.name)), call),
       };
     },
   };
+}
+
+interface Offer {
+  readonly verdicts: readonly PolicyVerdict[];
+  readonly offered: ReadonlyMap<string, Tool>;
+  readonly schemas: readonly ToolSchema[];
+}
+
+interface Choice extends Offer {
+  readonly config: OpenClawConfig;
+  readonly all: readonly Tool[];
+}
+
+const MOST_CHOICES = 64;
+
+function decide(all: readonly Tool[], rules: Parameters<typeof decidePolicy>[1]): Offer {
+  const verdicts = decidePolicy(all, rules);
+  const allowed = new Set(verdicts.filter((verdict) => verdict.allowed).map((verdict) => verdict.tool));
+  const offered = new Map(all.filter((tool) => allowed.has(tool.name)).map((tool) => [toolName(tool.name), tool]));
+  return { verdicts, offered, schemas: [...offered.values()].map(({ name, description, parameters }) => ({ name, description, parameters })) };
 }
 
 const GONE = "the run was stopped";

@@ -1,0 +1,76 @@
+import type { ClientRequest, IncomingMessage } from "node:http";
+import type { Transform } from "node:stream";
+import { loadHttp, loadHttps } from "../../base/builtin.ts";
+
+/** The head of an answer, and its body as it comes. A `Response` is one. */
+export interface Answer {
+  readonly ok: boolean;
+  readonly status: number;
+  readonly statusText: string;
+  readonly headers: { get(name: string): string | null };
+  readonly body: AsyncIterable<Uint8Array> | null;
+}
+
+export interface PostInit {
+  readonly method: "POST";
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Uint8Array<ArrayBuffer>;
+  readonly signal: AbortSignal;
+  /** Whoever is asked answers itself: credentials go nowhere else. */
+  readonly redirect: "error";
+}
+
+export type Post = (url: string, init: PostInit) => Promise<Answer>;
+
+const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+
+/**
+ * What calls of models need of `fetch`, at a fraction of its price: `fetch` costs 16 MB and 27 ms when it is first used and about half a
+ * millisecond of web streams a call (measured on Node 26). Connections are kept and used again.
+ */
+export const post: Post = (url, { method, headers, body, signal }) => {
+  const target = new URL(url);
+  const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+  const { request } = target.protocol === "https:" ? loadHttps() : loadHttp();
+  const all = { accept: "*/*", "accept-encoding": "identity", ...headers, "content-length": String(body.byteLength) };
+  const sent: ClientRequest = request(target, { method, headers: all, signal });
+  sent.on("response", (response) => {
+    if (!REDIRECTS.has(response.statusCode ?? 0)) return resolve(answerOf(response));
+    response.destroy();
+    reject(new Error(`the server redirects to another address (status ${response.statusCode})`));
+  });
+  sent.on("error", reject);
+  sent.end(body);
+  return promise;
+};
+
+function answerOf(response: IncomingMessage): Answer {
+  const status = response.statusCode ?? 0;
+  return {
+    ok: status >= 200 && status < 300,
+    status,
+    statusText: response.statusMessage ?? "",
+    headers: { get: (name) => [response.headers[name.toLowerCase()] ?? null].flat()[0] ?? null },
+    body: unpacked(response),
+  };
+}
+
+/** Some servers pack their answers whatever they are asked. */
+function unpacked(response: IncomingMessage): AsyncIterable<Uint8Array> {
+  const encoding = response.headers["content-encoding"]?.trim().toLowerCase();
+  if (encoding === undefined || encoding === "" || encoding === "identity") return response;
+  const zlib = process.getBuiltinModule("node:zlib");
+  const makers: Readonly<Record<string, () => Transform>> = {
+    gzip: zlib.createGunzip,
+    "x-gzip": zlib.createGunzip,
+    deflate: zlib.createInflate,
+    br: zlib.createBrotliDecompress,
+    zstd: zlib.createZstdDecompress,
+  };
+  const make = Object.hasOwn(makers, encoding) ? makers[encoding] : undefined;
+  if (!make) return response;
+  const through = make();
+  response.on("error", (error) => through.destroy(error));
+  through.on("close", () => response.destroy());
+  return response.pipe(through);
+}

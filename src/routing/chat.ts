@@ -1,0 +1,130 @@
+import { canonicalChatType } from "../channels/index.ts";
+
+/** Kinds of chats; `dm` is an older word for `direct`. */
+export type PeerKind = "direct" | "group" | "channel";
+
+export interface RoutePeer {
+  readonly kind: PeerKind | "dm";
+  /** As the platform gives it: not trimmed, not lower-cased. */
+  readonly id: string | number;
+}
+
+/**
+ * How a thread is told apart from its chat: by a suffix of the session key (`thread`), inside the chat's id (`topic`: `<chat>:topic:<n>`), or
+ * because it is a chat of its own whose id stands in place of the parent's (`own`).
+ */
+export type ThreadForm = "thread" | "topic" | "own";
+
+/** Where a message was written. */
+export interface RoutePlace {
+  readonly channel: string;
+  /** The login that received it; `default` without one. */
+  readonly accountId?: string | undefined;
+  /** The chat: the sender of a direct message, else the group or channel. Without one it is the agent's main session. */
+  readonly peer?: RoutePeer | undefined;
+  /** The chat that a thread belongs to: its bindings hold for the thread. */
+  readonly parentPeer?: RoutePeer | undefined;
+  readonly threadId?: string | number | undefined;
+  /** `topic` in groups of Telegram, `own` on Discord, else `thread`. */
+  readonly threadForm?: ThreadForm | undefined;
+  /** Discord server. */
+  readonly guildId?: string | undefined;
+  /** Slack or Teams team. */
+  readonly teamId?: string | undefined;
+  /** Roles of the sender on the server. */
+  readonly roles?: readonly string[] | undefined;
+}
+
+/** A chat as bindings are compared with it. */
+export interface ChatPeer {
+  readonly kind: PeerKind;
+  readonly id: string;
+  /** The chat around a topic that is part of `id`. */
+  readonly around?: { readonly id: string; readonly topic: string };
+}
+
+/** A place, read. Every field has its one spelling. */
+export interface Chat {
+  readonly channel: string;
+  readonly accountId: string;
+  readonly peer?: ChatPeer;
+  readonly parent?: ChatPeer;
+  /** A thread that is a suffix of the session key. */
+  readonly thread?: string;
+  readonly guildId?: string;
+  readonly teamId?: string;
+  readonly roles: readonly string[];
+}
+
+export const DEFAULT_ACCOUNT = "default";
+const MAX_ACCOUNT = 64;
+
+/** The one spelling of an account's id: lower case, `[a-z0-9_-]`, at most 64. */
+export function accountKey(written: string | undefined): string {
+  const id = (written ?? "").trim().toLowerCase();
+  if (/^[a-z0-9][a-z0-9_-]{0,63}$/.test(id)) return id;
+  const kept = id.replace(/[^a-z0-9_-]+/g, "-").replace(/^-+|-+$/g, "");
+  return kept.slice(0, MAX_ACCOUNT) || DEFAULT_ACCOUNT;
+}
+
+const ALIASES: ReadonlyMap<string, string> = new Map([
+  ["imsg", "imessage"],
+  ["internet-relay-chat", "irc"],
+  ["google-chat", "googlechat"],
+  ["gchat", "googlechat"],
+]);
+
+/** The one spelling of a channel's id. */
+export function channelKey(written: string): string {
+  const id = written.trim().toLowerCase();
+  return ALIASES.get(id) ?? id;
+}
+
+function readPeer({ kind, id }: RoutePeer): ChatPeer {
+  // A kind that nobody knows is no direct chat: those may share the main session.
+  return { kind: canonicalChatType(kind) ?? "group", id: String(id) };
+}
+
+function standardForm(channel: string): ThreadForm {
+  return channel === "telegram" ? "topic" : channel === "discord" ? "own" : "thread";
+}
+
+interface Threaded {
+  readonly peer: ChatPeer;
+  readonly parent?: ChatPeer;
+  readonly thread?: string;
+}
+
+/** `<chat>:topic:<n>`, written in one or given in two. */
+function withTopic(peer: ChatPeer, topic: string | undefined, parent: ChatPeer | undefined): Threaded {
+  const [, chat, inId] = /^([^]+):topic:([^:]+)$/.exec(peer.id) ?? [];
+  const isWhole = chat !== undefined && inId !== undefined && (topic === undefined || topic === inId);
+  const around = isWhole ? { id: chat, topic: inId } : topic === undefined ? undefined : { id: peer.id, topic };
+  if (!around) return { peer, ...(parent ? { parent } : {}) };
+  return { peer: { kind: peer.kind, id: `${around.id}:topic:${around.topic}`, around }, parent: parent ?? { kind: peer.kind, id: around.id } };
+}
+
+function threaded(peer: ChatPeer, { threadId, threadForm, parentPeer }: RoutePlace, channel: string): Threaded {
+  const parent = parentPeer && readPeer(parentPeer);
+  const thread = threadId === undefined || threadId === "" ? undefined : String(threadId);
+  const form = threadForm ?? standardForm(channel);
+  if (peer.kind !== "direct" && form === "topic") return withTopic(peer, thread, parent);
+  if (peer.kind !== "direct" && form === "own") {
+    if (thread === undefined || parent) return { peer, ...(parent ? { parent } : {}) };
+    return thread === peer.id ? { peer } : { peer: { kind: peer.kind, id: thread }, parent: peer };
+  }
+  return { peer, ...(parent ? { parent } : {}), ...(thread === undefined ? {} : { thread }) };
+}
+
+/** Reads where a message was written. */
+export function readPlace(place: RoutePlace): Chat {
+  const channel = channelKey(place.channel);
+  return {
+    channel,
+    accountId: accountKey(place.accountId),
+    ...(place.peer ? threaded(readPeer(place.peer), place, channel) : {}),
+    ...(place.guildId ? { guildId: place.guildId } : {}),
+    ...(place.teamId ? { teamId: place.teamId } : {}),
+    roles: place.roles ?? [],
+  };
+}

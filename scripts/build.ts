@@ -107,12 +107,12 @@ await bundle.write({
       { name: "engine", test: /src\/store\/(?:sqlite\/(?:areas\/|connection|handlers|open|migrations|schema)|projection\/)/ },
       {
         name: "app",
-        test: /src\/app\/(?!open-gateway|responder\/|models\.ts|restart\/sentinel|plugins\/|plugin-testing\/)|src\/gateway\/(?:server|bind|certificate|address-budget|early|auth\/settings)\.ts|src\/base\/(?:log\/(?!read)|random|ids)|src\/config\/(?:config|redact|diff|reload-rules|secrets|last-good|shell-environment)\.ts|src\/store\/(?:open|sqlite\/(?:client|messages|sender|waiting|standing|reads))\.ts/,
+        test: /src\/app\/(?!open-gateway|agent\/|responder\/|models\.ts|restart\/sentinel|plugins\/|plugin-testing\/)|src\/gateway\/(?:server|bind|certificate|address-budget|early|auth\/settings)\.ts|src\/base\/(?:log\/(?!read)|random|ids)|src\/config\/(?:config|redact|diff|reload-rules|secrets|last-good|shell-environment)\.ts|src\/store\/(?:open|sqlite\/(?:client|messages|sender|waiting|standing|reads))\.ts/,
       },
       { name: "plugin-host", test: /src\/app\/plugins\/(?!index)|src\/plugins\/(?:host|registry|load)\/|src\/hooks\/|node_modules\/es-module-lexer/ },
       {
         name: "hub",
-        test: /src\/app\/(?:open-gateway|models\.ts|responder\/(?!model-answerer)|plugins\/index)|src\/gateway\/|src\/protocol\/(?!client|validators|answers|schemas|check)|src\/base\/(?:deadlines|log\/read)|src\/config\/describe-schema/,
+        test: /src\/app\/(?:open-gateway|agent\/(?:index|gateway-ports|gateway-tool|workspaces)|models\.ts|responder\/|plugins\/index)|src\/gateway\/(?!tools\/)|src\/sessions\/entry\/|src\/base\/(?:rooted-files|equal-secrets)\.ts|src\/config\/agent-workspace\.ts|src\/protocol\/(?!client|validators|answers|schemas|check)|src\/base\/(?:deadlines|log\/read)|src\/config\/describe-schema/,
       },
     ],
   },

@@ -63,6 +63,9 @@ function workspaces({ workspaceOf, config, clock, ids, log, env }: AgentsDeps): 
 const repository =
   (log: AgentsDeps["log"], env: Env) =>
   async (folder: string): Promise<void> => {
-    const { initRepository } = await import("./workspace/repository.ts");
-    if (!(await initRepository(folder, env))) log.debug("the workspace is no repository: git is missing or refused", { folder });
+    // Nobody waits for it: the first turn does not need a repository.
+    void import("./workspace/repository.ts")
+      .then(({ initRepository }) => initRepository(folder, env))
+      .then((made) => made || log.debug("the workspace is no repository: git is missing or refused", { folder }))
+      .catch((error: unknown) => log.debug("the workspace is no repository", { folder, error }));
   };

@@ -41,3 +41,4 @@ export {
 } from "./paths.ts";
 export { profileEnv, type ProfileResult } from "./profile.ts";
 export { parseDocument, type ConfigDocument, type Position, type ValuePath } from "./document/document.ts";
+export { agentWorkspace } from "./agent-workspace.ts";

@@ -17,6 +17,12 @@ interface Link {
 /** What a channel's id looks like: an entry that begins with one and a colon is for that channel only. */
 const CHANNEL = /^\s*([a-z0-9][a-z0-9_-]*):([^]+)$/i;
 
+function ofChannel(byChannel: Map<string, Map<string, Link>>, channel: string): Map<string, Link> {
+  const known = byChannel.get(channel) ?? new Map<string, Link>();
+  byChannel.set(channel, known);
+  return known;
+}
+
 /** `words` are marked in ids and names, as everywhere in direct keys. */
 export function readLinks(links: Readonly<Record<string, readonly string[]>> | undefined, words: ReadonlySet<string>): IdentityLinks {
   const byChannel = new Map<string, Map<string, Link>>();
@@ -29,7 +35,7 @@ export function readLinks(links: Readonly<Record<string, readonly string[]>> | u
     names.add(name);
     for (const entry of entries) {
       const [, channel, id] = CHANNEL.exec(entry) ?? [];
-      const known = channel === undefined ? anywhere : byChannel.getOrInsertComputed(channelKey(channel), () => new Map());
+      const known = channel === undefined ? anywhere : ofChannel(byChannel, channelKey(channel));
       const key = idPart((id ?? entry).trim(), words);
       if (key !== "" && !known.has(key)) known.set(key, { name, order: order++ });
     }

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { injectFiles } from "../prompt/injected-files.ts";
 import { belongsTo, readBootstrapFiles } from "./bootstrap-files.ts";
-import { agentWorkspace } from "./location.ts";
+import { agentWorkspace } from "../../config/index.ts";
 
 let root: string;
 let folder: string;

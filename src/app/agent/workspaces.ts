@@ -1,7 +1,6 @@
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
-import { agentWorkspace } from "../../agent/index.ts";
-import type { Config, Env, PathContext } from "../../config/index.ts";
+import { agentWorkspace, type Config, type Env, type PathContext } from "../../config/index.ts";
 
 /** Folders of agents' files, looked up once for each configuration. */
 export function agentWorkspaces(config: Config, env: Env): (agentId: string) => string {

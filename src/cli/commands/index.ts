@@ -9,6 +9,7 @@ export const COMMANDS: readonly Entry[] = [
   { name: "devices", summary: "who may connect: approve, revoke, rotate", load: async () => (await import("./devices/index.ts")).devices },
   { name: "call", summary: "call any method of the gateway", load: async () => (await import("./gateway/call.ts")).call },
   { name: "config", summary: "read, check and change the configuration", load: async () => (await import("./config/index.ts")).config },
+  { name: "route", summary: "which agent answers a chat, in which session, and why", load: async () => (await import("./route/index.ts")).route },
   { name: "models", summary: "choose models, see which can be reached", load: async () => (await import("./models/index.ts")).models },
   { name: "tools", summary: "which tools a session has, and why", load: async () => (await import("./tools/index.ts")).tools },
   { name: "sandbox", summary: "where a session's commands run, and its containers", load: async () => (await import("./sandbox/index.ts")).sandbox },

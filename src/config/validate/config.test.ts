@@ -78,9 +78,16 @@ describe("what plugins bring", () => {
   });
 });
 
+test("a binding to an agent that is not there is an error, with and without a list of agents", () => {
+  const bindings = [{ agentId: "work", match: { channel: "telegram" } }];
+  const listed = validateConfig({ agents: { list: [{ id: "wrok" }] }, bindings });
+  expect(severities(listed)).toEqual(["bindings.0.agentId error"]);
+  expect(formatIssue(listed[0]!)).toBe('bindings[0].agentId: no agent has the id "work": add it to agents.list, or remove the binding; did you mean "wrok"?');
+  expect(severities(validateConfig({ bindings }))).toEqual(["bindings.0.agentId error"]);
+});
+
 describe("what only deserves a warning", () => {
   test.each<[string, unknown]>([
-    ["bindings.0.agentId", { bindings: [{ agentId: "work", match: { channel: "telegram" } }] }],
     [
       "agents.list.1.default",
       {

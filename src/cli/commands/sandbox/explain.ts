@@ -16,7 +16,7 @@ type Available = { readonly ok: true } | { readonly ok: false; readonly why: str
 
 /** Tries the backend, as the session would. */
 async function tryBackend(io: Io, { config, stateDir, home }: SandboxSource, agentId: string, sessionKey: string): Promise<Available> {
-  const { agentWorkspace } = await import("../../../agent/index.ts");
+  const { agentWorkspace } = await import("../../../config/index.ts");
   const paths = { env: io.env, exists: existsSync, osHome: homedir(), cwd: io.cwd };
   const sandboxes = createSandboxes({
     config: () => config,

@@ -61,13 +61,13 @@ function unknownAgent(path: Issue["path"], id: string, ids: ReadonlySet<string>,
   return { ...ruleIssue(path, hint.message, severity), ...hint };
 }
 
-/** Bindings fall back to the default agent, so a file that was valid elsewhere stays valid. */
+/** Another agent than the meant one would answer people, with its memory and its tools. */
 export const boundAgentsExist: Rule = function* (config) {
   const { ids } = agentIds(config);
   for (const { path, value } of itemsAt(config, "bindings")) {
     const id = valueAt(value, "agentId");
     if (typeof id === "string" && !ids.has(agentKey(id))) {
-      yield unknownAgent([...path, "agentId"], id, ids, "warning", ": the default agent answers instead");
+      yield unknownAgent([...path, "agentId"], id, ids, "error", ": add it to agents.list, or remove the binding");
     }
   }
 };

@@ -1,4 +1,5 @@
-import { workspaceFolder, type OpenClawConfig, type PathContext } from "../../config/index.ts";
+import { workspaceFolder, type PathContext } from "./paths.ts";
+import type { OpenClawConfig } from "./schema/index.ts";
 
 /** Folder of an agent's files. An agent that no list names is the default one when it is called `main` or the list is empty. */
 export function agentWorkspace(config: OpenClawConfig, context: PathContext, agentId: string): string {

@@ -1,0 +1,102 @@
+import type { Agents } from "./agents.ts";
+import { tierOf, TIERS, type Binding, type MatchedBy, type Tier } from "./bindings.ts";
+import type { Chat, ChatPeer } from "./chat.ts";
+import { linkedName, type SessionRules } from "./session-keys.ts";
+
+/** The field of a binding that did not fit, what it asks for and what came. */
+export interface Refusal {
+  readonly field: "agentId" | "channel" | "accountId" | "peer" | "guildId" | "teamId" | "roles";
+  readonly expected: string;
+  readonly found: string;
+}
+
+interface AboutBinding {
+  readonly index: number;
+  readonly path: string;
+  readonly agentId: string;
+  readonly tier: Tier;
+}
+
+/** What became of one binding. */
+export type Verdict =
+  | (AboutBinding & { readonly state: "chosen" })
+  /** It matches as well, but another is more specific or stands above it. */
+  | (AboutBinding & { readonly state: "beaten"; readonly by: string; readonly why: string })
+  | (AboutBinding & { readonly state: "refused" } & Refusal);
+
+/** A decision, told. */
+export interface Explanation {
+  /** Every binding, in the order of the file. */
+  readonly bindings: readonly Verdict[];
+  /** Why the session is the one it is. */
+  readonly session: string;
+}
+
+const NOTHING = "(none)";
+const shownPeer = ({ kind, id }: ChatPeer): string => `${kind}:${id}`;
+const isSame = (a: ChatPeer, b: ChatPeer | undefined): boolean => b !== undefined && a.kind === b.kind && a.id === b.id;
+
+/** What is wrong with a binding whatever is asked; the check of the configuration says so, too. */
+export function refusal({ agentId, peer }: Binding, { ids }: Agents): Refusal | undefined {
+  if (!ids.has(agentId)) return { field: "agentId", expected: [...ids].join(", "), found: agentId };
+  return peer?.id === "" ? { field: "peer", expected: "the id of a chat", found: NOTHING } : undefined;
+}
+
+/** The first field of a binding that a chat does not fit. Written without the index, which is held against it by a test. */
+function mismatch(binding: Binding, chat: Chat): Refusal | undefined {
+  const { channel, accountId, peer, guildId, teamId, roles } = binding;
+  if (channel !== chat.channel) return { field: "channel", expected: channel, found: chat.channel };
+  if (accountId !== undefined && accountId !== chat.accountId) return { field: "accountId", expected: accountId, found: chat.accountId };
+  if (peer && !isSame(peer, chat.peer) && !isSame(peer, chat.parent)) {
+    const found = [chat.peer, chat.parent].filter((one) => one !== undefined).map(shownPeer);
+    return { field: "peer", expected: shownPeer(peer), found: found.join(" in ") || NOTHING };
+  }
+  if (guildId !== undefined && guildId !== chat.guildId) return { field: "guildId", expected: guildId, found: chat.guildId ?? NOTHING };
+  if (teamId !== undefined && teamId !== chat.teamId) return { field: "teamId", expected: teamId, found: chat.teamId ?? NOTHING };
+  if (roles && !roles.some((role) => chat.roles.includes(role))) {
+    return { field: "roles", expected: roles.join(" or "), found: chat.roles.join(", ") || NOTHING };
+  }
+  return undefined;
+}
+
+/** The tier in which a binding counts for a chat. */
+function tierFor(binding: Binding, chat: Chat): Tier {
+  return binding.peer && !isSame(binding.peer, chat.peer) && isSame(binding.peer, chat.parent) ? "binding.peer.parent" : tierOf(binding);
+}
+
+interface Decision {
+  readonly matchedBy: MatchedBy;
+  readonly binding?: { readonly index: number; readonly path: string };
+}
+
+function verdict(binding: Binding, chat: Chat, decision: Decision, agents: Agents): Verdict {
+  const { index, agentId } = binding;
+  const tier = tierFor(binding, chat);
+  const about = { index, path: `bindings[${index}]`, agentId, tier };
+  const fault = refusal(binding, agents) ?? mismatch(binding, chat);
+  if (fault) return { ...about, state: "refused", ...fault };
+  if (decision.binding?.index === index) return { ...about, state: "chosen" };
+  const isLower = TIERS.indexOf(tier) > TIERS.indexOf(decision.matchedBy as Tier);
+  return { ...about, state: "beaten", by: decision.binding?.path ?? "", why: isLower ? `${decision.matchedBy} comes before ${tier}` : "it stands above" };
+}
+
+function sessionReason(chat: Chat, rules: SessionRules): string {
+  const { peer, parent, thread } = chat;
+  const inThread = thread !== undefined || peer?.around ? ", and each thread" : "";
+  if (!peer) return "no chat is named: the agent's main session";
+  if (peer.kind !== "direct")
+    return parent && !peer.around && thread === undefined ? "a thread that is a chat of its own" : `each ${peer.kind}${inThread} has its session`;
+  if (rules.dmScope === "main")
+    return `session.dmScope is main: direct chats share the agent's main session${thread === undefined ? "" : ", each thread has its own"}`;
+  const name = linkedName(chat, rules);
+  return `session.dmScope is ${rules.dmScope}${name === undefined ? "" : `, session.identityLinks says that this is ${name}`}${inThread ? "; each thread has its session" : ""}`;
+}
+
+/** Tells a decision: a verdict on every binding, and why the session is the one it is. */
+export function explain(
+  chat: Chat,
+  decision: Decision,
+  { bindings, agents, sessions }: { readonly bindings: readonly Binding[]; readonly agents: Agents; readonly sessions: SessionRules },
+): Explanation {
+  return { bindings: bindings.map((binding) => verdict(binding, chat, decision, agents)), session: sessionReason(chat, sessions) };
+}

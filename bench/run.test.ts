@@ -48,6 +48,17 @@ test("a quick bench measures every bar, with its calibration, and prints a table
     "gateway: processor time of a tick / bare writes",
     "gateway: memory added by a flood of strangers",
     "gateway: health p95 in the flood / calm",
+    "turn: over a bare call, median",
+    "turn: over a bare call, p95",
+    "turn: processor time",
+    "turn with one read, over two bare calls",
+    "turn with one exec echo, over two bare calls",
+    "turn: 20 sessions in parallel",
+    "turn 500 / turn 10, over their bare calls",
+    "turn: 10000 stored sessions / 10, over a bare call",
+    "first turn after start",
+    "turns: resident memory after 2000 over 50 sessions",
+    "turns: resident memory after 2000 more / before them",
   ]);
   for (const row of rows) expect(row.value, row.name).toEqual(expect.any(Number));
   expect(rows[0].facts).toMatchObject({ "bare node ms": expect.any(Number) });

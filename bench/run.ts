@@ -16,6 +16,7 @@ import { plugins } from "./measures/plugins.ts";
 import { pluginStart } from "./measures/plugin-start.ts";
 import { store } from "./measures/store.ts";
 import { bigState } from "./measures/big-state.ts";
+import { turns } from "./measures/turns.ts";
 import { isMet, type Row } from "./row.ts";
 
 const { values } = parseArgs({ options: { quick: { type: "boolean" }, only: { type: "string" }, json: { type: "string" } } });
@@ -25,7 +26,7 @@ const say = (text: string): void => void process.stderr.write(`${text}\n`);
 
 const rows: Row[] = [];
 try {
-  for (const measure of [cli, plugins, pluginStart, hooks, models, store, bigState, app, gateway]) {
+  for (const measure of [cli, plugins, pluginStart, hooks, models, store, bigState, app, gateway, turns]) {
     if (values.only && !measure.name.includes(values.only)) continue;
     say(`measuring: ${measure.name} …`);
     rows.push(...(await measure.run({ root, folder, node: process.execPath, quick: values.quick === true, say })));

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import type { BenchContext } from "../row.ts";
 import { createDevice, type BenchConnection } from "./client.ts";
 import { endProcess, untilReady, type Ready } from "./startup.ts";
@@ -32,11 +33,29 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-export async function makeBenchPlace(context: BenchContext, name: string): Promise<BenchPlace> {
+export interface BenchSetup {
+  /** Beside `gateway`. */
+  readonly config?: Readonly<Record<string, unknown>>;
+  /** Start what was built into this folder, instead of what `bin/openclaw` starts. */
+  readonly built?: string;
+}
+
+/** As `bin/openclaw` does it, for another build: with the compiled code of the last run kept beside it. */
+function writeStart(folder: string, root: string, built: string): string {
+  const file = join(folder, "start.cjs");
+  const text = `require("node:module").enableCompileCache(${JSON.stringify(join(root, built, ".cache"))});
+import(${JSON.stringify(pathToFileURL(join(root, built, "cli.js")).href)}).then((cli) => cli.main(process.argv.slice(2)));
+`;
+  writeFileSync(file, text);
+  return file;
+}
+
+export async function makeBenchPlace(context: BenchContext, name: string, { config = {}, built }: BenchSetup = {}): Promise<BenchPlace> {
   const folder = join(context.folder, name);
   const configPath = join(folder, "openclaw.json");
   mkdirSync(folder, { recursive: true });
-  writeFileSync(configPath, JSON.stringify({ gateway: { mode: "local", auth: { mode: "token", token: TOKEN } } }));
+  writeFileSync(configPath, JSON.stringify({ gateway: { mode: "local", auth: { mode: "token", token: TOKEN } }, ...config }));
+  const entry = built === undefined ? join(context.root, "bin/openclaw") : writeStart(folder, context.root, built);
   const port = await freePort();
   const to: BenchConnection = {
     url: `ws://127.0.0.1:${port}`,
@@ -59,7 +78,7 @@ export async function makeBenchPlace(context: BenchContext, name: string): Promi
     to,
     async start() {
       const started = performance.now();
-      const child = spawn(context.node, [join(context.root, "bin/openclaw"), "gateway", "--port", String(port)], {
+      const child = spawn(context.node, [entry, "gateway", "--port", String(port)], {
         env,
         stdio: ["ignore", "ignore", "inherit"],
       });

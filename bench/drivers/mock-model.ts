@@ -2,7 +2,7 @@
  * A model provider for measurements, in a process of its own: OpenAI chat completions over HTTP, streamed or not.
  * `node bench/drivers/mock-model.ts [--port N] [--chunks N] [--gap MS] [--first MS]` prints its address.
  * The last message of the user may say otherwise: `@chunks=400 @gap=5 @first=50 @hold=3 @tool=read @args={"path":"x"}` (`@args` takes the rest of the line).
- * `GET /stats` gives what was asked for.
+ * `GET /stats` gives what was asked for, `GET /last` the last request as it came.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -35,6 +35,7 @@ interface Message {
 }
 
 const stats = { requests: 0, streamed: 0, toolCalls: 0, toolResults: 0, aborted: 0, bytesIn: 0 };
+let last = "";
 
 function textOf(content: unknown): string {
   if (typeof content === "string") return content;
@@ -106,7 +107,9 @@ function json(response: ServerResponse, value: unknown): void {
 async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
   if (request.url?.endsWith("/stats")) return json(response, stats);
   if (request.url?.endsWith("/models")) return json(response, { object: "list", data: [{ id: "mock", object: "model" }] });
+  if (request.url?.endsWith("/last")) return void response.end(last);
   const body = await read(request);
+  last = body;
   stats.requests += 1;
   stats.bytesIn += body.length;
   const asked = JSON.parse(body) as { readonly messages: readonly Message[]; readonly stream?: boolean };

@@ -10,7 +10,7 @@ import { loadStore } from "../store-bundle.ts";
 const LINE_TEXT = "The quick brown fox jumps over the lazy dog. ".repeat(8);
 
 /** Fills a database made by the store: many sessions, each with a transcript, and one very long transcript. */
-function fill(file: string, sessions: number, entries: number, long: number): void {
+export function fill(file: string, sessions: number, entries: number, long: number): void {
   const db = new DatabaseSync(file);
   db.exec("PRAGMA synchronous=OFF; BEGIN");
   const session = db.prepare("INSERT INTO sessions (key, agent_id, session_id, updated_at, version, entry) VALUES (?, 'main', ?, ?, 1, ?)");

@@ -12,7 +12,7 @@ import { loadStore } from "../store-bundle.ts";
 const TEXT = "x".repeat(400);
 
 /** The floor: append and fdatasync of the same bytes, nothing else. */
-function rawAppends(folder: string, rounds: number): number {
+export function rawAppends(folder: string, rounds: number): number {
   const fd = openSync(join(folder, "raw.log"), "a");
   const times: number[] = [];
   for (let i = 0; i < rounds; i += 1) {

@@ -77,19 +77,18 @@ function verdict(binding: Binding, chat: Chat, decision: Decision, agents: Agent
   if (fault) return { ...about, state: "refused", ...fault };
   if (decision.binding?.index === index) return { ...about, state: "chosen" };
   const isLower = TIERS.indexOf(tier) > TIERS.indexOf(decision.matchedBy as Tier);
-  return { ...about, state: "beaten", by: decision.binding?.path ?? "", why: isLower ? `${decision.matchedBy} comes before ${tier}` : "it stands above" };
+  return { ...about, state: "beaten", by: decision.binding?.path ?? "", why: isLower ? "is more specific" : "stands above it" };
 }
 
 function sessionReason(chat: Chat, rules: SessionRules): string {
   const { peer, parent, thread } = chat;
-  const inThread = thread !== undefined || peer?.around ? ", and each thread" : "";
   if (!peer) return "no chat is named: the agent's main session";
-  if (peer.kind !== "direct")
-    return parent && !peer.around && thread === undefined ? "a thread that is a chat of its own" : `each ${peer.kind}${inThread} has its session`;
-  if (rules.dmScope === "main")
-    return `session.dmScope is main: direct chats share the agent's main session${thread === undefined ? "" : ", each thread has its own"}`;
+  const inThread = thread !== undefined || peer.around !== undefined || (peer.kind !== "direct" && parent !== undefined);
+  if (peer.kind !== "direct") return inThread ? `each thread of a ${peer.kind} has its session` : `each ${peer.kind} has its session`;
   const name = linkedName(chat, rules);
-  return `session.dmScope is ${rules.dmScope}${name === undefined ? "" : `, session.identityLinks says that this is ${name}`}${inThread ? "; each thread has its session" : ""}`;
+  const shared = rules.dmScope === "main" ? ": direct chats share the agent's main session" : "";
+  const linked = name === undefined ? "" : `, and session.identityLinks says that this is ${name}`;
+  return `session.dmScope is ${rules.dmScope}${shared}${linked}${inThread ? "; each thread has its own" : ""}`;
 }
 
 /** Tells a decision: a verdict on every binding, and why the session is the one it is. */

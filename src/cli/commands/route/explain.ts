@@ -37,7 +37,7 @@ function tierRow({ tier, state, note }: TierStep, style: Style): readonly string
 function bindingRow(verdict: Verdict, style: Style): readonly string[] {
   const about = [verdict.path, verdict.agentId, verdict.tier];
   if (verdict.state === "chosen") return [...about, style.green("chosen"), ""];
-  if (verdict.state === "beaten") return [...about, style.yellow("matches, too"), `${verdict.by} is chosen: ${verdict.why}`];
+  if (verdict.state === "beaten") return [...about, style.yellow("matches, too"), `${verdict.by} ${verdict.why}`];
   return [...about, "no", shown(`${verdict.field} is ${verdict.expected}, here it is ${verdict.found}`)];
 }
 

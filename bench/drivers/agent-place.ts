@@ -1,0 +1,56 @@
+/** A gateway whose agent asks a model in a process of its own, and that model asked without a gateway. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import type { BenchContext } from "../row.ts";
+import { makeBenchPlace, type BenchPlace } from "./gateway-process.ts";
+
+interface ModelRequest {
+  readonly messages: readonly { readonly role: string; readonly content: unknown }[];
+}
+
+export interface BenchModel extends Disposable {
+  readonly baseUrl: string;
+  /** The last request that came. */
+  last(): Promise<ModelRequest>;
+  /** Milliseconds to encode and send a request and to read the whole answer, and nothing else. */
+  bareCall(request: ModelRequest): Promise<number>;
+}
+
+export async function startModel({ root, node }: BenchContext): Promise<BenchModel> {
+  const child = spawn(node, [join(root, "bench/drivers/mock-model.ts")], { stdio: ["ignore", "pipe", "inherit"] });
+  const [baseUrl] = (await once(createInterface({ input: child.stdout }), "line")) as [string];
+  return {
+    baseUrl,
+    last: async () => (await (await fetch(`${baseUrl}/last`)).json()) as ModelRequest,
+    async bareCall(request) {
+      const started = performance.now();
+      const headers = { "content-type": "application/json", authorization: "Bearer none" };
+      const response = await fetch(`${baseUrl}/chat/completions`, { method: "POST", headers, body: JSON.stringify(request) });
+      const bytes = await response.arrayBuffer();
+      if (!response.ok || bytes.byteLength === 0) throw new Error(`the model answered ${response.status} with ${bytes.byteLength} bytes`);
+      return performance.now() - started;
+    },
+    [Symbol.dispose]: () => void child.kill(),
+  };
+}
+
+/** What the file in the workspace says. */
+export const NOTE = "a note for the bench";
+
+/** The build is `dist-bench`, which has to be there. */
+export async function makeAgentPlace(context: BenchContext, name: string, model: BenchModel): Promise<BenchPlace & { readonly stateDir: string }> {
+  const workspace = join(context.folder, name, "workspace");
+  mkdirSync(workspace, { recursive: true });
+  writeFileSync(join(workspace, "note.txt"), `${NOTE}\n`);
+  const models = [{ id: "m1", name: "m1", contextWindow: 200_000, maxTokens: 8192 }];
+  const config = {
+    agents: { defaults: { workspace, model: { primary: "mock/m1" } } },
+    models: { providers: { mock: { baseUrl: model.baseUrl, apiKey: "none", api: "openai-completions", models } } },
+    tools: { exec: { host: "gateway", security: "full", ask: "off" } },
+  };
+  const place = await makeBenchPlace(context, name, { config, built: "dist-bench" });
+  return { ...place, stateDir: join(context.folder, name, "state") };
+}

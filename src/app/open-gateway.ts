@@ -25,6 +25,8 @@ import {
   type SentinelPayload,
 } from "../gateway/index.ts";
 import type { Store } from "../store/index.ts";
+import { createEndedSessions, type EndedSessions } from "./agent/session-endings.ts";
+import type { Agents } from "../agent/index.ts";
 import { createAppAgent } from "./agent/index.ts";
 import { agentPort, lazyApprovals, lazyExecRules, toolFactsPort, toolsPort, type PortDeps } from "./agent/gateway-ports.ts";
 import { gatewayToolFor } from "./agent/gateway-tool.ts";
@@ -95,6 +97,18 @@ async function openAuth(deps: OpenGatewayDeps): Promise<Auth> {
 /** The handlers, and those of plugins over them. */
 const withPlugins = (handlers: Handlers, deps: Parameters<typeof pluginsHandlers>[0]): Handlers => ({ ...handlers, ...pluginsHandlers(deps, handlers) });
 
+/** Keeps in mind which sessions had a turn. */
+function noting(agents: Pick<Agents, "turn" | "after">, sessions: Pick<EndedSessions, "used">): Pick<Agents, "turn" | "after"> {
+  return {
+    after: agents.after,
+    async turn(input, ports) {
+      const end = await agents.turn(input, ports);
+      if (end && end !== "given-up") sessions.used({ key: input.sessionKey, agentId: input.agentId, sessionId: end.sessionId });
+      return end;
+    },
+  };
+}
+
 /** Puts the gateway's parts together: who may connect, who answers, and what is listened on. */
 export async function openGateway(deps: OpenGatewayDeps, stack: AsyncDisposableStack): Promise<OpenGateway> {
   const { config } = deps;
@@ -122,7 +136,9 @@ export async function openGateway(deps: OpenGatewayDeps, stack: AsyncDisposableS
         void queueSystemEvent(deps, { sessionKey, text }).catch((error: unknown) => log.warn("a session could not be told", { error })),
     }),
   );
-  const responder = stack.use(createResponder({ ...deps, log: deps.log.room("agent"), agents: agent.agents, defaultAgentId }));
+  const sessions = createEndedSessions({ store: deps.store, hooks: plugins.hooks });
+  const agents = async () => noting(await agent.agents(), sessions);
+  const responder = stack.use(createResponder({ ...deps, log: deps.log.room("agent"), agents, defaultAgentId }));
   const ports: PortDeps = { open: agent.open, deps, defaultAgentId };
   const gateway = stack.use(
     createGateway({
@@ -143,6 +159,7 @@ export async function openGateway(deps: OpenGatewayDeps, stack: AsyncDisposableS
             log,
             responder,
             extensions: plugins.extensions,
+            endings: sessions,
             models: { choices: async () => (await models.models()).choices(defaultAgentId()) },
             quota: async () => (await models.models()).quota(defaultAgentId()),
             approvals: lazyApprovals(agent.open, notices),
@@ -158,7 +175,18 @@ export async function openGateway(deps: OpenGatewayDeps, stack: AsyncDisposableS
     }),
   );
   await stack.use(plugins).open(gateway);
+  let stopping: "shutdown" | "restart" = "shutdown";
+  stack.defer(() => sessions.stop(stopping));
   const resumed = await responder.resume();
   if (resumed > 0) log.info(`${resumed} runs of the process before this one go on`);
-  return { gateway, plugins, runs: responder.running, announceRestart: () => gateway.drain(RESTARTING), closeForRestart: () => gateway.stop(RESTARTING) };
+  return {
+    gateway,
+    plugins,
+    runs: responder.running,
+    announceRestart() {
+      stopping = "restart";
+      gateway.drain(RESTARTING);
+    },
+    closeForRestart: () => gateway.stop(RESTARTING),
+  };
 }

@@ -9,7 +9,7 @@ export { createHandlers, sessionDefaults } from "./methods/handlers.ts";
 export { devicesHandlers } from "./methods/devices.ts";
 export { answerEarly } from "./early.ts";
 export { queueSystemEvent, type SystemEvent } from "./system-events.ts";
-export type { RestartReport, RestartRequest, SentinelPayload } from "./methods/deps.ts";
+export type { EndingSession, RestartReport, RestartRequest, SentinelPayload, SessionEndings } from "./methods/deps.ts";
 export type { HealthReport, HealthState } from "./health.ts";
 export type {
   AcceptedRun,

@@ -36,6 +36,8 @@ function shapeOf({ accountId, peer, guildId, teamId, roles }: Binding): Shape {
   return { account: accountId !== undefined, peer: peer !== undefined, guild: guildId !== undefined, team: teamId !== undefined, roles: roles !== undefined };
 }
 
+const nameOf = ({ account, peer, guild, team, roles }: Shape): string => `${account} ${peer} ${guild} ${team} ${roles}`;
+
 /** What bindings of a shape must ask for to match; nothing when the chat lacks a field. */
 function* wantedBy(shape: Shape, chat: Chat, peer: ChatPeer | undefined): Generator<Wanted> {
   if ((shape.peer && !peer) || (shape.guild && chat.guildId === undefined) || (shape.team && chat.teamId === undefined)) return;
@@ -56,7 +58,7 @@ export function createBindingIndex(bindings: readonly Binding[]): BindingIndex {
   for (const binding of bindings) {
     const shape = shapeOf(binding);
     const ofTier = shapes.get(tierOf(binding)) ?? new Map<string, Shape>();
-    shapes.set(tierOf(binding), ofTier.set(JSON.stringify(shape), shape));
+    shapes.set(tierOf(binding), ofTier.set(nameOf(shape), shape));
     for (const role of binding.roles ?? [undefined]) {
       const key = keyOf({ ...binding, role });
       if (!first.has(key)) first.set(key, binding);

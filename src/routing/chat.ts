@@ -106,7 +106,7 @@ function withTopic(peer: ChatPeer, topic: string | undefined, parent: ChatPeer |
 
 function threaded(peer: ChatPeer, { threadId, threadForm, parentPeer }: RoutePlace, channel: string): Threaded {
   const parent = parentPeer && readPeer(parentPeer);
-  const thread = threadId === undefined || threadId === "" ? undefined : String(threadId);
+  const thread = String(threadId ?? "") || undefined;
   const form = threadForm ?? standardForm(channel);
   if (peer.kind !== "direct" && form === "topic") return withTopic(peer, thread, parent);
   if (peer.kind !== "direct" && form === "own") {

@@ -1,5 +1,5 @@
 import type { OpenClawConfig } from "../config/index.ts";
-import { readAgents, type Agents } from "./agents.ts";
+import { agentKey, readAgents, type Agents } from "./agents.ts";
 import { createBindingIndex, type BindingIndex } from "./binding-index.ts";
 import { notLookedAt, readBindings, TIERS, type Binding, type MatchedBy } from "./bindings.ts";
 import { broadcastTo, readBroadcast, type Broadcast, type BroadcastRules } from "./broadcast.ts";
@@ -42,6 +42,8 @@ export interface Routing {
   resolveRoute(question: RouteQuestion): Route;
   /** The same decision with a verdict on every binding: as slow as there are bindings, for people. */
   explainRoute(question: RouteQuestion): Route & Explanation;
+  /** The sessions that a chat has with an agent that was chosen in another way. */
+  sessionKeys(agentId: string, question: RouteQuestion): SessionKeys;
 }
 
 /** What is read of a configuration once. */
@@ -121,5 +123,6 @@ export function createRouting(): Routing {
       const route = resolve(chat, rules);
       return { ...route, ...explain(chat, route, rules) };
     },
+    sessionKeys: (agentId, question) => sessionKeys(agentKey(agentId), readPlace(question), rulesOf(question.config).sessions),
   };
 }

@@ -143,6 +143,13 @@ describe("identity links", () => {
     expect(keyOf(dmScope, { channel: id, peer: user(peer) })).toBe(key);
   });
 
+  test("an account that two people claim is the one's who stands first", () => {
+    const both = (identityLinks: Record<string, string[]>) =>
+      resolveRoute({ config: { session: { dmScope: "per-peer", identityLinks } }, channel: "irc", peer: user("x") }).sessionKey;
+    expect(both({ first: ["x"], second: ["irc:x"] })).toBe("agent:main:direct:first");
+    expect(both({ first: ["irc:x"], second: ["x"] })).toBe("agent:main:direct:first");
+  });
+
   test("groups are not people", () => {
     expect(keyOf("per-peer", { channel: "telegram", peer: group("123456789") })).toBe("agent:main:telegram:group:123456789");
   });

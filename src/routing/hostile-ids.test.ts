@@ -19,30 +19,28 @@ const piece = fc.constantFrom(
   ..."agent main direct dm group channel thread topic subagent cron hook global unknown slash default alice alike 123 7 a k i ss % %! %~ %25; %3a; ! ~ ; 3a 61".split(
     " ",
   ),
-  ...[
-    ":",
-    "::",
-    "%",
-    " ",
-    "\t",
-    "\n",
-    "\0",
-    "\u00a0",
-    "\u200b",
-    "\u202e",
-    "\ufeff",
-    "\u212a",
-    "\u0130",
-    "\u1e9e",
-    "\u01c5",
-    "ß",
-    "é",
-    "e\u0301",
-    "\ud800",
-    "\udc00",
-    "😀",
-    "__proto__",
-  ],
+  ":",
+  "::",
+  "%",
+  " ",
+  "\t",
+  "\n",
+  "\0",
+  "\u00a0",
+  "\u200b",
+  "\u202e",
+  "\ufeff",
+  "\u212a",
+  "\u0130",
+  "\u1e9e",
+  "\u01c5",
+  "ß",
+  "é",
+  "e\u0301",
+  "\ud800",
+  "\udc00",
+  "😀",
+  "__proto__",
 );
 const id = fc.oneof(
   { weight: 5, arbitrary: fc.array(piece, { maxLength: 6 }).map((pieces) => pieces.join("")) },
@@ -58,7 +56,11 @@ type Place = typeof place extends fc.Arbitrary<infer T> ? T : never;
 /** Who `session.identityLinks` says it is, by hand. */
 function personOf({ channel: on, peer }: Place): string | undefined {
   if (peer.id === "7") return "a:group:b";
-  return { "irc:123": "alice", "irc:9": "unknown", "matrix:8": "%!x" }[`${on}:${peer.id}`];
+  return new Map([
+    ["irc:123", "alice"],
+    ["irc:9", "unknown"],
+    ["matrix:8", "%!x"],
+  ]).get(`${on}:${peer.id}`);
 }
 
 /** What makes a session another one. */
@@ -132,12 +134,18 @@ describe("for example", () => {
   test.each<readonly [string, RoutePlace, string]>([
     ["a group that is called like another one's thread", { channel: "irc", peer: { kind: "group", id: "#a:thread:5" } }, "agent:main:irc:group:#a:%!thread:5"],
     ["a group that is called like another one's topic", { channel: "irc", peer: { kind: "group", id: "#a:topic:5" } }, "agent:main:irc:group:#a:%!topic:5"],
+    [
+      "a topic of a group that is called like another one's topic",
+      { channel: "telegram", peer: { kind: "group", id: "-1:topic:7" }, threadId: 8 },
+      "agent:main:telegram:group:-1:%!topic:7:topic:8",
+    ],
     ["a stranger with the name of a linked person", irc("Alice"), "agent:main:direct:%!alice"],
     ["a stranger who writes an entry of the links as its id", { channel: "x", peer: { kind: "direct", id: "irc:123" } }, "agent:main:direct:irc:123"],
     ["a Kelvin sign for a k", irc("mi\u212ae"), "agent:main:direct:mi%212a;e"],
     ["an id that ends in a space that is not seen", irc("bob\u00a0"), "agent:main:direct:bob%a0;"],
     ["an id with a blank around it", irc(" bob"), "agent:main:direct:%20;bob"],
     ["an id that is written as an escape", irc("bob%a0;"), "agent:main:direct:bob%25;a0;"],
+    ["the same with a capital letter", irc("bob%A0;"), "agent:main:direct:bob%25;a0;"],
     ["somebody who is called unknown", irc("unknown"), "agent:main:direct:%!unknown"],
     ["somebody without an id", irc(""), "agent:main:direct:unknown"],
     ["a percent sign that means nothing", { channel: "irc", peer: { kind: "group", id: "#100%" } }, "agent:main:irc:group:#100%"],
@@ -158,6 +166,7 @@ describe("for example", () => {
     expect(long("a")).toMatch(/^agent:main:direct:x{120}%~[0-9a-f]{64}$/);
     expect(long("a")).not.toBe(long("b"));
     expect(long("a")).toBe(long("a"));
+    expect(keyOf(irc(`${"x".repeat(119)}${"😀".repeat(99)}`))).toMatch(/^agent:main:direct:x{119}%~/);
     expect(keyOf(irc(long("a").slice("agent:main:direct:".length)))).not.toBe(long("a"));
   });
 
@@ -167,14 +176,15 @@ describe("for example", () => {
   });
 
   test("ids that look like two fields of a binding match none", () => {
-    const bindings = [{ agentId: "main", match: { channel: "discord", guildId: "1", teamId: "2" } }];
+    const bindings = [{ agentId: "main", match: { channel: "discord", guildId: "12", teamId: "3" } }];
+    const matchedBy = (guildId: string, teamId: string) => resolveRoute({ config: { bindings }, channel: "discord", guildId, teamId }).matchedBy;
+    expect(matchedBy("12", "3")).toBe("binding.guild");
     for (const [guildId, teamId] of [
-      ["12", ""],
-      ["1:12", "-"],
-      ["1", "2-"],
-      ["1\0", "2"],
-    ] as const) {
-      expect(resolveRoute({ config: { bindings }, channel: "discord", guildId, teamId }).matchedBy).toBe("default");
-    }
+      ["1", "23"],
+      ["123", ""],
+      ["121:3", "-"],
+      ["12\0", "3"],
+    ] as const)
+      expect(matchedBy(guildId, teamId)).toBe("default");
   });
 });

@@ -7,3 +7,4 @@ export type { MatchedBy, Tier } from "./bindings.ts";
 export type { Broadcast } from "./broadcast.ts";
 export { accountKey, DEFAULT_ACCOUNT, type PeerKind, type RoutePeer, type RoutePlace, type ThreadForm } from "./chat.ts";
 export type { Explanation, Refusal, Verdict } from "./explain.ts";
+export type { SessionKeys } from "./session-keys.ts";

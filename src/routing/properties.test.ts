@@ -7,18 +7,18 @@ import { createRouting, type Route, type RoutePlace } from "./index.ts";
 type Bindings = NonNullable<OpenClawConfig["bindings"]>;
 
 /** Few values, so that things meet. */
-const word = fc.constantFrom("a", "b", "A");
-const channel = fc.constantFrom("discord", "slack");
-const peer = fc.record({ kind: fc.constantFrom("direct" as const, "group" as const, "channel" as const), id: fc.constantFrom("1", "2", "1:topic:2") });
+const word = fc.constantFrom("a", "a", "a", "b", "A");
+const channel = fc.constantFrom("discord", "discord", "slack");
+const peer = fc.record({ kind: fc.constantFrom("direct" as const, "group" as const), id: fc.constantFrom("1", "2") });
 const agentId = fc.constantFrom("one", "two", "three", "gone");
 const match = fc.record(
-  { channel, accountId: fc.constantFrom("*", "a", "default"), peer, guildId: word, teamId: word, roles: fc.array(word, { maxLength: 2 }) },
+  { channel, accountId: fc.constantFrom("*", "a", "a"), peer, guildId: word, teamId: word, roles: fc.array(word, { maxLength: 2 }) },
   { requiredKeys: ["channel"] },
 );
 const bindings: fc.Arbitrary<Bindings> = fc.array(fc.record({ agentId, match }), { maxLength: 12 });
 const place: fc.Arbitrary<RoutePlace> = fc.record(
   { channel, accountId: word, peer, parentPeer: peer, threadId: word, guildId: word, teamId: word, roles: fc.array(word, { maxLength: 3 }) },
-  { requiredKeys: ["channel"] },
+  { requiredKeys: ["channel", "accountId"] },
 );
 const session = fc.record({ dmScope: fc.constantFrom("main" as const, "per-peer" as const, "per-account-channel-peer" as const) });
 

@@ -46,6 +46,15 @@ describe("the most specific binding wins, wherever it stands", () => {
   });
 });
 
+test("within a tier the first binding wins, also over one that asks for more", () => {
+  const peer = chat("c");
+  const config = bound({ channel: "discord", peer }, { channel: "discord", peer, guildId: "G" }, { channel: "discord", peer, accountId: "*", roles: ["R"] });
+  expect(resolveRoute({ config, channel: "discord", peer, guildId: "G", roles: ["R"] }).agentId).toBe("b0");
+  const turned = { ...config, bindings: config.bindings!.toReversed() };
+  expect(resolveRoute({ config: turned, channel: "discord", peer, guildId: "G", roles: ["R"] }).agentId).toBe("b2");
+  expect(resolveRoute({ config: turned, channel: "discord", peer, guildId: "G" }).agentId).toBe("b1");
+});
+
 describe("all fields of a binding must fit", () => {
   const full: Match = { channel: "discord", accountId: "work", peer: chat("c"), guildId: "G", teamId: "T", roles: ["R1", "R2"] };
   const fits: RoutePlace = { channel: "discord", accountId: "work", peer: chat("c"), guildId: "G", teamId: "T", roles: ["R0", "R2"] };
@@ -121,6 +130,11 @@ describe("threads", () => {
     expect(resolveRoute({ config: bound(peer("-1"), peer("-1:topic:7")), ...topic })).toMatchObject({ agentId: "b1", matchedBy: "binding.peer" });
     expect(resolveRoute({ config: bound(peer("-1"), peer("-1:topic:8")), ...topic })).toMatchObject({ agentId: "b0" });
   });
+  test("belong to the chat that the channel names", () => {
+    const parentPeer = { kind: "channel", id: "-2" } as const;
+    const config = bound(peer("-1"), { channel: "telegram", peer: parentPeer });
+    expect(resolveRoute({ config, ...topic, parentPeer })).toMatchObject({ agentId: "b1", parentSessionKey: "agent:b1:telegram:channel:-2" });
+  });
   test("the other fields of the chat's binding must fit as well", () => {
     const config = bound({ channel: "discord", peer: chat("p"), guildId: "G" });
     const place = { channel: "discord", peer: chat("t"), parentPeer: chat("p") };
@@ -165,7 +179,11 @@ describe("the explanation", () => {
     ["each group has its session", {}, { channel: "x", peer: { kind: "group", id: "1" } }],
     ["each thread of a group has its session", {}, { channel: "telegram", peer: { kind: "group", id: "1" }, threadId: 2 }],
     ["each thread of a channel has its session", {}, { channel: "discord", peer: chat("2"), parentPeer: chat("1") }],
-    ["session.dmScope is main: direct chats share the agent's main session", {}, { channel: "x", peer: { kind: "direct", id: "1" } }],
+    [
+      "session.dmScope is main: direct chats share the agent's main session",
+      { session: { identityLinks: { alice: ["x:1"] } } },
+      { channel: "x", peer: { kind: "direct", id: "1" } },
+    ],
     [
       "session.dmScope is per-peer, and session.identityLinks says that this is alice; each thread has its own",
       { session: { dmScope: "per-peer", identityLinks: { alice: ["x:1"] } } },
@@ -173,6 +191,15 @@ describe("the explanation", () => {
     ],
   ])("of the session: %s", (session, config, place) => {
     expect(explainRoute({ config, ...place }).session).toBe(session);
+  });
+});
+
+test("the sessions of a chat with any agent, whatever bindings say", () => {
+  const place = { config: bound({ channel: "telegram" }), channel: "telegram", peer: { kind: "group", id: "-1" }, threadId: 7 } as const;
+  expect(createRouting().sessionKeys(" Other ", place)).toEqual({
+    sessionKey: "agent:other:telegram:group:-1:topic:7",
+    mainSessionKey: "agent:other:main",
+    parentSessionKey: "agent:other:telegram:group:-1",
   });
 });
 

@@ -22,6 +22,10 @@ export interface ToolContext {
   readonly jobId?: string;
   /** What was chosen with `/exec` and `/elevated` for the session. */
   readonly exec?: { readonly host?: string; readonly security?: string; readonly ask?: string; readonly node?: string };
+  /** Variables of the session's skills, for commands on this machine. */
+  readonly skillEnv?: Readonly<Record<string, string>>;
+  /** Names of the tools that this run has. */
+  readonly offered?: ReadonlySet<string>;
   readonly elevated?: "off" | "on" | "ask" | "full";
   /** Tokens the model can see; large results are cut to a share of it. */
   readonly contextWindow?: number;

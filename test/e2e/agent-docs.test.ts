@@ -77,11 +77,10 @@ describe("every command that the pages about the agent show works as it stands t
   });
 });
 
-test("as delivered commands run unasked, and with the configuration of the page they do not", async () => {
-  const [, asked] = /```json5\n([\s\S]*?)```/.exec(readFileSync(join(FOLDER, "commands.md"), "utf8"))!;
+test("as delivered commands are asked for, and when it is said so they are not", async () => {
   for (const [config, expected] of [
-    ["{}", /exec\): \S+$/],
-    [asked!, /exec\): Approval required/],
+    ["{}", /exec\): Approval required/],
+    ['{ tools: { exec: { security: "full", ask: "off" } } }', /exec\): \S+$/],
   ] as const) {
     const place = makePlace();
     place.configure(config);

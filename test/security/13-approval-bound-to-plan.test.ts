@@ -70,6 +70,7 @@ test("every field of a plan is under its hash", async () => {
     path: "/",
     host: "node",
     node: "n",
+    fromPlugins: ["A"],
     sandbox: "bwrap:other",
     hash: "0".repeat(64),
   };

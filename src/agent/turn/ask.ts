@@ -2,6 +2,7 @@ import type { CallEvent, CallRequest, ModelEntry } from "../../models/index.ts";
 import type { ModelMessage } from "../../protocol/index.ts";
 import { estimateTokens, view, viewSettings } from "../../sessions/index.ts";
 import { compactionDue, compactionSettings, OVERFLOW_TEXT } from "../compaction/index.ts";
+import { overspent } from "./budget.ts";
 import type { TurnDeps } from "./deps.ts";
 import type { TurnInput, TurnPorts } from "./input.ts";
 import { shownTools, type PreparedTurn } from "./prepare.ts";
@@ -114,13 +115,6 @@ function sizeOf({ seen, prompt }: PreparedTurn, messages: readonly ModelMessage[
 function tooLong(event: Extract<CallEvent, { type: "done" }>): CallEvent {
   const { result } = event;
   return result.ok ? event : { type: "done", result: { ...result, text: OVERFLOW_TEXT, message: { ...result.message, errorMessage: OVERFLOW_TEXT } } };
-}
-
-/** Why a call may not be made: the money for it is spent. */
-async function overspent(deps: TurnDeps, { agentId, senderId, sessionKey }: TurnInput, { provider }: ModelEntry): Promise<string | undefined> {
-  const budget = await (await deps.budgets()).check({ agentId, provider, senderId });
-  if (budget.state === "warn") deps.log.warn(budget.text, { sessionKey });
-  return budget.state === "stop" ? budget.text : undefined;
 }
 
 function requestOf(

@@ -95,7 +95,7 @@ async function withModel(
   place: TurnPlace,
   { chosen, parts }: { readonly chosen: ChosenModel; readonly parts: Omit<PromptParts, "chosen" | "tools"> },
 ) {
-  const toolbox = await openToolbox(deps, input, place, chosen, parts.workspaceDir);
+  const toolbox = await openToolbox(deps, input, place, chosen, parts);
   const seen = view({
     path: place.path.items,
     model: chosen.selection.entry,
@@ -106,7 +106,13 @@ async function withModel(
   return { chosen, toolbox, seen, prompt };
 }
 
-async function openToolbox(deps: TurnDeps, input: TurnInput, place: TurnPlace, { selection }: ChosenModel, workspaceDir: string): Promise<Toolbox> {
+async function openToolbox(
+  deps: TurnDeps,
+  input: TurnInput,
+  place: TurnPlace,
+  { selection }: ChosenModel,
+  { workspaceDir, skills }: Pick<PromptParts, "workspaceDir" | "skills">,
+): Promise<Toolbox> {
   const { agentId, sessionKey, runId, owner, channel, senderId } = input;
   const context: ToolContext = {
     agentId,
@@ -121,6 +127,7 @@ async function openToolbox(deps: TurnDeps, input: TurnInput, place: TurnPlace, {
     contextWindow: selection.contextWindow.tokens,
     ...(senderId === undefined ? {} : { senderId }),
     ...chosenForSession(place.entry),
+    ...(skills && deps.skills ? { skillEnv: (await deps.skills()).environment(skills) } : {}),
   };
   return (await deps.broker()).open(context);
 }

@@ -1,5 +1,6 @@
 import { compactionEntry, usageAfterCompaction, type SessionPath } from "../../sessions/index.ts";
 import type { ModelMessage, SessionEntry } from "../../protocol/index.ts";
+import type { ModelEntry } from "../../models/index.ts";
 import type { Write } from "../../store/index.ts";
 import { compact, compactionSettings, MAX_OVERFLOW_COMPACTIONS, shrinkPath, type Ask, type CompactRequest, type CompactResult } from "../compaction/index.ts";
 import type { ChosenModel } from "./choose-model.ts";
@@ -7,6 +8,7 @@ import type { TurnDeps } from "./deps.ts";
 import type { AgentContext } from "./hook-context.ts";
 import type { TurnInput } from "./input.ts";
 import type { Draft } from "./record.ts";
+import { overspent } from "./budget.ts";
 import { usageRow } from "./usage.ts";
 
 /** What a conversation is made smaller with. */
@@ -83,8 +85,9 @@ export function createRoomMaker(deps: TurnDeps, at: RoomMakerInput): RoomMaker {
 }
 
 /** Asks the turn's model for a summary, without tools and thoughts. */
-function asker({ clock, store, log }: TurnDeps, { chosen, input, sessionId }: RoomMakerInput): Ask {
+function asker(deps: TurnDeps, { chosen, input, sessionId }: RoomMakerInput): Ask {
   return async ({ system, prompt, maxTokens, signal }) => {
+    const { clock, store, log } = deps;
     const started = clock.monotonic();
     const { runId, agentId, sessionKey } = input;
     const messages: ModelMessage[] = [{ role: "user", content: prompt, timestamp: clock.now() }];
@@ -100,7 +103,8 @@ function asker({ clock, store, log }: TurnDeps, { chosen, input, sessionId }: Ro
       maxTokens,
       signal,
     } as const;
-    for await (const event of chosen.models.call(agentId, request)) {
+    const permit = (model: ModelEntry): Promise<string | undefined> => overspent(deps, input, model);
+    for await (const event of chosen.models.call(agentId, { ...request, permit })) {
       if (event.type !== "done") continue;
       const { result } = event;
       const row = usageRow(input, result.message, clock.monotonic() - started);

@@ -94,7 +94,8 @@ function commandTools(deps: ToolShelfDeps): readonly Tool[] {
     ignoreCase: process.platform === "win32" || process.platform === "darwin",
     sandboxed: (context) => sandboxes.isSandboxed(context),
     sandbox: (context) => sandboxes.for(context),
-    canBackground: () => true,
+    canBackground: ({ offered }) => offered?.has("process") ?? true,
+    pluginEnvironment: ({ agentId, sessionKey, channel }, host) => pluginEnvironment(deps, { agentId, sessionKey, channel }, host),
     elevation: (context) => elevationFor(config.current, context),
     announce: (context, text) => deps.announce(context.sessionKey, text),
   });
@@ -114,4 +115,18 @@ function sessionTools(deps: ToolShelfDeps): readonly Tool[] {
     redact,
   };
   return [sessionStatusTool(session), sessionsListTool(session), sessionsHistoryTool(session), agentsListTool(session)];
+}
+
+/** `resolve_exec_env`: what plugins add to a command, already filtered. What was not taken is told by name. */
+async function pluginEnvironment(
+  { plugins, log }: ToolShelfDeps,
+  { agentId, sessionKey, channel }: { readonly agentId: string; readonly sessionKey: string; readonly channel: string | undefined },
+  host: "sandbox" | "gateway" | "node",
+): Promise<Readonly<Record<string, string>>> {
+  const hooks = plugins.hooks();
+  if (!hooks?.has("resolve_exec_env")) return {};
+  const facts = { agentId, sessionKey, ...(channel === undefined ? {} : { messageProvider: channel }) };
+  const found = await hooks.run("resolve_exec_env", { sessionKey, toolName: "exec", host }, facts);
+  if (found && found.dropped.length > 0) log.warn(`variables that plugins may not set were left out: ${found.dropped.join(", ")}`, { sessionKey });
+  return found?.env ?? {};
 }

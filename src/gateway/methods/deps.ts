@@ -58,4 +58,22 @@ export interface MethodDeps {
   readonly log: Logger;
   /** What plugins show of sessions; gives undefined while none does. */
   readonly extensions?: (() => ExtensionsOf | undefined) | undefined;
+  /** Told when a session ends by a method: before its conversation is put away, and after. */
+  readonly endings?: SessionEndings | undefined;
+}
+
+/** A session that a method ends. */
+export interface EndingSession {
+  readonly key: string;
+  readonly agentId: string;
+  readonly sessionId: string;
+  /** Its transcript. */
+  readonly file?: string;
+  readonly reason: "new" | "reset" | "deleted";
+}
+
+export interface SessionEndings {
+  /** Nothing is done before this resolves. */
+  ending(session: EndingSession): Promise<void>;
+  ended(session: EndingSession, next?: { readonly sessionId: string }): void;
 }

@@ -91,11 +91,12 @@ export function createBroker(deps: BrokerDeps): Broker {
   return {
     async open(context) {
       const { schemas, verdicts, offered } = await choose(context);
+      const own: ToolContext = { ...context, offered: new Set(offered.keys()) };
       return {
         schemas,
         verdicts,
         isIdempotent: (name) => offered.get(toolName(name))?.idempotent ?? false,
-        run: (call) => safely(deps, context, offered.get(toolName(call.name)), call),
+        run: (call) => safely(deps, own, offered.get(toolName(call.name)), call),
       };
     },
   };

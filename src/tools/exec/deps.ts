@@ -4,6 +4,7 @@ import type { Approvals } from "../approvals/approvals.ts";
 import type { Processes } from "../process/processes.ts";
 import type { Sandbox } from "../sandbox/sandboxes.ts";
 import type { ToolContext } from "../tool.ts";
+import type { ExecHost } from "./environment.ts";
 import type { ExecRules } from "./rules-file.ts";
 import type { ExecSettings } from "./settings.ts";
 
@@ -25,6 +26,8 @@ export interface ExecToolDeps {
   readonly sandboxed: (context: ToolContext) => boolean;
   /** The sandbox of such a session. Without one nothing runs. */
   readonly sandbox?: ((context: ToolContext) => Sandbox | undefined) | undefined;
+  /** Variables that plugins add to a command on this host, filtered. They are part of its plan. */
+  readonly pluginEnvironment?: ((context: ToolContext, host: ExecHost) => Promise<Readonly<Record<string, string>>>) | undefined;
   /** False when policy keeps `process` away: nothing may go to the background then. */
   readonly canBackground: (context: ToolContext) => boolean;
   readonly elevation: (context: ToolContext) => Elevation;

@@ -34,7 +34,10 @@ interface House extends AsyncDisposable {
   process(params: Record<string, unknown>, sessionKey?: string): Promise<ToolOutcome>;
 }
 
-function house(config: OpenClawConfig = {}, rest: Partial<ExecToolDeps> = {}, rules?: unknown): House {
+/** Most tests are about what a command does, not about who may run it. */
+const UNASKED: OpenClawConfig = { tools: { exec: { security: "full", ask: "off" } } };
+
+function house(config: OpenClawConfig = UNASKED, rest: Partial<ExecToolDeps> = {}, rules?: unknown): House {
   const workspace = realpathSync(mkdtempSync(join(tmpdir(), "exec-")));
   const rulesPath = join(mkdtempSync(join(tmpdir(), "exec-rules-")), "exec-approvals.json");
   if (rules !== undefined) writeFileSync(rulesPath, JSON.stringify(rules));
@@ -140,7 +143,7 @@ test("a command that takes longer goes to the background and is followed there",
 });
 
 test("a finished command is forgotten after its time", async () => {
-  await using there = house({ tools: { exec: { cleanupMs: 60_000 } } });
+  await using there = house({ tools: { exec: { security: "full", ask: "off", cleanupMs: 60_000 } } });
   const sessionId = sessionOf(await there.exec({ command: "echo x", background: true }));
   await expect.poll(async () => text(await there.process({ action: "list" })), SOON).toMatch(/completed/);
   expect(there.announced).toHaveLength(1);
@@ -189,7 +192,7 @@ test("stopping the turn ends a command in the foreground, never one in the backg
 });
 
 test("without the process tool nothing goes to the background", async () => {
-  const { exec } = house({}, { canBackground: () => false });
+  const { exec } = house(UNASKED, { canBackground: () => false });
   expect(text(await exec({ command: "echo x", background: true }))).toBe("Warning: the process tool is not allowed here; running in the foreground.\n\nx");
 });
 
@@ -260,12 +263,26 @@ test("when nobody answers, the fallback of the rules holds", async () => {
   await expect.poll(() => existsSync(join(free.workspace, "made")), SOON).toBe(true);
 });
 
+test("as delivered nothing runs on this machine that nobody allowed, although no sandbox is configured", async () => {
+  await using there = house({});
+  expect((await there.exec({ command: "echo x" })).details).toMatchObject({ status: "approval-pending", host: "gateway" });
+});
+
+test("variables of plugins are part of the plan, those of skills reach the command and no question", async () => {
+  const pluginEnvironment = () => Promise.resolve({ FROM_PLUGIN: "p" });
+  await using there = house(UNASKED, { pluginEnvironment });
+  expect(text(await there.exec({ command: "echo $FROM_PLUGIN $OWN", env: { OWN: "o" } }))).toBe("p o");
+  await using asking = house({}, { pluginEnvironment });
+  await asking.exec({ command: "echo x" });
+  expect(JSON.stringify(await asking.approvals.list())).toContain("FROM_PLUGIN");
+});
+
 test("elevated runs on the host when it is permitted, and says why when not", async () => {
   const level = (elevation: Elevation) => house({}, { elevation: () => elevation });
   expect(text(await house().exec({ command: "true", elevated: true }))).toContain("tools.elevated.enabled is false");
   expect(text(await level({ permitted: true, level: "full" }).exec({ command: "echo x", elevated: true }))).toBe("x");
   expect(text(await level({ permitted: true, level: "on" }).exec({ command: "id > x", elevated: true }))).toMatch(/^(Approval required|exec denied)/);
-  expect(text(await level({ permitted: true, level: "on" }).exec({ command: "echo x", elevated: false }))).toBe("x");
+  expect(text(await house(UNASKED, { elevation: () => ({ permitted: true, level: "on" }) }).exec({ command: "echo x", elevated: false }))).toBe("x");
 });
 
 test("terminals are not there, and that is said", async () => {

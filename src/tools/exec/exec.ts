@@ -61,6 +61,7 @@ async function execute(deps: ExecToolDeps, call: ToolCall): Promise<ToolOutcome>
     cwd,
     host: chosen.settings.host,
     env: (params["env"] ?? {}) as Readonly<Record<string, string>>,
+    pluginEnv: (await deps.pluginEnvironment?.(context, chosen.settings.host)) ?? {},
     path: sandbox?.path ?? deps.env["PATH"] ?? "/usr/local/bin:/usr/bin:/bin",
     pathPrepend: chosen.settings.pathPrepend,
     shell: deps.env["SHELL"],
@@ -106,7 +107,9 @@ function place(deps: ExecToolDeps, { params, context }: ToolCall): Place {
     throw new AppError("PERMISSION_DENIED", `exec host not allowed (requested ${host}; configure tools.exec.host=${settings.host} to allow).`);
   }
   if (host === "node") throw new AppError("UNAVAILABLE", "exec host=node needs a paired node that runs commands; there is none");
-  if (host !== "sandbox" || !deps.sandboxed(context)) return { settings, unasked: false };
+  if (host !== "sandbox") return { settings, unasked: false };
+  // Without a sandbox it runs on this machine, and by the rules for that: nothing runs here unasked that nobody allowed.
+  if (!deps.sandboxed(context)) return { settings: { ...settings, host: "gateway", security: settings.hostSecurity }, unasked: false };
   const sandbox = deps.sandbox?.(context);
   if (!sandbox) throw new AppError("UNAVAILABLE", "this session must run in a sandbox and there is none on this machine; nothing was run");
   return { settings, unasked: false, sandbox };
@@ -143,6 +146,7 @@ function planRun(deps: ExecToolDeps, { params, context, signal, update }: ToolCa
     processes: deps.processes,
     clock: deps.clock,
     env: deps.env,
+    skillEnv: context.skillEnv,
     scope: context.sessionKey,
     signal,
     update,

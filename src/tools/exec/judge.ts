@@ -43,7 +43,7 @@ export function judgePlan(plan: ExecPlan, rules: JudgeRules): ExecVerdict {
 
 /** Entries that cover every segment, together with the safe programs; undefined when one segment is not covered. */
 function coveringEntries(plan: ExecPlan, rules: JudgeRules): readonly AllowEntry[] | undefined {
-  if (!plan.analysable || !isHarmless(plan.env)) return undefined;
+  if (!plan.analysable || !isHarmless(ownEnvironment(plan))) return undefined;
   const entries = new Set<AllowEntry>();
   for (const segment of plan.segments) {
     const entry = matchingEntry(segment, rules.allowlist, rules);
@@ -55,7 +55,12 @@ function coveringEntries(plan: ExecPlan, rules: JudgeRules): readonly AllowEntry
 
 /** What `always` remembers of a plan: files that do one thing, named without wildcards. */
 export function rememberedPaths(plan: ExecPlan): readonly string[] {
-  if (!plan.analysable || !isHarmless(plan.env)) return [];
+  if (!plan.analysable || !isHarmless(ownEnvironment(plan))) return [];
   const paths = plan.segments.flatMap(({ executable }) => (executable === null || isCarrier(executable) || /[*?]/.test(executable) ? [] : [executable]));
   return [...new Set(paths)];
+}
+
+/** What the call itself sets: what plugins add was decided by whoever installed them. */
+function ownEnvironment({ env, fromPlugins = [] }: ExecPlan): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !fromPlugins.includes(name)));
 }

@@ -28,6 +28,8 @@ export interface ExecPlan {
   readonly cwd: string;
   /** Variables that this call sets, by name. */
   readonly env: Readonly<Record<string, string>>;
+  /** Names of those variables that plugins added. */
+  readonly fromPlugins?: readonly string[];
   readonly path: string;
   readonly host: ExecHost;
   readonly node: string | null;
@@ -42,6 +44,8 @@ export interface PlanInput {
   readonly cwd: string;
   readonly host: ExecHost;
   readonly env?: Readonly<Record<string, string>>;
+  /** Variables that the operator's plugins add; the call's own go first. */
+  readonly pluginEnv?: Readonly<Record<string, string>>;
   /** PATH of the host. */
   readonly path: string;
   readonly pathPrepend?: readonly string[];
@@ -57,7 +61,9 @@ export function planCommand(input: PlanInput): ExecPlan {
   const command = input.command.toWellFormed();
   if (command.trim() === "") throw new AppError("INVALID_INPUT", "command is empty; give a command line");
   if (command.includes("\0")) throw new AppError("INVALID_INPUT", "command has a null character; leave it out");
-  const { PATH: ownPath, ...env } = callEnvironment(input.env ?? {}, input.host);
+  const { PATH: ownPath, ...own } = callEnvironment(input.env ?? {}, input.host);
+  const added = Object.entries(input.pluginEnv ?? {}).filter(([name]) => !Object.hasOwn(own, name));
+  const env = added.length === 0 ? own : callEnvironment({ ...Object.fromEntries(added), ...own }, input.host);
   const path = ownPath ?? [...(input.pathPrepend ?? []), input.path].filter((part) => part !== "").join(delimiter);
   const parsed = parseCommandLine(command) ?? [];
   const writable = parsed.every(({ input: text }) => text === undefined || delimiterFor(text) !== undefined);
@@ -74,6 +80,7 @@ export function planCommand(input: PlanInput): ExecPlan {
     script: scriptOf(command, segments),
     cwd: input.cwd,
     env,
+    ...(added.length === 0 ? {} : { fromPlugins: added.map(([name]) => name).sort() }),
     path,
     host: input.host,
     node: input.node ?? null,

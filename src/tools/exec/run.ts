@@ -17,6 +17,8 @@ export interface PlanRun {
   readonly clock: Clock;
   /** What the command's variables are set on top of. */
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** Variables of skills: secrets among them, so they are in no plan and no question. */
+  readonly skillEnv?: Readonly<Record<string, string>> | undefined;
   /** Session whose `process` tool sees the command. */
   readonly scope: string;
   /** Where the plan runs, if not on the host itself. */
@@ -54,9 +56,9 @@ export async function startPlan(plan: ExecPlan, approvedHash: string, run: PlanR
 }
 
 /** What is started on this machine for the plan. */
-function outside(plan: ExecPlan, { sandbox, env }: PlanRun): Pick<StartInput, "program" | "args" | "cwd" | "env" | "attend" | "killInside"> {
+function outside(plan: ExecPlan, { sandbox, env, skillEnv }: PlanRun): Pick<StartInput, "program" | "args" | "cwd" | "env" | "attend" | "killInside"> {
   const [program, ...args] = [...plan.shell, plan.script];
-  if (!sandbox) return { program, args, cwd: plan.cwd, env: { ...inheritedEnvironment(env), ...plan.env, PATH: plan.path, PWD: plan.cwd } };
+  if (!sandbox) return { program, args, cwd: plan.cwd, env: { ...inheritedEnvironment(env), ...skillEnv, ...plan.env, PATH: plan.path, PWD: plan.cwd } };
   const { file, ...rest } = sandbox.command({ argv: [program, ...args], cwd: plan.cwd, env: plan.env, path: plan.path });
   return { program: file, ...rest };
 }

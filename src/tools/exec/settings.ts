@@ -13,6 +13,8 @@ export interface ExecOverride {
 export interface ExecSettings {
   readonly host: ExecHost;
   readonly security: ExecSecurity;
+  /** Of commands that run on this machine after all, because the session is in no sandbox. */
+  readonly hostSecurity: ExecSecurity;
   readonly ask: ExecAsk;
   readonly node?: string | undefined;
   readonly pathPrepend: readonly string[];
@@ -42,6 +44,7 @@ export function execSettings(config: OpenClawConfig, agentId: string, override: 
   return {
     host,
     security: oneOf(SECURITY_LEVELS, chosen["security"]) ?? (host === "sandbox" ? "deny" : "allowlist"),
+    hostSecurity: oneOf(SECURITY_LEVELS, chosen["security"]) ?? "allowlist",
     ask: oneOf(ASK_LEVELS, chosen["ask"]) ?? "on-miss",
     node: textOf(chosen["node"]),
     pathPrepend: textsOf(chosen["pathPrepend"]) ?? [],
@@ -62,6 +65,7 @@ export function forCall(settings: ExecSettings, params: Readonly<Record<string, 
   return {
     ...settings,
     security: security ? stricterSecurity(security, settings.security) : settings.security,
+    hostSecurity: security ? stricterSecurity(security, settings.hostSecurity) : settings.hostSecurity,
     ask: ask ? stricterAsk(ask, settings.ask) : settings.ask,
   };
 }

@@ -5,7 +5,7 @@ import { entryAfterReset } from "../../../sessions/index.ts";
 import { type SessionRow, type Store, type Write } from "../../../store/index.ts";
 import type { AgentPort, Responder } from "../../ports.ts";
 import type { RunRelay } from "../chat/run-relay.ts";
-import type { MethodDeps } from "../deps.ts";
+import type { EndingSession, MethodDeps } from "../deps.ts";
 import { agentOf, canonicalKey, checkAgent, keySettings, mainSessionKey } from "./keys.ts";
 import { headerLine, liveTranscripts, messageOfRow, newestEntries } from "./transcripts.ts";
 import { inTurn, type SessionTurns } from "./turns.ts";
@@ -35,24 +35,33 @@ async function archiving(store: Store, session: SessionRow | undefined, reason: 
   return files.map(({ file }) => ["transcripts.archive", { file, reason }]);
 }
 
+async function endingOf(store: Store, session: SessionRow, reason: EndingSession["reason"]): Promise<EndingSession> {
+  const [transcript] = await liveTranscripts(store, session);
+  const { key, agentId, entry } = session;
+  return { key, agentId, sessionId: entry.sessionId, reason, ...(transcript ? { file: transcript.file } : {}) };
+}
+
 /** Begins a session anew under a new id; the transcript so far is put away. */
 export async function resetSession(params: MethodParams<"sessions.reset">, deps: EndingDeps): Promise<MethodResult<"sessions.reset">> {
   const key = canonicalKey(params.key, deps.config.current);
   const still = (): Promise<void> => settle(key, params.key, deps);
-  const entry = await inTurn(key, params.key, deps, () => begunAnew(key, deps), still);
+  const entry = await inTurn(key, params.key, deps, () => begunAnew(key, params.reason ?? "reset", deps), still);
   return { ok: true, key, entry };
 }
 
-async function begunAnew(key: string, { config, store, clock, ids }: EndingDeps): Promise<SessionEntry> {
+async function begunAnew(key: string, reason: "new" | "reset", { config, store, clock, ids, endings }: EndingDeps): Promise<SessionEntry> {
   const session = await store.read("sessions.get", { key });
   checkAgent(key, session, config.current);
   const fresh = { sessionId: ids.uuid(), now: clock.now() };
+  const ending = session && (await endingOf(store, session, reason));
+  if (ending) await endings?.ending(ending);
   const entry = entryAfterReset(session?.entry ?? { sessionId: fresh.sessionId, updatedAt: fresh.now }, "explicit", fresh);
   await store.commit([
     ...(await archiving(store, session, "reset")),
     ["extensions.clear", { sessionKey: key }],
     ["sessions.put", { key, agentId: session?.agentId ?? agentOf(key, config.current), entry, version: session?.version ?? 0 }],
   ]);
+  if (ending) endings?.ended(ending, entry);
   return entry;
 }
 
@@ -66,12 +75,14 @@ export async function deleteSession(params: MethodParams<"sessions.delete">, dep
 }
 
 /** The names of the files that were put away; undefined when there was no session. */
-async function removed(key: string, withTranscript: boolean, { config, store }: EndingDeps): Promise<readonly string[] | undefined> {
+async function removed(key: string, withTranscript: boolean, { config, store, endings }: EndingDeps): Promise<readonly string[] | undefined> {
   const session = await store.read("sessions.get", { key });
   checkAgent(key, session, config.current);
   if (!session) return undefined;
+  const ending = await endingOf(store, session, "deleted");
   const archive = withTranscript ? await archiving(store, session, "deleted") : [];
   const results = await store.commit([...archive, ["extensions.clear", { sessionKey: key }], ["sessions.delete", { key, version: session.version }]]);
+  endings?.ended(ending);
   return results.slice(0, archive.length).map((result) => join(config.paths.state, (result as { file: string }).file));
 }
 

@@ -1,0 +1,55 @@
+import type { EndingSession, SessionEndings } from "../../gateway/index.ts";
+import type { Hooks } from "../../hooks/index.ts";
+import type { Store } from "../../store/index.ts";
+
+/** Messages of a conversation that plugins are shown at its end, at most. */
+const MOST_MESSAGES = 2_000;
+/** For all sessions together when the gateway stops. */
+const LAST_MS = 2_000;
+
+/** Tells plugins of sessions that end. */
+export interface EndedSessions extends SessionEndings {
+  /** A session had a turn while this gateway ran. */
+  used(session: Pick<EndingSession, "key" | "agentId" | "sessionId">): void;
+  /** The gateway stops: every session that was used ends with it. Bounded, whatever plugins do. */
+  stop(reason: "shutdown" | "restart"): Promise<void>;
+}
+
+export function createEndedSessions({ store, hooks }: { readonly store: Pick<Store, "read">; readonly hooks: () => Hooks | undefined }): EndedSessions {
+  const active = new Map<string, Pick<EndingSession, "key" | "agentId" | "sessionId">>();
+
+  async function messagesOf(file: string | undefined): Promise<unknown[]> {
+    if (file === undefined) return [];
+    const rows = await store.read("transcripts.tail", { file, limit: MOST_MESSAGES });
+    return rows.flatMap(({ type, line }) => (type === "message" ? [(JSON.parse(line) as { message: unknown }).message] : []));
+  }
+
+  return {
+    used: (session) => void active.set(session.key, session),
+    async ending({ key, agentId, sessionId, file, reason }) {
+      if (!hooks()?.has("before_reset")) return;
+      const messages = await messagesOf(file);
+      await hooks()?.run("before_reset", { messages, reason, ...(file === undefined ? {} : { sessionFile: file }) }, { agentId, sessionKey: key, sessionId });
+    },
+    ended({ key, agentId, sessionId, file, reason }, next) {
+      active.delete(key);
+      const facts = { agentId, sessionId, sessionKey: key };
+      const place = { ...(file === undefined ? {} : { sessionFile: file }), transcriptArchived: file !== undefined };
+      const after = next ? { nextSessionId: next.sessionId, nextSessionKey: key } : {};
+      void hooks()?.run("session_end", { sessionId, sessionKey: key, messageCount: 0, reason, ...place, ...after }, facts);
+      if (next)
+        void hooks()?.run(
+          "session_start",
+          { sessionId: next.sessionId, sessionKey: key, resumedFrom: sessionId, reason },
+          { ...facts, sessionId: next.sessionId },
+        );
+    },
+    async stop(reason) {
+      const calls = [...active.values()].map(({ key, agentId, sessionId }) => {
+        return { event: { sessionId, sessionKey: key, messageCount: 0, reason }, ctx: { agentId, sessionId, sessionKey: key } };
+      });
+      active.clear();
+      if (calls.length > 0 && hooks()?.has("session_end")) await hooks()?.runBounded("session_end", calls, LAST_MS);
+    },
+  };
+}

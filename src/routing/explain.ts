@@ -36,7 +36,7 @@ const NOTHING = "(none)";
 const shownPeer = ({ kind, id }: ChatPeer): string => `${kind}:${id}`;
 const isSame = (a: ChatPeer, b: ChatPeer | undefined): boolean => b !== undefined && a.kind === b.kind && a.id === b.id;
 
-/** What is wrong with a binding whatever is asked; the check of the configuration says so, too. */
+/** What is wrong with a binding, whatever is asked: it can never match. */
 export function refusal({ agentId, peer }: Binding, { ids }: Agents): Refusal | undefined {
   if (!ids.has(agentId)) return { field: "agentId", expected: [...ids].join(", "), found: agentId };
   return peer?.id === "" ? { field: "peer", expected: "the id of a chat", found: NOTHING } : undefined;

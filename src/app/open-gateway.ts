@@ -11,7 +11,6 @@ import {
   devicesHandlers,
   ensureToken,
   pluginsHandlers,
-  queueSystemEvent,
   RESTARTING,
   sessionDefaults,
   settingsFrom,
@@ -25,17 +24,11 @@ import {
   type SentinelPayload,
 } from "../gateway/index.ts";
 import type { Store } from "../store/index.ts";
-import { createEndedSessions, type EndedSessions } from "./agent/session-endings.ts";
-import type { Agents } from "../agent/index.ts";
-import { createAppAgent } from "./agent/index.ts";
 import { agentPort, lazyApprovals, lazyExecRules, toolFactsPort, toolsPort, type PortDeps } from "./agent/gateway-ports.ts";
-import { gatewayToolFor } from "./agent/gateway-tool.ts";
-import { agentWorkspaces } from "./agent/workspaces.ts";
-import type { ApprovalNotice, Tool } from "../tools/index.ts";
+import { openAnswering } from "./agent/answering.ts";
 import type { Logging } from "./logging.ts";
 import { createAppModels } from "./models.ts";
 import { createPlugins, type Plugins } from "./plugins/index.ts";
-import { createResponder } from "./responder/responder.ts";
 
 const ANSWER_MS = 250;
 
@@ -97,18 +90,6 @@ async function openAuth(deps: OpenGatewayDeps): Promise<Auth> {
 /** The handlers, and those of plugins over them. */
 const withPlugins = (handlers: Handlers, deps: Parameters<typeof pluginsHandlers>[0]): Handlers => ({ ...handlers, ...pluginsHandlers(deps, handlers) });
 
-/** Keeps in mind which sessions had a turn. */
-function noting(agents: Pick<Agents, "turn" | "after">, sessions: Pick<EndedSessions, "used">): Pick<Agents, "turn" | "after"> {
-  return {
-    after: agents.after,
-    async turn(input, ports) {
-      const end = await agents.turn(input, ports);
-      if (end && end !== "given-up") sessions.used({ key: input.sessionKey, agentId: input.agentId, sessionId: end.sessionId });
-      return end;
-    },
-  };
-}
-
 /** Puts the gateway's parts together: who may connect, who answers, and what is listened on. */
 export async function openGateway(deps: OpenGatewayDeps, stack: AsyncDisposableStack): Promise<OpenGateway> {
   const { config } = deps;
@@ -117,28 +98,8 @@ export async function openGateway(deps: OpenGatewayDeps, stack: AsyncDisposableS
   const defaultAgentId = (): string => config.current.agents?.list?.find((agent) => agent.default)?.id ?? config.current.agents?.list?.[0]?.id ?? "main";
   const plugins = createPlugins({ ...deps, pairing: auth.pairing });
   const models = stack.use(createAppModels({ ...deps, hooks: plugins.hooks, providers: plugins.providers }));
-  const workspaceOf = agentWorkspaces(config, deps.env);
-  const notices = new Set<(notice: ApprovalNotice) => void>();
   let handlers: Handlers | undefined;
-  let gatewayTools: Promise<readonly Tool[]> | undefined;
-  const agent = stack.use(
-    createAppAgent({
-      ...deps,
-      models,
-      plugins,
-      redact: deps.redactor.text,
-      workspaceOf,
-      notify(notice) {
-        for (const listener of notices) listener(notice);
-      },
-      gatewayTools: () => (gatewayTools ??= gatewayToolFor(deps, () => handlers).then((tool) => [tool])),
-      announce: (sessionKey, text) =>
-        void queueSystemEvent(deps, { sessionKey, text }).catch((error: unknown) => log.warn("a session could not be told", { error })),
-    }),
-  );
-  const sessions = createEndedSessions({ store: deps.store, hooks: plugins.hooks });
-  const agents = async () => noting(await agent.agents(), sessions);
-  const responder = stack.use(createResponder({ ...deps, log: deps.log.room("agent"), agents, defaultAgentId }));
+  const { agent, responder, sessions, notices, workspaceOf } = openAnswering({ ...deps, models, plugins, defaultAgentId, handlers: () => handlers }, stack);
   const ports: PortDeps = { open: agent.open, deps, defaultAgentId };
   const gateway = stack.use(
     createGateway({

@@ -1,0 +1,64 @@
+import { expect, test } from "vitest";
+import { manualClock } from "./clock.ts";
+import { createMemoryCare } from "./memory-care.ts";
+
+function room() {
+  const clock = manualClock();
+  const state = { busy: false, held: 100, released: 0 };
+  const care = createMemoryCare({ clock, isBusy: () => state.busy, heldBytes: () => state.held, release: () => void (state.released += 1), leastBytes: 50 });
+  return { clock, state, care };
+}
+
+test("memory is given back once it is quiet, and not while something is going on", () => {
+  const { clock, state, care } = room();
+  clock.advance(10_000);
+  state.busy = true;
+  care.touched();
+  clock.advance(2_000);
+  expect(state.released).toBe(0);
+  state.busy = false;
+  clock.advance(200);
+  expect(state.released).toBe(1);
+});
+
+test("what is touched again and again is left alone until it rests", () => {
+  const { clock, state, care } = room();
+  clock.advance(10_000);
+  for (let n = 0; n < 20; n += 1) {
+    care.touched();
+    clock.advance(300);
+  }
+  expect(state.released).toBe(0);
+  clock.advance(500);
+  expect(state.released).toBe(1);
+});
+
+test("it is done rarely, and only when there is something to give back", () => {
+  const { clock, state, care } = room();
+  clock.advance(10_000);
+  care.touched();
+  clock.advance(500);
+  care.touched();
+  clock.advance(3_000);
+  expect(state.released).toBe(1);
+  clock.advance(3_000);
+  expect(state.released).toBe(2);
+  state.held = 10;
+  care.touched();
+  clock.advance(20_000);
+  expect(state.released).toBe(2);
+});
+
+test("the engine gives back what it holds", () => {
+  const clock = manualClock();
+  const held = (): number => process.memoryUsage().heapTotal;
+  let waste: unknown[] | undefined = Array.from({ length: 400_000 }, (_, n) => ({ n, text: `text ${n}` }));
+  expect(waste).toHaveLength(400_000);
+  const before = held();
+  waste = undefined;
+  using care = createMemoryCare({ clock, isBusy: () => false, leastBytes: 0 });
+  clock.advance(10_000);
+  care.touched();
+  clock.advance(1_000);
+  expect(held()).toBeLessThan(before - 10 * 1024 * 1024);
+});

@@ -1,5 +1,6 @@
 import type { AssistantMessage, ModelMessage, ThinkingLevel, ToolSchema } from "../../protocol/index.ts";
 import type { ModelEntry } from "../entry.ts";
+import { bodyText } from "./remembered.ts";
 
 /** One call, in our words. */
 export interface WireRequest {
@@ -64,11 +65,14 @@ export interface WireFormat {
   address(request: WireRequest): Address;
   /** Without the credential, so that the same bytes serve every attempt. What stays the same from call to call comes first. */
   body(request: WireRequest): Readonly<Record<string, unknown>>;
+  /** Lists of the body whose items are the same objects as long as what they were made from is. */
+  readonly lists?: readonly string[];
   reader(request: WireRequest, facts: { readonly now: number }): WireReader;
 }
 
 export function encodeBody(format: WireFormat, request: WireRequest): Uint8Array<ArrayBuffer> {
-  return new TextEncoder().encode(JSON.stringify(format.body(request)));
+  const body = format.body(request);
+  return new TextEncoder().encode(format.lists ? bodyText(body, format.lists) : JSON.stringify(body));
 }
 
 export function encodeRequest(format: WireFormat, request: WireRequest): EncodedRequest {

@@ -1,5 +1,6 @@
-import type { AssistantMessage, ImageContent, ModelMessage, TextContent, ToolCallContent, ToolResultMessage } from "../../protocol/index.ts";
+import type { AssistantMessage, ImageContent, ModelMessage, TextContent, ToolCallContent, ToolResultMessage, UserMessage } from "../../protocol/index.ts";
 import type { ModelEntry } from "../entry.ts";
+import { remembered } from "./remembered.ts";
 
 /** What a provider insists on. */
 export interface HistoryRules {
@@ -23,7 +24,7 @@ export function prepareHistory(messages: readonly ModelMessage[], model: ModelEn
   const results = collectResults(messages);
   const prepared: ModelMessage[] = [];
   for (const message of messages) {
-    if (message.role === "user") prepared.push({ ...message, content: readable(message.content, model) });
+    if (message.role === "user") prepared.push(withContent(message, readable(message.content, model)));
     else if (message.role === "assistant") prepared.push(...answerWithResults(message, { model, rules, results, ids }));
   }
   return prepared;
@@ -60,14 +61,22 @@ function answerWithResults(message: AssistantMessage, preparation: Preparation):
   const after: ToolResultMessage[] = [];
   for (const part of message.content) {
     if (part.type === "toolCall") {
-      const call: ToolCallContent = { ...part, id: ids(part.id) };
-      content.push(own ? call : withoutSignature(call));
+      const id = ids(part.id);
+      const call: ToolCallContent = id === part.id ? part : { ...part, id };
+      content.push(own || call.thoughtSignature === undefined ? call : withoutSignature(call));
       const result = results.get(part.id)?.shift();
       after.push(resultFor(call, result, model));
     } else if (part.type === "thinking") content.push(...thinkingParts(part, rules.thinking, own));
-    else if (part.text.trim() !== "") content.push(own ? part : { type: "text", text: part.text });
+    else if (part.text.trim() !== "") content.push(own || part.textSignature === undefined ? part : { type: "text", text: part.text });
   }
-  return content.length === 0 ? [] : [{ ...message, content }, ...after];
+  if (content.length === 0) return [];
+  // What needed no change is the same object as before, so that whoever comes next can go by it.
+  const same = content.length === message.content.length && content.every((part, index) => part === message.content[index]);
+  return [same ? message : { ...message, content }, ...after];
+}
+
+function withContent<M extends UserMessage | ToolResultMessage>(message: M, content: M["content"]): M {
+  return content === message.content ? message : { ...message, content };
 }
 
 function withoutSignature({ type, id, name, arguments: args }: ToolCallContent): ToolCallContent {
@@ -84,9 +93,16 @@ function resultFor(call: ToolCallContent, result: ToolResultMessage | undefined,
   if (!result) {
     return { role: "toolResult", toolCallId: call.id, toolName: call.name, content: [{ type: "text", text: NO_RESULT }], isError: true, timestamp: 0 };
   }
-  const { details: _, ...rest } = result;
-  return { ...rest, toolCallId: call.id, content: readableParts(result.content, model) };
+  const bare = withoutDetails(result);
+  const content = readableParts(bare.content, model);
+  return bare.toolCallId === call.id && content === bare.content ? bare : { ...bare, toolCallId: call.id, content };
 }
+
+/** A tool's own data is for nobody but the screen. */
+const withoutDetails = remembered((result: ToolResultMessage): ToolResultMessage => {
+  const { details: _, ...rest } = result;
+  return rest;
+});
 
 function readable(content: string | readonly (TextContent | ImageContent)[], model: ModelEntry): string | readonly (TextContent | ImageContent)[] {
   return typeof content === "string" ? content : readableParts(content, model);

@@ -47,7 +47,10 @@ export function pair(pieces: readonly Piece[]): Paired {
   return { ...placed(pieces, calls), results };
 }
 
+const NO_CALLS: Call[] = [];
+
 function callsIn({ content }: AssistantMessage): Call[] {
+  if (!content.some((part) => part.type === "toolCall")) return NO_CALLS;
   const calls: Call[] = [];
   for (const part of content) if (part.type === "toolCall") calls.push({ call: part });
   return calls;

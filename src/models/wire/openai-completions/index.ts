@@ -1,8 +1,9 @@
-import type { ThinkingLevel } from "../../../protocol/index.ts";
+import type { ThinkingLevel, ToolSchema } from "../../../protocol/index.ts";
 import type { WireCompat } from "../../entry.ts";
 import type { WireFormat, WireRequest } from "../format.ts";
 import { requestHeaders } from "../headers.ts";
 import { outputLimit, temperatureOf } from "../limits.ts";
+import { remembered } from "../remembered.ts";
 import { rootObject } from "../tool-schema.ts";
 import { compatOf } from "./compat.ts";
 import { completionMessages } from "./messages.ts";
@@ -17,8 +18,13 @@ export const openAiCompletions: WireFormat = {
     headers: requestHeaders(request, { authorization: request.apiKey === undefined ? undefined : `Bearer ${request.apiKey}` }),
   }),
   body: (request) => body(request, compatOf(request.model)),
+  lists: ["tools", "messages"],
   reader: (request, { now }) => completionsReader(request, now),
 };
+
+const toolFields = ({ name, description, parameters }: ToolSchema): Record<string, unknown> => ({ name, description, parameters: rootObject(parameters) });
+const plainTool = remembered((tool: ToolSchema) => ({ type: "function", function: toolFields(tool) }));
+const unstrictTool = remembered((tool: ToolSchema) => ({ type: "function", function: { ...toolFields(tool), strict: false } }));
 
 function body(request: WireRequest, compat: Required<WireCompat>): Record<string, unknown> {
   const { model, tools } = request;
@@ -27,15 +33,7 @@ function body(request: WireRequest, compat: Required<WireCompat>): Record<string
     model: model.id,
     ...(tools && tools.length > 0
       ? {
-          tools: tools.map((tool) => ({
-            type: "function",
-            function: {
-              name: tool.name,
-              description: tool.description,
-              parameters: rootObject(tool.parameters),
-              ...(compat.supportsStrictMode ? { strict: false } : {}),
-            },
-          })),
+          tools: tools.map(compat.supportsStrictMode ? unstrictTool : plainTool),
         }
       : {}),
     messages: marked(request, completionMessages(request, compat)),

@@ -1,7 +1,8 @@
-import type { AssistantMessage, ImageContent, ModelMessage, TextContent, ToolResultMessage } from "../../../protocol/index.ts";
+import type { AssistantMessage, ImageContent, ModelMessage, TextContent, ToolResultMessage, UserMessage } from "../../../protocol/index.ts";
 import type { WireCompat } from "../../entry.ts";
 import type { WireRequest } from "../format.ts";
 import { prepareHistory, textOf } from "../history.ts";
+import { remembered } from "../remembered.ts";
 import { nineCharacterId, plainId } from "../tool-ids.ts";
 
 type Json = Record<string, unknown>;
@@ -22,9 +23,9 @@ export function completionMessages(request: WireRequest, compat: Required<WireCo
   for (const message of history) {
     if (message.role === "user" && lastRole === "toolResult" && compat.requiresAssistantAfterToolResult)
       messages.push({ role: "assistant", content: "I have the tool results." });
-    if (message.role === "user") messages.push({ role: "user", content: userContent(message.content) });
+    if (message.role === "user") messages.push(userMessage(message));
     else if (message.role === "assistant") messages.push(assistantMessage(message));
-    else messages.push(...toolMessages(message, compat));
+    else messages.push(...(compat.requiresToolResultName ? namedResult : plainResult)(message));
     lastRole = message.role;
   }
   return messages;
@@ -37,7 +38,9 @@ function userContent(content: string | readonly (TextContent | ImageContent)[]):
   );
 }
 
-function assistantMessage({ content }: AssistantMessage): Json {
+const userMessage = remembered((message: UserMessage): Json => ({ role: "user", content: userContent(message.content) }));
+
+const assistantMessage = remembered(({ content }: AssistantMessage): Json => {
   const calls = content.filter((part) => part.type === "toolCall");
   const thinking = content.find((part) => part.type === "thinking");
   const field = REASONING_FIELDS.find((name) => name === thinking?.thinkingSignature);
@@ -50,19 +53,22 @@ function assistantMessage({ content }: AssistantMessage): Json {
       ? { tool_calls: calls.map((call) => ({ id: call.id, type: "function", function: { name: call.name, arguments: JSON.stringify(call.arguments) } })) }
       : {}),
   };
-}
+});
 
 /** A tool's images cannot stand in its message: they follow as the user's. */
-function toolMessages(result: ToolResultMessage, compat: Required<WireCompat>): readonly Json[] {
+function toolMessages(result: ToolResultMessage, withName: boolean): readonly Json[] {
   const images = result.content.filter((part) => part.type === "image");
   const text = textOf(result.content);
   const message: Json = {
     role: "tool",
     tool_call_id: result.toolCallId,
     content: text === "" ? (images.length > 0 ? "(see the image below)" : "(no output)") : text,
-    ...(compat.requiresToolResultName ? { name: result.toolName } : {}),
+    ...(withName ? { name: result.toolName } : {}),
   };
   return images.length === 0
     ? [message]
     : [message, { role: "user", content: [{ type: "text", text: `Image from ${result.toolName}:` }, ...(userContent(images) as Json[])] }];
 }
+
+const plainResult = remembered((result: ToolResultMessage) => toolMessages(result, false));
+const namedResult = remembered((result: ToolResultMessage) => toolMessages(result, true));

@@ -1,4 +1,4 @@
-import { fstatSync, writeSync } from "node:fs";
+import { fstatSync, writeSync, type Stats } from "node:fs";
 import { systemCode } from "../base/errors.ts";
 
 /** What a command prints to. */
@@ -20,9 +20,16 @@ export interface OutputPort {
   readonly end: () => void;
 }
 
+/** Linux's number for devices like `/dev/null`, which are none. */
+const MEMORY_DEVICES = 1;
+
+function mayBeTerminal(stats: Stats): boolean {
+  return stats.isCharacterDevice() && !(process.platform === "linux" && stats.rdev >> 8 === MEMORY_DEVICES);
+}
+
 const STDOUT: OutputPort = {
   write: (bytes) => writeSync(1, bytes),
-  isDevice: () => fstatSync(1).isCharacterDevice(),
+  isDevice: () => mayBeTerminal(fstatSync(1)),
   stream: () => process.stdout,
   // A closed pipe (`openclaw logs | head`) is the reader's way to say that it has enough.
   end: () => process.exit(0),

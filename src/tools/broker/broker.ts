@@ -80,9 +80,9 @@ export function createBroker(deps: BrokerDeps): Broker {
     const facts = await deps.facts(context);
     const name = JSON.stringify([agentId, provider, modelId, owner, facts]);
     const known = choices.get(name);
-    if (known?.config === config && known.all.length === all.length && all.every((tool, index) => tool === known.all[index])) return known;
+    if (known?.config === config && sameTools(known, all)) return known;
     const layers = policyLayers({ config, agentId, provider, modelId, ...facts });
-    const choice = { ...decide(distinctTools(all, warn), { layers, owner, warn }), config, all };
+    const choice = { ...decide(distinctTools(all, warn), { layers, owner, warn }), config, all: [...all], parameters: all.map((tool) => tool.parameters) };
     if (choices.size >= MOST_CHOICES) choices.clear();
     choices.set(name, choice);
     return choice;
@@ -111,6 +111,13 @@ interface Offer {
 interface Choice extends Offer {
   readonly config: OpenClawConfig;
   readonly all: readonly Tool[];
+  /** Of each tool as it was then. */
+  readonly parameters: readonly Tool["parameters"][];
+}
+
+/** The same tools with the same schemas: a plugin's tool may change its own. */
+function sameTools({ all, parameters }: Choice, tools: readonly Tool[]): boolean {
+  return all.length === tools.length && tools.every((tool, index) => tool === all[index] && tool.parameters === parameters[index]);
 }
 
 const MOST_CHOICES = 64;

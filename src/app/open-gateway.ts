@@ -99,7 +99,10 @@ export async function openGateway(deps: OpenGatewayDeps, stack: AsyncDisposableS
   const plugins = createPlugins({ ...deps, pairing: auth.pairing });
   const models = stack.use(createAppModels({ ...deps, hooks: plugins.hooks, providers: plugins.providers }));
   let handlers: Handlers | undefined;
-  const { agent, responder, sessions, notices, workspaceOf } = openAnswering({ ...deps, models, plugins, defaultAgentId, handlers: () => handlers }, stack);
+  const { agent, responder, sessions, notices, workspaceOf, care } = openAnswering(
+    { ...deps, models, plugins, defaultAgentId, handlers: () => handlers },
+    stack,
+  );
   const ports: PortDeps = { open: agent.open, deps, defaultAgentId };
   const gateway = stack.use(
     createGateway({
@@ -111,6 +114,7 @@ export async function openGateway(deps: OpenGatewayDeps, stack: AsyncDisposableS
       platform: process.platform,
       sessionDefaults: () => sessionDefaults(config.current),
       paths: { config: config.paths.file, state: config.paths.state },
+      touched: care.touched,
       tools: toolsPort(ports),
       fetchFile: async (url, limits) => (await import("./agent/web-files.ts")).fetchFile(url, limits, deps.clock),
       handlers(hub) {

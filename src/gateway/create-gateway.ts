@@ -59,6 +59,8 @@ export interface GatewayDeps {
   readonly pluginRoutes?: readonly PluginRoute[];
   /** Methods that plugins bring. */
   readonly extraMethods?: ExtraMethods;
+  /** Somebody came: memory may have been used up that can be given back. */
+  readonly touched?: () => void;
   /** Asked for requests that no route has; true: it has answered. */
   readonly unrouted?: HttpSurfaceDeps["unrouted"];
 }
@@ -253,7 +255,10 @@ export function createGateway(deps: GatewayDeps): Gateway {
       const { connId, deviceId, role, scopes, remoteIp } = client.caller;
       client.presenceKey = presence.connected({ connId, client: params.client, deviceId, role, scopes, remoteIp });
     },
-    onOpen: () => health.refresh(),
+    onOpen() {
+      deps.touched?.();
+      health.refresh();
+    },
     onLeave: (client) => client.presenceKey !== undefined && presence.disconnected(client.presenceKey),
   });
   const surface = createHttpSurface(deps);

@@ -27,6 +27,7 @@ export interface Answering {
   /** Told of questions to the operator. */
   readonly notices: Set<(notice: ApprovalNotice) => void>;
   readonly workspaceOf: (agentId: string) => string;
+  readonly care: MemoryCare;
 }
 
 type Turning = Pick<Agents, "turn" | "after">;
@@ -68,5 +69,5 @@ export function openAnswering(deps: AnsweringDeps, stack: AsyncDisposableStack):
   const care: MemoryCare = stack.use(createMemoryCare({ clock: deps.clock, isBusy: () => responder.running() > 0 }));
   const agents = async (): Promise<Turning> => noting(await agent.agents(), sessions, care);
   const responder: RunResponder = stack.use(createResponder({ ...deps, log, agents, defaultAgentId }));
-  return { agent, responder, sessions, notices, workspaceOf };
+  return { agent, responder, sessions, notices, workspaceOf, care };
 }

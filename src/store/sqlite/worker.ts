@@ -1,5 +1,7 @@
 /** The store's thread: with mode `write` the only writer, with mode `read` one more reader for long questions. */
 import { parentPort, receiveMessageOnPort } from "node:worker_threads";
+import { systemClock } from "../../base/clock.ts";
+import { createMemoryCare } from "../../base/memory-care.ts";
 import { createBackground } from "./background.ts";
 import { createStatements, runRead } from "./connection.ts";
 import { createDesk } from "./desk.ts";
@@ -13,6 +15,7 @@ import { createTranscriptFiles } from "./transcript-files.ts";
 import { createWriter, type Writer } from "./writer.ts";
 
 const port = parentPort!;
+const LEAST_HELD = 12 * 1024 * 1024;
 
 const post = (reply: Reply): void => port.postMessage(reply);
 const log = (message: string, details?: Readonly<Record<string, unknown>>): void => post({ type: "log", message, details });
@@ -80,7 +83,12 @@ function startReader(data: OpenRequest): { accept(request: Request): void } {
 async function open(data: OpenRequest): Promise<void> {
   try {
     const thread = data.mode === "write" ? await startWriter(data) : startReader(data);
-    accept = (request) => thread.accept(request);
+    // This thread has a heap of its own.
+    const care = createMemoryCare({ clock: systemClock, isBusy: () => false, leastBytes: LEAST_HELD });
+    accept = (request) => {
+      thread.accept(request);
+      care.touched();
+    };
     post({ type: "opened" });
     if (data.mode === "write") thread.accept({ type: "batch", commits: [], reads: [] });
     for (const request of early.splice(0)) thread.accept(request);

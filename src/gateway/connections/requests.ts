@@ -1,3 +1,4 @@
+import { failpoint } from "../../base/failpoints.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log/logger.ts";
 import type { ErrorShape, RequestFrame, Validators } from "../../protocol/index.ts";
@@ -28,6 +29,8 @@ const IN_FLIGHT_RETRY_MS = 1000;
 const PLACE_MS = 250;
 /** Under which a bad frame without an id is answered. */
 const NAMELESS = "invalid";
+/** Methods whose answer says that a message was taken. */
+const ACCEPTING: ReadonlySet<string> = new Set(["chat.send", "agent"]);
 
 /** The client's signal is made when a handler looks at it. */
 class RequestContext implements CallContext {
@@ -75,6 +78,8 @@ export function createRequests({ dispatcher, validators, clock, log, send }: Req
     final = true;
     client.inFlight -= 1;
     answer(client, id, result);
+    // What was accepted is on disk by now; whoever asked may know it or not.
+    if (result.ok && ACCEPTING.has(method)) failpoint("ack.sent");
     if (client.held) admitHeld(client, client.held);
   }
 

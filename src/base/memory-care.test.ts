@@ -39,9 +39,9 @@ test("it is done rarely, and only when there is something to give back", () => {
   care.touched();
   clock.advance(500);
   care.touched();
-  clock.advance(3_000);
+  clock.advance(1_000);
   expect(state.released).toBe(1);
-  clock.advance(3_000);
+  clock.advance(1_500);
   expect(state.released).toBe(2);
   state.held = 10;
   care.touched();

@@ -18,7 +18,7 @@ export interface MemoryCareDeps {
 }
 
 const QUIET_MS = 400;
-const INTERVAL_MS = 5_000;
+const INTERVAL_MS = 2_000;
 const LEAST_BYTES = 40 * 1024 * 1024;
 
 /**

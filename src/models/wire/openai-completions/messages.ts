@@ -2,7 +2,7 @@ import type { AssistantMessage, ImageContent, ModelMessage, TextContent, ToolRes
 import type { WireCompat } from "../../entry.ts";
 import type { WireRequest } from "../format.ts";
 import { prepareHistory, textOf } from "../history.ts";
-import { remembered } from "../remembered.ts";
+import { beginsWith, remembered } from "../remembered.ts";
 import { nineCharacterId, plainId } from "../tool-ids.ts";
 
 type Json = Record<string, unknown>;
@@ -13,22 +13,89 @@ export const REASONING_FIELDS = ["reasoning_content", "reasoning", "reasoning_te
 const OPENAI_ID_LENGTH = 40;
 
 export function completionMessages(request: WireRequest, compat: Required<WireCompat>): readonly Json[] {
-  const toolId = compat.requiresMistralToolIds ? nineCharacterId : (id: string) => plainId(id, OPENAI_ID_LENGTH);
-  const history = prepareHistory(request.messages, request.model, { toolId, thinking: compat.requiresThinkingAsText ? "text" : "own" });
   const messages: Json[] = [];
   if (request.systemPrompt) {
     messages.push({ role: request.model.reasoning && compat.supportsDeveloperRole ? "developer" : "system", content: request.systemPrompt });
   }
-  let lastRole: ModelMessage["role"] | undefined;
+  for (const message of conversation(request, compat)) messages.push(message);
+  return messages;
+}
+
+/** Part of a conversation as it is sent, and who spoke last in it. */
+interface Sent {
+  readonly sent: readonly Json[];
+  readonly lastRole: ModelMessage["role"] | undefined;
+}
+
+/** What a conversation began with, and how it was sent. */
+interface Beginning extends Sent {
+  readonly model: WireRequest["model"];
+  readonly messages: readonly ModelMessage[];
+}
+
+/** By a conversation's first message. */
+const beginnings = new WeakMap<ModelMessage, Beginning>();
+
+/** All messages; those that were sent before, to the same model, are the same objects again. */
+function conversation({ messages, model }: WireRequest, compat: Required<WireCompat>): readonly Json[] {
+  const [first] = messages;
+  if (!first) return [];
+  const known = beginnings.get(first);
+  const begun = known?.model === model && beginsWith(messages, known.messages) ? known : { model, messages: [], sent: [], lastRole: undefined };
+  // The last message of a user comes back as another object: what stands before it comes back as it is.
+  const lasting = Math.max(
+    begun.messages.length,
+    messages.findLastIndex(({ role }) => role === "user"),
+  );
+  const middle = messages.slice(begun.messages.length, lasting);
+  const end = messages.slice(lasting);
+  if (!standsAlone(middle, compat) || !standsAlone(end, compat)) return converted(messages, undefined, model, compat).sent;
+  const added = converted(middle, begun.lastRole, model, compat);
+  const before = middle.length === 0 ? begun : { sent: [...begun.sent, ...added.sent], lastRole: added.lastRole };
+  if (middle.length > 0) beginnings.set(first, { model, messages: messages.slice(0, lasting), ...before });
+  return [...before.sent, ...converted(end, before.lastRole, model, compat).sent];
+}
+
+const idRule = (compat: Required<WireCompat>): ((id: string) => string) =>
+  compat.requiresMistralToolIds ? nineCharacterId : (id) => plainId(id, OPENAI_ID_LENGTH);
+
+/**
+ * Whether a part can be looked at by itself: every result has its call in it, every call its result, and no id is rewritten, which would have to stay
+ * apart from all others of the conversation.
+ */
+function standsAlone(messages: readonly ModelMessage[], compat: Required<WireCompat>): boolean {
+  const rule = idRule(compat);
+  const open = new Set<string>();
+  for (const message of messages) {
+    if (message.role === "toolResult" && !open.delete(message.toolCallId)) return false;
+    if (message.role !== "assistant") continue;
+    for (const part of message.content) {
+      if (part.type !== "toolCall") continue;
+      if (rule(part.id) !== part.id || open.has(part.id)) return false;
+      open.add(part.id);
+    }
+  }
+  return open.size === 0;
+}
+
+function converted(
+  messages: readonly ModelMessage[],
+  before: ModelMessage["role"] | undefined,
+  model: WireRequest["model"],
+  compat: Required<WireCompat>,
+): Sent {
+  const history = prepareHistory(messages, model, { toolId: idRule(compat), thinking: compat.requiresThinkingAsText ? "text" : "own" });
+  const sent: Json[] = [];
+  let lastRole = before;
   for (const message of history) {
     if (message.role === "user" && lastRole === "toolResult" && compat.requiresAssistantAfterToolResult)
-      messages.push({ role: "assistant", content: "I have the tool results." });
-    if (message.role === "user") messages.push(userMessage(message));
-    else if (message.role === "assistant") messages.push(assistantMessage(message));
-    else messages.push(...(compat.requiresToolResultName ? namedResult : plainResult)(message));
+      sent.push({ role: "assistant", content: "I have the tool results." });
+    if (message.role === "user") sent.push(userMessage(message));
+    else if (message.role === "assistant") sent.push(assistantMessage(message));
+    else sent.push(...(compat.requiresToolResultName ? namedResult : plainResult)(message));
     lastRole = message.role;
   }
-  return messages;
+  return { sent, lastRole };
 }
 
 function userContent(content: string | readonly (TextContent | ImageContent)[]): unknown {

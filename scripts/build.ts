@@ -83,7 +83,7 @@ await bundle.write({
       // The first that fits takes a file; the order is from what everything needs to what one command needs.
       {
         name: "base",
-        test: /src\/base\/(?:errors|text|files|clock|failpoints|builtin|redaction)\.ts|src\/store\/(?:retention|sqlite\/failure|projection\/place)\.ts|src\/protocol\/transcript\.ts|rolldown\/runtime/,
+        test: /src\/base\/(?:errors|text|files|clock|failpoints|builtin|memory-care|redaction)\.ts|src\/store\/(?:retention|sqlite\/failure|projection\/place)\.ts|src\/protocol\/transcript\.ts|rolldown\/runtime/,
       },
       {
         name: "frame",
@@ -112,7 +112,7 @@ await bundle.write({
       { name: "plugin-host", test: /src\/app\/plugins\/(?!index)|src\/plugins\/(?:host|registry|load)\/|src\/hooks\/|node_modules\/es-module-lexer/ },
       {
         name: "hub",
-        test: /src\/app\/(?:open-gateway|agent\/(?:index|answering|gateway-ports|gateway-tool|session-endings|workspaces)|models\.ts|responder\/|plugins\/index)|src\/gateway\/(?!tools\/)|src\/sessions\/entry\/|src\/base\/(?:rooted-files|equal-secrets)\.ts|src\/config\/agent-workspace\.ts|src\/protocol\/(?!client|validators|answers|schemas|check)|src\/base\/(?:deadlines|memory-care|log\/read)|src\/config\/describe-schema/,
+        test: /src\/app\/(?:open-gateway|agent\/(?:index|answering|gateway-ports|gateway-tool|session-endings|workspaces)|models\.ts|responder\/|plugins\/index)|src\/gateway\/(?!tools\/)|src\/sessions\/entry\/|src\/base\/(?:rooted-files|equal-secrets)\.ts|src\/config\/agent-workspace\.ts|src\/protocol\/(?!client|validators|answers|schemas|check)|src\/base\/(?:deadlines|log\/read)|src\/config\/describe-schema/,
       },
     ],
   },

@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import OpenAI from "openai";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -105,6 +105,7 @@ test("the tokens of a streamed answer are told when asked for", async () => {
 });
 
 test("who takes part in a run sees its tools at work; the transcript and the answer follow", async () => {
+  mkdirSync(join(place.home, "workspace"), { recursive: true });
   writeFileSync(join(place.home, "workspace", "note.txt"), "the note says hello");
   says({ toolCalls: [{ id: "call_2", name: "read", arguments: ['{"path":"note.txt"}'] }] }, { text: ["It says hello."] });
   await using visitor = await enter(gateway.url!, { token: TOKEN, scopes: ["operator.admin"], params: { caps: ["tool-events"] } });

@@ -6,7 +6,6 @@ export { GIVEN_UP } from "./turn/run-turn.ts";
 export type { Steered, TurnEnd, TurnEvent, TurnInput, TurnPorts } from "./turn/input.ts";
 export type { CompactionOutcome, CompactionWish } from "./turn/upkeep.ts";
 export type { TurnHooks } from "./turn/deps.ts";
-export { sumUsage } from "./turn/usage.ts";
 export { runLoop, type LoopOptions } from "./loop/loop.ts";
 export type { LoopEnd, LoopEvent, LoopPorts, LoopResult, ToolAnswer } from "./loop/ports.ts";
 export { injectFiles } from "./prompt/injected-files.ts";

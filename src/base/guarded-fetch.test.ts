@@ -1,6 +1,6 @@
 import { gzipSync, brotliCompressSync, deflateSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { loopbackLookup, startLoopbackServer, type LoopbackHandler, type LoopbackServer } from "./loopback-server.ts";
+import { loopbackLookup, startLoopbackServer, type LoopbackHandler, type LoopbackServer } from "./loopback-server.fixture.ts";
 import { manualClock } from "./clock.ts";
 import { guardedFetch, type GuardedRequest } from "./guarded-fetch.ts";
 

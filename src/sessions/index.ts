@@ -75,4 +75,4 @@ export {
   type ResetType,
 } from "./entry/reset-policy.ts";
 export { sendPolicy, type SendDecision } from "./entry/send-policy.ts";
-export { knownTokens, usageAfterCompaction, usageAfterRun, type RunUsage } from "./entry/usage.ts";
+export { knownTokens, sumUsage, usageAfterCompaction, usageAfterRun, type RunUsage } from "./entry/usage.ts";

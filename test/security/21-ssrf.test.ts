@@ -4,7 +4,7 @@ import type { AddressLookup } from "../../src/base/guarded-fetch.ts";
 import { createIds } from "../../src/base/ids.ts";
 import { systemRandom } from "../../src/base/random.ts";
 import { createMarkUntrusted, createWebTools, type Tool, type ToolOutcome } from "../../src/tools/index.ts";
-import { startLoopbackServer, type LoopbackServer } from "../../src/base/loopback-server.ts";
+import { startLoopbackServer, type LoopbackServer } from "../../src/base/loopback-server.fixture.ts";
 
 /** Whoever gets here has been led to a private place. */
 let canary: LoopbackServer;

@@ -24,7 +24,7 @@ export function promptList(skills: readonly Skill[], { home, limits, note }: Pro
     blocks.push(block);
   }
   const cut =
-    blocks.length < offered.length && `⚠️ Skills truncated: included ${blocks.length} of ${offered.length}. \`openclaw skills check\` shows them all.`;
+    blocks.length < offered.length && `⚠️ Skills truncated: included ${blocks.length} of ${offered.length}. \`openclaw call skills.status\` shows them all.`;
   return [note, cut, blocks.length > 0 && listOf(blocks)].filter(Boolean).join("\n");
 }
 

@@ -1,9 +1,9 @@
 import type { AssistantMessage, ModelMessage } from "../../protocol/index.ts";
+import { sumUsage } from "../../sessions/index.ts";
 import type { TurnDeps } from "./deps.ts";
 import type { TurnEnd, TurnInput } from "./input.ts";
 import type { PreparedTurn } from "./prepare.ts";
 import { textOf } from "./reply.ts";
-import { sumUsage } from "./usage.ts";
 
 /** Tells plugins that a session began with this turn, and which one ended with it. */
 export function tellSession({ hooks }: TurnDeps, { agentId, sessionKey }: TurnInput, { place }: PreparedTurn): void {

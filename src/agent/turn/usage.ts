@@ -1,4 +1,4 @@
-import type { AssistantMessage, Usage } from "../../protocol/index.ts";
+import type { AssistantMessage } from "../../protocol/index.ts";
 import type { UsageInput } from "../../store/index.ts";
 import type { TurnInput } from "./input.ts";
 
@@ -25,18 +25,4 @@ export function usageRow(
     turnId: input.runId,
     ...(input.senderId === undefined ? {} : { sender: input.senderId }),
   };
-}
-
-export interface UsageSum {
-  readonly input: number;
-  readonly output: number;
-  readonly cacheRead: number;
-  readonly cacheWrite: number;
-  readonly total: number;
-}
-
-/** All calls together. */
-export function sumUsage(calls: readonly Usage[]): UsageSum {
-  const add = (field: "input" | "output" | "cacheRead" | "cacheWrite" | "totalTokens"): number => calls.reduce((sum, call) => sum + call[field], 0);
-  return { input: add("input"), output: add("output"), cacheRead: add("cacheRead"), cacheWrite: add("cacheWrite"), total: add("totalTokens") };
 }

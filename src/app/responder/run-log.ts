@@ -3,7 +3,8 @@ import type { TurnEnd } from "../../agent/index.ts";
 import { AppError } from "../../base/errors.ts";
 import { failpoint } from "../../base/failpoints.ts";
 import type { Ids } from "../../base/ids.ts";
-import type { RunOutcome, RunRequest, RunUsage } from "../../gateway/index.ts";
+import type { RunOutcome, RunRequest } from "../../gateway/index.ts";
+import { sumUsage } from "../../sessions/index.ts";
 import type { InboxRow, Store, Write } from "../../store/index.ts";
 
 /** Run ids are one name space over all clients and sessions, so a repeated one is always found. */
@@ -102,16 +103,11 @@ export function outcomeOf(end: TurnEnd): RunOutcome {
     durationMs: endedAt - startedAt,
     ...(provider === undefined ? {} : { provider }),
     ...(model === undefined ? {} : { model }),
-    ...(last ? { usage: sumOf(usage), lastCallUsage: sumOf([last]) } : {}),
+    ...(last ? { usage: sumUsage(usage), lastCallUsage: sumUsage([last]) } : {}),
     ...(stopReason === undefined ? {} : { stopReason }),
     ...(calls === undefined ? {} : { calls }),
     ...(silent ? { silent } : {}),
   };
-}
-
-function sumOf(calls: TurnEnd["usage"]): RunUsage {
-  const add = (field: "input" | "output" | "cacheRead" | "cacheWrite" | "totalTokens"): number => calls.reduce((sum, call) => sum + call[field], 0);
-  return { input: add("input"), output: add("output"), cacheRead: add("cacheRead"), cacheWrite: add("cacheWrite"), total: add("totalTokens") };
 }
 
 export function otherPayload(runId: string): AppError {

@@ -42,3 +42,18 @@ export function usageAfterCompaction(entry: SessionEntry | undefined, totalToken
 export function knownTokens(entry: SessionEntry | undefined): number | undefined {
   return entry?.totalTokensFresh === false ? undefined : entry?.totalTokens;
 }
+
+/** Tokens of several calls together. */
+export interface UsageSum {
+  readonly input: number;
+  readonly output: number;
+  readonly cacheRead: number;
+  readonly cacheWrite: number;
+  readonly total: number;
+}
+
+/** All calls together. */
+export function sumUsage(calls: readonly Usage[]): UsageSum {
+  const add = (field: "input" | "output" | "cacheRead" | "cacheWrite" | "totalTokens"): number => calls.reduce((sum, call) => sum + call[field], 0);
+  return { input: add("input"), output: add("output"), cacheRead: add("cacheRead"), cacheWrite: add("cacheWrite"), total: add("totalTokens") };
+}

@@ -9,6 +9,8 @@ import { mountPlan } from "./mounts.ts";
 import { containerName, sandboxScope } from "./scope.ts";
 import { isSandboxed, mainKeyOf, sandboxSettings } from "./settings.ts";
 
+const SUPERUSER_HOME = "/root";
+
 const FAMILY: OpenClawConfig = {
   agents: {
     defaults: {
@@ -104,8 +106,8 @@ describe("mounts", () => {
     "/proc/1/root:/x",
     "/sys:/x",
     "/dev/mem:/x",
-    "/root:/x",
-    "/root/.ssh:/x",
+    `${SUPERUSER_HOME}:/x`,
+    `${SUPERUSER_HOME}/.ssh:/x`,
     "/boot:/x",
     "/run/docker.sock:/x",
     "/var/run/docker.sock:/x",

@@ -1,8 +1,8 @@
 import type { OAuthCredential } from "../../../protocol/index.ts";
 import { AppError } from "../../../base/errors.ts";
 import type { Random } from "../../../base/random.ts";
-import { failureOf } from "../../failure.ts";
 import type { OAuthClient } from "./client.ts";
+import { createNextAnswer } from "./next-answer.ts";
 import { createPkce } from "./pkce.ts";
 import { userCodeLogin } from "./user-code-login.ts";
 import { loginFrom, post, refusalText, type OAuthDeps, type TokenAnswer } from "./token-request.ts";
@@ -21,8 +21,6 @@ const INTERVAL_S = 5;
 const SHORTEST_PAUSE_MS = 1000;
 const SLOW_DOWN_MS = 2000;
 const LONGEST_PAUSE_MS = 60_000;
-/** Attempts that may fail to reach the server in a row. */
-const UNREACHED = 5;
 
 const seconds = (value: unknown, otherwise: number): number => (Number.isFinite(Number(value)) && Number(value) > 0 ? Number(value) : otherwise);
 
@@ -62,17 +60,15 @@ export async function deviceLogin(client: OAuthClient, deps: DeviceLoginDeps): P
     ...(client.devicePkce ? { code_verifier: verifier } : {}),
     ...(client.clientSecret === undefined ? {} : { client_secret: client.clientSecret }),
   };
-  for (let unreached = 0; ;) {
-    if (deps.signal?.aborted) throw new AppError("CANCELLED", "the login was cancelled");
-    if (deps.clock.now() >= expiresAt) throw new AppError("TIMEOUT", "the device code has expired before anybody used it; start again");
-    await deps.pause(pauseMs);
-    const answer = await post(client.tokenUrl, body, "form", deps).catch((error: unknown) => {
-      unreached += 1;
-      if (!failureOf(error) || unreached > UNREACHED) throw error;
-      return undefined;
-    });
-    if (!answer) continue;
-    unreached = 0;
+  const nextAnswer = createNextAnswer({
+    url: client.tokenUrl,
+    body,
+    expiresAt,
+    expired: "the device code has expired before anybody used it; start again",
+    deps,
+  });
+  for (;;) {
+    const answer = await nextAnswer(pauseMs);
     const login = answer.status < 400 ? loginFrom(answer.fields, client, undefined, deps) : undefined;
     if (login) return login;
     const error = answer.fields["error"];

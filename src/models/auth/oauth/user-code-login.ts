@@ -1,8 +1,8 @@
 import type { OAuthCredential } from "../../../protocol/index.ts";
 import { AppError } from "../../../base/errors.ts";
-import { failureOf } from "../../failure.ts";
 import type { OAuthClient } from "./client.ts";
 import type { DeviceLoginDeps } from "./device-login.ts";
+import { createNextAnswer } from "./next-answer.ts";
 import { createPkce } from "./pkce.ts";
 import { loginFrom, post, refusalText, type TokenAnswer } from "./token-request.ts";
 
@@ -11,8 +11,6 @@ const DEFAULT_PAUSE_MS = 2000;
 const SHORTEST_PAUSE_MS = 1000;
 const LONGEST_PAUSE_MS = 10_000;
 const LIFETIME_MS = 15 * 60_000;
-/** Attempts that may fail to reach the server in a row. */
-const UNREACHED = 5;
 
 const textOf = (value: unknown): string | undefined => (typeof value === "string" && value !== "" ? value : undefined);
 
@@ -70,17 +68,9 @@ export async function userCodeLogin(client: OAuthClient, deps: DeviceLoginDeps):
   const { code, verifier, expiresAt, ...begun } = await begin(client, deps);
   let { pauseMs } = begun;
   const body = { grant_type: GRANT, client_id: client.clientId, user_code: code, code_verifier: verifier };
-  for (let unreached = 0; ;) {
-    if (deps.signal?.aborted) throw new AppError("CANCELLED", "the login was cancelled");
-    if (deps.clock.now() >= expiresAt) throw new AppError("TIMEOUT", "the code has expired before anybody used it; start again");
-    await deps.pause(pauseMs);
-    const answer = await post(client.tokenUrl, body, "form", deps).catch((error: unknown) => {
-      unreached += 1;
-      if (!failureOf(error) || unreached > UNREACHED) throw error;
-      return undefined;
-    });
-    if (!answer) continue;
-    unreached = 0;
+  const nextAnswer = createNextAnswer({ url: client.tokenUrl, body, expiresAt, expired: "the code has expired before anybody used it; start again", deps });
+  for (;;) {
+    const answer = await nextAnswer(pauseMs);
     const login = loginIn(answer, client, deps);
     if (login) return login;
     if (answer.fields["status"] !== "pending") {

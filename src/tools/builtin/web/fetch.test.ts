@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { loopbackLookup, startLoopbackServer, type LoopbackHandler, type LoopbackServer } from "../../../base/loopback-server.ts";
+import { loopbackLookup, startLoopbackServer, type LoopbackHandler, type LoopbackServer } from "../../../base/loopback-server.fixture.ts";
 import { manualClock, type ManualClock } from "../../../base/clock.ts";
 import { createIds } from "../../../base/ids.ts";
 import { seededRandom } from "../../../base/random.ts";

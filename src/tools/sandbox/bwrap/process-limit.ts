@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import type { Clock } from "../../../base/clock.ts";
 
 const EVERY_MS = 50;
@@ -31,7 +32,7 @@ function firstInside(pid: number): string | undefined {
 /** What a look at the sandbox's own /proc counts. */
 function countInside(first: string): number {
   try {
-    return readdirSync(`/proc/${first}/root/proc`).filter((name) => /^\d+$/.test(name)).length;
+    return readdirSync(join("/proc", first, "root", "proc")).filter((name) => /^\d+$/.test(name)).length;
   } catch {
     return 0;
   }

@@ -85,4 +85,21 @@ export const approvalsMethods = {
     room: "tools",
     summary: "Decides about a request. The first decision holds.",
   }),
+  "exec.approval.list": method({
+    access: "operator.approvals",
+    params: none(),
+    result: closed({
+      approvals: list(
+        closed({
+          id: filled(),
+          kind: filled({ description: "`exec`, `plugin` or `tool`." }),
+          request: closed(commandFields(() => orNull(text()))),
+          ...waitFields,
+        }),
+      ),
+    }),
+    effect: false,
+    room: "tools",
+    summary: "Requests that nobody has decided about yet, the oldest first.",
+  }),
 };

@@ -8,7 +8,9 @@ import { agentMethods, chatMethods } from "./chat.ts";
 import { configMethods } from "./config.ts";
 import { cronMethods } from "./cron.ts";
 import { devicesMethods } from "./devices.ts";
+import { messagesMethods } from "./messages.ts";
 import { nodesMethods } from "./nodes.ts";
+import { pairingMethods } from "./pairing.ts";
 import { pluginsMethods } from "./plugins.ts";
 import { sessionsMethods } from "./sessions.ts";
 import { skillsMethods } from "./skills.ts";
@@ -17,6 +19,7 @@ import { talkMethods, ttsMethods } from "./talk.ts";
 import { toolsMethods } from "./tools.ts";
 import { updateMethods } from "./update.ts";
 import { usageMethods } from "./usage.ts";
+import { whyMethods } from "./why.ts";
 import { wizardMethods } from "./wizard.ts";
 
 /** Methods by area, in the order of the documentation. */
@@ -30,6 +33,9 @@ export const AREAS = {
   skills: skillsMethods,
   plugins: pluginsMethods,
   channels: channelsMethods,
+  messages: messagesMethods,
+  why: whyMethods,
+  pairing: pairingMethods,
   cron: cronMethods,
   devices: devicesMethods,
   tools: toolsMethods,

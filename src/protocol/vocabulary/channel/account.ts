@@ -166,6 +166,8 @@ export interface BaseTokenResolution {
 
 export interface ChannelStatusAdapter<ResolvedAccount = unknown, Probe = unknown, Audit = unknown> {
   defaultRuntime?: ChannelAccountSnapshot | undefined;
+  /** The platform is heard of at least this often (`lastEventAt`, messages): longer silence means that a connection is dead, whatever it says. */
+  staleAfterMs?: number | undefined;
   buildChannelSummary?(params: {
     account: ResolvedAccount;
     cfg: HostConfig;

@@ -2,6 +2,7 @@
 import type { ChannelLogSink, RuntimeEnv } from "../environment.ts";
 import type { HostConfig } from "../host-config.ts";
 import type { ChannelAccountSnapshot } from "./account.ts";
+import type { ChannelInbound } from "./inbound.ts";
 
 export interface ChannelGatewayContext<ResolvedAccount = unknown> {
   cfg: HostConfig;
@@ -14,6 +15,8 @@ export interface ChannelGatewayContext<ResolvedAccount = unknown> {
   getStatus(): ChannelAccountSnapshot;
   /** Merged into what is known. */
   setStatus(next: ChannelAccountSnapshot): void;
+  /** Takes what happens in the account's chats. Older hosts do not have it. */
+  inbound?: ChannelInbound | undefined;
 }
 
 export interface ChannelLogoutContext<ResolvedAccount = unknown> {

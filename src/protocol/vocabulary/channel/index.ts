@@ -3,6 +3,7 @@ export type * from "./actions.ts";
 export type * from "./connection.ts";
 export type * from "./conversation.ts";
 export type * from "./directory.ts";
+export type * from "./inbound.ts";
 export type * from "./meta.ts";
 export type * from "./onboarding.ts";
 export type * from "./outbound.ts";

@@ -19,6 +19,41 @@ export interface ChannelOutboundContext {
   identity?: { name?: string | undefined; avatarUrl?: string | undefined; emoji?: string | undefined } | undefined;
   deps?: Record<string, unknown> | undefined;
   silent?: boolean | undefined;
+  /** The same for all attempts of one delivery. */
+  nonce?: string | undefined;
+  /** An earlier attempt may have arrived. */
+  isRepeat?: boolean | undefined;
+  /** The message that showed this answer while it was written: it becomes the answer, where it can be edited. */
+  previewId?: string | undefined;
+  /** The text as styles and links over plain text, where `chunkerMode` is `rich`. */
+  rich?: RichText | undefined;
+  /** Voice note instead of an audio file. */
+  audioAsVoice?: boolean | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+/** Ranges are UTF-16 offsets, `end` not included. Styles that overlap lie inside of each other. */
+export interface RichText {
+  text: string;
+  styles: RichStyle[];
+  links: { start: number; end: number; href: string }[];
+}
+
+export interface RichStyle {
+  start: number;
+  end: number;
+  style: "bold" | "italic" | "strikethrough" | "spoiler" | "code" | "code_block" | "blockquote" | "heading";
+  /** Of a code block. */
+  language?: string | undefined;
+  /** Of a heading, 1 to 6. */
+  level?: number | undefined;
+}
+
+/** May stand on an error that a send throws as `delivery`: what became of the message. Without it the host judges by the error's code. */
+export interface SendFailure {
+  /** `failed`: trying again is useless. `retry`: it certainly did not arrive. `unknown`: it may have. */
+  state: "failed" | "retry" | "unknown";
+  retryAfterMs?: number | undefined;
 }
 
 export interface ChannelOutboundPayloadContext extends ChannelOutboundContext {
@@ -71,8 +106,14 @@ export interface ChannelOutboundAdapter {
   deliveryMode: "direct" | "gateway" | "hybrid";
   /** Nothing: text goes out whole. */
   chunker?: ((text: string, limit: number) => string[]) | null | undefined;
-  chunkerMode?: "text" | "markdown" | undefined;
+  chunkerMode?: "text" | "markdown" | "rich" | undefined;
+  /** The platform drops a repeated message with the same nonce by itself, for this long. */
+  nonceWindowMs?: number | undefined;
+  /** Attempts and first delay of a delivery. Default 3, 300 ms, doubled up to 30 s. */
+  retry?: { attempts?: number | undefined; minDelayMs?: number | undefined; maxDelayMs?: number | undefined; jitter?: number | undefined } | undefined;
   textChunkLimit?: number | undefined;
+  /** Characters of text that go with a file; a longer text is a message of its own. Default 1024. */
+  captionLimit?: number | undefined;
   pollMaxOptions?: number | undefined;
   resolveTarget?(params: {
     cfg?: HostConfig | undefined;

@@ -16,6 +16,7 @@ import type {
   ChannelThreadingAdapter,
 } from "./conversation.ts";
 import type { ChannelDirectoryAdapter, ChannelResolverAdapter } from "./directory.ts";
+import type { ChannelMediaAdapter, ChannelNativeCommandAdapter, ChannelPreviewAdapter, ChannelReactionAdapter, ChannelTypingAdapter } from "./inbound.ts";
 import type { ChannelCapabilities, ChannelConfigSchema, ChannelId, ChannelMeta } from "./meta.ts";
 import type { ChannelOnboardingAdapter } from "./onboarding.ts";
 import type { ChannelOutboundAdapter } from "./outbound.ts";
@@ -54,6 +55,11 @@ export interface ChannelPlugin<ResolvedAccount = unknown, Probe = unknown, Audit
   actions?: ChannelMessageActionAdapter | undefined;
   heartbeat?: ChannelHeartbeatAdapter | undefined;
   agentTools?: ChannelAgentToolFactory | ChannelAgentTool[] | undefined;
+  media?: ChannelMediaAdapter | undefined;
+  typing?: ChannelTypingAdapter | undefined;
+  preview?: ChannelPreviewAdapter | undefined;
+  reactions?: ChannelReactionAdapter | undefined;
+  nativeCommands?: ChannelNativeCommandAdapter | undefined;
   approvalCapability?: unknown;
   lifecycle?: unknown;
   secrets?: unknown;

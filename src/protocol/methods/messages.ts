@@ -1,0 +1,21 @@
+import { method } from "../method.ts";
+import { effect, filled, flag, free, maybe, open, text } from "../pieces.ts";
+
+/** What can be done with messages of a channel besides `send` and `poll`. */
+export const messagesMethods = {
+  "message.action": method({
+    access: "operator.write",
+    params: effect({
+      action: filled({ maxLength: 100 }),
+      channel: maybe(text()),
+      accountId: maybe(text()),
+      params: free(),
+      sessionKey: maybe(text()),
+      dryRun: maybe(flag()),
+    }),
+    result: open({ action: filled(), channel: maybe(text()) }),
+    effect: true,
+    room: "channels",
+    summary: "Sends, reacts, edits, deletes, pins, reads and whatever else a channel offers; `dryRun` only says what would happen.",
+  }),
+};

@@ -1,0 +1,53 @@
+import { method } from "../method.ts";
+import { amount, choice, closed, count, filled, free, list, maybe, moment, number, text } from "../pieces.ts";
+
+const About = closed({
+  inboxId: maybe(amount()),
+  outboxId: maybe(amount()),
+  turnId: maybe(text()),
+  messageId: maybe(text()),
+  channel: maybe(text()),
+  account: maybe(text()),
+  conversation: maybe(text()),
+  sender: maybe(text()),
+  sessionKey: maybe(text()),
+  agentId: maybe(text()),
+});
+
+const Step = closed({
+  at: moment(),
+  ms: maybe(number({ description: "How long it took." })),
+  kind: text(),
+  text: text(),
+  details: maybe(free()),
+});
+
+const Story = closed({
+  about: About,
+  verdict: closed({
+    outcome: text({ description: "An outcome, or `waiting`, `running`, `delivery`." }),
+    level: choice(["ok", "wait", "bad"]),
+    text: text(),
+    todo: maybe(text({ description: "What to do about it." })),
+  }),
+  steps: list(Step),
+  others: list(About, { description: "Other messages that the same words could mean." }),
+});
+
+/** What became of messages. */
+export const whyMethods = {
+  why: method({
+    access: "operator.read",
+    params: closed({
+      what: filled({
+        maxLength: 1000,
+        description: "A message id, `channel:account:chat:message`, a session key or id, a run id, `in:<inbox row>`, `out:<outbox row>`.",
+      }),
+      last: maybe(count({ maximum: 50, description: "Of a session: so many messages, newest first." })),
+    }),
+    result: closed({ stories: list(Story) }),
+    effect: false,
+    room: "conversation",
+    summary: "The story of a message from its receipt to its outcome: gate, route, plugins, queue, models, tools, delivery.",
+  }),
+};

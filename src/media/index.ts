@@ -1,5 +1,16 @@
 /**
- * Stored media: limits, types, expiry, download and upload.
- * The door of the room. Nothing is built here yet, so nothing is exported.
+ * Stored media: limits, types, expiry.
+ * The door of the room: nothing else in this folder is imported from outside.
  */
-export {};
+import type * as saved from "./saved.ts";
+
+export { detectMime, extensionForMime, extractOriginalFilename, getFileExtension, mediaKindFromMime, normalizeMimeType, type MediaKind } from "./mime.ts";
+export type { MediaFile, SavedMedia } from "./saved.ts";
+
+/** Largest file that is kept where nobody says otherwise. */
+export const DEFAULT_MEDIA_BYTES = 5 * 1024 * 1024;
+
+/** Writing files, loaded with the first one. */
+export async function loadSaving(): Promise<typeof saved> {
+  return import("./saved.ts");
+}

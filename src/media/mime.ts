@@ -1,6 +1,7 @@
 /** Types of files, by name and by their first bytes. */
 import { basename, extname } from "node:path";
-import type { MediaKind } from "./types/runtime-media.ts";
+
+export type MediaKind = "image" | "audio" | "video" | "document" | "unknown";
 
 /** The first extension of a type is the one that files get. */
 const TYPES: readonly (readonly [mime: string, ...extensions: string[]])[] = [

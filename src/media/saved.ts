@@ -1,14 +1,22 @@
 /** Files that came in, kept below `<state>/media`. */
 import { writeFile } from "node:fs/promises";
 import { join, parse } from "node:path";
-import { AppError, fileError } from "../../../base/errors.ts";
-import { ensureFolder, isInside } from "../../../base/files.ts";
-import type { Ids } from "../../../base/ids.ts";
-import { formatBytes } from "../../../base/text.ts";
-import { detectMime, extensionForMime, getFileExtension } from "../../sdk/mime.ts";
-import type { SavedMedia } from "../../sdk/types/index.ts";
+import { AppError, fileError } from "../base/errors.ts";
+import { ensureFolder, isInside } from "../base/files.ts";
+import type { Ids } from "../base/ids.ts";
+import { formatBytes } from "../base/text.ts";
+import { detectMime, extensionForMime, getFileExtension } from "./mime.ts";
 
-export const DEFAULT_MEDIA_BYTES = 5 * 1024 * 1024;
+/** As the door says; not imported from there, which imports this. */
+const DEFAULT_MEDIA_BYTES = 5 * 1024 * 1024;
+
+/** A file that is kept. */
+export interface SavedMedia {
+  id: string;
+  path: string;
+  size: number;
+  contentType?: string | undefined;
+}
 
 export interface MediaFile {
   readonly buffer: Buffer;

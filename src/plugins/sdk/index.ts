@@ -204,7 +204,7 @@ export {
 export { formatLocationText, toLocationContext } from "./location.ts";
 export { registerLogTransport, type LogTransport, type LogTransportRecord } from "./log-transports.ts";
 export { resolveChannelMediaMaxBytes } from "./media-limits.ts";
-export { detectMime, extensionForMime, extractOriginalFilename, getFileExtension } from "./mime.ts";
+export { detectMime, extensionForMime, extractOriginalFilename, getFileExtension } from "../../media/index.ts";
 export { createActionGate, extractToolSend, jsonResult, readNumberParam, readReactionParams, readStringParam } from "./params.ts";
 export { emptyPluginConfigSchema } from "./plugin-config.ts";
 export { promptAccountId, promptChannelAccessConfig } from "./prompts.ts";

@@ -8,7 +8,7 @@ import { loadHttp } from "../../base/builtin.ts";
 import * as files from "./files.ts";
 import { fetchWithSsrFGuard } from "./guarded-fetch.ts";
 import { bindSdkHost } from "./host-binding.ts";
-import * as mime from "./mime.ts";
+import * as mime from "../../media/index.ts";
 import * as body from "./request-body.ts";
 import { isBlockedHostname, isBlockedHostnameOrIp, isPrivateIpAddress, SsrFBlockedError } from "./ssrf.ts";
 import { loadWebMedia } from "./web-media.ts";

@@ -1,36 +1,18 @@
 /** What stands around a reply: its prefix, the typing sign, the acknowledging reaction, pairing texts, media fields. */
-import type { AgentEntry, HostConfig, ModelSelectedContext, ResponsePrefixContext } from "../../protocol/index.ts";
-import { accountSections, channelSection, recordOf } from "./account-ids.ts";
+import { agentIdentity, messageSetting } from "../../channels/index.ts";
+import type { HostConfig, ModelSelectedContext, ResponsePrefixContext } from "../../protocol/index.ts";
 
 /** Sent to somebody whose pairing was approved. */
 export const PAIRING_APPROVED_MESSAGE = "✅ You have been approved. Send a message to begin.";
-
-const DEFAULT_ACK_REACTION = "👀";
 
 /** How an operator lets somebody in. */
 export function formatPairingApproveHint(channelId: string): string {
   return `To approve: openclaw pairing list ${channelId}, then openclaw pairing approve ${channelId} <code>`;
 }
 
-function identityOf(cfg: HostConfig, agentId: string): NonNullable<AgentEntry["identity"]> {
-  const entry = cfg.agents?.list?.find((agent) => agent.id.toLowerCase() === agentId.toLowerCase());
-  return entry?.identity ?? {};
-}
-
 interface Place {
   channel?: string | undefined;
   accountId?: string | undefined;
-}
-
-/** The most particular of account, channel and `messages` that sets a text under `key`. */
-function messageSetting(cfg: HostConfig, key: string, place: Place): string | undefined {
-  const { channel, accountId } = place;
-  const sources = [
-    channel && accountId ? recordOf(accountSections(cfg, channel)?.[accountId]) : undefined,
-    channel ? channelSection(cfg, channel) : undefined,
-    cfg.messages,
-  ];
-  return sources.map((source) => source?.[key]).find((value) => typeof value === "string");
 }
 
 export interface ReplyPrefixOptions {
@@ -46,7 +28,7 @@ export interface ReplyPrefixContextBundle extends ReplyPrefixOptions {
 /** The prefix of replies and the values for its placeholders, which fill up as the model is chosen. */
 export function createReplyPrefixContext(params: { cfg: HostConfig; agentId: string } & Place): ReplyPrefixContextBundle {
   const { cfg, agentId } = params;
-  const identityName = identityOf(cfg, agentId).name?.trim() || undefined;
+  const identityName = agentIdentity(cfg, agentId).name?.trim() || undefined;
   const prefixContext: ResponsePrefixContext = { identityName };
   const setting = messageSetting(cfg, "responsePrefix", params);
   return {
@@ -66,10 +48,7 @@ export function createReplyPrefixOptions(params: { cfg: HostConfig; agentId: str
   return options;
 }
 
-/** The reaction that says "seen": account, channel, `messages`, the agent's emoji, 👀. */
-export function resolveAckReaction(cfg: HostConfig, agentId: string, place: Place = {}): string {
-  return messageSetting(cfg, "ackReaction", place)?.trim() ?? (identityOf(cfg, agentId).emoji?.trim() || DEFAULT_ACK_REACTION);
-}
+export { resolveAckReaction } from "../../channels/index.ts";
 
 export interface TypingCallbacks {
   onReplyStart(): Promise<void>;

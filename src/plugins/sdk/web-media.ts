@@ -7,7 +7,7 @@ import { isInside } from "../../base/files.ts";
 import { formatBytes } from "../../base/text.ts";
 import { fetchWithSsrFGuard } from "./guarded-fetch.ts";
 import { sdkHost } from "./host-binding.ts";
-import { detectMime, extensionForMime, mediaKindFromMime } from "./mime.ts";
+import { detectMime, extensionForMime, mediaKindFromMime } from "../../media/index.ts";
 import type { MediaKind, WebMediaOptions, WebMediaResult } from "./types/runtime-media.ts";
 
 const MB = 1024 * 1024;

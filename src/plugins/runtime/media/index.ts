@@ -1,11 +1,11 @@
 /** `runtime.media` and `runtime.channel.media`. What reads files or the network is loaded when it is called. */
 import { AppError } from "../../../base/errors.ts";
-import { detectMime, mediaKindFromMime } from "../../sdk/mime.ts";
+import { detectMime, mediaKindFromMime } from "../../../media/index.ts";
 import type { RuntimeChannelMedia, RuntimeMedia, SavedMedia } from "../../sdk/types/index.ts";
 import type { PendingMember } from "../pending.ts";
 import type { RuntimePorts } from "../ports.ts";
 import { imageSize } from "./image-size.ts";
-import type { MediaFile } from "./saved.ts";
+import { loadSaving, type MediaFile } from "../../../media/index.ts";
 import { isVoiceCompatibleAudio } from "./voice.ts";
 
 export function createMedia(pending: PendingMember): RuntimeMedia {
@@ -31,7 +31,7 @@ interface ResponseMedia {
 export function createChannelMedia({ config, ids }: RuntimePorts): RuntimeChannelMedia {
   const place = { stateDir: config.paths.state, ids };
   async function save(file: MediaFile): Promise<SavedMedia> {
-    return (await import("./saved.ts")).saveMedia(file, place);
+    return (await loadSaving()).saveMedia(file, place);
   }
   return {
     fetchRemoteMedia: async (params) => (await import("./remote.ts")).fetchRemoteMedia(params),

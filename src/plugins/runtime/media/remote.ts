@@ -3,10 +3,9 @@ import { basename } from "node:path";
 import { AppError } from "../../../base/errors.ts";
 import { formatBytes } from "../../../base/text.ts";
 import { fetchWithSsrFGuard } from "../../sdk/guarded-fetch.ts";
-import { detectMime } from "../../sdk/mime.ts";
+import { DEFAULT_MEDIA_BYTES, detectMime } from "../../../media/index.ts";
 import type { LookupFn, SsrFPolicy } from "../../sdk/ssrf.ts";
 import type { RemoteMedia } from "../../sdk/types/index.ts";
-import { DEFAULT_MEDIA_BYTES } from "./saved.ts";
 
 export interface RemoteRequest {
   readonly url: string;

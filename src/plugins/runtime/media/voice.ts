@@ -1,5 +1,5 @@
 /** Audio that platforms show as a voice message. */
-import { getFileExtension, normalizeMimeType } from "../../sdk/mime.ts";
+import { getFileExtension, normalizeMimeType } from "../../../media/index.ts";
 
 const TYPES: ReadonlySet<string> = new Set(["audio/ogg", "audio/opus", "audio/mpeg", "audio/mp3", "audio/mp4", "audio/x-m4a", "audio/m4a"]);
 const EXTENSIONS: ReadonlySet<string> = new Set([".oga", ".ogg", ".opus", ".mp3", ".m4a"]);

@@ -7,7 +7,7 @@ export {
   mediaKindFromMime as kindFromMime,
   mediaKindFromMime,
   normalizeMimeType,
-} from "../mime.ts";
+} from "../../../media/index.ts";
 export { resolveChannelMediaMaxBytes } from "../media-limits.ts";
 export type { MediaKind } from "../types/index.ts";
 export { parseMediaContentLength } from "../newer/http.ts";

@@ -1,7 +1,8 @@
 /** Files that come in and go out. */
+import type { MediaKind } from "../../../media/index.ts";
 import type { SsrFPolicy } from "../ssrf.ts";
 
-export type MediaKind = "image" | "audio" | "video" | "document" | "unknown";
+export type { MediaKind };
 
 export interface WebMediaResult {
   buffer: Buffer;

@@ -1,4 +1,4 @@
-import type { ChannelPlugin } from "openclaw/plugin-sdk";
+import type { ChannelInbound, ChannelInboundResult, ChannelPlugin } from "openclaw/plugin-sdk";
 
 export interface EchoMessage {
   readonly id: string;
@@ -21,10 +21,27 @@ function sectionOf(config: unknown): { readonly enabled?: unknown } {
   return channels?.["echo"] ?? {};
 }
 
-/** A channel without a service behind it: what is sent is kept, and can be looked at. */
-export function createEcho(): { readonly channel: ChannelPlugin<EchoAccount>; readonly sent: () => readonly EchoMessage[] } {
+/** What somebody says over the channel. */
+export interface EchoSaid {
+  readonly from: string;
+  readonly text: string;
+  /** Repeated, it is the same message. */
+  readonly id: string;
+}
+
+interface Echo {
+  readonly channel: ChannelPlugin<EchoAccount>;
+  readonly sent: () => readonly EchoMessage[];
+  /** Hands a message to the host; resolves when it is on disk or was turned away. Undefined while the account does not run. */
+  say(said: EchoSaid): Promise<ChannelInboundResult> | undefined;
+}
+
+/** A channel without a service behind it: what is said comes over HTTP, and what is sent is kept and can be looked at. */
+export function createEcho(): Echo {
   const sent: EchoMessage[] = [];
   let count = 0;
+  /** Given by the host when the account is started. */
+  let inbound: ChannelInbound | undefined;
 
   function keep(to: string, text: string, accountId: string | null | undefined): { channel: string; messageId: string } {
     count += 1;
@@ -53,15 +70,21 @@ export function createEcho(): { readonly channel: ChannelPlugin<EchoAccount>; re
     },
     gateway: {
       // There is nothing to be connected to: the account runs until it is stopped.
-      startAccount: ({ accountId, abortSignal, setStatus }) =>
+      startAccount: ({ accountId, abortSignal, setStatus, inbound: given }) =>
         new Promise<void>((resolve) => {
+          inbound = given;
           setStatus({ accountId, running: true });
           abortSignal.addEventListener("abort", () => {
+            inbound = undefined;
             setStatus({ accountId, running: false });
             resolve();
           });
         }),
     },
   };
-  return { channel, sent: () => [...sent] };
+  return {
+    channel,
+    sent: () => [...sent],
+    say: ({ from, text, id }) => inbound?.accept({ kind: "message", id, chat: { type: "direct", id: from }, sender: { id: from }, text, to: from }),
+  };
 }

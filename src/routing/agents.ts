@@ -1,4 +1,4 @@
-import type { OpenClawConfig } from "../config/index.ts";
+import { defaultAgentId, type OpenClawConfig } from "../config/index.ts";
 
 /** Agent ids as they are compared. */
 export const agentKey = (id: string): string => id.trim().toLowerCase();
@@ -12,6 +12,5 @@ export interface Agents {
 /** The configured agents; one called `main` when there are none. */
 export function readAgents(config: OpenClawConfig): Agents {
   const list = config.agents?.list ?? [];
-  const standard = list.find((agent) => agent.default === true) ?? list[0];
-  return { ids: new Set(standard ? list.map(({ id }) => agentKey(id)) : ["main"]), defaultId: agentKey(standard?.id ?? "main") };
+  return { ids: new Set(list.length > 0 ? list.map(({ id }) => agentKey(id)) : ["main"]), defaultId: defaultAgentId(config) };
 }

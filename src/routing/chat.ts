@@ -1,4 +1,4 @@
-import { canonicalChatType } from "../channels/index.ts";
+import { accountKey, canonicalChatType } from "../channels/index.ts";
 
 /** Kinds of chats; `dm` is an older word for `direct`. */
 export type PeerKind = "direct" | "group" | "channel";
@@ -56,16 +56,9 @@ export interface Chat {
   readonly roles: readonly string[];
 }
 
+/** The one spelling of an account's id. */
+export { accountKey };
 export const DEFAULT_ACCOUNT = "default";
-const MAX_ACCOUNT = 64;
-
-/** The one spelling of an account's id: lower case, `[a-z0-9_-]`, at most 64. */
-export function accountKey(written: string | undefined): string {
-  const id = (written ?? "").trim().toLowerCase();
-  if (/^[a-z0-9][a-z0-9_-]{0,63}$/.test(id)) return id;
-  const kept = id.replace(/[^a-z0-9_-]+/g, "-").replace(/^-+|-+$/g, "");
-  return kept.slice(0, MAX_ACCOUNT) || DEFAULT_ACCOUNT;
-}
 
 const ALIASES: ReadonlyMap<string, string> = new Map([
   ["imsg", "imessage"],

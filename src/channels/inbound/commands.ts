@@ -1,44 +1,7 @@
 /** Recognising commands in text, before anything is done with them. */
 import type { HostConfig } from "../../protocol/index.ts";
+import { ABORT_WORDS, commandNamed, type CommandFacts } from "./command-table.ts";
 
-/** Canonical names with their other spellings. `args`: whether text may follow. `gate`: key of `commands` that has to be true. */
-const COMMANDS: readonly { readonly names: readonly string[]; readonly args: boolean; readonly gate?: string }[] = [
-  { names: ["help"], args: false },
-  { names: ["commands"], args: false },
-  { names: ["status"], args: false },
-  { names: ["whoami", "id"], args: false },
-  { names: ["stop"], args: false },
-  { names: ["restart"], args: false },
-  { names: ["context"], args: true },
-  { names: ["export-session", "export"], args: true },
-  { names: ["usage"], args: true },
-  { names: ["new"], args: true },
-  { names: ["reset"], args: true },
-  { names: ["compact"], args: true },
-  { names: ["model"], args: true },
-  { names: ["models"], args: true },
-  { names: ["send"], args: true },
-  { names: ["activation"], args: true },
-  { names: ["config"], args: true, gate: "config" },
-  { names: ["debug"], args: true, gate: "debug" },
-  { names: ["bash"], args: true, gate: "bash" },
-  { names: ["allowlist"], args: true },
-  { names: ["approve"], args: true },
-  { names: ["subagents"], args: true },
-  { names: ["kill"], args: true },
-  { names: ["steer", "tell"], args: true },
-  { names: ["skill"], args: true },
-  { names: ["tts"], args: true },
-  { names: ["think", "thinking", "t"], args: true },
-  { names: ["verbose", "v"], args: true },
-  { names: ["reasoning", "reason"], args: true },
-  { names: ["elevated", "elev"], args: true },
-  { names: ["exec"], args: true },
-  { names: ["queue"], args: true },
-];
-
-const BY_NAME: ReadonlyMap<string, (typeof COMMANDS)[number]> = new Map(COMMANDS.flatMap((command) => command.names.map((name) => [name, command])));
-const ABORT_WORDS: ReadonlySet<string> = new Set(["stop", "esc", "abort", "wait", "exit", "interrupt"]);
 /** Surfaces whose own menus offer commands. */
 const NATIVE_SURFACES: ReadonlySet<string> = new Set(["discord", "telegram", "slack"]);
 
@@ -47,18 +10,51 @@ export interface CommandTextOptions {
   readonly botUsername?: string | undefined;
 }
 
+/** A command as it was written. */
+export interface WrittenCommand {
+  readonly facts: CommandFacts;
+  /** What follows the name in its line. */
+  readonly args: string;
+  /** The lines after it. */
+  readonly more: string;
+}
+
+const HEAD = /^\/([\w-]{1,64})(?:@(\w{1,64}))?(?:[ \t]{0,8}:|(?=\s)|$)/;
+
+/** The command that a text begins with. Text behind one that takes none makes it ordinary text. */
+export function readCommand(text: string, { botUsername }: CommandTextOptions = {}): WrittenCommand | undefined {
+  const written = text.trim();
+  const [head, name = "", bot] = HEAD.exec(written) ?? [];
+  if (head === undefined || (bot !== undefined && !isOurName(bot, botUsername))) return undefined;
+  const facts = commandNamed(name);
+  if (!facts) return undefined;
+  const end = written.indexOf("\n", head.length);
+  const args = written.slice(head.length, end < 0 ? undefined : end).trim();
+  const more = end < 0 ? "" : written.slice(end + 1).trim();
+  if (!facts.args && (args !== "" || (facts.inline && more !== ""))) return undefined;
+  return { facts, args, more };
+}
+
+/** Whether a name behind `@` is our own. */
+export function isOurName(name: string, botUsername: string | undefined): boolean {
+  return botUsername !== undefined && name.toLowerCase() === botUsername.trim().replace(/^@/, "").toLowerCase();
+}
+
 /** Whether the text is a command of the gateway: its name first, and nothing behind one that takes nothing. */
 export function hasControlCommand(text?: string, cfg?: HostConfig, options: CommandTextOptions = {}): boolean {
-  const [, name = "", bot, rest = ""] = /^\/([\w-]+)(?:@(\w+))?(?:\s*:)?(?:\s+([\s\S]*))?$/.exec((text ?? "").trim()) ?? [];
-  if (bot !== undefined && bot.toLowerCase() !== options.botUsername?.trim().replace(/^@/, "").toLowerCase()) return false;
-  const command = BY_NAME.get(name.toLowerCase());
-  if (!command || (command.gate !== undefined && cfg?.commands?.[command.gate] !== true)) return false;
-  return command.args || rest.split("\n")[0]!.trim() === "";
+  const command = readCommand(text ?? "", options)?.facts;
+  return command !== undefined && (command.gate === undefined || cfg?.commands?.[command.gate] === true);
 }
 
 /** A command, or a single word that stops what runs. */
 export function isControlCommandMessage(text?: string, cfg?: HostConfig, options?: CommandTextOptions): boolean {
-  return hasControlCommand(text, cfg, options) || ABORT_WORDS.has((text ?? "").trim().toLowerCase());
+  return hasControlCommand(text, cfg, options) || isAbortWord(text ?? "");
+}
+
+/** Whether a text says nothing but that what runs is to stop. */
+export function isAbortWord(text: string): boolean {
+  const word = text.trim();
+  return word.length < 16 && ABORT_WORDS.has(word.toLowerCase());
 }
 
 /** Whether it matters if the sender may give commands: one is there, or something inside of the text looks like one. */

@@ -1,6 +1,17 @@
 /** What is done with an inbound message on every channel, before a session sees it. */
 export { createChannelActivity, type ChannelActivity } from "./activity.ts";
-export { hasControlCommand, isControlCommandMessage, shouldComputeCommandAuthorized, shouldHandleTextCommands, type CommandTextOptions } from "./commands.ts";
+export { COMMANDS, commandNamed, type CommandFacts, type CommandGroup } from "./command-table.ts";
+export {
+  hasControlCommand,
+  isAbortWord,
+  isControlCommandMessage,
+  isOurName,
+  readCommand,
+  shouldComputeCommandAuthorized,
+  shouldHandleTextCommands,
+  type CommandTextOptions,
+  type WrittenCommand,
+} from "./commands.ts";
 export { conversationLabel, finalizeInboundContext, type FinalizeOptions } from "./context.ts";
 export { createInboundDebouncer, resolveInboundDebounceMs, type Debouncer, type DebouncerOptions } from "./debounce.ts";
 export { resolveHumanDelayConfig } from "./delay.ts";

@@ -4,3 +4,5 @@ export { chunkByParagraph, chunkMarkdownTextWithMode, chunkTextWithMode } from "
 export { chunkMarkdownText } from "./markdown.ts";
 export { convertMarkdownTables } from "./tables.ts";
 export { resolveChunkMode, resolveMarkdownTableMode, resolveTextChunkLimit } from "./settings.ts";
+export { wholeCharacter } from "./cut.ts";
+export { findFences, type Fence } from "./fences.ts";

@@ -1,19 +1,6 @@
 /** How a channel wants its text: its account's setting, the channel's, a default. */
 import type { ChunkMode, HostConfig, MarkdownTableMode } from "../../protocol/index.ts";
-
-type Section = Readonly<Record<string, unknown>>;
-
-const sectionOf = (value: unknown): Section | undefined =>
-  typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Section) : undefined;
-
-/** The sections that say something, the account's first. */
-function sections(cfg: Partial<HostConfig> | undefined, channel?: string | null, accountId?: string | null): Section[] {
-  const own = channel ? sectionOf(cfg?.channels?.[channel]) : undefined;
-  const accounts = sectionOf(own?.["accounts"]);
-  const wanted = (accountId ?? "").trim().toLowerCase() || "default";
-  const key = Object.keys(accounts ?? {}).find((name) => name.trim().toLowerCase() === wanted);
-  return [key === undefined ? undefined : sectionOf(accounts?.[key]), own].filter((section) => section !== undefined);
-}
+import { channelSections, sectionOf } from "../sections.ts";
 
 function first<T>(values: readonly unknown[], fits: (value: unknown) => value is T): T | undefined {
   return values.find(fits);
@@ -24,7 +11,7 @@ const isLimit = (value: unknown): value is number => typeof value === "number" &
 const isTables = (value: unknown): value is MarkdownTableMode => value === "off" || value === "bullets" || value === "code";
 
 export function resolveChunkMode(cfg: HostConfig | undefined, channel?: string, accountId?: string | null): ChunkMode {
-  const found = sections(cfg, channel, accountId);
+  const found = channelSections(cfg, channel, accountId);
   return (
     first([...found.map((section) => section["chunkMode"]), ...found.map((section) => sectionOf(section["streaming"])?.["chunkMode"])], isMode) ?? "length"
   );
@@ -39,7 +26,7 @@ export function resolveTextChunkLimit(
   accountId?: string | null,
   options: { readonly fallbackLimit?: number | undefined } = {},
 ): number {
-  const found = sections(cfg, channel, accountId).map((section) => section["textChunkLimit"]);
+  const found = channelSections(cfg, channel, accountId).map((section) => section["textChunkLimit"]);
   return first([...found, options.fallbackLimit], isLimit) ?? DEFAULT_LIMIT;
 }
 
@@ -51,6 +38,6 @@ export function resolveMarkdownTableMode(params: {
   readonly channel?: string | null | undefined;
   readonly accountId?: string | null | undefined;
 }): MarkdownTableMode {
-  const found = sections(params.cfg, params.channel, params.accountId).map((section) => sectionOf(section["markdown"])?.["tables"]);
+  const found = channelSections(params.cfg, params.channel, params.accountId).map((section) => sectionOf(section["markdown"])?.["tables"]);
   return first(found, isTables) ?? (BULLETS.has(params.channel ?? "") ? "bullets" : "code");
 }

@@ -31,6 +31,17 @@ describe("tables", () => {
     expect(converted.startsWith("````\n") && converted.endsWith("\n````")).toBe(true);
   });
 
+  test("with a very long cell or very many columns do not grow by blanks", () => {
+    for (const table of [
+      `| ${"a".repeat(20_000)} |\n|---|\n${"| x |\n".repeat(5_000)}`,
+      `${"|a".repeat(8_000)}|\n${"|-".repeat(8_000)}|\n${"| x |\n".repeat(5_000)}`,
+    ]) {
+      const converted = convertMarkdownTables(table, "code");
+      expect(converted.length).toBeLessThan(table.length * 4);
+      expect(converted.match(/x/g)).toHaveLength(5_000);
+    }
+  });
+
   test("end where a block of code begins", () => {
     expect(convertMarkdownTables("| a |\n|---|\n| b |\n```sh\nx | y\n```", "bullets")).toBe("• a: b\n```sh\nx | y\n```");
   });

@@ -38,12 +38,26 @@ const isRow = (line: string | undefined): line is string => line !== undefined &
 /** Visible length: what a monospaced font shows of it, near enough. */
 const width = (text: string): number => Array.from(text).length;
 
+/** A table that alignment would make larger than this, in characters, is not aligned: one long cell would fill every row with blanks. */
+const MAX_ALIGNED = 200_000;
+
+const largest = (numbers: Iterable<number>, least: number): number => {
+  let most = least;
+  for (const number of numbers) if (number > most) most = number;
+  return most;
+};
+
 function asCode({ header, rows }: Table): string[] {
   const all = [header, ...rows];
-  const widths = header.map((_, column) => Math.max(3, ...all.map((row) => width(row[column] ?? ""))));
-  const line = (row: readonly string[]): string => `| ${widths.map((size, i) => (row[i] ?? "") + " ".repeat(size - width(row[i] ?? ""))).join(" | ")} |`;
-  const fence = "`".repeat(Math.max(3, ...all.flat().map((cell) => Math.max(0, ...[...cell.matchAll(/`+/g)].map((run) => run[0].length + 1)))));
-  return [fence, line(header), `| ${widths.map((size) => "-".repeat(size)).join(" | ")} |`, ...rows.map(line), fence];
+  const longest = header.map(() => 3);
+  for (const row of all) for (const [column, cell] of row.entries()) longest[column] = Math.max(longest[column] ?? 3, width(cell));
+  const isAligned = all.length * longest.reduce((sum, size) => sum + size + 3, 0) <= MAX_ALIGNED;
+  const padded = (cell: string, size: number): string => cell + " ".repeat(size - width(cell));
+  const line = (row: readonly string[]): string => `| ${(isAligned ? longest.map((size, i) => padded(row[i] ?? "", size)) : row).join(" | ")} |`;
+  const rule = `| ${longest.map((size) => "-".repeat(isAligned ? size : 3)).join(" | ")} |`;
+  const runs = all.flat().flatMap((cell) => [...cell.matchAll(/`+/g)].map((run) => run[0].length + 1));
+  const fence = "`".repeat(largest(runs, 3));
+  return [fence, line(header), rule, ...rows.map(line), fence];
 }
 
 /** A row with several cells is a title and its other cells; a row with one is that. */

@@ -1,0 +1,71 @@
+/** Whether something in a group is meant for us. */
+import { hasControlCommand, shouldHandleTextCommands } from "../inbound/commands.ts";
+import { buildMentionRegexes, matchesMentionWithExplicit } from "../inbound/mentions.ts";
+import type { Facts } from "./facts.ts";
+import type { GroupEntry } from "./group-entry.ts";
+import { firstOf, own } from "./section.ts";
+
+export interface MentionDecision {
+  readonly trigger: boolean;
+  readonly wasMentioned: boolean;
+  readonly requireMention: boolean;
+  readonly path: string;
+}
+
+const isFlag = (value: unknown): value is boolean => typeof value === "boolean";
+
+function fromPlugin({ plugin, dock, cfg, accountId, chat, question }: Facts): boolean | undefined {
+  const { sender } = question.event ?? {};
+  try {
+    const said: unknown = (plugin?.groups ?? dock?.groups)?.resolveRequireMention?.({
+      cfg,
+      accountId,
+      groupId: chat.id,
+      groupChannel: chat.channelName,
+      groupSpace: chat.space,
+      senderId: sender?.id,
+    });
+    return isFlag(said) ? said : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The session's activation, the topic's setting, what the channel's code says, the group's, that of `*`, the account's, true. */
+function required(facts: Facts, group: GroupEntry): { readonly value: boolean; readonly path: string } {
+  const { activation } = facts.question;
+  if (activation !== undefined) return { value: activation !== "always", path: "/activation" };
+  const topic = own(group.topic, "requireMention");
+  if (isFlag(topic)) return { value: topic, path: `${group.topicPath}.requireMention` };
+  const path = `${group.path}.requireMention`;
+  const said = fromPlugin(facts);
+  if (said !== undefined) return { value: said, path };
+  const named = [own(group.entry, "requireMention"), own(group.general, "requireMention")].find(isFlag);
+  if (named !== undefined) return { value: named, path };
+  return firstOf(facts.layers, ["requireMention"], isFlag) ?? { value: true, path };
+}
+
+/** Whether the text is a command that is read here; what a menu sends always is. */
+export function isCommand({ kind, text, cfg, channel, question }: Facts): boolean {
+  if (kind === "command") return true;
+  if (kind !== "message" && kind !== "button") return false;
+  const { botUsername } = question.event?.mention ?? {};
+  return shouldHandleTextCommands({ cfg, surface: channel }) && hasControlCommand(text, cfg, typeof botUsername === "string" ? { botUsername } : {});
+}
+
+export function judgeMention(facts: Facts, group: GroupEntry, commandAuthorized: boolean): MentionDecision {
+  const { kind, text, question } = facts;
+  const mention = question.event?.mention ?? {};
+  const { value: requireMention, path } = required(facts, group);
+  const others = mention.others === true;
+  const named = matchesMentionWithExplicit({
+    text,
+    mentionRegexes: question.mentionPatterns ?? buildMentionRegexes(facts.cfg, question.agentId),
+    explicit: { hasAnyMention: mention.mentioned === true || others, isExplicitlyMentioned: mention.mentioned === true, canResolveExplicit: true },
+  });
+  // Who presses our button or picks from our menu speaks to us.
+  const chosen = kind === "button" || kind === "command";
+  const bypass = requireMention && !others && commandAuthorized && isCommand(facts);
+  const wasMentioned = named || chosen || mention.implicit === true || bypass;
+  return { trigger: wasMentioned || !requireMention || mention.canDetect === false, wasMentioned, requireMention, path };
+}

@@ -1,0 +1,201 @@
+import { AppError, messageOf } from "../../base/errors.ts";
+import { createRedactor, type Redactor } from "../../base/redaction.ts";
+import type { ChannelPlugin } from "../../protocol/index.ts";
+import { accountIds, defaultAccount, viewAccount } from "./account.ts";
+import { forgetLogin, noLogout, qrPlugin } from "./login.ts";
+import { affectedAccounts } from "./reload-paths.ts";
+import { copyOf, createSeats, type Seats } from "./seats.ts";
+import { readStatus } from "./status.ts";
+import type { Channels, ChannelsDeps } from "./types.ts";
+
+const LEAST_PROBE_MS = 1000;
+const MOST_PROBE_MS = 120_000;
+const PROBE_MS = 10_000;
+
+/** What the functions below share. */
+interface House extends ChannelsDeps {
+  readonly seats: Seats;
+  readonly redactor: Pick<Redactor, "text">;
+  closed: boolean;
+}
+
+/** Ids of a channel's accounts; a plugin that fails to say has none, and is told of. */
+function idsOf({ config, log }: House, plugin: ChannelPlugin): readonly string[] {
+  try {
+    return accountIds(plugin, copyOf(config()));
+  } catch (error) {
+    log.error(`the accounts of ${plugin.id} could not be read: ${messageOf(error)}`);
+    return [];
+  }
+}
+
+/** The plugin and account that a caller names. */
+function find(house: House, channel: string, accountId: string | undefined): { readonly plugin: ChannelPlugin; readonly accountId: string } {
+  const { table, config } = house;
+  const plugin = table.get(channel);
+  if (!plugin) throw new AppError("NOT_FOUND", `there is no channel ${JSON.stringify(channel)}; openclaw channels status shows those that are loaded`);
+  const cfg = copyOf(config());
+  const wanted = accountId?.trim() || defaultAccount(plugin, cfg);
+  const ids = accountIds(plugin, cfg);
+  if (ids.includes(wanted)) return { plugin, accountId: wanted };
+  throw new AppError("NOT_FOUND", `${channel} has no account ${JSON.stringify(wanted)}; it has ${ids.join(", ") || "none"}`);
+}
+
+/** Runs work on many accounts at once; what one rejects with is logged, unless it was said before. */
+async function each<T>({ log }: House, work: readonly { readonly name: string; run(): Promise<T> }[]): Promise<void> {
+  await Promise.all(
+    work.map(async ({ name, run }) => {
+      try {
+        await run();
+      } catch (error) {
+        log.error(`${name}: ${messageOf(error)}`);
+      }
+    }),
+  );
+}
+
+/** Starts accounts that nobody has started yet, and stops those that are not in the configuration any more, or off. */
+async function settle(house: House): Promise<void> {
+  if (house.closed) return;
+  const { table, seats, clock } = house;
+  const plugins = table.list();
+  const present = new Map(plugins.map((plugin) => [plugin.id, new Set(idsOf(house, plugin))]));
+  const leaving = seats.all().filter(({ connection }) => connection.isWanted);
+  const stops = leaving.map(({ channel, accountId, connection }) => ({
+    name: `${channel}:${accountId}`,
+    async run() {
+      const plugin = table.get(channel);
+      if (plugin && present.get(channel)?.has(accountId)) {
+        const { enabled, configured } = await viewAccount(plugin, accountId, copyOf(house.config()), clock);
+        if ((enabled && configured) || house.closed) return;
+      }
+      await connection.restart("not configured any more");
+    },
+  }));
+  const starts = [...present].flatMap(([channel, ids]) =>
+    [...ids].flatMap((accountId) => {
+      const connection = seats.need(channel, accountId);
+      // One that somebody stopped, or that gave up, stays as it is.
+      return connection.isWanted || connection.health() ? [] : [{ name: `${channel}:${accountId}`, run: () => connection.start() }];
+    }),
+  );
+  await each(house, [...stops, ...starts]);
+}
+
+async function reload(house: House, changed: readonly string[]): Promise<void> {
+  if (house.closed) return;
+  const restarts = house.table.list().flatMap((plugin) => {
+    const affected = affectedAccounts(plugin, changed);
+    return idsOf(house, plugin)
+      .filter((accountId) => affected === "all" || affected.has(accountId))
+      .map((accountId) => ({ name: `${plugin.id}:${accountId}`, run: () => house.seats.need(plugin.id, accountId).restart("its settings changed") }));
+  });
+  await each(house, restarts);
+  await settle(house);
+}
+
+/** Accounts whose plugin is another one now are started anew with it; those that have none any more are stopped. */
+async function pluginsChanged(house: House): Promise<void> {
+  if (house.closed) return;
+  const { table, seats } = house;
+  const stale = seats.all().filter(({ channel, connection }) => connection.plugin !== undefined && table.get(channel) !== connection.plugin);
+  await each(
+    house,
+    stale.map(({ channel, accountId, connection }) => ({
+      name: `${channel}:${accountId}`,
+      run: () => (connection.isWanted ? connection.restart("its plugin changed") : Promise.resolve()),
+    })),
+  );
+  await settle(house);
+}
+
+async function logout(house: House, channel: string, wanted: string | undefined): ReturnType<Channels["logout"]> {
+  const { plugin, accountId } = find(house, channel, wanted);
+  if (!plugin.gateway?.logoutAccount) throw noLogout(channel);
+  const connection = house.seats.need(channel, accountId);
+  await connection.stop("logged out");
+  const result = await forgetLogin({ plugin, accountId, cfg: copyOf(house.config()), log: house.log.room(`channels/${channel}`), redactor: house.redactor });
+  connection.note({ running: false, connected: false, ...(result.loggedOut === false ? {} : { linked: false }), lastError: "logged out" });
+  return result;
+}
+
+function logins(house: House): Pick<Channels, "loginQrStart" | "loginQrWait"> {
+  const { table, seats } = house;
+  return {
+    async loginQrStart({ channel, ...login }) {
+      const plugin = qrPlugin(table, channel, "loginWithQrStart");
+      const { accountId } = find(house, plugin.id, login.accountId);
+      // Two connections with one login throw each other out.
+      await seats.need(plugin.id, accountId).stop("a login is being made");
+      return plugin.gateway.loginWithQrStart({ ...login, accountId });
+    },
+    async loginQrWait({ channel, ...login }) {
+      const plugin = qrPlugin(table, channel, "loginWithQrWait");
+      const { accountId } = find(house, plugin.id, login.accountId);
+      const result = await plugin.gateway.loginWithQrWait({ ...login, accountId });
+      if (result.connected && !house.closed) await seats.need(plugin.id, accountId).restart("a login was made");
+      return result;
+    },
+  };
+}
+
+/** Creates the accounts' keeper; nothing runs before `start`. */
+export function createChannels(deps: ChannelsDeps): Channels {
+  const house: House = { ...deps, seats: createSeats(deps), redactor: deps.redactor ?? createRedactor(), closed: false };
+  const { seats, table } = house;
+  function open(): void {
+    if (house.closed) throw new AppError("UNAVAILABLE", "the gateway is stopping: no channel is started any more");
+  }
+  return {
+    start: () => settle(house),
+    async startAccount(channel, accountId) {
+      open();
+      await seats.need(channel, find(house, channel, accountId).accountId).start();
+    },
+    async stopAccount(channel, accountId) {
+      await seats.need(channel, find(house, channel, accountId).accountId).stop("stopped");
+    },
+    async restart(channel, accountId) {
+      open();
+      const first = find(house, channel, accountId);
+      const ids = accountId === undefined ? idsOf(house, first.plugin) : [first.accountId];
+      await Promise.all(ids.map((id) => seats.need(channel, id).restart("restarted")));
+    },
+    reload: (changed) => reload(house, changed),
+    pluginsChanged: () => pluginsChanged(house),
+    status: ({ probe = false, timeoutMs = PROBE_MS } = {}) =>
+      readStatus(
+        {
+          cfg: copyOf(house.config()),
+          clock: house.clock,
+          redactor: house.redactor,
+          plugins: table.list(),
+          runtime: (channel, accountId) => seats.get(channel, accountId)?.snapshot(),
+          health: (channel, accountId) => seats.get(channel, accountId)?.health(),
+        },
+        { probe, timeoutMs: Math.min(MOST_PROBE_MS, Math.max(LEAST_PROBE_MS, timeoutMs)) },
+      ),
+    accounts: () => seats.all().map(({ channel, connection }) => ({ channel, snapshot: connection.snapshot() })),
+    capabilities: (channel) => table.get(channel)?.capabilities ?? table.dock?.(channel)?.capabilities,
+    logout: (channel, accountId) => logout(house, channel, accountId),
+    ...logins(house),
+    health: () =>
+      seats.all().flatMap(({ channel, accountId, connection }) => {
+        const health = connection.health();
+        return health ? [{ channel, accountId, state: health.state, why: house.redactor.text(health.why) }] : [];
+      }),
+    canSend(channel, accountId) {
+      const connection = seats.get(channel, accountId);
+      const health = connection?.health();
+      // One that stays down is asked all the same: its refusal says what to do.
+      return !health || health.state === "down" || connection?.snapshot().connected !== false;
+    },
+    async [Symbol.asyncDispose]() {
+      house.closed = true;
+      await each(
+        house,
+        seats.all().map(({ channel, accountId, connection }) => ({ name: `${channel}:${accountId}`, run: () => connection.stop("the gateway stops") })),
+      );
+    },
+  };
+}

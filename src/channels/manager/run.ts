@@ -1,0 +1,161 @@
+/** One connection of an account, from `startAccount` until it has settled. */
+import type { Clock } from "../../base/clock.ts";
+import { AppError, messageOf } from "../../base/errors.ts";
+import { failpoint } from "../../base/failpoints.ts";
+import type { Logger } from "../../base/log/logger.ts";
+import type {
+  ChannelAccountSnapshot,
+  ChannelGatewayContext,
+  ChannelInbound,
+  ChannelLogSink,
+  ChannelPlugin,
+  HostConfig,
+  RuntimeEnv,
+} from "../../protocol/index.ts";
+
+/**
+ * A plugin of the older kind connects, says so, and returns: when it returns this soon it is taken to stay connected. One that returns later has
+ * lost its connection.
+ */
+const CONNECT_MS = 30_000;
+
+export interface RunDeps {
+  readonly plugin: ChannelPlugin;
+  readonly accountId: string;
+  /** A copy: the plugin's own. */
+  readonly cfg: HostConfig;
+  readonly account: unknown;
+  readonly generation: number;
+  readonly inbound: ChannelInbound;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly getStatus: () => ChannelAccountSnapshot;
+  /** Told what the plugin says of itself, while it counts. */
+  readonly onStatus: (next: ChannelAccountSnapshot) => void;
+  /** Told that something of the platform arrived. */
+  readonly onInbound: () => void;
+}
+
+/** `stopped`: it was told to. `ended`: it was not. */
+export type RunEnd = { readonly kind: "stopped" } | { readonly kind: "ended"; readonly error?: unknown };
+
+export interface Run {
+  readonly plugin: ChannelPlugin;
+  readonly generation: number;
+  /** On the clock that never goes back. */
+  readonly startedAt: number;
+  /** Never rejects. */
+  readonly ended: Promise<RunEnd>;
+  readonly isOver: boolean;
+  /** Tells it to stop, in every way there is. Resolves when `stopAccount` has; never rejects. */
+  stop(why: string): Promise<void>;
+  /** What it says from now on does not count. */
+  disown(): void;
+}
+
+/** What a plugin prints goes to the log; it may not end the gateway. */
+export function runtimeFor(log: Logger): RuntimeEnv {
+  const line = (parts: readonly unknown[]): string => parts.map((part) => (part instanceof Error ? part.message : String(part))).join(" ");
+  return {
+    log: (...parts) => log.info(line(parts)),
+    error: (...parts) => log.error(line(parts)),
+    exit: (code) => {
+      throw new AppError("UNAVAILABLE", `a channel may not end the gateway (it asked for exit code ${code})`);
+    },
+  };
+}
+
+export const sinkFor = (log: Logger): ChannelLogSink => ({
+  debug: (message) => log.debug(message),
+  info: (message) => log.info(message),
+  warn: (message) => log.warn(message),
+  error: (message) => log.error(message),
+});
+
+type StopFunction = () => unknown;
+
+/** What `startAccount` gave to be called at the end, if it did. */
+function stopOf(given: unknown): StopFunction | undefined {
+  if (typeof given === "function") return given as StopFunction;
+  const stop = (given as { readonly stop?: unknown } | null | undefined)?.stop;
+  return typeof stop === "function" ? () => (stop as StopFunction).call(given) : undefined;
+}
+
+export function startRun(deps: RunDeps): Run {
+  const { plugin, accountId, generation, clock, log } = deps;
+  const controller = new AbortController();
+  const { signal } = controller;
+  const startedAt = clock.monotonic();
+  const leave = Promise.withResolvers<void>();
+  signal.addEventListener("abort", () => leave.resolve(), { once: true });
+  let counts = true;
+  let over = false;
+  let says: Pick<ChannelAccountSnapshot, "running" | "connected"> = {};
+
+  const context: ChannelGatewayContext = {
+    cfg: deps.cfg,
+    accountId,
+    account: deps.account,
+    runtime: runtimeFor(log),
+    abortSignal: signal,
+    log: sinkFor(log),
+    getStatus: deps.getStatus,
+    setStatus(next) {
+      if (!counts) return;
+      says = { ...says, ...("running" in next ? { running: next.running } : {}), ...("connected" in next ? { connected: next.connected } : {}) };
+      if (next.running === false) leave.resolve();
+      deps.onStatus(next);
+    },
+    inbound: {
+      async accept(event) {
+        if (!counts) {
+          throw new AppError(
+            "UNAVAILABLE",
+            `connection ${generation} of ${plugin.id}:${accountId} is over: nothing is taken from it; stop when abortSignal fires`,
+          );
+        }
+        const result = await deps.inbound.accept(event);
+        // From here on the platform may be told.
+        failpoint("ack.sent");
+        if (counts) deps.onInbound();
+        return result;
+      },
+    },
+  };
+
+  async function live(): Promise<RunEnd> {
+    try {
+      const stop = stopOf(await plugin.gateway?.startAccount?.(context));
+      const stays = (says.connected === true || says.running === true) && clock.monotonic() - startedAt < CONNECT_MS;
+      if (stop || (!signal.aborted && stays)) await leave.promise;
+      await stop?.();
+    } catch (error) {
+      if (!signal.aborted) return { kind: "ended", error };
+      log.debug(`it ended with an error after it was told to stop: ${messageOf(error)}`);
+    } finally {
+      over = true;
+      counts = false;
+    }
+    return { kind: signal.aborted ? "stopped" : "ended" };
+  }
+
+  return {
+    plugin,
+    generation,
+    startedAt,
+    // What it says at once finds its run in place.
+    ended: Promise.resolve().then(live),
+    get isOver() {
+      return over;
+    },
+    async stop(why) {
+      if (!signal.aborted) controller.abort(new AppError("CANCELLED", why));
+      try {
+        await plugin.gateway?.stopAccount?.(context);
+      } catch (error) {
+        log.warn(`its stopAccount failed: ${messageOf(error)}`);
+      }
+    },
+    disown: () => void (counts = false),
+  };
+}

@@ -1,0 +1,62 @@
+import type { HostConfig } from "../../protocol/index.ts";
+import { createChannelActivity } from "../inbound/index.ts";
+import { accountIds, viewAccount } from "./account.ts";
+import { createConnection, type Connection, type Ready } from "./connection.ts";
+import type { ChannelsDeps } from "./types.ts";
+
+export interface Seat {
+  readonly channel: string;
+  readonly accountId: string;
+  readonly connection: Connection;
+}
+
+/** Connections by channel and account. One is made when it is first needed, and stays: it remembers what is known of its account. */
+export interface Seats {
+  all(): readonly Seat[];
+  get(channel: string, accountId: string): Connection | undefined;
+  need(channel: string, accountId: string): Connection;
+}
+
+/** Plugins get copies: what one changes in it is its own. */
+export const copyOf = (config: HostConfig): HostConfig => structuredClone(config);
+
+export function createSeats(deps: ChannelsDeps): Seats {
+  const { clock, random, table } = deps;
+  const activity = deps.activity ?? createChannelActivity(clock);
+  const seats = new Map<string, Seat>();
+  const keyOf = (channel: string, accountId: string): string => `${channel}\0${accountId}`;
+
+  async function prepare(channel: string, accountId: string): Promise<Ready> {
+    const plugin = table.get(channel);
+    const cfg = copyOf(deps.config());
+    if (!plugin || !accountIds(plugin, cfg).includes(accountId)) return undefined;
+    return { plugin, cfg, view: await viewAccount(plugin, accountId, cfg, clock) };
+  }
+
+  function create(channel: string, accountId: string): Seat {
+    const connection = createConnection({
+      channel,
+      accountId,
+      prepare: () => prepare(channel, accountId),
+      inbound: () => deps.inbound(channel, accountId),
+      clock,
+      random,
+      log: deps.log.room(`channels/${channel}`),
+      onInbound: () => activity.record({ channel, accountId, direction: "inbound" }),
+      sentAt: () => activity.get({ channel, accountId }).outboundAt,
+      onChange: (health) => deps.onChange?.({ channel, accountId, ...health }),
+    });
+    return { channel, accountId, connection };
+  }
+
+  return {
+    all: () => [...seats.values()],
+    get: (channel, accountId) => seats.get(keyOf(channel, accountId))?.connection,
+    need(channel, accountId) {
+      const key = keyOf(channel, accountId);
+      const seat = seats.get(key) ?? create(channel, accountId);
+      seats.set(key, seat);
+      return seat.connection;
+    },
+  };
+}

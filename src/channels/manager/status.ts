@@ -1,0 +1,149 @@
+/** The answer of `channels.status`. A channel that fails to answer is told of, and keeps nobody else from answering. */
+import type { Clock } from "../../base/clock.ts";
+import type { Redactor } from "../../base/redaction.ts";
+import { messageOf } from "../../base/errors.ts";
+import type { ChannelAccountSnapshot, ChannelPlugin, ChannelStatusIssue, HostConfig } from "../../protocol/index.ts";
+import { accountIds, defaultAccount, viewAccount, type AccountView } from "./account.ts";
+import type { Judgement } from "./health.ts";
+import { inOrder, labelOf } from "./order.ts";
+import { shown } from "./shown.ts";
+import type { ChannelsStatus } from "./types.ts";
+import { within } from "./within.ts";
+
+type Row = ChannelsStatus["channelAccounts"][string][number];
+type Shown = ChannelAccountSnapshot & { readonly health?: Judgement | undefined; readonly issues?: readonly ChannelStatusIssue[] };
+
+export interface StatusOptions {
+  readonly probe: boolean;
+  readonly timeoutMs: number;
+}
+
+export interface StatusDeps {
+  /** A copy that plugins may have. */
+  readonly cfg: HostConfig;
+  readonly clock: Clock;
+  readonly redactor: Pick<Redactor, "text">;
+  readonly plugins: readonly ChannelPlugin[];
+  /** What is known of an account while it runs. */
+  readonly runtime: (channel: string, accountId: string) => ChannelAccountSnapshot | undefined;
+  readonly health: (channel: string, accountId: string) => Judgement | undefined;
+}
+
+interface Asked {
+  readonly probe?: unknown;
+  readonly audit?: unknown;
+  readonly lastProbeAt?: number;
+}
+
+/** Asks the platform about an account. What fails or takes too long is an answer, too. */
+async function ask({ status }: ChannelPlugin, view: AccountView, { cfg, clock }: StatusDeps, { probe, timeoutMs }: StatusOptions): Promise<Asked> {
+  if (!probe || !status?.probeAccount || !view.enabled || !view.configured) return {};
+  const { account } = view;
+  const began = clock.monotonic();
+  const tried = async (what: string, ms: number, call: () => Promise<unknown>): Promise<unknown> => {
+    try {
+      return await within(clock, ms, what, call);
+    } catch (error) {
+      return { ok: false, error: messageOf(error) };
+    }
+  };
+  const found = await tried("the probe", timeoutMs, () => status.probeAccount!({ account, timeoutMs, cfg }));
+  const asked = { probe: found, lastProbeAt: clock.now() };
+  const left = timeoutMs - (clock.monotonic() - began);
+  if (!status.auditAccount || left <= 0 || (found as { ok?: unknown } | undefined)?.ok === false) return asked;
+  return { ...asked, audit: await tried("the audit", left, () => status.auditAccount!({ account, timeoutMs: left, cfg, probe: found })) };
+}
+
+/** One account: as the plugin describes it, over what is known of its connection. */
+async function snapshotOf(plugin: ChannelPlugin, accountId: string, deps: StatusDeps, options: StatusOptions): Promise<Shown> {
+  const { cfg, clock } = deps;
+  const runtime = deps.runtime(plugin.id, accountId);
+  const health = deps.health(plugin.id, accountId);
+  const known = { ...runtime, accountId, ...(health ? { health } : {}) };
+  try {
+    const view = await viewAccount(plugin, accountId, cfg, clock);
+    const { lastProbeAt, ...asked } = await ask(plugin, view, deps, options);
+    const build = plugin.status?.buildAccountSnapshot;
+    const built = build
+      ? await within(clock, options.timeoutMs, "its snapshot", () => build({ account: view.account, cfg, ...(runtime ? { runtime } : {}), ...asked }))
+      : asked;
+    const { enabled, configured } = view;
+    return { enabled, configured, ...view.description, ...known, ...asked, ...built, accountId, ...(lastProbeAt === undefined ? {} : { lastProbeAt }) };
+  } catch (error) {
+    return { ...known, lastError: messageOf(error) };
+  }
+}
+
+function issuesOf(plugin: ChannelPlugin, accounts: ChannelAccountSnapshot[]): readonly ChannelStatusIssue[] {
+  try {
+    return plugin.status?.collectStatusIssues?.(accounts) ?? [];
+  } catch {
+    return []; // The accounts themselves are shown.
+  }
+}
+
+/** For one line about the channel: what its default account is like, in the plugin's words where it has some. */
+async function summaryOf(plugin: ChannelPlugin, accounts: readonly ChannelAccountSnapshot[], id: string, deps: StatusDeps): Promise<Record<string, unknown>> {
+  const snapshot = accounts.find(({ accountId }) => accountId === id) ?? accounts[0];
+  const plain = { configured: accounts.some(({ configured }) => configured === true), ...(snapshot?.lastError ? { lastError: snapshot.lastError } : {}) };
+  const build = plugin.status?.buildChannelSummary;
+  if (!build || !snapshot) return plain;
+  try {
+    const { cfg, clock } = deps;
+    const account = plugin.config.resolveAccount(cfg, snapshot.accountId);
+    return { ...plain, ...(await within(clock, 5000, "its summary", () => build({ account, cfg, defaultAccountId: id, snapshot }))) };
+  } catch (error) {
+    return { ...plain, lastError: messageOf(error) };
+  }
+}
+
+function row(snapshot: Shown, { redactor }: StatusDeps): Row {
+  try {
+    return shown(snapshot, redactor) as Row;
+  } catch (error) {
+    const { accountId, enabled, configured, running, connected } = snapshot;
+    return shown({ accountId, enabled, configured, running, connected, lastError: `its status cannot be shown: ${messageOf(error)}` }, redactor) as Row;
+  }
+}
+
+interface ChannelPart {
+  readonly id: string;
+  readonly summary: Record<string, unknown>;
+  readonly rows: readonly Row[];
+  readonly defaultId: string;
+}
+
+async function partOf(plugin: ChannelPlugin, deps: StatusDeps, options: StatusOptions): Promise<ChannelPart> {
+  const { id } = plugin;
+  try {
+    const defaultId = defaultAccount(plugin, deps.cfg);
+    const accounts = await Promise.all(accountIds(plugin, deps.cfg).map((accountId) => snapshotOf(plugin, accountId, deps, options)));
+    const issues = issuesOf(plugin, accounts);
+    const rows = accounts.map((account) => {
+      const own = issues.filter(({ accountId }) => accountId === account.accountId);
+      return row(own.length > 0 ? { ...account, issues: own } : account, deps);
+    });
+    const summary = (shown(await summaryOf(plugin, accounts, defaultId, deps), deps.redactor) ?? {}) as Record<string, unknown>;
+    return { id, summary, rows, defaultId };
+  } catch (error) {
+    return { id, summary: { configured: false, lastError: deps.redactor.text(messageOf(error)) }, rows: [], defaultId: "default" };
+  }
+}
+
+export async function readStatus(deps: StatusDeps, options: StatusOptions): Promise<ChannelsStatus> {
+  const plugins = inOrder(deps.plugins);
+  const parts = await Promise.all(plugins.map((plugin) => partOf(plugin, deps, options)));
+  const detailOf = (plugin: ChannelPlugin): string => plugin.meta?.detailLabel ?? labelOf(plugin);
+  const imageOf = ({ meta }: ChannelPlugin): { systemImage?: string } => (meta?.systemImage === undefined ? {} : { systemImage: meta.systemImage });
+  return {
+    ts: deps.clock.now(),
+    channelOrder: plugins.map(({ id }) => id),
+    channelLabels: Object.fromEntries(plugins.map((plugin) => [plugin.id, labelOf(plugin)])),
+    channelDetailLabels: Object.fromEntries(plugins.map((plugin) => [plugin.id, detailOf(plugin)])),
+    channelSystemImages: Object.fromEntries(plugins.flatMap(({ id, meta }) => (meta?.systemImage === undefined ? [] : [[id, meta.systemImage]]))),
+    channelMeta: plugins.map((plugin) => ({ id: plugin.id, label: labelOf(plugin), detailLabel: detailOf(plugin), ...imageOf(plugin) })),
+    channels: Object.fromEntries(parts.map(({ id, summary }) => [id, summary])),
+    channelAccounts: Object.fromEntries(parts.map(({ id, rows }) => [id, rows])),
+    channelDefaultAccountId: Object.fromEntries(parts.map(({ id, defaultId }) => [id, defaultId])),
+  };
+}

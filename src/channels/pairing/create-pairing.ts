@@ -1,0 +1,149 @@
+import type { Clock } from "../../base/clock.ts";
+import { AppError } from "../../base/errors.ts";
+import type { Ids } from "../../base/ids.ts";
+import type { Random } from "../../base/random.ts";
+import type { PairingRow, Store } from "../../store/index.ts";
+import { accountKey } from "../access/section.ts";
+import type { AllowLists } from "./allow-lists.ts";
+import { makeCode, readCode } from "./code.ts";
+import { KIND, LIFETIME_MS, MAX_PENDING, readMeta, requestOf, subjectOf, type PairingMeta, type PairingRequest } from "./request.ts";
+
+export interface PairingDeps {
+  readonly store: Pick<Store, "read" | "write">;
+  readonly clock: Pick<Clock, "now">;
+  /** Of the kind that secrets are made of. */
+  readonly random: Pick<Random, "bytes">;
+  readonly ids: Pick<Ids, "uuid">;
+  /** Kept in step with what is decided here. */
+  readonly lists?: Pick<AllowLists, "note"> | undefined;
+}
+
+interface Place {
+  readonly channel: string;
+  readonly accountId: string;
+}
+
+/** Who was decided about. */
+export interface PairedSender extends Place {
+  readonly senderId: string;
+  readonly meta: PairingMeta;
+}
+
+export interface Pairing {
+  /**
+   * Notes that a stranger asks. Who already waits keeps the code (`created` false: do not answer again). An empty code: too many wait, say nothing.
+   */
+  request(asked: Place & { readonly senderId: string; readonly meta?: Readonly<Record<string, unknown>> | undefined }): Promise<{
+    readonly code: string;
+    readonly created: boolean;
+  }>;
+  /** Lets in who holds the code. Of any number of calls at once one succeeds; the others get `NOT_FOUND`. */
+  approve(channel: string, code: string, accountId?: string): Promise<PairedSender>;
+  reject(channel: string, code: string, accountId?: string): Promise<PairedSender>;
+  /** Who waits, oldest first. */
+  list(filter?: { readonly channel?: string | undefined; readonly accountId?: string | undefined }): Promise<readonly PairingRequest[]>;
+  /** Who was let in. */
+  allowed(channel: string, accountId: string): Promise<readonly string[]>;
+  /** Lets somebody in without a code. False: was in already. */
+  allow(sender: Place & { readonly senderId: string; readonly source?: string | undefined }): Promise<boolean>;
+  /** False: was not in. */
+  remove(sender: Place & { readonly senderId: string }): Promise<boolean>;
+}
+
+const unknownCode = (channel: string, code: string): AppError =>
+  new AppError("NOT_FOUND", `nobody waits on ${channel} with the code ${JSON.stringify(code)}; codes live for an hour. See: openclaw pairing list ${channel}`);
+
+function senderText(senderId: string): string {
+  const text = senderId.trim();
+  if (text === "" || text === "*")
+    throw new AppError("INVALID_INPUT", `expected the id of one sender, got ${JSON.stringify(text)}; everybody is let in by the configuration only`);
+  return text;
+}
+
+export function createPairing({ store, clock, random, ids, lists }: PairingDeps): Pairing {
+  /** By id of the request; only those that still wait. */
+  const lastSeen = new Map<string, number>();
+  /** Counting and asking happen together: one after the other. */
+  let turn: Promise<unknown> = Promise.resolve();
+
+  async function waiting(channel?: string, accountId?: string): Promise<{ readonly row: PairingRow; readonly request: PairingRequest }[]> {
+    const rows = await store.read("pairing.list", { kind: KIND, now: clock.now() });
+    const alive = new Set(rows.map(({ id }) => id));
+    for (const id of lastSeen.keys()) if (!alive.has(id)) lastSeen.delete(id);
+    const all = rows.flatMap((row) => {
+      const request = requestOf(row, lastSeen.get(row.id));
+      return request ? [{ row, request }] : [];
+    });
+    const account = accountId === undefined ? undefined : accountKey(accountId);
+    return all.filter(({ request }) => (channel === undefined || request.channel === channel) && (account === undefined || request.accountId === account));
+  }
+
+  async function ask(asked: Parameters<Pairing["request"]>[0]): Promise<{ code: string; created: boolean }> {
+    const { channel } = asked;
+    const accountId = accountKey(asked.accountId);
+    const senderId = senderText(asked.senderId);
+    const all = await waiting();
+    const here = all.filter(({ request }) => request.channel === channel && request.accountId === accountId);
+    const known = here.find(({ request }) => request.senderId === senderId);
+    if (known) {
+      lastSeen.set(known.row.id, clock.now());
+      return { code: known.request.code, created: false };
+    }
+    const code = here.length >= MAX_PENDING ? undefined : makeCode(random, new Set(all.map(({ request }) => request.code)));
+    if (code === undefined) return { code: "", created: false };
+    const data = { channel, accountId, senderId, meta: readMeta(asked.meta) };
+    const subject = subjectOf(channel, accountId, senderId);
+    const { created, request } = await store.write("pairing.request", {
+      id: ids.uuid(),
+      kind: KIND,
+      subject,
+      code,
+      expiresAt: clock.now() + LIFETIME_MS,
+      data,
+    });
+    return { code: request.code ?? "", created };
+  }
+
+  async function find(channel: string, typed: string, accountId?: string): Promise<{ readonly id: string; readonly sender: PairedSender }> {
+    const code = readCode(typed);
+    const found = (await waiting(channel, accountId)).find(({ request }) => request.code === code);
+    if (!found) throw unknownCode(channel, code);
+    const { request } = found;
+    return { id: found.row.id, sender: { channel, accountId: request.accountId, senderId: request.senderId, meta: request.meta } };
+  }
+
+  return {
+    request(asked) {
+      const next = turn.then(() => ask(asked));
+      turn = next.catch(() => undefined);
+      return next;
+    },
+    async approve(channel, code, accountId) {
+      const { id, sender } = await find(channel, code, accountId);
+      // One write: a request that is gone and a sender that is not in cannot both be, and only one of many takes it.
+      const taken = await store.write("pairing.redeem", { id, channel, account: sender.accountId, sender: sender.senderId, source: "pairing" });
+      if (!taken) throw unknownCode(channel, readCode(code));
+      lists?.note(channel, sender.accountId, sender.senderId, true);
+      return sender;
+    },
+    async reject(channel, code, accountId) {
+      const { id, sender } = await find(channel, code, accountId);
+      if (!(await store.write("pairing.take", { id }))) throw unknownCode(channel, readCode(code));
+      return sender;
+    },
+    list: async ({ channel, accountId } = {}) => (await waiting(channel, accountId)).map(({ request }) => request),
+    allowed: async (channel, accountId) => (await store.read("allow.list", { channel, account: accountKey(accountId) })).map(({ sender }) => sender),
+    async allow({ channel, accountId, senderId, source = "command" }) {
+      const entry = { channel, account: accountKey(accountId), sender: senderText(senderId) };
+      const { added } = await store.write("allow.add", { ...entry, source });
+      lists?.note(channel, accountId, entry.sender, true);
+      return added;
+    },
+    async remove({ channel, accountId, senderId }) {
+      const entry = { channel, account: accountKey(accountId), sender: senderId.trim() };
+      const { removed } = await store.write("allow.remove", entry);
+      lists?.note(channel, accountId, entry.sender, false);
+      return removed;
+    },
+  };
+}

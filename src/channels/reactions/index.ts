@@ -1,0 +1,9 @@
+/** Reactions of ours to messages. */
+export {
+  resolveAckReaction,
+  shouldAckReaction,
+  shouldAckReactionForWhatsApp,
+  type AckReactionGateParams,
+  type AckReactionScope,
+  type WhatsAppAckReactionMode,
+} from "./ack.ts";

@@ -1,0 +1,44 @@
+/** Loads what reads Markdown with the first text that is formatted: the parser takes longer to load than all of this room. */
+import type { RichText } from "../../protocol/index.ts";
+import type { MarkdownOptions } from "./parse/parse.ts";
+import { renderRichPieces, type PieceOptions, type RenderedPiece } from "./pieces.ts";
+import { toMarkdown } from "./render/markdown.ts";
+import { toMarkers } from "./render/markers.ts";
+import { expandLinks, toPlain, toStyleRanges } from "./render/plain.ts";
+import { toTelegramHtml } from "./render/telegram.ts";
+import { splitRich } from "./split/split.ts";
+
+/** Everything about formatted text. Only the first two need the parser; the others are also exported by themselves. */
+export interface RichTextTools {
+  /**
+   * Markdown as text with styles and links. HTML stays text; `||x||` is a spoiler; lists, rules and tables are text.
+   * More than 100,000 UTF-16 units, or more than 40 things in each other, stay as they are written.
+   */
+  parseMarkdown(markdown: string, options?: MarkdownOptions): RichText;
+  /** Markdown → messages: parsed, split and rendered. */
+  renderRichPieces<T>(markdown: string, options: PieceOptions<T>): RenderedPiece<T>[];
+  readonly expandLinks: typeof expandLinks;
+  readonly splitRich: typeof splitRich;
+  readonly toMarkdown: typeof toMarkdown;
+  readonly toMarkers: typeof toMarkers;
+  readonly toPlain: typeof toPlain;
+  readonly toStyleRanges: typeof toStyleRanges;
+  readonly toTelegramHtml: typeof toTelegramHtml;
+}
+
+/** Whoever formats more than one text keeps the result: each call makes a parser. */
+export async function loadRichText(): Promise<RichTextTools> {
+  const { createMarkdownReader } = await import("./parse/parse.ts");
+  const parseMarkdown = createMarkdownReader();
+  return {
+    parseMarkdown,
+    renderRichPieces: (markdown, options) => renderRichPieces(parseMarkdown(markdown, options), options),
+    expandLinks,
+    splitRich,
+    toMarkdown,
+    toMarkers,
+    toPlain,
+    toStyleRanges,
+    toTelegramHtml,
+  };
+}

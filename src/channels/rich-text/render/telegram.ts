@@ -1,0 +1,70 @@
+/** Telegram's HTML. */
+import type { RichText } from "../../../protocol/index.ts";
+import { schemeOf } from "./address.ts";
+import { markUp, once, spansOf, type Markup, type Span } from "./spans.ts";
+
+const SCHEMES: ReadonlySet<string> = new Set(["http", "https", "mailto", "tel", "tg"]);
+
+const escapeText = (text: string): string => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+const escapeAttribute = (text: string): string => escapeText(text).replaceAll('"', "&quot;");
+
+const TAGS: Readonly<Partial<Record<Span["style"], string>>> = {
+  bold: "b",
+  italic: "i",
+  strikethrough: "s",
+  spoiler: "tg-spoiler",
+  code: "code",
+  blockquote: "blockquote",
+  link: "a",
+};
+
+/** Endings of files that are top-level domains as well: the app would make links of the names. */
+const FILE_NAME = /\w\.(?:md|py|pl|pm|sh|rs|cc|so|ml|mm|mk|tf|zip|mov)$/i;
+
+/** Names of files outside of code and links, as code. */
+function fileNames(text: string, spans: readonly Span[]): Span[] {
+  const covered = spans.filter(({ style }) => style === "code" || style === "code_block" || style === "link").sort((a, b) => a.start - b.start);
+  const found: Span[] = [];
+  let next = 0;
+  for (const match of text.matchAll(/[\w./-]{4,}/g)) {
+    const name = match[0].replace(/\.$/, "");
+    if (!FILE_NAME.test(name) || name.includes("//") || /[:@]/.test(text[match.index - 1] ?? "")) continue;
+    const end = match.index + name.length;
+    while (covered[next] && covered[next]!.end <= match.index) next += 1;
+    if (!covered[next] || covered[next]!.start >= end) found.push({ start: match.index, end, style: "code" });
+  }
+  return found;
+}
+
+const isLinked = (span: Span): boolean => SCHEMES.has(schemeOf(span.href ?? "") ?? "");
+
+const HTML: Markup = {
+  // Code holds nothing and lies in nothing but a quotation; a quotation lies in nothing; what is linked is no code.
+  choose(spans) {
+    const shown = once(spans.filter((span) => span.style !== "heading" && (span.style !== "link" || isLinked(span))));
+    const quotes = shown.filter(({ style }) => style === "blockquote");
+    const inner = shown.filter(({ style }) => style !== "blockquote");
+    const block = inner.find(({ style }) => style === "code_block");
+    const code = inner.find(({ style }) => style === "code");
+    if (block) return [...quotes, block];
+    if (code && !inner.some(({ style }) => style === "link")) return [...quotes, code];
+    return [...quotes, ...inner.filter(({ style }) => style !== "code")];
+  },
+  open(span) {
+    if (span.style === "code_block") return span.language ? `<pre><code class="language-${escapeAttribute(span.language)}">` : "<pre>";
+    return span.style === "link" ? `<a href="${escapeAttribute(span.href ?? "")}">` : `<${TAGS[span.style]}>`;
+  },
+  close(span) {
+    if (span.style === "code_block") return span.language ? "</code></pre>" : "</pre>";
+    return `</${TAGS[span.style]}>`;
+  },
+  text: escapeText,
+};
+
+/** HTML for `parse_mode: "HTML"`. What is shown is exactly the text; links of unusual kinds are only their text. */
+export function toTelegramHtml(rich: RichText): string {
+  const spans = spansOf(rich);
+  const parts: string[] = [];
+  markUp(rich.text, [...spans, ...fileNames(rich.text, spans)], HTML, (part) => parts.push(part));
+  return parts.join("");
+}

@@ -1,0 +1,85 @@
+/** Rich text in pieces that fit into a message each. */
+import type { ChunkMode, RichText } from "../../../protocol/index.ts";
+import { breakOf, skipBlank, type Range, type Room } from "./breaks.ts";
+import { sliceRich } from "./slice.ts";
+
+export interface SplitOptions {
+  /** `newline`: each paragraph is a piece of its own, code stays whole. Default `length`. */
+  readonly mode?: ChunkMode | undefined;
+  /** Lines that a piece may have. */
+  readonly maxLines?: number | undefined;
+  /** Size of a text, by which it is limited. Longer text may not be smaller. Default: UTF-16 units. */
+  readonly measure?: ((text: string) => number) | undefined;
+}
+
+/** The offset of the line break behind `lines` lines, or `end`. */
+function lineEnd(text: string, start: number, end: number, lines: number): number {
+  let at = start - 1;
+  for (let count = 0; count < lines; count += 1) {
+    at = text.indexOf("\n", at + 1);
+    if (at < 0 || at >= end) return end;
+  }
+  return at;
+}
+
+function roomOf(text: string, limit: number, { maxLines = Infinity, measure }: SplitOptions): Room {
+  const size = (start: number, end: number): number => (measure ? measure(text.slice(start, end)) : end - start);
+  /** Doubles what is measured until it is too much, so that a piece costs its own length and not the text's. */
+  const measured = (start: number, end: number): number => {
+    let good = start;
+    let bad = Math.min(end, start + Math.max(1, limit));
+    while (size(start, bad) <= limit) {
+      if (bad >= end) return end;
+      good = bad;
+      bad = Math.min(end, start + (bad - start) * 2);
+    }
+    while (bad - good > 1) {
+      const middle = (good + bad) >> 1;
+      if (size(start, middle) <= limit) good = middle;
+      else bad = middle;
+    }
+    return good;
+  };
+  const until = (start: number, end: number): number => {
+    const lines = maxLines >= 1 && maxLines < Infinity ? lineEnd(text, start, end, maxLines) : end;
+    const most = limit === Infinity ? lines : measure ? measured(start, lines) : Math.min(lines, start + limit);
+    return Math.max(most, start + 1);
+  };
+  return { until, fits: (start, end) => until(start, end) >= end };
+}
+
+/** Parts between blank lines that are not code. */
+function paragraphsOf(text: string, blocks: readonly Range[]): Range[] {
+  const found: Range[] = [];
+  let start = 0;
+  let next = 0;
+  for (const match of text.matchAll(/\n[^\S\n]*\n/g)) {
+    if (match.index < start) continue;
+    while (blocks[next] && blocks[next]!.end <= match.index) next += 1;
+    if (blocks[next] && blocks[next]!.start <= match.index) continue;
+    found.push({ start, end: match.index });
+    start = skipBlank(text, match.index, text.length, /[\r\n]/);
+  }
+  return [...found, { start, end: text.length }];
+}
+
+/**
+ * Pieces of at most `limit`; none is empty, and together they are the text but for blanks at the cuts. Styles and links go on in the next piece. A cut is at the
+ * end of a paragraph, else of a line, else of a word outside of parentheses; a character as a reader sees it is cut only where it alone is longer than a piece.
+ * A limit that is not above 0 is none.
+ */
+export function splitRich(rich: RichText, limit: number, options: SplitOptions = {}): RichText[] {
+  const { text } = rich;
+  const room = roomOf(text, limit > 0 ? limit : Infinity, options);
+  const blocks = rich.styles.filter(({ style }) => style === "code_block").sort((a, b) => a.start - b.start);
+  const pieces: RichText[] = [];
+  for (const { start, end } of options.mode === "newline" ? paragraphsOf(text, blocks) : [{ start: 0, end: text.length }]) {
+    for (let at = start; at < end;) {
+      const cut = breakOf(text, at, end, blocks, room);
+      const length = text.slice(at, cut.end).trimEnd().length;
+      if (length > 0) pieces.push(length === text.length ? rich : sliceRich(rich, at, at + length));
+      at = cut.next;
+    }
+  }
+  return pieces;
+}

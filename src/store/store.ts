@@ -11,6 +11,11 @@ export interface Fence {
 export interface CommitOptions {
   /** The commit is refused with `FENCED` unless this is the lease's current token. */
   readonly fence?: Fence | undefined;
+  /**
+   * Acknowledged before it is synced: it outlives the process at once, and the machine with the next commit that is not lazy. For what would
+   * simply be done again.
+   */
+  readonly lazy?: boolean | undefined;
 }
 
 /** Why no write is acknowledged any more. */

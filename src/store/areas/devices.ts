@@ -67,6 +67,11 @@ export interface DevicesWrites {
   };
   /** Takes a request away, decided or not, and returns it; undefined when it is not there or has expired. */
   "pairing.take": { input: { readonly id: string }; result: PairingRow | undefined };
+  /** Takes a request away and lets its sender in, both or neither. Undefined: it is not there or has expired, and nobody was let in. */
+  "pairing.redeem": {
+    input: { readonly id: string; readonly channel: string; readonly account: string; readonly sender: string; readonly source: string };
+    result: PairingRow | undefined;
+  };
   "allow.add": {
     input: { readonly channel: string; readonly account: string; readonly sender: string; readonly source: string };
     result: { readonly added: boolean };

@@ -16,6 +16,8 @@ export interface InboxInput {
   /** May be unknown until routing; see `inbox.assign`. */
   readonly sessionKey?: string | undefined;
   readonly agentId?: string | undefined;
+  /** It ends as it arrives: refused, or not meant for us. */
+  readonly settled?: { readonly outcome: Outcome; readonly why: string } | undefined;
 }
 
 export type InboxState = "pending" | "claimed" | "settled";
@@ -61,7 +63,14 @@ export interface InboxWrites {
   "inbox.release": { input: { readonly ids: readonly number[] }; result: void };
   /** Ends inputs, once and for all. `CONFLICT` when one has ended before, so that the whole commit is refused. */
   "inbox.settle": {
-    input: { readonly ids: readonly number[]; readonly outcome: Outcome; readonly why?: string | undefined; readonly turnId?: string | undefined };
+    input: {
+      readonly ids: readonly number[];
+      readonly outcome: Outcome;
+      readonly why?: string | undefined;
+      readonly turnId?: string | undefined;
+      /** What plugins said about them before they came to a turn: kept in the payload under `hooks`. */
+      readonly hooks?: readonly unknown[] | undefined;
+    };
     result: void;
   };
   /** Replaces text and drops the payload. Follow it with `store.checkpoint({ truncate: true })` to take the old text out of the log too. */
@@ -94,5 +103,17 @@ export interface InboxReads {
   "inbox.ofTurn": { input: { readonly turnId: string }; result: readonly InboxRow[] };
   /** The latest inputs, newest first. */
   "inbox.recent": { input: { readonly sessionKey?: string | undefined; readonly limit?: number | undefined }; result: readonly InboxRow[] };
+  /** Inputs of one chat, newest first: what was said there before. */
+  "inbox.ofConversation": {
+    input: {
+      readonly channel: string;
+      readonly account: string;
+      readonly conversation: string;
+      /** Only what arrived before this row. */
+      readonly before?: number | undefined;
+      readonly limit?: number | undefined;
+    };
+    result: readonly InboxRow[];
+  };
   "inbox.counts": { input: NoInput; result: { readonly pending: number; readonly claimed: number; readonly oldestAt: number | null } };
 }

@@ -15,6 +15,8 @@ export interface OutboxInput {
   readonly sessionKey?: string | undefined;
   /** Not before; default at once. */
   readonly notBefore?: number | undefined;
+  /** Why it is never sent: the row is at its end from the beginning, so that there is a trace of it. */
+  readonly suppressed?: string | undefined;
 }
 
 export interface OutboxRow {
@@ -75,8 +77,11 @@ export interface OutboxWrites {
 
 export interface OutboxReads {
   "outbox.get": { input: { readonly id: number }; result: OutboxRow | undefined };
-  /** Rows to send now, oldest first. */
-  "outbox.due": { input: { readonly now: number; readonly channel?: string | undefined; readonly limit?: number | undefined }; result: readonly OutboxRow[] };
+  /** Rows to send now, oldest first; with `after` only those with a higher id. */
+  "outbox.due": {
+    input: { readonly now: number; readonly channel?: string | undefined; readonly after?: number | undefined; readonly limit?: number | undefined };
+    result: readonly OutboxRow[];
+  };
   /** When the next row falls due, or null. */
   "outbox.nextDue": { input: NoInput; result: number | null };
   "outbox.ofTurn": { input: { readonly turnId: string }; result: readonly OutboxRow[] };

@@ -36,6 +36,13 @@ export interface SessionsWrites {
     input: { readonly key: string; readonly patch: Readonly<Record<string, unknown>>; readonly version?: number | undefined };
     result: SessionRow;
   };
+  /** The same without telling the whole entry, which may be long. */
+  "sessions.merge": {
+    input: { readonly key: string; readonly patch: Readonly<Record<string, unknown>>; readonly version?: number | undefined };
+    result: { readonly version: number };
+  };
+  /** Changes nothing. `CONFLICT` when `version` is not the current one (0 = there must be none), and the commit is refused with it. */
+  "sessions.expect": { input: { readonly key: string; readonly version: number }; result: void };
   "sessions.delete": { input: { readonly key: string; readonly version?: number | undefined }; result: { readonly deleted: boolean } };
   /** Moves the entry, and what else hangs on the key, to another key. `CONFLICT` when that one is taken. */
   "sessions.rename": { input: { readonly from: string; readonly to: string; readonly version?: number | undefined }; result: { readonly version: number } };

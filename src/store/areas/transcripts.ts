@@ -50,6 +50,8 @@ export interface TranscriptsWrites {
     input: { readonly file: string; readonly entries: readonly EntryInput[]; readonly expectLeaf?: string | null | undefined };
     result: Appended;
   };
+  /** Changes nothing. `CONFLICT` when the transcript is not, or no longer, as described: the commit is refused with it. */
+  "transcripts.expect": { input: Pick<TranscriptRow, "file" | "sessionId" | "lines" | "bytes" | "leafId" | "createdAt">; result: void };
   /** Goes back to an earlier entry: the next one branches off there. Null starts at the root. */
   "transcripts.branch": { input: { readonly file: string; readonly leafId: string | null }; result: void };
   /** Ends a transcript: it and its file are renamed to `<file>.<reason>.<time>`, and the old name is free. Returns the new name. */
@@ -61,6 +63,8 @@ export interface TranscriptsWrites {
 export interface TranscriptsReads {
   "transcripts.get": { input: { readonly file: string }; result: TranscriptRow | undefined };
   "transcripts.ofSession": { input: { readonly agentId: string; readonly sessionId: string }; result: readonly TranscriptRow[] };
+  /** How many messages the session's newest transcript holds, put away or not, dead branches included. */
+  "transcripts.messages": { input: { readonly agentId: string; readonly sessionId: string }; result: number };
   /** Lines after, or before, a position, in file order. Without either from the start. */
   "transcripts.page": {
     input: { readonly file: string; readonly after?: number | undefined; readonly before?: number | undefined; readonly limit: number };

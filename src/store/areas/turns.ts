@@ -26,8 +26,8 @@ export interface TurnsWrites {
   "turns.resume": { input: { readonly id: string }; result: { readonly resumptions: number } };
   /** Replaces the turn's own data. `CONFLICT` when it has ended. */
   "turns.note": { input: { readonly id: string; readonly detail: unknown }; result: void };
-  /** `CONFLICT` when it has ended before: a turn ends once. */
-  "turns.end": { input: { readonly id: string; readonly outcome: Outcome; readonly why?: string | undefined }; result: void };
+  /** `CONFLICT` when it has ended before: a turn ends once. `detail` replaces the turn's own data. */
+  "turns.end": { input: { readonly id: string; readonly outcome: Outcome; readonly why?: string | undefined; readonly detail?: unknown }; result: void };
 }
 
 export interface TurnsReads {

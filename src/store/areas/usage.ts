@@ -62,6 +62,12 @@ export interface UsagePoint {
   readonly cost: number;
 }
 
+/** One call of a turn. */
+export interface UsageOfTurn extends UsagePoint {
+  readonly durationMs: number;
+  readonly failed: boolean;
+}
+
 export interface UsageWrites {
   "usage.add": { input: UsageInput; result: void };
 }
@@ -71,4 +77,6 @@ export interface UsageReads {
   "usage.totals": { input: UsageFilter & { readonly by: readonly UsageDimension[] }; result: readonly UsageGroup[] };
   /** The latest calls of a session, oldest first. */
   "usage.points": { input: { readonly sessionKey: string; readonly limit?: number | undefined }; result: readonly UsagePoint[] };
+  /** The calls of a turn, oldest first. */
+  "usage.ofTurn": { input: { readonly sessionKey: string; readonly turnId: string; readonly since?: number | undefined }; result: readonly UsageOfTurn[] };
 }

@@ -100,11 +100,11 @@ function createStore({ options, standing, waiting, sender, heavy, gone, alive }:
     });
   }
 
-  async function commit(writes: readonly Write[], { fence }: CommitOptions = {}): Promise<unknown[]> {
+  async function commit(writes: readonly Write[], given: CommitOptions = {}): Promise<unknown[]> {
     const bytes = roughBytes(writes);
     const error = standing.unwritable() ?? overload(bytes);
     if (error) throw error;
-    return sender.commit(writes, fence, clock.now(), bytes);
+    return sender.commit(writes, given, clock.now(), bytes);
   }
 
   async function read(kind: ReadKind, input: unknown): Promise<unknown> {

@@ -27,6 +27,7 @@ const accept = (id: number, text = "hello"): CommitRequest => [
   1,
   [["inbox.accept", { channel: "c", account: "a", conversation: "v", messageId: `m${id}`, kind: "message", text }]],
   undefined,
+  false,
 ];
 const count = (): unknown => db.prepare("SELECT count(*) AS n FROM inbox").get()!["n"];
 
@@ -130,7 +131,7 @@ test("what a refused commit wanted to do to files is forgotten with it", () => {
   const file = "agents/main/sessions/s.jsonl";
   const ensure = ["transcripts.ensure", { file, agentId: "main", sessionId: "s", header: "{}" }] as const;
   const groups = createGroups(db, createStatements(db));
-  const refused: CommitRequest = [1, 1, [ensure, ["turns.end", { id: "none", outcome: "failed" }]], undefined];
+  const refused: CommitRequest = [1, 1, [ensure, ["turns.end", { id: "none", outcome: "failed" }]], undefined, false];
   expect(groups.run([refused, accept(2)])).toMatchObject({
     effects: [],
     settled: [
@@ -138,7 +139,7 @@ test("what a refused commit wanted to do to files is forgotten with it", () => {
       [2, true, [{}]],
     ],
   });
-  expect(groups.run([[3, 1, [ensure], undefined]]).effects).toEqual([{ kind: "appended", file, startBytes: 0, lines: ["{}"] }]);
+  expect(groups.run([[3, 1, [ensure], undefined, false]]).effects).toEqual([{ kind: "appended", file, startBytes: 0, lines: ["{}"] }]);
 });
 
 test("work that meets another process's lock is put off, and the store goes on", () => {

@@ -20,7 +20,7 @@ export interface GroupResult {
 }
 
 export interface Groups {
-  /** Runs commits as one transaction with one fsync. A commit whose write is refused is undone alone. */
+  /** Runs commits as one transaction with one fsync, or without one when all are lazy. A commit whose write is refused is undone alone. */
   run(commits: readonly CommitRequest[]): GroupResult;
 }
 
@@ -82,11 +82,18 @@ export function createGroups(db: DatabaseSync, sql: (text: string) => StatementS
     return { settled: rejected(commits, reason), effects: [], fatal: isDiskFailure(cause) && !diskFull ? reason : undefined, diskFull };
   }
 
+  /** Everything but a lazy group is synced with its commit. This cannot be changed within a transaction. */
+  const sync = (level: "FULL" | "NORMAL"): void => db.exec(`PRAGMA synchronous = ${level}`);
+
   return {
     run(commits) {
+      const lazy = commits.every(([, , , , isLazy]) => isLazy);
+      // A transaction that could not even be rolled back is the end of the store anyway.
+      using _sync = { [Symbol.dispose]: () => lazy && !db.isTransaction && sync("FULL") };
       const effects: Effect[] = [];
       const settled: Settled[] = [];
       try {
+        if (lazy) sync("NORMAL");
         begin.run();
         failpoint("store.group.begun");
         for (const request of commits) settled.push(applyAlone(request, commits.length > 1, effects));

@@ -14,7 +14,7 @@ export interface OpenRequest {
 }
 
 /** Arrays rather than objects: these cross the thread thousands of times a second. */
-export type CommitRequest = readonly [id: number, now: number, writes: readonly Write[], fence: Fence | undefined];
+export type CommitRequest = readonly [id: number, now: number, writes: readonly Write[], fence: Fence | undefined, lazy: boolean];
 export type ReadRequest = readonly [id: number, kind: ReadKind, input: unknown];
 
 export type ControlRequest =

@@ -15,6 +15,8 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 1, minReader: 1, up: SCHEMA_V1 },
   // Whose message a call answered: budgets of senders add it up.
   { version: 2, minReader: 1, up: "ALTER TABLE usage ADD COLUMN sender TEXT" },
+  // What was said in a chat before is read when it is answered.
+  { version: 3, minReader: 1, up: "CREATE INDEX inbox_place ON inbox (channel, account, conversation, id)" },
 ];
 
 function versionOf(db: DatabaseSync): number {

@@ -1,7 +1,7 @@
 import type { Worker } from "node:worker_threads";
 import { AppError, messageOf } from "../../base/errors.ts";
 import type { ReadKind, Write } from "../areas/index.ts";
-import type { Fence } from "../store.ts";
+import type { CommitOptions } from "../store.ts";
 import type { CommitRequest, ControlRequest, ReadRequest } from "./messages.ts";
 import type { WaitingRequests } from "./waiting.ts";
 
@@ -10,7 +10,7 @@ export type Control = ControlRequest extends infer C ? (C extends ControlRequest
 
 /** Sends requests to a thread; those of one tick go in one message. */
 export interface Sender {
-  commit(writes: readonly Write[], fence: Fence | undefined, now: number, bytes: number): Promise<unknown[]>;
+  commit(writes: readonly Write[], options: CommitOptions, now: number, bytes: number): Promise<unknown[]>;
   read(kind: ReadKind, input: unknown): Promise<unknown>;
   control<T>(control: Control): Promise<T>;
 }
@@ -47,9 +47,9 @@ export function createSender(worker: Worker, waiting: WaitingRequests): Sender {
   }
 
   return {
-    commit(writes, fence, now, bytes) {
+    commit(writes, { fence, lazy = false }, now, bytes) {
       const { id, promise } = waiting.add<unknown[]>(bytes, true);
-      commits.push([id, now, writes, fence]);
+      commits.push([id, now, writes, fence, lazy]);
       schedule();
       return promise;
     },

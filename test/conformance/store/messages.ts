@@ -26,6 +26,20 @@ export function inbox(world: World): void {
     });
   });
 
+  test("what plugins said about an input is kept with its end, beside its payload", async () => {
+    const store = world.store();
+    const [kept, bare] = await store.commit([
+      ["inbox.accept", message()],
+      ["inbox.accept", message({ messageId: "bare", payload: undefined })],
+    ]);
+    const hooks = [{ hook: "before_dispatch", pluginId: 'gu"ard', ms: 1.5 }];
+    await store.write("inbox.settle", { ids: [kept.id, bare.id], outcome: "refused", why: "stopped", hooks });
+    expect(await store.read("inbox.get", { id: kept.id })).toMatchObject({ payload: { a: [1], hooks }, outcome: "refused" });
+    expect(await store.read("inbox.get", { id: bare.id })).toMatchObject({ payload: { hooks } });
+    await expect(store.write("inbox.settle", { ids: [kept.id], outcome: "failed", hooks: [{}] })).rejects.toMatchObject({ code: "CONFLICT" });
+    expect(await store.read("inbox.get", { id: kept.id })).toMatchObject({ payload: { hooks } });
+  });
+
   test("an input is claimed by one turn and has one end", async () => {
     const store = world.store();
     const { id } = await store.write("inbox.accept", message());
@@ -174,5 +188,29 @@ export function outbox(world: World): void {
     expect(await store.read("outbox.counts", {})).toEqual({ pending: 2, attempting: 0, unknown: 0, oldestAt: now });
     expect((await store.read("outbox.ofTurn", { turnId: "t" })).map((row) => row.id)).toEqual([ids[0], ids[1]]);
     expect((await store.read("outbox.recent", { state: "failed" })).map((row) => row.id)).toEqual([ids[2]]);
+  });
+
+  test("what is never sent is kept with its reason, and is not due", async () => {
+    const store = world.store();
+    const [id, sent] = (await store.write("outbox.add", { rows: [delivery({ suppressed: "a hook said no" }), delivery()] })).ids;
+    expect(await store.read("outbox.get", { id: id! })).toMatchObject({
+      state: "suppressed",
+      why: "a hook said no",
+      attempts: 0,
+      nextAttemptAt: null,
+      settledAt: world.clock.now(),
+    });
+    expect((await store.read("outbox.due", { now: world.clock.now() + DAY })).map((row) => row.id)).toEqual([sent]);
+    await expect(store.write("outbox.mark", { id: id!, state: "attempting" })).rejects.toMatchObject({ code: "CONFLICT" });
+    expect(await store.read("outbox.counts", {})).toMatchObject({ pending: 1 });
+  });
+
+  test("rows are read on from the last one that was seen", async () => {
+    const store = world.store();
+    const { ids } = await store.write("outbox.add", { rows: [delivery(), delivery(), delivery()] });
+    const seen = async (after: number) => (await store.read("outbox.due", { now: world.clock.now(), after })).map((row) => row.id);
+    expect(await seen(0)).toEqual(ids);
+    expect(await seen(ids[1]!)).toEqual([ids[2]]);
+    expect(await seen(ids[2]!)).toEqual([]);
   });
 }

@@ -43,6 +43,21 @@ export function records(world: World): void {
     expect(await store.write("allow.remove", sender)).toEqual({ removed: true });
   });
 
+  test("a code lets one sender in once, and none after its time", async () => {
+    const store = world.store();
+    const entry = { channel: "telegram", account: "work", sender: "42", source: "pairing" };
+    const ask = { kind: "channel", subject: "telegram:work:42", data: {}, code: "ABCD2345" };
+    await store.write("pairing.request", { id: "r1", ...ask, expiresAt: world.clock.now() + 100 });
+    const tries = await Promise.all(Array.from({ length: 100 }, () => store.write("pairing.redeem", { id: "r1", ...entry })));
+    expect(tries.filter((row) => row !== undefined)).toMatchObject([{ id: "r1", code: "ABCD2345" }]);
+    expect(await store.read("allow.list", { account: "work" })).toMatchObject([{ sender: "42", source: "pairing" }]);
+    await store.write("allow.remove", entry);
+    await store.write("pairing.request", { id: "r2", ...ask, expiresAt: world.clock.now() + 100 });
+    world.clock.advance(100);
+    expect(await store.write("pairing.redeem", { id: "r2", ...entry })).toBeUndefined();
+    expect(await store.read("allow.list", {})).toEqual([]);
+  });
+
   test("a plugin's state belongs to its session and goes with it", async () => {
     const store = world.store();
     const set = (sessionKey: string, pluginId: string, value: unknown) => store.write("extensions.set", { sessionKey, pluginId, namespace: "n", value });
@@ -115,6 +130,15 @@ export function records(world: World): void {
     expect(await store.read("usage.totals", { by: [], sender: "+4377" })).toMatchObject([{ calls: 1 }]);
     expect(await store.read("usage.totals", { by: [], sessionKey: "nobody" })).toMatchObject([{ calls: 0, cost: 0 }]);
     expect(await store.read("usage.points", { sessionKey: "s", limit: 2 })).toMatchObject([{ model: "m" }, { model: "n" }]);
+    await add({ turnId: "t", failed: true, at: 7000 });
+    await add({ turnId: "t", model: "n", at: 7001 });
+    await add({ turnId: "t", sessionKey: "other", at: 7002 });
+    const calls = [
+      { model: "m", failed: true, durationMs: 7, at: 7000 },
+      { model: "n", failed: false, durationMs: 7, at: 7001 },
+    ];
+    expect(await store.read("usage.ofTurn", { sessionKey: "s", turnId: "t" })).toMatchObject(calls);
+    expect(await store.read("usage.ofTurn", { sessionKey: "s", turnId: "t", since: 7001 })).toMatchObject(calls.slice(1));
     await expect(store.read("usage.totals", { by: ["1; DROP TABLE usage" as never] })).rejects.toMatchObject({ code: "INVALID_INPUT" });
   });
 

@@ -18,6 +18,22 @@ export function transcripts(world: World): void {
     expect(await again.read("transcripts.ofSession", { agentId: "main", sessionId: "s1" })).toHaveLength(1);
   });
 
+  test("messages are counted, of the newest transcript of a session and after it was put away", async () => {
+    await ensure();
+    const store = world.store();
+    const counted = (sessionId = "s1") => store.read("transcripts.messages", { agentId: "main", sessionId });
+    expect(await counted()).toBe(0);
+    const note = { id: "n", parentId: "b", type: "custom", line: JSON.stringify({ type: "custom", id: "n" }) };
+    await store.write("transcripts.append", { file: FILE, entries: [entry("a", null), entry("b", "a"), note] });
+    expect(await counted()).toBe(2);
+    await store.write("transcripts.archive", { file: FILE, reason: "reset" });
+    expect(await counted()).toBe(2);
+    await ensure();
+    await store.write("transcripts.append", { file: FILE, entries: [entry("c", null)] });
+    expect(await counted()).toBe(1);
+    expect(await counted("other")).toBe(0);
+  });
+
   test("pages go forwards and backwards, a tail comes in file order", async () => {
     await ensure();
     const store = world.store();

@@ -5,6 +5,8 @@ const DEVICE_COLUMNS = "id, public_key AS publicKey, created_at AS createdAt, ap
 const TOKEN_COLUMNS =
   "device_id AS deviceId, role, token, scopes, created_at AS createdAt, rotated_at AS rotatedAt, revoked_at AS revokedAt, last_used_at AS lastUsedAt";
 const PAIRING_COLUMNS = "id, kind, subject, code, created_at AS createdAt, expires_at AS expiresAt, data";
+const TAKE = `DELETE FROM pairing_requests WHERE id = ? AND expires_at > ? RETURNING ${PAIRING_COLUMNS}`;
+const ALLOW = "INSERT INTO allow_entries (channel, account, sender, source, added_at) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING";
 
 export const devicesWrites = {
   "devices.put"({ sql, now }, { id, publicKey, data }) {
@@ -35,12 +37,15 @@ export const devicesWrites = {
     const request = shape<PairingRow>(sql(`SELECT ${PAIRING_COLUMNS} FROM pairing_requests WHERE kind = ? AND subject = ?`).get(kind, subject), ["data"])!;
     return { created: done.changes === 1, request };
   },
-  "pairing.take": ({ sql, now }, { id }) =>
-    shape<PairingRow>(sql(`DELETE FROM pairing_requests WHERE id = ? AND expires_at > ? RETURNING ${PAIRING_COLUMNS}`).get(id, now), ["data"]),
-  "allow.add"({ sql, now }, { channel, account, sender, source }) {
-    const text = "INSERT INTO allow_entries (channel, account, sender, source, added_at) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING";
-    return { added: sql(text).run(channel, account, sender, source, now).changes === 1 };
+  "pairing.take": ({ sql, now }, { id }) => shape<PairingRow>(sql(TAKE).get(id, now), ["data"]),
+  "pairing.redeem"({ sql, now }, { id, channel, account, sender, source }) {
+    const taken = shape<PairingRow>(sql(TAKE).get(id, now), ["data"]);
+    if (taken) sql(ALLOW).run(channel, account, sender, source, now);
+    return taken;
   },
+  "allow.add": ({ sql, now }, { channel, account, sender, source }) => ({
+    added: sql(ALLOW).run(channel, account, sender, source, now).changes === 1,
+  }),
   "allow.remove": ({ sql }, { channel, account, sender }) => ({
     removed: sql("DELETE FROM allow_entries WHERE channel = ? AND account = ? AND sender = ?").run(channel, account, sender).changes === 1,
   }),

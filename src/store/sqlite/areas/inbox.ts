@@ -19,8 +19,10 @@ function changeOne(context: WriteContext, text: string, values: readonly (string
 
 export const inboxWrites = {
   "inbox.accept"({ sql, now }, row) {
-    const done = sql(`INSERT INTO inbox (channel, account, conversation, message_id, session_key, agent_id, sender, kind, text, payload, state, received_at)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?) ON CONFLICT (channel, account, conversation, message_id) DO NOTHING`).run(
+    const state = row.settled ? "settled" : "pending";
+    const done = sql(`INSERT INTO inbox (channel, account, conversation, message_id, session_key, agent_id, sender, kind, text, payload, state, received_at,
+        outcome, why, settled_at)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (channel, account, conversation, message_id) DO NOTHING`).run(
       row.channel,
       row.account,
       row.conversation,
@@ -31,9 +33,13 @@ export const inboxWrites = {
       row.kind,
       row.text,
       toJson(row.payload),
+      state,
       now,
+      row.settled?.outcome ?? null,
+      row.settled?.why ?? null,
+      row.settled ? now : null,
     );
-    if (done.changes === 1) return { id: Number(done.lastInsertRowid), duplicate: false, state: "pending", outcome: null };
+    if (done.changes === 1) return { id: Number(done.lastInsertRowid), duplicate: false, state, outcome: row.settled?.outcome ?? null };
     const first = sql("SELECT id, state, outcome FROM inbox WHERE channel = ? AND account = ? AND conversation = ? AND message_id = ?");
     const found = first.get(row.channel, row.account, row.conversation, row.messageId) as unknown as Omit<InboxAccepted, "duplicate">;
     return { id: found.id, duplicate: true, state: found.state, outcome: found.outcome };
@@ -49,7 +55,11 @@ export const inboxWrites = {
     const text = "UPDATE inbox SET state = 'pending', turn_id = NULL, claimed_at = NULL WHERE id = ? AND state <> 'settled'";
     for (const id of ids) changeOne(context, text, [id], id, "release");
   },
-  "inbox.settle"(context, { ids, outcome, why, turnId }) {
+  "inbox.settle"(context, { ids, outcome, why, turnId, hooks }) {
+    if (hooks && hooks.length > 0) {
+      const keep = context.sql("UPDATE inbox SET payload = json_set(coalesce(payload, '{}'), '$.hooks', json(?)) WHERE id = ? AND state <> 'settled'");
+      for (const id of ids) keep.run(JSON.stringify(hooks), id);
+    }
     const text = "UPDATE inbox SET state = 'settled', outcome = ?, why = ?, turn_id = coalesce(?, turn_id), settled_at = ? WHERE id = ? AND state <> 'settled'";
     for (const id of ids) changeOne(context, text, [outcome, why ?? null, turnId ?? null, context.now, id], id, "settle");
   },
@@ -80,6 +90,15 @@ export const inboxReads = {
   "inbox.ofTurn": ({ sql }, { turnId }) => shapeAll<InboxRow>(sql(`SELECT ${COLUMNS} FROM inbox WHERE turn_id = ? ORDER BY id`).all(turnId), JSON_COLUMNS),
   "inbox.recent"({ sql }, { sessionKey, limit = 100 }) {
     const { text, values } = where([["session_key = ?", sessionKey]]);
+    return shapeAll<InboxRow>(sql(`SELECT ${COLUMNS} FROM inbox WHERE ${text} ORDER BY id DESC LIMIT ?`).all(...values, limit), JSON_COLUMNS);
+  },
+  "inbox.ofConversation"({ sql }, { channel, account, conversation, before, limit = 100 }) {
+    const { text, values } = where([
+      ["channel = ?", channel],
+      ["account = ?", account],
+      ["conversation = ?", conversation],
+      ["id < ?", before],
+    ]);
     return shapeAll<InboxRow>(sql(`SELECT ${COLUMNS} FROM inbox WHERE ${text} ORDER BY id DESC LIMIT ?`).all(...values, limit), JSON_COLUMNS);
   },
   "inbox.counts": ({ sql }) =>

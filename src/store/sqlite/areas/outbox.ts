@@ -43,11 +43,12 @@ function assertLegal(mark: OutboxMark, row: Standing): void {
 export const outboxWrites = {
   "outbox.add"({ sql, now }, { rows }) {
     const insert =
-      sql(`INSERT INTO outbox (nonce, turn_id, session_key, channel, account, target, payload, state, attempts, repeats, next_attempt_at, expires_at, created_at)
-      VALUES (?, ?, ?, ?, ?, ?, ?, 'pending', 0, 0, ?, ?, ?)`);
+      sql(`INSERT INTO outbox (nonce, turn_id, session_key, channel, account, target, payload, expires_at, created_at, state, next_attempt_at, why, settled_at, attempts, repeats)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0)`);
     const ids = rows.map((row) => {
       const values = [row.nonce, row.turnId ?? null, row.sessionKey ?? null, row.channel, row.account, row.target, JSON.stringify(row.payload ?? null)];
-      return Number(insert.run(...values, row.notBefore ?? now, row.expiresAt, now).lastInsertRowid);
+      const standing = row.suppressed === undefined ? ["pending", row.notBefore ?? now, null, null] : ["suppressed", null, row.suppressed, now];
+      return Number(insert.run(...values, row.expiresAt, now, ...standing).lastInsertRowid);
     });
     return { ids };
   },
@@ -91,8 +92,11 @@ export const outboxWrites = {
 
 export const outboxReads = {
   "outbox.get": ({ sql }, { id }) => shape<OutboxRow>(sql(`SELECT ${COLUMNS} FROM outbox WHERE id = ?`).get(id), JSON_COLUMNS),
-  "outbox.due"({ sql }, { now, channel, limit = 1000 }) {
-    const { text, values } = where([["channel = ?", channel]]);
+  "outbox.due"({ sql }, { now, channel, after, limit = 1000 }) {
+    const { text, values } = where([
+      ["channel = ?", channel],
+      ["id > ?", after],
+    ]);
     const query = `SELECT ${COLUMNS} FROM outbox WHERE settled_at IS NULL AND state IN ('pending', 'unknown') AND next_attempt_at <= ? AND ${text} ORDER BY id LIMIT ?`;
     return shapeAll<OutboxRow>(sql(query).all(now, ...values, limit), JSON_COLUMNS);
   },

@@ -43,6 +43,20 @@ function save({ sql }: WriteContext, key: string, agentId: string, entry: Sessio
   );
 }
 
+function patch(context: WriteContext, { key, patch: fields, version }: SessionsWrites["sessions.patch"]["input"]): SessionRow {
+  const row = currentOf(context, key);
+  if (!row) throw new AppError("NOT_FOUND", `there is no session ${key}`);
+  assertVersion(key, version, row.version);
+  const changed = Object.entries({ ...row.entry, ...fields }).filter(([, value]) => value !== null && value !== undefined);
+  const entry = Object.fromEntries(changed) as unknown as SessionEntry;
+  save(context, key, row.agentId, entry, row.version + 1);
+  return { key, agentId: row.agentId, version: row.version + 1, entry };
+}
+
+function versionOf({ sql }: WriteContext, key: string): number {
+  return Number(sql("SELECT version FROM sessions WHERE key = ?").get(key)?.["version"] ?? 0);
+}
+
 /** Tables beside `sessions` that name a session by its key, with the rows that move with it. */
 const FOLLOWERS = [
   ["sessions", "spawned_by", "1"],
@@ -58,24 +72,18 @@ const FOLLOWERS = [
 
 export const sessionsWrites = {
   "sessions.put"(context, { key, agentId, entry, version }) {
-    const row = context.sql("SELECT version FROM sessions WHERE key = ?").get(key);
-    const actual = row ? Number(row["version"]) : 0;
+    const actual = versionOf(context, key);
     assertVersion(key, version, actual);
     save(context, key, agentId, entry, actual + 1);
     return { version: actual + 1 };
   },
-  "sessions.patch"(context, { key, patch, version }) {
-    const row = currentOf(context, key);
-    if (!row) throw new AppError("NOT_FOUND", `there is no session ${key}`);
-    assertVersion(key, version, row.version);
-    const changed = Object.entries({ ...row.entry, ...patch }).filter(([, value]) => value !== null && value !== undefined);
-    const entry = Object.fromEntries(changed) as unknown as SessionEntry;
-    save(context, key, row.agentId, entry, row.version + 1);
-    return { key, agentId: row.agentId, version: row.version + 1, entry };
+  "sessions.patch": patch,
+  "sessions.merge": (context, input) => ({ version: patch(context, input).version }),
+  "sessions.expect"(context, { key, version }) {
+    assertVersion(key, version, versionOf(context, key));
   },
   "sessions.delete"(context, { key, version }) {
-    const row = context.sql("SELECT version FROM sessions WHERE key = ?").get(key);
-    assertVersion(key, version, row ? Number(row["version"]) : 0);
+    assertVersion(key, version, versionOf(context, key));
     return { deleted: context.sql("DELETE FROM sessions WHERE key = ?").run(key).changes === 1 };
   },
   "sessions.rename"(context, { from, to, version }) {

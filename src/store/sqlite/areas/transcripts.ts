@@ -69,6 +69,14 @@ export const transcriptsWrites = {
     effects.push({ kind: "appended", file, startBytes: row.bytes - added, lines: entries.map((entry) => entry.line) });
     return { firstSeq, lastSeq: row.next - 1, bytes: row.bytes };
   },
+  "transcripts.expect"({ sql }, expected) {
+    const row = shape<TranscriptRow>(sql(`SELECT ${COLUMNS} FROM transcripts WHERE file = ?`).get(expected.file));
+    const same = row?.archivedAt === null && row.sessionId === expected.sessionId && row.createdAt === expected.createdAt && row.leafId === expected.leafId;
+    if (same && row.lines === expected.lines && row.bytes === expected.bytes) return;
+    throw new AppError("CONFLICT", `${expected.file} is not as it was at line ${expected.lines}; read it again`, {
+      details: { file: expected.file, lines: row?.lines ?? null },
+    });
+  },
   "transcripts.branch"(context, { file, leafId }) {
     const tid = tidOf(context, file);
     if (tid === undefined) throw missing(file);
@@ -158,6 +166,11 @@ export const transcriptsReads = {
   "transcripts.get": ({ sql }, { file }) => shape<TranscriptRow>(sql(`SELECT ${COLUMNS} FROM transcripts WHERE file = ?`).get(file)),
   "transcripts.ofSession": ({ sql }, { agentId, sessionId }) =>
     shapeAll<TranscriptRow>(sql(`SELECT ${COLUMNS} FROM transcripts WHERE agent_id = ? AND session_id = ? ORDER BY tid`).all(agentId, sessionId)),
+  "transcripts.messages"({ sql }, { agentId, sessionId }) {
+    const newest = "SELECT max(tid) FROM transcripts WHERE agent_id = ? AND session_id = ?";
+    const row = sql(`SELECT count(*) AS messages FROM transcript_entries WHERE tid = (${newest}) AND type = 'message'`).get(agentId, sessionId);
+    return row?.["messages"] as number;
+  },
   "transcripts.page"(context, { file, after, before, limit }) {
     const tid = tidOf(context, file);
     if (tid === undefined) return [];

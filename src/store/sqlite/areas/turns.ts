@@ -30,10 +30,11 @@ export const turnsWrites = {
     const done = context.sql("UPDATE turns SET detail = ?, touched_at = ? WHERE id = ? AND state = 'running'").run(toJson(detail), context.now, id);
     if (done.changes === 0) throw notRunning(context, id);
   },
-  "turns.end"(context, { id, outcome, why }) {
+  "turns.end"(context, { id, outcome, why, detail }) {
     const { sql, now } = context;
-    const text = "UPDATE turns SET state = 'ended', outcome = ?, why = ?, ended_at = ?, touched_at = ? WHERE id = ? AND state = 'running'";
-    if (sql(text).run(outcome, why ?? null, now, now, id).changes === 0) throw notRunning(context, id);
+    const text = `UPDATE turns SET state = 'ended', outcome = ?, why = ?, ended_at = ?, touched_at = ?, detail = coalesce(?, detail)
+      WHERE id = ? AND state = 'running'`;
+    if (sql(text).run(outcome, why ?? null, now, now, toJson(detail), id).changes === 0) throw notRunning(context, id);
   },
 } satisfies WriteHandlers<TurnsWrites>;
 

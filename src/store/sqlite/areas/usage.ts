@@ -1,5 +1,5 @@
 import { AppError } from "../../../base/errors.ts";
-import type { UsageDimension, UsageGroup, UsagePoint, UsageReads, UsageWrites } from "../../areas/usage.ts";
+import type { UsageDimension, UsageGroup, UsageOfTurn, UsagePoint, UsageReads, UsageWrites } from "../../areas/usage.ts";
 import { shapeAll, where, type ReadHandlers, type WriteHandlers } from "../handlers.ts";
 
 const DIMENSIONS: Readonly<Record<UsageDimension, string>> = {
@@ -65,5 +65,10 @@ export const usageReads = {
   "usage.points"({ sql }, { sessionKey, limit = 1000 }) {
     const text = `SELECT at, provider, model, input, output, cache_read AS cacheRead, cache_write AS cacheWrite, cost FROM usage WHERE session_key = ? ORDER BY at DESC, seq DESC LIMIT ?`;
     return [...shapeAll<UsagePoint>(sql(text).all(sessionKey, limit))].reverse();
+  },
+  "usage.ofTurn"({ sql }, { sessionKey, turnId, since = 0 }) {
+    const text = `SELECT at, provider, model, input, output, cache_read AS cacheRead, cache_write AS cacheWrite, cost, duration_ms AS durationMs, failed
+      FROM usage WHERE session_key = ? AND at >= ? AND turn_id = ? ORDER BY at, seq`;
+    return shapeAll<UsageOfTurn>(sql(text).all(sessionKey, since, turnId), [], ["failed"]);
   },
 } satisfies ReadHandlers<UsageReads>;

@@ -78,8 +78,12 @@ function lastSaid(messages: readonly ModelMessage[]): string {
 }
 
 /** Repeats what it is told: an answer that a test knows beforehand. */
-async function* echo(clock: Clock, { messages, signal = new AbortController().signal }: CallRequest): AsyncGenerator<CallEvent> {
-  const { pieces, gapMs } = answerTo(lastSaid(messages));
+async function* echo(
+  clock: Clock,
+  says: (heard: string) => string,
+  { messages, signal = new AbortController().signal }: CallRequest,
+): AsyncGenerator<CallEvent> {
+  const { pieces, gapMs } = answerTo(says(lastSaid(messages)));
   let text = "";
   for (const [index, delta] of pieces.entries()) {
     if (index > 0 && gapMs > 0) await pause(gapMs, clock, signal);
@@ -100,11 +104,21 @@ export interface EchoDeps extends Pick<AgentsDeps, "store" | "clock" | "ids"> {
   /** Of the model alone, when it is another one. */
   readonly modelClock?: Clock;
   readonly hooks?: AgentsDeps["hooks"];
+  /** What it says to what it hears, instead of the same. */
+  readonly says?: (heard: string) => string;
+  /** Told what the model is sent, call by call. */
+  readonly heard?: (request: CallRequest) => void;
 }
 
 /** Real agents on real rooms, without tools, whose model says what it hears. */
-export function echoAgents({ folder, modelClock, ...deps }: EchoDeps): () => Promise<Agents> {
-  const models = { select: () => Promise.resolve(SELECTION), call: (_agentId: string, request: CallRequest) => echo(modelClock ?? deps.clock, request) };
+export function echoAgents({ folder, modelClock, says = (text) => text, heard, ...deps }: EchoDeps): () => Promise<Agents> {
+  const models = {
+    select: () => Promise.resolve(SELECTION),
+    call(_agentId: string, request: CallRequest) {
+      heard?.(request);
+      return echo(modelClock ?? deps.clock, says, request);
+    },
+  };
   const toolbox: Toolbox = { schemas: [], verdicts: [], isIdempotent: () => false, run: () => Promise.resolve({ content: [], isError: true }) };
   const agents = createAgents({
     config: { current: { agents: { defaults: { skipBootstrap: true } } } },

@@ -2,12 +2,12 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "vitest";
-import { createResponder, type RunResponder } from "../../src/app/responder/responder.ts";
 import { manualClock, type ManualClock } from "../../src/base/clock.ts";
 import { createIds } from "../../src/base/ids.ts";
 import { silentLogger } from "../../src/base/log/logger.ts";
 import { seededRandom } from "../../src/base/random.ts";
 import { openConfig, type Config } from "../../src/config/index.ts";
+import type { Conversation } from "../../src/conversation/index.ts";
 import { agentHandlers } from "../../src/gateway/methods/agent.ts";
 import { agentsHandlers } from "../../src/gateway/methods/agents.ts";
 import { chatHandlers } from "../../src/gateway/methods/chat.ts";
@@ -22,6 +22,7 @@ import { createTurns } from "../../src/gateway/turns.ts";
 import { loadAnswerChecks, loadValidators, type EventName, type MethodName, type MethodParams, type MethodResult } from "../../src/protocol/index.ts";
 import { openStore, type Store } from "../../src/store/index.ts";
 import { echoAgents } from "./echo-agents.ts";
+import { openTalk } from "./talk.ts";
 
 export interface ToldEvent {
   readonly event: EventName;
@@ -34,7 +35,7 @@ export interface MethodRoom extends AsyncDisposable {
   readonly clock: ManualClock;
   readonly config: Config;
   readonly store: Store;
-  readonly echo: RunResponder;
+  readonly echo: Conversation;
   readonly relay: RunRelay;
   readonly events: ToldEvent[];
   readonly accepted: unknown[];
@@ -65,7 +66,7 @@ export async function openMethodRoom(options: { readonly config?: object; readon
   const env = { HOME: folder, OPENCLAW_STATE_DIR: folder, OPENCLAW_CONFIG_PATH: file };
   const config = await openConfig({ env, cwd: folder, osHome: folder, version: "1.2.3", clock, ids, purpose: "start" });
   const store = await openStore({ stateDir: folder, clock });
-  const echo = createResponder({ store, clock, ids, log: silentLogger, agents: echoAgents({ store, clock, ids, folder }), defaultAgentId: () => "main" });
+  const { conversation: echo } = await openTalk({ store, clock, ids, agents: echoAgents({ store, clock, ids, folder }) });
   const [checks, validators] = await Promise.all([loadAnswerChecks(), loadValidators()]);
   const events: ToldEvent[] = [];
   const waiting = new Set<() => void>();

@@ -42,6 +42,12 @@ export function needBwrap(context: TestContext): void {
   context.skip(!succeeds("bwrap", "--unshare-user", "--unshare-pid", "--ro-bind", "/", "/", "true"), "needs the right to make user namespaces");
 }
 
+/** Skips the test, saying why, where no IRC server can be run. */
+export function needNgircd(context: TestContext): void {
+  const isThere = (): boolean => succeeds("ngircd", "--version") || succeeds("/usr/sbin/ngircd", "--version");
+  context.skip(!isThere() && !install("ngircd"), "needs an IRC server: apt-get install ngircd");
+}
+
 export interface Tmpfs extends Disposable {
   readonly path: string;
   resize(size: string): void;

@@ -6,8 +6,8 @@ import type { Place } from "./gateway-process.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
-/** `dist` is what users run; `dist-test` is the same with failpoints in it. */
-export type Build = "dist" | "dist-test";
+/** `dist` is what users run; `dist-test`, and any folder whose name begins so, is the same with failpoints in it. */
+export type Build = "dist" | "dist-test" | `dist-test-${string}`;
 
 /** The store alone, with failpoints. */
 export const STORE_URL = pathToFileURL(join(ROOT, "dist-test/store.js")).href;
@@ -22,7 +22,7 @@ export async function openTestStore(stateDir: string): Promise<StoreRoom.Store> 
 /** The arguments of Node that run the program of a build; the program's own come behind them. */
 export function programArguments(build: Build = "dist"): string[] {
   if (build === "dist") return [join(ROOT, "bin/openclaw")];
-  const cli = pathToFileURL(join(ROOT, "dist-test/cli.js")).href;
+  const cli = pathToFileURL(join(ROOT, build, "cli.js")).href;
   return ["--input-type=module", "-e", `const cli = await import(${JSON.stringify(cli)}); await cli.main(process.argv.slice(1));`, "--"];
 }
 

@@ -4,12 +4,12 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { manualClock, type Clock, type ManualClock } from "../../src/base/clock.ts";
 import { createIds } from "../../src/base/ids.ts";
-import { silentLogger } from "../../src/base/log/logger.ts";
 import { seededRandom } from "../../src/base/random.ts";
 import type { RunEvent, RunRequest } from "../../src/gateway/index.ts";
 import { openStore, type Store } from "../../src/store/index.ts";
-import { createResponder, type RunResponder } from "../../src/app/responder/responder.ts";
+import type { Conversation } from "../../src/conversation/index.ts";
 import { echoAgents } from "../harness/echo-agents.ts";
+import { openTalk } from "../harness/talk.ts";
 
 const KEY = "agent:main:main";
 const SECONDS_30 = 30_000;
@@ -29,7 +29,7 @@ afterEach(async () => {
 interface Life {
   readonly clock: ManualClock;
   readonly store: Store;
-  readonly echo: RunResponder;
+  readonly echo: Conversation;
   readonly events: { readonly runId: string; readonly event: RunEvent }[];
   /** Resolves when so many events were told. */
   seen(count: number): Promise<void>;
@@ -41,15 +41,8 @@ async function start(over: { readonly clock?: Clock; readonly graceMs?: number }
   const store = await openStore({ stateDir: folder, clock });
   open.use(store);
   const ids = createIds(seededRandom((seed += 1)));
-  const echo = createResponder({
-    store,
-    clock,
-    ids,
-    log: silentLogger,
-    agents: echoAgents({ store, clock, ids, folder, modelClock: over.clock ?? clock }),
-    defaultAgentId: () => "main",
-    ...over,
-  });
+  const agents = echoAgents({ store, clock, ids, folder, modelClock: over.clock ?? clock });
+  const { conversation: echo } = await openTalk({ store, clock, ids, agents, ...(over.graceMs === undefined ? {} : { graceMs: over.graceMs }) });
   const events: Life["events"] = [];
   let wake = (): void => {};
   echo.onEvent(({ runId }, event) => {

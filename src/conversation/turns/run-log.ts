@@ -3,9 +3,10 @@ import type { TurnEnd } from "../../agent/index.ts";
 import { AppError } from "../../base/errors.ts";
 import { failpoint } from "../../base/failpoints.ts";
 import type { Ids } from "../../base/ids.ts";
-import type { RunOutcome, RunRequest } from "../../gateway/index.ts";
 import { sumUsage } from "../../sessions/index.ts";
-import type { InboxRow, Store, Write } from "../../store/index.ts";
+import type { HookLogEntry } from "../../hooks/index.ts";
+import type { InboxRow, Outcome, Store, Write } from "../../store/index.ts";
+import type { RunOutcome, RunRequest } from "./contract.ts";
 
 /** Run ids are one name space over all clients and sessions, so a repeated one is always found. */
 const PLACE = { channel: "gateway", account: "runs", conversation: "runs" } as const;
@@ -56,10 +57,9 @@ export async function acceptRun(
 
 const systemPromptOf = ({ systemPrompt }: RunRequest): string | undefined => systemPrompt;
 
-/** Runs without an end, in the order of their arrival. */
-export async function unfinishedRuns(deps: RunLogDeps): Promise<readonly AcceptedRow[]> {
-  const rows = await deps.store.read("inbox.open", {});
-  return rows.filter((row) => row.channel === PLACE.channel && row.account === PLACE.account && row.sessionKey !== null).map(rowOf);
+/** The run that a row stands for; undefined for one that is no client's. */
+export function runOfRow(row: InboxRow): AcceptedRow | undefined {
+  return row.channel === PLACE.channel && row.account === PLACE.account && row.sessionKey !== null ? rowOf(row) : undefined;
 }
 
 /** Ends turns of the process before this one that nobody asked for and nobody waits for. */
@@ -69,16 +69,34 @@ export async function closeOrphans({ store }: RunLogDeps, asked: ReadonlySet<str
   }
 }
 
-/** The end of a run that has no answer. */
-export async function closeRun(deps: RunLogDeps, run: AcceptedRow, outcome: "cancelled" | "failed", why: string, result: RunOutcome): Promise<void> {
-  const { store } = deps;
-  const turn = await store.read("turns.get", { id: run.runId });
-  const start: Write[] = turn ? [] : [["turns.start", { id: run.runId, sessionKey: run.sessionKey, agentId: run.agentId }]];
+/** A turn that ends without the agent. */
+export interface ClosedTurn {
+  readonly runId: string;
+  readonly sessionKey: string;
+  readonly agentId: string;
+  readonly inboxIds: readonly number[];
+  readonly outcome: Outcome;
+  readonly why: string;
+  readonly result: RunOutcome;
+  /** Committed with it: what is sent. */
+  readonly writes?: readonly Write[];
+  /** What plugins said. */
+  readonly hooks?: readonly HookLogEntry[];
+}
+
+/** The end of a turn that the agent did not bring about, in one commit. */
+export async function closeTurn({ store }: Pick<RunLogDeps, "store">, closed: ClosedTurn): Promise<void> {
+  const { runId, sessionKey, agentId, inboxIds, outcome, why, result, writes = [], hooks = [] } = closed;
+  const turn = await store.read("turns.get", { id: runId });
+  const start: Write[] = turn ? [] : [["turns.start", { id: runId, sessionKey, agentId }]];
+  const said: Write[] = hooks.length === 0 ? [] : [["journal.append", { turnId: runId, kind: "note", data: { hooks } }]];
   await store.commit([
     ...start,
-    ["inbox.settle", { ids: [run.inboxId], outcome, why, turnId: run.runId }],
-    ["turns.note", { id: run.runId, detail: result }],
-    ["turns.end", { id: run.runId, outcome, why }],
+    ...said,
+    ["inbox.settle", { ids: inboxIds, outcome, why, turnId: runId }],
+    ["turns.note", { id: runId, detail: result }],
+    ["turns.end", { id: runId, outcome, why }],
+    ...writes,
   ]);
 }
 

@@ -1,0 +1,78 @@
+import type { MsgContext, NativeCommandSpec, ReplyPayload, ThinkingLevel } from "../../protocol/index.ts";
+import type { ElevatedLevel, ReasoningLevel, VerboseLevel } from "../../sessions/index.ts";
+
+/** A message that may be a command, with who sent it and for which session. */
+export interface CommandCall {
+  /** The finalised context; `BodyForCommands` is read. */
+  readonly ctx: MsgContext;
+  readonly sessionKey: string;
+  readonly agentId: string;
+  readonly channel: string;
+  readonly accountId: string;
+  readonly senderId?: string;
+  readonly isGroup: boolean;
+  /** May give commands here. */
+  readonly authorized: boolean;
+  readonly owner: boolean;
+  /** Of a client of the gateway; absent for channels. */
+  readonly scopes?: readonly string[];
+  readonly source: "text" | "native";
+  /** Whether something can be answered beside the turn, as a message of its own. */
+  readonly canAnswerAside: boolean;
+  readonly wasMentioned: boolean;
+  readonly botUsername?: string;
+  readonly signal: AbortSignal;
+}
+
+/** Settings that stood inside of a message's text. */
+export interface TurnHints {
+  readonly verbose?: VerboseLevel;
+  readonly reasoning?: ReasoningLevel;
+  readonly elevated?: ElevatedLevel;
+  /** As it was written: a reference or an alias. */
+  readonly model?: string;
+  /** Fields of the entry, as `/exec` and `/queue` write them. */
+  readonly exec?: Readonly<Record<string, unknown>>;
+  readonly queue?: Readonly<Record<string, unknown>>;
+}
+
+/** What becomes of the message. */
+export type CommandVerdict =
+  /** It is dealt with. `reply` may be empty: then nobody is told anything, and `why` says why. */
+  | {
+      readonly kind: "answered";
+      readonly reply: readonly ReplyPayload[];
+      readonly outcome: "answered" | "silent" | "refused";
+      readonly why: string;
+      /** Runs that were stopped. */ readonly stopped?: readonly string[];
+    }
+  /** A turn follows, with this text; `asides` are sent at once. */
+  | {
+      readonly kind: "turn";
+      readonly text: string;
+      readonly asides: readonly ReplyPayload[];
+      /** For this turn only. */
+      readonly thinking?: ThinkingLevel;
+      /** Other settings for this turn only. */
+      readonly hints?: TurnHints;
+      /** What happened, for `why`. */
+      readonly notes: readonly string[];
+    };
+
+export interface Commands {
+  /** Whether it bypasses debounce and lane: a command that stands alone, or a word that stops what runs. Cheap. */
+  isControl(text: string, options?: { readonly botUsername?: string }): boolean;
+  run(call: CommandCall): Promise<CommandVerdict>;
+  /** For platforms with menus. */
+  native(agentId: string, channel: string): Promise<readonly NativeCommandSpec[]>;
+  /** For completion in clients. */
+  list(agentId: string): Promise<
+    readonly {
+      readonly name: string;
+      readonly aliases: readonly string[];
+      readonly description: string;
+      readonly group: string;
+      readonly acceptsArgs: boolean;
+    }[]
+  >;
+}

@@ -1,0 +1,191 @@
+import { AppError } from "../../base/errors.ts";
+import { buildMentionRegexes, isAbortWord, readCommand, shouldHandleTextCommands, type WrittenCommand } from "../../channels/index.ts";
+import type { OpenClawConfig } from "../../config/index.ts";
+import { resetTrigger } from "../../sessions/index.ts";
+import type { CommandCall, Commands, CommandVerdict } from "./commands.ts";
+import { answered, silent, type Answer, type Handling } from "./handling.ts";
+import { isEmptyText, partsOf, sourceText, withoutMentions, type Parts } from "./parsing/message.ts";
+import { scanDirectives, type Scanned } from "./parsing/directives.ts";
+import { withMenu } from "./menu.ts";
+import { runPluginCommand } from "./plugin-command.ts";
+import type { CommandPorts } from "./ports.ts";
+
+/** Work even where commands in text are not read. */
+const ALWAYS: ReadonlySet<string> = new Set(["stop", "compact", "new", "reset"]);
+
+type Turn = Extract<CommandVerdict, { kind: "turn" }>;
+const turn = (text: string, more: Partial<Turn> = {}): Turn => ({ kind: "turn", text, asides: [], notes: [], ...more });
+
+/** Finds out whether a message is a command, carries it out, and says what becomes of the message. */
+export function createCommands(ports: CommandPorts): Commands {
+  return {
+    isControl(text, { botUsername } = {}) {
+      const said = withoutMentions(partsOf(text).said, [], botUsername).trim();
+      if (isAbortWord(said)) return true;
+      const config = ports.config.current();
+      if (said.startsWith("!")) return bashLine(said, config) !== undefined;
+      if (/^\/[\w.-]{1,64}$/.test(said) && withAlias(said, modelAliases(config)) !== said) return true;
+      return readCommand(said, { botUsername }) !== undefined || resetAsked(said, config) !== undefined || ports.plugins?.match(said) !== undefined;
+    },
+
+    run: (call) => runMessage(ports, call),
+    native: async (agentId, channel) => (await import("./native.ts")).nativeCommands(ports, agentId, channel),
+    list: async (agentId) => (await import("./native.ts")).listCommands(ports, agentId),
+  };
+}
+
+/** What a message that may be a command is. */
+interface Read {
+  readonly source: string;
+  readonly parts: Parts;
+  /** Without mentions; for recognising only. */
+  readonly said: string;
+}
+
+function readMessage(call: CommandCall, config: OpenClawConfig): Read {
+  const source = sourceText(call.ctx);
+  const parts = partsOf(source);
+  const mentions = call.isGroup ? buildMentionRegexes(config, call.agentId) : [];
+  return { source, parts, said: withoutMentions(parts.said, mentions, call.botUsername).trim() };
+}
+
+/** Menus of platforms have sessions of their own; their commands mean the chat's. */
+const targetOf = ({ ctx, sessionKey }: CommandCall): string => ctx.CommandTargetSessionKey ?? sessionKey;
+
+async function runMessage(ports: CommandPorts, call: CommandCall): Promise<CommandVerdict> {
+  const config = ports.config.current();
+  const read = readMessage(call, config);
+  const { said, source } = read;
+  const inText = shouldHandleTextCommands({ cfg: config, surface: call.channel, commandSource: call.source });
+  const plugin = inText ? await runPluginCommand(ports, call, said) : undefined;
+  if (plugin) return plugin;
+  const written = commandIn(said, call, config);
+  if (written && (inText || ALWAYS.has(written.name)) && !written.setting) {
+    if (!call.authorized) return silent("refused", `/${written.name}: the sender may not give commands`);
+    return withMenu(await carryOut({ call, ports, key: targetOf(call), ...written }, read), call, written);
+  }
+  if (!inText || !source.includes("/")) return turn(source);
+  return settle(ports, call, read);
+}
+
+/** A command by its canonical name. `setting`: one that may stand inside of other text. */
+interface Named {
+  readonly name: string;
+  readonly args: string;
+  readonly setting?: boolean;
+}
+
+function commandIn(said: string, { botUsername }: CommandCall, config: OpenClawConfig): Named | undefined {
+  if (isAbortWord(said)) return { name: "stop", args: "" };
+  const shell = bashLine(said, config);
+  if (shell !== undefined) return { name: "bash", args: shell };
+  const found = readCommand(said, { botUsername });
+  if (found) return { name: found.facts.names[0], args: argsOf(found), setting: found.facts.directive === true || found.facts.names[0] === "skill" };
+  const asked = resetAsked(said, config);
+  return asked && { name: asked.trigger.toLowerCase() === "/reset" ? "reset" : "new", args: asked.rest };
+}
+
+function argsOf({ facts, args, more }: WrittenCommand): string {
+  return facts.lines && more !== "" ? `${args}\n${more}`.trim() : args;
+}
+
+const bashLine = (said: string, config: OpenClawConfig): string | undefined =>
+  said.startsWith("!") && config.commands?.bash === true ? said.slice(1).split("\n", 1)[0]!.trim() : undefined;
+
+const resetAsked = (said: string, config: OpenClawConfig): ReturnType<typeof resetTrigger> =>
+  config.session?.resetTriggers ? resetTrigger(said, config.session.resetTriggers) : undefined;
+
+async function carryOut(handling: Handling, read: Read): Promise<CommandVerdict> {
+  const { ports, call, name } = handling;
+  const { HANDLERS, reset } = await import("./handlers/index.ts");
+  return guarded(handling, async () => {
+    if (name !== "new" && name !== "reset") return handling.args.length > MOST_ARGS ? tooLong(handling) : HANDLERS[name]!(handling);
+    const begun = await reset(handling);
+    if (!begun.said.includes("/")) return begun.turn;
+    const next = await settle(ports, call, { ...read, source: begun.said, parts: { before: "", said: begun.said }, said: begun.said });
+    return next.kind === "answered" ? next : { ...next, asides: [...begun.turn.asides, ...next.asides], notes: [...begun.turn.notes, ...next.notes] };
+  });
+}
+
+/** What follows a command; a message that begins a session may be longer. */
+const MOST_ARGS = 8192;
+const tooLong = ({ name, args }: Handling): string => `That is too long for /${name}: ${args.length} characters, at most ${MOST_ARGS}.`;
+
+/** A failure is an answer. */
+async function guarded({ ports, name }: Handling, act: () => Promise<Answer> | Answer): Promise<CommandVerdict> {
+  try {
+    const answer = await act();
+    if (typeof answer === "object" && "kind" in answer) return answer;
+    return answered(answer, `/${name} was answered`);
+  } catch (error) {
+    if (error instanceof AppError) return answered({ text: ports.redact(`⚠️ ${error.message}`), isError: true }, `/${name} failed: ${error.code}`);
+    ports.onError(name, error);
+    return answered({ text: `⚠️ /${name} failed. The log says why.`, isError: true }, `/${name} failed unexpectedly`);
+  }
+}
+
+/** Names of models that the configuration gives, in lower case. */
+function modelAliases(config: OpenClawConfig): ReadonlySet<string> {
+  return new Set(Object.values(config.agents?.defaults?.models ?? {}).flatMap((model) => model?.alias?.trim().toLowerCase() ?? []));
+}
+
+/** `/alias` at the beginning chooses that model. Names of commands come first. */
+function withAlias(said: string, aliases: ReadonlySet<string>): string {
+  const [, name = ""] = /^\/([\w.-]{1,64})(?=\s|$)/.exec(said) ?? [];
+  return aliases.has(name.toLowerCase()) && !readCommand(`/${name}`) ? `/model ${said.slice(1)}` : said;
+}
+
+/** Settings, short questions and skills; what is left is for the model. */
+async function settle(ports: CommandPorts, call: CommandCall, { source, parts, said }: Read): Promise<CommandVerdict> {
+  const aliases = modelAliases(ports.config.current());
+  const isModel = (word: string): boolean => aliases.has(word.toLowerCase());
+  const options = { botUsername: call.botUsername, isModel, keepShortcuts: !call.canAnswerAside };
+  const handling: Handling = { call, ports, key: targetOf(call), name: "settings", args: "" };
+  const { applySettings, calledSkill, runSkill } = await import("./handlers/index.ts");
+  const called = call.authorized ? await calledSkill(handling, said).catch(unknownSkill(ports)) : undefined;
+  const written = called ? parts.said : withAlias(parts.said.trimStart(), aliases);
+  const alone = scanDirectives(called ? said : withAlias(said, aliases), { ...options, keepShortcuts: false });
+  const scanned = scanDirectives(written, options);
+  if (alone.count > 0 && (alone.alone || isEmptyText(alone.rest))) {
+    if (!call.authorized) return silent("refused", "settings: the sender may not give commands");
+    const name = nameOf(alone);
+    const settled = await guarded({ ...handling, name }, () => applySettings(handling, alone.directives));
+    return withMenu(settled, call, { name, args: said.replace(/^\/[\w@]+:?/, "") });
+  }
+  if (!call.authorized) return turn(source);
+  if (called)
+    return guarded(handling, async () => withHints(handling, scanned, await runSkill(handling, called.skill, scanDirectives(called.input, options).rest)));
+  if (scanned.count === 0) return turn(source);
+  return withHints(handling, scanned, turn(parts.before + scanned.rest));
+}
+
+/** Without its skills a message still is a message. */
+const unknownSkill = (ports: CommandPorts) => (error: unknown) => {
+  ports.onError("skill", error);
+  return undefined;
+};
+
+/** The first of them, for what is told about a failure. */
+function nameOf({ directives: { shortcuts, ...settings } }: Scanned): string {
+  return Object.keys(settings)[0] ?? shortcuts[0] ?? "settings";
+}
+
+async function withHints(handling: Handling, { directives }: Scanned, verdict: CommandVerdict): Promise<CommandVerdict> {
+  if (verdict.kind === "answered") return verdict;
+  const { hintsOf, shortcut } = await import("./handlers/index.ts");
+  const { hints, notes } = hintsOf(handling, directives);
+  const asides = await Promise.all(directives.shortcuts.map(async (name) => guarded({ ...handling, name }, () => shortcut(handling, name))));
+  const thinking = directives.think?.value;
+  return {
+    ...verdict,
+    asides: [...verdict.asides, ...asides.flatMap((aside) => (aside.kind === "answered" ? aside.reply : []))],
+    ...(thinking === undefined ? {} : { thinking }),
+    ...(Object.keys(hints).length === 0 ? {} : { hints }),
+    notes: [
+      ...verdict.notes,
+      ...(thinking === undefined ? [] : [`for this message: thinking ${thinking}`]),
+      ...notes,
+      ...directives.shortcuts.map((name) => `/${name} was answered aside`),
+    ],
+  };
+}

@@ -1,0 +1,49 @@
+/** Who carries out which command, by its canonical name. */
+import { notThere, type Handler } from "../handling.ts";
+import { models } from "../models/list.ts";
+import { allowlist } from "./allowlist.ts";
+import { approve } from "./approve.ts";
+import { bash } from "./bash.ts";
+import { activation, send } from "./chat-rules.ts";
+import { config, debug } from "./config.ts";
+import { context } from "./context.ts";
+import { exportSession } from "./export-session.ts";
+import { commands, help } from "./help.ts";
+import { restart } from "./restart.ts";
+import { compact, stop, trace } from "./session.ts";
+import { status } from "./status.ts";
+import { usage } from "./usage.ts";
+import { whoami } from "./whoami.ts";
+
+const subagents: Handler = ({ name }) => notThere(name, "there are no sub-agents in this version");
+
+/** Without settings, resets and skills, which end in a turn or change it. */
+export const HANDLERS: Readonly<Record<string, Handler>> = {
+  help,
+  commands,
+  status,
+  whoami,
+  context,
+  "export-session": exportSession,
+  trace,
+  stop,
+  compact,
+  usage,
+  models,
+  send,
+  activation,
+  config,
+  debug,
+  allowlist,
+  approve,
+  subagents,
+  kill: subagents,
+  steer: subagents,
+  restart,
+  tts: ({ name }) => notThere(name, "nothing speaks in this version"),
+  bash,
+};
+
+export { calledSkill, runSkill } from "./skill.ts";
+export { reset } from "./reset.ts";
+export { applySettings, hintsOf, shortcut } from "../settings/apply.ts";

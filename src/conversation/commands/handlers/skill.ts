@@ -1,0 +1,30 @@
+import type { CommandVerdict } from "../commands.ts";
+import { answered, type Handling } from "../handling.ts";
+import { skillCommands, type SkillCommand } from "./skill-names.ts";
+
+const NAMED = /^\/([\w-]{1,64})(?=$|[\s:])[ \t]*:?\s*/;
+
+/** A message that calls a skill: `/name input`, or `/skill name input`. Undefined when it names none. */
+export async function calledSkill(handling: Handling, text: string): Promise<{ readonly skill: SkillCommand; readonly input: string } | undefined> {
+  const named = NAMED.exec(text);
+  if (!named || !handling.ports.skills) return undefined;
+  const general = named[1]!.toLowerCase() === "skill";
+  const rest = text.slice(named[0].length);
+  const [first = ""] = general ? (/^\S{1,64}/.exec(rest) ?? []) : [named[1]!];
+  const wanted = first.toLowerCase();
+  const skills = wanted === "" ? [] : await skillCommands(handling.ports, handling.call.agentId);
+  const skill = skills.find(({ command, name }) => command === wanted || (general && name.toLowerCase() === wanted));
+  return skill && { skill, input: (general ? rest.slice(first.length) : rest).trim() };
+}
+
+/** A turn with an instruction; or the tool that the skill names, without a model. */
+export async function runSkill({ call, ports }: Handling, skill: SkillCommand, input: string): Promise<CommandVerdict> {
+  const { name, tool, command } = skill;
+  if (tool === undefined) {
+    const text = `Use the skill "${name}" for this request.${input === "" ? "" : `\n\nUser input:\n${input}`}`;
+    return { kind: "turn", text, asides: [], notes: [`/${command}: the skill ${name} was asked for`] };
+  }
+  const result = await ports.skills?.callTool?.(call, tool, { command: input, commandName: command, skillName: name });
+  if (!result) return answered(`The skill ${name} needs the tool ${tool}, which is not available here.`, `/${command}: no tool ${tool}`);
+  return answered(result.text.trim() === "" ? "Done." : result.text, `/${command}: answered by the tool ${tool}`);
+}

@@ -1,0 +1,36 @@
+import { describe, expect, test } from "vitest";
+import { setup, textOf } from "./commands.fixture.ts";
+
+describe("menus of platforms", () => {
+  test("offer what is switched on, by channel", async () => {
+    const { commands } = setup({ ports: { skills: { list: () => Promise.resolve([{ name: "git", description: "d" }]) } } });
+    const names = (await commands.native("main", "telegram")).map(({ name }) => name);
+    expect(names).toEqual(expect.arrayContaining(["status", "think", "git"]));
+    expect(names).not.toEqual(expect.arrayContaining(["bash"]));
+    expect(await commands.native("main", "slack")).toEqual([]);
+  });
+
+  test("can be switched for one channel", async () => {
+    const { commands } = setup({ config: { channels: { telegram: { commands: { native: false } }, slack: { commands: { native: true } } } } });
+    expect(await commands.native("main", "telegram")).toEqual([]);
+    expect((await commands.native("main", "slack")).length).toBeGreaterThan(20);
+  });
+
+  test("give choices as buttons when none was made", async () => {
+    const verdict = await setup().run("/think", { source: "native" });
+    expect(verdict).toMatchObject({
+      reply: [
+        { channelData: { telegram: { buttons: [[{ text: "off", callback_data: "/think off" }, { text: "minimal" }], expect.anything(), expect.anything()] } } },
+      ],
+    });
+    expect(textOf(verdict)).toContain("Thinking: low");
+    for (const text of ["/think high", "/activation"])
+      expect(await setup().run(text, { source: "native" })).toMatchObject({ reply: [expect.not.objectContaining({ channelData: expect.anything() })] });
+  });
+
+  test("clients get everything with groups", async () => {
+    expect(await setup().commands.list("main")).toEqual(
+      expect.arrayContaining([{ name: "think", aliases: ["thinking", "t"], description: "How much the model thinks", group: "options", acceptsArgs: true }]),
+    );
+  });
+});

@@ -1,0 +1,41 @@
+import { COMMANDS } from "../../channels/index.ts";
+import { isObject, valueAt, type OpenClawConfig } from "../../config/index.ts";
+import type { NativeCommandSpec } from "../../protocol/index.ts";
+import type { Commands } from "./commands.ts";
+import { isOn } from "./handlers/help.ts";
+import { skillCommands } from "./handlers/skill-names.ts";
+import type { CommandPorts } from "./ports.ts";
+
+/** Platforms whose menus are filled when nobody says otherwise. */
+const AUTOMATIC: ReadonlySet<string> = new Set(["discord", "telegram"]);
+
+function wanted(config: OpenClawConfig, channel: string, key: "native" | "nativeSkills"): boolean {
+  const section: unknown = valueAt(config, ["channels", channel, "commands"]);
+  const own = isObject(section) ? section[key] : undefined;
+  const choice = own ?? config.commands?.[key] ?? "auto";
+  return choice === "auto" ? AUTOMATIC.has(channel) : choice === true;
+}
+
+/** What a platform's menu offers: own commands, those of plugins, skills. None when the menu is to be empty. */
+export async function nativeCommands(ports: CommandPorts, agentId: string, channel: string): Promise<readonly NativeCommandSpec[]> {
+  const config = ports.config.current();
+  if (!wanted(config, channel, "native")) return [];
+  const own = COMMANDS.filter((command) => command.textOnly !== true && isOn(command, config)).map(({ names: [name], description, args, choices }) => {
+    return { name, description, acceptsArgs: args, ...(choices === undefined ? {} : { choices: [...choices] }) };
+  });
+  const plugins = (ports.plugins?.list() ?? []).map(({ name, description, acceptsArgs }) => ({ name, description, acceptsArgs }));
+  const skills = wanted(config, channel, "nativeSkills") ? await skillCommands(ports, agentId) : [];
+  return [...own, ...plugins, ...skills.map(({ command, description }) => ({ name: command, description, acceptsArgs: true }))];
+}
+
+export async function listCommands(ports: CommandPorts, agentId: string): ReturnType<Commands["list"]> {
+  const config = ports.config.current();
+  const skills = await skillCommands(ports, agentId);
+  return [
+    ...COMMANDS.filter((command) => isOn(command, config)).map(({ names: [name, ...aliases], description, group, args }) => {
+      return { name, aliases, description, group, acceptsArgs: args };
+    }),
+    ...(ports.plugins?.list() ?? []).map((command) => ({ ...command, aliases: [], group: "plugins" })),
+    ...skills.map(({ command, description }) => ({ name: command, aliases: [], description, group: "skills", acceptsArgs: true })),
+  ];
+}

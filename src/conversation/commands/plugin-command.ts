@@ -1,0 +1,38 @@
+import type { PluginCommandResult, ReplyPayload } from "../../protocol/index.ts";
+import type { CommandCall, CommandVerdict } from "./commands.ts";
+import { answered, silent } from "./handling.ts";
+import type { CommandPorts } from "./ports.ts";
+
+/** Plugins' commands come before the gateway's own. Whether one needs an authorised sender is its own rule. Undefined when the text is none. */
+export async function runPluginCommand(ports: CommandPorts, call: CommandCall, said: string): Promise<CommandVerdict | undefined> {
+  const found = said.startsWith("/") ? ports.plugins?.match(said) : undefined;
+  if (!found) return undefined;
+  const { ctx, channel, accountId, agentId, senderId, authorized, owner } = call;
+  const sessionKey = ctx.CommandTargetSessionKey ?? call.sessionKey;
+  const sessionId = (await ports.session.read(sessionKey))?.sessionId;
+  const result = await found.run({
+    channel,
+    channelId: channel,
+    accountId,
+    agentId,
+    sessionKey,
+    commandBody: said,
+    isAuthorizedSender: authorized,
+    senderIsOwner: owner,
+    config: ports.config.current(),
+    ...present({ senderId, sessionId, from: ctx.From, to: ctx.To, messageThreadId: ctx.MessageThreadId }),
+  });
+  const { continueAgent, suppressReply, ...reply } = result;
+  const payloads: readonly ReplyPayload[] = suppressReply || isEmpty(reply) ? [] : [reply];
+  const why = `/${found.name}: a plugin's command`;
+  if (continueAgent) return { kind: "turn", text: said, asides: payloads, notes: [why] };
+  return payloads.length === 0 ? silent("silent", why) : answered(payloads[0]!, why);
+}
+
+function isEmpty(reply: Omit<PluginCommandResult, "continueAgent" | "suppressReply">): boolean {
+  return !Object.values(reply).some((value) => value !== undefined && value !== "" && !(Array.isArray(value) && value.length === 0));
+}
+
+function present<T extends Record<string, unknown>>(fields: T): { [K in keyof T]?: NonNullable<T[K]> } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as { [K in keyof T]?: NonNullable<T[K]> };
+}

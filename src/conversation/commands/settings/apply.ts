@@ -1,0 +1,54 @@
+import type { ReplyPayload } from "../../../protocol/index.ts";
+import type { TurnHints } from "../commands.ts";
+import type { Handling } from "../handling.ts";
+import { status } from "../handlers/status.ts";
+import { help, commands } from "../handlers/help.ts";
+import { whoami } from "../handlers/whoami.ts";
+import { modelDirective } from "../models/directive.ts";
+import type { Directives, Shortcut } from "../parsing/directives.ts";
+import { exec, queue } from "./exec-and-queue.ts";
+import { elevated, reasoning, think, verbose } from "./levels.ts";
+
+/** Stores settings that stand alone in a message, in their fixed order. One acknowledgement for all. */
+export async function applySettings(handling: Handling, wished: Directives): Promise<ReplyPayload> {
+  const said: string[] = [];
+  if (wished.think) said.push(await think(handling, wished.think));
+  if (wished.verbose) said.push(await verbose(handling, wished.verbose));
+  if (wished.reasoning) said.push(await reasoning(handling, wished.reasoning));
+  if (wished.elevated) said.push(await elevated(handling, wished.elevated));
+  if (wished.exec) said.push(await exec(handling, wished.exec));
+  const model = wished.model && (await modelDirective(handling, wished.model.value ?? wished.model.word));
+  if (model) said.push(model.text);
+  if (wished.queue) said.push(await queue(handling, wished.queue));
+  const answers = await Promise.all(wished.shortcuts.map((name) => shortcut(handling, name)));
+  const text = [said.join(" "), ...answers].filter((part) => part !== "").join("\n");
+  return { text, ...(model?.channelData && said.length === 1 ? { channelData: model.channelData } : {}) };
+}
+
+/** The answer to a question that stood inside of a text. */
+export async function shortcut(handling: Handling, name: Shortcut): Promise<string> {
+  const handlers = { help, commands, status, whoami };
+  const answer = await handlers[name]({ ...handling, name, args: "" });
+  return typeof answer === "string" ? answer : "";
+}
+
+/** Settings that stood inside of other text hold for that one message. What may not be set there is left out and noted. */
+export function hintsOf({ call, ports }: Handling, wished: Directives): { readonly hints: TurnHints; readonly notes: readonly string[] } {
+  const notes: string[] = [];
+  const unheard = call.isGroup && !call.wasMentioned;
+  const { verbose: loud, reasoning: reason, elevated: above, exec: run, model, queue: wait } = wished;
+  const mayRise = above?.value === "off" || (!unheard && ports.elevation(call).permitted);
+  const mayRun = run?.change.execSecurity === "deny" || !unheard;
+  if (above?.value && !mayRise) notes.push(`/elevated was left out: ${unheard ? "the agent was not addressed" : "it is not permitted here"}`);
+  if (run && !mayRun) notes.push("/exec was left out: the agent was not addressed");
+  const hints: TurnHints = {
+    ...(loud?.value ? { verbose: loud.value } : {}),
+    ...(reason?.value ? { reasoning: reason.value } : {}),
+    ...(above?.value && mayRise ? { elevated: above.value } : {}),
+    ...(model?.value ? { model: model.value } : {}),
+    ...(run && mayRun && Object.keys(run.change).length > 0 ? { exec: { ...run.change } } : {}),
+    ...(wait && Object.keys(wait.change).length > 0 ? { queue: { ...wait.change } } : {}),
+  };
+  for (const [name, value] of Object.entries(hints)) notes.push(`for this message: ${name} ${typeof value === "string" ? value : JSON.stringify(value)}`);
+  return { hints, notes };
+}

@@ -1,0 +1,69 @@
+import { describe, expect, test } from "vitest";
+import { setup } from "../commands.fixture.ts";
+
+describe("levels", () => {
+  test.each([
+    ["/think", "Thinking: low. Choose off, minimal, low, medium, high."],
+    ["/think bogus", '"bogus" is no thinking level. Choose off, minimal, low, medium, high.'],
+    ["/think xhigh", "anthropic/claude-opus-4-6 does not know the thinking level xhigh. Choose off, minimal, low, medium, high."],
+    ["/verbose", "Verbose: off. Choose on, full, off."],
+    ["/verbose loud", '"loud" is no verbose level. Choose on, full, off.'],
+    ["/reasoning", "Reasoning: off. Choose on, off, stream."],
+    ["/elevated", "Elevated: on. Choose on, off, ask, full."],
+    [
+      "/exec",
+      "Exec: host=sandbox security=deny ask=on-miss node=(unset). Options: host=sandbox|gateway|node security=deny|allowlist|full ask=off|on-miss|always node=<id>.",
+    ],
+    ["/exec host=moon", "Not understood: host=moon. Options: host=sandbox|gateway|node security=deny|allowlist|full ask=off|on-miss|always node=<id>."],
+    [
+      "/queue",
+      "Queue: collect, debounce 1000 ms, cap 20, drop summarize. Options: modes steer, followup, collect, steer-backlog, interrupt; debounce:<ms|s|m>, cap:<n>, drop:old|new|summarize; default.",
+    ],
+  ])("%s changes nothing", async (text, answer) => {
+    const { say, log } = setup();
+    expect(await say(text)).toBe(answer);
+    expect(log).toEqual([]);
+  });
+
+  test.each([
+    ["/think ultrathink", { thinkingLevel: "high" }],
+    ["/t off", { thinkingLevel: "off" }],
+    ["/v everything", { verboseLevel: "full" }],
+    ["/verbose off", { verboseLevel: "off" }],
+    ["/reason live", { reasoningLevel: "stream" }],
+    ["/elev auto", { elevatedLevel: "full" }],
+    ["/exec host=gateway security=allowlist ask=always node=n1", { execHost: "gateway", execSecurity: "allowlist", execAsk: "always", execNode: "n1" }],
+    ["/queue steer+backlog debounce:2s cap:3 drop:new", { queueMode: "steer-backlog", queueDebounceMs: 2000, queueCap: 3, queueDrop: "new" }],
+  ])("%s is stored", async (text, fields) => {
+    const { say, entry } = setup();
+    await say(text);
+    expect(entry()).toMatchObject(fields);
+  });
+
+  test("hidden reasoning and the default queue leave nothing behind", async () => {
+    const { say, entry } = setup({ entry: { reasoningLevel: "on", queueMode: "steer", queueCap: 3 } });
+    await say("/reasoning off");
+    expect(await say("/queue default")).toContain("follows the configuration again");
+    expect(Object.keys(entry()!).sort()).toEqual(["sessionId", "updatedAt"]);
+  });
+
+  test("models that only know whether to think do so at any level", async () => {
+    const { say, entry } = setup({ entry: { providerOverride: "zai", modelOverride: "glm-5" } });
+    expect(await say("/think high")).toBe("Thinking: low.");
+    expect(entry()).toMatchObject({ thinkingLevel: "low" });
+  });
+
+  test("the model is told of what it would not notice", async () => {
+    const { say, log } = setup();
+    await say("/reasoning on");
+    await say("/elevated full");
+    await say("/elevated full");
+    expect(log.filter((line) => line.startsWith("event"))).toEqual(["event Reasoning is now shown.", "event Elevated is now full."]);
+  });
+
+  test("closed gates of elevated are named, and nothing is stored", async () => {
+    const { say, log } = setup({ ports: { elevation: () => ({ permitted: false, reasons: ["tools.elevated.enabled is false"] }) } });
+    expect(await say("/elevated on")).toBe("Elevated is not available here:\n- tools.elevated.enabled is false");
+    expect(log).toEqual([]);
+  });
+});

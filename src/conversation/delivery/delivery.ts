@@ -1,0 +1,68 @@
+import type { PollInput, ReplyKind, ReplyPayload } from "../../protocol/index.ts";
+import type { OutboxRow, Write } from "../../store/index.ts";
+import type { ReplyAddress } from "../address.ts";
+import type { LiveDeliver } from "./live.ts";
+
+/** What belongs to a reply besides its content. */
+export interface OutgoingFacts {
+  /** `command` answers a command, `send` was asked for by a tool or a client. */
+  readonly kind: ReplyKind | "command" | "send";
+  readonly sessionKey?: string;
+  readonly agentId?: string;
+  /** The turn that it belongs to. */
+  readonly runId?: string;
+  readonly senderId?: string;
+  /** Of the message that is answered. */
+  readonly messageId?: string;
+  /** Model and usage of the turn, for `reply_payload_sending`. */
+  readonly usageState?: Readonly<Record<string, unknown>>;
+  /** The message that showed the answer while it was written. */
+  readonly previewId?: string;
+  /** Makes a repeated `send` the same one. */
+  readonly idempotencyKey?: string;
+  /** Whoever waits for it, as `attach` names it. */
+  readonly live?: string;
+  /** Without a sound, where the platform can. */
+  readonly silent?: boolean;
+  readonly gifPlayback?: boolean;
+  /** A poll, in place of payloads. */
+  readonly poll?: PollInput & { readonly isAnonymous?: boolean };
+}
+
+/** A reply on its way to the disk. */
+export interface PreparedReply {
+  /** To be committed; empty when there is nothing to send. */
+  readonly writes: readonly Write[];
+  /** What will be said, after all hooks, one text for each message. */
+  readonly texts: readonly string[];
+  /** Why nothing or less is sent. */
+  readonly suppressed: readonly string[];
+}
+
+/** What became of a `send`. */
+export interface SendReport {
+  readonly state: "sent" | "failed" | "suppressed" | "unknown" | "pending";
+  readonly messageIds: readonly string[];
+  readonly rowIds: readonly number[];
+  readonly why?: string;
+  /** Of the last piece that was sent, as the channel gave it. */
+  readonly receipt?: Readonly<Record<string, unknown>>;
+}
+
+/** The only way out for a message. */
+export interface Delivery extends AsyncDisposable {
+  /** Normalised payloads → hooks → pieces → outbox rows. Nothing is sent before the writes are committed. */
+  prepare(address: ReplyAddress, payloads: readonly ReplyPayload[], facts: OutgoingFacts): Promise<PreparedReply>;
+  /** Rows were committed: they are sent, in order for each target. */
+  kick(): void;
+  /** Prepares, commits and sends; resolves when all pieces have an end, or after `waitMs`. */
+  send(address: ReplyAddress, payloads: readonly ReplyPayload[], facts: OutgoingFacts, waitMs?: number): Promise<SendReport>;
+  /** After a start: what was being sent when the process died may have arrived. */
+  resume(): Promise<void>;
+  /** Messages with this `live` are handed to `deliver` instead of their channel, each once: what fails there goes out over the channel. */
+  attach(live: string, deliver: LiveDeliver): Disposable;
+  /** Told of each row that reached an end. */
+  onSettled(listener: (row: OutboxRow) => void): Disposable;
+  /** Rows that are not at an end. */
+  open(): number;
+}

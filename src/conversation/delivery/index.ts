@@ -1,0 +1,19 @@
+/** Replies on their way out: hooks, pieces, rows, attempts. */
+export { createDelivery } from "./create-delivery.ts";
+export type { Delivery, OutgoingFacts, PreparedReply, SendReport } from "./delivery.ts";
+export { DEFAULT_LIMITS, type ChannelTable, type DeliveryDeps, type DeliveryLimits } from "./deps.ts";
+export { classifyFailure, type FailedAttempt } from "./failure.ts";
+export type { LiveDeliver } from "./live.ts";
+export type { RowPayload } from "./row-payload.ts";
+export {
+  createMessages,
+  type ActionRequest,
+  type Messages,
+  type MessagesDeps,
+  type MirroredMessage,
+  type PollRequest,
+  type SendRequest,
+  type SentMessage,
+} from "./messages.ts";
+export { messageTool, type CurrentChat, type MessageToolDeps } from "./message-tool.ts";
+export { resolveAddress, resolveChannel, type ResolvedAddress, type SendingChannels, type TargetRequest } from "./targets.ts";

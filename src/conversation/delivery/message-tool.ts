@@ -1,0 +1,239 @@
+/** The `message` tool: an agent writes to somebody, or does something to a message. */
+import { AppError, messageOf } from "../../base/errors.ts";
+import { sectionOf } from "../../channels/index.ts";
+import type { HostConfig } from "../../protocol/index.ts";
+import { failedOutcome, jsonOutcome, type Tool, type ToolCall, type ToolContext, type ToolOutcome } from "../../tools/index.ts";
+import { shapeText } from "../reply/shape/payload.ts";
+import { messageParameters } from "./message-tool-schema.ts";
+import type { Messages, SentMessage } from "./messages.ts";
+
+/** The conversation that a turn answers. */
+export interface CurrentChat {
+  readonly channel: string;
+  readonly accountId: string;
+  readonly to: string;
+  readonly threadId?: string | number;
+  /** The message that is answered. */
+  readonly messageId?: string;
+}
+
+export interface MessageToolDeps {
+  readonly messages: Messages;
+  readonly config: () => HostConfig;
+  /** Nothing for turns that answer nobody. */
+  readonly current: (context: ToolContext) => CurrentChat | undefined;
+  /** Folders that files may be sent from. */
+  readonly mediaRoots?: (agentId: string) => readonly string[];
+  /** The channel whose actions are offered; all of them when there is none. */
+  readonly channel?: string;
+}
+
+type Params = Readonly<Record<string, unknown>>;
+
+/** Only these carry words to somebody who may not be part of this conversation. */
+const GUARDED: ReadonlySet<string> = new Set([
+  "send",
+  "broadcast",
+  "poll",
+  "reply",
+  "sendWithEffect",
+  "sendAttachment",
+  "thread-create",
+  "thread-reply",
+  "sticker",
+]);
+/** These name no chat. */
+const WITHOUT_TARGET: ReadonlySet<string> = new Set([
+  "set-presence",
+  "emoji-list",
+  "sticker-search",
+  "event-list",
+  "role-info",
+  "channel-list",
+  "voice-status",
+]);
+
+const invalid = (words: string): AppError => new AppError("INVALID_INPUT", words);
+
+const textOf = (params: Params, ...names: readonly string[]): string | undefined => {
+  for (const name of names) {
+    const value = params[name];
+    if (typeof value === "string" && value.trim() !== "") return value;
+    if (typeof value === "number") return String(value);
+  }
+  return undefined;
+};
+
+interface Place {
+  readonly channel?: string;
+  readonly accountId?: string;
+  readonly to?: string;
+  readonly threadId?: string | number;
+}
+
+/** What was named, else the conversation that the turn answers; never another one's account or thread. */
+function placeOf(params: Params, current: CurrentChat | undefined, context: ToolContext): Place {
+  const channel = textOf(params, "channel")?.trim().toLowerCase();
+  const named = textOf(params, "target", "to", "channelId");
+  const here = current && (channel === undefined || channel === current.channel) ? current : undefined;
+  if (named === undefined && here && context.jobId !== undefined) throw invalid("a scheduled run has no conversation of its own: give a target");
+  const to = named ?? here?.to;
+  const same = here !== undefined && to === here.to;
+  const accountId = textOf(params, "accountId") ?? here?.accountId;
+  const threadId = textOf(params, "threadId") ?? (same ? here.threadId : undefined);
+  const found = channel ?? here?.channel;
+  return {
+    ...(found === undefined ? {} : { channel: found }),
+    ...(accountId === undefined ? {} : { accountId }),
+    ...(to === undefined ? {} : { to }),
+    ...(threadId === undefined ? {} : { threadId }),
+  };
+}
+
+/** Refuses to carry words elsewhere, where the configuration says so. */
+function guard(action: string, place: Place, current: CurrentChat | undefined, cfg: HostConfig): void {
+  if (!current || !GUARDED.has(action)) return;
+  const settings = sectionOf(sectionOf(cfg.tools)?.["message"]);
+  if (settings?.["allowCrossContextSend"] === true) return;
+  const cross = sectionOf(settings?.["crossContext"]);
+  const other = place.channel !== undefined && place.channel !== current.channel;
+  if (other && cross?.["allowAcrossProviders"] !== true) {
+    throw invalid(`this conversation is on ${current.channel}: sending to ${place.channel} is not allowed (tools.message.crossContext.allowAcrossProviders)`);
+  }
+  if (!other && place.to !== current.to && cross?.["allowWithinProvider"] === false) {
+    throw invalid("sending to other chats is not allowed (tools.message.crossContext.allowWithinProvider)");
+  }
+}
+
+function told(sent: SentMessage): ToolOutcome {
+  const { state, why, channel, to, messageIds, dryRun } = sent;
+  const facts = { channel, to, messageIds, ...(messageIds[0] === undefined ? {} : { messageId: messageIds[0] }), ...(why === undefined ? {} : { why }) };
+  if (dryRun) return jsonOutcome({ ok: true, dryRun: true, ...facts });
+  if (state === "sent") return jsonOutcome({ ok: true, state, ...facts });
+  if (state === "pending") return jsonOutcome({ ok: true, state, note: "It is on disk and will be sent; do not send it again.", ...facts });
+  const note = state === "unknown" ? "It may have arrived; do not send it again." : undefined;
+  return failedOutcome(JSON.stringify({ ok: false, state, ...(note ? { note } : {}), ...facts }, null, 2), { ok: false, state, ...facts });
+}
+
+/** Platform data by channel id, as replies carry it. */
+function channelDataOf(params: Params, channel: string | undefined): { readonly channelData?: Record<string, unknown> } {
+  const own = Object.fromEntries(["buttons", "card", "components"].flatMap((name) => (params[name] === undefined ? [] : [[name, params[name]]])));
+  return Object.keys(own).length === 0 || channel === undefined ? {} : { channelData: { [channel]: own } };
+}
+
+/** A message, with the directives in its text. */
+async function send(
+  deps: MessageToolDeps,
+  params: Params,
+  place: Place & { readonly to: string },
+  context: ToolContext,
+  current: CurrentChat | undefined,
+): Promise<SentMessage> {
+  const words = (textOf(params, "message", "caption") ?? "").replaceAll("\\n", "\n");
+  const currentId = place.to === current?.to ? current.messageId : undefined;
+  const shaped = shapeText(words, { currentId, localRoots: deps.mediaRoots?.(context.agentId) });
+  const media = textOf(params, "media", "path", "filePath");
+  if (media?.trim().toLowerCase().startsWith("data:")) throw invalid("data: addresses cannot be sent; write the file to the workspace and give its path");
+  const replyToId = textOf(params, "replyTo") ?? shaped?.replyToId;
+  return deps.messages.send({
+    ...place,
+    text: shaped?.text ?? "",
+    mediaUrls: [...(media === undefined ? [] : [media]), ...(shaped?.mediaUrls ?? [])],
+    ...(replyToId === undefined ? {} : { replyToId }),
+    ...(params["asVoice"] === true || shaped?.audioAsVoice ? { asVoice: true } : {}),
+    ...(params["silent"] === true ? { silent: true } : {}),
+    ...(params["gifPlayback"] === true ? { gifPlayback: true } : {}),
+    ...(params["dryRun"] === true ? { dryRun: true } : {}),
+    ...channelDataOf(params, place.channel),
+    agentId: context.agentId,
+    runId: context.runId,
+  });
+}
+
+function poll(messages: Messages, params: Params, place: Place & { readonly to: string }, context: ToolContext): Promise<SentMessage> {
+  const question = textOf(params, "pollQuestion");
+  if (question === undefined) throw invalid("a poll needs pollQuestion");
+  const options = (Array.isArray(params["pollOption"]) ? params["pollOption"] : []).map(String).filter((option) => option.trim() !== "");
+  const hours = params["pollDurationHours"];
+  const wanted = {
+    question,
+    options,
+    maxSelections: params["pollMulti"] === true ? options.length : 1,
+    ...(typeof hours === "number" ? { durationHours: hours } : {}),
+  };
+  return messages.poll({ ...place, poll: wanted, ...(params["dryRun"] === true ? { dryRun: true } : {}), agentId: context.agentId, runId: context.runId });
+}
+
+export function messageTool(deps: MessageToolDeps): Tool {
+  const { messages, config } = deps;
+
+  async function broadcast(params: Params, place: Place, context: ToolContext, current: CurrentChat | undefined): Promise<ToolOutcome> {
+    if (sectionOf(sectionOf(sectionOf(config().tools)?.["message"])?.["broadcast"])?.["enabled"] === false)
+      throw invalid("broadcasts are switched off (tools.message.broadcast.enabled)");
+    const targets = (Array.isArray(params["targets"]) ? params["targets"] : []).map(String).filter((one) => one.trim() !== "");
+    if (targets.length === 0) throw invalid("a broadcast needs targets");
+    const { threadId: _, ...shared } = place;
+    const results = [];
+    for (const to of targets) {
+      try {
+        guard("broadcast", { ...shared, to }, current, config());
+        const { state, why, messageIds } = await send(deps, params, { ...shared, to }, context, current);
+        results.push({
+          to,
+          ok: state === "sent" || state === "pending",
+          state,
+          ...(messageIds[0] === undefined ? {} : { messageId: messageIds[0] }),
+          ...(why === undefined ? {} : { why }),
+        });
+      } catch (error) {
+        results.push({ to, ok: false, why: messageOf(error) });
+      }
+    }
+    const outcome = { ok: results.every(({ ok }) => ok), results };
+    return results.some(({ ok }) => ok) ? jsonOutcome(outcome) : failedOutcome(JSON.stringify(outcome, null, 2), outcome);
+  }
+
+  async function run({ params, context }: ToolCall): Promise<ToolOutcome> {
+    const action = textOf(params, "action") ?? "send";
+    const current = deps.current(context);
+    const place = placeOf(params, current, context);
+    if (action === "broadcast") return broadcast(params, place, context, current);
+    const { to } = place;
+    if (to === undefined && !WITHOUT_TARGET.has(action)) throw invalid(`Action ${action} requires a target.`);
+    guard(action, place, current, config());
+    if (action === "send") return told(await send(deps, params, { ...place, to: to! }, context, current));
+    if (action === "poll") return told(await poll(messages, params, { ...place, to: to! }, context));
+    const { action: _a, channel: _c, target: _t, accountId: _i, dryRun, ...rest } = params;
+    const messageId = textOf(params, "messageId") ?? (to === current?.to ? current?.messageId : undefined);
+    const done = await messages.action({
+      action,
+      ...(place.channel === undefined ? {} : { channel: place.channel }),
+      ...(place.accountId === undefined ? {} : { accountId: place.accountId }),
+      params: {
+        ...rest,
+        ...(to === undefined ? {} : { to }),
+        ...(messageId === undefined ? {} : { messageId }),
+        ...(place.threadId === undefined ? {} : { threadId: place.threadId }),
+      },
+      ...(context.senderId === undefined ? {} : { requesterSenderId: context.senderId }),
+      ...(dryRun === true ? { dryRun: true } : {}),
+    });
+    return jsonOutcome(done);
+  }
+
+  return {
+    name: "message",
+    label: "Message",
+    description: "Send a message to a chat or person, or act on messages there: reactions, edits, polls and what else the channel offers.",
+    parameters: messageParameters(messages.actions(deps.channel)),
+    source: { kind: "core" },
+    async run(call) {
+      try {
+        return await run(call);
+      } catch (error) {
+        if (error instanceof AppError && error.code === "INVALID_INPUT") return failedOutcome(error.message);
+        throw error;
+      }
+    },
+  };
+}

@@ -1,0 +1,199 @@
+import { expect, test } from "vitest";
+import { silentLogger } from "../../base/log/logger.ts";
+import type { ChannelMessageActionContext, ChannelPlugin, HostConfig, ReplyPayload } from "../../protocol/index.ts";
+import type { ToolCall, ToolContext } from "../../tools/index.ts";
+import type { ReplyAddress } from "../address.ts";
+import type { OutgoingFacts, SendReport } from "./delivery.ts";
+import { fakeChannel } from "./delivery.fixture.ts";
+import { messageTool, type CurrentChat } from "./message-tool.ts";
+import { createMessages, type MirroredMessage } from "./messages.ts";
+
+interface Sent {
+  readonly address: ReplyAddress;
+  readonly payloads: readonly ReplyPayload[];
+  readonly facts: OutgoingFacts;
+}
+
+function room(cfg: HostConfig = { channels: { chat: {} } }, report: Partial<SendReport> = {}) {
+  const sent: Sent[] = [];
+  const acted: ChannelMessageActionContext[] = [];
+  const mirrored: MirroredMessage[] = [];
+  const poll = { sendPoll: () => Promise.resolve({ messageId: "p" }), pollMaxOptions: 3 };
+  const chat = fakeChannel(
+    [],
+    {
+      ...poll,
+      resolveTarget: ({ to, mode, allowFrom }) =>
+        mode === "implicit" && !allowFrom?.includes(to!) ? { ok: false, error: new Error("not on the allow list") } : { ok: true, to: to! },
+    },
+    {
+      messaging: { normalizeTarget: (raw) => raw.replace(/^chat:/, "") },
+      config: { listAccountIds: () => ["default", "work"], resolveAccount: () => ({}), resolveAllowFrom: () => ["1"] },
+      actions: {
+        listActions: () => ["react", "edit"],
+        handleAction: (context) => {
+          acted.push(context);
+          return Promise.resolve({ content: [], details: { done: context.action } });
+        },
+      },
+    },
+  ).plugin;
+  const other = { ...fakeChannel().plugin, id: "other", meta: { ...chat.meta, id: "other", aliases: ["oth"] } } as ChannelPlugin;
+  const plugins = [chat, other];
+  const messages = createMessages({
+    delivery: {
+      send: (address, payloads, facts) => {
+        sent.push({ address, payloads, facts });
+        return Promise.resolve({ state: "sent", messageIds: ["m1"], rowIds: [1], ...report } as SendReport);
+      },
+    },
+    channels: { get: (id) => plugins.find((plugin) => plugin.id === id), list: () => plugins },
+    config: () => cfg,
+    log: silentLogger,
+    mirror: (message) => Promise.resolve(void mirrored.push(message)),
+  });
+  return { messages, sent, acted, mirrored, cfg };
+}
+
+test("the only configured channel is meant when none is named, and the target is normalised", async () => {
+  const { messages, sent, mirrored } = room();
+  expect(await messages.send({ to: " chat:5 ", text: "hi", threadId: "7", replyToId: "3" })).toMatchObject({
+    state: "sent",
+    channel: "chat",
+    accountId: "default",
+    to: "5",
+  });
+  expect(sent[0]).toMatchObject({ address: { to: "5", threadId: "7", replyToId: "3" }, payloads: [{ text: "hi" }], facts: { kind: "send" } });
+  expect(mirrored).toMatchObject([{ text: "hi", address: { to: "5" } }]);
+});
+
+test.each([
+  ["no channel is configured", {}, { to: "1", text: "x" }, "no channel is configured"],
+  ["several could be meant", { channels: { chat: {}, other: {} } }, { to: "1", text: "x" }, "several are configured: chat, other"],
+  ["a channel that is not there", { channels: {} }, { channel: "fax", to: "1", text: "x" }, `there is no channel "fax"`],
+  ["an account that is not there", { channels: { chat: {} } }, { accountId: "home", to: "1", text: "x" }, `no account "home"`],
+  ["no target", { channels: { chat: {} } }, { to: " ", text: "x" }, "a target is missing"],
+  ["nothing to say", { channels: { chat: {} } }, { to: "1", text: " " }, "needs a text or a file"],
+  [
+    "a target that was not written down and is not allowed",
+    { channels: { chat: {} } },
+    { to: "2", text: "x", mode: "implicit" as const },
+    "not on the allow list",
+  ],
+])("%s is said in words", async (_, cfg, request, words) => {
+  const { messages, sent } = room(cfg);
+  await expect(messages.send(request)).rejects.toMatchObject({ code: "INVALID_INPUT", message: expect.stringContaining(words) });
+  expect(sent).toEqual([]);
+});
+
+test("a dry run names the place and sends nothing", async () => {
+  const { messages, sent } = room();
+  expect(await messages.send({ to: "5", text: "x", dryRun: true })).toMatchObject({ dryRun: true, to: "5", channel: "chat" });
+  expect(sent).toEqual([]);
+});
+
+test("a poll keeps to what the channel can do", async () => {
+  const { messages, sent } = room();
+  const poll = { question: "?", options: ["a", "b"] };
+  await messages.poll({ to: "5", poll });
+  expect(sent[0]).toMatchObject({ payloads: [], facts: { poll } });
+  await expect(messages.poll({ to: "5", poll: { ...poll, options: ["a", "b", "c", "d"] } })).rejects.toThrow("at most 3 options, not 4");
+  await expect(messages.poll({ to: "5", poll: { ...poll, options: ["a"] } })).rejects.toThrow("at least 2");
+  await expect(messages.poll({ channel: "other", to: "5", poll })).rejects.toThrow("other has no polls");
+});
+
+test("an action goes to its channel; one that the channel does not know is refused with those it knows", async () => {
+  const { messages, acted } = room();
+  expect(await messages.action({ action: "react", params: { to: "chat:5", emoji: "x" }, requesterSenderId: "1" })).toEqual({ done: "react" });
+  expect(acted[0]).toMatchObject({ params: { to: "5", emoji: "x" }, accountId: "default", requesterSenderId: "1" });
+  await expect(messages.action({ action: "ban", params: {} })).rejects.toThrow("chat cannot ban; it can: send, react, edit");
+});
+
+const CONTEXT = {
+  agentId: "main",
+  sessionKey: "agent:main:main",
+  sessionId: "s",
+  runId: "r1",
+  workspaceDir: "/",
+  owner: true,
+  senderId: "u1",
+} satisfies ToolContext;
+const HERE: CurrentChat = { channel: "chat", accountId: "work", to: "5", threadId: 7, messageId: "99" };
+
+function toolIn(parts: ReturnType<typeof room>, current: CurrentChat | undefined = HERE) {
+  const tool = messageTool({ messages: parts.messages, config: () => parts.cfg, current: () => current });
+  return async (params: Record<string, unknown>, context: Partial<ToolContext> = {}) => {
+    const call = { id: "c", params, signal: new AbortController().signal, update: () => {}, context: { ...CONTEXT, ...context } } satisfies ToolCall;
+    const outcome = await tool.run(call);
+    const [part] = outcome.content;
+    return { isError: outcome.isError, text: part?.type === "text" ? part.text : "" };
+  };
+}
+
+test("the tool answers in the conversation it runs in, reads directives, and tells that it was sent", async () => {
+  const parts = room();
+  const run = toolIn(parts);
+  const { isError, text } = await run({ action: "send", message: "one\\ntwo [[reply_to_current]]" });
+  expect([isError, JSON.parse(text)]).toMatchObject([false, { ok: true, state: "sent", messageId: "m1", to: "5" }]);
+  expect(parts.sent[0]).toMatchObject({
+    address: { channel: "chat", accountId: "work", to: "5", threadId: 7, replyToId: "99" },
+    payloads: [{ text: expect.stringMatching(/^one\ntwo/) }],
+    facts: { runId: "r1", agentId: "main" },
+  });
+});
+
+test("what could not be sent is a failure to the model, and a repeat is not asked for where it may have arrived", async () => {
+  const failed = await toolIn(room(undefined, { state: "failed", why: "blocked", messageIds: [] }))({ action: "send", message: "x" });
+  expect([failed.isError, failed.text]).toEqual([true, expect.stringContaining("blocked")]);
+  const unknown = await toolIn(room(undefined, { state: "unknown", messageIds: [] }))({ action: "send", message: "x" });
+  expect([unknown.isError, unknown.text]).toEqual([true, expect.stringContaining("do not send it again")]);
+});
+
+test.each([
+  ["another channel", {}, { channel: "other", target: "1" }, "allowAcrossProviders"],
+  ["another channel, when that is allowed", { crossContext: { allowAcrossProviders: true } }, { channel: "other", target: "1" }, undefined],
+  ["another channel, by the older switch", { allowCrossContextSend: true }, { channel: "other", target: "1" }, undefined],
+  ["another chat", {}, { target: "6" }, undefined],
+  ["another chat, when that is forbidden", { crossContext: { allowWithinProvider: false } }, { target: "6" }, "allowWithinProvider"],
+])("the tool and %s", async (_, message, params, words) => {
+  const parts = room({ channels: { chat: {}, other: {} }, tools: { message } });
+  const { isError, text } = await toolIn(parts)({ action: "send", message: "x", ...params });
+  expect([isError, parts.sent.length]).toEqual(words === undefined ? [false, 1] : [true, 0]);
+  if (words !== undefined) expect(text).toContain(words);
+});
+
+test("another chat gets neither the thread nor the quoted message of this one", async () => {
+  const parts = room();
+  await toolIn(parts)({ action: "send", message: "x [[reply_to_current]]", target: "6" });
+  expect(parts.sent[0]!.address).toEqual({ channel: "chat", accountId: "work", to: "6", chatType: "direct" });
+});
+
+test("without a conversation the tool asks for a target, and a scheduled run always does", async () => {
+  const parts = room();
+  const run = toolIn(parts, undefined);
+  const tool = messageTool({ messages: parts.messages, config: () => parts.cfg, current: () => undefined });
+  expect((tool.parameters["properties"] as { action: { enum: string[] } }).action.enum).toEqual(["send", "broadcast", "poll", "react", "edit"]);
+  expect(await run({ action: "send", message: "x" }, { jobId: "j" })).toMatchObject({ isError: true, text: expect.stringContaining("give a target") });
+  const nobody = await tool.run({
+    id: "c",
+    params: { action: "send", message: "x" },
+    signal: new AbortController().signal,
+    update: () => {},
+    context: CONTEXT,
+  });
+  expect(nobody).toMatchObject({ isError: true, content: [{ text: "Action send requires a target." }] });
+});
+
+test("a broadcast tells the outcome of each target and can be switched off", async () => {
+  const parts = room();
+  const { text } = await toolIn(parts)({ action: "broadcast", targets: ["6", " "], message: "x" });
+  expect(JSON.parse(text)).toEqual({ ok: true, results: [{ to: "6", ok: true, state: "sent", messageId: "m1" }] });
+  const off = room({ channels: { chat: {} }, tools: { message: { broadcast: { enabled: false } } } });
+  expect(await toolIn(off)({ action: "broadcast", targets: ["6"], message: "x" })).toMatchObject({ isError: true });
+});
+
+test("an action of the tool acts on the message that is answered, for the person who wrote it", async () => {
+  const parts = room();
+  await toolIn(parts)({ action: "react", emoji: "👍", requesterSenderId: "forged" });
+  expect(parts.acted[0]).toMatchObject({ action: "react", params: { to: "5", messageId: "99", emoji: "👍" }, requesterSenderId: "u1" });
+});

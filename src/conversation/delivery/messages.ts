@@ -1,0 +1,198 @@
+/** Sending on request: what clients, the command line and the `message` tool ask for. */
+import { AppError, messageOf } from "../../base/errors.ts";
+import type { ChannelMessageActionName, ChannelOutboundTargetMode, ChannelThreadingToolContext, HostConfig, PollInput } from "../../protocol/index.ts";
+import type { Logger } from "../../base/log/logger.ts";
+import type { ReplyAddress } from "../address.ts";
+import type { Delivery, SendReport } from "./delivery.ts";
+import { resolveAddress, resolveChannel, type SendingChannels } from "./targets.ts";
+
+interface Asked {
+  readonly channel?: string;
+  readonly accountId?: string;
+  readonly to: string;
+  readonly threadId?: string | number;
+  readonly silent?: boolean;
+  readonly mode?: ChannelOutboundTargetMode;
+  /** Into whose transcript it goes as well. */
+  readonly sessionKey?: string;
+  readonly agentId?: string;
+  readonly runId?: string;
+  readonly idempotencyKey?: string;
+  /** Says what would happen, and does nothing. */
+  readonly dryRun?: boolean;
+}
+
+export interface SendRequest extends Asked {
+  readonly text?: string;
+  readonly mediaUrls?: readonly string[];
+  readonly replyToId?: string;
+  readonly gifPlayback?: boolean;
+  readonly asVoice?: boolean;
+  readonly channelData?: Record<string, unknown>;
+}
+
+export interface PollRequest extends Asked {
+  readonly poll: PollInput & { readonly isAnonymous?: boolean };
+}
+
+export interface ActionRequest {
+  readonly action: string;
+  readonly channel?: string;
+  readonly accountId?: string;
+  readonly params: Readonly<Record<string, unknown>>;
+  /** From the message that is answered, never from the model. */
+  readonly requesterSenderId?: string;
+  readonly toolContext?: ChannelThreadingToolContext;
+  readonly dryRun?: boolean;
+}
+
+/** What became of it, with where it went. */
+export interface SentMessage extends SendReport {
+  readonly channel: string;
+  readonly accountId: string;
+  readonly to: string;
+  readonly dryRun?: boolean;
+}
+
+export interface Messages {
+  /** Resolves when it has an end, or after a while with how it stands. Throws `INVALID_INPUT` for what cannot be sent. */
+  send(request: SendRequest): Promise<SentMessage>;
+  poll(request: PollRequest): Promise<SentMessage>;
+  /** Everything else a channel can do. */
+  action(request: ActionRequest): Promise<unknown>;
+  /** Which actions a channel knows; of all channels when none is named. */
+  actions(channel?: string): readonly ChannelMessageActionName[];
+}
+
+/** A message that was sent on request, for the transcript of the session that its chat belongs to. */
+export interface MirroredMessage {
+  readonly address: ReplyAddress;
+  readonly text: string;
+  readonly mediaUrls: readonly string[];
+  readonly sessionKey?: string;
+  readonly agentId?: string;
+  readonly idempotencyKey?: string;
+}
+
+export interface MessagesDeps {
+  readonly delivery: Pick<Delivery, "send">;
+  readonly channels: SendingChannels;
+  readonly config: () => HostConfig;
+  readonly log: Logger;
+  readonly mirror?: (message: MirroredMessage) => Promise<void>;
+  /** How long a request waits for its messages. */
+  readonly waitMs?: number;
+}
+
+const invalid = (text: string): AppError => new AppError("INVALID_INPUT", text);
+
+const trimmed = (urls: readonly string[] | undefined): string[] => (urls ?? []).map((url) => url.trim()).filter((url) => url !== "");
+
+/** Everything that is not a message. */
+async function act(
+  { action, channel, accountId, params, requesterSenderId, toolContext, dryRun }: ActionRequest,
+  { channels, config }: Pick<MessagesDeps, "channels" | "config">,
+): Promise<unknown> {
+  const cfg = config();
+  const plugin = resolveChannel(channel, channels, cfg);
+  const adapter = plugin.actions;
+  const name = action as ChannelMessageActionName;
+  const offered = adapter?.listActions?.({ cfg }) ?? [];
+  const supported = adapter?.supportsAction?.({ action: name }) ?? offered.includes(name);
+  if (!adapter?.handleAction || !supported) {
+    throw invalid(`${plugin.id} cannot ${action}; it can: ${["send", ...offered.filter((one) => one !== "send")].join(", ")}`);
+  }
+  const target =
+    typeof params["to"] === "string"
+      ? resolveAddress({ channel: plugin.id, to: params["to"], ...(accountId === undefined ? {} : { accountId }) }, channels, cfg)
+      : undefined;
+  const account = target?.accountId ?? accountId;
+  if (dryRun) return { ok: true, dryRun: true, channel: plugin.id, action, ...(target ? { to: target.to } : {}) };
+  const done = await adapter.handleAction({
+    channel: plugin.id,
+    action: name,
+    cfg,
+    params: { ...params, ...(target ? { to: target.to } : {}) },
+    accountId: account,
+    ...(requesterSenderId === undefined ? {} : { requesterSenderId }),
+    ...(toolContext ? { toolContext } : {}),
+  });
+  return done.details ?? { ok: true, content: done.content };
+}
+
+export function createMessages(deps: MessagesDeps): Messages {
+  const { delivery, channels, config, waitMs } = deps;
+
+  function addressOf(request: Asked, replyToId?: string) {
+    const { plugin, channel, accountId, to } = resolveAddress(request, channels, config());
+    if (!plugin.outbound) throw invalid(`${channel} cannot send messages`);
+    const address: ReplyAddress = {
+      channel,
+      accountId,
+      to,
+      chatType: "direct",
+      ...(request.threadId === undefined || request.threadId === "" ? {} : { threadId: request.threadId }),
+      ...(replyToId === undefined || replyToId === "" ? {} : { replyToId }),
+    };
+    return { plugin, address };
+  }
+
+  const factsOf = (request: Asked) => ({
+    kind: "send" as const,
+    ...(request.sessionKey === undefined ? {} : { sessionKey: request.sessionKey }),
+    ...(request.agentId === undefined ? {} : { agentId: request.agentId }),
+    ...(request.runId === undefined ? {} : { runId: request.runId }),
+    ...(request.idempotencyKey === undefined ? {} : { idempotencyKey: request.idempotencyKey }),
+    ...(request.silent ? { silent: true } : {}),
+  });
+
+  const told = ({ channel, accountId, to }: ReplyAddress, report: SendReport): SentMessage => ({ ...report, channel, accountId, to });
+  const planned = (address: ReplyAddress): SentMessage => ({ ...told(address, { state: "pending", messageIds: [], rowIds: [] }), dryRun: true });
+
+  async function mirror(message: MirroredMessage): Promise<void> {
+    // It is out: a transcript that cannot be written does not make it unsent.
+    await deps.mirror?.(message).catch((error: unknown) => deps.log.error(`a sent message is missing in its transcript: ${messageOf(error)}`));
+  }
+
+  return {
+    async send(request) {
+      const mediaUrls = trimmed(request.mediaUrls);
+      const text = request.text ?? "";
+      if (text.trim() === "" && mediaUrls.length === 0 && !request.channelData) throw invalid("a message needs a text or a file");
+      const { address } = addressOf(request, request.replyToId);
+      if (request.dryRun) return planned(address);
+      const payload = {
+        text,
+        ...(mediaUrls.length > 0 ? { mediaUrls } : {}),
+        ...(request.asVoice ? { audioAsVoice: true } : {}),
+        ...(request.channelData ? { channelData: request.channelData } : {}),
+      };
+      const report = await delivery.send(address, [payload], { ...factsOf(request), ...(request.gifPlayback ? { gifPlayback: true } : {}) }, waitMs);
+      const { sessionKey, agentId, idempotencyKey } = request;
+      const mine = { ...(sessionKey === undefined ? {} : { sessionKey }), ...(agentId === undefined ? {} : { agentId }) };
+      if (report.state === "sent") await mirror({ address, text, mediaUrls, ...mine, ...(idempotencyKey === undefined ? {} : { idempotencyKey }) });
+      return told(address, report);
+    },
+    async poll(request) {
+      const { plugin, address } = addressOf(request);
+      const { poll } = request;
+      const most = plugin.outbound?.pollMaxOptions;
+      if (!plugin.outbound?.sendPoll) throw invalid(`${address.channel} has no polls`);
+      if (poll.options.length < 2) throw invalid(`a poll needs at least 2 options, not ${poll.options.length}`);
+      if (most !== undefined && poll.options.length > most)
+        throw invalid(`a poll on ${address.channel} has at most ${most} options, not ${poll.options.length}`);
+      if ((poll.maxSelections ?? 1) > poll.options.length)
+        throw invalid(`maxSelections is ${poll.maxSelections}, but there are ${poll.options.length} options`);
+      if (request.dryRun) return planned(address);
+      return told(address, await delivery.send(address, [], { ...factsOf(request), poll }, waitMs));
+    },
+    action: (request) => act(request, deps),
+    actions(channel) {
+      const cfg = config();
+      const asked = channel === undefined ? channels.list() : [channels.get(channel)].filter((plugin) => plugin !== undefined);
+      return [
+        ...new Set(asked.flatMap((plugin) => [...(plugin.outbound?.sendPoll ? (["poll"] as const) : []), ...(plugin.actions?.listActions?.({ cfg }) ?? [])])),
+      ];
+    },
+  };
+}

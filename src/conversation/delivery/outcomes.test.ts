@@ -1,0 +1,136 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { AppError } from "../../base/errors.ts";
+import type { ChannelOutboundAdapter } from "../../protocol/index.ts";
+import { ADDRESS, failing, fakeChannel, openWorld, type FakeChannel, type Reaction, type World } from "./delivery.fixture.ts";
+
+/** One store for all: each test has a target of its own. */
+let world: World;
+let address = ADDRESS;
+let count = 0;
+beforeAll(async () => {
+  world = await openWorld(fakeChannel());
+});
+beforeEach(() => {
+  address = { ...ADDRESS, to: `chat-${(count += 1)}` };
+  world.ended.length = 0;
+});
+afterAll(() => world[Symbol.asyncDispose]());
+
+function channelThat(reactions: readonly Reaction[], outbound?: Partial<ChannelOutboundAdapter>): FakeChannel {
+  const channel = fakeChannel(reactions, outbound);
+  world.channels.set("chat", channel);
+  return channel;
+}
+
+interface Case {
+  readonly name: string;
+  readonly reactions: readonly Reaction[];
+  readonly outbound?: Partial<ChannelOutboundAdapter>;
+  readonly state: "sent" | "failed";
+  readonly sends: number;
+  /** Which sends carried the sign of a possible repeat. */
+  readonly marked?: readonly number[];
+  readonly why?: string;
+}
+
+const refused = failing("connect refused", { code: "ECONNREFUSED" });
+const reset = failing("socket hang up", { code: "ECONNRESET" });
+const flood = failing("slow down", { delivery: { state: "retry", retryAfterMs: 90_000 } });
+const nonced = { nonceWindowMs: 300_000 };
+
+const CASES: readonly Case[] = [
+  { name: "it is taken at once", reactions: [], state: "sent", sends: 1 },
+  { name: "nothing had left, and the second attempt arrives", reactions: [refused], state: "sent", sends: 2 },
+  { name: "nothing ever leaves", reactions: [refused, refused, refused], state: "failed", sends: 3, why: "given up after 3 attempts" },
+  {
+    name: "the channel asks for more attempts",
+    reactions: [refused, refused, refused, refused],
+    outbound: { retry: { attempts: 5 } },
+    state: "sent",
+    sends: 5,
+  },
+  {
+    name: "a name that cannot be resolved is a cause deep inside",
+    reactions: [failing("fetch failed", { cause: failing("x", { code: "EAI_AGAIN" }) })],
+    state: "sent",
+    sends: 2,
+  },
+  { name: "the platform refuses for good", reactions: [failing("chat not found", { status: 404 })], state: "failed", sends: 1, why: "chat not found" },
+  { name: "the channel says that trying again is useless", reactions: [failing("blocked", { delivery: { state: "failed" } })], state: "failed", sends: 1 },
+  {
+    name: "the channel's word counts more than the code",
+    reactions: [failing("x", { code: "ECONNRESET", delivery: { state: "retry" } })],
+    state: "sent",
+    sends: 2,
+  },
+  { name: "what cannot be sent is not tried again", reactions: [new AppError("INVALID_INPUT", "no such target")], state: "failed", sends: 1 },
+  { name: "an account that is away for a moment", reactions: [new AppError("UNAVAILABLE", "not connected")], state: "sent", sends: 2 },
+  { name: "the platform asks to wait longer than any back-off", reactions: [flood], state: "sent", sends: 2 },
+  { name: "requests to wait are not counted against the message", reactions: [flood, flood, flood, flood, refused], state: "sent", sends: 6 },
+  { name: "a wait in the platform's own words", reactions: [failing("429", { error_code: 429, parameters: { retry_after: 60 } })], state: "sent", sends: 2 },
+  { name: "a wait beyond its time", reactions: [failing("429", { status: 429, retryAfter: 100_000 })], state: "failed", sends: 1, why: "expired" },
+  { name: "the answer got lost: sent again once, with a sign", reactions: [reset], state: "sent", sends: 2, marked: [1] },
+  { name: "the answer got lost twice", reactions: [reset, reset], state: "failed", sends: 2, marked: [1], why: "may have arrived" },
+  { name: "a server's error may come after the message", reactions: [failing("bad gateway", { status: 502 })], state: "sent", sends: 2, marked: [1] },
+  { name: "an error without any code", reactions: [new Error("boom")], state: "sent", sends: 2, marked: [1] },
+  { name: "a pipe that broke", reactions: [failing("write", { code: "EPIPE" })], state: "sent", sends: 2, marked: [1] },
+  { name: "the repeat certainly did not arrive: it stays a repeat", reactions: [reset, refused], state: "sent", sends: 3, marked: [1, 2] },
+  { name: "the repeat certainly did not arrive, then its answer got lost", reactions: [reset, refused, reset], state: "failed", sends: 3, marked: [1, 2] },
+  { name: "the platform drops repeats: sent again without a sign", reactions: [reset, reset], outbound: nonced, state: "sent", sends: 3 },
+  { name: "the platform drops repeats, but never answers", reactions: [reset, reset, reset], outbound: nonced, state: "failed", sends: 3 },
+  { name: "the platform's window is over", reactions: [reset], outbound: { nonceWindowMs: 1 }, state: "sent", sends: 2, marked: [1] },
+  { name: "not found after an answer got lost", reactions: [reset, failing("gone", { status: 403 })], state: "failed", sends: 2, marked: [1] },
+];
+
+test.each(CASES)("$name", async ({ reactions, outbound, state, sends, marked = [], why }) => {
+  const channel = channelThat(reactions, outbound);
+  const told: unknown[] = [];
+  using _hook = world.hooks.on("message_sent", (event) => void told.push({ success: event.success, error: event.error }), { pluginId: "test" });
+  const sending = world.delivery.send(address, [{ text: "hello" }], { kind: "send" }, 86_000_000);
+  const report = await world.settle(sending);
+  expect(report.state).toBe(state);
+  expect(channel.sent).toHaveLength(sends);
+  expect(channel.sent.flatMap(({ text }, index) => (text === "(repeat?) hello" ? [index] : []))).toEqual(marked);
+  expect(channel.sent.filter((_, index) => !marked.includes(index)).every(({ text }) => text === "hello")).toBe(true);
+  expect(new Set(channel.sent.map(({ nonce }) => nonce)).size).toBe(1);
+  if (why !== undefined) expect(report.why).toContain(why);
+  expect(await world.rows(address.to)).toMatchObject([{ state, attempts: sends }]);
+  expect(told).toEqual([{ success: state === "sent", error: report.why }]);
+  expect(world.ended.map((row) => row.state)).toEqual([state]);
+});
+
+test("an attempt that never ends is given up after its time and counts as one that may have arrived", async () => {
+  const signals: AbortSignal[] = [];
+  const channel = channelThat([
+    ({ signal }) => {
+      signals.push(signal!);
+      return new Promise(() => {});
+    },
+  ]);
+  const sending = world.delivery.send(address, [{ text: "hello" }], { kind: "send" }, 86_000_000);
+  await world.drain(() => channel.sent.length === 1);
+  world.clock.advance(60_000);
+  await world.drain(() => channel.sent.length === 2);
+  expect(await world.settle(sending)).toMatchObject({ state: "sent", messageIds: ["m2"] });
+  expect(signals[0]!.aborted).toBe(true);
+  expect(channel.sent[1]).toMatchObject({ text: "(repeat?) hello", isRepeat: true });
+});
+
+test("the wait that a platform asks for is neither cut short nor drawn out", async () => {
+  const channel = channelThat([flood]);
+  const waiting = world.delivery.send(address, [{ text: "hello" }], { kind: "send" }, 86_000_000);
+  await world.drain(() => channel.sent.length === 1);
+  const sending = world.delivery.send({ ...ADDRESS, to: "beside" }, [{ text: "beside" }], { kind: "send" });
+  await world.drain(() => channel.sent.length >= 2);
+  // The row that waits stands in nobody's way but its own.
+  expect((await sending).state).toBe("sent");
+  const waited = await world.rows(address.to);
+  expect(waited[0]).toMatchObject({ state: "pending", why: "slow down" });
+  world.clock.advance(waited[0]!.nextAttemptAt! - world.clock.now() - 1);
+  await world.turn();
+  await world.turn();
+  expect(channel.sent).toHaveLength(2);
+  world.clock.advance(1);
+  expect((await world.settle(waiting)).state).toBe("sent");
+  expect(channel.sent).toHaveLength(3);
+});

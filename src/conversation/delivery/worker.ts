@@ -1,0 +1,249 @@
+/** Sends what is in the outbox. The rows on disk are the truth; what is here is what is known of them. */
+import { AppError, messageOf } from "../../base/errors.ts";
+import type { OutboxRow } from "../../store/index.ts";
+import type { DeliveryDeps, DeliveryLimits } from "./deps.ts";
+import { Lanes, type Lane, type LaneEntry } from "./lanes.ts";
+import type { LiveTargets } from "./live.ts";
+import { createStep, type OpenRow, type StepResult } from "./step.ts";
+import { createTeller } from "./told.ts";
+
+const PAGE = 1000;
+const TROUBLE_MS = 1000;
+
+export interface Worker {
+  /** Rows were added, or a channel came: looks for what there is. */
+  kick(): void;
+  /** Looks again at rows that were passed over: these ids are new to it. */
+  rewind(ids: readonly number[]): void;
+  readonly open: number;
+  /** What is known of a row that is not at its end. */
+  standing(id: number): OutboxRow | undefined;
+  /** No new attempts; resolves when those under way are over, or the grace is. */
+  stop(): Promise<void>;
+}
+
+/** See {@link Worker}. */
+export class OutboxWorker implements Worker {
+  private readonly deps: DeliveryDeps;
+  private readonly limits: DeliveryLimits;
+  private readonly settled: (row: OutboxRow) => void;
+  private readonly lanes: Lanes;
+  private readonly known = new Map<number, LaneEntry>();
+  private readonly stopping = new AbortController();
+  private readonly step: ReturnType<typeof createStep>;
+  private readonly tell: ReturnType<typeof createTeller>;
+  private cursor = 0;
+  private held = 0;
+  private reading = false;
+  private again = false;
+  private closed = false;
+  private expiring: Promise<void> | undefined;
+  private idle: (() => void) | undefined;
+
+  constructor(deps: DeliveryDeps, limits: DeliveryLimits, settled: (row: OutboxRow) => void, live?: Pick<LiveTargets, "adapterFor">) {
+    this.deps = deps;
+    this.limits = limits;
+    this.settled = settled;
+    this.lanes = new Lanes(limits);
+    this.step = createStep(deps, limits, this.stopping.signal, live);
+    this.tell = createTeller(deps);
+  }
+
+  private take(row: OutboxRow): void {
+    if (this.known.has(row.id)) return;
+    const keeps = this.held < this.limits.held;
+    const entry: LaneEntry = { id: row.id, open: keeps ? { row, asked: 0 } : undefined };
+    if (keeps) this.held += 1;
+    this.known.set(row.id, entry);
+    const lane = this.lanes.add(row, entry);
+    if (lane.state === "idle") this.lanes.ready(lane);
+  }
+
+  /** A row is at its end. */
+  private leave(lane: Lane, entry: LaneEntry): void {
+    const at = lane.entries.indexOf(entry);
+    if (at >= 0) lane.entries.splice(at, 1);
+    if (this.known.delete(entry.id) && entry.open) this.held -= 1;
+  }
+
+  private wait(lane: Lane, state: "waiting" | "absent", ms: number): void {
+    lane.state = state;
+    lane.timer?.[Symbol.dispose]();
+    lane.timer = this.deps.clock.after(Math.max(ms, 0), () => {
+      lane.timer = undefined;
+      this.lanes.ready(lane);
+      this.pump();
+    });
+  }
+
+  /** All rows that nobody has seen yet, one page after the other. */
+  private async read(): Promise<void> {
+    do {
+      this.again = false;
+      for (;;) {
+        const rows = await this.deps.store.read("outbox.due", { now: Number.MAX_SAFE_INTEGER, after: this.cursor, limit: PAGE });
+        for (const row of rows) this.take(row);
+        this.cursor = Math.max(this.cursor, rows.at(-1)?.id ?? 0);
+        this.pump();
+        if (rows.length < PAGE || this.closed) break;
+      }
+    } while (this.again && !this.closed);
+  }
+
+  kick(): void {
+    if (this.closed) return;
+    for (const lane of this.lanes.all.values()) if (lane.state === "absent") this.lanes.ready(lane);
+    this.again = true;
+    if (this.reading) return;
+    this.reading = true;
+    this.read().then(
+      () => {
+        this.reading = false;
+        this.pump();
+        if (this.again) this.kick();
+      },
+      (error: unknown) => {
+        this.reading = false;
+        this.trouble("the outbox could not be read", error, () => this.kick());
+      },
+    );
+  }
+
+  /** Something of ours failed: said, and tried again later. */
+  private trouble(what: string, error: unknown, retry: () => void): void {
+    if (this.closed) return;
+    this.deps.log.error(`${what}: ${messageOf(error)}`);
+    this.deps.clock.after(TROUBLE_MS, () => {
+      if (!this.closed) retry();
+    });
+  }
+
+  private pump(): void {
+    while (!this.closed) {
+      const lane = this.lanes.next();
+      if (!lane) return;
+      void this.work(lane);
+    }
+  }
+
+  /** The content of a lane's first row; undefined when it has come to its end without us. */
+  private async contentOf(entry: LaneEntry): Promise<OpenRow | undefined> {
+    if (entry.open) return entry.open;
+    const row = await this.deps.store.read("outbox.get", { id: entry.id });
+    if (!row || row.settledAt !== null) return undefined;
+    this.held += 1;
+    return (entry.open = { row, asked: 0 });
+  }
+
+  private async work(lane: Lane): Promise<void> {
+    const entry = lane.entries[0]!;
+    try {
+      const open = await this.contentOf(entry);
+      this.finish(lane, entry, open ? await this.step(open) : undefined);
+    } catch (error) {
+      await this.failed(lane, entry, error);
+    }
+    this.pump();
+    if (this.closed && this.lanes.underWay === 0) this.idle?.();
+  }
+
+  /** `undefined`: the row ended elsewhere. */
+  private finish(lane: Lane, entry: LaneEntry, result: StepResult | undefined): void {
+    if (result?.kind === "wait") {
+      this.lanes.rest(lane, result.absent ? "absent" : "waiting");
+      this.wait(lane, result.absent ? "absent" : "waiting", result.ms);
+      return;
+    }
+    if (result?.kind === "expired") {
+      this.lanes.rest(lane, "waiting");
+      void this.expire();
+      return;
+    }
+    const told = !this.known.has(entry.id);
+    this.leave(lane, entry);
+    this.lanes.rest(lane, "idle");
+    this.lanes.ready(lane);
+    if (result && !told) this.settle(result.row);
+  }
+
+  private settle(row: OutboxRow): void {
+    try {
+      this.settled(row);
+    } catch (error) {
+      this.deps.log.error(`a listener for delivery ${row.id} failed: ${messageOf(error)}`);
+    }
+  }
+
+  /** The store refused a mark: the row is not where it was thought to be, or the store has trouble of its own. */
+  private async failed(lane: Lane, entry: LaneEntry, error: unknown): Promise<void> {
+    if (!this.closed) this.deps.log.error(`delivery ${entry.id} could not be carried on: ${messageOf(error)}`);
+    if (error instanceof AppError && error.code === "CONFLICT" && !this.closed) {
+      const row = await this.deps.store.read("outbox.get", { id: entry.id }).catch(() => undefined);
+      if (row && row.settledAt !== null) {
+        this.finish(lane, entry, { kind: "ended", row });
+        return;
+      }
+      if (row && entry.open) entry.open.row = row;
+    }
+    this.lanes.rest(lane, "waiting");
+    this.wait(lane, "waiting", TROUBLE_MS);
+  }
+
+  /** Ends everything whose time is over, in one commit. */
+  private expire(): Promise<void> {
+    this.expiring ??= this.deps.store
+      .write("outbox.expire", {})
+      .then(async (ids) => {
+        const rows = await Promise.all(ids.map((id) => this.deps.store.read("outbox.get", { id })));
+        for (const row of rows) if (row) this.expired(row);
+      })
+      .catch((error: unknown) => this.deps.log.error(`rows could not be ended whose time is over: ${messageOf(error)}`))
+      .finally(() => {
+        this.expiring = undefined;
+        const now = this.deps.clock.now();
+        for (const lane of this.lanes.all.values()) {
+          if (lane.state !== "waiting" || lane.timer) continue;
+          const stuck = (lane.entries[0]?.open?.row.expiresAt ?? Infinity) <= now;
+          if (stuck) this.wait(lane, "waiting", TROUBLE_MS);
+          else this.lanes.ready(lane);
+        }
+        this.pump();
+      });
+    return this.expiring;
+  }
+
+  private expired(row: OutboxRow): void {
+    const entry = this.known.get(row.id);
+    if (entry) {
+      const lane = this.lanes.all.get(`${row.channel}\0${row.account}\0${row.target}`);
+      if (lane) this.leave(lane, entry);
+    }
+    this.tell(row, row.payload ?? {}, { success: false, error: row.why ?? "expired" });
+    this.settle(row);
+  }
+
+  rewind(ids: readonly number[]): void {
+    if (ids.length > 0) this.cursor = Math.min(this.cursor, ...ids.map((id) => id - 1));
+  }
+
+  get open(): number {
+    return this.known.size;
+  }
+
+  standing(id: number): OutboxRow | undefined {
+    return this.known.get(id)?.open?.row;
+  }
+
+  async stop(): Promise<void> {
+    const { lanes, deps, limits } = this;
+    this.closed = true;
+    for (const lane of lanes.all.values()) lane.timer?.[Symbol.dispose]();
+    if (lanes.underWay === 0) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.idle = resolve;
+    using _timer = deps.clock.after(limits.graceMs, resolve);
+    await promise;
+    this.stopping.abort();
+    if (lanes.underWay > 0) deps.log.warn(`${lanes.underWay} deliveries were under way when the process stopped; they may have arrived`);
+  }
+}

@@ -1,0 +1,88 @@
+import type { BeforeDispatchEvent, InboundClaimEvent, InboundHookContext, MessageReceivedEvent, QuotedMessage } from "../../hooks/index.ts";
+import type { FinalizedMsgContext } from "../../protocol/index.ts";
+import type { Inbound } from "./inbound-record.ts";
+
+/** Only the fields that are there. */
+type Present<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
+
+function present<T extends object>(fields: T): Present<T> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Present<T>;
+}
+
+function quoted(ctx: FinalizedMsgContext): QuotedMessage {
+  return present({
+    replyToId: ctx.ReplyToId,
+    replyToIdFull: ctx.ReplyToIdFull,
+    replyToBody: ctx.ReplyToBody,
+    replyToSender: ctx.ReplyToSender,
+    replyToIsQuote: ctx.ReplyToIsQuote,
+  });
+}
+
+export function inboundContext({ channel, accountId, address, sessionKey, event }: Inbound, ctx: FinalizedMsgContext): InboundHookContext {
+  return { channelId: channel, accountId, conversationId: address.to, sessionKey, messageId: event.id, senderId: event.sender.id, ...quoted(ctx) };
+}
+
+export function receivedEvent({ channel, address, event, text }: Inbound, ctx: FinalizedMsgContext): MessageReceivedEvent {
+  const { sender, chat } = event;
+  return {
+    from: ctx.From ?? sender.id,
+    content: ctx.BodyForCommands ?? text,
+    messageId: event.id,
+    senderId: sender.id,
+    ...present({ timestamp: ctx.Timestamp, threadId: chat.threadId }),
+    metadata: present({
+      to: ctx.To,
+      provider: channel,
+      surface: channel,
+      threadId: chat.threadId,
+      originatingChannel: channel,
+      originatingTo: address.to,
+      messageId: event.id,
+      senderId: sender.id,
+      senderName: sender.name,
+      senderUsername: sender.username,
+      senderE164: sender.e164,
+      channelId: chat.id,
+    }),
+  };
+}
+
+export function claimEvent({ channel, accountId, address, access, event, text }: Inbound, ctx: FinalizedMsgContext): InboundClaimEvent {
+  const { sender, chat } = event;
+  return {
+    content: ctx.BodyForCommands ?? text,
+    channel,
+    accountId,
+    conversationId: address.to,
+    senderId: sender.id,
+    messageId: event.id,
+    isGroup: chat.type !== "direct",
+    commandAuthorized: access.commandAuthorized,
+    senderIsOwner: access.owner,
+    wasMentioned: access.wasMentioned,
+    media: (event.media ?? []).map(({ kind, mimeType, fileName, bytes }) => ({ kind, mimeType, fileName, bytes })),
+    ...present({
+      body: ctx.Body,
+      bodyForAgent: ctx.BodyForAgent,
+      senderName: sender.name,
+      senderUsername: sender.username,
+      threadId: chat.threadId,
+      timestamp: ctx.Timestamp,
+    }),
+    ...quoted(ctx),
+  };
+}
+
+export function dispatchEvent({ channel, sessionKey, event }: Inbound, ctx: FinalizedMsgContext, content: string): BeforeDispatchEvent {
+  return {
+    content,
+    channel,
+    sessionKey,
+    senderId: event.sender.id,
+    isGroup: event.chat.type !== "direct",
+    messageId: event.id,
+    ...present({ body: ctx.Body, timestamp: ctx.Timestamp }),
+    ...quoted(ctx),
+  };
+}

@@ -1,0 +1,64 @@
+import type { Clock } from "../../base/clock.ts";
+import { resolveInboundDebounceMs } from "../../channels/index.ts";
+import type { HostConfig } from "../../protocol/index.ts";
+import { chatOf, type Inbound } from "./inbound-record.ts";
+
+/** Messages that belong together are handed on together: parts of a long one, albums, what is written in quick succession. */
+export interface Joining {
+  add(inbound: Inbound, isControl: boolean): void;
+  /** Hands on everything that waits. */
+  flush(): void;
+}
+
+interface Waiting {
+  readonly items: Inbound[];
+  timer: Disposable;
+}
+
+/** Parts of one message, and messages that are one. More begin the next. */
+const MAX_PARTS = 50;
+
+export function createJoining(deps: { readonly clock: Pick<Clock, "after">; readonly config: () => HostConfig }, hand: (group: readonly Inbound[]) => void): Joining {
+  const waiting = new Map<string, Waiting>();
+
+  function flush(key: string): void {
+    const found = waiting.get(key);
+    if (!found) return;
+    waiting.delete(key);
+    found.timer[Symbol.dispose]();
+    hand(found.items);
+  }
+
+  /** How long it waits for more, and under which name. */
+  function waitOf({ event, channel, context }: Inbound): { readonly ms: number; readonly part: string } {
+    // A plugin that reads messages by itself has put together what belongs together.
+    if (context) return { ms: 0, part: "" };
+    if (event.joins) return { ms: event.joins.waitMs, part: `\0part\0${event.joins.key}` };
+    const textOnly = !event.media?.length && !event.location && event.kind === "message";
+    return { ms: textOnly ? resolveInboundDebounceMs({ cfg: deps.config(), channel }) : 0, part: "" };
+  }
+
+  return {
+    add(inbound, isControl) {
+      const sender = `${chatOf(inbound)}\0${inbound.sessionKey}\0${inbound.event.sender.id}`;
+      const { ms, part } = isControl ? { ms: 0, part: "" } : waitOf(inbound);
+      const key = `${sender}${part}`;
+      // What waits under another name was written before.
+      for (const other of [...waiting.keys()]) if (other !== key && (other === sender || other.startsWith(`${sender}\0part\0`))) flush(other);
+      if (ms <= 0) {
+        flush(key);
+        return hand([inbound]);
+      }
+      const timer = deps.clock.after(ms, () => flush(key));
+      const found = waiting.get(key);
+      if (!found) return void waiting.set(key, { items: [inbound], timer });
+      found.timer[Symbol.dispose]();
+      found.timer = timer;
+      found.items.push(inbound);
+      if (found.items.length >= MAX_PARTS) flush(key);
+    },
+    flush() {
+      for (const key of [...waiting.keys()]) flush(key);
+    },
+  };
+}

@@ -1,0 +1,71 @@
+import type { Clock } from "../../base/clock.ts";
+import { createGlobalLane } from "./global-lane.ts";
+import type { LaneItem } from "./item.ts";
+import { createLanes as createSerial } from "./serial.ts";
+import { createSessionLane, type ActiveTurn, type Batch, type SessionLane } from "./session-lane.ts";
+
+export interface LanesDeps {
+  readonly clock: Clock;
+  /** Turns that may run at once, over all sessions. */
+  readonly places: () => number;
+  /** Runs a turn to its end. It must not reject. `began` gives the lane a hold of it. */
+  run(batch: Batch, began: (turn: ActiveTurn) => void): Promise<void>;
+  drop(items: readonly LaneItem[], why: string): void;
+  /** Items that this process will not come to: they are on disk for the next. */
+  leave(items: readonly LaneItem[]): void;
+}
+
+/** Each session has one lane, in which one turn runs at a time; over all of them only so many do. */
+export interface SessionLanes {
+  add(item: LaneItem): void;
+  /** Takes back what waits in a session. */
+  clear(sessionKey: string): readonly LaneItem[];
+  depth(sessionKey: string): number;
+  /** Does something in a session while no turn of it runs; turns that come wait for it. */
+  exclusively<T>(sessionKey: string, work: () => Promise<T>): Promise<T>;
+  /** Nothing new begins: what waits stays on disk. Resolves when what runs is over. */
+  stop(): Promise<void>;
+  readonly running: number;
+}
+
+export function createSessionLanes(deps: LanesDeps): SessionLanes {
+  const serial = createSerial();
+  const main = createGlobalLane(deps.places);
+  const lanes = new Map<string, SessionLane>();
+  let stopped = false;
+
+  function laneOf(sessionKey: string): SessionLane {
+    const known = lanes.get(sessionKey);
+    if (known) return known;
+    const lane: SessionLane = createSessionLane({
+      clock: deps.clock,
+      drop: deps.drop,
+      start(batch) {
+        serial.queue(sessionKey, async () => {
+          using _place = await main.enter();
+          if (stopped) return deps.leave(batch.items);
+          await deps.run(batch, lane.began);
+          lane.ended();
+          if (lane.isIdle) lanes.delete(sessionKey);
+        });
+      },
+    });
+    lanes.set(sessionKey, lane);
+    return lane;
+  }
+
+  return {
+    add: (item) => (stopped ? deps.leave([item]) : laneOf(item.sessionKey).add(item)),
+    clear: (sessionKey) => lanes.get(sessionKey)?.clear() ?? [],
+    depth: (sessionKey) => lanes.get(sessionKey)?.depth ?? 0,
+    exclusively: serial.exclusively,
+    stop() {
+      stopped = true;
+      for (const lane of lanes.values()) deps.leave(lane.clear());
+      return serial.idle();
+    },
+    get running() {
+      return main.running;
+    },
+  };
+}

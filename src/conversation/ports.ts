@@ -1,0 +1,57 @@
+/** What conversations stand on. `app` fills this in. */
+import type { Agents, TurnHooks } from "../agent/index.ts";
+import type { Clock } from "../base/clock.ts";
+import type { Ids } from "../base/ids.ts";
+import type { Logger } from "../base/log/logger.ts";
+import type { Random } from "../base/random.ts";
+import type { AllowLists, Pairing } from "../channels/index.ts";
+import type { Config } from "../config/index.ts";
+import type { InternalHooks } from "../hooks/index.ts";
+import type { ChannelPlugin, ImageContent } from "../protocol/index.ts";
+import type { Routing } from "../routing/index.ts";
+import type { Store } from "../store/index.ts";
+import type { Commands } from "./commands/commands.ts";
+import type { Delivery } from "./delivery/delivery.ts";
+
+/** A file of a message, stored. */
+export interface KeptMedia {
+  readonly path: string;
+  readonly mimeType: string;
+  /** For models that see. */
+  readonly image?: ImageContent;
+}
+
+/** Fetches and stores the files of a message. What cannot be had is told in `problems`, one line each. */
+export type KeepMedia = (
+  asked: { readonly channel: string; readonly accountId: string; readonly media: readonly { readonly kind: string; readonly ref: unknown; readonly fileName?: string | undefined; readonly mimeType?: string | undefined }[] },
+  signal: AbortSignal,
+) => Promise<{ readonly kept: readonly KeptMedia[]; readonly problems: readonly string[] }>;
+
+export interface ConversationDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly random: Random;
+  readonly log: Logger;
+  readonly config: Pick<Config, "current">;
+  readonly hooks: TurnHooks;
+  readonly internalHooks?: () => Pick<InternalHooks, "has" | "trigger"> | undefined;
+  /** Opened when the first message is answered. */
+  readonly agents: () => Promise<Pick<Agents, "turn" | "after">>;
+  readonly routing: Routing;
+  /** Channels by their ids, those of plugins that run. */
+  readonly channels: { get(id: string): ChannelPlugin | undefined };
+  readonly pairing: Pairing;
+  readonly allowLists: AllowLists;
+  readonly delivery: Delivery;
+  readonly commands: Commands;
+  readonly keepMedia?: KeepMedia;
+  /** Folders that an agent's files may be sent from; relative paths begin at the first. */
+  readonly mediaRoots?: (agentId: string) => readonly string[];
+  /** Takes secrets out of what is shown. */
+  readonly redact?: (text: string) => string;
+  /** Answers for keys that name no agent. */
+  readonly defaultAgentId: () => string;
+  /** How long running turns may go on when the gateway stops. Default 10 s. */
+  readonly graceMs?: number;
+}

@@ -1,0 +1,88 @@
+/** What is still to be said once a turn is over. */
+import type { TurnEnd } from "../../agent/index.ts";
+import type { Clock } from "../../base/clock.ts";
+import { findFences } from "../../channels/index.ts";
+import type { ReplyPayload } from "../../protocol/index.ts";
+import type { SaidParts } from "./answer.ts";
+import { createBlockWriter } from "./blocks/block-writer.ts";
+import { renderBlock, type OpenFence } from "./blocks/cut.ts";
+import type { BlockSettings } from "./blocks/settings.ts";
+import { payloadOf, readReply, wordsOf, type ShapeFacts } from "./shape/payload.ts";
+import { stripAlive } from "./shape/silence.ts";
+import { createSpokenCursor } from "./spoken.ts";
+
+export interface FinalFacts extends ShapeFacts {
+  /** Cut into blocks like those that are out; undefined: each text is one payload. */
+  readonly blocks: BlockSettings | undefined;
+  /** Of answers of which something was said, in order. */
+  readonly said: readonly SaidParts[];
+  /** What a process before this one said of this turn. */
+  readonly spoken: readonly string[];
+  readonly prefix: string | undefined;
+  readonly clock: Clock;
+}
+
+const CONTINUED = "(continued after a restart)";
+
+/** How much of `text` the parts are, from its beginning. Undefined: they are not of this text. */
+function lengthOf(text: string, parts: readonly string[]): number | undefined {
+  let at = 0;
+  for (const part of parts) {
+    // White space behind the last word is no part of a text.
+    if (!text.startsWith(part, at) && !text.startsWith(part.trimEnd(), at)) return undefined;
+    at = Math.min(at + part.length, text.length);
+  }
+  return at;
+}
+
+/** The code that a text is in at its end. */
+function openAt(text: string): OpenFence | undefined {
+  const last = findFences(text).at(-1);
+  return last && last.closing === last.end && text !== "" ? { line: last.line, marker: last.marker } : undefined;
+}
+
+function piecesOf(rest: string, open: OpenFence | undefined, { blocks, clock }: FinalFacts): readonly string[] {
+  if (!blocks) return [renderBlock(rest, open, Number.MAX_SAFE_INTEGER)];
+  const writer = createBlockWriter({ settings: { ...blocks, breakAt: "message_end" }, clock, open, emit: () => {} });
+  writer.push(rest);
+  return writer.rest().map(({ text }) => text);
+}
+
+/** The payloads of the texts of a turn that ended well. Nothing that is out is in them. */
+export function finalPayloads({ texts }: Pick<TurnEnd, "texts">, facts: FinalFacts): ReplyPayload[] {
+  const open = [...facts.said];
+  const spokenOf = createSpokenCursor(facts.spoken, facts.prefix);
+  const seen = new Set<string>();
+  const payloads: ReplyPayload[] = [];
+  for (const text of texts) {
+    const read = readReply(text, facts.localRoots);
+    const own = open.findIndex(({ raw }) => lengthOf(read.text, raw) !== undefined);
+    const [parts] = own < 0 ? [] : open.splice(0, own + 1).slice(own);
+    const at = Math.max(parts ? lengthOf(read.text, parts.raw)! : 0, spokenOf(read.text));
+    const key = JSON.stringify([read.text, read.directives.media]);
+    const repeated = seen.has(key) && at === 0 && (parts?.media ?? 0) === 0;
+    seen.add(key);
+    if (!repeated) payloads.push(...restOf(read, at, parts?.media ?? 0, facts));
+  }
+  const first = payloads.findIndex((payload) => payload.text !== undefined);
+  if (facts.spoken.length === 0 || first < 0) return payloads;
+  return payloads.map((payload, index) => (index === first ? { ...payload, text: `${CONTINUED}\n\n${payload.text}` } : payload));
+}
+
+/** The indentation of words that go on stays. */
+function withoutAlive(rest: string): string {
+  const { text, stripped } = stripAlive(rest);
+  return stripped ? text : rest;
+}
+
+function restOf({ text, directives }: ReturnType<typeof readReply>, at: number, mediaSaid: number, facts: FinalFacts): ReplyPayload[] {
+  const words = at === 0 ? wordsOf(text, facts.ackMaxChars) : withoutAlive(text.slice(at));
+  const open = at === 0 ? undefined : openAt(text.slice(0, at));
+  const pieces = piecesOf(open ? words.replace(/^\r?\n/, "") : words, open, facts).filter((piece) => piece !== "");
+  const media = directives.media.slice(mediaSaid);
+  if (pieces.length === 0) return [payloadOf("", directives, facts, media)].filter((payload) => payload !== undefined);
+  // Files come with the first words; what is spoken is spoken once.
+  return pieces.flatMap(
+    (piece, index) => payloadOf(piece, index === 0 ? directives : { ...directives, spokenText: undefined }, facts, index === 0 ? media : []) ?? [],
+  );
+}

@@ -1,0 +1,74 @@
+/** A turn while it runs, as far as people see it. */
+import type { ReplyPayload } from "../../protocol/index.ts";
+import type { LiveAnswer, SaidParts } from "./answer.ts";
+import { humanDelayMs } from "./blocks/human-delay.ts";
+import { blockSettings, type BlockSettings } from "./blocks/settings.ts";
+import { createThoughts, type Thoughts } from "./lines/thoughts.ts";
+import { openPreviewWindow, type PreviewWindow } from "./preview/window.ts";
+import { fillPrefix, prefixContext, responsePrefix, withPrefix } from "./shape/prefix.ts";
+import { createSpeaker, type Speaker } from "./speaker.ts";
+import type { ReplyStreamDeps } from "./stream-deps.ts";
+import { typingIntervalMs, typingMode } from "./typing/mode.ts";
+import { createTyping, type Typing } from "./typing/typing.ts";
+
+/** What a running turn has brought so far. */
+export interface LiveTurn {
+  readonly typing: Typing;
+  readonly speaker: Speaker;
+  readonly thoughts: Thoughts;
+  readonly settings: BlockSettings;
+  /** Opened when there is something to show. */
+  readonly surface: () => Surface;
+  /** The same, if it was opened. */
+  readonly opened: () => Surface | undefined;
+  /** As it stands before replies. */
+  readonly prefix: () => string | undefined;
+  /** The payload with its prefix. */
+  readonly dress: (payload: ReplyPayload, chosen?: { readonly provider?: string | undefined; readonly model?: string | undefined }) => ReplyPayload;
+  readonly answers: LiveAnswer[];
+  current: LiveAnswer | undefined;
+}
+
+/** Where an answer is shown while it is written: in a preview, in blocks, or not at all. */
+export interface Surface {
+  readonly preview?: PreviewWindow | undefined;
+  readonly blocks: boolean;
+}
+
+export const saidOf = (turn: LiveTurn): SaidParts[] => turn.answers.map((answer) => answer.said()).filter(({ raw, media }) => raw.length > 0 || media > 0);
+
+export function createLiveTurn(deps: ReplyStreamDeps): LiveTurn {
+  const { plugin, address, cfg, agentId, clock, log, random, isHeartbeat } = deps;
+  const configured = blockSettings(cfg, { plugin, channel: address.channel, accountId: address.accountId, agentId });
+  const settings = deps.blocks === undefined ? configured : { ...configured, enabled: deps.blocks };
+  const prefix = responsePrefix(cfg, agentId, address);
+  let surface: Surface | undefined;
+  return {
+    settings,
+    thoughts: createThoughts(),
+    answers: [],
+    current: undefined,
+    typing: createTyping({
+      adapter: plugin?.typing,
+      address,
+      cfg,
+      mode: typingMode(cfg, { ...deps, chatType: address.chatType }),
+      intervalMs: typingIntervalMs(cfg, plugin?.typing?.refreshMs),
+      clock,
+      log,
+    }),
+    speaker: createSpeaker({ say: deps.say, pauseMs: () => humanDelayMs(settings.humanDelay, random), clock, log }),
+    prefix: () => (prefix === undefined ? undefined : fillPrefix(prefix, prefixContext(deps.prefixFacts))),
+    opened: () => surface,
+    dress(payload, chosen) {
+      if (prefix === undefined || payload.text === undefined) return payload;
+      return { ...payload, text: withPrefix(payload.text, fillPrefix(prefix, prefixContext(deps.prefixFacts, chosen))) };
+    },
+    surface() {
+      if (!plugin || isHeartbeat) return (surface ??= { blocks: false });
+      const preview = surface || settings.explicit ? undefined : openPreviewWindow(deps);
+      // After a restart no blocks: only at the end it is known what of the answer was said before.
+      return (surface ??= { preview, blocks: !preview && settings.enabled && deps.spoken.length === 0 });
+    },
+  };
+}

@@ -1,0 +1,121 @@
+/** Shows an answer in one message while it is written. Whatever goes wrong with that never hurts the answer. */
+import type { Clock } from "../../../base/clock.ts";
+import { messageOf } from "../../../base/errors.ts";
+import type { Logger } from "../../../base/log/logger.ts";
+import { wholeCharacter } from "../../../channels/index.ts";
+import type { ChannelPreview, ChannelPreviewAdapter } from "../../../protocol/index.ts";
+
+export interface PreviewDeps {
+  readonly preview: ChannelPreview;
+  readonly limits: Pick<ChannelPreviewAdapter, "intervalMs" | "minChars" | "maxChars">;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** See `keepPreview` of the stream. */
+  readonly keep?: ((id: string | undefined) => Promise<void>) | undefined;
+  /** What was kept before. */
+  readonly kept?: string | undefined;
+}
+
+export interface PreviewWriter {
+  /** The whole text so far. Shown when its time has come. */
+  show(text: string): void;
+  /** Nothing more is shown. The id of the message that becomes the answer, if there is one. */
+  seal(): Promise<string | undefined>;
+  /** It is taken away. */
+  discard(): Promise<void>;
+  /** A message may be there that nobody can find any more. */
+  isLost(): boolean;
+}
+
+const INTERVAL_MS = 1000;
+const MIN_CHARS = 30;
+const MAX_INTERVAL_MS = 30_000;
+const MAX_FAILURES = 6;
+/** For what is under way when the answer is there. */
+const END_MS = 5000;
+
+export function createPreviewWriter({ preview, limits, clock, log, keep, kept }: PreviewDeps): PreviewWriter {
+  const least = limits.minChars ?? MIN_CHARS;
+  const base = limits.intervalMs ?? INTERVAL_MS;
+  let interval = base;
+  let text = "";
+  let shown = "";
+  let failures = 0;
+  let ended = false;
+  let timer: Disposable | undefined;
+  let pending: Promise<void> | undefined;
+
+  function cut(whole: string): string {
+    const most = limits.maxChars;
+    return most === undefined || whole.length <= most ? whole : `${whole.slice(0, wholeCharacter(whole, most - 1))}…`;
+  }
+
+  let known = kept;
+  let announced = kept !== undefined;
+
+  /** On disk before it is posted, and again as soon as its id is known. */
+  async function post(next: string): Promise<void> {
+    if (!announced) await keep?.(undefined);
+    announced = true;
+    await preview.update(next);
+    const id = preview.id?.();
+    if (typeof id !== "string" || id === known) return;
+    known = id;
+    await keep?.(id);
+  }
+
+  function update(): void {
+    timer = undefined;
+    const next = cut(text);
+    if (ended || pending || next === shown || failures >= MAX_FAILURES) return;
+    if (shown === "" && next.length < least) return;
+    pending = post(next)
+      .then(
+        () => {
+          shown = next;
+          failures = 0;
+          interval = base;
+        },
+        (error: unknown) => {
+          failures += 1;
+          interval = Math.min(interval * 2, MAX_INTERVAL_MS);
+          log.debug(`a preview could not be shown: ${messageOf(error)}`, { failures });
+        },
+      )
+      .finally(() => {
+        pending = undefined;
+        if (!ended) timer ??= clock.after(interval, update);
+      });
+  }
+
+  async function end(): Promise<void> {
+    ended = true;
+    timer?.[Symbol.dispose]();
+    timer = undefined;
+    if (pending) await within(clock, pending);
+  }
+
+  return {
+    isLost: () => preview.id !== undefined && (preview.id() === null || (pending !== undefined && known === undefined)),
+    show(whole) {
+      text = whole;
+      if (!ended && !timer && !pending) update();
+    },
+    async seal() {
+      await end();
+      const id = await within(clock, preview.seal()).catch((error: unknown) => log.debug(`a preview could not be ended: ${messageOf(error)}`));
+      return typeof id === "string" ? id : undefined;
+    },
+    async discard() {
+      await end();
+      await within(clock, preview.discard()).catch((error: unknown) => log.debug(`a preview could not be taken away: ${messageOf(error)}`));
+    },
+  };
+}
+
+/** What `work` gives, or nothing when it takes too long. */
+async function within<T>(clock: Clock, work: Promise<T>): Promise<T | undefined> {
+  const late = Promise.withResolvers<undefined>();
+  using _timer = clock.after(END_MS, () => late.resolve(undefined));
+  return await Promise.race([work, late.promise]);
+}

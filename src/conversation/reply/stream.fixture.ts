@@ -1,0 +1,111 @@
+/** A turn and a channel for tests: what is said, shown and typed is written down in order. */
+import type { TurnEnd, TurnEvent } from "../../agent/index.ts";
+import { manualClock } from "../../base/clock.ts";
+import { createLogger } from "../../base/log/logger.ts";
+import { seededRandom } from "../../base/random.ts";
+import { createRedactor } from "../../base/redaction.ts";
+import type { ChannelPlugin, HostConfig, ReplyPayload } from "../../protocol/index.ts";
+import { openReplyStream } from "./open-reply-stream.ts";
+import type { ReplyLevels, ReplyStreamDeps } from "./stream-deps.ts";
+
+export const ZERO = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 };
+
+export function turnEnd(texts: readonly string[], over: Partial<TurnEnd> = {}): TurnEnd {
+  return {
+    status: "ok",
+    text: texts.at(-1) ?? "",
+    texts,
+    sessionId: "s1",
+    startedAt: 0,
+    endedAt: 1,
+    usage: [],
+    provider: "acme",
+    model: "big-1-20250101",
+    ...over,
+  };
+}
+
+export interface Scene {
+  readonly cfg?: HostConfig;
+  readonly levels?: Partial<ReplyLevels>;
+  readonly deps?: Partial<ReplyStreamDeps>;
+  /** Parts of the channel beside what every one has. */
+  readonly plugin?: Partial<ChannelPlugin>;
+  /** Blocks from this one on cannot be said. */
+  readonly failFrom?: number;
+}
+
+export const BLOCKS: HostConfig = {
+  agents: { defaults: { blockStreamingChunk: { minChars: 10, maxChars: 60 }, blockStreamingCoalesce: { minChars: 1, maxChars: 60, idleMs: 0 } } },
+  channels: { irc: { blockStreaming: true } },
+};
+
+/** Lets everything run that waits for nothing but promises. */
+export async function settle(): Promise<void> {
+  for (let round = 0; round < 20; round += 1) await Promise.resolve();
+}
+
+export function stage(scene: Scene = {}) {
+  const clock = manualClock();
+  const said: { readonly kind: string; readonly payload: ReplyPayload }[] = [];
+  const levels: { -readonly [K in keyof ReplyLevels]: ReplyLevels[K] } = { verbose: "off", reasoning: "off", usage: "off", ...scene.levels };
+  const plugin = {
+    id: "irc",
+    meta: { id: "irc", label: "IRC", selectionLabel: "IRC", docsPath: "/channels/irc", blurb: "" },
+    capabilities: { chatTypes: ["direct"] },
+    config: { listAccountIds: () => [], resolveAccount: () => ({}) },
+    ...scene.plugin,
+  } as ChannelPlugin;
+  const stream = openReplyStream({
+    plugin,
+    address: { channel: "irc", accountId: "default", to: "#a", chatType: "direct", replyToId: "m1" },
+    cfg: scene.cfg ?? {},
+    agentId: "main",
+    sessionKey: "agent:main:main",
+    levels: () => levels,
+    wasMentioned: false,
+    isHeartbeat: false,
+    clock,
+    random: seededRandom(7),
+    log: createLogger({ clock, redactor: createRedactor(), outputs: [] }),
+    say(payload, kind) {
+      if (scene.failFrom !== undefined && said.length >= scene.failFrom) return Promise.reject(new Error("the disk is full"));
+      said.push({ kind, payload });
+      return Promise.resolve();
+    },
+    spoken: [],
+    prefixFacts: { identityName: "Ada" },
+    localRoots: ["/work/agent"],
+    ...scene.deps,
+  });
+  const written = { text: "" };
+  const emit = (event: TurnEvent): void => stream.event(event);
+  function write(delta: string): void {
+    written.text += delta;
+    emit({ stream: "assistant", data: { text: written.text, delta } });
+  }
+  return {
+    clock,
+    levels,
+    said,
+    stream,
+    texts: () => said.map(({ payload }) => payload.text),
+    start: () => emit({ stream: "lifecycle", data: { phase: "start", startedAt: 0 } }),
+    /** Words of the current answer. */
+    write,
+    /** The same, character by character. */
+    spell(text: string): void {
+      for (const sign of text) write(sign);
+    },
+    /** A new answer begins. */
+    anew: () => void (written.text = ""),
+    think: (text: string, delta = text) => emit({ stream: "thinking", data: { text, delta } }),
+    tool(name = "exec", args: unknown = { command: "ls" }, output = "a.txt"): void {
+      written.text = "";
+      emit({ stream: "tool", data: { phase: "start", name, toolCallId: "c1", args } });
+      const result = { content: [{ type: "text", text: output }] };
+      emit({ stream: "tool", data: { phase: "result", name, toolCallId: "c1", isError: false, result } });
+    },
+    compacted: () => emit({ stream: "compaction", data: { phase: "end", willRetry: true } }),
+  };
+}

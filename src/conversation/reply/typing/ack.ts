@@ -1,0 +1,101 @@
+/** The reaction that tells a sender that their message was seen. */
+import { messageOf } from "../../../base/errors.ts";
+import type { Logger } from "../../../base/log/logger.ts";
+import {
+  channelSections,
+  resolveAckReaction,
+  sectionOf,
+  shouldAckReaction,
+  shouldAckReactionForWhatsApp,
+  type AckReactionScope,
+} from "../../../channels/index.ts";
+import type { ChannelReactionAdapter, HostConfig } from "../../../protocol/index.ts";
+import type { ReplyAddress } from "../../address.ts";
+
+/** What decides about the reaction on one message. */
+export interface AckFacts {
+  readonly cfg: HostConfig;
+  readonly agentId: string;
+  readonly address: Pick<ReplyAddress, "channel" | "accountId" | "chatType">;
+  readonly requireMention: boolean;
+  readonly canDetectMention: boolean;
+  readonly wasMentioned: boolean;
+  /** A command that needed no mention. */
+  readonly bypassedMention?: boolean;
+  /** The group is answered without a mention. */
+  readonly groupActivated?: boolean;
+}
+
+/** The emoji that is set on a message; undefined for none. */
+export function ackReactionFor(facts: AckFacts): string | undefined {
+  const { cfg, agentId, address, wasMentioned } = facts;
+  const isDirect = address.chatType === "direct";
+  const own = channelSections(cfg, address.channel, address.accountId)
+    .map((section) => sectionOf(section["ackReaction"]))
+    .find((section) => section !== undefined);
+  if (own) return ownRule(facts, own, isDirect);
+  const emoji = resolveAckReaction(cfg, agentId, address);
+  const scope = cfg.messages?.["ackReactionScope"] as AckReactionScope | undefined;
+  const wanted = shouldAckReaction({
+    scope,
+    isDirect,
+    isGroup: !isDirect,
+    isMentionableGroup: !isDirect,
+    requireMention: facts.requireMention,
+    canDetectMention: facts.canDetectMention,
+    effectiveWasMentioned: wasMentioned,
+    shouldBypassMention: facts.bypassedMention,
+  });
+  return wanted && emoji !== "" ? emoji : undefined;
+}
+
+/** WhatsApp's object: an emoji, and where it is set. */
+function ownRule({ wasMentioned, groupActivated = false }: AckFacts, own: Readonly<Record<string, unknown>>, isDirect: boolean): string | undefined {
+  const emoji = typeof own["emoji"] === "string" ? own["emoji"].trim() : "";
+  const group = own["group"];
+  const groupMode = group === "always" || group === "never" ? group : "mentions";
+  const wanted = shouldAckReactionForWhatsApp({
+    emoji,
+    isDirect,
+    isGroup: !isDirect,
+    directEnabled: own["direct"] !== false,
+    groupMode,
+    wasMentioned,
+    groupActivated,
+  });
+  return wanted ? emoji : undefined;
+}
+
+export interface AckReaction {
+  /** The answer is out: it is taken away, where `messages.removeAckAfterReply` says so. */
+  replied(): Promise<void>;
+}
+
+export interface AckReactionDeps {
+  readonly adapter: ChannelReactionAdapter | undefined;
+  readonly cfg: HostConfig;
+  readonly address: ReplyAddress;
+  readonly messageId: string;
+  readonly emoji: string | undefined;
+  readonly log: Logger;
+}
+
+/** Sets the reaction, not waited for. A failure changes nothing else. */
+export function setAckReaction({ adapter, cfg, address: { accountId, to, channel }, messageId, emoji, log }: AckReactionDeps): AckReaction {
+  if (!adapter || emoji === undefined) return { replied: () => Promise.resolve() };
+  const set = async (sign: string): Promise<boolean> => {
+    try {
+      await adapter.set({ cfg, accountId, to, messageId, emoji: sign });
+      return true;
+    } catch (error) {
+      log.debug(`a reaction could not be ${sign === "" ? "taken away" : "set"}: ${messageOf(error)}`, { channel });
+      return false;
+    }
+  };
+  const there = set(emoji);
+  return {
+    async replied() {
+      if (cfg.messages?.["removeAckAfterReply"] === true && (await there)) await set("");
+    },
+  };
+}

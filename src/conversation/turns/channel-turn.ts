@@ -1,0 +1,249 @@
+import type { TurnEnd, TurnInput } from "../../agent/index.ts";
+import { createHookLog } from "../../hooks/index.ts";
+import { messageOf } from "../../base/errors.ts";
+import type { ReplyPayload } from "../../protocol/index.ts";
+import { reasoningLevel, usageFooter, verboseLevel } from "../../sessions/index.ts";
+import type { StepRow, Write } from "../../store/index.ts";
+import type { OutgoingFacts } from "../delivery/delivery.ts";
+import { livePlugin } from "../live/live-plugin.ts";
+import type { Live, LiveReplies } from "../live/live-replies.ts";
+import type { ReplyStream } from "../reply/stream.ts";
+import { inboxIdsOf, type ChannelItem } from "../lanes/item.ts";
+import type { ActiveTurn } from "../lanes/session-lane.ts";
+import type { ConversationDeps } from "../ports.ts";
+import { channelInput } from "./channel-input.ts";
+import type { RunEvent } from "./contract.ts";
+import { dispatchedElsewhere } from "./reply-dispatch.ts";
+import { closeTurn, outcomeOf } from "./run-log.ts";
+import { ORIGINS, type AbortReason } from "./run.ts";
+
+/** A turn that answers messages of a channel. */
+export interface ChannelRun {
+  readonly runId: string;
+  readonly sessionKey: string;
+  readonly agentId: string;
+  readonly items: readonly [ChannelItem, ...ChannelItem[]];
+  readonly summarised: readonly ChannelItem[];
+  readonly resumed: boolean;
+  readonly abort: AbortController;
+  /** Items that the model is to be shown at its next step. */
+  readonly steering: ChannelItem[];
+  /** Inputs that ended with the turn because it was shown them. */
+  readonly merged: number[];
+  reason?: AbortReason;
+  over: boolean;
+}
+
+export interface ChannelTurnContext {
+  readonly deps: ConversationDeps;
+  readonly emit: (run: { readonly runId: string; readonly sessionKey: string }, event: RunEvent) => void;
+  readonly stopping: AbortSignal;
+  readonly lives: Pick<LiveReplies, "of" | "ended">;
+}
+
+const GAVE_UP = "This took several attempts and could not be finished: please send it again.";
+const FAILED = "Something went wrong while this was answered: please try again.";
+
+/** How the lane speaks with the turn that runs. */
+export function activeTurn(run: ChannelRun): ActiveTurn {
+  return {
+    steer(item) {
+      if (run.over || run.abort.signal.aborted) return false;
+      run.steering.push(item);
+      return true;
+    },
+    interrupt() {
+      run.reason ??= "interrupt";
+      run.abort.abort();
+    },
+    unshown: () => run.steering.splice(0),
+  };
+}
+
+/** Items for the model, each ending with the commit that shows it. One that is also kept for a turn of its own stays open. */
+function steered(run: ChannelRun): { readonly text: string; readonly writes: readonly Write[] }[] {
+  return run.steering.splice(0).map((item) => {
+    const kept = item.queue.mode.value === "steer-backlog";
+    const settle: Write = ["inbox.settle", { ids: inboxIdsOf(item), outcome: "merged", why: "shown to the turn that was running", turnId: run.runId, hooks: item.hooks }];
+    if (!kept) run.merged.push(...inboxIdsOf(item));
+    return { text: item.text, writes: kept ? [] : [settle] };
+  });
+}
+
+const addressOf = (run: ChannelRun) => run.items.at(-1)!.messages.at(-1)!.address;
+
+/** Whoever waits for the replies by itself. */
+const liveOf = (run: ChannelRun, { lives }: ChannelTurnContext): Live | undefined => lives.of(run.items.at(-1)!.messages.at(-1)!.id);
+
+function factsOf(run: ChannelRun, kind: OutgoingFacts["kind"], context: ChannelTurnContext): OutgoingFacts {
+  const live = liveOf(run, context)?.key;
+  const last = run.items.at(-1)!.messages.at(-1)!;
+  const { sessionKey, agentId, runId } = run;
+  return { kind, sessionKey, agentId, runId, senderId: last.event.sender.id, messageId: last.event.id, ...(live === undefined ? {} : { live }) };
+}
+
+/** Texts that a process before this one sent as blocks of this turn. */
+function spokenIn(steps: readonly StepRow[]): readonly string[] {
+  return steps.flatMap(({ kind, data }) => {
+    const text = (data as { readonly text?: unknown } | null)?.text;
+    return kind === "reply.block" && typeof text === "string" ? [text] : [];
+  });
+}
+
+/** The message that a process before this one showed the answer in. */
+function previewIn(steps: readonly StepRow[]): { readonly id: string | undefined } | undefined {
+  const kept = steps.flatMap(({ data }) => (data as { readonly preview?: { readonly id?: string } } | null)?.preview ?? []);
+  return kept.length === 0 ? undefined : { id: kept.findLast(({ id }) => id !== undefined)?.id };
+}
+
+async function openStream(run: ChannelRun, input: TurnInput, context: ChannelTurnContext): Promise<ReplyStream> {
+  const { deps } = context;
+  const live = liveOf(run, context)?.reply;
+  const { store, config, clock, random, log, delivery } = deps;
+  const address = addressOf(run);
+  const last = run.items.at(-1)!.messages.at(-1)!;
+  const [session, steps] = await Promise.all([
+    store.read("sessions.get", { key: run.sessionKey }),
+    run.resumed ? store.read("journal.steps", { turnId: run.runId }) : [],
+  ]);
+  const entry = session?.entry;
+  const shown = previewIn(steps);
+  const cfg = config.current;
+  const { hints } = run.items.at(-1)!;
+  const { openReplyStream } = await import("../reply/index.ts");
+  return openReplyStream({
+    plugin: live ? livePlugin(live, address.channel, deps.channels.get(address.channel)) : deps.channels.get(address.channel),
+    ...(live?.blocks === undefined ? {} : { blocks: live.blocks }),
+    address,
+    cfg,
+    agentId: run.agentId,
+    levels: () => ({
+      verbose: verboseLevel(config.current, entry, hints?.verbose).value,
+      reasoning: reasoningLevel(entry, hints?.reasoning).value,
+      usage: usageFooter(entry).value,
+    }),
+    wasMentioned: last.access.wasMentioned,
+    isHeartbeat: false,
+    clock,
+    random,
+    log,
+    sessionKey: input.sessionKey,
+    spoken: spokenIn(steps),
+    ...(shown ? { preview: shown } : {}),
+    async keepPreview(id) {
+      await store.write("journal.append", { turnId: run.runId, kind: "note", data: { preview: id === undefined ? {} : { id } } });
+    },
+    prefixFacts: {},
+    localRoots: deps.mediaRoots?.(run.agentId) ?? [],
+    ...(deps.redact ? { redact: deps.redact } : {}),
+    async say(payload: ReplyPayload, kind: "block" | "tool") {
+      const { writes } = await delivery.prepare(address, [payload], factsOf(run, kind, context));
+      if (writes.length === 0) return;
+      const data = kind === "block" ? { kind, text: payload.text } : { kind };
+      await store.commit([...writes, ["journal.append", { turnId: run.runId, kind: "reply.block", data }]]);
+      delivery.kick();
+    },
+  });
+}
+
+/** The reply as writes of the turn's last commit. What cannot be shaped goes out as it is: an answer is never dropped. */
+async function repliesOf(run: ChannelRun, stream: ReplyStream, end: TurnEnd, context: ChannelTurnContext): Promise<readonly Write[]> {
+  const { deps } = context;
+  const facts = factsOf(run, "final", context);
+  const usageState = { provider: end.provider, model: end.model, usage: end.usage.at(-1) };
+  try {
+    const { payloads, previewId } = await stream.finish(end);
+    const prepared = await deps.delivery.prepare(addressOf(run), payloads, { ...facts, usageState, ...(previewId === undefined ? {} : { previewId }) });
+    return prepared.writes;
+  } catch (error) {
+    deps.log.error(`a reply could not be shaped: ${messageOf(error)}`, { runId: run.runId, error });
+    const plain = end.status === "ok" ? end.texts.map((text) => ({ text })) : [{ text: FAILED, isError: true }];
+    return (await deps.delivery.prepare(addressOf(run), plain, facts)).writes;
+  }
+}
+
+async function closeFailed(run: ChannelRun, why: string, text: string, context: ChannelTurnContext): Promise<void> {
+  const { deps, emit } = context;
+  const inboxIds = [...run.summarised, ...run.items].flatMap(inboxIdsOf);
+  const { writes } = await deps.delivery.prepare(addressOf(run), [{ text, isError: true }], factsOf(run, "final", context));
+  await closeTurn(deps, { ...run, inboxIds, outcome: "failed", why, result: { status: "error", error: why }, writes });
+  deps.delivery.kick();
+  emit(run, { stream: "lifecycle", data: { phase: "error", error: why, endedAt: deps.clock.now() } });
+}
+
+function tellEnd(run: ChannelRun, end: TurnEnd, { emit }: ChannelTurnContext): void {
+  const outcome = outcomeOf(end);
+  const { startedAt, endedAt } = end;
+  if (outcome.status === "error") emit(run, { stream: "lifecycle", data: { phase: "error", error: outcome.error, startedAt, endedAt } });
+  else emit(run, { stream: "lifecycle", data: { phase: "end", startedAt, endedAt, ...(outcome.status === "aborted" ? { aborted: true } : {}) } });
+}
+
+/** Whoever waits for the answer does not want it any more. */
+function abortWith(run: ChannelRun, signal: AbortSignal): Disposable {
+  const stop = (): void => {
+    run.reason ??= "stop";
+    run.abort.abort();
+  };
+  if (signal.aborted) stop();
+  signal.addEventListener("abort", stop, { once: true });
+  return { [Symbol.dispose]: () => signal.removeEventListener("abort", stop) };
+}
+
+/** The inputs are at their end: whoever waits for the replies is handed them. */
+export function endLives(run: ChannelRun, { lives }: Pick<ChannelTurnContext, "lives">): void {
+  lives.ended([...[...run.summarised, ...run.items].flatMap(inboxIdsOf), ...run.merged], run.runId);
+}
+
+async function answer(run: ChannelRun, context: ChannelTurnContext): Promise<void> {
+  const { deps, emit, stopping } = context;
+  const live = liveOf(run, context)?.reply;
+  using _abort = live?.signal ? abortWith(run, live.signal) : undefined;
+  const session = await deps.store.read("sessions.get", { key: run.sessionKey });
+  const input = await channelInput(deps, { ...run, signal: run.abort.signal, entry: session?.entry });
+  const hookLog = createHookLog(deps.hooks, deps.clock.now);
+  hookLog.add(run.items.flatMap(({ hooks = [] }) => hooks));
+  if (await dispatchedElsewhere(run, input, deps, hookLog, factsOf(run, "final", context))) return;
+  const stream = await openStream(run, input, context);
+  const agents = await deps.agents();
+  const logged = hookLog.entries.length === 0 ? input : { ...input, hookLog: hookLog.entries };
+  const end = await agents.turn(logged, {
+    emit(event) {
+      stream.event(event);
+      live?.event?.(event);
+      emit(run, event);
+    },
+    signal: run.abort.signal,
+    origin: () => ORIGINS[run.reason ?? "stop"],
+    stopping,
+    steered: () => steered(run),
+    async replies(ended) {
+      run.over = true;
+      live?.ended?.(ended);
+      return repliesOf(run, stream, ended, context);
+    },
+  });
+  if (!end || end === "given-up") await stream.abandon();
+  if (!end) return;
+  if (end === "given-up") return closeFailed(run, "interrupted too often", GAVE_UP, context);
+  deps.delivery.kick();
+  endLives(run, context);
+  for (const { ack } of run.items) ack?.replied();
+  tellEnd(run, end, context);
+  if (end.status === "ok" && !stopping.aborted) await agents.after(input, end, { signal: new AbortController().signal, stopping });
+}
+
+/** Answers messages of a channel. Never rejects: what goes wrong is told to whoever wrote. */
+export async function treatChannelRun(run: ChannelRun, context: ChannelTurnContext): Promise<void> {
+  const { deps, stopping } = context;
+  if (stopping.aborted) return;
+  try {
+    await answer(run, context);
+  } catch (error) {
+    deps.log.error(`a turn failed: ${messageOf(error)}`, { runId: run.runId, error });
+    await closeFailed(run, messageOf(error), FAILED, context).catch((second: unknown) =>
+      deps.log.error(`the end of a turn could not be written: ${messageOf(second)}`, { runId: run.runId, error: second }),
+    );
+  } finally {
+    run.over = true;
+  }
+}

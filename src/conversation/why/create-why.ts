@@ -1,0 +1,97 @@
+import type { InboxRow, OutboxRow, TurnRow } from "../../store/index.ts";
+import { deliveriesOfMessage, deliverySteps } from "./delivery-steps.ts";
+import { find } from "./find.ts";
+import { messageSteps, recordOf } from "./message-steps.ts";
+import { given, type Story, type StoryAbout, type StoryStep, type WhyDeps } from "./story.ts";
+import { turnFacts, turnSteps } from "./turn-steps.ts";
+import { deliveryVerdict, messageVerdict, turnVerdict } from "./verdict.ts";
+
+/** Tells what became of messages, from the store alone. */
+export interface Why {
+  /**
+   * The story of what is named, newest first: of a session the `last` messages (1 unless told), of everything else one. Rejects with `NOT_FOUND` where
+   * nothing is kept under this name.
+   */
+  tell(what: string, options?: { readonly last?: number | undefined }): Promise<readonly Story[]>;
+}
+
+const MOST_STORIES = 50;
+const MOST_OTHERS = 20;
+
+const aboutMessage = (row: InboxRow): StoryAbout =>
+  given({
+    inboxId: row.id,
+    turnId: row.turnId,
+    messageId: row.messageId,
+    channel: row.channel,
+    account: row.account,
+    conversation: row.conversation,
+    sender: row.sender,
+    sessionKey: row.sessionKey,
+    agentId: row.agentId,
+  });
+
+/** Steps by their beginning; what began at once stays in its order. */
+const ordered = (steps: readonly StoryStep[]): readonly StoryStep[] => steps.toSorted((a, b) => a.at - b.at);
+
+export function createWhy({ store, now }: WhyDeps): Why {
+  async function ofMessage(row: InboxRow, others: readonly InboxRow[]): Promise<Story> {
+    const turn = row.turnId === null ? undefined : await store.read("turns.get", { id: row.turnId });
+    const sentFor = recordOf(row)?.event.id ?? row.messageId;
+    const [facts, together, deliveries, open] = await Promise.all([
+      turn && turnFacts(store, turn),
+      turn ? store.read("inbox.ofTurn", { turnId: turn.id }) : [],
+      turn ? store.read("outbox.ofTurn", { turnId: turn.id }) : deliveriesOfMessage(store, row, sentFor),
+      row.state === "pending" && row.sessionKey !== null ? store.read("inbox.open", { sessionKey: row.sessionKey }) : [],
+    ]);
+    const inFront = open.filter(({ id }) => id < row.id).length;
+    return {
+      about: aboutMessage(row),
+      verdict: messageVerdict({ row, facts, deliveries, inFront, now: now() }),
+      steps: ordered([...messageSteps(row, turn, together), ...(facts ? turnSteps(facts) : []), ...deliverySteps(deliveries)]),
+      others: others.slice(0, MOST_OTHERS).map(aboutMessage),
+    };
+  }
+
+  /** A turn's story is that of the message that it answered; the others of it stand beside. */
+  async function ofTurn(turn: TurnRow): Promise<Story> {
+    const rows = await store.read("inbox.ofTurn", { turnId: turn.id });
+    const asked = rows.filter(({ outcome }) => outcome !== "merged");
+    const row = asked.at(-1) ?? rows.at(-1);
+    if (row)
+      return ofMessage(
+        row,
+        rows.filter(({ id }) => id !== row.id),
+      );
+    const [facts, deliveries] = await Promise.all([turnFacts(store, turn), store.read("outbox.ofTurn", { turnId: turn.id })]);
+    return {
+      about: { turnId: turn.id, sessionKey: turn.sessionKey, agentId: turn.agentId },
+      verdict: turnVerdict(facts, deliveries, now()),
+      steps: ordered([...turnSteps(facts), ...deliverySteps(deliveries)]),
+      others: [],
+    };
+  }
+
+  async function ofDelivery(row: OutboxRow): Promise<Story> {
+    const turn = row.turnId === null ? undefined : await store.read("turns.get", { id: row.turnId });
+    if (turn) {
+      const story = await ofTurn(turn);
+      return { ...story, about: { ...story.about, outboxId: row.id } };
+    }
+    return {
+      about: given({ outboxId: row.id, channel: row.channel, account: row.account, conversation: row.target, sessionKey: row.sessionKey }),
+      verdict: deliveryVerdict(row),
+      steps: ordered(deliverySteps([row])),
+      others: [],
+    };
+  }
+
+  return {
+    async tell(what, { last = 1 } = {}) {
+      const found = await find(store, what, Math.min(Math.max(Math.trunc(last), 1), MOST_STORIES));
+      if (found.kind === "delivery") return [await ofDelivery(found.row)];
+      if (found.kind === "turns") return Promise.all(found.turns.map(ofTurn));
+      return Promise.all(found.rows.map((row) => ofMessage(row, found.others)));
+    },
+  };
+}

@@ -1,0 +1,109 @@
+import type { HookLogEntry } from "../../hooks/index.ts";
+import type { InboxRow, TurnRow } from "../../store/index.ts";
+import type { InboundRecord } from "../intake/inbound-record.ts";
+import { given, type StoryStep } from "./story.ts";
+
+/** What the row of a channel's message keeps; undefined for one of a client, or one that was taken out. */
+export function recordOf(row: InboxRow): InboundRecord | undefined {
+  const record = row.payload as InboundRecord | null;
+  return record?.kind === "channel" ? record : undefined;
+}
+
+const quoted = (text: string): string => JSON.stringify(text.length > 120 ? `${text.slice(0, 120)}…` : text);
+
+function received(row: InboxRow): StoryStep {
+  const record = recordOf(row);
+  const base = { at: row.receivedAt, kind: "received" } as const;
+  const details = given({
+    inbox: row.id,
+    messageId: row.messageId,
+    channel: row.channel,
+    account: row.account,
+    conversation: row.conversation,
+    sender: row.sender,
+    chars: row.text.length,
+  });
+  if (record) {
+    const { chat, media = [] } = record.event;
+    const files = media.length === 0 ? "" : `, with ${media.length} ${media.length === 1 ? "file" : "files"}`;
+    const text = `${row.kind} over ${row.channel} (account ${row.account}) in the ${chat.type} chat ${quoted(row.conversation)} from ${quoted(row.sender ?? "?")}${files}`;
+    return { ...base, text, details };
+  }
+  const over = (row.payload as { readonly channel?: unknown } | null)?.channel;
+  return {
+    ...base,
+    text: row.channel === "gateway" ? `message of a client${typeof over === "string" ? ` (${over})` : ""}` : `${row.kind} over ${row.channel}`,
+    details,
+  };
+}
+
+/** A reason with the key of the configuration behind it, unless it names that already. */
+export const withPath = (why: string, path: string | undefined): string => (path === undefined || why.includes(path) ? why : `${why} (${path})`);
+
+function gate(row: InboxRow, { access }: InboundRecord): StoryStep[] {
+  const refused = row.outcome === "refused" && row.turnId === null && row.why === access.why;
+  if (access.why === "") return [];
+  const text = `${refused ? "turned away" : "let in"}: ${withPath(access.why, access.path)}`;
+  const { owner, commandAuthorized, wasMentioned, path } = access;
+  return [{ at: row.receivedAt, kind: "gate", text, details: given({ path, owner, commandAuthorized, wasMentioned }) }];
+}
+
+function route(row: InboxRow, record: InboundRecord): StoryStep {
+  const { matchedBy, path } = record.route;
+  const text = `agent ${row.agentId ?? "?"}, session ${row.sessionKey ?? "?"}: ${matchedBy}${path === undefined ? "" : ` (${path})`}`;
+  return { at: row.receivedAt, kind: "route", text, details: given({ matchedBy, path, agentId: row.agentId, sessionKey: row.sessionKey }) };
+}
+
+const DECISIONS: Readonly<Record<string, string>> = {
+  ok: "nothing to say",
+  ignored: "an answer of no use",
+  failed: "failed",
+  timeout: "took too long",
+  skipped: "skipped",
+  decided: "decided",
+};
+
+/** What plugins said. */
+export function hookSteps(entries: readonly HookLogEntry[]): StoryStep[] {
+  return entries.map(({ hook, pluginId, at, ms, decision, said }) => ({
+    at: Math.round(at - ms),
+    ms,
+    kind: "hook",
+    text: `${hook} of ${pluginId}: ${said ?? DECISIONS[decision] ?? decision}`,
+    details: { hook, pluginId, decision, ...(said === undefined ? {} : { said }) },
+  }));
+}
+
+/** From its arrival to the turn that answered it. */
+export function messageSteps(row: InboxRow, turn: TurnRow | undefined, together: readonly InboxRow[]): StoryStep[] {
+  const record = recordOf(row);
+  const hooks = (row.payload as { readonly hooks?: readonly HookLogEntry[] } | null)?.hooks ?? [];
+  const steps = [received(row), ...(record ? [...gate(row, record), route(row, record)] : []), ...hookSteps(hooks)];
+  const merged = row.outcome === "merged";
+  const began = merged ? row.settledAt : (turn?.startedAt ?? row.claimedAt);
+  if (began !== null && began !== undefined) {
+    steps.push({
+      at: row.receivedAt,
+      ms: Math.max(0, began - row.receivedAt),
+      kind: "queue",
+      text: `waited for ${merged ? "the turn to see it" : "its turn"}`,
+    });
+  }
+  if (merged)
+    steps.push({
+      at: row.settledAt ?? row.receivedAt,
+      kind: "merged",
+      text: `${row.why ?? "merged"}: turn ${row.turnId ?? "?"}`,
+      details: given({ turnId: row.turnId }),
+    });
+  const beside = together.filter(({ id, outcome }) => id !== row.id && outcome !== "merged");
+  if (beside.length > 0 && turn && !merged) {
+    steps.push({
+      at: turn.startedAt,
+      kind: "merged",
+      text: `treated together with ${beside.map(({ id }) => `in:${id}`).join(", ")}`,
+      details: { inbox: beside.map(({ id }) => id) },
+    });
+  }
+  return steps;
+}

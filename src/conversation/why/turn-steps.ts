@@ -1,0 +1,124 @@
+import type { AttemptNote } from "../../agent/index.ts";
+import type { HookLogEntry } from "../../hooks/index.ts";
+import type { ApprovalRow, StepRow, TurnRow, UsageOfTurn } from "../../store/index.ts";
+import { hookSteps } from "./message-steps.ts";
+import { given, type StoryStep, type StoryStore } from "./story.ts";
+
+/** What the store holds of a turn. */
+export interface TurnFacts {
+  readonly turn: TurnRow;
+  readonly journal: readonly StepRow[];
+  readonly usage: readonly UsageOfTurn[];
+  readonly approvals: readonly ApprovalRow[];
+}
+
+export async function turnFacts(store: StoryStore, turn: TurnRow): Promise<TurnFacts> {
+  const { id: turnId, sessionKey, startedAt } = turn;
+  const [journal, usage, approvals] = await Promise.all([
+    store.read("journal.steps", { turnId }),
+    store.read("usage.ofTurn", { sessionKey, turnId, since: startedAt }),
+    turn.state === "running" ? store.read("approvals.pending", { turnId }) : [],
+  ]);
+  return { turn, journal, usage, approvals };
+}
+
+/** What a step of the journal keeps. */
+interface StepData {
+  readonly name?: string;
+  readonly isError?: boolean;
+  readonly message?: { readonly isError?: boolean };
+  readonly kind?: string;
+  readonly resumed?: number;
+  readonly hooks?: readonly HookLogEntry[];
+  readonly attempts?: readonly AttemptNote[];
+}
+
+const dataOf = ({ data }: StepRow): StepData => (typeof data === "object" && data !== null ? data : {});
+
+function modelStep({ at, provider, model, input, output, cacheRead, cacheWrite, cost, durationMs, failed }: UsageOfTurn): StoryStep {
+  const cached = cacheRead > 0 ? ` (${cacheRead} cached)` : "";
+  const text = failed ? `${provider}/${model}: failed` : `${provider}/${model}: ${input + cacheRead + cacheWrite} tokens in${cached}, ${output} out`;
+  return { at: at - durationMs, ms: durationMs, kind: "model", text, details: { provider, model, input, output, cacheRead, cacheWrite, cost, failed } };
+}
+
+/** Attempts before the one that worked, or all where none did. */
+function attemptSteps(step: StepRow): StoryStep[] {
+  return (dataOf(step).attempts ?? [])
+    .filter(({ outcome }) => outcome !== "ok")
+    .map(({ provider, model, at, ms, outcome, error }) => ({
+      at,
+      ms,
+      kind: "attempt",
+      text: `${provider}/${model}: ${outcome}${error === undefined ? "" : `: ${error}`}`,
+      details: { provider, model, outcome, ...(error === undefined ? {} : { error }) },
+    }));
+}
+
+/** Calls are carried out one after the other: each begins when it was decided and the one before it is over. */
+function toolSteps({ turn, journal, approvals }: TurnFacts): StoryStep[] {
+  const results = new Map(journal.flatMap((step) => (step.kind === "tool.result" && step.callId !== null ? [[step.callId, step] as const] : [])));
+  let free = 0;
+  return journal
+    .filter(({ kind }) => kind === "tool.intent")
+    .map((step): StoryStep => {
+      const { name = "a tool" } = dataOf(step);
+      const result = step.callId === null ? undefined : results.get(step.callId);
+      const at = Math.max(step.at, free);
+      if (!result) {
+        const asks = approvals.length > 0;
+        const text = turn.state === "running" ? `${name}: ${asks ? "waits for an approval" : "runs"}` : `${name}: outcome unknown`;
+        return { at, kind: "tool", text, details: given({ name, callId: step.callId, unknown: turn.state === "ended" }) };
+      }
+      free = result.at;
+      const isError = dataOf(result).isError ?? dataOf(result).message?.isError ?? false;
+      return {
+        at,
+        ms: Math.max(0, result.at - at),
+        kind: "tool",
+        text: `${name}: ${isError ? "failed" : "done"}`,
+        details: given({ name, callId: step.callId, isError }),
+      };
+    });
+}
+
+function journalStep(step: StepRow): StoryStep[] {
+  const { at, kind } = step;
+  const { resumed, hooks, kind: said } = dataOf(step);
+  if (kind === "compaction") return [{ at, kind: "compaction", text: "the conversation was summed up to make room" }];
+  if (kind === "reply.block") return [{ at, kind: "block", text: said === "tool" ? "told what a tool does" : "a part of the answer was sent ahead" }];
+  if (hooks) return hookSteps(hooks);
+  if (resumed !== undefined)
+    return [{ at, kind: "resumed", text: `taken up again after the process ended (${resumed} of at most 3)`, details: { resumptions: resumed } }];
+  return [];
+}
+
+/** From the beginning of a turn to its end. */
+export function turnSteps(facts: TurnFacts): StoryStep[] {
+  const { turn, journal, usage, approvals } = facts;
+  const { id, startedAt, endedAt, outcome, why } = turn;
+  const start: StoryStep = {
+    at: startedAt,
+    kind: "start",
+    text: `turn ${id} began`,
+    details: { turnId: id, sessionKey: turn.sessionKey, agentId: turn.agentId },
+  };
+  const end: StoryStep[] =
+    endedAt === null
+      ? []
+      : [
+          {
+            at: endedAt,
+            ms: endedAt - startedAt,
+            kind: "end",
+            text: `turn ended: ${outcome ?? "?"}${why === null ? "" : `: ${why}`}`,
+            details: given({ outcome, why, resumptions: turn.resumptions }),
+          },
+        ];
+  const asks = approvals.map(({ id: approval, kind, createdAt }): StoryStep => ({
+    at: createdAt,
+    kind: "approval",
+    text: `waits for an approval (${kind}, ${approval})`,
+    details: { id: approval },
+  }));
+  return [start, ...journal.flatMap(journalStep), ...journal.flatMap(attemptSteps), ...usage.map(modelStep), ...toolSteps(facts), ...asks, ...end];
+}

@@ -1,0 +1,144 @@
+import { expect, test } from "vitest";
+import type { OpenClawConfig } from "../../src/config/index.ts";
+import { event, openPlace, OPEN } from "./place.ts";
+
+const GROUP = { type: "group", id: "g1", title: "Friends" } as const;
+const IN_GROUP: OpenClawConfig = {
+  channels: { test: { dmPolicy: "open", allowFrom: ["*"], groupPolicy: "open", groups: { "*": { requireMention: true } } } },
+} as OpenClawConfig;
+
+test("a message is answered where it was written, once, and every row has its end", async () => {
+  await using place = await openPlace(OPEN);
+  expect(await place.inbound.accept(event("hello", { id: "1" }))).toEqual({ outcome: "accepted", duplicate: false });
+  const [text] = await place.out(1);
+  expect(text).toContain("hello");
+  expect(place.sent[0]).toMatchObject({ to: "ada", accountId: "default" });
+  await place.quiet();
+  const [row] = await place.store.read("inbox.recent", {});
+  expect(row).toMatchObject({ state: "settled", outcome: "answered", channel: "test", conversation: "ada", sender: "ada" });
+  expect(await place.store.read("outbox.recent", {})).toMatchObject([{ state: "sent", target: "ada", turnId: row!.turnId }]);
+});
+
+test("a message that comes five times is answered once", async () => {
+  await using place = await openPlace(OPEN);
+  const results = [];
+  for (let time = 0; time < 5; time += 1) results.push(await place.inbound.accept(event("again", { id: "same" })));
+  expect(results.map((result) => result.outcome === "accepted" && result.duplicate)).toEqual([false, true, true, true, true]);
+  await place.out(1);
+  await place.quiet();
+  expect(place.sent).toHaveLength(1);
+});
+
+test("a stranger gets a pairing code once, nothing of the message is kept, and after approval is answered", async () => {
+  await using place = await openPlace({ channels: { test: {} } } as OpenClawConfig);
+  expect(await place.inbound.accept(event("let me in"))).toMatchObject({ outcome: "refused" });
+  expect(await place.inbound.accept(event("let me in please"))).toMatchObject({ outcome: "refused" });
+  const [reply] = await place.out(1);
+  const [request] = await place.pairing.list({ channel: "test" });
+  expect(reply).toContain(request!.code);
+  await place.quiet();
+  expect(place.sent).toHaveLength(1);
+  expect((await place.store.read("inbox.recent", {})).map(({ text, outcome }) => [text, outcome])).toEqual([
+    ["", "refused"],
+    ["", "refused"],
+  ]);
+  await place.pairing.approve("test", request!.code);
+  await place.inbound.accept(event("thank you"));
+  expect((await place.out(2))[1]).toContain("thank you");
+});
+
+test("a group's messages that were not for us are shown with the next one that is, and only once", async () => {
+  await using place = await openPlace(IN_GROUP);
+  const say = (text: string, mentioned: boolean) => place.inbound.accept(event(text, { chat: GROUP, to: "g1", mention: { mentioned, canDetect: true } }));
+  await say("the sky is green today", false);
+  await say("I think it is blue", false);
+  await say("what colour is it?", true);
+  const [first] = await place.out(1);
+  expect(first).toMatch(/the sky is green today[\s\S]*I think it is blue[\s\S]*what colour is it\?/);
+  await place.quiet();
+  await say("and the sea?", true);
+  const [, second] = await place.out(2);
+  expect(second).toContain("and the sea?");
+  expect(second).not.toContain("I think it is blue");
+});
+
+test("what happens besides messages starts no turn and is told to the next one", async () => {
+  await using place = await openPlace(OPEN);
+  for (const kind of ["edit", "reaction", "member", "notice"] as const) {
+    expect(await place.inbound.accept(event(`a ${kind}`, { kind, id: `e-${kind}` }))).toEqual({ outcome: "noted" });
+  }
+  await place.inbound.accept(event("now a message"));
+  const [text] = await place.out(1);
+  for (const kind of ["edit", "reaction", "member", "notice"]) expect(text).toContain(`a ${kind}`);
+  await place.quiet();
+  expect(place.sent).toHaveLength(1);
+});
+
+test("messages that come while a turn runs are answered together afterwards", async () => {
+  await using place = await openPlace({ ...OPEN, messages: { queue: { debounceMs: 20 } } } as OpenClawConfig);
+  await place.inbound.accept(event("first @chunks=5 @gap=40"));
+  await place.inbound.accept(event("second"));
+  await place.inbound.accept(event("third"));
+  const texts = await place.out(2);
+  await place.quiet();
+  expect(place.sent).toHaveLength(2);
+  expect(texts[1]).toMatch(/second[\s\S]*third/);
+});
+
+test("a queue of a process that ended is there in the next, and answered once", async () => {
+  const first = await openPlace(OPEN);
+  const { folder } = first;
+  // The reply address, the session and the order come from the rows alone.
+  await first.store.write("inbox.accept", {
+    channel: "test",
+    account: "default",
+    conversation: "ada",
+    messageId: "left",
+    kind: "message",
+    text: "left behind",
+    sender: "ada",
+    sessionKey: "agent:main:main",
+    agentId: "main",
+    payload: {
+      kind: "channel",
+      event: { kind: "message", id: "left", chat: { type: "direct", id: "ada" }, sender: { id: "ada" }, to: "ada" },
+      access: { owner: false, commandAuthorized: false, wasMentioned: true, why: "" },
+      address: { channel: "test", accountId: "default", to: "ada", chatType: "direct" },
+      route: { matchedBy: "default" },
+    },
+  });
+  await first.conversation[Symbol.asyncDispose]();
+  await first.delivery[Symbol.asyncDispose]();
+  await first.store[Symbol.asyncDispose]();
+  await using second = await openPlace(OPEN, { folder });
+  expect(await second.conversation.resume()).toBe(1);
+  expect((await second.out(1))[0]).toContain("left behind");
+  await second.quiet();
+  expect((await second.store.read("inbox.recent", {}))[0]).toMatchObject({ outcome: "answered" });
+});
+
+test("one who writes too much is told so once and is refused until there is room again", async () => {
+  await using place = await openPlace(OPEN);
+  const results = [];
+  for (let at = 0; at < 40; at += 1) results.push((await place.inbound.accept(event(`m${at}`))).outcome);
+  expect(results.slice(0, 30).every((outcome) => outcome === "accepted")).toBe(true);
+  expect(results.at(-1)).toBe("refused");
+  await place.quiet();
+  expect(place.sent.filter(({ text }) => text.includes("too much"))).toHaveLength(1);
+});
+
+test("a session that sends nothing stays silent, and the row says why", async () => {
+  await using place = await openPlace({ ...OPEN, session: { sendPolicy: { default: "deny" } } } as OpenClawConfig);
+  await place.inbound.accept(event("anybody there?"));
+  await place.quiet();
+  expect((await place.store.read("inbox.recent", {}))[0]).toMatchObject({ outcome: "silent", why: expect.stringContaining("sendPolicy") });
+  expect(place.sent).toEqual([]);
+});
+
+test("what cannot be a message is refused with what was wrong, and nothing is kept", async () => {
+  await using place = await openPlace(OPEN);
+  for (const bad of [event("x", { id: "" }), event("x", { to: "" }), event("x", { kind: "wave" as never }), event("x", { chat: { type: "direct", id: "y".repeat(600) } })]) {
+    await expect(place.inbound.accept(bad)).rejects.toMatchObject({ code: "INVALID_INPUT" });
+  }
+  expect(await place.store.read("inbox.recent", {})).toEqual([]);
+});

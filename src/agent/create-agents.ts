@@ -4,12 +4,13 @@ import type { TurnDeps } from "./turn/deps.ts";
 import type { TurnEnd, TurnInput, TurnPorts } from "./turn/input.ts";
 import { runTurn, type GIVEN_UP } from "./turn/run-turn.ts";
 import { compactSession, flushMemory, type CompactionOutcome, type CompactionWish } from "./turn/upkeep.ts";
+import { createKnownSessions } from "./turn/known-sessions.ts";
 import { createPromptMemo } from "./turn/prompt-memo.ts";
 import { createBootstrapReader } from "./workspace/bootstrap-files.ts";
 import { watchFolder } from "./workspace/folder-watch.ts";
 import { seedWorkspace } from "./workspace/seed.ts";
 
-export interface AgentsDeps extends Omit<TurnDeps, "memory" | "workspace" | "readFiles" | "prompts"> {
+export interface AgentsDeps extends Omit<TurnDeps, "memory" | "sessions" | "workspace" | "readFiles" | "prompts"> {
   /** Folder of an agent's files. */
   readonly workspaceOf: (agentId: string) => string;
   readonly env: Env;
@@ -31,6 +32,7 @@ export function createAgents(deps: AgentsDeps): Agents {
   const turnDeps: TurnDeps = {
     ...deps,
     memory,
+    sessions: createKnownSessions(),
     workspace,
     readFiles: createBootstrapReader({ watch: watchFolder, now: deps.clock.monotonic }),
     prompts: createPromptMemo(),

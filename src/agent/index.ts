@@ -3,8 +3,10 @@
  */
 export { createAgents, type Agents, type AgentsDeps } from "./create-agents.ts";
 export { GIVEN_UP } from "./turn/run-turn.ts";
+export { isSilentReply } from "./turn/reply.ts";
 export type { Steered, TurnEnd, TurnEvent, TurnInput, TurnPorts } from "./turn/input.ts";
 export type { CompactionOutcome, CompactionWish } from "./turn/upkeep.ts";
+export type { AttemptNote } from "./turn/ask.ts";
 export type { TurnHooks } from "./turn/deps.ts";
 export { runLoop, type LoopOptions } from "./loop/loop.ts";
 export type { LoopEnd, LoopEvent, LoopPorts, LoopResult, ToolAnswer } from "./loop/ports.ts";
@@ -12,4 +14,4 @@ export { injectFiles } from "./prompt/injected-files.ts";
 export type { SystemPromptReport } from "./prompt/report.ts";
 export { sessionFacts } from "./prompt/session-facts.ts";
 export { buildSystemPrompt } from "./prompt/system-prompt.ts";
-export { createSkills } from "./skills/create-skills.ts";
+export { createSkills, type SkillStatus } from "./skills/create-skills.ts";

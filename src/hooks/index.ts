@@ -9,6 +9,7 @@ export type * from "./events/index.ts";
 export { SESSION_END_REASONS } from "./events/sessions.ts";
 export { filterExecEnvironment, isExecVariable, type ExecEnvironment } from "./exec-environment.ts";
 export { createFinalizeRetries, type FinalizeRetries, type RetryDecision } from "./finalize-retries.ts";
+export { createHookLog, hookLogEntries, type HookLog, type HookLogEntry } from "./hook-log.ts";
 export type { HookCall, HookOutcome, HookRegistration, HookRunOptions, Hooks } from "./hooks.ts";
 export {
   createInternalHooks,

@@ -40,7 +40,7 @@ export { historyLimit, pruningSettings, viewSettings, type PruningSettings, type
 export { view, windowTokens, type View, type ViewInput, type ViewModel } from "./view/view.ts";
 export type { Dropped, Piece } from "./view/piece.ts";
 export { cutResult } from "./view/results-cut.ts";
-export { createSessionMemory, type SessionMemory, type SessionMemoryDeps, type SessionPath } from "./memory.ts";
+export { createSessionMemory, type KeptPath, type SessionMemory, type SessionMemoryDeps, type SessionPath } from "./memory.ts";
 export { entryAfterReset, type ResetKind } from "./entry/after-reset.ts";
 export { chatFields, deliveryOf, deliveryPatch, originOf, type DeliveryContext, type Origin } from "./entry/delivery.ts";
 export {

@@ -14,6 +14,12 @@ export interface SessionPath {
   readonly state: PathState;
 }
 
+/** A branch from memory, with what its transcript has to be like for it to hold. */
+export interface KeptPath {
+  readonly path: SessionPath;
+  readonly standing: Pick<TranscriptRow, "file" | "sessionId" | "lines" | "bytes" | "leafId" | "createdAt">;
+}
+
 /** The conversations that are going on, so that a turn reads and parses what is new and nothing else. */
 export interface SessionMemory {
   /**
@@ -21,6 +27,8 @@ export interface SessionMemory {
    * conversation went on elsewhere. `row`, when the caller has just read it, saves asking the store.
    */
   path(file: string, row?: TranscriptRow): Promise<SessionPath>;
+  /** The branch as it is kept, and how its transcript stood then. Undefined when it is not kept; whoever uses it has to make sure that it still holds. */
+  kept(file: string): KeptPath | undefined;
   /** Tells what the caller has committed below `leafId`, with the store's answer. Anything that does not fit is read again at the next `path`. */
   appended(file: string, leafId: string | null, entries: readonly EntryInput[], done: { readonly firstSeq: number; readonly bytes: number }): void;
   forget(file: string): void;
@@ -139,6 +147,12 @@ export function createSessionMemory({ store, maxBytes = DEFAULT_MAX_BYTES }: Ses
 
   return {
     path,
+    kept(file) {
+      const found = known.get(file);
+      if (!found) return undefined;
+      const { sessionId, lines, fileBytes, leafId, createdAt } = keep(found);
+      return { path: found, standing: { file, sessionId, lines, bytes: fileBytes, leafId, createdAt } };
+    },
     appended(file, leafId, entries, { firstSeq, bytes: fileBytes }) {
       const kept = known.get(file);
       if (!kept) return;

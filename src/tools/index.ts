@@ -8,6 +8,7 @@ export {
   type ApprovalNotice,
   type ApprovalRequest,
   type Approvals,
+  type OpenApproval,
   type OperatorDecision,
   type PendingApproval,
 } from "./approvals/approvals.ts";
@@ -21,6 +22,7 @@ export { agentsListTool } from "./builtin/session/agents-list.ts";
 export type { SessionModel, SessionModels, SessionToolsDeps } from "./builtin/session/deps.ts";
 export { sessionStatusTool } from "./builtin/session/session-status.ts";
 export { sessionsHistoryTool } from "./builtin/session/sessions-history.ts";
+export { sessionsSendTool, type SessionPost, type SessionReply } from "./builtin/session/sessions-send.ts";
 export { sessionsListTool } from "./builtin/session/sessions-list.ts";
 export { createLoopGuard, type LoopAlarm, type LoopGuard } from "./loop-guard/loop-guard.ts";
 export { sessionLoops, type SessionLoopsDeps } from "./loop-guard/session-loops.ts";

@@ -1,3 +1,4 @@
+import type { HookLog } from "../hooks/index.ts";
 import type { ImageContent, TextContent } from "../protocol/index.ts";
 
 /** Where a tool comes from. A plugin's id stands for all of its tools in allow lists. */
@@ -29,6 +30,8 @@ export interface ToolContext {
   readonly elevated?: "off" | "on" | "ask" | "full";
   /** Tokens the model can see; large results are cut to a share of it. */
   readonly contextWindow?: number;
+  /** Gets what plugins said about calls. */
+  readonly hookLog?: Pick<HookLog, "add">;
 }
 
 export interface ToolCall {

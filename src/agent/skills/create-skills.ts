@@ -66,13 +66,14 @@ export function createSkills(deps: SkillsDeps): Skills {
   async function watched(workspace: string): Promise<void> {
     const { load } = deps.config().skills ?? {};
     if (load?.watch === false) return;
-    const { watchSkills } = await import("./watch-skills.ts");
-    if (closed) return;
     if (!watches.has(workspace)) {
+      const { ensureRoot, watchSkills } = await import("./watch-skills.ts");
+      const roots = rootsOf(workspace).filter((root) => root.source !== "openclaw-bundled");
+      // Watched in its place would be the state folder, which changes with every message.
+      await ensureRoot(roots.find((root) => root.source === "openclaw-managed")?.folder);
+      if (closed || watches.has(workspace)) return watches.get(workspace)?.idle();
       const watch = watchSkills({
-        roots: rootsOf(workspace)
-          .filter((root) => root.source !== "openclaw-bundled")
-          .map((root) => root.folder),
+        roots: roots.map((root) => root.folder),
         clock: deps.clock,
         debounceMs: load?.watchDebounceMs ?? DEBOUNCE_MS,
         maxCandidates: skillLimits(deps.config()).maxCandidatesPerRoot,

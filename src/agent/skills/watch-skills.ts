@@ -1,5 +1,5 @@
 import { watch } from "node:fs";
-import { readdir, stat } from "node:fs/promises";
+import { mkdir, readdir, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { Clock } from "../../base/clock.ts";
 import { SKILL_FILE, skillFolders } from "./load-skills.ts";
@@ -78,6 +78,11 @@ export function watchSkills(deps: SkillWatchDeps): SkillWatch {
       follow(new Map());
     },
   };
+}
+
+/** Makes the last folder of a path; one above it that is missing stays so. */
+export async function ensureRoot(folder: string | undefined): Promise<void> {
+  if (folder !== undefined) await mkdir(folder, { mode: 0o700 }).catch(() => {});
 }
 
 /** Whether a change of this entry matters. */

@@ -8,8 +8,8 @@ export type Draft = (place: EntryPlace) => NewEntry;
 
 const MAX_RETRIES = 5;
 
-/** Appends lines with other writes, one commit after the other. */
-export type Append = (drafts: readonly Draft[], writes: readonly Write[]) => Promise<void>;
+/** Appends lines with other writes, one commit after the other. Gives what the store answered to the writes. */
+export type Append = (drafts: readonly Draft[], writes: readonly Write[]) => Promise<readonly unknown[]>;
 
 /** Hangs each line below the one before it; lower when somebody else appended in between. */
 export function createAppend({ store, clock, ids, memory }: TurnDeps, { file, path }: Pick<TurnPlace, "file" | "path">): Append {
@@ -27,16 +27,15 @@ export function createAppend({ store, clock, ids, memory }: TurnDeps, { file, pa
 
   return async (drafts, writes) => {
     if (drafts.length === 0) {
-      if (writes.length > 0) await store.commit(writes);
-      return;
+      return writes.length > 0 ? store.commit(writes) : [];
     }
     for (let attempt = 0; ; attempt += 1) {
       const entries = hang(drafts);
       try {
-        const [appended] = await store.commit([["transcripts.append", { file, entries, expectLeaf: leafId }], ...writes]);
+        const [appended, ...answers] = await store.commit([["transcripts.append", { file, entries, expectLeaf: leafId }], ...writes]);
         memory.appended(file, leafId, entries, appended);
         leafId = entries.at(-1)!.id;
-        return;
+        return answers;
       } catch (error) {
         if (!overtaken(error, "leaf") || attempt === MAX_RETRIES) throw error;
         leafId = (await store.read("transcripts.get", { file }))?.leafId ?? null;

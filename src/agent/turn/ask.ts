@@ -16,6 +16,34 @@ export interface Asking {
   readonly lastMs: number;
   /** The credential that the last answer was paid with. */
   readonly profileId: string | undefined;
+  /** Of the last call, when more than one was needed or none worked: who was asked, and what came of it. */
+  readonly attempts: readonly AttemptNote[];
+}
+
+/** One attempt to reach a model, as the journal keeps it. */
+export interface AttemptNote {
+  readonly provider: string;
+  readonly model: string;
+  readonly at: number;
+  readonly ms: number;
+  readonly outcome: string;
+  readonly error?: string;
+}
+
+const MOST_ATTEMPTS = 10;
+const ERROR_CHARS = 300;
+
+/** The attempts of a call that did not simply work. */
+export function attemptNotes(result: Extract<CallEvent, { type: "done" }>["result"]): readonly AttemptNote[] {
+  if (result.ok && result.attempts.length < 2) return [];
+  return result.attempts.slice(-MOST_ATTEMPTS).map(({ provider, model, startedAt, durationMs, outcome, error }) => ({
+    provider,
+    model,
+    at: startedAt,
+    ms: Math.round(durationMs),
+    outcome,
+    ...(error === undefined ? {} : { error: error.slice(0, ERROR_CHARS).toWellFormed() }),
+  }));
 }
 
 interface AskingStage {
@@ -37,11 +65,12 @@ export function createAsking(deps: TurnDeps, input: TurnInput, { turn, record, s
     input,
     agentsFile,
     signal,
-    append: (drafts, writes) => record.now(drafts, writes),
+    append: (drafts, writes) => record.now(drafts, [...writes, ["journal.append", { turnId: input.runId, kind: "compaction", data: {} }]]),
   });
   let calls = 0;
   let lastMs = 0;
   let profileId: string | undefined;
+  let attempts: readonly AttemptNote[] = [];
   /** The transcript tells more than the loop knows: something was summed up. */
   let summed = false;
 
@@ -85,6 +114,7 @@ export function createAsking(deps: TurnDeps, input: TurnInput, { turn, record, s
         else {
           if (event.result.ok) profileId = event.result.profileId;
           lastMs = deps.clock.monotonic() - started;
+          attempts = attemptNotes(event.result);
           yield event;
         }
       }
@@ -102,6 +132,9 @@ export function createAsking(deps: TurnDeps, input: TurnInput, { turn, record, s
     },
     get profileId() {
       return profileId;
+    },
+    get attempts() {
+      return attempts;
     },
   };
 }

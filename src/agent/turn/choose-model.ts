@@ -27,7 +27,7 @@ interface Override {
 export async function chooseModel(deps: TurnDeps, input: TurnInput, entry: SessionEntry, context: AgentContext): Promise<ChosenModel> {
   const models = await deps.models();
   const asked = deps.hooks.has("before_model_resolve") ? await askPlugins(deps, input, context) : undefined;
-  return withOverride(deps, input, entry, { models, asked });
+  return withOverride(deps, input, entry, { models, asked: asked ?? (input.model === undefined ? undefined : { modelOverride: input.model }) });
 }
 
 async function askPlugins({ hooks }: TurnDeps, { message, images = [] }: TurnInput, context: AgentContext): Promise<Override | undefined> {

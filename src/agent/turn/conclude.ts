@@ -1,5 +1,6 @@
 import type { AssistantMessage, ModelMessage } from "../../protocol/index.ts";
 import { messageEntry, promptErrorEntry, ZERO_USAGE } from "../../sessions/index.ts";
+import type { Write } from "../../store/index.ts";
 import type { LoopEnd, LoopResult } from "../loop/ports.ts";
 import { abortedDraft, finishTurn } from "./finish.ts";
 import type { TurnEnd } from "./input.ts";
@@ -11,9 +12,9 @@ import { usageRow } from "./usage.ts";
 
 /** How the loop ended becomes the end of the turn, on disk. */
 export async function conclude(stage: Stage, result: LoopResult, before: readonly ModelMessage[]): Promise<TurnEnd> {
-  const { deps, input, turn, record } = stage;
+  const { deps, input, turn } = stage;
   const { end, drafts } = endOf(stage, result, factsOf(stage, result));
-  await finishTurn(deps, input, turn, record, end, drafts);
+  await finishTurn(stage, end, drafts);
   tellEnd(deps, input, turn, { end, answers: result.answers, messages: [...before, ...result.added] });
   return end;
 }
@@ -75,7 +76,9 @@ function aborted(stage: Stage, partial: string, said: string, facts: Facts): End
 
 function failed({ input, record, asking }: Stage, { failure }: Extract<LoopEnd, { kind: "failed" }>, facts: Facts): Ended {
   const { text, message } = failure;
-  record.later([], [["usage.add", usageRow(input, message, asking.lastMs)]]);
+  const { attempts } = asking;
+  const tried: Write[] = attempts.length === 0 ? [] : [["journal.append", { turnId: input.runId, kind: "note", data: { attempts } }]];
+  record.later([], [["usage.add", usageRow(input, message, asking.lastMs)], ...tried]);
   const { provider, model, api } = message;
   const error = { runId: input.runId, sessionId: facts.sessionId, provider, model, api, error: text };
   return {

@@ -9,6 +9,7 @@ import type { Store } from "../../store/index.ts";
 import type { Broker } from "../../tools/index.ts";
 import type { HostFacts, SandboxFacts } from "../prompt/facts.ts";
 import type { ReadBootstrapFiles } from "../workspace/bootstrap-files.ts";
+import type { KnownSessions } from "./known-sessions.ts";
 import type { PromptMemo } from "./prompt-memo.ts";
 import type { Skills } from "../skills/create-skills.ts";
 
@@ -23,6 +24,7 @@ export interface TurnDeps {
   readonly log: Logger;
   readonly config: Pick<Config, "current">;
   readonly memory: SessionMemory;
+  readonly sessions: KnownSessions;
   readonly hooks: TurnHooks;
   readonly internalHooks?: () => Pick<InternalHooks, "has" | "trigger"> | undefined;
   readonly models: () => Promise<Models>;

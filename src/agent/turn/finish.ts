@@ -1,10 +1,22 @@
+import type { HookLog } from "../../hooks/index.ts";
 import type { AssistantMessage, SessionEntry } from "../../protocol/index.ts";
 import { authProfileOverride, cacheTouchEntry, messageEntry, usageAfterRun, type MessageExtras } from "../../sessions/index.ts";
 import type { Outcome, Write } from "../../store/index.ts";
 import type { TurnDeps } from "./deps.ts";
-import type { TurnEnd, TurnInput } from "./input.ts";
+import type { TurnEnd, TurnInput, TurnPorts } from "./input.ts";
+import { patched } from "./known-sessions.ts";
 import type { PreparedTurn } from "./prepare.ts";
 import type { Draft, TurnRecord } from "./record.ts";
+
+/** What the end of a turn needs. */
+interface Finishing {
+  readonly deps: TurnDeps;
+  readonly input: TurnInput;
+  readonly ports: Pick<TurnPorts, "replies">;
+  readonly turn: PreparedTurn;
+  readonly record: TurnRecord;
+  readonly hookLog: Pick<HookLog, "entries">;
+}
 
 /** How the inputs of a turn end. */
 function outcomeOf({ status, silent, text, calls }: TurnEnd): Outcome {
@@ -23,7 +35,7 @@ function patchOf(deps: TurnDeps, input: TurnInput, turn: PreparedTurn, end: Turn
     updatedAt: end.endedAt,
     systemSent: true,
     abortedLastRun: end.status === "aborted",
-    lastChannel: input.channel,
+    ...(input.entryFields ?? { lastChannel: input.channel }),
     ...(end.status === "ok" ? { ...used, ...stickyProfile(turn.place.entry, end) } : {}),
     ...changedSnapshots(deps, input, turn),
   };
@@ -59,26 +71,30 @@ function sameReport(entry: SessionEntry, made: object): boolean {
   return JSON.stringify(facts) === JSON.stringify(made);
 }
 
-/** The last commit of a turn: the answer, the input's outcome, the session's fields. */
-export async function finishTurn(
-  deps: TurnDeps,
-  input: TurnInput,
-  turn: PreparedTurn,
-  record: TurnRecord,
-  end: TurnEnd,
-  drafts: readonly Draft[],
-): Promise<void> {
+/** The last commit of a turn: the answer, what is sent of it, the input's outcome, the session's fields. */
+export async function finishTurn({ deps, input, ports, turn, record, hookLog }: Finishing, end: TurnEnd, drafts: readonly Draft[]): Promise<void> {
+  const replies = (await ports.replies?.(end)) ?? [];
   const outcome = outcomeOf(end);
   const why = end.status === "ok" ? undefined : (end.error ?? end.status);
   const pruned = deps.config.current.agents?.defaults?.contextPruning?.mode === "cache-ttl";
   const touched: Draft[] = pruned && end.status === "ok" ? [(at) => cacheTouchEntry(at, turn.chosen.selection.entry)] : [];
+  const said: Write[] = hookLog.entries.length === 0 ? [] : [["journal.append", { turnId: input.runId, kind: "note", data: { hooks: hookLog.entries } }]];
+  const patch = patchOf(deps, input, turn, end);
   const writes: Write[] = [
+    ["sessions.merge", { key: input.sessionKey, patch }],
+    ...said,
     ["inbox.settle", { ids: input.inboxIds, outcome, why, turnId: input.runId }],
-    ["sessions.patch", { key: input.sessionKey, patch: patchOf(deps, input, turn, end) }],
-    ["turns.note", { id: input.runId, detail: end }],
-    ["turns.end", { id: input.runId, outcome, why }],
+    ["turns.end", { id: input.runId, outcome, why, detail: end }],
+    ...replies,
   ];
-  await record.end([...drafts, ...touched], writes);
+  const [merged] = (await record.end([...drafts, ...touched], writes)) as readonly [{ readonly version: number }];
+  remember(deps, turn, patch, merged.version);
+}
+
+/** Saves the next turn of this session reading it, unless somebody else changed it meanwhile. */
+function remember({ sessions }: TurnDeps, { place }: PreparedTurn, patch: Readonly<Record<string, unknown>>, version: number): void {
+  const { row, file } = place;
+  if (version === row.version + 1) sessions.keep({ row: { ...row, version, entry: patched(row.entry, patch) }, file });
 }
 
 /** What was shown of an answer that was stopped stays, marked. */

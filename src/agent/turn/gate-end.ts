@@ -20,7 +20,7 @@ export async function endAtGate(stage: Stage, gate: Gate): Promise<TurnEnd> {
     record.said(turn.prompt!);
     const end: TurnEnd = { ...base, status: "ok", ...(text === "" ? { silent: true } : {}) };
     const drafts: Draft[] = text === "" ? [] : [(at) => messageEntry(at, gatewayMessage("gateway-injected", text, at.at))];
-    await finishTurn(deps, input, turn, record, end, drafts);
+    await finishTurn(stage, end, drafts);
     tellEnd(deps, input, turn, { end, answers: [], messages: firstMessages(turn) });
     return end;
   }
@@ -32,7 +32,7 @@ export async function endAtGate(stage: Stage, gate: Gate): Promise<TurnEnd> {
     [],
     input.inboxIds.map((id): Write => ["inbox.redact", { id, text: "" }]),
   );
-  await finishTurn(deps, input, turn, record, end, [(at) => messageEntry(at, stands)]);
+  await finishTurn(stage, end, [(at) => messageEntry(at, stands)]);
   await deps.store.checkpoint({ truncate: true }).catch((error: unknown) => deps.log.warn(`the log could not be emptied: ${messageOf(error)}`));
   return end;
 }

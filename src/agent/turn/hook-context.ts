@@ -10,8 +10,11 @@ export interface AgentContext {
   chosen(selection: Selection): void;
 }
 
+const idOf = <K extends string>(name: K, id: string | undefined): { readonly [P in K]?: { readonly id: string } } =>
+  id === undefined ? {} : ({ [name]: { id } } as { readonly [P in K]: { readonly id: string } });
+
 export function hookContext(input: TurnInput, place: { readonly sessionId: string; readonly workspaceDir: string }): AgentContext {
-  const { agentId, sessionKey, runId, channel, senderId } = input;
+  const { agentId, sessionKey, runId, channel, senderId, chatId } = input;
   const { sessionId, workspaceDir } = place;
   let facts: AgentHookContext = {
     agentId,
@@ -22,7 +25,9 @@ export function hookContext(input: TurnInput, place: { readonly sessionId: strin
     messageProvider: channel,
     channel,
     trigger: "user",
-    ...(senderId === undefined ? {} : { senderId, channelContext: { sender: { id: senderId } } }),
+    ...(senderId === undefined ? {} : { senderId }),
+    ...(chatId === undefined ? {} : { chatId }),
+    ...(senderId === undefined && chatId === undefined ? {} : { channelContext: { ...idOf("sender", senderId), ...idOf("chat", chatId) } }),
   };
   return {
     sessionId,

@@ -1,4 +1,5 @@
 import type { ImageContent, ThinkingLevel, ToolCallContent, ToolSchema, Usage } from "../../protocol/index.ts";
+import type { HookLogEntry } from "../../hooks/index.ts";
 import type { Write } from "../../store/index.ts";
 import type { LoopEvent } from "../loop/ports.ts";
 
@@ -14,11 +15,21 @@ export interface TurnInput {
   /** Where it came in. */
   readonly channel: string;
   readonly senderId?: string;
+  /** The login that received it. */
+  readonly accountId?: string;
+  /** The chat it was written in. */
+  readonly chatId?: string;
+  /** What the message tells of its session, as fields of the entry: where it came from, where answers go. */
+  readonly entryFields?: Readonly<Record<string, unknown>>;
+  /** Only these skills. */
+  readonly skillFilter?: readonly string[];
   /** Whoever sent it may do everything. */
   readonly owner: boolean;
   /** Stands in the system prompt of this turn. */
   readonly systemPrompt?: string;
   readonly thinking?: ThinkingLevel;
+  /** The model for this turn only: a reference or an alias. One that may not be used is passed over. */
+  readonly model?: string;
   /** Tools that whoever asks carries out: a call of one ends the turn. */
   readonly clientTools?: readonly ToolSchema[];
   readonly maxTokens?: number;
@@ -27,6 +38,8 @@ export interface TurnInput {
   readonly inboxIds: readonly number[];
   /** It may have been begun by a process before this one. */
   readonly resumed: boolean;
+  /** What plugins said about it on its way here; kept with the turn. */
+  readonly hookLog?: readonly HookLogEntry[];
 }
 
 /** A message that came in while the turn ran. */
@@ -50,6 +63,8 @@ export interface TurnPorts {
   /** Fires when the process stops: the turn is left as it is for the next start. */
   readonly stopping: AbortSignal;
   readonly steered?: () => readonly Steered[];
+  /** What is to be sent, as writes that are committed together with the end. It must not reject. */
+  readonly replies?: (end: TurnEnd) => Promise<readonly Write[]>;
 }
 
 /** How a turn ended; on disk before it is told. */

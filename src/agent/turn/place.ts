@@ -1,9 +1,10 @@
 import { AppError } from "../../base/errors.ts";
 import type { SessionEntry } from "../../protocol/index.ts";
-import { entryAfterReset, headerLine, resetDecision, resetPolicy, type SessionPath } from "../../sessions/index.ts";
-import { transcriptFile, type InjectionRow, type SessionRow, type TranscriptRow, type Write } from "../../store/index.ts";
+import { entryAfterReset, headerLine, resetDecision, resetPolicy, type KeptPath, type SessionPath } from "../../sessions/index.ts";
+import { transcriptFile, type InjectionRow, type SessionRow, type TranscriptRow, type TurnRow, type Write } from "../../store/index.ts";
 import type { TurnDeps } from "./deps.ts";
 import type { TurnInput } from "./input.ts";
+import { holdsAlready, patched } from "./known-sessions.ts";
 
 /** A turn that died this often is ended instead of taken up again. */
 const MAX_RESUMPTIONS = 3;
@@ -14,6 +15,8 @@ export interface TurnPlace {
   /** Its transcript. */
   readonly file: string;
   readonly entry: SessionEntry;
+  /** The session as the beginning of the turn leaves it in the store. */
+  readonly row: SessionRow;
   readonly path: SessionPath;
   /** Set when the session began with this turn: why, and what it followed. */
   readonly began?: { readonly reason: "new" | "daily" | "idle"; readonly former?: SessionEntry };
@@ -31,7 +34,7 @@ export interface Begun {
 }
 
 /** True when the commit was refused because of what somebody else wrote, as the named detail shows. */
-export function overtaken(error: unknown, detail: "key" | "leaf"): boolean {
+export function overtaken(error: unknown, detail: "key" | "leaf" | "lines"): boolean {
   return error instanceof AppError && error.code === "CONFLICT" && detail in error.details;
 }
 
@@ -42,45 +45,97 @@ export function overtaken(error: unknown, detail: "key" | "leaf"): boolean {
 export async function beginTurn(deps: TurnDeps, input: TurnInput, workspaceDir: string): Promise<Begun | undefined> {
   const found = await findPlace(deps, input, workspaceDir);
   if (!found) return undefined;
-  const committed = deps.store.commit(found.writes).then(
+  // Lost with the machine, it is simply begun again; what follows from it is synced with it.
+  const committed = deps.store.commit(found.writes, { lazy: true }).then(
     (results) => ({ ok: true as const, injections: results.at(-1) as Injections }),
     (error: unknown) => ({ ok: false as const, error }),
   );
   return { place: found.place, committed: committed.then((result) => (result.ok ? result.injections : Promise.reject(result.error as Error))) };
 }
 
+/** What is there before the turn. */
+interface Found {
+  readonly session: SessionRow | undefined;
+  readonly turn: TurnRow | undefined;
+  /** From memory: the first commit asserts it. */
+  readonly kept?: KeptPath;
+}
+
+async function find({ store, sessions, memory }: TurnDeps, { sessionKey: key, runId, resumed }: TurnInput): Promise<Found> {
+  const known = sessions.take(key);
+  const kept = known && !resumed ? memory.kept(known.file) : undefined;
+  if (known && kept?.standing.sessionId === known.row.entry.sessionId) return { session: known.row, turn: undefined, kept };
+  const [session, turn] = await Promise.all([store.read("sessions.get", { key }), resumed ? store.read("turns.get", { id: runId }) : undefined]);
+  return { session, turn };
+}
+
+/** The transcript that a turn goes on in, and the write that makes sure of it. */
+interface Transcript {
+  readonly file: string;
+  readonly path: SessionPath;
+  readonly writes: readonly Write[];
+}
+
+async function transcriptFor(
+  deps: TurnDeps,
+  agentId: string,
+  { sessionId, began, kept, cwd }: { readonly sessionId: string; readonly began: boolean; readonly kept: KeptPath | undefined; readonly cwd: string },
+): Promise<Transcript> {
+  if (kept && !began) return { file: kept.path.file, path: kept.path, writes: [["transcripts.expect", kept.standing]] };
+  const row = began ? undefined : await transcriptOf(deps, agentId, sessionId);
+  if (row) return { file: row.file, path: await deps.memory.path(row.file, row), writes: [] };
+  const file = transcriptFile(agentId, sessionId);
+  const header = headerLine({ sessionId, at: deps.clock.now(), cwd });
+  return { file, path: { file, leafId: null, items: [], state: {} }, writes: [["transcripts.ensure", { file, agentId, sessionId, header }]] };
+}
+
 async function findPlace(deps: TurnDeps, input: TurnInput, cwd: string): Promise<{ place: TurnPlace; writes: Write[] } | undefined> {
-  const { store, clock, memory } = deps;
   const { agentId, sessionKey: key, runId } = input;
-  const [session, turn] = await Promise.all([store.read("sessions.get", { key }), input.resumed ? store.read("turns.get", { id: runId }) : undefined]);
+  const { session, turn, kept } = await find(deps, input);
   if (turn && turn.resumptions >= MAX_RESUMPTIONS) return undefined;
-  const now = clock.now();
   const { entry, began } = entryFor(deps, input, session, turn !== undefined);
   const { sessionId } = entry;
-  const row = began ? undefined : await transcriptOf(deps, agentId, sessionId);
-  const file = row?.file ?? transcriptFile(agentId, sessionId);
-  const path: SessionPath = row ? await memory.path(file, row) : { file, leafId: null, items: [], state: {} };
-  const writes: Write[] = [
-    turn ? ["turns.resume", { id: runId }] : ["turns.start", { id: runId, sessionKey: key, agentId }],
-    ["inbox.claim", { ids: input.inboxIds, turnId: runId }],
-  ];
-  if (!row) writes.push(["transcripts.ensure", { file, agentId, sessionId, header: headerLine({ sessionId, at: now, cwd }) }]);
-  if (began) writes.push(["sessions.put", { key, agentId, entry, version: session?.version ?? 0 }]);
-  else if (session) writes.push(["sessions.patch", { key, patch: { lastChannel: input.channel }, version: session.version }]);
-  writes.push(["injections.drain", { sessionKey: key, turnId: runId }]);
+  const { file, path, writes: transcript } = await transcriptFor(deps, agentId, { sessionId, began: began !== undefined, kept, cwd });
   const resumptions = turn ? turn.resumptions + 1 : 0;
-  return { place: { sessionId, file, entry, path, resumptions, ...(began ? { began } : {}) }, writes };
+  const { row, write } = rowFor(input, session, entry, began !== undefined);
+  const writes: Write[] = [
+    ...(turn
+      ? ([
+          ["turns.resume", { id: runId }],
+          ["journal.append", { turnId: runId, kind: "note", data: { resumed: resumptions } }],
+        ] as const)
+      : ([["turns.start", { id: runId, sessionKey: key, agentId }]] as const)),
+    ["inbox.claim", { ids: input.inboxIds, turnId: runId }],
+    ...transcript,
+    write,
+    ["injections.drain", { sessionKey: key, turnId: runId }],
+  ];
+  return { place: { sessionId, file, entry, row, path, resumptions, ...(began ? { began } : {}) }, writes };
+}
+
+/** How the session stands once the turn has begun, and the write that makes it so. When the message tells nothing new of it, only that it is as it was read. */
+function rowFor(
+  { agentId, sessionKey: key, channel, entryFields: patch = { lastChannel: channel } }: TurnInput,
+  session: SessionRow | undefined,
+  entry: SessionEntry,
+  began: boolean,
+): { readonly row: SessionRow; readonly write: Write } {
+  const version = session?.version ?? 0;
+  const row = { key, agentId: session?.agentId ?? agentId, version: version + 1, entry };
+  if (began) return { row: { ...row, agentId }, write: ["sessions.put", { key, agentId, entry, version }] };
+  if (holdsAlready(entry, patch)) return { row: { ...row, version }, write: ["sessions.expect", { key, version }] };
+  return { row: { ...row, entry: patched(entry, patch) }, write: ["sessions.merge", { key, patch, version }] };
 }
 
 /** The entry that holds for this turn: the one that is there, or a new one when it is missing or out of date. */
 function entryFor(
   deps: TurnDeps,
-  { sessionKey, channel }: TurnInput,
+  { sessionKey, channel, entryFields = {} }: TurnInput,
   session: SessionRow | undefined,
   resumed: boolean,
 ): { readonly entry: SessionEntry; readonly began?: TurnPlace["began"] & {} } {
   const now = deps.clock.now();
-  const fresh = { updatedAt: now, chatType: "direct", channel, lastChannel: channel, systemSent: false };
+  const fresh = { updatedAt: now, chatType: "direct", channel, lastChannel: channel, systemSent: false, ...told(entryFields) };
   if (!session) return { entry: { sessionId: deps.ids.uuid(), ...fresh }, began: { reason: "new" } };
   const former = session.entry;
   if (resumed) return { entry: former };
@@ -88,10 +143,14 @@ function entryFor(
   const decision = resetDecision(former, resetPolicy(deps.config.current.session, facts), now, facts);
   if (decision.kind !== "expired") return { entry: former };
   return {
-    entry: { ...entryAfterReset(former, "expired", { sessionId: deps.ids.uuid(), now }), lastChannel: channel },
+    entry: { ...entryAfterReset(former, "expired", { sessionId: deps.ids.uuid(), now }), lastChannel: channel, ...told(entryFields) },
     began: { reason: decision.why, former },
   };
 }
+
+/** Fields for a new entry: there is nothing to take away yet. */
+const told = (fields: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
 
 /** The transcript of a session that is in use; undefined when it has none yet. */
 export async function transcriptOf({ store }: Pick<TurnDeps, "store">, agentId: string, sessionId: string): Promise<TranscriptRow | undefined> {

@@ -20,7 +20,8 @@ export function loopPorts(stage: Stage): LoopPorts {
     }
     const calls = message.content.filter((part): part is ToolCallContent => part.type === "toolCall");
     const usage = usageRow(input, message, asking.lastMs);
-    return calls.length > 0 ? record.answered(message, calls, usage) : record.concluded(message, usage);
+    const { attempts } = asking;
+    return calls.length > 0 ? record.answered(message, calls, usage, attempts) : record.concluded(message, usage, attempts);
   }
 
   return {

@@ -1,3 +1,4 @@
+import type { HookLog } from "../../hooks/index.ts";
 import type { ModelMessage, SessionEntry, ToolSchema, UserMessage } from "../../protocol/index.ts";
 import { view, viewSettings, type View } from "../../sessions/index.ts";
 import type { StepRow } from "../../store/index.ts";
@@ -36,22 +37,22 @@ export interface PreparedTurn {
 const MAX_RETRIES = 5;
 
 /** Begins the turn and gathers what it needs. Undefined: it died too often. */
-export async function prepareTurn(deps: TurnDeps, input: TurnInput): Promise<PreparedTurn | undefined> {
+export async function prepareTurn(deps: TurnDeps, input: TurnInput, hookLog: HookLog): Promise<PreparedTurn | undefined> {
   const workspaceDir = await deps.workspace(input.agentId);
   for (let attempt = 0; ; attempt += 1) {
     const begun = await beginTurn(deps, input, workspaceDir);
     if (!begun) return undefined;
     try {
-      return await gather(deps, input, workspaceDir, begun);
+      return await gather(deps, input, workspaceDir, begun, hookLog);
     } catch (error) {
       // The session was changed, or reset, since it was read: the turn belongs to the one that is there now.
-      if (!overtaken(error, "key") || attempt === MAX_RETRIES) throw error;
+      if (!(overtaken(error, "key") || overtaken(error, "lines")) || attempt === MAX_RETRIES) throw error;
     }
   }
 }
 
 /** While the beginning is being written, the rest is looked up. */
-async function gather(deps: TurnDeps, input: TurnInput, workspaceDir: string, { place, committed }: Begun): Promise<PreparedTurn> {
+async function gather(deps: TurnDeps, input: TurnInput, workspaceDir: string, { place, committed }: Begun, hookLog: HookLog): Promise<PreparedTurn> {
   const at = { entry: place.entry, workspaceDir };
   const context = hookContext(input, { sessionId: place.sessionId, workspaceDir });
   const [model, files, skills, injections, steps] = await Promise.all([
@@ -62,7 +63,7 @@ async function gather(deps: TurnDeps, input: TurnInput, workspaceDir: string, { 
     input.resumed ? stepsOf(deps.store, input.runId) : [],
   ]);
   const goesOn = steps.some(({ kind, data }) => kind === "model.result" || (kind === "note" && (data as { said?: boolean } | null)?.said === true));
-  const parts = { ...at, sessionId: place.sessionId, skills, files };
+  const parts = { ...at, sessionId: place.sessionId, skills, files, hookLog };
   let ready = await withModel(deps, input, place, { chosen: model, parts });
   const ask = { context, messages: ready.seen.messages, systemPrompt: ready.prompt.text, injections };
   context.chosen(model.selection);
@@ -93,7 +94,7 @@ async function withModel(
   deps: TurnDeps,
   input: TurnInput,
   place: TurnPlace,
-  { chosen, parts }: { readonly chosen: ChosenModel; readonly parts: Omit<PromptParts, "chosen" | "tools"> },
+  { chosen, parts }: { readonly chosen: ChosenModel; readonly parts: Omit<PromptParts, "chosen" | "tools"> & { readonly hookLog: HookLog } },
 ) {
   const toolbox = await openToolbox(deps, input, place, chosen, parts);
   const seen = view({
@@ -111,9 +112,9 @@ async function openToolbox(
   input: TurnInput,
   place: TurnPlace,
   { selection }: ChosenModel,
-  { workspaceDir, skills }: Pick<PromptParts, "workspaceDir" | "skills">,
+  { workspaceDir, skills, hookLog }: Pick<PromptParts, "workspaceDir" | "skills"> & { readonly hookLog: HookLog },
 ): Promise<Toolbox> {
-  const { agentId, sessionKey, runId, owner, channel, senderId } = input;
+  const { agentId, sessionKey, runId, owner, channel, senderId, accountId } = input;
   const context: ToolContext = {
     agentId,
     sessionKey,
@@ -125,7 +126,9 @@ async function openToolbox(
     modelId: selection.entry.id,
     channel,
     contextWindow: selection.contextWindow.tokens,
+    hookLog,
     ...(senderId === undefined ? {} : { senderId }),
+    ...(accountId === undefined ? {} : { accountId }),
     ...chosenForSession(place.entry),
     ...(skills && deps.skills ? { skillEnv: (await deps.skills()).environment(skills) } : {}),
   };

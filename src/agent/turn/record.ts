@@ -2,6 +2,7 @@ import { failpoint } from "../../base/failpoints.ts";
 import type { AssistantMessage, ModelMessage, ToolCallContent, ToolResultMessage, UserMessage } from "../../protocol/index.ts";
 import { messageEntry, type MessageExtras } from "../../sessions/index.ts";
 import type { StepKind, UsageInput, Write } from "../../store/index.ts";
+import type { AttemptNote } from "./ask.ts";
 import { createAppend, type Draft } from "./append.ts";
 import type { TurnDeps } from "./deps.ts";
 import type { TurnInput } from "./input.ts";
@@ -19,13 +20,13 @@ export interface TurnRecord {
   /** What somebody said; joins the next commit. The message as it is kept, or undefined when a plugin keeps it out. */
   said(message: UserMessage & MessageExtras, writes?: readonly Write[]): UserMessage;
   /** An answer with its calls, and what it cost. On disk when this resolves. */
-  answered(message: AssistantMessage, calls: readonly ToolCallContent[], usage: UsageInput): Promise<AssistantMessage>;
+  answered(message: AssistantMessage, calls: readonly ToolCallContent[], usage: UsageInput, attempts?: readonly AttemptNote[]): Promise<AssistantMessage>;
   /** An answer after which nothing is called: joins the next commit, which is the last one unless the turn goes on. */
-  concluded(message: AssistantMessage, usage: UsageInput): AssistantMessage;
+  concluded(message: AssistantMessage, usage: UsageInput, attempts?: readonly AttemptNote[]): AssistantMessage;
   /** A result. On disk when this resolves. */
   result(message: ToolResultMessage): Promise<ToolResultMessage>;
-  /** The last commit of the turn: last lines, how it ended, and what follows from it. */
-  end(drafts: readonly Draft[], writes: readonly Write[]): Promise<void>;
+  /** The last commit of the turn: last lines, how it ended, and what follows from it. Gives what the store answered to the writes. */
+  end(drafts: readonly Draft[], writes: readonly Write[]): Promise<readonly unknown[]>;
   /** Puts what waits on disk, so that the transcript tells all that was said. */
   flush(): Promise<void>;
   /** An extra commit, for what must not wait for the next step. */
@@ -44,13 +45,13 @@ export function createRecord(deps: TurnDeps, input: TurnInput, place: TurnPlace)
   let withheld = false;
 
   /** What waits and what is given, in one commit. */
-  async function commit(moreDrafts: readonly Draft[], moreWrites: readonly Write[]): Promise<void> {
+  async function commit(moreDrafts: readonly Draft[], moreWrites: readonly Write[]): Promise<readonly unknown[]> {
     const [waiting, also] = [
       [...drafts, ...moreDrafts],
       [...writes, ...moreWrites],
     ];
     [drafts, writes, unwritten] = [[], [], []];
-    await append(waiting, also);
+    return (await append(waiting, also)).slice(also.length - moreWrites.length);
   }
 
   function checked<M extends ModelMessage>(message: M): M | undefined {
@@ -85,16 +86,16 @@ export function createRecord(deps: TurnDeps, input: TurnInput, place: TurnPlace)
       writes.push(...also);
       return wait(message);
     },
-    concluded(message, usage) {
+    concluded(message, usage, attempts = []) {
       const kept = wait(message);
-      writes.push(journal("model.result", withheld ? { message } : {}), ["usage.add", usage]);
+      writes.push(journal("model.result", { ...(withheld ? { message } : {}), ...(attempts.length === 0 ? {} : { attempts }) }), ["usage.add", usage]);
       return kept;
     },
-    async answered(message, calls, usage) {
+    async answered(message, calls, usage, attempts = []) {
       const kept = checked(message);
       const intents = calls.map((call) => journal("tool.intent", { name: call.name }, call.id));
       // What the transcript does not hold, a resumed turn finds here.
-      const result = journal("model.result", kept ? {} : { message });
+      const result = journal("model.result", { ...(kept ? {} : { message }), ...(attempts.length === 0 ? {} : { attempts }) });
       await commit(kept ? [(at) => messageEntry(at, kept)] : [], [result, ...intents, ["usage.add", usage]]);
       failpoint("model.result.committed");
       if (calls.length > 0) failpoint("tool.intent.committed");
@@ -112,10 +113,13 @@ export function createRecord(deps: TurnDeps, input: TurnInput, place: TurnPlace)
       // A turn that is taken up after this finds its message in the transcript.
       if (drafts.length > 0) await commit([], [journal("note", { said: true })]);
     },
-    now: (more, also = []) => commit(more, also),
-    async end(more, also) {
+    async now(more, also = []) {
       await commit(more, also);
+    },
+    async end(more, also) {
+      const answers = await commit(more, also);
       failpoint("outbox.committed");
+      return answers;
     },
   };
 }

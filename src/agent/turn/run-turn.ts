@@ -1,5 +1,6 @@
 import { messageOf } from "../../base/errors.ts";
 import { failpoint } from "../../base/failpoints.ts";
+import { createHookLog } from "../../hooks/index.ts";
 import type { ModelMessage } from "../../protocol/index.ts";
 import { modelChangeEntry, modelSnapshotEntry, thinkingLevelEntry, view, viewSettings } from "../../sessions/index.ts";
 import { runLoop } from "../loop/loop.ts";
@@ -24,18 +25,21 @@ export const GIVEN_UP = "given-up";
  * One turn: prepare, ask the model, carry out its calls, and put the end on disk. Undefined when the process stops meanwhile: the turn is left for
  * the next start.
  */
-export async function runTurn(deps: TurnDeps, input: TurnInput, ports: TurnPorts): Promise<TurnEnd | typeof GIVEN_UP | undefined> {
-  const startedAt = deps.clock.now();
-  const turn = await prepareTurn(deps, input);
+export async function runTurn(all: TurnDeps, input: TurnInput, ports: TurnPorts): Promise<TurnEnd | typeof GIVEN_UP | undefined> {
+  const startedAt = all.clock.now();
+  const hookLog = createHookLog(all.hooks, all.clock.now);
+  hookLog.add(input.hookLog ?? []);
+  const deps: TurnDeps = { ...all, hooks: hookLog.hooks };
+  const turn = await prepareTurn(deps, input, hookLog);
   if (!turn) return GIVEN_UP;
   failpoint("turn.started");
   const signal = AbortSignal.any([ports.signal, ports.stopping]);
   const record = createRecord(deps, input, turn.place);
   const tools = createTurnTools(input, turn, { run: signal, stopping: ports.stopping });
   const asking = createAsking(deps, input, { turn, record, signal, emit: ports.emit });
-  const stage: Stage = { deps, input, ports, turn, record, tools, asking, startedAt, signal };
+  const stage: Stage = { deps, input, ports, turn, record, tools, asking, hookLog, startedAt, signal };
   ports.emit({ stream: "lifecycle", data: { phase: "start", startedAt } });
-  tellSession(deps, input, turn);
+  if (turn.place.began) await tellSession(deps, input, turn);
   const gate = await askGates(deps, input, turn);
   if (gate) return endAtGate(stage, gate);
   return converse(stage);

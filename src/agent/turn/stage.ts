@@ -1,3 +1,4 @@
+import type { HookLog } from "../../hooks/index.ts";
 import type { Asking } from "./ask.ts";
 import type { TurnDeps } from "./deps.ts";
 import type { TurnInput, TurnPorts } from "./input.ts";
@@ -14,6 +15,8 @@ export interface Stage {
   readonly record: TurnRecord;
   readonly tools: TurnTools;
   readonly asking: Asking;
+  /** What plugins said. */
+  readonly hookLog: HookLog;
   readonly startedAt: number;
   /** Fires when the run is stopped, and when the process stops. */
   readonly signal: AbortSignal;

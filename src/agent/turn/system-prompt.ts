@@ -54,7 +54,8 @@ export function systemPromptFor(deps: TurnDeps, input: TurnInput, parts: PromptP
       },
       ...(skills ? { skillsPrompt: skills.prompt } : {}),
       ...(aliases.length === 0 ? {} : { modelAliases: aliases }),
-      ...(deps.docsPath === undefined ? {} : { docsPath: deps.docsPath }),
+      // Inside a sandbox that folder is not seen.
+      ...(deps.docsPath === undefined || sandbox?.sandboxed === true ? {} : { docsPath: deps.docsPath }),
       ...(sandbox ? { sandbox } : {}),
       ...(owners.length === 0 ? {} : { owners }),
       ...(config.memory?.citations === undefined ? {} : { memoryCitations: config.memory.citations }),
@@ -103,5 +104,5 @@ export async function skillsFor(
   const agentId = parseSessionKey(input.sessionKey)?.kind === "agent" ? input.agentId : undefined;
   const agent = deps.config.current.agents?.list?.find(({ id }) => id.toLowerCase() === agentId?.toLowerCase());
   const skills = await deps.skills();
-  return skills.snapshot({ workspace: place.workspaceDir, stored: place.entry["skillsSnapshot"], filter: agent?.skills });
+  return skills.snapshot({ workspace: place.workspaceDir, stored: place.entry["skillsSnapshot"], filter: input.skillFilter ?? agent?.skills });
 }

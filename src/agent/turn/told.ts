@@ -1,3 +1,4 @@
+import { messageOf } from "../../base/errors.ts";
 import type { AssistantMessage, ModelMessage } from "../../protocol/index.ts";
 import { sumUsage } from "../../sessions/index.ts";
 import type { TurnDeps } from "./deps.ts";
@@ -5,13 +6,17 @@ import type { TurnEnd, TurnInput } from "./input.ts";
 import type { PreparedTurn } from "./prepare.ts";
 import { textOf } from "./reply.ts";
 
-/** Tells plugins that a session began with this turn, and which one ended with it. */
-export function tellSession({ hooks }: TurnDeps, { agentId, sessionKey }: TurnInput, { place }: PreparedTurn): void {
+/** Tells plugins that a session began with this turn, and which one ended with it. Only who asks for the end costs a look into the store. */
+export async function tellSession({ hooks, store, log }: TurnDeps, { agentId, sessionKey }: TurnInput, { place }: PreparedTurn): Promise<void> {
   if (!place.began) return;
   const { reason, former } = place.began;
   const { sessionId } = place;
   if (former && hooks.has("session_end")) {
-    const event = { sessionId: former.sessionId, sessionKey, messageCount: 0, nextSessionId: sessionId, ...(reason === "new" ? {} : { reason }) };
+    const messageCount = await store.read("transcripts.messages", { agentId, sessionId: former.sessionId }).catch((error: unknown) => {
+      log.warn(`the messages of a session that ended could not be counted: ${messageOf(error)}`, { sessionKey });
+      return 0;
+    });
+    const event = { sessionId: former.sessionId, sessionKey, messageCount, nextSessionId: sessionId, ...(reason === "new" ? {} : { reason }) };
     void hooks.run("session_end", event, { agentId, sessionId: former.sessionId, sessionKey });
   }
   if (hooks.has("session_start")) {

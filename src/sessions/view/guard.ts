@@ -22,8 +22,13 @@ export interface Guarded {
   readonly fits: boolean;
 }
 
+/** What may be kept of a window: characters of one result, and the weight of all messages. */
+export function roomIn(windowTokens: number): { readonly result: number; readonly total: number } {
+  return { result: Math.floor(windowTokens * RESULT_CHARS_PER_TOKEN * RESULT_SHARE), total: windowTokens * CHARS_PER_TOKEN * TOTAL_SHARE };
+}
+
 /** What a message weighs, in characters of text. */
-function weight({ message, chars, images }: Piece): number {
+export function weight({ message, chars, images }: Piece): number {
   // `chars` holds an image's price in tokens; here it has its own.
   const text = images === 0 ? chars : textChars(message);
   return (message.role === "toolResult" ? text * RESULT_WEIGHT : text) + images * IMAGE_CHARS;
@@ -35,8 +40,7 @@ function textChars({ content }: ModelMessage): number {
 
 /** Cuts what one result may not exceed, then removes the oldest results until all of it fits. */
 export function guard(pieces: readonly Piece[], windowTokens: number): Guarded {
-  const most = Math.floor(windowTokens * RESULT_CHARS_PER_TOKEN * RESULT_SHARE);
-  const budget = windowTokens * CHARS_PER_TOKEN * TOTAL_SHARE;
+  const { result: most, total: budget } = roomIn(windowTokens);
   let out: Piece[] | undefined;
   let guarded = 0;
   let total = 0;

@@ -17,11 +17,33 @@ export interface Paired {
   readonly unanswered: number;
 }
 
+/** How often each id was used before, by what it begins with. */
+export interface Taken {
+  get(base: string): number | undefined;
+  set(base: string, uses: number): void;
+  /** With what was added, to build on. The one it was built on must not be used any more. */
+  settled(): Taken;
+}
+
+/** Ids that are used by calls after those of `before`, which stays as it is until this one is settled. */
+export function createTaken(before?: Taken): Taken {
+  const own = new Map<string, number>();
+  return {
+    get: (base) => own.get(base) ?? before?.get(base),
+    set: (base, uses) => void own.set(base, uses),
+    settled() {
+      if (!before) return this;
+      for (const [base, uses] of own) before.set(base, uses);
+      return before;
+    },
+  };
+}
+
 /**
  * Every result directly behind its call, every call with exactly one result. A result belongs to the nearest call before it with its id that has
- * none yet; all others are dropped, and a call that is left without one gets an error. No id is used twice.
+ * none yet; all others are dropped, and a call that is left without one gets an error. No id is used twice, nor one of those that are taken.
  */
-export function pair(pieces: readonly Piece[]): Paired {
+export function pair(pieces: readonly Piece[], taken: Taken = createTaken()): Paired {
   // By id: the unanswered calls of each answer that used it, answers in order.
   const open = new Map<string, Call[][]>();
   const calls: (readonly Call[] | undefined)[] = [];
@@ -44,7 +66,7 @@ export function pair(pieces: readonly Piece[]): Paired {
       if (groups?.at(-1)?.length === 0) groups.pop();
     }
   }
-  return { ...placed(pieces, calls), results };
+  return { ...placed(pieces, calls, taken), results };
 }
 
 const NO_CALLS: Call[] = [];
@@ -71,8 +93,7 @@ function waitFor(open: Map<string, Call[][]>, id: string, group: Call[]): void {
   else open.set(id, [group]);
 }
 
-function placed(pieces: readonly Piece[], calls: readonly (readonly Call[] | undefined)[]): Pick<Paired, "pieces" | "unanswered"> {
-  const taken = new Map<string, number>();
+function placed(pieces: readonly Piece[], calls: readonly (readonly Call[] | undefined)[], taken: Taken): Pick<Paired, "pieces" | "unanswered"> {
   const out: Piece[] = [];
   let unanswered = 0;
   for (let at = 0; at < pieces.length; at += 1) {
@@ -94,7 +115,7 @@ function placed(pieces: readonly Piece[], calls: readonly (readonly Call[] | und
 }
 
 /** Some ids are `call|item`; it is the part before the bar that must be unique. `taken` counts how often each was used. */
-function uniqueId(id: string, taken: Map<string, number>): string {
+function uniqueId(id: string, taken: Taken): string {
   const bar = id.indexOf("|");
   const base = bar < 0 ? id : id.slice(0, bar);
   let used = taken.get(base) ?? 0;
@@ -103,7 +124,7 @@ function uniqueId(id: string, taken: Map<string, number>): string {
     return id;
   }
   let name = base;
-  while (taken.has(name)) name = `${base}_${(used += 1)}`;
+  while (taken.get(name) !== undefined) name = `${base}_${(used += 1)}`;
   taken.set(base, used);
   taken.set(name, 1);
   return name;

@@ -1,8 +1,9 @@
 import type { ModelMessage } from "../../protocol/index.ts";
 import { contextSize, messageChars, tokensOfChars, type ContextSize } from "../tokens.ts";
 import { readPath } from "../transcript/path.ts";
+import { beginningOf, sinceOf } from "./beginning.ts";
 import { contextOf, lastTurns } from "./context.ts";
-import { guard } from "./guard.ts";
+import { guard, roomIn } from "./guard.ts";
 import { OLDER_IMAGE } from "./images.ts";
 import { pathItem, type PathItem } from "./item.ts";
 import { pair } from "./pairing.ts";
@@ -62,16 +63,36 @@ export function windowTokens(model: Pick<ViewModel, "contextWindow">, settings: 
  * larger than the window.
  */
 export function view(input: ViewInput): View {
-  const { model, settings = {}, now } = input;
+  const { model, settings = {} } = input;
   const path = "path" in input ? input.path : readPath(input.entries, input.leafId).map(pathItem);
   const window = windowTokens(model, settings);
+  return (isWhole(settings, model) && unchanged(path, window, settings)) || shortened(path, window, input);
+}
+
+const isPruned = ({ pruning }: ViewSettings, { provider, id }: ViewModel): boolean => pruning !== undefined && pruning.ttlMs > 0 && isPrunable(provider, id);
+
+/** Nothing is left out for its age. */
+const isWhole = (settings: ViewSettings, model: ViewModel): boolean =>
+  !(settings.historyLimit !== undefined && settings.historyLimit >= 1) && !isPruned(settings, model);
+
+/** The view of a path that is shown as it is; undefined when something of it has to be left out. */
+function unchanged(path: readonly PathItem[], window: number, { maxImages = MAX_IMAGES }: ViewSettings): View | undefined {
+  const begun = beginningOf(path);
+  const room = roomIn(window);
+  if (!begun || begun.weight > room.total || begun.longestResult > room.result || begun.images > maxImages) return undefined;
+  const { messages, estimate, unreadable, results, unanswered } = begun;
+  const dropped: Dropped = { history: 0, unreadable, results, unanswered, images: 0, trimmed: 0, cleared: 0, guarded: 0 };
+  return { messages, estimate, size: contextSize(messages, begun.since), window, fits: true, dropped };
+}
+
+function shortened(path: readonly PathItem[], window: number, { model, settings = {}, now }: ViewOptions): View {
   const context = contextOf(path);
   const recent = lastTurns(context.pieces, settings.historyLimit, context.compactedAt);
   const newest = withNewestImages(recent, settings.maxImages ?? MAX_IMAGES);
   const paired = pair(newest.pieces);
   const { pruning } = settings;
   const pruned =
-    pruning && pruning.ttlMs > 0 && isPrunable(model.provider, model.id)
+    pruning && isPruned(settings, model)
       ? prune(paired.pieces, prunedUpTo(path, pruning.ttlMs, now), pruning, window)
       : { pieces: paired.pieces, trimmed: 0, cleared: 0 };
   const marked = cutMarked(path, pruned.pieces);
@@ -79,11 +100,10 @@ export function view(input: ViewInput): View {
   const messages = pieces.map(({ message }) => message);
   let estimate = 0;
   for (const { chars } of pieces) estimate += tokensOfChars(chars);
-  const since = context.compactedAt < 0 ? 0 : pieces.findLastIndex(({ at }) => at <= context.compactedAt) + 1;
   return {
     messages,
     estimate,
-    size: contextSize(messages, since),
+    size: contextSize(messages, sinceOf(pieces, context.compactedAt)),
     window,
     fits,
     dropped: {

@@ -36,6 +36,20 @@ test("a question is written down, told, listed and answered once", async () => {
   expect(await approvals.list()).toEqual([]);
 });
 
+test("a session's open questions are there at once, without those of others and those that ended", async () => {
+  const { approvals } = house();
+  const [one, two] = [await approvals.request(asked), await approvals.request({ ...asked, kind: "plugin", request: { title: "Send it?" } })];
+  await approvals.request({ ...asked, sessionKey: "agent:main:other" });
+  expect(approvals.open("agent:main:main")).toEqual([
+    { id: one.id, kind: "exec", request: { command: "ls" } },
+    { id: two.id, kind: "plugin", request: { title: "Send it?" } },
+  ]);
+  await approvals.resolve(one.id, "deny");
+  clock.advance(120_000);
+  await two.decision;
+  expect(approvals.open("agent:main:main")).toEqual([]);
+});
+
 test("of many answers at the same time one counts", async () => {
   const { approvals } = house();
   const { id, decision } = await approvals.request(asked);

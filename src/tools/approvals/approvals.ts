@@ -32,6 +32,13 @@ export interface PendingApproval {
   readonly decision: Promise<ApprovalDecision>;
 }
 
+/** A question that nobody has answered yet. */
+export interface OpenApproval {
+  readonly id: string;
+  readonly kind: string;
+  readonly request: Readonly<Record<string, unknown>>;
+}
+
 export type ApprovalNotice =
   | {
       readonly type: "requested";
@@ -58,6 +65,8 @@ export interface Approvals {
   /** The first decision holds. `NOT_FOUND` for ids that are unknown, late or of an earlier start. */
   resolve(id: string, decision: string, by?: string): Promise<void>;
   list(kind?: string): Promise<readonly ApprovalRow[]>;
+  /** What a session waits to be told, oldest first. */
+  open(sessionKey: string): readonly OpenApproval[];
   /** Ends what an earlier start left open. Returns how many there were. */
   denyFormer(): Promise<number>;
   /** Told of every question and of how it ended. */
@@ -73,6 +82,8 @@ export interface ApprovalsDeps {
 
 interface Waiting {
   readonly kind: string;
+  readonly request: Readonly<Record<string, unknown>>;
+  readonly sessionKey: string | undefined;
   readonly allowed: readonly OperatorDecision[];
   readonly end: (decision: ApprovalDecision, by: string | null) => void;
 }
@@ -116,7 +127,7 @@ export function createApprovals({ store, clock, ids, ...deps }: ApprovalsDeps): 
       }
     }
 
-    waiting.set(id, { kind, allowed: asked.allowed ?? DECISIONS, end });
+    waiting.set(id, { kind, request: asked.request, sessionKey, allowed: asked.allowed ?? DECISIONS, end });
     notify({ type: "requested", id, kind, request: asked.request, createdAt, expiresAt });
     if (signal?.aborted) cancel();
     else signal?.addEventListener("abort", cancel, { once: true });
@@ -154,6 +165,7 @@ export function createApprovals({ store, clock, ids, ...deps }: ApprovalsDeps): 
       const rows = await store.read("approvals.pending", { kind });
       return rows.filter((row) => waiting.has(row.id));
     },
+    open: (sessionKey) => [...waiting].flatMap(([id, one]) => (one.sessionKey === sessionKey ? [{ id, kind: one.kind, request: one.request }] : [])),
     async denyFormer() {
       await store.write("approvals.expire", {});
       const former = (await store.read("approvals.pending", {})).filter((row) => !waiting.has(row.id));

@@ -3,7 +3,7 @@ import { messageOf } from "../../base/errors.ts";
 import type { Logger } from "../../base/log/logger.ts";
 import { clip } from "../../base/text.ts";
 import type { OpenClawConfig } from "../../config/index.ts";
-import type { HookOutcome, Hooks, ToolPolicies } from "../../hooks/index.ts";
+import { hookLogEntries, type HookOutcome, type Hooks, type HookTraceRecord, type ToolPolicies } from "../../hooks/index.ts";
 import type { ToolSchema } from "../../protocol/index.ts";
 import { decidePolicy, type PolicyVerdict } from "../policy/decide.ts";
 import { policyLayers, type LayerFacts } from "../policy/layers.ts";
@@ -173,13 +173,16 @@ type Gated = { readonly ok: true; readonly params: Readonly<Record<string, unkno
 async function gate(deps: BrokerDeps, context: ToolContext, tool: Tool, call: BrokerCall): Promise<Gated> {
   let params = call.arguments;
   const ctx = hookContext(context, tool, call.id);
+  const trace: HookTraceRecord[] = [];
+  const options = context.hookLog ? { signal: call.signal, trace } : { signal: call.signal };
   const asks: ((event: ReturnType<typeof hookEvent>) => HookOutcome<"before_tool_call"> | undefined | Promise<HookOutcome<"before_tool_call"> | undefined>)[] =
     [];
-  if (deps.policies) asks.push((event) => deps.policies!.evaluate(event, ctx, { signal: call.signal }));
-  if (deps.hooks.has("before_tool_call")) asks.push((event) => deps.hooks.run("before_tool_call", event, ctx, { signal: call.signal }));
+  if (deps.policies) asks.push((event) => deps.policies!.evaluate(event, ctx, options));
+  if (deps.hooks.has("before_tool_call")) asks.push((event) => deps.hooks.run("before_tool_call", event, ctx, options));
   if (deps.taint) asks.push((event) => deps.taint!.evaluate(event, ctx));
   for (const ask of asks) {
     const said = await ask(hookEvent(context, tool, call.id, params));
+    context.hookLog?.add(hookLogEntries(trace.splice(0), said, deps.clock.now()));
     if (!said) continue;
     if (said.block) return { ok: false, text: said.blockReason ?? "Tool call blocked by plugin hook" };
     if (said.params) {

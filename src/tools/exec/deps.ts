@@ -28,6 +28,8 @@ export interface ExecToolDeps {
   readonly sandbox?: ((context: ToolContext) => Sandbox | undefined) | undefined;
   /** Variables that plugins add to a command on this host, filtered. They are part of its plan. */
   readonly pluginEnvironment?: ((context: ToolContext, host: ExecHost) => Promise<Readonly<Record<string, string>>>) | undefined;
+  /** Names of programs that the skills of a session ask for; asked only where the rules let those run unasked. */
+  readonly skillPrograms?: ((context: ToolContext) => Promise<readonly string[]>) | undefined;
   /** False when policy keeps `process` away: nothing may go to the background then. */
   readonly canBackground: (context: ToolContext) => boolean;
   readonly elevation: (context: ToolContext) => Elevation;

@@ -1,89 +1,9 @@
-import { existsSync, mkdtempSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { manualClock, type ManualClock } from "../../base/clock.ts";
-import { createIds } from "../../base/ids.ts";
-import { silentLogger } from "../../base/log/logger.ts";
-import { systemRandom } from "../../base/random.ts";
+import { expect, test } from "vitest";
 import type { OpenClawConfig } from "../../config/index.ts";
-import { openStore, type Store } from "../../store/index.ts";
-import { createApprovals, type Approvals } from "../approvals/approvals.ts";
-import { processTool } from "../process/process.ts";
-import { createProcesses, type Processes } from "../process/processes.ts";
-import type { Tool, ToolContext, ToolOutcome } from "../tool.ts";
-import type { Elevation, ExecToolDeps } from "./deps.ts";
-import { execTool } from "./exec.ts";
-import { createExecRules } from "./rules-file.ts";
-import { execSettings } from "./settings.ts";
-
-let store: Store;
-const storeClock = manualClock();
-beforeAll(async () => void (store = await openStore({ stateDir: mkdtempSync(join(tmpdir(), "exec-store-")), clock: storeClock })));
-afterAll(() => store[Symbol.asyncDispose]());
-
-interface House extends AsyncDisposable {
-  readonly workspace: string;
-  readonly clock: ManualClock;
-  readonly processes: Processes;
-  readonly approvals: Approvals;
-  readonly announced: string[];
-  readonly rulesPath: string;
-  readonly updates: ToolOutcome[];
-  exec(params: Record<string, unknown>, signal?: AbortSignal): Promise<ToolOutcome>;
-  process(params: Record<string, unknown>, sessionKey?: string): Promise<ToolOutcome>;
-}
-
-/** Most tests are about what a command does, not about who may run it. */
-const UNASKED: OpenClawConfig = { tools: { exec: { security: "full", ask: "off" } } };
-
-function house(config: OpenClawConfig = UNASKED, rest: Partial<ExecToolDeps> = {}, rules?: unknown): House {
-  const workspace = realpathSync(mkdtempSync(join(tmpdir(), "exec-")));
-  const rulesPath = join(mkdtempSync(join(tmpdir(), "exec-rules-")), "exec-approvals.json");
-  if (rules !== undefined) writeFileSync(rulesPath, JSON.stringify(rules));
-  const clock = manualClock(storeClock.now());
-  const ids = createIds(systemRandom);
-  const processes = createProcesses({ clock, random: systemRandom });
-  const approvals = createApprovals({ store, clock, ids, notify: () => undefined });
-  const announced: string[] = [];
-  const updates: ToolOutcome[] = [];
-  const tool = execTool({
-    clock,
-    log: silentLogger,
-    processes,
-    approvals,
-    rules: createExecRules({ path: rulesPath, clock, ids, random: systemRandom }),
-    settings: ({ agentId }) => execSettings(config, agentId),
-    env: { PATH: process.env["PATH"], SHELL: "/bin/sh", NODE_OPTIONS: "--no-such-option" },
-    home: workspace,
-    ignoreCase: false,
-    sandboxed: () => false,
-    canBackground: () => true,
-    elevation: () => ({ permitted: false, reason: "tools.elevated.enabled is false" }),
-    announce: (_, text) => void announced.push(text),
-    ...rest,
-  });
-  const context: ToolContext = { agentId: "main", sessionKey: "agent:main:main", sessionId: "s", runId: "r", workspaceDir: workspace, owner: true };
-  const call = (called: Tool, params: Record<string, unknown>, signal = new AbortController().signal, sessionKey = context.sessionKey) =>
-    called.run({ id: "c", params, signal, update: (partial) => void updates.push(partial), context: { ...context, sessionKey } });
-  return {
-    workspace,
-    clock,
-    processes,
-    approvals,
-    announced,
-    rulesPath,
-    updates,
-    exec: (params, signal) => call(tool, params, signal),
-    process: (params, sessionKey) => call(processTool({ processes, clock }), params, undefined, sessionKey),
-    [Symbol.asyncDispose]: () => processes[Symbol.asyncDispose](),
-  };
-}
-
-const SOON = { timeout: 20_000, interval: 10 };
-const text = (outcome: ToolOutcome): string => outcome.content.map((part) => (part.type === "text" ? part.text : part.type)).join();
-const sessionOf = (outcome: ToolOutcome): string => (outcome.details as { sessionId: string }).sessionId;
-const gateway: OpenClawConfig = { tools: { exec: { host: "gateway" } } };
+import type { Elevation } from "./deps.ts";
+import { gateway, house, isAlive, sessionOf, SOON, text, UNASKED } from "./house.fixture.ts";
 
 test("a command runs in the workspace; output, code and folder come back", async () => {
   const { exec, workspace } = house();
@@ -285,22 +205,34 @@ test("elevated runs on the host when it is permitted, and says why when not", as
   expect(text(await house(UNASKED, { elevation: () => ({ permitted: true, level: "on" }) }).exec({ command: "echo x", elevated: false }))).toBe("x");
 });
 
-test("terminals are not there, and that is said", async () => {
+test("programs of skills run unasked where the rules say so, by the file that their name means on this machine", async () => {
+  const skillPrograms = () => Promise.resolve(["uname", "../uname", "no-such-program"]);
+  await using asking = house(gateway, { skillPrograms });
+  expect(text(await asking.exec({ command: "uname -s" }))).toMatch(/^Approval required/);
+  await using there = house(gateway, { skillPrograms }, { version: 1, agents: { main: { autoAllowSkills: true } } });
+  expect((await there.exec({ command: "uname -s" })).details).toMatchObject({ status: "completed", exitCode: 0 });
+  expect(text(await there.exec({ command: "uname -s; id" }))).toMatch(/^Approval required/);
+  writeFileSync(join(there.workspace, "uname"), "#!/bin/sh\ntouch made\n", { mode: 0o755 });
+  expect(text(await there.exec({ command: "./uname" }))).toMatch(/^Approval required/);
+  const env = { PATH: `${there.workspace}:${process.env["PATH"]}`, SHELL: "/bin/sh" };
+  await using open = house(gateway, { skillPrograms, env }, { version: 1, defaults: { autoAllowSkills: true } });
+  writeFileSync(join(open.workspace, "uname"), "#!/bin/sh\n", { mode: 0o755 });
+  const inWorkspace = { ...env, PATH: `${open.workspace}:${process.env["PATH"]}` };
+  await using within = house(gateway, { skillPrograms, env: inWorkspace, pluginEnvironment: undefined }, { version: 1, defaults: { autoAllowSkills: true } });
+  expect(text(await within.exec({ command: "uname -s", workdir: open.workspace }))).not.toMatch(/^Approval required/);
+});
+
+test("commands without a terminal cannot be typed into", async () => {
   await using there = house();
-  expect(text(await there.exec({ command: "echo x", pty: true }))).toMatch(/^Warning: there is no terminal here.*\n\nx$/);
   const sessionId = sessionOf(await there.exec({ command: "sleep 300", background: true }));
-  for (const action of ["write", "send-keys", "paste", "submit", "dance"])
-    expect((await there.process({ action, sessionId })).details).toEqual({ status: "failed" });
+  for (const action of ["write", "send-keys", "paste", "submit"]) {
+    expect(await there.process({ action, sessionId, data: "x", keys: ["Enter"], text: "x" })).toMatchObject({
+      content: [{ text: `${action} needs a terminal, and session ${sessionId} has none; run the command with pty: true.` }],
+      details: { status: "failed" },
+    });
+  }
+  expect((await there.process({ action: "dance", sessionId })).details).toEqual({ status: "failed" });
   expect(text(await there.process({ action: "poll" }))).toBe("sessionId is required for this action.");
   expect(text(await there.process({ action: "remove", sessionId }))).toBe(`Removed session ${sessionId}.`);
   expect(text(await there.process({ action: "list" }))).toBe("No running or recent sessions.");
 });
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
-  } catch {
-    return false;
-  }
-}

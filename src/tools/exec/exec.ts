@@ -1,24 +1,29 @@
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import { AppError, messageOf } from "../../base/errors.ts";
+import { isInside } from "../../base/files.ts";
 import type { Sandbox } from "../sandbox/sandboxes.ts";
-import { failedOutcome, type Tool, type ToolCall, type ToolOutcome } from "../tool.ts";
+import { failedOutcome, type Tool, type ToolCall, type ToolContext, type ToolOutcome } from "../tool.ts";
 import { askFirst } from "./ask-first.ts";
 import type { ExecToolDeps } from "./deps.ts";
+import { resolveExecutable } from "./executables.ts";
 import { judgePlan } from "./judge.ts";
 import { planCommand, type ExecPlan } from "./plan.ts";
 import { runPlan, type PlanRun } from "./run.ts";
 import { askedHost, forCall, type ExecSettings } from "./settings.ts";
+import { createTerminals, type Terminals } from "./terminal.ts";
 
 const YIELD_MS = { min: 10, max: 120_000 };
+const DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin";
 
 /** Runs command lines on this machine, after the rules for its host. */
 export function execTool(deps: ExecToolDeps): Tool {
+  const terminals = createTerminals(deps.env["PATH"] ?? DEFAULT_PATH);
   return {
     name: "exec",
     label: "exec",
     description:
-      "Run a shell command. It goes to the background after yieldMs milliseconds, or at once with background; the process tool looks after it then. Input is closed: commands that ask questions do not work.",
+      "Run a shell command. It goes to the background after yieldMs milliseconds, or at once with background; the process tool looks after it then. Input is closed, so commands that ask questions need pty: a terminal, typed into with process write, send-keys, submit and paste.",
     parameters: {
       type: "object",
       properties: {
@@ -28,7 +33,7 @@ export function execTool(deps: ExecToolDeps): Tool {
         yieldMs: { type: "number", description: "Milliseconds until it goes to the background (default 10000)" },
         background: { type: "boolean", description: "Go to the background at once" },
         timeout: { type: "number", description: "Seconds until it is ended; 0 is never" },
-        pty: { type: "boolean", description: "Run in a terminal (not available)" },
+        pty: { type: "boolean", description: "Run in a terminal, for commands that need one" },
         elevated: { type: "boolean", description: "Run on the host, where that is permitted" },
         host: { type: "string", description: "sandbox, gateway or node" },
         security: { type: "string", description: "deny, allowlist or full" },
@@ -40,7 +45,7 @@ export function execTool(deps: ExecToolDeps): Tool {
     source: { kind: "core" },
     async run(call) {
       try {
-        return await execute(deps, call);
+        return await execute(deps, terminals, call);
       } catch (error) {
         if (!(error instanceof AppError)) throw error;
         return failedOutcome(messageOf(error), { status: "error", error: messageOf(error) });
@@ -49,12 +54,13 @@ export function execTool(deps: ExecToolDeps): Tool {
   };
 }
 
-async function execute(deps: ExecToolDeps, call: ToolCall): Promise<ToolOutcome> {
+async function execute(deps: ExecToolDeps, terminals: Terminals, call: ToolCall): Promise<ToolOutcome> {
   const { params, context } = call;
   const chosen = place(deps, call);
   const { sandbox } = chosen;
   await sandbox?.ready();
-  const warnings: string[] = params["pty"] === true ? ["Warning: there is no terminal here; running without one."] : [];
+  const terminal = params["pty"] === true ? await terminals.for(sandbox) : undefined;
+  const warnings: string[] = params["pty"] === true && !terminal ? ["Warning: there is no terminal here; running without one."] : [];
   const cwd = sandbox ? await folderInside(sandbox, params["workdir"], warnings) : workingFolder(params["workdir"], context.workspaceDir, warnings);
   const plan = planCommand({
     command: String(params["command"]),
@@ -62,12 +68,13 @@ async function execute(deps: ExecToolDeps, call: ToolCall): Promise<ToolOutcome>
     host: chosen.settings.host,
     env: (params["env"] ?? {}) as Readonly<Record<string, string>>,
     pluginEnv: (await deps.pluginEnvironment?.(context, chosen.settings.host)) ?? {},
-    path: sandbox?.path ?? deps.env["PATH"] ?? "/usr/local/bin:/usr/bin:/bin",
+    path: sandbox?.path ?? deps.env["PATH"] ?? DEFAULT_PATH,
     pathPrepend: chosen.settings.pathPrepend,
     shell: deps.env["SHELL"],
     sandbox,
+    pty: terminal !== undefined,
   });
-  const run = { ...planRun(deps, call, chosen.settings, warnings), sandbox };
+  const run = { ...planRun(deps, call, chosen.settings, warnings), sandbox, terminal };
   if (chosen.settings.host !== "gateway" || chosen.unasked) return await runPlan(plan, plan.hash, run);
   return await underRules(deps, call, plan, chosen.settings, run);
 }
@@ -77,12 +84,20 @@ async function underRules(deps: ExecToolDeps, call: ToolCall, plan: ExecPlan, se
   const { context } = call;
   const rules = deps.rules.effective(context.agentId, settings);
   const { safeBins } = settings;
-  const judged = { ...rules, home: deps.home, ignoreCase: deps.ignoreCase, ...(safeBins ? { safeBins } : {}) };
+  const skillPrograms = rules.autoAllowSkills ? await skillFiles(deps, context, plan) : undefined;
+  const judged = { ...rules, home: deps.home, ignoreCase: deps.ignoreCase, skillPrograms, ...(safeBins ? { safeBins } : {}) };
   const verdict = judgePlan(plan, judged);
   if (verdict.kind === "deny") return failedOutcome(verdict.text, { status: "error", error: verdict.text });
   if (verdict.kind === "ask") return await askFirst(deps, { plan, rules: judged, satisfied: verdict.satisfied, settings, run, context });
   await deps.rules.used(context.agentId, verdict.entries, plan.command).catch((error: unknown) => deps.log.warn(messageOf(error)));
   return await runPlan(plan, plan.hash, run);
+}
+
+/** The files that the names of skills' programs mean for this plan. One in the workspace could be anything by now. */
+async function skillFiles({ skillPrograms }: ExecToolDeps, context: ToolContext, { path }: ExecPlan): Promise<ReadonlySet<string>> {
+  const names = (await skillPrograms?.(context)) ?? [];
+  const files = names.flatMap((name) => (name.includes("/") ? [] : (resolveExecutable(name, "/", path) ?? [])));
+  return new Set(files.filter((file) => !isInside(context.workspaceDir, file)));
 }
 
 interface Place {

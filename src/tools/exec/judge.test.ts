@@ -32,6 +32,16 @@ test("every segment has to be covered, by the list or by a safe program", () => 
   expect(judgePlan(plan("ls | head"), rules({ safeBins: [] })).kind).toBe("ask");
 });
 
+test("a program of a skill is covered by its file, unless it is a shell, an interpreter or a wrapper", () => {
+  const skillPrograms = new Set([pathOf("uname"), pathOf("sh"), pathOf("env")]);
+  expect(judgePlan(plan("uname -s | head -n 1"), rules({ skillPrograms }))).toEqual({ kind: "run", entries: [] });
+  expect(judgePlan(plan("uname -s && id"), rules({ skillPrograms })).kind).toBe("ask");
+  expect(judgePlan(plan("sh x"), rules({ skillPrograms })).kind).toBe("ask");
+  expect(judgePlan(plan("env x"), rules({ skillPrograms })).kind).toBe("ask");
+  expect(judgePlan(plan("uname -s", { GIT_PAGER: "x" }), rules({ skillPrograms })).kind).toBe("ask");
+  expect(judgePlan(plan("uname -s"), rules({ skillPrograms: new Set(["/opt/bin/uname"]) })).kind).toBe("ask");
+});
+
 test("a variable that may change what a program does is asked about; one for its language is not", () => {
   expect(judgePlan(plan("ls", { LC_ALL: "C", TZ: "UTC" }), rules()).kind).toBe("run");
   expect(judgePlan(plan("ls", { GIT_PAGER: "sh -c id" }), rules()).kind).toBe("ask");

@@ -1,7 +1,7 @@
 import { matchingEntry, type AllowEntry, type PathRules } from "./allowlist.ts";
 import { isHarmless } from "./environment.ts";
 import { isCarrier } from "./executables.ts";
-import type { ExecPlan } from "./plan.ts";
+import type { ExecPlan, PlannedSegment } from "./plan.ts";
 import { isSafeBin } from "./safe-bins.ts";
 
 /** From strict to free. */
@@ -24,6 +24,8 @@ export interface JudgeRules extends PathRules {
   readonly ask: ExecAsk;
   readonly allowlist: readonly AllowEntry[];
   readonly safeBins?: readonly string[];
+  /** Files of programs that skills ask for, where the operator lets those run unasked. */
+  readonly skillPrograms?: ReadonlySet<string> | undefined;
 }
 
 /** Whether a plan may run as it is. `entries` are those of the allowlist that covered it. */
@@ -41,16 +43,24 @@ export function judgePlan(plan: ExecPlan, rules: JudgeRules): ExecVerdict {
   return rules.ask === "on-miss" ? { kind: "ask", satisfied: false } : { kind: "deny", text: "exec denied: allowlist miss" };
 }
 
-/** Entries that cover every segment, together with the safe programs; undefined when one segment is not covered. */
+/**
+ * Entries that cover every segment, together with the safe programs; undefined when one segment is not covered. In a terminal nothing is: what
+ * is typed into it later (`!` in a pager, a command of an editor) no list has seen.
+ */
 function coveringEntries(plan: ExecPlan, rules: JudgeRules): readonly AllowEntry[] | undefined {
-  if (!plan.analysable || !isHarmless(ownEnvironment(plan))) return undefined;
+  if (!plan.analysable || plan.pty === true || !isHarmless(ownEnvironment(plan))) return undefined;
   const entries = new Set<AllowEntry>();
   for (const segment of plan.segments) {
     const entry = matchingEntry(segment, rules.allowlist, rules);
     if (entry) entries.add(entry);
-    else if (!isSafeBin(segment, rules.safeBins)) return undefined;
+    else if (!isSkillProgram(segment, rules) && !isSafeBin(segment, rules.safeBins)) return undefined;
   }
   return [...entries];
+}
+
+/** By the file that will run. Shells, interpreters and wrappers would be everything: a skill that asks for one has not earned that. */
+function isSkillProgram({ executable }: PlannedSegment, { skillPrograms }: JudgeRules): boolean {
+  return executable !== null && (skillPrograms?.has(executable) ?? false) && !isCarrier(executable);
 }
 
 /** What `always` remembers of a plan: files that do one thing, named without wildcards. */

@@ -35,6 +35,8 @@ export interface ExecPlan {
   readonly node: string | null;
   /** Name of the sandbox that it runs in; absent when it runs on the host itself. Paths are those inside then. */
   readonly sandbox?: string;
+  /** It runs in a terminal: what is typed into it later is in no plan. */
+  readonly pty?: true;
   /** SHA-256 over everything above, in hexadecimal. */
   readonly hash: string;
 }
@@ -54,6 +56,7 @@ export interface PlanInput {
   readonly node?: string;
   /** Runs inside: programs are looked for there, by its own shell. */
   readonly sandbox?: { readonly name: string; readonly shell: readonly string[] } | undefined;
+  readonly pty?: boolean;
 }
 
 /** Reads, resolves and fixes a command. Refuses variables that are not allowed. */
@@ -85,6 +88,7 @@ export function planCommand(input: PlanInput): ExecPlan {
     host: input.host,
     node: input.node ?? null,
     ...(input.sandbox ? { sandbox: input.sandbox.name } : {}),
+    ...(input.pty === true ? { pty: true as const } : {}),
   };
   return Object.freeze({ ...plan, hash: hashOf(plan) });
 }

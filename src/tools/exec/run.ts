@@ -5,12 +5,16 @@ import type { Sandbox } from "../sandbox/sandboxes.ts";
 import { failedOutcome, textOutcome, type ToolOutcome } from "../tool.ts";
 import { inheritedEnvironment } from "./environment.ts";
 import { assertPlan, type ExecPlan } from "./plan.ts";
+import type { Terminal } from "./terminal.ts";
 
 /** Streaming is told this often, in milliseconds. */
 const UPDATE_EVERY_MS = 250;
 const NOTE_CHARS = 180;
 /** Whoever stops a run sees its command gone within two seconds. */
 const STOPPED_GRACE_MS = 1000;
+
+const FOLLOWING = "list/poll/log/kill/clear/remove";
+const TYPING = "list/poll/log/write/send-keys/submit/paste/kill/clear/remove";
 
 export interface PlanRun {
   readonly processes: Processes;
@@ -23,6 +27,8 @@ export interface PlanRun {
   readonly scope: string;
   /** Where the plan runs, if not on the host itself. */
   readonly sandbox?: Sandbox | undefined;
+  /** What gives a plan that wants one its terminal, there. */
+  readonly terminal?: Terminal | undefined;
   readonly signal: AbortSignal;
   readonly update: (partial: ToolOutcome) => void;
   /** Lines in front of the output. */
@@ -44,6 +50,8 @@ export async function startPlan(plan: ExecPlan, approvedHash: string, run: PlanR
     throw new AppError("CONFLICT", "the plan was made for another place than the one it is to run in; plan the command again", {
       details: { planned: plan.sandbox, given: run.sandbox?.name },
     });
+  if (plan.pty === true && !run.terminal)
+    throw new AppError("CONFLICT", "the plan was made for a terminal and there is none; plan the command again", { details: { hash: plan.hash } });
   return await run.processes.start({
     ...outside(plan, run),
     shownCwd: plan.cwd,
@@ -55,12 +63,17 @@ export async function startPlan(plan: ExecPlan, approvedHash: string, run: PlanR
   });
 }
 
-/** What is started on this machine for the plan. */
-function outside(plan: ExecPlan, { sandbox, env, skillEnv }: PlanRun): Pick<StartInput, "program" | "args" | "cwd" | "env" | "attend" | "killInside"> {
-  const [program, ...args] = [...plan.shell, plan.script];
-  if (!sandbox) return { program, args, cwd: plan.cwd, env: { ...inheritedEnvironment(env), ...skillEnv, ...plan.env, PATH: plan.path, PWD: plan.cwd } };
-  const { file, ...rest } = sandbox.command({ argv: [program, ...args], cwd: plan.cwd, env: plan.env, path: plan.path });
-  return { program: file, ...rest };
+type Started = Pick<StartInput, "program" | "args" | "cwd" | "env" | "attend" | "killInside" | "terminal">;
+
+/** What is started on this machine for the plan. The one place where a terminal is put around it. */
+function outside(plan: ExecPlan, { sandbox, env, skillEnv, terminal }: PlanRun): Started {
+  const [first, ...rest] = [...plan.shell, plan.script];
+  const whole = sandbox ? plan.env : { ...inheritedEnvironment(env), ...skillEnv, ...plan.env };
+  const held = plan.pty === true ? terminal?.around({ argv: [first, ...rest], env: whole }) : undefined;
+  const [program, ...args] = held?.argv ?? [first, ...rest];
+  if (!sandbox) return { program, args, cwd: plan.cwd, env: { ...whole, ...held?.env, PATH: plan.path, PWD: plan.cwd }, ...(held ? { terminal: "here" } : {}) };
+  const { file, ...started } = sandbox.command({ argv: [program, ...args], cwd: plan.cwd, env: { ...plan.env, ...held?.env }, path: plan.path });
+  return { program: file, ...started, ...(held ? { terminal: "inside" } : {}) };
 }
 
 /** Runs it until it ends or goes to the background. */
@@ -89,7 +102,7 @@ export async function runPlan(plan: ExecPlan, approvedHash: string, run: PlanRun
   if (run.onBackgroundEnd) void announceEnd(process, run.onBackgroundEnd);
   const lines = [
     ...run.warnings,
-    `Command still running (session ${process.id}, pid ${process.pid}). Use process (list/poll/log/write/kill/clear/remove) for follow-up.`,
+    `Command still running (session ${process.id}, pid ${process.pid}). Use process (${process.terminal ? TYPING : FOLLOWING}) for follow-up.`,
   ];
   return textOutcome(lines.join("\n\n"), runningDetails(process));
 }

@@ -1,4 +1,5 @@
 import { StringDecoder } from "node:string_decoder";
+import type { TerminalText } from "./terminal-text.ts";
 
 /** Control characters except tab, line feed and carriage return; formatting that is not seen; halves of pairs. */
 const UNSEEN = /[[\p{Cc}\p{Cf}\p{Cs}]--[\t\n\r]]/gv;
@@ -70,18 +71,23 @@ export class CommandOutput {
   readonly #decoders = { stdout: new StringDecoder("utf8"), stderr: new StringDecoder("utf8") };
   readonly #all: TailText;
   readonly #pending: { readonly stdout: TailText; readonly stderr: TailText };
+  readonly #terminal: TerminalText | undefined;
 
-  constructor({ kept, pending }: OutputLimits = OUTPUT_LIMITS) {
+  /** `terminal` is given when the standard output is one. */
+  constructor({ kept, pending }: OutputLimits = OUTPUT_LIMITS, terminal?: TerminalText) {
+    this.#terminal = terminal;
     this.#all = new TailText(kept);
     this.#pending = { stdout: new TailText(pending), stderr: new TailText(pending) };
   }
 
   add(stream: "stdout" | "stderr", chunk: Buffer): void {
-    this.#keep(stream, this.#decoders[stream].write(chunk));
+    const text = this.#decoders[stream].write(chunk);
+    this.#keep(stream, stream === "stdout" && this.#terminal ? this.#terminal.write(text) : text);
   }
 
   /** Half characters at the very end become visible. */
   end(): void {
+    if (this.#terminal) this.#keep("stdout", this.#terminal.write(this.#decoders.stdout.end()) + this.#terminal.end());
     for (const stream of ["stdout", "stderr"] as const) this.#keep(stream, this.#decoders[stream].end());
   }
 

@@ -1,13 +1,16 @@
 import type { Clock } from "../../base/clock.ts";
+import { messageOf } from "../../base/errors.ts";
 import { clip, formatDuration } from "../../base/text.ts";
 import { failedOutcome, textOutcome, type Tool, type ToolOutcome } from "../tool.ts";
+import { keyBytes, pasted } from "./keys.ts";
 import { logPage } from "./log-page.ts";
 import type { CommandProcess, Processes } from "./processes.ts";
 
 const MAX_WAIT_MS = 120_000;
 const RETRY_MS = [5000, 10_000, 30_000, 60_000] as const;
-const ACTIONS = ["list", "poll", "log", "write", "kill", "clear", "remove"] as const;
-const NEED_TERMINAL = ["send-keys", "submit", "paste"];
+const ACTIONS = ["list", "poll", "log", "write", "send-keys", "submit", "paste", "kill", "clear", "remove"] as const;
+/** Ends the input of whoever reads lines. */
+const END_OF_INPUT = "\x04";
 const LABEL_CHARS = 120;
 
 export interface ProcessToolDeps {
@@ -20,18 +23,18 @@ export function processTool({ processes, clock }: ProcessToolDeps): Tool {
   return {
     name: "process",
     label: "process",
-    description: `Manage commands that run in the background: ${ACTIONS.join(", ")}. poll waits for new output up to timeout milliseconds; log pages through all that is kept.`,
+    description: `Manage commands that run in the background: ${ACTIONS.join(", ")}. poll waits for new output up to timeout milliseconds; log pages through all that is kept. write, send-keys, submit (Enter) and paste type into a command that runs in a terminal (exec with pty).`,
     parameters: {
       type: "object",
       properties: {
         action: { type: "string", description: ACTIONS.join(" | ") },
         sessionId: { type: "string", description: "Id from exec or list; needed for all but list" },
         data: { type: "string", description: "Text to write" },
-        keys: { type: "array", items: { type: "string" } },
-        hex: { type: "array", items: { type: "string" } },
-        literal: { type: "string" },
-        text: { type: "string" },
-        bracketed: { type: "boolean" },
+        keys: { type: "array", items: { type: "string" }, description: "send-keys: names such as Enter, Up, C-c, M-x, F5" },
+        hex: { type: "array", items: { type: "string" }, description: "send-keys: bytes, sent before keys" },
+        literal: { type: "string", description: "send-keys: text, sent first" },
+        text: { type: "string", description: "paste: text" },
+        bracketed: { type: "boolean", description: "paste: mark begin and end (default true)" },
         eof: { type: "boolean", description: "End the input after writing" },
         offset: { type: "number", description: "log: line to begin with, from 0" },
         limit: { type: "number", description: "log: most lines" },
@@ -53,7 +56,10 @@ export function processTool({ processes, clock }: ProcessToolDeps): Tool {
         case "log":
           return logged(process, numberOf(params["offset"]), numberOf(params["limit"]));
         case "write":
-          return failed(process.end ? `Session ${id} has ended; its input is closed.` : `The input of session ${id} is closed: commands start without one.`);
+        case "send-keys":
+        case "submit":
+        case "paste":
+          return typed(process, action, params);
         case "kill":
           if (process.end) return failed(`Session ${id} has ended already.`);
           process.kill();
@@ -67,11 +73,57 @@ export function processTool({ processes, clock }: ProcessToolDeps): Tool {
           processes.forget(process);
           return textOutcome(`Removed session ${id}.`, { status: process.end ? "completed" : "failed", name: nameOf(process) });
         default:
-          if (NEED_TERMINAL.includes(action)) return failed(`${action} needs a terminal; commands run without one here.`);
           return failed(`Unknown action ${action}; there are ${ACTIONS.join(", ")}.`);
       }
     },
   };
+}
+
+type Typing = "write" | "send-keys" | "submit" | "paste";
+
+function typed(process: CommandProcess, action: Typing, params: Readonly<Record<string, unknown>>): ToolOutcome {
+  const { id } = process;
+  if (process.end) return failed(`Session ${id} has ended; its input is closed.`);
+  if (!process.terminal) return failed(`${action} needs a terminal, and session ${id} has none; run the command with pty: true.`);
+  let data;
+  try {
+    data = typedBytes(action, params);
+  } catch (error) {
+    return failed(messageOf(error));
+  }
+  if (data.length === 0) return failed(NOTHING[action]);
+  if (!process.write(data)) return failed(`Session ${id} does not read its input; nothing was sent.`);
+  const text = {
+    write: `Wrote ${data.length} bytes to`,
+    "send-keys": `Sent ${data.length} bytes to`,
+    submit: "Submitted",
+    paste: `Pasted ${data.length} bytes to`,
+  };
+  return textOutcome(`${text[action]} session ${id}.`, { status: "running", sessionId: id, name: nameOf(process) });
+}
+
+const NOTHING: Readonly<Record<Typing, string>> = {
+  write: "data is required for write.",
+  "send-keys": "literal, hex or keys is required for send-keys.",
+  submit: "",
+  paste: "text is required for paste.",
+};
+
+function typedBytes(action: Typing, params: Readonly<Record<string, unknown>>): Buffer {
+  const { data, eof, literal, hex, keys, text, bracketed } = params;
+  if (action === "write") return Buffer.from(`${textOf(data) ?? ""}${eof === true ? END_OF_INPUT : ""}`);
+  if (action === "submit") return keyBytes({ keys: ["Enter"] });
+  if (action === "send-keys") return keyBytes({ literal: textOf(literal), hex: textsOf(hex), keys: textsOf(keys) });
+  const given = textOf(text) ?? "";
+  return Buffer.from(given === "" ? "" : pasted(given, bracketed !== false));
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}
+
+function textsOf(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.filter((item): item is string => typeof item === "string") : [];
 }
 
 function failed(text: string): ToolOutcome {

@@ -1,11 +1,16 @@
+import { constants } from "node:os";
 import type { Clock } from "../../base/clock.ts";
 import type { Random } from "../../base/random.ts";
 import { startChild, type ChildExit } from "../../base/spawn.ts";
 import { CommandOutput, type OutputLimits } from "./output.ts";
 import { freeSlug } from "./slug.ts";
+import { terminalSession } from "./terminal-session.ts";
+import { TerminalText } from "./terminal-text.ts";
 
 /** SIGKILL follows SIGTERM after this long. */
 const KILL_AFTER_MS = 3000;
+/** The answer to a program that asks its terminal where the cursor is: at the beginning. */
+const CURSOR = "\x1b[1;1R";
 const CLEANUP_MS = { default: 30 * 60_000, min: 60_000, max: 3 * 60 * 60_000 };
 
 export type ProcessEnd = ChildExit & { readonly timedOut: boolean };
@@ -29,6 +34,10 @@ export interface CommandProcess {
   /** Polls in a row that brought nothing. */
   emptyPolls: number;
   toBackground(): void;
+  /** True when it runs in a terminal; only then it can be written to. */
+  readonly terminal: boolean;
+  /** Types into its terminal; false when there is none, it has ended, or it does not read. */
+  write(data: string | Buffer): boolean;
   /** Ends it and everything it started: SIGTERM, then SIGKILL after the grace (3 s unless given, in milliseconds). */
   kill(graceMs?: number): void;
 }
@@ -44,6 +53,8 @@ export interface StartInput {
   readonly attend?: ((pid: number, kill: () => void) => Disposable) | undefined;
   /** Ends what runs elsewhere on behalf of the started program, and does not end with it. */
   readonly killInside?: (() => Promise<void>) | undefined;
+  /** The started program holds a terminal for the command: on this machine, or inside a sandbox that ends with the program. */
+  readonly terminal?: "here" | "inside" | undefined;
   /** As a person wrote it. */
   readonly command: string;
   /** Who may see it. */
@@ -82,11 +93,13 @@ export function createProcesses({ clock, random, limits }: ProcessesDeps): Proce
 
   return {
     async start(input) {
-      const output = new CommandOutput(limits);
+      const inTerminal = input.terminal !== undefined;
+      const output = new CommandOutput(limits, inTerminal ? new TerminalText(() => void child.write(CURSOR)) : undefined);
       const child = await startChild(input.program, {
         args: input.args,
         cwd: input.cwd,
         env: input.env,
+        input: inTerminal,
         onOutput(stream, chunk) {
           output.add(stream, chunk);
           input.onOutput?.();
@@ -94,26 +107,33 @@ export function createProcesses({ clock, random, limits }: ProcessesDeps): Proce
       });
       const state = { backgrounded: false, end: undefined as ProcessEnd | undefined, endedAt: undefined as number | undefined, timedOut: false };
       let [killing, endInside]: [Disposable?, Promise<void>?] = [];
+      const inside = input.terminal === "here" ? terminalSession(child.pid) : undefined;
+      /** In a terminal the command is told, and what holds the terminal ends by itself; told too, it would speak. */
+      function signal(name: "SIGTERM" | "SIGKILL"): void {
+        const told = inside?.signal(name) ?? false;
+        if (!inside || name === "SIGKILL") child.signal(name);
+        else if (!told) child.signal("SIGKILL");
+      }
       function kill(graceMs = KILL_AFTER_MS): void {
         if (state.end || killing) return;
         // First: the program may be gone, and with it what is known of the rest.
         endInside = input.killInside?.().catch(() => undefined);
-        child.signal("SIGTERM");
-        killing = clock.after(graceMs, () => child.signal("SIGKILL"));
+        signal("SIGTERM");
+        killing = clock.after(graceMs, () => signal("SIGKILL"));
       }
       const { timeoutMs } = input;
       const timer = timeoutMs === undefined ? undefined : clock.after(timeoutMs, () => ((state.timedOut = true), kill()));
-      const attending = input.attend?.(child.pid, () => child.signal("SIGKILL"));
+      const attending = input.attend?.(child.pid, () => signal("SIGKILL"));
       const ended = child.exited.then(async (exit): Promise<ProcessEnd> => {
         output.end();
         timer?.[Symbol.dispose]();
         attending?.[Symbol.dispose]();
         await endInside;
         // What ignored the first signal is still in the group.
-        if (killing) child.signal("SIGKILL");
+        if (killing) signal("SIGKILL");
         killing?.[Symbol.dispose]();
         state.endedAt = clock.now();
-        state.end = { ...exit, timedOut: state.timedOut };
+        state.end = { ...(inTerminal && killing ? killedExit(exit) : exit), timedOut: state.timedOut };
         remember(process, input.cleanupMs);
         return state.end;
       });
@@ -137,6 +157,8 @@ export function createProcesses({ clock, random, limits }: ProcessesDeps): Proce
         ended,
         emptyPolls: 0,
         toBackground: () => void (state.backgrounded = true),
+        terminal: inTerminal,
+        write: (data) => !state.end && child.write(data),
         kill,
       };
       known.set(process.id, process);
@@ -154,4 +176,10 @@ export function createProcesses({ clock, random, limits }: ProcessesDeps): Proce
       await Promise.all(running.map((process) => process.ended));
     },
   };
+}
+
+/** What holds a terminal ends with 128 and the number of the signal that ended the command. */
+function killedExit(exit: ChildExit): ChildExit {
+  const [signal] = Object.entries(constants.signals).find(([, number]) => exit.code === 128 + number) ?? [];
+  return signal === undefined ? exit : { code: null, signal };
 }

@@ -43,6 +43,8 @@ export interface SandboxBackend {
   readonly shell: readonly string[];
   /** PATH inside. */
   readonly path: string;
+  /** True when the programs on that path are this machine's own. */
+  readonly hostPrograms?: boolean;
   /** Whether it works here. It is tried, not guessed. */
   availability(plan: SandboxPlan): Promise<Availability>;
   /** Makes the sandbox as far as it is not there. Throws when it cannot be made. */

@@ -26,6 +26,8 @@ export interface Sandbox {
   readonly name: string;
   readonly shell: readonly string[];
   readonly path: string;
+  /** True when the programs on that path are this machine's own. */
+  readonly hostPrograms?: boolean;
   readonly files: FilePlace;
   /** Makes everything ready for a command. Throws when that is not possible: nothing may run then. */
   ready(): Promise<void>;
@@ -118,6 +120,7 @@ export function createSandboxes(deps: SandboxesDeps): Sandboxes {
       name: `${plan.settings.backend}:${plan.scope.slug}`,
       shell: backend.shell,
       path: backend.path,
+      hostPrograms: backend.hostPrograms ?? false,
       files: { mounts: plan.mounts, readOnly: plan.settings.workspaceAccess === "ro", ready },
       async ready() {
         await ready();

@@ -47,6 +47,16 @@ test("what is there for agents is written: workspaces, skills, and everything el
   await expect(files.write(join(state, "homes/other/a"), "x")).rejects.toThrow(REFUSED);
 });
 
+test("skills that decide which programs run unasked are not an agent's to write", async () => {
+  let decide = true;
+  const sealed = ownFiles({ state, configFile, workspaceDir: join(state, "workspace"), skillsDecide: () => decide });
+  const files = createRootedFiles({ sealed, unique: () => "1" });
+  await expect(files.write(join(state, "skills/x/SKILL.md"), "x")).rejects.toThrow(REFUSED);
+  await files.write(join(state, "workspace/skills/x/SKILL.md"), "x");
+  decide = false;
+  await files.write(join(state, "skills/x/SKILL.md"), "x");
+});
+
 test("links do not lead there, and a workspace around the state does not open it", async () => {
   symlinkSync(state, join(home, "link"));
   writeFileSync(join(state, "exec-approvals.json"), "mine");

@@ -10,13 +10,15 @@ export interface OwnFilesOptions {
   readonly configFile: string;
   /** Where the agent's own files are. */
   readonly workspaceDir: string;
+  /** True while the skills in the state decide which programs run unasked: they are no longer an agent's to write then. */
+  readonly skillsDecide?: (() => boolean) | undefined;
 }
 
 /**
  * Says of a real path why no tool may write it: the configuration, the rules about commands, credentials, sessions and plugins decide what an agent may
  * do, so they are not an agent's to write, wherever its files may lie. Undefined for everything else.
  */
-export function ownFiles({ state, configFile, workspaceDir }: OwnFilesOptions): (path: string) => string | undefined {
+export function ownFiles({ state, configFile, workspaceDir, skillsDecide }: OwnFilesOptions): (path: string) => string | undefined {
   return (path) => {
     const [root, workspace] = [real(state), real(workspaceDir)];
     const config = join(real(dirname(configFile)), basename(configFile));
@@ -27,7 +29,7 @@ export function ownFiles({ state, configFile, workspaceDir }: OwnFilesOptions): 
         .slice(root.length)
         .split("/")
         .filter((part) => part !== "");
-      if (FOR_AGENTS.test(top)) return undefined;
+      if (FOR_AGENTS.test(top) && !(top === "skills" && skillsDecide?.() === true)) return undefined;
     }
     return `${path} is one of the gateway's own files; tools do not write there. Ask the operator, or use the gateway's own commands.`;
   };

@@ -76,6 +76,7 @@ export function createBwrap(deps: BwrapDeps): SandboxBackend {
   return {
     shell: ["/bin/sh", "-c"],
     path: PATH,
+    hostPrograms: true,
     availability,
     prepare: () => Promise.resolve(),
     command(plan, command): OutsideCommand {

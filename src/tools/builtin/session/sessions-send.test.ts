@@ -1,0 +1,80 @@
+import { expect, test } from "vitest";
+import type { OpenClawConfig } from "../../../config/index.ts";
+import type { SessionRow } from "../../../store/index.ts";
+import type { ToolCall, ToolOutcome } from "../../tool.ts";
+import type { SessionToolsDeps } from "./deps.ts";
+import { sessionsSendTool, type SessionPost, type SessionReply } from "./sessions-send.ts";
+
+type Sent = Parameters<SessionPost["send"]>[0];
+
+const row = (key: string, entry: object = {}): SessionRow =>
+  ({ key, agentId: key.split(":")[1]!, entry: { sessionId: "s", ...entry } }) as unknown as SessionRow;
+
+function lab(config: OpenClawConfig, answer: SessionReply = { status: "ok", reply: "done" }) {
+  const rows = [row("agent:main:main"), row("agent:main:work", { label: "Work" }), row("agent:other:main")];
+  const read = async (kind: string, input: { key?: string; agentId?: string; sessionId?: string }): Promise<unknown> => {
+    if (kind === "sessions.get") return rows.find(({ key }) => key === input.key);
+    if (kind === "sessions.list") return { rows: rows.filter(({ agentId }) => agentId === input.agentId), total: 0 };
+    return [];
+  };
+  const sent: Sent[] = [];
+  const deps = { store: { read }, config: () => config, isSandboxed: () => false } as unknown as SessionToolsDeps;
+  const tool = sessionsSendTool(deps, { send: async (message) => (sent.push(message), answer) });
+  const context = { agentId: "main", sessionKey: "agent:main:main", runId: "run", sessionId: "s", workspaceDir: "", owner: true, channel: "telegram" };
+  const run = async (params: object): Promise<{ readonly outcome: ToolOutcome; readonly told: Record<string, unknown> }> => {
+    const outcome = await tool.run({ id: "call", params, context, signal: new AbortController().signal, update: () => {} } as unknown as ToolCall);
+    const [first] = outcome.content;
+    const text = first?.type === "text" ? first.text : "";
+    return { outcome, told: text.startsWith("{") ? (JSON.parse(text) as Record<string, unknown>) : { text } };
+  };
+  return { run, sent };
+}
+
+const AGENT: OpenClawConfig = { tools: { sessions: { visibility: "agent" } } } as OpenClawConfig;
+
+test("a message goes to the session that its key or label names, and its answer comes back", async () => {
+  const { run, sent } = lab(AGENT);
+  expect((await run({ sessionKey: "agent:main:work", message: " hello " })).told).toMatchObject({ status: "ok", reply: "done", sessionKey: "agent:main:work" });
+  expect((await run({ label: "Work", message: "again" })).told).toMatchObject({ status: "ok" });
+  expect(sent.map(({ to, text, timeoutMs }) => [to.key, text, timeoutMs])).toEqual([
+    ["agent:main:work", "hello", 30_000],
+    ["agent:main:work", "again", 30_000],
+  ]);
+  expect(sent[0]).toMatchObject({ from: { key: "agent:main:main", channel: "telegram" }, runId: "send-run-call" });
+});
+
+test("sessions that the caller may not see are refused, and nothing is sent", async () => {
+  for (const [config, sessionKey] of [
+    [{}, "agent:main:work"],
+    [AGENT, "agent:other:main"],
+    [{ tools: { sessions: { visibility: "all" } } } as OpenClawConfig, "agent:other:main"],
+  ] as const) {
+    const { run, sent } = lab(config);
+    expect((await run({ sessionKey, message: "x" })).told).toMatchObject({ status: "forbidden" });
+    expect(sent).toEqual([]);
+  }
+});
+
+test("another agent is reached where both are allowed to meet", async () => {
+  const { run } = lab({ tools: { sessions: { visibility: "all" }, agentToAgent: { enabled: true, allow: ["*"] } } } as OpenClawConfig);
+  expect((await run({ sessionKey: "agent:other:main", message: "x" })).told).toMatchObject({ status: "ok" });
+});
+
+test("the session itself, an unknown label and an empty message are errors that say what to do", async () => {
+  const { run, sent } = lab(AGENT);
+  expect((await run({ sessionKey: "agent:main:main", message: "x" })).told).toMatchObject({ status: "error" });
+  expect((await run({ label: "Nobody", message: "x" })).told).toMatchObject({ status: "error", error: expect.stringContaining("sessions_list") });
+  expect((await run({ sessionKey: "agent:main:work", message: "  " })).outcome.isError).toBe(true);
+  expect(sent).toEqual([]);
+});
+
+test("0 seconds waits for nothing, and a run that fails is told as an error", async () => {
+  const waiting = lab(AGENT, { status: "accepted" });
+  expect((await waiting.run({ sessionKey: "agent:main:work", message: "x", timeoutSeconds: 0 })).told).toMatchObject({ status: "accepted" });
+  expect(waiting.sent[0]!.timeoutMs).toBe(0);
+  const failing = lab(AGENT, { status: "error", error: "no model" });
+  expect(await failing.run({ sessionKey: "agent:main:work", message: "x" })).toMatchObject({
+    outcome: { isError: true },
+    told: { status: "error", error: "no model" },
+  });
+});

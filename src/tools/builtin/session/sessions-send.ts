@@ -1,0 +1,82 @@
+import { failedOutcome, jsonOutcome, type Tool } from "../../tool.ts";
+import type { SessionToolsDeps } from "./deps.ts";
+import { failure, findTarget, forbidden, refusal, shownKey } from "./visibility.ts";
+
+/** How a message to another session ended, as far as it was waited for. */
+export type SessionReply =
+  | { readonly status: "ok"; readonly reply: string }
+  | { readonly status: "accepted" }
+  | { readonly status: "timeout" }
+  | { readonly status: "error"; readonly error: string };
+
+/** Puts a message at the head of another session's lane. */
+export interface SessionPost {
+  /** Resolves with the answer, or when the time is over; 0 waits for nothing but its acceptance. */
+  send(message: {
+    readonly runId: string;
+    readonly to: { readonly key: string; readonly agentId: string };
+    readonly from: { readonly key: string; readonly agentId: string; readonly channel: string | undefined };
+    readonly text: string;
+    readonly timeoutMs: number;
+    readonly signal: AbortSignal;
+  }): Promise<SessionReply>;
+}
+
+const DEFAULT_SECONDS = 30;
+const MAX_SECONDS = 3600;
+const MAX_LABEL = 64;
+
+/** Writes to another session and waits for its answer. */
+export function sessionsSendTool(deps: SessionToolsDeps, post: SessionPost): Tool {
+  return {
+    name: "sessions_send",
+    label: "Session Send",
+    description: "Send a message into another session, named by its key, its id or its label, and wait for the answer there.",
+    parameters: {
+      type: "object",
+      properties: {
+        message: { type: "string", description: "What to say" },
+        sessionKey: { type: "string", description: "Key or id from sessions_list, or main" },
+        label: { type: "string", maxLength: MAX_LABEL, description: "Label of the session, instead of its key" },
+        agentId: { type: "string", description: "The agent whose session has the label" },
+        timeoutSeconds: { type: "number", minimum: 0, description: `How long to wait for the answer (default ${DEFAULT_SECONDS}, 0: not at all)` },
+      },
+      required: ["message"],
+    },
+    source: { kind: "core" },
+    async run({ id, params, context, signal }) {
+      const text = typeof params["message"] === "string" ? params["message"].trim() : "";
+      if (text === "") return failedOutcome("message required");
+      const written = await namedSession(deps, params, context.agentId);
+      if (written === undefined) return failure("Give sessionKey, or the label of a session that is there; sessions_list shows both.");
+      const target = await findTarget(deps, context, written);
+      if (!target) return failure(`"${written.slice(0, 200)}" is no session key; sessions_list shows the keys.`);
+      const why = await refusal(deps, context, target);
+      if (why !== undefined) return forbidden(why);
+      if (target.key === context.sessionKey) return failure("That is this session itself: what it is to hear can be said in the answer.");
+      const seconds = Number(params["timeoutSeconds"] ?? DEFAULT_SECONDS);
+      const timeoutMs = Math.min(MAX_SECONDS, Math.max(0, Number.isFinite(seconds) ? seconds : DEFAULT_SECONDS)) * 1000;
+      // The same call after a crash is the same message.
+      const runId = `send-${context.runId}-${id}`;
+      const from = { key: context.sessionKey, agentId: context.agentId, channel: context.channel };
+      const reply = await post.send({ runId, to: { key: target.key, agentId: target.agentId }, from, text, timeoutMs, signal });
+      const shown = {
+        runId,
+        sessionKey: shownKey(target.key),
+        ...reply,
+        ...(reply.status === "error" ? {} : { delivery: { status: "pending", mode: "announce" } }),
+      };
+      return reply.status === "error" ? { ...jsonOutcome(shown), isError: true } : jsonOutcome(shown);
+    },
+  };
+}
+
+async function namedSession({ store }: SessionToolsDeps, params: Readonly<Record<string, unknown>>, agentId: string): Promise<string | undefined> {
+  const key = typeof params["sessionKey"] === "string" ? params["sessionKey"].trim() : "";
+  if (key !== "") return key;
+  const label = typeof params["label"] === "string" ? params["label"].trim() : "";
+  if (label === "" || label.length > MAX_LABEL) return undefined;
+  const wanted = typeof params["agentId"] === "string" && params["agentId"].trim() !== "" ? params["agentId"].trim().toLowerCase() : agentId.toLowerCase();
+  const { rows } = await store.read("sessions.list", { agentId: wanted });
+  return rows.find(({ entry }) => entry["label"] === label)?.key;
+}

@@ -3,7 +3,12 @@ import { defineConfig } from "vitest/config";
 
 export default defineConfig({
   // The examples' tests read as those of any plugin; here they run on the sources.
-  resolve: { alias: { "openclaw/plugin-sdk/testing": fileURLToPath(new URL("src/app/plugin-testing/index.ts", import.meta.url)) } },
+  resolve: {
+    alias: {
+      "openclaw/plugin-sdk/testing": fileURLToPath(new URL("src/app/plugin-testing/index.ts", import.meta.url)),
+      "openclaw/plugin-sdk": fileURLToPath(new URL("src/plugins/sdk/paths", import.meta.url)),
+    },
+  },
   test: {
     include: ["src/**/*.test.ts", "test/**/*.test.ts", "scripts/**/*.test.ts", "bench/**/*.test.ts", "plugins/**/*.test.ts"],
     pool: "forks",

@@ -1,0 +1,124 @@
+/** Calls of the Bot API for one token. */
+import type { InputFile, RawApi } from "grammy";
+import { fieldsOf, textOf, wholeOf } from "../fields.ts";
+import { noAnswer, refusal, TelegramError } from "./failure.ts";
+import { type Library, loadLibrary } from "./library.ts";
+import { createTransport, type Transport, type TransportOptions, type TransportRequest } from "./transport.ts";
+
+export const API_ROOT = "https://api.telegram.org";
+
+type Method = keyof RawApi;
+type Arguments<M extends Method> = Parameters<RawApi[M]> extends [signal?: unknown] ? object : NonNullable<Parameters<RawApi[M]>[0]>;
+/** Keys without a value may be there. */
+type Loose<T> = T extends object ? { [K in keyof T]: undefined extends T[K] ? T[K] | undefined : T[K] } : T;
+type Answer<M extends Method> = Awaited<ReturnType<RawApi[M]>>;
+
+export interface CallOptions {
+  readonly signal?: AbortSignal | undefined;
+  readonly timeoutMs?: number | undefined;
+}
+
+export interface ClientOptions extends TransportOptions {
+  readonly token: string;
+  /** Where the Bot API is. */
+  readonly apiRoot?: string | undefined;
+  readonly timeoutMs?: number | undefined;
+  /** Instead of real connections. */
+  readonly transport?: Transport | undefined;
+}
+
+export interface TelegramClient {
+  /** The part of the token before the colon. */
+  readonly botId: number | undefined;
+  call<M extends Method>(method: M, payload: Loose<Arguments<M>>, options?: CallOptions): Promise<Answer<M>>;
+  /** Bytes to be uploaded. */
+  upload(data: Uint8Array, name: string): InputFile;
+  /** A file that `getFile` named. */
+  download(path: string, maxBytes: number, signal?: AbortSignal): Promise<{ data: Buffer; mimeType: string | undefined }>;
+  close(): void;
+}
+
+const TIMEOUT_MS = 60_000;
+/** Uploads take as long as the line is slow. */
+const UPLOAD_TIMEOUT_MS = 300_000;
+const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
+const UPLOADS: ReadonlySet<string> = new Set(["sendPhoto", "sendVideo", "sendAnimation", "sendAudio", "sendVoice", "sendDocument", "sendVideoNote"]);
+
+/** `file_path` is the server's word: nothing in it leaves the bot's folder. */
+function filePath(path: string): string {
+  const parts = path.split("/").filter((part) => part !== "" && part !== "." && part !== "..");
+  return parts.map((part) => encodeURIComponent(part)).join("/");
+}
+
+/** What went wrong, from whatever grammY threw. */
+function failureOf(error: unknown, method: string, library: Library, clean: (text: string) => string): TelegramError {
+  if (error instanceof TelegramError) return error;
+  if (error instanceof library.GrammyError) {
+    return refusal(method, error.error_code, clean(error.description), fieldsOf(error.parameters) ?? {});
+  }
+  const inner = error instanceof library.HttpError ? error.error : error;
+  if (inner instanceof TelegramError) return inner;
+  return noAnswer(method, fieldsOf(inner) ?? {}, clean(inner instanceof Error ? inner.message : "unknown error"));
+}
+
+export function createClient(options: ClientOptions): TelegramClient {
+  const { token } = options;
+  const root = (options.apiRoot ?? API_ROOT).replace(/\/+$/, "");
+  const transport = options.transport ?? createTransport(options);
+  const clean = (text: string): string => text.replaceAll(token, "<token>");
+  let loaded: { readonly library: Library; readonly raw: RawApi } | undefined;
+
+  /** Answers of anything but the Bot API (a proxy's error page) are told by their status. */
+  async function request(url: string, init: TransportRequest): Promise<{ json(): Promise<unknown> }> {
+    const method = url.slice(url.lastIndexOf("/") + 1);
+    const answer = await transport.request(url, init);
+    const text = (await answer.bytes(MAX_ANSWER_BYTES)).toString("utf8");
+    return {
+      async json() {
+        try {
+          const value: unknown = JSON.parse(text);
+          if (typeof fieldsOf(value)?.["ok"] === "boolean") return value;
+        } catch {
+          // Told below.
+        }
+        throw refusal(method, answer.status >= 400 ? answer.status : 502, "the answer is none of the Bot API");
+      },
+    };
+  }
+
+  function load(): { readonly library: Library; readonly raw: RawApi } {
+    if (loaded) return loaded;
+    const library = loadLibrary();
+    // Times are bounded below, by call.
+    const api = new library.Api(token, { apiRoot: root, timeoutSeconds: 86_400, fetch: request as never });
+    return (loaded = { library, raw: api.raw });
+  }
+
+  return {
+    botId: wholeOf(Number(/^(\d+):/.exec(token)?.[1])),
+    async call(method, payload, { signal, timeoutMs } = {}) {
+      const { library, raw } = load();
+      const bound = timeoutMs ?? Math.max(options.timeoutMs ?? TIMEOUT_MS, UPLOADS.has(method) ? UPLOAD_TIMEOUT_MS : 0);
+      const timeout = AbortSignal.timeout(bound);
+      const either = signal ? AbortSignal.any([signal, timeout]) : timeout;
+      try {
+        const ask = (raw as unknown as Record<string, (payload: object, signal: AbortSignal) => Promise<unknown>>)[method]!;
+        const args = Object.keys(payload).length === 0 && ["getMe", "getWebhookInfo"].includes(method) ? [either] : [payload, either];
+        return (await (ask as (...args: unknown[]) => Promise<unknown>)(...args)) as never;
+      } catch (error) {
+        throw failureOf(error, method, library, clean);
+      }
+    },
+    upload: (data, name) => new (load().library.InputFile)(data, name),
+    async download(path, maxBytes, signal) {
+      try {
+        const answer = await transport.request(`${root}/file/bot${token}/${filePath(path)}`, signal ? { signal } : {});
+        if (answer.status !== 200) throw refusal("download", answer.status, "the file is not there");
+        return { data: await answer.bytes(maxBytes), mimeType: textOf(answer.headers["content-type"]) };
+      } catch (error) {
+        throw failureOf(error, "download", load().library, clean);
+      }
+    },
+    close: () => transport.close(),
+  };
+}

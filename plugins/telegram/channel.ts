@@ -1,0 +1,246 @@
+/** The channel, put together. */
+import {
+  type ChannelPlugin,
+  escapeRegExp,
+  getChatChannelMeta,
+  listTelegramDirectoryGroupsFromConfig,
+  listTelegramDirectoryPeersFromConfig,
+  looksLikeTelegramTargetId,
+  normalizeTelegramMessagingTarget,
+  PAIRING_APPROVED_MESSAGE,
+  type PluginRuntime,
+  type TelegramProbe,
+} from "openclaw/plugin-sdk";
+import { bareEntry, groups, security } from "./access.ts";
+import { readAccount, type TelegramAccount } from "./account.ts";
+import { type Accounts, createAccounts } from "./accounts.ts";
+import { createActions } from "./actions.ts";
+import type { Transport } from "./api/transport.ts";
+import { registerCommands } from "./commands.ts";
+import { fetchFile } from "./files.ts";
+import { fieldsOf } from "./fields.ts";
+import { withMovedGroup } from "./migration.ts";
+import { onboarding } from "./onboarding.ts";
+import { createOffsets } from "./receive/offsets.ts";
+import { runAccount } from "./receive/start.ts";
+import { realWaiting, type Waiting } from "./receive/waiting.ts";
+import { keyboardOf } from "./send/buttons.ts";
+import { sendMedia } from "./send/media.ts";
+import { MAX_POLL_OPTIONS, sendPoll } from "./send/poll.ts";
+import { openPreview, PREVIEW } from "./send/preview.ts";
+import { sendText } from "./send/text.ts";
+import { config, setup, withoutToken } from "./setup.ts";
+import { createStatus } from "./status.ts";
+import { isDirect, messageId, parseTarget } from "./target.ts";
+
+export interface TelegramPluginOptions {
+  /** Where the Bot API is; another place for tests only. */
+  readonly apiRoot?: string | undefined;
+  /** Instead of real connections. */
+  readonly transport?: Transport | undefined;
+  readonly waiting?: Waiting | undefined;
+  /** How long a question for updates stays open. */
+  readonly pollSeconds?: number | undefined;
+  readonly runtime?: Pick<PluginRuntime, "config" | "state"> | undefined;
+  readonly log?: { info(message: string): void; warn(message: string): void } | undefined;
+}
+
+export interface TelegramChannel extends ChannelPlugin<TelegramAccount, TelegramProbe, object>, Disposable {}
+
+const TYPING_REFRESH_MS = 4500;
+
+/** Writes the group's new id into the configuration, or says what to change. */
+function groupMover({ runtime, log }: TelegramPluginOptions) {
+  return async (account: TelegramAccount, from: string, to: string): Promise<void> => {
+    const advice = `Telegram group ${from} is now ${to}; rename it in channels.telegram.groups`;
+    if (!account.configWrites || !runtime?.config.mutateConfigFile) return log?.warn(advice);
+    try {
+      await runtime.config.mutateConfigFile({ mutate: (draft) => withMovedGroup(draft, from, to) });
+      log?.info(`Telegram group ${from} is now ${to}`);
+    } catch (error) {
+      log?.warn(`${advice} (the file could not be changed: ${error instanceof Error ? error.message : String(error)})`);
+    }
+  };
+}
+
+/** Takes the account's token out of the configuration. One from the environment stays there. */
+async function forget({ tokenSource }: TelegramAccount, accountId: string, { runtime }: TelegramPluginOptions) {
+  const isThere = tokenSource === "config" || tokenSource === "tokenFile";
+  if (isThere) await runtime?.config.mutateConfigFile?.({ mutate: (draft) => withoutToken(draft, accountId) });
+  const cleared = isThere && runtime?.config.mutateConfigFile !== undefined;
+  return { cleared, loggedOut: cleared, envToken: tokenSource === "env" };
+}
+
+function outboundOf(accounts: Accounts): NonNullable<TelegramChannel["outbound"]> {
+  return {
+    deliveryMode: "direct",
+    chunkerMode: "rich",
+    textChunkLimit: 4000,
+    pollMaxOptions: MAX_POLL_OPTIONS,
+    retry: { attempts: 3, minDelayMs: 400, maxDelayMs: 30_000, jitter: 0.1 },
+    resolveTarget({ to }) {
+      try {
+        const target = parseTarget(to ?? "");
+        return { ok: true, to: `telegram:${target.chatId}${target.threadId === undefined ? "" : `:topic:${target.threadId}`}` };
+      } catch (error) {
+        return { ok: false, error: error as Error };
+      }
+    },
+    sendText: async (ctx) => sendText(accounts.sender(ctx.cfg, ctx.accountId), ctx),
+    sendMedia: async (ctx) => sendMedia(accounts.sender(ctx.cfg, ctx.accountId), ctx),
+    async sendPayload(ctx) {
+      const sender = accounts.sender(ctx.cfg, ctx.accountId);
+      const own = fieldsOf(ctx.payload.channelData?.["telegram"]);
+      const keyboard = keyboardOf(own?.["buttons"], sender.account.buttons, isDirect(parseTarget(ctx.to)));
+      const mediaUrl = ctx.mediaUrl ?? ctx.payload.mediaUrl ?? ctx.payload.mediaUrls?.[0];
+      return mediaUrl === undefined ? sendText(sender, ctx, keyboard) : sendMedia(sender, { ...ctx, mediaUrl }, keyboard);
+    },
+    sendPoll: async (ctx) => sendPoll(accounts.sender(ctx.cfg, ctx.accountId), ctx),
+  };
+}
+
+function gatewayOf(accounts: Accounts, options: TelegramPluginOptions): NonNullable<TelegramChannel["gateway"]> {
+  const waiting = options.waiting ?? realWaiting;
+  return {
+    async startAccount(ctx) {
+      const { account, accountId } = ctx;
+      const client = accounts.client(account);
+      await runAccount(ctx, {
+        client,
+        offsets: createOffsets(() => options.runtime?.state.openKeyedStore?.({ namespace: "update-offsets" }), client.botId),
+        waiting,
+        known: (self) => accounts.known(accountId, self),
+        isOurs: (chatId, id) => accounts.isOurs(accountId, chatId, id),
+        offers: (command) => accounts.offers(accountId, command),
+        migrated: (from, to) => accounts.migrated(account, from, to),
+        pollSeconds: options.pollSeconds,
+      });
+    },
+    logoutAccount: async ({ account, accountId }) => forget(account, accountId, options),
+  };
+}
+
+/** What happens around messages: files, typing, previews, reactions, the menu. */
+function aroundMessages(accounts: Accounts, waiting: Waiting): Pick<TelegramChannel, "media" | "typing" | "preview" | "reactions" | "nativeCommands"> {
+  return {
+    media: {
+      fetch: async ({ cfg, accountId, ref, maxBytes, signal }) => fetchFile(accounts.sender(cfg, accountId).client, ref, maxBytes, signal),
+    },
+    typing: {
+      refreshMs: TYPING_REFRESH_MS,
+      async start({ cfg, accountId, to, threadId, signal }) {
+        const sender = accounts.sender(cfg, accountId);
+        const target = parseTarget(to, threadId);
+        // General is named here, unlike where something is sent.
+        const thread = target.threadId === undefined ? {} : { message_thread_id: target.threadId };
+        await sender.client.call("sendChatAction", { chat_id: sender.currentId(target.chatId), action: "typing", ...thread }, { signal, timeoutMs: 10_000 });
+      },
+    },
+    preview: {
+      ...PREVIEW,
+      open({ cfg, accountId, to, threadId, replyToId, previewId, signal }) {
+        const sender = accounts.sender(cfg, accountId);
+        if (sender.account.streamMode === "off") return undefined;
+        return openPreview({ sender, now: () => waiting.now() }, { to, threadId, replyToId, previewId }, signal);
+      },
+    },
+    reactions: {
+      async set({ cfg, accountId, to, messageId: id, emoji, signal }) {
+        const sender = accounts.sender(cfg, accountId);
+        const message = messageId(id);
+        // What has no number, such as a pressed button, takes no reaction.
+        if (message === undefined) return;
+        const reaction = emoji === "" ? [] : [{ type: "emoji" as const, emoji: emoji as never }];
+        await sender.client.call("setMessageReaction", { chat_id: sender.currentId(parseTarget(to).chatId), message_id: message, reaction }, { signal });
+      },
+    },
+    nativeCommands: {
+      async register({ cfg, accountId, commands, signal }) {
+        const { account, client } = accounts.sender(cfg, accountId);
+        accounts.menu(account.accountId, await registerCommands(client, commands, account.customCommands, signal));
+      },
+    },
+  };
+}
+
+/** Names, targets and hints. */
+function manners(accounts: Accounts): Pick<TelegramChannel, "pairing" | "mentions" | "threading" | "messaging" | "agentPrompt" | "directory"> {
+  return {
+    pairing: {
+      idLabel: "telegramUserId",
+      normalizeAllowEntry: bareEntry,
+      async notifyApproval({ cfg, id }) {
+        await sendText(accounts.sender(cfg), { to: id, text: PAIRING_APPROVED_MESSAGE });
+      },
+    },
+    mentions: {
+      stripPatterns({ ctx }) {
+        const name = accounts.self(ctx.AccountId ?? "default")?.username;
+        return name === undefined ? [] : [`@${escapeRegExp(name)}\\b`];
+      },
+    },
+    threading: {
+      resolveReplyToMode: ({ cfg, accountId }) => readAccount(cfg, accountId).replyToMode,
+      allowExplicitReplyTagsWhenOff: true,
+      buildToolContext: ({ context, hasRepliedRef }) => ({
+        currentChannelId: context.To,
+        currentThreadTs: context.MessageThreadId === undefined ? undefined : String(context.MessageThreadId),
+        hasRepliedRef,
+      }),
+    },
+    messaging: {
+      normalizeTarget: normalizeTelegramMessagingTarget,
+      targetResolver: { looksLikeId: (raw) => looksLikeTelegramTargetId(raw), hint: "<chatId>, @name or <chatId>:topic:<topicId>" },
+    },
+    agentPrompt: {
+      messageToolHints({ cfg, accountId }) {
+        const isOff = readAccount(cfg, accountId).buttons === "off";
+        return isOff
+          ? []
+          : ["On Telegram a message can have buttons: buttons=[[{text, callback_data}]]; what is pressed comes back as a message with that data."];
+      },
+    },
+    directory: {
+      async self({ cfg, accountId }) {
+        const me = await accounts.sender(cfg, accountId).client.call("getMe", {});
+        return { kind: "user", id: String(me.id), name: me.first_name, handle: me.username };
+      },
+      listPeers: listTelegramDirectoryPeersFromConfig,
+      listGroups: listTelegramDirectoryGroupsFromConfig,
+    },
+  };
+}
+
+/** Telegram as a channel. */
+export function createTelegramPlugin(options: TelegramPluginOptions = {}): TelegramChannel {
+  const accounts = createAccounts({ apiRoot: options.apiRoot, transport: options.transport, moveGroup: groupMover(options) });
+  return {
+    id: "telegram",
+    meta: { ...getChatChannelMeta("telegram"), quickstartAllowFrom: true },
+    capabilities: {
+      chatTypes: ["direct", "group", "channel", "thread"],
+      polls: true,
+      reactions: true,
+      edit: true,
+      unsend: true,
+      reply: true,
+      threads: true,
+      media: true,
+      nativeCommands: true,
+      blockStreaming: true,
+    },
+    reload: { configPrefixes: ["channels.telegram"] },
+    config,
+    setup,
+    onboarding,
+    security,
+    groups,
+    outbound: outboundOf(accounts),
+    gateway: gatewayOf(accounts, options),
+    actions: createActions((cfg, accountId) => accounts.sender(cfg, accountId)),
+    status: createStatus((account) => accounts.client(account)),
+    ...aroundMessages(accounts, options.waiting ?? realWaiting),
+    ...manners(accounts),
+    [Symbol.dispose]: () => accounts[Symbol.dispose](),
+  };
+}

@@ -1,0 +1,92 @@
+/** A message that shows an answer while it is written. Whatever goes wrong with it, the answer itself is not touched. */
+import { asTelegramError } from "../api/failure.ts";
+import { messageId } from "../target.ts";
+import type { Preview } from "../types.ts";
+import { type PostOptions, post, postFields, type Sender } from "./sender.ts";
+import { removeQuietly } from "./text.ts";
+
+export const PREVIEW = { intervalMs: 1000, minChars: 30, maxChars: 4096 } as const;
+
+/** Refusals that say nothing about the next attempt. */
+const SLOW_DOWN_MS = 5000;
+
+export interface PreviewDeps {
+  readonly sender: Sender;
+  now(): number;
+}
+
+/** As much as fits, not cut inside of a character. */
+function fitting(text: string): string {
+  if (text.length <= PREVIEW.maxChars) return text;
+  const cut = text.slice(0, PREVIEW.maxChars - 1);
+  return `${/[\uD800-\uDBFF]$/.test(cut) ? cut.slice(0, -1) : cut}…`;
+}
+
+export interface PreviewOptions extends PostOptions {
+  /** The message that shows it already. */
+  readonly previewId?: string | undefined;
+}
+
+export function openPreview({ sender, now }: PreviewDeps, options: PreviewOptions, signal: AbortSignal): Preview {
+  let id = messageId(options.previewId);
+  let chatId: number | string | undefined = id === undefined ? undefined : postFields(sender, options).chat_id;
+  let shown = "";
+  let wanted = "";
+  let isOver = false;
+  let isLost = false;
+  let quietUntil = 0;
+  let working: Promise<void> | undefined;
+
+  async function show(text: string): Promise<void> {
+    if (id === undefined) {
+      const fields = { ...postFields(sender, options), text, ...(sender.account.linkPreview ? {} : { link_preview_options: { is_disabled: true } }) };
+      const posted = await post(sender, fields, (current) => sender.client.call("sendMessage", current, { signal }));
+      id = posted.message_id;
+      chatId = posted.chat?.id ?? fields.chat_id;
+    } else {
+      await sender.client.call("editMessageText", { chat_id: chatId!, message_id: id, text, link_preview_options: { is_disabled: true } }, { signal });
+    }
+  }
+
+  /** Always the newest text; what came meanwhile is left out. */
+  async function work(): Promise<void> {
+    while (!isOver && !signal.aborted && wanted !== shown && now() >= quietUntil) {
+      const text = wanted;
+      try {
+        await show(text);
+        shown = text;
+      } catch (error) {
+        const failure = asTelegramError(error);
+        if (failure?.says("message is not modified")) shown = text;
+        else if (failure?.status === 429) quietUntil = now() + Math.max(failure.delivery.retryAfterMs ?? 0, PREVIEW.intervalMs);
+        else if (failure?.delivery.state === "retry") quietUntil = now() + SLOW_DOWN_MS;
+        else {
+          // It may have been posted; nobody will edit it.
+          if (id === undefined && failure?.delivery.state !== "failed") isLost = true;
+          isOver = true;
+        }
+      }
+    }
+  }
+
+  return {
+    async update(text) {
+      if (isOver || (id === undefined && text.length < PREVIEW.minChars)) return;
+      wanted = fitting(text);
+      working ??= work().finally(() => (working = undefined));
+      await working;
+    },
+    id: () => (id === undefined ? (isLost ? null : undefined) : String(id)),
+    async seal() {
+      isOver = true;
+      await working;
+      return id === undefined ? undefined : String(id);
+    },
+    async discard() {
+      isOver = true;
+      await working;
+      if (id !== undefined) await removeQuietly(sender, chatId!, id);
+      id = undefined;
+    },
+  };
+}

@@ -1,0 +1,112 @@
+/** Requests that post something, with the ways out that Telegram's refusals leave. */
+import type { TelegramAccount } from "../account.ts";
+import type { TelegramClient } from "../api/client.ts";
+import { asTelegramError, type TelegramError } from "../api/failure.ts";
+import type { Render } from "../rich.ts";
+import { GENERAL_TOPIC, messageId, parseTarget, type Target } from "../target.ts";
+
+/** One account that can send. */
+export interface Sender {
+  readonly account: TelegramAccount;
+  readonly client: TelegramClient;
+  readonly render: Render;
+  /** We sent this one. */
+  sent(chatId: string, messageId: number): void;
+  /** The id that a group has by now. */
+  currentId(chatId: number | string): number | string;
+  /** A group was found under another id. */
+  migrated(from: string, to: string): Promise<void>;
+}
+
+export interface Posted {
+  readonly message_id: number;
+  readonly date?: number;
+  readonly chat?: { readonly id: number };
+}
+
+export interface PostOptions {
+  readonly to: string;
+  readonly threadId?: string | number | null | undefined;
+  readonly replyToId?: string | null | undefined;
+  readonly silent?: boolean | undefined;
+}
+
+/** What all requests that post have in common. */
+export interface PostFields {
+  chat_id: number | string;
+  message_thread_id?: number;
+  disable_notification?: true;
+  reply_parameters?: { message_id: number; allow_sending_without_reply: true };
+}
+
+export function postFields(sender: Sender, options: PostOptions): PostFields {
+  const target: Target = parseTarget(options.to, options.threadId);
+  const reply = messageId(options.replyToId);
+  const thread = target.threadId;
+  return {
+    chat_id: sender.currentId(target.chatId),
+    ...(thread === undefined || thread === GENERAL_TOPIC ? {} : { message_thread_id: thread }),
+    ...(options.silent === true ? { disable_notification: true } : {}),
+    ...(reply === undefined ? {} : { reply_parameters: { message_id: reply, allow_sending_without_reply: true } }),
+  };
+}
+
+/** Another form of the request for a refusal that has one; `undefined`: none. */
+export type Detour<T> = (failure: TelegramError, fields: T) => T | undefined;
+
+/** The topic is gone: the chat is still there. */
+function withoutThread<T extends PostFields>(failure: TelegramError, fields: T): T | undefined {
+  if (fields.message_thread_id === undefined || !failure.says("message thread not found", "TOPIC_CLOSED", "TOPIC_DELETED")) return undefined;
+  const { message_thread_id: _thread, ...rest } = fields;
+  return rest as T;
+}
+
+/** Also where Telegram does not let go of it by itself. */
+function withoutReply<T extends PostFields>(failure: TelegramError, fields: T): T | undefined {
+  if (fields.reply_parameters === undefined || !failure.says("message to be replied not found", "replied message not found", "MESSAGE_ID_INVALID"))
+    return undefined;
+  const { reply_parameters: _reply, ...rest } = fields;
+  return rest as T;
+}
+
+/** Each way out is taken once at most, so this ends. */
+export async function post<T extends PostFields>(
+  sender: Sender,
+  fields: T,
+  request: (fields: T) => Promise<Posted>,
+  detours: readonly Detour<T>[] = [],
+): Promise<Posted> {
+  const left = new Set<Detour<T>>([...detours, withoutThread, withoutReply]);
+  let current = fields;
+  let mayMigrate = true;
+  for (;;) {
+    try {
+      const posted = await request(current);
+      sender.sent(String(posted.chat?.id ?? current.chat_id), posted.message_id);
+      return posted;
+    } catch (error) {
+      const failure = asTelegramError(error);
+      if (failure?.status !== 400) throw error;
+      if (failure.migratedTo !== undefined && mayMigrate) {
+        mayMigrate = false;
+        await sender.migrated(String(current.chat_id), String(failure.migratedTo));
+        current = { ...current, chat_id: failure.migratedTo };
+        continue;
+      }
+      const detour = [...left].find((way) => way(failure, current) !== undefined);
+      if (!detour) throw failure;
+      left.delete(detour);
+      current = detour(failure, current)!;
+    }
+  }
+}
+
+/** As the host wants to be told. */
+export function receipt(posted: Posted, chatId: number | string) {
+  return {
+    channel: "telegram",
+    messageId: String(posted.message_id),
+    chatId: String(posted.chat?.id ?? chatId),
+    ...(posted.date === undefined ? {} : { timestamp: posted.date * 1000 }),
+  };
+}

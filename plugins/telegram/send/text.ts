@@ -1,0 +1,94 @@
+/** Texts: sent as HTML, as they are where Telegram cannot read that, or put into the message that showed them while they were written. */
+import type { ChannelOutboundContext } from "openclaw/plugin-sdk";
+import { asTelegramError, TelegramError } from "../api/failure.ts";
+import type { Rendered } from "../rich.ts";
+import { messageId } from "../target.ts";
+import type { Keyboard } from "./buttons.ts";
+import { type Detour, post, type Posted, type PostFields, postFields, receipt, type Sender } from "./sender.ts";
+
+export type TextContext = Pick<ChannelOutboundContext, "to" | "text" | "rich" | "replyToId" | "threadId" | "silent" | "previewId" | "signal">;
+
+interface TextFields extends PostFields {
+  text: string;
+  parse_mode?: "HTML";
+  reply_markup?: Keyboard;
+  link_preview_options?: { is_disabled: boolean };
+}
+
+/** Telegram could not read the marks. */
+export const cannotParse = (failure: TelegramError): boolean => failure.says("can't parse entities", "can't find end", "unsupported start tag");
+
+const asPlain =
+  (plain: string): Detour<TextFields> =>
+  (failure, fields) => {
+    if (fields.parse_mode === undefined || !cannotParse(failure)) return undefined;
+    const { parse_mode: _mode, ...rest } = fields;
+    return { ...rest, text: plain };
+  };
+
+/** Editing twice is editing once: what may have been done is simply done again. */
+function repeatable(error: unknown): unknown {
+  const failure = asTelegramError(error);
+  if (failure?.delivery.state !== "unknown") return error;
+  const { method, status, description, code, message } = failure;
+  return new TelegramError(message, { method, description, code, delivery: { state: "retry" }, ...(status === undefined ? {} : { status }) });
+}
+
+interface Edit {
+  readonly chatId: number | string;
+  readonly id: number;
+  readonly keyboard: Keyboard | undefined;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** The edited message; nothing where it cannot be edited any more. */
+export async function editText(sender: Sender, { html, plain }: Rendered, edit: Edit): Promise<Posted | undefined> {
+  const base = {
+    chat_id: edit.chatId,
+    message_id: edit.id,
+    link_preview_options: sender.account.linkPreview ? undefined : { is_disabled: true },
+    reply_markup: edit.keyboard,
+  };
+  const options = { signal: edit.signal };
+  try {
+    await sender.client.call("editMessageText", { ...base, text: html, parse_mode: "HTML" }, options);
+  } catch (error) {
+    const failure = asTelegramError(error);
+    if (failure?.status !== 400) throw repeatable(error);
+    if (failure.says("message is not modified")) return { message_id: edit.id };
+    if (!cannotParse(failure)) return undefined;
+    try {
+      await sender.client.call("editMessageText", { ...base, text: plain }, options);
+    } catch (again) {
+      const second = asTelegramError(again);
+      if (second?.says("message is not modified")) return { message_id: edit.id };
+      if (second?.status === 400) return undefined;
+      throw repeatable(again);
+    }
+  }
+  return { message_id: edit.id };
+}
+
+export async function sendText(sender: Sender, ctx: TextContext, keyboard?: Keyboard) {
+  const rendered = await sender.render(ctx.text, ctx.rich, sender.account.tables);
+  const fields: TextFields = {
+    ...postFields(sender, ctx),
+    text: rendered.html,
+    parse_mode: "HTML",
+    ...(keyboard ? { reply_markup: keyboard } : {}),
+    ...(sender.account.linkPreview ? {} : { link_preview_options: { is_disabled: true } }),
+  };
+  const preview = messageId(ctx.previewId);
+  if (preview !== undefined) {
+    const edited = await editText(sender, rendered, { chatId: fields.chat_id, id: preview, keyboard, signal: ctx.signal });
+    if (edited) return receipt(edited, fields.chat_id);
+  }
+  const posted = await post(sender, fields, (current) => sender.client.call("sendMessage", current, { signal: ctx.signal }), [asPlain(rendered.plain)]);
+  if (preview !== undefined) await removeQuietly(sender, fields.chat_id, preview);
+  return receipt(posted, fields.chat_id);
+}
+
+/** Takes a message away; one that stays is no failure of what was sent. */
+export async function removeQuietly(sender: Sender, chatId: number | string, id: number): Promise<void> {
+  await sender.client.call("deleteMessage", { chat_id: chatId, message_id: id }).catch(() => {});
+}

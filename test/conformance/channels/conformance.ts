@@ -1,0 +1,73 @@
+import { describe, expect, test } from "vitest";
+import { CLAIMS, FEATURES, type ChannelLab, type Feature, type Lacks, type LabSettings, type MakeLab } from "./lab.ts";
+import { accessTests } from "./suite/access.ts";
+import { connectionTests } from "./suite/connection.ts";
+import { conversationTests } from "./suite/conversation.ts";
+import { deliveryTests } from "./suite/delivery.ts";
+import { mediaTests } from "./suite/media.ts";
+
+/** Defines tests for what a channel has. */
+export interface Scene {
+  check(title: string, body: (lab: ChannelLab) => Promise<void>, settings?: LabSettings): void;
+  /** Only where the platform has all of it. */
+  checkWith(features: Feature | readonly Feature[], title: string, body: (lab: ChannelLab) => Promise<void>, settings?: LabSettings): void;
+}
+
+/** Which methods of a lab stand for a feature. */
+const METHODS: Partial<Readonly<Record<Feature, readonly (keyof ChannelLab)[]>>> = {
+  redelivery: ["redeliver"],
+  edit: ["edit"],
+  reaction: ["react"],
+  button: ["press"],
+  member: ["join"],
+  rateLimit: ["floodLimit"],
+  lostReceipt: ["loseReceipt"],
+  reconnect: ["dropConnection"],
+  missed: ["away"],
+  account: ["mendCredentials"],
+};
+
+/**
+ * The tests that every channel passes, over the real gateway: from what a person does on the platform to what they see there. What the platform
+ * does not have is listed in `lacks` with its reason and held against what the channel claims: a test is never left out otherwise.
+ */
+export function channelConformance(name: string, make: MakeLab, lacks: Lacks = {}): void {
+  const scene: Scene = {
+    check(title, body, settings = {}) {
+      // The rule reads parameters as anything but texts.
+      // oxlint-disable-next-line vitest/valid-title
+      test(title, async () => {
+        await using lab = await make(settings);
+        await body(lab);
+      });
+    },
+    checkWith(features, title, body, settings) {
+      if ([features].flat().every((feature) => lacks[feature] === undefined)) scene.check(title, body, settings);
+    },
+  };
+  describe(`the channel ${name}`, () => {
+    exceptions(make, lacks);
+    conversationTests(scene);
+    mediaTests(scene);
+    deliveryTests(scene);
+    connectionTests(scene);
+    accessTests(scene);
+  });
+}
+
+function exceptions(make: MakeLab, lacks: Lacks): void {
+  test("what it lacks is what it does not claim, and the lab offers the rest", async () => {
+    await using lab = await make({});
+    for (const feature of FEATURES) {
+      const why = lacks[feature];
+      expect(
+        CLAIMS[feature]?.(lab.capabilities) ?? why === undefined,
+        `${feature}: the channel claims otherwise than the lab's "${why ?? "(not listed)"}"`,
+      ).toBe(why === undefined);
+      for (const method of METHODS[feature] ?? []) expect(lab[method] !== undefined, `${String(method)} of the lab, for ${feature}`).toBe(why === undefined);
+    }
+  });
+  test.each(Object.entries(lacks))("has no %s: %s", (_feature, why) => {
+    expect(why.length, "a reason").toBeGreaterThan(10);
+  });
+}

@@ -1,0 +1,55 @@
+import { expect } from "vitest";
+import type { ChannelLab, Received, Spot } from "../lab.ts";
+
+const PATIENCE = { timeout: 15_000, interval: 20 };
+
+/** What is seen in a spot, text by text. */
+export const textsIn = (lab: ChannelLab, spot?: Spot): readonly string[] => lab.received(spot).map(({ text }) => text);
+
+/** Waits until something that was written there says the word. */
+export async function hears(lab: ChannelLab, word: string, spot?: Spot): Promise<Received> {
+  const find = (): Received | undefined => lab.received(spot).find(({ text }) => text.includes(word));
+  const told = (): string => `${word} was not heard; seen: ${JSON.stringify(textsIn(lab, spot)).slice(0, 500)}; log:\n${lab.gateway.output().slice(-2000)}`;
+  await until(() => find() !== undefined, told);
+  return find()!;
+}
+
+/** Waits until it is so; says what was there instead when it never is. */
+export async function until(isSo: () => boolean | Promise<boolean>, otherwise: () => string, timeout = PATIENCE.timeout): Promise<void> {
+  await expect
+    .poll(async () => ((await isSo()) ? "so" : "not so"), { ...PATIENCE, timeout })
+    .toBe("so")
+    .catch((error: unknown) => {
+      throw new Error(otherwise(), { cause: error });
+    });
+}
+
+/** Says something and waits for its answer: whatever came before it in the chat was dealt with by then. */
+export async function exchange(lab: ChannelLab, word: string, spot: Spot & { readonly mention?: boolean } = {}): Promise<Received> {
+  await lab.say(`and ${word}?`, spot);
+  return hears(lab, word, spot);
+}
+
+/** Requests to the model that carry a word. */
+export const askedOf = (lab: ChannelLab, word: string): number => lab.gateway.model.requests.filter(({ user }) => user.includes(word)).length;
+
+/** Waits until the account is connected. */
+export async function isUp(lab: ChannelLab): Promise<void> {
+  await until(
+    () => lab.isUp(),
+    () => `${lab.channel} did not come up\n${lab.gateway.output().slice(-2000)}`,
+  );
+}
+
+/** Waits until the account has ended. */
+export async function isDown(lab: ChannelLab): Promise<void> {
+  let last: unknown;
+  await until(
+    async () => {
+      const account = await lab.gateway.account(lab.channel);
+      last = account;
+      return account === undefined || account.running === false;
+    },
+    () => `${lab.channel} did not go down: ${JSON.stringify(last)}\n${lab.gateway.output().slice(-2000)}`,
+  );
+}

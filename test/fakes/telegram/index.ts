@@ -1,0 +1,2 @@
+export type { User } from "./objects.ts";
+export { startTelegram, type FakeTelegram } from "./server.ts";

@@ -6,6 +6,7 @@ export { createGateway, RESTARTING, STOPPING, type Gateway, type GatewayDeps, ty
 export { openServer, type GatewayServer, type ServerSettings } from "./server.ts";
 export { createAuth, ensureToken, settingsFrom, type Auth, type AuthSettings } from "./auth/index.ts";
 export { createHandlers, sessionDefaults } from "./methods/handlers.ts";
+export type { ChannelPairingPort } from "./methods/channels-pairing.ts";
 export { devicesHandlers } from "./methods/devices.ts";
 export { answerEarly } from "./early.ts";
 export { queueSystemEvent, type SystemEvent } from "./system-events.ts";
@@ -33,6 +34,7 @@ export type {
 } from "./ports.ts";
 export type { PluginRoute, Route } from "./http/index.ts";
 export { pluginsHandlers, type PluginsPort } from "./methods/plugins.ts";
+export type { ChannelsPort } from "./methods/channels.ts";
 export type { ModelsPort } from "./methods/models.ts";
 export type { Answer, CallContext, Caller, ExtraMethods, Handler, Handlers } from "./methods/index.ts";
 export type { ConfigChange, GatewayActions, GatewayToolDeps } from "./tools/gateway-tool.ts";

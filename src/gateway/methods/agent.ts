@@ -1,5 +1,8 @@
 import { AppError } from "../../base/errors.ts";
+import type { ReplyAddress } from "../../conversation/index.ts";
 import type { MethodParams, MethodResult } from "../../protocol/index.ts";
+import { createRouting } from "../../routing/index.ts";
+import { deliveryOf } from "../../sessions/index.ts";
 import type { AcceptedRun, RunOutcome } from "../ports.ts";
 import { acceptRun, runTimeout, type ChatDeps } from "./chat.ts";
 import { audienceOf, extrasOf } from "./chat/asked-run.ts";
@@ -45,11 +48,32 @@ async function sessionFor(params: Params, { config, store }: ChatDeps): Promise<
     const found = (await store.read("sessions.bySessionId", { sessionId })).find((row) => agentId === undefined || row.agentId === agentId);
     return runnable(found?.key ?? `agent:${agentId ?? settings.defaultAgentId}:${sessionId}`).key;
   }
-  if (agentId === undefined && !params.to?.trim()) throw invalid("give one of sessionKey, agentId, sessionId and to");
-  return mainSessionKey(settings, agentId);
+  const to = params.to?.trim();
+  if (agentId === undefined && !to) throw invalid("give one of sessionKey, agentId, sessionId and to");
+  const channel = channelOf(params);
+  if (!to || OWN_CHANNELS.has(channel)) return mainSessionKey(settings, agentId);
+  // Whom it is for has a session, as if they had written themselves.
+  const place = { config: config.current, channel, accountId: params.accountId, peer: { kind: "direct", id: to } } as const;
+  const routing = createRouting();
+  return agentId === undefined ? routing.resolveRoute(place).sessionKey : routing.sessionKeys(agentId, place).sessionKey;
 }
 
 const channelOf = ({ channel }: Params): string => channel?.trim().toLowerCase() || "webchat";
+
+/** Where the answer is sent besides: what the call names, else where the session's answers go. */
+async function replyAddress(params: Params, sessionKey: string, { store }: ChatDeps): Promise<ReplyAddress | undefined> {
+  if (params.deliver !== true) return undefined;
+  const entry = (await store.read("sessions.get", { key: sessionKey }))?.entry;
+  const last = deliveryOf(entry);
+  const asked = (params.replyChannel ?? params.channel)?.trim().toLowerCase();
+  const channel = asked === undefined || asked === "last" || asked === "" ? last?.channel : asked;
+  const to = params.replyTo?.trim() || params.to?.trim() || (channel === last?.channel ? last?.to : undefined);
+  if (!channel || OWN_CHANNELS.has(channel) || !to)
+    throw invalid("deliver needs a channel and whom to send to: give replyChannel and replyTo, or write in that chat first");
+  const accountId = params.replyAccountId ?? params.accountId ?? (channel === last?.channel ? last?.accountId : undefined) ?? "default";
+  const threadId = params.threadId ?? (channel === last?.channel && to === last?.to ? last?.threadId : undefined);
+  return { channel, accountId, to, chatType: "direct", ...(threadId === undefined ? {} : { threadId }) };
+}
 
 /** What answered. A run that ended before any model was asked names none. */
 function agentMetaOf({ sessionId, provider = "openclaw", model = "none", usage, lastCallUsage }: Exclude<RunOutcome, { readonly status: "error" }>) {
@@ -105,6 +129,7 @@ async function start(params: Params, sessionKey: string, deps: ChatDeps, { calle
   const { relay, responder, config } = deps;
   const extras = extrasOf(params, caller);
   const entry = await checkSendPolicy(sessionKey, channelOf(params), deps);
+  const reply = await replyAddress(params, sessionKey, deps);
   const runId = params.idempotencyKey;
   const cleaned = cleanMessage(params.message);
   // A repeated call must not reset the session a second time.
@@ -119,6 +144,7 @@ async function start(params: Params, sessionKey: string, deps: ChatDeps, { calle
     ...extras,
     ...(params.extraSystemPrompt === undefined ? {} : { systemPrompt: params.extraSystemPrompt }),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    ...(reply ? { reply } : {}),
   };
   const audience = audienceOf(config.current, entry, caller);
   const expected = relay.expect(runId, { sessionKey, sentKey: params.sessionKey ?? sessionKey, kind: "agent", ...audience });

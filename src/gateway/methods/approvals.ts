@@ -1,13 +1,13 @@
 import { AppError } from "../../base/errors.ts";
 import type { MethodParams, MethodResult } from "../../protocol/index.ts";
 import type { ApprovalsPort, ExecRulesPort } from "../ports.ts";
-import type { ApprovalBoard } from "./approvals/board.ts";
+import { shownRequest, type ApprovalBoard } from "./approvals/board.ts";
 import type { CallContext, Caller, Handlers } from "./handler.ts";
 
 const DECISIONS: readonly string[] = ["allow-once", "allow-always", "deny"];
 
 export interface ApprovalDeps {
-  readonly approvals: Pick<ApprovalsPort, "request" | "resolve">;
+  readonly approvals: Pick<ApprovalsPort, "request" | "resolve" | "list">;
   readonly board: ApprovalBoard;
 }
 
@@ -45,12 +45,26 @@ async function resolve(
   return { ok: true };
 }
 
+async function list({ approvals }: ApprovalDeps): Promise<MethodResult<"exec.approval.list">> {
+  const rows = await approvals.list();
+  return {
+    approvals: rows.map(({ id, kind, request: asked, createdAt, expiresAt }) => ({
+      id,
+      kind,
+      request: shownRequest(asked),
+      createdAtMs: createdAt,
+      expiresAtMs: expiresAt,
+    })),
+  };
+}
+
 /** Asking a person about a command, and answering. */
 export function approvalHandlers(deps: ApprovalDeps): Handlers {
   return {
     "exec.approval.request": (params, context) => request(params, context, deps),
     "exec.approval.waitDecision": ({ id }, { signal }) => deps.board.wait(id, signal),
     "exec.approval.resolve": (params, context) => resolve(params, context, deps),
+    "exec.approval.list": () => list(deps),
   };
 }
 

@@ -71,7 +71,8 @@ async function send(params: MethodParams<"chat.send">, { caller }: CallContext, 
   if (message.trim() === "" && !params.attachments?.length) throw new AppError("INVALID_INPUT", "message or attachment required");
   const extras = extrasOf(params, caller);
   const sessionKey = runnableKey(params.sessionKey, config.current);
-  const entry = await checkSendPolicy(sessionKey, "webchat", deps);
+  // Who silenced a session can let it speak again.
+  const entry = /^\s*\/send\b/i.test(message) ? undefined : await checkSendPolicy(sessionKey, "webchat", deps);
   if (isStop(message)) {
     const runIds = await stopRuns(deps, sessionKey, chatRuns(deps, sessionKey), "stop");
     return { ok: true, aborted: runIds.length > 0, runIds };
@@ -81,7 +82,8 @@ async function send(params: MethodParams<"chat.send">, { caller }: CallContext, 
   const timeoutMs = runTimeout(deps, params.timeoutMs);
   const expected = relay.expect(runId, { sessionKey, sentKey: params.sessionKey, kind: "chat", ...audienceOf(config.current, entry, caller) });
   try {
-    const request = { runId, sessionKey, message, channel: "webchat", ...extras, ...(timeoutMs === undefined ? {} : { timeoutMs }) };
+    const scopes = [...caller.scopes];
+    const request = { runId, sessionKey, message, channel: "webchat", scopes, ...extras, ...(timeoutMs === undefined ? {} : { timeoutMs }) };
     const accepted = await acceptRun(responder, request);
     if (expected && accepted.duplicate && accepted.ended) relay.forget(runId);
     return answerOf(accepted);

@@ -8,18 +8,22 @@ import { agentHandlers } from "./agent.ts";
 import { agentsHandlers } from "./agents.ts";
 import { approvalHandlers, execRulesHandlers } from "./approvals.ts";
 import { createApprovalBoard } from "./approvals/board.ts";
+import { channelPairingHandlers, type ChannelPairingPort } from "./channels-pairing.ts";
 import { chatHandlers } from "./chat.ts";
 import { createRunRelay } from "./chat/run-relay.ts";
+import { channelsHandlers, type ChannelsPort } from "./channels.ts";
 import { configHandlers, createWriteBudget, type ConfigDeps } from "./config.ts";
 import type { MethodDeps } from "./deps.ts";
 import type { Handlers } from "./handler.ts";
 import { logsHandlers, type LogsDeps } from "./logs.ts";
 import { modelsHandlers, type ModelsPort } from "./models.ts";
+import { sendHandlers, type MessagesPort } from "./send.ts";
 import { sessionsHandlers } from "./sessions.ts";
 import { keySettings, mainSessionKey } from "./sessions/keys.ts";
 import { skillsHandlers } from "./skills.ts";
 import { systemHandlers } from "./system.ts";
 import { toolsHandlers } from "./tools.ts";
+import { whyHandlers } from "./why.ts";
 import { usageHandlers, type UsageDeps } from "./usage.ts";
 
 export interface HandlersDeps extends MethodDeps, LogsDeps, Pick<ConfigDeps, "version" | "requestRestart" | "leaveSentinel"> {
@@ -32,10 +36,16 @@ export interface HandlersDeps extends MethodDeps, LogsDeps, Pick<ConfigDeps, "ve
   readonly approvals?: ApprovalsPort | undefined;
   /** Without it `exec.approvals.get` and `.set` are not answered. */
   readonly execRules?: ExecRulesPort | undefined;
+  /** Without it `channels.pairing.*` is not answered. */
+  readonly channelPairing?: ChannelPairingPort | undefined;
+  /** Without it `send`, `poll` and `message.action` are not answered. */
+  readonly messages?: MessagesPort | undefined;
   /** Without it `tools.*` is not answered. */
   readonly toolFacts?: ToolFactsPort | undefined;
   /** Without it `agents.files.*` and `skills.*` are not answered, and sessions are compacted by cutting lines. */
   readonly agent?: AgentPort | undefined;
+  /** Without it `channels.*` and `web.login.*` are not answered, and health knows of no channels. */
+  readonly channels?: ChannelsPort | undefined;
 }
 
 /** What clients need to know to name sessions, for `hello-ok`. */
@@ -46,7 +56,7 @@ export function sessionDefaults(config: OpenClawConfig): NonNullable<HelloOk["sn
 
 /** Methods of rooms that may not be there. What is not answered is not advertised. */
 function optionalHandlers(deps: HandlersDeps, { broadcast, stopping }: Pick<GatewayHub, "broadcast" | "stopping">): Handlers {
-  const { config, ids, clock, models, approvals, execRules, toolFacts, agent } = deps;
+  const { config, ids, clock, models, approvals, execRules, toolFacts, agent, channels } = deps;
   const board = approvals && createApprovalBoard({ approvals, broadcast, clock });
   if (board) stopping.addEventListener("abort", () => board[Symbol.dispose](), { once: true });
   const skills = agent?.skills;
@@ -54,8 +64,11 @@ function optionalHandlers(deps: HandlersDeps, { broadcast, stopping }: Pick<Gate
     ...(models ? modelsHandlers({ config, models }) : {}),
     ...(approvals && board ? approvalHandlers({ approvals, board }) : {}),
     ...(execRules ? execRulesHandlers(execRules) : {}),
+    ...(deps.channelPairing ? channelPairingHandlers(deps.channelPairing) : {}),
+    ...(deps.messages ? sendHandlers(deps.messages) : {}),
     ...(toolFacts ? toolsHandlers({ config, toolFacts }) : {}),
     ...(agent ? agentFilesHandlers({ config, ids, agent }) : {}),
+    ...(channels ? channelsHandlers(channels) : {}),
     ...(agent && skills ? skillsHandlers({ config, agent: { ...agent, skills } }) : {}),
   };
 }
@@ -76,6 +89,7 @@ export function createHandlers(deps: HandlersDeps, hub: Pick<GatewayHub, "broadc
     ...chatHandlers(chat),
     ...agentHandlers(chat),
     ...agentsHandlers(deps),
+    ...whyHandlers(deps),
     ...optionalHandlers(deps, hub),
   };
 }

@@ -1,5 +1,6 @@
 import type { MethodParams } from "../../protocol/index.ts";
 import { covers } from "../../protocol/index.ts";
+import type { ChannelsPort } from "./channels.ts";
 import type { MethodDeps, PresenceBoard } from "./deps.ts";
 import type { Handlers } from "./handler.ts";
 import { keySettings, mainSessionKey } from "./sessions/keys.ts";
@@ -8,6 +9,7 @@ import { readStatus, SYSTEM_EVENTS } from "./system/status.ts";
 
 export interface SystemDeps extends MethodDeps {
   readonly presence: PresenceBoard;
+  readonly channels?: Pick<ChannelsPort, "status"> | undefined;
 }
 
 /** Texts that a device repeats to say that it is there. */

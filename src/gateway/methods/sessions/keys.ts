@@ -1,5 +1,5 @@
 import { AppError } from "../../../base/errors.ts";
-import type { OpenClawConfig } from "../../../config/index.ts";
+import { defaultAgentId, type OpenClawConfig } from "../../../config/index.ts";
 import { agentOfKey, resolveSessionKey, type ResolvedSessionKey } from "../../../protocol/index.ts";
 import type { SessionRow, Store } from "../../../store/index.ts";
 
@@ -16,11 +16,6 @@ type Agent = NonNullable<NonNullable<OpenClawConfig["agents"]>["list"]>[number];
 export function agentList(config: OpenClawConfig): readonly Agent[] {
   const list = config.agents?.list ?? [];
   return list.length > 0 ? list : [{ id: "main" }];
-}
-
-export function defaultAgentId(config: OpenClawConfig): string {
-  const list = agentList(config);
-  return (list.find((agent) => agent.default) ?? list[0]!).id.toLowerCase();
 }
 
 export function keySettings(config: OpenClawConfig): KeySettings {

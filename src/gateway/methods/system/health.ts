@@ -1,6 +1,8 @@
 import type { Health } from "../../../protocol/index.ts";
 import type { SessionRow } from "../../../store/index.ts";
+import type { ChannelsPort } from "../channels.ts";
 import type { MethodDeps } from "../deps.ts";
+import { channelsHealth } from "./channels.ts";
 import { storePath } from "../sessions/find.ts";
 import { agentList, keySettings } from "../sessions/keys.ts";
 import { heartbeatOf } from "./heartbeats.ts";
@@ -19,8 +21,8 @@ async function counted(deps: Deps, agentId?: string): Promise<Counted> {
   return { path: storePath(deps), count: total, recent };
 }
 
-/** How the gateway is now. Channels are none until there are any. */
-export async function lookAtHealth(deps: Deps): Promise<Health> {
+/** How the gateway is now. */
+export async function lookAtHealth(deps: Deps & { readonly channels?: Pick<ChannelsPort, "status"> | undefined }): Promise<Health> {
   const { config, clock } = deps;
   const startedAt = clock.monotonic();
   const { defaultAgentId } = keySettings(config.current);
@@ -36,14 +38,13 @@ export async function lookAtHealth(deps: Deps): Promise<Health> {
       };
     }),
   );
+  const channels = await channelsHealth(deps.channels);
   const sessions = agents.find((agent) => agent.isDefault)?.sessions ?? (await counted(deps, defaultAgentId));
   return {
     ok: true,
     ts: clock.now(),
     durationMs: Math.round(clock.monotonic() - startedAt),
-    channels: {},
-    channelOrder: [],
-    channelLabels: {},
+    ...channels,
     heartbeatSeconds: 0,
     defaultAgentId,
     agents,

@@ -1,10 +1,12 @@
 import type { MethodResult } from "../../../protocol/index.ts";
 import type { SessionRow } from "../../../store/index.ts";
+import type { ChannelsPort } from "../channels.ts";
 import type { MethodDeps } from "../deps.ts";
 import { storePath } from "../sessions/find.ts";
 import { agentList, keySettings, mainSessionKey } from "../sessions/keys.ts";
 import { modelDefaults, type ModelDefaults } from "../sessions/models.ts";
 import { sessionRow } from "../sessions/rows.ts";
+import { channelLines } from "./channels.ts";
 import { heartbeatSummary } from "./heartbeats.ts";
 
 type Deps = Pick<MethodDeps, "config" | "store" | "clock">;
@@ -37,7 +39,7 @@ function recentRow(session: SessionRow, defaults: ModelDefaults, now: number): R
 }
 
 /** An overview. Callers without `operator.admin` see numbers, not sessions or places. */
-export async function readStatus(deps: Deps, admin: boolean): Promise<Status> {
+export async function readStatus(deps: Deps & { readonly channels?: Pick<ChannelsPort, "status"> | undefined }, admin: boolean): Promise<Status> {
   const { config, store, clock } = deps;
   const now = clock.now();
   const defaults = modelDefaults(config.current);
@@ -52,7 +54,7 @@ export async function readStatus(deps: Deps, admin: boolean): Promise<Status> {
   const queued = await store.read("injections.waiting", { sessionKey: mainSessionKey(keySettings(config.current)), now });
   return {
     heartbeat: heartbeatSummary(config.current),
-    channelSummary: [],
+    channelSummary: await channelLines(deps.channels),
     queuedSystemEvents: admin ? queued.filter((row) => row.pluginId === SYSTEM_EVENTS).map((row) => row.text) : [],
     sessions: {
       paths: admin ? [path] : [],

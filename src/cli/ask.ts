@@ -35,7 +35,8 @@ async function askTerminal({ text, secret, signal }: Question): Promise<string> 
   }
 }
 
-async function readInput(): Promise<string> {
+/** The whole standard input. */
+export async function readInput(): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of process.stdin as AsyncIterable<Buffer>) {

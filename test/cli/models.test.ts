@@ -1,47 +1,21 @@
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { startJsonServer, type Answer } from "../fakes/json-server/index.ts";
 import { STREAMS } from "../fakes/model-server/index.ts";
-import { dispatch } from "../../src/cli/dispatch.ts";
-import { showFailure } from "../../src/cli/failure.ts";
-import type { Io } from "../../src/cli/io.ts";
 import { models } from "../../src/cli/commands/models/index.ts";
+import { openCommandLine } from "../harness/command-line.ts";
 
 const KEY = "sk-or-0123456789abcdefghijklmnop";
 const NOW = 1_800_000_000_000;
 
-/** A home of its own; commands see nothing else. */
 function makePlace(config?: string, env: Record<string, string> = {}) {
-  const home = mkdtempSync(join(tmpdir(), "models-cli-"));
-  const path = join(home, "openclaw.json");
-  if (config !== undefined) writeFileSync(path, config);
-  async function run(...args: string[]) {
-    const written = { out: "", err: "" };
-    const io: Io = {
-      env: { HOME: home, OPENCLAW_STATE_DIR: join(home, "state"), OPENCLAW_CONFIG_PATH: path, ...env },
-      cwd: home,
-      version: "9.9.9",
-      out: (text) => void (written.out += text),
-      err: (text) => void (written.err += text),
-      color: false,
-      interactive: false,
-      columns: 200,
-      now: () => NOW,
-      confirm: () => Promise.resolve(false),
-      signal: () => new AbortController().signal,
-    };
-    const json = args.includes("--json");
-    const entry = { name: "models", summary: "", load: () => Promise.resolve(models) };
-    const code = await dispatch([entry], ["models", ...args], io).catch((error: unknown) => showFailure(error, io, json));
-    return { code, ...written, json: () => JSON.parse(written.out) as Record<string, never> };
-  }
+  const { run, path, stateDir } = openCommandLine("models", models, { config: config ?? null, env, columns: 200, now: NOW });
   const profiles = (value: object): void => {
-    const folder = join(home, "state/agents/main/agent");
+    const folder = join(stateDir, "agents/main/agent");
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     writeFileSync(join(folder, "auth-profiles.json"), JSON.stringify({ version: 1, profiles: value }), { mode: 0o600 });
   };

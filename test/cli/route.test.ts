@@ -1,37 +1,11 @@
-import { mkdtempSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { route } from "../../src/cli/commands/route/index.ts";
-import { dispatch } from "../../src/cli/dispatch.ts";
-import { showFailure } from "../../src/cli/failure.ts";
-import type { Io } from "../../src/cli/io.ts";
 import type { Explanation, Route } from "../../src/routing/index.ts";
+import { openCommandLine } from "../harness/command-line.ts";
 
-/** A home of its own; the command sees nothing else. */
 function makePlace(config = "{}", color = false) {
-  const home = mkdtempSync(join(tmpdir(), "route-cli-"));
-  const path = join(home, "openclaw.json");
-  writeFileSync(path, config);
-  return async function run(...args: string[]) {
-    const written = { out: "", err: "" };
-    const io: Io = {
-      env: { HOME: home, OPENCLAW_STATE_DIR: join(home, "state"), OPENCLAW_CONFIG_PATH: path },
-      cwd: home,
-      version: "9.9.9",
-      out: (text) => void (written.out += text),
-      err: (text) => void (written.err += text),
-      color,
-      interactive: false,
-      columns: 160,
-      now: () => 0,
-      confirm: () => Promise.resolve(false),
-      signal: () => new AbortController().signal,
-    };
-    const entry = { name: "route", summary: "", load: () => Promise.resolve(route) };
-    const code = await dispatch([entry], ["route", ...args], io).catch((error: unknown) => showFailure(error, io, args.includes("--json")));
-    return { code, ...written, path, json: () => JSON.parse(written.out) as Route & Explanation };
-  };
+  const { run, path } = openCommandLine<Route & Explanation>("route", route, { config, color });
+  return async (...args: string[]) => ({ ...(await run(...args)), path });
 }
 
 const TWO = `{

@@ -1,43 +1,20 @@
-import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { sandbox } from "../../src/cli/commands/sandbox/index.ts";
-import { dispatch } from "../../src/cli/dispatch.ts";
-import { showFailure } from "../../src/cli/failure.ts";
-import type { Io } from "../../src/cli/io.ts";
 import { sandboxSettings } from "../../src/tools/index.ts";
 import { makeFakeDocker } from "../fakes/docker.ts";
+import { openCommandLine } from "../harness/command-line.ts";
 import { ROOT } from "../harness/gateway-process.ts";
 
 const NOW = 1_800_000_000_000;
 const HOUR = 3_600_000;
 
 function makePlace(config: unknown = {}, answer = false) {
-  const home = mkdtempSync(join(tmpdir(), "sandbox-cli-"));
-  const [path, state] = [join(home, "openclaw.json"), join(home, "state")];
-  writeFileSync(path, JSON.stringify(config));
-  mkdirSync(join(state, "sandbox"), { recursive: true });
   const docker = makeFakeDocker();
-  async function run(...args: string[]) {
-    const written = { out: "", err: "" };
-    const io: Io = {
-      env: { HOME: home, PATH: docker.path, OPENCLAW_STATE_DIR: state, OPENCLAW_CONFIG_PATH: path },
-      cwd: home,
-      version: "9.9.9",
-      out: (text) => void (written.out += text),
-      err: (text) => void (written.err += text),
-      color: false,
-      interactive: false,
-      columns: 200,
-      now: () => NOW,
-      confirm: () => Promise.resolve(answer),
-      signal: () => new AbortController().signal,
-    };
-    const entry = { name: "sandbox", summary: "", load: () => Promise.resolve(sandbox) };
-    const code = await dispatch([entry], ["sandbox", ...args], io).catch((error: unknown) => showFailure(error, io, args.includes("--json")));
-    return { code, ...written, json: () => JSON.parse(written.out) as Record<string, never> };
-  }
+  const settings = { config: JSON.stringify(config), env: { PATH: docker.path }, columns: 200, now: NOW, confirms: answer };
+  const { run, path, stateDir: state } = openCommandLine("sandbox", sandbox, settings);
+  mkdirSync(join(state, "sandbox"), { recursive: true });
   const registry = join(state, "sandbox/containers.json");
   const entry = (name: string, sessionKey: string) => ({
     containerName: name,

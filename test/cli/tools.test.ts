@@ -1,53 +1,11 @@
-import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { tools } from "../../src/cli/commands/tools/index.ts";
-import { dispatch } from "../../src/cli/dispatch.ts";
-import { showFailure } from "../../src/cli/failure.ts";
-import type { Io } from "../../src/cli/io.ts";
+import { openCommandLine } from "../harness/command-line.ts";
 import { startScripted } from "../harness/scripted-gateway.ts";
 
-/** A home of its own; commands see nothing else. */
-function makePlace(config = "{}", color = false) {
-  const home = mkdtempSync(join(tmpdir(), "tools-cli-"));
-  const stateDir = join(home, "state");
-  const path = join(home, "openclaw.json");
-  writeFileSync(path, config);
-  async function run(...args: string[]) {
-    const written = { out: "", err: "" };
-    const io: Io = {
-      env: { HOME: home, OPENCLAW_STATE_DIR: stateDir, OPENCLAW_CONFIG_PATH: path },
-      cwd: home,
-      version: "9.9.9",
-      out: (text) => void (written.out += text),
-      err: (text) => void (written.err += text),
-      color,
-      interactive: false,
-      columns: 160,
-      now: () => 0,
-      confirm: () => Promise.resolve(false),
-      signal: () => new AbortController().signal,
-    };
-    const entry = { name: "tools", summary: "", load: () => Promise.resolve(tools) };
-    const code = await dispatch([entry], ["tools", ...args], io).catch((error: unknown) => showFailure(error, io, args.includes("--json")));
-    return { code, ...written, json: () => JSON.parse(written.out) as Record<string, never> & { tools: Record<string, unknown>[] } };
-  }
-  /** As if the gateway of this state folder listened there. */
-  function lock(url: string): void {
-    mkdirSync(stateDir, { recursive: true, mode: 0o700 });
-    const holder = {
-      pid: process.pid,
-      createdAt: new Date(0).toISOString(),
-      configPath: path,
-      stateDir,
-      port: Number(new URL(url).port),
-      runSecret: "a-secret-of-this-test",
-    };
-    writeFileSync(join(stateDir, "gateway.lock"), JSON.stringify(holder), { mode: 0o600 });
-  }
-  return { run, lock };
-}
+type Json = Record<string, never> & { tools: Record<string, unknown>[] };
+
+const makePlace = (config = "{}", color = false) => openCommandLine<Json>("tools", tools, { config, color });
 
 describe("without a gateway", () => {
   test("the configuration is explained, and it is said that it is only that", async () => {

@@ -1,7 +1,7 @@
 import { createIds } from "../../../base/ids.ts";
 import { systemRandom } from "../../../base/random.ts";
 import { AppError } from "../../../base/errors.ts";
-import { formatLocated, type OpenClawConfig } from "../../../config/index.ts";
+import { defaultAgentId as defaultAgentOf, formatLocated, type OpenClawConfig } from "../../../config/index.ts";
 import { resolveSessionKey } from "../../../protocol/index.ts";
 import { createDockerCli, createRegistry, type ContainerKind } from "../../../tools/index.ts";
 import { loadFor, requireValid } from "../../config-source.ts";
@@ -35,7 +35,7 @@ export function chosenSession(
 ): { readonly agentId: string; readonly key: string } {
   const list = config.agents?.list?.length ? config.agents.list : [{ id: "main" }];
   const agentIds = list.map(({ id }) => id.toLowerCase());
-  const defaultAgentId = agent?.trim().toLowerCase() ?? (list.find((one) => "default" in one && one.default) ?? list[0]!).id.toLowerCase();
+  const defaultAgentId = agent?.trim().toLowerCase() ?? defaultAgentOf(config);
   if (!agentIds.includes(defaultAgentId)) throw new AppError("NOT_FOUND", `there is no agent ${JSON.stringify(agent)}; there are: ${agentIds.join(", ")}`);
   const found = resolveSessionKey(session ?? "main", { defaultAgentId, scope: config.session?.scope ?? "per-sender" }, agentIds);
   if (!found.ok) throw new AppError("INVALID_INPUT", found.message);

@@ -1,7 +1,7 @@
 import { lockHolder, stateLockPath } from "../../../app/index.ts";
 import { AppError } from "../../../base/errors.ts";
 import { nearest } from "../../../base/text.ts";
-import { formatLocated, type OpenClawConfig } from "../../../config/index.ts";
+import { defaultAgentId, formatLocated, type OpenClawConfig } from "../../../config/index.ts";
 import { loadChoice } from "../../../models/index.ts";
 import { resolveSessionKey, type GatewayClient, type MethodResult } from "../../../protocol/index.ts";
 import { builtinSubjects, explainPolicy, explainSandbox, groupPolicy, type PolicyQuestion } from "../../../tools/index.ts";
@@ -85,8 +85,7 @@ function sessionOf(config: OpenClawConfig, agent: string | undefined, session: s
     const meant = nearest(named, ids);
     throw new AppError("NOT_FOUND", `there is no agent ${JSON.stringify(agent)}; ${meant === undefined ? "agents.list names them" : `did you mean ${meant}?`}`);
   }
-  const standard = (list.find((one) => "default" in one && one.default) ?? list[0]!).id.toLowerCase();
-  const naming = { defaultAgentId: named ?? standard, scope: config.session?.scope ?? "per-sender" };
+  const naming = { defaultAgentId: named ?? defaultAgentId(config), scope: config.session?.scope ?? "per-sender" };
   const found = resolveSessionKey(session ?? "main", naming, ids);
   if (!found.ok) throw new AppError("INVALID_INPUT", `--session: ${found.message}`);
   if (named !== undefined && found.agentId !== named) {

@@ -1,42 +1,12 @@
 import { homedir } from "node:os";
 import { loadCommandHost } from "../../../../app/index.ts";
 import { AppError, messageOf } from "../../../../base/errors.ts";
-import type { ProviderAuthContext, ProviderAuthMethod, ProviderAuthResult, ProviderPlugin, WizardPrompter } from "../../../../protocol/index.ts";
-import { ask } from "../../../ask.ts";
+import type { ProviderAuthContext, ProviderAuthMethod, ProviderAuthResult, ProviderPlugin } from "../../../../protocol/index.ts";
 import type { Io } from "../../../io.ts";
 import { loadPlugins } from "../../../plugin-source.ts";
+import { prompterFor, runtimeOf } from "../../../prompter.ts";
 import { isRemote, openUrl } from "./browser.ts";
 import type { AuthView } from "./source.ts";
-
-/** Questions of a plugin, on the terminal. */
-function prompterFor(io: Io): WizardPrompter {
-  const say = async (text: string): Promise<void> => io.err(`${text}\n`);
-  const choose = async <T>(message: string, options: readonly { readonly value: T; readonly label: string }[]): Promise<T> => {
-    const list = options.map(({ label }, index) => `  ${index + 1}. ${label}\n`).join("");
-    const answer = Number(await ask(io, { text: `${message}\n${list}Number: `, expected: "the number of a choice" }));
-    const option = options[answer - 1];
-    if (!option) throw new AppError("INVALID_INPUT", `expected a number from 1 to ${options.length}`);
-    return option.value;
-  };
-  return {
-    intro: say,
-    outro: say,
-    note: (message, title) => say(title === undefined ? message : `${title}\n${message}`),
-    select: ({ message, options }) => choose(message, options),
-    multiselect: async ({ message, options }) => [await choose(message, options)],
-    async text({ message, initialValue, validate }) {
-      const answer = await ask(io, { text: `${message}${initialValue ? ` [${initialValue}]` : ""}: `, expected: "an answer" });
-      const wrong = validate?.(answer);
-      if (wrong) throw new AppError("INVALID_INPUT", wrong);
-      return answer;
-    },
-    confirm: ({ message }) => io.confirm(message),
-    progress(label) {
-      io.err(`${label}\n`);
-      return { update: (text) => io.err(`${text}\n`), stop: (text) => (text ? io.err(`${text}\n`) : undefined) };
-    },
-  };
-}
 
 function contextFor(io: Io, view: AuthView, workspaceDir: string | undefined): ProviderAuthContext {
   return {
@@ -44,13 +14,7 @@ function contextFor(io: Io, view: AuthView, workspaceDir: string | undefined): P
     agentDir: view.agentDir,
     workspaceDir,
     prompter: prompterFor(io),
-    runtime: {
-      log: (...parts) => io.out(`${parts.map(String).join(" ")}\n`),
-      error: (...parts) => io.err(`${parts.map(String).join(" ")}\n`),
-      exit: (code) => {
-        throw new AppError("CANCELLED", `the plugin ended the login with code ${code}`);
-      },
-    },
+    runtime: runtimeOf(io, "the login"),
     isRemote: isRemote(io),
     openUrl: (url) => openUrl(io, url),
     oauth: {

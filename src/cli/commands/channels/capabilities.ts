@@ -1,0 +1,146 @@
+import { AppError, messageOf } from "../../../base/errors.ts";
+import type { ChannelPlugin, HostConfig } from "../../../protocol/index.ts";
+import { defineCommand, JSON_OPTION } from "../../command.ts";
+import { timeoutOf } from "../../gateway-call.ts";
+import { printJson, type Io } from "../../io.ts";
+import { createStyle } from "../../output/style.ts";
+import { formatFacts } from "../../output/table.ts";
+import { printable } from "../plugins/record.ts";
+import { busy } from "./busy.ts";
+import { probeText, stateText, type Account, type Status } from "./rendering.ts";
+import { ACCOUNT_OPTION, accountOf, CHANNEL_OPTION, openChannels, type ChannelsView } from "./source.ts";
+
+export interface Report {
+  readonly channel: string;
+  readonly accountId: string;
+  readonly accountName?: string;
+  readonly configured?: boolean;
+  readonly enabled?: boolean;
+  readonly support: ChannelPlugin["capabilities"];
+  /** What the `message` tool can do there. */
+  readonly actions: readonly string[];
+  readonly probe?: unknown;
+  /** What `--target` is on this channel. */
+  readonly target?: { readonly raw: string; readonly normalized?: string; readonly error?: string };
+}
+
+/** What every channel that sends can do. */
+const ALWAYS = ["send", "broadcast"];
+
+function actionsOf({ actions }: ChannelPlugin, cfg: HostConfig): readonly string[] {
+  try {
+    return [...new Set([...ALWAYS, ...(actions?.listActions?.({ cfg }) ?? [])])];
+  } catch {
+    return ALWAYS;
+  }
+}
+
+/** How the channel reads a target that a user writes. */
+function targetOf({ messaging, outbound }: ChannelPlugin, raw: string, cfg: HostConfig, accountId: string): NonNullable<Report["target"]> {
+  try {
+    const found = outbound?.resolveTarget?.({ cfg, to: raw, accountId, mode: "explicit" });
+    if (found && !found.ok) return { raw, error: messageOf(found.error) };
+    const normalized = messaging?.normalizeTarget?.(raw) ?? (found?.ok ? found.to : undefined);
+    return normalized === undefined ? { raw } : { raw, normalized };
+  } catch (error) {
+    return { raw, error: messageOf(error) };
+  }
+}
+
+export function reportOf(plugin: ChannelPlugin, account: Account, cfg: HostConfig, target: string | undefined): Report {
+  const { accountId, name, configured, enabled, probe } = account;
+  return {
+    channel: plugin.id,
+    accountId,
+    ...(name === undefined ? {} : { accountName: name }),
+    ...(configured === undefined ? {} : { configured }),
+    ...(enabled === undefined ? {} : { enabled }),
+    support: plugin.capabilities,
+    actions: actionsOf(plugin, cfg),
+    ...(probe === undefined ? {} : { probe }),
+    ...(target === undefined ? {} : { target: targetOf(plugin, target, cfg, accountId) }),
+  };
+}
+
+const WORDS: readonly (keyof ChannelPlugin["capabilities"])[] = [
+  "polls",
+  "reactions",
+  "edit",
+  "unsend",
+  "reply",
+  "effects",
+  "groupManagement",
+  "threads",
+  "media",
+  "nativeCommands",
+  "blockStreaming",
+];
+
+/** `direct, group; reactions, edit, media`. */
+export function supportText(support: ChannelPlugin["capabilities"] | undefined): string {
+  const able = WORDS.filter((word) => support?.[word] === true);
+  return [support?.chatTypes?.join(", ") ?? "", able.join(", ")].filter((part) => part !== "").join("; ") || "nothing is said";
+}
+
+function print(io: Io, reports: readonly (Report & { readonly account: Account; readonly label: string })[]): void {
+  const style = createStyle(io.color);
+  for (const [index, { account, label, accountId, support, actions, probe, target }] of reports.entries()) {
+    const asked = probeText(probe, style);
+    const facts: (readonly [string, string])[] = [
+      ["Supports", supportText(support)],
+      ["Actions", actions.join(", ")],
+      ...(asked === undefined ? [] : ([["Probe", asked]] as const)),
+      ...(target === undefined
+        ? []
+        : ([
+            ["Target", target.error === undefined ? printable(`${target.raw} → ${target.normalized ?? "as it is"}`) : style.red(printable(target.error))],
+          ] as const)),
+    ];
+    io.out(`${index === 0 ? "" : "\n"}${style.bold(printable(label))} ${printable(accountId)} ${stateText(account, style)}\n${formatFacts(facts, style)}`);
+  }
+}
+
+/** The accounts that are meant: one, all of a channel, or all that are configured. */
+function chosen(
+  view: ChannelsView,
+  status: Status,
+  wanted: { readonly channel?: string | undefined; readonly account?: string | undefined },
+): [ChannelPlugin, Account][] {
+  const plugins = wanted.channel === undefined ? view.plugins : [view.find(wanted.channel)];
+  return plugins.flatMap((plugin) => {
+    const only = wanted.account === undefined ? undefined : accountOf(plugin, view.cfg(), wanted.account);
+    const accounts = (status.channelAccounts[plugin.id] ?? []).filter(({ accountId }) => only === undefined || accountId === only);
+    return accounts.map((account): [ChannelPlugin, Account] => [plugin, account]);
+  });
+}
+
+export const capabilities = defineCommand({
+  options: {
+    channel: CHANNEL_OPTION,
+    account: ACCOUNT_OPTION,
+    target: { type: "string", value: "to", help: "also how the channel reads this target" },
+    timeout: { type: "string", value: "ms", help: "how long to wait for each platform (default 10000)" },
+    json: JSON_OPTION,
+  },
+  examples: [],
+  async run({ io, values }) {
+    if (values.account !== undefined && values.channel === undefined) throw new AppError("INVALID_INPUT", "expected --channel beside --account");
+    await using view = await openChannels(io, { channel: values.channel });
+    if (values.channel !== undefined) view.find(values.channel);
+    const status = await look(io, view, timeoutOf(values));
+    const found = chosen(view, status, values);
+    if (found.length === 0) throw new AppError("NOT_FOUND", "no channel is configured; set one up with: openclaw channels add");
+    const reports = found.map(([plugin, account]) => ({
+      ...reportOf(plugin, account, view.cfg(), values.target),
+      account,
+      label: status.channelLabels[plugin.id] ?? plugin.id,
+    }));
+    if (values.json) printJson(io, { channels: reports.map(({ account: _account, label: _label, ...report }) => report) });
+    else print(io, reports);
+  },
+});
+
+async function look(io: Io, { channels }: ChannelsView, timeoutMs: number): Promise<Status> {
+  using _ = busy(io, "asking the channels");
+  return await channels.status({ probe: true, timeoutMs });
+}

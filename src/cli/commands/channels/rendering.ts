@@ -1,0 +1,89 @@
+/** How accounts look on a terminal. */
+import { formatDuration } from "../../../base/text.ts";
+import type { ChannelStatusIssue, MethodResult } from "../../../protocol/index.ts";
+import type { Style } from "../../output/style.ts";
+import { formatTable } from "../../output/table.ts";
+import { printable } from "../plugins/record.ts";
+
+export type Status = MethodResult<"channels.status">;
+export type Account = Status["channelAccounts"][string][number];
+
+export interface Look {
+  readonly style: Style;
+  readonly columns: number;
+  readonly now: number;
+}
+
+interface Health {
+  readonly state: "ok" | "starting" | "degraded" | "down";
+  readonly why: string;
+}
+
+const PAINT = { ok: "green", starting: "yellow", degraded: "yellow", down: "red" } as const;
+
+/** What a gateway says of it, else what the configuration does. */
+export function stateText(account: Account, style: Style): string {
+  const health = account["health"] as Health | undefined;
+  if (health && Object.hasOwn(PAINT, health.state)) return style[PAINT[health.state]](health.state);
+  if (account.enabled === false) return style.dim("disabled");
+  if (account.configured === false) return style.yellow("not configured");
+  return account.running === true ? style.green("running") : style.dim("not running");
+}
+
+/** What a platform answered, if it was asked. */
+export function probeText(probe: unknown, style: Style): string | undefined {
+  if (typeof probe !== "object" || probe === null) return undefined;
+  const { ok, error } = probe as { readonly ok?: unknown; readonly error?: unknown };
+  if (ok === true) return style.green("answers");
+  return style.red(`probe failed${typeof error === "string" && error !== "" ? `: ${printable(error)}` : ""}`);
+}
+
+const ago = (at: number | null | undefined, word: string, now: number): string | undefined =>
+  typeof at === "number" && at > 0 ? `${word} ${formatDuration(Math.max(0, now - at))} ago` : undefined;
+
+/** Everything else worth a word, in one line. */
+export function detailText(account: Account, { style, now }: Pick<Look, "style" | "now">): string {
+  const why = (account["health"] as Health | undefined)?.why;
+  const error = typeof account.lastError === "string" && account.lastError !== "" && why?.includes(account.lastError) !== true ? account.lastError : undefined;
+  const parts = [
+    why === undefined || why === "" ? undefined : printable(why),
+    probeText(account.probe, style),
+    account.mode === undefined ? undefined : printable(account.mode),
+    account.dmPolicy === undefined ? undefined : `dm ${printable(account.dmPolicy)}`,
+    ago(account.lastInboundAt, "in", now),
+    ago(account.lastOutboundAt, "out", now),
+    error === undefined ? undefined : style.red(printable(error)),
+  ];
+  return parts.filter((part) => part !== undefined).join(", ");
+}
+
+function nameOf({ accountId, name }: Account): string {
+  return printable(name === undefined || name === accountId ? accountId : `${accountId} (${name})`);
+}
+
+/** A row for each account; the channel's name stands before its first. */
+export function statusTable(status: Status, look: Look): string {
+  const rows = status.channelOrder.flatMap((id) => {
+    const accounts = status.channelAccounts[id] ?? [];
+    return accounts.map((account, index) => [
+      index === 0 ? printable(status.channelLabels[id] ?? id) : "",
+      nameOf(account),
+      stateText(account, look.style),
+      detailText(account, look),
+    ]);
+  });
+  return rows.length === 0 ? "" : formatTable(["Channel", "Account", "State", ""], rows, { style: look.style, columns: look.columns });
+}
+
+/** What is wrong and what helps, as channels themselves say. */
+export function issueLines(status: Status, style: Style): readonly string[] {
+  return status.channelOrder.flatMap((id) =>
+    (status.channelAccounts[id] ?? []).flatMap((account) => {
+      const issues = (account["issues"] ?? []) as readonly ChannelStatusIssue[];
+      return issues.map(({ kind, message, fix }) => {
+        const advice = fix === undefined ? "" : `\n  ${style.dim(printable(fix))}`;
+        return `${style.yellow("!")} ${printable(`${status.channelLabels[id] ?? id} ${account.accountId}: ${message}`)} ${style.dim(`(${printable(kind)})`)}${advice}\n`;
+      });
+    }),
+  );
+}

@@ -1,0 +1,126 @@
+/** One action on messages as a command: its flags become the action's parameters. */
+import { randomUUID } from "node:crypto";
+import { AppError } from "../../../base/errors.ts";
+import type { MethodResult } from "../../../protocol/index.ts";
+import { defineCommand, type Command, type Example, type OptionSpec, type OptionSpecs } from "../../command.ts";
+import { callGateway, GATEWAY_OPTIONS } from "../../gateway-call.ts";
+import { printJson, type Io } from "../../io.ts";
+
+/** A flag, and what the action calls it. */
+export interface ActionFlag extends OptionSpec {
+  readonly param: string;
+  /** How the text becomes a value. Default: as it is. */
+  readonly as?: "number" | "json" | "false";
+}
+
+export interface ActionSpec {
+  /** As channels name it. */
+  readonly action: string;
+  /** Whether it is done in a chat that has to be named. Default true. */
+  readonly target?: boolean;
+  readonly flags: Readonly<Record<string, ActionFlag>>;
+  /** Flags that cannot be left out; of a list one is enough. */
+  readonly required?: readonly (string | readonly string[])[];
+  readonly examples?: readonly Example[];
+}
+
+export const COMMON_OPTIONS = {
+  channel: { type: "string", value: "id", help: "channel (needed unless exactly one is configured)" },
+  account: { type: "string", value: "id", help: "account of the channel (default: its first)" },
+  "dry-run": { type: "boolean", help: "say what would happen, do nothing" },
+  verbose: { type: "boolean", help: "say more" },
+  ...GATEWAY_OPTIONS,
+} as const;
+
+export const TARGET_OPTION = { type: "string", short: "t", value: "chat", help: "chat or person, as the channel names them" } as const;
+
+type Given = Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
+
+const invalid = (text: string): AppError => new AppError("INVALID_INPUT", text);
+
+function valueOf(name: string, { as }: ActionFlag, value: NonNullable<Given[string]>): unknown {
+  if (as === "false") return false;
+  if (as === undefined || typeof value !== "string") return value;
+  if (as === "number") {
+    const number = Number(value);
+    if (value.trim() === "" || !Number.isFinite(number)) throw invalid(`--${name} takes a number, not "${value}"`);
+    return number;
+  }
+  try {
+    return JSON.parse(value) as unknown;
+  } catch {
+    throw invalid(`--${name} takes JSON, found ${JSON.stringify(value.slice(0, 80))}`);
+  }
+}
+
+/** Parameters of the action, and a complaint when something is missing. */
+export function paramsOf({ flags, required = [], target = true }: ActionSpec, values: Given): Record<string, unknown> {
+  const params: Record<string, unknown> = {};
+  if (target && values["target"] === undefined) throw invalid("--target is missing: say which chat or person is meant");
+  if (values["target"] !== undefined) params["to"] = values["target"];
+  for (const need of required) {
+    const names = typeof need === "string" ? [need] : need;
+    if (names.every((name) => values[name] === undefined)) throw invalid(`${names.map((name) => `--${name}`).join(" or ")} is missing`);
+  }
+  for (const [name, flag] of Object.entries(flags)) {
+    const value = values[name];
+    if (value !== undefined) params[flag.param] = valueOf(name, flag, value);
+  }
+  return params;
+}
+
+/** What only its channel understands goes under the channel's id. */
+function withChannelData({ buttons, components, card, ...params }: Record<string, unknown>, channel: string | undefined): Record<string, unknown> {
+  const own = Object.fromEntries(Object.entries({ buttons, components, card }).filter(([, value]) => value !== undefined));
+  if (Object.keys(own).length === 0) return params;
+  if (channel === undefined) throw invalid("--channel is missing: --buttons, --components and --card are meant for one");
+  return { ...params, channelData: { [channel]: own } };
+}
+
+export interface Asked {
+  readonly action: string;
+  readonly channel?: string;
+  readonly accountId?: string;
+  readonly params: Record<string, unknown>;
+}
+
+/** Asks the gateway. A dry run without a gateway shows what would be asked. */
+export async function perform(io: Io, asked: Asked, values: Given): Promise<MethodResult<"message.action">> {
+  const flags = values as Parameters<typeof callGateway>[3];
+  if (!values["dry-run"]) return callGateway(io, "message.action", { ...asked, idempotencyKey: randomUUID() }, { timeout: "45000", ...flags });
+  try {
+    return await callGateway(io, "message.action", { ...asked, dryRun: true }, flags);
+  } catch (error) {
+    if (!(error instanceof AppError && error.code === "UNAVAILABLE")) throw error;
+    io.err("no gateway answers: nothing was checked\n");
+    return { ...asked, dryRun: true };
+  }
+}
+
+/** For people: where it went, or what came back. */
+export function show(io: Io, done: MethodResult<"message.action">): void {
+  const { action, channel, to, messageIds, dryRun, result } = done;
+  const where = [channel, to].filter((part) => typeof part === "string").join(" ");
+  const ids = Array.isArray(messageIds) && messageIds.length > 0 ? ` (${messageIds.join(", ")})` : "";
+  if (result !== undefined) io.out(`${typeof result === "string" ? result : JSON.stringify(result, null, 2)}\n`);
+  else io.out(`${dryRun ? "would " : ""}${action}${where === "" ? "" : ` → ${where}`}${ids}\n`);
+}
+
+export function actionCommand(spec: ActionSpec): Command {
+  const options: OptionSpecs = { ...spec.flags, ...(spec.target === false ? {} : { target: TARGET_OPTION }), ...COMMON_OPTIONS };
+  return defineCommand({
+    options,
+    examples: spec.examples ?? [],
+    async run({ io, values, positionals }) {
+      if (positionals.length > 0) throw invalid(`nothing is expected besides flags, found ${JSON.stringify(positionals[0])}`);
+      const given: Given = values;
+      const channel = typeof given["channel"] === "string" ? given["channel"].trim().toLowerCase() : undefined;
+      const { account } = given;
+      const params = withChannelData(paramsOf(spec, given), channel);
+      const place = { ...(channel === undefined ? {} : { channel }), ...(typeof account === "string" ? { accountId: account } : {}) };
+      const done = await perform(io, { action: spec.action, ...place, params }, given);
+      if (given["json"]) printJson(io, done);
+      else show(io, done);
+    },
+  });
+}

@@ -1,0 +1,184 @@
+/** Every action with its flags. What a channel cannot do is said by the gateway. */
+import type { ActionSpec } from "./action.ts";
+import {
+  after,
+  before,
+  channelId,
+  guildId,
+  idFlag,
+  jsonFlag,
+  limit,
+  manyFlag,
+  media,
+  message,
+  messageId,
+  numberFlag,
+  replyTo,
+  roleId,
+  silent,
+  switchFlag,
+  textFlag,
+  threadId,
+  userId,
+} from "./flags.ts";
+
+const author = { "target-author": idFlag("targetAuthor", "who wrote it"), "target-author-uuid": idFlag("targetAuthorUuid", "who wrote it, by uuid") };
+const member = { "guild-id": guildId, "user-id": userId };
+const onServer = { target: false, required: ["guild-id"] } as const;
+
+export const send: ActionSpec = {
+  action: "send",
+  required: [["message", "media", "buttons", "components", "card"]],
+  flags: {
+    message,
+    media,
+    "reply-to": replyTo,
+    "thread-id": threadId,
+    buttons: jsonFlag("buttons", "rows of buttons"),
+    components: jsonFlag("components", "components, where the channel has them"),
+    card: jsonFlag("card", "a card, where the channel has them"),
+    "gif-playback": switchFlag("gifPlayback", "show a video as an animation"),
+    silent,
+  },
+  examples: [
+    { line: `openclaw message send --channel telegram --target 123456 -m "hello" --dry-run`, does: "what would be sent to whom" },
+    { line: `openclaw message send --channel telegram --target @somebody --media ./cat.png --dry-run --json`, does: "a picture, for machines" },
+  ],
+};
+
+export const poll: ActionSpec = {
+  action: "poll",
+  required: ["poll-question", "poll-option"],
+  flags: {
+    "poll-question": textFlag("pollQuestion", "the question"),
+    "poll-option": { type: "string", value: "text", multiple: true, help: "an option; give it at least twice", param: "pollOption" },
+    "poll-multi": switchFlag("pollMulti", "several answers are allowed"),
+    "poll-duration-hours": numberFlag("pollDurationHours", "how long it is open"),
+    "poll-duration-seconds": numberFlag("pollDurationSeconds", "the same in seconds (Telegram: 5 to 600)"),
+    "poll-anonymous": switchFlag("pollAnonymous", "nobody sees who chose what"),
+    "poll-public": { type: "boolean", help: "everybody sees who chose what", param: "pollAnonymous", as: "false" },
+    silent,
+    message,
+    "thread-id": threadId,
+  },
+  examples: [
+    {
+      line: `openclaw message poll --channel telegram --target 123456 --poll-question "Lunch?" --poll-option yes --poll-option no --dry-run`,
+      does: "ask a group",
+    },
+  ],
+};
+
+export const react: ActionSpec = {
+  action: "react",
+  required: ["message-id", ["emoji", "remove"]],
+  flags: {
+    "message-id": messageId,
+    emoji: textFlag("emoji", "the reaction; empty takes ours away"),
+    remove: switchFlag("remove", "take this reaction away"),
+    participant: idFlag("participant", "who wrote the message, in a group"),
+    "from-me": switchFlag("fromMe", "the message is ours"),
+    ...author,
+  },
+  examples: [{ line: "openclaw message react --channel telegram --target 123456 --message-id 42 --emoji 👍 --dry-run", does: "react to a message" }],
+};
+
+export const ACTIONS: Readonly<Record<string, ActionSpec>> = {
+  reactions: { action: "reactions", required: ["message-id"], flags: { "message-id": messageId, limit } },
+  read: {
+    action: "read",
+    flags: { limit, before, after, around: idFlag("around", "around this message"), "include-thread": switchFlag("includeThread", "threads, too") },
+  },
+  edit: { action: "edit", required: ["message-id", "message"], flags: { "message-id": messageId, message, "thread-id": threadId } },
+  delete: { action: "delete", required: ["message-id"], flags: { "message-id": messageId } },
+  pin: { action: "pin", required: ["message-id"], flags: { "message-id": messageId } },
+  unpin: { action: "unpin", required: ["message-id"], flags: { "message-id": messageId } },
+  pins: { action: "list-pins", flags: { limit } },
+  permissions: { action: "permissions", flags: {} },
+  search: {
+    action: "search",
+    target: false,
+    required: ["guild-id", "query"],
+    flags: {
+      "guild-id": guildId,
+      query: textFlag("query", "what to look for"),
+      "channel-id": channelId,
+      "channel-ids": manyFlag("channelIds", "several channels"),
+      "author-id": idFlag("authorId", "who wrote it"),
+      "author-ids": manyFlag("authorIds", "several people"),
+      limit,
+    },
+  },
+  "thread create": {
+    action: "thread-create",
+    required: ["thread-name"],
+    flags: {
+      "thread-name": textFlag("threadName", "its name"),
+      "message-id": messageId,
+      message,
+      "auto-archive-min": numberFlag("autoArchiveMin", "minutes of silence until it is put away"),
+    },
+  },
+  "thread list": {
+    action: "thread-list",
+    ...onServer,
+    flags: { "guild-id": guildId, "channel-id": channelId, "include-archived": switchFlag("includeArchived", "those put away, too"), before, limit },
+  },
+  "thread reply": { action: "thread-reply", required: ["message"], flags: { message, media, "reply-to": replyTo } },
+  "emoji list": { action: "emoji-list", target: false, flags: { "guild-id": guildId } },
+  "emoji upload": {
+    action: "emoji-upload",
+    target: false,
+    required: ["guild-id", "emoji-name", "media"],
+    flags: { "guild-id": guildId, "emoji-name": textFlag("emojiName", "its name"), media, "role-ids": manyFlag("roleIds", "who may use it") },
+  },
+  "sticker send": { action: "sticker", required: ["sticker-id"], flags: { "sticker-id": manyFlag("stickerId", "the sticker"), message } },
+  "sticker upload": {
+    action: "sticker-upload",
+    target: false,
+    required: ["guild-id", "sticker-name", "media"],
+    flags: {
+      "guild-id": guildId,
+      "sticker-name": textFlag("stickerName", "its name"),
+      "sticker-desc": textFlag("stickerDesc", "what it shows"),
+      "sticker-tags": textFlag("stickerTags", "words to find it by"),
+      media,
+    },
+  },
+  "role info": { action: "role-info", ...onServer, flags: { "guild-id": guildId } },
+  "role add": { action: "role-add", target: false, required: ["guild-id", "user-id", "role-id"], flags: { ...member, "role-id": roleId } },
+  "role remove": { action: "role-remove", target: false, required: ["guild-id", "user-id", "role-id"], flags: { ...member, "role-id": roleId } },
+  "channel info": { action: "channel-info", flags: {} },
+  "channel list": { action: "channel-list", ...onServer, flags: { "guild-id": guildId } },
+  "member info": { action: "member-info", target: false, required: ["user-id"], flags: member },
+  "voice status": { action: "voice-status", target: false, required: ["guild-id", "user-id"], flags: member },
+  "event list": { action: "event-list", ...onServer, flags: { "guild-id": guildId } },
+  "event create": {
+    action: "event-create",
+    target: false,
+    required: ["guild-id", "event-name", "start-time"],
+    flags: {
+      "guild-id": guildId,
+      "event-name": textFlag("eventName", "its name"),
+      "start-time": textFlag("startTime", "when it begins"),
+      "end-time": textFlag("endTime", "when it ends"),
+      desc: textFlag("desc", "what it is about"),
+      "channel-id": channelId,
+      location: textFlag("location", "where it is"),
+      "event-type": textFlag("eventType", "stage, external or voice"),
+    },
+  },
+  timeout: {
+    action: "timeout",
+    target: false,
+    required: ["guild-id", "user-id"],
+    flags: { ...member, "duration-min": numberFlag("durationMin", "minutes"), until: textFlag("until", "until when"), reason: textFlag("reason", "why") },
+  },
+  kick: { action: "kick", target: false, required: ["guild-id", "user-id"], flags: { ...member, reason: textFlag("reason", "why") } },
+  ban: {
+    action: "ban",
+    target: false,
+    required: ["guild-id", "user-id"],
+    flags: { ...member, reason: textFlag("reason", "why"), "delete-days": numberFlag("deleteDays", "days of messages to delete") },
+  },
+};

@@ -1,0 +1,100 @@
+import { existsSync } from "node:fs";
+import { homedir } from "node:os";
+import { systemClock } from "../../../base/clock.ts";
+import { AppError } from "../../../base/errors.ts";
+import { createIds } from "../../../base/ids.ts";
+import { systemRandom } from "../../../base/random.ts";
+import type { PairedSender, PairingRequest } from "../../../channels/index.ts";
+import { oauthFolder } from "../../../config/index.ts";
+import type { GatewayClient } from "../../../protocol/index.ts";
+import { loadFor } from "../../config-source.ts";
+import { connectTo, GATEWAY_OPTIONS, timeoutOf, type GatewayFlags } from "../../gateway-call.ts";
+import { findTarget } from "../../gateway-target.ts";
+import type { Io } from "../../io.ts";
+
+export const PAIRING_OPTIONS = {
+  channel: { type: "string", value: "id", help: "the channel, instead of naming it first" },
+  account: { type: "string", value: "id", help: "only this account of the channel" },
+  ...GATEWAY_OPTIONS,
+} as const;
+
+interface Filter {
+  readonly channel?: string | undefined;
+  readonly accountId?: string | undefined;
+}
+
+interface Decision {
+  readonly channel: string;
+  readonly code: string;
+  readonly accountId?: string | undefined;
+}
+
+/** Who waits, and what becomes of it: over the gateway, or on the state folder itself while no gateway runs. */
+interface PairingSource {
+  list(filter: Filter): Promise<readonly PairingRequest[]>;
+  approve(decision: Decision, notify: boolean): Promise<PairedSender & { readonly notified: boolean }>;
+  reject(decision: Decision): Promise<PairedSender>;
+}
+
+function overGateway(client: GatewayClient): PairingSource {
+  const given = ({ accountId }: Filter) => (accountId === undefined ? {} : { accountId });
+  return {
+    async list(filter) {
+      const params = { ...given(filter), ...(filter.channel === undefined ? {} : { channel: filter.channel }) };
+      const { requests } = await client.request("channels.pairing.list", params);
+      return requests.map(({ createdAtMs, lastSeenAtMs, expiresAtMs, ...rest }) => ({
+        ...rest,
+        createdAt: createdAtMs,
+        lastSeenAt: lastSeenAtMs,
+        expiresAt: expiresAtMs,
+      }));
+    },
+    approve: ({ channel, code, accountId }, notify) =>
+      client.request("channels.pairing.approve", { channel, code, ...given({ accountId }), ...(notify ? { notify } : {}) }),
+    reject: ({ channel, code, accountId }) => client.request("channels.pairing.reject", { channel, code, ...given({ accountId }) }),
+  };
+}
+
+/** On the state folder. What an earlier system left in files is taken over first, as the gateway would. */
+async function onDisk<T>(io: Io, stateDir: string, use: (source: PairingSource) => Promise<T>): Promise<T> {
+  if (!existsSync(stateDir)) throw new AppError("NOT_FOUND", `nobody waits: there is no state in ${stateDir} yet; start the gateway first`);
+  const [{ openStore }, { createAllowLists, createPairing }] = await Promise.all([import("../../../store/index.ts"), import("../../../channels/index.ts")]);
+  const ids = createIds(systemRandom);
+  await using store = await openStore({ stateDir, clock: systemClock });
+  const folder = oauthFolder({ env: io.env, exists: existsSync, osHome: homedir(), cwd: io.cwd });
+  const cfg = loadFor(io).snapshot.config;
+  const lists = createAllowLists({ store, files: { folder, cfg, clock: systemClock, ids, problem: (text) => io.err(`${text}\n`) } });
+  await lists.load();
+  const pairing = createPairing({ store, clock: systemClock, random: systemRandom, ids, lists });
+  return await use({
+    list: (filter) => pairing.list(filter),
+    approve: async ({ channel, code, accountId }) => ({ ...(await pairing.approve(channel, code, accountId)), notified: false }),
+    reject: ({ channel, code, accountId }) => pairing.reject(channel, code, accountId),
+  });
+}
+
+export async function withPairing<T>(io: Io, flags: GatewayFlags, use: (source: PairingSource) => Promise<T>): Promise<T> {
+  const target = await findTarget(io, flags);
+  const given = flags.token !== undefined || flags.password !== undefined;
+  if (target.kind === "local" && !target.holder && !given) return onDisk(io, target.stateDir, use);
+  await using client = await connectTo(io, target, timeoutOf(flags));
+  return await use(overGateway(client));
+}
+
+/** The request that is meant by `<channel> <code>`, or by a code alone: then the channel is found out. */
+export async function chosen(
+  source: PairingSource,
+  positionals: readonly string[],
+  flags: { readonly channel?: string | undefined; readonly account?: string | undefined },
+): Promise<Decision> {
+  const [first, second, extra] = positionals;
+  const code = second ?? first;
+  const channel = flags.channel ?? (second === undefined ? undefined : first);
+  if (code === undefined || extra !== undefined || (second !== undefined && flags.channel !== undefined))
+    throw new AppError("INVALID_INPUT", "expected a channel and a code, such as: openclaw pairing approve telegram ABCD2345");
+  const account = flags.account === undefined ? {} : { accountId: flags.account };
+  if (channel !== undefined) return { channel: channel.trim().toLowerCase(), code, ...account };
+  const found = (await source.list(account)).filter((request) => request.code === code.trim().toUpperCase());
+  if (found.length !== 1) throw new AppError("NOT_FOUND", `nobody waits with the code ${JSON.stringify(code)}; see: openclaw pairing list`);
+  return { channel: found[0]!.channel, code, ...account };
+}

@@ -1,0 +1,173 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { systemClock } from "../../src/base/clock.ts";
+import { createIds } from "../../src/base/ids.ts";
+import { systemRandom } from "../../src/base/random.ts";
+import { createPairing, type PairedSender, type Pairing } from "../../src/channels/index.ts";
+import { pairing as command } from "../../src/cli/commands/pairing/index.ts";
+import { dispatch } from "../../src/cli/dispatch.ts";
+import { showFailure } from "../../src/cli/failure.ts";
+import type { Io } from "../../src/cli/io.ts";
+import { channelPairingHandlers } from "../../src/gateway/methods/channels-pairing.ts";
+import { openStore, type Store } from "../../src/store/index.ts";
+import { startGateway } from "../gateway/start.ts";
+import { CONNECT, openClient } from "../harness/gateway-client.ts";
+
+let home: string;
+let state: string;
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), "pairing-cli-"));
+  state = join(home, "state");
+  writeFileSync(join(home, "openclaw.json"), '{ channels: { telegram: { botToken: "1:x" } } }');
+});
+afterEach(() => rmSync(home, { recursive: true, force: true }));
+
+const make = (store: Store): Pairing => createPairing({ store, clock: systemClock, random: systemRandom, ids: createIds(systemRandom) });
+
+async function run(...args: string[]) {
+  const written = { out: "", err: "" };
+  const io: Io = {
+    env: { HOME: home, OPENCLAW_STATE_DIR: state, OPENCLAW_CONFIG_PATH: join(home, "openclaw.json") },
+    cwd: home,
+    version: "9.9.9",
+    out: (text) => void (written.out += text),
+    err: (text) => void (written.err += text),
+    color: false,
+    interactive: false,
+    columns: 160,
+    now: () => Date.now(),
+    confirm: () => Promise.resolve(false),
+    signal: () => new AbortController().signal,
+  };
+  const entry = { name: "pairing", summary: "", load: () => Promise.resolve(command) };
+  const code = await dispatch([entry], ["pairing", ...args], io).catch((error: unknown) => showFailure(error, io, args.includes("--json")));
+  return { code, ...written, json: () => JSON.parse(written.out) as { channel: string | null; requests: Record<string, unknown>[]; notified?: boolean } };
+}
+
+/** Somebody who waits in the state folder. */
+async function waiting(senderId = "7", accountId = "default"): Promise<string> {
+  await using store = await openStore({ stateDir: state, clock: systemClock });
+  const meta = { name: "An\u001b[31mna" };
+  return (await make(store).request({ channel: "telegram", accountId, senderId, meta })).code;
+}
+
+async function allowed(accountId = "default"): Promise<readonly string[]> {
+  await using store = await openStore({ stateDir: state, clock: systemClock });
+  return make(store).allowed("telegram", accountId);
+}
+
+describe("while no gateway runs", () => {
+  test("who waits is listed for people and machines", async () => {
+    const code = await waiting();
+    const shown = await run("list", "telegram");
+    expect(shown.out).toContain(code);
+    expect(shown.out).not.toContain("\u001b");
+    const { channel, requests } = (await run("list", "telegram", "--json")).json();
+    expect(channel).toBe("telegram");
+    expect(requests).toMatchObject([{ id: "7", code, channel: "telegram", accountId: "default", createdAt: expect.stringMatching(/^\d{4}-.*Z$/) as string }]);
+    expect((await run("list", "telegram", "--account", "work", "--json")).json().requests).toEqual([]);
+    expect((await run("list", "irc")).out).toBe("nobody waits\n");
+    expect((await run("list", "--json")).json()).toMatchObject({ channel: null, requests: [{ id: "7" }] });
+  });
+
+  test("a code is approved once, as people type it", async () => {
+    const code = await waiting();
+    expect(await run("approve", "telegram", ` ${code.toLowerCase()} `)).toMatchObject({ code: 0, out: 'let in: "7" on telegram, account default\n' });
+    expect(await allowed()).toEqual(["7"]);
+    const again = await run("approve", "telegram", code);
+    expect(again.code).not.toBe(0);
+    expect(again.err).toContain("nobody waits on telegram");
+  });
+
+  test("a code alone finds its channel; an account that does not fit finds nothing", async () => {
+    const code = await waiting("7", "work");
+    expect((await run("approve", code, "--account", "default")).code).not.toBe(0);
+    expect((await run("approve", code, "--account", "work")).code).toBe(0);
+    expect(await allowed("work")).toEqual(["7"]);
+    expect(await allowed("default")).toEqual([]);
+  });
+
+  test("nobody can be told", async () => {
+    const code = await waiting();
+    const done = await run("approve", "--channel", "telegram", code, "--notify", "--json");
+    expect(done.json().notified).toBe(false);
+    expect(done.err).toContain("the sender was not told");
+  });
+
+  test("who is turned away is not in", async () => {
+    const code = await waiting();
+    expect((await run("reject", "telegram", code)).out).toBe('turned away: "7" on telegram, account default\n');
+    expect(await allowed()).toEqual([]);
+    expect((await run("list")).out).toBe("nobody waits\n");
+  });
+
+  test("lists of an earlier system are there", async () => {
+    mkdirSync(join(state, "credentials"), { recursive: true });
+    writeFileSync(join(state, "credentials", "telegram-allowFrom.json"), JSON.stringify({ version: 1, allowFrom: ["5"] }));
+    expect((await run("list")).out).toBe("nobody waits\n");
+    expect(await allowed()).toEqual(["5"]);
+  });
+
+  test("a folder without state is not made, and says what to do", async () => {
+    const answer = await run("list");
+    expect(answer.code).not.toBe(0);
+    expect(answer.err).toContain("start the gateway first");
+  });
+
+  test.each([[["approve"]], [["approve", "telegram", "A", "B"]], [["list", "a", "b"]]])("%j says what was expected", async (args) => {
+    mkdirSync(state);
+    const answer = await run(...args);
+    expect(answer.code).not.toBe(0);
+    expect(answer.err).toContain("expected");
+  });
+});
+
+describe("over a gateway", () => {
+  async function start(notify?: (sender: PairedSender) => Promise<boolean>) {
+    let own: Pairing | undefined;
+    const port: Pick<Pairing, "list" | "approve" | "reject"> = {
+      list: (filter) => own!.list(filter),
+      approve: (...args) => own!.approve(...args),
+      reject: (...args) => own!.reject(...args),
+    };
+    const started = await startGateway({ handlers: () => channelPairingHandlers({ pairing: port, ...(notify ? { notify } : {}) }) });
+    own = make(started.store);
+    const flags = ["--url", started.gateway.url.replace(/^http/, "ws"), "--token", "t"];
+    return { started, own, flags, [Symbol.asyncDispose]: () => started[Symbol.asyncDispose]() };
+  }
+
+  test("it is listed, approved and told there", async () => {
+    const told: PairedSender[] = [];
+    await using gateway = await start(async (sender) => told.push(sender) > 0);
+    const { code } = await gateway.own.request({ channel: "telegram", accountId: "work", senderId: "7", meta: { name: "Anna" } });
+    expect((await run("list", "telegram", "--json", ...gateway.flags)).json().requests).toMatchObject([
+      { id: "7", code, accountId: "work", meta: { name: "Anna" } },
+    ]);
+    expect((await run("approve", code, "--notify", "--json", ...gateway.flags)).json()).toMatchObject({ senderId: "7", accountId: "work", notified: true });
+    expect(told).toMatchObject([{ channel: "telegram", accountId: "work", senderId: "7" }]);
+    expect(await gateway.own.allowed("telegram", "work")).toEqual(["7"]);
+    expect((await run("approve", "telegram", code, ...gateway.flags)).code).not.toBe(0);
+  });
+
+  test("it is turned away there", async () => {
+    await using gateway = await start();
+    const { code } = await gateway.own.request({ channel: "telegram", accountId: "work", senderId: "7" });
+    expect((await run("reject", "telegram", code, ...gateway.flags)).code).toBe(0);
+    expect(await gateway.own.list()).toEqual([]);
+  });
+
+  test("it needs the scope for pairing", async () => {
+    await using gateway = await start();
+    await using client = await openClient(gateway.started.gateway.url);
+    await client.connect({ ...CONNECT, scopes: ["operator.read", "operator.write"] });
+    for (const [method, params] of [
+      ["channels.pairing.list", {}],
+      ["channels.pairing.approve", { channel: "telegram", code: "ABCD2345" }],
+      ["channels.pairing.reject", { channel: "telegram", code: "ABCD2345" }],
+    ] as const) {
+      expect((await client.request(method, params)).error?.message).toContain("missing scope: operator.pairing");
+    }
+  });
+});

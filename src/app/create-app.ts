@@ -113,7 +113,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   const open = await openGateway({ ...rooms, ...given, requestRestart: restarts.request, leaveSentinel }, stack);
   running = open;
   const { gateway } = open;
-  await notes.take(rooms);
+  await notes.take({ ...rooms, deliver: open.tell });
   lifetime.announce(gateway.port);
   log.info(`ready on ${gateway.url}`, { version, state: stateDir, log: logging.path() });
 
@@ -122,12 +122,14 @@ export async function createApp(options: AppOptions): Promise<App> {
       config,
       log: log.room("config"),
       restarts,
-      rooms: { ...FOLLOWERS, plugins: open.plugins.reload },
+      rooms: { ...FOLLOWERS, plugins: open.plugins.reload, channels: open.channels.reload },
+      channels: () => open.plugins.registries()?.channels.list().map(({ value }) => value.id) ?? [],
       onChange: ({ logging: changed }) => logging.follow(changed),
     }),
   );
   void reload.settle();
   open.plugins.ready();
+  void open.channels.start();
   // The first connection finds what it needs loaded.
   void gateway.warm();
   const kept = stack.move();

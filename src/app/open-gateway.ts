@@ -3,7 +3,7 @@ import type { Ids } from "../base/ids.ts";
 import type { Logger } from "../base/log/logger.ts";
 import type { Random } from "../base/random.ts";
 import type { Redactor } from "../base/redaction.ts";
-import type { Config, Env } from "../config/index.ts";
+import { defaultAgentId as defaultAgentOf, type Config, type Env } from "../config/index.ts";
 import {
   createAuth,
   createGateway,
@@ -24,9 +24,12 @@ import {
   type SentinelPayload,
 } from "../gateway/index.ts";
 import type { Store } from "../store/index.ts";
+import type { ReplyAddress } from "../conversation/index.ts";
 import { agentPort, lazyApprovals, lazyExecRules, toolFactsPort, toolsPort, type PortDeps } from "./agent/gateway-ports.ts";
-import { openAnswering } from "./agent/answering.ts";
+import { openAnswering, type Answering } from "./agent/answering.ts";
 import type { Logging } from "./logging.ts";
+import { openChannels, type AppChannelsRun } from "./conversation/channels.ts";
+import { messagesPort, pairingPort } from "./conversation/ports.ts";
 import { createAppModels } from "./models.ts";
 import { createPlugins, type Plugins } from "./plugins/index.ts";
 
@@ -57,8 +60,11 @@ export interface OpenGatewayDeps {
 export interface OpenGateway {
   readonly gateway: Gateway;
   readonly plugins: Plugins;
+  readonly channels: AppChannelsRun;
   /** Runs that wait or run. */
   runs(): number;
+  /** Says something in a session's chat. */
+  tell(address: ReplyAddress, text: string, sessionKey: string): Promise<unknown>;
   /** Takes nothing new, and tells the clients that it comes back. */
   announceRestart(): void;
   /** Closes the connections and the port. */
@@ -95,14 +101,15 @@ export async function openGateway(deps: OpenGatewayDeps, stack: AsyncDisposableS
   const { config } = deps;
   const log = deps.log.room("gateway");
   const auth = await openAuth(deps);
-  const defaultAgentId = (): string => config.current.agents?.list?.find((agent) => agent.default)?.id ?? config.current.agents?.list?.[0]?.id ?? "main";
-  const plugins = createPlugins({ ...deps, pairing: auth.pairing });
+  const defaultAgentId = (): string => defaultAgentOf(config.current);
+  let answering: Answering | undefined;
+  const plugins = createPlugins({ ...deps, pairing: auth.pairing, talk: () => answering?.talk });
   const models = stack.use(createAppModels({ ...deps, hooks: plugins.hooks, providers: plugins.providers }));
   let handlers: Handlers | undefined;
-  const { agent, responder, sessions, notices, workspaceOf, care } = openAnswering(
-    { ...deps, models, plugins, defaultAgentId, handlers: () => handlers },
-    stack,
-  );
+  answering = openAnswering({ ...deps, models, plugins, defaultAgentId, handlers: () => handlers }, stack);
+  const { agent, talk, sessions, notices, workspaceOf, care } = answering;
+  const responder = talk.conversation;
+  const channelsRun = openChannels({ ...deps, plugins }, talk, stack);
   const ports: PortDeps = { open: agent.open, deps, defaultAgentId };
   const gateway = stack.use(
     createGateway({
@@ -131,6 +138,9 @@ export async function openGateway(deps: OpenGatewayDeps, stack: AsyncDisposableS
             execRules: lazyExecRules(agent.open),
             toolFacts: toolFactsPort(ports),
             agent: agentPort(ports, responder, workspaceOf),
+            channels: channelsRun.channels,
+            channelPairing: pairingPort(talk, deps),
+            messages: messagesPort(talk),
           },
           hub,
         );
@@ -142,12 +152,17 @@ export async function openGateway(deps: OpenGatewayDeps, stack: AsyncDisposableS
   await stack.use(plugins).open(gateway);
   let stopping: "shutdown" | "restart" = "shutdown";
   stack.defer(() => sessions.stop(stopping));
+  await talk.allowLists.load();
   const resumed = await responder.resume();
-  if (resumed > 0) log.info(`${resumed} runs of the process before this one go on`);
+  if (resumed > 0) log.info(`${resumed} messages of the process before this one go on`);
+  const { pending, attempting, unknown } = await deps.store.read("outbox.counts", {});
+  if (pending + attempting + unknown > 0) await talk.delivery.resume();
   return {
     gateway,
     plugins,
+    channels: channelsRun,
     runs: responder.running,
+    tell: (address, text, sessionKey) => talk.delivery.send(address, [{ text }], { kind: "send", sessionKey }, 0),
     announceRestart() {
       stopping = "restart";
       gateway.drain(RESTARTING);

@@ -11,6 +11,8 @@ export interface ReloadDeps {
   readonly restarts: Pick<Restarts, "request">;
   /** By the name that plans use. A room that is not here has nothing running that a change could reach. */
   readonly rooms: Readonly<Record<string, ReloadRoom>>;
+  /** Ids of channels whose plugins run: a change of one's settings concerns nothing else. */
+  readonly channels?: () => readonly string[];
   /** Told the configuration in use after every change: what is read on use is taken in every mode. */
   readonly onChange?: (config: OpenClawConfig) => void;
 }
@@ -78,7 +80,7 @@ export function createReload(deps: ReloadDeps): Reload {
       await keep();
       if (over) return;
       try {
-        await config.watch();
+        await config.watch(deps.channels ? { channels: deps.channels } : {});
         // It ended meanwhile: nobody else stops what was begun here.
         if (over) config[Symbol.dispose]();
       } catch (error) {

@@ -34,6 +34,7 @@ test("secrets nobody registered are caught by their shape", () => {
     "Authorization: Bearer abcdefghijklmnop1234567890 and sk-abcdefghijklmnop1234567890 and 123456789:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
   );
   expect(shown).not.toMatch(/ghijklmnop|AAAAAAAAAA/);
+  expect(redactor.text("GET https://example.org/bot123456789:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA/getMe")).not.toMatch(/AAAAAAAAAA/);
 });
 
 test("errors keep their message, code and cause, with secrets masked", () => {

@@ -23,7 +23,8 @@ const SHAPES: readonly RegExp[] = [
   /\b(?:sk|pk|rk)-[A-Za-z0-9_-]{16,}/g,
   /\b(?:ghp|gho|ghs|ghu|github_pat|glpat|npm|hf|gsk|xai|pplx|AIza)[_-]?[A-Za-z0-9_-]{20,}/g,
   /\bxox[abprs]-[A-Za-z0-9-]{10,}/g,
-  /\b\d{8,10}:[A-Za-z0-9_-]{35}\b/g,
+  // Also within an address, where `bot` stands right before it.
+  /(?<!\d)\d{8,10}:[A-Za-z0-9_-]{35}(?![A-Za-z0-9_-])/g,
   /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g,
 ];
 

@@ -1,4 +1,5 @@
 import { spawn as start } from "node:child_process";
+import type { Readable } from "node:stream";
 import { AppError, messageOf, systemCode } from "./errors.ts";
 
 /**
@@ -101,6 +102,8 @@ export interface ChildOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Told each piece as it comes; nothing is kept here. */
   readonly onOutput: (stream: "stdout" | "stderr", chunk: Buffer) => void;
+  /** True keeps its input open for `write`; otherwise it has none. */
+  readonly input?: boolean;
 }
 
 /** A child that runs by itself, the head of its own process group. */
@@ -110,12 +113,15 @@ export interface Child {
   readonly exited: Promise<ChildExit>;
   /** Sends a signal to the whole group; false when nobody is left in it. */
   signal(name: "SIGTERM" | "SIGKILL"): boolean;
+  /** Gives it input; false when its input is not, or no longer, open, or it has left more than a megabyte unread. */
+  write(data: string | Buffer): boolean;
 }
 
 /** Output that is still open this long after the end belongs to something the child left behind. */
 const LINGER_MS = 250;
+const MOST_UNREAD_BYTES = 1024 * 1024;
 
-/** Starts a child without waiting for it: no shell, no input, filtered environment. Time and size are the caller's to bound. */
+/** Starts a child without waiting for it: no shell, no input unless asked for, filtered environment. Time and size are the caller's to bound. */
 export function startChild(command: string, options: ChildOptions): Promise<Child> {
   const { promise, resolve, reject } = Promise.withResolvers<Child>();
   const exited = Promise.withResolvers<ChildExit>();
@@ -124,9 +130,18 @@ export function startChild(command: string, options: ChildOptions): Promise<Chil
     env: childEnvironment(options.env),
     shell: false,
     detached: process.platform !== "win32",
-    stdio: ["ignore", "pipe", "pipe"],
+    stdio: [options.input === true ? "pipe" : "ignore", "pipe", "pipe"],
   });
-  for (const name of ["stdout", "stderr"] as const) child[name].on("data", (chunk: Buffer) => options.onOutput(name, chunk));
+  const { stdin, stdout, stderr } = child as typeof child & { readonly stdout: Readable; readonly stderr: Readable };
+  // Its end is told by `exited`; what is written after it is lost, as on a terminal.
+  stdin?.on("error", () => {});
+  for (const name of ["stdout", "stderr"] as const) ({ stdout, stderr })[name].on("data", (chunk: Buffer) => options.onOutput(name, chunk));
+
+  function write(data: string | Buffer): boolean {
+    if (!stdin?.writable || stdin.writableLength > MOST_UNREAD_BYTES) return false;
+    stdin.write(data);
+    return true;
+  }
 
   function signal(name: "SIGTERM" | "SIGKILL"): boolean {
     try {
@@ -136,12 +151,13 @@ export function startChild(command: string, options: ChildOptions): Promise<Chil
     }
   }
 
-  child.on("spawn", () => resolve({ pid: child.pid!, exited: exited.promise, signal }));
+  child.on("spawn", () => resolve({ pid: child.pid!, exited: exited.promise, signal, write }));
   child.on("error", (error) => reject(new AppError("IO_ERROR", `${command} could not be started: ${messageOf(error)}`, { cause: error })));
   child.on("exit", () => {
     const timer = setTimeout(() => {
-      child.stdout.destroy();
-      child.stderr.destroy();
+      stdout.destroy();
+      stderr.destroy();
+      stdin?.destroy();
     }, LINGER_MS);
     child.on("close", () => clearTimeout(timer));
   });

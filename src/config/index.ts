@@ -42,3 +42,4 @@ export {
 export { profileEnv, type ProfileResult } from "./profile.ts";
 export { parseDocument, type ConfigDocument, type Position, type ValuePath } from "./document/document.ts";
 export { agentWorkspace } from "./agent-workspace.ts";
+export { defaultAgentId } from "./default-agent.ts";

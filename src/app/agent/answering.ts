@@ -1,11 +1,12 @@
 import type { Agents } from "../../agent/index.ts";
 import { createMemoryCare, type MemoryCare } from "../../base/memory-care.ts";
 import { queueSystemEvent, type Handlers } from "../../gateway/index.ts";
-import type { ApprovalNotice, Tool } from "../../tools/index.ts";
+import type { ReplyAddress } from "../../conversation/index.ts";
+import type { ApprovalNotice, SessionPost, Tool } from "../../tools/index.ts";
 import type { AppModels } from "../models.ts";
 import type { OpenGatewayDeps } from "../open-gateway.ts";
 import type { Plugins } from "../plugins/index.ts";
-import { createResponder, type RunResponder } from "../responder/responder.ts";
+import { openConversation, type ConversationRoom } from "../conversation/open.ts";
 import { gatewayToolFor } from "./gateway-tool.ts";
 import { createAppAgent, type AppAgent } from "./index.ts";
 import { createEndedSessions, type EndedSessions } from "./session-endings.ts";
@@ -22,7 +23,7 @@ export interface AnsweringDeps extends OpenGatewayDeps {
 /** Who answers messages, and what belongs to it. */
 export interface Answering {
   readonly agent: AppAgent;
-  readonly responder: RunResponder;
+  readonly talk: ConversationRoom;
   readonly sessions: EndedSessions;
   /** Told of questions to the operator. */
   readonly notices: Set<(notice: ApprovalNotice) => void>;
@@ -45,13 +46,37 @@ function noting(agents: Turning, sessions: Pick<EndedSessions, "used">, care: Pi
   };
 }
 
-/** Puts the agent behind the responder. Both do nothing until the first message. */
+/** Tools that drive rooms above the agent's: the gateway itself, and messages where there is a channel to send them over. */
+function gatewayTools(deps: AnsweringDeps, talk: () => ConversationRoom): () => Promise<readonly Tool[]> {
+  let gateway: Promise<Tool> | undefined;
+  let message: Promise<Tool> | undefined;
+  return async () => {
+    gateway ??= gatewayToolFor(deps, deps.handlers);
+    if (talk().channels.list().length === 0) return [await gateway];
+    message ??= import("../conversation/message-tool.ts").then(({ messageToolFor }) => messageToolFor(deps, talk()));
+    return Promise.all([gateway, message]);
+  };
+}
+
+/** Messages between sessions; loaded with the first. */
+function postOffice(deps: AnsweringDeps, talk: () => ConversationRoom): () => Promise<SessionPost> {
+  let post: Promise<SessionPost> | undefined;
+  const announce = (address: ReplyAddress, text: string, sessionKey: string): Promise<unknown> =>
+    talk().delivery.send(address, [{ text }], { kind: "send", sessionKey }, 0);
+  return () =>
+    (post ??= import("../conversation/session-post.ts").then(({ sessionPost }) =>
+      sessionPost({ ...deps, log: deps.log.room("conversation"), conversation: () => talk().conversation, announce }),
+    ));
+}
+
+/** Puts the agent behind the conversations. Both do nothing until the first message. */
 export function openAnswering(deps: AnsweringDeps, stack: AsyncDisposableStack): Answering {
-  const { plugins, defaultAgentId } = deps;
+  const { plugins } = deps;
   const log = deps.log.room("agent");
   const workspaceOf = agentWorkspaces(deps.config, deps.env);
   const notices: Answering["notices"] = new Set();
-  let gatewayTools: Promise<readonly Tool[]> | undefined;
+  const ownTools = gatewayTools(deps, () => talk);
+  const post = postOffice(deps, () => talk);
   const agent = stack.use(
     createAppAgent({
       ...deps,
@@ -60,14 +85,15 @@ export function openAnswering(deps: AnsweringDeps, stack: AsyncDisposableStack):
       notify(notice) {
         for (const listener of notices) listener(notice);
       },
-      gatewayTools: () => (gatewayTools ??= gatewayToolFor(deps, deps.handlers).then((tool) => [tool])),
+      gatewayTools: ownTools,
+      sessionPost: { send: async (message) => (await post()).send(message) },
       announce: (sessionKey, text) =>
         void queueSystemEvent(deps, { sessionKey, text }).catch((error: unknown) => log.warn("a session could not be told", { error })),
     }),
   );
   const sessions = createEndedSessions({ store: deps.store, hooks: plugins.hooks });
-  const care: MemoryCare = stack.use(createMemoryCare({ clock: deps.clock, isBusy: () => responder.running() > 0 }));
+  const care: MemoryCare = stack.use(createMemoryCare({ clock: deps.clock, isBusy: () => talk.conversation.running() > 0 }));
   const agents = async (): Promise<Turning> => noting(await agent.agents(), sessions, care);
-  const responder: RunResponder = stack.use(createResponder({ ...deps, log, agents, defaultAgentId }));
-  return { agent, responder, sessions, notices, workspaceOf, care };
+  const talk: ConversationRoom = openConversation({ ...deps, workspaceOf, agents, agent: agent.open }, stack);
+  return { agent, talk, sessions, notices, workspaceOf, care };
 }

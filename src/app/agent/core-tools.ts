@@ -19,6 +19,7 @@ import {
   readTool,
   sessionsHistoryTool,
   sessionsListTool,
+  sessionsSendTool,
   sessionStatusTool,
   writeTool,
   type ExecOverride,
@@ -50,14 +51,17 @@ export function createCoreTools(deps: ToolShelfDeps): (context: ToolContext) => 
   return ({ provider, modelId, agentId }) => [...own, ...(applyPatchAvailable(config.current, provider, modelId, agentId) ? [patch] : []), ...web()];
 }
 
-function filesOf({ ids, home, config, sandboxes }: ToolShelfDeps): FileToolsDeps {
+function filesOf({ ids, home, config, sandboxes, execRules }: ToolShelfDeps): FileToolsDeps {
   const { state, file: configFile } = config.paths;
   return {
     ids,
     home,
     workspaceOnly: (agentId) => workspaceOnly(config.current, agentId),
     place: (context) => sandboxes.for(context)?.files,
-    sealed: ({ workspaceDir }) => ownFiles({ state, configFile, workspaceDir }),
+    sealed: ({ workspaceDir, agentId }) => {
+      const skillsDecide = (): boolean => execRules.effective(agentId, execSettings(config.current, agentId)).autoAllowSkills;
+      return ownFiles({ state, configFile, workspaceDir, skillsDecide });
+    },
   };
 }
 
@@ -81,7 +85,7 @@ function fileTools(deps: ToolShelfDeps, files: FileToolsDeps): readonly Tool[] {
 }
 
 function commandTools(deps: ToolShelfDeps): readonly Tool[] {
-  const { config, clock, log, env, home, approvals, execRules, processes, sandboxes } = deps;
+  const { config, clock, log, env, home, approvals, execRules, processes, sandboxes, skillPrograms } = deps;
   const exec = execTool({
     clock,
     log,
@@ -94,6 +98,7 @@ function commandTools(deps: ToolShelfDeps): readonly Tool[] {
     ignoreCase: process.platform === "win32" || process.platform === "darwin",
     sandboxed: (context) => sandboxes.isSandboxed(context),
     sandbox: (context) => sandboxes.for(context),
+    skillPrograms,
     canBackground: ({ offered }) => offered?.has("process") ?? true,
     pluginEnvironment: ({ agentId, sessionKey, channel }, host) => pluginEnvironment(deps, { agentId, sessionKey, channel }, host),
     elevation: (context) => elevationFor(config.current, context),
@@ -114,7 +119,8 @@ function sessionTools(deps: ToolShelfDeps): readonly Tool[] {
     isSandboxed: (who) => sandboxes.isSandboxed(who),
     redact,
   };
-  return [sessionStatusTool(session), sessionsListTool(session), sessionsHistoryTool(session), agentsListTool(session)];
+  const send = deps.sessionPost ? [sessionsSendTool(session, deps.sessionPost)] : [];
+  return [sessionStatusTool(session), sessionsListTool(session), sessionsHistoryTool(session), ...send, agentsListTool(session)];
 }
 
 /** `resolve_exec_env`: what plugins add to a command, already filtered. What was not taken is told by name. */

@@ -1,13 +1,13 @@
 import type { AgentPort, ListedTool, ToolFactsPort, ToolsPort } from "../../gateway/index.ts";
 import { agentOfKey } from "../../protocol/index.ts";
 import type { ApprovalNotice, Approvals, ExecRules, ToolContext } from "../../tools/index.ts";
-import type { RunResponder } from "../responder/responder.ts";
+import type { Conversation } from "../../conversation/index.ts";
 import type { AppAgent, AppAgentDeps } from "./index.ts";
 
 type Open = AppAgent["open"];
 
 /** Questions to the operator, as the gateway's methods see them before anybody was asked. */
-export function lazyApprovals(open: Open, listeners: Set<(notice: ApprovalNotice) => void>): Approvals {
+export function lazyApprovals(open: Open, listeners: Set<(notice: ApprovalNotice) => void>): Omit<Approvals, "open"> {
   const approvals = async (): Promise<Approvals> => (await open()).approvals;
   return {
     request: async (...args) => (await approvals()).request(...args),
@@ -95,7 +95,7 @@ async function modelOf({ open }: PortDeps, agentId: string): Promise<{ readonly 
   }
 }
 
-export function agentPort(ports: PortDeps, responder: Pick<RunResponder, "exclusively">, workspaceOf: (agentId: string) => string): AgentPort {
+export function agentPort(ports: PortDeps, responder: Pick<Conversation, "exclusively">, workspaceOf: (agentId: string) => string): AgentPort {
   const { open, deps, defaultAgentId } = ports;
   return {
     workspace: workspaceOf,

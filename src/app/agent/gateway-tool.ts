@@ -2,6 +2,7 @@ import { loadGatewayTool, type Handlers, type RestartReport, type RestartRequest
 import type { Clock } from "../../base/clock.ts";
 import type { Config } from "../../config/index.ts";
 import type { Tool } from "../../tools/index.ts";
+import { ownCaller } from "../own-caller.ts";
 
 interface Deps {
   readonly config: Config;
@@ -10,27 +11,10 @@ interface Deps {
   readonly leaveSentinel: (payload: SentinelPayload) => Promise<string | null>;
 }
 
-/** Calls the gateway's own handler, as its `gateway` tool does. */
-function ownCaller(handlers: () => Handlers | undefined) {
-  const caller = {
-    connId: "gateway-tool",
-    role: "operator",
-    scopes: new Set(["operator.admin"]),
-    client: { id: "gateway-tool", mode: "backend", version: "", platform: process.platform },
-    caps: new Set<string>(),
-    local: true,
-  } as const;
-  return async (method: keyof Handlers, params: object): Promise<unknown> => {
-    const handler = handlers()?.[method] as ((params: object, context: object) => unknown) | undefined;
-    if (!handler) throw new Error(`the gateway does not answer ${method}`);
-    return handler(params, { caller, signal: new AbortController().signal, accepted: () => {} });
-  };
-}
-
 /** The tool with which an owner's agent looks after the gateway it runs in. */
 export async function gatewayToolFor(deps: Deps, handlers: () => Handlers | undefined): Promise<Tool> {
   const { gatewayTool } = await loadGatewayTool();
-  const call = ownCaller(handlers);
+  const call = ownCaller(handlers, "gateway-tool");
   return gatewayTool({
     mayRestart: () => deps.config.current.commands?.restart !== false,
     actions: {
@@ -40,8 +24,8 @@ export async function gatewayToolFor(deps: Deps, handlers: () => Handlers | unde
       },
       configGet: () => call("config.get", {}) as never,
       configSchema: () => call("config.schema", {}) as never,
-      configApply: (change) => call("config.apply", change) as never,
-      configPatch: (change) => call("config.patch", change) as never,
+      configApply: (change) => call("config.apply", change as never) as never,
+      configPatch: (change) => call("config.patch", change as never) as never,
     },
   });
 }

@@ -5,7 +5,7 @@ import type { Logger } from "../../base/log/logger.ts";
 import type { Random } from "../../base/random.ts";
 import type { Config, Env } from "../../config/index.ts";
 import type { Store } from "../../store/index.ts";
-import type { ApprovalNotice, Tool } from "../../tools/index.ts";
+import type { ApprovalNotice, SessionPost, Tool } from "../../tools/index.ts";
 import type { AppModels } from "../models.ts";
 import type { Plugins } from "../plugins/index.ts";
 import type { OpenAgent } from "./open.ts";
@@ -29,6 +29,8 @@ export interface AppAgentDeps {
   readonly workspaceOf: (agentId: string) => string;
   /** Tools that look after the gateway itself. */
   readonly gatewayTools?: () => Promise<readonly Tool[]>;
+  /** Messages from one session to another. */
+  readonly sessionPost?: SessionPost;
   /** Tells a session's next turn something. */
   readonly announce: (sessionKey: string, text: string) => void;
 }

@@ -18,7 +18,10 @@ import {
   type ExecRules,
   type Sandboxes,
 } from "../../tools/index.ts";
+import { docsFolder } from "./docs-folder.ts";
 import type { AppAgentDeps } from "./index.ts";
+import { pendingWork } from "./pending-work.ts";
+import { trustedPrograms } from "./skill-programs.ts";
 import { createToolShelf, type ToolShelf } from "./tool-shelf.ts";
 
 /** The agent and what its tools need, put together. */
@@ -33,6 +36,8 @@ export interface OpenAgent extends AsyncDisposable {
   readonly explainTools: typeof explainTools;
   readonly models: Models;
   workspaceOf(agentId: string): string;
+  /** Ends what a session left running in the background, with all it started. Gives how many. */
+  killProcesses(sessionKey: string): number;
 }
 
 /** Plugins come and go while the gateway runs: what is asked is whoever is there now. */
@@ -82,7 +87,10 @@ export async function openAgent(deps: AppAgentDeps): Promise<OpenAgent> {
     log,
     skills: skillFolders,
   });
-  const shelf = createToolShelf({ ...deps, log, home, approvals, execRules, processes, sandboxes });
+  const skillPrograms = async ({ workspaceDir }: { readonly workspaceDir: string }) =>
+    trustedPrograms((await skills.status(workspaceDir)).skills, workspaceDir);
+  const shelf = createToolShelf({ ...deps, log, home, approvals, execRules, processes, sandboxes, skillPrograms });
+  const docsPath = docsFolder();
   const broker = createBroker({
     clock,
     log: deps.log.room("tools"),
@@ -110,11 +118,8 @@ export async function openAgent(deps: AppAgentDeps): Promise<OpenAgent> {
     workspaceOf,
     host: { host: hostname(), os: `${systemName()} ${release()}`, arch: process.arch, node: process.version },
     timezone: Intl.DateTimeFormat().resolvedOptions().timeZone,
-    pendingWork: (sessionKey) =>
-      processes
-        .list(sessionKey)
-        .map(({ id, command, end }) => (end ? "" : `background process ${id}: ${command}`))
-        .filter(Boolean),
+    pendingWork: (sessionKey) => pendingWork(processes.list(sessionKey), approvals.open(sessionKey)),
+    ...(docsPath === undefined ? {} : { docsPath }),
     sandbox: ({ agentId, sessionKey }) => sandboxes.state({ agentId, sessionKey, workspaceDir: workspaceOf(agentId) }),
   });
   const former = await approvals.denyFormer();
@@ -132,6 +137,11 @@ export async function openAgent(deps: AppAgentDeps): Promise<OpenAgent> {
     sandboxes,
     skills,
     workspaceOf,
+    killProcesses(sessionKey) {
+      const alive = processes.list(sessionKey).filter(({ end }) => end === undefined);
+      for (const process of alive) process.kill();
+      return alive.length;
+    },
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   };
 }

@@ -24,6 +24,9 @@ export function createEndedSessions({ store, hooks }: { readonly store: Pick<Sto
     return rows.flatMap(({ type, line }) => (type === "message" ? [(JSON.parse(line) as { message: unknown }).message] : []));
   }
 
+  const counted = ({ agentId, sessionId }: Pick<EndingSession, "agentId" | "sessionId">): Promise<number> =>
+    store.read("transcripts.messages", { agentId, sessionId }).catch(() => 0);
+
   return {
     used: (session) => void active.set(session.key, session),
     async ending({ key, agentId, sessionId, file, reason }) {
@@ -36,20 +39,29 @@ export function createEndedSessions({ store, hooks }: { readonly store: Pick<Sto
       const facts = { agentId, sessionId, sessionKey: key };
       const place = { ...(file === undefined ? {} : { sessionFile: file }), transcriptArchived: file !== undefined };
       const after = next ? { nextSessionId: next.sessionId, nextSessionKey: key } : {};
-      void hooks()?.run("session_end", { sessionId, sessionKey: key, messageCount: 0, reason, ...place, ...after }, facts);
-      if (next)
-        void hooks()?.run(
-          "session_start",
-          { sessionId: next.sessionId, sessionKey: key, resumedFrom: sessionId, reason },
-          { ...facts, sessionId: next.sessionId },
-        );
+      const begin = (): void => {
+        if (!next) return;
+        const event = { sessionId: next.sessionId, sessionKey: key, resumedFrom: sessionId, reason };
+        void hooks()?.run("session_start", event, { ...facts, sessionId: next.sessionId });
+      };
+      if (!hooks()?.has("session_end")) return begin();
+      // Whoever hears of both hears of the end first.
+      void counted({ agentId, sessionId }).then((messageCount) => {
+        void hooks()?.run("session_end", { sessionId, sessionKey: key, messageCount, reason, ...place, ...after }, facts);
+        begin();
+      });
     },
     async stop(reason) {
-      const calls = [...active.values()].map(({ key, agentId, sessionId }) => {
-        return { event: { sessionId, sessionKey: key, messageCount: 0, reason }, ctx: { agentId, sessionId, sessionKey: key } };
-      });
+      const sessions = [...active.values()];
       active.clear();
-      if (calls.length > 0 && hooks()?.has("session_end")) await hooks()?.runBounded("session_end", calls, LAST_MS);
+      if (sessions.length === 0 || !hooks()?.has("session_end")) return;
+      const calls = await Promise.all(
+        sessions.map(async ({ key, agentId, sessionId }) => {
+          const messageCount = await counted({ agentId, sessionId });
+          return { event: { sessionId, sessionKey: key, messageCount, reason }, ctx: { agentId, sessionId, sessionKey: key } };
+        }),
+      );
+      await hooks()?.runBounded("session_end", calls, LAST_MS);
     },
   };
 }

@@ -1,12 +1,10 @@
 import { AppError } from "../../base/errors.ts";
+import { defaultAgentId } from "../../config/index.ts";
 import { agentOfKey } from "../../protocol/index.ts";
 import type { ImageToolDeps, SessionModels } from "../../tools/index.ts";
 import type { AppAgentDeps } from "./index.ts";
 
 type Deps = Pick<AppAgentDeps, "models" | "store" | "config" | "clock" | "ids">;
-
-const defaultAgentId = ({ config }: Deps): string =>
-  config.current.agents?.list?.find((agent) => agent.default)?.id ?? config.current.agents?.list?.[0]?.id ?? "main";
 
 /** What the session tools ask about models. */
 export function sessionModels(deps: Deps): SessionModels {
@@ -17,7 +15,7 @@ export function sessionModels(deps: Deps): SessionModels {
       return { ref: `${entry.provider}/${entry.id}`, why: reason.text, thinking, contextWindow: contextWindow.tokens };
     },
     async setModel(sessionKey, ref) {
-      const agentId = agentOfKey(sessionKey, { defaultAgentId: defaultAgentId(deps) });
+      const agentId = agentOfKey(sessionKey, { defaultAgentId: defaultAgentId(deps.config.current) });
       const models = await deps.models.models();
       const chosen = ref === "default" ? undefined : (await models.select({ agentId, override: ref })).entry;
       if (!(await deps.store.read("sessions.get", { key: sessionKey }))) throw new AppError("INVALID_INPUT", `there is no session ${sessionKey}`);

@@ -20,6 +20,8 @@ export interface ToolShelfDeps extends AppAgentDeps {
   readonly execRules: ExecRules;
   readonly processes: Processes;
   readonly sandboxes: Sandboxes;
+  /** Names of programs that may run unasked where the rules say so. */
+  readonly skillPrograms: (context: Pick<ToolContext, "workspaceDir">) => Promise<readonly string[]>;
 }
 
 /** Every tool there is, before policy. */

@@ -17,6 +17,7 @@ import { openPlugins, type RunningPlugins } from "../plugins/running.ts";
 import { openHttp, type TestHttp } from "./http.ts";
 import { pluginPaths } from "./plugins.ts";
 import { testSettings } from "./settings.ts";
+import { openTestTalk, type TestTalk } from "./talk.ts";
 import type { TestHost, TestHostOptions } from "./types.ts";
 
 /** What plugins are told the host is: the version of its package. */
@@ -27,13 +28,6 @@ function hostVersion(): string {
 
 /** Real milliseconds after which time is moved for what does not end. */
 const PATIENCE_MS = 3000;
-
-function missing(member: string): never {
-  throw new AppError(
-    "UNAVAILABLE",
-    `host.${member} needs conversations, which this version does not run yet; test hooks, tools, commands, methods and routes one by one`,
-  );
-}
 
 /** Starts a host with the given plugins in a temporary folder. Dispose of it with `await using`. */
 export async function createTestHost(options: TestHostOptions): Promise<TestHost> {
@@ -64,21 +58,27 @@ export async function createTestHost(options: TestHostOptions): Promise<TestHost
   };
   const config = stack.use(await openConfig({ env, cwd: home, osHome: home, version, clock, ids, purpose: "inspect" }));
   refuseInvalid(config);
-  const store = stack.use(await openStore({ stateDir: places.stateDir, clock: systemClock }));
+  const store = stack.use(await openStore({ stateDir: places.stateDir, clock }));
   const token = ids.hex(16);
   const http: TestHttp = stack.use(openHttp(token, async (request, response, path) => running.answer(request, response, path)));
   const gateway = { port: 0, registerRoute: http.registerRoute, hub: { broadcast: () => {} } };
-  const running = stack.use(await openPlugins({ config, store, clock, ids, log, env, version }, gateway));
+  let talk: TestTalk | undefined;
+  const rooms = { config, store, clock, ids, log, env, version };
+  const running = stack.use(await openPlugins({ ...rooms, talk: () => talk?.room }, gateway));
+  talk = await openTestTalk({ ...rooms, workspaceDir: places.workspaceDir, plugins: running }, stack);
+  const { room: _, start, ...conversation } = talk;
   const kept = stack.move();
   const trace: HookTraceRecord[] = [];
 
   return {
     ...callers(running, { http, token }),
     ...hookFace(running, trace),
+    ...conversation,
     plugins: () => running.host.list(),
     diagnostics: () => running.host.diagnostics(),
     async ready() {
       await running.host.startServices();
+      await start();
       await running.hooks.run("gateway_start", { port: 0 }, { port: 0, config: structuredClone(config.current), workspaceDir: places.workspaceDir });
     },
     reload: (id) => running.host.reload(id),
@@ -92,9 +92,6 @@ export async function createTestHost(options: TestHostOptions): Promise<TestHost
     stateDir: places.stateDir,
     workspaceDir: places.workspaceDir,
     logs: () => [...records],
-    receive: async () => missing("receive"),
-    replies: () => missing("replies"),
-    script: () => missing("script"),
     async [Symbol.asyncDispose]() {
       // Ends have budgets on the host's clock: with one that stands still somebody has to move it.
       const nudge = manual && setInterval(() => manual.advance(PATIENCE_MS), PATIENCE_MS);

@@ -27,9 +27,55 @@ export type ToolCallContext = Readonly<Record<string, unknown>>;
 
 /** A message that comes in over a channel. */
 export interface TestMessage {
+  /** One that no plugin brought is made by the host. */
   readonly channel: string;
+  /** Id of the sender, who is let in unless `isAllowed` is false. */
   readonly from: string;
   readonly text: string;
+  readonly accountId?: string;
+  readonly isAllowed?: boolean;
+  /** The group it is written in; a direct chat without. */
+  readonly group?: string;
+  /** In a group: whether we are spoken to. Default true. */
+  readonly mentioned?: boolean;
+  /** The platform's id; a new one without. */
+  readonly id?: string;
+  /** Where the answer goes; the chat without. */
+  readonly to?: string;
+}
+
+/** What the model says to one call: a text, calls of tools, or that it failed. */
+export type TestAnswer =
+  | string
+  | { readonly text?: string; readonly tools?: readonly { readonly name: string; readonly params?: Readonly<Record<string, unknown>> }[] }
+  | { readonly error: string };
+
+/** What the model was asked. */
+export interface ModelCall {
+  readonly system: string;
+  readonly messages: readonly unknown[];
+  /** Names of the tools that it could call. */
+  readonly tools: readonly string[];
+}
+
+/** A message that went out. */
+export interface TestReply {
+  readonly channel: string;
+  readonly accountId: string;
+  readonly to: string;
+  readonly text: string;
+  /** `final`, `block`, `tool`, `command` or `send`. */
+  readonly kind: string;
+  readonly mediaUrl?: string;
+}
+
+/** How a message ended. */
+export interface TestOutcome {
+  /** As the inbox keeps it: `answered`, `silent`, `refused`, `failed`, …. */
+  readonly outcome: string;
+  readonly why: string;
+  /** What went out meanwhile. */
+  readonly replies: readonly TestReply[];
 }
 
 /** A real host in this process: real files, loader, hooks, registries and store, in a folder of its own that is deleted at the end. */
@@ -56,7 +102,7 @@ export interface TestHost extends AsyncDisposable {
   fetch(path: string, init?: RequestInit & { readonly token?: boolean }): Promise<Response>;
   /** A channel as its plugin registered it. */
   channel(id: string): unknown;
-  /** Starts services and tells `gateway_start`. */
+  /** Starts services and the plugins' channels, and tells `gateway_start`. */
   ready(): Promise<void>;
   /** Loads a plugin's code and settings anew. */
   reload(id: string): Promise<PluginStatus>;
@@ -67,10 +113,21 @@ export interface TestHost extends AsyncDisposable {
   readonly workspaceDir: string;
   /** What was logged. */
   logs(): readonly LogRecord[];
-  /** Not there yet: needs the conversation room. */
-  receive(message: TestMessage): Promise<never>;
-  /** Not there yet: needs the conversation room. */
-  replies(): never;
-  /** Not there yet: needs the conversation room. */
-  script(answers: readonly unknown[]): never;
+  /** Takes a message as if a channel had received it, and resolves when it is at its end: hooks, commands, the agent and delivery are the real ones. */
+  receive(message: TestMessage): Promise<TestOutcome>;
+  /** Resolves when nothing waits, runs or is being sent. */
+  idle(): Promise<void>;
+  /** Everything that went out over any channel, in order. */
+  replies(): readonly TestReply[];
+  /** What the model says to its next calls. */
+  script(answers: readonly TestAnswer[]): void;
+  /** What the model was asked, call by call. */
+  modelCalls(): readonly ModelCall[];
+  /** Questions to the operator. */
+  readonly approvals: {
+    /** Resolves when somebody is asked, with the first question that waits. */
+    next(): Promise<{ readonly id: string; readonly kind: string; readonly request: unknown }>;
+    /** `allow-once`, `allow-always` or `deny`. */
+    answer(id: string, decision: string): Promise<void>;
+  };
 }

@@ -20,6 +20,7 @@ export interface CommandHostOptions {
 }
 
 type ProviderRegistration = ReturnType<Registries["providers"]["list"]>[number]["value"];
+type ChannelRegistration = ReturnType<Registries["channels"]["list"]>[number]["value"];
 type CliRegistrar = ReturnType<Registries["cli"]["list"]>[number]["value"];
 
 /** Plugins in a process that runs one command: loaded and registered, without services, routes, sessions and gateway methods. */
@@ -27,6 +28,8 @@ export interface CommandHost extends AsyncDisposable {
   readonly registrars: readonly Registration<CliRegistrar>[];
   /** Model providers that the plugins brought, as they registered them. */
   readonly providers: readonly Registration<ProviderRegistration>[];
+  /** Channels, in the same way. */
+  readonly channels: readonly Registration<ChannelRegistration>[];
   list(): readonly PluginStatus[];
   /** Errors that nothing caught, so far. */
   faults(): readonly PluginDiagnostic[];
@@ -72,6 +75,7 @@ export async function openCommandHost({ inventory, sink, ...options }: CommandHo
   return {
     registrars: host.registries.cli.list(),
     providers: host.registries.providers.list(),
+    channels: host.registries.channels.list(),
     list: host.list,
     faults: () => host.diagnostics().filter(({ code }) => code === "uncaught-exception" || code === "unhandled-rejection"),
     async register({ owner: { pluginId, source }, value }, program) {

@@ -11,6 +11,7 @@ import type { PluginProvider } from "../../models/index.ts";
 import type { Inventory } from "../../plugins/index.ts";
 import type { Store } from "../../store/index.ts";
 import type { Logging } from "../logging.ts";
+import type { PluginTalk } from "./channel/parts.ts";
 import type { RunningPlugins } from "./running.ts";
 
 export interface PluginsDeps {
@@ -23,6 +24,8 @@ export interface PluginsDeps {
   readonly version: string;
   /** Devices that ask to be let in; without it plugins cannot decide about them. */
   readonly pairing?: Auth["pairing"];
+  /** The conversations, once they are there. */
+  readonly talk?: (() => PluginTalk | undefined) | undefined;
   /** Shows what is logged to plugins that ask for it. */
   readonly tapLog?: Logging["tap"];
   /** What to load instead of everything that is found. */
@@ -38,6 +41,10 @@ export interface Plugins extends AsyncDisposable {
   readonly extensions: () => ((key: string, sessionId: string | undefined) => ReturnType<RunningPlugins["project"]>) | undefined;
   /** Of plugins that run; undefined while none do. */
   readonly hooks: () => RunningPlugins["hooks"] | undefined;
+  /** Everything that plugins registered; undefined while none run. */
+  readonly registries: () => RunningPlugins["host"]["registries"] | undefined;
+  /** Told when plugins came, went or were loaded anew. */
+  onChange(listener: () => void): void;
   /** Model providers that plugins brought. */
   readonly providers: () => readonly PluginProvider[];
   /** What they have for agents; undefined while none run. */
@@ -76,6 +83,10 @@ export function createPlugins(deps: PluginsDeps): Plugins {
   let opening: Promise<RunningPlugins> | undefined;
   let gateway: Gateway | undefined;
   let isReady = false;
+  const listeners: (() => void)[] = [];
+  const changed = (): void => {
+    for (const listener of listeners) listener();
+  };
 
   /** The host, with nothing loaded into it yet when nothing was enabled at the start. */
   function host(): Promise<RunningPlugins> {
@@ -84,6 +95,7 @@ export function createPlugins(deps: PluginsDeps): Plugins {
       const { openPlugins } = await import("./running.ts");
       running = await openPlugins(deps, gateway);
       if (isReady) running.ready();
+      changed();
       return running;
     })();
     return opening;
@@ -101,7 +113,11 @@ export function createPlugins(deps: PluginsDeps): Plugins {
     port: {
       list: async () => (await host()).list(),
       stats: async (id) => (await host()).stats(id),
-      reload: async (id) => (await host()).reload(id),
+      async reload(id) {
+        const done = await (await host()).reload(id);
+        changed();
+        return done;
+      },
       patchSession: async (patch) => {
         if (!(await store.read("sessions.get", { key: patch.key }))) throw new AppError("NOT_FOUND", `there is no session ${patch.key}`);
         return (await host()).patchSession(patch);
@@ -110,6 +126,8 @@ export function createPlugins(deps: PluginsDeps): Plugins {
     },
     extensions: () => (running?.keepsSessions() ? running.project : undefined),
     hooks: () => running?.hooks,
+    registries: () => running?.host.registries,
+    onChange: (listener) => void listeners.push(listener),
     providers: () => running?.providers() ?? [],
     agent: () => running?.agent,
     async open(opened) {
@@ -121,7 +139,9 @@ export function createPlugins(deps: PluginsDeps): Plugins {
       running?.ready();
     },
     async reload(action) {
-      if (running && action.kind === "restart" && action.id !== undefined) await running.reload(action.id);
+      if (!running || action.kind !== "restart" || action.id === undefined) return;
+      await running.reload(action.id);
+      changed();
     },
     async [Symbol.asyncDispose]() {
       await (await opening?.catch(() => undefined))?.[Symbol.asyncDispose]();

@@ -5,6 +5,7 @@ import { createChannelActivity } from "../../channels/index.ts";
 import type { Config } from "../../config/index.ts";
 import { queueSystemEvent } from "../../gateway/index.ts";
 import { createPluginRuntime, createStateDatabases, type PluginEntry, type RuntimeChannelSession, type RuntimePorts } from "../../plugins/index.ts";
+import { conversationParts, type PluginTalk } from "./channel/parts.ts";
 import { agentOfKey } from "../../protocol/index.ts";
 import type { Store } from "../../store/index.ts";
 
@@ -17,6 +18,8 @@ export interface RuntimeDeps {
   readonly version: string;
   readonly canonicalKey: RuntimePorts["canonicalKey"];
   readonly defaultAgentId: () => string;
+  /** The conversations, once they are there; without it plugins have none. */
+  readonly talk?: (() => PluginTalk | undefined) | undefined;
 }
 
 /** Makes the `api.runtime` of every plugin. */
@@ -50,6 +53,8 @@ function systemEvents({ store, clock, canonicalKey, log, ...deps }: RuntimeDeps)
 export function createRuntimes(deps: RuntimeDeps): Runtimes {
   const { config, store, clock, ids, log, version, canonicalKey, defaultAgentId } = deps;
   const databases = createStateDatabases(config.paths.state);
+  const recordInboundSession: Runtimes["recordInboundSession"] = (params) =>
+    createPluginRuntime(ports, { id: "sdk" }).channel.session.recordInboundSession(params);
   const level = (): string => config.current.logging?.level ?? "info";
   const ports: RuntimePorts = {
     version,
@@ -64,10 +69,11 @@ export function createRuntimes(deps: RuntimeDeps): Runtimes {
     agentOf: (key) => agentOfKey(key, { defaultAgentId: defaultAgentId() }),
     activity: createChannelActivity(clock),
     databases,
+    parts: conversationParts({ ...deps, recordInboundSession }),
   };
   return {
     runtimeFor: (plugin) => createPluginRuntime(ports, plugin),
-    recordInboundSession: (params) => createPluginRuntime(ports, { id: "sdk" }).channel.session.recordInboundSession(params),
+    recordInboundSession,
     [Symbol.dispose]: () => databases[Symbol.dispose](),
   };
 }

@@ -5,6 +5,8 @@ import type { Ids } from "../../base/ids.ts";
 import type { Logger } from "../../base/log/logger.ts";
 import type { Config } from "../../config/index.ts";
 import { queueSystemEvent, type SentinelPayload } from "../../gateway/index.ts";
+import type { ReplyAddress } from "../../conversation/index.ts";
+import { deliveryOf } from "../../sessions/index.ts";
 import type { Store } from "../../store/index.ts";
 
 const VERSION = 1;
@@ -50,6 +52,15 @@ export interface SentinelDeps {
   readonly store: Store;
   readonly ids: Ids;
   readonly log: Logger;
+  /** Sends a text to the chat that a session's answers go to. */
+  readonly deliver?: (address: ReplyAddress, text: string, sessionKey: string) => Promise<unknown>;
+}
+
+/** Where the session's people are: in the chat that its last message came from. */
+async function chatOf({ store }: SentinelDeps, sessionKey: string): Promise<ReplyAddress | undefined> {
+  const { channel, to, accountId = "default", threadId } = deliveryOf((await store.read("sessions.get", { key: sessionKey }))?.entry) ?? {};
+  if (channel === undefined || to === undefined || channel === "webchat") return undefined;
+  return { channel, to, accountId, chatType: "direct", ...(threadId === undefined ? {} : { threadId }) };
 }
 
 /** Tells the session that a note names what happened, and takes the note away. A note that cannot be told now is kept for the next start. */
@@ -66,6 +77,8 @@ export async function takeSentinel(path: string, deps: SentinelDeps): Promise<vo
     const idempotencyKey = `restart:${payload.kind}:${payload.ts}`;
     const sessionKey = await queueSystemEvent(deps, { text: noticeOf(payload), sessionKey: payload.sessionKey, idempotencyKey });
     rmSync(path, { force: true });
+    const address = deps.deliver && (await chatOf(deps, sessionKey));
+    if (address) await deps.deliver?.(address, noticeOf(payload), sessionKey);
     deps.log.info(`${sessionKey} will be told of the restart (${payload.kind})`);
   } catch (error) {
     deps.log.warn("nobody could be told of the restart; it is tried again at the next start", { error });

@@ -1,0 +1,19 @@
+import { clip } from "../../base/text.ts";
+import type { OpenApproval, Processes } from "../../tools/index.ts";
+
+const SHOWN_CHARS = 500;
+
+type Running = Pick<ReturnType<Processes["list"]>[number], "id" | "command" | "end">;
+
+/** What a session waits for, one line each: commands in the background, and questions that nobody has answered. */
+export function pendingWork(processes: readonly Running[], approvals: readonly OpenApproval[]): readonly string[] {
+  return [
+    ...processes.flatMap(({ id, command, end }) => (end ? [] : [`background process ${id}: ${command}`])),
+    ...approvals.map(({ id, request }) => `approval ${id} is waited for: ${askedFor(request)}`),
+  ];
+}
+
+function askedFor({ command, title, toolName }: OpenApproval["request"]): string {
+  const text = [command, title, toolName].find((part) => typeof part === "string" && part !== "");
+  return clip(String(text ?? "(not told)").replace(/\s+/g, " "), SHOWN_CHARS);
+}

@@ -1,0 +1,221 @@
+import { AppError, messageOf } from "../../base/errors.ts";
+import { effectiveChannelConfig } from "../../channels/index.ts";
+import type { CommandPorts } from "../../conversation/index.ts";
+import { matchCommand, runCommand } from "../../plugins/index.ts";
+import { parseTranscriptLine, type PluginCommandContext, type PluginCommandResult, type SessionEntry } from "../../protocol/index.ts";
+import { modelOverride } from "../../sessions/index.ts";
+import type { UsageFilter } from "../../store/index.ts";
+import { elevationFor } from "../agent/exec-settings.ts";
+import type { OwnCaller } from "../own-caller.ts";
+import type { CommandDeps } from "./open.ts";
+
+const DAY_MS = 86_400_000;
+
+/** What commands ask of the rest of the gateway. Loaded with the first of them. */
+export function commandPorts(deps: CommandDeps, call: OwnCaller): CommandPorts {
+  const { config, store, clock, ids, log } = deps;
+  return {
+    clock,
+    ids,
+    redact: deps.redactor.text,
+    onError: (command, error) => log.room("conversation").error(`/${command} failed: ${messageOf(error)}`, { error }),
+    config: {
+      current: () => config.current,
+      shown: async () => (await call("config.get", {})).config,
+      edit: async (edit) => void (await config.edit(edit, { by: "command" })),
+    },
+    session: sessionPort(deps, call),
+    runs: {
+      async stop(key) {
+        const { runIds, dropped } = await deps.conversation().stop(key);
+        return { runIds, waiting: dropped, processes: await deps.killProcesses(key) };
+      },
+      depth: (key) => deps.conversation().depth(key),
+    },
+    status: { facts: (key, agentId) => statusFacts(deps, key, agentId) },
+    models: modelsPort(deps),
+    workspace: deps.workspaceOf,
+    elevation(asked) {
+      const found = elevationFor(config.current, { ...TOOL_CONTEXT, agentId: asked.agentId, channel: asked.channel, sessionKey: asked.sessionKey, ...senderOf(asked) });
+      return found.permitted ? { permitted: true } : { permitted: false, reasons: [found.reason] };
+    },
+    fire: async (action, sessionKey, context) => (await deps.plugins.agent()?.internalHooks.trigger("command", action, sessionKey, { ...context })) ?? [],
+    systemEvent: async (sessionKey, text) => void (await call("system-event", { text, sessionKey } as never).catch(() => undefined)),
+    context: {
+      report: async (key) => (await store.read("sessions.get", { key }))?.entry["systemPromptReport"] as never,
+    },
+    plugins: pluginsPort(deps),
+    skills: {
+      async list(agentId) {
+        const { skills } = await deps.agent();
+        const { skills: found } = await skills.status(deps.workspaceOf(agentId));
+        return found.filter(({ eligible }) => eligible).map(({ name, description }) => ({ name, description: description ?? "" }));
+      },
+    },
+    approvals: { resolve: async (id, decision, by) => (await deps.agent()).approvals.resolve(id, decision, by) },
+    allowlist: allowlistPort(deps),
+    usage: { summary: (key) => usageSummary(deps, key) },
+    restart: (reason) => {
+      const report = deps.requestRestart({ reason, delayMs: 500 });
+      if (!report.ok) throw new AppError("UNAVAILABLE", report.reason);
+      return "in this process";
+    },
+    ...(deps.why ? { why: deps.why } : {}),
+  };
+}
+
+const TOOL_CONTEXT = { sessionId: "", runId: "", workspaceDir: "", owner: false } as const;
+const senderOf = ({ senderId }: { readonly senderId?: string }): { senderId?: string } => (senderId === undefined ? {} : { senderId });
+
+function sessionPort({ store }: CommandDeps, call: OwnCaller): CommandPorts["session"] {
+  return {
+    read: async (key) => (await store.read("sessions.get", { key }))?.entry,
+    async patch(key, _agentId, patch) {
+      if (await store.read("sessions.get", { key })) return void (await store.write("sessions.patch", { key, patch }));
+      // There is no session yet: it is made with the first thing that is set.
+      await call("sessions.reset", { key, reason: "new" });
+      await store.write("sessions.patch", { key, patch });
+    },
+    async reset(key, _agentId, reason) {
+      const { entry } = await call("sessions.reset", { key, reason });
+      return { sessionId: (entry as SessionEntry).sessionId };
+    },
+    async compact(key, _agentId, instructions, signal) {
+      const done = await call("sessions.compact", { key, ...(instructions === undefined ? {} : { instructions }) }, signal);
+      if (!done.compacted) return { compacted: false, reason: done.reason ?? "there was nothing to sum up" };
+      return { compacted: true, tokensBefore: done.tokensBefore ?? 0, tokensAfter: done.tokensAfter ?? 0 };
+    },
+    async transcript(key) {
+      const session = await store.read("sessions.get", { key });
+      if (!session) return undefined;
+      const { sessionId } = session.entry;
+      const files = await store.read("transcripts.ofSession", { agentId: session.agentId, sessionId });
+      const file = files.find(({ archivedAt }) => archivedAt === null)?.file;
+      const rows = file === undefined ? [] : await store.read("transcripts.path", { file, limit: 100_000 });
+      const entries = rows.flatMap(({ line }) => {
+        const parsed = parseTranscriptLine(line);
+        return parsed?.kind === "entry" ? [parsed.entry] : [];
+      });
+      return { sessionId, entries };
+    },
+  };
+}
+
+async function selected(deps: CommandDeps, key: string, agentId: string) {
+  const entry = (await deps.store.read("sessions.get", { key }))?.entry;
+  const override = modelOverride(entry);
+  return { entry, selection: await (await deps.models.models()).select({ agentId, ...(override ? { session: override } : {}) }) };
+}
+
+async function statusFacts(deps: CommandDeps, key: string, agentId: string): ReturnType<CommandPorts["status"]["facts"]> {
+  const { selection } = await selected(deps, key, agentId);
+  const { provider, id } = selection.entry;
+  const models = await deps.models.models();
+  const [candidate] = await models.auth(agentId).candidates(provider).catch(() => []);
+  const [totals] = await deps.store.read("usage.totals", { sessionKey: key, by: [] });
+  return {
+    version: deps.version,
+    model: `${provider}/${id}`,
+    contextWindow: selection.contextWindow.tokens,
+    thinkingDefault: selection.thinking,
+    runtime: "direct",
+    ...(candidate ? { auth: String((candidate as { readonly id?: unknown }).id ?? "key") } : {}),
+    ...(totals ? { costUsd: totals.cost } : {}),
+  };
+}
+
+function modelsPort(deps: CommandDeps): CommandPorts["models"] {
+  return {
+    async list(agentId) {
+      const { catalogue, hasCredential } = await (await deps.models.models()).choices(agentId);
+      return catalogue
+        .list()
+        .filter(({ provider }) => hasCredential(provider))
+        .map(({ provider, id, name }) => ({ provider, id, ...(name === undefined ? {} : { name }) }));
+    },
+    async standard(agentId) {
+      return (await (await deps.models.models()).select({ agentId })).ref;
+    },
+    current: async (key, agentId) => (await selected(deps, key, agentId)).selection.ref,
+    async levels(ref) {
+      const { catalogue } = await (await deps.models.models()).choices("main");
+      const extra = catalogue.find(ref as never) as { readonly thinkingLevels?: readonly string[] } | undefined;
+      const all = ["off", "minimal", "low", "medium", "high"] as const;
+      return extra?.thinkingLevels?.includes("xhigh") ? [...all, "xhigh"] : all;
+    },
+  };
+}
+
+function pluginsPort({ plugins, config, log }: CommandDeps): NonNullable<CommandPorts["plugins"]> {
+  return {
+    match(text) {
+      const registries = plugins.registries();
+      const match = registries && matchCommand(registries.commands, text);
+      if (!match) return undefined;
+      const report = (pluginId: string, error: unknown): void => log.room("plugins").error(`a command of ${pluginId} failed: ${messageOf(error)}`, { pluginId, error });
+      return {
+        name: match.command.value.name,
+        run: (context: Omit<PluginCommandContext, "args">) =>
+          runCommand(match, { ...context, config: structuredClone(config.current) }, report) as Promise<PluginCommandResult>,
+      };
+    },
+    list: () =>
+      (plugins.registries()?.commands.list() ?? []).map(({ value: { name, description, acceptsArgs } }) => ({ name, description, acceptsArgs })),
+  };
+}
+
+type Strings = readonly (string | number)[] | undefined;
+const strings = (list: unknown): string[] => ((Array.isArray(list) ? list : []) as NonNullable<Strings>).map(String);
+
+function allowlistPort({ config, pairing, channels }: CommandDeps): NonNullable<CommandPorts["allowlist"]> {
+  return {
+    channels: () => channels.list().map(({ id }) => id),
+    async list({ channel, accountId }) {
+      const section = effectiveChannelConfig(config.current, channel, accountId);
+      const { dmPolicy, groupPolicy } = section as { readonly dmPolicy?: string; readonly groupPolicy?: string };
+      return {
+        dm: strings(section["allowFrom"]),
+        group: strings(section["groupAllowFrom"]),
+        store: [...(await pairing.allowed(channel, accountId))],
+        ...(dmPolicy === undefined ? {} : { dmPolicy }),
+        ...(groupPolicy === undefined ? {} : { groupPolicy }),
+      };
+    },
+    async change({ channel, accountId }, { action, scope, entry, where }) {
+      const changed: string[] = [];
+      const known: string[] = [];
+      if (where.includes("store") && scope === "dm") {
+        const done = action === "add" ? await pairing.allow({ channel, accountId, senderId: entry }) : await pairing.remove({ channel, accountId, senderId: entry });
+        (done ? changed : known).push("store");
+      }
+      if (where.includes("config")) {
+        const key = scope === "dm" ? "allowFrom" : "groupAllowFrom";
+        const own = (config.current.channels as Readonly<Record<string, { readonly accounts?: Readonly<Record<string, unknown>> }>> | undefined)?.[channel];
+        const base = own?.accounts?.[accountId] === undefined ? `channels.${channel}` : `channels.${channel}.accounts.${accountId}`;
+        const list = strings(effectiveChannelConfig(config.current, channel, accountId)[key]);
+        const has = list.includes(entry);
+        if (has === (action === "add")) known.push("config");
+        else {
+          await config.edit({ kind: "set", path: `${base}.${key}`, value: has ? list.filter((one) => one !== entry) : [...list, entry] }, { by: "command" });
+          changed.push("config");
+        }
+      }
+      return { changed, known };
+    },
+  };
+}
+
+async function usageSummary({ store, clock }: CommandDeps, key: string): ReturnType<NonNullable<CommandPorts["usage"]>["summary"]> {
+  const day = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
+  const now = clock.now();
+  const total = async (filter: UsageFilter): Promise<{ tokens: number; costUsd: number }> => {
+    const [row] = await store.read("usage.totals", { ...filter, by: [] });
+    return { tokens: row ? row.input + row.output + row.cacheRead + row.cacheWrite : 0, costUsd: row?.cost ?? 0 };
+  };
+  const [session, today, last30Days] = await Promise.all([
+    total({ sessionKey: key }),
+    total({ fromDay: day(now), toDay: day(now) }),
+    total({ fromDay: day(now - 30 * DAY_MS), toDay: day(now) }),
+  ]);
+  return { session, today, last30Days };
+}

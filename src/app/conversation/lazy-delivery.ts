@@ -1,0 +1,47 @@
+import type { Delivery } from "../../conversation/index.ts";
+
+/** Delivery whose code is loaded when something is sent, or is found unsent. */
+export function lazyDelivery(load: () => Promise<Delivery>): Delivery {
+  let loading: Promise<Delivery> | undefined;
+  let loaded: Delivery | undefined;
+  /** Requests on their way to the outbox. */
+  let sending = 0;
+  const listeners = new Set<Parameters<Delivery["onSettled"]>[0]>();
+  const open = (): Promise<Delivery> =>
+    (loading ??= load().then((delivery) => {
+      loaded = delivery;
+      delivery.onSettled((row) => {
+        for (const listener of listeners) listener(row);
+      });
+      return delivery;
+    }));
+  return {
+    prepare: async (...args) => (await open()).prepare(...args),
+    kick: () => void open().then((delivery) => delivery.kick()),
+    async send(...args) {
+      sending += 1;
+      try {
+        return await (await open()).send(...args);
+      } finally {
+        sending -= 1;
+      }
+    },
+    resume: async () => (await open()).resume(),
+    attach(live, deliver) {
+      const held = new DisposableStack();
+      open().then(
+        (delivery) => void (held.disposed || held.use(delivery.attach(live, deliver))),
+        () => {}, // Whoever sends is told.
+      );
+      return held;
+    },
+    onSettled(listener) {
+      listeners.add(listener);
+      return { [Symbol.dispose]: () => void listeners.delete(listener) };
+    },
+    open: () => (loaded?.open() ?? 0) + sending,
+    async [Symbol.asyncDispose]() {
+      await (await loading?.catch(() => undefined))?.[Symbol.asyncDispose]();
+    },
+  };
+}

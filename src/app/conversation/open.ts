@@ -1,0 +1,139 @@
+import { existsSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import type { Agents } from "../../agent/index.ts";
+import { createAllowLists, createChannelActivity, createPairing, type AllowLists, type Pairing } from "../../channels/index.ts";
+import { oauthFolder } from "../../config/index.ts";
+import { createConversation, loadCommands, loadDelivery, type Commands, type Conversation, type Delivery, type Messages } from "../../conversation/index.ts";
+import type { Handlers } from "../../gateway/index.ts";
+import type { Hooks } from "../../hooks/index.ts";
+import { createRouting, type Routing } from "../../routing/index.ts";
+import type { TurnHooks } from "../../agent/index.ts";
+import type { OpenAgent } from "../agent/open.ts";
+import type { AppModels } from "../models.ts";
+import type { OpenGatewayDeps } from "../open-gateway.ts";
+import { ownCaller } from "../own-caller.ts";
+import type { Plugins } from "../plugins/index.ts";
+import { channelTable, type AppChannels } from "./channel-table.ts";
+import { lazyCommands } from "./lazy-commands.ts";
+import { lazyDelivery } from "./lazy-delivery.ts";
+
+export interface ConversationRoomDeps extends OpenGatewayDeps {
+  readonly models: AppModels;
+  readonly plugins: Plugins;
+  readonly defaultAgentId: () => string;
+  readonly handlers: () => Handlers | undefined;
+  readonly workspaceOf: (agentId: string) => string;
+  readonly agents: () => Promise<Pick<Agents, "turn" | "after">>;
+  /** Opens the agent's room when it is not yet. */
+  readonly agent: () => Promise<OpenAgent>;
+}
+
+/** What commands are built on. */
+export interface CommandDeps extends ConversationRoomDeps {
+  readonly conversation: () => Conversation;
+  readonly pairing: Pairing;
+  readonly channels: AppChannels;
+  /** Ends what a session left running in the background. Gives how many. */
+  readonly killProcesses: (sessionKey: string) => Promise<number>;
+  readonly why?: (sessionKey: string, id: string | undefined) => Promise<string | undefined>;
+}
+
+export interface ConversationRoom {
+  readonly conversation: Conversation;
+  readonly delivery: Delivery;
+  readonly commands: Commands;
+  readonly pairing: Pairing;
+  readonly allowLists: AllowLists;
+  readonly routing: Routing;
+  readonly channels: AppChannels;
+  readonly activity: ReturnType<typeof createChannelActivity>;
+  /** Sending on request, for methods and tools. */
+  readonly messages: () => Promise<Messages>;
+  /** Folders that files may be sent from. */
+  readonly mediaRoots: (agentId: string | undefined) => readonly string[];
+  /** Whether an account can send; told by who runs the accounts. */
+  follow(running: (channel: string, accountId: string) => boolean): void;
+}
+
+/** Plugins come and go while the gateway runs: what is asked is whoever is there now. */
+export function currentHooks(plugins: Pick<Plugins, "hooks">): TurnHooks {
+  return {
+    has: (hook) => plugins.hooks()?.has(hook) ?? false,
+    run: (...args: Parameters<Hooks["run"]>) => plugins.hooks()?.run(...args),
+  };
+}
+
+/** Puts conversations together. Commands, delivery and what fetches files are loaded when they are needed. */
+export function openConversation(deps: ConversationRoomDeps, stack: AsyncDisposableStack): ConversationRoom {
+  const { config, store, clock, ids, random, plugins } = deps;
+  const log = deps.log.room("conversation");
+  const hooks = currentHooks(plugins);
+  const internalHooks = () => plugins.agent()?.internalHooks;
+  const channels = channelTable(plugins);
+  const routing = createRouting();
+  const activity = createChannelActivity(clock);
+  const allowLists = createAllowLists({
+    store,
+    files: { folder: oauthFolder({ env: deps.env, exists: existsSync, osHome: homedir(), cwd: process.cwd() }), cfg: config.current, clock, ids, problem: (text) => log.warn(text) },
+  });
+  const pairing = createPairing({ store, clock, random, ids, lists: allowLists });
+  const mediaRoots = (agentId: string | undefined): readonly string[] => [
+    deps.workspaceOf(agentId ?? deps.defaultAgentId()),
+    join(config.paths.state, "media"),
+  ];
+  let running: (channel: string, accountId: string) => boolean = () => true;
+  const table = { get: channels.get, running: (channel: string, accountId: string) => running(channel, accountId) };
+  const delivery = stack.use(
+    lazyDelivery(async () => {
+      const { createDelivery } = await loadDelivery();
+      return createDelivery({ store, clock, random, ids, log: deps.log.room("delivery"), config: () => config.current, table, hooks, internalHooks, activity, mediaRoots });
+    }),
+  );
+  const commands = lazyCommands(
+    () => config.current,
+    async () => {
+      const [{ createCommands }, { commandPorts }] = await Promise.all([loadCommands(), import("./command-ports.ts")]);
+      const killProcesses = async (sessionKey: string): Promise<number> => (await deps.agent()).killProcesses(sessionKey);
+      const all: CommandDeps = { ...deps, conversation: () => conversation, pairing, channels, killProcesses };
+      return createCommands(commandPorts(all, ownCaller(deps.handlers, "command")));
+    },
+  );
+  const conversation: Conversation = stack.use(
+    createConversation({
+      store,
+      clock,
+      ids,
+      random,
+      log,
+      config,
+      hooks,
+      internalHooks,
+      agents: deps.agents,
+      routing,
+      channels,
+      pairing,
+      allowLists,
+      delivery,
+      commands,
+      keepMedia: async (...args) => (await import("./keep-media.ts")).mediaKeeper({ config, ids, channels })(...args),
+      mediaRoots,
+      redact: deps.redactor.text,
+      defaultAgentId: deps.defaultAgentId,
+    }),
+  );
+  let messages: Promise<Messages> | undefined;
+  return {
+    conversation,
+    delivery,
+    commands,
+    pairing,
+    allowLists,
+    routing,
+    channels,
+    activity,
+    mediaRoots,
+    messages: () => (messages ??= loadDelivery().then(({ createMessages }) => createMessages({ delivery, channels, config: () => config.current, log }))),
+    follow: (told) => void (running = told),
+  };
+}

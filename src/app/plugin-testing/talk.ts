@@ -1,0 +1,159 @@
+import { setTimeout as pause } from "node:timers/promises";
+import type { Clock } from "../../base/clock.ts";
+import { AppError } from "../../base/errors.ts";
+import type { Ids } from "../../base/ids.ts";
+import type { Logger } from "../../base/log/logger.ts";
+import { systemRandom } from "../../base/random.ts";
+import { createRedactor } from "../../base/redaction.ts";
+import { createChannels } from "../../channels/index.ts";
+import type { Config, Env } from "../../config/index.ts";
+import type { ChannelInboundEvent, ChannelPlugin } from "../../protocol/index.ts";
+import type { OutboxRow, Store } from "../../store/index.ts";
+import { createAppAgent } from "../agent/index.ts";
+import { openConversation, type ConversationRoom, type ConversationRoomDeps } from "../conversation/open.ts";
+import type { Plugins } from "../plugins/index.ts";
+import type { RunningPlugins } from "../plugins/running.ts";
+import { createScriptedModel } from "./model.ts";
+import type { TestHost, TestMessage, TestReply } from "./types.ts";
+
+export interface TestTalkDeps {
+  readonly config: Config;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: Logger;
+  readonly env: Env;
+  readonly version: string;
+  readonly workspaceDir: string;
+  readonly plugins: RunningPlugins;
+}
+
+/** Conversations of a test: real ones, with a model that follows a script. */
+export interface TestTalk extends Pick<TestHost, "script" | "receive" | "idle" | "replies" | "modelCalls" | "approvals"> {
+  readonly room: ConversationRoom;
+  /** Starts the accounts of the plugins' channels. */
+  start(): Promise<void>;
+}
+
+const POLL_MS = 5;
+
+/** A channel that no plugin brought: what is sent over it is kept by the host. */
+function fakeChannel(id: string): ChannelPlugin {
+  let count = 0;
+  const sent = async (): Promise<{ channel: string; messageId: string }> => ({ channel: id, messageId: `${id}-${(count += 1)}` });
+  return {
+    id,
+    meta: { id, label: id, selectionLabel: id, docsPath: "", blurb: "" },
+    capabilities: { chatTypes: ["direct", "group"] },
+    config: { listAccountIds: () => ["default"], resolveAccount: () => ({}) },
+    outbound: { deliveryMode: "direct", textChunkLimit: 4000, sendText: sent, sendMedia: sent },
+  };
+}
+
+/** The plugins' registries, with channels that no plugin brought beside theirs. */
+function pluginsPort(running: RunningPlugins, fakes: ReadonlyMap<string, ChannelPlugin>): Plugins {
+  const { registries } = running.host;
+  const channels = {
+    get: (id: string) => registries.channels.get(id) ?? (fakes.has(id) ? { value: { plugin: fakes.get(id) } } : undefined),
+    list: () => registries.channels.list(),
+  };
+  const shown = { ...registries, channels };
+  return { hooks: () => running.hooks, agent: () => running.agent, registries: () => shown, onChange: () => {}, providers: () => [] } as unknown as Plugins;
+}
+
+function eventOf({ from, text, id, group, to, mentioned = true }: TestMessage, newId: () => string): ChannelInboundEvent {
+  return {
+    kind: "message",
+    id: id ?? newId(),
+    chat: group === undefined ? { type: "direct", id: from } : { type: "group", id: group },
+    sender: { id: from, name: from },
+    text,
+    to: to ?? group ?? from,
+    ...(group === undefined ? {} : { mention: { mentioned, canDetect: true } }),
+  };
+}
+
+function replyOf({ channel, account, target, payload }: OutboxRow): TestReply {
+  const { text = "", mediaUrl, kind = "final" } = (payload ?? {}) as { readonly text?: string; readonly mediaUrl?: string; readonly kind?: string };
+  return { channel, accountId: account, to: target, text, kind, ...(mediaUrl === undefined ? {} : { mediaUrl }) };
+}
+
+export async function openTestTalk(deps: TestTalkDeps, stack: AsyncDisposableStack): Promise<TestTalk> {
+  const { config, store, clock, ids, log } = deps;
+  const redactor = createRedactor();
+  const fakes = new Map<string, ChannelPlugin>();
+  const plugins = pluginsPort(deps.plugins, fakes);
+  const model = createScriptedModel(clock);
+  const workspaceOf = (): string => deps.workspaceDir;
+  const shared = { config, store, clock, ids, log, env: deps.env, version: deps.version, random: systemRandom, redactor, plugins, workspaceOf };
+  const agent = stack.use(createAppAgent({ ...shared, redact: redactor.text, models: model.models, notify: () => {}, announce: () => {} }));
+  const parts = { ...shared, models: model.models, defaultAgentId: () => "main", handlers: () => undefined, agents: agent.agents, agent: agent.open };
+  const room = openConversation(parts as unknown as ConversationRoomDeps, stack);
+  await room.allowLists.load();
+  const manager = createChannels({
+    config: () => config.current,
+    table: room.channels,
+    inbound: room.conversation.inbound,
+    clock,
+    random: systemRandom,
+    log,
+    redactor,
+    activity: room.activity,
+    onChange: () => room.delivery.kick(),
+  });
+  stack.use(manager);
+  const replies: TestReply[] = [];
+  room.delivery.onSettled((row) => void (row.state === "sent" && replies.push(replyOf(row))));
+
+  /** Nothing is under way in memory, and on disk nothing waits for its first attempt. */
+  async function isIdle(): Promise<boolean> {
+    if (room.conversation.running() > 0 || room.delivery.open() > 0) return false;
+    const { pending, attempting } = await store.read("outbox.counts", {});
+    return pending + attempting === 0;
+  }
+
+  /** Resolves when the message and what is said about it are at their end. */
+  async function ended(channel: string, messageId: string) {
+    for (;;) {
+      const row = (await store.read("inbox.recent", {})).find((one) => one.channel === channel && one.messageId === messageId);
+      if (row?.state === "settled" && (await isIdle())) return row;
+      await pause(POLL_MS);
+    }
+  }
+
+  const approvals: TestHost["approvals"] = {
+    async next() {
+      const { approvals: asked } = await agent.open();
+      for (;;) {
+        const [found] = await asked.list();
+        if (found) return { id: found.id, kind: found.kind, request: found.request };
+        await pause(POLL_MS);
+      }
+    },
+    answer: async (id, decision) => (await agent.open()).approvals.resolve(id, decision, "test"),
+  };
+
+  return {
+    room,
+    approvals,
+    start: () => manager.start(),
+    async idle() {
+      while (!(await isIdle())) await pause(POLL_MS);
+    },
+    script: (answers) => model.add(answers),
+    modelCalls: () => [...model.calls],
+    replies: () => [...replies],
+    async receive(message) {
+      const { channel, from, accountId = "default", isAllowed = true } = message;
+      if (typeof channel !== "string" || channel === "") throw new AppError("INVALID_INPUT", "host.receive: a message needs a channel");
+      if (!room.channels.get(channel)) fakes.set(channel, fakeChannel(channel));
+      if (isAllowed) await room.pairing.allow({ channel, accountId, senderId: from });
+      const event = eventOf(message, () => ids.uuid());
+      const before = replies.length;
+      const result = await room.conversation.inbound(channel, accountId).accept(event);
+      if (result.outcome !== "accepted") return { outcome: result.outcome, why: "why" in result ? result.why : "", replies: replies.slice(before) };
+      const row = await ended(channel, event.id);
+      return { outcome: row.outcome ?? "", why: row.why ?? "", replies: replies.slice(before) };
+    },
+  };
+}

@@ -17,6 +17,8 @@ export interface BenchContext {
   readonly node: string;
   /** An empty folder, removed afterwards. */
   readonly folder: string;
+  /** The build that is measured, without failpoints and with the store as an entry. */
+  readonly built: string;
   /** Smaller sizes and fewer rounds: shows that everything runs, not how fast. */
   readonly quick: boolean;
   readonly say: (text: string) => void;

@@ -1,5 +1,5 @@
 /**
- * `npm run bench [-- --quick] [--only <part of a name>] [--json <file>]`: every bar in one run, each beside its calibration.
+ * `npm run bench [-- --quick] [--only <part of a name>] [--json <file>] [--build <folder>]`: every bar in one run, each beside its calibration.
  * Exits 1 when a bar is missed, unless `--quick`.
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -8,6 +8,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { app } from "./measures/app.ts";
+import { channel } from "./measures/channel.ts";
 import { cli } from "./measures/cli.ts";
 import { gateway } from "./measures/gateway.ts";
 import { hooks } from "./measures/hooks.ts";
@@ -19,17 +20,17 @@ import { bigState } from "./measures/big-state.ts";
 import { turns } from "./measures/turns.ts";
 import { isMet, type Row } from "./row.ts";
 
-const { values } = parseArgs({ options: { quick: { type: "boolean" }, only: { type: "string" }, json: { type: "string" } } });
+const { values } = parseArgs({ options: { quick: { type: "boolean" }, only: { type: "string" }, json: { type: "string" }, build: { type: "string" } } });
 const root = fileURLToPath(new URL("..", import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), "openclaw-bench-"));
 const say = (text: string): void => void process.stderr.write(`${text}\n`);
 
 const rows: Row[] = [];
 try {
-  for (const measure of [cli, plugins, pluginStart, hooks, models, store, bigState, app, gateway, turns]) {
+  for (const measure of [cli, plugins, pluginStart, hooks, models, store, bigState, app, gateway, turns, channel]) {
     if (values.only && !measure.name.includes(values.only)) continue;
     say(`measuring: ${measure.name} …`);
-    rows.push(...(await measure.run({ root, folder, node: process.execPath, quick: values.quick === true, say })));
+    rows.push(...(await measure.run({ root, folder, node: process.execPath, built: values.build ?? "dist-bench", quick: values.quick === true, say })));
   }
 } finally {
   rmSync(folder, { recursive: true, force: true });

@@ -5,8 +5,8 @@ import type * as StoreRoom from "../src/store/index.ts";
 import type { BenchContext } from "./row.ts";
 
 /** The store as it ships, bundled and without failpoints, with its door as an entry of its own. */
-export async function loadStore(context: Pick<BenchContext, "root" | "node">): Promise<typeof StoreRoom> {
-  const built = spawnSync(context.node, ["scripts/build.ts", "dist-bench"], { cwd: context.root, stdio: ["ignore", "ignore", "inherit"] });
+export async function loadStore(context: Pick<BenchContext, "root" | "node" | "built">): Promise<typeof StoreRoom> {
+  const built = spawnSync(context.node, ["scripts/build.ts", context.built], { cwd: context.root, stdio: ["ignore", "ignore", "inherit"] });
   if (built.status !== 0) throw new Error("the bench build failed");
-  return (await import(pathToFileURL(join(context.root, "dist-bench", "store.js")).href)) as typeof StoreRoom;
+  return (await import(pathToFileURL(join(context.root, context.built, "store.js")).href)) as typeof StoreRoom;
 }

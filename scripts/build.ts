@@ -63,7 +63,7 @@ const bundle = await rolldown({
   platform: "node",
   preserveEntrySignatures: "allow-extension",
   plugins: [frozenSchema, frozenCatalogue, englishOnly, frozenProtocol({ writesSchema: folder === "dist" }), lightChunks],
-  transform: { define: { __FAILPOINTS__: String(folder === "dist-test") } },
+  transform: { define: { __FAILPOINTS__: String(folder.startsWith("dist-test")) } },
   onLog(level, log, handler) {
     // Grouping puts some lazily imported files beside files that are always there; that is what it is for.
     if (log.code === "INEFFECTIVE_DYNAMIC_IMPORT") return;
@@ -103,16 +103,17 @@ await bundle.write({
         name: "inventory",
         test: /src\/plugins\/(?:inventory\/|record\.|install\/journal)|src\/cli\/(?:plugin-source|plugin-commands\/declared|commands\/plugins\/(?:index|list|record))\.ts/,
       },
+      { name: "channel-text", test: /src\/channels\/(?:text\/|reactions\/|rich-text\/(?!parse))/ },
       { name: "thread", test: /src\/store\/(?:warm-up|sqlite\/thread)\.ts/ },
       { name: "engine", test: /src\/store\/(?:sqlite\/(?:areas\/|connection|handlers|open|migrations|schema)|projection\/)/ },
       {
         name: "app",
-        test: /src\/app\/(?!open-gateway|agent\/|responder\/|models\.ts|restart\/sentinel|plugins\/|plugin-testing\/)|src\/gateway\/(?:server|bind|certificate|address-budget|early|auth\/settings)\.ts|src\/base\/(?:log\/(?!read)|random|ids)|src\/config\/(?:config|redact|diff|reload-rules|secrets|last-good|shell-environment)\.ts|src\/store\/(?:open|sqlite\/(?:client|messages|sender|waiting|standing|reads))\.ts/,
+        test: /src\/app\/(?!open-gateway|own-caller|agent\/|conversation\/|models\.ts|restart\/sentinel|plugins\/|plugin-testing\/)|src\/gateway\/(?:server|bind|certificate|address-budget|early|auth\/settings)\.ts|src\/base\/(?:log\/(?!read)|random|ids)|src\/config\/(?:config|redact|diff|reload-rules|secrets|last-good|shell-environment)\.ts|src\/store\/(?:open|sqlite\/(?:client|messages|sender|waiting|standing|reads))\.ts/,
       },
       { name: "plugin-host", test: /src\/app\/plugins\/(?!index)|src\/plugins\/(?:host|registry|load)\/|src\/hooks\/|node_modules\/es-module-lexer/ },
       {
         name: "hub",
-        test: /src\/app\/(?:open-gateway|agent\/(?:index|answering|gateway-ports|gateway-tool|session-endings|workspaces)|models\.ts|responder\/|plugins\/index)|src\/gateway\/(?!tools\/)|src\/sessions\/entry\/|src\/base\/(?:rooted-files|equal-secrets)\.ts|src\/config\/agent-workspace\.ts|src\/protocol\/(?!client|validators|answers|schemas|check)|src\/base\/(?:deadlines|log\/read)|src\/config\/describe-schema/,
+        test: /src\/app\/(?:open-gateway|own-caller|agent\/(?:index|answering|gateway-ports|gateway-tool|session-endings|workspaces)|conversation\/(?:open|channels|channel-table|lazy|ports)|models\.ts|plugins\/index)|src\/conversation\/(?:create-conversation|index|intake\/|lanes\/|turns\/)|src\/channels\/(?:index|access\/|inbound\/|pairing\/|manager\/|sections)|src\/routing\/|src\/gateway\/(?!tools\/)|src\/sessions\/entry\/|src\/base\/(?:rooted-files|equal-secrets)\.ts|src\/config\/agent-workspace\.ts|src\/protocol\/(?!client|validators|answers|schemas|check)|src\/base\/(?:deadlines|log\/read)|src\/config\/describe-schema/,
       },
     ],
   },

@@ -167,6 +167,7 @@ const COMMANDS = {
       ["protocol docs", "scripts/protocol-export.ts", "--check"],
       ["plugin API", "scripts/api-report.ts", "--check"],
       ["hooks docs", "scripts/hooks-page.ts", "--check"],
+      ["hooks called", "scripts/hook-coverage.ts"],
     ]),
   fmt: () =>
     steps([

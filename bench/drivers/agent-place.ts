@@ -5,7 +5,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { BenchContext } from "../row.ts";
-import { makeBenchPlace, type BenchPlace } from "./gateway-process.ts";
+import { makeBenchPlace, type BenchPlace, type BenchSetup } from "./gateway-process.ts";
 
 interface ModelRequest {
   readonly messages: readonly { readonly role: string; readonly content: unknown }[];
@@ -40,8 +40,13 @@ export async function startModel({ root, node }: BenchContext): Promise<BenchMod
 /** What the file in the workspace says. */
 export const NOTE = "a note for the bench";
 
-/** The build is `dist-bench`, which has to be there. */
-export async function makeAgentPlace(context: BenchContext, name: string, model: BenchModel): Promise<BenchPlace & { readonly stateDir: string }> {
+/** The build that is measured has to be there. `more` is laid over the configuration and the environment. */
+export async function makeAgentPlace(
+  context: BenchContext,
+  name: string,
+  model: BenchModel,
+  more: Pick<BenchSetup, "config" | "env"> = {},
+): Promise<BenchPlace & { readonly stateDir: string }> {
   const workspace = join(context.folder, name, "workspace");
   mkdirSync(workspace, { recursive: true });
   writeFileSync(join(workspace, "note.txt"), `${NOTE}\n`);
@@ -50,7 +55,8 @@ export async function makeAgentPlace(context: BenchContext, name: string, model:
     agents: { defaults: { workspace, model: { primary: "mock/m1" } } },
     models: { providers: { mock: { baseUrl: model.baseUrl, apiKey: "none", api: "openai-completions", models } } },
     tools: { exec: { host: "gateway", security: "full", ask: "off" } },
+    ...more.config,
   };
-  const place = await makeBenchPlace(context, name, { config, built: "dist-bench" });
+  const place = await makeBenchPlace(context, name, { ...more, config, built: context.built });
   return { ...place, stateDir: join(context.folder, name, "state") };
 }

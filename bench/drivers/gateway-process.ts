@@ -38,6 +38,8 @@ export interface BenchSetup {
   readonly config?: Readonly<Record<string, unknown>>;
   /** Start what was built into this folder, instead of what `bin/openclaw` starts. */
   readonly built?: string;
+  /** Beside what every gateway gets. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 /** As `bin/openclaw` does it, for another build: with the compiled code of the last run kept beside it. */
@@ -50,7 +52,7 @@ import(${JSON.stringify(pathToFileURL(join(root, built, "cli.js")).href)}).then(
   return file;
 }
 
-export async function makeBenchPlace(context: BenchContext, name: string, { config = {}, built }: BenchSetup = {}): Promise<BenchPlace> {
+export async function makeBenchPlace(context: BenchContext, name: string, { config = {}, built, env: more = {} }: BenchSetup = {}): Promise<BenchPlace> {
   const folder = join(context.folder, name);
   const configPath = join(folder, "openclaw.json");
   mkdirSync(folder, { recursive: true });
@@ -72,6 +74,7 @@ export async function makeBenchPlace(context: BenchContext, name: string, { conf
     OPENCLAW_STATE_DIR: join(folder, "state"),
     OPENCLAW_CONFIG_PATH: configPath,
     NO_COLOR: "1",
+    ...more,
   };
   return {
     port,

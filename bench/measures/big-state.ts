@@ -73,7 +73,7 @@ export const bigState: Measure = {
     const [sessions, entries, long] = context.quick ? [100, 10_000, 1000] : [10_000, 1_000_000, 100_000];
     context.say(`  making a state with ${sessions} sessions and ${entries} transcript entries …`);
     fill(join(stateDir, "openclaw.db"), sessions, entries, long);
-    const storeUrl = new URL(`file://${join(context.root, "dist-bench", "store.js")}`).href;
+    const storeUrl = new URL(`file://${join(context.root, context.built, "store.js")}`).href;
     const probes = Array.from({ length: context.quick ? 1 : 7 }, () => {
       const result = spawnSync(context.node, ["--input-type=module", "-e", PROBE, storeUrl, stateDir], { encoding: "utf8" });
       if (result.status !== 0) throw new Error(`the probe failed: ${result.stderr}`);

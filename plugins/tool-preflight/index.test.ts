@@ -1,3 +1,4 @@
+import type { OpenClawPluginApi } from "openclaw/plugin-sdk";
 import { createTestHost } from "openclaw/plugin-sdk/testing";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
@@ -42,6 +43,33 @@ test("settings choose the tools, and block others for good", async () => {
   expect((await ask("exec"))?.requireApproval).toMatchObject({ severity: "critical", timeoutMs: 5000, timeoutBehavior: "allow" });
   expect(await ask("rm")).toMatchObject({ block: true, blockReason: "rm is on the list of tools that never run" });
   expect(await ask("web_search")).toBeUndefined();
+});
+
+test("a run waits for the operator's answer, and goes on with it", async () => {
+  const tool = (name: string) => ({
+    id: "garden",
+    register: (api: OpenClawPluginApi) =>
+      api.registerTool({
+        name,
+        description: "",
+        parameters: { type: "object" },
+        execute: async () => ({ content: [{ type: "text", text: "a tree" }], details: {} }),
+      }),
+  });
+  await using host = await createTestHost({ plugins: [...plugins, tool("look")], config: settings({ tools: ["look"] }) });
+  for (const [decision, seen] of [
+    ["allow-once", "a tree"],
+    ["deny", "denied"],
+  ] as const) {
+    host.script([{ tools: [{ name: "look", params: { where: "garden" } }] }, `done: ${decision}`]);
+    const received = host.receive({ channel: "demo", from: "ada", text: "look into the garden" });
+    const { id, request } = await host.approvals.next();
+    expect(JSON.stringify(request)).toContain("Run look?");
+    await host.approvals.answer(id, decision);
+    expect(await received).toMatchObject({ outcome: "answered", replies: [{ text: `done: ${decision}` }] });
+    expect(JSON.stringify(host.modelCalls().at(-1)?.messages.at(-1)).toLowerCase()).toContain(seen);
+    expect(host.logs().map(({ message }) => message)).toContain(`[tool-preflight] look: ${decision}`);
+  }
 });
 
 test("settings that do not fit keep it from being loaded, with the path", async () => {

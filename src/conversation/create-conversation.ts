@@ -42,7 +42,8 @@ const MAX_CONCURRENT = 4;
 
 /** Turns that answer channels. */
 interface ChannelDesk {
-  run(batch: Batch, began: (turn: ActiveTurn) => void): Promise<void>;
+  /** Resolves to how many messages it took in while it ran. */
+  run(batch: Batch, began: (turn: ActiveTurn) => void): Promise<number>;
   abort(meant: (run: ChannelRun) => boolean, reason: AbortReason): readonly string[];
   chatOf: Conversation["chatOf"];
 }
@@ -61,6 +62,7 @@ function createChannelDesk(context: ChannelTurnContext): ChannelDesk {
       await treatChannelRun(run, context);
       runs.delete(runId);
       endLives(run, context);
+      return run.merged.length;
     },
     chatOf(runId) {
       const last = runs.get(runId)?.items.at(-1)!.messages.at(-1)!;
@@ -109,8 +111,8 @@ export function createConversation(deps: ConversationDeps): Conversation {
     async run(batch, began) {
       const [first] = batch.items;
       if (first.kind === "client") return clients.run(first.run);
-      await channels.run(batch, began);
-      waiting -= batch.items.length + batch.summarised.length;
+      const merged = await channels.run(batch, began);
+      waiting -= merged + [...batch.items, ...batch.summarised].flatMap(inboxIdsOf).length;
     },
     drop: (items, why) => void drop(items, why),
     leave(items) {
@@ -119,7 +121,7 @@ export function createConversation(deps: ConversationDeps): Conversation {
   });
   const clients: ClientDesk = createClientDesk(deps, context, lanes.add);
   const enqueue = (item: ChannelItem): void => {
-    waiting += 1;
+    waiting += item.messages.length;
     lanes.add(item);
   };
   const dispatch = createDispatch(deps, lives, enqueue);
@@ -133,7 +135,7 @@ export function createConversation(deps: ConversationDeps): Conversation {
         clients.abort(({ runId }) => runId === item.run.row.runId, "interrupt");
         void clients.run(item.run);
       } else {
-        waiting -= 1;
+        waiting -= item.messages.length;
         await store
           .write("inbox.settle", { ids: inboxIdsOf(item), outcome: "cancelled", why })
           .catch((error: unknown) => log.error(`the end of a message could not be written: ${messageOf(error)}`, { error }));

@@ -44,7 +44,7 @@ export {
 } from "./registry/index.ts";
 export { createPluginRuntime, createStateDatabases, type RuntimePorts } from "./runtime/index.ts";
 export { bindSdkHost } from "./sdk/host-binding.ts";
-export type { RuntimeChannelSession } from "./sdk/types/index.ts";
+export type { RuntimeChannelPairing, RuntimeChannelRouting, RuntimeChannelSession } from "./sdk/types/index.ts";
 export type { DevicePairingPort } from "./sdk/device-pairing.ts";
 export { hasLogTransports, publishLogRecord } from "./sdk/log-transports.ts";
 export { recoverInstalls } from "./install/journal.ts";

@@ -1,29 +1,40 @@
 /**
- * `npm run chaos [-- --n 200] [--seed n] [--only store|turns] [--writers 8]`: the whole kill campaigns, of the store and of turns with tools.
- * Exits 1 when a promise was broken.
+ * `npm run chaos [-- --n 200] [--seed n] [--path store|turns|channel] [--writers 8]`: the whole kill campaigns, of the store, of turns with tools, and of
+ * the way from a platform's update to the receipt of its answer. `--only` is another name of `--path`. Exits 1 when a promise was broken.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { seededRandom } from "../../src/base/random.ts";
+import { channelCampaign } from "./channel/campaign.ts";
 import { killCampaign } from "./kills.ts";
 import { turnCampaign } from "./turns.ts";
 
 const { values } = parseArgs({
-  options: { n: { type: "string" }, kills: { type: "string" }, seed: { type: "string" }, writers: { type: "string" }, only: { type: "string" } },
+  options: {
+    n: { type: "string" },
+    kills: { type: "string" },
+    seed: { type: "string" },
+    writers: { type: "string" },
+    only: { type: "string" },
+    path: { type: "string" },
+  },
 });
+const path = values.path ?? values.only;
+if (path !== undefined && !["store", "turns", "channel"].includes(path)) throw new Error(`--path is store, turns or channel, got ${path}`);
+const asked = (name: string): boolean => path === undefined || path === name;
 const seed = Number(values.seed ?? Date.now() % 1_000_000);
 const kills = Number(values.n ?? values.kills ?? 200);
 
 function report(name: string, facts: { readonly broken: readonly string[] }, folder: string): void {
   console.log(`${name}: ${JSON.stringify({ ...facts, seed })}`);
   if (facts.broken.length === 0) return rmSync(folder, { recursive: true, force: true });
-  console.error(`${facts.broken.join("\n")}\nthe state is kept in ${folder}; repeat with --only ${name} --seed ${seed}`);
+  console.error(`${facts.broken.join("\n")}\nthe state is kept in ${folder}; repeat with --path ${name} --seed ${seed}`);
   process.exitCode = 1;
 }
 
-if (values.only !== "turns") {
+if (asked("store")) {
   const stateDir = mkdtempSync(join(tmpdir(), "openclaw-chaos-"));
   console.log(`store: ${kills} kills, seed ${seed}`);
   const found = await killCampaign({
@@ -38,7 +49,7 @@ if (values.only !== "turns") {
   report("store", found, stateDir);
 }
 
-if (values.only !== "store") {
+if (asked("turns")) {
   console.log(`turns: ${kills} kills, seed ${seed}`);
   const { home, ...found } = await turnCampaign({
     kills,
@@ -48,4 +59,17 @@ if (values.only !== "store") {
     },
   });
   report("turns", found, home);
+}
+
+if (asked("channel")) {
+  console.log(`channel: ${kills} kills, seed ${seed}`);
+  const { home, ...found } = await channelCampaign({
+    kills,
+    random: seededRandom(seed),
+    onRound: (round, { place, said, ...tally }) => {
+      if (round % 10 !== 0) return;
+      console.log(`${round} kills, the last at ${place}; ${said} messages; so far ${JSON.stringify(tally)}`);
+    },
+  });
+  report("channel", found, home);
 }

@@ -1,61 +1,19 @@
-import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { route } from "../../src/cli/commands/route/index.ts";
-import { dispatch } from "../../src/cli/dispatch.ts";
-import type { Io } from "../../src/cli/io.ts";
 import { createRouting, type RoutePlace } from "../../src/routing/index.ts";
-import { ROOT } from "../harness/gateway-process.ts";
+import { openCommandLine } from "../harness/command-line.ts";
+import { readPage, type Example } from "../harness/docs-page.ts";
 
-const page = readFileSync(join(ROOT, "docs/routing.md"), "utf8");
-const blocks = [...page.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].map(([, language, text]) => ({ language: language!, text: text! }));
+const page = readPage("docs/routing.md");
 
-interface Example {
-  readonly config: string;
-  readonly line: string;
-  /** What it prints; undefined where the page does not show it. */
-  readonly output: string | undefined;
-}
-
-/** Each command with the configuration that stands above it and the output that stands below it. */
-function examples(): readonly Example[] {
-  let config = "{}";
-  return blocks.flatMap(({ language, text }, at) => {
-    if (language === "json5") config = text;
-    if (language !== "sh") return [];
-    const next = blocks[at + 1];
-    const lines = text.trim().split("\n");
-    return lines.map((line) => ({ config, line, output: next?.language === "text" ? next.text : undefined }));
-  });
-}
-
-async function run({ config, line }: Example): Promise<{ readonly code: number; readonly out: string }> {
-  const home = mkdtempSync(join(tmpdir(), "routing-docs-"));
-  const path = join(home, "openclaw.json");
-  writeFileSync(path, config);
-  let out = "";
-  const io: Io = {
-    env: { HOME: home, OPENCLAW_STATE_DIR: join(home, "state"), OPENCLAW_CONFIG_PATH: path },
-    cwd: home,
-    version: "9.9.9",
-    out: (text) => void (out += text),
-    err: () => undefined,
-    color: false,
-    interactive: false,
-    columns: 160,
-    now: () => 0,
-    confirm: () => Promise.resolve(false),
-    signal: () => new AbortController().signal,
-  };
-  const [program, ...args] = line.split(" ");
-  expect(program).toBe("openclaw");
-  const code = await dispatch([{ name: "route", summary: "", load: () => Promise.resolve(route) }], args, io);
-  return { code, out };
+function run({ config = "{}", line }: Example) {
+  const [program, name, ...args] = line.split(" ");
+  expect([program, name]).toEqual(["openclaw", "route"]);
+  return openCommandLine("route", route, { config }).run(...args);
 }
 
 describe("every command of the page about routing", () => {
-  const all = examples();
+  const all = page.examples;
   test("is one of some", () => expect(all.filter(({ output }) => output !== undefined).length).toBeGreaterThanOrEqual(3));
   test.each(all)("$line prints what stands below it", async (example) => {
     const { code, out } = await run(example);
@@ -65,21 +23,12 @@ describe("every command of the page about routing", () => {
   });
   test("and the nick of a linked person gets the key that the page names", async () => {
     const { out } = await run(all.find(({ line }) => line.includes("--channel irc"))!);
-    expect(page).toContain(`\`${/^session +(\S+)$/m.exec(out)?.[1]}\``);
+    expect(page.text).toContain(`\`${/^session +(\S+)$/m.exec(out)?.[1]}\``);
   });
 });
 
-/** The rows of the table under this header, cell by cell, without ticks. */
-function rowsOf(header: string): readonly (readonly string[])[] {
-  const lines = page.split("\n");
-  const rows = lines.slice(lines.indexOf(header) + 2);
-  return rows.slice(0, rows.indexOf("")).map((line) =>
-    line
-      .split("|")
-      .slice(1, -1)
-      .map((cell) => cell.trim().replaceAll("`", "")),
-  );
-}
+/** The rows of a table, without ticks. */
+const rowsOf = (header: string): readonly (readonly string[])[] => page.rowsOf(header).map((row) => row.map((cell) => cell.replaceAll("`", "")));
 
 test("the table of tiers has them in their order", () => {
   const { explanation } = createRouting().resolveRoute({ config: {}, channel: "x" });

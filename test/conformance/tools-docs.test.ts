@@ -1,77 +1,26 @@
-import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { tools } from "../../src/cli/commands/tools/index.ts";
-import { dispatch } from "../../src/cli/dispatch.ts";
-import type { Io } from "../../src/cli/io.ts";
 import { loadConfig } from "../../src/config/index.ts";
 import { LOOP_DEFAULTS } from "../../src/tools/loop-guard/settings.ts";
 import { policyLayers } from "../../src/tools/policy/layers.ts";
 import { CORE_TOOLS, GROUPS, PROFILES } from "../../src/tools/policy/names.ts";
-import { ROOT } from "../harness/gateway-process.ts";
+import { openCommandLine } from "../harness/command-line.ts";
+import { readPage, ticked } from "../harness/docs-page.ts";
 
-const page = readFileSync(join(ROOT, "docs/agent/tools.md"), "utf8");
-const blocks = [...page.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].map(([, language, text]) => ({ language: language!, text: text! }));
-const ticked = (text: string): readonly string[] => [...text.matchAll(/`([^`]+)`/g)].map((match) => match[1]!);
+const { blocks, examples, rowsOf } = readPage("docs/agent/tools.md");
 
-/** The rows of the table under this header, cell by cell. */
-function rowsOf(header: string): readonly (readonly string[])[] {
-  const lines = page.split("\n");
-  const rows = lines.slice(lines.indexOf(header) + 2);
-  return rows.slice(0, rows.indexOf("")).map((line) => line.split("|").slice(1, -1));
-}
-
-interface Example {
-  readonly config: string | undefined;
-  readonly line: string;
-  /** What it prints; undefined where the page does not show it. */
-  readonly output: string | undefined;
-}
-
-/** Each command with the configuration that stands above it and the output that stands below it. */
-function examples(): readonly Example[] {
-  let config: string | undefined;
-  return blocks.flatMap(({ language, text }, at) => {
-    if (language === "json5") config = text;
-    if (language !== "sh") return [];
-    const next = blocks[at + 1];
-    const output = next?.language === "text" ? next.text : undefined;
-    return text
-      .trim()
-      .split("\n")
-      .map((line) => ({ config, line, output }));
-  });
-}
-
-async function run({ config, line }: Example): Promise<{ readonly code: number; readonly out: string }> {
-  const home = mkdtempSync(join(tmpdir(), "tools-docs-"));
-  const path = join(home, "openclaw.json");
-  if (config !== undefined) writeFileSync(path, config);
-  let out = "";
-  const io: Io = {
-    env: { HOME: home, OPENCLAW_STATE_DIR: join(home, "state"), OPENCLAW_CONFIG_PATH: path },
-    cwd: home,
-    version: "9.9.9",
-    out: (text) => void (out += text),
-    err: () => undefined,
-    color: false,
-    interactive: false,
-    columns: 160,
-    now: () => 0,
-    confirm: () => Promise.resolve(false),
-    signal: () => new AbortController().signal,
-  };
-  const [program, ...args] = line.split(" ");
-  expect(program).toBe("openclaw");
-  const code = await dispatch([{ name: "tools", summary: "", load: () => Promise.resolve(tools) }], args, io);
-  return { code, out };
+function run({ config = null, line }: { readonly config?: string | null | undefined; readonly line: string }) {
+  const [program, name, ...args] = line.split(" ");
+  expect([program, name]).toEqual(["openclaw", "tools"]);
+  return openCommandLine("tools", tools, { config }).run(...args);
 }
 
 describe("every command of the page about tools", () => {
-  const all = examples();
-  test("is one of some", () => expect(all.filter(({ output }) => output !== undefined).length).toBeGreaterThanOrEqual(3));
-  test.each(all)("$line prints what stands below it", async (example) => {
+  test("is one of some", () => expect(examples.filter(({ output }) => output !== undefined).length).toBeGreaterThanOrEqual(3));
+  test.each(examples)("$line prints what stands below it", async (example) => {
     const { code, out } = await run(example);
     expect(code).toBe(0);
     expect(out).not.toBe("");

@@ -60,7 +60,15 @@ export async function openPlace(
   const sent: ChannelOutboundContext[] = [];
   let wake = (): void => {};
   const channel = keepingChannel(sent, () => wake(), over.channel);
-  const talk = await openTalk({ store, clock, ids, agents: over.agents ?? echoAgents({ store, clock, ids, folder, ...(over.heard ? { heard: over.heard } : {}) }), config, channels: [channel], ...over });
+  const talk = await openTalk({
+    store,
+    clock,
+    ids,
+    agents: over.agents ?? echoAgents({ store, clock, ids, folder, ...(over.heard ? { heard: over.heard } : {}) }),
+    config,
+    channels: [channel],
+    ...over,
+  });
   return {
     ...talk,
     folder,

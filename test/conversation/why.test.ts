@@ -118,8 +118,8 @@ test("a merged message names the turn that saw it", async () => {
   await place.inbound.accept(event("first @chunks=30 @gap=20", { id: "12" }));
   while ((await place.store.read("turns.unfinished", {})).length === 0) await new Promise((resolve) => setTimeout(resolve, 2));
   await place.inbound.accept(event("second", { id: "13" }));
-  const state = async () => (await place.store.read("inbox.find", { messageId: "13" }))[0]!.state;
-  while ((await state()) !== "settled") await new Promise((resolve) => setTimeout(resolve, 5));
+  await place.out(1);
+  await place.quiet();
   const [story] = await tell(place.store, "13");
   const [first] = await tell(place.store, "12");
   expect(story!.verdict).toMatchObject({ outcome: "merged", text: expect.stringContaining(first!.about.turnId!) });

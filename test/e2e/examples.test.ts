@@ -6,6 +6,8 @@ import { delimiter, join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { COMMANDS } from "../../src/cli/commands/index.ts";
 import { isGroup, type Entry, type Example } from "../../src/cli/command.ts";
+import { systemClock } from "../../src/base/clock.ts";
+import { openStore } from "../../src/store/index.ts";
 import { makePlace, ROOT, type Place } from "../harness/gateway-process.ts";
 import { createStranger } from "../harness/stranger.ts";
 
@@ -23,7 +25,7 @@ const examples = [...new Set((await examplesOf(COMMANDS)).map(({ line }) => line
 /** These run until they are told to stop. */
 const ENDLESS = /^openclaw gateway(?: run)?(?: --[a-z].*)?$|--follow/;
 /** These ask a gateway that runs. */
-const ASKING = /^openclaw (?:health|call|devices|plugins (?:stats|reload)|gateway (?:call|health|probe|restart|stop|usage-cost))\b/;
+const ASKING = /^openclaw (?:agent|health|call|devices|plugins (?:stats|reload)|gateway (?:call|health|probe|restart|stop|usage-cost))\b/;
 const TOKEN = "a-token-of-this-test-0123456789";
 
 async function freePort(): Promise<string> {
@@ -48,16 +50,29 @@ beforeAll(async () => {
 
 /** A state folder as a used installation has it: an earlier example may have replaced it, or taken away what this one reads. */
 async function prepare(): Promise<void> {
-  place.configure(`{\n  // ours\n  gateway: { mode: "local", port: 19123, auth: { token: "${TOKEN}" } },\n  agents: { defaults: { maxConcurrent: 4 } },\n}\n`);
+  place.configure(`{\n  // ours\n  gateway: { mode: "local", port: 19123, auth: { token: "${TOKEN}" } },\n  agents: { defaults: { maxConcurrent: 4, model: { primary: "builtin/offline" } } },\n}\n`);
   const plugin = join(place.stateDir, "extensions", "hello");
   mkdirSync(plugin, { recursive: true });
   writeFileSync(join(plugin, "openclaw.plugin.json"), `{ "id": "hello", "configSchema": {} }`);
   writeFileSync(join(plugin, "index.js"), "export function register() {}");
   writeFileSync(join(place.home, "key.txt"), "a-key-of-this-test-0123456789\n");
-  if (existsSync(join(place.stateDir, "logs"))) return;
-  const gateway = await place.gateway();
-  gateway.child.kill("SIGTERM");
-  await gateway.exited;
+  if (!existsSync(join(place.stateDir, "logs"))) {
+    const gateway = await place.gateway();
+    gateway.child.kill("SIGTERM");
+    await gateway.exited;
+  }
+  await prepareMessages();
+}
+
+/** A message that was answered, and a stranger who waits with a code. */
+async function prepareMessages(): Promise<void> {
+  await using store = await openStore({ stateDir: place.stateDir, clock: systemClock });
+  const message = { channel: "telegram", account: "default", conversation: "123", messageId: "4711", kind: "message", text: "hello", sender: "123" };
+  await store.write("inbox.accept", { ...message, sessionKey: "agent:main:main", agentId: "main", settled: { outcome: "silent", why: "an example" } });
+  for (const { id } of await store.read("pairing.list", { now: systemClock.now() })) await store.write("pairing.take", { id });
+  const data = { senderId: "123", channel: "telegram", accountId: "default" };
+  const expiresAt = systemClock.now() + 600_000;
+  await store.write("pairing.request", { id: "example", kind: "channel", subject: "telegram:default:123", code: "ABCD2345", expiresAt, data });
 }
 
 /** The names of a device that waits, and of one that is in. */

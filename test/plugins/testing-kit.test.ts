@@ -89,11 +89,48 @@ test("a configuration that is not valid, or something that is no plugin, is refu
   await expect(createTestHost({ plugins: [{ id: "x" }] })).rejects.toThrow("a plugin must be a path, a function, or an object");
 });
 
-test("what needs conversations says so", async () => {
-  await using host = await createTestHost({ plugins: [] });
-  await expect(host.receive({ channel: "x", from: "y", text: "z" })).rejects.toMatchObject({ code: "UNAVAILABLE" });
-  expect(() => host.script([])).toThrow("needs conversations");
-  expect(() => host.replies()).toThrow("needs conversations");
+test("a message is answered by the model's script, with the plugin's hooks, commands and tools on the way", async () => {
+  await using host = await createTestHost({
+    plugins: [
+      plugin((api) => {
+        api.on("before_prompt_build", () => ({ prependContext: "Speak softly." }));
+        api.on("message_sending", ({ content }) => ({ content: `${content}!` }));
+        api.registerCommand({ name: "hi", description: "Hi.", handler: () => ({ text: "hi there" }) });
+        api.registerTool({
+          name: "look",
+          description: "",
+          parameters: { type: "object" },
+          execute: async () => ({ content: [{ type: "text", text: "a tree" }], details: {} }),
+        });
+      }),
+    ],
+  });
+  host.script([{ tools: [{ name: "look" }] }, "I see a tree"]);
+  expect(await host.receive({ channel: "demo", from: "ada", text: "what is there?" })).toEqual({
+    outcome: "answered",
+    why: "",
+    replies: [{ channel: "demo", accountId: "default", to: "ada", text: "I see a tree!", kind: "final" }],
+  });
+  expect(await host.receive({ channel: "demo", from: "ada", text: "/hi" })).toMatchObject({ replies: [{ text: "hi there!", kind: "command" }] });
+  const [first, second] = host.modelCalls();
+  expect([
+    first?.tools.includes("look"),
+    JSON.stringify(first?.messages).includes("Speak softly."),
+    JSON.stringify(second?.messages).includes("a tree"),
+  ]).toEqual([true, true, true]);
+});
+
+test("a stranger is turned away, a group's talk is kept for later, and a model that fails is told as it is in a gateway", async () => {
+  await using host = await createTestHost({ plugins: [], config: { channels: { demo: { groupPolicy: "open" } } } });
+  expect(await host.receive({ channel: "demo", from: "eve", text: "hello", isAllowed: false })).toMatchObject({ outcome: "refused" });
+  expect(await host.receive({ channel: "demo", from: "ada", group: "g1", mentioned: false, text: "the sky is green" })).toMatchObject({ outcome: "silent" });
+  host.script(["I heard", { error: "out of words" }]);
+  expect(await host.receive({ channel: "demo", from: "ada", group: "g1", text: "well?" })).toMatchObject({
+    outcome: "answered",
+    replies: [{ to: "g1", text: "I heard" }],
+  });
+  expect(JSON.stringify(host.modelCalls()[0]?.messages)).toContain("the sky is green");
+  expect(await host.receive({ channel: "demo", from: "ada", text: "and now?" })).toMatchObject({ outcome: "failed" });
 });
 
 test("nothing of the environment around the test reaches the host", async () => {

@@ -44,6 +44,7 @@ test.each<[string, Partial<PlanInput>]>([
   ["host", { host: "sandbox" }],
   ["shell", { shell: "/bin/bash" }],
   ["node", { node: "n" }],
+  ["terminal", { pty: true }],
 ])("another %s is another plan, and does not run on this approval", async (_, change) => {
   const other = planCommand({ ...INPUT, ...change });
   expect(other.hash).not.toBe(approved.hash);
@@ -72,6 +73,7 @@ test("every field of a plan is under its hash", async () => {
     node: "n",
     fromPlugins: ["A"],
     sandbox: "bwrap:other",
+    pty: true,
     hash: "0".repeat(64),
   };
   for (const key of Object.keys(changes) as (keyof ExecPlan)[]) {

@@ -263,6 +263,18 @@ describe.each(USERS)("from inside, with the gateway run by %s", (user) => {
     await expect.poll(() => sleepers(afterKill), { timeout: 2000 }).toEqual([]);
   });
 
+  test("a command that wants a terminal gets one of the sandbox's own, and nothing of it is left running", async (context) => {
+    need(context, user);
+    const name = sleepName();
+    const results = await drive(user, makeBase(user), [
+      { do: "exec", command: "tty && test -t 0 && test -t 1 && stty size && ls /dev/pts && hostname", params: { pty: true } },
+      { do: "exec", command: `setsid sleep ${name} & sh -c 'trap "" HUP TERM; sleep ${name}'`, params: { pty: true, timeout: 1 } },
+    ]);
+    expect(results[0]?.inside).toMatch(/^\/dev\/pts\/0\n30 120\n0\s+ptmx\nsandbox$/);
+    expect(results[1]?.inside).toBe("Command timed out after 1 seconds");
+    await expect.poll(() => sleepers(name), { timeout: 2000 }).toEqual([]);
+  });
+
   test("there is no terminal to type into", async (context) => {
     need(context, user);
     context.skip(spawnSync("script", ["--version"]).status !== 0, "needs script (util-linux)");

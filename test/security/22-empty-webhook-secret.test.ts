@@ -2,8 +2,10 @@ import { expect, test } from "vitest";
 import { visit } from "../harness/device-client.ts";
 import { makePlace } from "../harness/gateway-process.ts";
 import { ask, bearer, configText, start, TOKEN, type StartConfig } from "./start.ts";
+import { freePort, startTelegramGateway, WEBHOOK_ORIGIN } from "./telegram-gateway.ts";
 
 const EMPTY = ["", " ", "\t\n"];
+const PATIENCE = { timeout: 20_000, interval: 50 };
 
 test.each([
   ["no token", { hooks: { enabled: true } }],
@@ -60,3 +62,30 @@ test("22: password mode without a password lets nobody in", async () => {
     expect((await ask(gateway.url, "/v1/models", { headers: { authorization: `Bearer ${password ?? ""}` } })).status).toBe(401);
   }
 });
+
+const WRONG_SECRETS: readonly (readonly [string, object])[] = [
+  ["none", {}],
+  ["empty", { webhookSecret: "" }],
+  ["blank", { webhookSecret: " \t" }],
+  ["with other signs", { webhookSecret: "päss wörd" }],
+];
+
+test.each(WRONG_SECRETS)(
+  "22: a Telegram webhook whose secret is %s does not start: nobody listens, Telegram is not told, and the account says why",
+  async (_name, secret) => {
+    const webhookPort = await freePort();
+    const webhook = { webhookUrl: `${WEBHOOK_ORIGIN}/telegram-webhook`, webhookPort };
+    const knock = () => fetch(`http://127.0.0.1:${webhookPort}/telegram-webhook`, { method: "POST", body: "{}" });
+    await using at = await startTelegramGateway(({ me }) => ({ ...webhook, ...secret, allowFrom: [me.id] }));
+    await expect.poll(async () => (await at.gateway.account("telegram"))?.lastError, PATIENCE).toContain("webhookSecret");
+    expect((await at.gateway.account("telegram"))?.running).toBe(false);
+    await expect(knock()).rejects.toThrow("fetch failed");
+    expect([at.telegram.calls("setWebhook"), at.telegram.calls("getUpdates")]).toEqual([[], []]);
+    // With one it does, so that the refusal means something.
+    const { telegram: section } = at.gateway.sections["channels"] as { telegram: object };
+    at.gateway.configure({ channels: { telegram: { ...section, webhookSecret: "long-and-random-0123456789" } } });
+    await at.telegram.called("setWebhook");
+    expect((await knock()).status).toBe(401);
+  },
+  60_000,
+);

@@ -48,11 +48,19 @@ function contextBlocks(ctx: FinalizedMsgContext, history: readonly HistoryLine[]
     thread_label: ctx.ThreadLabel,
     was_mentioned: direct ? undefined : ctx.WasMentioned,
   });
-  const sender = direct ? undefined : present({ id: ctx.SenderId, name: ctx.SenderName, username: ctx.SenderUsername, tag: ctx.SenderTag, e164: ctx.SenderE164 });
+  const sender = direct
+    ? undefined
+    : present({ id: ctx.SenderId, name: ctx.SenderName, username: ctx.SenderUsername, tag: ctx.SenderTag, e164: ctx.SenderE164 });
   const starter = present({ body: ctx.ThreadStarterBody });
   const replied = present({ id: ctx.ReplyToId, sender: ctx.ReplyToSender, body: ctx.ReplyToBody, is_quote: ctx.ReplyToIsQuote });
   const forwarded = present({ from: ctx.ForwardedFrom, type: ctx.ForwardedFromType, username: ctx.ForwardedFromUsername, title: ctx.ForwardedFromTitle });
-  const place = present({ lat: ctx["LocationLat"], lon: ctx["LocationLon"], accuracy: ctx["LocationAccuracy"], name: ctx["LocationName"], address: ctx["LocationAddress"] });
+  const place = present({
+    lat: ctx["LocationLat"],
+    lon: ctx["LocationLon"],
+    accuracy: ctx["LocationAccuracy"],
+    name: ctx["LocationName"],
+    address: ctx["LocationAddress"],
+  });
   return [
     ...(conversation ? [block("Conversation", conversation)] : []),
     ...(sender ? [block("Sender", sender)] : []),

@@ -1,5 +1,5 @@
 import { streamCall, type StreamOptions } from "../transport/index.ts";
-import { encodeBody, loadWire, WIRE_APIS, type ModelEvent, type WireRequest } from "../wire/index.ts";
+import { createWires, encodeBody, WIRE_APIS, type ModelEvent, type WireRequest } from "../wire/index.ts";
 import { copilotHeaders } from "./copilot-headers.ts";
 
 /** The encoded prompts of one call: each model's is made once and sent as often as needed. */
@@ -41,6 +41,8 @@ export interface DriversDeps {
 }
 
 export function createDrivers({ other, fetch, rawLog, version }: DriversDeps): Drivers {
+  const loadWire = createWires();
+
   async function* overWire(request: WireRequest, prepared: Prepared, { runId, ...options }: DriveOptions): AsyncGenerator<ModelEvent, void, void> {
     const { api, provider, id } = request.model;
     const format = await loadWire(api);

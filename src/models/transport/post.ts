@@ -58,7 +58,7 @@ function answerOf(response: IncomingMessage): Answer {
 /** Some servers pack their answers whatever they are asked. */
 function unpacked(response: IncomingMessage): AsyncIterable<Uint8Array> {
   const encoding = response.headers["content-encoding"]?.trim().toLowerCase();
-  if (encoding === undefined || encoding === "" || encoding === "identity") return response;
+  if (encoding === undefined || encoding === "" || encoding === "identity") return { [Symbol.asyncIterator]: () => chunksOf(response) };
   const zlib = process.getBuiltinModule("node:zlib");
   const makers: Readonly<Record<string, () => Transform>> = {
     gzip: zlib.createGunzip,
@@ -73,4 +73,18 @@ function unpacked(response: IncomingMessage): AsyncIterable<Uint8Array> {
   response.on("error", (error) => through.destroy(error));
   through.on("close", () => response.destroy());
   return response.pipe(through);
+}
+
+/** As the stream's own iterator, except that leaving early makes no error of it, and that a body which has come as a whole leaves its connection for the next call. */
+function chunksOf(response: IncomingMessage): AsyncIterator<Uint8Array, undefined, undefined> {
+  const chunks = response.iterator({ destroyOnReturn: false });
+  return {
+    next: () => chunks.next(),
+    async return() {
+      await chunks.return?.();
+      if (response.complete) response.resume();
+      else response.destroy();
+      return { done: true, value: undefined };
+    },
+  };
 }

@@ -60,10 +60,13 @@ export async function* streamCall(
         content = true;
         yield event;
       }
-      if (reader.done) return;
+      if (!reader.done) continue;
+      watch.over();
+      return;
     }
     // A body that was cut off because of us ends like a whole one.
     watch.signal.throwIfAborted();
+    watch.over();
     yield* reader.end();
   } catch (error) {
     throw watch.explain(error, content);
@@ -79,12 +82,15 @@ interface Watch extends Disposable {
   /** From now on the budget is the stream's. */
   opened(): void;
   progress(): void;
+  /** Everything that matters was read: leaving the body ends it, and nothing is left to be aborted. */
+  over(): void;
   explain(error: unknown, afterContent: boolean): unknown;
 }
 
 function createWatch({ clock, signal, headersMs, progressMs }: StreamOptions): Watch {
   const controller = new AbortController();
   let hung: string | undefined;
+  let isOver = false;
   let last = clock.monotonic();
   let timer: Disposable | undefined;
   const give = (text: string): void => {
@@ -113,6 +119,9 @@ function createWatch({ clock, signal, headersMs, progressMs }: StreamOptions): W
     progress() {
       last = clock.monotonic();
     },
+    over() {
+      isOver = true;
+    },
     explain(error, afterContent) {
       const facts: Partial<ModelFailure> = {
         ...(afterContent ? { afterContent } : {}),
@@ -125,8 +134,8 @@ function createWatch({ clock, signal, headersMs, progressMs }: StreamOptions): W
     [Symbol.dispose]() {
       timer?.[Symbol.dispose]();
       signal?.removeEventListener("abort", onAbort);
-      // Ends the connection when the reader stops early; harmless when it is over.
-      controller.abort();
+      // Ends the connection when the reader stops early.
+      if (!isOver) controller.abort();
     },
   };
 }

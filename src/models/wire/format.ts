@@ -1,6 +1,6 @@
 import type { AssistantMessage, ModelMessage, ThinkingLevel, ToolSchema } from "../../protocol/index.ts";
 import type { ModelEntry } from "../entry.ts";
-import { bodyText } from "./remembered.ts";
+import { bodyBytes } from "./remembered.ts";
 
 /** One call, in our words. */
 export interface WireRequest {
@@ -72,7 +72,7 @@ export interface WireFormat {
 
 export function encodeBody(format: WireFormat, request: WireRequest): Uint8Array<ArrayBuffer> {
   const body = format.body(request);
-  return new TextEncoder().encode(format.lists ? bodyText(body, format.lists) : JSON.stringify(body));
+  return format.lists ? bodyBytes(body, format.lists) : new TextEncoder().encode(JSON.stringify(body));
 }
 
 export function encodeRequest(format: WireFormat, request: WireRequest): EncodedRequest {

@@ -21,3 +21,13 @@ export async function loadWire(api: string): Promise<WireFormat> {
   if (!load) throw new AppError("UNAVAILABLE", `the wire format ${JSON.stringify(api)} is not there; these are: ${WIRE_APIS.join(", ")}`);
   return load();
 }
+
+/** The same, asking for the module once: every further import of one that is there costs as much as a small request. */
+export function createWires(): (api: string) => Promise<WireFormat> {
+  const loaded = new Map<string, WireFormat>();
+  return async (api) => {
+    const known = loaded.get(api) ?? (await loadWire(api));
+    loaded.set(api, known);
+    return known;
+  };
+}

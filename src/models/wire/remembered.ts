@@ -20,34 +20,102 @@ export function beginsWith(list: readonly unknown[], items: readonly unknown[]):
   return true;
 }
 
-const text = remembered((value: object): string => JSON.stringify(value));
-
-/** A list that grows from call to call: what it began with, as text. By its second item: the first may be a prompt, which is a new object each time. */
-const beginnings = new WeakMap<object, { readonly items: readonly object[]; readonly text: string }>();
-
-function listText(list: readonly object[]): string {
-  const [first, second] = list;
-  if (!first || !second) return `[${list.map(text).join(",")}]`;
-  const rest = list.slice(1);
-  const known = beginnings.get(second);
-  const begun = known && beginsWith(rest, known.items) ? known : { items: [], text: "" };
-  // The last thing somebody said will come back as another object: what stands before it comes back as it is.
-  const lasting = Math.max(
-    begun.items.length,
-    rest.findLastIndex((item) => (item as { readonly role?: unknown }).role === "user"),
-  );
-  const more = rest.slice(begun.items.length, lasting).map((item) => `,${text(item)}`);
-  const lastingText = more.length === 0 ? begun.text : begun.text + more.join("");
-  if (lasting > begun.items.length) beginnings.set(second, { items: rest.slice(0, lasting), text: lastingText });
-  const tail = rest.slice(lasting).map((item) => `,${text(item)}`);
-  return `[${text(first)}${lastingText}${tail.join("")}]`;
+/** The same for texts, of which the last few are remembered: a prompt comes back call after call, as part of a new object each time. */
+export function rememberedText<V>(make: (key: string) => V, most = 16): (key: string) => V {
+  const made = new Map<string, V>();
+  return (key) => {
+    const known = made.get(key);
+    if (known !== undefined) return known;
+    const value = make(key);
+    if (made.size >= most) made.delete(made.keys().next().value!);
+    made.set(key, value);
+    return value;
+  };
 }
 
-/** An object as JSON; lists whose items come back are put together from what is known of these. */
-export function bodyText(body: Readonly<Record<string, unknown>>, lists: readonly string[]): string {
-  const fields = Object.entries(body).flatMap(([name, value]) => {
-    const known = lists.includes(name) && Array.isArray(value) ? listText(value as readonly object[]) : JSON.stringify(value);
-    return known === undefined ? [] : [`${JSON.stringify(name)}:${known}`];
-  });
-  return `{${fields.join(",")}}`;
+const text = remembered((value: object): string => JSON.stringify(value));
+const bytes = remembered((value: object): Uint8Array => Buffer.from(JSON.stringify(value)));
+
+/** A list that grows from call to call: what it began with, as bytes. */
+interface Beginning {
+  readonly items: readonly object[];
+  /** With room at the end, so that what comes next is hung on without copying. */
+  readonly bytes: Uint8Array;
+  readonly length: number;
+}
+
+const NOTHING: Beginning = { items: [], bytes: new Uint8Array(), length: 0 };
+const ROOM = 1.25;
+
+/** By its second item: the first may be a prompt, which is another object when it changes. */
+const beginnings = new WeakMap<object, Beginning>();
+
+function extended(begun: Beginning, items: readonly object[]): Beginning {
+  const added = Buffer.from(
+    items
+      .slice(begun.items.length)
+      .map((item) => `,${JSON.stringify(item)}`)
+      .join(""),
+  );
+  const length = begun.length + added.byteLength;
+  let all = begun.bytes;
+  if (length > all.byteLength) {
+    all = Buffer.allocUnsafeSlow(Math.ceil(length * ROOM));
+    all.set(begun.bytes.subarray(0, begun.length));
+  }
+  all.set(added, begun.length);
+  return { items, bytes: all, length };
+}
+
+/** How many items come back as they are: of a conversation those before the last thing somebody said, which comes back as another object. */
+function lastingOf(first: object, rest: readonly object[]): number {
+  if (!("role" in first)) return rest.length;
+  return rest.findLastIndex((item) => (item as { readonly role?: unknown }).role === "user");
+}
+
+type Part = string | Uint8Array;
+
+function listParts(list: readonly object[]): readonly Part[] {
+  const [first, second] = list;
+  if (!first || !second) return [`[${list.map(text).join(",")}]`];
+  const rest = list.slice(1);
+  const known = beginnings.get(second);
+  let begun = known && beginsWith(rest, known.items) ? known : NOTHING;
+  const lasting = lastingOf(first, rest);
+  if (lasting > begun.items.length) {
+    begun = extended(begun, rest.slice(0, lasting));
+    beginnings.set(second, begun);
+  }
+  const tail = rest.slice(begun.items.length).map((item) => `,${text(item)}`);
+  return ["[", bytes(first), begun.bytes.subarray(0, begun.length), `${tail.join("")}]`];
+}
+
+function joined(parts: readonly Part[]): Uint8Array<ArrayBuffer> {
+  const pieces = parts.map((part) => (typeof part === "string" ? Buffer.from(part) : part));
+  let length = 0;
+  for (const piece of pieces) length += piece.byteLength;
+  const all = Buffer.allocUnsafeSlow(length);
+  let at = 0;
+  for (const piece of pieces) {
+    all.set(piece, at);
+    at += piece.byteLength;
+  }
+  return all;
+}
+
+/** An object as JSON, in bytes; lists whose items come back are put together from what is known of these. */
+export function bodyBytes(body: Readonly<Record<string, unknown>>, lists: readonly string[]): Uint8Array<ArrayBuffer> {
+  const parts: Part[] = [];
+  let plain = "{";
+  for (const [name, value] of Object.entries(body)) {
+    const isList = lists.includes(name) && Array.isArray(value);
+    const own = isList ? "" : JSON.stringify(value);
+    // What JSON has no word for is left out.
+    if (own === undefined) continue;
+    plain += `${plain === "{" && parts.length === 0 ? "" : ","}${JSON.stringify(name)}:${own}`;
+    if (!isList) continue;
+    parts.push(plain, ...listParts(value as readonly object[]));
+    plain = "";
+  }
+  return joined([...parts, `${plain}}`]);
 }

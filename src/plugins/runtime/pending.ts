@@ -1,6 +1,6 @@
 /**
- * Members of `api.runtime` whose rooms are not built. They are there, so that a plugin can pass them on, and answer `UNAVAILABLE` when they
- * are called. A room that gets built gives its members to `RuntimePorts.parts` and takes its line away here.
+ * Members of `api.runtime` that stand on other rooms. They are there, so that a plugin can pass them on. A room gives its members to `RuntimePorts.parts`;
+ * where it is not built, or does not run as on the command line, they answer `UNAVAILABLE` when they are called.
  */
 import { AppError } from "../../base/errors.ts";
 

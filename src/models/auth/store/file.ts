@@ -44,10 +44,10 @@ export function createAuthFile(deps: AuthFileDeps): AuthFile {
 
   function stampOf(): string {
     try {
-      const { ino, size, mtimeMs } = statSync(path);
-      return `${ino}-${size}-${mtimeMs}`;
+      // Asked several times a call: an error that is only made to be caught would be most of it.
+      const found = statSync(path, { throwIfNoEntry: false });
+      return found ? `${found.ino}-${found.size}-${found.mtimeMs}` : "";
     } catch (error) {
-      if (systemCode(error) === "ENOENT") return "";
       throw fileError(path, "could not read the credentials", error);
     }
   }

@@ -2,7 +2,7 @@ import type { AssistantMessage, ImageContent, ModelMessage, TextContent, ToolRes
 import type { WireCompat } from "../../entry.ts";
 import type { WireRequest } from "../format.ts";
 import { prepareHistory, textOf } from "../history.ts";
-import { beginsWith, remembered } from "../remembered.ts";
+import { beginsWith, remembered, rememberedText } from "../remembered.ts";
 import { nineCharacterId, plainId } from "../tool-ids.ts";
 
 type Json = Record<string, unknown>;
@@ -15,11 +15,14 @@ const OPENAI_ID_LENGTH = 40;
 export function completionMessages(request: WireRequest, compat: Required<WireCompat>): readonly Json[] {
   const messages: Json[] = [];
   if (request.systemPrompt) {
-    messages.push({ role: request.model.reasoning && compat.supportsDeveloperRole ? "developer" : "system", content: request.systemPrompt });
+    messages.push((request.model.reasoning && compat.supportsDeveloperRole ? developerPrompt : systemPrompt)(request.systemPrompt));
   }
   for (const message of conversation(request, compat)) messages.push(message);
   return messages;
 }
+
+const systemPrompt = rememberedText((content): Json => ({ role: "system", content }));
+const developerPrompt = rememberedText((content): Json => ({ role: "developer", content }));
 
 /** Part of a conversation as it is sent, and who spoke last in it. */
 interface Sent {

@@ -29,19 +29,6 @@ function createReply(pending: PendingMember): RuntimeChannelReply {
   };
 }
 
-/** Sent to a stranger whose first message waits for approval. */
-const pairingReply = ({ channel, idLine, code }: { channel: string; idLine: string; code: string }): string =>
-  [
-    "OpenClaw: you are not allowed to write here yet.",
-    "",
-    idLine,
-    "",
-    `Pairing code: ${code}`,
-    "",
-    "Ask the owner of this bot to approve it with:",
-    `openclaw pairing approve ${channel} ${code}`,
-  ].join("\n");
-
 function createInbound(pending: PendingMember): Record<string, unknown> {
   return {
     buildContext: pending("channel.inbound.buildContext"),
@@ -84,7 +71,7 @@ export function createChannel(ports: RuntimePorts, pending: PendingMember): Runt
     reply: () => createReply(pending),
     routing: () => ({ resolveAgentRoute: pending("channel.routing.resolveAgentRoute"), buildAgentSessionKey: pending("channel.routing.buildAgentSessionKey") }),
     pairing: () => ({
-      buildPairingReply: pairingReply,
+      buildPairingReply: channels.pairingReply,
       readAllowFromStore: pending("channel.pairing.readAllowFromStore"),
       upsertPairingRequest: pending("channel.pairing.upsertPairingRequest"),
     }),

@@ -1,0 +1,159 @@
+/** The channel, put together. */
+import { type ChannelPlugin, getChatChannelMeta, PAIRING_APPROVED_MESSAGE } from "openclaw/plugin-sdk";
+import { listDirectoryEntriesFromSources, toDirectoryEntries } from "openclaw/plugin-sdk/directory-runtime";
+import { createGroups, security } from "./access.ts";
+import { type AccountReader, createAccountReader, type Environment, type HostConfig, type IrcAccount, TEXT_LIMIT } from "./account.ts";
+import { type SessionTimes, TIMES } from "./connection/session.ts";
+import { refused } from "./failure.ts";
+import { addressPattern } from "./inbound/mention.ts";
+import { allowEntry } from "./inbound/sender.ts";
+import { createLive, type Live, sendPlain } from "./live.ts";
+import { createOnboarding } from "./onboarding.ts";
+import { createPlain, type Plain } from "./outbound/plain.ts";
+import { type IrcProbe, probe } from "./probe.ts";
+import { runAccount } from "./run.ts";
+import { createConfig, createSetup } from "./setup.ts";
+import { createStatus } from "./status.ts";
+import { normalTarget, parseTarget } from "./target.ts";
+import { realWaiting, type Waiting } from "./waiting.ts";
+
+export interface IrcPluginOptions {
+  readonly env?: Environment | undefined;
+  readonly waiting?: Waiting | undefined;
+  readonly times?: SessionTimes | undefined;
+  /** Certificates that are trusted instead of the usual ones. */
+  readonly ca?: string | undefined;
+}
+
+export type IrcChannel = ChannelPlugin<IrcAccount, IrcProbe>;
+
+interface Parts {
+  readonly reader: AccountReader;
+  readonly live: Live;
+  readonly plain: Plain;
+  readonly waiting: Waiting;
+}
+
+async function send(
+  { reader, live, waiting }: Parts,
+  ctx: { cfg: HostConfig; to: string; text: string; accountId?: string | null | undefined; signal?: AbortSignal | undefined; nonce?: string | undefined },
+) {
+  const { accountId } = reader.readAccount(ctx.cfg, ctx.accountId);
+  const { target } = await sendPlain(live.of(accountId), ctx.to, ctx.text, ctx.signal);
+  // IRC gives no id to what one sends.
+  return { channel: "irc", messageId: ctx.nonce ?? `irc-${waiting.now()}`, chatId: target, timestamp: waiting.now() };
+}
+
+/** Nothing but text can be sent: a file goes as its address. */
+function withLink(text: string, mediaUrl: string | undefined): string {
+  if (mediaUrl === undefined) return text;
+  if (!/^https?:\/\//i.test(mediaUrl))
+    throw refused("IRC carries text only: a file can be sent as a link that starts with http, not from a folder", "UNSUPPORTED");
+  return text.trim() === "" ? mediaUrl : `${text}\n${mediaUrl}`;
+}
+
+function outboundOf(parts: Parts): NonNullable<IrcChannel["outbound"]> {
+  return {
+    deliveryMode: "direct",
+    chunkerMode: "text",
+    // One message each, so that what went out is known line by line.
+    chunker: (text, limit) => parts.plain.lines(text, limit),
+    textChunkLimit: TEXT_LIMIT,
+    retry: { attempts: 10, minDelayMs: 1000, maxDelayMs: 60_000, jitter: 0.1 },
+    resolveTarget({ to }) {
+      try {
+        return { ok: true, to: parseTarget(to ?? "").name };
+      } catch (error) {
+        return { ok: false, error: error as Error };
+      }
+    },
+    sendText: async (ctx) => send(parts, ctx),
+    sendMedia: async (ctx) => send(parts, { ...ctx, text: withLink(ctx.text, ctx.mediaUrl) }),
+  };
+}
+
+/** Names, targets and lists. */
+function manners(parts: Parts): Pick<IrcChannel, "pairing" | "mentions" | "messaging" | "directory" | "agentPrompt" | "streaming"> {
+  const { reader, live } = parts;
+  return {
+    streaming: { blockStreamingCoalesceDefaults: { minChars: 300, idleMs: 1000 } },
+    pairing: {
+      idLabel: "ircUser",
+      normalizeAllowEntry: allowEntry,
+      async notifyApproval({ cfg, id }) {
+        // An account can have any nick at the moment.
+        if (!id.startsWith("account:")) await send(parts, { cfg, to: id, text: PAIRING_APPROVED_MESSAGE });
+      },
+    },
+    mentions: {
+      stripPatterns({ ctx, cfg }) {
+        const account = reader.readAccount(cfg ?? {}, ctx.AccountId);
+        const nicks = new Set([live.of(account.accountId)?.session.nick ?? account.nick, account.nick]);
+        return [...nicks].filter(Boolean).map(addressPattern);
+      },
+    },
+    messaging: {
+      normalizeTarget: normalTarget,
+      targetResolver: { looksLikeId: (raw) => normalTarget(raw) !== undefined, hint: "#channel or nick" },
+    },
+    agentPrompt: {
+      messageToolHints: () => [
+        "IRC shows plain text without formatting; each line is a message of its own, so keep answers short. Files can be sent as links only.",
+      ],
+    },
+    directory: {
+      async self({ cfg, accountId }) {
+        const account = reader.readAccount(cfg, accountId);
+        const nick = live.of(account.accountId)?.session.nick ?? account.nick;
+        return nick === "" ? null : { kind: "user", id: nick, name: nick };
+      },
+      listPeers: async ({ cfg, accountId, query, limit }) => {
+        const { allowFrom, groupAllowFrom } = reader.readAccount(cfg, accountId);
+        return listDirectoryEntriesFromSources({ kind: "user", sources: [allowFrom, groupAllowFrom], normalizeId: allowEntry, query, limit });
+      },
+      listGroups: async ({ cfg, accountId, query, limit }) => {
+        const account = reader.readAccount(cfg, accountId);
+        return listDirectoryEntriesFromSources({
+          kind: "group",
+          sources: [account.channels.map(({ name }) => name), Object.keys(account.groups)],
+          query,
+          limit,
+        });
+      },
+      listGroupsLive: async ({ cfg, accountId, query, limit }) => {
+        const line = live.of(reader.readAccount(cfg, accountId).accountId);
+        const joined = (line?.joins.states() ?? []).flatMap((channel) => (channel.joined ? channel.name : []));
+        return toDirectoryEntries("group", joined, { query, limit });
+      },
+    },
+  };
+}
+
+/** IRC as a channel. */
+export function createIrcPlugin(options: IrcPluginOptions = {}): IrcChannel {
+  const reader = createAccountReader(options.env ?? {});
+  const waiting = options.waiting ?? realWaiting;
+  const times = options.times ?? TIMES;
+  const parts: Parts = { reader, waiting, live: createLive(), plain: createPlain() };
+  const config = createConfig(reader);
+  return {
+    id: "irc",
+    meta: { ...getChatChannelMeta("irc"), aliases: ["internet-relay-chat"] },
+    capabilities: { chatTypes: ["direct", "group"], blockStreaming: true },
+    reload: { configPrefixes: ["channels.irc"] },
+    config,
+    setup: createSetup(reader),
+    onboarding: createOnboarding(reader, config),
+    security,
+    groups: createGroups(reader),
+    outbound: outboundOf(parts),
+    gateway: {
+      async startAccount(ctx) {
+        await parts.plain.load();
+        await runAccount(ctx, { waiting, times, ca: options.ca, live: (line) => parts.live.set(ctx.accountId, line) });
+      },
+    },
+    status: createStatus((account, timeoutMs) => probe(account, parts.live.of(account.accountId), times, timeoutMs, options.ca)),
+    ...manners(parts),
+  };
+}

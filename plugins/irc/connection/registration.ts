@@ -1,0 +1,66 @@
+/** From the first line to the welcome: what the server may say meanwhile. */
+import type { IrcAccount } from "../account.ts";
+import { hopeless, type IrcError, notSent } from "../failure.ts";
+import type { IrcMessage } from "./library.ts";
+import { otherNick } from "./nicks.ts";
+
+/** Goes on (undefined), takes another name, is welcome, or is over. */
+export type RegistrationStep =
+  | undefined
+  | { readonly kind: "nick"; readonly nick: string }
+  | { readonly kind: "welcome" }
+  | { readonly kind: "over"; readonly error: IrcError };
+
+const SASL_FAILURES: ReadonlySet<string> = new Set(["902", "904", "905", "906", "908"]);
+const TAKEN: ReadonlySet<string> = new Set(["433", "436", "437"]);
+
+export interface Registration {
+  step(message: IrcMessage): RegistrationStep;
+}
+
+const over = (error: IrcError): RegistrationStep => ({ kind: "over", error });
+/** Servers' words, on one line and not too many. */
+export const saysOf = ({ params }: Pick<IrcMessage, "params">): string =>
+  (params.at(-1) ?? "")
+    .replace(/\p{Cc}+/gu, " ")
+    .trim()
+    .slice(0, 300);
+
+export function createRegistration({ nick, sasl, host }: IrcAccount): Registration {
+  let attempt = 0;
+  let loggedIn = false;
+
+  function another(message: IrcMessage): RegistrationStep {
+    attempt += 1;
+    const next = otherNick(nick, attempt);
+    return next === undefined ? over(notSent(`every nick like "${nick}" is taken on ${host}: ${saysOf(message)}`)) : { kind: "nick", nick: next };
+  }
+
+  function ended(message: IrcMessage): RegistrationStep {
+    const says = saysOf(message);
+    if (/password|access denied|not authori[sz]ed/i.test(says)) {
+      return over(hopeless(`${host} does not accept the password: ${says}; check channels.irc.password`, "UNAUTHORIZED"));
+    }
+    return over(notSent(`${host} ended the connection: ${says || "without a reason"}`));
+  }
+
+  return {
+    step(message) {
+      const { command } = message;
+      if (command === "900" || command === "903") loggedIn = true;
+      if (sasl && SASL_FAILURES.has(command)) {
+        return over(hopeless(`${host} does not accept the SASL account "${sasl.account}": ${saysOf(message)}; check channels.irc.sasl`, "UNAUTHORIZED"));
+      }
+      if (command === "001") {
+        return sasl && !loggedIn ? over(hopeless(`${host} offers no SASL (PLAIN); take channels.irc.sasl out, or use nickserv`)) : { kind: "welcome" };
+      }
+      if (TAKEN.has(command)) return another(message);
+      // A name of ours that is too long for the server is not the one that was asked for.
+      if (command === "432")
+        return attempt > 0 ? another(message) : over(hopeless(`${host} does not take the nick "${nick}": ${saysOf(message)}; set channels.irc.nick`));
+      if (command === "464") return over(hopeless(`${host} does not accept the password: ${saysOf(message)}; check channels.irc.password`, "UNAUTHORIZED"));
+      if (command === "465") return over(hopeless(`${host} bans us: ${saysOf(message)}`, "FORBIDDEN"));
+      return command === "ERROR" ? ended(message) : undefined;
+    },
+  };
+}

@@ -1,0 +1,16 @@
+/** Hooks that nothing in `src` calls yet, each with its reason. A line goes when its room is built; none is added. */
+export const UNCALLED: Readonly<Record<string, string>> = {
+  subagent_spawning: "subagents are not built yet",
+  subagent_delivery_target: "subagents are not built yet",
+  subagent_spawned: "subagents are not built yet",
+  subagent_progress: "subagents are not built yet",
+  subagent_ended: "subagents are not built yet",
+  cron_changed: "the schedule is not built yet",
+  cron_reconciled: "the schedule is not built yet",
+  heartbeat_prompt_contribution: "heartbeats are not built yet",
+};
+
+/** Hooks that are called, but not in a gateway that runs, each with its reason. */
+export const NOT_IN_A_GATEWAY: Readonly<Record<string, string>> = {
+  before_install: "installs are done by the command line, where no plugin is loaded; test/plugins/install-gates.test.ts fires it",
+};

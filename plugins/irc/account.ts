@@ -95,7 +95,7 @@ function problemsOf(account: Omit<IrcAccount, "problems">, config: Fields): stri
     flagOf(nickserv?.["register"]) === true && textOf(nickserv?.["registerEmail"]) === undefined && "channels.irc.nickserv.register needs registerEmail",
     account.nickserv !== undefined && !isWord(account.nickserv.password) && "channels.irc.nickserv.password must be one word",
     account.nickserv !== undefined && !isWord(account.nickserv.service) && "channels.irc.nickserv.service must be one word",
-    sasl !== undefined && account.sasl === undefined && "channels.irc.sasl needs a password or passwordFile that can be read",
+    sasl !== undefined && sasl["enabled"] !== false && account.sasl === undefined && "channels.irc.sasl needs a password or passwordFile that can be read",
   ];
   return wrong.filter((one) => one !== false);
 }

@@ -117,16 +117,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   lifetime.announce(gateway.port);
   log.info(`ready on ${gateway.url}`, { version, state: stateDir, log: logging.path() });
 
-  reload = stack.use(
-    createReload({
-      config,
-      log: log.room("config"),
-      restarts,
-      rooms: { ...FOLLOWERS, plugins: open.plugins.reload, channels: open.channels.reload },
-      channels: () => open.plugins.registries()?.channels.list().map(({ value }) => value.id) ?? [],
-      onChange: ({ logging: changed }) => logging.follow(changed),
-    }),
-  );
+  reload = stack.use(followConfig(config, open, { log, logging, restarts }));
   void reload.settle();
   open.plugins.ready();
   void open.channels.start();
@@ -148,6 +139,26 @@ export async function createApp(options: AppOptions): Promise<App> {
     failed: failure.promise,
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   };
+}
+
+/** Does what changes of the configuration ask for. */
+function followConfig(
+  config: Config,
+  { plugins, channels }: OpenGateway,
+  { log, logging, restarts }: { readonly log: Logger; readonly logging: ReturnType<typeof openLogging>; readonly restarts: ReturnType<typeof createRestarts> },
+): Reload {
+  return createReload({
+    config,
+    log: log.room("config"),
+    restarts,
+    rooms: { ...FOLLOWERS, plugins: plugins.reload, channels: channels.reload },
+    channels: () =>
+      plugins
+        .registries()
+        ?.channels.list()
+        .map(({ value }) => value.id) ?? [],
+    onChange: ({ logging: changed }) => logging.follow(changed),
+  });
 }
 
 function rawStreamFile({ flags, cwd }: AppOptions, stateDir: string): string | undefined {

@@ -17,6 +17,6 @@ export function ownCaller(handlers: () => Handlers | undefined, name: string): O
   return async (method, params, signal = new AbortController().signal) => {
     const handler = handlers()?.[method] as ((params: object, context: object) => unknown) | undefined;
     if (!handler) throw new AppError("UNAVAILABLE", `the gateway does not answer ${method} yet`);
-    return handler(params as object, { caller, signal, accepted: () => {} }) as Promise<MethodResult<typeof method>>;
+    return handler(params, { caller, signal, accepted: () => {} }) as Promise<MethodResult<typeof method>>;
   };
 }

@@ -1,9 +1,9 @@
-import { statSync, watch as watchFolder } from "node:fs";
-import { basename, dirname } from "node:path";
+import { existsSync, readdirSync, statSync, watch as watchPath } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import type { Clock } from "../base/clock.ts";
 
-/** Tells changes of entries in a folder. `name` is undefined when the platform does not say. */
-export type WatchFolder = (folder: string, onChange: (name: string | undefined) => void) => Disposable;
+/** Tells changes of entries in a folder, of these at least. `name` is undefined when the platform does not say. */
+export type WatchFolder = (folder: string, onChange: (name: string | undefined) => void, names: readonly string[]) => Disposable;
 
 export interface FileWatchDeps {
   readonly clock: Clock;
@@ -32,7 +32,8 @@ const POLL_MS = 5000;
 /** Calls `onSettled` once after files changed and came to rest. */
 export function watchFiles(deps: FileWatchDeps): FileWatch {
   const signature = deps.signature ?? fileSignature;
-  const watchers = new Map<string, Disposable>();
+  /** By folder, for the files that were there. */
+  const watchers = new Map<string, Disposable & { readonly marks: string }>();
   /** What each file was like when it was last told, or first followed. */
   let settled = new Map<string, string>();
   let pending: Disposable | undefined;
@@ -76,18 +77,22 @@ export function watchFiles(deps: FileWatchDeps): FileWatch {
 
   function follow(next: readonly string[]): void {
     settled = new Map(next.map((path) => [path, settled.get(path) ?? signature(path)]));
-    const folders = new Set(next.map((path) => dirname(path)));
+    const folders = Map.groupBy(next, (path) => dirname(path));
+    // A file that was replaced is another one to the platform.
+    const marksOf = (paths: readonly string[]): string => paths.map((path) => `${path}:${signature(path).split(":")[0]}`).join();
     for (const [folder, watcher] of watchers) {
-      if (folders.has(folder)) continue;
+      if (watcher.marks === marksOf(folders.get(folder) ?? [])) continue;
       watcher[Symbol.dispose]();
       watchers.delete(folder);
     }
-    for (const folder of folders) {
+    for (const [folder, paths] of folders) {
       if (watchers.has(folder)) continue;
-      const watcher = (deps.watchFolder ?? platformWatch)(folder, (name) => {
-        if (name === undefined || settled.keys().some((path) => dirname(path) === folder && basename(path) === name)) changed();
-      });
-      watchers.set(folder, watcher);
+      const names = paths.map((path) => basename(path));
+      const onChange = (name: string | undefined): void => {
+        if (name === undefined || names.includes(name)) changed();
+      };
+      const watcher = (deps.watchFolder ?? platformWatch)(folder, onChange, names);
+      watchers.set(folder, { marks: marksOf(paths), [Symbol.dispose]: () => watcher[Symbol.dispose]() });
     }
   }
 
@@ -110,13 +115,29 @@ function fileSignature(path: string): string {
   return stat ? `${stat.ino}:${stat.size}:${stat.mtimeNs}` : "absent";
 }
 
-/** The platform's own watching. Where it cannot (folder not there, limit reached) the poll finds the change. */
-const platformWatch: WatchFolder = (folder, onChange) => {
-  try {
-    const watcher = watchFolder(folder, { persistent: false }, (_event, name) => onChange(name ?? undefined));
-    watcher.on("error", () => watcher.close());
-    return { [Symbol.dispose]: () => watcher.close() };
-  } catch {
-    return { [Symbol.dispose]: () => {} };
-  }
+/** The platform's own watching. Where it cannot (not there, limit reached) the poll finds the change. */
+const platformWatch: WatchFolder = (folder, onChange, names) => {
+  const present = names.filter((name) => existsSync(join(folder, name)));
+  const single = present.length === names.length || isBusy(folder);
+  const watchers = single ? present.map((name) => watchOne(join(folder, name), () => onChange(name))) : [watchOne(folder, (name) => onChange(name))];
+  return { [Symbol.dispose]: () => watchers.forEach((watcher) => watcher?.close()) };
 };
+
+/** A database in a folder changes with every message, and each change would be told: files are watched one by one there. */
+function isBusy(folder: string): boolean {
+  try {
+    return readdirSync(folder).some((name) => name.endsWith(".db"));
+  } catch {
+    return false;
+  }
+}
+
+function watchOne(path: string, onChange: (name: string | undefined) => void): { close(): void } | undefined {
+  try {
+    const watcher = watchPath(path, { persistent: false }, (_event, name) => onChange(name ?? undefined));
+    watcher.on("error", () => watcher.close());
+    return watcher;
+  } catch {
+    return undefined;
+  }
+}

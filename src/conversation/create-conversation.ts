@@ -1,21 +1,18 @@
 import { messageOf } from "../base/errors.ts";
-import { queueSettings } from "../sessions/index.ts";
-import type { InboxRow } from "../store/index.ts";
-import type { ReplyAddress } from "./address.ts";
 import { createIntake, type Intake } from "./intake/accept.ts";
-import { createDispatch } from "./intake/dispatch.ts";
-import { inboundOf, type Inbound } from "./intake/inbound-record.ts";
+import { createDispatch, type Dispatch } from "./intake/dispatch.ts";
 import { inboxIdsOf, type ChannelItem, type LaneItem } from "./lanes/item.ts";
 import { createLiveReplies, type LiveEnd, type LiveReply } from "./live/live-replies.ts";
 import { createSessionLanes, type SessionLanes } from "./lanes/lanes.ts";
-import type { ActiveTurn, Batch } from "./lanes/session-lane.ts";
 import type { ConversationDeps } from "./ports.ts";
-import { activeTurn, endLives, treatChannelRun, type ChannelRun, type ChannelTurnContext } from "./turns/channel-turn.ts";
+import { createChannelDesk, type ChannelDesk } from "./turns/channel-desk.ts";
+import type { ChannelTurnContext } from "./turns/channel-turn.ts";
 import { createClientDesk, type ClientDesk } from "./turns/client-desk.ts";
 import type { ClientTurnContext } from "./turns/client-turn.ts";
-import type { Responder, RunEvent } from "./turns/contract.ts";
+import type { Responder } from "./turns/contract.ts";
+import { resumedChannels } from "./turns/resumed.ts";
 import { closeOrphans, runOfRow } from "./turns/run-log.ts";
-import type { AbortReason } from "./turns/run.ts";
+import type { AbortReason, ClientRun } from "./turns/run.ts";
 
 type Judged = Parameters<Intake["acceptJudged"]>;
 
@@ -32,7 +29,7 @@ export interface Conversation extends Responder, Pick<Intake, "inbound" | "accep
   /** Messages that wait in a session. */
   depth(sessionKey: string): number;
   /** The chat that a turn answers; undefined for turns of clients. */
-  chatOf(runId: string): { readonly address: ReplyAddress; readonly messageId: string } | undefined;
+  chatOf: ChannelDesk["chatOf"];
   /** Does something in a session while no turn of it runs; turns that come wait for it. */
   exclusively<T>(sessionKey: string, work: () => Promise<T>): Promise<T>;
 }
@@ -40,68 +37,63 @@ export interface Conversation extends Responder, Pick<Intake, "inbound" | "accep
 const MOST_ROWS = 100_000;
 const MAX_CONCURRENT = 4;
 
-/** Turns that answer channels. */
-interface ChannelDesk {
-  /** Resolves to how many messages it took in while it ran. */
-  run(batch: Batch, began: (turn: ActiveTurn) => void): Promise<number>;
-  abort(meant: (run: ChannelRun) => boolean, reason: AbortReason): readonly string[];
-  chatOf: Conversation["chatOf"];
+/** Everything without an end goes where it was, or where it begins. */
+async function resumeAll(
+  deps: ConversationDeps,
+  clients: Pick<ClientDesk, "has" | "resume">,
+  { enqueue, add }: { readonly enqueue: (item: ChannelItem) => void; readonly add: Dispatch["add"] },
+): Promise<number> {
+  const rows = await deps.store.read("inbox.open", { limit: MOST_ROWS });
+  const asked = rows.flatMap((row) => runOfRow(row) ?? []).filter(({ runId }) => !clients.has(runId));
+  const turns = rows.flatMap(({ turnId }) => (turnId === null ? [] : [turnId]));
+  await closeOrphans(deps, new Set([...asked.map(({ runId }) => runId), ...turns]));
+  for (const row of asked) clients.resume(row);
+  const { items, fresh } = resumedChannels(rows, deps);
+  for (const item of items) enqueue(item);
+  for (const inbound of fresh) add(inbound);
+  return asked.length + items.length + fresh.length;
 }
 
-function createChannelDesk(context: ChannelTurnContext): ChannelDesk {
-  const runs = new Map<string, ChannelRun>();
+/** Ends messages that nobody will answer. */
+async function dropItems(
+  { store, log }: ConversationDeps,
+  items: readonly LaneItem[],
+  why: string,
+  ended: { client(run: ClientRun): void; channel(item: ChannelItem): void },
+) {
+  for (const item of items) {
+    if (item.kind === "client") {
+      ended.client(item.run);
+      continue;
+    }
+    await store
+      .write("inbox.settle", { ids: inboxIdsOf(item), outcome: "cancelled", why })
+      .catch((error: unknown) => log.error(`the end of a message could not be written: ${messageOf(error)}`, { error }));
+    ended.channel(item);
+  }
+}
+
+/** Those who are told what happens in runs. */
+function createListeners(): Pick<Responder, "onEvent"> & Pick<ClientTurnContext, "emit"> {
+  const listeners = new Set<Parameters<Responder["onEvent"]>[0]>();
   return {
-    async run({ items, summarised }, began) {
-      const own = items as unknown as readonly [ChannelItem, ...ChannelItem[]];
-      const { sessionKey, agentId, resumedTurn } = own[0];
-      const runId = resumedTurn ?? context.deps.ids.uuid();
-      const resumed = resumedTurn !== undefined;
-      const run: ChannelRun = { runId, sessionKey, agentId, items: own, summarised, resumed, abort: new AbortController(), steering: [], merged: [], over: false };
-      runs.set(runId, run);
-      began(activeTurn(run));
-      await treatChannelRun(run, context);
-      runs.delete(runId);
-      endLives(run, context);
-      return run.merged.length;
+    emit({ runId, sessionKey }, event) {
+      for (const listener of listeners) listener({ runId, sessionKey }, event);
     },
-    chatOf(runId) {
-      const last = runs.get(runId)?.items.at(-1)!.messages.at(-1)!;
-      return last && { address: last.address, messageId: last.event.id };
-    },
-    abort(meant, reason) {
-      const reached = [...runs.values()].filter((run) => meant(run) && !run.abort.signal.aborted);
-      for (const run of reached) {
-        run.reason = reason;
-        run.abort.abort();
-      }
-      return reached.map(({ runId }) => runId);
+    onEvent(listener) {
+      listeners.add(listener);
+      return { [Symbol.dispose]: () => void listeners.delete(listener) };
     },
   };
 }
 
-/** Messages of a channel that were in a turn come back as that turn; the others are looked at anew. */
-function resumedChannels(rows: readonly InboxRow[], { config }: ConversationDeps): { readonly items: readonly ChannelItem[]; readonly fresh: readonly Inbound[] } {
-  const inbounds = rows.flatMap((row) => inboundOf(row) ?? []);
-  const claimed = inbounds.filter(({ turnId }) => turnId !== undefined);
-  const items = [...Map.groupBy(claimed, ({ turnId }) => turnId!)].map(([resumedTurn, group]): ChannelItem => {
-    const messages = group as [Inbound, ...Inbound[]];
-    const { sessionKey, agentId, channel } = messages.at(-1)!;
-    const text = messages.map((message) => message.text).join("\n");
-    return { kind: "channel", sessionKey, agentId, messages, text, queue: queueSettings(config.current, undefined, channel), resumedTurn };
-  });
-  return { items, fresh: inbounds.filter(({ turnId }) => turnId === undefined) };
-}
-
 export function createConversation(deps: ConversationDeps): Conversation {
-  const { store, config, log } = deps;
-  const listeners = new Set<Parameters<Responder["onEvent"]>[0]>();
+  const { config } = deps;
+  const { onEvent, emit } = createListeners();
   const stopping = new AbortController();
   /** Messages of channels in the lanes. */
   let waiting = 0;
 
-  const emit = ({ runId, sessionKey }: { readonly runId: string; readonly sessionKey: string }, event: RunEvent): void => {
-    for (const listener of listeners) listener({ runId, sessionKey }, event);
-  };
   const lives = createLiveReplies(deps);
   const context: ClientTurnContext & ChannelTurnContext = { deps, emit, stopping: stopping.signal, lives };
   const channels = createChannelDesk(context);
@@ -128,21 +120,17 @@ export function createConversation(deps: ConversationDeps): Conversation {
   const running = (): number => clients.size + dispatch.pending + waiting;
   const intake = createIntake(deps, { accepted: dispatch.add, open: running });
 
-  /** Ends messages that nobody will answer. */
-  async function drop(items: readonly LaneItem[], why: string): Promise<void> {
-    for (const item of items) {
-      if (item.kind === "client") {
-        clients.abort(({ runId }) => runId === item.run.row.runId, "interrupt");
-        void clients.run(item.run);
-      } else {
+  const drop = (items: readonly LaneItem[], why: string): Promise<void> =>
+    dropItems(deps, items, why, {
+      client(run) {
+        clients.abort(({ runId }) => runId === run.row.runId, "interrupt");
+        void clients.run(run);
+      },
+      channel(item) {
         waiting -= item.messages.length;
-        await store
-          .write("inbox.settle", { ids: inboxIdsOf(item), outcome: "cancelled", why })
-          .catch((error: unknown) => log.error(`the end of a message could not be written: ${messageOf(error)}`, { error }));
         lives.ended(inboxIdsOf(item));
-      }
-    }
-  }
+      },
+    });
 
   function abort(target: { readonly sessionKey: string; readonly runId?: string }, reason: AbortReason): readonly string[] {
     const meant = ({ sessionKey, runId }: { readonly sessionKey: string; readonly runId: string }): boolean =>
@@ -165,21 +153,8 @@ export function createConversation(deps: ConversationDeps): Conversation {
     },
     depth: lanes.depth,
     chatOf: channels.chatOf,
-    onEvent(listener) {
-      listeners.add(listener);
-      return { [Symbol.dispose]: () => void listeners.delete(listener) };
-    },
-    async resume() {
-      const rows = await store.read("inbox.open", { limit: MOST_ROWS });
-      const asked = rows.flatMap((row) => runOfRow(row) ?? []).filter(({ runId }) => !clients.has(runId));
-      const turns = rows.flatMap(({ turnId }) => (turnId === null ? [] : [turnId]));
-      await closeOrphans(deps, new Set([...asked.map(({ runId }) => runId), ...turns]));
-      for (const row of asked) clients.resume(row);
-      const { items, fresh } = resumedChannels(rows, deps);
-      for (const item of items) enqueue(item);
-      for (const inbound of fresh) dispatch.add(inbound);
-      return asked.length + items.length + fresh.length;
-    },
+    onEvent,
+    resume: () => resumeAll(deps, clients, { enqueue, add: dispatch.add }),
     running,
     exclusively: lanes.exclusively,
     async [Symbol.asyncDispose]() {

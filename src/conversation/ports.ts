@@ -23,7 +23,11 @@ export interface KeptMedia {
 
 /** Fetches and stores the files of a message. What cannot be had is told in `problems`, one line each. */
 export type KeepMedia = (
-  asked: { readonly channel: string; readonly accountId: string; readonly media: readonly { readonly kind: string; readonly ref: unknown; readonly fileName?: string | undefined; readonly mimeType?: string | undefined }[] },
+  asked: {
+    readonly channel: string;
+    readonly accountId: string;
+    readonly media: readonly { readonly kind: string; readonly ref: unknown; readonly fileName?: string | undefined; readonly mimeType?: string | undefined }[];
+  },
   signal: AbortSignal,
 ) => Promise<{ readonly kept: readonly KeptMedia[]; readonly problems: readonly string[] }>;
 

@@ -24,7 +24,7 @@ export function startTicking({ clock, fanout, onMinute }: TickDeps): Disposable 
       arm();
       if (fanout.size > 0) fanout.broadcast("tick", { ts: clock.now() });
       ticks += 1;
-      if (ticks % TICKS_PER_MINUTE === 0) between = clock.after(LIMITS.tickIntervalMs / 2, onMinute);
+      if (ticks % TICKS_PER_MINUTE === 1) between = clock.after(LIMITS.tickIntervalMs / 2, onMinute);
     });
   }
   arm();

@@ -97,6 +97,20 @@ test("with the transcript's row at hand nothing is asked", async () => {
   expect(reads).toEqual([]);
 });
 
+test("what is kept comes with what has to hold for it", async () => {
+  expect(memory.kept(FILE)).toBeUndefined();
+  const first = await append(["one"], null);
+  await memory.path(FILE);
+  await append(["two"], first, { tell: true });
+  reads = [];
+  const { path, standing } = memory.kept(FILE)!;
+  expect([texts(path), reads]).toEqual([["one", "two"], []]);
+  await store.write("transcripts.expect", standing);
+  await append(["three"], path.leafId);
+  await expect(store.write("transcripts.expect", standing)).rejects.toMatchObject({ code: "CONFLICT", details: { file: FILE } });
+  expect(await store.read("transcripts.get", { file: FILE })).toMatchObject({ lines: standing.lines + 1 });
+});
+
 test("what somebody else appended is added, and only that is read", async () => {
   const leaf = await append(["one"], null);
   await memory.path(FILE);

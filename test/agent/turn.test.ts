@@ -339,12 +339,13 @@ test("a tool of whoever asks ends the turn, and its calls are told", async () =>
 test("a session that is out of date begins anew by itself, and the old transcript stays as it is", async () => {
   const at = await room({ says: ["one", "two"], config: { session: { reset: { mode: "idle", idleMinutes: 30 } } } });
   const ended: unknown[] = [];
-  at.hooks.on("session_end", (event) => void ended.push(event.reason), HOST);
+  at.hooks.on("session_end", (event) => void ended.push([event.reason, event.messageCount]), HOST);
+  at.hooks.on("session_start", (event) => void ended.push(event.reason), HOST);
   const first = await at.turn("hello");
   at.clock.advance(31 * 60_000);
   const second = await at.turn("hello again");
   expect(second.sessionId).not.toBe(first.sessionId);
   expect(at.requests[1]!.messages.map(said)).toEqual(["hello again"]);
-  expect(ended).toEqual(["idle"]);
+  expect(ended).toEqual(["new", ["idle", 2], "idle"]);
   expect(await at.store.read("transcripts.ofSession", { agentId: "main", sessionId: first.sessionId })).toMatchObject([{ archivedAt: null }]);
 });

@@ -4,7 +4,7 @@ import { seededRandom } from "../../src/base/random.ts";
 import { channelCampaign } from "./channel/campaign.ts";
 
 /** The run inside `npm test` is bounded in time; `npm run chaos -- --path channel` is the whole campaign. */
-const BUDGET_MS = 12_000;
+const BUDGET_MS = 10_000;
 
 test(
   "whenever the gateway is killed between an update and the receipt of its answer, nobody is left without an answer and no answer comes twice unmarked",

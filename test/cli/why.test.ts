@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { why as command } from "../../src/cli/commands/why/index.ts";
 import { dispatch } from "../../src/cli/dispatch.ts";
@@ -10,6 +10,8 @@ import type { Io } from "../../src/cli/io.ts";
 import { whyHandlers } from "../../src/gateway/methods/why.ts";
 import { openStore, type Store } from "../../src/store/index.ts";
 import { startGateway } from "../gateway/start.ts";
+
+vi.setConfig({ testTimeout: 120_000 });
 
 let home: string;
 let state: string;

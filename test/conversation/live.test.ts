@@ -23,7 +23,7 @@ test("the replies are handed over instead of being sent, and the rows have their
   await using place = await openPlace(OPEN);
   const heard: string[] = [];
   const end = await offer(place, "hello", { deliver: async ({ text }, { kind }) => void heard.push(`${kind} ${text?.includes("hello")}`) });
-  expect([end, heard, place.sent]).toEqual([{ duplicate: false, counts: { tool: 0, block: 0, final: 1 } }, ["final true"], []]);
+  expect([end, heard, place.sent]).toEqual([{ taken: true, counts: { tool: 0, block: 0, final: 1 } }, ["final true"], []]);
   await place.quiet();
   expect(await place.store.read("outbox.recent", {})).toMatchObject([{ state: "sent" }]);
   expect(await place.store.read("inbox.recent", {})).toMatchObject([{ outcome: "answered" }]);
@@ -36,6 +36,12 @@ test("each message of several that are answered together has its end; the last o
   const [first, second, third] = await Promise.all([say("first @chunks=5 @gap=40"), say("second"), say("third")]);
   expect([first, second, third].map(({ counts }) => counts.final)).toEqual([1, 0, 1]);
   expect(heard.map((text) => text.slice(0, 5))).toEqual(["first", "third"]);
+});
+
+test("one who writes too much through a plugin is refused as anywhere else", async () => {
+  await using place = await openPlace(OPEN);
+  const taken = await Promise.all(Array.from({ length: 40 }, (_, at) => offer(place, `m${at}`, { deliver: async () => {} })));
+  expect([taken.slice(0, 30).every((end) => end.taken), taken.at(-1)?.taken]).toEqual([true, false]);
 });
 
 test("a message that is stopped while it waits has its end, too", async () => {

@@ -5,7 +5,7 @@ import { event, openPlace, OPEN } from "./place.ts";
 const GROUP = { type: "group", id: "g1", title: "Friends" } as const;
 const IN_GROUP: OpenClawConfig = {
   channels: { test: { dmPolicy: "open", allowFrom: ["*"], groupPolicy: "open", groups: { "*": { requireMention: true } } } },
-} as OpenClawConfig;
+};
 
 test("a message is answered where it was written, once, and every row has its end", async () => {
   await using place = await openPlace(OPEN);
@@ -30,7 +30,7 @@ test("a message that comes five times is answered once", async () => {
 });
 
 test("a stranger gets a pairing code once, nothing of the message is kept, and after approval is answered", async () => {
-  await using place = await openPlace({ channels: { test: {} } } as OpenClawConfig);
+  await using place = await openPlace({ channels: { test: {} } });
   expect(await place.inbound.accept(event("let me in"))).toMatchObject({ outcome: "refused" });
   expect(await place.inbound.accept(event("let me in please"))).toMatchObject({ outcome: "refused" });
   const [reply] = await place.out(1);
@@ -75,7 +75,7 @@ test("what happens besides messages starts no turn and is told to the next one",
 });
 
 test("messages that come while a turn runs are answered together afterwards", async () => {
-  await using place = await openPlace({ ...OPEN, messages: { queue: { debounceMs: 20 } } } as OpenClawConfig);
+  await using place = await openPlace({ ...OPEN, messages: { queue: { debounceMs: 20 } } });
   await place.inbound.accept(event("first @chunks=5 @gap=40"));
   await place.inbound.accept(event("second"));
   await place.inbound.accept(event("third"));
@@ -128,7 +128,7 @@ test("one who writes too much is told so once and is refused until there is room
 });
 
 test("a session that sends nothing stays silent, and the row says why", async () => {
-  await using place = await openPlace({ ...OPEN, session: { sendPolicy: { default: "deny" } } } as OpenClawConfig);
+  await using place = await openPlace({ ...OPEN, session: { sendPolicy: { default: "deny" } } });
   await place.inbound.accept(event("anybody there?"));
   await place.quiet();
   expect((await place.store.read("inbox.recent", {}))[0]).toMatchObject({ outcome: "silent", why: expect.stringContaining("sendPolicy") });
@@ -137,7 +137,12 @@ test("a session that sends nothing stays silent, and the row says why", async ()
 
 test("what cannot be a message is refused with what was wrong, and nothing is kept", async () => {
   await using place = await openPlace(OPEN);
-  for (const bad of [event("x", { id: "" }), event("x", { to: "" }), event("x", { kind: "wave" as never }), event("x", { chat: { type: "direct", id: "y".repeat(600) } })]) {
+  for (const bad of [
+    event("x", { id: "" }),
+    event("x", { to: "" }),
+    event("x", { kind: "wave" as never }),
+    event("x", { chat: { type: "direct", id: "y".repeat(600) } }),
+  ]) {
     await expect(place.inbound.accept(bad)).rejects.toMatchObject({ code: "INVALID_INPUT" });
   }
   expect(await place.store.read("inbox.recent", {})).toEqual([]);

@@ -38,7 +38,7 @@ export function keepingChannel(sent: ChannelOutboundContext[], told: () => void 
       },
     },
     ...over,
-  } as ChannelPlugin;
+  };
 }
 
 /** One life of the process, in a folder of its own or a given one. */
@@ -98,4 +98,4 @@ export function event(text: string, over: Partial<ChannelInboundEvent> = {}): Ch
   return { kind: "message", id: `in-${next}`, chat: { type: "direct", id: "ada" }, sender: { id: "ada", name: "Ada" }, text, to: "ada", ...over };
 }
 
-export const OPEN: OpenClawConfig = { channels: { test: { dmPolicy: "open", allowFrom: ["*"] } } } as OpenClawConfig;
+export const OPEN: OpenClawConfig = { channels: { test: { dmPolicy: "open", allowFrom: ["*"] } } };

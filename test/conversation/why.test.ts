@@ -1,6 +1,6 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { createHooks } from "../../src/hooks/index.ts";
-import { systemClock } from "../../src/base/clock.ts";
+import { manualClock, systemClock } from "../../src/base/clock.ts";
 import { silentLogger } from "../../src/base/log/logger.ts";
 import { loadWhy, type Story } from "../../src/conversation/index.ts";
 import { inspectStore, type Store } from "../../src/store/index.ts";
@@ -13,6 +13,8 @@ import { join } from "node:path";
 import { echoAgents } from "../harness/echo-agents.ts";
 import { event, openPlace, OPEN } from "./place.ts";
 
+vi.setConfig({ testTimeout: 120_000 });
+
 const KEY = "agent:main:main";
 
 async function tell(store: Pick<Store, "read">, what: string, last?: number): Promise<readonly Story[]> {
@@ -22,6 +24,10 @@ async function tell(store: Pick<Store, "read">, what: string, last?: number): Pr
 
 const kinds = ({ steps }: Story): readonly string[] => steps.map(({ kind }) => kind);
 const textOf = ({ steps }: Story, kind: string): string => steps.find((step) => step.kind === kind)?.text ?? "";
+
+async function until(done: () => Promise<boolean>): Promise<void> {
+  while (!(await done())) await new Promise((resolve) => setTimeout(resolve, 5));
+}
 
 function hooksOf(name: string) {
   const hooks = createHooks({ clock: systemClock, log: silentLogger });
@@ -114,11 +120,24 @@ test("a silent message says that it was on purpose, and why", async () => {
 });
 
 test("a merged message names the turn that saw it", async () => {
-  await using place = await openPlace({ ...OPEN, messages: { queue: { mode: "steer" } } });
-  await place.inbound.accept(event("first @chunks=30 @gap=20", { id: "12" }));
-  while ((await place.store.read("turns.unfinished", {})).length === 0) await new Promise((resolve) => setTimeout(resolve, 2));
+  const { hooks, registration } = hooksOf("guard");
+  hooks.on("before_dispatch", ({ content }) => (content === "marker" ? { cancel: true } : undefined), registration);
+  const folder = mkdtempSync(join(tmpdir(), "why-"));
+  const modelClock = manualClock(0);
+  let agents: ReturnType<typeof echoAgents> | undefined;
+  const open = () => (agents ??= echoAgents({ store: place.store, clock: systemClock, ids: createIds(seededRandom(4)), folder, modelClock }))();
+  await using place = await openPlace({ ...OPEN, messages: { queue: { mode: "steer" } } }, { folder, hooks, agents: open });
+  const settled = async (messageId: string) => (await place.store.read("inbox.find", { messageId }))[0]?.state === "settled";
+  await place.inbound.accept(event("first @chunks=2 @gap=1000", { id: "12" }));
+  await until(async () => (await place.store.read("turns.unfinished", {})).length > 0);
   await place.inbound.accept(event("second", { id: "13" }));
-  await place.out(1);
+  // Messages of a chat go their way in order: once this one has its end, the one before it is with the turn.
+  await place.inbound.accept(event("marker", { id: "13a" }));
+  await until(() => settled("13a"));
+  await until(async () => {
+    modelClock.advance(1000);
+    return settled("13");
+  });
   await place.quiet();
   const [story] = await tell(place.store, "13");
   const [first] = await tell(place.store, "12");

@@ -1,10 +1,11 @@
 /** The pages about channels, tried: their commands in a real program, their plugin in a real host, their numbers against the code. */
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { createTestHost } from "../../src/app/plugin-testing/index.ts";
 import { manualClock } from "../../src/base/clock.ts";
+import { loadConfig, validate } from "../../src/config/index.ts";
 import { formatInboundEnvelope } from "../../src/channels/index.ts";
 import { blockSettings } from "../../src/conversation/reply/blocks/settings.ts";
 import { typingIntervalMs, typingMode } from "../../src/conversation/reply/typing/mode.ts";
@@ -29,7 +30,7 @@ const words = (line: string): string[] => [...line.matchAll(/"([^"]*)"|(\S+)/g)]
 const steady = (text: string): string =>
   text
     .replaceAll(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, "<id>")
-    .replaceAll(/^#\d+ /gm, "#<row> ")
+    .replaceAll(/^in:\d+ /gm, "in:<row> ")
     .replaceAll(/\d{4}-\d{2}-\d{2}/g, "<day>")
     .replaceAll(/\d{2}:\d{2}:\d{2}\.\d{3}/g, "<time>")
     .replaceAll(/ *\b[\d.]+m?s\b/g, " <took>")
@@ -54,18 +55,32 @@ test("the commands of the pages work as they stand there, one after the other, a
   }
 });
 
-test("the configurations of the pages are valid, also for the plugins that they are for", { timeout: 120_000 }, () => {
+/** The manifests' schemas of the channels that come along. */
+const CHANNEL_SCHEMAS = Object.fromEntries(
+  ["telegram", "irc"].map((id) => {
+    const manifest = JSON.parse(readFileSync(join(ROOT, "plugins", id, "openclaw.plugin.json"), "utf8")) as {
+      channelConfigs: Record<string, { schema: Parameters<typeof validate>[0] }>;
+    };
+    return [id, manifest.channelConfigs[id]!.schema];
+  }),
+);
+
+test("the configurations of the pages are valid, also for the channels that they are for", () => {
   const shown = pages.flatMap((name) => readPage(join(FOLDER, name)).blocks.filter(({ language }) => language === "json5"));
   expect(shown.length).toBeGreaterThan(3);
+  const folder = mkdtempSync(join(tmpdir(), "channels-docs-"));
+  const path = join(folder, "openclaw.json");
+  const issuesOf = (text: string) => {
+    writeFileSync(path, text);
+    const { snapshot } = loadConfig({ path, env: {}, osHome: folder, cwd: folder });
+    const channels = (snapshot.resolved as { channels?: Record<string, unknown> }).channels ?? {};
+    return Object.entries(channels).flatMap(([id, section]) => validate(CHANNEL_SCHEMAS[id]!, section));
+  };
   for (const { text } of shown) {
-    const other = makePlace();
-    other.configure(text);
-    const { code, stdout, stderr } = other.cli("config", "validate");
-    expect([text, code, stdout.includes("valid"), stderr]).toEqual([text, 0, true, ""]);
-    other.configure(text.replace("channels: {", "channels: { telegram: { nonsense: 1 }, irc: { nonsense: 1 },"));
-    expect(other.cli("config", "validate").code).toBe(1);
-    rmSync(other.home, { recursive: true, force: true });
+    expect([text, issuesOf(text)]).toEqual([text, []]);
+    expect(issuesOf(text.replace(/(telegram|irc): \{/, "$1: { nonsense: 1,"))).not.toEqual([]);
   }
+  rmSync(folder, { recursive: true, force: true });
 });
 
 test("every other command that the pages name is one that there is", () => {

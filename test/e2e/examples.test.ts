@@ -25,7 +25,8 @@ const examples = [...new Set((await examplesOf(COMMANDS)).map(({ line }) => line
 /** These run until they are told to stop. */
 const ENDLESS = /^openclaw gateway(?: run)?(?: --[a-z].*)?$|--follow/;
 /** These ask a gateway that runs. */
-const ASKING = /^openclaw (?:agent|health|call|devices|plugins (?:stats|reload)|gateway (?:call|health|probe|restart|stop|usage-cost))\b/;
+const ASKING =
+  /^openclaw (?:agent|health|call|devices|approvals (?:pending|resolve)|plugins (?:stats|reload)|gateway (?:call|health|probe|restart|stop|usage-cost))\b/;
 const TOKEN = "a-token-of-this-test-0123456789";
 
 async function freePort(): Promise<string> {
@@ -50,7 +51,9 @@ beforeAll(async () => {
 
 /** A state folder as a used installation has it: an earlier example may have replaced it, or taken away what this one reads. */
 async function prepare(): Promise<void> {
-  place.configure(`{\n  // ours\n  gateway: { mode: "local", port: 19123, auth: { token: "${TOKEN}" } },\n  agents: { defaults: { maxConcurrent: 4, model: { primary: "builtin/offline" } } },\n}\n`);
+  place.configure(
+    `{\n  // ours\n  gateway: { mode: "local", port: 19123, auth: { token: "${TOKEN}" } },\n  agents: { defaults: { maxConcurrent: 4, model: { primary: "builtin/offline" } } },\n}\n`,
+  );
   const plugin = join(place.stateDir, "extensions", "hello");
   mkdirSync(plugin, { recursive: true });
   writeFileSync(join(plugin, "openclaw.plugin.json"), `{ "id": "hello", "configSchema": {} }`);
@@ -84,6 +87,16 @@ async function withDevices(line: string, url: string): Promise<string> {
   return line.replace("REQUEST_ID", requestId).replace("DEVICE_ID", stranger.deviceId);
 }
 
+/** The name of a question that waits for an answer. */
+async function withQuestion(line: string): Promise<string> {
+  if (!line.includes("APPROVAL_ID")) return line;
+  const id = crypto.randomUUID();
+  spawn("sh", ["-c", `openclaw call exec.approval.request --params '{ id: "${id}", command: "ls" }' --timeout 20000`], { env, stdio: "ignore" });
+  const waits = () => (JSON.parse(place.cli("approvals", "pending", "--json").stdout) as { approvals: { id: string }[] }).approvals;
+  await expect.poll(waits, { timeout: 20_000 }).toMatchObject([{ id }]);
+  return line.replace("APPROVAL_ID", id.slice(0, 8));
+}
+
 /** A line of the help as the user would run it, with a real backup's name in place of the sketched one. */
 function runnable(line: string): string {
   if (!line.includes("….tar.gz")) return line;
@@ -98,7 +111,7 @@ describe("every example of the help texts works as it stands there", () => {
   test.each(examples.filter((line) => !ENDLESS.test(line)).sort())("%s", async (line) => {
     await prepare();
     await using gateway = ASKING.test(line) ? await place.gateway() : undefined;
-    const real = gateway?.url === undefined ? runnable(line) : await withDevices(line, gateway.url);
+    const real = gateway?.url === undefined ? runnable(line) : await withQuestion(await withDevices(line, gateway.url));
     const { status, stderr } = spawnSync("sh", ["-c", real], { env, cwd: place.home, encoding: "utf8", timeout: 20_000 });
     expect(stderr).not.toContain("error:");
     expect(status).toBe(0);

@@ -31,6 +31,7 @@ export interface Ngircd extends AsyncDisposable {
 }
 
 const PROGRAM = "ngircd";
+const OPENSSL = "openssl";
 /** Debian has it where only root looks. */
 const PATH = `${process.env["PATH"] ?? ""}:/usr/sbin:/sbin`;
 
@@ -47,7 +48,7 @@ async function freePort(): Promise<number> {
 function certificate(folder: string): { readonly key: string; readonly cert: string } {
   const [key, cert] = [join(folder, "key.pem"), join(folder, "cert.pem")];
   const subject = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"];
-  const made = spawnSync("openssl", ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-keyout", key, "-out", cert, ...subject], {
+  const made = spawnSync(OPENSSL, ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-keyout", key, "-out", cert, ...subject], {
     encoding: "utf8",
   });
   if (made.status !== 0) throw new Error(`openssl made no certificate: ${made.stderr}`);

@@ -121,3 +121,19 @@ test("an answer that could not be sent for a day is not sent any more, and the o
   expect(saidBy(telegram, chatId)).toEqual([]);
   expect(await place.outbox()).toMatchObject([{ state: "failed", why: expect.stringContaining("expired") }]);
 });
+
+test("an answer that is shown while it is written does not overtake one that is still on its way", TIMEOUT, async () => {
+  await using telegram = await startTelegram();
+  await using place = await openChannelPlace(telegram, {
+    settings: { streamMode: "partial" },
+    config: { messages: { queue: { mode: "followup", debounceMs: 0 } } } as never,
+    says: (heard) => (heard.includes("go on") ? "the second answer is long enough to be shown early @chunks=4 @gap=2000" : "first"),
+  });
+  telegram.fault("sendMessage", { retryAfter: 40 });
+  const { chatId } = telegram.say("go");
+  await telegram.called("sendMessage", ({ status }) => status === 429);
+  telegram.say("go on");
+  await place.quiet();
+  expect(saidBy(telegram, chatId).map(({ text }) => text)).toEqual(["first", expect.stringContaining("the second answer")]);
+  for (const { state, repeats } of await place.outbox()) expect([state, repeats]).toEqual(["sent", 0]);
+});

@@ -61,7 +61,7 @@ test("methods of rooms that are not there are not advertised, and say so", async
   await using bare = await openAgentSurface({ bare: true });
   const client = await bare.client();
   const hello = (one: RawClient) => (one.frames.find(({ id }) => id === "r1")!.payload!["features"] as { methods: string[] }).methods;
-  const own = ["exec.approval.request", "exec.approval.resolve", "exec.approval.waitDecision", "exec.approvals.get", "exec.approvals.set"]
+  const own = ["exec.approval.list", "exec.approval.request", "exec.approval.resolve", "exec.approval.waitDecision", "exec.approvals.get", "exec.approvals.set"]
     .concat(["tools.explain", "tools.catalog", "agents.files.list", "agents.files.get", "agents.files.set"])
     .concat(["skills.status", "skills.bins", "skills.update"]);
   expect(own.filter((method) => !hello(admin).includes(method))).toEqual([]);
@@ -90,6 +90,9 @@ test("a question about a command is told to those who may answer, without the pl
     createdAtMs: expect.any(Number),
     expiresAtMs: expect.any(Number),
   });
+  const listed = (await ask("exec.approval.list", {}, approver)) as unknown as { approvals: Record<string, unknown>[] };
+  expect(listed.approvals.find((one) => one["id"] === id)).toEqual({ ...payload, kind: "exec" });
+  expect(await ask("exec.approval.list", {}, reader)).toBe("missing scope: operator.approvals");
   const waiting = ask("exec.approval.waitDecision", { id }, approver);
   expect(await ask("exec.approval.resolve", { id, decision: "maybe" }, approver)).toMatch(/^invalid decision/);
   expect(await ask("exec.approval.resolve", { id, decision: "allow-once" }, reader)).toBe("missing scope: operator.approvals");
@@ -99,6 +102,7 @@ test("a question about a command is told to those who may answer, without the pl
   expect((await ask("exec.approval.waitDecision", { id }, approver)).decision).toBe("allow-once");
   const resolved = await approver.next((frame) => frame.event === "exec.approval.resolved" && frame.payload?.["id"] === id);
   expect(resolved.payload).toMatchObject({ decision: "allow-once", resolvedBy: "Ada" });
+  expect(JSON.stringify(await ask("exec.approval.list", {}, approver))).not.toContain(id);
   gateway.clock.advance(15_001);
   expect(await ask("exec.approval.waitDecision", { id }, approver)).toBe("approval expired or not found");
   expect([...events(reader, "exec.approval.requested"), ...events(reader, "exec.approval.resolved")]).toEqual([]);

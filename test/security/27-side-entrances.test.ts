@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
 import { judge, type AccessVerdict } from "../../src/channels/index.ts";
-import type { OpenClawConfig } from "../../src/config/index.ts";
 import type { ChannelInboundEvent, ChannelInboundKind, HostConfig } from "../../src/protocol/index.ts";
 import { event, openPlace } from "../conversation/place.ts";
 
@@ -83,7 +82,7 @@ test.each([
   ["allowlist", { dmPolicy: "allowlist", allowFrom: ["1"], groupPolicy: "allowlist", groupAllowFrom: ["1"], groups: { "*": { requireMention: false } } }],
 ])("27: with %s nothing of what a stranger does in a chat reaches a model, neither at once nor with the owner's next message", async (_name, section) => {
   const asked: string[] = [];
-  await using place = await openPlace({ channels: { test: section } } as OpenClawConfig, { heard: (request) => void asked.push(JSON.stringify(request)) });
+  await using place = await openPlace({ channels: { test: section } }, { heard: (request) => void asked.push(JSON.stringify(request)) });
   const results = [];
   for (const [at, [kind, type]] of KINDS.flatMap((kind) => PLACES.map((type) => [kind, type] as const)).entries()) {
     results.push((await place.inbound.accept(HOSTILE(kind, type, at))).outcome);

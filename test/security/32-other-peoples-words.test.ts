@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { createIds } from "../../src/base/ids.ts";
@@ -76,7 +76,7 @@ function told(kind: ChannelInboundKind, type: "direct" | "group", id: string, wo
     ]),
   );
   const { threadId: _thread, parentId: _parent, guildId: _guild, teamId: _team, ...chat } = whole.chat;
-  return { ...whole, chat, context } as ChannelInboundEvent;
+  return { ...whole, chat, context };
 }
 
 const SHAPES = [

@@ -2,7 +2,7 @@
  * IRC has no receipts, but a server deals with lines in their order: when it has answered a PING that followed a message, it has dealt with the
  * message, and if it refused it, it has said so before.
  */
-import { refused, unsure, wordsOf, notSent } from "../failure.ts";
+import { IrcError, notSent, refused, unsure, wordsOf } from "../failure.ts";
 import type { Waiting } from "../waiting.ts";
 import type { IrcMessage } from "./library.ts";
 import { saysOf } from "./registration.ts";
@@ -66,7 +66,9 @@ export function createFences(session: Session, waiting: Waiting): Fences {
     const lost = (): void => one.settle(unsure(`the connection broke before the server had dealt with a message to ${target}`));
     session.signal.addEventListener("abort", lost, { once: true });
     try {
-      session.write(`PRIVMSG ${target} :${text}`).catch((error: unknown) => one.settle(unsure(`a message to ${target} may not have left: ${wordsOf(error)}`)));
+      session
+        .write(`PRIVMSG ${target} :${text}`)
+        .catch((error: unknown) => one.settle(error instanceof IrcError ? error : unsure(`a message to ${target} may not have left: ${wordsOf(error)}`)));
       session.write(`PING :${token}`).catch(() => {});
       void waiting
         .sleep(PATIENCE_MS, done.signal)

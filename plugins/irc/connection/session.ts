@@ -39,7 +39,7 @@ export interface Session {
   readonly ready: Promise<void>;
   /** Resolves with what ended it, when nothing of it is left. */
   readonly ended: Promise<IrcError>;
-  /** Resolves when the line is with the operating system; rejects when it is not certain that it left. */
+  /** Resolves when the line is with the operating system. Rejects with an `IrcError` when it did not leave, with another one when that is not certain. */
   write(line: string): Promise<void>;
   lower(text: string): string;
   isUs(nick: string): boolean;
@@ -127,7 +127,7 @@ function face(client: LibraryClient, state: State, times: SessionTimes): Session
     write(line) {
       const { promise, resolve, reject } = Promise.withResolvers<void>();
       const { transport } = client.connection;
-      if (over.signal.aborted || !transport) reject(notSent("there is no connection"));
+      if (over.signal.aborted || !transport?.isWritable) reject(notSent("there is no connection"));
       else transport.writeLine(line, (error) => (error ? reject(error) : resolve()));
       return promise;
     },

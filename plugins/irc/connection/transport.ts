@@ -82,10 +82,14 @@ export class LineTransport extends EventEmitter {
     if (rest.length > MAX_LINE) this.#socket?.destroy(new Error(`the server sent a line of more than ${MAX_LINE} bytes`));
   }
 
+  get isWritable(): boolean {
+    return this.#isOpen && this.#socket?.writable === true;
+  }
+
   /** The only place that writes: whatever a text holds, it ends no line before its end. */
   writeLine(line: string, written?: (error?: Error | null) => void): void {
     // oxlint-disable-next-line no-control-regex
-    if (this.#socket?.writable && this.#isOpen) this.#socket.write(`${line.replace(/[\r\n\0]+/g, " ")}\r\n`, written);
+    if (this.isWritable) this.#socket!.write(`${line.replace(/[\r\n\0]+/g, " ")}\r\n`, written);
     else written?.(new Error("there is no connection"));
   }
 

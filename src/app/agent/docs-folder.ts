@@ -9,3 +9,9 @@ export function docsFolder(from: string = import.meta.dirname): string | undefin
   }
   return undefined;
 }
+
+/** The same, as the agent is told. */
+export function docsPlace(): { readonly docsPath?: string } {
+  const docsPath = docsFolder();
+  return docsPath === undefined ? {} : { docsPath };
+}

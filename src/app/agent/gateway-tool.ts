@@ -22,10 +22,10 @@ export async function gatewayToolFor(deps: Deps, handlers: () => Handlers | unde
         await deps.leaveSentinel({ kind: "restart", status: "ok", ts: deps.clock.now(), sessionKey, message: note ?? null, doctorHint: null });
         return deps.requestRestart({ reason, delayMs });
       },
-      configGet: () => call("config.get", {}) as never,
-      configSchema: () => call("config.schema", {}) as never,
-      configApply: (change) => call("config.apply", change as never) as never,
-      configPatch: (change) => call("config.patch", change as never) as never,
+      configGet: () => call("config.get", {}),
+      configSchema: () => call("config.schema", {}),
+      configApply: (change) => call("config.apply", change as never),
+      configPatch: (change) => call("config.patch", change as never),
     },
   });
 }

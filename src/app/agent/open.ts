@@ -18,11 +18,11 @@ import {
   type ExecRules,
   type Sandboxes,
 } from "../../tools/index.ts";
-import { docsFolder } from "./docs-folder.ts";
+import { docsPlace } from "./docs-folder.ts";
 import type { AppAgentDeps } from "./index.ts";
 import { pendingWork } from "./pending-work.ts";
-import { trustedPrograms } from "./skill-programs.ts";
-import { createToolShelf, type ToolShelf } from "./tool-shelf.ts";
+import { eligibleFolders, trustedPrograms } from "./skill-programs.ts";
+import { createToolShelf, type ToolShelf, type ToolShelfDeps } from "./tool-shelf.ts";
 
 /** The agent and what its tools need, put together. */
 export interface OpenAgent extends AsyncDisposable {
@@ -61,6 +61,13 @@ async function toolsUsed({ store }: AppAgentDeps, sessionKey: string): Promise<R
   return new Set(rows.flatMap(({ line }) => /"toolName":"([^"]+)"/.exec(line)?.[1] ?? []));
 }
 
+/** Ends those that still run. Gives how many. */
+function killAll(processes: ReturnType<ReturnType<typeof createProcesses>["list"]>): number {
+  const alive = processes.filter(({ end }) => end === undefined);
+  for (const process of alive) process.kill();
+  return alive.length;
+}
+
 export async function openAgent(deps: AppAgentDeps): Promise<OpenAgent> {
   await using stack = new AsyncDisposableStack();
   const { config, store, clock, ids, random, env } = deps;
@@ -74,8 +81,6 @@ export async function openAgent(deps: AppAgentDeps): Promise<OpenAgent> {
   const skills = stack.use(
     createSkills({ config: () => config.current, places: () => ({ home, stateFolder: config.paths.state }), env, platform: process.platform, clock }),
   );
-  const skillFolders = async (agentId: string) =>
-    (await skills.status(workspaceOf(agentId))).skills.flatMap(({ name, baseDir, eligible }) => (eligible ? [{ name, folder: baseDir }] : []));
   const sandboxes = createSandboxes({
     config: () => config.current,
     stateDir: config.paths.state,
@@ -85,12 +90,10 @@ export async function openAgent(deps: AppAgentDeps): Promise<OpenAgent> {
     clock,
     ids,
     log,
-    skills: skillFolders,
+    skills: async (agentId) => eligibleFolders((await skills.status(workspaceOf(agentId))).skills),
   });
-  const skillPrograms = async ({ workspaceDir }: { readonly workspaceDir: string }) =>
-    trustedPrograms((await skills.status(workspaceDir)).skills, workspaceDir);
+  const skillPrograms: ToolShelfDeps["skillPrograms"] = async ({ workspaceDir }) => trustedPrograms((await skills.status(workspaceDir)).skills, workspaceDir);
   const shelf = createToolShelf({ ...deps, log, home, approvals, execRules, processes, sandboxes, skillPrograms });
-  const docsPath = docsFolder();
   const broker = createBroker({
     clock,
     log: deps.log.room("tools"),
@@ -119,7 +122,7 @@ export async function openAgent(deps: AppAgentDeps): Promise<OpenAgent> {
     host: { host: hostname(), os: `${systemName()} ${release()}`, arch: process.arch, node: process.version },
     timezone: Intl.DateTimeFormat().resolvedOptions().timeZone,
     pendingWork: (sessionKey) => pendingWork(processes.list(sessionKey), approvals.open(sessionKey)),
-    ...(docsPath === undefined ? {} : { docsPath }),
+    ...docsPlace(),
     sandbox: ({ agentId, sessionKey }) => sandboxes.state({ agentId, sessionKey, workspaceDir: workspaceOf(agentId) }),
   });
   const former = await approvals.denyFormer();
@@ -137,11 +140,7 @@ export async function openAgent(deps: AppAgentDeps): Promise<OpenAgent> {
     sandboxes,
     skills,
     workspaceOf,
-    killProcesses(sessionKey) {
-      const alive = processes.list(sessionKey).filter(({ end }) => end === undefined);
-      for (const process of alive) process.kill();
-      return alive.length;
-    },
+    killProcesses: (sessionKey) => killAll(processes.list(sessionKey)),
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   };
 }

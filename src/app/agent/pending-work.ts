@@ -14,6 +14,6 @@ export function pendingWork(processes: readonly Running[], approvals: readonly O
 }
 
 function askedFor({ command, title, toolName }: OpenApproval["request"]): string {
-  const text = [command, title, toolName].find((part) => typeof part === "string" && part !== "");
-  return clip(String(text ?? "(not told)").replace(/\s+/g, " "), SHOWN_CHARS);
+  const text = [command, title, toolName].find((part): part is string => typeof part === "string" && part !== "");
+  return clip((text ?? "(not told)").replace(/\s+/g, " "), SHOWN_CHARS);
 }

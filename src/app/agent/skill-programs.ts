@@ -16,6 +16,13 @@ export function trustedPrograms(skills: readonly Asking[], workspaceDir: string)
   return [...new Set(trusted.flatMap(({ requires }) => [...requires.bins, ...requires.anyBins]))];
 }
 
+/** Skills that a sandbox shows. */
+export function eligibleFolders(
+  skills: readonly Pick<SkillStatus, "eligible" | "name" | "baseDir">[],
+): readonly { readonly name: string; readonly folder: string }[] {
+  return skills.flatMap(({ name, baseDir, eligible }) => (eligible ? [{ name, folder: baseDir }] : []));
+}
+
 function real(path: string): string {
   try {
     return realpathSync(path);

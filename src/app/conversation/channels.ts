@@ -31,20 +31,16 @@ export function openChannels(deps: OpenGatewayDeps & { readonly plugins: Plugins
       redactor: deps.redactor,
       activity: talk.activity,
       onChange({ channel, accountId, state }) {
-        if (state !== "ok") return void registered.delete(`${channel}\0${accountId}`);
+        if (state !== "ok") {
+          registered.delete(`${channel}\0${accountId}`);
+          return;
+        }
         // What could not be sent while it was away goes out now.
         talk.delivery.kick();
         offerCommands(channel, accountId);
       },
     }),
   );
-
-  talk.follow((channel, accountId) => {
-    const plugin = talk.channels.get(channel);
-    // One that has nothing to connect with can always send.
-    if (!plugin?.gateway?.startAccount) return plugin !== undefined;
-    return channels.health().some((account) => account.channel === channel && account.accountId === accountId && account.state !== "down");
-  });
 
   talk.channels.follow(channels);
 

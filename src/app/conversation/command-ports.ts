@@ -2,7 +2,7 @@ import { AppError, messageOf } from "../../base/errors.ts";
 import { effectiveChannelConfig } from "../../channels/index.ts";
 import type { CommandPorts } from "../../conversation/index.ts";
 import { matchCommand, runCommand } from "../../plugins/index.ts";
-import { parseTranscriptLine, type PluginCommandContext, type PluginCommandResult, type SessionEntry } from "../../protocol/index.ts";
+import { parseTranscriptLine, type HostConfig, type PluginCommandContext, type SessionEntry } from "../../protocol/index.ts";
 import { modelOverride } from "../../sessions/index.ts";
 import type { UsageFilter } from "../../store/index.ts";
 import { elevationFor } from "../agent/exec-settings.ts";
@@ -36,7 +36,13 @@ export function commandPorts(deps: CommandDeps, call: OwnCaller): CommandPorts {
     models: modelsPort(deps),
     workspace: deps.workspaceOf,
     elevation(asked) {
-      const found = elevationFor(config.current, { ...TOOL_CONTEXT, agentId: asked.agentId, channel: asked.channel, sessionKey: asked.sessionKey, ...senderOf(asked) });
+      const found = elevationFor(config.current, {
+        ...TOOL_CONTEXT,
+        agentId: asked.agentId,
+        channel: asked.channel,
+        sessionKey: asked.sessionKey,
+        ...senderOf(asked),
+      });
       return found.permitted ? { permitted: true } : { permitted: false, reasons: [found.reason] };
     },
     fire: async (action, sessionKey, context) => (await deps.plugins.agent()?.internalHooks.trigger("command", action, sessionKey, { ...context })) ?? [],
@@ -71,9 +77,8 @@ function sessionPort({ store }: CommandDeps, call: OwnCaller): CommandPorts["ses
   return {
     read: async (key) => (await store.read("sessions.get", { key }))?.entry,
     async patch(key, _agentId, patch) {
-      if (await store.read("sessions.get", { key })) return void (await store.write("sessions.patch", { key, patch }));
-      // There is no session yet: it is made with the first thing that is set.
-      await call("sessions.reset", { key, reason: "new" });
+      // Where there is no session yet, it is made with the first thing that is set.
+      if (!(await store.read("sessions.get", { key }))) await call("sessions.reset", { key, reason: "new" });
       await store.write("sessions.patch", { key, patch });
     },
     async reset(key, _agentId, reason) {
@@ -111,7 +116,10 @@ async function statusFacts(deps: CommandDeps, key: string, agentId: string): Ret
   const { selection } = await selected(deps, key, agentId);
   const { provider, id } = selection.entry;
   const models = await deps.models.models();
-  const [candidate] = await models.auth(agentId).candidates(provider).catch(() => []);
+  const [candidate] = await models
+    .auth(agentId)
+    .candidates(provider)
+    .catch(() => []);
   const [totals] = await deps.store.read("usage.totals", { sessionKey: key, by: [] });
   return {
     version: deps.version,
@@ -119,7 +127,7 @@ async function statusFacts(deps: CommandDeps, key: string, agentId: string): Ret
     contextWindow: selection.contextWindow.tokens,
     thinkingDefault: selection.thinking,
     runtime: "direct",
-    ...(candidate ? { auth: String((candidate as { readonly id?: unknown }).id ?? "key") } : {}),
+    ...(candidate ? { auth: candidate.id } : {}),
     ...(totals ? { costUsd: totals.cost } : {}),
   };
 }
@@ -139,7 +147,7 @@ function modelsPort(deps: CommandDeps): CommandPorts["models"] {
     current: async (key, agentId) => (await selected(deps, key, agentId)).selection.ref,
     async levels(ref) {
       const { catalogue } = await (await deps.models.models()).choices("main");
-      const extra = catalogue.find(ref as never) as { readonly thinkingLevels?: readonly string[] } | undefined;
+      const extra = catalogue.find(ref) as { readonly thinkingLevels?: readonly string[] } | undefined;
       const all = ["off", "minimal", "low", "medium", "high"] as const;
       return extra?.thinkingLevels?.includes("xhigh") ? [...all, "xhigh"] : all;
     },
@@ -152,15 +160,14 @@ function pluginsPort({ plugins, config, log }: CommandDeps): NonNullable<Command
       const registries = plugins.registries();
       const match = registries && matchCommand(registries.commands, text);
       if (!match) return undefined;
-      const report = (pluginId: string, error: unknown): void => log.room("plugins").error(`a command of ${pluginId} failed: ${messageOf(error)}`, { pluginId, error });
+      const report = (pluginId: string, error: unknown): void =>
+        log.room("plugins").error(`a command of ${pluginId} failed: ${messageOf(error)}`, { pluginId, error });
       return {
         name: match.command.value.name,
-        run: (context: Omit<PluginCommandContext, "args">) =>
-          runCommand(match, { ...context, config: structuredClone(config.current) }, report) as Promise<PluginCommandResult>,
+        run: (context: Omit<PluginCommandContext, "args">) => runCommand(match, { ...context, config: structuredClone(config.current) }, report),
       };
     },
-    list: () =>
-      (plugins.registries()?.commands.list() ?? []).map(({ value: { name, description, acceptsArgs } }) => ({ name, description, acceptsArgs })),
+    list: () => (plugins.registries()?.commands.list() ?? []).map(({ value: { name, description, acceptsArgs } }) => ({ name, description, acceptsArgs })),
   };
 }
 
@@ -185,12 +192,13 @@ function allowlistPort({ config, pairing, channels }: CommandDeps): NonNullable<
       const changed: string[] = [];
       const known: string[] = [];
       if (where.includes("store") && scope === "dm") {
-        const done = action === "add" ? await pairing.allow({ channel, accountId, senderId: entry }) : await pairing.remove({ channel, accountId, senderId: entry });
+        const done =
+          action === "add" ? await pairing.allow({ channel, accountId, senderId: entry }) : await pairing.remove({ channel, accountId, senderId: entry });
         (done ? changed : known).push("store");
       }
       if (where.includes("config")) {
         const key = scope === "dm" ? "allowFrom" : "groupAllowFrom";
-        const own = (config.current.channels as Readonly<Record<string, { readonly accounts?: Readonly<Record<string, unknown>> }>> | undefined)?.[channel];
+        const own = (config.current.channels as HostConfig["channels"])?.[channel] as { readonly accounts?: Readonly<Record<string, unknown>> } | undefined;
         const base = own?.accounts?.[accountId] === undefined ? `channels.${channel}` : `channels.${channel}.accounts.${accountId}`;
         const list = strings(effectiveChannelConfig(config.current, channel, accountId)[key]);
         const has = list.includes(entry);

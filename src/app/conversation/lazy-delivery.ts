@@ -40,6 +40,7 @@ export function lazyDelivery(load: () => Promise<Delivery>): Delivery {
       return { [Symbol.dispose]: () => void listeners.delete(listener) };
     },
     open: () => (loaded?.open() ?? 0) + sending,
+    isBusy: (address) => (loaded ? loaded.isBusy(address) : loading !== undefined),
     async [Symbol.asyncDispose]() {
       await (await loading?.catch(() => undefined))?.[Symbol.asyncDispose]();
     },

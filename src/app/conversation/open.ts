@@ -2,9 +2,19 @@ import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import type { Agents } from "../../agent/index.ts";
+import type { Logger } from "../../base/log/logger.ts";
 import { createAllowLists, createChannelActivity, createPairing, type AllowLists, type Pairing } from "../../channels/index.ts";
 import { oauthFolder } from "../../config/index.ts";
-import { createConversation, loadCommands, loadDelivery, type Commands, type Conversation, type Delivery, type Messages } from "../../conversation/index.ts";
+import {
+  createConversation,
+  loadCommands,
+  loadDelivery,
+  loadWhy,
+  type Commands,
+  type Conversation,
+  type Delivery,
+  type Messages,
+} from "../../conversation/index.ts";
 import type { Handlers } from "../../gateway/index.ts";
 import type { Hooks } from "../../hooks/index.ts";
 import { createRouting, type Routing } from "../../routing/index.ts";
@@ -52,8 +62,6 @@ export interface ConversationRoom {
   readonly messages: () => Promise<Messages>;
   /** Folders that files may be sent from. */
   readonly mediaRoots: (agentId: string | undefined) => readonly string[];
-  /** Whether an account can send; told by who runs the accounts. */
-  follow(running: (channel: string, accountId: string) => boolean): void;
 }
 
 /** Plugins come and go while the gateway runs: what is asked is whoever is there now. */
@@ -64,51 +72,57 @@ export function currentHooks(plugins: Pick<Plugins, "hooks">): TurnHooks {
   };
 }
 
+/** How a message of a session was answered, in a few lines; one of another session is not told. */
+function storyOf({ store, clock }: Pick<ConversationRoomDeps, "store" | "clock">): NonNullable<CommandDeps["why"]> {
+  return async (sessionKey, id) => {
+    const { createWhy, whyText } = await loadWhy();
+    const [story] = await createWhy({ store, now: clock.now })
+      .tell(id ?? sessionKey)
+      .catch(() => []);
+    return story && story.about.sessionKey === sessionKey ? whyText(story, { short: true }) : undefined;
+  };
+}
+
+/** Who was let in, and who asks. */
+function openAccess(deps: ConversationRoomDeps, log: Logger): Pick<ConversationRoom, "allowLists" | "pairing"> {
+  const { store, clock, ids, random, config } = deps;
+  const folder = oauthFolder({ env: deps.env, exists: existsSync, osHome: homedir(), cwd: process.cwd() });
+  const allowLists = createAllowLists({ store, files: { folder, cfg: config.current, clock, ids, problem: (text) => log.warn(text) } });
+  return { allowLists, pairing: createPairing({ store, clock, random, ids, lists: allowLists }) };
+}
+
 /** Puts conversations together. Commands, delivery and what fetches files are loaded when they are needed. */
 export function openConversation(deps: ConversationRoomDeps, stack: AsyncDisposableStack): ConversationRoom {
   const { config, store, clock, ids, random, plugins } = deps;
   const log = deps.log.room("conversation");
-  const hooks = currentHooks(plugins);
-  const internalHooks = () => plugins.agent()?.internalHooks;
+  const base = { store, clock, ids, random, hooks: currentHooks(plugins), internalHooks: () => plugins.agent()?.internalHooks };
   const channels = channelTable(plugins);
   const routing = createRouting();
   const activity = createChannelActivity(clock);
-  const allowLists = createAllowLists({
-    store,
-    files: { folder: oauthFolder({ env: deps.env, exists: existsSync, osHome: homedir(), cwd: process.cwd() }), cfg: config.current, clock, ids, problem: (text) => log.warn(text) },
-  });
-  const pairing = createPairing({ store, clock, random, ids, lists: allowLists });
+  const { allowLists, pairing } = openAccess(deps, log);
   const mediaRoots = (agentId: string | undefined): readonly string[] => [
     deps.workspaceOf(agentId ?? deps.defaultAgentId()),
     join(config.paths.state, "media"),
   ];
-  let running: (channel: string, accountId: string) => boolean = () => true;
-  const table = { get: channels.get, running: (channel: string, accountId: string) => running(channel, accountId) };
   const delivery = stack.use(
-    lazyDelivery(async () => {
-      const { createDelivery } = await loadDelivery();
-      return createDelivery({ store, clock, random, ids, log: deps.log.room("delivery"), config: () => config.current, table, hooks, internalHooks, activity, mediaRoots });
-    }),
+    lazyDelivery(async () =>
+      (await loadDelivery()).createDelivery({ ...base, log: deps.log.room("delivery"), config: () => config.current, table: channels, activity, mediaRoots }),
+    ),
   );
   const commands = lazyCommands(
     () => config.current,
     async () => {
       const [{ createCommands }, { commandPorts }] = await Promise.all([loadCommands(), import("./command-ports.ts")]);
       const killProcesses = async (sessionKey: string): Promise<number> => (await deps.agent()).killProcesses(sessionKey);
-      const all: CommandDeps = { ...deps, conversation: () => conversation, pairing, channels, killProcesses };
+      const all: CommandDeps = { ...deps, conversation: () => conversation, pairing, channels, killProcesses, why: storyOf(deps) };
       return createCommands(commandPorts(all, ownCaller(deps.handlers, "command")));
     },
   );
   const conversation: Conversation = stack.use(
     createConversation({
-      store,
-      clock,
-      ids,
-      random,
+      ...base,
       log,
       config,
-      hooks,
-      internalHooks,
       agents: deps.agents,
       routing,
       channels,
@@ -134,6 +148,5 @@ export function openConversation(deps: ConversationRoomDeps, stack: AsyncDisposa
     activity,
     mediaRoots,
     messages: () => (messages ??= loadDelivery().then(({ createMessages }) => createMessages({ delivery, channels, config: () => config.current, log }))),
-    follow: (told) => void (running = told),
   };
 }

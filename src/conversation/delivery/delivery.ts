@@ -65,4 +65,6 @@ export interface Delivery extends AsyncDisposable {
   onSettled(listener: (row: OutboxRow) => void): Disposable;
   /** Rows that are not at an end. */
   open(): number;
+  /** Whether something may still be on its way there: what is posted past the outbox would overtake it. */
+  isBusy(address: Pick<ReplyAddress, "channel" | "accountId" | "to">): boolean;
 }

@@ -56,7 +56,12 @@ function replaced(before: ReplyPayload, after: ReplyPayload): ReplyPayload {
   return before.trustedLocalMedia === true && same ? { ...rest, trustedLocalMedia: true } : rest;
 }
 
-async function payloadSending(payload: ReplyPayload, address: ReplyAddress, facts: OutgoingFacts, deps: Pick<DeliveryDeps, "hooks" | "clock">): Promise<HookedPayload> {
+async function payloadSending(
+  payload: ReplyPayload,
+  address: ReplyAddress,
+  facts: OutgoingFacts,
+  deps: Pick<DeliveryDeps, "hooks" | "clock">,
+): Promise<HookedPayload> {
   if (!deps.hooks.has("reply_payload_sending")) return { payload, hooks: [], log: [] };
   const { trustedLocalMedia: _, ...shown } = payload;
   const { kind } = facts;

@@ -16,6 +16,8 @@ export interface Worker {
   /** Looks again at rows that were passed over: these ids are new to it. */
   rewind(ids: readonly number[]): void;
   readonly open: number;
+  /** Whether rows for a target are not at their end, or may have been added. */
+  isBusy(place: Pick<OutboxRow, "channel" | "account" | "target">): boolean;
   /** What is known of a row that is not at its end. */
   standing(id: number): OutboxRow | undefined;
   /** No new attempts; resolves when those under way are over, or the grace is. */
@@ -228,6 +230,10 @@ export class OutboxWorker implements Worker {
 
   get open(): number {
     return this.known.size;
+  }
+
+  isBusy({ channel, account, target }: Pick<OutboxRow, "channel" | "account" | "target">): boolean {
+    return this.reading || this.lanes.all.has(`${channel}\0${account}\0${target}`);
   }
 
   standing(id: number): OutboxRow | undefined {

@@ -34,8 +34,8 @@ function textOf(value: unknown, most = MAX_TEXT): string {
 
 /** The event with every part inside its bounds. Throws `INVALID_INPUT` for what cannot be a message at all. */
 export function boundedEvent(event: ChannelInboundEvent): ChannelInboundEvent {
-  if (!KINDS.has(event.kind)) throw new AppError("INVALID_INPUT", `an inbound event must be one of ${[...KINDS].join(", ")}, got ${String(event.kind)}`);
-  if (!CHAT_TYPES.has(event.chat.type)) throw new AppError("INVALID_INPUT", `a chat is direct, group or channel, got ${String(event.chat.type)}`);
+  if (!KINDS.has(event.kind)) throw new AppError("INVALID_INPUT", `an inbound event must be one of ${[...KINDS].join(", ")}, got ${event.kind}`);
+  if (!CHAT_TYPES.has(event.chat.type)) throw new AppError("INVALID_INPUT", `a chat is direct, group or channel, got ${event.chat.type}`);
   const { chat, sender, replyTo } = event;
   return {
     ...event,

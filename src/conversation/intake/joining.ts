@@ -18,7 +18,10 @@ interface Waiting {
 /** Parts of one message, and messages that are one. More begin the next. */
 const MAX_PARTS = 50;
 
-export function createJoining(deps: { readonly clock: Pick<Clock, "after">; readonly config: () => HostConfig }, hand: (group: readonly Inbound[]) => void): Joining {
+export function createJoining(
+  deps: { readonly clock: Pick<Clock, "after">; readonly config: () => HostConfig },
+  hand: (group: readonly Inbound[]) => void,
+): Joining {
   const waiting = new Map<string, Waiting>();
 
   function flush(key: string): void {
@@ -44,7 +47,7 @@ export function createJoining(deps: { readonly clock: Pick<Clock, "after">; read
       const { ms, part } = isControl ? { ms: 0, part: "" } : waitOf(inbound);
       const key = `${sender}${part}`;
       // What waits under another name was written before.
-      for (const other of [...waiting.keys()]) if (other !== key && (other === sender || other.startsWith(`${sender}\0part\0`))) flush(other);
+      for (const other of waiting.keys()) if (other !== key && (other === sender || other.startsWith(`${sender}\0part\0`))) flush(other);
       if (ms <= 0) {
         flush(key);
         return hand([inbound]);
@@ -58,7 +61,7 @@ export function createJoining(deps: { readonly clock: Pick<Clock, "after">; read
       if (found.items.length >= MAX_PARTS) flush(key);
     },
     flush() {
-      for (const key of [...waiting.keys()]) flush(key);
+      for (const key of waiting.keys()) flush(key);
     },
   };
 }

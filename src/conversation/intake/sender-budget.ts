@@ -14,7 +14,10 @@ interface Bucket {
 const MOST_SENDERS = 10_000;
 
 /** Buckets that are full again are forgotten; of more than ten thousand that are not, the oldest go. */
-export function createSenderBudget(clock: Pick<Clock, "monotonic">, { burst, perMinute }: { readonly burst: number; readonly perMinute: number }): SenderBudget {
+export function createSenderBudget(
+  clock: Pick<Clock, "monotonic">,
+  { burst, perMinute }: { readonly burst: number; readonly perMinute: number },
+): SenderBudget {
   const buckets = new Map<string, Bucket>();
   return {
     take(sender) {

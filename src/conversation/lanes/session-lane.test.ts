@@ -49,12 +49,13 @@ function lab({ steerable = true } = {}): Lab {
   return made;
 }
 
-const queue = (mode: QueueMode, over: { debounceMs?: number; cap?: number; drop?: "old" | "new" | "summarize"; source?: "default" | "session" } = {}) => ({
-  mode: { value: mode, source: over.source ?? "default" },
-  debounceMs: { value: over.debounceMs ?? 1000, source: "default" },
-  cap: { value: over.cap ?? 20, source: "default" },
-  drop: { value: over.drop ?? "summarize", source: "default" },
-}) as const;
+const queue = (mode: QueueMode, over: { debounceMs?: number; cap?: number; drop?: "old" | "new" | "summarize"; source?: "default" | "session" } = {}) =>
+  ({
+    mode: { value: mode, source: over.source ?? "default" },
+    debounceMs: { value: over.debounceMs ?? 1000, source: "default" },
+    cap: { value: over.cap ?? 20, source: "default" },
+    drop: { value: over.drop ?? "summarize", source: "default" },
+  }) as const;
 
 function said(text: string, mode: QueueMode = "collect", over: Parameters<typeof queue>[1] & { to?: string } = {}): ChannelItem {
   const address = { channel: "test", accountId: "default", to: over.to ?? "chat", chatType: "direct" } as const;

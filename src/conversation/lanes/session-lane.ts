@@ -46,9 +46,43 @@ function modeOf(item: LaneItem): QueueMode {
   return source !== "default" && (value === "interrupt" || value === "followup") ? value : "followup";
 }
 
+/** What waits in a lane, inside of its cap. */
+interface Held {
+  items: LaneItem[];
+  /** Of which only a line is left. */
+  summarised: ChannelItem[];
+}
+
+/** Keeps the queue inside its cap. False: the item itself has to go. */
+function makeRoom(held: Held, item: ChannelItem, drop: SessionLaneDeps["drop"]): boolean {
+  const waiting = held.items.filter((one) => one.kind === "channel");
+  const cap = item.queue.cap.value;
+  if (waiting.length < cap) return true;
+  if (item.queue.drop.value === "new") {
+    drop([item], `the queue is full (${cap}) and keeps what came first`);
+    return false;
+  }
+  const oldest = waiting[0]!;
+  held.items = held.items.filter((one) => one !== oldest);
+  if (item.queue.drop.value === "old") drop([oldest], `the queue is full (${cap}) and keeps what came last`);
+  else held.summarised.push(oldest);
+  return true;
+}
+
+/** The first item, and with it those that can be answered together. */
+function takeBatch(held: Held): Batch | undefined {
+  const [first] = held.items;
+  if (!first) return undefined;
+  const collects = first.kind === "channel" && modeOf(first) === "collect";
+  const together = collects ? held.items.findIndex((item) => item.kind !== "channel" || !sameAddress(item, first)) : 1;
+  const items = held.items.splice(0, together === -1 ? held.items.length : together);
+  const summarised = first.kind === "channel" ? held.summarised : [];
+  if (first.kind === "channel") held.summarised = [];
+  return { items: items as [LaneItem, ...LaneItem[]], summarised };
+}
+
 export function createSessionLane({ clock, start, drop }: SessionLaneDeps): SessionLane {
-  let held: LaneItem[] = [];
-  let summarised: ChannelItem[] = [];
+  let held: Held = { items: [], summarised: [] };
   let busy = false;
   let active: ActiveTurn | undefined;
   let timer: Disposable | undefined;
@@ -59,59 +93,39 @@ export function createSessionLane({ clock, start, drop }: SessionLaneDeps): Sess
     start(batch);
   }
 
-  /** The first item, and with it those that can be answered together. */
-  function take(): Batch | undefined {
-    const [first] = held;
-    if (!first) return undefined;
-    const together = first.kind === "channel" && modeOf(first) === "collect" ? held.findIndex((item) => item.kind !== "channel" || !sameAddress(item, first)) : 1;
-    const items = held.splice(0, together === -1 ? held.length : together);
-    const lines = first.kind === "channel" ? summarised : [];
-    if (first.kind === "channel") summarised = [];
-    return { items: items as [LaneItem, ...LaneItem[]], summarised: lines };
+  function rest(): void {
+    timer?.[Symbol.dispose]();
+    timer = undefined;
   }
 
   function next(): void {
-    timer?.[Symbol.dispose]();
-    timer = undefined;
-    if (busy || held.length === 0) return;
-    const first = held[0]!;
+    rest();
+    const [first] = held.items;
+    if (busy || !first) return;
     const wait = first.kind === "client" ? 0 : quietFrom + first.queue.debounceMs.value - clock.monotonic();
     if (wait > 0) timer = clock.after(wait, next);
-    else begin(take()!);
-  }
-
-  /** Keeps the queue inside its cap. False: the item itself has to go. */
-  function makeRoom(item: ChannelItem): boolean {
-    const waiting = held.filter((one) => one.kind === "channel");
-    if (waiting.length < item.queue.cap.value) return true;
-    if (item.queue.drop.value === "new") {
-      drop([item], `the queue is full (${item.queue.cap.value}) and keeps what came first`);
-      return false;
-    }
-    const oldest = waiting[0]!;
-    held = held.filter((one) => one !== oldest);
-    if (item.queue.drop.value === "old") drop([oldest], `the queue is full (${item.queue.cap.value}) and keeps what came last`);
-    else summarised.push(oldest);
-    return true;
+    else begin(takeBatch(held)!);
   }
 
   function hold(item: LaneItem): void {
-    if (item.kind === "channel" && !makeRoom(item)) return;
-    held.push(item);
+    if (item.kind === "channel" && !makeRoom(held, item, drop)) return;
+    held.items.push(item);
     quietFrom = clock.monotonic();
+    if (!busy) next();
+  }
+
+  function interrupt(item: LaneItem): void {
+    drop([...held.items, ...held.summarised], "a newer message came");
+    held = { items: [item], summarised: [] };
+    active?.interrupt();
     if (!busy) next();
   }
 
   return {
     add(item) {
-      if (!busy && held.length === 0) return begin({ items: [item], summarised: [] });
+      if (!busy && held.items.length === 0) return begin({ items: [item], summarised: [] });
       const mode = modeOf(item);
-      if (mode === "interrupt") {
-        drop([...held, ...summarised], "a newer message came");
-        [held, summarised] = [[item], []];
-        active?.interrupt();
-        return void (busy || next());
-      }
+      if (mode === "interrupt") return interrupt(item);
       const steered = item.kind === "channel" && (mode === "steer" || mode === "steer-backlog") && active?.steer(item) === true;
       if (!steered || mode === "steer-backlog") hold(item);
     },
@@ -121,23 +135,21 @@ export function createSessionLane({ clock, start, drop }: SessionLaneDeps): Sess
     ended() {
       busy = false;
       // What the model did not come to see is answered next, before what came later.
-      const left = active?.unshown().filter((item) => !held.includes(item)) ?? [];
-      held.unshift(...left);
+      held.items.unshift(...(active?.unshown().filter((item) => !held.items.includes(item)) ?? []));
       active = undefined;
       next();
     },
     clear() {
-      timer?.[Symbol.dispose]();
-      timer = undefined;
-      const all = [...summarised, ...held];
-      [held, summarised] = [[], []];
+      rest();
+      const all = [...held.summarised, ...held.items];
+      held = { items: [], summarised: [] };
       return all;
     },
     get depth() {
-      return held.length + summarised.length;
+      return held.items.length + held.summarised.length;
     },
     get isIdle() {
-      return !busy && held.length === 0 && summarised.length === 0;
+      return !busy && held.items.length === 0 && held.summarised.length === 0;
     },
   };
 }

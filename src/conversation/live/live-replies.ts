@@ -25,8 +25,8 @@ export interface LiveReply {
 
 /** How it ended. */
 export interface LiveEnd {
-  /** It was taken before; whoever offered it then is handed the replies. */
-  readonly duplicate: boolean;
+  /** False: it was taken before, and whoever offered it then is handed the replies; or it was too much. */
+  readonly taken: boolean;
   /** Messages that were handed over. */
   readonly counts: ReplyCounts;
 }
@@ -142,7 +142,7 @@ export function createLiveReplies(deps: Deps): LiveReplies {
         });
         if (!begun) live.close();
         await live.done.promise;
-        return { duplicate: !begun, counts: { ...live.counts } };
+        return { taken: begun, counts: { ...live.counts } };
       } finally {
         live.close();
         all.delete(live);

@@ -33,7 +33,10 @@ async function filesOf({ keepMedia, log }: ConversationDeps, { items, signal }: 
       try {
         const found = await keepMedia({ channel, accountId, media: event.media }, signal);
         kept.push(...found.kept);
-        lines.push(...found.kept.map(({ path, mimeType }) => `[media attached: ${path} (${mimeType})]`), ...found.problems.map((problem) => `[media: ${problem}]`));
+        lines.push(
+          ...found.kept.map(({ path, mimeType }) => `[media attached: ${path} (${mimeType})]`),
+          ...found.problems.map((problem) => `[media: ${problem}]`),
+        );
       } catch (error) {
         log.warn(`files of a message could not be fetched: ${messageOf(error)}`, { channel, accountId });
         lines.push("[media: the files of this message could not be fetched]");
@@ -61,7 +64,13 @@ export async function channelInput(deps: ConversationDeps, asked: Asked): Promis
   // Of a plugin that reads messages by itself: it keeps what was not for us.
   const told = (contexts.at(-1)!.InboundHistory ?? []).map(({ sender: by, body, timestamp = last.receivedAt }) => ({ sender: by, body, timestamp }));
   const previousAt = typeof entry?.updatedAt === "number" ? entry.updatedAt : undefined;
-  const message = messageText(items, contexts, { cfg, history: [...history, ...told], mediaLines: files.lines, summarised, ...(previousAt === undefined ? {} : { previousAt }) });
+  const message = messageText(items, contexts, {
+    cfg,
+    history: [...history, ...told],
+    mediaLines: files.lines,
+    summarised,
+    ...(previousAt === undefined ? {} : { previousAt }),
+  });
   const images = files.kept.flatMap(({ image }) => (image ? [image] : []));
   const thinking = items.findLast((item) => item.thinking !== undefined)?.thinking;
   const model = items.findLast((item) => item.hints?.model !== undefined)?.hints?.model;

@@ -1,6 +1,6 @@
 import type { TurnEnd, TurnInput } from "../../agent/index.ts";
 import { createHookLog } from "../../hooks/index.ts";
-import { messageOf } from "../../base/errors.ts";
+import { AppError, messageOf } from "../../base/errors.ts";
 import type { ReplyPayload } from "../../protocol/index.ts";
 import { reasoningLevel, usageFooter, verboseLevel } from "../../sessions/index.ts";
 import type { StepRow, Write } from "../../store/index.ts";
@@ -64,7 +64,10 @@ export function activeTurn(run: ChannelRun): ActiveTurn {
 function steered(run: ChannelRun): { readonly text: string; readonly writes: readonly Write[] }[] {
   return run.steering.splice(0).map((item) => {
     const kept = item.queue.mode.value === "steer-backlog";
-    const settle: Write = ["inbox.settle", { ids: inboxIdsOf(item), outcome: "merged", why: "shown to the turn that was running", turnId: run.runId, hooks: item.hooks }];
+    const settle: Write = [
+      "inbox.settle",
+      { ids: inboxIdsOf(item), outcome: "merged", why: "shown to the turn that was running", turnId: run.runId, hooks: item.hooks },
+    ];
     if (!kept) run.merged.push(...inboxIdsOf(item));
     return { text: item.text, writes: kept ? [] : [settle] };
   });
@@ -131,6 +134,7 @@ async function openStream(run: ChannelRun, input: TurnInput, context: ChannelTur
     spoken: spokenIn(steps),
     ...(shown ? { preview: shown } : {}),
     async keepPreview(id) {
+      if (id === undefined && delivery.isBusy(address)) throw new AppError("UNAVAILABLE", "messages for this chat are still on their way");
       await store.write("journal.append", { turnId: run.runId, kind: "note", data: { preview: id === undefined ? {} : { id } } });
     },
     prefixFacts: {},

@@ -51,10 +51,13 @@ export async function dispatchedElsewhere(run: ChannelRun, input: TurnInput, dep
   };
   const taken = await hookLog.hooks.run("reply_dispatch", event, { cfg: structuredClone(deps.config.current), dispatcher, abortSignal: run.abort.signal });
   if (!taken?.handled) return false;
-  const writes: readonly Write[] = said.length === 0 ? [] : (await deps.delivery.prepare(last.address, said, facts)).writes;
-  const text = said.flatMap((payload) => (payload.text === undefined ? [] : [payload.text])).join("\n");
+  const { shapePayload } = await import("../reply/index.ts");
+  const shape = { localRoots: deps.mediaRoots?.(agentId) ?? [], currentId: last.event.id };
+  const spoken = said.flatMap((payload) => shapePayload(payload, shape) ?? []);
+  const writes: readonly Write[] = spoken.length === 0 ? [] : (await deps.delivery.prepare(last.address, spoken, facts)).writes;
+  const text = spoken.flatMap((payload) => (payload.text === undefined ? [] : [payload.text])).join("\n");
   const result = { status: "ok", text, sessionId: "", durationMs: 0 } as const;
-  const outcome = said.length === 0 ? "silent" : "answered";
+  const outcome = spoken.length === 0 ? "silent" : "answered";
   const why = `taken over by ${taken.decidedBy ?? "a plugin"}`;
   await closeTurn(deps, { runId, sessionKey, agentId, inboxIds: input.inboxIds, outcome, why, result, writes, hooks: hookLog.entries });
   deps.delivery.kick();

@@ -56,13 +56,13 @@ export async function* streamCall(
       if (steps % STEPS_PER_TURN === 0) await new Promise((resolve) => setImmediate(resolve));
       if (events.length === 0) continue;
       watch.progress();
+      // Whoever listens may leave with the last event.
+      if (reader.done) watch.over();
       for (const event of events) {
         content = true;
         yield event;
       }
-      if (!reader.done) continue;
-      watch.over();
-      return;
+      if (reader.done) return;
     }
     // A body that was cut off because of us ends like a whole one.
     watch.signal.throwIfAborted();

@@ -14,6 +14,7 @@ const ADDED = [
   "channels.pairing.approve",
   "channels.pairing.list",
   "channels.pairing.reject",
+  "exec.approval.list",
   "plugins.list",
   "plugins.reload",
   "plugins.stats",

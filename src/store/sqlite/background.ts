@@ -11,8 +11,8 @@ type Done = (error: AppError | undefined, report?: MaintenanceReport) => void;
 
 /** Work nobody waits for, in steps of a few milliseconds. */
 export interface Background {
-  /** Told after each group was acknowledged. */
-  readonly committed: () => void;
+  /** Told after each group was acknowledged, and how many commits it had. */
+  readonly committed: (commits: number) => void;
   /** Does one step; true when there is more to do at once. */
   readonly step: () => boolean;
   /** True when there is something to do at once. */

@@ -10,6 +10,8 @@ import { storeError } from "./failure.ts";
 const QUIET_PAGES = 100;
 const QUIET_MS = 200;
 const BUSY_PAGES = 400;
+/** Commits after which the log is measured: each adds some ten pages. */
+const MEASURED_COMMITS = 8;
 
 export interface CheckpointsDeps {
   readonly sql: (text: string) => StatementSync;
@@ -21,8 +23,8 @@ export interface CheckpointsDeps {
 
 /** Moves the log into the database, between groups. */
 export interface Checkpoints {
-  /** Told after each group was acknowledged. */
-  readonly committed: () => void;
+  /** Told after each group was acknowledged, and how many commits it had. */
+  readonly committed: (commits: number) => void;
   /** Moves it now. Returns what stood in the way. */
   readonly checkpoint: (truncate: boolean) => AppError | undefined;
 }
@@ -31,6 +33,7 @@ export function createCheckpoints(deps: CheckpointsDeps): Checkpoints {
   const { sql } = deps;
   let lastCommit = 0;
   let quietTimer = false;
+  let unmeasured = 0;
 
   /** Pages that are in the log only. */
   function logPages(): number {
@@ -58,8 +61,11 @@ export function createCheckpoints(deps: CheckpointsDeps): Checkpoints {
   }
 
   return {
-    committed() {
+    committed(commits) {
       lastCommit = performance.now();
+      unmeasured += commits;
+      if (unmeasured < MEASURED_COMMITS) return watchQuiet();
+      unmeasured = 0;
       if (logPages() >= BUSY_PAGES) moveLog();
       else watchQuiet();
     },

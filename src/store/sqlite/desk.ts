@@ -91,7 +91,7 @@ export function createDesk(deps: DeskDeps): Desk {
       settle(result.settled);
       failpoint("store.group.acknowledged");
       deps.files.follow(result.effects);
-      attempt("the log could not be moved into the database", deps.background.committed);
+      attempt("the log could not be moved into the database", () => deps.background.committed(group.length));
     },
     answer: (asked) => settle(asked.map(read)),
     upkeep: (work) => attempt("upkeep of the store failed", work),

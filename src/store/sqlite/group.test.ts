@@ -52,6 +52,38 @@ function failingCommit(errcode: number): { readonly broken: DatabaseSync; readon
   return { broken: broken as unknown as DatabaseSync, tries: () => tries };
 }
 
+/** The database, with a list of how much each COMMIT had synced: 2 is all of it. */
+function watchedCommit(): { readonly watched: DatabaseSync; readonly levels: unknown[] } {
+  const levels: unknown[] = [];
+  const level = (): unknown => db.prepare("PRAGMA synchronous").get()!["synchronous"];
+  const prepare = (text: string) => {
+    const statement = db.prepare(text);
+    return text === "COMMIT" ? { run: () => (levels.push(level()), statement.run()) } : statement;
+  };
+  const watched = {
+    prepare,
+    exec: (text: string) => db.exec(text),
+    get isTransaction() {
+      return db.isTransaction;
+    },
+  };
+  return { watched: watched as unknown as DatabaseSync, levels };
+}
+
+test("only a group of nothing but lazy commits goes without a sync, and the next one has it again", () => {
+  const lazy = (id: number): CommitRequest => [...accept(id).slice(0, 4), true] as unknown as CommitRequest;
+  const { watched, levels } = watchedCommit();
+  const groups = createGroups(watched, createStatements(db));
+  db.exec("PRAGMA synchronous = FULL");
+  for (const group of [[accept(1)], [lazy(2)], [lazy(3), accept(4)], [lazy(5), lazy(6)], [accept(7)]]) groups.run(group);
+  // A group that is refused as a whole leaves the next one synced as well.
+  const refused: CommitRequest = [8, 1, [["turns.end", { id: "none", outcome: "failed" }]], undefined, true];
+  groups.run([refused]);
+  groups.run([accept(9)]);
+  expect(levels).toEqual([2, 1, 2, 1, 2, 2]);
+  expect(count()).toBe(8);
+});
+
 function desk(groups: Groups): { readonly served: Desk; readonly replies: Reply[] } {
   const replies: Reply[] = [];
   const files: TranscriptFiles = { prepare() {}, follow() {}, flush() {}, problems: () => [], close() {} };

@@ -36,6 +36,33 @@ test("the log is synced with each commit and pages can be given back", async () 
   db.close();
 });
 
+test("what is expected of a session holds or refuses the whole commit", async () => {
+  const live = await open();
+  await expect(live.write("sessions.expect", { key: "k", version: 0 })).resolves.toBeUndefined();
+  await live.write("sessions.put", { key: "k", agentId: "main", entry: { sessionId: "s", updatedAt: 1, label: "old" } });
+  expect(await live.write("sessions.merge", { key: "k", version: 1, patch: { label: null, n: 2 } })).toEqual({ version: 2 });
+  const commit = (version: number) =>
+    live.commit([
+      ["inbox.accept", message(version)],
+      ["sessions.expect", { key: "k", version }],
+    ]);
+  await expect(commit(1)).rejects.toMatchObject({ code: "CONFLICT", details: { key: "k", actual: 2 } });
+  await commit(2);
+  expect((await live.read("inbox.open", {})).map((row) => row.messageId)).toEqual(["m2"]);
+  expect(await live.read("sessions.get", { key: "k" })).toEqual({ key: "k", agentId: "main", version: 2, entry: { sessionId: "s", updatedAt: 1, n: 2 } });
+});
+
+test("a lazy commit is there at once, and after a restart", async () => {
+  const live = await open();
+  await live.write("inbox.accept", message(1), { lazy: true });
+  expect((await live.read("inbox.open", {})).map((row) => row.messageId)).toEqual(["m1"]);
+  await live.write("turns.start", { id: "t", sessionKey: "k", agentId: "main" });
+  await live.write("turns.end", { id: "t", outcome: "answered", detail: { text: "hi" } }, { lazy: true });
+  expect(await live.read("turns.get", { id: "t" })).toMatchObject({ state: "ended", detail: { text: "hi" } });
+  await live[Symbol.asyncDispose]();
+  expect(await (await open()).read("inbox.open", {})).toHaveLength(1);
+});
+
 test("a transcript's file follows the database, also through an archive", async () => {
   const live = await open();
   const file = "agents/main/sessions/s1.jsonl";

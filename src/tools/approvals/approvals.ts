@@ -161,10 +161,7 @@ export function createApprovals({ store, clock, ids, ...deps }: ApprovalsDeps): 
       if (!waiting.has(id)) throw new AppError("NOT_FOUND", "unknown approval id", { details: { id } });
       one.end(known, by ?? null);
     },
-    async list(kind) {
-      const rows = await store.read("approvals.pending", { kind });
-      return rows.filter((row) => waiting.has(row.id));
-    },
+    list: async (kind) => (await store.read("approvals.pending", { kind })).filter((row) => waiting.has(row.id)),
     open: (sessionKey) => [...waiting].flatMap(([id, one]) => (one.sessionKey === sessionKey ? [{ id, kind: one.kind, request: one.request }] : [])),
     async denyFormer() {
       await store.write("approvals.expire", {});

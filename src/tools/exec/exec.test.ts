@@ -214,12 +214,14 @@ test("programs of skills run unasked where the rules say so, by the file that th
   expect(text(await there.exec({ command: "uname -s; id" }))).toMatch(/^Approval required/);
   writeFileSync(join(there.workspace, "uname"), "#!/bin/sh\ntouch made\n", { mode: 0o755 });
   expect(text(await there.exec({ command: "./uname" }))).toMatch(/^Approval required/);
-  const env = { PATH: `${there.workspace}:${process.env["PATH"]}`, SHELL: "/bin/sh" };
-  await using open = house(gateway, { skillPrograms, env }, { version: 1, defaults: { autoAllowSkills: true } });
-  writeFileSync(join(open.workspace, "uname"), "#!/bin/sh\n", { mode: 0o755 });
-  const inWorkspace = { ...env, PATH: `${open.workspace}:${process.env["PATH"]}` };
-  await using within = house(gateway, { skillPrograms, env: inWorkspace, pluginEnvironment: undefined }, { version: 1, defaults: { autoAllowSkills: true } });
-  expect(text(await within.exec({ command: "uname -s", workdir: open.workspace }))).not.toMatch(/^Approval required/);
+});
+
+test("a program of a skill that lies in the workspace is asked about: the agent may have written it", async () => {
+  const env = { PATH: process.env["PATH"], SHELL: "/bin/sh" };
+  await using there = house(gateway, { env, skillPrograms: () => Promise.resolve(["made-here"]) }, { version: 1, defaults: { autoAllowSkills: true } });
+  env.PATH = `${there.workspace}:${env.PATH}`;
+  writeFileSync(join(there.workspace, "made-here"), "#!/bin/sh\necho ran\n", { mode: 0o755 });
+  expect(text(await there.exec({ command: "made-here" }))).toMatch(/^Approval required/);
 });
 
 test("commands without a terminal cannot be typed into", async () => {

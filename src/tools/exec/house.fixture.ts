@@ -55,7 +55,7 @@ export function house(config: OpenClawConfig = UNASKED, rest: Partial<ExecToolDe
     approvals,
     rules: createExecRules({ path: rulesPath, clock, ids, random: systemRandom }),
     settings: ({ agentId }) => execSettings(config, agentId),
-    env: { PATH: process.env["PATH"], SHELL: "/bin/sh", NODE_OPTIONS: "--no-such-option" },
+    env: { PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", SHELL: "/bin/sh", NODE_OPTIONS: "--no-such-option" },
     home: workspace,
     ignoreCase: false,
     sandboxed: () => false,

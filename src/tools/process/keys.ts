@@ -20,8 +20,24 @@ const LETTERS: Readonly<Record<string, string>> = { up: "A", down: "B", right: "
 
 /** Number of `ESC [ n ~`; with modifiers `ESC [ n ; m ~`. */
 const NUMBERS: Readonly<Record<string, number>> = {
-  ...{ insert: 2, ic: 2, delete: 3, dc: 3, pageup: 5, pgup: 5, ppage: 5, pagedown: 6, pgdn: 6, npage: 6 },
-  ...{ f5: 15, f6: 17, f7: 18, f8: 19, f9: 20, f10: 21, f11: 23, f12: 24 },
+  insert: 2,
+  ic: 2,
+  delete: 3,
+  dc: 3,
+  pageup: 5,
+  pgup: 5,
+  ppage: 5,
+  pagedown: 6,
+  pgdn: 6,
+  npage: 6,
+  f5: 15,
+  f6: 17,
+  f7: 18,
+  f8: 19,
+  f9: 20,
+  f10: 21,
+  f11: 23,
+  f12: 24,
 };
 
 /** Last character of `ESC O x`; with modifiers as for letters. */
@@ -29,8 +45,23 @@ const FUNCTIONS: Readonly<Record<string, string>> = { f1: "P", f2: "Q", f3: "R",
 
 /** Of the number pad, in application mode: `ESC O x`. */
 const PAD: Readonly<Record<string, string>> = {
-  ...{ kp0: "p", kp1: "q", kp2: "r", kp3: "s", kp4: "t", kp5: "u", kp6: "v", kp7: "w", kp8: "x", kp9: "y" },
-  ...{ "kp*": "j", "kp+": "k", "kp,": "l", "kp-": "m", "kp.": "n", "kp/": "o", kpenter: "M" },
+  kp0: "p",
+  kp1: "q",
+  kp2: "r",
+  kp3: "s",
+  kp4: "t",
+  kp5: "u",
+  kp6: "v",
+  kp7: "w",
+  kp8: "x",
+  kp9: "y",
+  "kp*": "j",
+  "kp+": "k",
+  "kp,": "l",
+  "kp-": "m",
+  "kp.": "n",
+  "kp/": "o",
+  kpenter: "M",
 };
 
 interface Modifiers {

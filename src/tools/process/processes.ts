@@ -4,7 +4,7 @@ import type { Random } from "../../base/random.ts";
 import { startChild, type ChildExit } from "../../base/spawn.ts";
 import { CommandOutput, type OutputLimits } from "./output.ts";
 import { freeSlug } from "./slug.ts";
-import { terminalSession } from "./terminal-session.ts";
+import { terminalSignals } from "./terminal-session.ts";
 import { TerminalText } from "./terminal-text.ts";
 
 /** SIGKILL follows SIGTERM after this long. */
@@ -93,27 +93,10 @@ export function createProcesses({ clock, random, limits }: ProcessesDeps): Proce
 
   return {
     async start(input) {
-      const inTerminal = input.terminal !== undefined;
-      const output = new CommandOutput(limits, inTerminal ? new TerminalText(() => void child.write(CURSOR)) : undefined);
-      const child = await startChild(input.program, {
-        args: input.args,
-        cwd: input.cwd,
-        env: input.env,
-        input: inTerminal,
-        onOutput(stream, chunk) {
-          output.add(stream, chunk);
-          input.onOutput?.();
-        },
-      });
+      const { child, output, inTerminal } = await begin(input, limits);
       const state = { backgrounded: false, end: undefined as ProcessEnd | undefined, endedAt: undefined as number | undefined, timedOut: false };
       let [killing, endInside]: [Disposable?, Promise<void>?] = [];
-      const inside = input.terminal === "here" ? terminalSession(child.pid) : undefined;
-      /** In a terminal the command is told, and what holds the terminal ends by itself; told too, it would speak. */
-      function signal(name: "SIGTERM" | "SIGKILL"): void {
-        const told = inside?.signal(name) ?? false;
-        if (!inside || name === "SIGKILL") child.signal(name);
-        else if (!told) child.signal("SIGKILL");
-      }
+      const signal = input.terminal === "here" ? terminalSignals(child) : child.signal;
       function kill(graceMs = KILL_AFTER_MS): void {
         if (state.end || killing) return;
         // First: the program may be gone, and with it what is known of the rest.
@@ -176,6 +159,22 @@ export function createProcesses({ clock, random, limits }: ProcessesDeps): Proce
       await Promise.all(running.map((process) => process.ended));
     },
   };
+}
+
+async function begin(input: StartInput, limits: OutputLimits | undefined) {
+  const inTerminal = input.terminal !== undefined;
+  const output = new CommandOutput(limits, inTerminal ? new TerminalText(() => void child.write(CURSOR)) : undefined);
+  const child = await startChild(input.program, {
+    args: input.args,
+    cwd: input.cwd,
+    env: input.env,
+    input: inTerminal,
+    onOutput(stream, chunk) {
+      output.add(stream, chunk);
+      input.onOutput?.();
+    },
+  });
+  return { child, output, inTerminal };
 }
 
 /** What holds a terminal ends with 128 and the number of the signal that ended the command. */

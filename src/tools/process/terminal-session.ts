@@ -1,12 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
+import type { Child } from "../../base/spawn.ts";
 
 type Signal = "SIGTERM" | "SIGKILL";
-
-/** What runs in a terminal, which is a session of its own: the group of the program that holds the terminal does not reach it. */
-export interface TerminalSession {
-  /** Sends a signal to everything that runs in it; false when nothing does, or it cannot be told on this system. */
-  signal(name: Signal): boolean;
-}
 
 interface Running {
   readonly pid: number;
@@ -14,20 +9,24 @@ interface Running {
   readonly session: number;
 }
 
-/** The terminal that the process `holder` holds. */
-export function terminalSession(holder: number): TerminalSession {
+/**
+ * Sends signals to everything that runs in the terminal that a child holds. A terminal is a session of its own, which the child's group does not
+ * reach. The child itself is only killed: it ends when the command does, and told to end it would speak. False when nobody was reached.
+ */
+export function terminalSignals(holder: Pick<Child, "pid" | "signal">): (name: Signal) => boolean {
   // Kept: after the holder's end nobody knows whose child the first one was, and what is left in its session must still be found.
   let first: number | undefined;
-  return {
-    signal(name) {
-      const running = processTable();
-      first ??= running.find(({ pid, parent, session }) => parent === holder && session === pid)?.pid;
-      if (first === undefined) return false;
-      return running
-        .filter(({ session }) => session === first)
-        .map(({ pid }) => sent(pid, name))
-        .some(Boolean);
-    },
+
+  function signalInside(name: Signal): boolean {
+    const running = processTable();
+    first ??= running.find(({ pid, parent, session }) => parent === holder.pid && session === pid)?.pid;
+    const inside = first === undefined ? [] : running.filter(({ session }) => session === first);
+    return inside.map(({ pid }) => sent(pid, name)).some(Boolean);
+  }
+
+  return (name) => {
+    const told = signalInside(name);
+    return told && name === "SIGTERM" ? true : holder.signal("SIGKILL") || told;
   };
 }
 

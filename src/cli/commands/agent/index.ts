@@ -85,7 +85,12 @@ export const agent = defineCommand({
     }
     const timeoutMs = seconds === 0 ? 2 ** 31 - 1 : (seconds ?? DEFAULT_SECONDS) * 1000 + GRACE_MS;
     const { url, token, password } = values;
-    const flags = { timeout: String(timeoutMs), ...(url === undefined ? {} : { url }), ...(token === undefined ? {} : { token }), ...(password === undefined ? {} : { password }) };
+    const flags = {
+      timeout: String(timeoutMs),
+      ...(url === undefined ? {} : { url }),
+      ...(token === undefined ? {} : { token }),
+      ...(password === undefined ? {} : { password }),
+    };
     if (!values.json && io.color) io.err(`${createStyle(io.color).dim("asking …")}\n`);
     const answer = await withGateway(io, flags, async (client) => {
       const done = (await client.call("agent", params, { timeoutMs, expectFinal: true })) as MethodResult<"agent">;

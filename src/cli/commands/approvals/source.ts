@@ -45,8 +45,7 @@ async function onDisk(io: Io): Promise<RulesSource> {
   const { createExecRules } = await import("../../../tools/index.ts");
   const path = join(loadFor(io).paths.state, "exec-approvals.json");
   const rules = createExecRules({ path, clock: systemClock, ids: createIds(systemRandom), random: systemRandom });
-  // What the file says is checked before it is taken for rules.
-  return { get: async () => rules.snapshot() as RulesSnapshot, set: async (file, baseHash) => (await rules.replace(file, baseHash)) as RulesSnapshot };
+  return { get: () => Promise.resolve(rules.snapshot()), set: (file, baseHash) => rules.replace(file, baseHash) };
 }
 
 export async function withRules<T>(io: Io, flags: RulesFlags, use: (source: RulesSource) => Promise<T>): Promise<T> {

@@ -26,7 +26,7 @@ const author = { "target-author": idFlag("targetAuthor", "who wrote it"), "targe
 const member = { "guild-id": guildId, "user-id": userId };
 const onServer = { target: false, required: ["guild-id"] } as const;
 
-export const send: ActionSpec = {
+const send: ActionSpec = {
   action: "send",
   required: [["message", "media", "buttons", "components", "card"]],
   flags: {
@@ -46,7 +46,7 @@ export const send: ActionSpec = {
   ],
 };
 
-export const poll: ActionSpec = {
+const poll: ActionSpec = {
   action: "poll",
   required: ["poll-question", "poll-option"],
   flags: {
@@ -69,7 +69,7 @@ export const poll: ActionSpec = {
   ],
 };
 
-export const react: ActionSpec = {
+const react: ActionSpec = {
   action: "react",
   required: ["message-id", ["emoji", "remove"]],
   flags: {
@@ -82,6 +82,9 @@ export const react: ActionSpec = {
   },
   examples: [{ line: "openclaw message react --channel telegram --target 123456 --message-id 42 --emoji 👍 --dry-run", does: "react to a message" }],
 };
+
+/** Those with more than flags of their own. */
+export const MAIN = { send, poll, react } as const;
 
 export const ACTIONS: Readonly<Record<string, ActionSpec>> = {
   reactions: { action: "reactions", required: ["message-id"], flags: { "message-id": messageId, limit } },

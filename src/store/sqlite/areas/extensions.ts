@@ -37,8 +37,11 @@ export const extensionsWrites = {
     return { id: row.id, duplicate: false };
   },
   "injections.drain"({ sql, now }, { sessionKey, turnId }) {
-    sql("UPDATE injections SET drained_at = ? WHERE session_key = ? AND drained_at IS NULL AND expires_at <= ?").run(now, sessionKey, now);
-    sql("UPDATE injections SET drained_at = ?, turn_id = ? WHERE session_key = ? AND drained_at IS NULL").run(now, turnId, sessionKey);
+    // Nearly always nothing waits, and every turn asks.
+    if (sql("SELECT 1 FROM injections WHERE session_key = ? AND drained_at IS NULL LIMIT 1").get(sessionKey)) {
+      sql("UPDATE injections SET drained_at = ? WHERE session_key = ? AND drained_at IS NULL AND expires_at <= ?").run(now, sessionKey, now);
+      sql("UPDATE injections SET drained_at = ?, turn_id = ? WHERE session_key = ? AND drained_at IS NULL").run(now, turnId, sessionKey);
+    }
     return shapeAll<InjectionRow>(
       sql(`SELECT ${INJECTION_COLUMNS} FROM injections WHERE session_key = ? AND turn_id = ? ORDER BY seq`).all(sessionKey, turnId),
       ["payload"],

@@ -30,7 +30,7 @@ function lab(config: OpenClawConfig, answer: SessionReply = { status: "ok", repl
   return { run, sent };
 }
 
-const AGENT: OpenClawConfig = { tools: { sessions: { visibility: "agent" } } } as OpenClawConfig;
+const AGENT: OpenClawConfig = { tools: { sessions: { visibility: "agent" } } };
 
 test("a message goes to the session that its key or label names, and its answer comes back", async () => {
   const { run, sent } = lab(AGENT);
@@ -56,7 +56,7 @@ test("sessions that the caller may not see are refused, and nothing is sent", as
 });
 
 test("another agent is reached where both are allowed to meet", async () => {
-  const { run } = lab({ tools: { sessions: { visibility: "all" }, agentToAgent: { enabled: true, allow: ["*"] } } } as OpenClawConfig);
+  const { run } = lab({ tools: { sessions: { visibility: "all" }, agentToAgent: { enabled: true, allow: ["*"] } } });
   expect((await run({ sessionKey: "agent:other:main", message: "x" })).told).toMatchObject({ status: "ok" });
 });
 

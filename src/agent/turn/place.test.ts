@@ -1,0 +1,107 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { manualClock } from "../../base/clock.ts";
+import { createIds } from "../../base/ids.ts";
+import { seededRandom } from "../../base/random.ts";
+import { createSessionMemory, messageEntry } from "../../sessions/index.ts";
+import { openStore, type Store } from "../../store/index.ts";
+import { createAppend } from "./append.ts";
+import type { TurnDeps } from "./deps.ts";
+import type { TurnInput } from "./input.ts";
+import { createKnownSessions, holdsAlready, patched } from "./known-sessions.ts";
+import { beginTurn, type Begun } from "./place.ts";
+
+const KEY = "agent:main:main";
+const clock = manualClock();
+const ids = createIds(seededRandom(1));
+let folder = "";
+let store: Store;
+let reads: string[] = [];
+let deps: TurnDeps;
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), "turn-place-"));
+  store = await openStore({ stateDir: folder, clock });
+  const counting = { ...store, read: (kind: string, input: unknown) => (reads.push(kind), store.read(kind as never, input as never)) } as unknown as Store;
+  const memory = createSessionMemory({ store: counting });
+  deps = { store: counting, clock, ids, memory, sessions: createKnownSessions(), config: { current: {} } } as unknown as TurnDeps;
+});
+afterEach(async () => {
+  await store[Symbol.asyncDispose]();
+  rmSync(folder, { recursive: true });
+});
+
+let turns = 0;
+async function begin(fields: Partial<TurnInput> = {}): Promise<Begun> {
+  turns += 1;
+  reads = [];
+  const input = { runId: `t${turns}`, sessionKey: KEY, agentId: "main", message: "hello", channel: "webchat", owner: true, inboxIds: [], resumed: false };
+  return (await beginTurn(deps, { ...input, ...fields }, folder))!;
+}
+
+const line = (text: string) => (at: Parameters<typeof messageEntry>[0]) => messageEntry(at, { role: "user", content: text, timestamp: 0 });
+
+/** A turn that says something and keeps its session, as turns do that end well. */
+async function turn(text: string): Promise<void> {
+  const { place, committed } = await begin();
+  await committed;
+  const [merged] = (await createAppend(deps, place)([line(text)], [["sessions.merge", { key: KEY, patch: { said: text } }]])) as [{ version: number }];
+  expect(merged.version).toBe(place.row.version + 1);
+  deps.sessions.keep({ row: { ...place.row, version: merged.version, entry: patched(place.row.entry, { said: text }) }, file: place.file });
+}
+
+test("the next turn of a session finds it as it was left, without reading", async () => {
+  for (const text of ["one", "two", "three"]) await turn(text);
+  const { place, committed } = await begin();
+  expect(reads).toEqual([]);
+  expect([place.path.items.length, place.entry["said"]]).toEqual([3, "three"]);
+  await committed;
+  expect(await store.read("sessions.get", { key: KEY })).toEqual(place.row);
+});
+
+test("what somebody else changed in the meantime is noticed, and read", async () => {
+  for (const text of ["one", "two"]) await turn(text);
+  await store.write("sessions.patch", { key: KEY, patch: { modelOverride: "other" } });
+  const late = await begin();
+  await expect(late.committed).rejects.toMatchObject({ code: "CONFLICT", details: { key: KEY } });
+  const again = await begin();
+  await again.committed;
+  expect(again.place.entry["modelOverride"]).toBe("other");
+});
+
+test("what somebody else said in the meantime is noticed, and read", async () => {
+  for (const text of ["one", "two", "three"]) await turn(text);
+  const { place } = await begin();
+  const entry = line("from elsewhere")({ ids, parentId: place.path.leafId, at: 0 });
+  for (const text of ["four"]) await turn(text);
+  const leaf = (await store.read("transcripts.get", { file: place.file }))!.leafId;
+  await store.write("transcripts.append", { file: place.file, entries: [{ ...entry, parentId: leaf }] });
+  const late = await begin();
+  expect(reads).toEqual([]);
+  await expect(late.committed).rejects.toMatchObject({ code: "CONFLICT", details: { file: place.file } });
+  const again = await begin();
+  await again.committed;
+  expect(again.place.path.items.at(-1)?.entry.id).toBe(entry.id);
+});
+
+test("a message that tells nothing new of its session leaves it as it is; one that does changes it", async () => {
+  for (const text of ["one", "two"]) await turn(text);
+  const same = await begin({ entryFields: { lastChannel: "webchat", origin: undefined } });
+  await same.committed;
+  expect((await store.read("sessions.get", { key: KEY }))?.version).toBe(same.place.row.version);
+  const moved = await begin({ entryFields: { lastChannel: "telegram", origin: { from: "me" } } });
+  await moved.committed;
+  const row = await store.read("sessions.get", { key: KEY });
+  expect(row).toEqual(moved.place.row);
+  expect([row?.version, row?.entry["origin"]]).toEqual([same.place.row.version + 1, { from: "me" }]);
+});
+
+test("fields are the same when they say the same", () => {
+  const entry = { sessionId: "s", updatedAt: 1, origin: { from: "a" } };
+  expect(holdsAlready(entry, { origin: { from: "a" }, label: null, updatedAt: 1 })).toBe(true);
+  expect(holdsAlready(entry, { origin: { from: "b" } })).toBe(false);
+  expect(holdsAlready(entry, { origin: null })).toBe(false);
+  expect(patched(entry, { origin: null, label: "x" })).toEqual({ sessionId: "s", updatedAt: 1, label: "x" });
+});

@@ -1,0 +1,19 @@
+import type { ConversationDeps } from "../ports.ts";
+import type { Inbound } from "./inbound-record.ts";
+
+/** Puts a sign on a message that it was seen, where the configuration wants that. Nobody waits for it. */
+export async function markSeen(deps: ConversationDeps, { channel, address, event, access, agentId }: Inbound): Promise<{ replied(): void } | undefined> {
+  const adapter = deps.channels.get(channel)?.reactions;
+  if (!adapter || event.kind !== "message") return undefined;
+  const { ackReactionFor, setAckReaction } = await import("../reply/index.ts");
+  const cfg = deps.config.current;
+  const emoji = ackReactionFor({
+    cfg,
+    agentId,
+    address,
+    requireMention: access.requireMention === true,
+    canDetectMention: event.mention?.canDetect !== false,
+    wasMentioned: access.wasMentioned,
+  });
+  return emoji === undefined ? undefined : setAckReaction({ adapter, cfg, address, messageId: event.id, emoji, log: deps.log });
+}

@@ -66,6 +66,7 @@ describe("every command that the pages about the agent show works as it stands t
     const bin = join(place.home, "bin");
     mkdirSync(bin);
     writeFileSync(join(bin, "openclaw"), `#!/bin/sh\nexec "${process.execPath}" "${join(ROOT, "bin/openclaw")}" "$@"\n`, { mode: 0o755 });
+    writeFileSync(join(place.home, "rules.json5"), "{ version: 1, agents: {} }");
     const env = { ...place.env, PATH: `${bin}${delimiter}${process.env["PATH"]}` };
     const gateway = await place.gateway();
     onTestFinished(() => gateway[Symbol.asyncDispose]());

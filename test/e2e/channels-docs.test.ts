@@ -34,6 +34,8 @@ const steady = (text: string): string =>
     .replaceAll(/\d{4}-\d{2}-\d{2}/g, "<day>")
     .replaceAll(/\d{2}:\d{2}:\d{2}\.\d{3}/g, "<time>")
     .replaceAll(/ *\b[\d.]+m?s\b/g, " <took>")
+    // Columns are as wide as what stands in them.
+    .replaceAll(/(?<=\S) {2,}/g, "  ")
     .replaceAll(/\d+ (tokens in|out)/g, "<n> $1");
 
 test("the commands of the pages work as they stand there, one after the other, and print what stands below them", { timeout: 120_000 }, () => {

@@ -34,7 +34,8 @@ export interface PreparedTurn {
   readonly steps: readonly StepRow[];
 }
 
-const MAX_RETRIES = 5;
+/** Clients may change a session as often as they like; a turn waits for a moment between two changes. */
+const MAX_RETRIES = 20;
 
 /** Begins the turn and gathers what it needs. Undefined: it died too often. */
 export async function prepareTurn(deps: TurnDeps, input: TurnInput, hookLog: HookLog): Promise<PreparedTurn | undefined> {

@@ -1,9 +1,9 @@
 import { streamCall, type StreamOptions } from "../transport/index.ts";
-import { createWires, encodeBody, WIRE_APIS, type ModelEvent, type WireRequest } from "../wire/index.ts";
+import { createWires, encodePieces, WIRE_APIS, type ModelEvent, type WireRequest } from "../wire/index.ts";
 import { copilotHeaders } from "./copilot-headers.ts";
 
 /** The encoded prompts of one call: each model's is made once and sent as often as needed. */
-export type Prepared = Map<string, Uint8Array<ArrayBuffer>>;
+export type Prepared = Map<string, readonly Uint8Array[]>;
 
 /** Something that answers a request without a wire format of ours: the offline model, the long tail of providers. */
 export interface OtherDriver {
@@ -47,7 +47,7 @@ export function createDrivers({ other, fetch, rawLog, version }: DriversDeps): D
     const { api, provider, id } = request.model;
     const format = await loadWire(api);
     const name = `${provider}/${id}/${request.thinking}`;
-    const body = prepared.get(name) ?? encodeBody(format, request);
+    const body = prepared.get(name) ?? encodePieces(format, request);
     prepared.set(name, body);
     const onRaw = rawLog?.({ ...(runId === undefined ? {} : { runId }), provider, model: id, api });
     const address = format.address(request);

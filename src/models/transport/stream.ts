@@ -1,7 +1,7 @@
 import { messageOf } from "../../base/errors.ts";
 import type { Clock } from "../../base/clock.ts";
 import { modelFailed, type FailurePhase, type ModelFailure } from "../failure.ts";
-import type { EncodedRequest, ModelEvent, StreamEvent, WireFormat, WireReader, WireRequest } from "../wire/format.ts";
+import { wholeBody, type EncodedRequest, type ModelEvent, type StreamEvent, type WireFormat, type WireReader, type WireRequest } from "../wire/format.ts";
 import { post, type Answer, type Post } from "./post.ts";
 import { failedResponse, networkFailure } from "./response-error.ts";
 import { createLineParser, createSseParser, type EventParser } from "./sse.ts";
@@ -140,9 +140,11 @@ function createWatch({ clock, signal, headersMs, progressMs }: StreamOptions): W
   };
 }
 
-async function open(encoded: EncodedRequest, watch: Watch, { clock, fetch = post, onResponse }: StreamOptions): Promise<Answer> {
+async function open(encoded: EncodedRequest, watch: Watch, { clock, fetch, onResponse }: StreamOptions): Promise<Answer> {
   const started = clock.monotonic();
-  const response = await fetch(encoded.url, { method: "POST", headers: encoded.headers, body: encoded.body, signal: watch.signal, redirect: "error" });
+  const { url, headers, body } = encoded;
+  const init = { method: "POST", headers, signal: watch.signal, redirect: "error" } as const;
+  const response = await (fetch ? fetch(url, { ...init, body: wholeBody(body) }) : post(url, { ...init, body }));
   watch.phase = "headers";
   const requestId = REQUEST_ID_HEADERS.map((name) => response.headers.get(name)).find((value) => value !== null);
   watch.requestId = requestId ?? undefined;

@@ -1,6 +1,6 @@
 import type { AssistantMessage, ModelMessage, ThinkingLevel, ToolSchema } from "../../protocol/index.ts";
 import type { ModelEntry } from "../entry.ts";
-import { bodyBytes } from "./remembered.ts";
+import { bodyPieces } from "./remembered.ts";
 
 /** One call, in our words. */
 export interface WireRequest {
@@ -27,9 +27,12 @@ export interface Address {
   readonly headers: Readonly<Record<string, string>>;
 }
 
+/** Bytes, in one piece or in several. */
+export type Body = Uint8Array<ArrayBuffer> | readonly Uint8Array[];
+
 /** A request ready to be sent, any number of times. */
 export interface EncodedRequest extends Address {
-  readonly body: Uint8Array<ArrayBuffer>;
+  readonly body: Body;
 }
 
 /** What happens in an answer, in order. `index` counts the parts of the message from 0. */
@@ -70,11 +73,20 @@ export interface WireFormat {
   reader(request: WireRequest, facts: { readonly now: number }): WireReader;
 }
 
-export function encodeBody(format: WireFormat, request: WireRequest): Uint8Array<ArrayBuffer> {
+export function encodePieces(format: WireFormat, request: WireRequest): readonly Uint8Array[] {
   const body = format.body(request);
-  return format.lists ? bodyBytes(body, format.lists) : new TextEncoder().encode(JSON.stringify(body));
+  return format.lists ? bodyPieces(body, format.lists) : [new TextEncoder().encode(JSON.stringify(body))];
 }
 
-export function encodeRequest(format: WireFormat, request: WireRequest): EncodedRequest {
+/** A body in one piece. */
+export function wholeBody(body: Body): Uint8Array<ArrayBuffer> {
+  return Array.isArray(body) ? Buffer.concat(body as readonly Uint8Array[]) : (body as Uint8Array<ArrayBuffer>);
+}
+
+export function encodeBody(format: WireFormat, request: WireRequest): Uint8Array<ArrayBuffer> {
+  return wholeBody(encodePieces(format, request));
+}
+
+export function encodeRequest(format: WireFormat, request: WireRequest): EncodedRequest & { readonly body: Uint8Array<ArrayBuffer> } {
   return { ...format.address(request), body: encodeBody(format, request) };
 }

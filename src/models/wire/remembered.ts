@@ -21,7 +21,7 @@ export function beginsWith(list: readonly unknown[], items: readonly unknown[]):
 }
 
 /** The same for texts, of which the last few are remembered: a prompt comes back call after call, as part of a new object each time. */
-export function rememberedText<V>(make: (key: string) => V, most = 16): (key: string) => V {
+export function rememberedText<V>(make: (key: string) => V, most = 8): (key: string) => V {
   const made = new Map<string, V>();
   return (key) => {
     const known = made.get(key);
@@ -90,21 +90,11 @@ function listParts(list: readonly object[]): readonly Part[] {
   return ["[", bytes(first), begun.bytes.subarray(0, begun.length), `${tail.join("")}]`];
 }
 
-function joined(parts: readonly Part[]): Uint8Array<ArrayBuffer> {
-  const pieces = parts.map((part) => (typeof part === "string" ? Buffer.from(part) : part));
-  let length = 0;
-  for (const piece of pieces) length += piece.byteLength;
-  const all = Buffer.allocUnsafeSlow(length);
-  let at = 0;
-  for (const piece of pieces) {
-    all.set(piece, at);
-    at += piece.byteLength;
-  }
-  return all;
-}
-
-/** An object as JSON, in bytes; lists whose items come back are put together from what is known of these. */
-export function bodyBytes(body: Readonly<Record<string, unknown>>, lists: readonly string[]): Uint8Array<ArrayBuffer> {
+/**
+ * An object as JSON, in pieces of bytes; lists whose items come back are put together from what is known of these. The pieces are to be sent as
+ * they are: put into one, they would be a long stretch of memory for every call.
+ */
+export function bodyPieces(body: Readonly<Record<string, unknown>>, lists: readonly string[]): readonly Uint8Array[] {
   const parts: Part[] = [];
   let plain = "{";
   for (const [name, value] of Object.entries(body)) {
@@ -117,5 +107,5 @@ export function bodyBytes(body: Readonly<Record<string, unknown>>, lists: readon
     parts.push(plain, ...listParts(value as readonly object[]));
     plain = "";
   }
-  return joined([...parts, `${plain}}`]);
+  return [...parts, `${plain}}`].map((part) => (typeof part === "string" ? Buffer.from(part) : part));
 }

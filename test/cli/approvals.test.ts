@@ -6,12 +6,10 @@ import { systemClock } from "../../src/base/clock.ts";
 import { createIds } from "../../src/base/ids.ts";
 import { systemRandom } from "../../src/base/random.ts";
 import { approvals as command } from "../../src/cli/commands/approvals/index.ts";
-import { dispatch } from "../../src/cli/dispatch.ts";
-import { showFailure } from "../../src/cli/failure.ts";
-import type { Io } from "../../src/cli/io.ts";
 import { approvalHandlers, execRulesHandlers } from "../../src/gateway/methods/approvals.ts";
 import { createApprovals, createExecRules, type Approvals } from "../../src/tools/index.ts";
 import { startGateway } from "../gateway/start.ts";
+import { runCommand } from "../harness/command-line.ts";
 
 const ids = createIds(systemRandom);
 let home: string;
@@ -28,24 +26,9 @@ interface Rules {
   readonly file: { readonly agents?: Record<string, { readonly allowlist?: readonly { readonly pattern: string }[] }> };
 }
 
-async function run(...args: string[]) {
-  const written = { out: "", err: "" };
-  const io: Io = {
-    env: { HOME: home, OPENCLAW_STATE_DIR: home, OPENCLAW_CONFIG_PATH: join(home, "openclaw.json") },
-    cwd: home,
-    version: "9.9.9",
-    out: (text) => void (written.out += text),
-    err: (text) => void (written.err += text),
-    color: false,
-    interactive: false,
-    columns: 160,
-    now: () => Date.now(),
-    confirm: () => Promise.resolve(false),
-    signal: () => new AbortController().signal,
-  };
-  const entry = { name: "approvals", summary: "", load: () => Promise.resolve(command) };
-  const code = await dispatch([entry], ["approvals", ...args], io).catch((error: unknown) => showFailure(error, io, args.includes("--json")));
-  return { code, ...written, json: () => JSON.parse(written.out) as Rules & { readonly approvals: readonly { readonly id: string }[] } };
+function run(...args: string[]) {
+  const env = { HOME: home, OPENCLAW_STATE_DIR: home, OPENCLAW_CONFIG_PATH: join(home, "openclaw.json") };
+  return runCommand<Rules & { readonly approvals: readonly { readonly id: string }[] }>("approvals", command, args, { env, cwd: home });
 }
 
 const patterns = ({ file }: Rules, agent: string): readonly string[] => (file.agents?.[agent]?.allowlist ?? []).map(({ pattern }) => pattern);

@@ -7,13 +7,11 @@ import { createIds } from "../../src/base/ids.ts";
 import { systemRandom } from "../../src/base/random.ts";
 import { createPairing, type PairedSender, type Pairing } from "../../src/channels/index.ts";
 import { pairing as command } from "../../src/cli/commands/pairing/index.ts";
-import { dispatch } from "../../src/cli/dispatch.ts";
-import { showFailure } from "../../src/cli/failure.ts";
-import type { Io } from "../../src/cli/io.ts";
 import { channelPairingHandlers } from "../../src/gateway/methods/channels-pairing.ts";
 import { openStore, type Store } from "../../src/store/index.ts";
 import { startGateway } from "../gateway/start.ts";
 import { CONNECT, openClient } from "../harness/gateway-client.ts";
+import { runCommand } from "../harness/command-line.ts";
 
 let home: string;
 let state: string;
@@ -26,24 +24,9 @@ afterEach(() => rmSync(home, { recursive: true, force: true }));
 
 const make = (store: Store): Pairing => createPairing({ store, clock: systemClock, random: systemRandom, ids: createIds(systemRandom) });
 
-async function run(...args: string[]) {
-  const written = { out: "", err: "" };
-  const io: Io = {
-    env: { HOME: home, OPENCLAW_STATE_DIR: state, OPENCLAW_CONFIG_PATH: join(home, "openclaw.json") },
-    cwd: home,
-    version: "9.9.9",
-    out: (text) => void (written.out += text),
-    err: (text) => void (written.err += text),
-    color: false,
-    interactive: false,
-    columns: 160,
-    now: () => Date.now(),
-    confirm: () => Promise.resolve(false),
-    signal: () => new AbortController().signal,
-  };
-  const entry = { name: "pairing", summary: "", load: () => Promise.resolve(command) };
-  const code = await dispatch([entry], ["pairing", ...args], io).catch((error: unknown) => showFailure(error, io, args.includes("--json")));
-  return { code, ...written, json: () => JSON.parse(written.out) as { channel: string | null; requests: Record<string, unknown>[]; notified?: boolean } };
+function run(...args: string[]) {
+  const env = { HOME: home, OPENCLAW_STATE_DIR: state, OPENCLAW_CONFIG_PATH: join(home, "openclaw.json") };
+  return runCommand<{ channel: string | null; requests: Record<string, unknown>[]; notified?: boolean }>("pairing", command, args, { env, cwd: home });
 }
 
 /** Somebody who waits in the state folder. */

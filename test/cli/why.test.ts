@@ -4,12 +4,11 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { why as command } from "../../src/cli/commands/why/index.ts";
-import { dispatch } from "../../src/cli/dispatch.ts";
-import { showFailure } from "../../src/cli/failure.ts";
 import type { Io } from "../../src/cli/io.ts";
 import { whyHandlers } from "../../src/gateway/methods/why.ts";
 import { openStore, type Store } from "../../src/store/index.ts";
 import { startGateway } from "../gateway/start.ts";
+import { runCommand } from "../harness/command-line.ts";
 
 vi.setConfig({ testTimeout: 120_000 });
 
@@ -22,25 +21,9 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(home, { recursive: true, force: true }));
 
-async function run(args: readonly string[], over: Partial<Io> = {}) {
-  const written = { out: "", err: "" };
-  const io: Io = {
-    env: { HOME: home, OPENCLAW_STATE_DIR: state, OPENCLAW_CONFIG_PATH: join(home, "openclaw.json") },
-    cwd: home,
-    version: "9.9.9",
-    out: (text) => void (written.out += text),
-    err: (text) => void (written.err += text),
-    color: false,
-    interactive: false,
-    columns: 120,
-    now: () => Date.now(),
-    confirm: () => Promise.resolve(false),
-    signal: () => new AbortController().signal,
-    ...over,
-  };
-  const entry = { name: "why", summary: "", load: () => Promise.resolve(command) };
-  const code = await dispatch([entry], ["why", ...args], io).catch((error: unknown) => showFailure(error, io, args.includes("--json")));
-  return { code: code ?? 0, ...written };
+function run(args: readonly string[], over: Partial<Io> = {}) {
+  const env = { HOME: home, OPENCLAW_STATE_DIR: state, OPENCLAW_CONFIG_PATH: join(home, "openclaw.json") };
+  return runCommand("why", command, args, { env, cwd: home, columns: 120, ...over });
 }
 
 /** A message that was answered, and one that was turned away. */

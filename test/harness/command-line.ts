@@ -38,34 +38,44 @@ export interface CommandLine<Json> {
   lock(url: string): void;
 }
 
+/** Runs a command in this process: without colour, on a wide terminal that nobody sits at, unless it is said otherwise. */
+export async function runCommand<Json = unknown>(
+  name: string,
+  command: Command,
+  args: readonly string[],
+  over: Pick<Io, "env" | "cwd"> & Partial<Io>,
+): Promise<CommandResult<Json>> {
+  const written = { out: "", err: "" };
+  const io: Io = {
+    version: "9.9.9",
+    out: (text) => void (written.out += text),
+    err: (text) => void (written.err += text),
+    color: false,
+    interactive: false,
+    columns: 160,
+    now: () => Date.now(),
+    confirm: () => Promise.resolve(false),
+    signal: () => new AbortController().signal,
+    ...over,
+  };
+  const entry: Entry = { name, summary: "", load: () => Promise.resolve(command) };
+  const code = await dispatch([entry], [name, ...args], io).catch((error: unknown) => showFailure(error, io, args.includes("--json")));
+  return { code, ...written, json: () => JSON.parse(written.out) as Json };
+}
+
 export function openCommandLine<Json = Record<string, never>>(name: string, command: Command, options: CommandLineOptions = {}): CommandLine<Json> {
   const { config = "{}", color = false, columns = 160, now = 0, confirms = false } = options;
   const home = mkdtempSync(join(tmpdir(), `${name}-cli-`));
   const stateDir = join(home, "state");
   const path = join(home, "openclaw.json");
   if (config !== null) writeFileSync(path, config);
-  const entry: Entry = { name, summary: "", load: () => Promise.resolve(command) };
   return {
     home,
     stateDir,
     path,
     async run(...args) {
-      const written = { out: "", err: "" };
-      const io: Io = {
-        env: { HOME: home, OPENCLAW_STATE_DIR: stateDir, OPENCLAW_CONFIG_PATH: path, ...options.env },
-        cwd: home,
-        version: "9.9.9",
-        out: (text) => void (written.out += text),
-        err: (text) => void (written.err += text),
-        color,
-        interactive: false,
-        columns,
-        now: () => now,
-        confirm: () => Promise.resolve(confirms),
-        signal: () => new AbortController().signal,
-      };
-      const code = await dispatch([entry], [name, ...args], io).catch((error: unknown) => showFailure(error, io, args.includes("--json")));
-      return { code, ...written, json: () => JSON.parse(written.out) as Json };
+      const env = { HOME: home, OPENCLAW_STATE_DIR: stateDir, OPENCLAW_CONFIG_PATH: path, ...options.env };
+      return runCommand<Json>(name, command, args, { env, cwd: home, color, columns, now: () => now, confirm: () => Promise.resolve(confirms) });
     },
     lock(url) {
       mkdirSync(stateDir, { recursive: true, mode: 0o700 });

@@ -1,8 +1,7 @@
 import { homedir, hostname, release, type as systemName } from "node:os";
 import { join } from "node:path";
-import { createAgents, createSkills, type Agents, type TurnHooks } from "../../agent/index.ts";
+import { createAgents, createSkills, type Agents } from "../../agent/index.ts";
 import type { Logger } from "../../base/log/logger.ts";
-import type { Hooks } from "../../hooks/index.ts";
 import type { Models } from "../../models/index.ts";
 import {
   createApprovals,
@@ -19,6 +18,7 @@ import {
   type Sandboxes,
 } from "../../tools/index.ts";
 import { docsPlace } from "./docs-folder.ts";
+import { currentHooks } from "../current-hooks.ts";
 import type { AppAgentDeps } from "./index.ts";
 import { pendingWork } from "./pending-work.ts";
 import { eligibleFolders, trustedPrograms } from "./skill-programs.ts";
@@ -38,14 +38,6 @@ export interface OpenAgent extends AsyncDisposable {
   workspaceOf(agentId: string): string;
   /** Ends what a session left running in the background, with all it started. Gives how many. */
   killProcesses(sessionKey: string): number;
-}
-
-/** Plugins come and go while the gateway runs: what is asked is whoever is there now. */
-function currentHooks({ plugins }: AppAgentDeps): TurnHooks {
-  return {
-    has: (hook) => plugins.hooks()?.has(hook) ?? false,
-    run: (...args: Parameters<Hooks["run"]>) => plugins.hooks()?.run(...args),
-  };
 }
 
 const MOST_LOOKED_AT = 500;
@@ -74,7 +66,7 @@ export async function openAgent(deps: AppAgentDeps): Promise<OpenAgent> {
   const log: Logger = deps.log.room("agent");
   const home = homedir();
   const { workspaceOf } = deps;
-  const hooks = currentHooks(deps);
+  const hooks = currentHooks(deps.plugins);
   const approvals = createApprovals({ store, clock, ids, notify: deps.notify });
   const execRules = createExecRules({ path: join(config.paths.state, "exec-approvals.json"), clock, ids, random });
   const processes = stack.use(createProcesses({ clock, random }));

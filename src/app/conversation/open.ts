@@ -16,12 +16,11 @@ import {
   type Messages,
 } from "../../conversation/index.ts";
 import type { Handlers } from "../../gateway/index.ts";
-import type { Hooks } from "../../hooks/index.ts";
 import { createRouting, type Routing } from "../../routing/index.ts";
-import type { TurnHooks } from "../../agent/index.ts";
 import type { OpenAgent } from "../agent/open.ts";
 import type { AppModels } from "../models.ts";
 import type { OpenGatewayDeps } from "../open-gateway.ts";
+import { currentHooks } from "../current-hooks.ts";
 import { ownCaller } from "../own-caller.ts";
 import type { Plugins } from "../plugins/index.ts";
 import { channelTable, type AppChannels } from "./channel-table.ts";
@@ -62,14 +61,6 @@ export interface ConversationRoom {
   readonly messages: () => Promise<Messages>;
   /** Folders that files may be sent from. */
   readonly mediaRoots: (agentId: string | undefined) => readonly string[];
-}
-
-/** Plugins come and go while the gateway runs: what is asked is whoever is there now. */
-export function currentHooks(plugins: Pick<Plugins, "hooks">): TurnHooks {
-  return {
-    has: (hook) => plugins.hooks()?.has(hook) ?? false,
-    run: (...args: Parameters<Hooks["run"]>) => plugins.hooks()?.run(...args),
-  };
 }
 
 /** How a message of a session was answered, in a few lines; one of another session is not told. */

@@ -51,6 +51,9 @@ export function isControlCommandMessage(text?: string, cfg?: HostConfig, options
   return hasControlCommand(text, cfg, options) || isAbortWord(text ?? "");
 }
 
+/** A word that stops what runs, or the command that does. */
+export const isStopMessage = (text: string): boolean => isAbortWord(text) || /^\/stop$/i.test(text.trim());
+
 /** Whether a text says nothing but that what runs is to stop. */
 export function isAbortWord(text: string): boolean {
   const word = text.trim();

@@ -4,6 +4,7 @@ export { COMMANDS, commandNamed, type CommandFacts, type CommandGroup } from "./
 export {
   hasControlCommand,
   isAbortWord,
+  isStopMessage,
   isControlCommandMessage,
   isOurName,
   readCommand,

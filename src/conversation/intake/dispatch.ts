@@ -1,4 +1,5 @@
 import { messageOf } from "../../base/errors.ts";
+import { isStopMessage } from "../../channels/index.ts";
 import type { FinalizedMsgContext } from "../../protocol/index.ts";
 import { queueSettings, sendPolicy } from "../../sessions/index.ts";
 import type { CommandCall } from "../commands/commands.ts";
@@ -23,7 +24,6 @@ export interface Dispatch {
   readonly pending: number;
 }
 
-const STOPS: ReadonlySet<string> = new Set(["/stop", "stop", "esc", "abort", "wait", "exit", "interrupt"]);
 const FAILED = "Something went wrong before this could be answered: please try again.";
 
 const botOf = ({ event }: Inbound): { readonly botUsername?: string } =>
@@ -117,7 +117,7 @@ export function createDispatch(deps: ConversationDeps, lives: Pick<LiveReplies, 
   const joining = createJoining({ clock, config: () => config.current }, (group) => {
     const all = group as Group;
     const run = (): Promise<void> => safely(all, () => treat(all, treating)).finally(() => notes.forget(all));
-    if (STOPS.has(all[0].text.trim().toLowerCase())) void run();
+    if (isStopMessage(all[0].text)) void run();
     else chats.queue(chatOf(all[0]), run);
   });
 

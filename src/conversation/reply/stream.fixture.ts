@@ -75,7 +75,7 @@ export function stage(scene: Scene = {}) {
     },
     spoken: [],
     prefixFacts: { identityName: "Ada" },
-    localRoots: ["/work/agent"],
+    localRoots: ["/srv/agent"],
     ...scene.deps,
   });
   const written = { text: "" };

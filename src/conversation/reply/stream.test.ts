@@ -117,7 +117,7 @@ describe("blocks", () => {
       { text: "First paragraph here.", ...tag },
       { text: "Second paragraph here.", ...tag, mediaUrl: "https://x.test/a.png", mediaUrls: ["https://x.test/a.png"] },
     ]);
-    expect(payloads).toEqual([{ text: "Third.", ...tag, mediaUrl: "/work/agent/b.png", mediaUrls: ["/work/agent/b.png"] }]);
+    expect(payloads).toEqual([{ text: "Third.", ...tag, mediaUrl: "/srv/agent/b.png", mediaUrls: ["/srv/agent/b.png"] }]);
   });
 
   it("do not go out while the answer may mean silence", async () => {

@@ -1,9 +1,10 @@
 import { AppError } from "../../base/errors.ts";
+import { isStopMessage } from "../../channels/index.ts";
 import type { MethodParams, MethodResult } from "../../protocol/index.ts";
 import type { AcceptedRun, Responder, RunRequest } from "../ports.ts";
 import { audienceOf, extrasOf } from "./chat/asked-run.ts";
 import { readHistory } from "./chat/history.ts";
-import { cleanMessage, isStop } from "./chat/message-text.ts";
+import { cleanMessage } from "./chat/message-text.ts";
 import type { RunRelay, StopReason } from "./chat/run-relay.ts";
 import type { Broadcast, MethodDeps } from "./deps.ts";
 import type { CallContext, Handlers } from "./handler.ts";
@@ -73,7 +74,7 @@ async function send(params: MethodParams<"chat.send">, { caller }: CallContext, 
   const sessionKey = runnableKey(params.sessionKey, config.current);
   // Who silenced a session can let it speak again.
   const entry = /^\s*\/send\b/i.test(message) ? undefined : await checkSendPolicy(sessionKey, "webchat", deps);
-  if (isStop(message)) {
+  if (isStopMessage(message)) {
     const runIds = await stopRuns(deps, sessionKey, chatRuns(deps, sessionKey), "stop");
     return { ok: true, aborted: runIds.length > 0, runIds };
   }

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { createDirectiveScanner } from "./directives.ts";
 import { readReply, shapePayload, shapeText, withoutRepeats } from "./payload.ts";
 
-const facts = { localRoots: ["/work/agent", "/media/out"], currentId: "m9" };
+const facts = { localRoots: ["/srv/agent", "/media/out"], currentId: "m9" };
 
 describe("reply tags", () => {
   it.each([
@@ -37,17 +37,17 @@ describe("MEDIA lines", () => {
   it.each([
     ["MEDIA:https://x.test/a.png", undefined, ["https://x.test/a.png"]],
     ["Here:\nMEDIA: https://x.test/a.png\nbye", "Here:\nbye", ["https://x.test/a.png"]],
-    ["MEDIA:`/work/agent/a.png`", undefined, ["/work/agent/a.png"]],
+    ["MEDIA:`/srv/agent/a.png`", undefined, ["/srv/agent/a.png"]],
     ['MEDIA:"/media/out/my file.png"', undefined, ["/media/out/my file.png"]],
     ["MEDIA:/media/out/my file.png", undefined, ["/media/out/my file.png"]],
-    ["MEDIA:./chart.png", undefined, ["/work/agent/chart.png"]],
-    ["MEDIA:file:///work/agent/b.png", undefined, ["/work/agent/b.png"]],
+    ["MEDIA:./chart.png", undefined, ["/srv/agent/chart.png"]],
+    ["MEDIA:file:///srv/agent/b.png", undefined, ["/srv/agent/b.png"]],
     ["MEDIA:https://x.test/a.png https://x.test/b.png", undefined, ["https://x.test/a.png", "https://x.test/b.png"]],
     ["MEDIA:https://x.test/a.png as you wished", "as you wished", ["https://x.test/a.png"]],
     ["x\nMEDIA:/etc/passwd", "x", []],
     ["x\nMEDIA:../../etc/passwd", "x", []],
-    ["x\nMEDIA:/work/agent/../../etc/passwd", "x", []],
-    ["x\nMEDIA:/work/agentx/a", "x", []],
+    ["x\nMEDIA:/srv/agent/../../etc/passwd", "x", []],
+    ["x\nMEDIA:/srv/agentx/a", "x", []],
     ["x\nMEDIA:~/secret", "x", []],
     ["x\nMEDIA:file:///etc/passwd", "x", []],
     ["MEDIA: is a word", "MEDIA: is a word", []],
@@ -60,7 +60,7 @@ describe("MEDIA lines", () => {
   });
 
   it("take no file where no folder is allowed", () => {
-    expect(shapeText("MEDIA:/work/agent/a.png")).toBeUndefined();
+    expect(shapeText("MEDIA:/srv/agent/a.png")).toBeUndefined();
   });
 });
 

@@ -1,6 +1,5 @@
 import { AppError } from "../../../base/errors.ts";
 
-const STOP_WORDS = new Set(["/stop", "stop", "esc", "abort", "wait", "exit", "interrupt"]);
 /** Control characters other than tab, line feed and carriage return. */
 // oxlint-disable-next-line no-control-regex
 const CONTROL = /[\u0001-\u0008\u000b\u000c\u000e-\u001f\u007f]/g;
@@ -16,9 +15,4 @@ export function cleanMessage(text: string): string {
   if (text.length > MAX_MESSAGE) throw new AppError("INVALID_INPUT", `message must not be longer than ${MAX_MESSAGE} characters, this one has ${text.length}`);
   if (text.includes("\0")) throw new AppError("INVALID_INPUT", "message must not contain null bytes");
   return (PILED_MARKS.test(text) ? text : text.normalize("NFC")).replace(CONTROL, "");
-}
-
-/** True when the whole text asks to stop what runs. */
-export function isStop(text: string): boolean {
-  return STOP_WORDS.has(text.trim().toLowerCase());
 }

@@ -35,6 +35,12 @@ export const DECLARED_EVENTS = {
     "never",
     "What happens inside a run. Tool events go only to clients with the cap `tool-events` that take part in it.",
   ),
+  "chat.changed": event(
+    closed({ sessionKey: filled(), last: amount(), pending: amount(), runs: amount() }),
+    "socket",
+    "always",
+    "A session that this connection watches has new entries, messages or runs: `chat.page` tells which.",
+  ),
   heartbeat: event(HeartbeatEventSchema, "readers", "always", "How a heartbeat went."),
   cron: event(closed(cronEventFields), "readers", "always", "Something happened to a cron job."),
   "device.pair.requested": event(DevicePairRequestSchema, "operator.pairing", "always", "A device asks to be let in."),

@@ -13,12 +13,14 @@ import { nodesMethods } from "./nodes.ts";
 import { pairingMethods } from "./pairing.ts";
 import { pluginsMethods } from "./plugins.ts";
 import { sessionsMethods } from "./sessions.ts";
+import { configViewMethods, setupMethods } from "./setup.ts";
 import { skillsMethods } from "./skills.ts";
 import { systemMethods } from "./system.ts";
 import { talkMethods, ttsMethods } from "./talk.ts";
 import { toolsMethods } from "./tools.ts";
 import { updateMethods } from "./update.ts";
 import { usageMethods } from "./usage.ts";
+import { viewMethods } from "./view.ts";
 import { whyMethods } from "./why.ts";
 import { wizardMethods } from "./wizard.ts";
 
@@ -28,6 +30,8 @@ export const AREAS = {
   update: updateMethods,
   usage: usageMethods,
   config: configMethods,
+  "config.view": configViewMethods,
+  setup: setupMethods,
   wizard: wizardMethods,
   agents: agentsMethods,
   skills: skillsMethods,
@@ -43,6 +47,7 @@ export const AREAS = {
   chat: chatMethods,
   agent: agentMethods,
   sessions: sessionsMethods,
+  view: viewMethods,
   nodes: nodesMethods,
   talk: talkMethods,
   tts: ttsMethods,

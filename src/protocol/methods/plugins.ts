@@ -106,6 +106,38 @@ export const pluginsMethods = {
     room: "plugins",
     summary: "Loads one plugin's code and settings anew. Calls that run end in the old code; when the new code cannot be loaded the old one stays.",
   }),
+  "plugins.enable": method({
+    access: "operator.admin",
+    params: effect({ id: filled(), enabled: flag() }),
+    result: done({
+      id: filled(),
+      enabled: flag(),
+      plugin: maybe(Plugin),
+      restart: flag({ description: "It takes effect after a restart, which was asked for." }),
+    }),
+    effect: true,
+    room: "plugins",
+    summary: "Turns a plugin on or off in the configuration.",
+  }),
+  "plugins.install": method({
+    access: "operator.admin",
+    params: effect({
+      spec: filled({ description: "A package, an archive or a folder, as `openclaw plugins install` takes it." }),
+      enable: maybe(flag({ default: true })),
+    }),
+    result: done({ id: filled(), version: maybe(text()), source: text(), warnings: texts() }),
+    effect: true,
+    room: "plugins",
+    summary: "Installs a plugin. Answers `accepted` at once and again when it has ended.",
+  }),
+  "plugins.uninstall": method({
+    access: "operator.admin",
+    params: effect({ id: filled() }),
+    result: done({ id: filled(), removed: texts() }),
+    effect: true,
+    room: "plugins",
+    summary: "Removes an installed plugin and what the configuration says of it.",
+  }),
   "sessions.pluginPatch": method({
     access: "operator.admin",
     params: effect({ key: filled(), pluginId: filled(), namespace: filled(), value: maybe(anything()), unset: maybe(flag()) }),

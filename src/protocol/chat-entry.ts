@@ -1,0 +1,46 @@
+/** Conversations as a page shows them: entries by position, what waits, what runs. */
+import type { Static } from "typebox";
+import { amount, anything, choice, closed, filled, flag, list, maybe, moment, number, open, text } from "./pieces.ts";
+
+/** Tokens of one answer, and their price when it is known. */
+const EntryUsage = closed({
+  input: number(),
+  output: number(),
+  cacheRead: maybe(number()),
+  cacheWrite: maybe(number()),
+  cost: maybe(number({ description: "US dollars." })),
+});
+
+/** One entry of a transcript. Its `seq` never changes, so a page can be put together from parts in any order. */
+export const ChatEntrySchema = closed({
+  seq: amount(),
+  id: maybe(text()),
+  ts: moment(),
+  kind: choice(["user", "assistant", "tool", "compaction", "note"]),
+  content: list(anything(), {
+    description:
+      "Blocks: `text`, `thinking`, `toolCall` (id, name, arguments), `image` (mimeType, bytes, omitted). Of a tool's result: what it gave. Of a compaction: the summary.",
+  }),
+  toolCallId: maybe(text()),
+  toolName: maybe(text()),
+  isError: maybe(flag()),
+  details: maybe(anything()),
+  runId: maybe(text({ description: "Also what `why` takes." })),
+  from: maybe(text({ description: "Who said it, where it was not the owner's page." })),
+  channel: maybe(text()),
+  model: maybe(text()),
+  provider: maybe(text()),
+  usage: maybe(EntryUsage),
+  stopReason: maybe(text()),
+  error: maybe(text()),
+  cut: maybe(flag({ description: "It is too long to be shown whole." })),
+});
+export type ChatEntry = Static<typeof ChatEntrySchema>;
+
+/** A message that was accepted and is not in the transcript yet. */
+export const PendingMessageSchema = closed({ runId: filled(), ts: moment(), text: text(), images: amount(), from: maybe(text()), channel: maybe(text()) });
+export type PendingMessage = Static<typeof PendingMessageSchema>;
+
+/** A run under way, with what it has said since its last entry. */
+export const ShownRunSchema = open({ runId: filled(), startedAt: moment(), text: maybe(text()), thinking: maybe(text()) });
+export type ShownRun = Static<typeof ShownRunSchema>;

@@ -1,0 +1,168 @@
+import { method } from "../method.ts";
+import { amount, anything, choice, closed, count, done, effect, filled, flag, list, map, maybe, moment, none, orNull, text, texts } from "../pieces.ts";
+
+const Issue = closed({
+  path: text(),
+  message: text(),
+  line: maybe(count()),
+  column: maybe(count()),
+  fix: maybe(text({ description: "What to do." })),
+});
+
+const Change = closed({ path: text(), kind: choice(["added", "removed", "changed"]), before: maybe(anything()), after: maybe(anything()) });
+
+const Reload = closed({
+  kind: choice(["none", "hot", "restart"]),
+  paths: list(closed({ path: text(), does: text({ description: "What this change makes happen." }) })),
+});
+
+const written = { path: text(), hash: text(), reload: Reload };
+
+/** Configuration that is looked at before it is written, and taken back afterwards. Ours. */
+export const configViewMethods = {
+  "config.check": method({
+    access: "operator.admin",
+    params: closed({ raw: text({ description: "JSON5: the whole file. Hidden secrets stay what they are." }) }),
+    result: closed({
+      valid: flag(),
+      issues: list(Issue),
+      warnings: list(Issue),
+      changes: list(Change, { description: "Against the file as it is. Secrets are hidden." }),
+      reload: Reload,
+    }),
+    effect: false,
+    room: "config",
+    summary: "What would be wrong with a configuration, what it would change, and whether that needs a restart. Nothing is written.",
+  }),
+  "config.edit": method({
+    access: "operator.admin",
+    params: closed({
+      raw: maybe(text({ description: "JSON5 to edit. Without it: the file." })),
+      set: maybe(list(closed({ path: filled({ description: "Dots and brackets." }), value: anything() }))),
+      unset: maybe(texts()),
+    }),
+    result: closed({ raw: text({ description: "Secrets hidden; comments and order kept." }) }),
+    effect: false,
+    room: "config",
+    summary: "The text of the configuration with values set and removed, for an editor. Nothing is written.",
+  }),
+  "config.versions": method({
+    access: "operator.admin",
+    params: none(),
+    result: closed({
+      versions: list(closed({ id: filled(), at: moment(), bytes: amount(), hash: text(), current: flag(), valid: flag() }), { description: "Newest first." }),
+    }),
+    effect: false,
+    room: "config",
+    summary: "The last versions of the configuration file.",
+  }),
+  "config.version": method({
+    access: "operator.admin",
+    params: closed({ id: filled() }),
+    result: closed({
+      id: filled(),
+      raw: text({ description: "Secrets hidden." }),
+      changes: list(Change, { description: "That going back to it would make." }),
+    }),
+    effect: false,
+    room: "config",
+    summary: "One of the last versions of the configuration file.",
+  }),
+  "config.restore": method({
+    access: "operator.admin",
+    params: effect({ id: filled(), baseHash: filled() }),
+    result: done(written),
+    effect: true,
+    room: "config",
+    summary: "Puts one of the last versions of the configuration file back.",
+  }),
+};
+
+const Field = closed({
+  path: filled({ description: "Below the channel's section." }),
+  label: text(),
+  help: maybe(text()),
+  secret: flag(),
+  required: flag(),
+  placeholder: maybe(text()),
+});
+
+/** The first steps: a model, a channel. Ours. */
+export const setupMethods = {
+  "setup.status": method({
+    access: "operator.read",
+    params: none(),
+    result: closed({
+      answering: closed({ model: orNull(text()), offline: flag(), why: text() }),
+      providers: list(
+        closed({
+          id: filled(),
+          label: text(),
+          help: maybe(text()),
+          hasKey: flag(),
+          from: maybe(text({ description: "Where the key comes from." })),
+          model: maybe(text()),
+        }),
+        { description: "That a key can be added for, the usual ones first." },
+      ),
+      local: list(closed({ id: filled(), label: text(), url: text(), running: flag(), models: texts() })),
+      channels: list(closed({ id: filled(), label: text(), configured: flag(), enabled: flag(), help: maybe(text()), fields: list(Field) })),
+      workspace: text(),
+      sessions: amount(),
+    }),
+    effect: false,
+    room: "app",
+    summary: "Which model answers and why, and what can be added in one step.",
+  }),
+  "setup.key": method({
+    access: "operator.admin",
+    params: effect({ provider: filled(), key: filled({ maxLength: 8192 }), model: maybe(filled()), check: maybe(flag({ default: true })) }),
+    result: done({
+      provider: filled(),
+      model: text({ description: "What answers from now on." }),
+      checked: choice(["accepted", "refused", "unreachable", "skipped"]),
+      detail: maybe(text()),
+    }),
+    effect: true,
+    room: "app",
+    summary: "Keeps a provider's key and lets one of its models answer. A key that the provider refuses is not kept.",
+  }),
+  "setup.local": method({
+    access: "operator.admin",
+    params: effect({ id: filled(), url: maybe(filled()), model: filled() }),
+    result: done({ model: text() }),
+    effect: true,
+    room: "app",
+    summary: "Lets a model that runs on this machine answer.",
+  }),
+  "setup.channel": method({
+    access: "operator.admin",
+    params: effect({ channel: filled(), accountId: maybe(filled()), fields: map(anything()) }),
+    result: done({ channel: filled(), accountId: filled(), reload: Reload }),
+    effect: true,
+    room: "app",
+    summary: "Writes a channel's section and turns it on.",
+  }),
+  "route.explain": method({
+    access: "operator.read",
+    params: closed({
+      channel: filled(),
+      accountId: maybe(filled()),
+      peerKind: maybe(choice(["direct", "group", "channel"])),
+      peerId: maybe(filled()),
+      parentPeerId: maybe(filled()),
+      guildId: maybe(filled()),
+      teamId: maybe(filled()),
+      roles: maybe(texts()),
+    }),
+    result: closed({
+      agentId: filled(),
+      sessionKey: filled(),
+      matchedBy: filled(),
+      steps: list(closed({ tier: text(), text: text(), matched: flag() })),
+    }),
+    effect: false,
+    room: "routing",
+    summary: "Which agent and session a message would go to, and why.",
+  }),
+};

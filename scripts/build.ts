@@ -1,10 +1,13 @@
 /** Bundles the product into lazily loaded chunks: `dist` is what runs, `dist-test` the same with failpoints in it, `dist-bench` without. */
 import { readFileSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { resolve } from "node:path";
 import { rolldown, type Plugin } from "rolldown";
+import { build } from "vite";
 import { configSchema } from "../src/config/schema/index.ts";
 import { asModule, withoutDescriptions } from "./frozen-module.ts";
 import { lightChunks } from "./light-chunks.ts";
 import { frozenProtocol } from "./protocol/frozen.ts";
+import { uiBuild } from "../ui/vite.config.ts";
 
 const folder = process.argv[2] ?? "dist";
 const started = performance.now();
@@ -121,6 +124,7 @@ await bundle.write({
   minify: { compress: true, mangle: false, codegen: { removeWhitespace: false } },
 });
 await bundle.close();
+if (folder !== "dist-bench") await build({ ...uiBuild(resolve(fresh, "ui")), configFile: false, logLevel: "warn" });
 rmSync(folder, { recursive: true, force: true });
 renameSync(fresh, folder);
 console.error(`built ${folder} in ${Math.round(performance.now() - started)} ms`);

@@ -90,7 +90,7 @@ function* files(folder) {
 /** What the bundle is made from: a change of any of these makes it stale. */
 function sourceHash() {
   const hash = createHash("sha256").update(process.platform + process.arch);
-  for (const path of [...files(join(ROOT, "src")), ...files(join(ROOT, "scripts")), join(ROOT, "package-lock.json")]) {
+  for (const path of [...files(join(ROOT, "src")), ...files(join(ROOT, "ui")), ...files(join(ROOT, "scripts")), join(ROOT, "package-lock.json")]) {
     if (path.endsWith(".test.ts")) continue;
     const { size, mtimeMs } = statSync(path);
     hash.update(`${path}\0${size}\0${mtimeMs}\n`);

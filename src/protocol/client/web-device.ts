@@ -1,7 +1,12 @@
-import type { webcrypto } from "node:crypto";
 import type { DeviceIdentity, DeviceTokens } from "./ports.ts";
 
-type KeyPair = webcrypto.CryptoKeyPair;
+/** As the platform at hand declares it: browsers and Node differ. */
+type Key = Parameters<typeof globalThis.crypto.subtle.sign>[1];
+
+interface KeyPair {
+  readonly privateKey: Key;
+  readonly publicKey: Key;
+}
 
 /** Where a browser keeps its key pair. IndexedDB holds keys as they are, also ones that cannot be read out. */
 export interface KeyStore {

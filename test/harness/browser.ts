@@ -1,0 +1,40 @@
+/** Debian's Chromium, driven for real. It is installed when it is missing and this machine allows it. */
+import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import type { Browser } from "playwright-core";
+
+const CANDIDATES = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+const FLAGS = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+  "--force-color-profile=srgb",
+  "--font-render-hinting=none",
+];
+
+const found = (): string | undefined => [process.env["OPENCLAW_TEST_CHROMIUM"], ...CANDIDATES].find((path) => path !== undefined && existsSync(path));
+
+/** Why there is no browser, or where it is. */
+export function findChromium(): { readonly path: string } | { readonly missing: string } {
+  const there = found();
+  if (there !== undefined) return { path: there };
+  if (process.getuid?.() !== 0) return { missing: "no Chromium here, and only root can install Debian's" };
+  for (const args of [["update"], ["install", "-y", "--no-install-recommends", "chromium"]]) {
+    const { status, stderr } = spawnSync("apt-get", args, { encoding: "utf8", env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" } });
+    if (status !== 0 && args[0] === "install") return { missing: `Chromium could not be installed: ${stderr.slice(-300)}` };
+  }
+  const now = found();
+  return now === undefined ? { missing: "Chromium was installed and is not where it is expected" } : { path: now };
+}
+
+/** Starts the browser. */
+export async function launchChromium(args: readonly string[] = []): Promise<Browser> {
+  const chromium = findChromium();
+  if ("missing" in chromium) throw new Error(chromium.missing);
+  const { chromium: driver } = await import("playwright-core");
+  return driver.launch({ executablePath: chromium.path, args: [...FLAGS, ...args] });
+}

@@ -1,0 +1,21 @@
+interface Refused {
+  readonly message: string;
+  readonly details?: { readonly protocolCode?: string; readonly closeCode?: number; readonly reason?: string; readonly details?: unknown };
+}
+
+const refused = (error: unknown): Refused => (error instanceof Error ? (error as Error & Refused) : { message: String(error) });
+
+/** What went wrong, for people. */
+export function failureText(error: unknown): string {
+  const text = refused(error).message;
+  return text === "" ? "something failed without saying why" : text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/** True when somebody has to approve this browser first. */
+export const isPairingNeeded = (error: unknown): boolean => refused(error).details?.protocolCode === "NOT_PAIRED" || refused(error).message.includes("pairing required");
+
+/** True when the gateway wants a credential that it did not get, or not this one. */
+export const isUnauthorized = (error: unknown): boolean => /unauthorized|token|password|device identity required|secure context/i.test(refused(error).message);
+
+/** True when the gateway does not have the method, or not yet. */
+export const isMissing = (error: unknown): boolean => /unknown method|UNAVAILABLE/i.test(`${refused(error).details?.protocolCode ?? ""} ${refused(error).message}`);

@@ -1,0 +1,23 @@
+import { createLink, type Credentials } from "./link/link.ts";
+import { createTheme } from "./look/theme.ts";
+import { createDialogs, DialogHost } from "./parts/dialogs.ts";
+import { createToasts, ToastStack } from "./parts/toasts.ts";
+import "./pages/chat/chat-page.ts";
+import { App } from "./shell/app.ts";
+import type { PageContext } from "./shell/context.ts";
+import { createRouter } from "./shell/router.ts";
+
+/** The code of a login link, taken out of the address at once: it is not for the history. */
+function takeCode(): Credentials {
+  const code = new URLSearchParams(location.hash.slice(1)).get("code") ?? undefined;
+  if (location.hash !== "") history.replaceState(null, "", location.pathname + location.search);
+  return code === undefined ? {} : { code };
+}
+
+const credentials = takeCode();
+const context: PageContext = { link: createLink(), router: createRouter(), theme: createTheme(), toasts: createToasts(), dialogs: createDialogs() };
+const app = Object.assign(new App(), { context });
+const toasts = Object.assign(new ToastStack(), { toasts: context.toasts });
+const dialogs = Object.assign(new DialogHost(), { dialogs: context.dialogs });
+document.body.append(app, toasts, dialogs);
+void context.link.login(credentials);

@@ -1,0 +1,14 @@
+import type { Link } from "../link/link.ts";
+import type { Theme } from "../look/theme.ts";
+import type { Dialogs } from "../parts/dialogs.ts";
+import type { Toasts } from "../parts/toasts.ts";
+import type { Router } from "./router.ts";
+
+/** What every page is given. */
+export interface PageContext {
+  readonly link: Link;
+  readonly router: Router;
+  readonly theme: Theme;
+  readonly toasts: Toasts;
+  readonly dialogs: Dialogs;
+}

@@ -1,0 +1,99 @@
+import { css, html, LitElement, nothing, type TemplateResult } from "lit";
+import { state } from "lit/decorators.js";
+import { Watch } from "../base/signal.ts";
+import { sheet } from "../look/sheet.ts";
+import type { Link } from "../link/link.ts";
+
+/** Asks who is there: a login link, a token or a password. */
+export class LoginView extends LitElement {
+  static override styles = [
+    sheet,
+    css`
+      :host {
+        display: grid;
+        place-items: center;
+        min-height: 100dvh;
+        padding: 24px;
+      }
+      .card {
+        width: min(460px, 100%);
+        padding: 28px;
+        box-shadow: var(--shadow);
+      }
+      img {
+        width: 44px;
+        height: 44px;
+      }
+      pre {
+        margin: 0;
+        padding: 10px 12px;
+        background: var(--code);
+        border-radius: var(--radius-small);
+        white-space: pre-wrap;
+        overflow-wrap: anywhere;
+      }
+      fieldset {
+        border: 0;
+        margin: 0;
+        padding: 0;
+      }
+    `,
+  ];
+  link!: Link;
+  @state() private kind: "token" | "password" = "token";
+  @state() private busy = false;
+  private readonly connection = new Watch(
+    this,
+    () => this.link.state,
+    () => (this.busy = false),
+  );
+
+  private async submit(event: SubmitEvent): Promise<void> {
+    event.preventDefault();
+    const secret = new FormData(event.target as HTMLFormElement).get("secret");
+    if (typeof secret !== "string" || secret.trim() === "") return;
+    this.busy = true;
+    await this.link.login(this.kind === "token" ? { token: secret.trim() } : { password: secret });
+    this.busy = false;
+  }
+
+  private pairing(deviceId: string): TemplateResult {
+    return html`<h1>This browser has to be approved</h1>
+      <p>On the gateway's machine run this, then come back:</p>
+      <pre>openclaw devices list
+openclaw devices approve</pre>
+      <p class="faint">This browser is <span class="mono">${deviceId.slice(0, 12)}…</span></p>
+      <button class="primary" @click=${() => this.link.retry()}>Try again</button>`;
+  }
+
+  private form(message: string | undefined): TemplateResult {
+    const word = this.kind === "token" ? "Token" : "Password";
+    return html`<h1>Who is there?</h1>
+      ${message ? html`<p class="note warn" role="alert">${message}</p>` : nothing}
+      <p>The easy way: on the gateway's machine run this and open the link it prints. It works once, for ten minutes.</p>
+      <pre>openclaw dashboard</pre>
+      <form class="stack" @submit=${this.submit}>
+        <fieldset class="row" aria-label="Log in with">
+          ${(["token", "password"] as const).map(
+            (kind) =>
+              html`<label class="row"><input type="radio" name="kind" .checked=${this.kind === kind} @change=${() => (this.kind = kind)} />${kind}</label>`,
+          )}
+        </fieldset>
+        <label>
+          ${word} of the gateway
+          <input name="secret" type="password" autocomplete="current-password" required ?disabled=${this.busy} />
+        </label>
+        <button class="primary" ?disabled=${this.busy}>${this.busy ? "Connecting …" : "Log in"}</button>
+      </form>
+      <p class="faint">It is used once, to give this browser a token of its own. It is not kept.</p>`;
+  }
+
+  protected override render(): TemplateResult {
+    const { value } = this.connection;
+    return html`<div class="card stack">
+      <img src="icon.svg" alt="OpenClaw" />
+      ${value.kind === "pairing" ? this.pairing(value.deviceId) : value.kind === "login" ? this.form(value.message) : html`<p role="status" class="soft">Connecting …</p>`}
+    </div>`;
+  }
+}
+customElements.define("oc-login-view", LoginView);

@@ -1,0 +1,61 @@
+import { createSignal, type Signal } from "../base/signal.ts";
+
+/** Where the page is: `chat/agent:main:main?entry=12` below the base address. */
+export interface Route {
+  /** The first part of the path. */
+  readonly page: string;
+  /** What follows it, decoded. */
+  readonly rest: readonly string[];
+  readonly query: URLSearchParams;
+}
+
+export interface Router {
+  readonly route: Signal<Route>;
+  /** Goes to a place below the base address. */
+  go(place: string, options?: { readonly replace?: boolean }): void;
+}
+
+/** The address of a place: parts are encoded, so that a session key can be one. */
+export function place(page: string, rest: readonly string[] = [], query: Readonly<Record<string, string | undefined>> = {}): string {
+  const path = [page, ...rest].map((part) => encodeURIComponent(part)).join("/");
+  const words = new URLSearchParams(Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined)).toString();
+  return words === "" ? path : `${path}?${words}`;
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
+function read(): Route {
+  const base = new URL(document.baseURI).pathname;
+  const path = location.pathname.startsWith(base) ? location.pathname.slice(base.length) : "";
+  const [page = "", ...rest] = path.split("/").map(decoded);
+  return { page: page === "" ? "chat" : page, rest: rest.filter((part) => part !== ""), query: new URLSearchParams(location.search) };
+}
+
+/** Reads the address and changes it. Links inside of elements are followed without loading the page again. */
+export function createRouter(): Router {
+  const route = createSignal<Route>(read());
+  const go: Router["go"] = (to, { replace = false } = {}) => {
+    const url = new URL(to, document.baseURI);
+    if (url.href === location.href) return;
+    if (replace) history.replaceState(null, "", url);
+    else history.pushState(null, "", url);
+    route.set(read());
+  };
+  addEventListener("popstate", () => route.set(read()));
+  document.addEventListener("click", (event) => {
+    if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+    const link = event.composedPath().find((node): node is HTMLAnchorElement => node instanceof HTMLAnchorElement);
+    if (!link || link.target !== "" || link.hasAttribute("download") || link.hasAttribute("data-outside")) return;
+    const url = new URL(link.href, document.baseURI);
+    if (url.origin !== location.origin || !url.pathname.startsWith(new URL(document.baseURI).pathname)) return;
+    event.preventDefault();
+    go(url.href);
+  });
+  return { route, go };
+}

@@ -9,7 +9,7 @@ export interface Recipient {
   readonly scopes: ReadonlySet<string>;
   readonly caps: ReadonlySet<string>;
   /** Whole frames are written to it. */
-  readonly socket: Pick<Socket, "write" | "writableLength">;
+  readonly socket: Pick<Socket, "write" | "writableLength" | "cork" | "uncork">;
   /** Session keys a node follows; undefined for all who never asked. */
   readonly followed?: ReadonlySet<string> | undefined;
   /** Ends the connection; nothing is written to it afterwards. */
@@ -67,6 +67,30 @@ interface Listener {
   readonly recipient: Recipient;
   readonly socket: Recipient["socket"];
   readonly audiences: number;
+  /** Its socket collects what is written. */
+  held: boolean;
+}
+
+/** Events that come several at a time: pieces of an answer, and what they mean for the chat. */
+const STREAMED: ReadonlySet<string> = new Set(["agent", "chat"]);
+
+/** Lets sockets collect what is written to them in one turn of the event loop, so that it goes out in one write: each costs about 25 us. */
+function createHold(): (listener: Listener) => void {
+  let held: Listener[] = [];
+  const release = (): void => {
+    const all = held;
+    held = [];
+    for (const listener of all) {
+      listener.held = false;
+      listener.socket.uncork();
+    }
+  };
+  return (listener) => {
+    if (listener.held) return;
+    listener.held = true;
+    listener.socket.cork();
+    if (held.push(listener) === 1) setImmediate(release);
+  };
 }
 
 /** Events for one connection or one node are addressed by who sends them. */
@@ -78,10 +102,12 @@ function maySee(recipient: Recipient, event: EventName): boolean {
 export function createFanout({ maxBufferedBytes = LIMITS.maxBufferedBytes, onSlow }: FanoutDeps = {}): Fanout {
   const listeners = new Map<string, Listener>();
   const bits = audienceBits();
+  const hold = createHold();
   let seq = 0;
 
   /** False when it did not go out. A recipient that is too slow never holds up the others: nothing here waits. */
-  function write({ recipient, socket }: Listener, frame: Buffer, event: EventName, droppable: boolean): boolean {
+  function write(listener: Listener, frame: Buffer, event: EventName, droppable: boolean): boolean {
+    const { recipient, socket } = listener;
     if (socket.writableLength > maxBufferedBytes) {
       onSlow?.(recipient, event, droppable ? "skipped" : "closed");
       if (!droppable) {
@@ -90,6 +116,7 @@ export function createFanout({ maxBufferedBytes = LIMITS.maxBufferedBytes, onSlo
       }
       return false;
     }
+    if (STREAMED.has(event)) hold(listener);
     socket.write(frame);
     return true;
   }
@@ -118,7 +145,7 @@ export function createFanout({ maxBufferedBytes = LIMITS.maxBufferedBytes, onSlo
       if (!listener || !maySee(listener.recipient, event)) return false;
       return write(listener, unnumbered(event, payload), event, isDroppable(EVENTS[event], payload));
     },
-    add: (recipient) => void listeners.set(recipient.connId, { recipient, socket: recipient.socket, audiences: bitsFor(recipient, bits) }),
+    add: (recipient) => void listeners.set(recipient.connId, { recipient, socket: recipient.socket, audiences: bitsFor(recipient, bits), held: false }),
     remove(recipient) {
       if (listeners.get(recipient.connId)?.recipient === recipient) listeners.delete(recipient.connId);
     },

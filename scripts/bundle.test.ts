@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
@@ -26,4 +26,10 @@ test("the store's thread loads the store and nothing of the gateway or the confi
 test("the command line itself is small: commands bring their own code", () => {
   const loaded = loadedWith(join(DIST, "cli.js"));
   expect([...loaded.values()].reduce((sum, size) => sum + size, 0)).toBeLessThan(100_000);
+});
+
+test("a gateway without plugins starts without the code that runs them, and without that of rich text", () => {
+  const hub = readdirSync(join(DIST, "chunks")).find((file) => file.startsWith("hub-"));
+  const loaded = names(loadedWith(join(DIST, "chunks", hub!)));
+  expect(loaded.toSorted()).toEqual(["app", "base", "config", "frame", "hub", "rolldown-runtime"]);
 });

@@ -32,3 +32,24 @@ export function agentIdentity(cfg: HostConfig, agentId: string): NonNullable<Age
   const wanted = agentId.trim().toLowerCase();
   return cfg.agents?.list?.find((agent) => agent.id.toLowerCase() === wanted)?.identity ?? {};
 }
+
+/** Where a channel's section lists the places that are answered. */
+export interface RoomMap {
+  /** The key of the servers that rooms are in; each has `rooms` of its own. They are known by id: anybody can give theirs another's name. */
+  readonly spaces?: "guilds";
+  /** The key of the rooms. */
+  readonly rooms: "groups" | "channels";
+  /** How a key may name a room that is not written as its id: `#name`, or also without the `#`. */
+  readonly named?: "hash" | "plain";
+  /** There is no list of senders beside it: who may write in a listed place is everybody, or whom `users` and `roles` name. */
+  readonly listedIsEnough?: boolean;
+}
+
+const GROUPS: RoomMap = { rooms: "groups" };
+const ROOM_MAPS: ReadonlyMap<string, RoomMap> = new Map<string, RoomMap>([
+  ["discord", { spaces: "guilds", rooms: "channels", named: "plain", listedIsEnough: true }],
+  ["slack", { rooms: "channels", named: "hash", listedIsEnough: true }],
+]);
+
+/** `groups`, for channels that do not have maps of their own. */
+export const roomMapOf = (channel: string): RoomMap => ROOM_MAPS.get(channel) ?? GROUPS;

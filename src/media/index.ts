@@ -2,6 +2,7 @@
  * Stored media: limits, types, expiry.
  * The door of the room: nothing else in this folder is imported from outside.
  */
+import type * as expiry from "./expiry.ts";
 import type * as saved from "./saved.ts";
 
 export { detectMime, extensionForMime, extractOriginalFilename, getFileExtension, mediaKindFromMime, normalizeMimeType, type MediaKind } from "./mime.ts";
@@ -13,4 +14,9 @@ export const DEFAULT_MEDIA_BYTES = 5 * 1024 * 1024;
 /** Writing files, loaded with the first one. */
 export async function loadSaving(): Promise<typeof saved> {
   return import("./saved.ts");
+}
+
+/** Removing what is past its time, loaded when it is due. */
+export async function loadExpiry(): Promise<typeof expiry> {
+  return import("./expiry.ts");
 }

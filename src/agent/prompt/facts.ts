@@ -48,7 +48,11 @@ export interface TurnFacts {
   readonly voiceHint?: string;
   /** The model marks its reasoning with tags. */
   readonly thinkTags?: boolean;
-  /** Instructions from the configuration for this group, or what a sub-agent is for. Never what somebody wrote in a chat. */
+  /** The chat has one other person in it. */
+  readonly direct?: boolean;
+  /** The chat that the message came from, in one line of JSON. Nothing in it was written by a person. */
+  readonly inbound?: string;
+  /** Instructions from the configuration for this chat, or what a sub-agent is for. Never what somebody wrote in a chat. */
   readonly instructions?: string;
 }
 

@@ -42,6 +42,7 @@ function facts(over: Partial<PromptFacts> = {}): PromptFacts {
       capabilities: ["inlineButtons"],
       reactions: "minimal",
       voiceHint: "Speak briefly.",
+      inbound: '{"chat_type":"group"}',
       instructions: "Only talk about gardening.",
       thinkTags: true,
     },
@@ -77,11 +78,19 @@ test("a full prompt has its sections in this order, the runtime last", () => {
     "## /w/USER.md",
     "## Channel: telegram",
     "## Voice (TTS)",
+    "## Inbound context (trusted)",
     "## Group Chat Context",
     "## Reactions",
     "## Reasoning Format",
     "## Runtime",
   ]);
+});
+
+test("a direct chat is never called a group: its instructions stand below a heading of their own, and without any there is none", () => {
+  const contexts = (over: Partial<PromptFacts["turn"]>) =>
+    headings(buildSystemPrompt(facts({ turn: { ...facts().turn, direct: true, ...over } })).text).filter((heading) => /context/i.test(heading));
+  expect(contexts({})).toEqual(["# Project Context", "## Inbound context (trusted)", "## Direct Chat Context"]);
+  expect(contexts({ instructions: "" })).toEqual(["# Project Context", "## Inbound context (trusted)"]);
 });
 
 test("a sub-agent's prompt leaves out what only a conversation needs", () => {
@@ -99,6 +108,7 @@ test("a sub-agent's prompt leaves out what only a conversation needs", () => {
     "## /w/AGENTS.md",
     "## /w/SOUL.md",
     "## /w/USER.md",
+    "## Inbound context (trusted)",
     "## Subagent Context",
     "## Reactions",
     "## Reasoning Format",

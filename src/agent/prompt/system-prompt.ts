@@ -6,7 +6,15 @@ import { sandboxSection, timeSection, workspaceSection } from "./sections/place.
 import { filesNoticeSection, projectContextSection } from "./sections/project-context.ts";
 import { heartbeatsSection, messagingSection, replyTagsSection, silentRepliesSection } from "./sections/replies.ts";
 import { toolingSection, toolStyleSection } from "./sections/tools.ts";
-import { channelSection, instructionsSection, reactionsSection, reasoningFormatSection, runtimeSection, voiceSection } from "./sections/turn.ts";
+import {
+  channelSection,
+  inboundSection,
+  instructionsSection,
+  reactionsSection,
+  reasoningFormatSection,
+  runtimeSection,
+  voiceSection,
+} from "./sections/turn.ts";
 
 type Section = (facts: PromptFacts) => string | undefined;
 
@@ -40,6 +48,7 @@ const SECTIONS: readonly Section[] = [
   projectContextSection,
   fullOnly(channelSection),
   fullOnly(voiceSection),
+  inboundSection,
   instructionsSection,
   reactionsSection,
   reasoningFormatSection,

@@ -18,6 +18,8 @@ export interface Asking {
   readonly profileId: string | undefined;
   /** Of the last call, when more than one was needed or none worked: who was asked, and what came of it. */
   readonly attempts: readonly AttemptNote[];
+  /** From the beginning of the last call until something came of the answer. */
+  readonly firstMs: number | undefined;
 }
 
 /** One attempt to reach a model, as the journal keeps it. */
@@ -26,6 +28,7 @@ export interface AttemptNote {
   readonly model: string;
   readonly at: number;
   readonly ms: number;
+  readonly firstMs?: number;
   readonly outcome: string;
   readonly error?: string;
 }
@@ -36,11 +39,12 @@ const ERROR_CHARS = 300;
 /** The attempts of a call that did not simply work. */
 export function attemptNotes(result: Extract<CallEvent, { type: "done" }>["result"]): readonly AttemptNote[] {
   if (result.ok && result.attempts.length < 2) return [];
-  return result.attempts.slice(-MOST_ATTEMPTS).map(({ provider, model, startedAt, durationMs, outcome, error }) => ({
+  return result.attempts.slice(-MOST_ATTEMPTS).map(({ provider, model, startedAt, durationMs, firstMs, outcome, error }) => ({
     provider,
     model,
     at: startedAt,
     ms: Math.round(durationMs),
+    ...(firstMs === undefined ? {} : { firstMs }),
     outcome,
     ...(error === undefined ? {} : { error: error.slice(0, ERROR_CHARS).toWellFormed() }),
   }));
@@ -65,12 +69,15 @@ export function createAsking(deps: TurnDeps, input: TurnInput, { turn, record, s
     input,
     agentsFile,
     signal,
-    append: (drafts, writes) => record.now(drafts, [...writes, ["journal.append", { turnId: input.runId, kind: "compaction", data: {} }]]),
+    append: (drafts, writes) =>
+      record.now(drafts, [...writes, ["journal.append", { turnId: input.runId, kind: "compaction", data: { ms: deps.clock.now() - summingSince } }]]),
   });
   let calls = 0;
   let lastMs = 0;
   let profileId: string | undefined;
   let attempts: readonly AttemptNote[] = [];
+  let firstMs: number | undefined;
+  let summingSince = 0;
   /** The transcript tells more than the loop knows: something was summed up. */
   let summed = false;
 
@@ -86,6 +93,7 @@ export function createAsking(deps: TurnDeps, input: TurnInput, { turn, record, s
   /** Sums up the conversation. True when there is less of it now. */
   async function makeRoom(how: () => Promise<boolean>): Promise<boolean> {
     emit({ stream: "compaction", data: { phase: "start" } });
+    summingSince = deps.clock.now();
     await record.flush();
     const done = await how();
     summed = true;
@@ -103,8 +111,9 @@ export function createAsking(deps: TurnDeps, input: TurnInput, { turn, record, s
 
   async function* ask(messages: readonly ModelMessage[]): AsyncGenerator<CallEvent> {
     for (;;) {
-      const started = deps.clock.monotonic();
       const sent = await fitting(messages);
+      const started = deps.clock.monotonic();
+      const startedAt = deps.clock.now();
       calls += 1;
       if (calls === 1) tellInput(deps, input, turn, sent);
       let overflow: Extract<CallEvent, { type: "done" }> | undefined;
@@ -115,6 +124,7 @@ export function createAsking(deps: TurnDeps, input: TurnInput, { turn, record, s
           if (event.result.ok) profileId = event.result.profileId;
           lastMs = deps.clock.monotonic() - started;
           attempts = attemptNotes(event.result);
+          firstMs = firstOf(event.result, startedAt);
           yield event;
         }
       }
@@ -136,7 +146,16 @@ export function createAsking(deps: TurnDeps, input: TurnInput, { turn, record, s
     get attempts() {
       return attempts;
     },
+    get firstMs() {
+      return firstMs;
+    },
   };
+}
+
+/** From a call's beginning to the first sign of the answer that counts; attempts before it are part of the wait. */
+function firstOf({ attempts }: Extract<CallEvent, { type: "done" }>["result"], startedAt: number): number | undefined {
+  const last = attempts.at(-1);
+  return last?.firstMs === undefined ? undefined : Math.max(0, last.startedAt - startedAt + last.firstMs);
 }
 
 /** What the first prompt of a turn takes: what the provider counted last, and what is new. */

@@ -19,11 +19,11 @@ interface Finishing {
 }
 
 /** How the inputs of a turn end. */
-function outcomeOf({ status, silent, text, calls }: TurnEnd): Outcome {
+function outcomeOf({ status, text, texts, calls }: TurnEnd): Outcome {
   if (status === "aborted") return "cancelled";
   if (status === "failed") return "failed";
   if (status === "blocked") return "refused";
-  return silent === true || (text === "" && calls === undefined) ? "silent" : "answered";
+  return text === "" && texts.length === 0 && calls === undefined ? "silent" : "answered";
 }
 
 /** What of a session's entry follows from a turn. */

@@ -19,6 +19,10 @@ export interface TurnInput {
   readonly accountId?: string;
   /** The chat it was written in. */
   readonly chatId?: string;
+  /** That chat has one other person in it. */
+  readonly direct?: boolean;
+  /** What the gateway knows of that chat, for the system prompt: one line of JSON in which nothing was written by a person. */
+  readonly inbound?: string;
   /** What the message tells of its session, as fields of the entry: where it came from, where answers go. */
   readonly entryFields?: Readonly<Record<string, unknown>>;
   /** Only these skills. */
@@ -47,6 +51,8 @@ export interface Steered {
   readonly text: string;
   /** Committed with it: the end of its own input. */
   readonly writes: readonly Write[];
+  /** Called when that commit is done. A turn that throws before has not taken the message. */
+  readonly committed?: () => void;
 }
 
 /** What happens in a turn, as it is shown. */

@@ -1,7 +1,7 @@
 import { createFinalizeRetries } from "../../hooks/index.ts";
 import type { AssistantMessage, ToolCallContent, ToolResultMessage, UserMessage } from "../../protocol/index.ts";
-import type { Write } from "../../store/index.ts";
 import type { LoopPorts } from "../loop/ports.ts";
+import type { Steered } from "./input.ts";
 import { textOf } from "./reply.ts";
 import type { Stage } from "./stage.ts";
 import { usageRow } from "./usage.ts";
@@ -9,19 +9,21 @@ import { usageRow } from "./usage.ts";
 /** What the loop needs of a turn. */
 export function loopPorts(stage: Stage): LoopPorts {
   const { deps, input, ports, record, tools, asking } = stage;
-  const writesOf = new WeakMap<UserMessage, readonly Write[]>();
+  const steeredOf = new WeakMap<UserMessage, Steered>();
   const finalize = finalizer(stage);
 
   async function keep(message: AssistantMessage | ToolResultMessage | UserMessage): Promise<AssistantMessage | ToolResultMessage | UserMessage> {
-    if (message.role === "user") return record.said(message, writesOf.get(message) ?? []);
+    if (message.role === "user") {
+      const { writes = [], committed } = steeredOf.get(message) ?? {};
+      return record.said(message, writes, committed);
+    }
     if (message.role === "toolResult") {
       tools.note(message);
       return record.result(message);
     }
     const calls = message.content.filter((part): part is ToolCallContent => part.type === "toolCall");
-    const usage = usageRow(input, message, asking.lastMs);
-    const { attempts } = asking;
-    return calls.length > 0 ? record.answered(message, calls, usage, attempts) : record.concluded(message, usage, attempts);
+    const usage = usageRow(input, message, asking.lastMs, deps.clock.now());
+    return calls.length > 0 ? record.answered(message, calls, usage, asking) : record.concluded(message, usage, asking);
   }
 
   return {
@@ -29,9 +31,9 @@ export function loopPorts(stage: Stage): LoopPorts {
     runTool: tools.run,
     keep: keep as LoopPorts["keep"],
     steered: () =>
-      (ports.steered?.() ?? []).map(({ text, writes }) => {
-        const message: UserMessage = { role: "user", content: [{ type: "text", text }], timestamp: deps.clock.now() };
-        writesOf.set(message, writes);
+      (ports.steered?.() ?? []).map((steered) => {
+        const message: UserMessage = { role: "user", content: [{ type: "text", text: steered.text }], timestamp: deps.clock.now() };
+        steeredOf.set(message, steered);
         return message;
       }),
     finalize,

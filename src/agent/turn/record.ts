@@ -2,7 +2,7 @@ import { failpoint } from "../../base/failpoints.ts";
 import type { AssistantMessage, ModelMessage, ToolCallContent, ToolResultMessage, UserMessage } from "../../protocol/index.ts";
 import { messageEntry, type MessageExtras } from "../../sessions/index.ts";
 import type { StepKind, UsageInput, Write } from "../../store/index.ts";
-import type { AttemptNote } from "./ask.ts";
+import type { Asking } from "./ask.ts";
 import { createAppend, type Draft } from "./append.ts";
 import type { TurnDeps } from "./deps.ts";
 import type { TurnInput } from "./input.ts";
@@ -17,12 +17,12 @@ export type { Draft } from "./append.ts";
 export interface TurnRecord {
   /** Joins the next commit. */
   later(drafts: readonly Draft[], writes?: readonly Write[]): void;
-  /** What somebody said; joins the next commit. The message as it is kept, or undefined when a plugin keeps it out. */
-  said(message: UserMessage & MessageExtras, writes?: readonly Write[]): UserMessage;
+  /** What somebody said; joins the next commit, after which `committed` is called. The message as it is kept, or undefined when a plugin keeps it out. */
+  said(message: UserMessage & MessageExtras, writes?: readonly Write[], committed?: () => void): UserMessage;
   /** An answer with its calls, and what it cost. On disk when this resolves. */
-  answered(message: AssistantMessage, calls: readonly ToolCallContent[], usage: UsageInput, attempts?: readonly AttemptNote[]): Promise<AssistantMessage>;
+  answered(message: AssistantMessage, calls: readonly ToolCallContent[], usage: UsageInput, call?: CallFacts): Promise<AssistantMessage>;
   /** An answer after which nothing is called: joins the next commit, which is the last one unless the turn goes on. */
-  concluded(message: AssistantMessage, usage: UsageInput, attempts?: readonly AttemptNote[]): AssistantMessage;
+  concluded(message: AssistantMessage, usage: UsageInput, call?: CallFacts): AssistantMessage;
   /** A result. On disk when this resolves. */
   result(message: ToolResultMessage): Promise<ToolResultMessage>;
   /** The last commit of the turn: last lines, how it ended, and what follows from it. Gives what the store answered to the writes. */
@@ -37,21 +37,42 @@ export interface TurnRecord {
   readonly withheld: boolean;
 }
 
+/** How a call went. */
+type CallFacts = Pick<Asking, "attempts" | "firstMs">;
+
+/** What the journal keeps of an answer. `at` is that of its usage, so that the two are found together. */
+function resultNote(message: AssistantMessage | undefined, { at }: UsageInput, call: CallFacts | undefined): Readonly<Record<string, unknown>> {
+  const { attempts = [], firstMs } = call ?? {};
+  return {
+    ...(message ? { message } : {}),
+    ...(attempts.length === 0 ? {} : { attempts }),
+    ...(firstMs === undefined || at === undefined ? {} : { at, firstMs }),
+  };
+}
+
+/** What joins the next commit. */
+interface Waiting {
+  readonly drafts: Draft[];
+  readonly writes: Write[];
+  readonly unwritten: ModelMessage[];
+  /** Called after it. */
+  readonly committed: (() => void)[];
+}
+
+const nothing = (): Waiting => ({ drafts: [], writes: [], unwritten: [], committed: [] });
+
 export function createRecord(deps: TurnDeps, input: TurnInput, place: TurnPlace): TurnRecord {
   const append = createAppend(deps, place);
-  let drafts: Draft[] = [];
-  let writes: Write[] = [];
-  let unwritten: ModelMessage[] = [];
+  let waiting = nothing();
   let withheld = false;
 
   /** What waits and what is given, in one commit. */
   async function commit(moreDrafts: readonly Draft[], moreWrites: readonly Write[]): Promise<readonly unknown[]> {
-    const [waiting, also] = [
-      [...drafts, ...moreDrafts],
-      [...writes, ...moreWrites],
-    ];
-    [drafts, writes, unwritten] = [[], [], []];
-    return (await append(waiting, also)).slice(also.length - moreWrites.length);
+    const { drafts, writes, committed } = waiting;
+    waiting = nothing();
+    const answers = await append([...drafts, ...moreDrafts], [...writes, ...moreWrites]);
+    for (const tell of committed) tell();
+    return answers.slice(writes.length);
   }
 
   function checked<M extends ModelMessage>(message: M): M | undefined {
@@ -64,8 +85,8 @@ export function createRecord(deps: TurnDeps, input: TurnInput, place: TurnPlace)
   function wait<M extends ModelMessage>(message: M): M {
     const kept = checked(message);
     if (!kept) return message;
-    drafts.push((at) => messageEntry(at, kept));
-    unwritten.push(kept);
+    waiting.drafts.push((at) => messageEntry(at, kept));
+    waiting.unwritten.push(kept);
     return kept;
   }
 
@@ -73,29 +94,30 @@ export function createRecord(deps: TurnDeps, input: TurnInput, place: TurnPlace)
 
   return {
     get unwritten() {
-      return unwritten;
+      return waiting.unwritten;
     },
     get withheld() {
       return withheld;
     },
     later(more, also = []) {
-      drafts.push(...more);
-      writes.push(...also);
+      waiting.drafts.push(...more);
+      waiting.writes.push(...also);
     },
-    said(message, also = []) {
-      writes.push(...also);
+    said(message, also = [], committed?: () => void) {
+      waiting.writes.push(...also);
+      if (committed) waiting.committed.push(committed);
       return wait(message);
     },
-    concluded(message, usage, attempts = []) {
+    concluded(message, usage, call) {
       const kept = wait(message);
-      writes.push(journal("model.result", { ...(withheld ? { message } : {}), ...(attempts.length === 0 ? {} : { attempts }) }), ["usage.add", usage]);
+      waiting.writes.push(journal("model.result", resultNote(withheld ? message : undefined, usage, call)), ["usage.add", usage]);
       return kept;
     },
-    async answered(message, calls, usage, attempts = []) {
+    async answered(message, calls, usage, call) {
       const kept = checked(message);
-      const intents = calls.map((call) => journal("tool.intent", { name: call.name }, call.id));
+      const intents = calls.map(({ id, name }) => journal("tool.intent", { name }, id));
       // What the transcript does not hold, a resumed turn finds here.
-      const result = journal("model.result", { ...(kept ? {} : { message }), ...(attempts.length === 0 ? {} : { attempts }) });
+      const result = journal("model.result", resultNote(kept ? undefined : message, usage, call));
       await commit(kept ? [(at) => messageEntry(at, kept)] : [], [result, ...intents, ["usage.add", usage]]);
       failpoint("model.result.committed");
       if (calls.length > 0) failpoint("tool.intent.committed");
@@ -111,7 +133,7 @@ export function createRecord(deps: TurnDeps, input: TurnInput, place: TurnPlace)
     },
     async flush() {
       // A turn that is taken up after this finds its message in the transcript.
-      if (drafts.length > 0) await commit([], [journal("note", { said: true })]);
+      if (waiting.drafts.length > 0) await commit([], [journal("note", { said: true })]);
     },
     async now(more, also = []) {
       await commit(more, also);

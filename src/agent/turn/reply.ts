@@ -2,6 +2,9 @@ import type { AssistantMessage, ToolResultMessage } from "../../protocol/index.t
 
 const SILENT = /^\s*NO_REPLY(?=$|\W)|\bNO_REPLY\W*$/;
 
+/** A line that wants a file to be sent. */
+const MEDIA_LINE = /^[ \t]*MEDIA:[ \t]*\S.*$/gm;
+
 /** True for an answer that begins or ends with the word for silence. */
 export function isSilentReply(text: string): boolean {
   return SILENT.test(text);
@@ -18,6 +21,7 @@ export function textOf(message: AssistantMessage): string {
 export interface Reply {
   /** What is shown: the last text. */
   readonly text: string;
+  /** What is said. Of a reply that is silent, what names files: those are sent, their words are not. */
   readonly texts: readonly string[];
   readonly silent: boolean;
 }
@@ -27,12 +31,22 @@ export function replyOf(answers: readonly AssistantMessage[], failed: ToolResult
   const said = answers.map(textOf).filter((text) => text !== "");
   const last = answers.at(-1);
   const final = last ? textOf(last) : "";
-  if (isSilentReply(final)) return { text: "", texts: [], silent: true };
+  if (isSilentReply(final)) return { text: "", texts: filesOf(answers), silent: true };
   const texts = said.filter((text) => !isSilentReply(text));
   if (texts.length > 0) return { text: final === "" ? texts.at(-1)! : final, texts, silent: false };
   if (!failed || delivered) return { text: "", texts: [], silent: false };
   const told = failureText(failed);
   return { text: told, texts: [told], silent: false };
+}
+
+/** What silence lets through: the lines that name files, and the last answer whole where it has some, for what it says about them. */
+function filesOf(answers: readonly AssistantMessage[]): readonly string[] {
+  const texts = answers.map(textOf);
+  return texts.flatMap((text, index) => {
+    const lines = text.match(MEDIA_LINE) ?? [];
+    if (lines.length === 0) return [];
+    return [index === texts.length - 1 ? text : lines.join("\n")];
+  });
 }
 
 const MAX_FAILURE_CHARS = 300;

@@ -30,7 +30,8 @@ export function systemPromptFor(deps: TurnDeps, input: TurnInput, parts: PromptP
   const sandbox = deps.sandbox?.({ agentId: input.agentId, sessionKey: input.sessionKey });
   const reasoning = reasoningLevel(entry).value;
   const told = channel ?? input.channel;
-  const scalars = [mode, input.agentId, workspaceDir, model.provider, model.id, chosen.thinking, reasoning, told, input.systemPrompt, skills?.prompt];
+  const chat = [told, input.direct, input.inbound, input.systemPrompt];
+  const scalars = [mode, input.agentId, workspaceDir, model.provider, model.id, chosen.thinking, reasoning, ...chat, skills?.prompt];
   return deps.prompts.prompt([config, tools, sandbox && JSON.stringify(sandbox), ...scalars, ...files], build);
 
   function build(): SystemPrompt {
@@ -50,6 +51,8 @@ export function systemPromptFor(deps: TurnDeps, input: TurnInput, parts: PromptP
         thinking: chosen.thinking,
         reasoning,
         channel: told,
+        ...(input.direct === undefined ? {} : { direct: input.direct }),
+        ...(input.inbound === undefined ? {} : { inbound: input.inbound }),
         ...(input.systemPrompt === undefined ? {} : { instructions: input.systemPrompt }),
       },
       ...(skills ? { skillsPrompt: skills.prompt } : {}),

@@ -7,6 +7,8 @@ export function usageRow(
   input: Pick<TurnInput, "agentId" | "sessionKey" | "runId" | "channel" | "senderId">,
   message: AssistantMessage,
   durationMs: number,
+  /** When the call was over; when it is written without it. */
+  at?: number,
 ): UsageInput {
   const { usage, provider, model } = message;
   return {
@@ -23,6 +25,7 @@ export function usageRow(
     failed: message.stopReason === "error",
     channel: input.channel,
     turnId: input.runId,
+    ...(at === undefined ? {} : { at }),
     ...(input.senderId === undefined ? {} : { sender: input.senderId }),
   };
 }

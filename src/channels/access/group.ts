@@ -3,7 +3,8 @@ import { admits, isFilledList, names, NOBODY, readEntries, type AllowEntries, ty
 import { directList } from "./direct.ts";
 import type { Facts } from "./facts.ts";
 import type { GroupEntry } from "./group-entry.ts";
-import { firstOf, groupPolicyOf, isGroupPolicy, own, type Found } from "./section.ts";
+import { firstOf, groupPolicyOf, isGroupPolicy, type Found } from "./section.ts";
+import { roomMapOf } from "../sections.ts";
 import type { Step } from "./verdict.ts";
 
 /** Channels where somebody let in by pairing may write in groups, too. */
@@ -19,43 +20,61 @@ export interface GroupDecision extends Step {
 interface Senders extends Found<EntryList> {
   /** Written for this group or topic: holds whatever the policy. */
   readonly special: boolean;
+  /** Whoever has one of these may write, too. */
+  readonly roles?: Found<EntryList> | undefined;
+}
+
+/** The nearest place with people or roles of its own. */
+function specialSenders({ places }: GroupEntry): Senders | undefined {
+  for (const place of places) {
+    const people = firstOf([place], ["allowFrom", "users"], isFilledList);
+    const roles = firstOf([place], ["roles"], isFilledList);
+    const found = people ?? roles;
+    if (found) return { value: people?.value ?? [], path: found.path, special: true, roles };
+  }
+  return undefined;
 }
 
 /** The list that says who may write here: the topic's, the group's, the account's. */
 function sendersOf(facts: Facts, group: GroupEntry): Senders | undefined {
-  const places = [
-    { path: group.topicPath, section: group.topic ?? {} },
-    { path: group.path, section: group.entry ?? {} },
-  ];
-  const special = firstOf(places, ["allowFrom", "users"], isFilledList);
-  if (special) return { ...special, special: true };
+  const special = specialSenders(group);
+  if (special || roomMapOf(facts.channel).listedIsEnough) return special;
   const found = firstOf(facts.layers, ["groupAllowFrom"], isFilledList) ?? (OWN_GROUP_LIST.has(facts.channel) ? undefined : directList(facts));
   return found && { ...found, special: false };
 }
 
-function policyOf(facts: Facts, group: GroupEntry): Found<"open" | "disabled" | "allowlist"> {
-  const places = [
-    { path: group.topicPath, section: group.topic ?? {} },
-    { path: group.path, section: group.entry ?? {} },
-  ];
+/** The key that names a role of the sender. */
+function roleOf({ question }: Facts, senders: Senders | undefined): string | undefined {
+  const listed = new Set(senders?.roles?.value.map((role) => String(role).trim()));
+  const held: unknown = question.event?.sender?.roles;
+  return Array.isArray(held) && held.some((role) => listed.has(String(role).trim())) ? senders?.roles?.path : undefined;
+}
+
+function policyOf(facts: Facts, { places }: GroupEntry): Found<"open" | "disabled" | "allowlist"> {
   return firstOf(places, ["groupPolicy"], isGroupPolicy) ?? groupPolicyOf(facts.cfg, facts.layers, facts.channel);
 }
+
+const isFalse = (value: unknown): value is false => value === false;
 
 /** The group itself: is it answered at all? Undefined: yes. */
 function closed(facts: Facts, group: GroupEntry): Step | undefined {
   const policy = policyOf(facts, group);
   if (policy.value === "disabled") return { allow: false, reason: "group-disabled", why: `groups are off: ${policy.path} is "disabled"`, path: policy.path };
-  if (group.listed && !group.known) {
-    const path = group.path.slice(0, group.path.lastIndexOf("["));
-    return { allow: false, reason: "group-unknown", why: `${path} lists the groups that are answered, and this is none of them`, path };
-  }
-  for (const key of ["enabled", "allow"]) {
-    if (own(group.entry, key) === false) return { allow: false, reason: "group-disabled", why: `${group.path}.${key} is false`, path: `${group.path}.${key}` };
-  }
-  if (own(group.topic, "enabled") === false) {
-    return { allow: false, reason: "topic-disabled", why: `${group.topicPath}.enabled is false`, path: `${group.topicPath}.enabled` };
-  }
-  return undefined;
+  const { missingFrom: path } = group;
+  if (path !== undefined) return { allow: false, reason: "group-unknown", why: `${path} says which groups are answered, and this is none of them`, path };
+  const wide = group.places.filter((place) => place !== group.topic);
+  const off = firstOf(wide, ["enabled", "allow"], isFalse);
+  if (off) return { allow: false, reason: "group-disabled", why: `${off.path} is false`, path: off.path };
+  const topicOff = group.topic && firstOf([group.topic], ["enabled"], isFalse);
+  return topicOff && { allow: false, reason: "topic-disabled", why: `${topicOff.path} is false`, path: topicOff.path };
+}
+
+/** Nobody was named who may write. */
+function unnamed({ channel }: Facts, group: GroupEntry, policy: Found<string>): Step {
+  if (group.listedIsEnough) return { allow: true, reason: "group-allowlist", why: `${group.path} is listed, and names nobody who may write`, path: group.path };
+  const where = roomMapOf(channel).listedIsEnough ? `it is not listed in ${group.mapPath}` : "no list says who may write in groups";
+  const todo = roomMapOf(channel).listedIsEnough ? "add it there by its id" : `set channels.${channel}.groupAllowFrom`;
+  return { allow: false, reason: "group-allowlist", why: `${policy.path} is "allowlist", and ${where}: ${todo}`, path: policy.path };
 }
 
 export function judgeGroup(facts: Facts, group: GroupEntry): GroupDecision {
@@ -63,11 +82,14 @@ export function judgeGroup(facts: Facts, group: GroupEntry): GroupDecision {
   const senders = sendersOf(facts, group);
   const list = senders ? readEntries(senders.value, facts) : NOBODY;
   const paired = PAIRED_IN_GROUPS.has(channel) && senders?.special !== true;
-  const whole = paired ? { ...list, ids: new Set([...list.ids, ...approved]) } : list;
+  const role = roleOf(facts, senders);
+  // Whoever was let in by a role counts as named.
+  const whole = { ...list, ids: new Set([...list.ids, ...(paired ? approved : []), ...(role === undefined ? [] : ids)]) };
   const answer = (step: Step): GroupDecision => ({ ...step, list: whole });
   const shut = closed(facts, group);
   if (shut) return answer(shut);
   const policy = policyOf(facts, group);
+  if (role !== undefined) return answer({ allow: true, reason: "sender-allowlist", why: `${role} names a role of ${who}`, path: role });
   if (senders?.special && !admits(list, ids)) {
     return answer({ allow: false, reason: "sender-allowlist", why: `${senders.path} does not name ${who}`, path: senders.path });
   }
@@ -80,6 +102,5 @@ export function judgeGroup(facts: Facts, group: GroupEntry): GroupDecision {
     return answer({ allow: true, reason: "sender-allowlist", why: `${who} was let in by pairing, for this account`, path: policy.path });
   }
   if (senders) return answer({ allow: false, reason: "sender-allowlist", why: `${senders.path} does not name ${who}`, path: senders.path });
-  const why = `${policy.path} is "allowlist", and no list says who may write in groups: set channels.${channel}.groupAllowFrom`;
-  return answer({ allow: false, reason: "group-allowlist", why, path: policy.path });
+  return answer(unnamed(facts, group, policy));
 }

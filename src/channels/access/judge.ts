@@ -19,8 +19,7 @@ function shut(facts: Facts, group: GroupEntry | undefined): Step | undefined {
   const off = firstOf(facts.layers, ["enabled"], isFalse);
   if (off) return { allow: false, reason: "channel-disabled", why: `${off.path} is false`, path: off.path };
   if (facts.question.event?.sender?.isBot !== true) return undefined;
-  const places = [{ path: group?.path ?? "", section: group?.entry ?? {} }, ...facts.layers];
-  const bots = firstOf(places, ["allowBots"], isFlag);
+  const bots = firstOf([...(group?.places ?? []), ...facts.layers], ["allowBots"], isFlag);
   if (bots?.value === true) return undefined;
   const path = bots?.path ?? `channels.${facts.channel}.allowBots`;
   return { allow: false, reason: "bot-sender", why: `${facts.who} is a bot, and ${path} is not true`, path };

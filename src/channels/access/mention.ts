@@ -3,7 +3,7 @@ import { hasControlCommand, shouldHandleTextCommands } from "../inbound/commands
 import { buildMentionRegexes, matchesMentionWithExplicit } from "../inbound/mentions.ts";
 import type { Facts } from "./facts.ts";
 import type { GroupEntry } from "./group-entry.ts";
-import { firstOf, own } from "./section.ts";
+import { firstOf } from "./section.ts";
 
 export interface MentionDecision {
   readonly trigger: boolean;
@@ -31,18 +31,16 @@ function fromPlugin({ plugin, dock, cfg, accountId, chat, question }: Facts): bo
   }
 }
 
-/** The session's activation, the topic's setting, what the channel's code says, the group's, that of `*`, the account's, true. */
+/** The session's activation, the topic's setting, what the channel's code says, the group's, that of `*`, its space's, the account's, true. */
 function required(facts: Facts, group: GroupEntry): { readonly value: boolean; readonly path: string } {
   const { activation } = facts.question;
   if (activation !== undefined) return { value: activation !== "always", path: "/activation" };
-  const topic = own(group.topic, "requireMention");
-  if (isFlag(topic)) return { value: topic, path: `${group.topicPath}.requireMention` };
+  const topic = group.topic && firstOf([group.topic], ["requireMention"], isFlag);
+  if (topic) return topic;
   const path = `${group.path}.requireMention`;
   const said = fromPlugin(facts);
   if (said !== undefined) return { value: said, path };
-  const named = [own(group.entry, "requireMention"), own(group.general, "requireMention")].find(isFlag);
-  if (named !== undefined) return { value: named, path };
-  return firstOf(facts.layers, ["requireMention"], isFlag) ?? { value: true, path };
+  return firstOf([...group.inherited, ...facts.layers], ["requireMention"], isFlag) ?? { value: true, path };
 }
 
 /** Whether the text is a command that is read here; what a menu sends always is. */

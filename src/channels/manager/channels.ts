@@ -170,6 +170,7 @@ export function createChannels(deps: ChannelsDeps): Channels {
           clock: house.clock,
           redactor: house.redactor,
           plugins: table.list(),
+          misconfigured: house.misconfigured,
           runtime: (channel, accountId) => seats.get(channel, accountId)?.snapshot(),
           health: (channel, accountId) => seats.get(channel, accountId)?.health(),
         },

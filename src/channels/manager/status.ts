@@ -7,7 +7,7 @@ import { accountIds, defaultAccount, viewAccount, type AccountView } from "./acc
 import type { Judgement } from "./health.ts";
 import { inOrder, labelOf } from "./order.ts";
 import { shown } from "./shown.ts";
-import type { ChannelsStatus } from "./types.ts";
+import type { ChannelsStatus, Misconfiguration } from "./types.ts";
 import { within } from "./within.ts";
 
 type Row = ChannelsStatus["channelAccounts"][string][number];
@@ -27,6 +27,7 @@ export interface StatusDeps {
   /** What is known of an account while it runs. */
   readonly runtime: (channel: string, accountId: string) => ChannelAccountSnapshot | undefined;
   readonly health: (channel: string, accountId: string) => Judgement | undefined;
+  readonly misconfigured?: ((channel: string) => readonly Misconfiguration[]) | undefined;
 }
 
 interface Asked {
@@ -82,6 +83,20 @@ function issuesOf(plugin: ChannelPlugin, accounts: ChannelAccountSnapshot[]): re
   }
 }
 
+/** What is wrong with the settings of an account: of its channel, and its own. */
+function settingIssues(id: string, accountId: string, found: readonly Misconfiguration[]): readonly ChannelStatusIssue[] {
+  const accounts = `channels.${id}.accounts.`;
+  const concerns = ({ path }: Misconfiguration): boolean =>
+    !path.startsWith(accounts) || path === `${accounts}${accountId}` || path.startsWith(`${accounts}${accountId}.`);
+  return found.filter(concerns).map(({ path, message, fix }) => ({
+    channel: id,
+    accountId,
+    kind: "config",
+    message: `${path}: ${message}`,
+    ...(fix === undefined ? {} : { fix }),
+  }));
+}
+
 /** For one line about the channel: what its default account is like, in the plugin's words where it has some. */
 async function summaryOf(plugin: ChannelPlugin, accounts: readonly ChannelAccountSnapshot[], id: string, deps: StatusDeps): Promise<Record<string, unknown>> {
   const snapshot = accounts.find(({ accountId }) => accountId === id) ?? accounts[0];
@@ -119,11 +134,13 @@ async function partOf(plugin: ChannelPlugin, deps: StatusDeps, options: StatusOp
     const defaultId = defaultAccount(plugin, deps.cfg);
     const accounts = await Promise.all(accountIds(plugin, deps.cfg).map((accountId) => snapshotOf(plugin, accountId, deps, options)));
     const issues = issuesOf(plugin, accounts);
+    const wrong = deps.misconfigured?.(id) ?? [];
     const rows = accounts.map((account) => {
-      const own = issues.filter(({ accountId }) => accountId === account.accountId);
+      const own = [...settingIssues(id, account.accountId, wrong), ...issues.filter(({ accountId }) => accountId === account.accountId)];
       return row(own.length > 0 ? { ...account, issues: own } : account, deps);
     });
-    const summary = (shown(await summaryOf(plugin, accounts, defaultId, deps), deps.redactor) ?? {}) as Record<string, unknown>;
+    const marked = wrong.length === 0 ? {} : { misconfigured: wrong.map(({ path, message }) => `${path}: ${message}`).join("; ") };
+    const summary = (shown({ ...(await summaryOf(plugin, accounts, defaultId, deps)), ...marked }, deps.redactor) ?? {}) as Record<string, unknown>;
     return { id, summary, rows, defaultId };
   } catch (error) {
     return { id, summary: { configured: false, lastError: deps.redactor.text(messageOf(error)) }, rows: [], defaultId: "default" };

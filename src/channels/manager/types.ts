@@ -36,8 +36,18 @@ export interface ChannelsDeps {
   readonly redactor?: Pick<Redactor, "text"> | undefined;
   /** When accounts got and sent something. Delivery notes what it sent in the same one. */
   readonly activity?: ChannelActivity | undefined;
+  /** What is wrong with a channel's section of the configuration, by dotted path. Its accounts run with it as they can. */
+  readonly misconfigured?: ((channel: string) => readonly Misconfiguration[]) | undefined;
   /** Told when an account's health becomes another, except by time alone. */
   readonly onChange?: ((account: AccountHealth) => void) | undefined;
+}
+
+/** Something in a channel's section that its plugin does not understand. */
+export interface Misconfiguration {
+  readonly path: string;
+  readonly message: string;
+  /** What to do. */
+  readonly fix?: string;
 }
 
 /**

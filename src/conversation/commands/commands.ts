@@ -73,6 +73,12 @@ export interface Commands {
       readonly description: string;
       readonly group: string;
       readonly acceptsArgs: boolean;
+      /** How what follows is written. */
+      readonly usage?: string;
+      /** Choices of what follows. */
+      readonly choices?: readonly string[];
+      /** `core`, `skill` or `plugin:<id>`. */
+      readonly source: string;
     }[]
   >;
 }

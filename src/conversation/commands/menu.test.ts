@@ -28,9 +28,20 @@ describe("menus of platforms", () => {
       expect(await setup().run(text, { source: "native" })).toMatchObject({ reply: [expect.not.objectContaining({ channelData: expect.anything() })] });
   });
 
-  test("clients get everything with groups", async () => {
+  test("clients get everything with groups, what it takes and where it comes from", async () => {
     expect(await setup().commands.list("main")).toEqual(
-      expect.arrayContaining([{ name: "think", aliases: ["thinking", "t"], description: "How much the model thinks", group: "options", acceptsArgs: true }]),
+      expect.arrayContaining([
+        {
+          name: "think",
+          aliases: ["thinking", "t"],
+          description: "How much the model thinks",
+          group: "options",
+          acceptsArgs: true,
+          usage: "[level]",
+          choices: ["off", "minimal", "low", "medium", "high", "xhigh"],
+          source: "core",
+        },
+      ]),
     );
   });
 });

@@ -32,10 +32,18 @@ export async function listCommands(ports: CommandPorts, agentId: string): Return
   const config = ports.config.current();
   const skills = await skillCommands(ports, agentId);
   return [
-    ...COMMANDS.filter((command) => isOn(command, config)).map(({ names: [name, ...aliases], description, group, args }) => {
-      return { name, aliases, description, group, acceptsArgs: args };
+    ...COMMANDS.filter((command) => isOn(command, config)).map(({ names: [name, ...aliases], description, group, args, usage, choices }) => {
+      const more = { ...(usage === undefined ? {} : { usage }), ...(choices === undefined ? {} : { choices }) };
+      return { name, aliases, description, group, acceptsArgs: args, ...more, source: "core" };
     }),
-    ...(ports.plugins?.list() ?? []).map((command) => ({ ...command, aliases: [], group: "plugins" })),
-    ...skills.map(({ command, description }) => ({ name: command, aliases: [], description, group: "skills", acceptsArgs: true })),
+    ...(ports.plugins?.list() ?? []).map(({ pluginId, ...command }) => ({
+      ...command,
+      aliases: [],
+      group: "plugins",
+      source: `plugin:${pluginId ?? "unknown"}`,
+    })),
+    ...skills.map(({ command, description }) => {
+      return { name: command, aliases: [], description, group: "skills", acceptsArgs: true, usage: "[input]", source: "skill" };
+    }),
   ];
 }

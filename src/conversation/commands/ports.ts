@@ -145,7 +145,7 @@ export interface ModelsPort {
 export interface PluginCommandsPort {
   /** The command that a text is, ready to run. `name` for `why`. */
   match(text: string): { readonly name: string; run(context: Omit<PluginCommandContext, "args">): Promise<PluginCommandResult> } | undefined;
-  list(): readonly { readonly name: string; readonly description: string; readonly acceptsArgs: boolean }[];
+  list(): readonly { readonly name: string; readonly description: string; readonly acceptsArgs: boolean; readonly pluginId?: string }[];
 }
 
 export interface UserSkill {

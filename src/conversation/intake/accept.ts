@@ -1,7 +1,8 @@
 import { AppError } from "../../base/errors.ts";
 import { failpoint } from "../../base/failpoints.ts";
 import { judge, type AccessGranted } from "../../channels/index.ts";
-import type { ChannelInbound, ChannelInboundEvent, ChannelInboundResult } from "../../protocol/index.ts";
+import type { OpenClawConfig } from "../../config/index.ts";
+import { agentOfKey, canonicalSessionKey, type ChannelInbound, type ChannelInboundEvent, type ChannelInboundResult } from "../../protocol/index.ts";
 import type { Route } from "../../routing/index.ts";
 import type { ConversationDeps } from "../ports.ts";
 import { boundedEvent } from "./event-bounds.ts";
@@ -117,7 +118,7 @@ export function createIntake(deps: ConversationDeps, { accepted, open }: IntakeP
     inbound: (channel, accountId) => ({ accept: (event) => accept(channel, accountId, event) }),
     async acceptJudged({ channel, accountId, event }, verdict, context, began) {
       const offered = begin(channel, accountId, event);
-      const route = context?.SessionKey ? chosenRoute(offered.route, context.SessionKey) : offered.route;
+      const route = context?.SessionKey ? chosenRoute(offered.route, context.SessionKey, config.current) : offered.route;
       return tooMuch(offered, route) ?? take({ ...offered, route, verdict, context, began });
     },
     close() {
@@ -129,10 +130,13 @@ export function createIntake(deps: ConversationDeps, { accepted, open }: IntakeP
   };
 }
 
-/** Whoever chose the session chose the one who answers. */
-function chosenRoute(route: Route, sessionKey: string): Route {
+/** Whoever chose the session chose the one who answers. A key that can mean no session changes nothing. */
+function chosenRoute(route: Route, written: string, { session }: OpenClawConfig): Route {
   const { broadcast: _, ...single } = route;
-  return { ...single, sessionKey, agentId: agentOf(sessionKey) ?? route.agentId };
+  const naming = { defaultAgentId: route.agentId, mainKey: "main" };
+  const own = canonicalSessionKey(written, naming);
+  if (own === undefined) return single;
+  // Where all main sessions are one, whose it was written as still answers.
+  const sessionKey = canonicalSessionKey(written, { ...naming, scope: session?.scope ?? "per-sender" }) ?? own;
+  return { ...single, sessionKey, agentId: agentOfKey(own, naming) };
 }
-
-const agentOf = (key: string): string | undefined => /^agent:([^:]+):/.exec(key)?.[1];

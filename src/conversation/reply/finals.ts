@@ -1,5 +1,5 @@
 /** What is still to be said once a turn is over. */
-import type { TurnEnd } from "../../agent/index.ts";
+import { isSilentReply, type TurnEnd } from "../../agent/index.ts";
 import type { Clock } from "../../base/clock.ts";
 import { findFences } from "../../channels/index.ts";
 import type { ReplyPayload } from "../../protocol/index.ts";
@@ -76,7 +76,7 @@ function withoutAlive(rest: string): string {
 }
 
 function restOf({ text, directives }: ReturnType<typeof readReply>, at: number, mediaSaid: number, facts: FinalFacts): ReplyPayload[] {
-  const words = at === 0 ? wordsOf(text, facts.ackMaxChars) : withoutAlive(text.slice(at));
+  const words = at === 0 || isSilentReply(text) ? wordsOf(text, facts.ackMaxChars) : withoutAlive(text.slice(at));
   const open = at === 0 ? undefined : openAt(text.slice(0, at));
   const pieces = piecesOf(open ? words.replace(/^\r?\n/, "") : words, open, facts).filter((piece) => piece !== "");
   const media = directives.media.slice(mediaSaid);

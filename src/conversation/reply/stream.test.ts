@@ -16,6 +16,15 @@ describe("the end of a turn", () => {
     expect(await stage().stream.finish(turnEnd(["half an ans"], { status: "aborted", error: "aborted (rpc)" }))).toEqual({ payloads: [] });
   });
 
+  it("sends the files that a silent answer names, without its words, whatever of it is out", async () => {
+    const file = { mediaUrl: "/srv/agent/a.png", mediaUrls: ["/srv/agent/a.png"] };
+    const text = "MEDIA: ./a.png\nNO_REPLY";
+    expect(await stage().stream.finish(turnEnd([text], { silent: true, text: "" }))).toEqual({ payloads: [file] });
+    const long = `A first sentence that is out.\n\n${text}`;
+    const resumed = stage({ deps: { spoken: ["A first sentence that is out."] } });
+    expect(await resumed.stream.finish(turnEnd([long], { silent: true, text: "" }))).toEqual({ payloads: [file] });
+  });
+
   it.each([
     ["every attempt failed: 429 rate_limit from acme (key sk-123)", "overloaded"],
     ["context window exceeded", "/compact"],

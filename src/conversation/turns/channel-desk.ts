@@ -30,6 +30,7 @@ export function createChannelDesk(context: ChannelTurnContext): ChannelDesk {
         resumed,
         abort: new AbortController(),
         steering: [],
+        taken: new Set(),
         merged: [],
         over: false,
       };

@@ -6,7 +6,7 @@ import { messageContext } from "../intake/message-context.ts";
 import type { ChannelItem } from "../lanes/item.ts";
 import type { ConversationDeps, KeptMedia } from "../ports.ts";
 import { historyOf } from "./history.ts";
-import { messageText, stableFacts } from "./message-text.ts";
+import { mediaLine, messageText, stableFacts } from "./message-text.ts";
 
 interface Asked {
   readonly runId: string;
@@ -33,10 +33,7 @@ async function filesOf({ keepMedia, log }: ConversationDeps, { items, signal }: 
       try {
         const found = await keepMedia({ channel, accountId, media: event.media }, signal);
         kept.push(...found.kept);
-        lines.push(
-          ...found.kept.map(({ path, mimeType }) => `[media attached: ${path} (${mimeType})]`),
-          ...found.problems.map((problem) => `[media: ${problem}]`),
-        );
+        lines.push(...found.kept.map(mediaLine), ...found.problems.map((problem) => `[media: ${problem}]`));
       } catch (error) {
         log.warn(`files of a message could not be fetched: ${messageOf(error)}`, { channel, accountId });
         lines.push("[media: the files of this message could not be fetched]");
@@ -86,10 +83,12 @@ export async function channelInput(deps: ConversationDeps, asked: Asked): Promis
     senderId: sender.id,
     // Whatever one of them may not, the turn may not.
     owner: items.every(({ messages }) => messages.every(({ access }) => access.owner)),
-    systemPrompt: [stableFacts(last), ...(groupSystemPrompt ? [groupSystemPrompt] : [])].join("\n\n"),
+    direct: chat.type === "direct",
+    inbound: stableFacts(last),
     inboxIds: [...summarised, ...items].flatMap(({ messages }) => messages.map(({ id }) => id)),
     resumed,
     entryFields: entryFieldsOf(asked),
+    ...(groupSystemPrompt ? { systemPrompt: groupSystemPrompt } : {}),
     ...(images.length === 0 ? {} : { images }),
     ...(thinking === undefined ? {} : { thinking }),
     ...(model === undefined ? {} : { model }),

@@ -1,4 +1,4 @@
-import type { TurnEnd, TurnInput } from "../../agent/index.ts";
+import type { Steered, TurnEnd, TurnInput } from "../../agent/index.ts";
 import { createHookLog } from "../../hooks/index.ts";
 import { AppError, messageOf } from "../../base/errors.ts";
 import type { ReplyPayload } from "../../protocol/index.ts";
@@ -28,6 +28,8 @@ export interface ChannelRun {
   readonly abort: AbortController;
   /** Items that the model is to be shown at its next step. */
   readonly steering: ChannelItem[];
+  /** Items that the turn took and has not committed: they are open until it does. */
+  readonly taken: Set<ChannelItem>;
   /** Inputs that ended with the turn because it was shown them. */
   readonly merged: number[];
   reason?: AbortReason;
@@ -56,20 +58,28 @@ export function activeTurn(run: ChannelRun): ActiveTurn {
       run.reason ??= "interrupt";
       run.abort.abort();
     },
-    unshown: () => run.steering.splice(0),
+    unshown() {
+      const items = [...run.taken, ...run.steering.splice(0)];
+      run.taken.clear();
+      return items;
+    },
   };
 }
 
 /** Items for the model, each ending with the commit that shows it. One that is also kept for a turn of its own stays open. */
-function steered(run: ChannelRun): { readonly text: string; readonly writes: readonly Write[] }[] {
+function steered(run: ChannelRun): Steered[] {
   return run.steering.splice(0).map((item) => {
-    const kept = item.queue.mode.value === "steer-backlog";
+    if (item.queue.mode.value === "steer-backlog") return { text: item.text, writes: [] };
+    run.taken.add(item);
     const settle: Write = [
       "inbox.settle",
       { ids: inboxIdsOf(item), outcome: "merged", why: "shown to the turn that was running", turnId: run.runId, hooks: item.hooks },
     ];
-    if (!kept) run.merged.push(...inboxIdsOf(item));
-    return { text: item.text, writes: kept ? [] : [settle] };
+    const committed = (): void => {
+      run.taken.delete(item);
+      run.merged.push(...inboxIdsOf(item));
+    };
+    return { text: item.text, writes: [settle], committed };
   });
 }
 
@@ -161,7 +171,8 @@ async function repliesOf(run: ChannelRun, stream: ReplyStream, end: TurnEnd, con
     return prepared.writes;
   } catch (error) {
     deps.log.error(`a reply could not be shaped: ${messageOf(error)}`, { runId: run.runId, error });
-    const plain = end.status === "ok" ? end.texts.map((text) => ({ text })) : [{ text: FAILED, isError: true }];
+    const texts = end.silent ? [] : end.texts;
+    const plain = end.status === "ok" ? texts.map((text) => ({ text })) : [{ text: FAILED, isError: true }];
     return (await deps.delivery.prepare(addressOf(run), plain, facts)).writes;
   }
 }

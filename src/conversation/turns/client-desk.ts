@@ -1,4 +1,5 @@
 import { AppError, messageOf } from "../../base/errors.ts";
+import { agentOfKey } from "../../protocol/index.ts";
 import { queueSettings } from "../../sessions/index.ts";
 import type { ClientItem } from "../lanes/item.ts";
 import type { ConversationDeps } from "../ports.ts";
@@ -79,7 +80,7 @@ export function createClientDesk(deps: ConversationDeps, context: ClientTurnCont
   }
 
   async function acceptNew(request: RunRequest): Promise<AcceptedRun> {
-    const agentId = /^agent:([^:]+):/.exec(request.sessionKey)?.[1] ?? deps.defaultAgentId();
+    const agentId = agentOfKey(request.sessionKey, { defaultAgentId: deps.defaultAgentId() });
     const { row, duplicate, settled } = await acceptRun(deps, request, agentId);
     if (!duplicate) void begin(row);
     const ended = settled ? await endedRun(deps, request.runId) : undefined;

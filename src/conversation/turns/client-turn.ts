@@ -3,6 +3,7 @@ import { messageOf } from "../../base/errors.ts";
 import type { Write } from "../../store/index.ts";
 import type { ConversationDeps } from "../ports.ts";
 import type { RunEvent, RunOutcome } from "./contract.ts";
+import { mediaLine } from "./message-text.ts";
 import { closeTurn, outcomeOf } from "./run-log.ts";
 import { ORIGINS, type ClientRun } from "./run.ts";
 
@@ -17,8 +18,9 @@ export interface ClientTurnContext {
 
 /** The message as the agent gets it. */
 function inputOf({ row, resumed }: ClientRun): TurnInput {
-  const { inboxId, timeoutMs: _timeout, scopes: _scopes, reply: _reply, owner = false, ...request } = row;
-  return { ...request, owner, inboxIds: [inboxId], resumed };
+  const { inboxId, timeoutMs: _timeout, scopes: _scopes, reply: _reply, owner = false, files = [], ...request } = row;
+  const message = [...(files.length > 0 && request.message === "" ? [] : [request.message]), ...files.map(mediaLine)].join("\n\n");
+  return { ...request, message, owner, inboxIds: [inboxId], resumed };
 }
 
 async function runTurn(run: ClientRun, context: ClientTurnContext): Promise<RunOutcome> {

@@ -14,6 +14,8 @@ export interface RunRequest {
   readonly systemPrompt?: string;
   readonly timeoutMs?: number;
   readonly images?: readonly ImageContent[];
+  /** Files that came with it and are kept: the agent is told where. */
+  readonly files?: readonly { readonly path: string; readonly mimeType: string }[];
   /** For this run only. */
   readonly thinking?: ThinkingLevel;
   /** Tools that the caller carries out itself: a run in which the model calls one ends with `calls`. */

@@ -123,5 +123,8 @@ export function stableFacts({ channel, accountId, event, address }: Inbound): st
     chat_type: event.chat.type,
     flags: { is_group_chat: event.chat.type !== "direct" },
   };
-  return `## Inbound context (trusted)\n${JSON.stringify(facts)}`;
+  return JSON.stringify(facts);
 }
+
+/** How the agent is told of a file that is kept. */
+export const mediaLine = ({ path, mimeType }: { readonly path: string; readonly mimeType: string }): string => `[media attached: ${path} (${mimeType})]`;

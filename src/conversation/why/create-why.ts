@@ -2,15 +2,16 @@ import type { InboxRow, OutboxRow, TurnRow } from "../../store/index.ts";
 import { deliveriesOfMessage, deliverySteps } from "./delivery-steps.ts";
 import { find } from "./find.ts";
 import { messageSteps, recordOf } from "./message-steps.ts";
-import { given, type Story, type StoryAbout, type StoryStep, type WhyDeps } from "./story.ts";
+import { placed } from "./place-steps.ts";
+import { given, type Story, type StoryAbout, type WhyDeps } from "./story.ts";
 import { turnFacts, turnSteps } from "./turn-steps.ts";
 import { deliveryVerdict, messageVerdict, turnVerdict } from "./verdict.ts";
 
 /** Tells what became of messages, from the store alone. */
 export interface Why {
   /**
-   * The story of what is named, newest first: of a session the `last` messages (1 unless told), of everything else one. Rejects with `NOT_FOUND` where
-   * nothing is kept under this name.
+   * The story of what is named, newest first: of a session, or of all of them for `recent`, the `last` messages (1 unless told), of everything else one.
+   * Rejects with `NOT_FOUND` where nothing is kept under this name.
    */
   tell(what: string, options?: { readonly last?: number | undefined }): Promise<readonly Story[]>;
 }
@@ -31,9 +32,6 @@ const aboutMessage = (row: InboxRow): StoryAbout =>
     agentId: row.agentId,
   });
 
-/** Steps by their beginning; what began at once stays in its order. */
-const ordered = (steps: readonly StoryStep[]): readonly StoryStep[] => steps.toSorted((a, b) => a.at - b.at);
-
 export function createWhy({ store, now }: WhyDeps): Why {
   async function ofMessage(row: InboxRow, others: readonly InboxRow[]): Promise<Story> {
     const turn = row.turnId === null ? undefined : await store.read("turns.get", { id: row.turnId });
@@ -48,7 +46,7 @@ export function createWhy({ store, now }: WhyDeps): Why {
     return {
       about: aboutMessage(row),
       verdict: messageVerdict({ row, facts, deliveries, inFront, now: now() }),
-      steps: ordered([...messageSteps(row, turn, together), ...(facts ? turnSteps(facts) : []), ...deliverySteps(deliveries)]),
+      steps: placed([...messageSteps(row, turn, together), ...(facts ? turnSteps(facts) : []), ...deliverySteps(deliveries)]),
       others: others.slice(0, MOST_OTHERS).map(aboutMessage),
     };
   }
@@ -67,7 +65,7 @@ export function createWhy({ store, now }: WhyDeps): Why {
     return {
       about: { turnId: turn.id, sessionKey: turn.sessionKey, agentId: turn.agentId },
       verdict: turnVerdict(facts, deliveries, now()),
-      steps: ordered([...turnSteps(facts), ...deliverySteps(deliveries)]),
+      steps: placed([...turnSteps(facts), ...deliverySteps(deliveries)]),
       others: [],
     };
   }
@@ -81,7 +79,7 @@ export function createWhy({ store, now }: WhyDeps): Why {
     return {
       about: given({ outboxId: row.id, channel: row.channel, account: row.account, conversation: row.target, sessionKey: row.sessionKey }),
       verdict: deliveryVerdict(row),
-      steps: ordered(deliverySteps([row])),
+      steps: placed(deliverySteps([row])),
       others: [],
     };
   }

@@ -59,6 +59,7 @@ export function deliverySteps(rows: readonly OutboxRow[]): StoryStep[] {
       nonce: row.nonce,
       receipt: row.receipt,
       why: row.why,
+      attemptedAt: row.attemptedAt,
       nextAttemptAt: row.nextAttemptAt,
       expiresAt: row.settledAt === null ? row.expiresAt : undefined,
       changedBy: hooks,

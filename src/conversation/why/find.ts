@@ -12,12 +12,15 @@ export type Found =
 const OUTBOX = /^(?:out|outbox)[:#](\d{1,15})$/i;
 /** A shell takes `#` for a comment, so that there is another way to say it. */
 const INBOX = /^(?:#|in[:#]|inbox[:#])(\d{1,15})$/i;
+/** The newest messages of all sessions. No platform's message, session or run is called so. */
+const RECENT = "recent";
 const MOST_PARTS = 12;
 const RECENT_ROWS = 1000;
 
 /** Finds the message, turn, session or delivery that is meant. `NOT_FOUND` says what can be asked for. */
 export async function find(store: StoryStore, what: string, last: number): Promise<Found> {
   const asked = what.trim();
+  if (asked === RECENT) return { kind: "messages", rows: await store.read("inbox.recent", { limit: last }), others: [] };
   const found =
     (await byRow(store, asked)) ??
     (await bySession(store, asked, last)) ??
@@ -26,7 +29,7 @@ export async function find(store: StoryStore, what: string, last: number): Promi
     (await bySessionId(store, asked, last)) ??
     (await byReceipt(store, asked));
   if (found) return found;
-  const forms = "a message id of the platform, channel:account:chat:message, a session key or id, a run id, in:<inbox row>, out:<outbox row>";
+  const forms = "a message id of the platform, channel:account:chat:message, a session key or id, a run id, in:<inbox row>, out:<outbox row>, recent";
   throw new AppError("NOT_FOUND", `nothing is kept under ${JSON.stringify(asked.slice(0, 200))}; expected ${forms}. What is older than the retention is gone`, {
     details: { what: asked.slice(0, 200) },
   });

@@ -63,10 +63,15 @@ const DECISIONS: Readonly<Record<string, string>> = {
   decided: "decided",
 };
 
-/** What plugins said. */
+/** What plugins said. Those of one dispatch were asked one after the other, and what is known is when the last of them was done. */
 export function hookSteps(entries: readonly HookLogEntry[]): StoryStep[] {
-  return entries.map(({ hook, pluginId, at, ms, decision, said }) => ({
-    at: Math.round(at - ms),
+  const until = entries.map(({ at }) => at);
+  for (let index = entries.length - 2; index >= 0; index -= 1) {
+    const [one, next] = [entries[index]!, entries[index + 1]!];
+    if (one.hook === next.hook && one.at === next.at) until[index] = until[index + 1]! - next.ms;
+  }
+  return entries.map(({ hook, pluginId, ms, decision, said }, index) => ({
+    at: Math.round(until[index]! - ms),
     ms,
     kind: "hook",
     text: `${hook} of ${pluginId}: ${said ?? DECISIONS[decision] ?? decision}`,

@@ -30,6 +30,16 @@ export interface StoryStep {
   readonly details?: Readonly<Record<string, unknown>>;
 }
 
+/** Where a step is drawn. */
+export type StoryLane = "arrival" | "queue" | "plugins" | "turn" | "model" | "tools" | "delivery";
+
+/** A step in its story. */
+export interface PlacedStep extends StoryStep {
+  readonly lane: StoryLane;
+  /** The step that it is a part of: its place among the steps. */
+  readonly parent?: number;
+}
+
 /** How it stands, in one line. */
 export interface Verdict {
   readonly outcome: Outcome | "waiting" | "running" | "delivery";
@@ -59,7 +69,7 @@ export interface Story {
   readonly about: StoryAbout;
   readonly verdict: Verdict;
   /** In the order in which they began. */
-  readonly steps: readonly StoryStep[];
+  readonly steps: readonly PlacedStep[];
   /** Other messages that the same words could mean, newest first: ask for `in:<inboxId>`. */
   readonly others: readonly StoryAbout[];
 }

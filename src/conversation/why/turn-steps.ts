@@ -31,26 +31,32 @@ interface StepData {
   readonly resumed?: number;
   readonly hooks?: readonly HookLogEntry[];
   readonly attempts?: readonly AttemptNote[];
+  /** Of an answer: the `at` of its usage, and how long after its beginning it began to come. */
+  readonly at?: number;
+  readonly firstMs?: number;
+  /** Of a summary: how long it took. */
+  readonly ms?: number;
 }
 
 const dataOf = ({ data }: StepRow): StepData => (typeof data === "object" && data !== null ? data : {});
 
-function modelStep({ at, provider, model, input, output, cacheRead, cacheWrite, cost, durationMs, failed }: UsageOfTurn): StoryStep {
+function modelStep({ at, provider, model, input, output, cacheRead, cacheWrite, cost, durationMs, failed }: UsageOfTurn, firstMs: number | undefined): StoryStep {
   const cached = cacheRead > 0 ? ` (${cacheRead} cached)` : "";
   const text = failed ? `${provider}/${model}: failed` : `${provider}/${model}: ${input + cacheRead + cacheWrite} tokens in${cached}, ${output} out`;
-  return { at: at - durationMs, ms: durationMs, kind: "model", text, details: { provider, model, input, output, cacheRead, cacheWrite, cost, failed } };
+  const details = given({ provider, model, input, output, cacheRead, cacheWrite, cost, failed, firstMs });
+  return { at: at - durationMs, ms: durationMs, kind: "model", text, details };
 }
 
 /** Attempts before the one that worked, or all where none did. */
 function attemptSteps(step: StepRow): StoryStep[] {
   return (dataOf(step).attempts ?? [])
     .filter(({ outcome }) => outcome !== "ok")
-    .map(({ provider, model, at, ms, outcome, error }) => ({
+    .map(({ provider, model, at, ms, firstMs, outcome, error }) => ({
       at,
       ms,
       kind: "attempt",
       text: `${provider}/${model}: ${outcome}${error === undefined ? "" : `: ${error}`}`,
-      details: { provider, model, outcome, ...(error === undefined ? {} : { error }) },
+      details: given({ provider, model, outcome, error, firstMs }),
     }));
 }
 
@@ -83,8 +89,9 @@ function toolSteps({ turn, journal, approvals }: TurnFacts): StoryStep[] {
 
 function journalStep(step: StepRow): StoryStep[] {
   const { at, kind } = step;
-  const { resumed, hooks, kind: said } = dataOf(step);
-  if (kind === "compaction") return [{ at, kind: "compaction", text: "the conversation was summed up to make room" }];
+  const { resumed, hooks, kind: said, ms } = dataOf(step);
+  if (kind === "compaction")
+    return [{ at: at - (ms ?? 0), ...(ms === undefined ? {} : { ms }), kind: "compaction", text: "the conversation was summed up to make room" }];
   if (kind === "reply.block") return [{ at, kind: "block", text: said === "tool" ? "told what a tool does" : "a part of the answer was sent ahead" }];
   if (hooks) return hookSteps(hooks);
   if (resumed !== undefined)
@@ -120,5 +127,7 @@ export function turnSteps(facts: TurnFacts): StoryStep[] {
     text: `waits for an approval (${kind}, ${approval})`,
     details: { id: approval },
   }));
-  return [start, ...journal.flatMap(journalStep), ...journal.flatMap(attemptSteps), ...usage.map(modelStep), ...toolSteps(facts), ...asks, ...end];
+  const firsts = new Map(journal.map(dataOf).map(({ at, firstMs }) => [at, firstMs]));
+  const models = usage.map((call) => modelStep(call, firsts.get(call.at)));
+  return [start, ...journal.flatMap(journalStep), ...journal.flatMap(attemptSteps), ...models, ...toolSteps(facts), ...asks, ...end];
 }

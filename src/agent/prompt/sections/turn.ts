@@ -23,9 +23,16 @@ export function voiceSection(facts: PromptFacts): string | undefined {
   return hint ? lines("## Voice (TTS)", hint) : undefined;
 }
 
-export function instructionsSection(facts: PromptFacts): string | undefined {
-  const text = facts.turn.instructions?.trim();
-  return text ? lines(facts.mode === "minimal" ? "## Subagent Context" : "## Group Chat Context", text) : undefined;
+/** Where the message came from, as the gateway knows it. */
+export function inboundSection({ turn }: PromptFacts): string | undefined {
+  return turn.inbound ? lines("## Inbound context (trusted)", turn.inbound) : undefined;
+}
+
+export function instructionsSection({ mode, turn }: PromptFacts): string | undefined {
+  const text = turn.instructions?.trim();
+  if (!text) return undefined;
+  if (mode === "minimal") return lines("## Subagent Context", text);
+  return lines(turn.direct ? "## Direct Chat Context" : "## Group Chat Context", text);
 }
 
 export function reactionsSection(facts: PromptFacts): string | undefined {

@@ -11,8 +11,10 @@ import { resolveSecret, type RunProgram, type SecretInput, type SecretsDeps } fr
 import { importShellVariables, shellImportTimeout, type RunShell } from "./shell-environment.ts";
 import { formatLocated, type Snapshot } from "./snapshot.ts";
 import { diskFiles } from "./source-files.ts";
+import type { ConfigReview, ReviewDeps } from "./review/index.ts";
 import type { ConfigSections } from "./validate/index.ts";
 import { isObject } from "./value.ts";
+import { createVersionKeeper, type VersionKeeper } from "./version-keeper.ts";
 import type { WatchFolder } from "./watch.ts";
 import type { ConfigEdit } from "./write/index.ts";
 
@@ -77,16 +79,21 @@ export interface Config extends Disposable {
   pendingChanges(): readonly string[];
   /** Keeps the configuration in use as the one to fall back to. Call it when the gateway runs with it. */
   keepAsGood(): Promise<void>;
-  /** Replaces the schemas of plugins and channels, and checks the file again. */
+  /**
+   * Replaces what is known of the schemas of plugins and channels, and checks the file again: what they find wrong becomes a warning, what they mark as
+   * secret is hidden. The configuration in use stays what it is.
+   */
   extend(sections: ConfigSections): Snapshot;
+  /** For looking at a configuration before it is written, and at earlier ones. */
+  review(): Promise<ConfigReview>;
 }
 
 export async function openConfig(options: ConfigOptions): Promise<Config> {
-  let sections = options.sections;
+  let learned: ConfigSections | undefined;
   let shell: Env = {};
   const loading: Loading = {
-    load: () => ({ ...options, sections, env: { ...shell, ...withoutBlank(options.env, shell) } }),
-    extend: (next) => void (sections = next),
+    load: () => ({ ...options, learned, env: { ...shell, ...withoutBlank(options.env, shell) } }),
+    extend: (next) => void (learned = next),
   };
   let first = loadConfig(loading.load());
   shell = await shellVariables(first, options);
@@ -123,18 +130,20 @@ function createConfig(first: Loaded, options: ConfigOptions, loading: Loading): 
   let broken = first.snapshot.source === "last-good";
   let channels: () => readonly string[] = () => [];
   let watching: (Disposable & { follow(paths: readonly string[]): void }) | undefined;
-  let edits: Promise<unknown> = Promise.resolve();
   const ports = secretPorts(options, () => inUse.env, first.paths.home);
-  const tell = ({ snapshot: { resolved, config } }: Loaded): void => {
-    if (options.onSecret) for (const value of [resolved, config]) tellSecrets(value, options.onSecret, loading.load().sections);
-  };
+  const load = (): LoadOptions => ({ ...loading.load(), path: first.snapshot.path });
+  const sections = (): ConfigSections | undefined => allSections(load());
+  const place = { state: first.paths.state, path: first.snapshot.path };
+  const versions = createVersionKeeper(place, options);
+  const tell = (loaded: Loaded): void => tellAll(loaded, options.onSecret, sections());
   const emit = (event: ConfigEvent): void => listeners.forEach((listener) => listener(event));
   tell(first);
 
   function reload(restartFollows = false): Snapshot {
-    const next = loadConfig({ ...loading.load(), path: first.snapshot.path });
+    const next = loadConfig(load());
     const { snapshot, watched } = next;
     watching?.follow(watched);
+    if (watching) versions.keep(snapshot);
     if (!snapshot.valid) {
       broken = true;
       if (options.purpose === "inspect") inUse = next;
@@ -159,7 +168,7 @@ function createConfig(first: Loaded, options: ConfigOptions, loading: Loading): 
     env: () => inUse.env,
     snapshot: () => inUse.snapshot,
     locate: (path) => inUse.locate(path),
-    shown: () => shownSnapshot(inUse, loading.load().sections),
+    shown: () => shownSnapshot(inUse, sections()),
     onEvent(listener) {
       listeners.add(listener);
       return { [Symbol.dispose]: () => void listeners.delete(listener) };
@@ -175,29 +184,58 @@ function createConfig(first: Loaded, options: ConfigOptions, loading: Loading): 
       // What changed between the load and now would otherwise never be noticed.
       reload();
     },
-    edit(edit, editOptions) {
-      const run = edits.then(async () => {
-        const { writeConfig } = await import("./write/index.ts");
-        const load = { ...loading.load(), path: first.snapshot.path };
-        const written = writeConfig({ edit, ...editOptions }, { ...options, load });
-        return { snapshot: written.files.length > 0 ? reload(editOptions.restartFollows) : written.after.snapshot, files: written.files };
-      });
-      edits = run.catch(() => {});
-      return run;
-    },
+    edit: createEdits({ options, load, versions, reload }),
     resolveSecret: (input, path) => resolveSecret(input, path, ports),
-    pendingChanges: () => diffPaths(inUse.snapshot.config, loadConfig({ ...loading.load(), path: first.snapshot.path }).snapshot.config),
+    pendingChanges: () => diffPaths(inUse.snapshot.config, loadConfig(load()).snapshot.config),
     async keepAsGood() {
       (await import("./last-good.ts")).keepLastGood(inUse, { now: options.clock.now(), ids: options.ids });
+      versions.settle(inUse.snapshot);
     },
-    extend(sections) {
-      loading.extend(sections);
+    extend(learned) {
+      loading.extend(learned);
       return reload();
     },
+    review: lazyReview({ load, current: () => inUse.snapshot.config, modeOf: reloadMode, channels: () => channels(), sections, place }),
     [Symbol.dispose]() {
       watching?.[Symbol.dispose]();
       listeners.clear();
     },
+  };
+}
+
+/** Tells every secret of a configuration. */
+function tellAll({ snapshot: { resolved, config } }: Loaded, onSecret: ConfigOptions["onSecret"], sections: ConfigSections | undefined): void {
+  if (onSecret) for (const value of [resolved, config]) tellSecrets(value, onSecret, sections);
+}
+
+interface EditsDeps {
+  readonly options: ConfigOptions;
+  readonly load: () => LoadOptions;
+  readonly versions: VersionKeeper;
+  readonly reload: (restartFollows?: boolean) => Snapshot;
+}
+
+/** Edits run one after the other. */
+function createEdits({ options, load, versions, reload }: EditsDeps): Config["edit"] {
+  let edits: Promise<unknown> = Promise.resolve();
+  return (edit, editOptions) => {
+    const run = edits.then(async () => {
+      const { writeConfig } = await import("./write/index.ts");
+      const written = writeConfig({ edit, ...editOptions }, { ...options, load: load(), replacing: await versions.keeper() });
+      if (written.files.length === 0) return { snapshot: written.after.snapshot, files: [] };
+      versions.keep(written.after.snapshot);
+      return { snapshot: reload(editOptions.restartFollows), files: written.files };
+    });
+    edits = run.catch(() => {});
+    return run;
+  };
+}
+
+function lazyReview(deps: ReviewDeps): Config["review"] {
+  let review: ConfigReview | undefined;
+  return async () => {
+    const { createReview } = await import("./review/index.ts");
+    return (review ??= createReview(deps));
   };
 }
 
@@ -220,6 +258,12 @@ function numberAt(config: OpenClawConfig, key: string): number | undefined {
 function reloadMode(config: OpenClawConfig): ReloadMode {
   const { mode } = reloadSettings(config);
   return mode === "hot" || mode === "restart" || mode === "off" ? mode : "hybrid";
+}
+
+/** Of what is known about sections, the newest. */
+function allSections({ sections, learned }: LoadOptions): ConfigSections | undefined {
+  if (!sections || !learned) return learned ?? sections;
+  return { ...sections, channels: { ...sections.channels, ...learned.channels }, plugins: { ...sections.plugins, ...learned.plugins } };
 }
 
 function shownSnapshot(loaded: Loaded, sections: ConfigSections | undefined): Snapshot {

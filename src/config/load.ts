@@ -12,7 +12,7 @@ import { sha256 } from "./sha256.ts";
 import type { LocatedIssue, Snapshot } from "./snapshot.ts";
 import { diskFiles, type ConfigFiles } from "./source-files.ts";
 import { expandPaths } from "./tilde.ts";
-import { applyDefaults, applyLoadDefaults, validateConfig, type ConfigSections } from "./validate/index.ts";
+import { applyDefaults, applyLoadDefaults, validateConfig, validateSections, type ConfigSections } from "./validate/index.ts";
 import { newerVersion } from "./version.ts";
 
 export interface LoadOptions {
@@ -24,6 +24,10 @@ export interface LoadOptions {
   readonly files?: ConfigFiles | undefined;
   /** Schemas of what plugins and channels bring. */
   readonly sections?: ConfigSections | undefined;
+  /** Schemas that became known while running: what they find wrong is only a warning, and they give no defaults. */
+  readonly learned?: ConfigSections | undefined;
+  /** Stands for the main file, which is not read. */
+  readonly document?: ConfigDocument | undefined;
   /** This program's version, to notice a file that a newer one wrote. */
   readonly version?: string | undefined;
 }
@@ -51,7 +55,7 @@ export function loadConfig(options: LoadOptions): Loaded {
   const state = stateFolder(context);
   const environment = readEnvironmentFiles(options.env, { cwd: options.cwd, state }, files);
   const path = options.path ?? configFile(context);
-  const main = readMain(path, files);
+  const main = options.document ? given(options.document) : readMain(path, files);
   const included: Included = main.document.root
     ? resolveIncludes(main.document, files)
     : { value: {}, documents: new Map([[path, main.document]]), issues: [] };
@@ -80,7 +84,7 @@ export function loadConfig(options: LoadOptions): Loaded {
     ...legacyIssues(migrated.report, origins, isManaged(options.env)),
     ...versionIssues(migrated.value, path, options.version),
   ];
-  if (main.document.root && included.issues.length === 0) found.push(...schemaIssues(migrated.value, { missing, place, sections: options.sections }));
+  if (main.document.root && included.issues.length === 0) found.push(...schemaIssues(migrated.value, { ...options, missing, place }));
   const valid = !found.some((issue) => issue.severity === "error");
   let config: OpenClawConfig | undefined;
   const dotenv = environment.files.filter((file) => files.exists(file));
@@ -118,6 +122,10 @@ interface MainFile {
   readonly raw: string | null;
   readonly bytes: Uint8Array | undefined;
   readonly problems: readonly LocatedIssue[];
+}
+
+function given(document: ConfigDocument): MainFile {
+  return { document, exists: true, raw: document.text, bytes: Buffer.from(document.text), problems: [] };
 }
 
 /** The main file; one that is not there counts as `{}`. */
@@ -167,16 +175,16 @@ function remark(file: string, code: string, message: string): LocatedIssue {
   return { path: "", file, line: 1, column: 1, message, code, severity: "warning" };
 }
 
-interface SchemaContext {
+interface SchemaContext extends Pick<LoadOptions, "sections" | "learned"> {
   readonly missing: readonly MissingVariable[];
   readonly place: Origins["locate"];
-  readonly sections: ConfigSections | undefined;
 }
 
 /** What the schema and the rules across keys say, except about values that wait for a variable. */
-function schemaIssues(value: unknown, { missing, place, sections }: SchemaContext): LocatedIssue[] {
+function schemaIssues(value: unknown, { missing, place, sections, learned }: SchemaContext): LocatedIssue[] {
   const waiting = new Set(missing.map((variable) => dottedPath(variable.path)));
-  return validateConfig(value, sections ? { sections } : {})
+  const doubts = learned ? validateSections(value, learned).map((issue) => ({ ...issue, severity: "warning" as const })) : [];
+  return [...validateConfig(value, sections ? { sections } : {}), ...doubts]
     .filter((issue) => !waiting.has(dottedPath(issue.path)))
     .map(({ path, ...issue }) => ({ ...place(path), ...issue, path: dottedPath(path) }));
 }

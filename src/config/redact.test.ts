@@ -58,9 +58,70 @@ test("what was shown can be sent back", () => {
           { id: "b", key: "B" },
         ],
       },
-      { byId: true },
     ),
   ).toEqual({ list: [{ id: "b", key: "B" }] });
   expect(() => restoreRedacted({ a: { b: REDACTED } }, { a: {} })).toThrow(`Sentinel value "${REDACTED}" in key a.b is not valid as real data`);
   expect(() => restoreRedacted({ a: `x${REDACTED}` }, { a: "y" })).toThrow("is not valid as real data");
+});
+
+test("a hidden secret in a list goes with its item, not with its place", () => {
+  const people = { list: [{ id: "a", key: "A" }, { id: "b", key: "B" }] }; // prettier-ignore
+  expect(restoreRedacted({ list: [{ id: "b", key: REDACTED }] }, people)).toEqual({ list: [{ id: "b", key: "B" }] });
+  expect(
+    restoreRedacted(
+      {
+        list: [
+          { id: "renamed", key: REDACTED },
+          { id: "b", key: REDACTED },
+        ],
+      },
+      people,
+    ),
+  ).toEqual({
+    list: [
+      { id: "renamed", key: "A" },
+      { id: "b", key: "B" },
+    ],
+  });
+  // A new one in front of another does not take that one's secret.
+  expect(() =>
+    restoreRedacted(
+      {
+        list: [
+          { id: "new", key: REDACTED },
+          { id: "a", key: REDACTED },
+        ],
+      },
+      people,
+    ),
+  ).toThrow("in key list[0].key");
+});
+
+test("when items without an id went, a hidden secret is found by the rest of its item, or not at all", () => {
+  const servers = { list: [{ url: "x", key: "X" }, { url: "y", key: "Y" }] }; // prettier-ignore
+  expect(restoreRedacted({ list: [{ url: "y", key: REDACTED }] }, servers)).toEqual({ list: [{ url: "y", key: "Y" }] });
+  expect(
+    restoreRedacted(
+      {
+        list: [
+          { url: "new", key: "N" },
+          { url: "x", key: REDACTED },
+        ],
+      },
+      servers,
+    ),
+  ).toEqual({
+    list: [
+      { url: "new", key: "N" },
+      { url: "x", key: "X" },
+    ],
+  });
+  expect(() => restoreRedacted({ keys: [REDACTED] }, { keys: ["one", "two"] })).toThrow("is not valid as real data");
+  expect(restoreRedacted({ keys: [REDACTED, "three"] }, { keys: ["one", "two"] })).toEqual({ keys: ["one", "three"] });
+});
+
+test("where it is asked for, lost secrets are told of all at once", () => {
+  const lost: string[] = [];
+  restoreRedacted({ a: REDACTED, b: { c: REDACTED }, d: REDACTED }, { d: 1 }, { onLost: (path) => lost.push(path.join(".")) });
+  expect(lost).toEqual(["a", "b.c"]);
 });

@@ -31,6 +31,12 @@ export function redactConfig<T>(value: T, sections?: ConfigSections): T {
   return mapSecrets(value, () => REDACTED, sections) as T;
 }
 
+/** A value that stands at `path` of a configuration, as it may be shown. */
+export function redactAt(value: unknown, path: ValuePath, sections?: ConfigSections): unknown {
+  const inherited = path.some((_, index) => isSensitivePath(path.slice(0, index + 1), sections));
+  return mapSecrets(value, () => REDACTED, sections, path, inherited);
+}
+
 /** Shorter secrets are not searched for in other text: they would match by chance. */
 const MIN_SEARCHED = 6;
 
@@ -91,37 +97,66 @@ function commentsIn(text: string): { readonly start: number; readonly end: numbe
 export interface RestoreOptions {
   /** Where `next` stands, for messages. */
   readonly path?: ValuePath;
-  /** List items with a string `id` mean the item with that id, as in a patch; otherwise items go by index. */
-  readonly byId?: boolean;
+  /** Told of a sentinel that nothing stands behind, with the reason, instead of throwing; the sentinel stays. */
+  readonly onLost?: ((path: ValuePath, message: string) => void) | undefined;
 }
 
-/** `next` with every sentinel replaced by what stands in its place in `previous`. Throws where nothing does. */
+/**
+ * `next` with every sentinel replaced by what stands in its place in `previous`: in lists, that is the item with the same `id`, or the one at the same
+ * index while none went. Throws where nothing stands, or nobody can tell what.
+ */
 export function restoreRedacted(next: unknown, previous: unknown, options: RestoreOptions = {}): unknown {
-  const { path = [], byId = false } = options;
+  const { path = [], onLost } = options;
   if (typeof next === "string") {
     if (!next.includes(REDACTED)) return next;
     if (next === REDACTED && previous !== undefined && previous !== REDACTED) return previous;
-    throw new AppError("INVALID_INPUT", `Sentinel value "${REDACTED}" in key ${formatPath(path)} is not valid as real data`);
+    const message = `Sentinel value "${REDACTED}" in key ${formatPath(path)} is not valid as real data`;
+    if (!onLost) throw new AppError("INVALID_INPUT", message);
+    onLost(path, message);
+    return next;
   }
+  const inner = (segment: string | number): RestoreOptions => ({ onLost, path: [...path, segment] });
   if (Array.isArray(next)) {
-    const items: readonly unknown[] = Array.isArray(previous) ? previous : [];
-    const sameId = byId ? itemsById(items) : undefined;
-    return next.map((item, index) => restoreRedacted(item, sameId?.get(idOf(item)) ?? items[index], { byId, path: [...path, index] }));
+    const before = itemsBefore(next, Array.isArray(previous) ? previous : []);
+    return next.map((item, index) => restoreRedacted(item, before(item, index), inner(index)));
   }
   if (!isObject(next)) return next;
-  return Object.fromEntries(
-    Object.entries(next).map(([key, child]) => [key, restoreRedacted(child, valueAt(previous, [key]), { byId, path: [...path, key] })]),
-  );
+  return Object.fromEntries(Object.entries(next).map(([key, child]) => [key, restoreRedacted(child, valueAt(previous, [key]), inner(key))]));
 }
 
-/** A list's items by id; of two with the same the first. */
-function itemsById(items: readonly unknown[]): ReadonlyMap<unknown, unknown> {
-  return new Map(
-    items
+/** Finds what an item of a list was before; one without an id by what is not hidden in it. */
+function itemsBefore(next: readonly unknown[], previous: readonly unknown[]): (item: unknown, index: number) => unknown {
+  const byId = new Map(
+    previous
       .filter((item) => idOf(item) !== undefined)
       .map((item) => [idOf(item), item] as const)
-      .reverse(),
+      .reverse(), // Of two with the same id the first.
   );
+  const named = new Set(next.map(idOf));
+  return (item, index) => {
+    const id = idOf(item);
+    if (id !== undefined && byId.has(id)) return byId.get(id);
+    const there = previous[index];
+    const thereId = idOf(there);
+    if (thereId !== undefined) return named.has(thereId) ? undefined : there;
+    const fitting = hides(item) ? previous.filter((one) => fits(item, one)) : [];
+    if (fitting.length === 1) return fitting[0];
+    return next.length >= previous.length ? there : undefined;
+  };
+}
+
+function hides(value: unknown): boolean {
+  if (typeof value === "string") return value === REDACTED;
+  return typeof value === "object" && value !== null && Object.values(value).some(hides);
+}
+
+/** Whether `shown` is `whole` with secrets hidden. */
+function fits(shown: unknown, whole: unknown): boolean {
+  if (shown === REDACTED) return whole !== undefined;
+  if (Array.isArray(shown)) return Array.isArray(whole) && shown.length === whole.length && shown.every((item, index) => fits(item, whole[index]));
+  if (!isObject(shown) || !isObject(whole)) return shown === whole;
+  const keys = Object.keys(shown);
+  return keys.length === Object.keys(whole).length && keys.every((key) => Object.hasOwn(whole, key) && fits(shown[key], whole[key]));
 }
 
 function idOf(item: unknown): string | undefined {

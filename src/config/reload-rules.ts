@@ -30,7 +30,7 @@ interface Rule {
   readonly actions: readonly ReloadAction[];
 }
 
-const READ_ON_USE = "meta identity wizard logging models usage agents tools bindings audio agent routing messages session talk skills ui".split(" ");
+const READ_ON_USE = "meta identity wizard logging auth models usage agents tools bindings audio agent routing messages session talk skills ui".split(" ");
 const NEEDS_PROCESS = "plugins gateway discovery canvasHost".split(" ");
 
 /** In order: the first that fits decides. `channels.<id>` of loaded channels is put in where `channels` stands. */

@@ -24,9 +24,13 @@ export {
   bundledFolder,
   configSections,
   defaultWorkspace,
+  findPlugin,
   hostPackage,
   isPluginId,
+  isWaiting,
+  pluginIssues,
   readInventory,
+  switchPlugin,
   type Inventory,
   type InventoryOptions,
 } from "./inventory/index.ts";

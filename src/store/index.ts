@@ -7,6 +7,7 @@ import type * as backup from "./backup/index.ts";
 export { openStore, type OpenStoreOptions } from "./open.ts";
 export { warmUpStore, type StoreThread } from "./warm-up.ts";
 export type { CommitOptions, Fence, MaintainOptions, Store, StoreFailure, StoreHealth, StoreNotice } from "./store.ts";
+export { observeCommits, type ObservedStore } from "./observed.ts";
 export { DEFAULT_RETENTION, type MaintenanceReport, type RetentionPolicy } from "./retention.ts";
 export type { ReadInput, ReadKind, ReadResult, Results, Write, WriteInput, WriteKind, WriteResult } from "./areas/index.ts";
 export type { Outcome } from "./areas/outcome.ts";
@@ -15,7 +16,7 @@ export type { CronJobRow, CronSlotRow } from "./areas/cron.ts";
 export type { AllowRow, DeviceRow, DeviceTokenRow, PairingRow } from "./areas/devices.ts";
 export type { ExtensionRow, InjectionRow } from "./areas/extensions.ts";
 export type { IdempotencyBegun } from "./areas/idempotency.ts";
-export type { InboxAccepted, InboxInput, InboxRow, InboxState } from "./areas/inbox.ts";
+export type { InboxAccepted, InboxInput, InboxRow, InboxState, UnsaidRow } from "./areas/inbox.ts";
 export type { StepKind, StepRow } from "./areas/journal.ts";
 export type { LeaseAcquired, LeaseRow } from "./areas/leases.ts";
 export type { ImportRow } from "./areas/meta.ts";
@@ -23,7 +24,7 @@ export type { OutboxCounts, OutboxInput, OutboxMark, OutboxRow, OutboxState } fr
 export type { SessionFilter, SessionRow } from "./areas/sessions.ts";
 export type { SubagentPatch, SubagentRow } from "./areas/subagents.ts";
 export type { Appended, EntryInput, EntryRow, TranscriptRow } from "./areas/transcripts.ts";
-export type { TurnRow } from "./areas/turns.ts";
+export type { TurnRow, TurnSpan } from "./areas/turns.ts";
 export type { UsageDimension, UsageFilter, UsageGroup, UsageInput, UsageOfTurn, UsagePoint, UsageTotals } from "./areas/usage.ts";
 /** Making, verifying and restoring backups: loaded by who needs it. */
 export async function loadBackup(): Promise<typeof backup> {

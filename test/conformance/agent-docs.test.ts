@@ -108,7 +108,7 @@ function everything(mode: PromptMode): PromptFacts {
     timezone: "UTC",
     host: {},
     files: { files: [{ name: "AGENTS.md", path: "/w/AGENTS.md", missing: false, rawChars: 1, truncated: false, text: "x" }], maxChars: 1, totalMaxChars: 1 },
-    turn: { channel: "telegram", reactions: "minimal", voiceHint: "v", thinkTags: true, instructions: "i" },
+    turn: { channel: "telegram", reactions: "minimal", voiceHint: "v", thinkTags: true, inbound: "{}", instructions: "i" },
   };
 }
 

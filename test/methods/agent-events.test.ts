@@ -117,10 +117,9 @@ test("images, the level of thinking and who asks reach the run", async () => {
   expect(gateway.responder.requests.at(-1)).toMatchObject({ images: [{ type: "image", mimeType: "image/png", data: PNG }], thinking: "high", owner: true });
   expect(await say(writer, "", "r2", { attachments })).toMatchObject({ ok: true });
   expect(gateway.responder.requests.at(-1)).toMatchObject({ message: "", owner: false });
-  expect(await say(writer, "", "r3", { attachments: [{ mimeType: "image/png", content: "JVBERi0x" }] })).toMatchObject({
-    ok: false,
-    error: { message: "message or attachment required" },
-  });
+  expect(await say(writer, "", "r3", { attachments: [{ mimeType: "image/png", content: "JVBERi0x" }] })).toMatchObject({ ok: true });
+  expect(gateway.responder.requests.at(-1)).toMatchObject({ message: "", files: [{ mimeType: "application/pdf" }] });
+  expect(gateway.responder.requests.at(-1)!.images).toBeUndefined();
   expect(await say(writer, "x", "r4", { thinking: "very" })).toMatchObject({ ok: false, error: { code: "INVALID_REQUEST" } });
   const agent = await admin.request("agent", { message: "@usage look", sessionKey: key, attachments, thinking: "low", idempotencyKey: `${key} r5` });
   expect(gateway.responder.requests.at(-1)).toMatchObject({ images: [{ mimeType: "image/png" }], thinking: "low", owner: true });

@@ -1,6 +1,6 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { openMethodRoom, type MethodRoom, type ToldEvent } from "../harness/methods.ts";
 
@@ -125,15 +125,32 @@ test("texts are cleaned: composed form, no control characters, no null byte", as
 
 test("an empty message without an attachment is refused", async () => {
   await expect(say("  ")).rejects.toThrow("message or attachment required");
-  await expect(say("", "r1", { attachments: [{ mimeType: "text/plain", content: "aGk=" }] })).rejects.toThrow("message or attachment required");
+  await expect(say("", "r1", { attachments: [] })).rejects.toThrow("message or attachment required");
 });
 
-test("attachments: broken base64 and large ones fail, what is no image is left out", async () => {
+test("attachments: broken base64 and large ones fail, what is no image is kept as a file", async () => {
   await expect(say("x", "r1", { attachments: [{ mimeType: "image/png", content: "%%%" }] })).rejects.toMatchObject({ code: "INVALID_INPUT" });
   const large = Buffer.alloc(5_000_001).toString("base64");
   await expect(say("x", "r1", { attachments: [{ mimeType: "image/png", content: large }] })).rejects.toThrow("5000001 bytes");
-  await expect(say("", "r1", { attachments: [{ mimeType: "image/png", content: "JVBERi0x" }] })).rejects.toThrow("message or attachment required");
-  expect(await say("x", "r1", { attachments: [{ mimeType: "text/plain", content: "aGk=" }] })).toMatchObject({ status: "started" });
+  const file = Buffer.alloc(5 * 1024 * 1024 + 1).toString("base64");
+  await expect(say("x", "r1", { attachments: [{ mimeType: "text/plain", content: file }] })).rejects.toThrow("more than the 5242880 that are taken");
+  const many = Array.from({ length: 21 }, () => ({ mimeType: "text/plain", content: "aGk=" }));
+  await expect(say("x", "r1", { attachments: many })).rejects.toThrow("21 files are more than the 20");
+  const media = join(room.folder, "media");
+  expect(existsSync(media)).toBe(false);
+  const attachments = [
+    { mimeType: "image/png", content: "JVBERi0x" },
+    { type: "file", fileName: "../../etc/pass wd.txt", mimeType: "text/plain", content: "aGk=" },
+  ];
+  expect(await say("", "r1", { attachments })).toMatchObject({ status: "started" });
+  const lines = (text(await ended()) ?? "").split("\n\n");
+  const paths = lines.map((line) => /^\[media attached: (.+) \((.+)\)\]$/.exec(line)!);
+  expect(paths.map(([, path]) => dirname(path!))).toEqual([join(media, "inbound"), join(media, "inbound")]);
+  expect(paths.map(([, path]) => readFileSync(path!, "utf8"))).toEqual(["%PDF-1", "hi"]);
+  expect(paths.map(([, , type]) => type)).toEqual(["application/pdf", "text/plain"]);
+  // The same message once more is the same message: nothing of it is stored twice.
+  expect(await say("", "r1", { attachments })).toMatchObject({ status: "ok" });
+  expect(readdirSync(join(media, "inbound"))).toHaveLength(2);
 });
 
 test("a session that may not be written to refuses", async () => {

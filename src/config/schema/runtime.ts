@@ -201,5 +201,6 @@ export const store = group("Where durable state is kept.", {
     outboxDays: count("Sent messages."),
     journalDays: count("Steps of finished turns."),
     usageDays: count("Token and cost records."),
+    mediaDays: count("Files that came with messages."),
   }),
 });

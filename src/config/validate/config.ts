@@ -11,7 +11,8 @@ export interface ValidateConfigOptions {
   readonly sections?: ConfigSections;
 }
 
-function validateSections(value: unknown, sections: ConfigSections): Issue[] {
+/** What the schemas of plugins say about their sections. */
+export function validateSections(value: unknown, sections: ConfigSections): Issue[] {
   const issues: Issue[] = [];
   for (const [id, schema] of Object.entries(sections.channels ?? {})) {
     const section = objectAt(value, "channels", id);

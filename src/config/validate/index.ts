@@ -1,5 +1,5 @@
 /** Checking a configuration: against the schema, against what plugins bring, and across keys. */
-export { validateConfig } from "./config.ts";
+export { validateConfig, validateSections } from "./config.ts";
 export { applyDefaults } from "./defaults.ts";
 export { parseDuration, parseSize } from "./durations.ts";
 export { formatIssue, formatPath, type Issue } from "./issue.ts";

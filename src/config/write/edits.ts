@@ -39,7 +39,7 @@ export function editedValue(loaded: Loaded, edit: Exclude<ConfigEdit, { kind: "t
       return withoutPath(base, segments(edit.path));
     case "patch":
       if (!isObject(edit.value)) throw new AppError("INVALID_INPUT", "config.patch raw must be an object");
-      return keepReferences(mergePatch(base, restoreRedacted(edit.value, base, { byId: true })), base, loaded.env);
+      return keepReferences(mergePatch(base, restoreRedacted(edit.value, base)), base, loaded.env);
     case "replace":
       return keepReferences(restoreRedacted(edit.value, base), base, loaded.env);
     case "update":

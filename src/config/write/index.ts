@@ -33,6 +33,8 @@ export interface WriteDeps {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly version: string;
+  /** Given the main file's text before another takes its place. */
+  readonly replacing?: ((text: string) => void) | undefined;
   readonly warn?: ((message: string) => void) | undefined;
 }
 
@@ -131,6 +133,7 @@ function storeFile(file: string, text: string, { before, files, deps }: StoreCon
       throw new AppError("CONFIG_STALE", "config changed since last load; re-run config.get and retry", { details: { file } });
     }
     keepBackup(file, current, deps.ids);
+    if (file === before.snapshot.path && before.snapshot.raw !== null) deps.replacing?.(before.snapshot.raw);
   }
   // Never wider than the owner; a file that its owner made read-only stays that.
   const mode = (files.mode(target) ?? 0o600) & 0o600 || 0o600;

@@ -26,6 +26,8 @@ export interface InstallRequest {
   readonly dryRun?: boolean | undefined;
   /** Replace what is there. */
   readonly force?: boolean | undefined;
+  /** Turn it on; true unless told. */
+  readonly enable?: boolean | undefined;
 }
 
 export interface InstallResult {
@@ -84,7 +86,7 @@ export async function placePlugin({ request, source, stage, fetched, kind, expec
   const checked = scanOf([...inspected.scan.findings, ...added], inspected.scan.scannedFiles);
   const scan = await passGates(gateRequest(request, source, { ...inspected, scan: checked }, fetched, kind), deps);
   const record = recordOf(request, source, inspected, fetched, at, deps);
-  const { edit, notes } = installEdit(deps.config(), inspected.entries, record, { isUpdate: kind === "update" });
+  const { edit, notes } = installEdit(deps.config(), inspected.entries, record, { isUpdate: kind === "update", enable: request.enable });
   const result = resultOf(inspected, record, { scan, notes, dryRun: request.dryRun === true, replaced });
   if (request.dryRun) return result;
   failpoint("plugins.staged");
@@ -104,7 +106,7 @@ async function linkPlugin(request: InstallRequest, source: Source, deps: Install
   const scan = await passGates(gateRequest(request, source, inspected, { root: path }, "install"), deps);
   const installedAt = new Date(deps.clock.now()).toISOString();
   const record: InstallRecord = { source: "path", spec: request.spec, sourcePath: path, installPath: path, ...versionOf(inspected), installedAt };
-  const { edit, notes } = installEdit(deps.config(), inspected.entries, record, { loadPath: path, isUpdate: false });
+  const { edit, notes } = installEdit(deps.config(), inspected.entries, record, { loadPath: path, isUpdate: false, enable: request.enable });
   const result = resultOf(inspected, record, { scan, notes, dryRun: request.dryRun === true, replaced: false });
   if (!request.dryRun) await deps.edit(edit);
   return result;

@@ -54,7 +54,7 @@ export function installEdit(
   config: unknown,
   entries: readonly PluginEntry[],
   record: InstallRecord,
-  { loadPath, isUpdate }: { readonly loadPath?: string | undefined; readonly isUpdate: boolean },
+  { loadPath, isUpdate, enable = true }: { readonly loadPath?: string | undefined; readonly isUpdate: boolean; readonly enable?: boolean | undefined },
 ): { readonly edit: ConfigEdit; readonly notes: readonly string[] } {
   // An old field that the new record lacks must not stay.
   const whole = { source: record.source, ...Object.fromEntries(FIELDS.map((field) => [field, record[field] ?? null])) };
@@ -62,14 +62,14 @@ export function installEdit(
   if (isUpdate) return { edit: { kind: "patch", value: { plugins: { installs } } }, notes: [] };
   const ids = entries.map(({ id }) => id);
   const allow = texts(config, "plugins", "allow");
-  const missing = allow.length > 0 ? ids.filter((id) => !allow.includes(id)) : [];
+  const missing = enable && allow.length > 0 ? ids.filter((id) => !allow.includes(id)) : [];
   const memory = entries.find(isMemory)?.id;
-  const takesSlot = memory !== undefined && valueAt(config, ["plugins", "slots", "memory"]) !== memory;
+  const takesSlot = enable && memory !== undefined && valueAt(config, ["plugins", "slots", "memory"]) !== memory;
   const paths = texts(config, "plugins", "load", "paths");
   const addsPath = loadPath !== undefined && !paths.includes(loadPath);
   const value = {
     plugins: {
-      entries: Object.fromEntries(ids.map((id) => [id, { enabled: true }])),
+      entries: Object.fromEntries(ids.map((id) => [id, { enabled: enable }])),
       installs,
       ...(missing.length > 0 ? { allow: [...allow, ...missing] } : {}),
       ...(takesSlot ? { slots: { memory } } : {}),

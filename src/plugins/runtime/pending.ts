@@ -3,12 +3,15 @@
  * where it is not built, or does not run as on the command line, they answer `UNAVAILABLE` when they are called.
  */
 import { AppError } from "../../base/errors.ts";
+import { INGRESS_INSTEAD } from "../sdk/newer/unbuilt.ts";
 
 interface Pending {
   /** Answer at once, as the real ones do. */
   readonly now?: readonly string[];
   /** Answer with a promise. */
   readonly later?: readonly string[];
+  /** Why the room being there does not help, and what to use in their place. */
+  readonly instead?: string;
 }
 
 const branded = <C extends string, M extends string>(channel: C, ...members: readonly M[]): `channel.${C}.${M}`[] =>
@@ -17,7 +20,7 @@ const branded = <C extends string, M extends string>(channel: C, ...members: rea
 export const PENDING = {
   routing: { now: ["channel.routing.resolveAgentRoute", "channel.routing.buildAgentSessionKey"] },
   conversation: {
-    now: ["channel.reply.createReplyDispatcherWithTyping", "state.openChannelIngressQueue", "state.openChannelIngressDrain"],
+    now: ["channel.reply.createReplyDispatcherWithTyping"],
     later: [
       "channel.reply.dispatchReplyWithBufferedBlockDispatcher",
       "channel.reply.dispatchReplyFromConfig",
@@ -26,10 +29,12 @@ export const PENDING = {
       "channel.inbound.dispatch",
       "channel.inbound.dispatchReply",
       "channel.inbound.runPreparedReply",
-      "channel.inbound.ingress.resolve",
-      "channel.inbound.ingress.resolveStable",
-      "channel.inbound.ingress.createResolver",
     ],
+  },
+  ingress: {
+    now: ["state.openChannelIngressQueue", "state.openChannelIngressDrain"],
+    later: ["channel.inbound.ingress.resolve", "channel.inbound.ingress.resolveStable", "channel.inbound.ingress.createResolver"],
+    instead: INGRESS_INSTEAD,
   },
   "channels (pairing)": { later: ["channel.pairing.readAllowFromStore", "channel.pairing.upsertPairingRequest"] },
   "channels (outbound)": { later: ["channel.outbound.loadAdapter"] },
@@ -136,12 +141,13 @@ export type PendingPath = Extract<{ [Room in keyof typeof PENDING]: Members<(typ
 interface Row {
   readonly room: string;
   readonly later: boolean;
+  readonly instead: string | undefined;
 }
 
 const ROWS: ReadonlyMap<string, Row> = new Map(
-  Object.entries<Pending>(PENDING).flatMap(([room, { now = [], later = [] }]): [string, Row][] => [
-    ...now.map((path): [string, Row] => [path, { room, later: false }]),
-    ...later.map((path): [string, Row] => [path, { room, later: true }]),
+  Object.entries<Pending>(PENDING).flatMap(([room, { now = [], later = [], instead }]): [string, Row][] => [
+    ...now.map((path): [string, Row] => [path, { room, later: false, instead }]),
+    ...later.map((path): [string, Row] => [path, { room, later: true, instead }]),
   ]),
 );
 
@@ -155,11 +161,10 @@ export function pendingMembers(parts: PendingParts = {}): PendingMember {
   return (path) => {
     const given = parts[path];
     if (given) return given as never;
-    const { room, later } = ROWS.get(path)!;
+    const { room, later, instead } = ROWS.get(path)!;
+    const why = instead ?? `needs "${room}", which this gateway does not have yet; a newer version may`;
     const refuse = (): never => {
-      throw new AppError("UNAVAILABLE", `runtime.${path} needs "${room}", which this gateway does not have yet; a newer version may`, {
-        details: { path, room },
-      });
+      throw new AppError("UNAVAILABLE", `runtime.${path} ${why}`, { details: { path, room } });
     };
     return (later ? async () => refuse() : refuse) as never;
   };

@@ -89,6 +89,15 @@ describe("the tree", () => {
     });
   });
 
+  test("queues of a channel's own say that they are not there yet, and what keeps messages in their place", async () => {
+    const { runtime } = await setup();
+    const words = { code: "UNAVAILABLE", message: expect.stringMatching(/is not there yet.*ctx\.inbound\.accept/) };
+    expect(() => runtime.state.openChannelIngressQueue?.({})).toThrow(expect.objectContaining(words));
+    expect(() => runtime.state.openChannelIngressDrain?.({})).toThrow(expect.objectContaining(words));
+    const { ingress } = (runtime.channel as unknown as { inbound: { ingress: Record<string, () => Promise<unknown>> } }).inbound;
+    for (const name of ["resolve", "resolveStable", "createResolver"]) await expect(ingress[name]!()).rejects.toMatchObject(words);
+  });
+
   test("every pending member stands where its path says", async () => {
     const { runtime } = await setup();
     const rows: readonly { readonly now?: readonly string[]; readonly later?: readonly string[] }[] = Object.values(PENDING);

@@ -52,6 +52,29 @@ export interface InboxAccepted {
   readonly outcome: Outcome | null;
 }
 
+/** An input that its session's transcript does not hold yet. */
+export interface UnsaidRow extends Pick<InboxRow, "id" | "channel" | "messageId" | "kind" | "text" | "sender" | "turnId" | "receivedAt"> {
+  /** How the sender is called, where the channel tells. */
+  readonly senderName: string | null;
+  /** What a client of the gateway named as its channel. */
+  readonly via: string | null;
+  /** Pictures and files that came with it. */
+  readonly files: number;
+}
+
+/** An input that went wrong, without what it said. */
+export interface FailedInput extends Pick<InboxRow, "id" | "channel" | "sessionKey" | "turnId" | "why"> {
+  readonly at: number;
+}
+
+/** Inputs of one session that wait. */
+export interface InboxQueue {
+  readonly sessionKey: string;
+  readonly waiting: number;
+  /** When the first of them came. */
+  readonly oldestAt: number;
+}
+
 export interface InboxWrites {
   /** Takes an input. A repeated one changes nothing and is answered with the row that is there. */
   "inbox.accept": { input: InboxInput; result: InboxAccepted };
@@ -100,6 +123,11 @@ export interface InboxReads {
     };
     result: readonly InboxRow[];
   };
+  /**
+   * Inputs of a session without an end, which its transcript does not hold yet: they wait, or their turn has not written its first step. In order of
+   * arrival; texts are cut to `chars`.
+   */
+  "inbox.unsaid": { input: { readonly sessionKey: string; readonly chars: number; readonly limit: number }; result: readonly UnsaidRow[] };
   "inbox.ofTurn": { input: { readonly turnId: string }; result: readonly InboxRow[] };
   /** The latest inputs, newest first. */
   "inbox.recent": { input: { readonly sessionKey?: string | undefined; readonly limit?: number | undefined }; result: readonly InboxRow[] };
@@ -115,5 +143,9 @@ export interface InboxReads {
     };
     result: readonly InboxRow[];
   };
+  /** Sessions in which something waits, the one that waits longest first. */
+  "inbox.queues": { input: { readonly limit: number }; result: readonly InboxQueue[] };
+  /** Failures among the `among` inputs that ended last, newest first. */
+  "inbox.failures": { input: { readonly among: number; readonly limit: number }; result: readonly FailedInput[] };
   "inbox.counts": { input: NoInput; result: { readonly pending: number; readonly claimed: number; readonly oldestAt: number | null } };
 }

@@ -65,6 +65,11 @@ export interface OutboxCounts {
   readonly oldestAt: number | null;
 }
 
+/** A row that will not be sent any more, without what it said. */
+export interface FailedDelivery extends Pick<OutboxRow, "id" | "channel" | "account" | "target" | "turnId" | "sessionKey" | "why"> {
+  readonly at: number;
+}
+
 export interface OutboxWrites {
   /** Adds rows; they are sent in this order. */
   "outbox.add": { input: { readonly rows: readonly OutboxInput[] }; result: { readonly ids: readonly number[] } };
@@ -87,6 +92,8 @@ export interface OutboxReads {
   "outbox.ofTurn": { input: { readonly turnId: string }; result: readonly OutboxRow[] };
   /** Rows that are not at an end. */
   "outbox.counts": { input: NoInput; result: OutboxCounts };
+  /** Failures among the `among` rows that ended last, newest first. */
+  "outbox.failures": { input: { readonly among: number; readonly limit: number }; result: readonly FailedDelivery[] };
   /** The latest rows, newest first, whatever their state. */
   "outbox.recent": {
     input: { readonly state?: OutboxState | undefined; readonly sessionKey?: string | undefined; readonly limit?: number | undefined };

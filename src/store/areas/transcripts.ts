@@ -81,6 +81,8 @@ export interface TranscriptsReads {
     input: { readonly file: string; readonly from?: string | undefined; readonly until?: string | undefined; readonly limit?: number | undefined };
     result: readonly EntryRow[];
   };
+  /** Positions of the branch in use, without its lines: those after `after`, oldest first. Walks from the leaf; as long as that is, on a thread of its own. */
+  "transcripts.positions": { input: { readonly file: string; readonly after: number; readonly limit: number }; result: readonly number[] };
   "transcripts.list": {
     input: {
       readonly agentId?: string | undefined;

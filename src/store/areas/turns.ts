@@ -19,6 +19,14 @@ export interface TurnRow {
   readonly detail: unknown;
 }
 
+/** When a turn ran, and for whom. */
+export interface TurnSpan extends Pick<TurnRow, "id" | "startedAt" | "endedAt"> {
+  /** Of the input that it answers. Null when nothing is left of it. */
+  readonly channel: string | null;
+  readonly sender: string | null;
+  readonly senderName: string | null;
+}
+
 export interface TurnsWrites {
   /** `CONFLICT` when the id is taken. */
   "turns.start": { input: { readonly id: string; readonly sessionKey: string; readonly agentId: string; readonly detail?: unknown }; result: void };
@@ -34,6 +42,11 @@ export interface TurnsReads {
   "turns.get": { input: { readonly id: string }; result: TurnRow | undefined };
   /** Turns that run, or ran when the process died; oldest first. */
   "turns.unfinished": { input: { readonly limit?: number | undefined }; result: readonly TurnRow[] };
+  /** Those that ran between two times, newest first. */
+  "turns.spans": {
+    input: { readonly sessionKey: string; readonly from: number; readonly until: number; readonly limit: number };
+    result: readonly TurnSpan[];
+  };
   /** Newest first. */
   "turns.ofSession": { input: { readonly sessionKey: string; readonly limit?: number | undefined }; result: readonly TurnRow[] };
 }

@@ -43,6 +43,7 @@ const HEAVY_READS: ReadonlySet<ReadKind> = new Set<ReadKind>([
   "outbox.recent",
   "sessions.list",
   "transcripts.list",
+  "transcripts.positions",
   "usage.totals",
   "usage.points",
   "imports.list",

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { CLAIMS, FEATURES, type ChannelLab, type Feature, type Lacks, type LabSettings, type MakeLab } from "./lab.ts";
 import { accessTests } from "./suite/access.ts";
 import { connectionTests } from "./suite/connection.ts";
@@ -11,6 +11,8 @@ export interface Scene {
   check(title: string, body: (lab: ChannelLab) => Promise<void>, settings?: LabSettings): void;
   /** Only where the platform has all of it. */
   checkWith(features: Feature | readonly Feature[], title: string, body: (lab: ChannelLab) => Promise<void>, settings?: LabSettings): void;
+  /** Like `checkWith`, in one lab with all tests that are defined so: other things were said there before, and will be. */
+  checkAmongOthers(features: readonly Feature[], title: string, body: (lab: ChannelLab) => Promise<void>): void;
 }
 
 /** Which methods of a lab stand for a feature. */
@@ -32,6 +34,7 @@ const METHODS: Partial<Readonly<Record<Feature, readonly (keyof ChannelLab)[]>>>
  * does not have is listed in `lacks` with its reason and held against what the channel claims: a test is never left out otherwise.
  */
 export function channelConformance(name: string, make: MakeLab, lacks: Lacks = {}): void {
+  let shared: Promise<ChannelLab> | undefined;
   const scene: Scene = {
     check(title, body, settings = {}) {
       // The rule reads parameters as anything but texts.
@@ -44,8 +47,14 @@ export function channelConformance(name: string, make: MakeLab, lacks: Lacks = {
     checkWith(features, title, body, settings) {
       if ([features].flat().every((feature) => lacks[feature] === undefined)) scene.check(title, body, settings);
     },
+    checkAmongOthers(features, title, body) {
+      if (features.some((feature) => lacks[feature] !== undefined)) return;
+      // oxlint-disable-next-line vitest/valid-title
+      test(title, async () => body(await (shared ??= make({}))));
+    },
   };
   describe(`the channel ${name}`, () => {
+    afterAll(async () => (await shared)?.[Symbol.asyncDispose]());
     exceptions(make, lacks);
     conversationTests(scene);
     mediaTests(scene);

@@ -26,6 +26,93 @@ export function inbox(world: World): void {
     });
   });
 
+  test("queues tell in which sessions something waits, the longest first", async () => {
+    const store = world.store();
+    const began = world.clock.now();
+    const accept = async (messageId: string, sessionKey?: string) => (await store.write("inbox.accept", message({ messageId, sessionKey }))).id;
+    await accept("m1", "agent:main:a");
+    world.clock.advance(10);
+    const claimed = await accept("m2", "agent:main:b");
+    await accept("m3", "agent:main:b");
+    await accept("m4", "agent:main:a");
+    await accept("m5", undefined);
+    await store.write("turns.start", { id: "t", sessionKey: "agent:main:b", agentId: "main" });
+    await store.write("inbox.claim", { ids: [claimed], turnId: "t" });
+    expect(await store.read("inbox.queues", { limit: 10 })).toEqual([
+      { sessionKey: "agent:main:a", waiting: 2, oldestAt: began },
+      { sessionKey: "agent:main:b", waiting: 1, oldestAt: began + 10 },
+    ]);
+    expect(await store.read("inbox.queues", { limit: 1 })).toHaveLength(1);
+  });
+
+  test("failures are those among what ended last, newest first", async () => {
+    const store = world.store();
+    const ids: number[] = [];
+    for (const [messageId, outcome] of [["m1", "failed"], ["m2", "silent"], ["m3", "failed"], ["m4", undefined]] as const) {
+      const { id } = await store.write("inbox.accept", message({ messageId }));
+      ids.push(id);
+      world.clock.advance(1);
+      if (outcome) await store.write("inbox.settle", { ids: [id], outcome, why: `why ${messageId}` });
+    } // prettier-ignore
+    const failed = async (among: number, limit = 10) => (await store.read("inbox.failures", { among, limit })).map(({ id }) => id);
+    expect(await failed(10)).toEqual([ids[2], ids[0]]);
+    expect(await failed(2)).toEqual([ids[2]]);
+    expect(await failed(10, 1)).toEqual([ids[2]]);
+    expect((await store.read("inbox.failures", { among: 1, limit: 1 }))[0]).toEqual({
+      id: ids[2],
+      channel: "telegram",
+      sessionKey: "agent:main:main",
+      turnId: null,
+      why: "why m3",
+      at: world.clock.now() - 1,
+    });
+  });
+
+  test("an input is unsaid until it has ended or its turn has written it, and its text is cut", async () => {
+    const store = world.store();
+    const key = "agent:main:main";
+    const unsaid = async (chars = 100) => (await store.read("inbox.unsaid", { sessionKey: key, chars, limit: 10 })).map(({ messageId }) => messageId);
+    const payload = { kind: "channel", event: { sender: { name: "Ada" }, media: [{}, {}] } };
+    const ids = [];
+    for (const messageId of ["m1", "m2", "m3"]) ids.push((await store.write("inbox.accept", message({ messageId, payload, sender: "7" }))).id);
+    await store.write("inbox.accept", message({ messageId: "other", sessionKey: "agent:main:other" }));
+    await store.write("inbox.accept", {
+      channel: "gateway",
+      account: "runs",
+      conversation: "runs",
+      messageId: "r1",
+      kind: "message",
+      text: "",
+      sessionKey: key,
+    });
+    expect(await unsaid()).toEqual(["m1", "m2", "m3", "r1"]);
+    expect((await store.read("inbox.unsaid", { sessionKey: key, chars: 2, limit: 1 }))[0]).toEqual({
+      id: ids[0],
+      channel: "telegram",
+      messageId: "m1",
+      kind: "message",
+      text: "he",
+      sender: "7",
+      senderName: "Ada",
+      via: null,
+      files: 2,
+      turnId: null,
+      receivedAt: world.clock.now(),
+    });
+    for (const id of ["t1", "t2"]) await store.write("turns.start", { id, sessionKey: key, agentId: "main" });
+    await store.commit([
+      ["inbox.claim", { ids: [ids[0]!], turnId: "t1" }],
+      ["inbox.claim", { ids: [ids[1]!], turnId: "t2" }],
+      ["journal.append", { turnId: "t1", kind: "note", data: { resumed: 1 } }],
+    ]);
+    expect(await unsaid()).toEqual(["m1", "m2", "m3", "r1"]);
+    await store.write("journal.append", { turnId: "t1", kind: "note", data: { said: true } });
+    await store.write("journal.append", { turnId: "t2", kind: "model.result", data: {} });
+    expect(await unsaid()).toEqual(["m3", "r1"]);
+    await store.write("inbox.settle", { ids: [ids[2]!], outcome: "refused" });
+    expect(await unsaid()).toEqual(["r1"]);
+  });
+
   test("what plugins said about an input is kept with its end, beside its payload", async () => {
     const store = world.store();
     const [kept, bare] = await store.commit([
@@ -188,6 +275,29 @@ export function outbox(world: World): void {
     expect(await store.read("outbox.counts", {})).toEqual({ pending: 2, attempting: 0, unknown: 0, oldestAt: now });
     expect((await store.read("outbox.ofTurn", { turnId: "t" })).map((row) => row.id)).toEqual([ids[0], ids[1]]);
     expect((await store.read("outbox.recent", { state: "failed" })).map((row) => row.id)).toEqual([ids[2]]);
+  });
+
+  test("deliveries that failed are told of, newest first, and nothing else", async () => {
+    const store = world.store();
+    const { ids } = await store.write("outbox.add", {
+      rows: [delivery(), delivery({ account: "second", sessionKey: "s" }), delivery({ suppressed: "no" }), delivery()],
+    });
+    await store.write("outbox.mark", { id: ids[0]!, state: "failed", why: "gone" });
+    world.clock.advance(5);
+    await store.write("outbox.mark", { id: ids[1]!, state: "failed", why: "blocked" });
+    const failures = await store.read("outbox.failures", { among: 10, limit: 10 });
+    expect(failures.map(({ id }) => id)).toEqual([ids[1], ids[0]]);
+    expect(failures[0]).toEqual({
+      id: ids[1],
+      channel: "telegram",
+      account: "second",
+      target: "42",
+      turnId: null,
+      sessionKey: "s",
+      why: "blocked",
+      at: world.clock.now(),
+    });
+    expect(await store.read("outbox.failures", { among: 1, limit: 10 })).toHaveLength(1);
   });
 
   test("what is never sent is kept with its reason, and is not due", async () => {

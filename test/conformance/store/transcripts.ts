@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { seededRandom } from "../../../src/base/random.ts";
 import { FILE, HEADER, entry, type World } from "./world.ts";
 
 export function transcripts(world: World): void {
@@ -32,6 +33,29 @@ export function transcripts(world: World): void {
     await store.write("transcripts.append", { file: FILE, entries: [entry("c", null)] });
     expect(await counted()).toBe(1);
     expect(await counted("other")).toBe(0);
+  });
+
+  test("positions of the branch in use are those of its way, whatever lies between", async () => {
+    await ensure();
+    const store = world.store();
+    const random = seededRandom(3);
+    const ids: string[] = [];
+    const entries = Array.from({ length: 3000 }, (_, n) => {
+      // Mostly a chain, now and then a branch from somewhere before.
+      const parent = n === 0 ? null : random.float() < 0.01 ? ids[Math.floor(random.float() * n)]! : ids[n - 1]!;
+      ids.push(`e${n}`);
+      return entry(`e${n}`, parent);
+    });
+    await store.write("transcripts.append", { file: FILE, entries });
+    const way = (await store.read("transcripts.path", { file: FILE })).map(({ seq }) => seq);
+    const positions = (after: number, limit = 10_000) => store.read("transcripts.positions", { file: FILE, after, limit });
+    expect(await positions(0)).toEqual(way);
+    for (const after of [1, 17, way[Math.floor(way.length / 2)]!, 2990, 3000, 9999]) expect(await positions(after)).toEqual(way.filter((seq) => seq > after));
+    expect(await positions(way[3]!, 5)).toEqual(way.slice(4, 9));
+    expect(await store.read("transcripts.positions", { file: "agents/main/sessions/none.jsonl", after: 0, limit: 5 })).toEqual([]);
+    // An id that is there twice means the later line.
+    await store.write("transcripts.append", { file: FILE, entries: [entry("e2999", null), entry("end", "e2999")] });
+    expect(await positions(0)).toEqual((await store.read("transcripts.path", { file: FILE })).map(({ seq }) => seq));
   });
 
   test("pages go forwards and backwards, a tail comes in file order", async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type World } from "./world.ts";
+import { message, type World } from "./world.ts";
 
 export function turns(world: World): void {
   test("a turn runs, is resumed and ends once", async () => {
@@ -21,6 +21,33 @@ export function turns(world: World): void {
     await expect(world.store().write("turns.end", { id: "t9", outcome: "failed" })).rejects.toMatchObject({ code: "NOT_FOUND" });
     expect(await world.store().read("turns.unfinished", {})).toEqual([]);
     expect(await world.store().read("turns.ofSession", { sessionKey: "k" })).toMatchObject([{ id: "t1", outcome: "answered" }]);
+  });
+
+  test("turns are found by the time they ran at, with who had them begun", async () => {
+    const store = world.store();
+    const at: number[] = [];
+    for (let n = 0; n < 40; n += 1) {
+      at.push(world.clock.now());
+      await store.write("turns.start", { id: `t${n}`, sessionKey: "k", agentId: "main" });
+      if (n === 5) {
+        const payload = { event: { sender: { name: "Ada" } } };
+        const { id } = await store.write("inbox.accept", message({ sender: "7", payload, sessionKey: "k" }));
+        await store.write("inbox.claim", { ids: [id], turnId: "t5" });
+      }
+      world.clock.advance(10);
+      if (n !== 39) await store.write("turns.end", { id: `t${n}`, outcome: "answered" });
+      world.clock.advance(10);
+    }
+    await store.write("turns.start", { id: "x", sessionKey: "other", agentId: "main" });
+    const spans = async (from: number, until: number, limit = 10) =>
+      (await store.read("turns.spans", { sessionKey: "k", from, until, limit })).map(({ id }) => id);
+    expect(await spans(at[20]! + 5, at[20]! + 5)).toEqual(["t20"]);
+    expect(await spans(at[20]! + 15, at[20]! + 15)).toEqual([]);
+    expect(await spans(at[3]!, at[6]!)).toEqual(["t6", "t5", "t4", "t3"]);
+    expect(await spans(at[39]! + 1000, at[39]! + 2000)).toEqual(["t39"]);
+    expect(await spans(0, at[39]!, 2)).toEqual(["t39", "t38"]);
+    const found = await store.read("turns.spans", { sessionKey: "k", from: at[5]!, until: at[5]!, limit: 1 });
+    expect(found).toEqual([{ id: "t5", startedAt: at[5], endedAt: at[5]! + 10, channel: "telegram", sender: "7", senderName: "Ada" }]);
   });
 
   test("steps are numbered in each turn and read in order", async () => {

@@ -1,5 +1,5 @@
-/** Messages that are kept on disk before they are worked on. What keeps and hands them out comes with the conversation room. */
-import { unbuilt } from "./unbuilt.ts";
+/** Messages that are kept on disk before they are worked on. What keeps and hands them out is the host's inbox; a plugin's own queue over it has no documented shape. */
+import { INGRESS_INSTEAD, unbuilt } from "./unbuilt.ts";
 
 /** How long a message that was handed out may stay unclaimed. */
 export const DEFAULT_INGRESS_ADOPTION_STALL_MS = 120_000;
@@ -34,9 +34,9 @@ export const bindIngressLifecycleToReplyOptions = <L, O extends object>(lifecycl
   turnAdoptionLifecycle: lifecycle,
 });
 
-export const createChannelIngressMonitor = unbuilt("createChannelIngressMonitor", "conversation", false);
-export const resolveStableChannelMessageIngress = unbuilt("resolveStableChannelMessageIngress", "conversation");
-export const fanInChannelIngressLifecycles = unbuilt("fanInChannelIngressLifecycles", "conversation", false);
+export const createChannelIngressMonitor = unbuilt("createChannelIngressMonitor", "ingress", false, INGRESS_INSTEAD);
+export const resolveStableChannelMessageIngress = unbuilt("resolveStableChannelMessageIngress", "ingress", true, INGRESS_INSTEAD);
+export const fanInChannelIngressLifecycles = unbuilt("fanInChannelIngressLifecycles", "ingress", false, INGRESS_INSTEAD);
 export const channelIngressRoutes = (...routes: readonly unknown[]): unknown[] =>
   routes.flat().filter((route) => route !== undefined && route !== null && route !== false);
 

@@ -1,11 +1,20 @@
 import { AppError } from "../../../base/errors.ts";
-import type { InboxAccepted, InboxReads, InboxRow, InboxWrites } from "../../areas/inbox.ts";
+import type { FailedInput, InboxAccepted, InboxQueue, InboxReads, InboxRow, InboxWrites, UnsaidRow } from "../../areas/inbox.ts";
 import { shape, shapeAll, toJson, where, type ReadHandlers, type WriteContext, type WriteHandlers } from "../handlers.ts";
 
 const COLUMNS = `id, channel, account, conversation, message_id AS messageId, kind, text, payload, sender, session_key AS sessionKey,
   agent_id AS agentId, state, outcome, why, turn_id AS turnId, received_at AS receivedAt, claimed_at AS claimedAt, settled_at AS settledAt`;
 const JSON_COLUMNS = ["payload"] as const;
 const DEFAULT_LIMIT = 1000;
+
+/** A turn writes what was said to it together with its first answer, or with a note that says so. */
+const UNSAID = `SELECT id, channel, message_id AS messageId, kind, substr(text, 1, ?) AS text, sender, turn_id AS turnId, received_at AS receivedAt,
+  json_extract(payload, '$.event.sender.name') AS senderName, json_extract(payload, '$.channel') AS via,
+  coalesce(json_array_length(payload, '$.images'), 0) + coalesce(json_array_length(payload, '$.files'), 0)
+    + coalesce(json_array_length(payload, '$.event.media'), 0) AS files
+  FROM inbox WHERE state <> 'settled' AND session_key = ? AND NOT EXISTS (SELECT 1 FROM journal WHERE journal.turn_id = inbox.turn_id
+    AND (journal.kind = 'model.result' OR (journal.kind = 'note' AND json_extract(journal.data, '$.said') = 1)))
+  ORDER BY id LIMIT ?`;
 
 /** Runs a change that must meet exactly one row; when it does not, says what that row is like. */
 function changeOne(context: WriteContext, text: string, values: readonly (string | number | null)[], id: number, doing: string): void {
@@ -87,6 +96,7 @@ export const inboxReads = {
     ]);
     return shapeAll<InboxRow>(sql(`SELECT ${COLUMNS} FROM inbox WHERE state <> 'settled' AND ${text} ORDER BY id LIMIT ?`).all(...values, limit), JSON_COLUMNS);
   },
+  "inbox.unsaid": ({ sql }, { sessionKey, chars, limit }) => shapeAll<UnsaidRow>(sql(UNSAID).all(chars, sessionKey, limit)),
   "inbox.ofTurn": ({ sql }, { turnId }) => shapeAll<InboxRow>(sql(`SELECT ${COLUMNS} FROM inbox WHERE turn_id = ? ORDER BY id`).all(turnId), JSON_COLUMNS),
   "inbox.recent"({ sql }, { sessionKey, limit = 100 }) {
     const { text, values } = where([["session_key = ?", sessionKey]]);
@@ -101,6 +111,17 @@ export const inboxReads = {
     ]);
     return shapeAll<InboxRow>(sql(`SELECT ${COLUMNS} FROM inbox WHERE ${text} ORDER BY id DESC LIMIT ?`).all(...values, limit), JSON_COLUMNS);
   },
+  "inbox.queues": ({ sql }, { limit }) =>
+    shapeAll<InboxQueue>(
+      sql(`SELECT session_key AS sessionKey, count(*) AS waiting, min(received_at) AS oldestAt FROM inbox
+        WHERE state <> 'settled' AND state = 'pending' AND session_key IS NOT NULL GROUP BY session_key ORDER BY oldestAt LIMIT ?`).all(limit),
+    ),
+  "inbox.failures": ({ sql }, { among, limit }) =>
+    shapeAll<FailedInput>(
+      sql(`SELECT id, channel, session_key AS sessionKey, turn_id AS turnId, why, settled_at AS at
+        FROM (SELECT id, channel, session_key, turn_id, why, settled_at, outcome FROM inbox WHERE settled_at IS NOT NULL ORDER BY settled_at DESC LIMIT ?)
+        WHERE outcome = 'failed' ORDER BY settled_at DESC LIMIT ?`).all(among, limit),
+    ),
   "inbox.counts": ({ sql }) =>
     shape<InboxReads["inbox.counts"]["result"]>(
       sql(`SELECT count(*) FILTER (WHERE state = 'pending') AS pending, count(*) FILTER (WHERE state = 'claimed') AS claimed, min(received_at) AS oldestAt

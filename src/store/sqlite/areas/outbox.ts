@@ -1,5 +1,5 @@
 import { AppError } from "../../../base/errors.ts";
-import type { OutboxCounts, OutboxMark, OutboxReads, OutboxRow, OutboxState, OutboxWrites } from "../../areas/outbox.ts";
+import type { FailedDelivery, OutboxCounts, OutboxMark, OutboxReads, OutboxRow, OutboxState, OutboxWrites } from "../../areas/outbox.ts";
 import { shape, shapeAll, toJson, where, type ReadHandlers, type WriteHandlers } from "../handlers.ts";
 
 const COLUMNS = `id, nonce, channel, account, target, payload, state, attempts, repeats, next_attempt_at AS nextAttemptAt, expires_at AS expiresAt,
@@ -110,6 +110,13 @@ export const outboxReads = {
       sql(`SELECT count(*) FILTER (WHERE state = 'pending') AS pending, count(*) FILTER (WHERE state = 'attempting') AS attempting,
         count(*) FILTER (WHERE state = 'unknown') AS unknown, min(created_at) AS oldestAt FROM outbox WHERE settled_at IS NULL`).get(),
     )!,
+  "outbox.failures": ({ sql }, { among, limit }) =>
+    shapeAll<FailedDelivery>(
+      sql(`SELECT id, channel, account, target, turn_id AS turnId, session_key AS sessionKey, why, settled_at AS at
+        FROM (SELECT id, channel, account, target, turn_id, session_key, why, settled_at, state FROM outbox
+          WHERE settled_at IS NOT NULL ORDER BY settled_at DESC LIMIT ?)
+        WHERE state = 'failed' ORDER BY settled_at DESC LIMIT ?`).all(among, limit),
+    ),
   "outbox.recent"({ sql }, { state, sessionKey, limit = 100 }) {
     const { text, values } = where([
       ["state = ?", state],

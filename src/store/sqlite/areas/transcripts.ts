@@ -112,6 +112,8 @@ const TWICE =
   "SELECT 1 FROM transcript_entries INDEXED BY transcript_entries_id WHERE tid = ? AND entry_id IS NOT NULL GROUP BY entry_id HAVING count(*) > 1 LIMIT 1";
 /** Entries that are looked up one by one; only a longer way is worth reading pages. */
 const SHORT_WAY = 16;
+/** Up to here looking each entry up costs less than finding out whether some id is there twice, which takes all ids of a long transcript. */
+const LONG_WAY = 256;
 const MAX_PAGE = 1024;
 
 /** Rows as arrays cost half of what rows as objects do. */
@@ -141,7 +143,7 @@ function path({ sql }: ReadContext, tid: number, from: string, until: string | u
       at = next + 1;
       return page[next];
     }
-    if (rows.length >= SHORT_WAY) paged ??= sql(TWICE).get(tid) === undefined;
+    if (rows.length >= SHORT_WAY && limit > LONG_WAY) paged ??= sql(TWICE).get(tid) === undefined;
     const row = shape<EntryRow>(find.get(tid, id));
     if (!row || !paged) return row;
     page = pageBefore(sql(BEFORE), tid, row.seq, Math.min(size, limit - rows.length));
@@ -160,6 +162,41 @@ function path({ sql }: ReadContext, tid: number, from: string, until: string | u
     id = row.parentId;
   }
   return rows.reverse();
+}
+
+const PLACE_BY_ID = "SELECT seq, parent_id FROM transcript_entries INDEXED BY transcript_entries_id WHERE tid = ? AND entry_id = ? ORDER BY seq DESC LIMIT 1";
+const PLACES_BEFORE = "SELECT seq, entry_id, parent_id FROM transcript_entries WHERE tid = ? AND seq < ? AND seq > ? ORDER BY seq DESC LIMIT ?";
+
+/** The same walk as `path`, for places only. */
+function positions({ sql }: ReadContext, tid: number, leaf: string, after: number): number[] {
+  const find = sql(PLACE_BY_ID);
+  const before = sql(PLACES_BEFORE);
+  find.setReturnArrays(true);
+  before.setReturnArrays(true);
+  const paged = sql(TWICE).get(tid) === undefined;
+  const seen = new Set<string>();
+  const found: number[] = [];
+  let page: readonly (readonly [number, string | null, string | null])[] = [];
+  let at = 0;
+  let id: string | null = leaf;
+  while (id !== null && !seen.has(id)) {
+    seen.add(id);
+    let next = at;
+    while (next < page.length && page[next]![1] !== id) next += 1;
+    const onPage: readonly [number, string | null, string | null] | undefined = page[next];
+    const place: readonly [number, string | null] | undefined = onPage
+      ? [onPage[0], onPage[2]]
+      : (find.get(tid, id) as unknown as readonly [number, string | null] | undefined);
+    if (!place || place[0] <= after) break;
+    found.push(place[0]);
+    id = place[1];
+    if (onPage) at = next + 1;
+    else if (paged) {
+      page = before.all(tid, place[0], after, MAX_PAGE) as unknown as typeof page;
+      at = 0;
+    }
+  }
+  return found.reverse();
 }
 
 export const transcriptsReads = {
@@ -193,6 +230,10 @@ export const transcriptsReads = {
     const row = context.sql("SELECT tid, leaf_id AS leaf FROM transcripts WHERE file = ?").get(file) as { tid: number; leaf: string | null } | undefined;
     const start = from ?? row?.leaf ?? null;
     return row && start !== null ? path(context, row.tid, start, until, limit) : [];
+  },
+  "transcripts.positions"(context, { file, after, limit }) {
+    const row = context.sql("SELECT tid, leaf_id AS leaf FROM transcripts WHERE file = ?").get(file) as { tid: number; leaf: string | null } | undefined;
+    return row && row.leaf !== null ? positions(context, row.tid, row.leaf, after).slice(0, limit) : [];
   },
   "transcripts.list"({ sql }, { agentId, archived, limit = 1000, offset = 0 }) {
     const { text, values } = where([

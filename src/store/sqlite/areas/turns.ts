@@ -1,10 +1,20 @@
 import { AppError } from "../../../base/errors.ts";
-import type { TurnRow, TurnsReads, TurnsWrites } from "../../areas/turns.ts";
+import type { TurnRow, TurnSpan, TurnsReads, TurnsWrites } from "../../areas/turns.ts";
 import { shape, shapeAll, toJson, type ReadHandlers, type WriteContext, type WriteHandlers } from "../handlers.ts";
 
 const COLUMNS = `id, session_key AS sessionKey, agent_id AS agentId, state, outcome, why, resumptions, next_step AS steps, started_at AS startedAt,
   touched_at AS touchedAt, ended_at AS endedAt, detail`;
 const JSON_COLUMNS = ["detail"] as const;
+
+/** Turns of a session follow one another; only commands are answered beside one. So no turn that many before the time still ran then. */
+const BESIDE = 8;
+const SPANS = `SELECT spans.id, started_at AS startedAt, ended_at AS endedAt, inbox.channel, inbox.sender,
+  CASE WHEN inbox.channel = 'gateway' THEN NULL ELSE json_extract(inbox.payload, '$.event.sender.name') END AS senderName
+  FROM (SELECT id, started_at, ended_at, (SELECT min(inbox.id) FROM inbox WHERE inbox.turn_id = turns.id) AS input FROM turns
+    WHERE session_key = ?1 AND started_at <= ?3 AND (ended_at IS NULL OR ended_at >= ?2) AND started_at >= coalesce(
+      (SELECT started_at FROM turns WHERE session_key = ?1 AND started_at <= ?2 ORDER BY started_at DESC LIMIT 1 OFFSET ${BESIDE}), 0)
+    ORDER BY started_at DESC LIMIT ?4) AS spans
+  LEFT JOIN inbox ON inbox.id = spans.input ORDER BY startedAt DESC, spans.id DESC`;
 
 /** Says why a turn could not be changed as if it ran. */
 export function notRunning({ sql }: Pick<WriteContext, "sql">, id: string): AppError {
@@ -42,6 +52,7 @@ export const turnsReads = {
   "turns.get": ({ sql }, { id }) => shape<TurnRow>(sql(`SELECT ${COLUMNS} FROM turns WHERE id = ?`).get(id), JSON_COLUMNS),
   "turns.unfinished": ({ sql }, { limit = 1000 }) =>
     shapeAll<TurnRow>(sql(`SELECT ${COLUMNS} FROM turns WHERE state = 'running' ORDER BY started_at, id LIMIT ?`).all(limit), JSON_COLUMNS),
+  "turns.spans": ({ sql }, { sessionKey, from, until, limit }) => shapeAll<TurnSpan>(sql(SPANS).all(sessionKey, from, until, limit)),
   "turns.ofSession": ({ sql }, { sessionKey, limit = 100 }) =>
     shapeAll<TurnRow>(sql(`SELECT ${COLUMNS} FROM turns WHERE session_key = ? ORDER BY started_at DESC, id DESC LIMIT ?`).all(sessionKey, limit), JSON_COLUMNS),
 } satisfies ReadHandlers<TurnsReads>;

@@ -46,18 +46,21 @@ const DEEDS: readonly {
 const PLACE_NEEDS: Readonly<Record<Where, readonly Feature[]>> = { direct: [], group: ["group"], thread: ["thread"] };
 
 /** Who is let in, and what becomes of the rest. */
-export function accessTests({ checkWith }: Scene): void {
+export function accessTests({ checkWith, checkAmongOthers }: Scene): void {
   for (const { kind, needs, places, act } of DEEDS) {
     for (const where of places) {
-      checkWith(["stranger", ...needs, ...PLACE_NEEDS[where]], `a stranger's ${kind} (${where}) reaches no model and has no answer`, async (lab) => {
+      checkAmongOthers(["stranger", ...needs, ...PLACE_NEEDS[where]], `a stranger's ${kind} (${where}) reaches no model and has no answer`, async (lab) => {
         const there = { where, mention: where !== "direct" } as const;
-        await exchange(lab, "w-before", there);
+        const [before, after] = [`w-${kind}${where}before`, `w-${kind}${where}after`];
+        const { requests } = lab.gateway.model;
+        const [asked, seen] = [requests.length, lab.received({ where }).length];
+        await exchange(lab, before, there);
         await act(lab, where);
-        await exchange(lab, "w-after", there);
-        expect(lab.gateway.model.requests).toHaveLength(2);
+        await exchange(lab, after, there);
+        expect(requests).toHaveLength(asked + 2);
         knowsNothing(lab);
         expect(lab.gateway.storedMedia()).toEqual([]);
-        expect(textsIn(lab, { where })).toEqual(["Heard w-before.", "Heard w-after."]);
+        expect(textsIn(lab, { where }).slice(seen)).toEqual([`Heard ${before}.`, `Heard ${after}.`]);
         if (where === "direct") expect(textsIn(lab, { by: "stranger" })).toEqual([]);
       });
     }

@@ -1,0 +1,159 @@
+/** Looking at a configuration before it is written, and going back to an earlier one. Loaded when somebody asks. */
+import { AppError } from "../../base/errors.ts";
+import { diffPaths } from "../diff.ts";
+import { parseDocument, type ConfigDocument } from "../document/document.ts";
+import { rewriteDocument } from "../document/edit.ts";
+import { loadConfig, type Loaded, type LoadOptions } from "../load.ts";
+import { dottedPath, formatPath, parsePath } from "../path.ts";
+import { redactText, restoreRedacted } from "../redact.ts";
+import type { ReloadMode } from "../reload-rules.ts";
+import type { OpenClawConfig } from "../schema/index.ts";
+import type { LocatedIssue } from "../snapshot.ts";
+import type { ConfigSections } from "../validate/index.ts";
+import { hasPath, withoutPath, withValue } from "../value.ts";
+import { shownChanges, type ShownChange } from "./changes.ts";
+import { describeReload, type ReloadWords } from "./reload-words.ts";
+import { keptVersions, readVersion, type VersionPlace } from "./versions.ts";
+
+export type { ShownChange } from "./changes.ts";
+export type { ReloadWords } from "./reload-words.ts";
+
+/** What a text would mean as the configuration file. */
+export interface ConfigCheck {
+  /** For those who know more about it: what plugins say. */
+  readonly loaded: Loaded;
+  readonly issues: readonly LocatedIssue[];
+  readonly warnings: readonly LocatedIssue[];
+  readonly changes: readonly ShownChange[];
+  readonly reload: ReloadWords;
+}
+
+export interface TextEdit {
+  /** Without it: the file, with its secrets hidden. */
+  readonly raw?: string | undefined;
+  readonly set?: readonly { readonly path: string; readonly value: unknown }[] | undefined;
+  readonly unset?: readonly string[] | undefined;
+}
+
+export interface ListedVersion {
+  readonly id: string;
+  readonly at: number;
+  readonly bytes: number;
+  readonly hash: string;
+  /** It is what the file says now. */
+  readonly current: boolean;
+  readonly valid: boolean;
+}
+
+export interface ConfigReview {
+  /** Hidden secrets in the text stand for those of the file. Nothing is written. */
+  check(text: string): ConfigCheck;
+  /** The text with values set and removed; comments and order are kept, and what is hidden stays hidden. */
+  edit(edit: TextEdit): string;
+  /** Newest first. */
+  versions(): readonly ListedVersion[];
+  /** A version with its secrets hidden, and what going back to it would change. */
+  version(id: string): { readonly raw: string; readonly changes: readonly ShownChange[] };
+  /** What going back to a version takes: its text, with its secrets, and what that makes happen. */
+  restoring(id: string): { readonly text: string; readonly reload: ReloadWords };
+}
+
+export interface ReviewDeps {
+  readonly load: () => LoadOptions;
+  readonly current: () => OpenClawConfig;
+  readonly modeOf: (config: OpenClawConfig) => ReloadMode;
+  readonly channels: () => readonly string[];
+  /** For what is hidden. */
+  readonly sections: () => ConfigSections | undefined;
+  readonly place: VersionPlace;
+}
+
+/** The text as the main file, its sentinels replaced by what the file has; places are those of the text. */
+function documentOf(text: string, before: Loaded): { readonly document: ConfigDocument; readonly lost: readonly LocatedIssue[] } {
+  const { path: file, parsed } = before.snapshot;
+  const shown = parseDocument(text, file);
+  if (!shown.root) return { document: shown, lost: [] };
+  const lost: LocatedIssue[] = [];
+  const onLost = (path: readonly (string | number)[]): void => {
+    const place = shown.locate(path) ?? { line: 1, column: 1 };
+    const message = "a hidden secret stands here, but the file has none at this place; write the secret itself, or remove the key";
+    lost.push({ path: dottedPath(path), file, ...place, message, code: "hidden_secret", severity: "error" });
+  };
+  return { document: { ...shown, value: restoreRedacted(shown.value, parsed, { onLost }) }, lost };
+}
+
+export function createReview(deps: ReviewDeps): ConfigReview {
+  const { place } = deps;
+  /** Validity of versions that were looked at, by hash; a version never changes. */
+  const known = new Map<string, boolean>();
+  const loadFile = (): Loaded => loadConfig({ ...deps.load(), learned: undefined });
+  const loadText = (document: ConfigDocument): Loaded => loadConfig({ ...deps.load(), learned: undefined, document });
+
+  function reloadTo(next: Loaded): ReloadWords {
+    if (!next.snapshot.valid) return { kind: "none", paths: [] };
+    const { config } = next.snapshot;
+    return describeReload(diffPaths(deps.current(), config), deps.modeOf(config), deps.channels());
+  }
+
+  function check(text: string): ConfigCheck {
+    const before = loadFile();
+    const { document, lost } = documentOf(text, before);
+    const loaded = loadText(document);
+    const { snapshot } = loaded;
+    const hidden = new Set(lost.map(({ path }) => path));
+    return {
+      loaded,
+      issues: [...lost, ...snapshot.issues.filter(({ path }) => !hidden.has(path))],
+      warnings: snapshot.warnings,
+      changes: document.root ? shownChanges(before.unresolved, loaded.unresolved, deps.sections()) : [],
+      reload: lost.length > 0 ? { kind: "none", paths: [] } : reloadTo(loaded),
+    };
+  }
+
+  function fileText(): string {
+    const { snapshot, documents } = loadFile();
+    const document = documents.get(snapshot.path);
+    if (document?.root) return snapshot.exists ? redactText(document, deps.sections()) : "{}\n";
+    throw new AppError("INVALID_INPUT", `${snapshot.path} is not JSON5, so nothing can be set in it; mend it first, or send the text to edit`);
+  }
+
+  return {
+    check,
+    edit({ raw, set = [], unset = [] }) {
+      const document = parseDocument(raw ?? fileText());
+      if (!document.root) throw new AppError("INVALID_INPUT", document.issues[0]?.message ?? "the text is not JSON5");
+      let { value } = document;
+      for (const path of unset.map(parsePath)) if (hasPath(value, path)) value = withoutPath(value, path);
+      for (const { path, value: next } of set) {
+        const changed = withValue(value, parsePath(path), next);
+        if (!changed) throw new AppError("INVALID_INPUT", `${formatPath(parsePath(path))} cannot be set: a list takes an index up to its length`);
+        ({ value } = changed);
+      }
+      return rewriteDocument(document, value);
+    },
+    versions() {
+      const { hash } = loadFile().snapshot;
+      return keptVersions(place).flatMap((version) => {
+        try {
+          const text = readVersion(place, version.id);
+          let valid = known.get(version.hash);
+          if (valid === undefined) known.set(version.hash, (valid = loadText(parseDocument(text, place.path)).snapshot.valid));
+          return [{ ...version, bytes: Buffer.byteLength(text), current: version.hash === hash, valid }];
+        } catch (error) {
+          // Another process pruned it meanwhile.
+          if (error instanceof AppError && error.code === "NOT_FOUND") return [];
+          throw error;
+        }
+      });
+    },
+    version(id) {
+      const document = parseDocument(readVersion(place, id), place.path);
+      const changes = document.root ? shownChanges(loadFile().unresolved, loadText(document).unresolved, deps.sections()) : [];
+      return { raw: redactText(document, deps.sections()), changes };
+    },
+    restoring(id) {
+      const text = readVersion(place, id);
+      return { text, reload: reloadTo(loadText(parseDocument(text, place.path))) };
+    },
+  };
+}

@@ -56,6 +56,7 @@ export interface GatewayDeps {
   readonly tools?: HttpSurfaceDeps["tools"];
   /** Fetches images that HTTP callers name by their address. */
   readonly fetchFile?: HttpSurfaceDeps["fetchFile"];
+  readonly uiFolder?: HttpSurfaceDeps["uiFolder"];
   readonly pluginRoutes?: readonly PluginRoute[];
   /** Methods that plugins bring. */
   readonly extraMethods?: ExtraMethods;

@@ -8,6 +8,7 @@ export { createAuth, ensureToken, settingsFrom, type Auth, type AuthSettings } f
 export { createHandlers, sessionDefaults } from "./methods/handlers.ts";
 export type { ChannelPairingPort } from "./methods/channels-pairing.ts";
 export { devicesHandlers } from "./methods/devices.ts";
+export { createLoginLink, loginHandlers } from "./methods/login.ts";
 export { answerEarly } from "./early.ts";
 export { queueSystemEvent, type SystemEvent } from "./system-events.ts";
 export type { EndingSession, RestartReport, RestartRequest, SentinelPayload, SessionEndings } from "./methods/deps.ts";
@@ -33,9 +34,12 @@ export type {
   ToolsPort,
 } from "./ports.ts";
 export type { PluginRoute, Route } from "./http/index.ts";
-export { pluginsHandlers, type PluginsPort } from "./methods/plugins.ts";
+export { pluginsHandlers, type PluginAdminPort, type PluginsPort, type SwitchEffect } from "./methods/plugins.ts";
+export type { OverviewPort } from "./methods/overview.ts";
 export type { ChannelsPort } from "./methods/channels.ts";
 export type { ModelsPort } from "./methods/models.ts";
+export type { QuickSetupPort, SetupPort } from "./methods/setup.ts";
+export type { WizardPort } from "./methods/wizard.ts";
 export type { Answer, CallContext, Caller, ExtraMethods, Handler, Handlers } from "./methods/index.ts";
 export type { ConfigChange, GatewayActions, GatewayToolDeps } from "./tools/gateway-tool.ts";
 

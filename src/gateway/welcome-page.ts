@@ -2,8 +2,15 @@ import type { HealthReport } from "./health.ts";
 
 const escape = (text: string): string => text.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`);
 
-/** What a browser sees until the web chat is there: that the gateway runs, and whether it is well. Shows nothing private. */
-export function welcomePage({ status, version }: Pick<HealthReport, "status" | "version">): string {
+/** Why there is no Control UI, and what to do about it. */
+const WHY_NONE = {
+  "not-built":
+    "The Control UI is not built here: <code>npm run build</code> in a checkout does it, or <code>gateway.controlUi.root</code> names a folder that has it.",
+  off: "The Control UI is turned off by <code>gateway.controlUi.enabled</code>.",
+} as const;
+
+/** What a browser sees where there is no Control UI: that the gateway runs, and whether it is well. Shows nothing private. */
+export function welcomePage({ status, version }: Pick<HealthReport, "status" | "version">, why: keyof typeof WHY_NONE): string {
   return `<!doctype html>
 <html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>OpenClaw</title>
 <style>
@@ -14,7 +21,8 @@ export function welcomePage({ status, version }: Pick<HealthReport, "status" | "
 </style>
 <h1>OpenClaw gateway</h1>
 <p><span class="status">${escape(status)}</span> version ${escape(version)}</p>
-<p>The gateway is running. The web chat is not built yet; <code>openclaw status</code> tells more, <code>openclaw logs --follow</code> shows what happens.</p>
+<p>The gateway is running. ${WHY_NONE[why]}</p>
+<p><code>openclaw status</code> tells more, <code>openclaw logs --follow</code> shows what happens.</p>
 </html>
 `;
 }

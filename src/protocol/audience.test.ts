@@ -31,6 +31,7 @@ test("pairing and approvals go to those who decide about them", () => {
 test("a slow reader misses only what the next event replaces", () => {
   const missed = (Object.keys(EVENTS) as EventName[]).filter((name) => isDroppable(EVENTS[name], {}));
   expect(missed.sort()).toEqual([
+    "chat.changed",
     "cron",
     "device.pair.requested",
     "device.pair.resolved",

@@ -42,5 +42,15 @@ export const PendingMessageSchema = closed({ runId: filled(), ts: moment(), text
 export type PendingMessage = Static<typeof PendingMessageSchema>;
 
 /** A run under way, with what it has said since its last entry. */
-export const ShownRunSchema = open({ runId: filled(), startedAt: moment(), text: maybe(text()), thinking: maybe(text()) });
+export const ShownRunSchema = open({
+  runId: filled(),
+  startedAt: moment(),
+  text: maybe(text()),
+  thinking: maybe(text()),
+  tools: maybe(
+    list(open({ toolCallId: filled(), name: filled(), partialResult: maybe(anything()) }), {
+      description: "Calls without a result yet, with what they gave so far.",
+    }),
+  ),
+});
 export type ShownRun = Static<typeof ShownRunSchema>;

@@ -36,7 +36,7 @@ export const DECLARED_EVENTS = {
     "What happens inside a run. Tool events go only to clients with the cap `tool-events` that take part in it.",
   ),
   "chat.changed": event(
-    closed({ sessionKey: filled(), last: amount(), pending: amount(), runs: amount() }),
+    closed({ sessionKey: filled(), sessionId: maybe(text()), began: maybe(moment()), last: amount(), pending: amount(), runs: amount() }),
     "socket",
     "always",
     "A session that this connection watches has new entries, messages or runs: `chat.page` tells which.",

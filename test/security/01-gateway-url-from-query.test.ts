@@ -1,14 +1,19 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { FAKE_PAGE, makeFakeUi } from "../harness/fake-ui.ts";
 import { ROOT } from "../harness/gateway-process.ts";
 import { ask, bearer, start, TOKEN, type Started } from "./start.ts";
 
+const ui = makeFakeUi();
 let gateway: Started;
 beforeAll(async () => {
-  gateway = await start();
+  gateway = await start({ gateway: { controlUi: { root: ui.root } } });
 });
-afterAll(() => gateway[Symbol.asyncDispose]());
+afterAll(async () => {
+  await gateway[Symbol.asyncDispose]();
+  ui[Symbol.dispose]();
+});
 
 const QUERY = "?gatewayUrl=wss://evil.example&token=canary-query-token&password=canary-query-token";
 const PAGES = ["/", "/index.html", "/chat", "/ui", "/dashboard", "/__openclaw__/canvas/", "/health", "/healthz", "/readyz", "/v1/models"];
@@ -18,14 +23,26 @@ test("1: no page that is served repeats or reads a gateway address or a token fr
     for (const headers of [{}, bearer(TOKEN)]) {
       const { body, headers: answered } = await ask(gateway.url, `${page}${QUERY}`, { headers });
       expect(body + JSON.stringify(answered)).not.toMatch(/evil\.example|canary-query-token/);
-      expect([page, body.match(/<script|gatewayUrl|location\.(?:search|hash|href)|URLSearchParams/g)]).toEqual([page, null]);
+      // Scripts come from files of the page alone: nothing is put into it, and nothing in it runs by itself.
+      const inline = body.replaceAll('<script type="module" src="./assets/main-00000000.js"></script>', "");
+      expect([page, inline.match(/<script|gatewayUrl|location\.(?:search|hash|href)|URLSearchParams|\son\w+=/g)]).toEqual([page, null]);
       expect(answered["set-cookie"]).toBeUndefined();
     }
   }
 });
 
-test("1: the page may connect nowhere: scripts and connections are off in its policy", async () => {
-  const { status, headers } = await ask(gateway.url, "/");
+test("1: the page may connect to its own host and nowhere else, and may be told no other address", async () => {
+  const { status, headers, body } = await ask(gateway.url, `/${QUERY}`);
+  const policy = String(headers["content-security-policy"]);
+  expect([status, body.includes(FAKE_PAGE), policy]).toEqual([200, true, expect.stringMatching(/^default-src 'none'; script-src 'self'; /)]);
+  expect(/connect-src ([^;]*)/.exec(policy)?.[1]).toBe(`'self' ws://127.0.0.1:${gateway.port} wss://127.0.0.1:${gateway.port}`);
+  expect(policy).toMatch(/base-uri 'self'; form-action 'none'; frame-ancestors 'none'/);
+  expect(policy).not.toMatch(/\*|unsafe|https?:/);
+});
+
+test("1: where no page is built the welcome page may do nothing at all", async () => {
+  await using bare = await start({ gateway: { controlUi: { enabled: false } } });
+  const { status, headers } = await ask(bare.url, "/");
   expect([status, headers["content-security-policy"]]).toEqual([200, expect.stringMatching(/^default-src 'none'/)]);
   expect(String(headers["content-security-policy"])).not.toMatch(/script-src|connect-src|\*/);
 });

@@ -1,15 +1,20 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { ConnectParams } from "../../src/protocol/index.ts";
-import { visit } from "../harness/device-client.ts";
+import { createDevice } from "../harness/auth.ts";
+import { enter, visit } from "../harness/device-client.ts";
+import { makeFakeUi } from "../harness/fake-ui.ts";
 import { openClient } from "../harness/gateway-client.ts";
 import { ask, bearer, raw, start, TOKEN, type Started } from "./start.ts";
 
+const ui = makeFakeUi();
+const controlUi = { root: ui.root };
 let gateway: Started;
 let open: Started;
 beforeAll(async () => {
-  [gateway, open] = await Promise.all([start(), start({ gateway: { auth: { mode: "none" } } })]);
+  [gateway, open] = await Promise.all([start({ gateway: { controlUi } }), start({ gateway: { auth: { mode: "none" }, controlUi } })]);
 });
 afterAll(async () => {
+  ui[Symbol.dispose]();
   await gateway[Symbol.asyncDispose]();
   await open[Symbol.asyncDispose]();
 });
@@ -74,10 +79,41 @@ test("2: this machine's own pages are let in", async () => {
 });
 
 test("2: no page may read an answer: there is no CORS header, and no preflight passes", async () => {
-  for (const path of ["/", "/health", "/v1/models", "/v1/chat/completions", "/tools/invoke", "/hooks/wake"]) {
+  for (const path of [
+    "/",
+    "/chat",
+    "/assets/main-00000000.js",
+    "/__openclaw/login",
+    "/health",
+    "/v1/models",
+    "/v1/chat/completions",
+    "/tools/invoke",
+    "/hooks/wake",
+  ]) {
     const headers = { origin: "https://evil.example", "access-control-request-method": "POST", "access-control-request-headers": "authorization" };
     const reply = await ask(gateway.url, path, { method: "OPTIONS", headers });
     expect([path, reply.status >= 400]).toEqual([path, true]);
     expect(Object.keys(reply.headers).filter((name) => name.startsWith("access-control-"))).toEqual([]);
+  }
+});
+
+test.each(ORIGINS)("2: a page of %j cannot use a login code, even one it has", async (origin) => {
+  await using admin = await enter(gateway.url, { token: TOKEN, scopes: ["operator.admin"] });
+  const code = String((await admin.ask("login.code")).payload!["code"]);
+  const { id, publicKey } = createDevice();
+  const login = (headers: Record<string, string>, body = JSON.stringify({ code, device: { id, publicKey } })) =>
+    ask(gateway.url, "/__openclaw/login", { method: "POST", headers: { "content-type": "application/json", ...headers }, body });
+  expect((await login({ origin })).status).toBe(403);
+  expect((await login({ origin: gateway.url, host: "evil.example" })).status).toBe(403);
+  // What a form on a foreign page can send without being asked.
+  expect((await login({ origin: gateway.url, "content-type": "text/plain" })).status).toBe(415);
+  expect((await login({ origin: gateway.url })).status).toBe(200);
+});
+
+test("2: no page can be framed, opened from another or read by another, whatever its path", async () => {
+  for (const path of ["/", "/chat/agent:main:main", "/index.html"]) {
+    const { headers } = await ask(gateway.url, path, { headers: { origin: "https://evil.example" } });
+    expect(headers).toMatchObject({ "x-frame-options": "DENY", "cross-origin-opener-policy": "same-origin", "cross-origin-resource-policy": "same-origin" });
+    expect(headers["content-security-policy"]).toContain("frame-ancestors 'none'");
   }
 });

@@ -106,3 +106,30 @@ test("6: a revoked device stays out after a restart", async () => {
   expect(again.answer.error?.message).toMatch(/^unauthorized: /);
   for (const socket of sockets) await socket[Symbol.asyncDispose]();
 });
+
+test("6: login codes end with the secret that was changed, and pages are never kept", async () => {
+  const made = async (): Promise<string> => String((await admin.ask("login.code")).payload!["code"]);
+  const login = async (code: string) => {
+    const { id, publicKey } = createDevice();
+    const headers = { "content-type": "application/json", origin: gateway.url };
+    return (await ask(gateway.url, "/__openclaw/login", { method: "POST", headers, body: JSON.stringify({ code, device: { id, publicKey } }) })).status;
+  };
+  expect(await login(await made())).toBe(200);
+  const old = await made();
+  gateway.place.configure(configText({ gateway: { auth: { token: "another-token-9876543210" } } }));
+  expect((await admin.closed).code).toBe(1008);
+  expect(await login(old)).toBe(401);
+  expect((await ask(gateway.url, "/")).headers["cache-control"]).toBe("no-store");
+});
+
+test("6: codes that a device made end with the device", async () => {
+  const device = createDevice();
+  await using own = await enter(gateway.url, { device, token: TOKEN, scopes: ["operator.admin"] });
+  const code = String((await own.ask("login.code")).payload!["code"]);
+  expect((await admin.ask("device.pair.remove", { deviceId: device.id })).ok).toBe(true);
+  const { id, publicKey } = createDevice();
+  const headers = { "content-type": "application/json", origin: gateway.url };
+  expect((await ask(gateway.url, "/__openclaw/login", { method: "POST", headers, body: JSON.stringify({ code, device: { id, publicKey } }) })).status).toBe(
+    401,
+  );
+});

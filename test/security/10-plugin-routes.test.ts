@@ -27,7 +27,8 @@ let port: number;
 beforeAll(async () => {
   const place = makePlace();
   place.env["OPENCLAW_BUNDLED_PLUGINS_DIR"] = join(place.home, "none");
-  place.configure(`{ gateway: { mode: "local", auth: { token: "${TOKEN}" } } }\n`);
+  // Where there is no page, what no route has is not there.
+  place.configure(`{ gateway: { mode: "local", auth: { token: "${TOKEN}" }, controlUi: { enabled: false } } }\n`);
   const folder = join(place.stateDir, "extensions/sample");
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, "openclaw.plugin.json"), JSON.stringify({ id: "sample", configSchema: { type: "object" } }));

@@ -5,12 +5,16 @@ import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, onTestFinished, test, type TestContext } from "vitest";
+import { beforeAll, describe, expect, onTestFinished, test, type TestContext } from "vitest";
+import { bundled } from "../harness/bundled.ts";
 import { ROOT } from "../harness/gateway-process.ts";
 import { AS_NOBODY, giveToNobody, needBwrap, needNobody } from "../harness/privileges.ts";
 import type { DriverInput, Step, StepResult } from "./sandbox-driver.ts";
 
-const DRIVER = join(ROOT, "test/security/sandbox-driver.ts");
+let driver = "";
+beforeAll(async () => {
+  driver = await bundled(join(ROOT, "test/security/sandbox-driver.ts"));
+});
 const USERS = process.getuid?.() === 0 ? (["root", "nobody"] as const) : (["nobody"] as const);
 type User = (typeof USERS)[number];
 
@@ -40,7 +44,7 @@ function need(context: TestContext, user: User): void {
 }
 
 function driverArgs(user: User, input: DriverInput): readonly string[] {
-  return [...runsAs(user), process.execPath, DRIVER, JSON.stringify(input)];
+  return [...runsAs(user), process.execPath, driver, JSON.stringify(input)];
 }
 
 async function drive(user: User, base: string, steps: readonly Step[], sandbox: Record<string, unknown> = {}): Promise<readonly StepResult[]> {

@@ -41,6 +41,7 @@ function told(kind: ChannelInboundKind, type: "direct" | "group", id: string, wo
       channelName: says("channelName"),
       space: says("space"),
       parentId: "",
+      parentName: says("parentName"),
       guildId: "",
       teamId: "",
     },

@@ -2,6 +2,7 @@ import type { IncomingMessage } from "node:http";
 import type { ConnectParams, Role } from "../../protocol/index.ts";
 import type { NodePairing } from "./devices/nodes.ts";
 import type { Pairing } from "./devices/pairing.ts";
+import type { Login } from "./login/login.ts";
 import type { Peer, PeerRequest } from "./peer/peer.ts";
 import type { Revocation } from "./revocation.ts";
 import type { AuthMode, AuthSettings } from "./settings.ts";
@@ -104,4 +105,5 @@ export interface Auth {
   readonly mode: AuthMode;
   readonly pairing: Pairing;
   readonly nodes: NodePairing;
+  readonly login: Login;
 }

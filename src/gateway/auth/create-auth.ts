@@ -9,8 +9,10 @@ import { admitClient } from "./admit.ts";
 import type { AddressRange } from "./peer/address.ts";
 import type { Admission, AdmitInput, Auth, AuthMethod, BearerVerdict } from "./auth.ts";
 import { createPairing } from "./devices/create-pairing.ts";
-import { createCredentialCheck, type ResolvedSettings } from "./credentials.ts";
+import { createAttempts, createCredentialCheck, type ResolvedSettings } from "./credentials.ts";
 import { createNodePairing } from "./devices/nodes.ts";
+import { createLoginCodes } from "./login/codes.ts";
+import { createLogin } from "./login/login.ts";
 import { hostRefused, ORIGIN_REFUSED, originAllowed, originRefused } from "./peer/origin.ts";
 import { headerOf, parseTrustedProxies, peerOf, type Peer, type PeerRequest } from "./peer/peer.ts";
 import { createListeners } from "./listeners.ts";
@@ -117,9 +119,14 @@ export function createAuth(deps: AuthDeps): Auth {
     if (methods.length > 0) revocations.emit({ sharedSecret: true, methods });
   });
   const settings = (): ResolvedSettings => inForce.resolved;
-  const budget = createFailureBudget(() => settings().rateLimit, clock);
-  const prove = createCredentialCheck({ settings, budget, runSecret, whois: deps.whois ?? createWhois(deps.env, clock) });
+  const attempts = createAttempts(
+    settings,
+    createFailureBudget(() => settings().rateLimit, clock),
+  );
+  const prove = createCredentialCheck({ settings, attempts, runSecret, whois: deps.whois ?? createWhois(deps.env, clock) });
   const pairing = createPairing({ ...deps, revocations });
+  const codes = createLoginCodes(deps);
+  revocations.on(codes.revoked);
   const who = (request: PeerRequest): Peer => peerOf(request, inForce.proxies);
   const foreignHost = (peer: Peer): string | undefined => {
     const { mode, controlUi } = settings();
@@ -171,5 +178,6 @@ export function createAuth(deps: AuthDeps): Auth {
     },
     pairing,
     nodes: createNodePairing(deps),
+    login: createLogin({ codes, attempts, pairing, peerOf: who }),
   };
 }

@@ -15,10 +15,25 @@ export interface ResolvedSettings extends Omit<AuthSettings, "token" | "password
 
 export interface CredentialsDeps {
   readonly settings: () => ResolvedSettings;
-  readonly budget: FailureBudget;
+  readonly attempts: Attempts;
   /** Known to the same user's programs through the lock file; good from this machine only. */
   readonly runSecret: string | undefined;
   readonly whois: Whois;
+}
+
+/** The one budget of failed proofs, whatever form they have. */
+export interface Attempts {
+  /** Milliseconds until the peer may try again; undefined when it may now. */
+  lockedFor(peer: Peer): number | undefined;
+  fail(peer: Peer): void;
+}
+
+export function createAttempts(settings: () => Pick<ResolvedSettings, "rateLimit">, budget: FailureBudget): Attempts {
+  const exempt = (peer: Peer): boolean => peer.local && settings().rateLimit.exemptLoopback;
+  return {
+    lockedFor: (peer) => (exempt(peer) ? undefined : budget.lockedFor(peer.budgetKey)),
+    fail: (peer) => void (exempt(peer) || budget.fail(peer.budgetKey)),
+  };
 }
 
 export interface Proof {
@@ -76,12 +91,11 @@ export function isShared(verdict: SecretVerdict): boolean {
  * Checks a proof of any form against one budget. An address that is locked out is refused even with the right secret, and again after
  * anything that was waited for: guesses that run side by side are one budget too. Saying nothing is not a failed guess.
  */
-export function createCredentialCheck({ settings, budget, runSecret, whois }: CredentialsDeps): (proof: Proof) => Promise<SecretVerdict> {
+export function createCredentialCheck({ settings, attempts, runSecret, whois }: CredentialsDeps): (proof: Proof) => Promise<SecretVerdict> {
   return async (proof) => {
     const { credentials, peer } = proof;
-    const exempt = peer.local && settings().rateLimit.exemptLoopback;
     const locked = (): SecretVerdict | undefined => {
-      const retryAfterMs = exempt ? undefined : budget.lockedFor(peer.budgetKey);
+      const retryAfterMs = attempts.lockedFor(peer);
       return retryAfterMs === undefined ? undefined : { ok: false, reason: "rate_limited", retryAfterMs };
     };
     const before = locked();
@@ -96,7 +110,7 @@ export function createCredentialCheck({ settings, budget, runSecret, whois }: Cr
     const meanwhile = locked();
     if (meanwhile) return meanwhile;
     if (known === "fits") return { ok: true, method: "device-token" };
-    if (!exempt) budget.fail(peer.budgetKey);
+    attempts.fail(peer);
     if (known === "mismatch") return { ok: false, reason: "device_token_mismatch" };
     return known === "not-paired" ? { ...shared, notPaired: true } : shared;
   };

@@ -6,7 +6,7 @@ import type { ApiError } from "./reply.ts";
 import type { RouteAuth } from "./route.ts";
 
 /** The part of the gateway's auth that HTTP needs. */
-export type HttpAuth = Pick<Auth, "bearer" | "peerOf" | "checkHost">;
+export type HttpAuth = Pick<Auth, "bearer" | "peerOf" | "checkHost" | "checkOrigin" | "login">;
 
 export type GuardVerdict =
   | { readonly ok: true; readonly trusted: boolean }

@@ -6,7 +6,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
  * - `bearer`: whoever sends the gateway's token or password.
  * - `run-secret-detail`: everybody, and the holder of this run's secret is told more (`Exchange.trusted`).
  * - `hook-token`: whoever sends `hooks.token`.
- * - `own`: the route checks a signature over the body itself (webhooks of channels).
+ * - `own`: the route checks what is in the body itself (signatures of channels' webhooks, login codes).
  */
 export type RouteAuth = "public" | "bearer" | "run-secret-detail" | "hook-token" | "own";
 

@@ -1,17 +1,11 @@
 import type { HealthReport } from "../health.ts";
-import { welcomePage } from "../welcome-page.ts";
-import { sendError, sendJson, sendText } from "./reply.ts";
+import { sendError, sendJson } from "./reply.ts";
 import type { Route } from "./route.ts";
-
-const PAGE_HEADERS = {
-  "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
-  "x-frame-options": "DENY",
-};
 
 /** True when messages are taken and kept. */
 export const isReady = ({ ok, status }: HealthReport): boolean => ok && (status === "ok" || status === "degraded");
 
-/** Whether the gateway is well: for people, for probes, and in full for this user's CLI. */
+/** Whether the gateway is well: for probes, and in full for this user's CLI. */
 export function statusRoutes(health: () => HealthReport): readonly Route[] {
   const probe = { methods: ["GET"], match: "exact", maxBodyBytes: 0 } as const;
   return [
@@ -35,7 +29,6 @@ export function statusRoutes(health: () => HealthReport): readonly Route[] {
         else sendJson(response, 503, { ok: false, status: report.status });
       },
     },
-    { ...probe, path: "/", auth: "public", handle: ({ response }) => sendText(response, 200, "text/html", welcomePage(health()), PAGE_HEADERS) },
   ];
 }
 

@@ -8,6 +8,8 @@ import type { HealthReport } from "../health.ts";
 import type { FetchFile, Responder, ToolsPort } from "../ports.ts";
 import { createBodyReader, type BodyReader } from "./body.ts";
 import { canonicalTarget } from "./canonical-path.ts";
+import { checkBasePath } from "./control-ui/base-path.ts";
+import { createControlUi, type ControlUi } from "./control-ui/routes.ts";
 import { createGuard, type Guard, type HttpAuth } from "./guard.ts";
 import { checkHooks, createHookAuth, hookRoutes } from "./hooks.ts";
 import { openAiRoutes } from "./openai/routes.ts";
@@ -37,6 +39,8 @@ export interface HttpSurfaceDeps {
   readonly unrouted?:
     | { needsToken(path: string): boolean; handle(request: IncomingMessage, response: ServerResponse, path: string): Promise<boolean> }
     | undefined;
+  /** Folder with the built Control UI; without it and `gateway.controlUi.root` a welcome page is there instead. */
+  readonly uiFolder?: string | undefined;
   /** Memory and time for bodies; the documented ones when absent. */
   readonly bodies?: BodyReader;
 }
@@ -53,16 +57,21 @@ export interface HttpSurface extends Disposable {
 const NO_BODY = Buffer.alloc(0);
 const INTERNAL: ApiError = { status: 500, message: "internal error", type: "api_error" };
 
-/** Throws `CONFIG_INVALID` when hooks are on and would be open to everybody. */
+/** Throws `CONFIG_INVALID` when hooks are on and would be open to everybody, or when the Control UI would have no place. */
 export function createHttpSurface(deps: HttpSurfaceDeps): HttpSurface {
   const { auth, config, clock, log } = deps;
   checkHooks(config.current);
+  checkBasePath(config.current);
   const guard = createGuard({ auth, runSecret: deps.runSecret, hooks: createHookAuth({ auth, config, clock, log }) });
   const bodies = deps.bodies ?? createBodyReader({ clock });
-  const router = createRouter([...hookRoutes(config), ...toolRoutes(deps)], [...openAiRoutes(deps), ...canvasRoutes, ...statusRoutes(deps.health)]);
+  const ui = createControlUi(deps);
+  const router = createRouter(
+    [...ui.routes, ...hookRoutes(config), ...toolRoutes(deps)],
+    [...openAiRoutes(deps), ...canvasRoutes, ...statusRoutes(deps.health)],
+  );
   for (const route of deps.pluginRoutes ?? []) router.register(route);
   const state = { stopping: false };
-  const pipeline: Pipeline = { auth, router, guard, bodies, clock, state, unrouted: deps.unrouted };
+  const pipeline: Pipeline = { auth, router, guard, bodies, clock, state, ui, unrouted: deps.unrouted };
 
   return {
     get routes() {
@@ -89,7 +98,24 @@ interface Pipeline {
   readonly bodies: BodyReader;
   readonly clock: Clock;
   readonly state: { stopping: boolean };
+  readonly ui: ControlUi;
   readonly unrouted: HttpSurfaceDeps["unrouted"];
+}
+
+/** The route of a path; `answered` when a plugin that looks for its paths itself has answered. The Control UI has what is left. */
+async function routeOf(
+  pipeline: Pipeline,
+  request: IncomingMessage,
+  response: ServerResponse,
+  path: string,
+  query: URLSearchParams,
+): Promise<Route | "answered" | undefined> {
+  const route = pipeline.router.find(path);
+  if (route) return route;
+  const { unrouted } = pipeline;
+  const allowed = unrouted !== undefined && (!unrouted.needsToken(path) || (await pipeline.guard("bearer", request, query)).ok);
+  if (allowed && (await unrouted.handle(request, response, path))) return "answered";
+  return pipeline.ui.find(path, request.method);
 }
 
 /** From headers to handler: Host, path, route, method, auth, body. Nothing of the body is read before auth has passed. */
@@ -104,13 +130,9 @@ async function answer(pipeline: Pipeline, request: IncomingMessage, response: Se
   const target = canonicalTarget(request.url ?? "");
   if (!target.ok) return fail({ status: target.status, message: target.reason, type: "invalid_request_error" });
   const { path, query } = target;
-  const route = pipeline.router.find(path);
-  if (!route) {
-    const { unrouted } = pipeline;
-    const allowed = unrouted !== undefined && (!unrouted.needsToken(path) || (await pipeline.guard("bearer", request, query)).ok);
-    if (allowed && (await unrouted.handle(request, response, path))) return;
-    return fail({ status: 404, message: `nothing at ${path}`, type: "not_found" });
-  }
+  const route = await routeOf(pipeline, request, response, path, query);
+  if (route === "answered") return;
+  if (!route) return fail({ status: 404, message: `nothing at ${path}`, type: "not_found" });
   const off = route.off?.();
   if (off !== undefined) return fail({ status: 404, message: `nothing at ${path}: ${off}`, type: "not_found" });
   if (!takesMethod(route, request.method)) {

@@ -2,8 +2,9 @@ import { AppError } from "../../base/errors.ts";
 import { isStopMessage } from "../../channels/index.ts";
 import type { MethodParams, MethodResult } from "../../protocol/index.ts";
 import type { AcceptedRun, Responder, RunRequest } from "../ports.ts";
-import { audienceOf, extrasOf } from "./chat/asked-run.ts";
+import { audienceOf, extrasWithFiles } from "./chat/asked-run.ts";
 import { readHistory } from "./chat/history.ts";
+import { keepFiles } from "./chat/kept-files.ts";
 import { cleanMessage } from "./chat/message-text.ts";
 import type { RunRelay, StopReason } from "./chat/run-relay.ts";
 import type { Broadcast, MethodDeps } from "./deps.ts";
@@ -67,10 +68,10 @@ function answerOf({ runId, duplicate, ended }: AcceptedRun): MethodResult<"chat.
 }
 
 async function send(params: MethodParams<"chat.send">, { caller }: CallContext, deps: ChatDeps): Promise<MethodResult<"chat.send">> {
-  const { responder, relay, config } = deps;
+  const { responder, relay, config, ids } = deps;
   const message = cleanMessage(params.message);
   if (message.trim() === "" && !params.attachments?.length) throw new AppError("INVALID_INPUT", "message or attachment required");
-  const extras = extrasOf(params, caller);
+  const { extras, files } = extrasWithFiles(params, caller, config.current);
   const sessionKey = runnableKey(params.sessionKey, config.current);
   // Who silenced a session can let it speak again.
   const entry = /^\s*\/send\b/i.test(message) ? undefined : await checkSendPolicy(sessionKey, "webchat", deps);
@@ -78,14 +79,15 @@ async function send(params: MethodParams<"chat.send">, { caller }: CallContext, 
     const runIds = await stopRuns(deps, sessionKey, chatRuns(deps, sessionKey), "stop");
     return { ok: true, aborted: runIds.length > 0, runIds };
   }
-  if (message.trim() === "" && extras.images === undefined) throw new AppError("INVALID_INPUT", "message or attachment required");
+  if (message.trim() === "" && extras.images === undefined && files.length === 0) throw new AppError("INVALID_INPUT", "message or attachment required");
   const runId = params.idempotencyKey;
   const timeoutMs = runTimeout(deps, params.timeoutMs);
   const expected = relay.expect(runId, { sessionKey, sentKey: params.sessionKey, kind: "chat", ...audienceOf(config.current, entry, caller) });
   try {
-    const scopes = [...caller.scopes];
-    const request = { runId, sessionKey, message, channel: "webchat", scopes, ...extras, ...(timeoutMs === undefined ? {} : { timeoutMs }) };
-    const accepted = await acceptRun(responder, request);
+    await using kept = await keepFiles(files, { stateDir: config.paths.state, ids });
+    const more = { ...extras, ...(timeoutMs === undefined ? {} : { timeoutMs }), ...(files.length === 0 ? {} : { files: [...kept.files] }) };
+    const accepted = await acceptRun(responder, { runId, sessionKey, message, channel: "webchat", scopes: [...caller.scopes], ...more });
+    if (!accepted.duplicate) kept.keep();
     if (expected && accepted.duplicate && accepted.ended) relay.forget(runId);
     return answerOf(accepted);
   } catch (error) {

@@ -1,6 +1,7 @@
 import { describeSchema, type Config } from "../../config/index.ts";
 import type { MethodParams, MethodResult } from "../../protocol/index.ts";
 import { changeFile, editOf } from "./config/change.ts";
+import { configReviewHandlers, type PluginIssues } from "./config-review.ts";
 import { shownConfig } from "./config/shown.ts";
 import type { WriteBudget } from "./config/write-budget.ts";
 import type { MethodDeps, RestartReport, RestartRequest, SentinelPayload } from "./deps.ts";
@@ -13,7 +14,9 @@ export interface ConfigDeps extends Pick<MethodDeps, "config" | "clock"> {
   /** Shared with `update.run`. */
   readonly budget: WriteBudget;
   /** Asks for a restart; the report says whether there will be one. */
-  readonly requestRestart: (request: RestartRequest) => RestartReport;
+  readonly requestRestart: (request: RestartRequest, options?: { readonly urgent?: boolean }) => RestartReport;
+  /** Without it `config.check` knows nothing of the settings of plugins. */
+  readonly pluginIssues?: PluginIssues | undefined;
   /** Leaves a note for the gateway after the restart. Gives its path; null when it could not be left. */
   readonly leaveSentinel?: (payload: SentinelPayload) => Promise<string | null>;
 }
@@ -65,6 +68,7 @@ async function change(
 /** Reading and changing the configuration file. */
 export function configHandlers(deps: ConfigDeps): Handlers {
   return {
+    ...configReviewHandlers(deps),
     "config.get": () => shownConfig(deps.config),
     "config.schema": () => schema(deps),
     "config.set": (params, context) => set(params, deps, context),

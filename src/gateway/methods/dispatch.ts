@@ -37,7 +37,7 @@ export interface DispatcherDeps {
 /** They keep track of their keys themselves: the key names the run, or is passed on. */
 const OWN_KEYS: ReadonlySet<string> = new Set(["chat.send", "agent", "node.invoke"]);
 /** Their answers hold secrets, which are not written to disk. A repeated call makes a new one. */
-const SECRET_ANSWERS: ReadonlySet<string> = new Set(["device.token.rotate", "node.pair.approve"]);
+const SECRET_ANSWERS: ReadonlySet<string> = new Set(["device.token.rotate", "node.pair.approve", "login.code"]);
 
 type AnyHandler = (params: unknown, context: CallContext) => unknown;
 

@@ -17,16 +17,21 @@ import type { MethodDeps } from "./deps.ts";
 import type { Handlers } from "./handler.ts";
 import { logsHandlers, type LogsDeps } from "./logs.ts";
 import { modelsHandlers, type ModelsPort } from "./models.ts";
+import { overviewHandlers, type OverviewPort } from "./overview.ts";
+import { routeHandlers } from "./route.ts";
 import { sendHandlers, type MessagesPort } from "./send.ts";
 import { sessionsHandlers } from "./sessions.ts";
+import { setupHandlers, type SetupPort } from "./setup.ts";
 import { keySettings, mainSessionKey } from "./sessions/keys.ts";
 import { skillsHandlers } from "./skills.ts";
 import { systemHandlers } from "./system.ts";
 import { toolsHandlers } from "./tools.ts";
 import { whyHandlers } from "./why.ts";
 import { usageHandlers, type UsageDeps } from "./usage.ts";
+import { createWatchers, viewHandlers, type ViewDeps } from "./view.ts";
 
-export interface HandlersDeps extends MethodDeps, LogsDeps, Pick<ConfigDeps, "version" | "requestRestart" | "leaveSentinel"> {
+export interface HandlersDeps
+  extends MethodDeps, LogsDeps, Pick<ConfigDeps, "version" | "requestRestart" | "leaveSentinel" | "pluginIssues">, Pick<ViewDeps, "commits" | "commands"> {
   readonly responder: Responder;
   /** Without it `models.list` is not answered. */
   readonly models?: ModelsPort | undefined;
@@ -44,6 +49,10 @@ export interface HandlersDeps extends MethodDeps, LogsDeps, Pick<ConfigDeps, "ve
   readonly toolFacts?: ToolFactsPort | undefined;
   /** Without it `agents.files.*` and `skills.*` are not answered, and sessions are compacted by cutting lines. */
   readonly agent?: AgentPort | undefined;
+  /** Without it `overview` is not answered. */
+  readonly overview?: OverviewPort | undefined;
+  /** Without it `setup.*` and `wizard.*` are not answered. */
+  readonly setup?: SetupPort | undefined;
   /** Without it `channels.*` and `web.login.*` are not answered, and health knows of no channels. */
   readonly channels?: ChannelsPort | undefined;
 }
@@ -69,14 +78,17 @@ function optionalHandlers(deps: HandlersDeps, { broadcast, stopping }: Pick<Gate
     ...(toolFacts ? toolsHandlers({ config, toolFacts }) : {}),
     ...(agent ? agentFilesHandlers({ config, ids, agent }) : {}),
     ...(channels ? channelsHandlers(channels) : {}),
+    ...(deps.setup ? setupHandlers(deps.setup) : {}),
+    ...(deps.overview ? overviewHandlers(deps.overview) : {}),
     ...(agent && skills ? skillsHandlers({ config, agent: { ...agent, skills } }) : {}),
   };
 }
 
 /** Every method that the gateway answers itself. Runs are announced until the gateway stops. */
-export function createHandlers(deps: HandlersDeps, hub: Pick<GatewayHub, "broadcast" | "send" | "presence" | "stopping">): Handlers {
+export function createHandlers(deps: HandlersDeps, hub: Pick<GatewayHub, "broadcast" | "send" | "presence" | "stopping" | "clients">): Handlers {
   const { broadcast, send, presence, stopping } = hub;
-  const relay = createRunRelay({ responder: deps.responder, broadcast, send, clock: deps.clock });
+  const watchers = createWatchers();
+  const relay = createRunRelay({ responder: deps.responder, broadcast, send, clock: deps.clock, watched: watchers.of });
   stopping.addEventListener("abort", () => relay[Symbol.dispose](), { once: true });
   const compact = deps.agent?.compact;
   const chat = { ...deps, relay, broadcast, turns: createTurns(), ...(compact ? { compact } : {}) };
@@ -90,6 +102,8 @@ export function createHandlers(deps: HandlersDeps, hub: Pick<GatewayHub, "broadc
     ...agentHandlers(chat),
     ...agentsHandlers(deps),
     ...whyHandlers(deps),
+    ...routeHandlers(deps),
+    ...viewHandlers({ ...deps, relay, watchers, send, stopping, isThere: (connId) => hub.clients.has(connId) }),
     ...optionalHandlers(deps, hub),
   };
 }

@@ -21,14 +21,47 @@ export interface PluginsPort {
   sessionEnded(key: string, reason: "reset" | "delete"): void;
 }
 
+/** What the running gateway makes of another set of plugins. */
+export interface SwitchEffect {
+  /** It restarts. */
+  readonly restart: boolean;
+  /** In words. */
+  readonly does: string;
+}
+
+/** Says which plugins there are and which are on. */
+export interface PluginAdminPort {
+  enable(id: string, enabled: boolean): Promise<SwitchEffect & Omit<MethodResult<"plugins.enable">, "ok" | "notes"> & { readonly notes: readonly string[] }>;
+  /** Asks the operator's policy and `before_install` of plugins that run. */
+  install(asked: { readonly spec: string; readonly enable: boolean }): Promise<Omit<MethodResult<"plugins.install">, "ok">>;
+  uninstall(id: string): Promise<Omit<MethodResult<"plugins.uninstall">, "ok">>;
+}
+
 export interface PluginsDeps extends Pick<MethodDeps, "config"> {
   readonly plugins: PluginsPort;
+  /** Without it plugins cannot be turned on and off, installed and removed. */
+  readonly admin?: PluginAdminPort | undefined;
+}
+
+function adminHandlers(admin: PluginAdminPort): Handlers {
+  return {
+    "plugins.enable": async ({ id, enabled }) => {
+      const { notes, ...answer } = await admin.enable(id, enabled);
+      return { ok: true, ...answer, notes: [...notes] };
+    },
+    "plugins.install": async ({ spec, enable = true }, { accepted }) => {
+      accepted({ status: "accepted", spec });
+      return { ok: true, ...(await admin.install({ spec, enable })) };
+    },
+    "plugins.uninstall": async ({ id }) => ({ ok: true, ...(await admin.uninstall(id)) }),
+  };
 }
 
 /** Handlers of `plugins.*` and of what plugins keep in sessions. `sessions`: the handlers that end sessions, of which plugins are told. */
-export function pluginsHandlers({ plugins, config }: PluginsDeps, sessions: Pick<Handlers, "sessions.reset" | "sessions.delete">): Handlers {
+export function pluginsHandlers({ plugins, config, admin }: PluginsDeps, sessions: Pick<Handlers, "sessions.reset" | "sessions.delete">): Handlers {
   const { "sessions.reset": reset, "sessions.delete": remove } = sessions;
   return {
+    ...(admin ? adminHandlers(admin) : {}),
     "plugins.list": () => plugins.list(),
     "plugins.stats": ({ id }) => plugins.stats(id),
     "plugins.reload": async ({ id }) => ({ ok: true, ...(await plugins.reload(id)) }),

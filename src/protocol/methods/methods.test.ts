@@ -14,18 +14,39 @@ const ADDED = [
   "channels.pairing.approve",
   "channels.pairing.list",
   "channels.pairing.reject",
+  "chat.image",
+  "chat.page",
+  "chat.watch",
+  "commands.list",
+  "config.check",
+  "config.edit",
+  "config.restore",
+  "config.version",
+  "config.versions",
   "exec.approval.list",
+  "login.code",
+  "overview",
+  "plugins.enable",
+  "plugins.install",
   "plugins.list",
   "plugins.reload",
   "plugins.stats",
+  "plugins.uninstall",
+  "route.explain",
+  "sessions.context",
+  "sessions.export",
   "sessions.pluginPatch",
+  "setup.channel",
+  "setup.key",
+  "setup.local",
+  "setup.status",
   "tools.catalog",
   "tools.explain",
   "message.action",
   "why",
 ];
 
-test("the advertised methods are the 89 documented ones and those of plugins and tools", () => {
+test("the advertised methods are the 89 documented ones and ours", () => {
   const advertised = Object.entries(METHODS).filter(([, facts]) => facts.advertised !== false);
   expect(advertised.map(([name]) => name).sort()).toEqual([...names("methods"), ...ADDED].sort());
   expect(advertised).toHaveLength(89 + ADDED.length);
@@ -46,8 +67,8 @@ test("the methods that are handled but not advertised are the documented ones", 
   ]);
 });
 
-test("the events are the 19 documented ones", () => {
-  expect(Object.keys(DECLARED_EVENTS).sort()).toEqual(names("events").sort());
+test("the events are the 19 documented ones and one for those who watch a session", () => {
+  expect(Object.keys(DECLARED_EVENTS).sort()).toEqual([...names("events"), "chat.changed"].sort());
 });
 
 test("checks can be made of every shape", () => {
@@ -81,7 +102,11 @@ test("what only reads asks for no more than reading, except where secrets or oth
   expect(Object.fromEntries(more)).toEqual({
     "agent.wait": "operator.write",
     "channels.pairing.list": "operator.pairing",
+    "config.check": "operator.admin",
+    "config.edit": "operator.admin",
     "config.schema": "operator.admin",
+    "config.version": "operator.admin",
+    "config.versions": "operator.admin",
     "device.pair.list": "operator.pairing",
     "exec.approval.list": "operator.approvals",
     "exec.approval.waitDecision": "operator.approvals",

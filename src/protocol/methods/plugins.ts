@@ -75,6 +75,11 @@ const HookRow = open({
   lastError: maybe(text()),
 });
 
+const effectOfSwitch = {
+  restart: flag({ description: "It takes effect after a restart, which was asked for." }),
+  does: text({ description: "What the gateway makes of it, for people." }),
+};
+
 /** Code that extends the gateway. */
 export const pluginsMethods = {
   "plugins.list": method({
@@ -113,7 +118,8 @@ export const pluginsMethods = {
       id: filled(),
       enabled: flag(),
       plugin: maybe(Plugin),
-      restart: flag({ description: "It takes effect after a restart, which was asked for." }),
+      ...effectOfSwitch,
+      notes: texts(),
     }),
     effect: true,
     room: "plugins",
@@ -125,7 +131,7 @@ export const pluginsMethods = {
       spec: filled({ description: "A package, an archive or a folder, as `openclaw plugins install` takes it." }),
       enable: maybe(flag({ default: true })),
     }),
-    result: done({ id: filled(), version: maybe(text()), source: text(), warnings: texts() }),
+    result: done({ id: filled(), version: maybe(text()), source: text(), warnings: texts(), ...effectOfSwitch }),
     effect: true,
     room: "plugins",
     summary: "Installs a plugin. Answers `accepted` at once and again when it has ended.",
@@ -133,7 +139,7 @@ export const pluginsMethods = {
   "plugins.uninstall": method({
     access: "operator.admin",
     params: effect({ id: filled() }),
-    result: done({ id: filled(), removed: texts() }),
+    result: done({ id: filled(), removed: texts(), ...effectOfSwitch }),
     effect: true,
     room: "plugins",
     summary: "Removes an installed plugin and what the configuration says of it.",

@@ -2,7 +2,14 @@ import { ChatEntrySchema, PendingMessageSchema, ShownRunSchema } from "../chat-e
 import { method } from "../method.ts";
 import { amount, choice, closed, count, done, effect, filled, flag, list, maybe, moment, none, number, open, orNull, text, texts } from "../pieces.ts";
 
-const page = { sessionKey: filled(), sessionId: maybe(text()), runs: list(ShownRunSchema), pending: list(PendingMessageSchema) };
+/** `began`: when the transcript was begun that positions belong to. They mean other entries when it is another time. */
+const page = {
+  sessionKey: filled({ description: "Canonical: as in events." }),
+  sessionId: maybe(text()),
+  began: maybe(moment()),
+  runs: list(ShownRunSchema),
+  pending: list(PendingMessageSchema),
+};
 
 const ContextPart = closed({
   kind: choice(["system", "workspace", "skills", "tools", "messages", "summary", "other"]),
@@ -18,7 +25,7 @@ export const viewMethods = {
     access: "operator.read",
     params: closed({
       sessionKey: filled(),
-      before: maybe(amount({ description: "Entries before this position. Without `before` and `after`: the newest." })),
+      before: maybe(amount({ description: "Entries before this position: one of an entry that is shown. Without `before` and `after`: the newest." })),
       after: maybe(amount({ description: "Entries after this position." })),
       limit: maybe(count({ maximum: 200, default: 60 })),
     }),
@@ -26,7 +33,7 @@ export const viewMethods = {
       ...page,
       entries: list(ChatEntrySchema, { description: "Oldest first." }),
       more: flag({ description: "There is more in the direction asked for." }),
-      last: amount({ description: "Position of the newest entry; 0 when there is none." }),
+      last: amount({ description: "Position of the newest line; 0 when there is none. Not every line is shown: what came up to here is known." }),
     }),
     effect: false,
     room: "sessions",
@@ -73,7 +80,7 @@ export const viewMethods = {
     result: closed({
       key: filled(),
       model: maybe(text()),
-      contextTokens: amount({ description: "How much the model can hold." }),
+      contextTokens: amount({ description: "How much the model can hold; 0 as long as it is not known." }),
       usedTokens: amount(),
       measured: flag({ description: "`usedTokens` was told by the model's provider; otherwise it is an estimate." }),
       parts: list(ContextPart),
@@ -87,7 +94,7 @@ export const viewMethods = {
     params: closed({
       key: filled(),
       format: maybe(choice(["jsonl", "markdown"], { default: "jsonl" })),
-      after: maybe(amount({ description: "`next` of the part before." })),
+      after: maybe(amount({ description: "`next` of the part before; means nothing else." })),
     }),
     result: closed({ name: filled({ description: "For the file." }), mimeType: filled(), text: text(), next: maybe(amount()) }),
     effect: false,

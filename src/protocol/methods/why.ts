@@ -20,6 +20,8 @@ const Step = closed({
   kind: text(),
   text: text(),
   details: maybe(free()),
+  lane: choice(["arrival", "queue", "plugins", "turn", "model", "tools", "delivery"], { description: "Where it is drawn." }),
+  parent: maybe(amount({ description: "The step that it is a part of: its place in `steps`." })),
 });
 
 const Story = closed({
@@ -41,9 +43,9 @@ export const whyMethods = {
     params: closed({
       what: filled({
         maxLength: 1000,
-        description: "A message id, `channel:account:chat:message`, a session key or id, a run id, `in:<inbox row>`, `out:<outbox row>`.",
+        description: "A message id, `channel:account:chat:message`, a session key or id, a run id, `in:<inbox row>`, `out:<outbox row>`, or `recent`: of all sessions.",
       }),
-      last: maybe(count({ maximum: 50, description: "Of a session: so many messages, newest first." })),
+      last: maybe(count({ maximum: 50, description: "Of a session, or of all: so many messages, newest first." })),
     }),
     result: closed({ stories: list(Story) }),
     effect: false,

@@ -31,6 +31,15 @@ export function deviceIdOf(key: Uint8Array): string {
   return createHash("sha256").update(key).digest("hex");
 }
 
+/** The key of a device that says who it is and proves it later; undefined when it is no key, or another device's. */
+export function deviceKey(device: unknown): { readonly deviceId: string; /** In its one spelling. */ readonly publicKey: string } | undefined {
+  const { id, publicKey } = (typeof device === "object" && device !== null ? device : {}) as { readonly id?: unknown; readonly publicKey?: unknown };
+  if (typeof id !== "string" || typeof publicKey !== "string") return undefined;
+  const bytes = publicKeyBytes(publicKey);
+  if (!bytes || !keyObject(bytes) || deviceIdOf(bytes) !== id) return undefined;
+  return { deviceId: id, publicKey: bytes.toString("base64url") };
+}
+
 export interface SignedFields {
   readonly deviceId: string;
   readonly clientId: string;

@@ -4,7 +4,7 @@ import { covers, type SessionEntry, type ThinkingLevel } from "../../../protocol
 import { reasoningLevel, verboseLevel } from "../../../sessions/index.ts";
 import type { RunRequest } from "../../ports.ts";
 import type { Caller } from "../handler.ts";
-import { imagesOf } from "./attachments.ts";
+import { attachedTo, imagesOf, type AttachedFile } from "./attachments.ts";
 import type { ExpectedRun } from "./run-relay.ts";
 
 const THINKING = ["off", "minimal", "low", "medium", "high", "xhigh"] as const satisfies readonly ThinkingLevel[];
@@ -32,6 +32,19 @@ export function extrasOf({ attachments = [], thinking }: Asked, caller: Pick<Cal
     ...(level === undefined ? {} : { thinking: level }),
     owner: covers(caller.scopes, "operator.admin"),
   };
+}
+
+const MB = 1024 * 1024;
+const DEFAULT_FILE_MB = 5;
+
+/** The same for a message that may have files of any kind, which are to be kept. They may be as large as those that come over channels. */
+export function extrasWithFiles(
+  { attachments = [], thinking }: Asked,
+  caller: Pick<Caller, "scopes">,
+  config: OpenClawConfig,
+): { readonly extras: ReturnType<typeof extrasOf>; readonly files: readonly AttachedFile[] } {
+  const { images, files } = attachedTo(attachments, (config.agents?.defaults?.mediaMaxMb ?? DEFAULT_FILE_MB) * MB);
+  return { extras: { ...extrasOf({ thinking }, caller), ...(images.length === 0 ? {} : { images }) }, files };
 }
 
 /** Who is told of a run's tools, and how much of it: what the session is set to. */

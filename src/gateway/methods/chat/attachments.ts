@@ -39,18 +39,68 @@ export function sniffedType(data: string): string | undefined {
   return STARTS.find(([, at, bytes]) => head.startsWith(bytes, at))?.[0];
 }
 
+/** A file that is no image, as it was attached. */
+export interface AttachedFile {
+  readonly fileName?: string;
+  readonly mimeType?: string;
+  readonly data: Buffer;
+}
+
+interface Read {
+  readonly name: string;
+  readonly fileName: string | undefined;
+  /** By its first bytes, else as it was told. */
+  readonly type: string | undefined;
+  readonly told: string | undefined;
+  /** Base64. */
+  readonly data: string;
+}
+
+/** What was attached, checked. Throws for what cannot be read or is larger than `maxBytes`. */
+function read(attachment: unknown, index: number, maxBytes: (type: string | undefined) => number): Read {
+  const { mimeType, fileName, content } = (attachment ?? {}) as Sent;
+  const named = typeof fileName === "string" && fileName !== "" ? fileName : undefined;
+  const name = named ?? `attachment-${index + 1}`;
+  if (typeof content !== "string" || content === "") throw new AppError("INVALID_INPUT", `attachment ${name}: content must be base64 text`);
+  const head = DATA_URL.exec(content);
+  const data = content.slice(head?.[0].length ?? 0).replaceAll(/\s/g, "");
+  if (!isBase64(data)) throw new AppError("INVALID_INPUT", `attachment ${name}: content is not valid base64`);
+  const bytes = sizeOf(data);
+  const told = typeof mimeType === "string" && mimeType !== "" ? mimeType : head?.[1];
+  const type = sniffedType(data) ?? told;
+  const most = maxBytes(type);
+  if (bytes > most) throw new AppError("INVALID_INPUT", `attachment ${name}: ${bytes} bytes are more than the ${most} that are taken`);
+  return { name, fileName: named, type: type?.toLowerCase(), told: told?.toLowerCase(), data };
+}
+
+const isImage = ({ type }: Read): boolean => type?.startsWith("image/") === true;
+const image = ({ type, data }: Read): ImageContent => ({ type: "image", mimeType: type!, data });
+
 /** The images among what was attached. What is no image is left out; what cannot be read, or is too large, fails. */
 export function imagesOf(attachments: readonly unknown[]): readonly ImageContent[] {
-  return attachments.flatMap((attachment, index) => {
-    const { mimeType, fileName, content } = (attachment ?? {}) as Sent;
-    const name = typeof fileName === "string" && fileName !== "" ? fileName : `attachment-${index + 1}`;
-    if (typeof content !== "string" || content === "") throw new AppError("INVALID_INPUT", `attachment ${name}: content must be base64 text`);
-    const head = DATA_URL.exec(content);
-    const data = content.slice(head?.[0].length ?? 0).replaceAll(/\s/g, "");
-    if (!isBase64(data)) throw new AppError("INVALID_INPUT", `attachment ${name}: content is not valid base64`);
-    const bytes = sizeOf(data);
-    if (bytes > MAX_BYTES) throw new AppError("INVALID_INPUT", `attachment ${name}: ${bytes} bytes are more than the ${MAX_BYTES} that are taken`);
-    const type = sniffedType(data) ?? (typeof mimeType === "string" && mimeType !== "" ? mimeType : head?.[1]);
-    return type?.toLowerCase().startsWith("image/") ? [{ type: "image" as const, mimeType: type.toLowerCase(), data }] : [];
-  });
+  return attachments
+    .map((attachment, index) => read(attachment, index, () => MAX_BYTES))
+    .filter(isImage)
+    .map(image);
+}
+
+/** Files of one message. */
+const MOST_FILES = 20;
+
+/** Images, and the other files, of at most `maxFileBytes` each. */
+export function attachedTo(
+  attachments: readonly unknown[],
+  maxFileBytes: number,
+): { readonly images: readonly ImageContent[]; readonly files: readonly AttachedFile[] } {
+  const all = attachments.map((attachment, index) => read(attachment, index, (type) => (type?.toLowerCase().startsWith("image/") ? MAX_BYTES : maxFileBytes)));
+  const files = all.filter((one) => !isImage(one));
+  if (files.length > MOST_FILES) throw new AppError("INVALID_INPUT", `${files.length} files are more than the ${MOST_FILES} that one message may have`);
+  return {
+    images: all.filter(isImage).map(image),
+    files: files.map(({ fileName, told, data }) => ({
+      data: Buffer.from(data, "base64"),
+      ...(fileName === undefined ? {} : { fileName }),
+      ...(told ? { mimeType: told } : {}),
+    })),
+  };
 }

@@ -1,10 +1,12 @@
 import type { Clock } from "../../../base/clock.ts";
+import type { ShownRun } from "../../../protocol/index.ts";
 import type { Responder, RunEvent } from "../../ports.ts";
 import type { Broadcast, SendTo } from "../deps.ts";
+import { keepLive, shownRuns, SILENCE, writtenDown } from "./live-part.ts";
 import { createEndedRuns, type EndedRun, type EndedRuns } from "./ended-runs.ts";
-import { createTeller, newRun, SILENCE, type ExpectedRun, type Run, type RunKind, type StopReason } from "./run-teller.ts";
+import { createTeller, newRun, type ExpectedRun, type Run, type RunKind, type StopReason, type Watched } from "./run-teller.ts";
 
-export type { ExpectedRun, RunKind, StopReason } from "./run-teller.ts";
+export type { ExpectedRun, RunKind, StopReason, Watched } from "./run-teller.ts";
 
 export interface RunRelay extends Disposable {
   /** False when the run is known already. */
@@ -14,6 +16,10 @@ export interface RunRelay extends Disposable {
   /** Runs without an end, of one session or all. */
   active(sessionKey?: string): readonly { readonly runId: string; readonly sessionKey: string; readonly kind: RunKind }[];
   find(runId: string): { readonly sessionKey: string; readonly kind: RunKind } | undefined;
+  /** Runs of a session that have begun, with what they said since their last entry. */
+  shown(sessionKey: string, thinking: boolean): readonly ShownRun[];
+  /** What a run said so far is in the transcript. */
+  written(runId: string): void;
   /** Says why a run is being stopped, before it is. */
   stopping(runId: string, reason: StopReason): void;
   /** Announces the stop of a run that takes its time to end. */
@@ -28,16 +34,17 @@ export interface RunRelayDeps {
   /** To one connection; tool events are told to nobody without it. */
   readonly send?: SendTo | undefined;
   readonly clock: Clock;
+  readonly watched?: ((sessionKey: string) => Watched | undefined) | undefined;
 }
 
 const DELTA_EVERY_MS = 150;
 
 /** Turns what happens in runs into `agent` and `chat` events. */
-export function createRunRelay({ responder, broadcast, send, clock }: RunRelayDeps): RunRelay {
+export function createRunRelay({ responder, broadcast, send, clock, watched }: RunRelayDeps): RunRelay {
   const runs = new Map<string, Run>();
   const ended = createEndedRuns(clock);
 
-  const { chat, agent, beside } = createTeller({ broadcast, send, clock });
+  const { chat, agent, beside } = createTeller({ broadcast, send, clock, watched });
 
   function aborted(run: Run): void {
     if (run.told) return;
@@ -52,6 +59,7 @@ export function createRunRelay({ responder, broadcast, send, clock }: RunRelayDe
 
   function said(run: Run, event: Extract<RunEvent, { stream: "assistant" }>): void {
     run.text = event.data.text;
+    run.live.text = event.data.text;
     if (run.told) return;
     agent(run, event);
     const now = clock.monotonic();
@@ -85,7 +93,10 @@ export function createRunRelay({ responder, broadcast, send, clock }: RunRelayDe
     if (!run) runs.set(runId, (run = newRun({ runId, sessionKey, sentKey: sessionKey, kind: "other" })));
     if (event.stream === "assistant") said(run, event);
     else if (event.stream === "lifecycle") lifecycle(run, event);
-    else beside(run, event);
+    else {
+      keepLive(run.live, event);
+      beside(run, event);
+    }
   });
 
   return {
@@ -98,6 +109,8 @@ export function createRunRelay({ responder, broadcast, send, clock }: RunRelayDe
     forget: (runId) => void runs.delete(runId),
     active: (sessionKey) => [...runs.values()].filter((run) => sessionKey === undefined || run.sessionKey === sessionKey),
     find: (runId) => runs.get(runId),
+    shown: (sessionKey, thinking) => shownRuns(runs.values(), sessionKey, thinking),
+    written: (runId) => writtenDown(runs.get(runId)?.live),
     stopping(runId, reason) {
       const run = runs.get(runId);
       if (run) run.stop = reason;

@@ -2,6 +2,7 @@ import type { Clock } from "../../../base/clock.ts";
 import type { EventPayload } from "../../../protocol/index.ts";
 import type { RunEvent } from "../../ports.ts";
 import type { Broadcast, SendTo } from "../deps.ts";
+import { newLivePart, SILENCE, type LivePart } from "./live-part.ts";
 import { shownToolEvent } from "./tool-events.ts";
 
 /** What asked for a run. Runs that were taken up again after a restart, and those of HTTP callers, are `other`. */
@@ -21,6 +22,12 @@ export interface ExpectedRun {
   readonly reasoning?: string | undefined;
 }
 
+/** Connections that watch a session: they are told of its tools, with what these answer, and of reasoning where it is shown. */
+export interface Watched {
+  readonly connIds: ReadonlySet<string>;
+  readonly reasoning: boolean;
+}
+
 /** A run under way, and what was told of it. */
 export interface Run extends ExpectedRun {
   readonly runId: string;
@@ -28,15 +35,13 @@ export interface Run extends ExpectedRun {
   readonly followers: Set<string>;
   seq: number;
   text: string;
+  readonly live: LivePart;
   deltaAt: number;
   startedAt?: number;
   stop?: StopReason;
   /** The client was told of the end. */
   told: boolean;
 }
-
-/** An answer that means "say nothing". */
-export const SILENCE = "NO_REPLY";
 
 type State = "delta" | "final" | "aborted" | "error";
 
@@ -45,6 +50,8 @@ export interface TellerDeps {
   /** To one connection; tool events are told to nobody without it. */
   readonly send?: SendTo | undefined;
   readonly clock: Pick<Clock, "now">;
+  /** Who watches a session, if somebody does. */
+  readonly watched?: ((sessionKey: string) => Watched | undefined) | undefined;
 }
 
 /** Says what happens in runs. Each event has the next number of its run. */
@@ -57,7 +64,7 @@ export interface Teller {
   beside(run: Run, event: Exclude<RunEvent, { stream: "assistant" | "lifecycle" }>): void;
 }
 
-export function createTeller({ broadcast, send, clock }: TellerDeps): Teller {
+export function createTeller({ broadcast, send, clock, watched }: TellerDeps): Teller {
   const chat: Teller["chat"] = (run, state, extra = {}) => {
     const silent = state === "error" || run.text === "" || run.text.trim() === SILENCE;
     const message = { role: "assistant" as const, content: [{ type: "text", text: run.text }], timestamp: clock.now() };
@@ -77,13 +84,25 @@ export function createTeller({ broadcast, send, clock }: TellerDeps): Teller {
   /** Tools are shown to those who take part; everybody else misses numbers of the run, not of the connection. */
   function tool(run: Run, event: Extract<RunEvent, { stream: "tool" }>): void {
     const payload = told(run, { stream: "tool", data: shownToolEvent(event.data, run.verbose) });
-    for (const connId of run.followers) send?.(connId, "agent", payload);
+    const watching = watched?.(run.sessionKey)?.connIds;
+    for (const connId of run.followers) if (!watching?.has(connId)) send?.(connId, "agent", payload);
+    if (!watching) return;
+    const whole = { ...payload, data: shownToolEvent(event.data, "full") } as EventPayload<"agent">;
+    for (const connId of watching) send?.(connId, "agent", whole);
+  }
+
+  function thinking(run: Run, event: Extract<RunEvent, { stream: "thinking" }>): void {
+    if (run.reasoning === "stream") return agent(run, event);
+    const watching = watched?.(run.sessionKey);
+    if (!watching?.reasoning) return;
+    const payload = told(run, event);
+    for (const connId of watching.connIds) send?.(connId, "agent", payload);
   }
 
   function beside(run: Run, event: Exclude<RunEvent, { stream: "assistant" | "lifecycle" }>): void {
     if (run.told) return;
     if (event.stream === "tool") return tool(run, event);
-    if (event.stream === "thinking" && run.reasoning !== "stream") return;
+    if (event.stream === "thinking") return thinking(run, event);
     if (event.stream === "compaction" && event.data.phase === "end")
       return agent(run, { stream: "compaction", data: { phase: "end", willRetry: event.data.willRetry ?? false } });
     agent(run, event);
@@ -93,5 +112,5 @@ export function createTeller({ broadcast, send, clock }: TellerDeps): Teller {
 }
 
 export function newRun(run: ExpectedRun & { readonly runId: string }): Run {
-  return { ...run, followers: new Set(), seq: 0, text: "", deltaAt: Number.NEGATIVE_INFINITY, told: false };
+  return { ...run, followers: new Set(), seq: 0, text: "", live: newLivePart(), deltaAt: Number.NEGATIVE_INFINITY, told: false };
 }

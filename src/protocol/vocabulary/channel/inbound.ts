@@ -21,6 +21,8 @@ export interface ChannelInboundChat {
   space?: string | undefined;
   /** The chat that a thread with an id of its own belongs to. */
   parentId?: string | undefined;
+  /** The name of that chat. */
+  parentName?: string | undefined;
   guildId?: string | undefined;
   teamId?: string | undefined;
 }

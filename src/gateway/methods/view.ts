@@ -1,0 +1,61 @@
+import type { Commands } from "../../conversation/index.ts";
+import type { ObservedStore } from "../../store/index.ts";
+import type { Responder } from "../ports.ts";
+import type { RunRelay } from "./chat/run-relay.ts";
+import type { MethodDeps, SendTo } from "./deps.ts";
+import type { CallContext, Handlers } from "./handler.ts";
+import { canonicalKey, knownAgent } from "./sessions/keys.ts";
+import { createChanges, type Changes } from "./view/changes.ts";
+import { shownCommand } from "./view/commands.ts";
+import { chatImage, chatPage } from "./view/page.ts";
+import type { Watchers } from "./view/watchers.ts";
+
+export { createWatchers } from "./view/watchers.ts";
+
+/** Commands that a message may begin with. */
+export type CommandsPort = Pick<Commands, "list">;
+
+export interface ViewDeps extends MethodDeps {
+  readonly relay: RunRelay;
+  readonly responder: Responder;
+  readonly watchers: Watchers;
+  /** Without it `chat.watch` is not answered. */
+  readonly commits?: Pick<ObservedStore, "onCommit"> | undefined;
+  /** Without it `commands.list` is not answered. */
+  readonly commands?: CommandsPort | undefined;
+  readonly send: SendTo;
+  readonly isThere: (connId: string) => boolean;
+  /** Fires when the gateway stops. */
+  readonly stopping: AbortSignal;
+}
+
+function watchHandlers({ config, watchers, isThere }: ViewDeps, changes: Changes): Handlers {
+  return {
+    async "chat.watch"({ sessionKey: written, on = true }, { caller: { connId }, signal }: CallContext) {
+      const sessionKey = canonicalKey(written, config.current);
+      if (!on) watchers.remove(connId, sessionKey);
+      else if (isThere(connId)) {
+        watchers.add(connId, sessionKey, signal);
+        await changes.follow(sessionKey);
+      }
+      return { ok: true, sessionKey, watching: [...watchers.keys(connId)] };
+    },
+  };
+}
+
+/** A conversation as a page shows it: read by position, kept in step, exported. */
+export function viewHandlers(deps: ViewDeps): Handlers {
+  const { config, commits, commands, stopping } = deps;
+  const changes = commits && createChanges({ ...deps, commits });
+  if (changes) stopping.addEventListener("abort", () => changes[Symbol.dispose](), { once: true });
+  return {
+    "chat.page": (params) => chatPage(params, deps),
+    "chat.image": (params) => chatImage(params, deps),
+    "sessions.context": async (params) => (await import("./view/context.ts")).sessionContext(params, deps),
+    "sessions.export": async (params) => (await import("./view/export.ts")).exportSession(params, deps),
+    ...(changes ? watchHandlers(deps, changes) : {}),
+    ...(commands
+      ? { "commands.list": async ({ agentId }) => ({ commands: (await commands.list(knownAgent(agentId, config.current))).map(shownCommand) }) }
+      : {}),
+  };
+}

@@ -1,0 +1,124 @@
+import { AppError } from "../../../base/errors.ts";
+import type { ChatEntry, MethodParams, MethodResult, PendingMessage } from "../../../protocol/index.ts";
+import { reasoningLevel } from "../../../sessions/index.ts";
+import type { EntryRow, SessionRow, Store, TranscriptRow, UnsaidRow } from "../../../store/index.ts";
+import type { RunRelay } from "../chat/run-relay.ts";
+import type { MethodDeps } from "../deps.ts";
+import { findSession } from "../sessions/keys.ts";
+import { liveFile, liveTranscripts, messageOfRow } from "../sessions/transcripts.ts";
+import { MAX_TEXT, shownEntry, withRuns } from "./shown-entry.ts";
+import { openStretch, type Stretch } from "./stretch.ts";
+
+export interface PageDeps extends Pick<MethodDeps, "config" | "store"> {
+  readonly relay: Pick<RunRelay, "shown">;
+}
+
+type Page = MethodResult<"chat.page">;
+
+const DEFAULT_LIMIT = 60;
+/** Messages that wait in one session and are shown. */
+const MOST_PENDING = 200;
+/** Bytes of one answer, roughly: what does not fit is told to be there. */
+const MAX_BYTES = 4 * 1024 * 1024;
+
+/** Inputs that nobody wrote. */
+const SILENT_KINDS: ReadonlySet<string> = new Set(["reaction", "member", "notice", "edit"]);
+
+/** Messages of a session that were accepted and are not in its transcript. */
+export async function waiting(store: Pick<Store, "read">, sessionKey: string): Promise<readonly UnsaidRow[]> {
+  const rows = await store.read("inbox.unsaid", { sessionKey, chars: MAX_TEXT, limit: MOST_PENDING });
+  return rows.filter(({ kind, text, files }) => !SILENT_KINDS.has(kind) && (text !== "" || files > 0));
+}
+
+function pendingOf({ id, channel, messageId, text, files, sender, senderName, via, turnId, receivedAt }: UnsaidRow): PendingMessage {
+  const own = channel === "gateway";
+  const place = own ? (via === "webchat" ? null : via) : channel;
+  const from = own ? null : (senderName ?? sender);
+  return {
+    // Before its turn has begun, `why` knows a channel's message by its row.
+    runId: own ? messageId : (turnId ?? `in:${id}`),
+    ts: receivedAt,
+    text,
+    images: files,
+    ...(from ? { from } : {}),
+    ...(place ? { channel: place } : {}),
+  };
+}
+
+/** Entries of a stretch until there are enough of them, oldest first, and whether there are more. */
+async function gather(
+  stretch: Stretch,
+  first: readonly EntryRow[],
+  limit: number,
+): Promise<{ readonly entries: readonly ChatEntry[]; readonly more: boolean }> {
+  const found: ChatEntry[] = [];
+  const older = stretch.direction === "older";
+  let bytes = 0;
+  for (let rows = first; rows.length > 0; rows = await stretch.next(limit + 8)) {
+    for (const row of older ? [...rows].reverse() : rows) {
+      const entry = shownEntry(row);
+      if (!entry) continue;
+      bytes += JSON.stringify(entry).length;
+      if (found.length === limit || (found.length > 0 && bytes > MAX_BYTES)) return { entries: older ? found.reverse() : found, more: true };
+      found.push(entry);
+    }
+  }
+  return { entries: older ? found.reverse() : found, more: false };
+}
+
+async function linked(store: Pick<Store, "read">, sessionKey: string, entries: readonly ChatEntry[]): Promise<ChatEntry[]> {
+  const times = entries.map(({ ts }) => ts).filter((ts) => ts > 0);
+  if (times.length === 0) return [...entries];
+  const from = times.reduce((a, b) => Math.min(a, b));
+  const until = times.reduce((a, b) => Math.max(a, b));
+  const spans = await store.read("turns.spans", { sessionKey, from, until, limit: 2 * entries.length + 20 });
+  return withRuns(entries, [...spans].reverse());
+}
+
+/** Reasoning that is being written is shown where the session shows it afterwards, too. */
+export const showsReasoning = (session: Pick<SessionRow, "entry"> | undefined): boolean => reasoningLevel(session?.entry).value !== "off";
+
+/** Which transcript the positions belong to, and its last one. */
+export function standing(session: SessionRow | undefined, row: TranscriptRow | undefined): Pick<Page, "sessionId" | "began" | "last"> {
+  return { ...(session ? { sessionId: session.entry.sessionId } : {}), ...(row ? { began: row.createdAt } : {}), last: row ? row.lines - 1 : 0 };
+}
+
+/** How often a page is read again because its session began anew meanwhile. */
+const MAX_RETRIES = 5;
+
+export async function chatPage(params: MethodParams<"chat.page">, { config, store, relay }: PageDeps): Promise<Page> {
+  const { before, after, limit = DEFAULT_LIMIT } = params;
+  if (before !== undefined && after !== undefined) throw new AppError("INVALID_INPUT", "give before or after, not both");
+  for (let attempt = 0; ; attempt += 1) {
+    const { key, session } = await findSession(params.sessionKey, { config, store });
+    const [known] = session ? await liveTranscripts(store, session) : [];
+    const stretch = known && openStretch(store, known, { before, after });
+    // In one message to the store: what is in the transcript does not wait, and what waits is not in it.
+    const [unsaid, now, row, rows] = await Promise.all([
+      waiting(store, key),
+      store.read("sessions.get", { key }),
+      known && store.read("transcripts.get", { file: known.file }),
+      stretch?.next(limit + 8) ?? [],
+    ]);
+    const runs = [...relay.shown(key, showsReasoning(session))];
+    const same = now?.entry.sessionId === session?.entry.sessionId && row?.createdAt === known?.createdAt;
+    if (!same && attempt < MAX_RETRIES) continue;
+    const { entries, more } = stretch ? await gather(stretch, rows, limit) : { entries: [], more: false };
+    return { sessionKey: key, ...standing(session, row), entries: await linked(store, key, entries), more, pending: unsaid.map(pendingOf), runs };
+  }
+}
+
+export async function chatImage({ sessionKey, seq, index }: MethodParams<"chat.image">, { config, store }: PageDeps): Promise<MethodResult<"chat.image">> {
+  const { session } = await findSession(sessionKey, { config, store });
+  const file = session && (await liveFile(store, session));
+  const [row] = file === undefined ? [] : await store.read("transcripts.page", { file, after: seq - 1, before: seq + 1, limit: 1 });
+  const content = row && messageOfRow(row)?.content;
+  const block = (Array.isArray(content) ? content[index] : undefined) as
+    | { readonly type?: unknown; readonly data?: unknown; readonly mimeType?: unknown }
+    | undefined;
+  const { data, mimeType } = block ?? {};
+  if (block?.type !== "image" || typeof data !== "string" || typeof mimeType !== "string" || data === "" || mimeType === "") {
+    throw new AppError("INVALID_INPUT", `there is no picture at block ${index} of entry ${seq}; take both from chat.page`);
+  }
+  return { mimeType, data };
+}

@@ -8,7 +8,7 @@ import { silentLogger } from "../../src/base/log/logger.ts";
 import { systemRandom } from "../../src/base/random.ts";
 import { openConfig, type Config } from "../../src/config/index.ts";
 import { createHandlers, type AgentPort, type ToolFactsPort } from "../../src/gateway/index.ts";
-import { openStore, type Store } from "../../src/store/index.ts";
+import { observeCommits, openStore, type Store } from "../../src/store/index.ts";
 import { createApprovals, createExecRules, type Approvals } from "../../src/tools/index.ts";
 import { startGateway } from "../gateway/start.ts";
 import { openClient, type RawClient } from "./gateway-client.ts";
@@ -51,7 +51,7 @@ export async function openAgentSurface(options: AgentSurfaceOptions = {}): Promi
   const clock = manualClock(Date.now());
   const env = { HOME: folder, OPENCLAW_STATE_DIR: folder, OPENCLAW_CONFIG_PATH: file };
   const config = stack.use(await openConfig({ env, cwd: folder, osHome: folder, version: "1.2.3", clock: systemClock, ids, purpose: "start" }));
-  const store = stack.use(await openStore({ stateDir: folder, clock }));
+  const store = stack.use(observeCommits(await openStore({ stateDir: folder, clock })));
   const responder = createMemoryResponder();
   const rulesFile = join(folder, "exec-approvals.json");
   const approvals = createApprovals({ store, clock, ids });
@@ -69,7 +69,7 @@ export async function openAgentSurface(options: AgentSurfaceOptions = {}): Promi
     agent,
     toolFacts: options.toolFacts ?? NO_FACTS,
   };
-  const rooms = { config, store, clock, ids, log: silentLogger, responder, version: "1.2.3", logFile: () => join(folder, "log") };
+  const rooms = { config, store, commits: store, clock, ids, log: silentLogger, responder, version: "1.2.3", logFile: () => join(folder, "log") };
   const requestRestart = ({ delayMs }: { readonly delayMs: number }) => ({ ok: false, delayMs, reason: "not in a test", coalesced: false });
   const started = stack.use(
     await startGateway({ handlers: (hub) => createHandlers({ ...rooms, requestRestart, ...(options.bare ? {} : ports) }, hub), over: { responder, store } }),

@@ -48,6 +48,8 @@ export function tokenAuth({ locked = false } = {}): HttpAuth {
     peerOf: (request) => peerOf(request, []),
     checkHost: (request) =>
       canBeRebound(hostNameOf(request.headers.host)) ? { ok: false, status: 403, message: "this gateway does not answer to that name" } : { ok: true },
+    checkOrigin: () => "origin not allowed",
+    login: { code: () => ({ code: "none", expiresAt: 0 }), redeem: async () => ({ ok: false, status: 401, message: "there are no codes here" }) },
   };
 }
 
@@ -55,6 +57,7 @@ export interface Reply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: string;
+  readonly bytes: Buffer;
   json(): unknown;
 }
 
@@ -128,8 +131,9 @@ export async function startSurface(options: SurfaceOptions = {}): Promise<TestSu
           const chunks: Buffer[] = [];
           response.on("data", (chunk: Buffer) => chunks.push(chunk));
           response.on("end", () => {
-            const text = Buffer.concat(chunks).toString("utf8");
-            resolve({ status: response.statusCode!, headers: response.headers, body: text, json: () => JSON.parse(text) as unknown });
+            const bytes = Buffer.concat(chunks);
+            const text = bytes.toString("utf8");
+            resolve({ status: response.statusCode!, headers: response.headers, body: text, bytes, json: () => JSON.parse(text) as unknown });
           });
           response.on("error", reject);
         },

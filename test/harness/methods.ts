@@ -18,9 +18,10 @@ import { logsHandlers } from "../../src/gateway/methods/logs.ts";
 import { sessionsHandlers } from "../../src/gateway/methods/sessions.ts";
 import { systemHandlers } from "../../src/gateway/methods/system.ts";
 import { usageHandlers } from "../../src/gateway/methods/usage.ts";
+import { createWatchers, viewHandlers } from "../../src/gateway/methods/view.ts";
 import { createTurns } from "../../src/gateway/turns.ts";
 import { loadAnswerChecks, loadValidators, type EventName, type MethodName, type MethodParams, type MethodResult } from "../../src/protocol/index.ts";
-import { openStore, type Store } from "../../src/store/index.ts";
+import { observeCommits, openStore, type Store } from "../../src/store/index.ts";
 import { echoAgents } from "./echo-agents.ts";
 import { openTalk } from "./talk.ts";
 
@@ -65,7 +66,7 @@ export async function openMethodRoom(options: { readonly config?: object; readon
   const ids = createIds(seededRandom(options.seed ?? 1));
   const env = { HOME: folder, OPENCLAW_STATE_DIR: folder, OPENCLAW_CONFIG_PATH: file };
   const config = await openConfig({ env, cwd: folder, osHome: folder, version: "1.2.3", clock, ids, purpose: "start" });
-  const store = await openStore({ stateDir: folder, clock });
+  const store = observeCommits(await openStore({ stateDir: folder, clock }));
   const { conversation: echo } = await openTalk({ store, clock, ids, agents: echoAgents({ store, clock, ids, folder }) });
   const [checks, validators] = await Promise.all([loadAnswerChecks(), loadValidators()]);
   const events: ToldEvent[] = [];
@@ -75,7 +76,13 @@ export async function openMethodRoom(options: { readonly config?: object; readon
     events.push({ event, payload: payload as Record<string, unknown> });
     for (const wake of waiting) wake();
   };
-  const relay = createRunRelay({ responder: echo, broadcast, clock });
+  const watchers = createWatchers();
+  const send = (connId: string, event: EventName, payload: unknown): boolean => {
+    broadcast(event, { ...(payload as object) });
+    return connId === ADMIN.connId;
+  };
+  const relay = createRunRelay({ responder: echo, broadcast, clock, watched: watchers.of });
+  const stopping = new AbortController();
   const systemTexts: string[] = [];
   const presence = {
     list: () => [{ ts: clock.now(), text: "Gateway", mode: "gateway" }],
@@ -96,6 +103,7 @@ export async function openMethodRoom(options: { readonly config?: object; readon
     ...chatHandlers(deps),
     ...agentHandlers(deps),
     ...agentsHandlers(deps),
+    ...viewHandlers({ ...deps, watchers, commits: store, send, isThere: (connId) => connId === ADMIN.connId, stopping: stopping.signal }),
   };
   const accepted: unknown[] = [];
 
@@ -138,6 +146,7 @@ export async function openMethodRoom(options: { readonly config?: object; readon
       const pump = setInterval(() => clock.advance(30_000), 1);
       await disposed;
       clearInterval(pump);
+      stopping.abort();
       relay[Symbol.dispose]();
       config[Symbol.dispose]();
       await store[Symbol.asyncDispose]();

@@ -28,6 +28,11 @@ function install(name: string): boolean {
   return succeeds("apt-get", ...args) || (succeeds("apt-get", "update", "-qq") && succeeds("apt-get", ...args));
 }
 
+/** Whether system calls of processes can be watched here; what that needs is installed where it can be. */
+export function canTrace(): boolean {
+  return process.platform === "linux" && (succeeds("strace", "-V") || install("strace")) && succeeds("strace", "-o", "/dev/null", "true");
+}
+
 /** Skips the test, saying why, where system calls cannot be made to fail. */
 export function needStrace(context: TestContext): void {
   context.skip(process.platform !== "linux", "needs Linux, for strace");

@@ -1,0 +1,61 @@
+import { formatDuration } from "../../../../base/text.ts";
+import type { EventPayload, MethodResult } from "../../../../protocol/index.ts";
+import { shortKey } from "../state/session.ts";
+import type { PickerItem } from "../state/picker.ts";
+import type { Approval, CommandInfo, Facts } from "../state/state.ts";
+
+/** What the gateway answers, in the words of the state. */
+
+export function approvalOf({ id, request, expiresAtMs }: Pick<EventPayload<"exec.approval.requested">, "id" | "request" | "expiresAtMs">): Approval {
+  const { command, cwd, host, resolvedPath, agentId, sessionKey } = request;
+  return {
+    id,
+    command,
+    cwd: cwd ?? undefined,
+    host: host ?? undefined,
+    resolvedPath: resolvedPath ?? undefined,
+    agentId: agentId ?? undefined,
+    sessionKey: sessionKey ?? undefined,
+    expiresAt: expiresAtMs,
+  };
+}
+
+export function factsOf({ sessions, defaults }: MethodResult<"sessions.list">, sessionKey: string): Facts {
+  const row = sessions.find(({ key }) => key === sessionKey);
+  return {
+    model: row?.model ?? defaults.model ?? undefined,
+    provider: row?.modelProvider ?? defaults.modelProvider ?? undefined,
+    thinking: row?.thinkingLevel,
+    verbose: row?.verboseLevel,
+    reasoning: row?.reasoningLevel,
+    usage: row?.responseUsage,
+    totalTokens: row?.totalTokens,
+    contextTokens: row?.contextTokens ?? defaults.contextTokens ?? undefined,
+  };
+}
+
+export function sessionItems({ sessions, ts }: MethodResult<"sessions.list">): readonly PickerItem[] {
+  return sessions.map(({ key, label, displayName, derivedTitle, lastMessagePreview, updatedAt }) => {
+    const title = label ?? displayName ?? derivedTitle ?? lastMessagePreview ?? "";
+    const age = updatedAt === null ? "" : `${formatDuration(Math.max(0, ts - updatedAt))} ago`;
+    return { value: key, label: shortKey(key), detail: [age, title].filter(Boolean).join(" · ") };
+  });
+}
+
+export function modelItems({ models }: MethodResult<"models.list">): readonly PickerItem[] {
+  return models.map(({ id, name, provider, contextWindow, reasoning }) => {
+    const size = contextWindow === undefined ? "" : `${Math.round(contextWindow / 1000)}k`;
+    return { value: `${provider}/${id}`, label: `${provider}/${id}`, detail: [name, size, reasoning ? "reasoning" : ""].filter(Boolean).join(" · ") };
+  });
+}
+
+export function agentItems({ agents, defaultId }: MethodResult<"agents.list">): readonly PickerItem[] {
+  return agents.map(({ id, name, identity }) => {
+    const shown = identity?.name ?? name ?? "";
+    return { value: id, label: id, detail: [identity?.emoji ?? "", shown, id === defaultId ? "default" : ""].filter(Boolean).join(" ") };
+  });
+}
+
+export function commandInfos({ commands }: MethodResult<"commands.list">): readonly CommandInfo[] {
+  return commands.map(({ name, description, args }) => ({ name: name.replace(/^\//, ""), description, choices: args[0]?.choices ?? [] }));
+}

@@ -1,0 +1,73 @@
+export interface PickerItem {
+  readonly value: string;
+  readonly label: string;
+  readonly detail: string;
+}
+
+/** A list to choose from. */
+export interface Picker {
+  readonly kind: "models" | "agents" | "sessions" | "settings" | "shell";
+  readonly title: string;
+  /** Undefined until they came. */
+  readonly items: readonly PickerItem[] | undefined;
+  readonly filter: string;
+  /** Letters filter; before, `j` and `k` move. */
+  readonly filtering: boolean;
+  readonly selected: number;
+  /** What is chosen now. */
+  readonly current?: string | undefined;
+  /** The command that the question is about. */
+  readonly command?: string | undefined;
+}
+
+export function openPicker(kind: Picker["kind"], title: string, rest: Partial<Picker> = {}): Picker {
+  return withSelection({ kind, title, items: undefined, filter: "", filtering: false, selected: 0, ...rest });
+}
+
+/** What passes the filter: every word of it somewhere. */
+export function shownItems({ items = [], filter }: Picker): readonly PickerItem[] {
+  const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
+  return words.length === 0 ? items : items.filter(({ label, detail }) => words.every((word) => `${label} ${detail}`.toLowerCase().includes(word)));
+}
+
+/** The items came: what is chosen now is where the choice begins. */
+export function withItems(picker: Picker, items: readonly PickerItem[]): Picker {
+  return withSelection({ ...picker, items });
+}
+
+function withSelection(picker: Picker): Picker {
+  const at = shownItems(picker).findIndex(({ value }) => value === picker.current);
+  return { ...picker, selected: Math.max(0, at) };
+}
+
+const STEPS: Readonly<Record<string, number>> = { up: -1, "ctrl+p": -1, down: 1, "ctrl+n": 1, pageup: -10, pagedown: 10, home: -Infinity, end: Infinity };
+
+export type PickerAnswer = { readonly picker: Picker } | { readonly chosen: PickerItem } | "closed";
+
+function moved(picker: Picker, by: number): Picker {
+  const last = shownItems(picker).length - 1;
+  return { ...picker, selected: Math.max(0, Math.min(last, picker.selected + by)) };
+}
+
+/** What a key does. */
+export function pickerKey(picker: Picker, key: string): PickerAnswer {
+  if (key === "enter") {
+    const chosen = shownItems(picker)[picker.selected];
+    return chosen ? { chosen } : { picker };
+  }
+  if (key === "escape" || key === "ctrl+c") return picker.filter !== "" && key === "escape" ? { picker: { ...picker, filter: "", selected: 0 } } : "closed";
+  if (key === "backspace") return { picker: { ...picker, filter: Array.from(picker.filter).slice(0, -1).join(""), selected: 0 } };
+  if (key === "ctrl+u") return { picker: { ...picker, filter: "", selected: 0 } };
+  const step = STEPS[key];
+  return { picker: step === undefined ? picker : moved(picker, step) };
+}
+
+/** What typing does. */
+export function pickerText(picker: Picker, text: string): Picker {
+  if (!picker.filtering) {
+    if (text === "j") return moved(picker, 1);
+    if (text === "k") return moved(picker, -1);
+    if (text === "/") return { ...picker, filtering: true };
+  }
+  return { ...picker, filtering: true, filter: picker.filter + text, selected: 0 };
+}

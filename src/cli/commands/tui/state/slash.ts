@@ -1,0 +1,90 @@
+import { HELP } from "./own-commands.ts";
+import { openPicker, type PickerItem } from "./picker.ts";
+import { sendMessage } from "./sending.ts";
+import { agentOf, entered, keyFor, noted, shortKey } from "./session.ts";
+import { and, only, type Context, type Next, type State } from "./state.ts";
+
+const FIELDS: Readonly<Record<string, string>> = {
+  model: "model",
+  think: "thinkingLevel",
+  verbose: "verboseLevel",
+  reasoning: "reasoningLevel",
+  usage: "responseUsage",
+  elevated: "elevatedLevel",
+  elev: "elevatedLevel",
+  activation: "groupActivation",
+};
+
+const onOff = (on: boolean): string => (on ? "on" : "off");
+
+export function settingsItems({ show, preferences, mouse }: State): readonly PickerItem[] {
+  return [
+    { value: "tools", label: "tool output", detail: show.tools ? "whole" : "folded" },
+    { value: "thinking", label: "reasoning", detail: show.thinking ? "shown" : "hidden" },
+    { value: "deliver", label: "deliver answers to the chat", detail: onOff(preferences.deliver) },
+    { value: "mouse", label: "mouse wheel scrolls", detail: onOff(mouse) },
+  ];
+}
+
+/** Opens a list whose items have to be asked for. */
+export function opened(state: State, kind: "models" | "agents" | "sessions"): Next {
+  const { provider, model } = state.facts;
+  const current = { models: provider && model ? `${provider}/${model}` : undefined, agents: agentOf(state), sessions: state.sessionKey }[kind];
+  return and({ ...state, picker: openPicker(kind, kind, { current }), completion: undefined }, { kind: "pick", what: kind });
+}
+
+export function toAgent(state: State, id: string): Next {
+  return entered(state, keyFor("main", { ...state.naming }, id) ?? state.sessionKey);
+}
+
+function set(state: State, name: string, value: string, context: Context): Next {
+  const field = FIELDS[name]!;
+  if (value !== "") return and(state, { kind: "patch", sessionKey: state.sessionKey, field, value: value === "default" ? null : value });
+  if (name === "model") return opened(state, "models");
+  const { thinking, verbose, reasoning, usage } = state.facts;
+  const now = { think: thinking, verbose, reasoning, usage }[name] ?? "not set";
+  const choices = state.commands.find((command) => command.name === name)?.choices.join(", ") ?? "";
+  return only(noted(state, context.now, `${name} is ${now}; one of ${choices}, or default`));
+}
+
+function toSession(state: State, written: string, context: Context): Next {
+  if (written === "") return opened(state, "sessions");
+  const key = keyFor(written, state.naming, agentOf(state));
+  if (key === undefined) return only(noted(state, context.now, `"${written}" names no session; expected main, a name, or agent:<id>:<name>`, "error"));
+  const next = entered(state, key);
+  return { ...next, state: noted(next.state, context.now, `session ${shortKey(key)} of agent ${agentOf(next.state)}`) };
+}
+
+function delivered(state: State, value: string, context: Context): Next {
+  const deliver = value === "" ? !state.preferences.deliver : value === "on";
+  return only(noted({ ...state, preferences: { ...state.preferences, deliver } }, context.now, `deliver ${onOff(deliver)}`));
+}
+
+type Answer = (state: State, argument: string, context: Context) => Next;
+
+const ANSWERS: Readonly<Record<string, Answer>> = {
+  help: (state, _argument, { now }) => only(noted(state, now, HELP)),
+  agent: (state, argument) => (argument === "" ? opened(state, "agents") : toAgent(state, argument)),
+  agents: (state) => opened(state, "agents"),
+  session: toSession,
+  sessions: (state) => opened(state, "sessions"),
+  models: (state) => opened(state, "models"),
+  deliver: delivered,
+  abort: (state) => and({ ...state, aborting: true }, { kind: "abort", sessionKey: state.sessionKey }),
+  settings: (state) => only({ ...state, picker: openPicker("settings", "settings", { items: settingsItems(state) }) }),
+  exit: (state) => and({ ...state, leaving: true }, { kind: "exit" }),
+  quit: (state) => and({ ...state, leaving: true }, { kind: "exit" }),
+};
+
+/** Answers a command of our own; every other is a message to the gateway. */
+export function runSlash(state: State, text: string, context: Context): Next {
+  const [, name = "", rest = ""] = /^\/(\S+)\s*([\s\S]*)$/.exec(text) ?? [];
+  const command = name.toLowerCase();
+  const argument = rest.trim();
+  const answer = Object.hasOwn(ANSWERS, command) ? ANSWERS[command] : undefined;
+  if (answer) return answer(state, argument, context);
+  if (Object.hasOwn(FIELDS, command)) return set(state, command, argument, context);
+  // With more behind it the gateway reads it: a model, a first message.
+  if ((command === "new" || command === "reset") && argument === "") return and(state, { kind: "reset", sessionKey: state.sessionKey, reason: command });
+  return sendMessage(state, text, context);
+}

@@ -1,0 +1,103 @@
+import { asked, decided, expired, listed, undecided } from "./approvals.ts";
+import type { TuiEvent } from "./event.ts";
+import { inputCame } from "./keys.ts";
+import { mergeCommands } from "./own-commands.ts";
+import { withItems } from "./picker.ts";
+import { agentCame, chatCame, doubted, historyCame } from "./runs.ts";
+import { accepted, refused } from "./sending.ts";
+import { agentOf, keyFor, noted, outdated, reading, refreshed } from "./session.ts";
+import { and, only, type Context, type Effect, type Next, type State } from "./state.ts";
+
+type Of<T extends TuiEvent["type"]> = Extract<TuiEvent, { type: T }>;
+
+/** There is a connection. Everything is asked for again, and what nobody answered is sent again under its own key. */
+function connected(state: State, { hello, url }: Of<"connected">): Next {
+  const { defaultAgentId = "main", mainKey, scope } = hello.snapshot.sessionDefaults ?? {};
+  const naming = { defaultAgentId, ...(mainKey === undefined ? {} : { mainKey }), scope: scope === "global" ? ("global" as const) : ("per-sender" as const) };
+  const first = state.connections === 0;
+  const sessionKey = first ? (keyFor(state.sessionKey, naming, defaultAgentId) ?? `agent:${defaultAgentId}:main`) : state.sessionKey;
+  const known: State = {
+    ...doubted(state),
+    url,
+    naming,
+    sessionKey,
+    link: { kind: "open" },
+    connections: state.connections + 1,
+    methods: new Set(hello.features.methods),
+    // What was said before there was a connection did not know its session's whole name.
+    sent: first ? state.sent.map((sent) => ({ ...sent, sessionKey })) : state.sent,
+  };
+  const { state: next, effects } = refreshed(known);
+  const again = next.sent.flatMap((sent): readonly Effect[] =>
+    sent.state !== "failed" && sent.ended === undefined ? [{ kind: "send", sent, preferences: next.preferences }] : [],
+  );
+  return and(next, ...again, ...effects, { kind: "agents" }, { kind: "approvals" }, { kind: "commands", agentId: agentOf(next) });
+}
+
+/** A later answer about a session that was left says nothing about this one. */
+function factsCame(state: State, { sessionKey, facts, ts }: Of<"facts">, { now }: Context): State {
+  return sessionKey === state.sessionKey ? { ...state, facts, skew: ts - now } : state;
+}
+
+/** A run that ended while nobody was told is only known by this answer. */
+function acceptedBy(state: State, { runId, ended }: Of<"accepted">): Next {
+  const next = accepted(state, runId, ended);
+  return ended ? reading(next) : only(next);
+}
+
+function shellEnded(state: State, { command, output, failure }: Of<"shell-ended">, { now }: Context): State {
+  const text = [output.trimEnd(), failure ?? ""].filter(Boolean).join("\n");
+  return noted({ ...state, shell: { ...state.shell, running: undefined } }, now, text, failure === undefined ? "plain" : "error", command);
+}
+
+function ticked(state: State, { now }: Context): State {
+  const next = expired(state, now);
+  return next.armedAt !== undefined && now - next.armedAt > 2000 ? { ...next, armedAt: undefined } : next;
+}
+
+function itemsCame(state: State, { kind, items }: Of<"items">): State {
+  return state.picker?.kind === kind ? { ...state, picker: withItems(state.picker, items) } : state;
+}
+
+type Handlers = { readonly [T in TuiEvent["type"]]: (state: State, event: Of<T>, context: Context) => Next };
+
+const HANDLERS: Handlers = {
+  key: inputCame,
+  text: inputCame,
+  paste: inputCame,
+  wheel: inputCame,
+  connected,
+  lost: (state, { why, retryAt }) => only({ ...state, link: { kind: "lost", why, retryAt } }),
+  gap: (state) => refreshed(state),
+  changed: (state, { sessionKey }) => (sessionKey === state.sessionKey ? outdated(state) : only(state)),
+  chat: (state, { payload }) => chatCame(state, payload),
+  agent: (state, { payload }) => agentCame(state, payload),
+  history: (state, event) => {
+    const next = historyCame(state, event);
+    return next.stale && next.read === next.reads ? reading(next) : only(next);
+  },
+  facts: (state, event, context) => only(factsCame(state, event, context)),
+  agents: (state, { agents }) => only({ ...state, agents }),
+  commands: (state, { commands }) => only({ ...state, commands: mergeCommands(commands) }),
+  items: (state, event) => only(itemsCame(state, event)),
+  asked: (state, { approval }) => only(asked(state, approval)),
+  decided: (state, { id, decision, by }, { now }) => only(decided(state, id, decision, by, now)),
+  approvals: (state, { approvals }) => only(listed(state, approvals)),
+  undecided: (state, { id, error }, { now }) => only(noted(undecided(state, id), now, error, "error")),
+  accepted: acceptedBy,
+  refused: (state, { runId, error }) => only(refused({ ...state, aborting: false }, runId, error)),
+  "changed-session": (state, { text }, { now }) => {
+    const next = refreshed(state);
+    return { ...next, state: noted(next.state, now, text) };
+  },
+  failed: (state, { error }, { now }) => only(noted({ ...state, aborting: false }, now, error, "error")),
+  "shell-ended": (state, event, context) => only(shellEnded(state, event, context)),
+  tick: (state, _event, context) => only(ticked(state, context)),
+};
+
+/** What becomes of the state when something happens, and what is to be done then. */
+export function update(state: State, event: TuiEvent, context: Context): Next {
+  // Each handler takes the event of its own name, which the table's type says and a lookup cannot.
+  const handle = HANDLERS[event.type] as (state: State, event: TuiEvent, context: Context) => Next;
+  return handle(state, event, context);
+}

@@ -1,7 +1,9 @@
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
+import { bundledThreads } from "./scripts/test-threads.ts";
 
 export default defineConfig({
+  plugins: [bundledThreads()],
   // The examples' tests read as those of any plugin; here they run on the sources.
   resolve: {
     alias: {
@@ -11,6 +13,7 @@ export default defineConfig({
   },
   test: {
     include: ["src/**/*.test.ts", "test/**/*.test.ts", "scripts/**/*.test.ts", "bench/**/*.test.ts", "plugins/**/*.test.ts", "ui/src/**/*.test.ts"],
+    globalSetup: ["./scripts/test-temp.ts"],
     pool: "forks",
     maxWorkers: 2,
     testTimeout: 30_000,

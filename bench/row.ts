@@ -1,3 +1,5 @@
+import type * as StoreRoom from "../src/store/index.ts";
+
 /** One line of the table: what was measured, against which bar. */
 export interface Row {
   readonly name: string;
@@ -22,6 +24,8 @@ export interface BenchContext {
   /** Smaller sizes and fewer rounds: shows that everything runs, not how fast. */
   readonly quick: boolean;
   readonly say: (text: string) => void;
+  /** The store of that build, which is made when it is first asked for. */
+  readonly loadStore: () => Promise<typeof StoreRoom>;
 }
 
 export interface Measure {

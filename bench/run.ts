@@ -19,18 +19,21 @@ import { store } from "./measures/store.ts";
 import { bigState } from "./measures/big-state.ts";
 import { turns } from "./measures/turns.ts";
 import { isMet, type Row } from "./row.ts";
+import { storeLoader } from "./store-bundle.ts";
 
 const { values } = parseArgs({ options: { quick: { type: "boolean" }, only: { type: "string" }, json: { type: "string" }, build: { type: "string" } } });
 const root = fileURLToPath(new URL("..", import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), "openclaw-bench-"));
 const say = (text: string): void => void process.stderr.write(`${text}\n`);
 
+const context = { root, folder, node: process.execPath, built: values.build ?? "dist-bench", quick: values.quick === true, say };
+const loadStore = storeLoader(context);
 const rows: Row[] = [];
 try {
   for (const measure of [cli, plugins, pluginStart, hooks, models, store, bigState, app, gateway, turns, channel]) {
     if (values.only && !measure.name.includes(values.only)) continue;
     say(`measuring: ${measure.name} …`);
-    rows.push(...(await measure.run({ root, folder, node: process.execPath, built: values.build ?? "dist-bench", quick: values.quick === true, say })));
+    rows.push(...(await measure.run({ ...context, loadStore })));
   }
 } finally {
   rmSync(folder, { recursive: true, force: true });

@@ -4,6 +4,7 @@ import { resolve } from "node:path";
 import { rolldown, type Plugin } from "rolldown";
 import { build } from "vite";
 import { configSchema } from "../src/config/schema/index.ts";
+import { CHUNK_GROUPS } from "./chunk-groups.ts";
 import { asModule, withoutDescriptions } from "./frozen-module.ts";
 import { lightChunks } from "./light-chunks.ts";
 import { frozenProtocol } from "./protocol/frozen.ts";
@@ -79,47 +80,7 @@ await bundle.write({
   format: "esm",
   entryFileNames: "[name].js",
   chunkFileNames: "chunks/[name]-[hash].js",
-  // Every file costs about half a millisecond to find, read and link: what nearly every command needs comes in one.
-  codeSplitting: {
-    includeDependenciesRecursively: false,
-    groups: [
-      // The first that fits takes a file; the order is from what everything needs to what one command needs.
-      {
-        name: "base",
-        test: /src\/base\/(?:errors|text|files|clock|failpoints|builtin|memory-care|redaction)\.ts|src\/store\/(?:retention|sqlite\/failure|projection\/place)\.ts|src\/protocol\/transcript\.ts|rolldown\/runtime/,
-      },
-      {
-        name: "frame",
-        test: /src\/cli\/(?:arguments|command|dispatch|failure|help|io|output\/style|output\/table|commands\/index)\.ts|src\/config\/(?:env|paths|profile|value)\.ts/,
-      },
-      {
-        name: "config",
-        test: /src\/config\/(?:[a-z-]*(?:load|snapshot|dotenv|environment|include|origin|path|source-files|tilde|version|sha256)\.ts|document\/|migrate\/|schema\/index|validate\/(?!hints|schema-export))|src\/cli\/(?:config-source|commands\/config\/(?:index|validate))\.ts/,
-      },
-      // What every plugin's entry needs, and what host and plugins share; then the rest, and what needs zod.
-      { name: "sdk-entry", test: /src\/plugins\/sdk\/(?:plugin-entry|plugin-config|account-ids|host-binding|diagnostic-events|log-transports)\.ts/ },
-      { name: "zod", test: /node_modules\/zod\// },
-      { name: "sdk-schemas", test: /src\/plugins\/sdk\/(?:schemas|secrets|channels\/config-schemas)\.ts/ },
-      { name: "sdk-network", test: /src\/plugins\/sdk\/(?:guarded-fetch|ssrf|web-media)\.ts/ },
-      { name: "sdk", test: /src\/plugins\/sdk\/(?!paths|vendor|newer)/ },
-      {
-        name: "inventory",
-        test: /src\/plugins\/(?:inventory\/|record\.|install\/journal)|src\/cli\/(?:plugin-source|plugin-commands\/declared|commands\/plugins\/(?:index|list|record))\.ts/,
-      },
-      { name: "channel-text", test: /src\/channels\/(?:text\/|reactions\/|rich-text\/(?!parse))/ },
-      { name: "thread", test: /src\/store\/(?:warm-up|sqlite\/thread)\.ts/ },
-      { name: "engine", test: /src\/store\/(?:sqlite\/(?:areas\/|connection|handlers|open|migrations|schema)|projection\/)/ },
-      {
-        name: "app",
-        test: /src\/app\/(?!open-gateway|own-caller|agent\/|conversation\/|models\.ts|restart\/sentinel|plugins\/|plugin-testing\/)|src\/gateway\/(?:server|bind|certificate|address-budget|early|auth\/settings)\.ts|src\/base\/(?:log\/(?!read)|random|ids)|src\/config\/(?:config|redact|diff|reload-rules|secrets|last-good|shell-environment)\.ts|src\/store\/(?:open|sqlite\/(?:client|messages|sender|waiting|standing|reads))\.ts/,
-      },
-      { name: "plugin-host", test: /src\/app\/plugins\/(?!index)|src\/plugins\/(?:host|registry|load)\/|src\/hooks\/|node_modules\/es-module-lexer/ },
-      {
-        name: "hub",
-        test: /src\/app\/(?:open-gateway|own-caller|agent\/(?:index|answering|gateway-ports|gateway-tool|session-endings|workspaces)|conversation\/(?:open|channels|channel-table|lazy|ports)|models\.ts|plugins\/index)|src\/conversation\/(?:create-conversation|index|intake\/|lanes\/|turns\/)|src\/channels\/(?:index|access\/|inbound\/|pairing\/|manager\/|sections)|src\/routing\/|src\/gateway\/(?!tools\/)|src\/sessions\/entry\/|src\/base\/(?:rooted-files|equal-secrets)\.ts|src\/config\/agent-workspace\.ts|src\/protocol\/(?!client|validators|answers|schemas|check)|src\/base\/(?:deadlines|log\/read)|src\/config\/describe-schema/,
-      },
-    ],
-  },
+  codeSplitting: { includeDependenciesRecursively: false, groups: CHUNK_GROUPS },
   comments: { legal: true, annotation: false, jsdoc: false },
   minify: { compress: true, mangle: false, codegen: { removeWhitespace: false } },
 });

@@ -5,7 +5,6 @@ import { DatabaseSync } from "node:sqlite";
 import { systemClock } from "../../src/base/clock.ts";
 import { median, round } from "../stats.ts";
 import type { BenchContext, Measure, Row } from "../row.ts";
-import { loadStore } from "../store-bundle.ts";
 
 const LINE_TEXT = "The quick brown fox jumps over the lazy dog. ".repeat(8);
 
@@ -66,7 +65,7 @@ console.log(JSON.stringify({ openMs, openMb, readMs: reads.sort((a, b) => a - b)
 export const bigState: Measure = {
   name: "big state",
   async run(context: BenchContext): Promise<readonly Row[]> {
-    const { openStore } = await loadStore(context);
+    const { openStore } = await context.loadStore();
     const stateDir = join(context.folder, "big");
     mkdirSync(stateDir);
     await (await openStore({ stateDir, clock: systemClock }))[Symbol.asyncDispose]();

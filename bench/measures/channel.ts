@@ -11,7 +11,6 @@ import { startBotApi, type BotApi } from "../drivers/bot-api.ts";
 import { connectBench, type BenchClient } from "../drivers/client.ts";
 import type { BenchContext, Measure, Row } from "../row.ts";
 import { median, quantile, round } from "../stats.ts";
-import { loadStore } from "../store-bundle.ts";
 
 const load = (): number => round(loadavg()[0] ?? 0);
 
@@ -288,7 +287,7 @@ async function blockedHook(context: BenchContext, model: BenchModel): Promise<Ro
 export const channel: Measure = {
   name: "channel",
   async run(context): Promise<readonly Row[]> {
-    await loadStore(context);
+    await context.loadStore();
     using model = await startModel(context);
     const rows: Row[] = [];
     {

@@ -6,7 +6,6 @@ import { systemClock } from "../../src/base/clock.ts";
 import type { Store } from "../../src/store/index.ts";
 import { median, quantile, round } from "../stats.ts";
 import type { BenchContext, Measure, Row } from "../row.ts";
-import { loadStore } from "../store-bundle.ts";
 
 /** About what one step of a turn puts on disk. */
 const TEXT = "x".repeat(400);
@@ -63,7 +62,7 @@ async function concurrent(store: Store, from: number, perWriter: number): Promis
 export const store: Measure = {
   name: "store",
   async run(context: BenchContext): Promise<readonly Row[]> {
-    const { openStore } = await loadStore(context);
+    const { openStore } = await context.loadStore();
     const folder = join(context.folder, "store");
     mkdirSync(folder);
     await using open = await openStore({ stateDir: folder, clock: systemClock });

@@ -12,7 +12,6 @@ import { cpuMs, residentMb } from "../drivers/process-facts.ts";
 import { bareNodeMs } from "../drivers/startup.ts";
 import type { BenchContext, Measure, Row } from "../row.ts";
 import { median, quantile, round } from "../stats.ts";
-import { loadStore } from "../store-bundle.ts";
 import { fill } from "./big-state.ts";
 import { rawAppends } from "./store.ts";
 
@@ -233,7 +232,7 @@ async function firstTurn(context: BenchContext, model: BenchModel): Promise<Row>
 }
 
 /** Two gateways at once, one with few and one with many stored sessions, asked by turns. */
-async function stored(context: BenchContext, model: BenchModel, { openStore }: Awaited<ReturnType<typeof loadStore>>): Promise<Row> {
+async function stored(context: BenchContext, model: BenchModel, { openStore }: Awaited<ReturnType<BenchContext["loadStore"]>>): Promise<Row> {
   const start = async (name: string, sessions: number) => {
     const place: BenchPlace & { readonly stateDir: string } = await makeAgentPlace(context, `turns-${name}`, model);
     mkdirSync(place.stateDir, { recursive: true, mode: 0o700 });
@@ -307,7 +306,7 @@ async function memory(context: BenchContext, model: BenchModel): Promise<Row[]> 
 export const turns: Measure = {
   name: "turns",
   async run(context): Promise<readonly Row[]> {
-    const store = await loadStore(context);
+    const store = await context.loadStore();
     using model = await startModel(context);
     const rows: Row[] = [];
     {

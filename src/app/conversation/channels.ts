@@ -3,6 +3,7 @@ import { createChannels, type Channels } from "../../channels/index.ts";
 import { isTruthy, type ReloadAction } from "../../config/index.ts";
 import type { OpenGatewayDeps } from "../open-gateway.ts";
 import type { Plugins } from "../plugins/index.ts";
+import { createSectionCheck } from "./section-check.ts";
 import type { ConversationRoom } from "./open.ts";
 
 /** The channels of a gateway, from its start to its end. */
@@ -20,6 +21,7 @@ export function openChannels(deps: OpenGatewayDeps & { readonly plugins: Plugins
   const skipped = isTruthy(env["OPENCLAW_SKIP_CHANNELS"]);
   let started = false;
   const registered = new Set<string>();
+  const sections = stack.use(createSectionCheck({ config, plugins, log }));
   const channels = stack.use(
     createChannels({
       config: () => config.current,
@@ -30,6 +32,7 @@ export function openChannels(deps: OpenGatewayDeps & { readonly plugins: Plugins
       log,
       redactor: deps.redactor,
       activity: talk.activity,
+      misconfigured: sections.wrongIn,
       onChange({ channel, accountId, state }) {
         if (state !== "ok") {
           registered.delete(`${channel}\0${accountId}`);
@@ -58,7 +61,9 @@ export function openChannels(deps: OpenGatewayDeps & { readonly plugins: Plugins
   }
 
   plugins.onChange(() => {
-    if (started) channels.pluginsChanged().catch((error: unknown) => log.error(`channels could not follow their plugins: ${messageOf(error)}`, { error }));
+    if (!started) return;
+    sections.look();
+    channels.pluginsChanged().catch((error: unknown) => log.error(`channels could not follow their plugins: ${messageOf(error)}`, { error }));
   });
 
   return {
@@ -66,7 +71,9 @@ export function openChannels(deps: OpenGatewayDeps & { readonly plugins: Plugins
     async start() {
       if (skipped) return log.warn("OPENCLAW_SKIP_CHANNELS is set: no channel is started");
       started = true;
-      if (talk.channels.list().length > 0) await channels.start();
+      if (talk.channels.list().length === 0) return;
+      sections.look();
+      await channels.start();
     },
     async reload(action) {
       if (action.kind === "restart" && action.id !== undefined) await channels.reload([`channels.${action.id}`]);

@@ -167,7 +167,10 @@ function pluginsPort({ plugins, config, log }: CommandDeps): NonNullable<Command
         run: (context: Omit<PluginCommandContext, "args">) => runCommand(match, { ...context, config: structuredClone(config.current) }, report),
       };
     },
-    list: () => (plugins.registries()?.commands.list() ?? []).map(({ value: { name, description, acceptsArgs } }) => ({ name, description, acceptsArgs })),
+    list: () =>
+      (plugins.registries()?.commands.list() ?? []).map(({ owner, value: { name, description, acceptsArgs } }) => {
+        return { name, description, acceptsArgs, pluginId: owner.pluginId };
+      }),
   };
 }
 

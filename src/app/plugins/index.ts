@@ -5,12 +5,13 @@ import type { Clock } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
 import type { Ids } from "../../base/ids.ts";
 import type { Logger } from "../../base/log/logger.ts";
-import type { Config, Env, OpenClawConfig, ReloadAction } from "../../config/index.ts";
+import type { Config, ConfigSections, Env, OpenClawConfig, ReloadAction } from "../../config/index.ts";
 import type { Auth, ExtraMethods, Gateway, GatewayDeps, PluginsPort } from "../../gateway/index.ts";
 import type { PluginProvider } from "../../models/index.ts";
 import type { Inventory } from "../../plugins/index.ts";
 import type { Store } from "../../store/index.ts";
 import type { Logging } from "../logging.ts";
+import type { PluginFacts } from "../overview/troubles.ts";
 import type { PluginTalk } from "./channel/parts.ts";
 import type { RunningPlugins } from "./running.ts";
 
@@ -45,6 +46,10 @@ export interface Plugins extends AsyncDisposable {
   readonly registries: () => RunningPlugins["host"]["registries"] | undefined;
   /** Told when plugins came, went or were loaded anew. */
   onChange(listener: () => void): void;
+  /** How those that run fare; undefined while none do. */
+  facts(): PluginFacts | undefined;
+  /** What those that run say about their sections of the configuration; undefined while none do. */
+  sections(): Promise<ConfigSections> | undefined;
   /** Model providers that plugins brought. */
   readonly providers: () => readonly PluginProvider[];
   /** What they have for agents; undefined while none run. */
@@ -128,6 +133,8 @@ export function createPlugins(deps: PluginsDeps): Plugins {
     hooks: () => running?.hooks,
     registries: () => running?.host.registries,
     onChange: (listener) => void listeners.push(listener),
+    facts: () => running && { plugins: running.host.list(), diagnostics: running.host.diagnostics(), breakers: running.hooks.breakers() },
+    sections: () => running?.sections(),
     providers: () => running?.providers() ?? [],
     agent: () => running?.agent,
     async open(opened) {

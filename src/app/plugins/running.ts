@@ -1,21 +1,19 @@
-import { existsSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { messageOf } from "../../base/errors.ts";
+import type { ConfigSections } from "../../config/index.ts";
 import type { Logger } from "../../base/log/logger.ts";
 import { sessionDefaults, type ExtraMethods, type PluginsPort } from "../../gateway/index.ts";
 import { createHooks, createInternalHooks, createToolPolicies, type Hooks, type InternalHooks, type ToolPolicies } from "../../hooks/index.ts";
 import type { PluginProvider } from "../../models/index.ts";
 import {
-  bundledFolder,
   catchFaults,
+  configSections,
   createHostPackages,
   createModuleLoader,
   createPluginHost,
   createTools,
-  defaultWorkspace,
   hookSettings,
   readInventory,
   recoverInstalls,
@@ -26,6 +24,7 @@ import {
 import { canonicalSessionKey, METHODS } from "../../protocol/index.ts";
 import { askHandlers, needsToken, routeMounter, type PluginGateway } from "./http.ts";
 import type { PluginsDeps } from "./index.ts";
+import { inventoryOptions } from "./inventory.ts";
 import { pluginMethods } from "./methods.ts";
 import { createRuntimes } from "./runtime.ts";
 import { bindSdk } from "./sdk-host.ts";
@@ -44,6 +43,8 @@ export interface RunningPlugins extends AsyncDisposable, Omit<PluginsPort, "sess
     readonly internalHooks: InternalHooks;
   };
   readonly methods: ExtraMethods;
+  /** What plugins that are on say about their sections of the configuration. */
+  sections(): Promise<ConfigSections>;
   needsToken(path: string): boolean;
   answer(request: IncomingMessage, response: ServerResponse, path: string): Promise<boolean>;
   keepsSessions(): boolean;
@@ -59,20 +60,12 @@ const GATEWAY_STOP_MS = 5000;
 const copies = <T extends object>(rows: readonly T[]): { readonly [K in keyof T]: T[K] }[] => rows.map((row) => ({ ...row }));
 
 /** Looks at all plugins as they are now. */
-function inventoryOf({ config, env, clock, log }: PluginsDeps): () => Promise<Inventory> {
+function inventoryOf(deps: PluginsDeps): () => Promise<Inventory> {
+  const { config, clock, log } = deps;
   return async () => {
     const { current, paths } = config;
     for (const done of recoverInstalls({ stateDir: paths.state, config: () => config.current, now: clock.now() })) log.room("plugins").warn(done);
-    return readInventory({
-      config: current,
-      stateDir: paths.state,
-      workspaceDir: defaultWorkspace(current, { env, exists: existsSync, osHome: homedir(), cwd: process.cwd() }),
-      bundledDir: bundledFolder(env, fileURLToPath(import.meta.url)),
-      env: config.env(),
-      home: paths.home,
-      cwd: process.cwd(),
-      uid: process.getuid?.(),
-    });
+    return readInventory(inventoryOptions(deps, current));
   };
 }
 
@@ -205,6 +198,7 @@ export async function openPlugins(deps: PluginsDeps, gateway: PluginGateway): Pr
     },
     providers: () => host.registries.providers.list().map(({ value }) => pluginProvider(value)),
     methods: pluginMethods(host, { clock, hub: gateway.hub }),
+    sections: async () => configSections((await (deps.inventory ?? inventoryOf(deps))()).entries),
     needsToken,
     answer: (request, response, path) => askHandlers(host.registries.httpHandlers, { request, response, path }, report),
     keepsSessions: () => host.sessions.any,

@@ -1,0 +1,87 @@
+/**
+ * Which files are bundled together. Every file costs about half a millisecond to find, read and link: what is needed together comes in one, and what a
+ * start does not need stays out of it. `scripts/bundle.test.ts` holds what may be loaded with what.
+ */
+
+/** Files by their paths: alternatives of an expression. */
+const files = (...patterns: readonly string[]): RegExp => new RegExp(patterns.join("|"));
+
+/** The first that fits takes a file; the order is from what everything needs to what one command needs. */
+export const CHUNK_GROUPS = [
+  {
+    name: "base",
+    test: files(
+      "src/base/(?:errors|text|files|clock|failpoints|builtin|memory-care|redaction)\\.ts",
+      "src/store/(?:retention|sqlite/failure|projection/place)\\.ts",
+      "src/protocol/transcript\\.ts",
+      "rolldown/runtime",
+    ),
+  },
+  {
+    name: "frame",
+    test: files(
+      "src/cli/(?:arguments|command|dispatch|failure|help|io|output/style|output/table|commands/index)\\.ts",
+      "src/config/(?:env|paths|profile|value)\\.ts",
+    ),
+  },
+  {
+    name: "config",
+    test: files(
+      "src/config/[a-z-]*(?:load|snapshot|dotenv|environment|include|origin|path|source-files|tilde|version|sha256)\\.ts",
+      "src/config/(?:document/|migrate/|schema/index|validate/(?!hints|schema-export))",
+      "src/cli/(?:config-source|commands/config/(?:index|validate))\\.ts",
+    ),
+  },
+  // What every plugin's entry needs, and what host and plugins share; then the rest, and what needs zod.
+  { name: "sdk-entry", test: files("src/plugins/sdk/(?:plugin-entry|plugin-config|account-ids|host-binding|diagnostic-events|log-transports)\\.ts") },
+  { name: "zod", test: files("node_modules/zod/") },
+  { name: "sdk-schemas", test: files("src/plugins/sdk/(?:schemas|secrets|channels/config-schemas)\\.ts") },
+  { name: "sdk-network", test: files("src/plugins/sdk/(?:guarded-fetch|ssrf|web-media)\\.ts") },
+  { name: "sdk", test: files("src/plugins/sdk/(?!paths|vendor|newer)") },
+  {
+    name: "inventory",
+    test: files(
+      "src/plugins/(?:inventory/|record\\.|install/journal)",
+      "src/cli/(?:plugin-source|plugin-commands/declared|commands/plugins/(?:index|list|record))\\.ts",
+    ),
+  },
+  { name: "channel-text", test: files("src/channels/(?:text/|reactions/|rich-text/(?!parse))") },
+  { name: "thread", test: files("src/store/(?:warm-up|sqlite/thread)\\.ts") },
+  { name: "engine", test: files("src/store/(?:sqlite/(?:areas/|connection|handlers|open|migrations|schema)|projection/)") },
+  {
+    name: "app",
+    test: files(
+      "src/app/(?:create-app|current-hooks|health|index|instance-lock|lifetime|log-file|logging|maintenance|media-expiry|raw-stream|reload|start-gates|state-lock)\\.ts",
+      "src/app/restart/(?!sentinel)",
+      "src/gateway/(?:server|bind|certificate|address-budget|early|auth/settings)\\.ts",
+      "src/base/(?:log/(?!read)|random|ids)",
+      "src/config/(?:config|redact|diff|reload-rules|secrets|last-good|shell-environment)\\.ts",
+      "src/store/(?:open|sqlite/(?:client|messages|sender|waiting|standing|reads))\\.ts",
+    ),
+  },
+  {
+    name: "plugin-host",
+    test: files("src/app/plugins/(?!index|admin|names-plugins)", "src/plugins/(?:host|registry|load)/", "src/hooks/(?!hook-log|catalog)", "node_modules/es-module-lexer"),
+  },
+  {
+    name: "hub",
+    test: files(
+      "src/app/(?:open-gateway|answering-model|own-caller|models|setup/inside/ports|overview/open|plugins/(?:index|admin))\\.ts",
+      "src/app/agent/(?:index|answering|gateway-ports|gateway-tool|session-endings|workspaces)",
+      "src/app/conversation/(?:open|channels|channel-table|lazy|ports|section-check)",
+      "src/hooks/(?:hook-log|catalog)",
+      "src/conversation/(?:create-conversation|index|intake/|lanes/|turns/|live/)",
+      "src/channels/(?:access/|inbound/|pairing/|manager/|sections)",
+      "src/routing/",
+      "src/gateway/(?!tools/|methods/view/(?:context|export|markdown)|welcome-page|http/control-ui/(?!base-path|routes))",
+      "src/sessions/(?:entry|transcript)/",
+      "src/(?:models|media)/index\\.ts",
+      "src/store/observed\\.ts",
+      "src/config/names-plugins\\.ts",
+      "src/app/overview/runs\\.ts",
+      "src/config/(?:default-agent|agent-workspace|describe-schema)",
+      "src/protocol/(?!client|validators|answers|schemas|check)",
+      "src/base/(?:rooted-files|equal-secrets|deadlines|log/read)",
+    ),
+  },
+];

@@ -1,0 +1,30 @@
+import type { LocatedIssue, Loaded } from "../../config/index.ts";
+import { namesPlugins } from "../../config/index.ts";
+import type { PluginAdminPort, RestartReport, RestartRequest } from "../../gateway/index.ts";
+import type { Plugins, PluginsDeps } from "./index.ts";
+
+export interface PluginAdminDeps extends Pick<PluginsDeps, "config" | "clock" | "ids" | "log" | "env"> {
+  readonly plugins: Pick<Plugins, "hooks" | "port">;
+  readonly requestRestart: (request: RestartRequest, options?: { readonly urgent?: boolean }) => RestartReport;
+}
+
+/** Says which plugins there are and which are on. The code that does it is loaded when somebody asks. */
+export function pluginAdmin(deps: PluginAdminDeps): PluginAdminPort {
+  const administration = async (): Promise<PluginAdminPort> => (await import("./administration.ts")).createAdministration(deps);
+  return {
+    enable: async (id, enabled) => (await administration()).enable(id, enabled),
+    install: async (asked) => (await administration()).install(asked),
+    uninstall: async (id) => (await administration()).uninstall(id),
+  };
+}
+
+/** What manifests say about a configuration that is only looked at. One that names no plugins is not looked into. */
+export function issuesOfPlugins(deps: Pick<PluginsDeps, "config" | "env">): (checked: Loaded) => Promise<readonly LocatedIssue[]> {
+  return async (checked) => {
+    const { snapshot } = checked;
+    if (!namesPlugins(snapshot.resolved)) return [];
+    const [{ pluginIssues, readInventory }, { inventoryOptions }] = await Promise.all([import("../../plugins/index.ts"), import("./inventory.ts")]);
+    const written = snapshot.valid && snapshot.legacy.length > 0 ? snapshot.config : snapshot.resolved;
+    return pluginIssues(checked, await readInventory({ ...inventoryOptions(deps, written), locate: checked.locate }));
+  };
+}

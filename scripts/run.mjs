@@ -163,6 +163,7 @@ const COMMANDS = {
       ["format", TOOLS.oxfmt, "--check"],
       ["lint", TOOLS.oxlint, "--type-aware", "--deny-warnings"],
       ["types", TOOLS.tsc, "-p", "."],
+      ["types of the page", TOOLS.tsc, "-p", "ui"],
       ["unused", TOOLS.knip],
       ["protocol docs", "scripts/protocol-export.ts", "--check"],
       ["plugin API", "scripts/api-report.ts", "--check"],

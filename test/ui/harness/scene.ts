@@ -7,12 +7,23 @@ import { createInterface } from "node:readline";
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
 import { launchChromium } from "../../harness/browser.ts";
 import { makePlace, ROOT, type GatewayOptions, type GatewayProcess, type Place } from "../../harness/gateway-process.ts";
+import { runCommand, type Build, type CommandResult } from "../../harness/program.ts";
 
 const TOKEN = "a-token-for-the-page-0123456789";
+/** Less than a test has: what is waited for in vain is then named. */
+const PATIENCE_MS = 15_000;
+/** Another build than `dist`, for work on the page. */
+const BUILD = process.env["OPENCLAW_TEST_BUILD"] as Build | undefined;
+
+type Areas = Record<string, Record<string, unknown>>;
 
 export interface SceneOptions {
-  /** Laid over the configuration, area by area. */
-  readonly config?: Readonly<Record<string, unknown>>;
+  /** Laid over the configuration: an area's keys over those of the area. */
+  readonly config?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+  /** Nothing is configured and nothing was ever run: as after the installation. */
+  readonly bare?: boolean;
+  /** Called with the state folder's place before the gateway starts. */
+  readonly prepare?: (place: Place, workspace: string) => void | Promise<void>;
   /** Without it the built-in offline model answers. */
   readonly model?: "mock";
   /** A folder with a built page; the build's own without it. */
@@ -24,12 +35,16 @@ export interface Scene extends AsyncDisposable {
   readonly place: Place;
   readonly token: string;
   readonly workspace: string;
-  /** `http://127.0.0.1:<port>` */
+  /** Where the page is, without a slash at its end: `http://127.0.0.1:<port>`, and the base path behind it. */
   readonly url: string;
   readonly browser: Browser;
   readonly gateway: GatewayProcess;
   /** Ends the gateway at once (SIGKILL, or the signal given) and starts it again on the same port. */
   restart(signal?: NodeJS.Signals): Promise<void>;
+  /** Runs a command of the program beside the gateway. */
+  cli(...args: string[]): CommandResult;
+  /** A link that logs one browser in, once, as `openclaw dashboard` prints it. */
+  link(): string;
   /** A browser window of its own: nobody is logged in. */
   window(options?: BrowserContextOptions): Promise<BrowserContext>;
   /** A page that is logged in, at a place below the base address. */
@@ -38,17 +53,29 @@ export interface Scene extends AsyncDisposable {
 
 async function startModel(): Promise<{ readonly child: ChildProcess; readonly baseUrl: string }> {
   const child = spawn(process.execPath, [join(ROOT, "bench/drivers/mock-model.ts")], { stdio: ["ignore", "pipe", "inherit"] });
-  const [baseUrl] = (await once(createInterface({ input: child.stdout! }), "line")) as [string];
+  const [baseUrl] = (await once(createInterface({ input: child.stdout }), "line")) as [string];
   return { child, baseUrl };
 }
 
-function settings(workspace: string, uiRoot: string | undefined, baseUrl: string | undefined): Record<string, Record<string, unknown>> {
+function settings(workspace: string, uiRoot: string | undefined, baseUrl: string | undefined): Areas {
   const models = [{ id: "m1", name: "Mock One", contextWindow: 200_000, maxTokens: 8192, cost: { input: 3, output: 15, cacheRead: 0.3, cacheWrite: 3.75 } }];
   return {
     gateway: { auth: { mode: "token", token: TOKEN }, ...(uiRoot === undefined ? {} : { controlUi: { root: uiRoot } }) },
     agents: { defaults: { workspace, ...(baseUrl === undefined ? {} : { model: { primary: "mock/m1" } }) } },
     ...(baseUrl === undefined ? {} : { models: { providers: { mock: { baseUrl, apiKey: "none", api: "openai-completions", models } } } }),
   };
+}
+
+/** The configuration with other keys over it. */
+function laidOver(base: Areas, over: NonNullable<SceneOptions["config"]>): Areas {
+  const names = [...new Set([...Object.keys(base), ...Object.keys(over)])];
+  return Object.fromEntries(names.map((name) => [name, { ...base[name], ...over[name] }]));
+}
+
+/** The path below which the page is: nothing, or one with a slash in front. */
+function basePath({ config = {} }: SceneOptions): string {
+  const given = (config["gateway"]?.["controlUi"] as { basePath?: string } | undefined)?.basePath;
+  return given === undefined ? "" : `/${given.replace(/^\/+|\/+$/g, "")}`;
 }
 
 /** Logs in by the form, as somebody does who has the token. */
@@ -58,17 +85,27 @@ export async function logIn(page: Page, token = TOKEN): Promise<void> {
   await page.locator("oc-menu").waitFor();
 }
 
-export async function openScene(options: SceneOptions = {}): Promise<Scene> {
+/** A gateway in a place of its own, with whatever the options put there first. */
+async function prepared(options: SceneOptions): Promise<{ readonly place: Place; readonly workspace: string; readonly model: ChildProcess | undefined }> {
   const place = makePlace();
   const workspace = join(place.home, "workspace");
-  mkdirSync(workspace, { recursive: true });
-  writeFileSync(join(workspace, "note.txt"), "a note for the page\n");
   const model = options.model === "mock" ? await startModel() : undefined;
-  place.configure(JSON.stringify({ ...settings(workspace, options.uiRoot, model?.baseUrl), ...options.config }, undefined, 2));
-  let gateway = await place.gateway(options.gateway ?? {});
+  if (!options.bare) {
+    mkdirSync(workspace, { recursive: true });
+    writeFileSync(join(workspace, "note.txt"), "a note for the page\n");
+    place.configure(JSON.stringify(laidOver(settings(workspace, options.uiRoot, model?.baseUrl), options.config ?? {}), undefined, 2));
+  }
+  await options.prepare?.(place, workspace);
+  return { place, workspace, model: model?.child };
+}
+
+export async function openScene(options: SceneOptions = {}): Promise<Scene> {
+  const { place, workspace, model } = await prepared(options);
+  const start: GatewayOptions = { ...(BUILD === undefined ? {} : { build: BUILD }), ...options.gateway };
+  let gateway = await place.gateway(start);
   if (gateway.url === undefined) throw new Error(`the gateway did not start:\n${gateway.output()}`);
-  const { port } = new URL(gateway.url.replace(/^ws/, "http"));
-  const url = `http://127.0.0.1:${port}`;
+  const { origin, port } = new URL(gateway.url.replace(/^ws/, "http"));
+  const url = origin.replace("localhost", "127.0.0.1") + basePath(options);
   const browser = await launchChromium();
   const scene: Scene = {
     place,
@@ -82,9 +119,19 @@ export async function openScene(options: SceneOptions = {}): Promise<Scene> {
     async restart(signal = "SIGKILL") {
       gateway.child.kill(signal);
       await gateway.exited;
-      gateway = await place.gateway({ ...options.gateway, args: [...(options.gateway?.args ?? []), "--port", port] });
+      gateway = await place.gateway({ ...start, args: [...(start.args ?? []), "--port", port] });
     },
-    window: (window = {}) => browser.newContext({ viewport: { width: 1280, height: 800 }, locale: "en-GB", reducedMotion: "reduce", ...window }),
+    cli: (...args) => runCommand(place, args, start.build === undefined ? {} : { build: start.build }),
+    link() {
+      const { code, stdout, stderr } = scene.cli("dashboard", "--no-open");
+      if (code !== 0) throw new Error(`dashboard ended with ${code}: ${stderr}`);
+      return stdout.trim();
+    },
+    async window(window = {}) {
+      const opened = await browser.newContext({ viewport: { width: 1280, height: 800 }, locale: "en-GB", reducedMotion: "reduce", ...window });
+      opened.setDefaultTimeout(PATIENCE_MS);
+      return opened;
+    },
     async open(path = "", window = {}) {
       const page = await (await scene.window(window)).newPage();
       await page.goto(`${url}/${path}`);
@@ -94,7 +141,7 @@ export async function openScene(options: SceneOptions = {}): Promise<Scene> {
     async [Symbol.asyncDispose]() {
       await browser.close();
       await gateway[Symbol.asyncDispose]();
-      model?.child.kill();
+      model?.kill();
       rmSync(place.home, { recursive: true, force: true, maxRetries: 3 });
     },
   };

@@ -17,12 +17,13 @@ export const keep = {
       // Full, or forbidden.
     }
   },
-  json<T>(key: string): T | undefined {
+  /** What was kept as JSON; `otherwise` when there is nothing readable. */
+  json<T>(key: string, otherwise?: T): T | undefined {
     try {
       const text = keep.text(key);
-      return text === undefined ? undefined : (JSON.parse(text) as T);
+      return text === undefined ? otherwise : (JSON.parse(text) as T);
     } catch {
-      return undefined;
+      return otherwise;
     }
   },
   setJson(key: string, value: unknown): void {

@@ -18,7 +18,7 @@ export function createSignal<T>(initial: T): WritableSignal<T> {
   const set = (value: T): void => {
     if (Object.is(value, current)) return;
     current = value;
-    for (const listener of [...listeners]) listener(value);
+    for (const listener of listeners) listener(value);
   };
   return {
     get value() {

@@ -3,7 +3,7 @@ interface Refused {
   readonly details?: { readonly protocolCode?: string; readonly closeCode?: number; readonly reason?: string; readonly details?: unknown };
 }
 
-const refused = (error: unknown): Refused => (error instanceof Error ? (error as Error & Refused) : { message: String(error) });
+const refused = (error: unknown): Refused => (error instanceof Error ? error : { message: String(error) });
 
 /** What went wrong, for people. */
 export function failureText(error: unknown): string {
@@ -12,10 +12,12 @@ export function failureText(error: unknown): string {
 }
 
 /** True when somebody has to approve this browser first. */
-export const isPairingNeeded = (error: unknown): boolean => refused(error).details?.protocolCode === "NOT_PAIRED" || refused(error).message.includes("pairing required");
+export const isPairingNeeded = (error: unknown): boolean =>
+  refused(error).details?.protocolCode === "NOT_PAIRED" || refused(error).message.includes("pairing required");
 
 /** True when the gateway wants a credential that it did not get, or not this one. */
 export const isUnauthorized = (error: unknown): boolean => /unauthorized|token|password|device identity required|secure context/i.test(refused(error).message);
 
 /** True when the gateway does not have the method, or not yet. */
-export const isMissing = (error: unknown): boolean => /unknown method|UNAVAILABLE/i.test(`${refused(error).details?.protocolCode ?? ""} ${refused(error).message}`);
+export const isMissing = (error: unknown): boolean =>
+  /unknown method|UNAVAILABLE/i.test(`${refused(error).details?.protocolCode ?? ""} ${refused(error).message}`);

@@ -1,8 +1,8 @@
 import {
   connect,
-  loadWebDevice,
   storedTokens,
   type DeviceIdentity,
+  type DeviceTokens,
   type EventName,
   type EventPayload,
   type GatewayClient,
@@ -12,9 +12,11 @@ import {
   type MethodResult,
   type RequestOptions,
 } from "openclaw/client";
+import { keep } from "../base/keep.ts";
 import { createSignal, type Signal } from "../base/signal.ts";
+import { identity, redeem } from "./entrance.ts";
 import { failureText, isPairingNeeded, isUnauthorized } from "./failure.ts";
-import { browserKeys } from "./keys.ts";
+import { createListeners } from "./listeners.ts";
 
 /** How this page stands with its gateway. */
 export type LinkState =
@@ -55,112 +57,87 @@ const CLIENT_ID = "openclaw-control-ui";
 /** The gateway is where the page came from. Nothing in the address changes that. */
 const socketUrl = (): string => new URL(document.baseURI).href.replace(/^http/, "ws");
 
-async function identity(): Promise<DeviceIdentity | undefined> {
-  if (!globalThis.isSecureContext || !globalThis.crypto?.subtle) return undefined;
-  try {
-    return await loadWebDevice(browserKeys);
-  } catch {
-    // An older browser without ed25519, or one that keeps nothing: the gateway says what it thinks of that.
-    return undefined;
-  }
+/** What every connection of the page has in common. */
+const connection = () =>
+  ({
+    url: socketUrl(),
+    allowInsecure: true,
+    client: { id: CLIENT_ID, displayName: "Control UI", version: __VERSION__, platform: "web", mode: "ui" },
+    caps: ["tool-events"],
+    userAgent: navigator.userAgent,
+    locale: navigator.language,
+    reconnect: { firstMs: 300, maxMs: 5000 },
+  }) as const;
+
+/** Device tokens in this browser's storage; a browser that forbids it keeps none. */
+function browserTokens(): DeviceTokens {
+  const text = { getItem: (key: string) => keep.text(key) ?? null, setItem: keep.setText, removeItem: (key: string) => keep.setText(key, undefined) };
+  return storedTokens(text, "device-token");
 }
 
-/** Trades a one-time code for a token of this browser's own. */
-async function redeem(code: string, device: DeviceIdentity): Promise<{ readonly role: string; readonly scopes: readonly string[]; readonly deviceToken: string }> {
-  const response = await fetch(new URL("__openclaw/login", document.baseURI), {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({ code, device: { id: device.id, publicKey: device.publicKey } }),
-  });
-  const answer = (await response.json().catch(() => ({}))) as { error?: string | { message?: string }; role: string; scopes: string[]; deviceToken: string };
-  if (!response.ok) throw new Error(typeof answer.error === "string" ? answer.error : (answer.error?.message ?? `the login link was refused (${response.status})`));
-  return answer;
+/** What a page does next that was refused. */
+function refusedState(error: unknown, device: DeviceIdentity | undefined): LinkState {
+  if (isPairingNeeded(error) && device) return { kind: "pairing", deviceId: device.id };
+  return { kind: "login", message: failureText(error) };
 }
 
-const clientInfo = () => ({ id: CLIENT_ID, displayName: "Control UI", version: __VERSION__, platform: "web", mode: "ui" }) as const;
+const RETRY_MS = 2000;
 
 export function createLink(): Link {
   const state = createSignal<LinkState>({ kind: "starting" });
-  const fresh = new Set<() => void>();
-  const listeners = new Map<string, Set<(payload: never) => void>>();
-  const tokens = storedTokens(localStorage);
+  const listeners = createListeners();
+  const tokens = browserTokens();
   let client: GatewayClient | undefined;
   let hello: HelloOk | undefined;
   let device: DeviceIdentity | undefined;
   let attempt = 0;
 
-  const tellFresh = (): void => {
-    for (const listener of [...fresh]) listener();
-  };
-
-  function listen(to: GatewayClient, event: string): void {
-    to.on(event as EventName, (payload) => {
-      for (const listener of [...(listeners.get(event) ?? [])]) listener(payload as never);
-    });
-  }
-
-  async function open(credentials: Credentials): Promise<void> {
+  async function open({ token, password }: Credentials): Promise<void> {
     const mine = (attempt += 1);
     client?.close();
-    const { token, password } = credentials;
     const next = await connect({
-      url: socketUrl(),
-      allowInsecure: true,
+      ...connection(),
       ...(token ? { token } : {}),
       ...(password ? { password } : {}),
       ...(device ? { device, deviceTokens: tokens } : {}),
       prefer: token || password ? "given" : "stored",
-      client: clientInfo(),
-      caps: ["tool-events"],
-      userAgent: navigator.userAgent,
-      locale: navigator.language,
-      reconnect: { firstMs: 300, maxMs: 5000 },
-      onStale: (reason) => {
+      onStale(reason) {
         if (mine !== attempt) return;
         if (reason.kind === "reconnected") {
           hello = reason.hello;
           state.set({ kind: "open" });
         }
-        tellFresh();
+        listeners.tellFresh();
       },
-      onLost: ({ error, retryInMs }) => {
-        if (mine !== attempt) return;
-        if (retryInMs === undefined) return;
-        state.set({ kind: "lost", message: failureText(error), retryAt: Date.now() + retryInMs });
+      onLost({ error, retryInMs }) {
+        if (mine === attempt && retryInMs !== undefined) state.set({ kind: "lost", message: failureText(error), retryAt: Date.now() + retryInMs });
       },
     });
     if (mine !== attempt) return next.close();
     client = next;
     hello = next.hello;
-    for (const event of listeners.keys()) listen(next, event);
+    listeners.attach(next);
     void next.closed.then((error) => {
       if (mine !== attempt || !error) return;
-      state.set(isUnauthorized(error) || isPairingNeeded(error) ? refusedState(error) : { kind: "lost", message: failureText(error), retryAt: undefined });
+      const refused = isUnauthorized(error) || isPairingNeeded(error);
+      state.set(refused ? refusedState(error, device) : { kind: "lost", message: failureText(error), retryAt: undefined });
     });
     state.set({ kind: "open" });
-    tellFresh();
-  }
-
-  function refusedState(error: unknown): LinkState {
-    if (isPairingNeeded(error) && device) return { kind: "pairing", deviceId: device.id };
-    return { kind: "login", message: failureText(error) };
+    listeners.tellFresh();
   }
 
   async function login(credentials: Credentials): Promise<void> {
     device ??= await identity();
     try {
       if (credentials.code) {
-        if (!device) throw new Error("a login link needs HTTPS or an address on this machine (localhost); paste the gateway's token instead");
-        const grant = await redeem(credentials.code, device);
-        await tokens.save(device.id, { role: grant.role, token: grant.deviceToken, scopes: grant.scopes });
+        const { deviceToken, role, scopes } = await redeem(credentials.code, device);
+        await tokens.save(device!.id, { role, token: deviceToken, scopes });
       }
       await open(credentials);
     } catch (error) {
-      if (isPairingNeeded(error) || isUnauthorized(error) || credentials.code) state.set(refusedState(error));
-      else {
-        state.set({ kind: "lost", message: failureText(error), retryAt: Date.now() + 2000 });
-        setTimeout(() => state.value.kind === "lost" && void login(credentials), 2000);
-      }
+      if (isPairingNeeded(error) || isUnauthorized(error) || credentials.code) return state.set(refusedState(error, device));
+      state.set({ kind: "lost", message: failureText(error), retryAt: Date.now() + RETRY_MS });
+      setTimeout(() => state.value.kind === "lost" && void login(credentials), RETRY_MS);
     }
   }
 
@@ -172,20 +149,8 @@ export function createLink(): Link {
     has: (method) => hello?.features.methods.includes(method) ?? false,
     may: (scope) => hello?.auth?.scopes.some((held) => held === scope || held === "operator.admin") ?? true,
     request: (method, params, options) => (client ? client.request(method, params, options) : Promise.reject(new Error("not connected"))),
-    on(event, listener) {
-      let known = listeners.get(event);
-      if (!known) {
-        known = new Set();
-        listeners.set(event, known);
-        if (client) listen(client, event);
-      }
-      known.add(listener as (payload: never) => void);
-      return { [Symbol.dispose]: () => void known.delete(listener as (payload: never) => void) };
-    },
-    onFresh(listener) {
-      fresh.add(listener);
-      return { [Symbol.dispose]: () => void fresh.delete(listener) };
-    },
+    on: listeners.on,
+    onFresh: listeners.onFresh,
     login,
     retry: () => void login({}),
     logout() {

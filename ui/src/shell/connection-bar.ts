@@ -47,7 +47,9 @@ export class ConnectionBar extends LitElement {
     const seconds = retryAt === undefined ? undefined : Math.max(0, Math.ceil((retryAt - this.now) / 1000));
     return html`<div class="bar" role="alert">
       ${icon("warn")}
-      <span class="grow" title=${message}>Connection lost${seconds === undefined ? "" : seconds === 0 ? ", trying again …" : `, next try in ${seconds} s`}. What you write is kept.</span>
+      <span class="grow" title=${message}
+        >Connection lost${seconds === undefined ? "" : seconds === 0 ? ", trying again …" : `, next try in ${seconds} s`}. What you write is kept.</span
+      >
       <button class="small" @click=${() => this.link.retry()}>Try now</button>
     </div>`;
   }

@@ -60,7 +60,8 @@ export class LoginView extends LitElement {
   private pairing(deviceId: string): TemplateResult {
     return html`<h1>This browser has to be approved</h1>
       <p>On the gateway's machine run this, then come back:</p>
-      <pre>openclaw devices list
+      <pre>
+openclaw devices list
 openclaw devices approve</pre>
       <p class="faint">This browser is <span class="mono">${deviceId.slice(0, 12)}…</span></p>
       <button class="primary" @click=${() => this.link.retry()}>Try again</button>`;

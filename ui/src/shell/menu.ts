@@ -10,7 +10,7 @@ import { PAGES } from "./pages.ts";
 import { place } from "./router.ts";
 
 const THEMES: readonly { readonly choice: ThemeChoice; readonly label: string; readonly icon: IconName }[] = [
-  { choice: "system", label: "as the system", icon: "half" },
+  { choice: "system", label: "system", icon: "half" },
   { choice: "light", label: "light", icon: "sun" },
   { choice: "dark", label: "dark", icon: "moon" },
 ];
@@ -173,9 +173,13 @@ export class Menu extends LitElement {
             >${icon(page.icon)}<span class="word">${page.title}</span></a
           >`,
       )}
-      <button class="item phone" aria-expanded=${this.all} @click=${() => (this.all = !this.all)}>${icon("more")}<span>${this.all ? "Less" : "More"}</span></button>
+      <button class="item phone" aria-expanded=${this.all} @click=${() => (this.all = !this.all)}>
+        ${icon("more")}<span>${this.all ? "Less" : "More"}</span>
+      </button>
       <div class="space"></div>
-      <button class="item wide" title="Colours: ${theme.label}" @click=${this.nextTheme}>${icon(theme.icon)}<span class="word">Colours: ${theme.label}</span></button>
+      <button class="item wide" title="Colours: ${theme.label}" @click=${this.nextTheme}>
+        ${icon(theme.icon)}<span class="word">Colours: ${theme.label}</span>
+      </button>
       <button class="item wide" @click=${this.fold} aria-expanded=${!this.narrow}>
         ${icon(this.narrow ? "right" : "left")}<span class="word">${this.narrow ? "Unfold the menu" : "Fold the menu"}</span>
       </button>

@@ -86,7 +86,11 @@ export class Palette extends LitElement {
     this.shown = true;
     try {
       const { sessions } = await this.context.link.request("sessions.list", { limit: 200, includeDerivedTitles: true });
-      this.sessions = sessions.map((row) => ({ label: String(row["label"] ?? row["derivedTitle"] ?? row.key), hint: row.key, place: place("chat", [row.key]) }));
+      this.sessions = sessions.map((row) => ({
+        label: row["label"] ?? row["derivedTitle"] ?? row.key,
+        hint: row.key,
+        place: place("chat", [row.key]),
+      }));
     } catch {
       this.sessions = [];
     }

@@ -15,16 +15,29 @@ export interface Router {
   go(place: string, options?: { readonly replace?: boolean }): void;
 }
 
-/** The address of a place: parts are encoded, so that a session key can be one. */
+/** Characters that servers and proxies read differently in a path, encoded or not. */
+const AMBIGUOUS = /[/\\?#%]|^~|^\.{1,2}$/;
+
+/** A part of a path. One that could be misread is written in other letters, behind `~`. */
+function encoded(part: string): string {
+  if (!AMBIGUOUS.test(part)) return encodeURIComponent(part);
+  const letters = String.fromCharCode(...new TextEncoder().encode(part));
+  return `~${btoa(letters).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "")}`;
+}
+
+/** The address of a place: parts are encoded, so that any session key can be one. */
 export function place(page: string, rest: readonly string[] = [], query: Readonly<Record<string, string | undefined>> = {}): string {
-  const path = [page, ...rest].map((part) => encodeURIComponent(part)).join("/");
+  const path = [page, ...rest].map(encoded).join("/");
   const words = new URLSearchParams(Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined)).toString();
   return words === "" ? path : `${path}?${words}`;
 }
 
-function decoded(part: string): string {
+/** The other direction of `place`. What it did not write is taken as it is. */
+export function decoded(part: string): string {
   try {
-    return decodeURIComponent(part);
+    if (!part.startsWith("~")) return decodeURIComponent(part);
+    const letters = atob(part.slice(1).replaceAll("-", "+").replaceAll("_", "/"));
+    return new TextDecoder().decode(Uint8Array.from(letters, (letter) => letter.charCodeAt(0)));
   } catch {
     return part;
   }

@@ -1,0 +1,34 @@
+import { loadWebDevice, type DeviceIdentity } from "openclaw/client";
+import { browserKeys } from "./keys.ts";
+
+/** This browser's own identity; undefined where a browser cannot have one. */
+export async function identity(): Promise<DeviceIdentity | undefined> {
+  if (!globalThis.isSecureContext || !globalThis.crypto?.subtle) return undefined;
+  try {
+    return await loadWebDevice(browserKeys);
+  } catch {
+    // An older browser without ed25519, or one that keeps nothing: the gateway says what it thinks of that.
+    return undefined;
+  }
+}
+
+/** What a one-time code is traded for. */
+interface Grant {
+  readonly role: string;
+  readonly scopes: readonly string[];
+  readonly deviceToken: string;
+}
+
+/** Trades a one-time code for a token of this browser's own. */
+export async function redeem(code: string, device: DeviceIdentity | undefined): Promise<Grant> {
+  if (!device) throw new Error("a login link needs HTTPS or an address on this machine (localhost); paste the gateway's token instead");
+  const response = await fetch(new URL("__openclaw/login", document.baseURI), {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ code, device: { id: device.id, publicKey: device.publicKey } }),
+  });
+  const answer = (await response.json().catch(() => ({}))) as Partial<Grant> & { readonly error?: string };
+  const { role, scopes, deviceToken } = answer;
+  if (response.ok && role !== undefined && scopes && deviceToken !== undefined) return { role, scopes, deviceToken };
+  throw new Error(answer.error ?? `the login link was refused (${response.status})`);
+}

@@ -1,12 +1,14 @@
 import { join, resolve } from "node:path";
 import { systemClock } from "../base/clock.ts";
 import { createIds } from "../base/ids.ts";
+import type { ConsoleStyle } from "../base/log/console-sink.ts";
 import type { Logger } from "../base/log/logger.ts";
 import { systemRandom } from "../base/random.ts";
 import { createRedactor } from "../base/redaction.ts";
 import { gatewayPort, openConfig, type Config, type Env } from "../config/index.ts";
 import { answerEarly, openServer, settingsFrom, type HealthReport, type SentinelPayload, type ServerSettings } from "../gateway/index.ts";
 import { openStore, type Store, type StoreThread } from "../store/index.ts";
+import type { AnsweringModel } from "./answering-model.ts";
 import { reportHealth } from "./health.ts";
 import type { Lifetime } from "./lifetime.ts";
 import { openLogging, type LoggingOptions } from "./logging.ts";
@@ -43,6 +45,12 @@ export interface App extends AsyncDisposable {
   readonly url: string;
   readonly log: Logger;
   health(): HealthReport;
+  /** How lines on the console look. */
+  readonly consoleStyle: ConsoleStyle;
+  /** The address of a login link: good once, for ten minutes; it is for the terminal, never for a log. Undefined when there is no page to log in to. */
+  loginLink(): string | undefined;
+  /** Which model answers when nobody chooses one. */
+  answeringModel(): Promise<AnsweringModel>;
   /** Reads the configuration again now. */
   reload(): void;
   /** Somebody outside asks for a restart with a signal; `commands.restart` may forbid it. */
@@ -103,7 +111,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   log.debug("the configuration is loaded, the store is open");
   const failure = Promise.withResolvers<string>();
   stack.use(opened.value.onFailure((found) => failure.resolve(found.message)));
-  stack.use(scheduleMaintenance({ store: opened.value, clock, log: log.room("store"), config: () => config.current }));
+  stack.use(scheduleMaintenance({ store: opened.value, clock, log: log.room("store"), config: () => config.current, stateDir }));
   const restarts = stack.use(createRestarts({ clock, log, pid, restartedAt: lifetime.restartedAt, runs: () => running?.runs() ?? 0 }));
   const notes = restartNotes(stateDir);
   const rooms = { config, store: opened.value, server: listening.value, health, clock, ids, random: systemRandom, log, redactor, env, version };
@@ -128,6 +136,9 @@ export async function createApp(options: AppOptions): Promise<App> {
     url: gateway.url,
     log,
     health,
+    consoleStyle: logging.consoleStyle,
+    loginLink: open.loginLink,
+    answeringModel: open.answeringModel,
     reload: () => void config.reload(),
     restartBySignal: () => requestBySignal(restarts, config.current, log),
     restartDue: restarts.due,

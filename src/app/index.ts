@@ -3,8 +3,10 @@
  * The door of the room.
  */
 import type * as commandHost from "./plugins/command-host.ts";
+import type * as setup from "./setup/index.ts";
 
 export { createApp, type App, type AppOptions } from "./create-app.ts";
+export type { AnsweringModel } from "./answering-model.ts";
 export { createProcessLifetime, type Lifetime } from "./lifetime.ts";
 export { lockHolder, type LockHolder } from "./instance-lock.ts";
 export { stateLockPath } from "./state-lock.ts";
@@ -13,4 +15,9 @@ export type { CommandHost } from "./plugins/command-host.ts";
 /** Plugins for one command: loaded by who needs it. */
 export async function loadCommandHost(): Promise<typeof commandHost> {
   return import("./plugins/command-host.ts");
+}
+export type { Asker, Given, LoginPort, MadeAccount, OnboardResult, Section, ServicePort, SetupPlace } from "./setup/index.ts";
+/** The first steps: loaded by who takes them. */
+export async function loadSetup(): Promise<typeof setup> {
+  return import("./setup/index.ts");
 }

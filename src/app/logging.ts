@@ -20,6 +20,7 @@ export interface LoggingOptions {
 export interface Logging {
   readonly log: Logger;
   readonly file: FileSink;
+  readonly consoleStyle: ConsoleStyle;
   /** Where the log goes now. */
   readonly path: () => string;
   /** Another place for what goes into the file, until it is disposed of. */
@@ -66,6 +67,7 @@ export function openLogging({ settings, stateDir, console, verbose }: LoggingOpt
   return {
     log,
     file,
+    consoleStyle: style,
     path: () => fileAt(deps.clock.now()),
     tap(sink) {
       const output = asInFile(sink);

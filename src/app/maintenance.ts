@@ -9,6 +9,7 @@ export interface MaintenanceDeps {
   readonly log: Logger;
   /** The configuration in use. */
   readonly config: () => OpenClawConfig;
+  readonly stateDir: string;
 }
 
 const FIRST_MS = 60_000;
@@ -28,14 +29,17 @@ export function retentionOf(config: OpenClawConfig): Partial<RetentionPolicy> {
   };
 }
 
-/** Lets the store delete what is past its time, once an hour and in small steps. */
-export function scheduleMaintenance({ store, clock, log, config }: MaintenanceDeps): Disposable {
+/** Deletes what is past its time, once an hour and in small steps: rows of the store, then files of messages. */
+export function scheduleMaintenance(deps: MaintenanceDeps): Disposable {
+  const { store, clock, log, config } = deps;
   let timer = clock.after(FIRST_MS, run);
+  async function pass(): Promise<void> {
+    const report = await store.maintain({ budgetMs: BUDGET_MS, policy: retentionOf(config()) });
+    const { expireMedia } = await import("./media-expiry.ts");
+    log.debug("maintenance done", { report, media: await expireMedia(deps) });
+  }
   function run(): void {
-    store.maintain({ budgetMs: BUDGET_MS, policy: retentionOf(config()) }).then(
-      (report) => log.debug("maintenance done", { report }),
-      (error: unknown) => log.warn("maintenance failed; it is tried again in an hour", { error }),
-    );
+    pass().catch((error: unknown) => log.warn("maintenance failed; it is tried again in an hour", { error }));
     timer = clock.after(EVERY_MS, run);
   }
   return { [Symbol.dispose]: () => timer[Symbol.dispose]() };

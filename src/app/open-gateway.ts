@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import type { Clock } from "../base/clock.ts";
 import type { Ids } from "../base/ids.ts";
 import type { Logger } from "../base/log/logger.ts";
@@ -8,14 +9,17 @@ import {
   createAuth,
   createGateway,
   createHandlers,
+  createLoginLink,
   devicesHandlers,
   ensureToken,
+  loginHandlers,
   pluginsHandlers,
   RESTARTING,
   sessionDefaults,
   settingsFrom,
   type Auth,
   type Gateway,
+  type GatewayHub,
   type GatewayServer,
   type Handlers,
   type HealthReport,
@@ -23,17 +27,23 @@ import {
   type RestartRequest,
   type SentinelPayload,
 } from "../gateway/index.ts";
-import type { Store } from "../store/index.ts";
+import { observeCommits, type Store } from "../store/index.ts";
 import type { ReplyAddress } from "../conversation/index.ts";
 import { agentPort, lazyApprovals, lazyExecRules, toolFactsPort, toolsPort, type PortDeps } from "./agent/gateway-ports.ts";
 import { openAnswering, type Answering } from "./agent/answering.ts";
 import type { Logging } from "./logging.ts";
 import { openChannels, type AppChannelsRun } from "./conversation/channels.ts";
 import { messagesPort, pairingPort } from "./conversation/ports.ts";
-import { createAppModels } from "./models.ts";
+import { answeringModel, type AnsweringModel } from "./answering-model.ts";
+import { createAppModels, type AppModels } from "./models.ts";
+import { openOverview } from "./overview/open.ts";
+import { issuesOfPlugins, pluginAdmin, type PluginAdminDeps } from "./plugins/admin.ts";
 import { createPlugins, type Plugins } from "./plugins/index.ts";
+import { setupPort } from "./setup/inside/ports.ts";
 
 const ANSWER_MS = 250;
+/** Beside the bundle that this is a chunk of. */
+const UI_FOLDER = join(import.meta.dirname, "..", "ui");
 
 export interface OpenGatewayDeps {
   readonly config: Config;
@@ -53,7 +63,7 @@ export interface OpenGatewayDeps {
   readonly tapLog: Logging["tap"];
   /** See `AppModelsDeps`. */
   readonly rawStream?: string | undefined;
-  readonly requestRestart: (request: RestartRequest) => RestartReport;
+  readonly requestRestart: (request: RestartRequest, options?: { readonly urgent?: boolean }) => RestartReport;
   readonly leaveSentinel: (payload: SentinelPayload) => Promise<string | null>;
 }
 
@@ -65,6 +75,10 @@ export interface OpenGateway {
   runs(): number;
   /** Says something in a session's chat. */
   tell(address: ReplyAddress, text: string, sessionKey: string): Promise<unknown>;
+  /** The address of a login link: good once, for ten minutes. Undefined when there is no page to log in to. */
+  loginLink(): string | undefined;
+  /** Which model answers when nobody chooses one. */
+  answeringModel(): Promise<AnsweringModel>;
   /** Takes nothing new, and tells the clients that it comes back. */
   announceRestart(): void;
   /** Closes the connections and the port. */
@@ -94,10 +108,46 @@ async function openAuth(deps: OpenGatewayDeps): Promise<Auth> {
 }
 
 /** The handlers, and those of plugins over them. */
-const withPlugins = (handlers: Handlers, deps: Parameters<typeof pluginsHandlers>[0]): Handlers => ({ ...handlers, ...pluginsHandlers(deps, handlers) });
+const withPlugins = (handlers: Handlers, deps: PluginAdminDeps): Handlers => ({
+  ...handlers,
+  ...pluginsHandlers({ plugins: deps.plugins.port, config: deps.config, admin: pluginAdmin(deps) }, handlers),
+});
+
+/** The handlers of what decides who may connect. */
+const authHandlers = (auth: Auth, config: Config, broadcast: GatewayHub["broadcast"]): Handlers => ({
+  ...devicesHandlers({ auth, broadcast }),
+  ...loginHandlers({ auth, config }),
+});
+
+/** What methods ask of models. */
+const modelPorts = ({ models }: AppModels, defaultAgentId: () => string) => ({
+  models: { choices: async () => (await models()).choices(defaultAgentId()) },
+  quota: async () => (await models()).quota(defaultAgentId()),
+});
+
+/** What methods ask of the agents' room. */
+const agentPorts = (ports: PortDeps, { agent, notices, talk, workspaceOf }: Answering) => ({
+  approvals: lazyApprovals(agent.open, notices),
+  execRules: lazyExecRules(agent.open),
+  toolFacts: toolFactsPort(ports),
+  agent: agentPort(ports, talk.conversation, workspaceOf),
+});
+
+const addressOf = (link: { readonly path: string } | undefined, origin: string): string | undefined => link && new URL(link.path, origin).href;
+
+/** What the process before this one accepted goes on. */
+async function resumeWork({ allowLists, conversation, delivery }: Answering["talk"], store: Store, log: Logger): Promise<void> {
+  await allowLists.load();
+  const resumed = await conversation.resume();
+  if (resumed > 0) log.info(`${resumed} messages of the process before this one go on`);
+  const { pending, attempting, unknown } = await store.read("outbox.counts", {});
+  if (pending + attempting + unknown > 0) await delivery.resume();
+}
 
 /** Puts the gateway's parts together: who may connect, who answers, and what is listened on. */
-export async function openGateway(deps: OpenGatewayDeps, stack: AsyncDisposableStack): Promise<OpenGateway> {
+export async function openGateway(given: OpenGatewayDeps, stack: AsyncDisposableStack): Promise<OpenGateway> {
+  // Whoever watches a session is told what anybody commits in it.
+  const deps = { ...given, store: observeCommits(given.store), pluginIssues: issuesOfPlugins(given) };
   const { config } = deps;
   const log = deps.log.room("gateway");
   const auth = await openAuth(deps);
@@ -107,9 +157,10 @@ export async function openGateway(deps: OpenGatewayDeps, stack: AsyncDisposableS
   const models = stack.use(createAppModels({ ...deps, hooks: plugins.hooks, providers: plugins.providers }));
   let handlers: Handlers | undefined;
   answering = openAnswering({ ...deps, models, plugins, defaultAgentId, handlers: () => handlers }, stack);
-  const { agent, talk, sessions, notices, workspaceOf, care } = answering;
+  const { agent, talk, sessions, care } = answering;
   const responder = talk.conversation;
   const channelsRun = openChannels({ ...deps, plugins }, talk, stack);
+  const overview = openOverview({ ...deps, plugins, models, defaultAgentId }, responder, channelsRun.channels, stack);
   const ports: PortDeps = { open: agent.open, deps, defaultAgentId };
   const gateway = stack.use(
     createGateway({
@@ -122,6 +173,7 @@ export async function openGateway(deps: OpenGatewayDeps, stack: AsyncDisposableS
       sessionDefaults: () => sessionDefaults(config.current),
       paths: { config: config.paths.file, state: config.paths.state },
       touched: care.touched,
+      uiFolder: UI_FOLDER,
       tools: toolsPort(ports),
       fetchFile: async (url, limits) => (await import("./agent/web-files.ts")).fetchFile(url, limits, deps.clock),
       handlers(hub) {
@@ -132,19 +184,25 @@ export async function openGateway(deps: OpenGatewayDeps, stack: AsyncDisposableS
             responder,
             extensions: plugins.extensions,
             endings: sessions,
-            models: { choices: async () => (await models.models()).choices(defaultAgentId()) },
-            quota: async () => (await models.models()).quota(defaultAgentId()),
-            approvals: lazyApprovals(agent.open, notices),
-            execRules: lazyExecRules(agent.open),
-            toolFacts: toolFactsPort(ports),
-            agent: agentPort(ports, responder, workspaceOf),
+            ...modelPorts(models, defaultAgentId),
+            ...agentPorts(ports, answering),
             channels: channelsRun.channels,
             channelPairing: pairingPort(talk, deps),
             messages: messagesPort(talk),
+            setup: setupPort({
+              ...deps,
+              models: models.models,
+              providers: plugins.providers,
+              channel: talk.channels.get,
+              answering: () => answeringModel(models.models, defaultAgentId()),
+            }),
+            overview,
+            commits: deps.store,
+            commands: talk.commands,
           },
           hub,
         );
-        handlers = { ...withPlugins(own, { plugins: plugins.port, config }), ...devicesHandlers({ auth, broadcast: hub.broadcast }) };
+        handlers = { ...withPlugins(own, { ...deps, plugins }), ...authHandlers(auth, config, hub.broadcast) };
         return handlers;
       },
     }),
@@ -152,17 +210,15 @@ export async function openGateway(deps: OpenGatewayDeps, stack: AsyncDisposableS
   await stack.use(plugins).open(gateway);
   let stopping: "shutdown" | "restart" = "shutdown";
   stack.defer(() => sessions.stop(stopping));
-  await talk.allowLists.load();
-  const resumed = await responder.resume();
-  if (resumed > 0) log.info(`${resumed} messages of the process before this one go on`);
-  const { pending, attempting, unknown } = await deps.store.read("outbox.counts", {});
-  if (pending + attempting + unknown > 0) await talk.delivery.resume();
+  await resumeWork(talk, deps.store, log);
   return {
     gateway,
     plugins,
     channels: channelsRun,
     runs: responder.running,
     tell: (address, text, sessionKey) => talk.delivery.send(address, [{ text }], { kind: "send", sessionKey }, 0),
+    loginLink: () => addressOf(createLoginLink({ auth, config }), gateway.url),
+    answeringModel: () => answeringModel(models.models, defaultAgentId()),
     announceRestart() {
       stopping = "restart";
       gateway.drain(RESTARTING);

@@ -1,5 +1,5 @@
 import { AppError, messageOf } from "../base/errors.ts";
-import { loadNodeClient, type GatewayClient, type MethodName, type MethodParams, type MethodResult } from "../protocol/index.ts";
+import { loadNodeClient, type GatewayClient, type MethodName, type MethodParams, type MethodResult, type NodeConnectOptions } from "../protocol/index.ts";
 import { JSON_OPTION, type Values } from "./command.ts";
 import { findTarget, type Target } from "./gateway-target.ts";
 import type { Io } from "./io.ts";
@@ -48,8 +48,17 @@ function explained(target: Target, error: unknown): unknown {
   return new AppError(error.code, `${target.url} refused the connection: ${error.message}\n  ${advice}`, { cause: error, details: error.details });
 }
 
-/** Connects as this machine's command line. It always asks for the same scopes: one that asks for more later would have to be approved again. */
-export async function connectTo(io: Io, target: Target, timeoutMs: number, mode: "cli" | "probe" = "cli"): Promise<GatewayClient> {
+/**
+ * Connects as this machine's command line. It always asks for the same scopes: one that asks for more later would have to be approved again.
+ * `over`: what a program that stays connected says about itself.
+ */
+export async function connectTo(
+  io: Io,
+  target: Target,
+  timeoutMs: number,
+  mode: "cli" | "probe" = "cli",
+  over: Partial<Pick<NodeConnectOptions, "client" | "caps" | "requestTimeoutMs" | "onGap">> = {},
+): Promise<GatewayClient> {
   const { token, password, tlsFingerprint, kind, holder, stateDir, storedTokens } = target;
   if (kind === "local" && !holder && token === undefined && password === undefined) throw unreachable(target, "no gateway runs on this state folder");
   if (kind === "local" && holder && holder.port === undefined) throw unreachable(target, `process ${holder.pid} is still starting`);
@@ -63,6 +72,7 @@ export async function connectTo(io: Io, target: Target, timeoutMs: number, mode:
       reconnect: false,
       connectTimeoutMs: timeoutMs,
       requestTimeoutMs: timeoutMs,
+      ...over,
       ...(token === undefined ? {} : { token }),
       ...(password === undefined ? {} : { password }),
       ...(tlsFingerprint === undefined ? {} : { tlsFingerprint }),

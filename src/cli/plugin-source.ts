@@ -1,12 +1,12 @@
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { fileURLToPath } from "node:url";
-import { AppError } from "../base/errors.ts";
-import { nearest } from "../base/text.ts";
 import type { Loaded } from "../config/index.ts";
-import { bundledFolder, defaultWorkspace, readInventory, recoverInstalls, type Inventory, type PluginEntry } from "../plugins/index.ts";
+import { bundledFolder, defaultWorkspace, readInventory, recoverInstalls, type Inventory } from "../plugins/index.ts";
 import { loadFor } from "./config-source.ts";
 import type { Io } from "./io.ts";
+
+export { findPlugin } from "../plugins/index.ts";
 
 export interface Plugins {
   readonly loaded: Loaded;
@@ -31,18 +31,4 @@ export async function loadPlugins(io: Io, loaded: Loaded = loadFor(io)): Promise
     locate,
   });
   return { loaded, inventory };
-}
-
-/** The plugin that an id names; of several the one that is used. */
-export function findPlugin({ entries }: Inventory, id: string | undefined): PluginEntry {
-  if (id === undefined) throw new AppError("INVALID_INPUT", "expected the id of a plugin; openclaw plugins list shows them");
-  const named = entries.filter((entry) => entry.id === id);
-  const found =
-    named.find((entry) => entry.enabled) ?? named.find((entry) => !entry.reason?.startsWith("overridden by ") && entry.error === undefined) ?? named[0];
-  if (found) return found;
-  const close = nearest(
-    id,
-    entries.map((entry) => entry.id),
-  );
-  throw new AppError("NOT_FOUND", `plugin not found: ${id}; ${close === undefined ? "openclaw plugins list shows what there is" : `did you mean "${close}"?`}`);
 }

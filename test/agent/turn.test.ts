@@ -283,6 +283,17 @@ test.each(["NO_REPLY", "NO_REPLY.", "nothing to say NO_REPLY"])("%s is silence o
   expect((await at.transcript()).map(said)).toEqual(["hello", text]);
 });
 
+test("files that a silent answer names are sent, and nothing of its words", async () => {
+  const look = tool("look", { run: () => Promise.resolve(textOutcome("seen")) });
+  const at = await room({
+    says: [{ text: "I draw it.\nMEDIA: ./a.png", calls: [{ name: "look" }] }, "[[audio_as_voice]]\nMEDIA: ./b.ogg\nNO_REPLY"],
+    tools: [look],
+  });
+  const end = await at.turn("draw");
+  expect(end).toMatchObject({ status: "ok", text: "", silent: true, texts: ["MEDIA: ./a.png", "[[audio_as_voice]]\nMEDIA: ./b.ogg\nNO_REPLY"] });
+  expect(await at.store.read("inbox.find", { messageId: "run-1-1" })).toMatchObject([{ outcome: "answered" }]);
+});
+
 test("a call that failed is told when the model says nothing about it", async () => {
   const broken = tool("print", { run: () => Promise.resolve({ ...textOutcome("out of paper\nmore"), isError: true }) });
   const at = await room({ says: [{ calls: [{ name: "print" }] }, ""], tools: [broken] });

@@ -29,6 +29,17 @@ test("the replies are handed over instead of being sent, and the rows have their
   expect(await place.store.read("inbox.recent", {})).toMatchObject([{ outcome: "answered" }]);
 });
 
+test.each([
+  ["agent:Work:Test:dm:Ada", "agent:work:test:direct:ada", "work"],
+  ["agent::x", "agent:main:main", "main"],
+])("a plugin that names the session %s has it answered in %s by %s", async (SessionKey, sessionKey, agentId) => {
+  await using place = await openPlace({ ...OPEN, agents: { list: [{ id: "main" }, { id: "work" }] } });
+  const asked = { channel: "test", accountId: "default", event: event("hello") };
+  await place.conversation.dispatch(asked, LET_IN, { Body: "hello", SessionKey }, { deliver: async () => {} });
+  await place.quiet();
+  expect(await place.store.read("inbox.recent", {})).toMatchObject([{ sessionKey, agentId, outcome: "answered" }]);
+});
+
 test("each message of several that are answered together has its end; the last one's is handed the reply", async () => {
   await using place = await openPlace({ ...OPEN, messages: { queue: { debounceMs: 10 } } });
   const heard: string[] = [];

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
+import type { Steered } from "../../src/agent/index.ts";
 import type { OpenClawConfig } from "../../src/config/index.ts";
-import { event, openPlace, OPEN } from "./place.ts";
+import { event, openPlace, OPEN, type Place } from "./place.ts";
 
 const GROUP = { type: "group", id: "g1", title: "Friends" } as const;
 const IN_GROUP: OpenClawConfig = {
@@ -146,4 +147,48 @@ test("what cannot be a message is refused with what was wrong, and nothing is ke
     await expect(place.inbound.accept(bad)).rejects.toMatchObject({ code: "INVALID_INPUT" });
   }
   expect(await place.store.read("inbox.recent", {})).toEqual([]);
+});
+
+test("a message that a failing turn took and did not keep is answered next, at once and on its own", async () => {
+  let turns = 0;
+  const fallsOver: Parameters<typeof openPlace>[1] = {
+    wrap: (turn) => async (input, ports) => {
+      turns += 1;
+      if (turns > 1) return turn(input, ports);
+      await place.inbound.accept(event("second", { id: "late" }));
+      // The model would have seen it; the commit that keeps it does not come.
+      while (ports.steered!().length === 0) await new Promise((resolve) => setTimeout(resolve, 2));
+      throw new Error("the tool room fell over");
+    },
+  };
+  await using place: Place = await openPlace({ ...OPEN, messages: { queue: { mode: "steer", debounceMs: 0 } } }, fallsOver);
+  await place.inbound.accept(event("first", { id: "early" }));
+  expect(await place.out(2)).toEqual([expect.stringContaining("went wrong"), expect.stringContaining("second")]);
+  await place.quiet();
+  const rows = await place.store.read("inbox.recent", {});
+  expect(rows.map(({ messageId, outcome }) => `${messageId} ${outcome}`).sort()).toEqual(["early failed", "late answered"]);
+});
+
+test("a message that a turn took and kept ends with it, and is not answered again", async () => {
+  let calls = 0;
+  await using place: Place = await openPlace(
+    { ...OPEN, messages: { queue: { mode: "steer", debounceMs: 0 } } },
+    {
+      wrap: (turn) => async (input, ports) => {
+        calls += 1;
+        if (calls > 1) return turn(input, ports);
+        await place.inbound.accept(event("second", { id: "late" }));
+        const shown: Steered[] = [];
+        while (shown.length === 0) {
+          await new Promise((resolve) => setTimeout(resolve, 2));
+          shown.push(...ports.steered!());
+        }
+        return turn(input, { ...ports, steered: () => shown.splice(0) });
+      },
+    },
+  );
+  await place.inbound.accept(event("first", { id: "early" }));
+  await place.quiet();
+  const rows = await place.store.read("inbox.recent", {});
+  expect([calls, ...rows.map(({ messageId, outcome }) => `${messageId} ${outcome}`).sort()]).toEqual([1, "early answered", "late merged"]);
 });

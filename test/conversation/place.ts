@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Agents } from "../../src/agent/index.ts";
 import { systemClock, type Clock } from "../../src/base/clock.ts";
 import { createIds } from "../../src/base/ids.ts";
 import { seededRandom } from "../../src/base/random.ts";
@@ -41,6 +42,8 @@ export function keepingChannel(sent: ChannelOutboundContext[], told: () => void 
   };
 }
 
+type TurnOf = Agents["turn"];
+
 /** One life of the process, in a folder of its own or a given one. */
 export async function openPlace(
   config: OpenClawConfig,
@@ -50,6 +53,8 @@ export async function openPlace(
     readonly channel?: Partial<ChannelPlugin>;
     /** Told what the model is sent. */
     readonly heard?: EchoDeps["heard"];
+    /** Stands before the agents. */
+    readonly wrap?: (turn: TurnOf) => TurnOf;
   } = {},
 ): Promise<Place & { readonly folder: string }> {
   const own = over.folder === undefined;
@@ -60,14 +65,19 @@ export async function openPlace(
   const sent: ChannelOutboundContext[] = [];
   let wake = (): void => {};
   const channel = keepingChannel(sent, () => wake(), over.channel);
+  const agents = over.agents ?? echoAgents({ store, clock, ids, folder, ...(over.heard ? { heard: over.heard } : {}) });
   const talk = await openTalk({
     store,
     clock,
     ids,
-    agents: over.agents ?? echoAgents({ store, clock, ids, folder, ...(over.heard ? { heard: over.heard } : {}) }),
     config,
     channels: [channel],
     ...over,
+    async agents() {
+      const real = await agents();
+      const turn: TurnOf = (input, ports) => real.turn(input, ports);
+      return { turn: over.wrap?.(turn) ?? turn, after: (...asked) => real.after(...asked) };
+    },
   });
   return {
     ...talk,

@@ -1,6 +1,7 @@
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createDevice } from "../harness/auth.ts";
 import { makePlace, type GatewayProcess, type Place } from "../harness/gateway-process.ts";
 import { createStranger } from "../harness/stranger.ts";
 
@@ -54,8 +55,27 @@ describe("with a running gateway", () => {
     expect(json("gateway", "status")).toMatchObject({ service: { loaded: false }, rpc: { ok: true, url: gateway.url!.replace("http", "ws") } });
   });
 
-  test("the dashboard's address carries the token where servers never see it", () => {
-    expect(json("dashboard", "--no-open")).toEqual({ url: `${gateway.url}/#token=${TOKEN}`, opened: false });
+  test("the dashboard's link carries a code that works once where servers never see it, and the token nowhere", async () => {
+    const { url, opened, expiresAt } = json("dashboard", "--no-open");
+    expect([url, opened]).toEqual([expect.stringMatching(new RegExp(`^${gateway.url}/#code=[\\w-]{32}$`)), false]);
+    expect(expiresAt - Date.now()).toBeGreaterThan(500_000);
+    const { id, publicKey } = createDevice();
+    const login = () =>
+      fetch(`${gateway.url}/__openclaw/login`, {
+        method: "POST",
+        headers: { "content-type": "application/json", origin: gateway.url! },
+        body: JSON.stringify({ code: url.split("#code=")[1], device: { id, publicKey } }),
+      });
+    expect(await (await login()).json()).toMatchObject({ ok: true, role: "operator", deviceToken: expect.any(String) });
+    expect((await login()).status).toBe(401);
+    const plain = place.cli("dashboard", "--no-open");
+    expect([plain.code, plain.stdout]).toEqual([0, expect.stringMatching(/^http:\S+#code=[\w-]{32}\n$/)]);
+    const code = plain.stdout.trim().split("#code=")[1]!;
+    const kept = readdirSync(place.stateDir, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+    expect(kept.length).toBeGreaterThan(3);
+    for (const file of kept) expect([file.name, readFileSync(join(file.parentPath, file.name)).includes(code)]).toEqual([file.name, false]);
+    expect(gateway.output()).not.toContain("#code=");
+    expect(json("devices", "remove", id)).toEqual({ deviceId: id });
   });
 
   test("with --url nothing stored is used", () => {
@@ -107,15 +127,18 @@ test("gateway stop ends the process that holds the lock and waits for it; withou
 });
 
 describe("without a gateway", () => {
-  test.each([["health"], ["gateway", "health"], ["call", "health"], ["devices", "list"]])("%s %s ends with 1 and says what was tried", (...args) => {
-    const place = makePlace();
-    place.configure(CONFIG);
-    const { code, stderr } = place.cli(...args);
-    expect(code).toBe(1);
-    expect(stderr).toContain("target: ws://127.0.0.1:18789");
-    expect(stderr).toContain(place.configPath);
-    expect(stderr).toContain("openclaw gateway");
-  });
+  test.each([["health"], ["gateway", "health"], ["call", "health"], ["devices", "list"], ["dashboard", "--no-open"]])(
+    "%s %s ends with 1 and says what was tried",
+    (...args) => {
+      const place = makePlace();
+      place.configure(CONFIG);
+      const { code, stderr } = place.cli(...args);
+      expect(code).toBe(1);
+      expect(stderr).toContain("target: ws://127.0.0.1:18789");
+      expect(stderr).toContain(place.configPath);
+      expect(stderr).toContain("openclaw gateway");
+    },
+  );
 
   test("status --deep and gateway status still end with 0, gateway probe with 1", () => {
     const place = makePlace();

@@ -24,6 +24,8 @@ async function examplesOf(entries: readonly Entry[]): Promise<Example[]> {
 const examples = [...new Set((await examplesOf(COMMANDS)).map(({ line }) => line))];
 /** These run until they are told to stop. */
 const ENDLESS = /^openclaw gateway(?: run)?(?: --[a-z].*)?$|--follow/;
+/** These need a terminal: `test/tui` runs them in one. */
+const IN_TERMINAL = /^openclaw tui\b/;
 /** These ask a gateway that runs. */
 const ASKING =
   /^openclaw (?:agent|health|call|devices|approvals (?:pending|resolve)|plugins (?:stats|reload)|gateway (?:call|health|probe|restart|stop|usage-cost))\b/;
@@ -116,7 +118,7 @@ describe("every example of the help texts works as it stands there", () => {
     expect(status).toBe(0);
   }
 
-  test.each(examples.filter((line) => !ENDLESS.test(line) && !ASKING.test(line)).sort())("%s", async (line) => {
+  test.each(examples.filter((line) => !ENDLESS.test(line) && !ASKING.test(line) && !IN_TERMINAL.test(line)).sort())("%s", async (line) => {
     await prepare(line);
     run(runnable(line));
   });

@@ -1,5 +1,5 @@
 import { defineCommand, JSON_OPTION } from "../command.ts";
-import { localTarget, openForReading, secretAt } from "../gateway-target.ts";
+import { withGateway } from "../gateway-call.ts";
 import { printJson, type Io } from "../io.ts";
 import { createStyle } from "../output/style.ts";
 
@@ -23,27 +23,25 @@ async function openPage(io: Io, url: string): Promise<boolean> {
   }
 }
 
-/** The control page's address, with the token behind `#`: browsers keep that part to themselves. */
-async function pageAddress(io: Io): Promise<{ readonly url: string; readonly port: string }> {
-  using config = await openForReading(io);
-  const { url } = await localTarget(io, config);
-  const { auth, controlUi } = config.current.gateway ?? {};
-  const page = new URL(`/${controlUi?.basePath?.replace(/^\/+|\/+$/g, "") ?? ""}`, url.replace(/^ws/, "http"));
-  const token = (await secretAt(config, auth?.token, "gateway.auth.token")) ?? io.env["OPENCLAW_GATEWAY_TOKEN"]?.trim();
-  if (token && (auth?.mode ?? "token") === "token") page.hash = `token=${encodeURIComponent(token)}`;
-  return { url: page.href, port: page.port };
+/** A link to the control page that logs one browser in, once. The code stands behind `#`: browsers keep that part to themselves. */
+function loginLink(io: Io): Promise<{ readonly url: string; readonly port: string; readonly expiresAt: number }> {
+  return withGateway(io, {}, async (client, target) => {
+    const { path, expiresAt } = await client.request("login.code", {});
+    const { href, port } = new URL(path, target.url.replace(/^ws/, "http"));
+    return { url: href, port, expiresAt };
+  });
 }
 
 export const dashboard = defineCommand({
-  options: { "no-open": { type: "boolean", help: "only print the address" }, json: JSON_OPTION },
-  examples: [{ line: "openclaw dashboard --no-open", does: "the address, with the token in it: whoever has it gets in" }],
+  options: { "no-open": { type: "boolean", help: "only print the link" }, json: JSON_OPTION },
+  examples: [{ line: "openclaw dashboard --no-open", does: "a login link: it lets one browser in, once, within ten minutes" }],
   async run({ io, values }) {
-    const { url, port } = await pageAddress(io);
+    const { url, port, expiresAt } = await loginLink(io);
     const opened = !values["no-open"] && (await openPage(io, url));
-    if (values.json) return printJson(io, { url, opened });
+    if (values.json) return printJson(io, { url, opened, expiresAt });
     io.out(`${url}\n`);
     const style = createStyle(io.color);
-    if (opened) io.err(style.dim("opened in the browser\n"));
-    else io.err(style.dim(`from another machine: ssh -N -L ${port}:127.0.0.1:${port} user@host, then open the address there\n`));
+    if (opened) io.err(style.dim("opened in the browser; the link works once\n"));
+    else io.err(style.dim(`the link works once, for 10 minutes; from another machine: ssh -N -L ${port}:127.0.0.1:${port} user@host, then open it there\n`));
   },
 });

@@ -2,10 +2,14 @@ import type { Entry } from "../command.ts";
 
 /** Every command, in the order the help shows them. Each is loaded only when it is called. */
 export const COMMANDS: readonly Entry[] = [
+  { name: "onboard", summary: "set everything up, step by step", load: async () => (await import("./onboard/index.ts")).onboard },
+  { name: "setup", summary: "make configuration and workspace where they are missing", load: async () => (await import("./setup.ts")).setup },
+  { name: "configure", summary: "set parts of it up again: keys, channels, gateway", load: async () => (await import("./configure.ts")).configure },
   { name: "gateway", summary: "run the gateway, look at it, make it a service", load: async () => (await import("./gateway/index.ts")).gateway },
   { name: "status", summary: "is it running, is it well, what does it hold", load: async () => (await import("./status.ts")).status },
   { name: "health", summary: "agents, channels and sessions of the running gateway", load: async () => (await import("./health.ts")).health },
   { name: "dashboard", summary: "open the control page in the browser", load: async () => (await import("./dashboard.ts")).dashboard },
+  { name: "tui", summary: "chat in this terminal: sessions, models, tools, approvals", load: async () => (await import("./tui/index.ts")).tui },
   { name: "devices", summary: "who may connect: approve, revoke, rotate", load: async () => (await import("./devices/index.ts")).devices },
   { name: "pairing", summary: "who may write on a channel: list and approve codes", load: async () => (await import("./pairing/index.ts")).pairing },
   { name: "approvals", summary: "which commands may run: rules, and open questions", load: async () => (await import("./approvals/index.ts")).approvals },

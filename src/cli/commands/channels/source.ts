@@ -8,7 +8,7 @@ import { systemRandom } from "../../../base/random.ts";
 import { nearest } from "../../../base/text.ts";
 import { createChannels, defaultAccount, inOrder, type Channels } from "../../../channels/index.ts";
 import { formatLocated, type OpenClawConfig } from "../../../config/index.ts";
-import type { PluginEntry } from "../../../plugins/index.ts";
+import { isWaiting, type PluginEntry } from "../../../plugins/index.ts";
 import type { ChannelPlugin, HostConfig } from "../../../protocol/index.ts";
 import { requireValid } from "../../config-source.ts";
 import type { Io } from "../../io.ts";
@@ -49,11 +49,6 @@ export interface ChannelsView extends AsyncDisposable {
 }
 
 const channelsOf = ({ manifest }: PluginEntry): readonly string[] => manifest.channels ?? [];
-
-/** Off only because nothing is configured yet: setting the channel up turns it on. */
-function isWaiting({ origin, enabled, error, reason }: PluginEntry): boolean {
-  return !enabled && error === undefined && origin === "bundled" && (reason === "bundled (disabled by default)" || reason === "not in allowlist");
-}
 
 export interface OpenOptions {
   /** Only the plugin of this channel. */

@@ -9,7 +9,9 @@ export const config: Group = {
     { name: "schema", summary: "the JSON Schema, or the hints for forms", load: async () => (await import("./schema.ts")).schema },
     { name: "file", summary: "which files make up the configuration", load: async () => (await import("./file.ts")).file },
     { name: "diff", summary: "what a running gateway does about the file's changes", load: async () => (await import("./diff.ts")).diff },
+    { name: "configure", summary: "set parts of it up with questions", load: async () => (await import("../configure.ts")).configure },
   ],
+  fallback: "configure",
   examples: [
     { line: "openclaw config get gateway.port", does: "the port in effect" },
     { line: "openclaw config validate", does: "is the file right?" },

@@ -6,6 +6,7 @@ import { defineCommand, type Values } from "../../command.ts";
 import { showFailure } from "../../failure.ts";
 import type { Io } from "../../io.ts";
 import { createStyle } from "../../output/style.ts";
+import { greet } from "./greeting.ts";
 import { parsePort } from "./port.ts";
 
 /** What was accepted is finished within this time; after it the process ends anyway and goes on after the restart. */
@@ -142,6 +143,7 @@ async function serve(io: Io, values: Values<typeof OPTIONS>): Promise<End> {
   });
   while (app) {
     ending.attach(app);
+    greet(app, io, process.stdout.isTTY);
     const next: End | string = await Promise.race([ending.asked, app.restartDue]);
     if (typeof next === "string" && !ending.end) app = await reopen(app, next, io, options, ending, createApp);
     else {

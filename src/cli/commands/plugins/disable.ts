@@ -1,3 +1,4 @@
+import { switchPlugin } from "../../../plugins/index.ts";
 import { defineCommand, JSON_OPTION } from "../../command.ts";
 import { findPlugin, loadPlugins } from "../../plugin-source.ts";
 import { applySwitch } from "./switch.ts";
@@ -7,12 +8,10 @@ export const disable = defineCommand({
   options: { json: JSON_OPTION },
   examples: [{ line: "openclaw plugins disable hello", does: "its settings stay, its code is not loaded" }],
   async run({ io, values, positionals }) {
-    const { inventory } = await loadPlugins(io);
-    const { id, reason } = findPlugin(inventory, positionals[0]);
-    // The slot is stronger than the switch: who keeps memory is on.
-    const held = reason === "holds the memory slot";
-    const value = { plugins: { entries: { [id]: { enabled: false } }, ...(held ? { slots: { memory: "none" } } : {}) } };
-    const notes = held ? [`nobody keeps memory now: plugins.slots.memory is "none"`] : [];
-    await applySwitch(io, { id, edit: { kind: "patch", value }, what: `disabled plugin ${id}`, by: "cli plugins disable", notes }, values.json ?? false);
+    const { inventory, loaded } = await loadPlugins(io);
+    const entry = findPlugin(inventory, positionals[0]);
+    const { path: file, resolved: written } = loaded.snapshot;
+    const switched = switchPlugin(entry, false, { written, file });
+    await applySwitch(io, { id: entry.id, ...switched, what: `disabled plugin ${entry.id}`, by: "cli plugins disable" }, values.json ?? false);
   },
 });

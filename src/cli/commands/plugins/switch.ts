@@ -1,8 +1,8 @@
-import { planReload, valueAt, type ConfigEdit, type ReloadMode } from "../../../config/index.ts";
+import { planReload, type ConfigEdit, type ReloadMode } from "../../../config/index.ts";
 import { editConfig, type EditResult } from "../../config-edit.ts";
 import { printJson, type Io } from "../../io.ts";
 import { createStyle } from "../../output/style.ts";
-import { findPlugin, loadPlugins, type Plugins } from "../../plugin-source.ts";
+import { findPlugin, loadPlugins } from "../../plugin-source.ts";
 import { describeDiagnostic, stateOf } from "./record.ts";
 
 export interface Switch {
@@ -12,11 +12,6 @@ export interface Switch {
   readonly what: string;
   readonly by: string;
   readonly notes: readonly string[];
-}
-
-/** Settings of the file as they were written, with includes and variables put in. */
-export function written({ loaded }: Plugins, ...path: string[]): unknown {
-  return valueAt(loaded.snapshot.resolved, path);
 }
 
 type GatewayAnswer = "not running" | "takes it over" | "restarts" | "needs a restart";

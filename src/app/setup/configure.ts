@@ -1,0 +1,76 @@
+/** Parts of the setup, done again. */
+import { left, type Asker } from "./asker.ts";
+import type { Setup } from "./context.ts";
+import { createDraft, type Committed } from "./draft.ts";
+import type { SetupPlace } from "./place.ts";
+import { stampRun } from "./stamp.ts";
+import { requireValidFile } from "./steps/begin.ts";
+import { setUpChannels } from "./steps/channels.ts";
+import { setUpGateway } from "./steps/gateway.ts";
+import { setUpModel } from "./steps/model/index.ts";
+import { installService, wantsService } from "./steps/service.ts";
+import { setUpSkills } from "./steps/skills.ts";
+import { setUpWeb } from "./steps/web.ts";
+import { chooseWorkspace, seedFolders } from "./steps/workspace.ts";
+import { workspaceOf } from "./reset.ts";
+
+export const SECTIONS = ["workspace", "model", "web", "gateway", "daemon", "channels", "skills", "health"] as const;
+export type Section = (typeof SECTIONS)[number];
+
+const LABELS: Readonly<Record<Section, string>> = {
+  workspace: "Workspace: the folder of the agent's files",
+  model: "Model: keys and which one answers",
+  web: "Web: search and fetching pages",
+  gateway: "Gateway: port, address, credentials",
+  daemon: "Service: start with the machine",
+  channels: "Channels: where people write",
+  skills: "Skills: what they need",
+  health: "Health: does it answer?",
+};
+
+const STEPS: Readonly<Record<Exclude<Section, "daemon" | "health">, (setup: Setup) => Promise<unknown>>> = {
+  workspace: chooseWorkspace,
+  model: setUpModel,
+  web: setUpWeb,
+  gateway: setUpGateway,
+  channels: setUpChannels,
+  skills: (setup) => setUpSkills(setup, workspaceOf(setup.place, setup.draft.config)),
+};
+
+export interface ConfigureResult {
+  readonly sections: readonly Section[];
+  readonly committed: Committed;
+}
+
+/** Each section is written when it is done: who leaves in the middle of one keeps those before it. */
+export async function configure(place: SetupPlace, ask: Asker, wanted: readonly Section[], command = "configure"): Promise<ConfigureResult> {
+  requireValidFile(place, {});
+  const tell = (text: string): Promise<void> => ask.note(text);
+  const done: Section[] = [];
+  const files = new Set<string>();
+  for (const section of wanted.length > 0 ? wanted : await chooseSections(ask)) {
+    const draft = createDraft(place);
+    const setup: Setup = { place, draft, ask, given: {}, flow: "advanced", keep: false, tell };
+    if (section === "daemon") {
+      if (await wantsService(setup)) await installService(setup);
+    } else if (section === "health") await tell((await place.health?.()) ?? "no gateway answers; start it with: openclaw gateway");
+    else {
+      await STEPS[section](setup);
+      stampRun(setup, command, draft.config.gateway?.mode ?? "local");
+      for (const file of (await draft.commit(`setup ${command}`)).files) files.add(file);
+      if (section === "workspace") await seedFolders(place, workspaceOf(place));
+    }
+    done.push(section);
+  }
+  return { sections: done, committed: { files: [...files], removed: [] } };
+}
+
+async function chooseSections(ask: Asker): Promise<readonly Section[]> {
+  const chosen = await ask.multiselect<Section>({
+    message: "What do you want to set?",
+    options: SECTIONS.map((value) => ({ value, label: LABELS[value] })),
+    initialValues: [],
+  });
+  if (chosen.length === 0) throw left();
+  return SECTIONS.filter((section) => chosen.includes(section));
+}

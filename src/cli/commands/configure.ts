@@ -1,0 +1,39 @@
+import { loadSetup, type Section } from "../../app/index.ts";
+import { AppError } from "../../base/errors.ts";
+import { nearest } from "../../base/text.ts";
+import { defineCommand } from "../command.ts";
+import { inPlace, openAsker } from "../setup/session.ts";
+
+async function sectionsOf(given: readonly string[]): Promise<readonly Section[]> {
+  const { SECTIONS } = await loadSetup();
+  return given.map((name) => {
+    const found = SECTIONS.find((section) => section === name.trim().toLowerCase());
+    if (found) return found;
+    const close = nearest(name, SECTIONS);
+    throw new AppError("INVALID_INPUT", `--section takes ${SECTIONS.join(", ")}, not ${JSON.stringify(name)}${close ? `; did you mean ${close}?` : ""}`);
+  });
+}
+
+export const configure = defineCommand({
+  options: {
+    section: { type: "string", value: "name", multiple: true, help: "workspace, model, web, gateway, daemon, channels, skills or health; may be repeated" },
+  },
+  examples: [],
+  async run({ io, values }) {
+    const wanted = await sectionsOf(values.section ?? []);
+    if (!io.interactive)
+      throw new AppError(
+        "INVALID_INPUT",
+        "configure asks questions and there is no terminal; without one use: openclaw config set, or openclaw onboard --non-interactive",
+      );
+    return inPlace(io, async (place) => {
+      const setup = await loadSetup();
+      const ask = await openAsker();
+      await ask.intro("openclaw configure");
+      const { sections, committed } = await setup.configure(place, ask, wanted);
+      await ask.outro(committed.files.length > 0 ? `Written: ${committed.files.join(", ")}` : "Nothing had to be written.");
+      io.out(`set: ${sections.join(", ")}${committed.files.length > 0 && place.isRunning() ? "; the running gateway takes it over" : ""}\n`);
+      return 0;
+    });
+  },
+});

@@ -1,0 +1,85 @@
+import { loadSetup, type OnboardResult } from "../../../app/index.ts";
+import { AppError } from "../../../base/errors.ts";
+import { defineCommand } from "../../command.ts";
+import { printJson, type Io } from "../../io.ts";
+import { createStyle } from "../../output/style.ts";
+import { inPlace, openAsker } from "../../setup/session.ts";
+import { givenBy, ONBOARD_OPTIONS, type OnboardValues } from "./flags.ts";
+
+/** The documented summary. */
+function summaryOf(result: OnboardResult, values: OnboardValues): object {
+  if (result.mode === "remote") return { mode: result.mode, remoteUrl: result.remoteUrl, auth: result.auth };
+  const { mode, workspace, authChoice, model, gateway, installDaemon, skipSkills, skipHealth } = result;
+  return {
+    mode,
+    workspace,
+    authChoice,
+    ...(model === undefined ? {} : { model }),
+    gateway,
+    installDaemon,
+    ...(installDaemon ? { daemonRuntime: values["daemon-runtime"] ?? "node" } : {}),
+    skipSkills,
+    skipHealth,
+  };
+}
+
+/** What was set, and what to do next. */
+function show(io: Io, result: OnboardResult, values: OnboardValues): void {
+  const style = createStyle(io.color);
+  const row = (name: string, value: string): string => `  ${name.padEnd(10)} ${value}\n`;
+  for (const { from, to } of result.committed.removed) io.out(row("put away", `${from} → ${to}`));
+  if (result.mode === "remote") {
+    io.out(row("gateway", `${result.remoteUrl} (${result.auth === "none" ? "no token" : "with a token"})`));
+    io.out(`\nTry it: ${style.bold("openclaw health")}\n`);
+    return;
+  }
+  const { gateway, model, workspace, channels, installDaemon } = result;
+  io.out(row("model", model ?? "whatever is there; openclaw models status says which and why"));
+  io.out(row("workspace", workspace));
+  io.out(
+    row(
+      "gateway",
+      `port ${gateway.port}, ${gateway.bind}, ${gateway.authMode}${gateway.tailscaleMode === "off" ? "" : `, Tailscale ${gateway.tailscaleMode}`}`,
+    ),
+  );
+  if (channels.length > 0) io.out(row("channels", channels.join(", ")));
+  if (values["skip-ui"]) return;
+  if (!installDaemon) io.out(`\nStart it:          ${style.bold("openclaw gateway")}\n`);
+  io.out(`${installDaemon ? "\n" : ""}Open the page:     ${style.bold("openclaw dashboard")}\nOr stay here:      ${style.bold("openclaw tui")}\n`);
+}
+
+/** Runs the whole setup for `onboard` and `setup`. */
+export async function runOnboard(io: Io, values: OnboardValues, command: string): Promise<number> {
+  const given = await givenBy(values);
+  const silent = values["non-interactive"] === true;
+  if (!silent && !io.interactive)
+    throw new AppError("INVALID_INPUT", `openclaw ${command} asks questions and there is no terminal; give --non-interactive --accept-risk and flags instead`);
+  return inPlace(io, async (place) => {
+    const { onboard } = await loadSetup();
+    const ask = silent ? undefined : await openAsker();
+    await ask?.intro(`openclaw ${io.version}`);
+    const result = await onboard(place, { ask, given, command });
+    await ask?.outro("Done.");
+    for (const note of result.notes) io.err(`${note}\n`);
+    if (values.json) printJson(io, summaryOf(result, values));
+    else show(io, result, values);
+    return result.mode === "local" && !result.ok ? 1 : 0;
+  });
+}
+
+export const onboard = defineCommand({
+  options: ONBOARD_OPTIONS,
+  examples: [
+    {
+      line: "openclaw onboard --non-interactive --accept-risk --skip-health",
+      does: "everything usual, without a question; on a terminal, leave the flags away",
+    },
+    {
+      line: "openclaw onboard --non-interactive --accept-risk --skip-health --custom-base-url http://127.0.0.1:8000/v1 --custom-model-id mine --json",
+      does: "a provider of your own",
+    },
+  ],
+  async run({ io, values }) {
+    return runOnboard(io, values, "onboard");
+  },
+});

@@ -1,0 +1,38 @@
+import { loadSetup } from "../../app/index.ts";
+import { defineCommand, JSON_OPTION } from "../command.ts";
+import { printJson } from "../io.ts";
+import { createStyle } from "../output/style.ts";
+import { inPlace } from "../setup/session.ts";
+import { ONBOARD_OPTIONS } from "./onboard/flags.ts";
+import { runOnboard } from "./onboard/index.ts";
+
+const { mode, workspace, "non-interactive": silent, "accept-risk": risk, "remote-url": url, "remote-token": token } = ONBOARD_OPTIONS;
+
+export const setup = defineCommand({
+  options: {
+    workspace,
+    wizard: { type: "boolean", help: "ask, as openclaw onboard does" },
+    "non-interactive": silent,
+    "accept-risk": risk,
+    mode,
+    "remote-url": url,
+    "remote-token": token,
+    json: JSON_OPTION,
+  },
+  examples: [{ line: "openclaw setup", does: "makes configuration and workspace where they are missing; changes nothing that is there" }],
+  async run({ io, values }) {
+    const { wizard, ...flags } = values;
+    if (wizard || flags["non-interactive"] || flags.mode || flags["remote-url"] || flags["remote-token"]) return runOnboard(io, flags, "setup");
+    return inPlace(io, async (place) => {
+      const { prepareFolders } = await loadSetup();
+      const made = await prepareFolders(place, flags.workspace);
+      if (flags.json) printJson(io, { ok: true, ...made });
+      else {
+        const ok = createStyle(io.color).green("OK");
+        io.out(`Config ${ok}: ${made.config}${made.madeConfig ? " (made)" : ""}\nWorkspace ${ok}: ${made.workspace}\nSessions ${ok}: ${made.sessions}\n`);
+      }
+      if (made.otherWorkspace) io.err(`the workspace that is configured stays; change it with: openclaw config set agents.defaults.workspace <dir>\n`);
+      return 0;
+    });
+  },
+});

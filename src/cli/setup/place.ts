@@ -1,0 +1,74 @@
+/** A command's process as the place where things are set up. */
+import { existsSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { lockHolder, stateLockPath, type SetupPlace } from "../../app/index.ts";
+import { systemClock } from "../../base/clock.ts";
+import { createIds } from "../../base/ids.ts";
+import { createLogger } from "../../base/log/logger.ts";
+import { systemRandom } from "../../base/random.ts";
+import { createRedactor } from "../../base/redaction.ts";
+import { mainAgentFolder, oauthFolder, openConfig, type PathContext } from "../../config/index.ts";
+import { loadChoice, loadProfiles } from "../../models/index.ts";
+import type { Io } from "../io.ts";
+
+export interface CommandPlace extends SetupPlace, Disposable {}
+
+/** Opens the configuration, be it broken or not there. Close it when everything is set up. */
+export async function openPlace(io: Io): Promise<CommandPlace> {
+  const [clock, ids, redactor] = [systemClock, createIds(systemRandom), createRedactor()];
+  const { env, cwd, version } = io;
+  const osHome = homedir();
+  const warn = (text: string): void => io.err(`${text}\n`);
+  const config = await openConfig({ env, cwd, osHome, version, clock, ids, purpose: "inspect", onSecret: redactor.register, warn });
+  const paths: PathContext = { env, exists: existsSync, osHome, cwd };
+  const agentDir = mainAgentFolder(paths);
+  const sink = { write: ({ message }: { readonly message: string }) => warn(message), flush: () => Promise.resolve() };
+  const log = createLogger({ clock, redactor, outputs: [{ sink, level: "warn" }] });
+  let auth: ReturnType<SetupPlace["auth"]> | undefined;
+
+  async function openAuth(): ReturnType<SetupPlace["auth"]> {
+    const [{ createAuthProfiles }, { keyVariables, canonicalProvider }] = await Promise.all([loadProfiles(), loadChoice()]);
+    return createAuthProfiles({
+      agentDir,
+      mainAgentDir: agentDir,
+      config: () => config.current,
+      env: config.env,
+      clock,
+      ids,
+      log,
+      redactor,
+      envNames: keyVariables,
+      canonical: canonicalProvider,
+      oauthFile: join(oauthFolder(paths), "oauth.json"),
+      home: env["HOME"]?.trim() || env["USERPROFILE"]?.trim() || osHome,
+      version,
+    });
+  }
+
+  return {
+    config,
+    env,
+    cwd,
+    osHome,
+    version,
+    clock,
+    ids,
+    log,
+    redactor,
+    agentDir,
+    signal: io.signal(),
+    auth: () => (auth ??= openAuth()),
+    inventory: async () => (await (await import("../plugin-source.ts")).loadPlugins(io)).inventory,
+    async withChannel(channel, use) {
+      const { openChannels } = await import("../commands/channels/source.ts");
+      await using view = await openChannels(io, { channel, evenUnconfigured: true });
+      return use(view.plugins.find(({ id }) => id === channel));
+    },
+    isRunning: () => lockHolder(stateLockPath(config.paths.state)) !== undefined,
+    service: { install: async () => (await import("./service.ts")).installService(io) },
+    logins: { login: async (provider) => (await import("./login.ts")).loginTo(io, provider) },
+    health: async () => (await import("./health.ts")).healthOf(io),
+    [Symbol.dispose]: () => config[Symbol.dispose](),
+  };
+}

@@ -1,0 +1,248 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { left, type Asker } from "../../src/app/setup/asker.ts";
+import { configure } from "../../src/app/setup/configure.ts";
+import { createDraft } from "../../src/app/setup/draft.ts";
+import type { Given } from "../../src/app/setup/given.ts";
+import { onboard } from "../../src/app/setup/onboard.ts";
+import type { SetupPlace } from "../../src/app/setup/place.ts";
+import { openPlace } from "../../src/cli/setup/place.ts";
+import { at } from "./place.ts";
+
+const KEY = "sk-CANARY-0123456789abcdefghijkl";
+const LEAVE = Symbol("leave");
+
+/** A person who knows what to answer to what; leaves at what is not known. */
+function person(answers: Readonly<Record<string, unknown>>) {
+  const asked: string[] = [];
+  const offered: Record<string, readonly unknown[]> = {};
+  async function answer<T>(message: string, usual: unknown, validate?: (value: string) => string | undefined): Promise<T> {
+    asked.push(message);
+    const key = Object.keys(answers).find((part) => message.includes(part));
+    const value = key === undefined ? usual : answers[key];
+    if (value === LEAVE || value === undefined) throw left();
+    const wrong = typeof value === "string" ? validate?.(value) : undefined;
+    if (wrong !== undefined) throw new Error(`${message}: ${wrong}`);
+    return value as T;
+  }
+  const ask: Asker = {
+    intro: async () => undefined,
+    outro: async () => undefined,
+    note: async (message, title) => void asked.push(`note ${title ?? message}`),
+    select: ({ message, options, initialValue }) => {
+      offered[message] = options.map(({ value }) => value);
+      return answer(message, initialValue);
+    },
+    multiselect: ({ message, initialValues = [] }) => answer(message, initialValues),
+    text: ({ message, initialValue = "", validate }) => answer(message, initialValue, validate),
+    password: ({ message, validate }) => answer(message, "", validate),
+    confirm: ({ message, initialValue = true }) => answer(message, initialValue),
+    progress: () => ({ update: () => undefined, stop: () => undefined }),
+  };
+  return { ask, asked, offered };
+}
+
+interface Room {
+  readonly place: SetupPlace;
+  readonly home: string;
+  text(): string | undefined;
+  config(): Record<string, unknown>;
+  run(answers: Readonly<Record<string, unknown>>, given?: Given): ReturnType<typeof onboard>;
+}
+
+async function room(config?: string, env: Readonly<Record<string, string>> = {}): Promise<Room> {
+  const home = mkdtempSync(join(tmpdir(), "setup-steps-"));
+  const path = join(home, "openclaw.json");
+  if (config !== undefined) writeFileSync(path, config);
+  const place = await openPlace({
+    env: { HOME: home, OPENCLAW_STATE_DIR: join(home, "state"), OPENCLAW_CONFIG_PATH: path, ...env },
+    cwd: home,
+    version: "9.9.9",
+    out: () => undefined,
+    err: () => undefined,
+    color: false,
+    interactive: true,
+    columns: 120,
+    now: () => 0,
+    confirm: () => Promise.resolve(false),
+    signal: () => new AbortController().signal,
+  });
+  onTestFinished(() => {
+    place[Symbol.dispose]();
+    rmSync(home, { recursive: true, force: true });
+  });
+  const text = (): string | undefined => (existsSync(path) ? readFileSync(path, "utf8") : undefined);
+  return {
+    place,
+    home,
+    text,
+    config: () => structuredClone(place.config.current),
+    run: (answers, given = {}) => onboard(place, { ask: person(answers).ask, given: { skip: { health: true }, ...given }, command: "test" }),
+  };
+}
+
+const GOES_ON = { "Go on?": true, "as a service?": false };
+
+describe("the first setup, asked", () => {
+  test("QuickStart asks for the model and the channels, and nothing about the gateway", async () => {
+    const { place, config } = await room();
+    const { ask, asked } = person({ ...GOES_ON, "Which model answers?": "openai-api-key", "OpenAI API key": KEY });
+    const result = await onboard(place, { ask, given: { skip: { health: true } }, command: "test" });
+    expect(asked.filter((message) => !message.startsWith("note"))).toEqual([
+      "I know what this can do. Go on?",
+      "How much do you want to decide?",
+      "Which model answers?",
+      "OpenAI API key",
+      expect.stringContaining("Which channels"),
+      "Let the gateway start with this machine, as a service?",
+    ]);
+    expect(result).toMatchObject({ mode: "local", model: "openai/gpt-5.2", gateway: { port: 18789, bind: "loopback", authMode: "token" } });
+    expect(config()).toMatchObject({ agents: { defaults: { model: { primary: "openai/gpt-5.2" } } } });
+  });
+
+  test("Manual asks for everything", async () => {
+    const { run, config } = await room();
+    const answers = {
+      ...GOES_ON,
+      "How much": "advanced",
+      "Where does": "local",
+      "Folder of": "~/files",
+      "Which model answers?": "apiKey",
+      "Anthropic API key": KEY,
+      "Default model": "claude-sonnet-4-5",
+      Port: "4321",
+      "Show it": "off",
+      "Who can": "lan",
+      "How do": "password",
+      Password: "open sesame",
+      "With what": "pnpm",
+    };
+    expect(await run(answers)).toMatchObject({ gateway: { port: 4321, bind: "lan", authMode: "password" }, model: "anthropic/claude-sonnet-4-5" });
+    expect(config()).toMatchObject({
+      gateway: { port: 4321, bind: "lan", auth: { mode: "password", password: "open sesame" } },
+      skills: { install: { nodeManager: "pnpm" } },
+    });
+    expect(at(config(), "agents.defaults.workspace")).toMatch(/\/files$/);
+  });
+
+  test("a gateway elsewhere: its address and token, and that is all", async () => {
+    const { run, config } = await room();
+    const answers = { ...GOES_ON, "How much": "advanced", "Where does": "remote", "Its address": "wss://gw.example", "Its token": "a-remote-token-012345" };
+    expect(await run(answers)).toMatchObject({ mode: "remote", auth: "token" });
+    expect(config()).toMatchObject({ gateway: { mode: "remote", remote: { url: "wss://gw.example" } } });
+  });
+
+  test("a key that is there already is offered first, and is not stored again", async () => {
+    const { place } = await room(undefined, { OPENAI_API_KEY: KEY });
+    const { ask, offered } = person({ ...GOES_ON, "Which model answers?": "openai-api-key", "Use it?": true });
+    expect(await onboard(place, { ask, given: { skip: { health: true } }, command: "test" })).toMatchObject({ model: "openai/gpt-5.2" });
+    expect(offered["Which model answers?"]![0]).toBe("skip");
+    expect(await (await place.auth()).list()).toEqual([]);
+  });
+
+  test("nothing now: whatever is there answers", async () => {
+    const { run, config } = await room();
+    expect(await run({ ...GOES_ON, "Which model answers?": "skip" })).toMatchObject({ authChoice: "skip" });
+    expect(at(config(), "agents.defaults.model")).toBeUndefined();
+  });
+});
+
+describe("a configuration that is there", () => {
+  const MINE = `{\n  // mine\n  gateway: { mode: "local", port: 4321, auth: { token: "a-token-of-mine-0123456789" } },\n  agents: { defaults: { model: { primary: "anthropic/claude-opus-4-6" } } },\n}\n`;
+
+  test("kept: only what is missing is asked for, and remarks stay", async () => {
+    const { place, text } = await room(MINE);
+    const { ask, asked } = person({ ...GOES_ON, "There is a configuration": "keep" });
+    expect(await onboard(place, { ask, given: { flow: "advanced", mode: "local", skip: { health: true, skills: true } }, command: "test" })).toMatchObject({
+      gateway: { port: 4321 },
+    });
+    expect(asked.some((message) => /Which model|Port|Who can/.test(message))).toBe(false);
+    expect(text()).toMatch(/\/\/ mine\n/);
+    expect(text()).toContain("a-token-of-mine-0123456789");
+  });
+
+  test("modified: everything is asked for, with what is set as the answer", async () => {
+    const { run } = await room(MINE);
+    const answers = { ...GOES_ON, "There is a configuration": "modify", "Which model answers?": "skip" };
+    expect(await run(answers, { flow: "advanced" })).toMatchObject({ model: "anthropic/claude-opus-4-6", gateway: { port: 4321 } });
+  });
+
+  test("reset: what is there is put away at the end, not before", async () => {
+    const { run, home, text, config } = await room(MINE);
+    const answers = { ...GOES_ON, "There is a configuration": "reset", "What is put away": "config", "Which model answers?": "skip" };
+    await expect(run({ ...answers, "Which channels": LEAVE })).rejects.toMatchObject({ code: "CANCELLED" });
+    expect(text()).toBe(MINE);
+    const { committed } = await run(answers);
+    expect(committed.removed).toMatchObject([{ from: join(home, "openclaw.json") }]);
+    expect(readFileSync(committed.removed[0]!.to, "utf8")).toBe(MINE);
+    expect(config()).toMatchObject({ gateway: { port: 18789 } });
+    expect(at(config(), "agents.defaults.model")).toBeUndefined();
+  });
+
+  test("left at any question, the file and the credentials are as they were", async () => {
+    const { place, text } = await room(MINE);
+    const answers: Record<string, unknown> = {
+      ...GOES_ON,
+      "There is a configuration": "modify",
+      "Which model answers?": "openai-api-key",
+      "OpenAI API key": KEY,
+    };
+    const { ask, asked } = person(answers);
+    await onboard(place, { ask, given: { flow: "advanced", skip: { health: true } }, command: "test" });
+    const questions = asked.filter((message) => !message.startsWith("note"));
+    expect(questions.length).toBeGreaterThan(10);
+    for (const question of questions) {
+      const fresh = await room(MINE);
+      // A path in it is another one each time.
+      const leaving = { [question.replace(/: \/.*/, "")]: LEAVE };
+      await expect(fresh.run({ ...leaving, ...answers, ...leaving }, { flow: "advanced" })).rejects.toMatchObject({ code: "CANCELLED" });
+      expect([fresh.text(), await (await fresh.place.auth()).list(), existsSync(join(fresh.home, "state"))]).toEqual([MINE, [], false]);
+    }
+    expect(text()).toContain("gpt-5.2");
+  });
+});
+
+describe("configure", () => {
+  test("web: who searches, and with which key", async () => {
+    const { place, config } = await room("{}");
+    const { ask } = person({ "May agents search": true, "With which service": "perplexity", "Its key": KEY, "May agents open": false });
+    expect(await configure(place, ask, ["web"])).toMatchObject({ sections: ["web"] });
+    expect(at(config(), "tools.web")).toMatchObject({
+      search: { enabled: true, provider: "perplexity", perplexity: { apiKey: KEY } },
+      fetch: { enabled: false },
+    });
+  });
+
+  test("without a section it asks which; none is leaving", async () => {
+    const { place } = await room("{}");
+    await expect(configure(place, person({ "What do you want": [] }).ask, [])).rejects.toMatchObject({ code: "CANCELLED" });
+    const { ask } = person({ "What do you want": ["workspace"], "Folder of": "~/elsewhere" });
+    expect(await configure(place, ask, [])).toMatchObject({ sections: ["workspace"] });
+  });
+});
+
+describe("a draft", () => {
+  test("shows what would be, and is in no file before it is committed", async () => {
+    const { place, text } = await room("{ gateway: { port: 1 } }");
+    const draft = createDraft(place);
+    draft.merge({ gateway: { bind: "lan" } });
+    draft.become({ ...draft.config, gateway: { bind: "lan" } });
+    draft.credential("openai:default", { type: "api_key", provider: "openai", key: KEY });
+    expect(draft.config.gateway).toEqual({ bind: "lan" });
+    expect([text(), await (await place.auth()).list()]).toEqual(["{ gateway: { port: 1 } }", []]);
+    await draft.commit("test");
+    expect(place.config.current).toMatchObject({ gateway: { bind: "lan" }, auth: { profiles: { "openai:default": { provider: "openai", mode: "api_key" } } } });
+    expect(place.config.current.gateway?.port).toBeUndefined();
+    expect(text()).not.toContain(KEY);
+  });
+
+  test("one that the configuration does not take stores no file", async () => {
+    const { place, text } = await room("{}");
+    const draft = createDraft(place);
+    draft.merge({ gateway: { port: "many" } });
+    await expect(draft.commit("test")).rejects.toMatchObject({ code: "CONFIG_INVALID" });
+    expect(text()).toBe("{}");
+  });
+});

@@ -1,0 +1,121 @@
+import { existsSync } from "node:fs";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { startModelServer } from "../fakes/model-server/index.ts";
+import { programArguments } from "../harness/program.ts";
+import { openPseudoTerminal, type PseudoTerminal } from "../harness/pseudo-terminal.ts";
+import { answers, BUILD, REFUSES, setupHome, type SetupHome } from "./place.ts";
+
+vi.setConfig({ testTimeout: 90_000 });
+
+const KEY = "sk-CANARY-0123456789abcdefghijkl";
+const ENTER = "\r";
+const CTRL_C = "\u0003";
+const DOWN = "\u001b[B";
+const SPACE = " ";
+
+async function open(home: SetupHome, ...args: readonly string[]): Promise<PseudoTerminal> {
+  const line = [process.execPath, ...programArguments(BUILD), ...args];
+  const terminal = await openPseudoTerminal({ line, env: home.env, cwd: home.home, columns: 110, rows: 50 });
+  onTestFinished(() => terminal[Symbol.asyncDispose]());
+  return terminal;
+}
+
+/** Waits for a question and answers it. */
+async function answer(terminal: PseudoTerminal, question: string | RegExp, keys: string): Promise<void> {
+  await terminal.waitFor(question);
+  terminal.send(keys);
+}
+
+async function acceptRisk(terminal: PseudoTerminal): Promise<void> {
+  await answer(terminal, "Go on?", "y");
+  await answer(terminal, "How much do you want to decide?", ENTER);
+}
+
+describe("a person at a terminal", () => {
+  test("goes through QuickStart: a key that is refused is asked for again, nothing is written before the end, the key is never shown", async () => {
+    await using server = await startModelServer(REFUSES);
+    const home = setupHome();
+    const terminal = await open(home, "onboard");
+    await acceptRisk(terminal);
+    await answer(terminal, "Which model answers?", "address");
+    await answer(terminal, "by its address", ENTER);
+    await answer(terminal, "Its address", `${server.url}${ENTER}`);
+    await answer(terminal, "Id of the model there", `large${ENTER}`);
+    await answer(terminal, "Whose protocol", ENTER);
+    await answer(terminal, "wants none", `sk-wrong-0123456789abcdef${ENTER}`);
+    await terminal.waitFor("refuses it");
+    server.play(answers("openai-completions"));
+    await answer(terminal, /Its key\s*\n/, `${KEY}${ENTER}`);
+    await terminal.waitFor("Which channels");
+    expect([home.text(), existsSync(home.stateDir)]).toEqual([undefined, false]);
+    terminal.send(ENTER);
+    await answer(terminal, "as a service?", "n");
+    await terminal.waitFor(/exit=0/);
+    expect(terminal.output()).not.toContain(KEY);
+    expect(terminal.screen()).toMatch(/openclaw dashboard[\s\S]*openclaw tui/);
+    const provider = `custom-127-0-0-1-${new URL(server.url).port}`;
+    expect(home.profiles()).toEqual({ [`${provider}:default`]: { type: "api_key", provider, key: KEY } });
+    expect(home.config()).toMatchObject({ gateway: { mode: "local", port: 18789 }, agents: { defaults: { model: { primary: `${provider}/large` } } } });
+  });
+
+  test("leaves with Ctrl-C in the middle: nothing was written, and the exit code is 0", async () => {
+    const home = setupHome();
+    const terminal = await open(home, "onboard");
+    await acceptRisk(terminal);
+    await answer(terminal, "Which model answers?", CTRL_C);
+    await terminal.waitFor(/exit=0 icanon/);
+    expect(terminal.screen()).toContain("was not written");
+    expect([home.text(), existsSync(home.stateDir)]).toEqual([undefined, false]);
+  });
+
+  test("does not accept the risk: nothing is done", async () => {
+    const home = setupHome();
+    const terminal = await open(home, "onboard");
+    await answer(terminal, "Go on?", "n");
+    await terminal.waitFor(/exit=0/);
+    expect(home.text()).toBeUndefined();
+  });
+
+  test("is killed in the middle: nothing was written", async () => {
+    const home = setupHome();
+    home.configure(`{ gateway: { mode: "local" } }`);
+    const terminal = await open(home, "onboard");
+    await acceptRisk(terminal);
+    await terminal.waitFor("There is a configuration");
+    process.kill(terminal.pid(), "SIGKILL");
+    await terminal.waitFor(/exit=137/);
+    expect(home.text()).toBe(`{ gateway: { mode: "local" } }`);
+  });
+
+  test("sets a channel up with the plugin's own questions", async () => {
+    const home = setupHome();
+    home.configure(`{\n  // mine\n  gateway: { mode: "local", auth: { token: "a-token-of-mine-0123456789" } },\n}\n`);
+    const terminal = await open(home, "configure", "--section", "channels");
+    await terminal.waitFor("Which channels");
+    const rows = terminal
+      .screen()
+      .split("\n")
+      .filter((line) => /[◻◼]/.test(line));
+    const place = rows.findIndex((line) => line.includes("Telegram"));
+    terminal.send(`${DOWN.repeat(place)}${SPACE}${ENTER}`);
+    await terminal.waitFor("@BotFather");
+    await answer(terminal, "Bot token", `nonsense${ENTER}`);
+    await terminal.waitFor("that is no bot token");
+    terminal.send(`${"\u007f".repeat(8)}123456789:AAabcdefghijklmnopqrstuvw${ENTER}`);
+    await terminal.waitFor(/exit=0/);
+    expect(home.text()).toMatch(/\/\/ mine\n/);
+    expect(home.text()).toMatch(/telegram: \{[\s\S]*botToken: "123456789:AAabcdefghijklmnopqrstuvw"/);
+  });
+
+  test("config without a sub-command is configure, and sections are written one by one", async () => {
+    const home = setupHome();
+    home.configure(`{ gateway: { mode: "local", auth: { token: "a-token-of-mine-0123456789" } } }`);
+    const terminal = await open(home, "config", "--section", "workspace", "--section", "gateway");
+    await answer(terminal, "Folder of the agent's files", ENTER);
+    await terminal.waitFor(/Port/);
+    expect(home.text()).toContain("workspace");
+    terminal.send(CTRL_C);
+    await terminal.waitFor(/exit=0/);
+    expect(home.text()).not.toContain("tailscale");
+  });
+});

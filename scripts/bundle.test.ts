@@ -31,5 +31,5 @@ test("the command line itself is small: commands bring their own code", () => {
 test("a gateway without plugins starts without the code that runs them, and without that of rich text", () => {
   const hub = readdirSync(join(DIST, "chunks")).find((file) => file.startsWith("hub-"));
   const loaded = names(loadedWith(join(DIST, "chunks", hub!)));
-  expect(loaded.toSorted()).toEqual(["app", "base", "config", "frame", "hub", "rolldown-runtime"]);
+  expect(loaded.toSorted()).toEqual(["app", "base", "config", "frame", "hub", "rolldown-runtime", "thread"]);
 });

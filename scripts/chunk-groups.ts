@@ -55,13 +55,18 @@ export const CHUNK_GROUPS = [
       "src/app/restart/(?!sentinel)",
       "src/gateway/(?:server|bind|certificate|address-budget|early|auth/settings)\\.ts",
       "src/base/(?:log/(?!read)|random|ids)",
-      "src/config/(?:config|redact|diff|reload-rules|secrets|last-good|shell-environment)\\.ts",
+      "src/config/(?:config|redact|diff|reload-rules|secrets|last-good|version-keeper|shell-environment)\\.ts",
       "src/store/(?:open|sqlite/(?:client|messages|sender|waiting|standing|reads))\\.ts",
     ),
   },
   {
     name: "plugin-host",
-    test: files("src/app/plugins/(?!index|admin|names-plugins)", "src/plugins/(?:host|registry|load)/", "src/hooks/(?!hook-log|catalog)", "node_modules/es-module-lexer"),
+    test: files(
+      "src/app/plugins/(?!index|admin|names-plugins)",
+      "src/plugins/(?:host|registry|load)/",
+      "src/hooks/(?!hook-log|catalog)",
+      "node_modules/es-module-lexer",
+    ),
   },
   {
     name: "hub",

@@ -80,7 +80,8 @@ test("the configurations of the pages are valid, also for the channels that they
   };
   for (const { text } of shown) {
     expect([text, issuesOf(text)]).toEqual([text, []]);
-    expect(issuesOf(text.replace(/(telegram|irc): \{/, "$1: { nonsense: 1,"))).not.toEqual([]);
+    const section = /(telegram|irc): \{/;
+    if (section.test(text)) expect(issuesOf(text.replace(section, "$1: { nonsense: 1,"))).not.toEqual([]);
   }
   rmSync(folder, { recursive: true, force: true });
 });

@@ -28,7 +28,7 @@ const ENDLESS = /^openclaw gateway(?: run)?(?: --[a-z].*)?$|--follow/;
 const IN_TERMINAL = /^openclaw tui\b/;
 /** These ask a gateway that runs. */
 const ASKING =
-  /^openclaw (?:agent|health|call|devices|approvals (?:pending|resolve)|plugins (?:stats|reload)|gateway (?:call|health|probe|restart|stop|usage-cost))\b/;
+  /^openclaw (?:agent|dashboard|health|call|devices|approvals (?:pending|resolve)|plugins (?:stats|reload)|gateway (?:call|health|probe|restart|stop|usage-cost))\b/;
 /** These end it, or change what others ask for. */
 const ENDING = /^openclaw (?:gateway (?:restart|stop)|devices|plugins reload|approvals)\b/;
 const TOKEN = "a-token-of-this-test-0123456789";

@@ -33,7 +33,7 @@ export interface SwitchEffect {
 export interface PluginAdminPort {
   enable(id: string, enabled: boolean): Promise<SwitchEffect & Omit<MethodResult<"plugins.enable">, "ok" | "notes"> & { readonly notes: readonly string[] }>;
   /** Asks the operator's policy and `before_install` of plugins that run. */
-  install(asked: { readonly spec: string; readonly enable: boolean }): Promise<Omit<MethodResult<"plugins.install">, "ok">>;
+  install(asked: { readonly spec: string; readonly enable: boolean }): Promise<Omit<Extract<MethodResult<"plugins.install">, { readonly ok: true }>, "ok">>;
   uninstall(id: string): Promise<Omit<MethodResult<"plugins.uninstall">, "ok">>;
 }
 

@@ -43,7 +43,8 @@ export const whyMethods = {
     params: closed({
       what: filled({
         maxLength: 1000,
-        description: "A message id, `channel:account:chat:message`, a session key or id, a run id, `in:<inbox row>`, `out:<outbox row>`, or `recent`: of all sessions.",
+        description:
+          "A message id, `channel:account:chat:message`, a session key or id, a run id, `in:<inbox row>`, `out:<outbox row>`, or `recent`: of all sessions.",
       }),
       last: maybe(count({ maximum: 50, description: "Of a session, or of all: so many messages, newest first." })),
     }),

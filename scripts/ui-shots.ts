@@ -1,0 +1,71 @@
+/**
+ * `npm run ui:shots [-- <folder>] [--only <part of a name>]`: every page in light, dark and phone width, with a gateway behind it that has been in use.
+ * Into `shots/` unless another folder is given; the best of them stand in `docs/images`, which `--docs` writes anew.
+ */
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import type { BrowserContextOptions, Page } from "playwright-core";
+import { openRichScene } from "../test/ui/harness/rich.ts";
+import { logIn, type Scene } from "../test/ui/harness/scene.ts";
+
+interface Shot {
+  readonly name: string;
+  readonly path: string;
+  /** What is done before the picture is taken. */
+  readonly first?: (page: Page) => Promise<unknown>;
+}
+
+const SHOTS: readonly Shot[] = [
+  { name: "chat", path: "chat/agent%3Amain%3Amain" },
+  { name: "chat-approval", path: "chat/agent%3Amain%3Aweb%3Anotes" },
+  { name: "chat-empty", path: "chat/agent%3Amain%3Aweb%3Aempty" },
+  { name: "chat-command", path: "chat/agent%3Amain%3Aweb%3Aempty", first: (page) => page.getByRole("textbox", { name: "Message", exact: true }).pressSequentially("/st") },
+  ...["overview", "trace", "sessions", "channels", "agents", "plugins", "devices", "config", "logs", "start"].map((path) => ({ name: path, path })),
+];
+
+const LOOKS: Readonly<Record<string, BrowserContextOptions>> = {
+  light: { colorScheme: "light" },
+  dark: { colorScheme: "dark" },
+  phone: { colorScheme: "light", viewport: { width: 390, height: 844 }, hasTouch: true },
+};
+
+/** Those that the documentation shows. */
+const IN_DOCS = new Set(["chat-light", "chat-dark", "chat-phone", "chat-approval-light", "overview-light", "trace-light", "config-light", "start-light"]);
+
+/** Nothing blinks and nothing is still being loaded. */
+async function settle(page: Page): Promise<void> {
+  await page.waitForLoadState("networkidle");
+  await page.evaluate(() => document.fonts.ready);
+  await page.waitForTimeout(400);
+}
+
+async function takeShots(scene: Scene, look: string, folder: string, wanted: (name: string) => boolean): Promise<void> {
+  const window = await scene.window(LOOKS[look]);
+  const page = await window.newPage();
+  page.on("pageerror", (error) => console.error(`${look}: ${error.message}`));
+  await page.goto(`${scene.url}/`);
+  if (wanted(`login-${look}`)) {
+    await page.getByLabel(/of the gateway/).waitFor();
+    await page.screenshot({ path: join(folder, `login-${look}.png`) });
+  }
+  await logIn(page);
+  for (const { name, path, first } of SHOTS) {
+    if (!wanted(`${name}-${look}`)) continue;
+    await page.goto(`${scene.url}/${path}`);
+    await page.locator(`oc-${path.replace(/\/.*/, "")}-page`).waitFor();
+    await settle(page);
+    await first?.(page);
+    if (first) await settle(page);
+    await page.screenshot({ path: join(folder, `${name}-${look}.png`), caret: "hide", animations: "disabled" });
+  }
+  await window.close();
+}
+
+const { values, positionals } = parseArgs({ allowPositionals: true, options: { only: { type: "string", default: "" }, docs: { type: "boolean", default: false } } });
+const folder = values.docs ? fileURLToPath(new URL("../docs/images", import.meta.url)) : (positionals[0] ?? "shots");
+mkdirSync(folder, { recursive: true });
+await using scene = await openRichScene();
+for (const look of Object.keys(LOOKS)) await takeShots(scene, look, folder, (name) => name.includes(values.only) && (!values.docs || IN_DOCS.has(name)));
+console.error(`pictures are in ${folder}`);

@@ -1,0 +1,89 @@
+import { expect, test } from "vitest";
+import { createApprovals, type Approval } from "./approvals-board.ts";
+
+const approval = (id: string, expiresAtMs = 5000): Approval => ({
+  id,
+  kind: "exec",
+  request: { command: `run ${id}`, cwd: null, host: null, security: null, ask: null, agentId: null, resolvedPath: null, sessionKey: "k" },
+  createdAtMs: 0,
+  expiresAtMs,
+});
+
+function board(listed: readonly Approval[] = []) {
+  const listeners = new Map<string, (payload: never) => void>();
+  const timers: { work: () => void; ms: number }[] = [];
+  let answer: () => Promise<unknown> = () => Promise.resolve({ ok: true });
+  const approvals = createApprovals({
+    now: () => 1000,
+    later: (work, ms) => void timers.push({ work, ms }),
+    link: {
+      has: () => true,
+      may: () => true,
+      request: ((method: string) => (method === "exec.approval.list" ? Promise.resolve({ approvals: listed }) : answer())) as never,
+      on: (event: string, listener: (payload: never) => void) => {
+        listeners.set(event, listener);
+        return { [Symbol.dispose]: () => void listeners.delete(event) };
+      },
+    },
+  });
+  return {
+    approvals,
+    timers,
+    emit: (event: string, payload: unknown) => listeners.get(event)?.(payload as never),
+    refuse: (message: string) => (answer = () => Promise.reject(new Error(message))),
+    waiting: () => approvals.state.value.waiting.map(({ id }) => id),
+    notes: () => approvals.state.value.notes.map(({ text }) => text),
+  };
+}
+
+test("requests that wait are listed once, however often they are heard of", async () => {
+  const { approvals, emit, waiting } = board([approval("a"), approval("old", 900)]);
+  await approvals.load();
+  emit("exec.approval.requested", approval("b"));
+  emit("exec.approval.requested", approval("b"));
+  expect(waiting()).toEqual(["a", "b"]);
+});
+
+test("one that the gateway no longer knows after a reconnect goes away with a note", async () => {
+  const { approvals, emit, waiting, notes } = board([approval("a")]);
+  emit("exec.approval.requested", approval("b"));
+  await approvals.load();
+  expect([waiting(), notes()]).toEqual([["a"], ["“run b” was decided elsewhere"]]);
+});
+
+test("one that was decided elsewhere goes away with a note", () => {
+  const { emit, waiting, notes } = board();
+  emit("exec.approval.requested", approval("a"));
+  emit("exec.approval.resolved", { id: "a", decision: "deny", resolvedBy: "Ann", ts: 1 });
+  expect(waiting()).toEqual([]);
+  expect(notes()).toEqual(["“run a” was denied by Ann"]);
+});
+
+test("one that is decided here goes away without a note", async () => {
+  const { approvals, emit, waiting, notes } = board();
+  emit("exec.approval.requested", approval("a"));
+  const decided = approvals.decide("a", "allow-once");
+  emit("exec.approval.resolved", { id: "a", decision: "allow-once", resolvedBy: "me", ts: 1 });
+  await decided;
+  expect([waiting(), notes(), approvals.state.value.deciding.size]).toEqual([[], [], 0]);
+});
+
+test("one that nobody decided about goes away when its time is over", () => {
+  const { emit, timers, waiting, notes } = board();
+  emit("exec.approval.requested", approval("a"));
+  expect(timers[0]!.ms).toBe(4000);
+  timers[0]!.work();
+  expect(waiting()).toEqual([]);
+  expect(notes()[0]).toContain("not decided in time");
+});
+
+test("a decision that comes too late says so; one that did not arrive can be made again", async () => {
+  const { approvals, emit, refuse, waiting, notes } = board();
+  emit("exec.approval.requested", approval("a"));
+  refuse("connection lost");
+  await expect(approvals.decide("a", "deny")).rejects.toThrow("connection lost");
+  expect(waiting()).toEqual(["a"]);
+  refuse("approval expired or not found");
+  await approvals.decide("a", "deny");
+  expect([waiting(), notes()]).toEqual([[], ["“run a” was already decided, or ran out of time"]]);
+});

@@ -1,0 +1,61 @@
+import { expect, test } from "vitest";
+import { chatView, queuedOf, sameView, takenAway } from "./chat-view.ts";
+import type { ConversationState } from "./model/conversation.ts";
+
+const quiet: ConversationState = {
+  sessionKey: "agent:main:main",
+  sessionId: undefined,
+  entries: [],
+  pending: [],
+  runs: [],
+  moreBefore: false,
+  moreAfter: false,
+  loading: false,
+  loadingOlder: false,
+};
+const run = { runId: "r1", startedAt: 0, text: "", thinking: "", tools: [], parts: [], compacting: false };
+const pending = { runId: "r2", ts: 0, text: "later", images: 0, state: "accepted" as const };
+
+test("a conversation is empty when it was loaded and nothing is in it or on its way", () => {
+  expect(chatView(quiet).empty).toBe(true);
+  expect(chatView({ ...quiet, loading: true }).empty).toBe(false);
+  expect(chatView({ ...quiet, error: "no" }).empty).toBe(false);
+  expect(chatView({ ...quiet, pending: [pending] }).empty).toBe(false);
+  expect(chatView({ ...quiet, asides: [{ runId: "r", ts: 0, text: "/status", after: 0 }] }).empty).toBe(false);
+});
+
+test("a run that has ended runs no longer", () => {
+  expect(chatView({ ...quiet, runs: [run] }).running).toBe(true);
+  expect(chatView({ ...quiet, runs: [{ ...run, ended: { how: "final" } }] }).running).toBe(false);
+});
+
+test("messages that wait are told apart: for the connection, and for their turn", () => {
+  const view = chatView({ ...quiet, runs: [run], pending: [pending, { ...pending, runId: "r1" }, { ...pending, runId: "r3", state: "unsent" }] });
+  expect([view.queued, view.unsent]).toEqual([1, 1]);
+});
+
+test("the last own message is the newest that waits, else the newest in the transcript", () => {
+  const user = (seq: number, text: string, from?: string) => ({
+    seq,
+    ts: 0,
+    kind: "user" as const,
+    content: [{ type: "text", text }],
+    ...(from ? { from } : {}),
+  });
+  const entries = [user(1, "mine"), user(2, "theirs", "Ann")];
+  expect(chatView({ ...quiet, entries }).lastOwn).toBe("mine");
+  expect(chatView({ ...quiet, entries, pending: [pending] }).lastOwn).toBe("later");
+});
+
+test("while an answer streams the frame stays the same", () => {
+  const a = chatView({ ...quiet, runs: [run] });
+  expect(sameView(a, chatView({ ...quiet, runs: [{ ...run, text: "more" }] }))).toBe(true);
+  expect(sameView(a, chatView(quiet))).toBe(false);
+});
+
+test("a message that waited and was taken away by a stop is known; one that was answered or still waits is not", () => {
+  const queued = queuedOf({ ...quiet, runs: [run], pending: [pending, { ...pending, runId: "r3" }, { ...pending, runId: "r4" }, { ...pending, runId: "r1" }] });
+  expect(queued.map(({ runId }) => runId)).toEqual(["r2", "r3", "r4"]);
+  const entry = { seq: 1, ts: 0, kind: "user" as const, content: [], runId: "r3" };
+  expect(takenAway(queued, { ...quiet, entries: [entry], pending: [{ ...pending, runId: "r4" }] }).map(({ runId }) => runId)).toEqual(["r2"]);
+});

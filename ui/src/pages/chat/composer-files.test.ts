@@ -1,0 +1,42 @@
+import { expect, test } from "vitest";
+import { fitted, MAX_FILES, messageWith, takeFiles } from "./composer-files.ts";
+
+const text = (name: string, content: string | Uint8Array<ArrayBuffer>, type = "") => new File([content], name, { type });
+
+test("a large picture keeps its proportions when it is made smaller, a small one its size", () => {
+  expect(fitted(3136, 1568)).toEqual({ width: 1568, height: 784 });
+  expect(fitted(300, 200)).toEqual({ width: 300, height: 200 });
+  expect(fitted(100_000, 1)).toEqual({ width: 1568, height: 1 });
+});
+
+test("text files are taken whatever they are called; other files are refused in words", async () => {
+  const { taken, refused } = await takeFiles([text("a.toml", "x = 1"), text("b.pdf", new Uint8Array([0xff, 0, 1]), "application/pdf")], 0);
+  expect(taken).toEqual([{ kind: "text", name: "a.toml", bytes: 5, text: "x = 1" }]);
+  expect(refused).toEqual([expect.stringContaining("b.pdf is neither a picture nor text")]);
+});
+
+test("text that is too long is refused with the limit", async () => {
+  const { refused } = await takeFiles([text("log.txt", "x".repeat(200_001), "text/plain")], 0);
+  expect(refused[0]).toContain("200 kB");
+});
+
+test("a small picture goes as it is", async () => {
+  const { taken } = await takeFiles([text("dot.png", new Uint8Array([1, 2, 3]), "image/png")], 0);
+  expect(taken).toEqual([{ kind: "image", name: "dot.png", bytes: 3, mimeType: "image/png", data: "AQID" }]);
+});
+
+test("more files than a message takes are left out and said so", async () => {
+  const files = Array.from({ length: 4 }, (_, at) => text(`${at}.txt`, "x"));
+  const { taken, refused } = await takeFiles(files, MAX_FILES - 3);
+  expect(taken).toHaveLength(3);
+  expect(refused).toEqual(["A message takes 8 files; 1 were left out."]);
+});
+
+test("text files stand behind the message in fences that they cannot close", () => {
+  const sent = messageWith(" look ", [
+    { kind: "text", name: "a.md", bytes: 1, text: "```js\n1\n```\n" },
+    { kind: "image", name: "p.png", bytes: 3, mimeType: "image/png", data: "AQID" },
+  ]);
+  expect(sent.text).toBe("look\n\na.md:\n````\n```js\n1\n```\n````");
+  expect(sent.attachments).toEqual([{ type: "image", mimeType: "image/png", fileName: "p.png", content: "AQID" }]);
+});

@@ -1,0 +1,235 @@
+import type { EventPayload } from "openclaw/client";
+import { createSignal, type Signal, type WritableSignal } from "../../../base/signal.ts";
+import { failureText } from "../../../link/failure.ts";
+import type { Link } from "../../../link/link.ts";
+import type { PageAnswer, Stretch } from "./entries.ts";
+import { createOutbox, type Outbox } from "./outbox.ts";
+import { browserPlatform, type Platform } from "./platform.ts";
+import { createQueue } from "./queue.ts";
+import { createReading } from "./reading.ts";
+import { afterAgent, afterChat, afterPage, type LiveRun } from "./runs.ts";
+import { createSending, type Sending } from "./sending.ts";
+import type { Aside, ConversationState, Draft, PendingMessage } from "./state.ts";
+
+export type { Aside, Attachment, ChatEntry, ConversationState, Draft, PendingMessage, RunPart, RunView, ToolView } from "./state.ts";
+
+/** One session, kept in step with the gateway. */
+export interface Conversation {
+  readonly state: Signal<ConversationState>;
+  /** Begins to load and to listen. */
+  open(): void;
+  /** Loads what is before the oldest entry. */
+  older(): Promise<void>;
+  /** Loads what is after the newest entry that is held, when newer ones were dropped. */
+  newer(): Promise<void>;
+  /** Goes back to the newest entries. */
+  newest(): Promise<void>;
+  /** Asks for what is new. */
+  refresh(): Promise<void>;
+  /** Keeps the message in this browser and sends it; gives its run's id. It is shown as pending from now on. */
+  send(draft: Draft): string;
+  /** Tries a refused message again. */
+  resend(runId: string): void;
+  /** Forgets a message that was not accepted. */
+  discard(runId: string): void;
+  /** Ends the session's runs. */
+  stop(): Promise<void>;
+  close(): void;
+}
+
+export interface ConversationOptions {
+  readonly link: Pick<Link, "state" | "has" | "request" | "on" | "onFresh">;
+  readonly sessionKey: string;
+  readonly outbox?: Outbox;
+  readonly platform?: Platform;
+}
+
+type Port = ConversationOptions["link"];
+
+/** What is known, as it is shown. Streams are shown once in a frame. */
+interface Board {
+  readonly state: WritableSignal<ConversationState>;
+  show(): void;
+  showSoon(): void;
+  close(): void;
+}
+
+function createBoard(view: () => ConversationState, { nextFrame }: Platform): Board {
+  const state = createSignal(view());
+  let closed = false;
+  let scheduled = false;
+  function show(): void {
+    if (!closed) state.set(view());
+  }
+  return {
+    state,
+    show,
+    showSoon() {
+      if (scheduled || closed) return;
+      scheduled = true;
+      nextFrame(() => {
+        scheduled = false;
+        show();
+      });
+    },
+    close: () => void (closed = true),
+  };
+}
+
+/** What runs say, and what waits for them. */
+interface Talk {
+  canonical: string;
+  waiting: readonly PendingMessage[];
+  runs: readonly LiveRun[];
+  asides: readonly Aside[];
+  /** Counts what comes over the wire, so that an answer can be set against what was heard since it was asked for. */
+  heard: number;
+}
+
+/** Listens to the session's events. Whatever ends or begins is read again. */
+function listen(
+  link: Port,
+  sessionKey: string,
+  talk: Talk,
+  now: () => number,
+  { refresh, showSoon }: { refresh(): void; showSoon(): void },
+): readonly Disposable[] {
+  const isOurs = (key: string | undefined): boolean => key === talk.canonical || key === sessionKey;
+  function onAgent(event: EventPayload<"agent">): void {
+    if (!isOurs(event.sessionKey)) return;
+    talk.heard += 1;
+    talk.runs = afterAgent(talk.runs, event, talk.heard);
+    if (event.stream === "lifecycle") refresh();
+    showSoon();
+  }
+  function onChat(event: EventPayload<"chat">): void {
+    if (!isOurs(event.sessionKey)) return;
+    talk.heard += 1;
+    talk.runs = afterChat(talk.runs, event, talk.heard, now());
+    if (event.state !== "delta") refresh();
+    showSoon();
+  }
+  return [link.on("agent", onAgent), link.on("chat", onChat), link.on("chat.changed", ({ sessionKey: key }) => void (isOurs(key) && refresh()))];
+}
+
+/** Messages told by the gateway, and those of this browser that it does not tell yet. */
+function pendingOf(waiting: readonly PendingMessage[], sending: Sending, entries: ConversationState["entries"]): readonly PendingMessage[] {
+  const own = sending.shown();
+  if (own.length === 0) return waiting;
+  const told = new Set(waiting.map(({ runId }) => runId));
+  for (const { kind, runId } of entries) if (kind === "user" && runId !== undefined) told.add(runId);
+  return [...waiting, ...own.filter(({ runId }) => !told.has(runId))];
+}
+
+const MOST_ASIDES = 20;
+
+/** Of commands that the gateway has taken: those that it has answered, and of which the transcript says nothing. */
+function asidesOf({ asides, waiting }: Talk, entries: ConversationState["entries"]): readonly Aside[] {
+  if (asides.length === 0) return asides;
+  const told = (id: string): boolean => waiting.some(({ runId }) => runId === id) || entries.some(({ kind, runId }) => kind === "user" && runId === id);
+  return asides.filter(({ runId }) => !told(runId));
+}
+
+function viewOf(talk: Talk, stretch: Stretch, sending: Sending, rest: Pick<ConversationState, "loadingOlder" | "error">): ConversationState {
+  const { entries, moreBefore, moreAfter, sessionId, known } = stretch;
+  return {
+    ...rest,
+    sessionKey: talk.canonical,
+    sessionId,
+    entries,
+    pending: pendingOf(talk.waiting, sending, entries),
+    runs: talk.runs,
+    asides: asidesOf(talk, entries),
+    moreBefore,
+    moreAfter,
+    loading: known === undefined && rest.error === undefined,
+  };
+}
+
+/** Asks to be told of changes, or no longer. A gateway that cannot tell is asked when a run begins or ends. */
+async function watch(link: Port, sessionKey: string, on: boolean): Promise<void> {
+  if (link.has("chat.watch")) await link.request("chat.watch", { sessionKey, on }).catch(() => undefined);
+}
+
+/** A conversation. Nothing is asked before `open`. */
+export function createConversation({ link, sessionKey, outbox = createOutbox(), platform = browserPlatform }: ConversationOptions): Conversation {
+  const talk: Talk = { canonical: sessionKey, waiting: [], runs: [], asides: [], heard: 0 };
+  let loadingOlder = false;
+  let error: string | undefined;
+  let connections = 0;
+  const held: Disposable[] = [];
+
+  function told(page: PageAnswer, asked: number, anew: boolean): void {
+    const { entries, known = 0 } = reading.stretch;
+    talk.canonical = page.sessionKey;
+    talk.waiting = page.pending.map((message) => ({ ...message, state: "accepted" as const }));
+    const runs = anew ? talk.runs.filter(({ after }) => after === undefined) : talk.runs;
+    talk.runs = afterPage(runs, page, { entries, asked, last: known });
+    const commands = sending.told(asked).filter(({ text }) => text.startsWith("/"));
+    talk.asides = [...(anew ? [] : talk.asides), ...commands].slice(-MOST_ASIDES);
+  }
+  const reading = createReading({ link, sessionKey, heard: () => talk.heard, told });
+  const sending = createSending({
+    link,
+    outbox,
+    sessionKey,
+    wait: platform.wait,
+    count: () => (talk.heard += 1),
+    place: () => reading.stretch.known ?? 0,
+    changed: () => board.show(),
+    accepted: () => void refresh(),
+  });
+  const board = createBoard(() => viewOf(talk, reading.stretch, sending, { loadingOlder, error }), platform);
+
+  const queue = createQueue(async (work) => {
+    const before = connections;
+    // A lost connection says so itself; the next one loads again.
+    error = await work().then(
+      () => undefined,
+      (failure: unknown) => (link.state.value.kind === "open" && connections === before ? failureText(failure) : undefined),
+    );
+    loadingOlder = false;
+    board.show();
+  });
+  const refresh = (): Promise<void> => queue.coalesced("load", reading.load);
+
+  function fresh(): void {
+    connections += 1;
+    sending.resume();
+    void refresh();
+    // What happened before the gateway watches for us is read after it does.
+    void watch(link, sessionKey, true).then(refresh);
+  }
+
+  return {
+    state: board.state,
+    open() {
+      held.push(...listen(link, sessionKey, talk, platform.now, { refresh: () => void refresh(), showSoon: board.showSoon }));
+      held.push(link.onFresh(fresh), link.state.subscribe(board.show), outbox.onForeign(sending.reread));
+      sending.reread();
+      if (link.state.value.kind === "open") fresh();
+    },
+    async older() {
+      if (!reading.stretch.moreBefore || loadingOlder) return;
+      loadingOlder = true;
+      board.show();
+      await queue.coalesced("older", reading.older);
+    },
+    newer: () => queue.coalesced("newer", reading.newer),
+    newest: () => queue.coalesced("newest", reading.newest),
+    refresh,
+    send(draft) {
+      const runId = platform.id();
+      sending.add({ ...draft, runId, sessionKey, ts: platform.now() });
+      return runId;
+    },
+    resend: sending.retry,
+    discard: sending.discard,
+    stop: async () => void (await link.request("chat.abort", { sessionKey })),
+    close() {
+      board.close();
+      for (const each of held.splice(0)) each[Symbol.dispose]();
+      if (link.state.value.kind === "open") void watch(link, sessionKey, false);
+    },
+  };
+}

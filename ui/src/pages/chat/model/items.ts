@@ -1,0 +1,127 @@
+import { blocksOf, fieldsOf, saidIn, textOf, thoughtIn } from "./said.ts";
+import type { ChatEntry } from "./state.ts";
+
+/** A call of a tool in the transcript, with its result when that is there. */
+export interface Call {
+  readonly id: string;
+  readonly name: string;
+  readonly args: unknown;
+  readonly startedAt: number;
+  readonly result: ChatEntry | undefined;
+}
+
+/** Tokens and money of all answers of a turn. */
+export interface TurnUsage {
+  readonly input: number;
+  readonly output: number;
+  readonly cached: number;
+  readonly cost: number | undefined;
+}
+
+interface Base {
+  /** Stays the same as long as the item does. */
+  readonly key: string;
+}
+
+export interface SaidItem extends Base {
+  readonly kind: "user";
+  readonly entry: ChatEntry;
+  readonly text: string;
+}
+
+export interface AnswerItem extends Base {
+  readonly kind: "answer";
+  readonly entry: ChatEntry;
+  readonly text: string;
+  readonly thinking: string;
+  readonly calls: readonly Call[];
+  /** Of the whole turn, at its last answer. */
+  readonly turn?: { readonly usage: TurnUsage | undefined; readonly asked: string } | undefined;
+}
+
+/** One thing in the log, by position. */
+export type Item =
+  | (Base & { readonly kind: "day"; readonly at: number })
+  | SaidItem
+  | AnswerItem
+  /** A result whose call is not in the stretch. */
+  | (Base & { readonly kind: "result"; readonly call: Call })
+  | (Base & { readonly kind: "compaction" | "note"; readonly entry: ChatEntry; readonly text: string });
+
+const dayOf = (at: number): string => new Date(at).toDateString();
+
+function callsOf(entry: ChatEntry, results: ReadonlyMap<string, ChatEntry>): readonly Call[] {
+  return blocksOf(entry.content, "toolCall").map((block) => {
+    const id = textOf(block["id"]);
+    return { id, name: textOf(block["name"]), args: block["arguments"], startedAt: entry.ts, result: results.get(id) };
+  });
+}
+
+function added(usage: TurnUsage | undefined, more: ChatEntry["usage"]): TurnUsage | undefined {
+  if (!more) return usage;
+  const { input, output, cached, cost } = usage ?? { input: 0, output: 0, cached: 0, cost: undefined };
+  return {
+    input: input + more.input,
+    output: output + more.output,
+    cached: cached + (more.cacheRead ?? 0),
+    cost: more.cost === undefined ? cost : (cost ?? 0) + more.cost,
+  };
+}
+
+/** The model of answers that the gateway wrote itself: each stands alone. */
+export const WRITTEN_BY_GATEWAY = "gateway-injected";
+
+/** Puts what a turn took at its last answer. */
+function withTurns(items: readonly Item[]): readonly Item[] {
+  const done: Item[] = [];
+  let last: number | undefined;
+  let usage: TurnUsage | undefined;
+  let asked = "";
+  const close = (): void => {
+    const answer = last === undefined ? undefined : done[last];
+    if (last !== undefined && answer?.kind === "answer") done[last] = { ...answer, turn: { usage, asked } };
+    [last, usage] = [undefined, undefined];
+  };
+  for (const item of items) {
+    if (item.kind === "user") {
+      close();
+      asked = item.text;
+    } else if (item.kind === "answer") {
+      if (item.entry.model === WRITTEN_BY_GATEWAY) close();
+      last = done.length;
+      usage = added(usage, item.entry.usage);
+    }
+    done.push(item);
+  }
+  close();
+  return done;
+}
+
+function itemOf(entry: ChatEntry, results: ReadonlyMap<string, ChatEntry>): Item {
+  const key = `e${entry.seq}`;
+  const text = saidIn(entry.content);
+  if (entry.kind === "user") return { key, kind: "user", entry, text };
+  if (entry.kind === "assistant") return { key, kind: "answer", entry, text, thinking: thoughtIn(entry.content), calls: callsOf(entry, results) };
+  if (entry.kind !== "tool") return { key, kind: entry.kind, entry, text };
+  const call = { id: entry.toolCallId ?? key, name: entry.toolName ?? "tool", args: fieldsOf(entry.details)["args"], startedAt: entry.ts, result: entry };
+  return { key, kind: "result", call };
+}
+
+/** The log made of a stretch of a transcript. Results stand with their calls; a new day is told. */
+export function itemsOf(entries: readonly ChatEntry[]): readonly Item[] {
+  const results = new Map(entries.flatMap((entry) => (entry.kind === "tool" && entry.toolCallId !== undefined ? [[entry.toolCallId, entry] as const] : [])));
+  const calls = new Set<string>();
+  const items: Item[] = [];
+  let day = "";
+  for (const entry of entries) {
+    if (entry.kind === "tool" && entry.toolCallId !== undefined && calls.has(entry.toolCallId)) continue;
+    const item = itemOf(entry, results);
+    if (item.kind === "answer") for (const { id } of item.calls) calls.add(id);
+    if (entry.ts > 0 && dayOf(entry.ts) !== day) {
+      day = dayOf(entry.ts);
+      items.push({ key: `d${entry.seq}`, kind: "day", at: entry.ts });
+    }
+    items.push(item);
+  }
+  return withTurns(items);
+}

@@ -1,0 +1,34 @@
+import { expect, test } from "vitest";
+import { modelChoices, modelsWith } from "./pickers-models.ts";
+
+const models = [
+  { id: "big", name: "Big", provider: "acme", contextWindow: 1000 },
+  { id: "small", name: "Small", provider: "acme" },
+  { id: "m1", name: "Mine", provider: "home", reasoning: true },
+  { id: "x", name: "X", provider: "keyed" },
+];
+const providers = [
+  { id: "acme", label: "Acme", hasKey: false },
+  { id: "keyed", label: "Keyed", hasKey: true },
+];
+
+test("models that surely answer stand before those that may, and those before the ones without a key", () => {
+  const choices = modelChoices(models, providers, undefined);
+  expect(choices.map(({ ref, hasKey }) => [ref, hasKey])).toEqual([
+    ["keyed/x", true],
+    ["home/m1", undefined],
+    ["acme/big", false],
+    ["acme/small", false],
+  ]);
+});
+
+test("the current model stands first, and its provider's others are among those that answer", () => {
+  expect(modelChoices(models, providers, "acme/small").map(({ ref }) => ref)).toEqual(["acme/small", "acme/big", "keyed/x", "home/m1"]);
+});
+
+test("models are found by words of their name, provider or id", () => {
+  const found = (words: string) => modelsWith(modelChoices(models, providers, undefined), words).map(({ ref }) => ref);
+  expect(found("ACME bi")).toEqual(["acme/big"]);
+  expect(found("mine")).toEqual(["home/m1"]);
+  expect(found("")).toHaveLength(4);
+});

@@ -1,0 +1,240 @@
+import { css, html, LitElement, nothing, type TemplateResult } from "lit";
+import { property, state } from "lit/decorators.js";
+import { tokens } from "../../base/figures.ts";
+import { icon } from "../../look/icons.ts";
+import { sheet } from "../../look/sheet.ts";
+import { place } from "../../shell/router.ts";
+import { modelsWith, type ModelChoice } from "./pickers-models.ts";
+import "./popup.ts";
+import type { Popup } from "./popup.ts";
+
+/** More are found by typing. */
+const SHOWN = 80;
+
+/** Which model answers in a session. Says `unfold` when its list is needed and `choose` {ref} (undefined: as configured). */
+export class ModelPicker extends LitElement {
+  static override styles = [
+    sheet,
+    css`
+      :host {
+        display: inline-block;
+        min-width: 0;
+      }
+      oc-popup {
+        max-width: 100%;
+      }
+      .face {
+        display: inline-flex;
+        align-items: center;
+        gap: 4px;
+        min-width: 0;
+      }
+      .name {
+        max-width: 190px;
+      }
+      .list {
+        width: 360px;
+        max-width: 100%;
+      }
+      ul {
+        list-style: none;
+        margin: 6px 0 0;
+        padding: 0;
+        max-height: min(50vh, 380px);
+        overflow-y: auto;
+      }
+      li {
+        display: grid;
+        grid-template-columns: 18px 1fr auto;
+        gap: 2px 6px;
+        align-items: center;
+        padding: 6px 8px;
+        border-radius: var(--radius-small);
+        cursor: pointer;
+        font-size: 14px;
+      }
+      li[aria-selected="true"] {
+        background: var(--accent-soft);
+      }
+      li .faint {
+        grid-column: 2;
+        color: var(--ink-soft);
+        font-size: 12.5px;
+        overflow-wrap: anywhere;
+      }
+      li.keyless {
+        color: var(--ink-soft);
+      }
+      .mark {
+        grid-row: 1 / 3;
+        align-self: start;
+        padding-top: 2px;
+        color: var(--accent-text);
+      }
+      .foot {
+        padding: 8px;
+        font-size: 13px;
+      }
+      @media (max-width: 720px) {
+        .list {
+          width: auto;
+        }
+        .name {
+          max-width: 40vw;
+        }
+      }
+    `,
+  ];
+  /** Undefined while they are loaded. */
+  @property({ attribute: false }) choices: readonly ModelChoice[] | undefined;
+  @property() current = "";
+  /** Why they did not come. */
+  @property() error = "";
+  @property({ type: Boolean }) disabled = false;
+  @state() private words = "";
+  @state() private at = 0;
+
+  private get found(): readonly ModelChoice[] {
+    return modelsWith(this.choices ?? [], this.words).slice(0, SHOWN);
+  }
+
+  private choose(choice: ModelChoice | undefined): void {
+    if (!choice) return;
+    this.renderRoot.querySelector<Popup>("oc-popup")?.fold();
+    this.dispatchEvent(new CustomEvent("choose", { detail: { ref: choice.ref } }));
+  }
+
+  private key(event: KeyboardEvent): void {
+    const { length } = this.found;
+    if (event.key === "ArrowDown") this.at = (this.at + 1) % Math.max(1, length);
+    else if (event.key === "ArrowUp") this.at = (this.at + length - 1) % Math.max(1, length);
+    else if (event.key === "Enter") this.choose(this.found[this.at]);
+    else return;
+    event.preventDefault();
+  }
+
+  private async unfold(): Promise<void> {
+    this.words = "";
+    this.at = 0;
+    this.dispatchEvent(new CustomEvent("unfold"));
+    await this.updateComplete;
+    this.renderRoot.querySelector("input")?.focus();
+  }
+
+  protected override updated(): void {
+    this.renderRoot.querySelector('li[aria-selected="true"]')?.scrollIntoView({ block: "nearest" });
+  }
+
+  private option(choice: ModelChoice, at: number): TemplateResult {
+    const facts = [
+      choice.provider,
+      choice.contextWindow === undefined ? undefined : `${tokens(choice.contextWindow)} context`,
+      choice.reasoning ? "thinks" : undefined,
+    ].filter(Boolean);
+    return html`<li
+      id="model-${at}"
+      role="option"
+      aria-selected=${at === this.at}
+      class=${choice.hasKey === false ? "keyless" : ""}
+      @click=${() => this.choose(choice)}
+    >
+      <span class="mark">${choice.ref === this.current ? icon("check", 16) : nothing}</span>
+      <span class="cut">${choice.name}</span>
+      ${choice.hasKey === undefined ? html`<span></span>` : html`<span class="badge ${choice.hasKey ? "good" : ""}">${choice.hasKey ? "has a key" : "no key"}</span>`}
+      <span class="faint">${facts.join(" · ")}</span>
+    </li>`;
+  }
+
+  private panel(): TemplateResult {
+    if (this.error !== "") return html`<p class="foot">The models did not come: ${this.error}</p>`;
+    if (this.choices === undefined) return html`<p class="foot soft" role="status">Loading …</p>`;
+    const { found } = this;
+    return html`<ul id="models" role="listbox" aria-label="Models">
+        ${found.map((choice, at) => this.option(choice, at))}
+      </ul>
+      ${found.length === 0 ? html`<p class="foot soft">No model has these words.</p>` : nothing}
+      <p class="foot faint">For this conversation only. <a href=${place("start", [], { step: "key" })}>Add a key</a></p>`;
+  }
+
+  protected override render(): TemplateResult {
+    const name = this.current.slice(this.current.indexOf("/") + 1) || "no model";
+    return html`<oc-popup side="end" label="Model: ${this.current || "none"}" ?disabled=${this.disabled} @unfold=${this.unfold}>
+      <span slot="face" class="face"><span class="name cut">${name}</span>${icon("down", 14)}</span>
+      <div class="list">
+        <input
+          type="text"
+          role="combobox"
+          aria-label="Search models"
+          aria-expanded="true"
+          aria-controls="models"
+          aria-activedescendant="model-${this.at}"
+          placeholder="Search models"
+          .value=${this.words}
+          @input=${(event: InputEvent) => {
+            this.words = (event.target as HTMLInputElement).value;
+            this.at = 0;
+          }}
+          @keydown=${this.key}
+        />
+        ${this.panel()}
+      </div>
+    </oc-popup>`;
+  }
+}
+customElements.define("oc-model-picker", ModelPicker);
+
+const LEVELS: readonly (readonly [level: string, word: string])[] = [
+  ["", "as configured"],
+  ["off", "off"],
+  ["minimal", "minimal"],
+  ["low", "low"],
+  ["medium", "medium"],
+  ["high", "high"],
+  ["xhigh", "extra high"],
+];
+
+/** How much the model thinks. Says `choose` {level}, null for what the configuration says. */
+export class ThinkingPicker extends LitElement {
+  static override styles = [
+    sheet,
+    css`
+      label {
+        display: inline-flex;
+        align-items: center;
+        gap: 4px;
+        font-size: 13.5px;
+        color: var(--ink-soft);
+        white-space: nowrap;
+      }
+      select {
+        width: auto;
+        min-height: 30px;
+        padding: 2px 4px;
+        font-size: 13.5px;
+        color: var(--ink-soft);
+        background: none;
+        border-color: transparent;
+      }
+      select:hover {
+        background: var(--hover);
+      }
+    `,
+  ];
+  @property() level = "";
+  @property({ type: Boolean }) disabled = false;
+
+  private change(event: Event): void {
+    const { value } = event.target as HTMLSelectElement;
+    this.dispatchEvent(new CustomEvent("choose", { detail: { level: value === "" ? null : value } }));
+  }
+
+  protected override render(): TemplateResult {
+    return html`<label
+      >Thinking
+      <select ?disabled=${this.disabled} .value=${this.level} @change=${this.change}>
+        ${LEVELS.map(([level, word]) => html`<option value=${level} ?selected=${level === this.level}>${word}</option>`)}
+      </select></label
+    >`;
+  }
+}
+customElements.define("oc-thinking-picker", ThinkingPicker);

@@ -1,0 +1,108 @@
+import type { MethodResult } from "openclaw/client";
+
+/** A session as the gateway lists it. */
+export type SessionRow = MethodResult<"sessions.list">["sessions"][number];
+
+/** A session as the sidebar shows it. */
+export interface ListedSession {
+  readonly key: string;
+  readonly title: string;
+  readonly agentId: string;
+  /** Where it is held, when that is not this page: a channel, `cron`, `subagent`. */
+  readonly where: string | undefined;
+  readonly updatedAt: number;
+  readonly preview: string | undefined;
+}
+
+export interface SessionGroup {
+  readonly name: string;
+  readonly sessions: readonly ListedSession[];
+}
+
+export type Grouping = "day" | "agent";
+
+const DAY = 86_400_000;
+/** First words behind the agent that are no channel. */
+const OWN = new Set(["main", "web", "direct", "group", "channel", "thread"]);
+/** Channels that are this page, or as good as it. */
+const HERE = new Set(["webchat", "internal", "unknown"]);
+
+/** The agent in a key; of `global` and the like the default one. */
+export const agentOf = (key: string, otherwise: string): string => (key.startsWith("agent:") ? (key.split(":")[1] ?? otherwise) : otherwise);
+
+/** What stands behind `agent:<id>:`. */
+const restOf = (key: string): string => (key.startsWith("agent:") ? key.split(":").slice(2).join(":") : key);
+
+/** True for the session that everything goes to unless it is told otherwise. */
+export const isMain = (key: string): boolean => key === "global" || restOf(key) === "main";
+
+/** Where a session is held, when that is not this page. */
+export function whereOf(row: SessionRow): string | undefined {
+  const [first = "", ...more] = restOf(row.key).split(":");
+  const named = (more.length > 0 && !OWN.has(first) ? first : undefined) ?? row.channel ?? row.lastChannel;
+  return named === undefined || HERE.has(named) ? undefined : named;
+}
+
+/** A session's name for people: its label, the chat's name, or how it began. */
+export function titleOf(row: SessionRow): string {
+  const name = [row.label, isMain(row.key) ? "Main chat" : undefined, row.displayName, row.subject, row.derivedTitle].find(
+    (text) => text !== undefined && text.trim() !== "",
+  );
+  return name?.trim() ?? restOf(row.key);
+}
+
+export const listed = (row: SessionRow, defaultAgentId: string): ListedSession => ({
+  key: row.key,
+  title: titleOf(row),
+  agentId: agentOf(row.key, defaultAgentId),
+  where: whereOf(row),
+  updatedAt: row.updatedAt ?? 0,
+  preview: row.lastMessagePreview,
+});
+
+/** True when every word is somewhere in what is shown of the session. */
+export function matches(session: ListedSession, words: string): boolean {
+  const text = `${session.title} ${session.key} ${session.where ?? ""} ${session.preview ?? ""}`.toLowerCase();
+  return words
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => text.includes(word));
+}
+
+function dayName(at: number, now: number): string {
+  const midnight = new Date(now).setHours(0, 0, 0, 0);
+  if (at >= midnight) return "Today";
+  if (at >= midnight - DAY) return "Yesterday";
+  if (at >= midnight - 6 * DAY) return "This week";
+  return at === 0 ? "Never used" : new Date(at).toLocaleDateString(undefined, { month: "long", year: "numeric" });
+}
+
+/** Sessions under headings, newest first in each; groups in the order of their newest. */
+export function grouped(sessions: readonly ListedSession[], by: Grouping, now: number): readonly SessionGroup[] {
+  const sorted = sessions.toSorted((a, b) => b.updatedAt - a.updatedAt || (a.key < b.key ? -1 : 1));
+  const groups = Map.groupBy(sorted, (session) => (by === "agent" ? session.agentId : dayName(session.updatedAt, now)));
+  return [...groups].map(([name, members]) => ({ name, sessions: members }));
+}
+
+/** When this browser last showed each session. `since`: when it first kept that; what is older was seen. */
+export interface Seen {
+  readonly since: number;
+  readonly at: Readonly<Record<string, number>>;
+}
+
+const MAX_SEEN = 300;
+
+export const isUnread = (session: ListedSession, seen: Seen): boolean => session.updatedAt > Math.max(seen.since, seen.at[session.key] ?? 0);
+
+/** Notes that a session was shown as it was at `at`. Only the newest notes are kept. */
+export function withSeen(seen: Seen, key: string, at: number): Seen {
+  if ((seen.at[key] ?? 0) >= at) return seen;
+  const notes = Object.entries({ ...seen.at, [key]: at }).toSorted((a, b) => b[1] - a[1]);
+  return { since: Math.max(seen.since, notes[MAX_SEEN]?.[1] ?? 0), at: Object.fromEntries(notes.slice(0, MAX_SEEN)) };
+}
+
+/** A key for a conversation that begins: `agent:<id>:web:<random>`. */
+export function newSessionKey(agentId: string, random: () => number): string {
+  const letters = Array.from({ length: 10 }, () => Math.floor(random() * 36).toString(36));
+  return `agent:${agentId.toLowerCase()}:web:${letters.join("")}`;
+}

@@ -1,0 +1,227 @@
+import { css, html, LitElement, nothing, type TemplateResult } from "lit";
+import { property, state } from "lit/decorators.js";
+import { ago, exactly } from "../../base/figures.ts";
+import { keep } from "../../base/keep.ts";
+import { icon } from "../../look/icons.ts";
+import { sheet } from "../../look/sheet.ts";
+import { place } from "../../shell/router.ts";
+import { grouped, isMain, isUnread, listed, matches, type Grouping, type ListedSession } from "./sidebar-groups.ts";
+import type { SessionsState } from "./sidebar-sessions.ts";
+
+/** The conversations that there are. Says `new-chat`, `search` {words}, `more`, `retry` and `left` (one was chosen, or the drawer closed). */
+export class Sidebar extends LitElement {
+  static override styles = [
+    sheet,
+    css`
+      :host {
+        display: flex;
+        flex-direction: column;
+        min-height: 0;
+        height: 100%;
+        background: var(--sunken);
+      }
+      .top {
+        display: flex;
+        gap: 8px;
+        padding: 10px 10px 8px;
+      }
+      .top .new {
+        flex: 1;
+        justify-content: flex-start;
+      }
+      .find {
+        padding: 0 10px 8px;
+        display: flex;
+        gap: 8px;
+      }
+      .find select {
+        width: auto;
+      }
+      nav {
+        flex: 1;
+        overflow-y: auto;
+        padding: 0 8px 16px;
+      }
+      h2 {
+        padding: 12px 8px 4px;
+        font-size: 12.5px;
+        font-weight: 600;
+        color: var(--ink-soft);
+      }
+      ul {
+        list-style: none;
+        margin: 0;
+        padding: 0;
+      }
+      a {
+        display: block;
+        padding: 7px 8px;
+        border-radius: var(--radius-small);
+        color: var(--ink);
+        text-decoration: none;
+        font-size: 14px;
+        line-height: 1.35;
+      }
+      a:hover {
+        background: var(--hover);
+      }
+      a[aria-current="page"] {
+        background: var(--accent-soft);
+      }
+      .line {
+        display: flex;
+        align-items: baseline;
+        gap: 8px;
+      }
+      .unread .title {
+        font-weight: 650;
+      }
+      .preview {
+        color: var(--ink-soft);
+        font-size: 13px;
+      }
+      .time {
+        font-size: 12px;
+        color: var(--ink-soft);
+        white-space: nowrap;
+      }
+      .dot {
+        flex: none;
+        align-self: center;
+        width: 8px;
+        height: 8px;
+        border-radius: 50%;
+        background: var(--accent);
+      }
+      .dot.running {
+        background: none;
+        border: 2px solid var(--accent);
+        border-top-color: transparent;
+        animation: turn 1s linear infinite;
+        width: 10px;
+        height: 10px;
+      }
+      @keyframes turn {
+        to {
+          rotate: 1turn;
+        }
+      }
+      .note,
+      .empty {
+        margin: 8px;
+        font-size: 13.5px;
+      }
+      .more {
+        width: 100%;
+        margin-top: 8px;
+      }
+    `,
+  ];
+  @property({ attribute: false }) sessions!: SessionsState;
+  @property() current = "";
+  @property() defaultAgentId = "main";
+  /** It lies over the page: it can be closed. */
+  @property({ type: Boolean }) drawer = false;
+  @state() private words = "";
+  @state() private by: Grouping = keep.text("sessions.by") === "agent" ? "agent" : "day";
+
+  private tell(name: string, detail?: unknown): void {
+    this.dispatchEvent(new CustomEvent(name, { detail }));
+  }
+
+  private get shown(): readonly ListedSession[] {
+    const { rows, found } = this.sessions;
+    const known = rows.map((row) => listed(row, this.defaultAgentId));
+    if (this.words.trim() === "") return known;
+    const others = (found ?? []).filter((row) => !rows.some(({ key }) => key === row.key)).map((row) => listed(row, this.defaultAgentId));
+    const server = new Set(found?.map(({ key }) => key));
+    return [...known.filter((session) => server.has(session.key) || matches(session, this.words.trim())), ...others];
+  }
+
+  private session(session: ListedSession): TemplateResult {
+    const here = session.key === this.current;
+    const running = [...this.sessions.running.values()].includes(session.key);
+    const unread = !here && !running && isUnread(session, this.sessions.seen);
+    return html`<li>
+      <a
+        href=${place("chat", isMain(session.key) && session.agentId === this.defaultAgentId ? [] : [session.key])}
+        class=${unread ? "unread" : ""}
+        aria-current=${here ? "page" : "false"}
+        title=${session.key}
+        @click=${() => this.tell("left")}
+      >
+        <span class="line">
+          ${running ? html`<span class="dot running" role="img" aria-label="answering"></span>` : unread ? html`<span class="dot" role="img" aria-label="unread"></span>` : nothing}
+          <span class="title grow cut">${session.title}</span>
+          ${session.where === undefined ? nothing : html`<span class="badge">${session.where}</span>`}
+        </span>
+        <span class="line">
+          <span class="preview grow cut">${session.preview ?? ""}</span>
+          ${session.updatedAt === 0 ? nothing : html`<time class="time" title=${exactly(session.updatedAt)}>${ago(session.updatedAt)}</time>`}
+        </span>
+      </a>
+    </li>`;
+  }
+
+  private list(): TemplateResult {
+    const { error, loaded, more } = this.sessions;
+    const { shown } = this;
+    if (error !== undefined && shown.length === 0) {
+      return html`<p class="note bad">The list did not come: ${error} <button class="small" @click=${() => this.tell("retry")}>Try again</button></p>`;
+    }
+    if (!loaded) return html`<p class="empty soft" role="status">Loading …</p>`;
+    if (shown.length === 0) {
+      return html`<p class="empty soft">
+        ${this.words.trim() === "" ? "Conversations appear here once something was said." : "Nothing has these words in its name or last message."}
+      </p>`;
+    }
+    return html`${grouped(shown, this.by, Date.now()).map(
+      ({ name, sessions }) =>
+        html`<section aria-label=${name}>
+          <h2>${name}</h2>
+          <ul>
+            ${sessions.map((session) => this.session(session))}
+          </ul>
+        </section>`,
+    )}
+    ${more && this.words === "" ? html`<button class="plain small more" @click=${() => this.tell("more")}>Show more</button>` : nothing}`;
+  }
+
+  private regroup(event: Event): void {
+    this.by = (event.target as HTMLSelectElement).value as Grouping;
+    keep.setText("sessions.by", this.by);
+  }
+
+  private typed(event: InputEvent): void {
+    this.words = (event.target as HTMLInputElement).value;
+    this.tell("search", { words: this.words });
+  }
+
+  protected override render(): TemplateResult {
+    const agents = new Set(this.sessions.rows.map((row) => listed(row, this.defaultAgentId).agentId));
+    return html`<div class="top">
+        <button class="new" title="New chat (Ctrl+Shift+O)" @click=${() => this.tell("new-chat")}>${icon("plus")} New chat</button>
+        <button
+          class="icon plain"
+          aria-label=${this.drawer ? "Close the list" : "Hide the list"}
+          title=${this.drawer ? "Close" : "Hide the list"}
+          @click=${() => this.tell("fold")}
+        >
+          ${icon(this.drawer ? "close" : "left")}
+        </button>
+      </div>
+      <div class="find">
+        <input type="search" aria-label="Search conversations" placeholder="Search" .value=${this.words} @input=${this.typed} />
+        ${
+          agents.size > 1
+            ? html`<select aria-label="Group by" @change=${this.regroup}>
+                <option value="day" ?selected=${this.by === "day"}>by day</option>
+                <option value="agent" ?selected=${this.by === "agent"}>by agent</option>
+              </select>`
+            : nothing
+        }
+      </div>
+      <nav aria-label="Conversations">${this.list()}</nav>`;
+  }
+}
+customElements.define("oc-chat-sidebar", Sidebar);

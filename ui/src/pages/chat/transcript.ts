@@ -1,0 +1,252 @@
+import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
+import { property, query, state } from "lit/decorators.js";
+import { guard } from "lit/directives/guard.js";
+import { repeat } from "lit/directives/repeat.js";
+import { icon } from "../../look/icons.ts";
+import { sheet } from "../../look/sheet.ts";
+import type { PageContext } from "../../shell/context.ts";
+import { cardLook } from "./cards/look.ts";
+import { proseLook } from "./markdown/look.ts";
+import type { Conversation, ConversationState, PendingMessage, ToolView } from "./model/conversation.ts";
+import { itemsOf, type Item } from "./model/items.ts";
+import { transcriptLook } from "./transcript-look.ts";
+import { createPlace } from "./transcript-place.ts";
+import { asideRow, callsOf, isOpen, itemRow, pendingRow, runRow, type RowTools } from "./transcript-rows.ts";
+import { follow, lastWindow, moveDown, moveUp, type Window } from "./transcript-window.ts";
+
+/** Nearer to an end of what is on the page than this, more is put there. Pixels. */
+const AHEAD = 900;
+
+/** The scrolling log of a conversation. Dispatches `edit-message` with `{text}` when a message is to be written anew. */
+export class Transcript extends LitElement {
+  static override styles = [sheet, proseLook, cardLook, transcriptLook];
+  @property({ attribute: false }) conversation!: Conversation;
+  @property({ attribute: false }) context!: PageContext;
+  @state() private now!: ConversationState;
+  @state() private window: Window = { from: 0, to: 0 };
+  @state() private unfolded: ReadonlySet<string> = new Set();
+  @state() private away = false;
+  @query(".scroller") private scroller!: HTMLElement | null;
+  @query(".list") private list!: HTMLElement | null;
+  private items: readonly Item[] = [];
+  private written: ReadonlySet<string> = new Set();
+  private subscription: Disposable | undefined;
+  private readonly place = createPlace();
+  private attached: HTMLElement | undefined;
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    if (this.hasUpdated) this.listen();
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    this.subscription?.[Symbol.dispose]();
+    this.place.detach();
+    this.attached = undefined;
+  }
+
+  private listen(): void {
+    this.subscription?.[Symbol.dispose]();
+    this.subscription = this.conversation.state.subscribe((now) => this.take(now));
+    this.items = [];
+    this.window = { from: 0, to: 0 };
+    this.unfolded = new Set();
+    this.place.toEnd();
+    this.take(this.conversation.state.value, true);
+  }
+
+  private take(now: ConversationState, anew = false): void {
+    if (anew || now.entries !== this.now.entries) {
+      const before = this.items.map(({ key }) => key);
+      const other = anew || now.sessionId !== this.now.sessionId;
+      this.items = itemsOf(now.entries);
+      this.written = new Set(this.items.flatMap((item) => callsOf(item).map(({ id }) => id)));
+      const keys = this.items.map(({ key }) => key);
+      this.window = other ? lastWindow(keys.length) : follow(this.window, before, keys, this.place.atEnd && !this.now.moreAfter);
+    }
+    const known = new Set(anew ? [] : this.now.pending.map(({ runId }) => runId));
+    const said = !anew && now.pending.some(({ runId, state: at }) => (at === "unsent" || at === "sending") && !known.has(runId));
+    this.now = now;
+    // Who says something wants to see it.
+    if (said) void this.toNewest();
+  }
+
+  protected override willUpdate(changed: PropertyValues<this>): void {
+    if (changed.has("conversation")) this.listen();
+  }
+
+  protected override updated(): void {
+    const { scroller, list } = this;
+    if (scroller && list && this.attached !== list) {
+      this.attached = list;
+      this.place.attach(scroller, list, () => this.moved());
+    }
+    this.place.restore();
+  }
+
+  /** The reader scrolled: more is put where they go. */
+  private moved(): void {
+    const { scroller, window, items, now } = this;
+    if (!scroller) return;
+    const below = scroller.scrollHeight - scroller.clientHeight - scroller.scrollTop;
+    this.away = below > 400 || window.to < items.length || now.moreAfter;
+    if (scroller.scrollTop < AHEAD) {
+      if (window.from > 0) this.window = moveUp(window);
+      else if (now.moreBefore && !now.loadingOlder) void this.conversation.older();
+    }
+    if (below < AHEAD) {
+      if (window.to < items.length) this.window = moveDown(window, items.length);
+      else if (now.moreAfter) void this.conversation.newer();
+    }
+  }
+
+  private async toNewest(): Promise<void> {
+    if (this.now.moreAfter) await this.conversation.newest();
+    this.window = lastWindow(this.items.length);
+    this.away = false;
+    await this.updateComplete;
+    this.place.toEnd();
+  }
+
+  private unfold(callId: string, open: boolean): void {
+    this.place.hold();
+    const next = new Set(this.unfolded);
+    if (open) next.add(callId);
+    else next.delete(callId);
+    this.unfolded = next;
+  }
+
+  private async copy(text: string): Promise<void> {
+    try {
+      await navigator.clipboard.writeText(text);
+      this.context.toasts.say("Copied");
+    } catch {
+      this.context.toasts.warn("The browser does not let this page copy: select the text and copy it by hand");
+    }
+  }
+
+  private tools(live: ReadonlyMap<string, ToolView>, running: boolean): RowTools {
+    const { link } = this.context;
+    const { conversation } = this;
+    return {
+      link,
+      sessionKey: this.now.sessionKey,
+      mayWrite: link.may("operator.write"),
+      running,
+      isUnfolded: (callId) => this.unfolded.has(callId),
+      unfold: (callId, open) => this.unfold(callId, open),
+      live: (callId) => live.get(callId),
+      copy: (text) => void this.copy(text),
+      send: (text) => void conversation.send({ text, attachments: [] }),
+      edit: (text) => void this.dispatchEvent(new CustomEvent("edit-message", { detail: { text }, bubbles: true, composed: true })),
+      resend: conversation.resend,
+      discard: conversation.discard,
+    };
+  }
+
+  /** Drawn again only when the item, one of its cards or what is heard of its calls has changed. */
+  private row(item: Item, tools: RowTools): unknown {
+    const calls = callsOf(item);
+    const folds = calls.map(({ id }) => (this.unfolded.has(id) ? id : "")).join("\n");
+    const going = tools.running && item === this.items.at(-1);
+    const heard = isOpen(item) ? [tools.running, ...calls.map(({ id }) => tools.live(id))] : [];
+    return guard([item, folds, going, tools.sessionKey, tools.mayWrite, ...heard], () => itemRow(item, going, tools));
+  }
+
+  /** What comes after the transcript: commands and runs with the messages that they answer, then what waits. */
+  private tail(newest: number, tools: RowTools): unknown {
+    const { pending, asides = [], runs } = this.now;
+    const late = runs.filter(({ after }) => after === undefined || after >= newest);
+    const going = new Set(late.map(({ runId }) => runId));
+    const message = (one: PendingMessage): Row => [`p${one.runId}`, pendingRow(one, tools.running && !going.has(one.runId), tools)];
+    const rows: Row[] = [
+      ...asides.filter(({ after }) => after >= newest).map((aside): Row => [`a${aside.runId}`, asideRow(aside)]),
+      ...late.flatMap((run): Row[] => [
+        ...pending.filter(({ runId }) => runId === run.runId).map(message),
+        [`r${run.runId}`, runRow(run, this.written, tools)],
+      ]),
+      ...pending.filter(({ runId }) => !going.has(runId)).map(message),
+    ];
+    return repeat(
+      rows,
+      ([key]) => key,
+      ([key, content]) => keyed(key, content),
+    );
+  }
+
+  private rows(): unknown {
+    const { now, window, items } = this;
+    const running = now.runs.some(({ ended }) => ended === undefined);
+    const live = new Map(now.runs.flatMap(({ tools }) => tools.map((tool) => [tool.toolCallId, tool] as const)));
+    const tools = this.tools(live, running);
+    const shown = items.slice(window.from, window.to);
+    const atEnd = window.to === items.length && !now.moreAfter;
+    const newest = now.entries.at(-1)?.seq ?? 0;
+    const beside = this.beside(newest, tools);
+    return [
+      repeat(
+        shown,
+        ({ key }) => key,
+        (item) =>
+          html`<div class="item" data-key=${item.key}>${this.row(item, tools)}</div>
+            ${beside.get(seqOf(item))}`,
+      ),
+      atEnd ? this.tail(newest, tools) : nothing,
+    ];
+  }
+
+  /** Rows of what is not in the transcript and stands between its entries, by the position of the entry before. */
+  private beside(newest: number, tools: RowTools): ReadonlyMap<number | undefined, readonly TemplateResult[]> {
+    const { runs, asides = [], entries } = this.now;
+    const rows = new Map<number | undefined, TemplateResult[]>();
+    const add = (after: number | undefined, row: () => TemplateResult): void => {
+      if (after === undefined || after >= newest) return;
+      const place = lastBefore(entries, after);
+      rows.set(place, [...(rows.get(place) ?? []), row()]);
+    };
+    for (const aside of asides) add(aside.after, () => keyed(`a${aside.runId}`, asideRow(aside)));
+    for (const run of runs) add(run.after, () => keyed(`r${run.runId}`, runRow(run, this.written, tools)));
+    return rows;
+  }
+
+  private middle(): TemplateResult | undefined {
+    const { now } = this;
+    if (now.entries.length + now.pending.length + now.runs.length + (now.asides?.length ?? 0) > 0) return undefined;
+    if (now.error !== undefined) {
+      return html`<div class="middle">
+        <div class="note bad" role="alert">
+          <p class="wrapped">${now.error}</p>
+          <button class="small" @click=${() => void this.conversation.refresh()}>${icon("retry", 14)}Try again</button>
+        </div>
+      </div>`;
+    }
+    return html`<div class="middle soft" role="status">${now.loading ? "" : "Nothing was said here yet. Write below to begin."}</div>`;
+  }
+
+  protected override render(): TemplateResult {
+    const { now, window } = this;
+    const middle = this.middle();
+    if (middle) return middle;
+    const running = now.runs.some(({ ended }) => ended === undefined);
+    return html`<div class="scroller" tabindex="0" role="log" aria-live="off" aria-label="Conversation">
+        ${now.loadingOlder && window.from === 0 ? html`<div class="edge faint" role="status">Loading earlier messages</div>` : nothing}
+        <div class="list">${this.rows()}</div>
+      </div>
+      <span class="visually-hidden" aria-live="polite">${running ? "Answering" : now.entries.length > 0 ? "No answer is under way" : ""}</span>
+      ${this.away ? html`<button class="jump small" @click=${() => void this.toNewest()}>${icon("down", 14)}Newest</button>` : nothing}`;
+  }
+}
+
+type Row = readonly [key: string, content: unknown];
+
+const keyed = (key: string, content: unknown): TemplateResult => html`<div class="item" data-key=${key}>${content}</div>`;
+
+const seqOf = (item: Item): number | undefined => ("entry" in item ? item.entry.seq : item.kind === "result" ? item.call.result?.seq : undefined);
+
+/** Position of the last entry up to a place, as items are drawn: results stand with their calls. */
+function lastBefore(entries: ConversationState["entries"], place: number): number | undefined {
+  return entries.findLast(({ seq, kind }) => seq <= place && kind !== "tool")?.seq;
+}
+
+customElements.define("oc-transcript", Transcript);

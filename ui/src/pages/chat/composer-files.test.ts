@@ -9,15 +9,20 @@ test("a large picture keeps its proportions when it is made smaller, a small one
   expect(fitted(100_000, 1)).toEqual({ width: 1568, height: 1 });
 });
 
-test("text files are taken whatever they are called; other files are refused in words", async () => {
+test("short text goes into the message whatever it is called; other files go beside it", async () => {
   const { taken, refused } = await takeFiles([text("a.toml", "x = 1"), text("b.pdf", new Uint8Array([0xff, 0, 1]), "application/pdf")], 0);
-  expect(taken).toEqual([{ kind: "text", name: "a.toml", bytes: 5, text: "x = 1" }]);
-  expect(refused).toEqual([expect.stringContaining("b.pdf is neither a picture nor text")]);
+  expect(taken).toEqual([
+    { kind: "text", name: "a.toml", bytes: 5, text: "x = 1" },
+    { kind: "file", name: "b.pdf", bytes: 3, mimeType: "application/pdf", data: "/wAB" },
+  ]);
+  expect(refused).toEqual([]);
+  expect(messageWith("", taken).attachments).toEqual([{ type: "file", mimeType: "application/pdf", fileName: "b.pdf", content: "/wAB" }]);
 });
 
-test("text that is too long is refused with the limit", async () => {
-  const { refused } = await takeFiles([text("log.txt", "x".repeat(200_001), "text/plain")], 0);
-  expect(refused[0]).toContain("200 kB");
+test("text that would fill the model's memory goes beside the message, and a file that is too large is refused with the limit", async () => {
+  const { taken, refused } = await takeFiles([text("log.txt", "x".repeat(200_001), "text/plain"), text("all.bin", new Uint8Array(5_000_001))], 0);
+  expect(taken).toMatchObject([{ kind: "file", name: "log.txt", bytes: 200_001 }]);
+  expect(refused).toEqual([expect.stringContaining("all.bin is 5 MB; a file may have 5 MB")]);
 });
 
 test("a small picture goes as it is", async () => {

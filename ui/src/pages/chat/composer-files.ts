@@ -1,15 +1,16 @@
 import { bytes } from "../../base/figures.ts";
 import type { Attachment } from "./model/conversation.ts";
 
-/** A file that goes with the message. Text goes as part of it: the gateway takes pictures only. */
+/** A file that goes with the message. Short text goes as part of it, so that the model sees it at once; other files are kept beside the workspace. */
 export type AttachedFile =
+  | { readonly kind: "file"; readonly name: string; readonly bytes: number; readonly mimeType: string; readonly data: string }
   | { readonly kind: "image"; readonly name: string; readonly bytes: number; readonly mimeType: string; readonly data: string }
   | { readonly kind: "text"; readonly name: string; readonly bytes: number; readonly text: string };
 
 export const MAX_FILES = 8;
-/** Bytes of one picture that the gateway takes. */
-const MAX_IMAGE = 5_000_000;
-/** Bytes of a text file: more would fill the model's memory. */
+/** Bytes of one picture or other file that the gateway takes. */
+const MAX_BYTES = 5_000_000;
+/** Bytes of a text that is put into the message: more would fill the model's memory. */
 const MAX_TEXT = 200_000;
 /** Larger pictures are made smaller: models see no more than this. */
 const MAX_EDGE = 1568;
@@ -50,27 +51,34 @@ async function smaller(file: Blob): Promise<Blob> {
 async function image(file: File): Promise<AttachedFile | string> {
   let blob: Blob = file;
   try {
-    const asItIs = AS_THEY_ARE.has(file.type) && (file.size <= SMALL || (file.type === "image/gif" && file.size <= MAX_IMAGE));
+    const asItIs = AS_THEY_ARE.has(file.type) && (file.size <= SMALL || (file.type === "image/gif" && file.size <= MAX_BYTES));
     if (!asItIs) blob = await smaller(file);
   } catch {
     return `${file.name} could not be read as a picture.`;
   }
-  if (blob.size > MAX_IMAGE) return `${file.name} is ${bytes(blob.size)}; pictures may have ${bytes(MAX_IMAGE)}.`;
+  if (blob.size > MAX_BYTES) return tooLarge(file.name, blob.size);
   return { kind: "image", name: file.name, bytes: blob.size, mimeType: blob.type, data: await base64(blob) };
 }
 
-async function textFile(file: File): Promise<AttachedFile | string> {
-  const refused = `${file.name} is neither a picture nor text. Put it into the workspace and name its path.`;
-  if (file.size > MAX_TEXT) {
-    const isText = /^text\/|json|xml|yaml|javascript/.test(file.type);
-    return isText ? `${file.name} is ${bytes(file.size)}; text may have ${bytes(MAX_TEXT)}. Put it into the workspace and name its path.` : refused;
-  }
+const tooLarge = (name: string, size: number): string =>
+  `${name} is ${bytes(size)}; a file may have ${bytes(MAX_BYTES)}. Put it into the workspace and name its path.`;
+
+/** What a file says, when it is text that fits into a message. */
+async function shortText(file: File): Promise<string | undefined> {
+  if (file.size > MAX_TEXT) return undefined;
   try {
     const text = new TextDecoder("utf-8", { fatal: true }).decode(await file.arrayBuffer());
-    return text.includes("\0") ? refused : { kind: "text", name: file.name, bytes: file.size, text };
+    return text.includes("\0") ? undefined : text;
   } catch {
-    return refused;
+    return undefined;
   }
+}
+
+async function otherFile(file: File): Promise<AttachedFile | string> {
+  if (file.size > MAX_BYTES) return tooLarge(file.name, file.size);
+  const text = await shortText(file);
+  if (text !== undefined) return { kind: "text", name: file.name, bytes: file.size, text };
+  return { kind: "file", name: file.name, bytes: file.size, mimeType: file.type || "application/octet-stream", data: await base64(file) };
 }
 
 /** Takes files as far as they can be sent. `refused` says in words what cannot, and why. */
@@ -80,7 +88,7 @@ export async function takeFiles(
 ): Promise<{ readonly taken: readonly AttachedFile[]; readonly refused: readonly string[] }> {
   const room = Math.max(0, MAX_FILES - have);
   const read = await Promise.all(
-    files.slice(0, room).map((file) => (file.type.startsWith("image/") && file.type !== "image/svg+xml" ? image(file) : textFile(file))),
+    files.slice(0, room).map((file) => (file.type.startsWith("image/") && file.type !== "image/svg+xml" ? image(file) : otherFile(file))),
   );
   const refused = read.filter((one) => typeof one === "string");
   if (files.length > room) refused.push(`A message takes ${MAX_FILES} files; ${files.length - room} were left out.`);
@@ -93,7 +101,7 @@ function fence(text: string): string {
   return "`".repeat(longest + 1);
 }
 
-/** What is sent: the text with text files behind it, and the pictures. */
+/** What is sent: the text with text files behind it, and the other files. */
 export function messageWith(text: string, files: readonly AttachedFile[]): { readonly text: string; readonly attachments: readonly Attachment[] } {
   const quoted = files.flatMap((file) => {
     if (file.kind !== "text") return [];
@@ -101,7 +109,7 @@ export function messageWith(text: string, files: readonly AttachedFile[]): { rea
     return [`${file.name}:\n${marks}\n${file.text.replace(/\n$/, "")}\n${marks}`];
   });
   const attachments = files.flatMap((file) =>
-    file.kind === "image" ? [{ type: "image" as const, mimeType: file.mimeType, fileName: file.name, content: file.data }] : [],
+    file.kind === "text" ? [] : [{ type: file.kind, mimeType: file.mimeType, fileName: file.name, content: file.data }],
   );
   return { text: [text.trim(), ...quoted].filter((part) => part !== "").join("\n\n"), attachments };
 }

@@ -12,13 +12,17 @@ import { createRoomMaker } from "./room-maker.ts";
 /** Asks the model of a turn. What it is sent after the first call is what the transcript then holds. */
 export interface Asking {
   ask(messages: readonly ModelMessage[]): AsyncIterable<CallEvent>;
-  /** How long the last call took. */
-  readonly lastMs: number;
   /** The credential that the last answer was paid with. */
   readonly profileId: string | undefined;
-  /** Of the last call, when more than one was needed or none worked: who was asked, and what came of it. */
+  readonly last: LastCall;
+}
+
+/** How the last call of a turn went. */
+export interface LastCall {
+  readonly ms: number;
+  /** When more than one was needed or none worked: who was asked, and what came of it. */
   readonly attempts: readonly AttemptNote[];
-  /** From the beginning of the last call until something came of the answer. */
+  /** From its beginning until something came of the answer. */
   readonly firstMs: number | undefined;
 }
 
@@ -73,10 +77,8 @@ export function createAsking(deps: TurnDeps, input: TurnInput, { turn, record, s
       record.now(drafts, [...writes, ["journal.append", { turnId: input.runId, kind: "compaction", data: { ms: deps.clock.now() - summingSince } }]]),
   });
   let calls = 0;
-  let lastMs = 0;
   let profileId: string | undefined;
-  let attempts: readonly AttemptNote[] = [];
-  let firstMs: number | undefined;
+  let last: LastCall = { ms: 0, attempts: [], firstMs: undefined };
   let summingSince = 0;
   /** The transcript tells more than the loop knows: something was summed up. */
   let summed = false;
@@ -122,9 +124,7 @@ export function createAsking(deps: TurnDeps, input: TurnInput, { turn, record, s
         else if (!event.result.ok && event.result.kind === "context_overflow") overflow = event;
         else {
           if (event.result.ok) profileId = event.result.profileId;
-          lastMs = deps.clock.monotonic() - started;
-          attempts = attemptNotes(event.result);
-          firstMs = firstOf(event.result, startedAt);
+          last = { ms: deps.clock.monotonic() - started, attempts: attemptNotes(event.result), firstMs: firstOf(event.result, startedAt) };
           yield event;
         }
       }
@@ -137,17 +137,11 @@ export function createAsking(deps: TurnDeps, input: TurnInput, { turn, record, s
 
   return {
     ask,
-    get lastMs() {
-      return lastMs;
-    },
     get profileId() {
       return profileId;
     },
-    get attempts() {
-      return attempts;
-    },
-    get firstMs() {
-      return firstMs;
+    get last() {
+      return last;
     },
   };
 }

@@ -76,9 +76,9 @@ function aborted(stage: Stage, partial: string, said: string, facts: Facts): End
 
 function failed({ deps, input, record, asking }: Stage, { failure }: Extract<LoopEnd, { kind: "failed" }>, facts: Facts): Ended {
   const { text, message } = failure;
-  const { attempts } = asking;
+  const { attempts, ms } = asking.last;
   const tried: Write[] = attempts.length === 0 ? [] : [["journal.append", { turnId: input.runId, kind: "note", data: { attempts } }]];
-  record.later([], [["usage.add", usageRow(input, message, asking.lastMs, deps.clock.now())], ...tried]);
+  record.later([], [["usage.add", usageRow(input, message, ms, deps.clock.now())], ...tried]);
   const { provider, model, api } = message;
   const error = { runId: input.runId, sessionId: facts.sessionId, provider, model, api, error: text };
   return {

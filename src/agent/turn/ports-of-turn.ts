@@ -22,8 +22,8 @@ export function loopPorts(stage: Stage): LoopPorts {
       return record.result(message);
     }
     const calls = message.content.filter((part): part is ToolCallContent => part.type === "toolCall");
-    const usage = usageRow(input, message, asking.lastMs, deps.clock.now());
-    return calls.length > 0 ? record.answered(message, calls, usage, asking) : record.concluded(message, usage, asking);
+    const usage = usageRow(input, message, asking.last.ms, deps.clock.now());
+    return calls.length > 0 ? record.answered(message, calls, usage, asking.last) : record.concluded(message, usage, asking.last);
   }
 
   return {

@@ -2,7 +2,7 @@ import { failpoint } from "../../base/failpoints.ts";
 import type { AssistantMessage, ModelMessage, ToolCallContent, ToolResultMessage, UserMessage } from "../../protocol/index.ts";
 import { messageEntry, type MessageExtras } from "../../sessions/index.ts";
 import type { StepKind, UsageInput, Write } from "../../store/index.ts";
-import type { Asking } from "./ask.ts";
+import type { LastCall } from "./ask.ts";
 import { createAppend, type Draft } from "./append.ts";
 import type { TurnDeps } from "./deps.ts";
 import type { TurnInput } from "./input.ts";
@@ -20,9 +20,9 @@ export interface TurnRecord {
   /** What somebody said; joins the next commit, after which `committed` is called. The message as it is kept, or undefined when a plugin keeps it out. */
   said(message: UserMessage & MessageExtras, writes?: readonly Write[], committed?: () => void): UserMessage;
   /** An answer with its calls, and what it cost. On disk when this resolves. */
-  answered(message: AssistantMessage, calls: readonly ToolCallContent[], usage: UsageInput, call?: CallFacts): Promise<AssistantMessage>;
+  answered(message: AssistantMessage, calls: readonly ToolCallContent[], usage: UsageInput, call?: LastCall): Promise<AssistantMessage>;
   /** An answer after which nothing is called: joins the next commit, which is the last one unless the turn goes on. */
-  concluded(message: AssistantMessage, usage: UsageInput, call?: CallFacts): AssistantMessage;
+  concluded(message: AssistantMessage, usage: UsageInput, call?: LastCall): AssistantMessage;
   /** A result. On disk when this resolves. */
   result(message: ToolResultMessage): Promise<ToolResultMessage>;
   /** The last commit of the turn: last lines, how it ended, and what follows from it. Gives what the store answered to the writes. */
@@ -37,11 +37,8 @@ export interface TurnRecord {
   readonly withheld: boolean;
 }
 
-/** How a call went. */
-type CallFacts = Pick<Asking, "attempts" | "firstMs">;
-
 /** What the journal keeps of an answer. `at` is that of its usage, so that the two are found together. */
-function resultNote(message: AssistantMessage | undefined, { at }: UsageInput, call: CallFacts | undefined): Readonly<Record<string, unknown>> {
+function resultNote(message: AssistantMessage | undefined, { at }: UsageInput, call: LastCall | undefined): Readonly<Record<string, unknown>> {
   const { attempts = [], firstMs } = call ?? {};
   return {
     ...(message ? { message } : {}),

@@ -44,8 +44,7 @@ function endOf(step: StoryStep, turnEnd: number): number {
 export function placed(steps: readonly StoryStep[]): readonly PlacedStep[] {
   const sorted = steps.toSorted((a, b) => a.at - b.at);
   const turnEnd = sorted.find(({ kind }) => kind === "end")?.at ?? Infinity;
-  const holds = (outer: StoryStep, inner: StoryStep): boolean =>
-    inner.at >= outer.at - SLACK_MS && endOf(inner, turnEnd) <= endOf(outer, turnEnd) + SLACK_MS;
+  const holds = (outer: StoryStep, inner: StoryStep): boolean => inner.at >= outer.at - SLACK_MS && endOf(inner, turnEnd) <= endOf(outer, turnEnd) + SLACK_MS;
   return sorted.map((step) => {
     const kinds = WITHIN[step.kind] ?? [];
     const parents = kinds.map((kind) => sorted.findLastIndex((outer) => outer !== step && outer.kind === kind && holds(outer, step)));

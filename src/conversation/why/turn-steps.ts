@@ -40,7 +40,10 @@ interface StepData {
 
 const dataOf = ({ data }: StepRow): StepData => (typeof data === "object" && data !== null ? data : {});
 
-function modelStep({ at, provider, model, input, output, cacheRead, cacheWrite, cost, durationMs, failed }: UsageOfTurn, firstMs: number | undefined): StoryStep {
+function modelStep(
+  { at, provider, model, input, output, cacheRead, cacheWrite, cost, durationMs, failed }: UsageOfTurn,
+  firstMs: number | undefined,
+): StoryStep {
   const cached = cacheRead > 0 ? ` (${cacheRead} cached)` : "";
   const text = failed ? `${provider}/${model}: failed` : `${provider}/${model}: ${input + cacheRead + cacheWrite} tokens in${cached}, ${output} out`;
   const details = given({ provider, model, input, output, cacheRead, cacheWrite, cost, failed, firstMs });

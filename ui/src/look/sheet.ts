@@ -81,7 +81,6 @@ export const sheet = css`
     padding: 16px;
   }
   .page {
-    display: block;
     max-width: 1120px;
     margin: 0 auto;
     padding: 24px 24px 64px;
@@ -118,7 +117,9 @@ export const sheet = css`
     background: var(--accent);
     border-color: var(--accent);
   }
-  button.primary:hover:not(:disabled) {
+  button.primary:hover:not(:disabled),
+  .button.primary:hover {
+    background: var(--accent);
     filter: brightness(1.08);
   }
   button.danger {
@@ -264,7 +265,7 @@ export const sheet = css`
     *::before,
     *::after {
       animation-duration: 0.01ms !important;
-      transition-duration: 0.01ms !important;
+      transition-duration: 0s !important;
       scroll-behavior: auto !important;
     }
   }

@@ -1,0 +1,105 @@
+import { expect, test } from "vitest";
+import { channelLines, programsOf, verdictOf, type ChannelsStatus, type Overview } from "./overview-facts.ts";
+import { byAgent, byDay, bySession, daysUntil, type UsageAnswer } from "./usage-series.ts";
+
+const overview = (more: Partial<Overview> = {}): Overview => ({
+  ts: 1,
+  version: "1",
+  startedAt: 0,
+  answering: { model: "acme/m1", offline: false, why: "" },
+  runs: [],
+  queues: [],
+  problems: [],
+  store: { engine: "sqlite", sessions: 0 },
+  memory: { rssBytes: 1, heapUsedBytes: 1 },
+  ...more,
+});
+
+const status = (accounts: ChannelsStatus["channelAccounts"]): ChannelsStatus => ({
+  ts: 1,
+  channelOrder: Object.keys(accounts),
+  channelLabels: { telegram: "Telegram" },
+  channels: {},
+  channelAccounts: accounts,
+  channelDefaultAccountId: {},
+});
+
+test("channels are told by what they do now, with their error only while it matters", () => {
+  const lines = channelLines(
+    status({
+      telegram: [
+        { accountId: "default", running: true, connected: true, lastError: "an old one", lastInboundAt: 5, lastOutboundAt: 9 },
+        { accountId: "work", running: false, lastError: "401 from the platform" },
+      ],
+      irc: [{ accountId: "default", enabled: false, lastError: "x" }],
+    }),
+  );
+  expect(lines).toEqual([
+    { id: "telegram:default", name: "Telegram (default)", state: "connected", level: "good", lastAt: 9 },
+    { id: "telegram:work", name: "Telegram (work)", state: "stopped", level: "bad", error: "401 from the platform" },
+    { id: "irc:default", name: "irc", state: "off", level: "" },
+  ]);
+});
+
+test("in one glance: all right, to look at, gone wrong, no model", () => {
+  const problem = { id: "a", at: 1, text: "x", count: 1 };
+  expect(verdictOf(overview(), [])).toMatchObject({ level: "good", more: "acme/m1 answers, no channel is set up, nothing runs" });
+  expect(verdictOf(overview({ problems: [{ ...problem, level: "warn" }] }), [])).toMatchObject({ level: "warn", text: "One thing to look at" });
+  const both = [
+    { ...problem, level: "warn" as const },
+    { ...problem, level: "error" as const },
+  ];
+  expect(verdictOf(overview({ problems: both }), [])).toMatchObject({ level: "bad", text: "One thing went wrong" });
+  expect(verdictOf(overview({ answering: { model: null, offline: false, why: "no key" } }), [])).toMatchObject({ level: "bad", text: "No model can answer" });
+  expect(verdictOf(overview(), [{ id: "t", name: "t", state: "stopped", level: "bad" }])).toMatchObject({ level: "bad", text: "A channel is down" });
+});
+
+test("programs that are alike stand on one line, with the time of the newest", () => {
+  const page = { host: "Control UI", mode: "ui" };
+  const lines = programsOf([
+    { ...page, ts: 3 },
+    { ...page, ts: 9 },
+    { host: "vm", ts: 1 },
+    { ...page, ts: 4, reason: "disconnect" },
+  ]);
+  expect(lines.map(({ entry, count }) => [entry.host, entry.ts, count])).toEqual([
+    ["Control UI", 9, 2],
+    ["vm", 1, 1],
+    ["Control UI", 4, 1],
+  ]);
+});
+
+test("days are those of UTC, and the last is today", () => {
+  expect(daysUntil(Date.UTC(2026, 2, 1, 0, 30), 3)).toEqual(["2026-02-27", "2026-02-28", "2026-03-01"]);
+});
+
+const usage = {
+  sessions: [
+    { key: "agent:main:a", usage: { totalCost: 0, totalTokens: 10 } },
+    { key: "agent:main:b", label: "Groceries", usage: { totalCost: 2, totalTokens: 5 } },
+    { key: "agent:main:c", usage: null },
+  ],
+  aggregates: {
+    byAgent: [{ agentId: "main", count: 3, totals: { totalCost: 2, totalTokens: 15 } }],
+    modelDaily: [
+      { date: "2026-02-28", provider: "acme", model: "m1", tokens: 5, cost: 2 },
+      { date: "2026-03-01", provider: "acme", model: "m2", tokens: 10, cost: 0 },
+      { date: "2025-01-01", provider: "acme", model: "m1", tokens: 99, cost: 99 },
+    ],
+  },
+} as unknown as UsageAnswer;
+
+test("what was used by day and model, as cost or tokens", () => {
+  const days = ["2026-02-28", "2026-03-01"];
+  expect(byDay(usage, days, "cost")).toEqual([{ name: "acme/m1", values: [2, 0] }]);
+  expect(byDay(usage, days, "tokens")).toEqual([
+    { name: "acme/m2", values: [0, 10] },
+    { name: "acme/m1", values: [5, 0] },
+  ]);
+});
+
+test("what was used by agent and session; sessions that used nothing are left out", () => {
+  expect(byAgent(usage)).toEqual([{ name: "main", cost: 2, tokens: 15, calls: 3 }]);
+  expect(bySession(usage, "tokens").map(({ key }) => key)).toEqual(["agent:main:a", "agent:main:b"]);
+  expect(bySession(usage, "cost")[0]).toMatchObject({ name: "Groceries", cost: 2 });
+});

@@ -1,0 +1,45 @@
+import { expect, test } from "vitest";
+import type { Step, Story } from "./story-rows.ts";
+import { channelOf, filtered, storyMs, storyPlace, storyText } from "./story-words.ts";
+
+const T = Date.UTC(2026, 0, 2, 3, 4, 5);
+const steps: Step[] = [
+  { at: T, kind: "received", text: "message over telegram", lane: "arrival" },
+  { at: T, kind: "hook", text: "before_dispatch of guard: nothing to say", lane: "plugins", details: { decision: "ok" } },
+  { at: T + 1200, ms: 340, kind: "model", text: "acme/m1: 10 tokens in, 5 out", lane: "model" },
+  { at: T + 2000, ms: 2000, kind: "end", text: "turn ended: answered", lane: "turn" },
+];
+const story: Story = {
+  about: { inboxId: 42, messageId: "4711", channel: "telegram", sessionKey: "agent:main:main" },
+  verdict: { outcome: "failed", level: "bad", text: "failed: no key", todo: "add a key" },
+  steps,
+  others: [],
+};
+
+test("as text: the verdict, what to do, and each step that tells something", () => {
+  expect(storyText(story).split("\n")).toEqual([
+    "in:42 (4711): failed: no key",
+    "To do: add a key",
+    "Session: agent:main:main",
+    "Began: 2026-01-02T03:04:05.000Z",
+    "",
+    "+   0.000 s  received    message over telegram",
+    "+   1.200 s  model       acme/m1: 10 tokens in, 5 out (340 ms)",
+    "+   2.000 s  turn        turn ended: answered (2.0 s)",
+  ]);
+});
+
+test("a story is as long as until its last step, and is found again by its row, turn or delivery", () => {
+  expect(storyMs(story)).toBe(2000);
+  expect(storyPlace(story)).toBe("in:42");
+  expect(storyPlace({ ...story, about: { turnId: "t1" } })).toBe("t1");
+  expect(storyPlace({ ...story, about: { outboxId: 7 } })).toBe("out:7");
+});
+
+test("a list is narrowed by outcome and channel", () => {
+  const client: Story = { ...story, about: { channel: "gateway" }, verdict: { outcome: "answered", level: "ok", text: "" } };
+  expect(channelOf(client)).toBe("client");
+  expect(filtered([story, client], { outcome: "failed" })).toEqual([story]);
+  expect(filtered([story, client], { channel: "client" })).toEqual([client]);
+  expect(filtered([story, client], {})).toHaveLength(2);
+});

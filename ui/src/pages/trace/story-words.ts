@@ -1,0 +1,67 @@
+import { duration } from "../../base/figures.ts";
+import { isQuiet, type Step, type Story } from "./story-rows.ts";
+
+const WORDS: Readonly<Record<string, string>> = { hook: "plugin", start: "turn", end: "turn" };
+
+const lineOf = ({ at, ms, kind, text }: Step, from: number): string => {
+  const took = ms === undefined || ms < 1 ? "" : ` (${duration(ms)})`;
+  return `+${((at - from) / 1000).toFixed(3).padStart(8)} s  ${(WORDS[kind] ?? kind).padEnd(10)}  ${text}${took}`;
+};
+
+/** Which message, turn or delivery: `in:42 (4711)`. */
+export function storyName({ about }: Story): string {
+  if (about.inboxId !== undefined) return `in:${about.inboxId} (${about.messageId ?? "?"})`;
+  return about.turnId ?? `out:${about.outboxId ?? "?"}`;
+}
+
+/** How it stands, as a sentence begins. */
+export const verdictText = ({ verdict: { text } }: Story): string => text.charAt(0).toUpperCase() + text.slice(1);
+
+/** What to ask `why` for to get this story again. */
+export function storyPlace({ about }: Story): string {
+  if (about.inboxId !== undefined) return `in:${about.inboxId}`;
+  return about.turnId ?? `out:${about.outboxId ?? 0}`;
+}
+
+/** A story for a chat or a ticket. */
+export function storyText(story: Story): string {
+  const { verdict, about, steps } = story;
+  const from = steps[0]?.at ?? 0;
+  return [
+    `${storyName(story)}: ${verdict.text}`,
+    ...(verdict.todo === undefined ? [] : [`To do: ${verdict.todo}`]),
+    ...(about.sessionKey === undefined ? [] : [`Session: ${about.sessionKey}`]),
+    ...(steps.length === 0 ? [] : [`Began: ${new Date(from).toISOString()}`, ""]),
+    ...steps.filter((step) => !isQuiet(step)).map((step) => lineOf(step, from)),
+  ].join("\n");
+}
+
+/** From the beginning to the last thing that happened. */
+export function storyMs({ steps }: Story): number {
+  const from = steps[0]?.at ?? 0;
+  return Math.max(0, ...steps.map(({ at, ms = 0, kind }) => (kind === "end" ? at : at + ms) - from));
+}
+
+export const OUTCOMES: Readonly<Record<string, string>> = {
+  answered: "Answered",
+  silent: "Silent on purpose",
+  refused: "Refused",
+  failed: "Failed",
+  merged: "Merged",
+  cancelled: "Stopped",
+  waiting: "Waits",
+  running: "Under way",
+  delivery: "Delivery",
+};
+
+/** What a list is narrowed to. */
+export interface StoryFilter {
+  readonly outcome?: string | undefined;
+  readonly channel?: string | undefined;
+}
+
+/** How the channel of a story is called: a client of the gateway has none of its own. */
+export const channelOf = ({ about }: Story): string => (about.channel === undefined ? "" : about.channel === "gateway" ? "client" : about.channel);
+
+export const filtered = (stories: readonly Story[], { outcome, channel }: StoryFilter): readonly Story[] =>
+  stories.filter((story) => (outcome === undefined || story.verdict.outcome === outcome) && (channel === undefined || channelOf(story) === channel));

@@ -1,0 +1,41 @@
+import { html, nothing, type TemplateResult } from "lit";
+
+const MOST_ITEMS = 100;
+const WORDS = /(?<=[a-z0-9])(?=[A-Z])/;
+
+/** `attemptedAt` → `attempted at`. */
+const named = (key: string): string => key.split(WORDS).join(" ").toLowerCase();
+
+const isMoment = (key: string, value: number): boolean => key.endsWith("At") && value > 1e12 && value < 1e14;
+
+function shown(key: string, value: string | number | boolean | null): string {
+  if (value === true) return "yes";
+  if (value === false) return "no";
+  if (value === null) return "none";
+  if (typeof value === "number") return isMoment(key, value) ? new Date(value).toLocaleString() : value.toLocaleString(undefined, { maximumFractionDigits: 6 });
+  return value;
+}
+
+/** A value as names and values that can be read; objects in objects are folded. */
+export function valueTree(value: unknown, key = ""): TemplateResult | typeof nothing {
+  if (value === undefined) return nothing;
+  if (typeof value !== "object" || value === null) return html`<span class="mono">${shown(key, value as string | number | boolean | null)}</span>`;
+  const entries = Object.entries(value).slice(0, MOST_ITEMS);
+  if (entries.length === 0) return html`<span class="soft">empty</span>`;
+  return html`<dl>
+    ${entries.map(([name, one]) => {
+      const nested = typeof one === "object" && one !== null;
+      return html`<dt title=${name}>${Array.isArray(value) ? `${Number(name) + 1}.` : named(name)}</dt>
+        <dd>
+          ${
+            nested
+              ? html`<details>
+                  <summary>${Array.isArray(one) ? `${one.length} items` : `${Object.keys(one as object).length} fields`}</summary>
+                  ${valueTree(one, name)}
+                </details>`
+              : valueTree(one, name)
+          }
+        </dd>`;
+    })}
+  </dl>`;
+}

@@ -1,0 +1,288 @@
+import { css, html, LitElement, nothing, svg, type SVGTemplateResult, type TemplateResult } from "lit";
+import { property } from "lit/decorators.js";
+import { sheet } from "../look/sheet.ts";
+import { linePoints, piles, shownLabels, topOf, valueTicks, type ChartSeries, type Share } from "./chart-scale.ts";
+import { ChartWidth } from "./chart-width.ts";
+
+/** Colours of series, in order; the class is `s1` to `s6`. */
+export const seriesClass = (index: number): string => `s${(index % 6) + 1}`;
+
+/** For elements that draw series. */
+export const seriesLook = css`
+  .s1 {
+    fill: var(--series-2);
+    background: var(--series-2);
+  }
+  .s2 {
+    fill: var(--series-1);
+    background: var(--series-1);
+  }
+  .s3 {
+    fill: var(--series-3);
+    background: var(--series-3);
+  }
+  .s4 {
+    fill: var(--series-4);
+    background: var(--series-4);
+  }
+  .s5 {
+    fill: var(--series-5);
+    background: var(--series-5);
+  }
+  .s6 {
+    fill: var(--series-6);
+    background: var(--series-6);
+  }
+`;
+
+const chartLook = css`
+  :host {
+    display: block;
+    min-width: 0;
+  }
+  svg {
+    display: block;
+    max-width: 100%;
+  }
+  text {
+    font-size: 11.5px;
+    fill: var(--ink-faint);
+    font-variant-numeric: tabular-nums;
+  }
+  .grid {
+    stroke: var(--line);
+  }
+  .keys {
+    display: flex;
+    flex-wrap: wrap;
+    gap: 4px 14px;
+    margin: 6px 0 0;
+    padding: 0;
+    list-style: none;
+    font-size: 12.5px;
+    color: var(--ink-soft);
+  }
+  .keys li {
+    display: flex;
+    align-items: center;
+    gap: 6px;
+    min-width: 0;
+    overflow-wrap: anywhere;
+  }
+  .dot {
+    display: inline-block;
+    flex: none;
+    width: 9px;
+    height: 9px;
+    border-radius: 2px;
+  }
+`;
+
+/** Of a digit. */
+const DIGIT = 6.8;
+const BOTTOM = 20;
+const TOP = 8;
+
+/** Bars over labels, with series on top of each other. Whoever cannot see it is given a table. */
+export class StackedBars extends LitElement {
+  static override styles = [sheet, chartLook, seriesLook];
+  /** What it shows, in words. */
+  @property() label = "";
+  @property({ attribute: false }) labels: readonly string[] = [];
+  @property({ attribute: false }) series: readonly ChartSeries[] = [];
+  @property({ attribute: false }) format: (value: number) => string = String;
+  @property({ type: Number }) height = 170;
+  private readonly width = new ChartWidth(this);
+
+  private bars(width: number, left: number, yOf: (value: number) => number): SVGTemplateResult[] {
+    const slot = (width - left) / Math.max(1, this.labels.length);
+    const thick = Math.max(1, Math.min(28, slot * 0.68));
+    return piles(this.series, this.labels.length).map((pile, index) => {
+      const x = left + slot * index + (slot - thick) / 2;
+      const told = pile.map(({ series, from, to }) => `${this.series[series]?.name ?? ""}: ${this.format(to - from)}`).join("\n");
+      return svg`<g><title>${this.labels[index] ?? ""}${told === "" ? "" : `\n${told}`}</title>
+        ${pile.map(({ series, from, to }) => svg`<rect class=${seriesClass(series)} x=${x} y=${yOf(to)} width=${thick} height=${Math.max(1, yOf(from) - yOf(to))} rx="1.5"/>`)}
+      </g>`;
+    });
+  }
+
+  private names(width: number, left: number): SVGTemplateResult[] {
+    const slot = (width - left) / Math.max(1, this.labels.length);
+    const seen = shownLabels(this.labels.length, Math.floor((width - left) / 58));
+    return this.labels.flatMap((name, index) => {
+      if (!seen.has(index)) return [];
+      const end = index === this.labels.length - 1 && this.labels.length > 1;
+      return [svg`<text x=${end ? width : left + slot * (index + 0.5)} y=${this.height - 5} text-anchor=${end ? "end" : "middle"}>${name}</text>`];
+    });
+  }
+
+  protected override render(): TemplateResult {
+    const width = this.width.value;
+    const ticks = valueTicks(topOf(piles(this.series, this.labels.length)) || 1);
+    const top = ticks.at(-1) ?? 1;
+    const left = 14 + DIGIT * Math.max(...ticks.map((tick) => this.format(tick).length));
+    const yOf = (value: number): number => TOP + (1 - value / top) * (this.height - BOTTOM - TOP);
+    return html`<svg role="img" aria-label=${this.label} width=${width} height=${this.height} viewBox="0 0 ${width} ${this.height}">
+        ${ticks.map((tick) => svg`<line class="grid" x1=${left} x2=${width} y1=${yOf(tick)} y2=${yOf(tick)}/><text x=${left - 8} y=${yOf(tick) + 4} text-anchor="end">${this.format(tick)}</text>`)}
+        ${this.bars(width, left, yOf)}${this.names(width, left)}
+      </svg>
+      ${this.series.length > 1 ? keysOf(this.series.map(({ name }) => name)) : nothing}${tableOf(this.label, this.labels, this.series, this.format)}`;
+  }
+}
+customElements.define("oc-stacked-bars", StackedBars);
+
+const keysOf = (names: readonly string[]): TemplateResult =>
+  html`<ul class="keys" aria-hidden="true">
+    ${names.map((name, index) => html`<li><span class="dot ${seriesClass(index)}"></span>${name}</li>`)}
+  </ul>`;
+
+/** The same in words. */
+function tableOf(label: string, labels: readonly string[], series: readonly ChartSeries[], format: (value: number) => string): TemplateResult {
+  return html`<table class="visually-hidden">
+    <caption>
+      ${label}
+    </caption>
+    <thead>
+      <tr>
+        <th></th>
+        ${series.map(({ name }) => html`<th scope="col">${name}</th>`)}
+      </tr>
+    </thead>
+    <tbody>
+      ${labels.map(
+        (name, index) =>
+          html`<tr>
+            <th scope="row">${name}</th>
+            ${series.map(({ values }) => html`<td>${format(values[index] ?? 0)}</td>`)}
+          </tr>`,
+      )}
+    </tbody>
+  </table>`;
+}
+
+/** A line without axes, beside a figure. */
+export class Sparkline extends LitElement {
+  static override styles = [
+    sheet,
+    chartLook,
+    css`
+      polyline {
+        fill: none;
+        stroke: var(--series-2);
+        stroke-width: 1.6;
+        stroke-linejoin: round;
+      }
+    `,
+  ];
+  @property() label = "";
+  @property({ attribute: false }) values: readonly number[] = [];
+  @property({ type: Number }) width = 96;
+  @property({ type: Number }) height = 24;
+
+  protected override render(): TemplateResult | typeof nothing {
+    if (this.values.length < 2) return nothing;
+    return html`<svg role="img" aria-label=${this.label} width=${this.width} height=${this.height + 4} viewBox="-1 -2 ${this.width + 2} ${this.height + 4}">
+      <polyline points=${linePoints(this.values, this.width, this.height)} />
+    </svg>`;
+  }
+}
+customElements.define("oc-sparkline", Sparkline);
+
+const RADIUS = 36;
+const AROUND = 2 * Math.PI * RADIUS;
+
+/** Parts of a whole as a ring, with the parts named beside it. */
+export class Donut extends LitElement {
+  static override styles = [
+    sheet,
+    chartLook,
+    css`
+      .both {
+        display: flex;
+        align-items: center;
+        gap: 12px;
+      }
+      svg {
+        flex: none;
+        rotate: -90deg;
+      }
+      circle {
+        fill: none;
+        stroke-width: 15;
+      }
+      .c1 {
+        stroke: var(--series-2);
+      }
+      .c2 {
+        stroke: var(--series-1);
+      }
+      .c3 {
+        stroke: var(--series-3);
+      }
+      .c4 {
+        stroke: var(--series-4);
+      }
+      .c5 {
+        stroke: var(--series-5);
+      }
+      .c6 {
+        stroke: var(--series-6);
+      }
+      table {
+        font-size: 13px;
+      }
+      td,
+      th {
+        padding: 3px 4px;
+        border: 0;
+        font-weight: 400;
+        color: var(--ink);
+      }
+      th {
+        width: 100%;
+        max-width: 0;
+        overflow: hidden;
+        text-overflow: ellipsis;
+        white-space: nowrap;
+      }
+      .num {
+        white-space: nowrap;
+      }
+    `,
+    seriesLook,
+  ];
+  @property() label = "";
+  @property({ attribute: false }) shares: readonly Share[] = [];
+  @property({ attribute: false }) format: (value: number) => string = String;
+
+  protected override render(): TemplateResult {
+    const whole = this.shares.reduce((sum, { value }) => sum + value, 0);
+    let before = 0;
+    const rings = this.shares.map(({ name, value }, index) => {
+      const length = whole === 0 ? 0 : (value / whole) * AROUND;
+      const ring = svg`<circle class="c${(index % 6) + 1}" cx="46" cy="46" r=${RADIUS} stroke-dasharray="${Math.max(0, length - (this.shares.length > 1 ? 1.5 : 0))} ${AROUND}" stroke-dashoffset=${-before}><title>${name}: ${this.format(value)}</title></circle>`;
+      before += length;
+      return ring;
+    });
+    return html`<div class="both">
+      <svg role="img" aria-label=${this.label} width="92" height="92" viewBox="0 0 92 92">${rings}</svg>
+      <table>
+        <caption class="visually-hidden">
+          ${this.label}
+        </caption>
+        <tbody>
+          ${this.shares.map(
+            ({ name, value }, index) =>
+              html`<tr>
+                <td><span class="dot ${seriesClass(index)}" role="presentation"></span></td>
+                <th scope="row" title=${name}>${name}</th>
+                <td class="num">${this.format(value)}</td>
+                <td class="num soft">${whole === 0 ? 0 : Math.round((value / whole) * 100)} %</td>
+              </tr>`,
+          )}
+        </tbody>
+      </table>
+    </div>`;
+  }
+}
+customElements.define("oc-donut", Donut);

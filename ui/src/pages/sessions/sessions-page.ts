@@ -1,15 +1,283 @@
-import { html, type TemplateResult } from "lit";
+import { css, html, nothing, type TemplateResult } from "lit";
+import { state } from "lit/decorators.js";
+import type { MethodResult } from "openclaw/client";
+import { ago, exactly, money, plural, tokens } from "../../base/figures.ts";
+import { failureText } from "../../link/failure.ts";
 import { sheet } from "../../look/sheet.ts";
+import "../../parts/filter-box.ts";
+import { failedNote, loadingLine, pageLook } from "../../parts/page-look.ts";
+import { leafOf } from "../../parts/pager-leaf.ts";
+import "../../parts/pager.ts";
 import { Page } from "../../shell/page.ts";
+import { place } from "../../shell/router.ts";
+import "./session-detail.ts";
+import {
+  ALL,
+  arrange,
+  costsOf,
+  lineOf,
+  merged,
+  type Costs,
+  type SessionFilter,
+  type SessionLine,
+  type SessionRow,
+  type SortColumn,
+  type Sorting,
+} from "./session-table.ts";
 
-/** Being written. */
+const LEAF = 50;
+/** So many come first: the rest of a long list comes behind what is seen. */
+const FIRST = 300;
+const COST_DAYS = 3650;
+const COLUMNS: readonly (readonly [SortColumn, string, boolean])[] = [
+  ["title", "Session", false],
+  ["agentId", "Agent", false],
+  ["where", "Where", false],
+  ["tokens", "Tokens", true],
+  ["cost", "Cost", true],
+  ["updatedAt", "Last activity", true],
+];
+const TIMES = [
+  ["Any time", 0],
+  ["Active in the last hour", 60],
+  ["Active today", 1440],
+  ["Active this week", 10_080],
+] as const;
+
+/** Every conversation that is kept. */
 export class SessionsPage extends Page {
-  static override styles = [sheet];
+  static override styles = [
+    sheet,
+    pageLook,
+    css`
+      th button {
+        min-height: 0 !important;
+        padding: 0;
+        font: inherit;
+        color: inherit;
+        background: none;
+        border: 0;
+      }
+      td.title {
+        max-width: 380px;
+      }
+      @media (max-width: 720px) {
+        td.title {
+          max-width: 190px;
+        }
+      }
+      .head select {
+        width: auto;
+      }
+      tbody td {
+        white-space: nowrap;
+      }
+    `,
+  ];
+  @state() private rows: readonly SessionRow[] | undefined;
+  @state() private costs: Costs = new Map();
+  @state() private previews: ReadonlyMap<string, string> = new Map();
+  @state() private models: MethodResult<"models.list">["models"] = [];
+  @state() private filter: SessionFilter = ALL;
+  @state() private sorting: Sorting = { by: "updatedAt", down: true };
+  @state() private leaf = 0;
+  @state() private failure: string | undefined;
+  /** What was made of `rows` and `costs` last. */
+  private made: { readonly rows: readonly SessionRow[]; readonly costs: Costs; readonly lines: readonly SessionLine[] } | undefined;
+  private asked = new Set<string>();
 
-  override async load(): Promise<void> {}
+  override connectedCallback(): void {
+    super.connectedCallback();
+    this.every(5000, () => void this.freshen());
+  }
+
+  override async load(): Promise<void> {
+    const { link } = this.context;
+    try {
+      const first = await link.request("sessions.list", { limit: FIRST, includeGlobal: true });
+      const whole = first.count < FIRST ? first : await this.rest(first.sessions);
+      this.rows = whole.sessions;
+      this.failure = undefined;
+    } catch (error) {
+      this.failure = failureText(error);
+      return;
+    }
+    this.asked = new Set();
+    const startDate = new Date(Date.now() - COST_DAYS * 86_400_000).toISOString().slice(0, 10);
+    const usage = await link.request("sessions.usage", { limit: Math.max(1, this.rows.length), startDate }).catch(() => undefined);
+    if (usage) this.costs = costsOf(usage);
+    if (this.models.length === 0) this.models = (await link.request("models.list", {}).catch(() => ({ models: [] }))).models;
+  }
+
+  private async rest(shown: readonly SessionRow[]): Promise<{ readonly sessions: readonly SessionRow[] }> {
+    this.rows ??= shown;
+    return this.context.link.request("sessions.list", { includeGlobal: true }, { timeoutMs: 60_000 });
+  }
+
+  /** What changed in the last minutes. */
+  private async freshen(): Promise<void> {
+    const found = await this.context.link.request("sessions.list", { activeMinutes: 2, includeGlobal: true }).catch(() => undefined);
+    if (!found || !this.rows || found.sessions.length === 0) return;
+    const known = new Map(this.rows.map((row) => [row.key, row.updatedAt]));
+    const news = found.sessions.filter((row) => known.get(row.key) !== row.updatedAt);
+    for (const { key } of news) this.asked.delete(key);
+    this.rows = merged(this.rows, news);
+  }
+
+  private lines(rows: readonly SessionRow[]): readonly SessionLine[] {
+    if (this.made?.rows !== rows || this.made.costs !== this.costs) {
+      const agent = this.context.link.hello?.snapshot.sessionDefaults?.defaultAgentId ?? "main";
+      this.made = { rows, costs: this.costs, lines: rows.map((row) => lineOf(row, agent, this.costs)) };
+    }
+    return this.made.lines;
+  }
+
+  /** The last words of sessions that are seen. */
+  private async peek(keys: readonly string[]): Promise<void> {
+    const wanted = keys.filter((key) => !this.asked.has(key)).slice(0, 64);
+    if (wanted.length === 0) return;
+    for (const key of wanted) this.asked.add(key);
+    const found = await this.context.link.request("sessions.preview", { keys: wanted, limit: 1, maxChars: 140 }).catch(() => undefined);
+    if (!found) return;
+    const next = new Map(this.previews);
+    for (const { key, items } of found.previews) next.set(key, items.at(-1)?.text ?? "");
+    this.previews = next;
+  }
+
+  private narrow(change: Partial<SessionFilter>): void {
+    this.filter = { ...this.filter, ...change };
+    this.leaf = 0;
+  }
+
+  private head([by, words, isNumber]: (typeof COLUMNS)[number]): TemplateResult {
+    const { sorting } = this;
+    const isOn = sorting.by === by;
+    const turn = (): void => {
+      this.sorting = { by, down: isOn ? !sorting.down : isNumber };
+      this.leaf = 0;
+    };
+    return html`<th
+      class="${isNumber ? "num" : ""} ${by === "title" || by === "updatedAt" ? "" : "less"}"
+      aria-sort=${isOn ? (sorting.down ? "descending" : "ascending") : "none"}
+    >
+      <button @click=${turn}>${words}${isOn ? (sorting.down ? " ↓" : " ↑") : ""}</button>
+    </th>`;
+  }
+
+  private row(line: SessionLine): TemplateResult {
+    return html`<tr>
+      <td class="title">
+        <div class="cut"><a href=${place("sessions", [line.key])}>${line.title}</a></div>
+        <div class="faint cut">${this.previews.get(line.key) || line.key}</div>
+      </td>
+      <td class="less">${line.agentId}</td>
+      <td class="less">${line.where}</td>
+      <td class="num less">${line.tokens === 0 ? "–" : tokens(line.tokens)}</td>
+      <td class="num less">${line.cost === 0 ? "–" : money(line.cost)}</td>
+      <td class="num" title=${line.updatedAt === 0 ? "" : exactly(line.updatedAt)}>${line.updatedAt === 0 ? "never" : ago(line.updatedAt)}</td>
+    </tr>`;
+  }
+
+  private choice(label: string, all: string, words: readonly string[], now: string, choose: (word: string) => void): TemplateResult {
+    return html`<select aria-label=${label} @change=${(event: Event) => choose((event.target as HTMLSelectElement).value)}>
+      <option value="">${all}</option>
+      ${words.map((word) => html`<option value=${word} ?selected=${word === now}>${word}</option>`)}
+    </select>`;
+  }
+
+  private table(lines: readonly SessionLine[]): TemplateResult {
+    const shown = arrange(lines, this.filter, this.sorting, Date.now());
+    const leaf = leafOf(shown.length, this.leaf, LEAF);
+    const seen = shown.slice(leaf.from, leaf.to);
+    void this.peek(seen.map(({ key }) => key));
+    if (shown.length === 0) {
+      return html`<div class="empty">
+        ${lines.length === 0 ? html`No conversation is kept yet. <a href="chat">Say something</a>, or write to a channel.` : "No session fits."}
+      </div>`;
+    }
+    return html`<div class="scroll">
+        <table>
+          <thead>
+            <tr>
+              ${COLUMNS.map((column) => this.head(column))}
+            </tr>
+          </thead>
+          <tbody>
+            ${seen.map((line) => this.row(line))}
+          </tbody>
+        </table>
+      </div>
+      <oc-pager of="sessions" .leaf=${leaf} @turn=${(event: CustomEvent<number>) => (this.leaf = event.detail)}></oc-pager>`;
+  }
+
+  private all(lines: readonly SessionLine[]): TemplateResult {
+    const { filter } = this;
+    const words = (of: (line: SessionLine) => string): readonly string[] => [...new Set(lines.map(of))].toSorted();
+    return html`<header class="head">
+        <h1>Sessions</h1>
+        <oc-filter-box
+          label="Search sessions"
+          .value=${filter.text}
+          @filter=${(event: CustomEvent<string>) => this.narrow({ text: event.detail })}
+        ></oc-filter-box>
+        ${this.choice(
+          "Agent",
+          "All agents",
+          words(({ agentId }) => agentId),
+          filter.agent,
+          (agent) => this.narrow({ agent }),
+        )}
+        ${this.choice(
+          "Channel",
+          "All channels",
+          words(({ where }) => where),
+          filter.where,
+          (where) => this.narrow({ where }),
+        )}
+        <select aria-label="Activity" @change=${(event: Event) => this.narrow({ minutes: Number((event.target as HTMLSelectElement).value) })}>
+          ${TIMES.map(([text, minutes]) => html`<option value=${minutes} ?selected=${minutes === filter.minutes}>${text}</option>`)}
+        </select>
+      </header>
+      <p class="faint" role="status">${plural(lines.length, "session")} kept</p>
+      ${this.table(lines)}`;
+  }
+
+  private one(key: string, lines: readonly SessionLine[]): TemplateResult {
+    const line = lines.find((each) => each.key === key);
+    void this.peek([key]);
+    const gone = (event: CustomEvent<string>): void => {
+      this.rows = this.rows?.filter((row) => row.key !== event.detail);
+      this.context.router.go("sessions");
+    };
+    return html`<a class="back" href="sessions">All sessions</a> ${
+        line
+          ? html`<header class="head"><h1>${line.title}</h1></header>
+              <oc-session-detail
+                .context=${this.context}
+                .line=${line}
+                .models=${this.models}
+                .preview=${this.previews.get(key) ?? ""}
+                @changed=${() => void this.load()}
+                @gone=${gone}
+              ></oc-session-detail>`
+          : html`<div class="empty">There is no session with the key <code>${key}</code>.</div>`
+      }`;
+  }
+
+  protected override routeChanged(): void {
+    if (this.rows === undefined) void this.load();
+  }
 
   protected override render(): TemplateResult {
-    return html`<div class="page"><h1>Sessions</h1></div>`;
+    const [key] = this.route.rest;
+    const failed = this.failure === undefined ? nothing : failedNote(this.failure, () => void this.load());
+    if (!this.rows)
+      return html`<div class="page">
+        <h1>Sessions</h1>
+        <br />${this.failure === undefined ? loadingLine() : failed}
+      </div>`;
+    const lines = this.lines(this.rows);
+    return html`<div class="page">${failed}${key === undefined ? this.all(lines) : this.one(key, lines)}</div>`;
   }
 }
 customElements.define("oc-sessions-page", SessionsPage);

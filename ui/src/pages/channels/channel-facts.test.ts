@@ -1,0 +1,67 @@
+import { describe, expect, test } from "vitest";
+import { adviceFor, bindingsOf, issuesOf, probeWords, settingsPath, standing, type Account } from "./channel-facts.ts";
+
+const account = (over: Partial<Account> = {}): Account => ({ accountId: "default", enabled: true, configured: true, running: true, ...over });
+
+describe("how an account does", () => {
+  const word = (over: Partial<Account>): string => standing(account(over)).word;
+  test("is the first thing that keeps it from working", () => {
+    expect([
+      word({ enabled: false, running: false }),
+      word({ configured: false }),
+      word({ linked: false }),
+      word({ running: false }),
+      word({ connected: false }),
+      word({ connected: false, reconnectAttempts: 2 }),
+      word({ connected: true }),
+      word({}),
+    ]).toEqual(["off", "not set up", "not logged in", "stopped", "connecting", "connecting again", "connected", "running"]);
+  });
+  test("a stop with an error is bad, and the gateway's reason is told", () => {
+    expect(standing(account({ running: false, lastError: "401", health: { state: "stuck", why: "the token was refused" } }))).toEqual({
+      word: "stopped",
+      look: "bad",
+      why: "the token was refused",
+    });
+  });
+});
+
+test("the last error is told unless an issue tells it with what to do", () => {
+  const issue = { message: "getMe failed: 401", fix: "Set a new token." };
+  expect(issuesOf(account({ lastError: "401", issues: [issue] }))).toEqual([issue]);
+  expect(issuesOf(account({ lastError: "odd", issues: [issue] }))).toEqual([issue, { message: "odd" }]);
+  expect(issuesOf(account())).toEqual([]);
+});
+
+test("an error that came without advice gets some where its words are known", () => {
+  expect(issuesOf(account({ lastError: "getMe: no connection (ENOTFOUND)" }))[0]?.fix).toMatch(/tries again by itself/);
+  expect([adviceFor("401 Unauthorized"), adviceFor("strange")]).toEqual(["Put a new token into the settings.", undefined]);
+});
+
+test("a probe is told in words", () => {
+  expect(probeWords(account())).toBeUndefined();
+  expect(probeWords(account({ probe: { ok: false, error: "timed out" } }))).toEqual({ ok: false, text: "timed out" });
+  expect(probeWords(account({ probe: { ok: true, elapsedMs: 12.4, bot: { username: "claw_bot" } } }))).toEqual({
+    ok: true,
+    text: "answers as @claw_bot in 12 ms",
+  });
+});
+
+test("settings of an account stand in the channel or among its accounts", () => {
+  const config = { channels: { irc: { accounts: { work: {} } } } };
+  expect([settingsPath("irc", "work", config), settingsPath("irc", "default", config), settingsPath("x", "y", undefined)]).toEqual([
+    "channels.irc.accounts.work",
+    "channels.irc",
+    "channels.x",
+  ]);
+});
+
+test("bindings are said in words", () => {
+  expect(
+    bindingsOf({ bindings: [{ agentId: "ops", match: { channel: "telegram", peer: { kind: "group", id: "-1" }, roles: ["a", "b"] } }, { agentId: "main" }] }),
+  ).toEqual([
+    { path: "bindings[0]", agentId: "ops", when: "channel telegram, peer group:-1, roles a or b" },
+    { path: "bindings[1]", agentId: "main", when: "everything" },
+  ]);
+  expect(bindingsOf({})).toEqual([]);
+});

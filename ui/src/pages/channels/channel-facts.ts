@@ -1,0 +1,96 @@
+import type { MethodResult } from "openclaw/client";
+
+export type Status = MethodResult<"channels.status">;
+export type Account = Status["channelAccounts"][string][number];
+
+export interface Issue {
+  readonly message: string;
+  readonly fix?: string;
+}
+
+/** How an account does, in a word and a colour. */
+export interface Standing {
+  readonly word: string;
+  readonly look: "good" | "warn" | "bad" | "";
+  /** What to know beyond the word. */
+  readonly why?: string;
+}
+
+interface Judged {
+  readonly why?: string;
+}
+
+/** How an account does. */
+export function standing(account: Account): Standing {
+  const { why } = (account["health"] ?? {}) as Judged;
+  const told = why ? { why } : {};
+  if (account.enabled === false) return { word: "off", look: "" };
+  if (account.configured === false) return { word: "not set up", look: "" };
+  if (account.linked === false) return { word: "not logged in", look: "warn", ...told };
+  if (account.running !== true) return { word: "stopped", look: account.lastError ? "bad" : "warn", ...told };
+  if (account.connected === true) return { word: "connected", look: "good", ...told };
+  if (account.connected === undefined) return { word: "running", look: "good", ...told };
+  return { word: (account.reconnectAttempts ?? 0) > 0 ? "connecting again" : "connecting", look: "warn", ...told };
+}
+
+const ADVICE: readonly (readonly [RegExp, string])[] = [
+  [/\b401\b|unauthori[sz]ed|invalid token|token .*(?:refused|invalid|rejected)/i, "Put a new token into the settings."],
+  [/\b409\b|terminated by other/i, "The same account is used by another program. Stop that, or use another account."],
+  [/\b429\b|too many requests|rate limit/i, "The platform asks for a pause. It goes on by itself."],
+  [
+    /ENOTFOUND|ECONN|ETIMEDOUT|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|timed? ?out|no connection/i,
+    "Look whether the gateway’s machine reaches the platform. It tries again by itself.",
+  ],
+  [/certificate|\bTLS\b/i, "Look at the clock of the gateway’s machine and at the server’s certificate."],
+];
+
+/** What to do about an error that came without advice. */
+export const adviceFor = (error: string): string | undefined => ADVICE.find(([pattern]) => pattern.test(error))?.[1];
+
+/** What is wrong with an account and what to do about it. Each thing once. */
+export function issuesOf(account: Account): readonly Issue[] {
+  const listed = ((account["issues"] ?? []) as readonly Partial<Issue>[]).flatMap(({ message, fix }) =>
+    typeof message === "string" ? [{ message, ...(typeof fix === "string" ? { fix } : {}) }] : [],
+  );
+  const { lastError } = account;
+  if (!lastError || listed.some(({ message }) => message.includes(lastError))) return listed;
+  const fix = adviceFor(lastError);
+  return [...listed, { message: lastError, ...(fix === undefined ? {} : { fix }) }];
+}
+
+/** What a probe found, in words; undefined when nobody asked. */
+export function probeWords({ probe }: Account): { readonly ok: boolean; readonly text: string } | undefined {
+  if (typeof probe !== "object" || probe === null) return undefined;
+  const { ok, error, elapsedMs, bot } = probe as { ok?: unknown; error?: unknown; elapsedMs?: unknown; bot?: { username?: unknown } };
+  if (ok === false) return { ok: false, text: typeof error === "string" ? error : "no answer" };
+  const who = typeof bot?.username === "string" ? ` as @${bot.username}` : "";
+  return { ok: true, text: `answers${who}${typeof elapsedMs === "number" ? ` in ${Math.round(elapsedMs)} ms` : ""}` };
+}
+
+/** Where an account's settings stand: a channel's default account may stand in the channel itself. */
+export function settingsPath(channel: string, accountId: string, config: unknown): string {
+  const section = (config as { channels?: Record<string, { accounts?: Record<string, unknown> }> } | undefined)?.channels?.[channel];
+  return section?.accounts?.[accountId] === undefined ? `channels.${channel}` : `channels.${channel}.accounts.${accountId}`;
+}
+
+export interface BindingLine {
+  readonly path: string;
+  readonly agentId: string;
+  /** What it asks for. */
+  readonly when: string;
+}
+
+/** The bindings of the configuration, in words. */
+export function bindingsOf(config: unknown): readonly BindingLine[] {
+  const found = (config as { bindings?: unknown } | undefined)?.bindings;
+  if (!Array.isArray(found)) return [];
+  return found.map((each: { agentId?: string; match?: Record<string, unknown> }, index) => {
+    const parts = Object.entries(each.match ?? {}).map(([name, value]) => {
+      if (typeof value !== "object" || value === null) return `${name} ${String(value)}`;
+      if (Array.isArray(value)) return `${name} ${value.join(" or ")}`;
+      const { kind, id } = value as { kind?: string; id?: string };
+      return `${name} ${[kind, id].filter((word) => word !== undefined).join(":")}`;
+    });
+    return { path: `bindings[${index}]`, agentId: each.agentId ?? "", when: parts.join(", ") || "everything" };
+  });
+}

@@ -1,0 +1,36 @@
+import type { MethodResult } from "openclaw/client";
+
+export type Paired = MethodResult<"device.pair.list">["paired"][number];
+export type Waiting = MethodResult<"device.pair.list">["pending"][number];
+export type Token = NonNullable<Paired["tokens"]>[number];
+
+/** A device's name for people: what it calls itself, or the beginning of its id. */
+export function nameOf({ displayName, clientId, deviceId }: Pick<Paired, "displayName" | "clientId" | "deviceId">): string {
+  return displayName?.trim() || clientId?.trim() || `Device ${deviceId.slice(0, 8)}`;
+}
+
+/** When a device was last let in with one of its tokens. */
+export function lastSeen({ tokens = [] }: Pick<Paired, "tokens">): number | undefined {
+  const times = tokens.flatMap(({ lastUsedAtMs }) => lastUsedAtMs ?? []);
+  return times.length === 0 ? undefined : Math.max(...times);
+}
+
+/** Tokens that still open the door. */
+export const liveTokens = ({ tokens = [] }: Pick<Paired, "tokens">): readonly Token[] => tokens.filter(({ revokedAtMs }) => revokedAtMs === undefined);
+
+const SCOPES: Readonly<Record<string, string>> = {
+  "operator.read": "see everything",
+  "operator.write": "chat and send",
+  "operator.admin": "change everything",
+  "operator.approvals": "allow commands",
+  "operator.pairing": "let others in",
+};
+
+/** What a scope lets its holder do. Unknown ones are shown as they are. */
+export const scopeWords = (scope: string): string => SCOPES[scope] ?? scope;
+
+/** This browser first, then what was seen last. */
+export function inOrder(devices: readonly Paired[], own: string | undefined): readonly Paired[] {
+  const seen = (device: Paired): number => lastSeen(device) ?? device.approvedAtMs;
+  return devices.toSorted((a, b) => Number(b.deviceId === own) - Number(a.deviceId === own) || seen(b) - seen(a));
+}

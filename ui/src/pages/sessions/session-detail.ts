@@ -1,0 +1,198 @@
+import { css, html, LitElement, nothing, type TemplateResult } from "lit";
+import { property, state } from "lit/decorators.js";
+import type { MethodParams, MethodResult } from "openclaw/client";
+import { ago, exactly, money, tokens } from "../../base/figures.ts";
+import { failureText } from "../../link/failure.ts";
+import { icon } from "../../look/icons.ts";
+import { sheet } from "../../look/sheet.ts";
+import "../../parts/copy-button.ts";
+import { facts, factsLook } from "../../parts/key-value.ts";
+import { pageLook } from "../../parts/page-look.ts";
+import type { PageContext } from "../../shell/context.ts";
+import { place } from "../../shell/router.ts";
+import { isMain } from "../chat/sidebar-groups.ts";
+import { act, type SessionAction } from "../chat/session-actions.ts";
+import type { SessionLine } from "./session-table.ts";
+
+type Patch = Omit<MethodParams<"sessions.patch">, "key">;
+type Models = MethodResult<"models.list">["models"];
+
+interface Setting {
+  readonly name: keyof Patch;
+  readonly label: string;
+  readonly words: readonly string[];
+  /** Rows do not tell it: what it is now is not known until it is set here. */
+  readonly untold?: boolean;
+}
+
+/** Settings with a few words to choose from. */
+const SETTINGS: readonly Setting[] = [
+  { name: "thinkingLevel", label: "Thinking", words: ["off", "minimal", "low", "medium", "high", "xhigh"] },
+  { name: "verboseLevel", label: "Tool calls in chat", words: ["off", "on", "full"] },
+  { name: "reasoningLevel", label: "Reasoning in chat", words: ["off", "on", "stream"] },
+  { name: "responseUsage", label: "Usage below answers", words: ["off", "tokens", "full"] },
+  { name: "elevatedLevel", label: "Elevated commands", words: ["off", "ask", "on", "full"] },
+  { name: "sendPolicy", label: "Answers are sent", words: ["allow", "deny"] },
+  { name: "groupActivation", label: "In groups it answers", words: ["mention", "always"], untold: true },
+  { name: "execHost", label: "Commands run on", words: ["sandbox", "gateway", "node"], untold: true },
+  { name: "execSecurity", label: "Commands allowed", words: ["deny", "allowlist", "full"], untold: true },
+  { name: "execAsk", label: "Ask before commands", words: ["off", "on-miss", "always"], untold: true },
+];
+
+const wordOf = (value: unknown): string => (typeof value === "string" ? value : "");
+
+/** One session: what it is, its settings, and what can be done to it. Sends `changed` and `gone`. */
+export class SessionDetail extends LitElement {
+  static override styles = [
+    sheet,
+    factsLook,
+    pageLook,
+    css`
+      .two {
+        display: grid;
+        grid-template-columns: repeat(auto-fit, minmax(min(340px, 100%), 1fr));
+        gap: 16px;
+        align-items: start;
+        margin-bottom: 24px;
+      }
+      .card h2 {
+        margin-bottom: 12px;
+      }
+      blockquote {
+        margin: 12px 0 0;
+        padding-inline-start: 12px;
+        border-inline-start: 3px solid var(--line-strong);
+        color: var(--ink-soft);
+        overflow-wrap: anywhere;
+      }
+    `,
+  ];
+  @property({ attribute: false }) context!: PageContext;
+  @property({ attribute: false }) line!: SessionLine;
+  @property() preview = "";
+  @property({ attribute: false }) models: Models = [];
+  @state() private busy: string | undefined;
+  /** What was chosen here, of settings that rows do not tell. */
+  private readonly chosen = new Map<string, string>();
+
+  private async act(action: SessionAction): Promise<void> {
+    this.busy = action.do;
+    try {
+      await act(action, { context: this.context, key: this.line.key, title: this.line.title });
+    } catch (error) {
+      this.context.toasts.warn(failureText(error));
+    } finally {
+      this.busy = undefined;
+      this.dispatchEvent(new CustomEvent("changed"));
+    }
+  }
+
+  private async discard(): Promise<void> {
+    const { dialogs, link, toasts } = this.context;
+    const { key, title } = this.line;
+    if (!(await dialogs.confirm({ title: `Delete “${title}”?`, body: "The conversation and its settings are removed.", yes: "Delete", danger: true }))) return;
+    try {
+      await link.request("sessions.delete", { key });
+      toasts.say("The session was deleted.");
+      this.dispatchEvent(new CustomEvent<string>("gone", { detail: key }));
+    } catch (error) {
+      toasts.warn(failureText(error));
+    }
+  }
+
+  private set(name: string, value: string): void {
+    this.chosen.set(name, value);
+    void this.act({ do: "set", change: { [name]: value === "" ? null : value } });
+  }
+
+  private choice({ name, label, words, untold = false }: Setting): TemplateResult {
+    const now = untold ? this.chosen.get(name) : wordOf((this.line.row as Readonly<Record<string, unknown>>)[name]);
+    const known = now === undefined || now === "" || words.includes(now) ? words : [...words, now];
+    return html`<label
+      >${label}
+      <select @change=${(event: Event) => this.set(name, (event.target as HTMLSelectElement).value)}>
+        ${now === undefined ? html`<option selected disabled hidden value="">as it was set</option>` : nothing}
+        <option value="" ?selected=${now === ""}>as configured</option>
+        ${known.map((word) => html`<option value=${word} ?selected=${word === now}>${word}</option>`)}
+      </select></label
+    >`;
+  }
+
+  private settings(): TemplateResult {
+    const { row } = this.line;
+    const now = row.model ? `${row.modelProvider ? `${row.modelProvider}/` : ""}${row.model}` : "";
+    const values = this.models.map(({ provider, id }) => `${provider}/${id}`);
+    return html`<section class="card">
+      <h2>Settings</h2>
+      <div class="fields">
+        <label
+          >Label
+          <input
+            maxlength="64"
+            .value=${row.label ?? ""}
+            @change=${(event: Event) => void this.act({ do: "rename", label: (event.target as HTMLInputElement).value.trim() })}
+        /></label>
+        <label
+          >Model
+          <select @change=${(event: Event) => this.set("model", (event.target as HTMLSelectElement).value)}>
+            <option value="">back to the default</option>
+            ${[...new Set([...(now === "" ? [] : [now]), ...values])].map((value) => html`<option value=${value} ?selected=${value === now}>${value}</option>`)}
+          </select></label
+        >
+        ${SETTINGS.map((setting) => this.choice(setting))}
+      </div>
+    </section>`;
+  }
+
+  private actions(): TemplateResult {
+    const { link } = this.context;
+    const admin = link.may("operator.admin");
+    const stuck = this.busy !== undefined;
+    const exports = link.has("sessions.export");
+    return html`<div class="row wrap">
+      <a class="button primary" href=${place("chat", [this.line.key])}>Open chat</a>
+      <a class="button" href=${place("trace", [this.line.key])}>Trace of the last run</a>
+      ${
+        exports
+          ? html`<button ?disabled=${stuck} @click=${() => void this.act({ do: "export", format: "jsonl" })}>${icon("download", 16)}Export</button>
+              <button ?disabled=${stuck} @click=${() => void this.act({ do: "export", format: "markdown" })}>${icon("download", 16)}Export as Markdown</button>`
+          : nothing
+      }
+      ${
+        admin
+          ? html`<button ?disabled=${stuck} @click=${() => void this.act({ do: "compact" })}>${this.busy === "compact" ? "Summing up…" : "Sum up"}</button>
+              <button ?disabled=${stuck} @click=${() => void this.act({ do: "reset" })}>Begin anew</button>
+              ${isMain(this.line.key) ? nothing : html`<button class="danger" ?disabled=${stuck} @click=${() => void this.discard()}>Delete</button>`}`
+          : nothing
+      }
+    </div>`;
+  }
+
+  protected override render(): TemplateResult {
+    const { line } = this;
+    const { row } = line;
+    const room = row.contextTokens ?? 0;
+    return html`<section>${this.actions()}</section>
+      <div class="two">
+        <section class="card">
+          <h2>What it is</h2>
+          ${facts([
+            ["Key", html`<code>${line.key}</code> <oc-copy-button what="the session key" .text=${line.key}></oc-copy-button>`],
+            ["Agent", html`<a href=${place("agents", [line.agentId])}>${line.agentId}</a>`],
+            ["Held", line.where === "here" ? "in this page" : html`on <a href="channels">${line.where}</a>`],
+            ["Kind", [row.kind, row.chatType].filter((word, at, all) => word !== undefined && all.indexOf(word) === at).join(", ")],
+            ["Subject", row.subject],
+            ["Answers go to", [row.lastChannel, row.lastTo].filter(Boolean).join(" ")],
+            ["Last activity", line.updatedAt === 0 ? "never" : html`<span title=${exactly(line.updatedAt)}>${ago(line.updatedAt)}</span>`],
+            ["In its memory", `${tokens(line.tokens)} tokens${room > 0 ? ` of ${tokens(room)}` : ""}`],
+            ["Cost", money(line.cost)],
+            ["Id", row.sessionId === undefined ? undefined : html`<code>${row.sessionId}</code>`],
+            ["Last run", row.abortedLastRun ? "was stopped" : undefined],
+          ])}
+          ${this.preview === "" ? nothing : html`<blockquote>${this.preview}</blockquote>`}
+        </section>
+        ${this.context.link.may("operator.admin") ? this.settings() : nothing}
+      </div>`;
+  }
+}
+customElements.define("oc-session-detail", SessionDetail);

@@ -1,0 +1,36 @@
+import { css, html, LitElement, nothing, type TemplateResult } from "lit";
+import { property } from "lit/decorators.js";
+import { icon } from "../look/icons.ts";
+import { sheet } from "../look/sheet.ts";
+import type { Leaf } from "./pager-leaf.ts";
+
+/** Goes through a long list leaf by leaf. Sends `turn` with the number of the leaf that is wanted. */
+export class Pager extends LitElement {
+  static override styles = [
+    sheet,
+    css`
+      nav {
+        justify-content: flex-end;
+        padding-top: 10px;
+      }
+    `,
+  ];
+  @property({ attribute: false }) leaf!: Leaf;
+  /** What is listed, in the plural. */
+  @property() of = "rows";
+
+  private turn(to: number): void {
+    this.dispatchEvent(new CustomEvent<number>("turn", { detail: to, bubbles: true, composed: true }));
+  }
+
+  protected override render(): TemplateResult | typeof nothing {
+    const { page, pages, from, to, total } = this.leaf;
+    if (pages <= 1) return nothing;
+    return html`<nav class="row" aria-label=${`Pages of ${this.of}`}>
+      <span class="faint" aria-live="polite">${(from + 1).toLocaleString()}–${to.toLocaleString()} of ${total.toLocaleString()}</span>
+      <button class="icon" aria-label="Previous page" ?disabled=${page === 0} @click=${() => this.turn(page - 1)}>${icon("left")}</button>
+      <button class="icon" aria-label="Next page" ?disabled=${page >= pages - 1} @click=${() => this.turn(page + 1)}>${icon("right")}</button>
+    </nav>`;
+  }
+}
+customElements.define("oc-pager", Pager);

@@ -57,6 +57,9 @@ export class Palette extends LitElement {
       li[aria-selected="true"] {
         background: var(--accent-soft);
       }
+      li[aria-selected="true"] .faint {
+        color: var(--ink-soft);
+      }
     `,
   ];
   context!: PageContext;

@@ -13,6 +13,8 @@ export interface Router {
   readonly route: Signal<Route>;
   /** Goes to a place below the base address. */
   go(place: string, options?: { readonly replace?: boolean }): void;
+  /** Asked before another place is gone to; on `false` the page stays where it is. The last one that was given is asked. */
+  guard(ask: (to: URL) => boolean | Promise<boolean>): Disposable;
 }
 
 /** Characters that servers and proxies read differently in a path, encoded or not. */
@@ -53,14 +55,30 @@ function read(): Route {
 /** Reads the address and changes it. Links inside of elements are followed without loading the page again. */
 export function createRouter(): Router {
   const route = createSignal<Route>(read());
+  let shown = location.href;
+  let asking: ((to: URL) => boolean | Promise<boolean>) | undefined;
+  const show = (url: URL, replace: boolean): void => {
+    if (replace) history.replaceState(null, "", url);
+    else history.pushState(null, "", url);
+    shown = location.href;
+    route.set(read());
+  };
   const go: Router["go"] = (to, { replace = false } = {}) => {
     const url = new URL(to, document.baseURI);
     if (url.href === location.href) return;
-    if (replace) history.replaceState(null, "", url);
-    else history.pushState(null, "", url);
-    route.set(read());
+    if (!asking) show(url, replace);
+    else void Promise.resolve(asking(url)).then((yes) => yes && show(url, replace));
   };
-  addEventListener("popstate", () => route.set(read()));
+  addEventListener("popstate", () => {
+    const to = new URL(location.href);
+    if (!asking) {
+      shown = location.href;
+      return route.set(read());
+    }
+    // The address has changed already: it goes back until the answer is there.
+    history.pushState(null, "", shown);
+    void Promise.resolve(asking(to)).then((yes) => yes && show(to, false));
+  });
   document.addEventListener("click", (event) => {
     if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
     const link = event.composedPath().find((node): node is HTMLAnchorElement => node instanceof HTMLAnchorElement);
@@ -70,5 +88,9 @@ export function createRouter(): Router {
     event.preventDefault();
     go(url.href);
   });
-  return { route, go };
+  const guard: Router["guard"] = (ask) => {
+    asking = ask;
+    return { [Symbol.dispose]: () => void (asking === ask && (asking = undefined)) };
+  };
+  return { route, go, guard };
 }

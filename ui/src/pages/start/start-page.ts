@@ -1,15 +1,268 @@
-import { html, type TemplateResult } from "lit";
+import { css, html, nothing, type TemplateResult } from "lit";
+import { query, state } from "lit/decorators.js";
+import type { MethodParams, MethodResult } from "openclaw/client";
+import { keep } from "../../base/keep.ts";
+import { failureText } from "../../link/failure.ts";
+import { icon } from "../../look/icons.ts";
 import { sheet } from "../../look/sheet.ts";
 import { Page } from "../../shell/page.ts";
+import { place } from "../../shell/router.ts";
+import "./channel-card.ts";
+import type { ChannelCard, PairingRequest } from "./channel-card.ts";
+import "./key-card.ts";
+import type { KeyCard } from "./key-card.ts";
+import "./local-card.ts";
+import { checklist, keyOutcome, type Outcome, type SetupStatus } from "./outcome.ts";
+import "./tour.ts";
 
-/** Being written. */
+type Step = "key" | "local" | "channel";
+
+const SEEN = "tour.seen";
+const LOOK_MS = 3000;
+
+/** First steps: what answers and why, three ways to more, and a tour. */
 export class StartPage extends Page {
-  static override styles = [sheet];
+  static override styles = [
+    sheet,
+    css`
+      .page {
+        display: flex;
+      }
+      .cards {
+        display: grid;
+        grid-template-columns: repeat(auto-fit, minmax(min(300px, 100%), 1fr));
+        gap: var(--gap);
+        align-items: start;
+      }
+      .list {
+        list-style: none;
+        margin: 0;
+        padding: 0;
+        display: grid;
+        gap: 8px;
+      }
+      .list li {
+        display: flex;
+        gap: 10px;
+        align-items: baseline;
+      }
+      .list a {
+        white-space: nowrap;
+      }
+      .mark {
+        flex: none;
+        width: 18px;
+        height: 18px;
+        align-self: center;
+        border: 1.5px solid var(--line-strong);
+        border-radius: 50%;
+        display: grid;
+        place-items: center;
+      }
+      .mark.done {
+        color: var(--good);
+        border-color: var(--good);
+        background: var(--good-soft);
+      }
+      .lead {
+        font-size: 16px;
+        max-width: 72ch;
+      }
+    `,
+  ];
+  @state() private status: SetupStatus | undefined;
+  @state() private failure: string | undefined;
+  @state() private busy: Step | undefined;
+  @state() private outcomes: Partial<Record<Step, Outcome>> = {};
+  @state() private added: string | undefined;
+  @state() private requests: readonly PairingRequest[] = [];
+  @state() private tourSeen = keep.text(SEEN) !== undefined;
+  @query("oc-start-key") private keyCard!: KeyCard | null;
+  @query("oc-start-channel") private channelCard!: ChannelCard | null;
+  private shownStep: string | null = null;
 
-  override async load(): Promise<void> {}
+  override connectedCallback(): void {
+    super.connectedCallback();
+    this.every(LOOK_MS, () => void this.look());
+  }
+
+  override async load(): Promise<void> {
+    try {
+      this.status = await this.context.link.request("setup.status", {});
+      this.failure = undefined;
+      await this.look();
+    } catch (error) {
+      this.failure = failureText(error);
+    }
+  }
+
+  protected override routeChanged(): void {}
+
+  private get step(): string | null {
+    return this.route.query.get("step");
+  }
+
+  /** The card that the address names is shown, once. */
+  protected override updated(): void {
+    if (!this.status || this.step === this.shownStep) return;
+    this.shownStep = this.step;
+    if (this.step === null || this.step === "tour") return;
+    this.renderRoot.querySelector(`oc-start-${CSS.escape(this.step)}`)?.scrollIntoView({ block: "nearest" });
+  }
+
+  /** Who waits to be let in, and whether the channel that was added is connected. */
+  private async look(): Promise<void> {
+    const { link } = this.context;
+    try {
+      if (link.has("channels.pairing.list")) this.requests = (await link.request("channels.pairing.list", {})).requests;
+      if (this.added !== undefined) this.tellChannel(this.added, await link.request("channels.status", {}));
+    } catch {
+      // It is asked again soon; what is shown stays.
+    }
+  }
+
+  private tellChannel(id: string, { channelAccounts }: MethodResult<"channels.status">): void {
+    const accounts = channelAccounts[id] ?? [];
+    const label = this.status?.channels.find((channel) => channel.id === id)?.label ?? id;
+    const failed = accounts.find(({ lastError, connected }) => typeof lastError === "string" && lastError !== "" && connected !== true);
+    if (accounts.some(({ connected, running, lastError }) => connected === true || (connected === undefined && running === true && !lastError))) {
+      this.tell("channel", { look: "good", text: `${label} is connected.` });
+    } else if (failed) this.tell("channel", { look: "bad", text: `${label} does not connect.`, detail: String(failed.lastError) });
+    else this.tell("channel", { look: "warn", text: `${label} is saved and connecting …` });
+  }
+
+  private tell(step: Step, outcome: Outcome | undefined): void {
+    this.outcomes = { ...this.outcomes, [step]: outcome };
+  }
+
+  /** Does a step and tells how it ended. */
+  private async take(step: Step, work: () => Promise<Outcome>): Promise<void> {
+    this.busy = step;
+    this.tell(step, undefined);
+    try {
+      this.tell(step, await work());
+    } catch (error) {
+      this.tell(step, { look: "bad", text: failureText(error) });
+    }
+    this.busy = undefined;
+    await this.load();
+  }
+
+  private addKey({ provider, label, key }: { readonly provider: string; readonly label: string; readonly key: string }): Promise<void> {
+    return this.take("key", async () => {
+      const answer = await this.context.link.request("setup.key", { provider, key });
+      this.keyCard?.clear();
+      return keyOutcome(label, answer);
+    });
+  }
+
+  private useLocal(given: MethodParams<"setup.local">): Promise<void> {
+    return this.take("local", async () => {
+      const { model } = await this.context.link.request("setup.local", given);
+      return { look: "good", text: `${model} answers from now on.` };
+    });
+  }
+
+  private addChannel({ channel, label, fields }: { readonly channel: string; readonly label: string; readonly fields: Record<string, string> }): Promise<void> {
+    return this.take("channel", async () => {
+      const { reload } = await this.context.link.request("setup.channel", { channel, fields });
+      this.channelCard?.clear();
+      this.added = channel;
+      return { look: "warn", text: `${label} is saved${reload.kind === "restart" ? "; the gateway restarts for it" : ""} and connecting …` };
+    });
+  }
+
+  private async decide(what: "approve" | "reject", { channel, code, accountId }: PairingRequest): Promise<void> {
+    const { link } = this.context;
+    if (what === "approve")
+      await this.attempt(() => link.request("channels.pairing.approve", { channel, code, accountId, notify: true }), "Approved. They can write now.");
+    else await this.attempt(() => link.request("channels.pairing.reject", { channel, code, accountId }), "Rejected.");
+    await this.look();
+  }
+
+  private endTour(finished: boolean): void {
+    keep.setText(SEEN, "yes");
+    this.tourSeen = true;
+    this.context.router.go(finished ? place("chat") : place("start"), { replace: true });
+  }
+
+  private who({ answering }: SetupStatus): TemplateResult {
+    if (answering.model === null) return html`<p class="note warn">No model can answer: ${answering.why}</p>`;
+    const offline = answering.offline ? " It is a set of rules, no language model: it needs no key and no network, and understands plain requests only." : "";
+    return html`<p class="lead"><span class="mono">${answering.model}</span> answers.${offline} <span class="soft">Why: ${answering.why}.</span></p>`;
+  }
+
+  private list(status: SetupStatus): TemplateResult {
+    return html`<ul class="list" aria-label="What is done">
+      ${checklist(status, this.tourSeen).map(
+        ({ label, done, detail, step }) =>
+          html`<li>
+            <span class="mark ${done ? "done" : ""}">${done ? icon("check", 13) : nothing}</span>
+            <span><strong>${label}</strong><span class="visually-hidden">${done ? ", done" : ", not done yet"}</span> <span class="soft">${detail}</span></span>
+            ${step === undefined || (done && step !== "tour") ? nothing : html`<a href=${place("start", [], { step })}>${step === "tour" ? (done ? "Again" : "Take it") : "Do it"}</a>`}
+          </li>`,
+      )}
+    </ul>`;
+  }
+
+  private cards({ providers, local, channels }: SetupStatus): TemplateResult {
+    const { step, busy, outcomes } = this;
+    return html`<div class="cards">
+      <oc-start-key
+        .providers=${providers}
+        .outcome=${outcomes.key}
+        ?busy=${busy === "key"}
+        ?wanted=${step === "key"}
+        @key=${(event: CustomEvent<{ provider: string; label: string; key: string }>) => this.addKey(event.detail)}
+      ></oc-start-key>
+      <oc-start-local
+        .servers=${local}
+        .outcome=${outcomes.local}
+        ?busy=${busy === "local"}
+        ?wanted=${step === "local"}
+        @local=${(event: CustomEvent<MethodParams<"setup.local">>) => this.useLocal(event.detail)}
+        @look=${() => this.load()}
+      ></oc-start-local>
+      <oc-start-channel
+        .channels=${channels}
+        .outcome=${outcomes.channel}
+        .added=${this.added}
+        .requests=${this.requests}
+        ?busy=${busy === "channel"}
+        ?wanted=${step === "channel"}
+        @channel=${(event: CustomEvent<{ channel: string; label: string; fields: Record<string, string> }>) => this.addChannel(event.detail)}
+        @approve=${(event: CustomEvent<{ request: PairingRequest }>) => this.decide("approve", event.detail.request)}
+        @reject=${(event: CustomEvent<{ request: PairingRequest }>) => this.decide("reject", event.detail.request)}
+      ></oc-start-channel>
+    </div>`;
+  }
+
+  private steps(status: SetupStatus): TemplateResult {
+    if (!this.context.link.may("operator.admin"))
+      return html`<p class="note warn">This browser may look but not change anything. It needs the scope operator.admin.</p>`;
+    return this.cards(status);
+  }
 
   protected override render(): TemplateResult {
-    return html`<div class="page"><h1>Start</h1></div>`;
+    const { status, failure } = this;
+    const { link } = this.context;
+    const missing = link.state.value.kind === "open" && !link.has("setup.status");
+    return html`<div class="page stack">
+      <h1>Hello. Your gateway is running.</h1>
+      ${missing ? html`<p class="note">This gateway does not offer first steps here yet. In a terminal, <code>openclaw onboard</code> does.</p>` : nothing}
+      ${failure !== undefined && !missing ? html`<p class="note bad">${failure} <button class="small" @click=${() => this.load()}>Try again</button></p>` : nothing}
+      ${
+        status
+          ? html`${this.who(status)}${this.list(status)}
+              <h2>One step to more</h2>
+              ${this.steps(status)}
+              <p class="faint">Files that it writes go to <span class="mono">${status.workspace}</span>.</p>`
+          : failure === undefined && !missing
+            ? html`<p class="soft">Loading …</p>`
+            : nothing
+      }
+      ${this.step === "tour" ? html`<oc-tour @done=${(event: CustomEvent<{ finished: boolean }>) => this.endTour(event.detail.finished)}></oc-tour>` : nothing}
+    </div>`;
   }
 }
 customElements.define("oc-start-page", StartPage);

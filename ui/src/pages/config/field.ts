@@ -1,0 +1,202 @@
+import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
+import { property, state } from "lit/decorators.js";
+import { plural } from "../../base/figures.ts";
+import { icon } from "../../look/icons.ts";
+import { sheet } from "../../look/sheet.ts";
+import { fieldLook } from "./field-look.ts";
+import { tellEdit, type Form } from "./form.ts";
+import type { Issue } from "./issues.ts";
+import { toldOf, type Told } from "./model/hints.ts";
+import { same } from "./model/operations.ts";
+import { dottedPath, formatPath, isFields, isWithin, valueAt, type ValuePath } from "./model/path.ts";
+import { emptyOf, fits, shapeOf, type SchemaNode, type Shape } from "./model/shape.ts";
+import "./list-input.ts";
+import "./object-input.ts";
+import "./scalar-input.ts";
+import "./secret-input.ts";
+
+/** A key of the configuration: its name, its control, what it means and what is wrong with it. */
+export class ConfigField extends LitElement {
+  static override styles = [sheet, fieldLook];
+  @property({ attribute: false }) form!: Form;
+  @property({ attribute: false }) path!: ValuePath;
+  @property({ attribute: false }) schema!: SchemaNode;
+  @property({ type: Boolean }) required = false;
+  /** Without its name: the one of what it stands in is enough. */
+  @property({ type: Boolean, reflect: true }) bare = false;
+  @state() private unfolded = false;
+  @state() private sought = false;
+  @state() private kind: number | undefined;
+
+  protected override willUpdate(changed: PropertyValues<this>): void {
+    if (changed.has("path") && changed.get("path") !== undefined && !same(changed.get("path"), this.path)) {
+      this.unfolded = false;
+      this.kind = undefined;
+    }
+    const { target } = this.form;
+    if (!changed.has("form") || changed.get("form")?.target === target) return;
+    this.sought = target !== undefined && same(target.path, this.path);
+    if (target && isWithin(dottedPath(target.path), this.path)) this.unfolded = true;
+  }
+
+  protected override updated(changed: PropertyValues<this>): void {
+    const { target } = this.form;
+    if (!target || !this.sought || !changed.has("form") || changed.get("form")?.target === target) return;
+    this.renderRoot.querySelector(".sought")?.scrollIntoView({ block: "center" });
+  }
+
+  private get value(): unknown {
+    return valueAt(this.form.value, this.path);
+  }
+
+  private get own(): readonly Issue[] {
+    const name = dottedPath(this.path);
+    return this.form.issues.filter(({ path }) => path === name);
+  }
+
+  private unset(): void {
+    tellEdit(this, { do: "unset", path: this.path });
+  }
+
+  private async copy(): Promise<void> {
+    await navigator.clipboard?.writeText(formatPath(this.path)).catch(() => undefined);
+    this.dispatchEvent(new CustomEvent("told", { detail: { text: "Path copied" }, bubbles: true, composed: true }));
+  }
+
+  private pathButton(): TemplateResult {
+    const path = formatPath(this.path);
+    return html`<button class="path" title="Copy ${path}" aria-label="Copy the path ${path}" @click=${this.copy}>${path}</button>`;
+  }
+
+  private reset(told: Told): TemplateResult | typeof nothing {
+    if (this.value === undefined || this.form.readonly) return nothing;
+    const word = this.required ? "Remove" : "Reset to default";
+    return html`<button class="plain small" title=${word} aria-label="${word}: ${told.label}" @click=${this.unset}>${icon("retry", 15)}</button>`;
+  }
+
+  private issues(): TemplateResult[] {
+    return this.own.map(
+      ({ message, fix, bad }) =>
+        html`<p class="issue ${bad ? "" : "doubtful"}" role=${bad ? "alert" : "note"}>${message}${fix === undefined ? "" : ` ${fix}`}</p>`,
+    );
+  }
+
+  private help(told: Told): TemplateResult | typeof nothing {
+    return told.help === undefined || this.bare ? nothing : html`<p class="help" id="help">${told.help}</p>`;
+  }
+
+  private simple(told: Told, control: TemplateResult): TemplateResult {
+    const wrong = this.own.some(({ bad }) => bad);
+    return html`<div class="field ${wrong ? "wrong" : ""} ${this.sought ? "sought" : ""}">
+      ${
+        this.bare
+          ? nothing
+          : html`<div class="head">
+              <span class="name">${told.label}</span>
+              ${this.required ? html`<span class="badge">needed</span>` : nothing}
+              ${this.value === undefined || told.secret ? nothing : html`<span class="badge info">set</span>`} ${this.pathButton()}
+            </div>`
+      }
+      <div class="control">${control}${this.bare ? nothing : this.reset(told)}</div>
+      ${this.help(told)}${this.issues()}
+    </div>`;
+  }
+
+  /** Folded: what is inside is drawn when it is opened. */
+  private nested(told: Told, content: () => TemplateResult, count: string): TemplateResult {
+    const open = this.unfolded || this.form.onlySet;
+    const below = this.form.issues.filter(({ path, bad }) => bad && isWithin(path, this.path)).length;
+    if (this.bare) return html`<div class="rows">${content()}${this.issues()}</div>`;
+    return html`<details
+      class="nested ${this.sought ? "sought" : ""}"
+      ?open=${open}
+      @toggle=${(event: Event) => (this.unfolded = (event.target as HTMLDetailsElement).open)}
+    >
+      <summary>
+        <span class="name">${told.label}</span>
+        ${below > 0 ? html`<span class="badge bad">${plural(below, "problem")}</span>` : nothing}
+        <span class="faint grow cut">${count === "" ? (told.help ?? "") : count}</span>
+      </summary>
+      ${
+        open
+          ? html`<div class="inside">
+              <div class="head">${this.help(told)}${this.pathButton()}${this.reset(told)}</div>
+              ${this.issues()}${content()}
+            </div>`
+          : nothing
+      }
+    </details>`;
+  }
+
+  private scalar(shape: Shape, told: Told): TemplateResult {
+    const fallback = valueAt(this.form.used, this.path) ?? this.schema["default"];
+    return html`<oc-config-scalar
+      .shape=${shape}
+      .value=${this.value}
+      .fallback=${fallback}
+      .label=${told.label}
+      .hint=${told.placeholder}
+      .required=${this.required}
+      ?readonly=${this.form.readonly}
+      @put=${(event: CustomEvent<{ value: unknown }>) =>
+        event.detail.value === undefined ? this.unset() : tellEdit(this, { do: "set", path: this.path, value: event.detail.value })}
+    ></oc-config-scalar>`;
+  }
+
+  /** The kinds a value may be of, and a field for the one it is of. */
+  private union(shape: Extract<Shape, { kind: "union" }>, told: Told): TemplateResult {
+    const { root } = this.form;
+    const holds = shape.branches.findIndex(({ schema }) => this.value !== undefined && fits(this.value, shapeOf(schema, root), root));
+    const at = this.kind ?? Math.max(0, holds);
+    const branch = shape.branches[at]!;
+    const choose = (event: Event): void => {
+      this.kind = Number((event.target as HTMLSelectElement).value);
+      const next = shapeOf(shape.branches[this.kind]!.schema, root);
+      if (this.value !== undefined && !fits(this.value, next, root)) tellEdit(this, { do: "set", path: this.path, value: emptyOf(next, root) });
+    };
+    const inner = shapeOf(branch.schema, root);
+    const chooser = html`<select aria-label="Kind of ${told.label}" ?disabled=${this.form.readonly} @change=${choose}>
+      ${shape.branches.map(({ label }, index) => html`<option value=${index} ?selected=${index === at}>${label}</option>`)}
+    </select>`;
+    const flat = inner.kind !== "object" && inner.kind !== "list" && inner.kind !== "union";
+    if (flat) return this.simple(told, html`<div class="rows">${chooser}${this.scalar(inner, told)}</div>`);
+    return this.nested(told, () => html`<div class="rows">${chooser}${this.container(inner)}</div>`, this.counted());
+  }
+
+  private container(shape: Shape): TemplateResult {
+    if (shape.kind === "list") return html`<oc-config-list .form=${this.form} .path=${this.path} .item=${shape.item}></oc-config-list>`;
+    if (shape.kind === "object") return html`<oc-config-object .form=${this.form} .path=${this.path} .shape=${shape}></oc-config-object>`;
+    return this.scalar(shape, { label: "", advanced: false, secret: false });
+  }
+
+  private counted(): string {
+    const { value } = this;
+    if (Array.isArray(value)) return plural(value.length, "entry", "entries");
+    if (isFields(value)) return `${Object.keys(value).length} set`;
+    return "";
+  }
+
+  protected override render(): TemplateResult | typeof nothing {
+    const { form, path, schema, value } = this;
+    if (form.onlySet && value === undefined) return nothing;
+    const told = toldOf(form.hints, path, schema);
+    if (told.secret) {
+      const control = html`<oc-config-secret
+        .value=${value}
+        .base=${valueAt(form.base, path)}
+        .label=${told.label}
+        ?readonly=${form.readonly}
+        @put=${(event: CustomEvent<{ value: unknown }>) =>
+          event.detail.value === undefined ? this.unset() : tellEdit(this, { do: "set", path, value: event.detail.value })}
+      ></oc-config-secret>`;
+      return this.simple(told, control);
+    }
+    const found = shapeOf(schema, form.root);
+    const members = found.kind === "any" && isFields(value) ? { kind: "object" as const, members: [], others: {} } : found;
+    const shape: Shape = value === undefined || fits(value, members, form.root) ? members : { kind: "any" };
+    if (shape.kind === "union") return this.union(shape, told);
+    if (shape.kind === "list" || shape.kind === "object") return this.nested(told, () => this.container(shape), this.counted());
+    return this.simple(told, this.scalar(shape, told));
+  }
+}
+customElements.define("oc-config-field", ConfigField);

@@ -1,0 +1,81 @@
+import { css, html, LitElement, nothing, type TemplateResult } from "lit";
+import { property } from "lit/decorators.js";
+import { plural } from "../../base/figures.ts";
+import { icon } from "../../look/icons.ts";
+import { sheet } from "../../look/sheet.ts";
+import type { Issue } from "./issues.ts";
+
+const MOST = 50;
+
+/** What is wrong and where. Says `jump` {issue}. */
+export class IssuesList extends LitElement {
+  static override styles = [
+    sheet,
+    css`
+      :host {
+        display: block;
+      }
+      ul {
+        list-style: none;
+        margin: 0;
+        padding: 0;
+        display: grid;
+        gap: 4px;
+        max-height: 30vh;
+        overflow-y: auto;
+      }
+      li {
+        display: flex;
+        gap: 8px;
+        align-items: baseline;
+        font-size: 14px;
+      }
+      li svg {
+        flex: none;
+        align-self: center;
+        color: var(--warn);
+      }
+      li.bad svg {
+        color: var(--bad);
+      }
+      li > span {
+        overflow-wrap: anywhere;
+      }
+      button.where {
+        flex: none;
+        max-width: 45%;
+        overflow: hidden;
+        text-overflow: ellipsis;
+        min-height: 0;
+        padding: 0 6px;
+        font: 12.5px/1.7 var(--mono);
+      }
+    `,
+  ];
+  @property({ attribute: false }) issues: readonly Issue[] = [];
+
+  private where({ path, line }: Issue): string {
+    const name = path === "" ? "file" : path;
+    return line === undefined ? name : `${name}:${line}`;
+  }
+
+  protected override render(): TemplateResult | typeof nothing {
+    if (this.issues.length === 0) return nothing;
+    return html`<section class="note ${this.issues.some(({ bad }) => bad) ? "bad" : "warn"}" aria-label="Problems" aria-live="polite">
+      <ul>
+        ${this.issues.slice(0, MOST).map(
+          (issue) =>
+            html`<li class=${issue.bad ? "bad" : ""}>
+              ${icon("warn", 15)}
+              <button class="where plain" title="Go there" @click=${() => this.dispatchEvent(new CustomEvent("jump", { detail: { issue } }))}>
+                ${this.where(issue)}
+              </button>
+              <span>${issue.message}${issue.fix === undefined ? "" : html` <span class="soft">${issue.fix}</span>`}</span>
+            </li>`,
+        )}
+      </ul>
+      ${this.issues.length > MOST ? html`<p class="faint">and ${plural(this.issues.length - MOST, "more", "more")}</p>` : nothing}
+    </section>`;
+  }
+}
+customElements.define("oc-config-issues", IssuesList);

@@ -1,0 +1,102 @@
+import { expect, test } from "vitest";
+import { hintFor, toldOf, type Hints } from "./hints.ts";
+import { groupsOf, placeOf, search } from "./sections.ts";
+import { emptyOf, fits, shapeOf } from "./shape.ts";
+
+const ROOT = {
+  definitions: { port: { type: "integer", minimum: 1, maximum: 65_535 } },
+  properties: {
+    gateway: { type: "object", properties: { port: { $ref: "#/definitions/port" } }, additionalProperties: false },
+    agents: { type: "object", properties: {} },
+    extra: { type: "object" },
+  },
+};
+
+const HINTS: Hints = {
+  gateway: { label: "Gateway", help: "Where it listens." },
+  "gateway.port": { label: "Port", help: "The port." },
+  agents: { label: "Agents" },
+  "agents.list": { label: "List" },
+  "agents.list[]": { label: "List" },
+  "agents.list[].name": { label: "Name", help: "Shown to people." },
+  models: { label: "Models" },
+  "models.providers": { label: "Providers" },
+  "models.providers.*": { label: "Providers" },
+  "models.providers.*.apiKey": { label: "API key", sensitive: true },
+  extra: { label: "Extra", group: "Mine", order: 1 },
+};
+
+test("simple types become fields with their bounds", () => {
+  expect(shapeOf({ type: "string", minLength: 1 }, ROOT)).toEqual({ kind: "text", minLength: 1 });
+  expect(shapeOf({ $ref: "#/definitions/port" }, ROOT)).toEqual({ kind: "number", whole: true, min: 1, max: 65_535 });
+  expect(shapeOf({ type: "integer", exclusiveMinimum: 0 }, ROOT)).toEqual({ kind: "number", whole: true, min: 1 });
+  expect(shapeOf({ type: "number", exclusiveMinimum: 0 }, ROOT)).toEqual({ kind: "number", whole: false, above: 0 });
+  expect(shapeOf({ type: "boolean" }, ROOT)).toEqual({ kind: "switch" });
+  expect(shapeOf({ type: "string", enum: ["a", "b"] }, ROOT)).toEqual({ kind: "choice", values: ["a", "b"] });
+  expect(shapeOf({}, ROOT)).toEqual({ kind: "any" });
+});
+
+test("constants in a union are one choice; real alternatives are kinds with names", () => {
+  expect(shapeOf({ anyOf: [{ const: "auto" }, { type: "string", enum: ["on", "off"] }] }, ROOT)).toEqual({ kind: "choice", values: ["auto", "on", "off"] });
+  const secret = {
+    anyOf: [{ type: "string" }, { type: "object", properties: { source: { const: "env" } } }, { type: "object", properties: { source: { const: "file" } } }],
+  };
+  expect(shapeOf(secret, ROOT)).toMatchObject({ kind: "union", branches: [{ label: "Text" }, { label: "Details: env" }, { label: "Details: file" }] });
+  expect(shapeOf({ type: ["string", "number"] }, ROOT)).toMatchObject({ branches: [{ label: "Text" }, { label: "Number" }] });
+  expect(shapeOf({ anyOf: [{ type: "string" }, { type: "string", minLength: 3 }] }, ROOT)).toMatchObject({
+    branches: [{ label: "Text (1)" }, { label: "Text (2)" }],
+  });
+});
+
+test("objects list their keys, and maps say what any key holds", () => {
+  const shape = shapeOf({ type: "object", required: ["a"], properties: { a: { type: "string" } }, additionalProperties: { type: "number" } }, ROOT);
+  expect(shape).toMatchObject({ kind: "object", members: [{ key: "a", required: true }], others: { type: "number" } });
+  expect(shapeOf({ type: "object", properties: { a: {} }, additionalProperties: false }, ROOT)).not.toHaveProperty("others");
+  expect(emptyOf(shape, ROOT)).toEqual({ a: "" });
+});
+
+test("the kind of a value is told by what it holds", () => {
+  const file = shapeOf({ type: "object", required: ["source"], properties: { source: { const: "file" } } }, ROOT);
+  expect([fits({ source: "file" }, file, ROOT), fits({ source: "env" }, file, ROOT), fits({}, file, ROOT), fits("x", file, ROOT)]).toEqual([
+    true,
+    false,
+    false,
+    false,
+  ]);
+  expect(fits("${PORT}", shapeOf({ type: "integer" }, ROOT), ROOT)).toBe(false);
+});
+
+test("hints are found through keys of maps and entries of lists", () => {
+  expect(hintFor(HINTS, ["agents", "list", 3, "name"])?.help).toBe("Shown to people.");
+  expect(hintFor(HINTS, ["models", "providers", "acme", "apiKey"])?.sensitive).toBe(true);
+  expect(hintFor(HINTS, ["models", "nothing"])).toBeUndefined();
+});
+
+test("a key of a map is called by its name, another by its label", () => {
+  expect(toldOf(HINTS, ["models", "providers", "acme"], {}).label).toBe("acme");
+  expect(toldOf(HINTS, ["models", "providers", "acme", "apiKey"], {})).toMatchObject({ label: "API key", secret: true });
+  expect(toldOf(HINTS, ["gateway", "port"], {}).label).toBe("Port");
+  expect(toldOf(HINTS, ["channels", "telegram", "botToken"], {})).toMatchObject({ label: "Bot token", secret: true });
+  expect(toldOf(HINTS, ["gateway", "newKey"], { description: "From the schema." })).toMatchObject({ label: "New key", help: "From the schema." });
+});
+
+test("sections stand in groups; a hint's group is taken before ours", () => {
+  expect(groupsOf(ROOT, HINTS).map(({ title, sections }) => [title, sections.map(({ key }) => key)])).toEqual([
+    ["Answering", ["agents"]],
+    ["Gateway", ["gateway"]],
+    ["Mine", ["extra"]],
+  ]);
+});
+
+test("a search looks at keys, labels and help, and puts names first", () => {
+  expect(search(HINTS, "port").map(({ pattern }) => pattern)).toEqual(["gateway.port"]);
+  expect(search(HINTS, "shown PEOPLE").map(({ pattern }) => pattern)).toEqual(["agents.list[].name"]);
+  expect(search(HINTS, "gateway port")[0]).toMatchObject({ pattern: "gateway.port", section: "gateway" });
+  expect(search(HINTS, " ")).toEqual([]);
+});
+
+test("what was found is gone to as far as it exists", () => {
+  expect(placeOf("agents.list[].name", { agents: { list: [{ name: "a" }] } })).toEqual(["agents", "list", 0, "name"]);
+  expect(placeOf("agents.list[].name", {})).toEqual(["agents", "list"]);
+  expect(placeOf("models.providers.*.apiKey", { models: { providers: { acme: {} } } })).toEqual(["models", "providers", "acme", "apiKey"]);
+});

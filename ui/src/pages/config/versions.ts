@@ -1,0 +1,94 @@
+import { css, html, LitElement, nothing, type TemplateResult } from "lit";
+import { property } from "lit/decorators.js";
+import type { MethodResult } from "openclaw/client";
+import { ago, bytes, exactly, moment } from "../../base/figures.ts";
+import { sheet } from "../../look/sheet.ts";
+import "../../parts/diff-view.ts";
+import "./changes-list.ts";
+
+export type Versions = MethodResult<"config.versions">["versions"];
+export type Version = MethodResult<"config.version">;
+
+/** Earlier texts of the file, what going back would change, and the way back. Says `open` {id} and `restore` {id}. */
+export class VersionsPanel extends LitElement {
+  static override styles = [
+    sheet,
+    css`
+      :host {
+        display: grid;
+        grid-template-columns: minmax(240px, 300px) 1fr;
+        gap: 20px;
+        align-items: start;
+      }
+      ol {
+        list-style: none;
+        margin: 0;
+        padding: 0;
+        display: grid;
+        gap: 4px;
+      }
+      li button {
+        width: 100%;
+        justify-content: flex-start;
+        text-align: start;
+        min-height: 44px;
+      }
+      li button[aria-pressed="true"] {
+        border-color: var(--accent);
+        background: var(--accent-soft);
+      }
+      @media (max-width: 820px) {
+        :host {
+          grid-template-columns: 1fr;
+        }
+      }
+    `,
+  ];
+  @property({ attribute: false }) versions: Versions | undefined;
+  @property({ attribute: false }) opened: Version | undefined;
+  /** The file as it is. */
+  @property() text = "";
+  @property({ type: Boolean }) busy = false;
+  /** There are changes that are not saved. */
+  @property({ type: Boolean }) dirty = false;
+
+  private say(what: "open" | "restore", id: string): void {
+    this.dispatchEvent(new CustomEvent(what, { detail: { id } }));
+  }
+
+  private detail(): TemplateResult {
+    const { opened } = this;
+    const listed = this.versions?.find(({ id }) => id === opened?.id);
+    if (!opened || !listed) return html`<p class="soft">Choose a version to see what going back to it would change.</p>`;
+    if (listed.current) return html`<p class="soft">This is what the file says now.</p>`;
+    return html`<section class="stack" aria-label="What going back would change">
+      <div class="row wrap">
+        <h2 class="grow">As it was ${ago(listed.at)}</h2>
+        <button class="primary" ?disabled=${this.busy || !listed.valid} @click=${() => this.say("restore", opened.id)}>Restore this version</button>
+      </div>
+      ${listed.valid ? nothing : html`<p class="note bad">The gateway would refuse this text, so it cannot be restored.</p>`}
+      ${this.dirty ? html`<p class="note warn">Your unsaved changes are dropped when you restore.</p>` : nothing}
+      <oc-config-changes .changes=${opened.changes}></oc-config-changes>
+      <oc-diff .old=${this.text} .now=${opened.raw}></oc-diff>
+    </section>`;
+  }
+
+  protected override render(): TemplateResult {
+    const { versions } = this;
+    if (!versions) return html`<p class="soft">Loading …</p>`;
+    if (versions.length === 0) return html`<p class="soft">No versions yet. Each change of the file keeps the text before it; the last twenty stay.</p>`;
+    return html`<ol aria-label="Versions, newest first">
+        ${versions.map(
+          ({ id, at, bytes: size, current, valid }) =>
+            html`<li>
+              <button aria-pressed=${this.opened?.id === id} title=${exactly(at)} @click=${() => this.say("open", id)}>
+                <span class="grow">${ago(at)}<br /><span class="faint">${moment(at)}, ${bytes(size)}</span></span>
+                ${current ? html`<span class="badge good">in use</span>` : valid ? nothing : html`<span class="badge bad">broken</span>`}
+              </button>
+            </li>`,
+        )}
+      </ol>
+      <div>${this.detail()}</div>`;
+  }
+}
+customElements.define("oc-config-versions", VersionsPanel);

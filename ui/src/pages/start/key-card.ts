@@ -1,0 +1,69 @@
+import { html, LitElement, nothing, type TemplateResult } from "lit";
+import { property, state } from "lit/decorators.js";
+import { icon } from "../../look/icons.ts";
+import { sheet } from "../../look/sheet.ts";
+import { cardLook } from "./card-look.ts";
+import type { Outcome, SetupStatus } from "./outcome.ts";
+
+/** A provider's key in one step. Says `key` {provider, label, key}. */
+export class KeyCard extends LitElement {
+  static override styles = [sheet, cardLook];
+  @property({ attribute: false }) providers: SetupStatus["providers"] = [];
+  @property({ attribute: false }) outcome: Outcome | undefined;
+  @property({ type: Boolean }) busy = false;
+  @property({ type: Boolean }) wanted = false;
+  @state() private chosen = "";
+  @state() private key = "";
+
+  private get provider(): SetupStatus["providers"][number] | undefined {
+    return this.providers.find(({ id }) => id === this.chosen) ?? this.providers[0];
+  }
+
+  /** What was typed goes: it is kept elsewhere now, or was wrong. */
+  clear(): void {
+    this.key = "";
+  }
+
+  private submit(event: Event): void {
+    event.preventDefault();
+    const { provider, key } = this;
+    if (!provider || key.trim() === "" || this.busy) return;
+    this.dispatchEvent(new CustomEvent("key", { detail: { provider: provider.id, label: provider.label, key: key.trim() } }));
+  }
+
+  protected override render(): TemplateResult {
+    const { provider, outcome } = this;
+    return html`<section class="card ${this.wanted ? "wanted" : ""}" aria-labelledby="title">
+      <h2 id="title">${icon("key")} Add a provider key</h2>
+      <p class="soft">The key is checked with one small request, stays on the gateway's machine and is never shown again.</p>
+      <form @submit=${this.submit}>
+        <div class="field">
+          <label for="provider">Provider</label>
+          <select id="provider" @change=${(event: Event) => (this.chosen = (event.target as HTMLSelectElement).value)}>
+            ${this.providers.map(({ id, label, hasKey }) => html`<option value=${id} ?selected=${id === provider?.id}>${label}${hasKey ? " (has a key)" : ""}</option>`)}
+          </select>
+          ${provider?.help === undefined ? nothing : html`<p class="faint">${provider.help}</p>`}
+          ${provider?.hasKey ? html`<p class="faint">It has a key already${provider.from === undefined ? "" : ` (${provider.from})`}; a new one takes its place.</p>` : nothing}
+        </div>
+        <div class="field">
+          <label for="key">Key</label>
+          <input
+            id="key"
+            type="password"
+            autocomplete="off"
+            spellcheck="false"
+            maxlength="8192"
+            .value=${this.key}
+            @input=${(event: InputEvent) => (this.key = (event.target as HTMLInputElement).value)}
+          />
+          ${provider?.model === undefined ? nothing : html`<p class="faint">Then <span class="mono">${provider.model}</span> can answer.</p>`}
+        </div>
+        <div><button class="primary" ?disabled=${this.busy || this.key.trim() === ""}>${this.busy ? "Checking …" : "Check and keep"}</button></div>
+      </form>
+      <div aria-live="polite">
+        ${outcome ? html`<p class="note ${outcome.look}">${outcome.text}${outcome.detail === undefined ? nothing : html`<br /><span class="faint">${outcome.detail}</span>`}</p>` : nothing}
+      </div>
+    </section>`;
+  }
+}
+customElements.define("oc-start-key", KeyCard);

@@ -2,6 +2,7 @@
  * The composition root: builds every room from its deps and owns the one stack that takes them down again.
  * The door of the room.
  */
+import type * as doctor from "./doctor/index.ts";
 import type * as commandHost from "./plugins/command-host.ts";
 import type * as setup from "./setup/index.ts";
 
@@ -20,4 +21,9 @@ export type { Asker, Given, LoginPort, MadeAccount, OnboardResult, Section, Serv
 /** The first steps: loaded by who takes them. */
 export async function loadSetup(): Promise<typeof setup> {
   return import("./setup/index.ts");
+}
+export type { AccountTrouble, Check, DoctorDeps, Finding, ModelFacts, Outcome, Repair, ServiceFacts } from "./doctor/index.ts";
+/** Checks of an installation: loaded by who makes them. */
+export async function loadDoctor(): Promise<typeof doctor> {
+  return import("./doctor/index.ts");
 }

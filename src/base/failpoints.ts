@@ -17,6 +17,7 @@ export const FAILPOINTS = [
   "restore.moved",
   "restore.swapped",
   "config.written",
+  "doctor.moved",
   "plugins.staged",
   "plugins.change.begun",
   "plugins.change.aside",

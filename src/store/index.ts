@@ -31,4 +31,4 @@ export async function loadBackup(): Promise<typeof backup> {
   return import("./backup/index.ts");
 }
 export { archivedName, transcriptFile } from "./projection/index.ts";
-export { inspectStore, type Inspection } from "./inspect.ts";
+export { examineStore, inspectStore, suspectStore, type Examination, type Inspection } from "./inspect.ts";

@@ -1,11 +1,11 @@
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { AppError, messageOf } from "../base/errors.ts";
 import type { ReadInput, ReadKind, ReadResult } from "./areas/index.ts";
 import { createStatements, runRead } from "./sqlite/connection.ts";
 import { isDamage, storeError } from "./sqlite/failure.ts";
 import { assertReadable, MIGRATIONS } from "./sqlite/migrations.ts";
-import { markSuspect, openReader } from "./sqlite/open.ts";
+import { isSuspect, markSuspect, openReader } from "./sqlite/open.ts";
 
 /** A look into the state from another process: reads only, in this thread, whether a gateway runs or not. */
 export interface Inspection extends Disposable {
@@ -34,4 +34,46 @@ export function inspectStore(stateDir: string): Inspection | undefined {
   } catch (error) {
     throw error instanceof AppError ? error : storeError(`could not read ${file}`, error);
   }
+}
+
+/** How the database's file is, as it lies there. */
+export interface Examination {
+  readonly file: string;
+  readonly bytes: number;
+  /** Of what is not yet in the main file. */
+  readonly walBytes: number;
+  /** Damage was met, and the next start will save what can be saved. */
+  readonly suspect: boolean;
+  /** It needs a newer program than this one. */
+  readonly tooNew?: string;
+  /** What is damaged, or why it cannot be read. Empty when it is whole; undefined when that was not looked for. */
+  readonly damage?: readonly string[];
+}
+
+/** Most lines of a damage report. */
+const MOST_LINES = 5;
+
+/** Looks at the database's file. `thorough` reads all of it, which takes seconds for a gigabyte. Undefined when there is none. */
+export function examineStore(stateDir: string, options: { readonly thorough: boolean }): Examination | undefined {
+  const file = join(stateDir, "openclaw.db");
+  const bytes = statSync(file, { throwIfNoEntry: false })?.size;
+  if (bytes === undefined) return undefined;
+  const facts = { file, bytes, walBytes: statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0, suspect: isSuspect(file) };
+  try {
+    using db = openReader(file);
+    assertReadable(db, MIGRATIONS);
+    if (!options.thorough) return facts;
+    const rows = db.prepare(`PRAGMA quick_check(${MOST_LINES})`).all();
+    const lines = rows.map((row) => String(row["quick_check"]));
+    return { ...facts, damage: lines.length === 1 && lines[0] === "ok" ? [] : lines };
+  } catch (error) {
+    if (error instanceof AppError && error.code === "STORE_TOO_NEW") return { ...facts, tooNew: error.message };
+    if (isDamage(error)) return { ...facts, damage: [messageOf(error)] };
+    throw error instanceof AppError ? error : storeError(`could not read ${file}`, error);
+  }
+}
+
+/** Has the next start save what a damaged database still holds. */
+export function suspectStore(stateDir: string, reason: string): void {
+  markSuspect(join(stateDir, "openclaw.db"), reason);
 }

@@ -48,6 +48,20 @@ test("an answered message: received, let in, routed, waited, asked the model, se
   expect(textOf(story!, "route")).toContain(KEY);
   expect(textOf(story!, "delivery")).toContain("sent as message m1");
   expect(story!.steps.map(({ at }) => at)).toEqual(story!.steps.map(({ at }) => at).toSorted((a, b) => a - b));
+  const model = story!.steps.find(({ kind }) => kind === "model")!;
+  expect(model.lane).toBe("model");
+  expect(story!.steps[model.parent!]!.kind).toBe("start");
+});
+
+test("the newest messages of all sessions, as many as are wanted", async () => {
+  await using place = await openPlace(OPEN);
+  expect(await tell(place.store, "recent", 5)).toEqual([]);
+  await place.inbound.accept(event("one", { id: "r1" }));
+  await place.inbound.accept(event("two", { id: "r2", chat: { type: "direct", id: "bob" }, sender: { id: "bob" }, to: "bob" }));
+  await place.out(2);
+  await place.quiet();
+  expect((await tell(place.store, "recent", 5)).map(({ about }) => about.messageId)).toEqual(["r2", "r1"]);
+  expect((await tell(place.store, "recent")).map(({ about }) => about.messageId)).toEqual(["r2"]);
 });
 
 test("the same story under each of its names", async () => {

@@ -15,8 +15,18 @@ export interface ModelFacts {
   readonly warnings: readonly string[];
   /** Providers in use that nobody has a key for. */
   readonly missing: readonly string[];
-  readonly resting: readonly { readonly profileId: string; readonly kind: "cooldown" | "disabled" | "unusable"; readonly why: string; readonly remainingMs?: number }[];
-  readonly logins: readonly { readonly profileId: string; readonly status: "ok" | "expiring" | "expired" | "static"; readonly remainingMs?: number }[];
+  readonly resting: readonly {
+    readonly profileId: string;
+    readonly kind: "cooldown" | "disabled" | "unusable";
+    readonly why: string;
+    readonly remainingMs?: number;
+  }[];
+  readonly logins: readonly {
+    readonly profileId: string;
+    /** It is renewed when it is used. */ readonly renews: boolean;
+    readonly status: "ok" | "expiring" | "expired" | "static";
+    readonly remainingMs?: number;
+  }[];
   hasCredential(provider: string): boolean;
   /** Why a model that a setting names cannot be used; undefined when it can. */
   problemWith(model: string): string | undefined;

@@ -22,7 +22,7 @@ export interface ExamineOptions {
   /** Told of each check that found something, before anything is repaired. */
   readonly onFound?: (check: Check, findings: readonly Finding[]) => void;
   /** Whether to repair this. */
-  readonly decide: (repair: Repair, finding: Finding, check: Check) => boolean | Promise<boolean>;
+  readonly decide: (repair: Repair, check: Check) => boolean | Promise<boolean>;
   /** Told of each repair that was tried. */
   readonly onTried?: (outcome: Outcome) => void;
 }
@@ -32,35 +32,53 @@ async function look(check: Check, deps: DoctorDeps): Promise<readonly Finding[]>
     const findings = await check.run(deps);
     return findings.length > 0 ? findings : [{ level: "ok", text: `${check.title}: well` }];
   } catch (error) {
-    return [{ part: "failed", level: "error", text: `${check.title}: the check itself failed: ${messageOf(error)}`, todo: "run openclaw doctor again; if it stays so, report it" }];
+    return [
+      {
+        part: "failed",
+        level: "error",
+        text: `${check.title}: the check itself failed: ${messageOf(error)}`,
+        todo: "run openclaw doctor again; if it stays so, report it",
+      },
+    ];
   }
 }
+
+const described = ({ summary, safe, force }: Repair): NonNullable<Outcome["repair"]> => ({ summary, safe, ...(force ? { force } : {}) });
 
 async function tried(repair: Repair, shown: Omit<Outcome, "repair">): Promise<Outcome> {
   const { todo: _todo, ...rest } = shown;
   try {
     return { ...rest, level: "ok", repaired: await repair.apply() };
   } catch (error) {
-    const { summary, safe, force } = repair;
-    return { ...shown, text: `${shown.text}; the repair failed: ${messageOf(error)}`, repair: { summary, safe, ...(force ? { force } : {}) } };
+    return { ...shown, text: `${shown.text}; the repair failed: ${messageOf(error)}`, repair: described(repair) };
   }
 }
 
-/** Makes the checks in order. Each sees what the repairs before it did; one that fails is a finding like any other. */
+/** Makes the checks in order. Each sees what the repairs before it did; one that fails is a finding like any other. A repair that several findings share is made once. */
 export async function examine(deps: DoctorDeps, { checks, onFound, decide, onTried }: ExamineOptions): Promise<readonly Outcome[]> {
   const outcomes: Outcome[] = [];
   for (const check of checks) {
     const findings = await look(check, deps);
     onFound?.(check, findings);
-    for (const finding of findings) {
-      const { part, level, text, todo, repair } = finding;
+    const decided = new Map<Repair, boolean>();
+    const made = new Map<Repair, Outcome>();
+    for (const { part, level, text, todo, repair } of findings) {
       const id = part === undefined ? check.id : `${check.id}:${part}`;
       const shown = { id, topic: check.topic, title: check.title, level, text, ...(todo === undefined ? {} : { todo }) };
-      if (repair && (await decide(repair, finding, check))) {
+      if (!repair) {
+        outcomes.push(shown);
+        continue;
+      }
+      if (!decided.has(repair)) decided.set(repair, await decide(repair, check));
+      const earlier = made.get(repair);
+      if (!decided.get(repair)) outcomes.push({ ...shown, repair: described(repair) });
+      else if (earlier) outcomes.push({ ...earlier, id, text: earlier.repaired === undefined ? `${text}; it could not be repaired, either` : text });
+      else {
         const outcome = await tried(repair, shown);
+        made.set(repair, outcome);
         onTried?.(outcome);
         outcomes.push(outcome);
-      } else outcomes.push(repair ? { ...shown, repair: { summary: repair.summary, safe: repair.safe, ...(repair.force ? { force: true } : {}) } } : shown);
+      }
     }
   }
   return outcomes;

@@ -59,4 +59,3 @@ export function removeEmpty(folder: string): void {
     if (!["ENOENT", "ENOTEMPTY", "EEXIST"].includes(systemCode(error) ?? "")) throw fileError(folder, "could not remove the folder", error);
   }
 }
-

@@ -5,10 +5,11 @@ import { rewriteDocument } from "../document/edit.ts";
 import { hasReference, substituteText } from "../environment.ts";
 import type { Env } from "../env.ts";
 import type { Loaded } from "../load.ts";
-import { migrate } from "../migrate/index.ts";
+import { migrate, pathBeforeMigration } from "../migrate/index.ts";
 import { formatPath, parsePath } from "../path.ts";
 import { restoreRedacted } from "../redact.ts";
 import type { OpenClawConfig } from "../schema/index.ts";
+import { validateConfig } from "../validate/index.ts";
 import { hasPath, isObject, mergePatch, valueAt, withoutPath, withValue } from "../value.ts";
 
 /** A change to the configuration file. */
@@ -23,8 +24,12 @@ export type ConfigEdit =
   | { readonly kind: "text"; readonly text: string }
   /** What differs between the configuration in use and this one is written; defaults are not. */
   | { readonly kind: "update"; readonly config: OpenClawConfig }
+  /** The value as it is written, old keys moved and variables not put in, becomes what this gives. Called when the file is read for the edit, so nothing comes between. */
+  | { readonly kind: "change"; readonly change: (written: unknown) => unknown }
   /** Old keys move to their new places. */
-  | { readonly kind: "migrate" };
+  | { readonly kind: "migrate" }
+  /** Keys that the schema does not know go. */
+  | { readonly kind: "prune" };
 
 /** The value that the configuration has after an edit, before variables are put in. `text` edits are handled apart. */
 export function editedValue(loaded: Loaded, edit: Exclude<ConfigEdit, { kind: "text" }>): unknown {
@@ -44,6 +49,10 @@ export function editedValue(loaded: Loaded, edit: Exclude<ConfigEdit, { kind: "t
       return keepReferences(restoreRedacted(edit.value, base), base, loaded.env);
     case "update":
       return updated(loaded, edit.config);
+    case "change":
+      return edit.change(migrate(base).value);
+    case "prune":
+      return pruned(base);
     default:
       return migrate(base).value;
   }
@@ -75,6 +84,24 @@ function updated(loaded: Loaded, config: OpenClawConfig): unknown {
     next = after === undefined ? withoutPath(next, path) : (withValue(next, path, after)?.value ?? next);
   }
   return keepReferences(restoreRedacted(next, loaded.unresolved), loaded.unresolved, loaded.env);
+}
+
+/** The check stops counting at some point: what it did not get to is found once the others are gone. */
+const MOST_PASSES = 100;
+
+/** `base` without the keys that the schema does not know; old keys stay where they are. */
+function pruned(base: unknown): unknown {
+  let next = base;
+  for (let pass = 0; pass < MOST_PASSES; pass += 1) {
+    const { value, report } = migrate(next);
+    const unknown = validateConfig(value).filter(({ code }) => code === "unknown-key");
+    if (unknown.length === 0) break;
+    const written = unknown.map(({ path }) => pathBeforeMigration(path, report));
+    // What a migration put together stands nowhere in the file: then what it gives is pruned.
+    const whole = written.every((path) => hasPath(next, path));
+    next = (whole ? written : unknown.map(({ path }) => path)).reduce((rest, path) => withoutPath(rest, path), whole ? next : value);
+  }
+  return next;
 }
 
 /** A text to take the main file's place, with sentinels replaced by what the file has now. One that does not parse is left for the check. */

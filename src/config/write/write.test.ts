@@ -198,6 +198,17 @@ test("old keys are moved in the file, remarks elsewhere stay", () => {
   expect(read()).toMatch(/\/\/ keep me\n {2}logging: \{ level: "info" \}, \/\/ and me/);
 });
 
+test("keys that nobody knows go, in included files too; old keys and remarks stay", () => {
+  const { write, value, read } = setup({
+    "openclaw.json": '{\n  // keep me\n  $include: "./more.json5",\n  agent: { workspace: "~/w", foo: 1 },\n  nonsense: { a: 1 },\n}\n',
+    "more.json5": "{ gateway: { port: 1, prot: 2 } } // and me\n",
+  });
+  write({ kind: "prune" });
+  expect(value()).toMatchObject({ $include: "./more.json5", agent: { workspace: "~/w" } });
+  expect(read()).not.toMatch(/nonsense|foo/);
+  expect([read().includes("// keep me"), read("more.json5")]).toEqual([true, "{ gateway: { port: 1 } } // and me\n"]);
+});
+
 test("a link stays a link, its target is written; a stricter mode stays", () => {
   const { write, cwd, value } = setup({ "real.json": "{ gateway: { port: 1 } }" });
   symlinkSync(join(cwd, "real.json"), join(cwd, "openclaw.json"));

@@ -47,6 +47,11 @@ function suspicionOf(file: string): string {
   return `${file}.suspect`;
 }
 
+/** Whether damage was met before. */
+export function isSuspect(file: string): boolean {
+  return existsSync(suspicionOf(file));
+}
+
 /** Remembers over a restart that the database is damaged, since opening alone would not notice. */
 export function markSuspect(file: string, reason: string): void {
   try {

@@ -50,7 +50,9 @@ export const configKeys: Check = {
     if (errorsOf(snapshot).length > 0) return [{ level: "error", text, todo: "correct the other errors first; then openclaw doctor --fix can take these out" }];
     const guesses = unknown.flatMap(({ path, suggestion }) => (suggestion === undefined ? [] : [`${path}: perhaps ${suggestion} was meant`]));
     const todo = `correct them, or take them out with openclaw doctor --fix${guesses.length === 0 ? "" : `; ${noted(guesses)}`}`;
-    return [{ level: "error", text, todo, repair: { summary: `take out ${noted(unknown.map(({ path }) => path))}`, safe: false, apply: () => dropKeys(config) } }];
+    return [
+      { level: "error", text, todo, repair: { summary: `take out ${noted(unknown.map(({ path }) => path))}`, safe: false, apply: () => dropKeys(config) } },
+    ];
   },
 };
 
@@ -76,7 +78,9 @@ export const configLegacy: Check = {
       const { files } = await config.edit({ kind: "migrate" }, BY);
       return `moved ${noted(moves)}; the version before is ${files.map((file) => `${file}.bak`).join(", ")}`;
     };
-    return [{ level: "warn", text, todo: "they work as they are; openclaw doctor --fix moves them", repair: { summary: `move ${noted(moves)}`, safe: true, apply } }];
+    return [
+      { level: "warn", text, todo: "they work as they are; openclaw doctor --fix moves them", repair: { summary: `move ${noted(moves)}`, safe: true, apply } },
+    ];
   },
 };
 
@@ -87,7 +91,12 @@ export const configRemarks: Check = {
   title: "Doubtful settings",
   run({ config }) {
     const remarks = config.snapshot().warnings.filter(({ code }) => code !== "legacy_key");
-    return remarks.map((issue): Finding => ({ part: issue.code, level: "warn", text: formatLocated(issue), todo: `look at line ${issue.line} of ${issue.file}` }));
+    return remarks.map((issue): Finding => ({
+      part: issue.code,
+      level: "warn",
+      text: formatLocated(issue),
+      todo: `look at line ${issue.line} of ${issue.file}`,
+    }));
   },
 };
 
@@ -101,7 +110,9 @@ export const gatewayMode: Check = {
     const mode = config.current.gateway?.mode;
     if (!exists || !valid || mode === "local") return [];
     if (mode === undefined) {
-      return [{ level: "warn", text: "gateway.mode is not set: the gateway will not start", todo: "openclaw config set gateway.mode local (or openclaw configure)" }];
+      return [
+        { level: "warn", text: "gateway.mode is not set: the gateway will not start", todo: "openclaw config set gateway.mode local (or openclaw configure)" },
+      ];
     }
     const url = config.current.gateway?.remote?.url;
     if (url?.trim()) return [{ level: "info", text: `commands talk to the gateway at ${url}; none is to run here` }];
@@ -117,17 +128,25 @@ export const gatewayAuth: Check = {
   id: "gateway.auth",
   topic: "config",
   title: "Gateway token",
-  run({ config, env, ids, generateToken }) {
+  run({ config, ids, generateToken }) {
+    const env = config.env();
     const { exists, valid } = config.snapshot();
     const { gateway } = config.current;
     if (!valid || gateway?.mode === "remote" || !(exists || generateToken)) return [];
-    const has = (value: unknown, variable: string): boolean => (typeof value === "string" ? value.trim() !== "" : value !== undefined) || (env[variable]?.trim() ?? "") !== "";
+    const has = (value: unknown, variable: string): boolean =>
+      (typeof value === "string" ? value.trim() !== "" : value !== undefined) || (env[variable]?.trim() ?? "") !== "";
     const token = has(gateway?.auth?.token, "OPENCLAW_GATEWAY_TOKEN");
     const password = has(gateway?.auth?.password, "OPENCLAW_GATEWAY_PASSWORD");
     const mode = gateway?.auth?.mode ?? (password ? "password" : "token");
     if (mode === "none" || mode === "trusted-proxy" || (mode === "password" ? password : token)) return [];
     if (mode === "password") {
-      return [{ level: "error", text: 'gateway.auth.mode is "password", but there is none', todo: "openclaw config set gateway.auth.password …, or OPENCLAW_GATEWAY_PASSWORD" }];
+      return [
+        {
+          level: "error",
+          text: 'gateway.auth.mode is "password", but there is none',
+          todo: "openclaw config set gateway.auth.password …, or OPENCLAW_GATEWAY_PASSWORD",
+        },
+      ];
     }
     const apply = async (): Promise<string> => {
       const { files } = await config.edit({ kind: "patch", value: { gateway: { auth: { mode: "token", token: ids.hex(TOKEN_BYTES) } } } }, BY);

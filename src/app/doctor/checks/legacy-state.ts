@@ -66,7 +66,14 @@ function sessionsFinding({ config, ids }: DoctorDeps): Finding[] {
     readIndex(index);
     readIndex(join(to, "sessions.json"));
   } catch (error) {
-    return [{ part: "sessions", level: "warn", text: `${from} is an old place, and its list of sessions cannot be read: ${messageOf(error)}`, todo: `mend ${index}, or put it away` }];
+    return [
+      {
+        part: "sessions",
+        level: "warn",
+        text: `${from} is an old place, and its list of sessions cannot be read: ${messageOf(error)}`,
+        todo: `mend ${index}, or put it away`,
+      },
+    ];
   }
   const { moves, taken } = movesInto(from, to, (name) => transcripts.includes(name));
   const both = inBoth(taken, to, "sessions");
@@ -78,21 +85,32 @@ function sessionsFinding({ config, ids }: DoctorDeps): Finding[] {
     return `moved ${counted(made, "transcript")} and ${counted(listed, "session")} from ${from} to ${to}`;
   };
   const text = `${from} is an old place: ${counted(moves.length, "transcript")}${isFile(index) ? " and a list of sessions" : ""}`;
-  return [{ part: "sessions", level: "warn", text, todo: "openclaw doctor --fix moves them", repair: { summary: `move them to ${to}`, safe: true, apply } }, ...both];
+  return [
+    { part: "sessions", level: "warn", text, todo: "openclaw doctor --fix moves them", repair: { summary: `move them to ${to}`, safe: true, apply } },
+    ...both,
+  ];
 }
 
 /** Files that stand in both places are for somebody to compare. */
 function inBoth(taken: readonly string[], to: string, part: string): Finding[] {
   if (taken.length === 0) return [];
-  return [{ part: `${part}-both`, level: "warn", text: `in an old place, and in ${to} too: ${taken.join(", ")}`, todo: "compare them, and put the old ones away" }];
+  return [
+    { part: `${part}-both`, level: "warn", text: `in an old place, and in ${to} too: ${taken.join(", ")}`, todo: "compare them, and put the old ones away" },
+  ];
 }
 
 function adopted(state: string, transcripts: readonly string[]): Finding[] {
   using store = inspectStore(state);
   const known = new Set((store?.read("imports.list", {}) ?? []).map(({ source }) => source));
   const left = transcripts.filter((name) => name.endsWith(".jsonl") && !known.has(`sessions/${name}`));
-  if (left.length === 0 || !store || store.read("meta.get", { key: "store.imported" }) === undefined) return [];
-  return [{ part: "sessions", level: "info", text: `${counted(left.length, "transcript")} in ${join(state, "sessions")} came after the takeover and are not used: ${left.join(", ")}` }];
+  if (left.length === 0 || !store || (store.read("meta.get", { key: "store.imported" }) ?? undefined) === undefined) return [];
+  return [
+    {
+      part: "sessions",
+      level: "info",
+      text: `${counted(left.length, "transcript")} in ${join(state, "sessions")} came after the takeover and are not used: ${left.join(", ")}`,
+    },
+  ];
 }
 
 function agentFinding({ config }: DoctorDeps): Finding[] {
@@ -108,7 +126,10 @@ function agentFinding({ config }: DoctorDeps): Finding[] {
     return `moved ${counted(made, "file")} from ${from} to ${to}`;
   };
   const text = `${from} is an old place: ${counted(moves.length, "file")}`;
-  return [{ part: "agent", level: "warn", text, todo: "openclaw doctor --fix moves them", repair: { summary: `move them to ${to}`, safe: true, apply } }, ...both];
+  return [
+    { part: "agent", level: "warn", text, todo: "openclaw doctor --fix moves them", repair: { summary: `move them to ${to}`, safe: true, apply } },
+    ...both,
+  ];
 }
 
 const WHATSAPP = /^(?:creds\.json(?:\.bak)?|(?:app-state-sync|pre-key|sender-key|session|lid-mapping|device-list|tctoken)-.+\.json)$/;
@@ -124,7 +145,10 @@ function whatsappFinding({ config, env, osHome, cwd }: DoctorDeps): Finding[] {
   const ordered: readonly Move[] = moves.toSorted((a, b) => Number(basename(a.from) === "creds.json") - Number(basename(b.from) === "creds.json"));
   const apply = (): string => `moved the WhatsApp login (${counted(makeMoves(ordered), "file")}) to ${to}`;
   const text = `a WhatsApp login in an old place: ${counted(moves.length, "file")} in ${from}`;
-  return [{ part: "whatsapp", level: "warn", text, todo: "openclaw doctor --fix moves it", repair: { summary: `move it to ${to}`, safe: true, apply } }, ...both];
+  return [
+    { part: "whatsapp", level: "warn", text, todo: "openclaw doctor --fix moves it", repair: { summary: `move it to ${to}`, safe: true, apply } },
+    ...both,
+  ];
 }
 
 const OLD_FOLDERS = new Set([".clawdbot", ".moltbot", ".moldbot"]);
@@ -144,7 +168,15 @@ function folderFinding({ config, env }: DoctorDeps): Finding[] {
     }
     return `${state} is now ${now}; the old name is a link to it`;
   };
-  return [{ part: "name", level: "warn", text: `the state folder has an old name: ${state}`, todo: "openclaw doctor --fix renames it", repair: { summary: `rename it to ${now}, and leave a link`, safe: true, apply } }];
+  return [
+    {
+      part: "name",
+      level: "warn",
+      text: `the state folder has an old name: ${state}`,
+      todo: "openclaw doctor --fix renames it",
+      repair: { summary: `rename it to ${now}, and leave a link`, safe: true, apply },
+    },
+  ];
 }
 
 /** What earlier versions kept in other places. */

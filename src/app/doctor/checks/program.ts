@@ -12,7 +12,9 @@ export const nodeVersion: Check = {
   title: "Node",
   run({ nodeVersion: version }) {
     if (Number(version.split(".")[0]) >= OLDEST_NODE) return [];
-    return [{ level: "error", text: `this is Node ${version}; ${OLDEST_NODE} or newer is needed`, todo: "run npm ci in the checkout, which brings its own Node" }];
+    return [
+      { level: "error", text: `this is Node ${version}; ${OLDEST_NODE} or newer is needed`, todo: "run npm ci in the checkout, which brings its own Node" },
+    ];
   },
 };
 
@@ -38,7 +40,9 @@ export const controlUi: Check = {
     if (!existsSync(index)) return [{ part: "missing", level: "warn", text: `the Control UI is not built: ${index} is missing`, todo: BUILD }];
     const code = scripts(uiFolder, readFileSync(index, "utf8"));
     if (code === undefined) return [{ part: "broken", level: "warn", text: `the Control UI in ${uiFolder} lacks files that its page names`, todo: BUILD }];
-    return code.includes(version) ? [] : [{ part: "version", level: "warn", text: `the Control UI in ${uiFolder} was not built for version ${version}`, todo: BUILD }];
+    return code.includes(version)
+      ? []
+      : [{ part: "version", level: "warn", text: `the Control UI in ${uiFolder} was not built for version ${version}`, todo: BUILD }];
   },
 };
 
@@ -55,7 +59,12 @@ export const oldVariables: Check = {
       .sort()
       .map((name): Finding => {
         const now = `OPENCLAW_${OLD_NAME.exec(name)![1]}`;
-        return { part: name, level: "warn", text: `${name} is an old name, and may be passed over`, todo: env[now]?.trim() ? `take it away: ${now} is set` : `set ${now} in its place` };
+        return {
+          part: name,
+          level: "warn",
+          text: `${name} is an old name, and may be passed over`,
+          todo: env[now]?.trim() ? `take it away: ${now} is set` : `set ${now} in its place`,
+        };
       }),
 };
 
@@ -76,14 +85,19 @@ export const clockSkew: Check = {
     const ahead = files.map((path) => ({ path, ms: touched(path) - now })).find(({ ms }) => ms > SKEW_MS);
     const todo = "set the clock of this machine (timedatectl set-ntp true): logins, schedules and budgets depend on it";
     if (ahead) return [{ level: "warn", text: `${ahead.path} was changed ${formatDuration(ahead.ms)} from now: the clock is, or was, wrong`, todo }];
-    if (touched(join(uiFolder, "index.html")) - now > DAY_MS) return [{ level: "warn", text: "the clock stands before the day on which this program was built", todo }];
+    if (touched(join(uiFolder, "index.html")) - now > DAY_MS)
+      return [{ level: "warn", text: "the clock stands before the day on which this program was built", todo }];
     return [];
   },
 };
 
+/** A rule such as `CET-1CEST`, which names no zone. */
+const RULE = /^[A-Z]{3,}[+-]?\d/;
+
 function isZone(name: string): boolean {
+  if (RULE.test(name)) return true;
   try {
-    return new Intl.DateTimeFormat("en", { timeZone: name }) !== undefined;
+    return new Intl.DateTimeFormat("en", { timeZone: name }).resolvedOptions().timeZone !== "";
   } catch {
     return false;
   }
@@ -100,7 +114,9 @@ export const timeZone: Check = {
       ["agents.defaults.userTimezone", config.current.agents?.defaults?.userTimezone?.trim(), "openclaw config set agents.defaults.userTimezone Europe/Berlin"],
     ] as const;
     return named.flatMap(([place, zone, todo]): Finding[] =>
-      !zone || zone.startsWith("/") || isZone(zone) ? [] : [{ part: place, level: "warn", text: `${place} names a time zone that is not known: ${zone}`, todo }],
+      !zone || zone.startsWith("/") || isZone(zone)
+        ? []
+        : [{ part: place, level: "warn", text: `${place} names a time zone that is not known: ${zone}`, todo }],
     );
   },
 };

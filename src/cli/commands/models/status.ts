@@ -38,7 +38,8 @@ function effective({ choice, selection }: ModelsView): { readonly warnings: read
   }
 }
 
-async function statusOf(view: ModelsView, now: number): Promise<Status> {
+/** What is in effect, and who may be let in. */
+export async function statusOf(view: ModelsView, now: number): Promise<Status> {
   const { choice, config, selection } = view;
   const { ref, reason, warnings } = effective(view);
   const chosen = choice.agentChoice(config, selection.agentId);

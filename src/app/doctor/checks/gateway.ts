@@ -1,0 +1,59 @@
+import type { Check, Finding } from "../finding.ts";
+
+const PROBE_MS = 3000;
+
+/** It runs, it answers, and it is well. */
+export const gatewayHealth: Check = {
+  id: "gateway.health",
+  topic: "gateway",
+  title: "Gateway",
+  async run({ config, probe, version }) {
+    if (config.current.gateway?.mode === "remote")
+      return [{ part: "remote", level: "info", text: "the gateway runs elsewhere", todo: "openclaw gateway probe asks it" }];
+    const { holder, url, reachable, health, error } = await probe(PROBE_MS);
+    if (!holder)
+      return [
+        { part: "stopped", level: "info", text: "the gateway is not running", todo: "openclaw gateway (or openclaw gateway start, when it is a service)" },
+      ];
+    if (!reachable || !health)
+      return [
+        {
+          part: "silent",
+          level: "error",
+          text: `the gateway does not answer: ${error ?? "it said nothing"}`,
+          todo: "openclaw logs; then openclaw gateway restart",
+        },
+      ];
+    const findings = health.problems.map((text): Finding => ({
+      part: "problem",
+      level: health.status === "failed" ? "error" : "warn",
+      text,
+      todo: "openclaw logs tells more",
+    }));
+    if (health.version !== version) {
+      findings.push({
+        part: "version",
+        level: "warn",
+        text: `the gateway at ${url} is version ${health.version}, this is ${version}`,
+        todo: "openclaw gateway restart",
+      });
+    }
+    return findings;
+  },
+};
+
+/** Accounts of channels, as the running gateway sees them. */
+export const channelAccounts: Check = {
+  id: "channels.accounts",
+  topic: "gateway",
+  title: "Accounts of channels",
+  async run({ config, accounts, probe }) {
+    if (config.current.gateway?.mode === "remote" || !(await probe(PROBE_MS)).reachable) return [];
+    return (await accounts(PROBE_MS)).map(({ channel, accountId, text }): Finding => ({
+      part: `${channel}.${accountId}`,
+      level: "warn",
+      text: `${channel} (${accountId}): ${text}`,
+      todo: "openclaw channels status --probe",
+    }));
+  },
+};

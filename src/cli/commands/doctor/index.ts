@@ -1,0 +1,79 @@
+import { loadDoctor, type Check, type Repair } from "../../../app/index.ts";
+import { defineCommand, JSON_OPTION, type Values } from "../../command.ts";
+import { printJson, type Io } from "../../io.ts";
+import { createStyle } from "../../output/style.ts";
+import { printable } from "../plugins/record.ts";
+import { openDoctor } from "./place.ts";
+import { box, conclusion, findingsInFull, findingsTable, reportJson } from "./report.ts";
+
+export const DOCTOR_OPTIONS = {
+  fix: { type: "boolean", help: "make the recommended repairs without asking; takes unknown keys out of the configuration" },
+  repair: { type: "boolean", help: "the same as --fix" },
+  yes: { type: "boolean", help: "yes to every question; takes no keys out" },
+  force: { type: "boolean", help: "with --fix: also write over service files that were changed by hand" },
+  "non-interactive": { type: "boolean", help: "no questions; only repairs that take nothing away" },
+  deep: { type: "boolean", help: "also the machine's own services, and the whole of a large database" },
+  "generate-gateway-token": { type: "boolean", help: "make a gateway token where there is none" },
+  "no-workspace-suggestions": { type: "boolean", help: "say nothing about what could be better in the workspace" },
+  json: JSON_OPTION,
+} as const;
+
+type Flags = Values<typeof DOCTOR_OPTIONS>;
+
+/** Which repairs are made. Nothing is, unless somebody says so. */
+function decider(io: Io, flags: Flags): (repair: Repair, check: Check) => boolean | Promise<boolean> {
+  const fixes = flags.fix === true || flags.repair === true;
+  let asks = !flags.json && io.interactive;
+
+  async function ask(question: string): Promise<boolean> {
+    try {
+      return await io.confirm(printable(question));
+    } catch (error) {
+      if (!(error instanceof Error && error.name === "AbortError")) throw error;
+      // Whoever leaves a question is not asked another one.
+      asks = false;
+      return false;
+    }
+  }
+
+  return (repair, { id }) => {
+    if (repair.force) return fixes && flags.force === true;
+    if (fixes || (id === "gateway.auth" && flags["generate-gateway-token"])) return true;
+    if (flags.yes) return id !== "config.keys";
+    if (flags["non-interactive"]) return repair.safe;
+    return asks && ask(`${repair.summary}?`);
+  };
+}
+
+export const doctor = defineCommand({
+  options: DOCTOR_OPTIONS,
+  examples: [
+    { line: "openclaw doctor", does: "what is wrong, and what to do about it" },
+    { line: "openclaw doctor --fix", does: "and the repairs that can be made here" },
+    { line: "openclaw doctor --json", does: "for machines" },
+  ],
+  async run({ io, values }) {
+    const { CHECKS, examine, TOPICS } = await loadDoctor();
+    const style = createStyle(io.color);
+    const boxes = !values.json && io.interactive;
+    using deps = await openDoctor(io, {
+      deep: values.deep ?? false,
+      generateToken: values["generate-gateway-token"] ?? false,
+      suggestions: !values["no-workspace-suggestions"],
+    });
+    const outcomes = await examine(deps, {
+      checks: CHECKS,
+      decide: decider(io, values),
+      onFound(check, findings) {
+        const shown = findings.filter(({ level }) => level !== "ok");
+        if (boxes && shown.length > 0) io.out(box(TOPICS[check.topic], check, shown, io));
+      },
+      onTried({ repaired, text }) {
+        if (boxes) io.out(repaired === undefined ? `${style.red("✗")} ${printable(text)}\n` : `${style.green("✓")} ${printable(repaired)}\n`);
+      },
+    });
+    if (values.json) return printJson(io, reportJson(outcomes));
+    io.out(boxes ? findingsTable(outcomes, io) : findingsInFull(outcomes, io));
+    io.out(conclusion(outcomes, CHECKS.length, io));
+  },
+});

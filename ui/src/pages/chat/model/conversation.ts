@@ -11,7 +11,7 @@ import { afterAgent, afterChat, afterPage, type LiveRun } from "./runs.ts";
 import { createSending, type Sending } from "./sending.ts";
 import type { Aside, ConversationState, Draft, PendingMessage } from "./state.ts";
 
-export type { Aside, Attachment, ChatEntry, ConversationState, Draft, PendingMessage, RunPart, RunView, ToolView } from "./state.ts";
+export type { Attachment, ConversationState, Draft, PendingMessage, ToolView } from "./state.ts";
 
 /** One session, kept in step with the gateway. */
 export interface Conversation {

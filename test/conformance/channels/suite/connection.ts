@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import type { ChannelLab } from "../lab.ts";
 import type { Scene } from "../conformance.ts";
-import { exchange, hears, isDown, isUp, textsIn, until } from "./heard.ts";
+import { exchange, hears, isDown, isSent, isUp, textsIn, until } from "./heard.ts";
 
 /** No secret stands in what the gateway printed or says of an account. */
 async function keepsSecrets(lab: ChannelLab): Promise<void> {
@@ -19,6 +19,7 @@ function switchTo(lab: ChannelLab, enabled: boolean): void {
 export function connectionTests({ check, checkWith }: Scene): void {
   checkWith("reconnect", "a connection that breaks is made again", async (lab) => {
     await exchange(lab, "w-apple");
+    await isSent(lab);
     await lab.dropConnection!();
     await isUp(lab);
     await exchange(lab, "w-plum");
@@ -28,6 +29,7 @@ export function connectionTests({ check, checkWith }: Scene): void {
 
   checkWith("missed", "what was said while the platform could not be reached is answered, once", async (lab) => {
     await exchange(lab, "w-apple");
+    await isSent(lab);
     await lab.away!(async () => {
       await lab.say("meanwhile w-pear");
     });

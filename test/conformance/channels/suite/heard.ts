@@ -30,6 +30,17 @@ export async function exchange(lab: ChannelLab, word: string, spot: Spot & { rea
   return hears(lab, word, spot);
 }
 
+/** Waits until the gateway knows that the first answer went out: a connection that breaks before leaves it to be sent again, marked. Clients have no account. */
+export async function isSent(lab: ChannelLab): Promise<void> {
+  await until(
+    async () => {
+      const account = await lab.gateway.account(lab.channel);
+      return account === undefined || typeof account.lastOutboundAt === "number";
+    },
+    () => `${lab.channel} sent nothing\n${lab.gateway.output().slice(-2000)}`,
+  );
+}
+
 /** Requests to the model that carry a word. */
 export const askedOf = (lab: ChannelLab, word: string): number => lab.gateway.model.requests.filter(({ user }) => user.includes(word)).length;
 

@@ -13,6 +13,7 @@ import { cli } from "./measures/cli.ts";
 import { gateway } from "./measures/gateway.ts";
 import { hooks } from "./measures/hooks.ts";
 import { models } from "./measures/models.ts";
+import { page } from "./measures/page.ts";
 import { plugins } from "./measures/plugins.ts";
 import { pluginStart } from "./measures/plugin-start.ts";
 import { store } from "./measures/store.ts";
@@ -30,7 +31,7 @@ const context = { root, folder, node: process.execPath, built: values.build ?? "
 const loadStore = storeLoader(context);
 const rows: Row[] = [];
 try {
-  for (const measure of [cli, plugins, pluginStart, hooks, models, store, bigState, app, gateway, turns, channel]) {
+  for (const measure of [cli, plugins, pluginStart, hooks, models, store, bigState, app, gateway, turns, channel, page]) {
     if (values.only && !measure.name.includes(values.only)) continue;
     say(`measuring: ${measure.name} …`);
     rows.push(...(await measure.run({ ...context, loadStore })));

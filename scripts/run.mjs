@@ -187,6 +187,11 @@ const COMMANDS = {
     await build("dist");
     return run(node(), ["scripts/plugins-real.ts", ...args]);
   },
+  async "ui:shots"(args) {
+    await build("dist");
+    await build("dist-test");
+    return run(node(), ["scripts/ui-shots.ts", ...args]);
+  },
   faults: (args) => run(node(), ["test/faults/campaign.ts", ...args]),
   async chaos(args) {
     await build("dist-test");

@@ -9,6 +9,7 @@ import { parseArgs } from "node:util";
 import type { BrowserContextOptions, Page } from "playwright-core";
 import { openRichScene } from "../test/ui/harness/rich.ts";
 import { logIn, type Scene } from "../test/ui/harness/scene.ts";
+import { settled } from "../test/ui/harness/settled.ts";
 
 interface Shot {
   readonly name: string;
@@ -21,7 +22,14 @@ const SHOTS: readonly Shot[] = [
   { name: "chat", path: "chat/agent%3Amain%3Amain" },
   { name: "chat-approval", path: "chat/agent%3Amain%3Aweb%3Anotes" },
   { name: "chat-empty", path: "chat/agent%3Amain%3Aweb%3Aempty" },
-  { name: "chat-command", path: "chat/agent%3Amain%3Aweb%3Aempty", first: (page) => page.getByRole("textbox", { name: "Message", exact: true }).pressSequentially("/st") },
+  {
+    name: "chat-command",
+    path: "chat/agent%3Amain%3Aweb%3Aempty",
+    first: (page) => page.getByRole("textbox", { name: "Message", exact: true }).pressSequentially("/st"),
+  },
+  { name: "overview-usage", path: "overview", first: (page) => page.getByText("Usage and cost").scrollIntoViewIfNeeded() },
+  { name: "trace-run", path: "trace", first: (page) => page.locator("a.run", { hasText: "agent:main:main" }).first().click() },
+  { name: "plugin", path: "plugins", first: (page) => page.getByRole("link", { name: "Weather" }).click() },
   ...["overview", "trace", "sessions", "channels", "agents", "plugins", "devices", "config", "logs", "start"].map((path) => ({ name: path, path })),
 ];
 
@@ -32,14 +40,7 @@ const LOOKS: Readonly<Record<string, BrowserContextOptions>> = {
 };
 
 /** Those that the documentation shows. */
-const IN_DOCS = new Set(["chat-light", "chat-dark", "chat-phone", "chat-approval-light", "overview-light", "trace-light", "config-light", "start-light"]);
-
-/** Nothing blinks and nothing is still being loaded. */
-async function settle(page: Page): Promise<void> {
-  await page.waitForLoadState("networkidle");
-  await page.evaluate(() => document.fonts.ready);
-  await page.waitForTimeout(400);
-}
+const IN_DOCS = new Set(["chat-light", "chat-dark", "chat-phone", "chat-approval-light", "overview-light", "trace-run-light", "config-light", "start-light"]);
 
 async function takeShots(scene: Scene, look: string, folder: string, wanted: (name: string) => boolean): Promise<void> {
   const window = await scene.window(LOOKS[look]);
@@ -55,15 +56,18 @@ async function takeShots(scene: Scene, look: string, folder: string, wanted: (na
     if (!wanted(`${name}-${look}`)) continue;
     await page.goto(`${scene.url}/${path}`);
     await page.locator(`oc-${path.replace(/\/.*/, "")}-page`).waitFor();
-    await settle(page);
+    await settled(page);
     await first?.(page);
-    if (first) await settle(page);
+    if (first) await settled(page);
     await page.screenshot({ path: join(folder, `${name}-${look}.png`), caret: "hide", animations: "disabled" });
   }
   await window.close();
 }
 
-const { values, positionals } = parseArgs({ allowPositionals: true, options: { only: { type: "string", default: "" }, docs: { type: "boolean", default: false } } });
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { only: { type: "string", default: "" }, docs: { type: "boolean", default: false } },
+});
 const folder = values.docs ? fileURLToPath(new URL("../docs/images", import.meta.url)) : (positionals[0] ?? "shots");
 mkdirSync(folder, { recursive: true });
 await using scene = await openRichScene();

@@ -34,7 +34,7 @@ async function freePort(): Promise<number> {
 }
 
 export interface BenchSetup {
-  /** Beside `gateway`. */
+  /** Areas; what `gateway` says is laid over how it is reached. */
   readonly config?: Readonly<Record<string, unknown>>;
   /** Start what was built into this folder, instead of what `bin/openclaw` starts. */
   readonly built?: string;
@@ -58,7 +58,11 @@ export async function makeBenchPlace(context: BenchContext, name: string, { conf
   const folder = join(context.folder, name);
   const configPath = join(folder, "openclaw.json");
   mkdirSync(folder, { recursive: true });
-  writeFileSync(configPath, JSON.stringify({ gateway: { mode: "local", auth: { mode: "token", token: TOKEN } }, ...config }));
+  const { gateway, ...areas } = config;
+  writeFileSync(
+    configPath,
+    JSON.stringify({ gateway: { mode: "local", auth: { mode: "token", token: TOKEN }, ...(gateway as object | undefined) }, ...areas }),
+  );
   const entry = built === undefined ? join(context.root, "bin/openclaw") : writeStart(folder, context.root, built);
   const port = await freePort();
   const to: BenchConnection = {

@@ -2,6 +2,8 @@
  * A model provider for measurements, in a process of its own: OpenAI chat completions over HTTP, streamed or not.
  * `node bench/drivers/mock-model.ts [--port N] [--chunks N] [--gap MS] [--first MS]` prints its address.
  * The last message of the user may say otherwise: `@chunks=400 @gap=5 @first=50 @hold=3 @tool=read @args={"path":"x"}` (`@args` takes the rest of the line).
+ * `@say=text` is answered with the rest of the line, `\n` in it with a new line; `@in=9000 @out=300` are counted as its tokens.
+ * `POST /next` takes a list of such plans, `[{"say": "…"}]`: one for each request that follows, whatever its message says.
  * `GET /stats` gives what was asked for, `GET /last` the last request as it came.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
@@ -26,6 +28,9 @@ interface Plan {
   readonly hold: number;
   readonly tool?: string;
   readonly args: string;
+  /** The answer, instead of counted words. */
+  readonly say?: string;
+  readonly usage: { readonly prompt_tokens: number; readonly completion_tokens: number; readonly total_tokens: number };
 }
 
 interface Message {
@@ -36,6 +41,7 @@ interface Message {
 
 const stats = { requests: 0, streamed: 0, toolCalls: 0, toolResults: 0, aborted: 0, bytesIn: 0 };
 let last = "";
+const planned: Partial<Plan>[] = [];
 
 function textOf(content: unknown): string {
   if (typeof content === "string") return content;
@@ -54,12 +60,16 @@ function planOf(turn: readonly Message[]): Plan {
     .join("\n");
   const number = (name: string, otherwise: number): number => Number(new RegExp(`@${name}=(\\d+)`).exec(text)?.[1] ?? otherwise);
   const tool = /@tool=([\w.-]+)/.exec(text)?.[1];
+  const say = /@say=(.+)/.exec(text)?.[1]?.replaceAll("\\n", "\n");
+  const [input, output] = [number("in", 10), number("out", 5)];
   return {
     chunks: number("chunks", Number(values.chunks)),
     gap: number("gap", Number(values.gap)),
     first: number("first", Number(values.first)),
     hold: number("hold", -1),
     args: /@args=(.+)/.exec(text)?.[1]?.trim() ?? "{}",
+    usage: { prompt_tokens: input, completion_tokens: output, total_tokens: input + output },
+    ...(say === undefined ? {} : { say }),
     // Once the result is there the answer is text.
     ...(tool !== undefined && !turn.some((message) => message.role === "tool") ? { tool } : {}),
   };
@@ -71,8 +81,7 @@ async function read(request: IncomingMessage): Promise<string> {
   return Buffer.concat(parts).toString("utf8");
 }
 
-const wordsOf = (plan: Plan): readonly string[] => Array.from({ length: plan.chunks }, (_, at) => (at === 0 ? "ok" : ` w${at}`));
-const USAGE = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 };
+const wordsOf = (plan: Plan): readonly string[] => plan.say?.split(/(?<=\s)/) ?? Array.from({ length: plan.chunks }, (_, at) => (at === 0 ? "ok" : ` w${at}`));
 
 async function stream(plan: Plan, response: ServerResponse): Promise<void> {
   stats.streamed += 1;
@@ -95,7 +104,7 @@ async function stream(plan: Plan, response: ServerResponse): Promise<void> {
     }
   }
   send({}, plan.tool === undefined ? "stop" : "tool_calls");
-  response.write(`data: ${JSON.stringify({ choices: [], usage: USAGE })}\n\n`);
+  response.write(`data: ${JSON.stringify({ choices: [], usage: plan.usage })}\n\n`);
   response.end("data: [DONE]\n\n");
 }
 
@@ -109,15 +118,23 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   if (request.url?.endsWith("/models")) return json(response, { object: "list", data: [{ id: "mock", object: "model" }] });
   if (request.url?.endsWith("/last")) return void response.end(last);
   const body = await read(request);
+  if (request.url?.endsWith("/next")) {
+    planned.push(...(JSON.parse(body) as Partial<Plan>[]));
+    return json(response, { planned: planned.length });
+  }
   last = body;
   stats.requests += 1;
   stats.bytesIn += body.length;
   const asked = JSON.parse(body) as { readonly messages: readonly Message[]; readonly stream?: boolean };
   const turn = turnOf(asked.messages);
   stats.toolResults += turn.filter((message) => message.role === "tool").length;
-  const plan = planOf(turn);
+  const plan = { ...planOf(turn), ...planned.shift() };
   if (asked.stream) return stream(plan, response);
-  json(response, { id: "mock", choices: [{ index: 0, message: { role: "assistant", content: wordsOf(plan).join("") }, finish_reason: "stop" }], usage: USAGE });
+  json(response, {
+    id: "mock",
+    choices: [{ index: 0, message: { role: "assistant", content: wordsOf(plan).join("") }, finish_reason: "stop" }],
+    usage: plan.usage,
+  });
 }
 
 const server = createServer((request, response) => void answer(request, response).catch(() => response.destroy()));

@@ -97,6 +97,8 @@ export interface ExecRulesPort {
 export interface AgentPort {
   /** Folder of an agent's files. */
   workspace(agentId: string): string | Promise<string>;
+  /** Makes a folder a workspace, with those of its first files that are missing. Absent: agents are not made, changed or removed by methods. */
+  seed?(folder: string): Promise<unknown>;
   /** Appends a summary to a session's transcript. Waits for its run to end, or rejects with `UNAVAILABLE`. Absent: lines are cut instead. */
   compact?(request: { readonly sessionKey: string; readonly instructions?: string; readonly signal: AbortSignal }): Promise<CompactionReport>;
   /** Absent: `skills.*` is not answered. */

@@ -1,3 +1,5 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { EVENTS, METHODS, type EventName, type MethodName } from "../../src/protocol/index.ts";
 import { createDevice } from "../harness/auth.ts";
@@ -85,6 +87,9 @@ const MINIMAL: Partial<Record<MethodName, (client: DeviceClient) => unknown>> = 
   "wizard.cancel": () => ({ sessionId: "none" }),
   "wizard.status": () => ({ sessionId: "none" }),
   "sessions.preview": () => ({ keys: ["agent:main:main"] }),
+  "agents.create": () => ({ name: "Main", workspace: "~/main" }),
+  "agents.update": () => ({ agentId: "nobody", name: "Somebody" }),
+  "agents.delete": () => ({ agentId: "main" }),
   "agents.files.list": () => ({ agentId: "main" }),
   "agents.files.get": () => ({ agentId: "main", name: "AGENTS.md" }),
   "agents.files.set": () => ({ agentId: "main", name: "AGENTS.md", content: "Be kind." }),
@@ -138,6 +143,9 @@ const REFUSED: Partial<Record<MethodName, RegExp>> = {
   "node.pair.reject": /^unknown requestId$/,
   "node.rename": /^unknown nodeId$/,
   "node.describe": /^unknown nodeId$/,
+  "agents.create": /^"main" is reserved$/,
+  "agents.update": /^agent "nobody" not found$/,
+  "agents.delete": /^"main" cannot be deleted$/,
   "plugins.reload": /^there is no plugin "nobody"/,
   "plugins.enable": /nobody/,
   "plugins.install": /no-such-folder/,
@@ -227,6 +235,19 @@ test("a chat is followed from its start over cumulative text to one end, by ever
   const numbers = client.frames.flatMap(({ seq }) => seq ?? []);
   expect(numbers).toEqual([...numbers].sort((a, b) => a - b));
   expect([...client.faults(), ...reader.faults()]).toEqual([]);
+});
+
+test("an agent that is made over the gateway answers at once, without a restart, and no longer once it is deleted", async () => {
+  await using client = await enter(gateway.url!, { token: TOKEN, scopes: ALL });
+  const made = await client.ask("agents.create", { name: "Ada", workspace: "~/ada", emoji: "🧮" });
+  expect(made.payload).toEqual({ ok: true, agentId: "ada", name: "Ada", workspace: join(place.home, "ada") });
+  expect(existsSync(join(place.home, "ada", "AGENTS.md"))).toBe(true);
+  await say(client, "ada-1", "hello ada @chunks=1", "agent:ada:main");
+  expect(textOf(await client.next(isFinal("ada-1")))).toBe("hello ada");
+  expect((await client.ask("agents.delete", { agentId: "ada" })).payload).toEqual({ ok: true, agentId: "ada", removedBindings: 0 });
+  expect(existsSync(join(place.home, "ada"))).toBe(false);
+  expect((await say(client, "ada-2", "hello again", "agent:ada:other")).error?.message).toBe('unknown agent id "ada"');
+  expect(client.faults()).toEqual([]);
 });
 
 test("a run can be stopped: aborted comes before the answer, and nothing after it", async () => {

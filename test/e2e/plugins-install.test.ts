@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, readFileSync, readdirSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { makePlace, type Place } from "../harness/gateway-process.ts";
@@ -73,6 +73,29 @@ describe("openclaw plugins install", () => {
     });
     expect(existsSync(join(place.stateDir, "extensions/notes"))).toBe(false);
     expect(place.cli("plugins", "list").stdout).toBe("no plugins are installed\n");
+  });
+
+  test("plugins that are installed and on are asked before, those that are off are not", () => {
+    const place = house();
+    const guard = `export default (api) => api.on("before_install", ({ targetName }) =>
+      targetName === "evil" ? { block: true, blockReason: "not here" } : { findings: [{ severity: "warn", message: "looked at by the guard" }] });`;
+    for (const id of ["guard", "evil", "fine"]) {
+      const folder = join(place.home, id);
+      mkdirSync(folder);
+      writeFileSync(join(folder, "openclaw.plugin.json"), JSON.stringify({ id, configSchema: { type: "object" } }));
+      writeFileSync(join(folder, "package.json"), JSON.stringify({ name: id, version: "1.0.0", type: "module", openclaw: { extensions: ["./index.js"] } }));
+      writeFileSync(join(folder, "index.js"), id === "guard" ? guard : "export default () => {};");
+    }
+    expect(place.cli("plugins", "install", "./guard")).toMatchObject({ code: 0 });
+    expect(place.cli("plugins", "install", "./evil")).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("the plugin guard blocks the install of evil: not here"),
+    });
+    expect(existsSync(join(place.stateDir, "extensions/evil"))).toBe(false);
+    const { ok, scan } = JSON.parse(place.cli("plugins", "install", "./fine", "--json").stdout) as { ok: boolean; scan: { findings: { message: string }[] } };
+    expect([ok, scan.findings.map(({ message }) => message)]).toEqual([true, ["looked at by the guard"]]);
+    place.cli("plugins", "disable", "guard");
+    expect(place.cli("plugins", "install", "./evil")).toMatchObject({ code: 0 });
   });
 
   test("--json is data and nothing else; a refusal is an exit code and a reason", () => {

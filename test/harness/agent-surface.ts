@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createSkills } from "../../src/agent/index.ts";
+import { createSkills, seedWorkspace } from "../../src/agent/index.ts";
 import { manualClock, systemClock, type ManualClock } from "../../src/base/clock.ts";
 import { createIds } from "../../src/base/ids.ts";
 import { silentLogger } from "../../src/base/log/logger.ts";
@@ -30,7 +30,8 @@ export interface AgentSurface extends AsyncDisposable {
 }
 
 export interface AgentSurfaceOptions {
-  readonly config?: object;
+  /** The file's text, or what it says. */
+  readonly config?: object | string;
   /** Leaves the ports of later rooms out. */
   readonly bare?: boolean;
   readonly compact?: AgentPort["compact"];
@@ -46,7 +47,7 @@ export async function openAgentSurface(options: AgentSurfaceOptions = {}): Promi
   const file = join(folder, "openclaw.json");
   const workspace = join(folder, "workspace");
   mkdirSync(workspace);
-  writeFileSync(file, JSON.stringify(options.config ?? {}), { mode: 0o600 });
+  writeFileSync(file, typeof options.config === "string" ? options.config : JSON.stringify(options.config ?? {}), { mode: 0o600 });
   const ids = createIds(systemRandom);
   const clock = manualClock(Date.now());
   const env = { HOME: folder, OPENCLAW_STATE_DIR: folder, OPENCLAW_CONFIG_PATH: file };
@@ -59,7 +60,11 @@ export async function openAgentSurface(options: AgentSurfaceOptions = {}): Promi
     createSkills({ config: () => config.current, places: () => ({ home: folder, stateFolder: folder }), env: {}, platform: "linux", clock: systemClock }),
   );
   const agent: AgentPort = {
-    workspace: (id) => (id === "main" ? workspace : join(folder, `workspace-${id}`)),
+    workspace(id) {
+      const own = config.current.agents?.list?.find((one) => one.id === id)?.workspace;
+      return own ?? (id === "main" ? workspace : join(folder, `workspace-${id}`));
+    },
+    seed: (made) => seedWorkspace({ folder: made, now: clock.now, unique: () => ids.hex(6) }),
     ...(options.compact ? { compact: options.compact } : {}),
     skills: { status: skills.status, changed: skills.changed, managedFolder: join(folder, "skills"), platform: "linux" },
   };

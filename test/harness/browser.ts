@@ -14,6 +14,8 @@ const FLAGS = [
   "--disable-sync",
   "--force-color-profile=srgb",
   "--font-render-hinting=none",
+  // Pages of others are refused by the gateway itself, also where a browser does not stop them on the way.
+  "--disable-features=LocalNetworkAccessChecks,LocalNetworkAccessChecksWebSockets,BlockInsecurePrivateNetworkRequests",
 ];
 
 const found = (): string | undefined => [process.env["OPENCLAW_TEST_CHROMIUM"], ...CANDIDATES].find((path) => path !== undefined && existsSync(path));
@@ -24,7 +26,10 @@ export function findChromium(): { readonly path: string } | { readonly missing: 
   if (there !== undefined) return { path: there };
   if (process.getuid?.() !== 0) return { missing: "no Chromium here, and only root can install Debian's" };
   for (const args of [["update"], ["install", "-y", "--no-install-recommends", "chromium"]]) {
-    const { status, stderr } = spawnSync("apt-get", args, { encoding: "utf8", env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" } });
+    const { status, stderr } = spawnSync("apt-get", ["-o", "DPkg::Lock::Timeout=120", ...args], {
+      encoding: "utf8",
+      env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" },
+    });
     if (status !== 0 && args[0] === "install") return { missing: `Chromium could not be installed: ${stderr.slice(-300)}` };
   }
   const now = found();

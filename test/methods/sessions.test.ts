@@ -39,6 +39,14 @@ test("sessions are listed newest first, with the documented row", async () => {
   });
 });
 
+test("a row shows how the session was set, where it was", async () => {
+  await say("hello");
+  expect((await room.call("sessions.list", {})).sessions[0]).not.toHaveProperty("execHost");
+  const set = { groupActivation: "always", execHost: "node", execSecurity: "allowlist", execAsk: "on-miss", execNode: "mac" } as const;
+  await room.call("sessions.patch", { key: KEY, ...set });
+  expect((await room.call("sessions.list", {})).sessions[0]).toMatchObject(set);
+});
+
 test("titles come from the first thing said, the last message from the last", async () => {
   await say("how do I bake bread in a very small oven without a stone or any other special equipment?");
   await say("thanks a lot");

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Locator, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { enter } from "../harness/device-client.ts";
 import { openScene, type Scene } from "./harness/scene.ts";
 
 /** A session of its own for each test: nothing of another is in it. */
@@ -127,6 +128,26 @@ describe("with a model that streams", () => {
     await page.getByText("May this command run?").waitFor({ state: "detached" });
     await answered(page, 4);
     expect(existsSync(file)).toBe(false);
+  });
+
+  test("the address of a run leads to where it began, however far back, and marks it for a moment", async () => {
+    await using client = await enter(scene.gateway.url!, { token: scene.token, scopes: ["operator.write"] });
+    for (let at = 1; at <= 45; at += 1) {
+      const runId = `long-ago-${at}`;
+      await client.ask("chat.send", { sessionKey: "agent:main:web:long", message: `question ${at}. @chunks=1`, idempotencyKey: runId });
+      await client.next(({ event, payload }) => event === "chat" && payload?.["runId"] === runId && payload["state"] === "final");
+    }
+    const page = await scene.open(`${session("long")}?run=long-ago-3`);
+    const found = page.locator("oc-transcript .item.found");
+    await found.waitFor();
+    expect(await found.innerText()).toContain("question 3.");
+    const [row, log] = await Promise.all([found.boundingBox(), page.locator("oc-transcript .scroller").boundingBox()]);
+    expect(row!.y - log!.y).toBeGreaterThanOrEqual(0);
+    expect(row!.y - log!.y).toBeLessThan(120);
+    await found.waitFor({ state: "detached" });
+    await shown(page, "question 3.").first().waitFor();
+    await page.goto(new URL(`${session("long")}?run=nobody`, page.url().replace(/chat\/.*$/, "")).href);
+    await page.getByText("That run is not among the messages").waitFor();
   });
 
   test("what is written survives a reload, per conversation", async () => {

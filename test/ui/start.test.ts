@@ -43,6 +43,15 @@ test("a key that the provider refuses is told as refused and not kept; one that 
   expect(await page.content()).not.toContain(KEY);
 });
 
+test("the address of a channel's set-up has that channel chosen", async () => {
+  const page = await scene.open("start?step=channel");
+  const select = page.getByLabel("Channel", { exact: true });
+  await select.waitFor();
+  const others = await select.locator("option:not(:checked)").evaluateAll((options) => options.map((option) => option.getAttribute("value")));
+  await page.goto(`${scene.url}/start?step=channel&channel=${others.at(-1)!}`);
+  await expect.poll(() => select.inputValue()).toBe(others.at(-1));
+});
+
 test("the tour walks through the menu by keyboard, keeps the focus and is remembered", async () => {
   const page = await scene.open("start?step=tour");
   const tour = page.getByRole("dialog");

@@ -31,7 +31,7 @@ export function lazyExecRules(open: Open): { snapshot(): Promise<ReturnType<Exec
 
 export interface PortDeps {
   readonly open: Open;
-  readonly deps: Pick<AppAgentDeps, "store" | "ids" | "config">;
+  readonly deps: Pick<AppAgentDeps, "store" | "ids" | "config" | "clock">;
   readonly defaultAgentId: () => string;
 }
 
@@ -95,10 +95,23 @@ async function modelOf({ open }: PortDeps, agentId: string): Promise<{ readonly 
   }
 }
 
+/** Makes a workspace before anybody talks to its agent. */
+async function seed(folder: string, { config, clock, ids }: PortDeps["deps"]): Promise<void> {
+  const { seedWorkspace, initRepository } = await import("../../agent/index.ts");
+  await seedWorkspace({
+    folder,
+    skipBootstrap: config.current.agents?.defaults?.skipBootstrap === true,
+    now: clock.now,
+    unique: () => ids.hex(6),
+    initRepository: async (made) => void (await initRepository(made, config.env())),
+  });
+}
+
 export function agentPort(ports: PortDeps, responder: Pick<Conversation, "exclusively">, workspaceOf: (agentId: string) => string): AgentPort {
   const { open, deps, defaultAgentId } = ports;
   return {
     workspace: workspaceOf,
+    seed: (folder) => seed(folder, deps),
     compact({ sessionKey, instructions, signal }) {
       const agentId = agentOfKey(sessionKey, { defaultAgentId: defaultAgentId() });
       return responder.exclusively(sessionKey, async () => {

@@ -5,6 +5,7 @@ import { createLogger, type LogLevel, type LogSink } from "../../base/log/logger
 import { systemRandom } from "../../base/random.ts";
 import { createRedactor } from "../../base/redaction.ts";
 import { openConfig, type Env } from "../../config/index.ts";
+import type { Hooks } from "../../hooks/index.ts";
 import { pluginLogger, within, type Inventory, type PluginDiagnostic, type PluginStatus, type Registration, type Registries } from "../../plugins/index.ts";
 import { openPlugins } from "./running.ts";
 
@@ -30,6 +31,8 @@ export interface CommandHost extends AsyncDisposable {
   readonly providers: readonly Registration<ProviderRegistration>[];
   /** Channels, in the same way. */
   readonly channels: readonly Registration<ChannelRegistration>[];
+  /** What the plugins hook into. */
+  readonly hooks: Pick<Hooks, "has" | "run">;
   list(): readonly PluginStatus[];
   /** Errors that nothing caught, so far. */
   faults(): readonly PluginDiagnostic[];
@@ -65,7 +68,7 @@ export async function openCommandHost({ inventory, sink, ...options }: CommandHo
   const store = { read: noSessions, write: noSessions };
   const gateway = { port: 0, registerRoute: () => ({ [Symbol.dispose]() {} }), hub: { broadcast: () => {} } };
   const { env, version } = options;
-  const { host } = stack.use(await openPlugins({ config, store, clock, ids, log, env, version, inventory: async () => inventory }, gateway));
+  const { host, hooks } = stack.use(await openPlugins({ config, store, clock, ids, log, env, version, inventory: async () => inventory }, gateway));
   const kept = stack.move();
   const context = (pluginId: string): Readonly<Record<string, unknown>> => ({
     config: structuredClone(config.current),
@@ -76,6 +79,7 @@ export async function openCommandHost({ inventory, sink, ...options }: CommandHo
     registrars: host.registries.cli.list(),
     providers: host.registries.providers.list(),
     channels: host.registries.channels.list(),
+    hooks,
     list: host.list,
     faults: () => host.diagnostics().filter(({ code }) => code === "uncaught-exception" || code === "unhandled-rejection"),
     async register({ owner: { pluginId, source }, value }, program) {

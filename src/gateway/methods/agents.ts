@@ -1,6 +1,7 @@
 import { AppError } from "../../base/errors.ts";
 import type { OpenClawConfig } from "../../config/index.ts";
 import type { MethodParams, MethodResult } from "../../protocol/index.ts";
+import type { RosterDeps } from "./agents/changes.ts";
 import type { MethodDeps } from "./deps.ts";
 import type { Handlers } from "./handler.ts";
 import { agentList, agentOf, canonicalKey, keySettings } from "./sessions/keys.ts";
@@ -49,5 +50,15 @@ export function agentsHandlers({ config }: Pick<MethodDeps, "config">): Handlers
       return { defaultId: defaultAgentId, mainKey, scope, agents: agentList(config.current).map(agentRow) };
     },
     "agent.identity.get": (params) => identity(config.current, params),
+  };
+}
+
+/** Which agents there are. Changes count at once: agents and bindings are read when they are used. What makes them is loaded when somebody asks. */
+export function rosterHandlers(deps: RosterDeps): Handlers {
+  const changes = () => import("./agents/changes.ts");
+  return {
+    "agents.create": async (params, context) => (await changes()).createAgent(params, deps, context),
+    "agents.update": async (params, context) => (await changes()).updateAgent(params, deps, context),
+    "agents.delete": async (params, context) => (await changes()).deleteAgent(params, deps, context),
   };
 }

@@ -5,7 +5,7 @@ import type { AgentPort, ApprovalsPort, ExecRulesPort, Responder, ToolFactsPort 
 import { createTurns } from "../turns.ts";
 import { agentFilesHandlers } from "./agent-files.ts";
 import { agentHandlers } from "./agent.ts";
-import { agentsHandlers } from "./agents.ts";
+import { agentsHandlers, rosterHandlers } from "./agents.ts";
 import { approvalHandlers, execRulesHandlers } from "./approvals.ts";
 import { createApprovalBoard } from "./approvals/board.ts";
 import { channelPairingHandlers, type ChannelPairingPort } from "./channels-pairing.ts";
@@ -47,7 +47,7 @@ export interface HandlersDeps
   readonly messages?: MessagesPort | undefined;
   /** Without it `tools.*` is not answered. */
   readonly toolFacts?: ToolFactsPort | undefined;
-  /** Without it `agents.files.*` and `skills.*` are not answered, and sessions are compacted by cutting lines. */
+  /** Without it `agents.create`, `.update`, `.delete`, `agents.files.*` and `skills.*` are not answered, and sessions are compacted by cutting lines. */
   readonly agent?: AgentPort | undefined;
   /** Without it `overview` is not answered. */
   readonly overview?: OverviewPort | undefined;
@@ -77,6 +77,7 @@ function optionalHandlers(deps: HandlersDeps, { broadcast, stopping }: Pick<Gate
     ...(deps.messages ? sendHandlers(deps.messages) : {}),
     ...(toolFacts ? toolsHandlers({ config, toolFacts }) : {}),
     ...(agent ? agentFilesHandlers({ config, ids, agent }) : {}),
+    ...(agent?.seed ? rosterHandlers({ config, clock, ids, log: deps.log, agent: { workspace: agent.workspace, seed: agent.seed } }) : {}),
     ...(channels ? channelsHandlers(channels) : {}),
     ...(deps.setup ? setupHandlers(deps.setup) : {}),
     ...(deps.overview ? overviewHandlers(deps.overview) : {}),

@@ -17,11 +17,18 @@ export interface ModelsDeps {
 export function modelsHandlers({ config, models }: ModelsDeps): Handlers {
   return {
     "models.list": async () => {
-      const [{ allowlistOf, standardChoice }, { catalogue, hasCredential }] = await Promise.all([loadChoice(), models.choices()]);
+      const [{ allowlistOf, isLocal, standardChoice }, { catalogue, hasCredential }] = await Promise.all([loadChoice(), models.choices()]);
       const allowlist = allowlistOf(config.current, standardChoice({ config: config.current, catalogue, hasCredential }).ref);
       const entries = allowlist.any ? catalogue.list() : allowlist.refs.flatMap((ref) => catalogue.find(ref) ?? []);
+      /** Undefined where nobody can tell: settings of the user's own may carry a key in their headers. */
+      const hasKey = (entry: (typeof entries)[number]): boolean | undefined =>
+        hasCredential(entry.provider) || isLocal(entry) || (catalogue.settings(entry.provider) === undefined ? false : undefined);
       return {
-        models: entries.map(({ id, name, provider, contextWindow, reasoning, input }) => ({ id, name, provider, contextWindow, reasoning, input: [...input] })),
+        models: entries.map((entry) => {
+          const { id, name, provider, contextWindow, reasoning, input } = entry;
+          const known = hasKey(entry);
+          return { id, name, provider, contextWindow, reasoning, input: [...input], ...(known === undefined ? {} : { hasKey: known }) };
+        }),
       };
     },
   };

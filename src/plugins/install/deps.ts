@@ -17,10 +17,7 @@ export interface InstallDeps {
   readonly pid: number;
   readonly clock: Pick<Clock, "now">;
   readonly ids: Pick<Ids, "hex">;
-  /**
-   * Hooks of plugins that are loaded in this process. A command that runs by itself has none: `before_install` is then not asked, and the operator's policy
-   * alone decides.
-   */
+  /** Hooks of plugins that are loaded in this process. Without them `before_install` is not asked, and the operator's policy alone decides. */
   readonly hooks?: Pick<Hooks, "has" | "run"> | undefined;
   /** Told what is being done. */
   readonly onStep?: ((what: string) => void) | undefined;

@@ -37,7 +37,7 @@ export const agentsMethods = {
     result: done({ agentId: filled(), name: filled(), workspace: filled() }),
     effect: true,
     room: "agent",
-    summary: "Adds an agent with a workspace.",
+    summary: "Adds an agent with a workspace and its first files. Its id is made of its name.",
   }),
   "agents.update": method({
     access: "operator.admin",
@@ -59,7 +59,7 @@ export const agentsMethods = {
     result: done({ agentId: filled(), removedBindings: amount() }),
     effect: true,
     room: "agent",
-    summary: "Removes an agent and what routes to it.",
+    summary: "Removes an agent and what routes to it. Its files are not erased: they go to `trash` in the state folder, unless other agents need them.",
   }),
   "agents.files.list": method({
     access: "operator.read",

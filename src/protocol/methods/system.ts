@@ -86,6 +86,7 @@ export const systemMethods = {
           contextWindow: maybe(count()),
           reasoning: maybe(flag()),
           input: maybe(texts()),
+          hasKey: maybe(flag({ description: "Its provider can be asked: there is a credential, or it needs none." })),
         }),
       ),
     }),

@@ -39,6 +39,8 @@ export interface Scene extends AsyncDisposable {
   readonly url: string;
   readonly browser: Browser;
   readonly gateway: GatewayProcess;
+  /** Where the mock model is, when it answers. */
+  readonly modelUrl: string | undefined;
   /** Ends the gateway at once (SIGKILL, or the signal given) and starts it again on the same port. */
   restart(signal?: NodeJS.Signals): Promise<void>;
   /** Runs a command of the program beside the gateway. */
@@ -86,7 +88,9 @@ export async function logIn(page: Page, token = TOKEN): Promise<void> {
 }
 
 /** A gateway in a place of its own, with whatever the options put there first. */
-async function prepared(options: SceneOptions): Promise<{ readonly place: Place; readonly workspace: string; readonly model: ChildProcess | undefined }> {
+async function prepared(
+  options: SceneOptions,
+): Promise<{ readonly place: Place; readonly workspace: string; readonly model: Awaited<ReturnType<typeof startModel>> | undefined }> {
   const place = makePlace();
   const workspace = join(place.home, "workspace");
   const model = options.model === "mock" ? await startModel() : undefined;
@@ -96,7 +100,7 @@ async function prepared(options: SceneOptions): Promise<{ readonly place: Place;
     place.configure(JSON.stringify(laidOver(settings(workspace, options.uiRoot, model?.baseUrl), options.config ?? {}), undefined, 2));
   }
   await options.prepare?.(place, workspace);
-  return { place, workspace, model: model?.child };
+  return { place, workspace, model };
 }
 
 export async function openScene(options: SceneOptions = {}): Promise<Scene> {
@@ -113,6 +117,7 @@ export async function openScene(options: SceneOptions = {}): Promise<Scene> {
     workspace,
     url,
     browser,
+    modelUrl: model?.baseUrl,
     get gateway() {
       return gateway;
     },
@@ -141,7 +146,7 @@ export async function openScene(options: SceneOptions = {}): Promise<Scene> {
     async [Symbol.asyncDispose]() {
       await browser.close();
       await gateway[Symbol.asyncDispose]();
-      model?.kill();
+      model?.child.kill();
       rmSync(place.home, { recursive: true, force: true, maxRetries: 3 });
     },
   };

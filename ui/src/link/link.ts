@@ -76,9 +76,31 @@ function browserTokens(): DeviceTokens {
 }
 
 /** What a page does next that was refused. */
-function refusedState(error: unknown, device: DeviceIdentity | undefined): LinkState {
+function refusedState(error: unknown, device: DeviceIdentity | undefined, tried = true): LinkState {
   if (isPairingNeeded(error) && device) return { kind: "pairing", deviceId: device.id };
-  return { kind: "login", message: failureText(error) };
+  // Who has shown nothing yet has done nothing wrong.
+  return tried ? { kind: "login", message: failureText(error) } : { kind: "login" };
+}
+
+/** How a connection is made: by the device, and by what was given or stored. */
+const introduction = ({ token, password }: Credentials, device: DeviceIdentity | undefined, deviceTokens: DeviceTokens) =>
+  ({
+    ...connection(),
+    ...(token ? { token } : {}),
+    ...(password ? { password } : {}),
+    ...(device ? { device, deviceTokens } : {}),
+    prefer: token || password ? "given" : "stored",
+  }) as const;
+
+/**
+ * Trades a pasted secret for a token of this browser's own, and gives what is left to connect with: nothing, once there is such a token. A page that held
+ * on to the secret would come back by itself after its token was taken away.
+ */
+async function traded(credentials: Credentials, device: DeviceIdentity | undefined, tokens: DeviceTokens): Promise<Credentials> {
+  if (!device || (!credentials.token && !credentials.password)) return credentials;
+  const first = await connect(introduction(credentials, device, tokens));
+  first.close();
+  return first.hello.auth && (await tokens.load(device.id, first.hello.auth.role)) ? {} : credentials;
 }
 
 const RETRY_MS = 2000;
@@ -92,15 +114,11 @@ export function createLink(): Link {
   let device: DeviceIdentity | undefined;
   let attempt = 0;
 
-  async function open({ token, password }: Credentials): Promise<void> {
+  async function open(credentials: Credentials): Promise<void> {
     const mine = (attempt += 1);
     client?.close();
     const next = await connect({
-      ...connection(),
-      ...(token ? { token } : {}),
-      ...(password ? { password } : {}),
-      ...(device ? { device, deviceTokens: tokens } : {}),
-      prefer: token || password ? "given" : "stored",
+      ...introduction(credentials, device, tokens),
       onStale(reason) {
         if (mine !== attempt) return;
         if (reason.kind === "reconnected") {
@@ -128,14 +146,15 @@ export function createLink(): Link {
 
   async function login(credentials: Credentials): Promise<void> {
     device ??= await identity();
+    const tried = Object.keys(credentials).length > 0 || (device !== undefined && (await tokens.load(device.id, "operator")) !== undefined);
     try {
       if (credentials.code) {
         const { deviceToken, role, scopes } = await redeem(credentials.code, device);
         await tokens.save(device!.id, { role, token: deviceToken, scopes });
       }
-      await open(credentials);
+      await open(await traded(credentials, device, tokens));
     } catch (error) {
-      if (isPairingNeeded(error) || isUnauthorized(error) || credentials.code) return state.set(refusedState(error, device));
+      if (isPairingNeeded(error) || isUnauthorized(error) || credentials.code) return state.set(refusedState(error, device, tried));
       state.set({ kind: "lost", message: failureText(error), retryAt: Date.now() + RETRY_MS });
       setTimeout(() => state.value.kind === "lost" && void login(credentials), RETRY_MS);
     }

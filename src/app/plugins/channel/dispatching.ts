@@ -1,15 +1,16 @@
 import type { Logger } from "../../../base/log/logger.ts";
 import { judge, resolveHumanDelayConfig, type AccessGranted } from "../../../channels/index.ts";
 import type { LiveEnd } from "../../../conversation/index.ts";
-import type {
-  DispatchResult,
-  HostConfig,
-  MsgContext,
-  ReplyDispatcher,
-  ReplyDispatcherOptions,
-  ReplyKind,
-  ReplyOptions,
-  ReplyPayload,
+import {
+  agentOfKey,
+  type DispatchResult,
+  type HostConfig,
+  type MsgContext,
+  type ReplyDispatcher,
+  type ReplyDispatcherOptions,
+  type ReplyKind,
+  type ReplyOptions,
+  type ReplyPayload,
 } from "../../../protocol/index.ts";
 import type { ConversationRoom } from "../../conversation/open.ts";
 import { liveReply } from "./live-reply.ts";
@@ -20,6 +21,8 @@ export interface DispatchingDeps extends DispatcherDeps {
   /** The conversations; throws while there are none. */
   readonly talk: () => Pick<ConversationRoom, "conversation" | "channels" | "allowLists">;
   readonly config: () => HostConfig;
+  /** Of keys that name no agent. */
+  readonly defaultAgentId: () => string;
   readonly newId: () => string;
 }
 
@@ -87,7 +90,7 @@ export function createDispatching(deps: DispatchingDeps): Dispatching {
     if (asked.replyResolver) return resolved(asked, dispatcher);
     const { replyOptions = {} } = asked;
     const offer = messageOffer(asked.ctx, deps.newId, replyOptions.skillFilter);
-    const agentId = /^agent:([^:]+):/.exec(offer.context.SessionKey ?? "")?.[1] ?? "main";
+    const agentId = agentOfKey(offer.context.SessionKey ?? "", { defaultAgentId: deps.defaultAgentId() });
     const options = own.get(dispatcher)?.options ?? {};
     const live = liveReply({ deliver: hand(dispatcher, agentId), options, replyOptions, log });
     const end = await deps.talk().conversation.dispatch(offer, verdictOf(deps, offer), offer.context, live);

@@ -4,7 +4,7 @@ import { AppError } from "../../../base/errors.ts";
 import type { Ids } from "../../../base/ids.ts";
 import type { Logger } from "../../../base/log/logger.ts";
 import { systemRandom } from "../../../base/random.ts";
-import type { Config, OpenClawConfig } from "../../../config/index.ts";
+import { defaultAgentId, type Config, type OpenClawConfig } from "../../../config/index.ts";
 import type { RuntimeChannelPairing, RuntimeChannelRouting, RuntimeChannelSession, RuntimePorts } from "../../../plugins/index.ts";
 import { createRouting, DEFAULT_ACCOUNT, type PeerKind, type RoutePlace } from "../../../routing/index.ts";
 import type { ConversationRoom } from "../../conversation/open.ts";
@@ -94,7 +94,14 @@ export function conversationParts(deps: PartsDeps): NonNullable<RuntimePorts["pa
     if (!found) throw new AppError("UNAVAILABLE", "the gateway is starting: nothing is answered yet");
     return found;
   };
-  const dispatching = createDispatching({ ...deps, talk: open, config: () => deps.config.current, random: systemRandom, newId: () => deps.ids.uuid() });
+  const dispatching = createDispatching({
+    ...deps,
+    talk: open,
+    config: () => deps.config.current,
+    defaultAgentId: () => defaultAgentId(deps.config.current),
+    random: systemRandom,
+    newId: () => deps.ids.uuid(),
+  });
   const inbound = createInbound(dispatching, deps);
   return {
     ...routingParts(deps),

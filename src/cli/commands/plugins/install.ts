@@ -3,7 +3,7 @@ import { loadInstall, type Finding, type InstallResult } from "../../../plugins/
 import { defineCommand, JSON_OPTION } from "../../command.ts";
 import { printJson, type Io } from "../../io.ts";
 import { createStyle } from "../../output/style.ts";
-import { afterwards, fullAuthority, installing } from "../../plugin-install.ts";
+import { afterwards, fullAuthority, installing, openGuards } from "../../plugin-install.ts";
 import { printable } from "./record.ts";
 
 export const install = defineCommand({
@@ -26,7 +26,8 @@ export const install = defineCommand({
     const spec = positionals[0];
     if (spec === undefined) throw new AppError("INVALID_INPUT", "expected a folder, an archive or an npm package");
     const { installPlugin } = await loadInstall();
-    const { deps, edited } = installing(io, "cli plugins install", { quiet: values.json });
+    await using guards = await openGuards(io);
+    const { deps, edited } = installing(io, "cli plugins install", { quiet: values.json, hooks: guards?.hooks });
     const result = await installPlugin({ spec, link: values.link, pin: values.pin, force: values.force, dryRun: values["dry-run"] }, deps);
     if (values.json) return printJson(io, { ok: true, ...result, warning: fullAuthority(), gateway: afterwards(edited()) });
     tell(io, result, values.link ? "linked" : result.replaced ? "replaced" : "installed", afterwards(edited()));

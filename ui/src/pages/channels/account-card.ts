@@ -87,7 +87,7 @@ export class AccountCard extends LitElement {
         }
         ${
           account.configured !== false && this.context.link.may("operator.admin")
-            ? html`<button class="danger" aria-label=${`Log ${channel} ${shown} out`} @click=${() => this.dispatchEvent(new CustomEvent("logout"))}>
+            ? html`<button class="danger" aria-label=${`Log out ${channel} ${shown}`} @click=${() => this.dispatchEvent(new CustomEvent("logout"))}>
                 Log out
               </button>`
             : nothing

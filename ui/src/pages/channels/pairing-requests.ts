@@ -45,8 +45,8 @@ export class PairingRequests extends LitElement {
         <div class="faint">ends ${ago(expiresAtMs)}</div>
       </td>
       <td class="num">
-        <button class="small" aria-label=${`Turn ${name} away`} @click=${() => void this.decide(request, false)}>Turn away</button>
-        <button class="small primary" aria-label=${`Let ${name} in`} @click=${() => void this.decide(request, true)}>Let in</button>
+        <button class="small" aria-label=${`Turn away ${name}`} @click=${() => void this.decide(request, false)}>Turn away</button>
+        <button class="small primary" aria-label=${`Let in ${name}`} @click=${() => void this.decide(request, true)}>Let in</button>
       </td>
     </tr>`;
   }

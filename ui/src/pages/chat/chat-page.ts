@@ -268,6 +268,7 @@ export class ChatPage extends Page {
     return html`<oc-transcript
       .conversation=${this.conversation}
       .context=${this.context}
+      .wanted=${this.route.query.get("run") ?? undefined}
       @edit-message=${({ detail }: CustomEvent<{ text: string }>) => void this.composer.write(detail.text)}
     ></oc-transcript>`;
   }

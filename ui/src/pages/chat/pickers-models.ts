@@ -25,13 +25,14 @@ const rank = ({ provider, hasKey }: ModelChoice, current: string | undefined): n
 export function modelChoices(models: readonly Model[], providers: readonly Provider[], current: string | undefined): readonly ModelChoice[] {
   const keys = new Map(providers.map(({ id, hasKey }) => [id, hasKey]));
   return models
-    .map(({ id, name, provider, contextWindow, reasoning }) => ({
+    .map(({ id, name, provider, contextWindow, reasoning, hasKey }) => ({
       ref: `${provider}/${id}`,
       name,
       provider,
       contextWindow,
       reasoning: reasoning ?? false,
-      hasKey: keys.get(provider),
+      // What is told of the model itself knows of servers that need none; older gateways tell of providers alone.
+      hasKey: hasKey ?? keys.get(provider),
     }))
     .toSorted(
       (a, b) =>

@@ -23,6 +23,12 @@ export const transcriptLook = css`
   }
   .item {
     padding: 6px 0;
+    border-radius: var(--radius-small);
+    transition: background 0.3s;
+  }
+  .item.found {
+    background: var(--hover);
+    box-shadow: 0 0 0 6px var(--hover);
   }
   .wrapped {
     white-space: pre-wrap;

@@ -8,12 +8,16 @@ export interface Place {
   /** Puts the reader back where they were, after something changed. */
   restore(): void;
   toEnd(): void;
+  /** Goes to a row, which stays where it then is. */
+  to(key: string): void;
   /** Something is unfolded: what is looked at stays, even at the end. */
   hold(): void;
 }
 
 /** Nearer to the end than this is at the end, when scrolling down. Pixels. */
 const NEAR = 48;
+/** Between the top of the log and a row that was gone to. Pixels. */
+const BELOW_TOP = 24;
 
 interface Anchor {
   readonly key: string;
@@ -106,6 +110,11 @@ export function createPlace(): Place {
     toEnd() {
       atEnd = true;
       anchor = undefined;
+      restore();
+    },
+    to(key) {
+      atEnd = false;
+      anchor = { key, top: BELOW_TOP };
       restore();
     },
     hold() {

@@ -12,16 +12,22 @@ import { itemsOf, type Item } from "./model/items.ts";
 import { transcriptLook } from "./transcript-look.ts";
 import { createPlace } from "./transcript-place.ts";
 import { asideRow, callsOf, isOpen, itemRow, pendingRow, runRow, type RowTools } from "./transcript-rows.ts";
+import { findRun, rowOfRun, windowAround } from "./transcript-wanted.ts";
 import { follow, lastWindow, moveDown, moveUp, type Window } from "./transcript-window.ts";
 
 /** Nearer to an end of what is on the page than this, more is put there. Pixels. */
 const AHEAD = 900;
+/** How long a run that was gone to is marked. */
+const MARKED_MS = 2000;
 
 /** The scrolling log of a conversation. Dispatches `edit-message` with `{text}` when a message is to be written anew. */
 export class Transcript extends LitElement {
   static override styles = [sheet, proseLook, cardLook, transcriptLook];
   @property({ attribute: false }) conversation!: Conversation;
   @property({ attribute: false }) context!: PageContext;
+  /** A run to go to, once it is there. */
+  @property({ attribute: false }) wanted: string | undefined;
+  @state() private marked: string | undefined;
   @state() private now!: ConversationState;
   @state() private window: Window = { from: 0, to: 0 };
   @state() private unfolded: ReadonlySet<string> = new Set();
@@ -33,6 +39,7 @@ export class Transcript extends LitElement {
   private subscription: Disposable | undefined;
   private readonly place = createPlace();
   private attached: HTMLElement | undefined;
+  private search: AbortController | undefined;
 
   override connectedCallback(): void {
     super.connectedCallback();
@@ -42,6 +49,7 @@ export class Transcript extends LitElement {
   override disconnectedCallback(): void {
     super.disconnectedCallback();
     this.subscription?.[Symbol.dispose]();
+    this.search?.abort();
     this.place.detach();
     this.attached = undefined;
   }
@@ -74,6 +82,26 @@ export class Transcript extends LitElement {
 
   protected override willUpdate(changed: PropertyValues<this>): void {
     if (changed.has("conversation")) this.listen();
+    if (changed.has("conversation") || changed.has("wanted")) void this.seek();
+  }
+
+  /** Goes to the wanted run and marks it for a moment. */
+  private async seek(): Promise<void> {
+    this.search?.abort();
+    const { wanted, conversation } = this;
+    if (wanted === undefined) return;
+    const search = (this.search = new AbortController());
+    const found = await findRun(conversation, wanted, search.signal);
+    if (search.signal.aborted) return;
+    const row = found ? rowOfRun(this.items, this.now, wanted) : undefined;
+    if (!row) return this.context.toasts.warn("That run is not among the messages that could be looked through: it is too far back, or no longer kept");
+    this.window = windowAround(row.at, this.items.length);
+    this.marked = row.key;
+    this.place.to(row.key);
+    await this.updateComplete;
+    this.place.to(row.key);
+    this.moved();
+    setTimeout(() => (this.marked = this.marked === row.key ? undefined : this.marked), MARKED_MS);
   }
 
   protected override updated(): void {
@@ -189,7 +217,7 @@ export class Transcript extends LitElement {
         shown,
         ({ key }) => key,
         (item) =>
-          html`<div class="item" data-key=${item.key}>${this.row(item, tools)}</div>
+          html`<div class="item ${item.key === this.marked ? "found" : ""}" data-key=${item.key}>${this.row(item, tools)}</div>
             ${beside.get(seqOf(item))}`,
       ),
       atEnd ? this.tail(newest, tools) : nothing,

@@ -130,14 +130,14 @@ export class DevicesPage extends Page {
       <div class="row actions">
         <button
           class="small"
-          aria-label=${`Turn ${name} away`}
+          aria-label=${`Turn away ${name}`}
           @click=${() => void this.change(() => link.request("device.pair.reject", { requestId }), `${name} was turned away.`)}
         >
           Turn away
         </button>
         <button
           class="small primary"
-          aria-label=${`Let ${name} in`}
+          aria-label=${`Let in ${name}`}
           @click=${() => void this.change(() => link.request("device.pair.approve", { requestId }), `${name} is in.`)}
         >
           Let in
@@ -154,12 +154,12 @@ export class DevicesPage extends Page {
       ${
         isOwn
           ? nothing
-          : html`<button class="small plain" aria-label=${`New ${token.role} token for ${nameOf(device)}`} @click=${() => void this.rotate(device, token)}>
+          : html`<button class="small plain" aria-label=${`New token for ${nameOf(device)} as ${token.role}`} @click=${() => void this.rotate(device, token)}>
                 New token
               </button>
               <button
                 class="small plain"
-                aria-label=${`Take the ${token.role} token of ${nameOf(device)} away`}
+                aria-label=${`Take away the ${token.role} token of ${nameOf(device)}`}
                 @click=${() => void this.revoke(device, token)}
               >
                 Take away

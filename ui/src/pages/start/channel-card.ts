@@ -1,4 +1,4 @@
-import { html, LitElement, nothing, type TemplateResult } from "lit";
+import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
 import { property, state } from "lit/decorators.js";
 import type { MethodResult } from "openclaw/client";
 import { ago } from "../../base/figures.ts";
@@ -19,11 +19,19 @@ export class ChannelCard extends LitElement {
   @property({ attribute: false }) requests: readonly PairingRequest[] = [];
   @property({ type: Boolean }) busy = false;
   @property({ type: Boolean }) wanted = false;
+  /** The channel that is chosen at first. */
+  @property() asked: string | undefined;
   @state() private chosen = "";
   @state() private values: Readonly<Record<string, string>> = {};
 
   private get channel(): SetupStatus["channels"][number] | undefined {
     return this.channels.find(({ id }) => id === this.chosen) ?? this.channels.find(({ fields }) => fields.length > 0) ?? this.channels[0];
+  }
+
+  protected override willUpdate(changed: PropertyValues<this>): void {
+    if (!changed.has("asked") || !this.asked || this.asked === this.chosen) return;
+    this.chosen = this.asked;
+    this.values = {};
   }
 
   /** Tokens do not stay in the page. */

@@ -230,6 +230,7 @@ export class StartPage extends Page {
         .requests=${this.requests}
         ?busy=${busy === "channel"}
         ?wanted=${step === "channel"}
+        .asked=${step === "channel" ? (this.route.query.get("channel") ?? undefined) : undefined}
         @channel=${(event: CustomEvent<{ channel: string; label: string; fields: Record<string, string> }>) => this.addChannel(event.detail)}
         @approve=${(event: CustomEvent<{ request: PairingRequest }>) => this.decide("approve", event.detail.request)}
         @reject=${(event: CustomEvent<{ request: PairingRequest }>) => this.decide("reject", event.detail.request)}

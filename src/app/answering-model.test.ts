@@ -51,7 +51,7 @@ test("a key in the environment is named by its variable", async () => {
 
 test("a key in a profile is named by its profile", async () => {
   const found = await asked(chosen("anthropic/claude-opus-4-6"), {}, { "anthropic:work": { type: "api_key", provider: "anthropic", key: SECRET } });
-  expect(found).toMatchObject({ model: "anthropic/claude-opus-4-6", why: "agents.defaults.model; the key is in the profile anthropic:work" });
+  expect(found).toMatchObject({ model: "anthropic/claude-opus-4-6", why: "it is set in agents.defaults.model; the key is in the profile anthropic:work" });
 });
 
 test("a chosen model without a key is told with what to do", async () => {
@@ -61,7 +61,7 @@ test("a chosen model without a key is told with what to do", async () => {
 });
 
 test("the built-in model is offline", async () => {
-  expect(await asked(chosen("builtin/offline"))).toEqual({ model: "builtin/offline", offline: true, why: "agents.defaults.model" });
+  expect(await asked(chosen("builtin/offline"))).toEqual({ model: "builtin/offline", offline: true, why: "it is set in agents.defaults.model" });
 });
 
 test("a model that nobody knows is none, and the reason says so", async () => {

@@ -24,7 +24,9 @@ function keyPlace({ source, id }: Candidate): string {
 export async function answeringModel(load: () => Promise<Pick<Models, "select" | "auth">>, agentId: string): Promise<AnsweringModel> {
   try {
     const models = await load();
-    const { ref, reason, entry } = await models.select({ agentId });
+    const { ref, reason: chosen, entry } = await models.select({ agentId });
+    // A bare path of the configuration is no sentence.
+    const reason = { ...chosen, text: /^[\w.[\]"-]+$/.test(chosen.text) ? `it is set in ${chosen.text}` : chosen.text };
     const model = `${ref.provider}/${ref.id}`;
     const offline = entry.source === "builtin";
     if (offline || reason.source === "local") return { model, offline, why: reason.text };

@@ -96,6 +96,14 @@ async function patiently(caller: DeviceClient, method: string, params: unknown):
   }
 }
 
+/** Here an administrator says where something is on this machine, and that is meant: a plugin's folder, an agent's workspace. */
+const PLACES: Readonly<Partial<Record<string, string>>> = {
+  "plugins.install": "spec",
+  "agents.create": "workspace",
+  "agents.update": "workspace",
+  "wizard.start": "workspace",
+};
+
 /** Calls every method with every text in every place. Gives how many requests that were. */
 async function callAll(client: DeviceClient, node: DeviceClient, texts: readonly string[]): Promise<number> {
   let count = 0;
@@ -103,7 +111,10 @@ async function callAll(client: DeviceClient, node: DeviceClient, texts: readonly
     const schema = CHECKED_SCHEMAS.params[method];
     const base = { ...(minimal(schema) as object), ...(schema.properties?.["timeoutMs"] ? { timeoutMs: 1 } : {}) };
     const caller = METHODS[method].access === "node" ? node : client;
+    // Without its one place there is nothing to ask for: what it would install comes from the network.
+    if (method === "plugins.install") continue;
     for (const path of textPaths(schema)) {
+      if (path[0] === PLACES[method]) continue;
       const answers = texts.map((text) => {
         const sent = withText(base, path, text) as Record<string, unknown>;
         const key = "idempotencyKey" in (schema.properties ?? {}) && path[0] !== "idempotencyKey" ? { idempotencyKey: `k${(count += 1)}` } : {};
@@ -116,8 +127,8 @@ async function callAll(client: DeviceClient, node: DeviceClient, texts: readonly
   return count;
 }
 
-/** What the gateway makes for itself: its state, its configuration, and the folder of its locks. */
-const OWN = /^\.openclaw-state|^openclaw\.json|^openclaw-\d+/;
+/** What the gateway makes for itself: its state, its configuration, the folder of its locks, and the workspace `x` that an agent is made with. */
+const OWN = /^\.openclaw-state|^openclaw\.json|^openclaw-\d+|^x(?:\/|$)/;
 
 const NODE = { id: "node-host", mode: "node", version: "1", platform: "linux" } as const;
 

@@ -1,4 +1,5 @@
 import type { MethodResult } from "openclaw/client";
+import { plain } from "../../base/plain.ts";
 
 /** A session as the gateway lists it. */
 export type SessionRow = MethodResult<"sessions.list">["sessions"][number];
@@ -57,7 +58,7 @@ export const listed = (row: SessionRow, defaultAgentId: string): ListedSession =
   agentId: agentOf(row.key, defaultAgentId),
   where: whereOf(row),
   updatedAt: row.updatedAt ?? 0,
-  preview: row.lastMessagePreview,
+  preview: row.lastMessagePreview === undefined ? undefined : plain(row.lastMessagePreview),
 });
 
 /** True when every word is somewhere in what is shown of the session. */

@@ -1,6 +1,7 @@
 import { css, html, nothing, type TemplateResult } from "lit";
 import { state } from "lit/decorators.js";
 import type { MethodResult } from "openclaw/client";
+import { plain } from "../../base/plain.ts";
 import { ago, exactly, money, plural, tokens } from "../../base/figures.ts";
 import { failureText } from "../../link/failure.ts";
 import { sheet } from "../../look/sheet.ts";
@@ -140,7 +141,7 @@ export class SessionsPage extends Page {
     const found = await this.context.link.request("sessions.preview", { keys: wanted, limit: 1, maxChars: 140 }).catch(() => undefined);
     if (!found) return;
     const next = new Map(this.previews);
-    for (const { key, items } of found.previews) next.set(key, items.at(-1)?.text ?? "");
+    for (const { key, items } of found.previews) next.set(key, plain(items.at(-1)?.text ?? ""));
     this.previews = next;
   }
 

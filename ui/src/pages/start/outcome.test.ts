@@ -33,5 +33,5 @@ test("the offline model does not count as a language model", () => {
     sessions: 3,
   };
   expect(done(later, true)).toHaveLength(5);
-  expect(done({ ...later, channels: [{ ...later.channels[0]!, enabled: false }] })).not.toContain("A channel is connected");
+  expect(done({ ...later, channels: [{ ...later.channels[0]!, enabled: false }] })).not.toContain("A channel is set up");
 });

@@ -41,7 +41,7 @@ export function checklist({ answering, channels, sessions }: SetupStatus, tourSe
       step: "key",
     },
     {
-      label: "A channel is connected",
+      label: "A channel is set up",
       done: on.length > 0,
       detail: on.length > 0 ? on.map(({ label }) => label).join(", ") : "So far it can only be reached from this page and the terminal.",
       step: "channel",

@@ -14,7 +14,7 @@ import { summaryOf } from "./summary.ts";
 export interface CardFacts {
   readonly name: string;
   readonly args: unknown;
-  readonly state: "running" | "done" | "failed" | "lost";
+  readonly state: "running" | "done" | "failed" | "lost" | "asked";
   readonly output: string;
   readonly details: unknown;
   readonly startedAt: number | undefined;
@@ -29,7 +29,8 @@ export function factsOf(call: Call, live: ToolView | undefined, running: boolean
     return {
       name,
       args,
-      state: isError ? "failed" : "done",
+      // It runs when somebody allows it; what came of it is told later in the conversation.
+      state: isError ? "failed" : fieldsOf(details)["status"] === "approval-pending" ? "asked" : "done",
       output: outputOf(content),
       details,
       startedAt: startedAt < ts ? startedAt : undefined,
@@ -45,7 +46,8 @@ export function factsOfTool({ name, args, state, result, startedAt, endedAt }: T
   return { name, args, state, output: outputOf(result), details: undefined, startedAt, endedAt };
 }
 
-const WORDS = { running: "Running", done: "Done", failed: "Failed", lost: "No result" } as const;
+const WORDS = { running: "Running", done: "Done", failed: "Failed", lost: "No result", asked: "Asked whether it may run" } as const;
+const PICTURES = { done: "check", failed: "warn", lost: "warn", asked: "clock" } as const;
 const TAIL_LINES = 12;
 const TAIL_CHARS = 4000;
 
@@ -54,7 +56,7 @@ function mark({ state, startedAt, endedAt, details }: CardFacts): TemplateResult
   const time = state === "running" && startedAt !== undefined ? html`<oc-elapsed .since=${startedAt}></oc-elapsed>` : took;
   const exit = fieldsOf(details)["exitCode"];
   const ended = typeof exit === "number" && exit !== 0 ? html`<span class="exit">exit ${exit}</span>` : nothing;
-  const picture = state === "running" ? html`<span class="spinner" aria-hidden="true"></span>` : icon(state === "done" ? "check" : "warn", 14);
+  const picture = state === "running" ? html`<span class="spinner" aria-hidden="true"></span>` : icon(PICTURES[state], 14);
   return html`<span class="card-state ${state}">${picture}<span class="visually-hidden">${WORDS[state]}</span>${ended}${time}</span>`;
 }
 

@@ -62,6 +62,7 @@ export const cardLook = css`
   .exit {
     color: var(--bad);
   }
+  .card-state.asked > svg,
   .card-state.lost > svg {
     color: var(--warn);
   }

@@ -207,8 +207,8 @@ test.for([0, 4096])(
   },
 );
 
-// Two syncs for the version before, file and folder, then two for the file itself: only the last one comes after it was replaced.
-test.for([1, 2, 3, 4])("a change whose sync %i fails is said to have failed, and the file is a whole one", (nth, context) => {
+// File and folder each: the backup, the version before, then the file itself, of which only the last comes after it was replaced.
+test.for([1, 2, 3, 4, 5, 6])("a change whose sync %i fails is said to have failed, and the file is a whole one", (nth, context) => {
   needStrace(context);
   const place = makePlace();
   place.configure(GOOD);
@@ -217,8 +217,8 @@ test.for([1, 2, 3, 4])("a change whose sync %i fails is said to have failed, and
   expect(code).toBe(1);
   expect(stderr).toMatch(/openclaw\.json.* could not be read or written: the disk reports an error; check the disk before anything else/);
   expect(readdirSync(place.home).filter((name) => name.endsWith(".tmp"))).toEqual([]);
-  expect(place.cli("config", "get", "logging.level").stdout).toBe(nth < 4 ? "debug\n" : "warn\n");
-  if (nth < 4) expect(readFileSync(place.configPath, "utf8")).toBe(GOOD);
+  expect(place.cli("config", "get", "logging.level").stdout).toBe(nth < 6 ? "debug\n" : "warn\n");
+  if (nth < 6) expect(readFileSync(place.configPath, "utf8")).toBe(GOOD);
 });
 
 test.each(["1", "2"])("a change killed right after the file was written (pass %s) leaves a whole file, old or new, and what was there before", (pass) => {

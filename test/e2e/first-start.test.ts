@@ -37,7 +37,7 @@ test("whoever starts the gateway at a terminal gets the address, a link that log
   );
   const said = await runAtTerminal(place.env, place.home, /address +\S+/, /#code=\S+/, /model +\S+\s+\S+/);
   expect(said).toMatch(/address +http:\/\/127\.0\.0\.1:\d+\/claw\/\s/);
-  expect(said).toMatch(/model +builtin\/offline\s+agents\.defaults\.model/);
+  expect(said).toMatch(/model +builtin\/offline\s+it is set in agents\.defaults\.model/);
   const link = new URL(/http:\S+#code=\S+/.exec(said)![0]);
   expect(link.pathname).toBe("/claw/");
   const code = link.hash.replace("#code=", "");

@@ -15,7 +15,8 @@ export default defineConfig({
     include: ["src/**/*.test.ts", "test/**/*.test.ts", "scripts/**/*.test.ts", "bench/**/*.test.ts", "plugins/**/*.test.ts", "ui/src/**/*.test.ts"],
     globalSetup: ["./scripts/test-temp.ts"],
     pool: "forks",
-    maxWorkers: 2,
+    // Most tests wait for processes and sockets: two would leave a third of two cores idle.
+    maxWorkers: 3,
     testTimeout: 30_000,
     hookTimeout: 60_000,
     // Plugins are imported by Node itself, with the loader's hooks, as in the product.

@@ -78,14 +78,18 @@ const FILE_ERRORS: Readonly<Record<string, { code: ErrorCode; what: string; advi
   ENOSPC: { code: "DISK_FULL", what: "does not fit: the disk is full", advice: "free some space and start again" },
   EDQUOT: { code: "DISK_FULL", what: "does not fit: the quota is used up", advice: "free some space and start again" },
   EISDIR: { code: "INVALID_INPUT", what: "is a folder", advice: "name a file" },
+  ENAMETOOLONG: { code: "INVALID_INPUT", what: "has a name that is too long for the file system", advice: "choose a shorter one" },
   ENOTDIR: { code: "INVALID_INPUT", what: "has a file where a folder is needed", advice: "check the path" },
   EIO: { code: "IO_ERROR", what: "could not be read or written: the disk reports an error", advice: "check the disk before anything else" },
 };
+
+/** A path that nobody can read to its end is shown by its beginning. */
+const shortened = (path: string): string => (path.length > 1000 ? `${path.slice(0, 200)}… (${path.length} characters)` : path);
 
 /** Turns a failed file call into an `AppError` that names the path and what to do. An `AppError` passes through. */
 export function fileError(path: string, doing: string, error: unknown): AppError {
   if (error instanceof AppError) return error;
   const known = FILE_ERRORS[systemCode(error) ?? ""];
   if (!known) return new AppError("IO_ERROR", `${doing}: ${path}: ${messageOf(error)}`, { cause: error, details: { path } });
-  return new AppError(known.code, `${doing}: ${path} ${known.what}; ${known.advice}`, { cause: error, details: { path } });
+  return new AppError(known.code, `${doing}: ${shortened(path)} ${known.what}; ${known.advice}`, { cause: error, details: { path } });
 }

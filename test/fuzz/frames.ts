@@ -25,7 +25,9 @@ export interface FuzzFrame {
 const RARE: ReadonlySet<string> = new Set(["config.schema"]);
 /** A change of the configuration may restart the gateway, which ends every connection: that has its own tests. */
 const RESTARTING: ReadonlySet<string> = new Set(["config.set", "config.patch", "config.apply"]);
-const NAMES = (Object.keys(METHODS) as MethodName[]).filter((name) => !RESTARTING.has(name));
+/** Asks the network for a package, and restarts: that has its own tests, with a registry. */
+const FETCHING: ReadonlySet<string> = new Set(["plugins.install"]);
+const NAMES = (Object.keys(METHODS) as MethodName[]).filter((name) => !RESTARTING.has(name) && !FETCHING.has(name));
 /** Answered after the time they name, or when somebody else acts. */
 const PATIENT: ReadonlySet<string> = new Set(["agent.wait", "exec.approval.request"]);
 const LONGEST_WAIT_MS = 200;
@@ -54,7 +56,8 @@ function request(kind: string, id: string, method: MethodName, given: unknown, d
   return { kind, payload, method, expected: payload.includes("__proto__") ? "id-or-invalid" : "id", ...(waits ? { waits } : {}) };
 }
 
-function makers(handled: readonly MethodName[]): readonly (readonly [number, Maker])[] {
+function makers(all: readonly MethodName[]): readonly (readonly [number, Maker])[] {
+  const handled = all.filter((name) => !FETCHING.has(name));
   const schemaOf = (method: MethodName): JsonSchema => CHECKED_SCHEMAS.params[method];
   const wellFormed: Maker = (id, dice, known) => {
     const method = methodFor(dice, handled);

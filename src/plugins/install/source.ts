@@ -1,6 +1,6 @@
-import { statSync } from "node:fs";
+import { statSync, type Stats } from "node:fs";
 import { resolve } from "node:path";
-import { AppError } from "../../base/errors.ts";
+import { AppError, fileError, systemCode } from "../../base/errors.ts";
 import { expandHome } from "../../config/index.ts";
 import { isArchive } from "./unpack/index.ts";
 
@@ -15,6 +15,16 @@ export type Source =
 const NPM = /^((?:@[a-z0-9~_-][a-z0-9._~-]*\/)?[a-z0-9~_-][a-z0-9._~-]*)(?:@([\w.^~+-]+))?$/i;
 const LOOSE = /\.[mc]?[tj]s$/;
 
+/** What is at a path; undefined when nothing can be there. */
+function statOf(path: string): Stats | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false });
+  } catch (error) {
+    if (systemCode(error) === "ENOTDIR") return undefined;
+    throw fileError(path, "could not look for the plugin", error);
+  }
+}
+
 /** Where a plugin is to be taken from: a path that exists, else a package of the registry. `npm:`, `npm-pack:` and `file:` say which is meant. */
 export function parseSource(given: string, { cwd, home }: { readonly cwd: string; readonly home: string }): Source {
   const text = given.trim();
@@ -23,7 +33,7 @@ export function parseSource(given: string, { cwd, home }: { readonly cwd: string
     throw new AppError("INVALID_INPUT", "expected a path, an archive or the name of an npm package");
   if (prefix?.toLowerCase() === "npm") return npmSource(rest);
   const path = resolve(cwd, expandHome(rest.replace(/^\/\/(?=\/)/, ""), home));
-  const stat = statSync(path, { throwIfNoEntry: false });
+  const stat = statOf(path);
   if (stat?.isDirectory()) return { kind: "folder", path };
   if (stat?.isFile()) {
     if (isArchive(path)) return { kind: "archive", path };

@@ -30,7 +30,7 @@ export function channelTroubles(channels: Pick<Channels, "health" | "accounts">)
         ...(at === undefined ? {} : { at }),
         level: state === "down" ? "error" : "warn",
         text: `${channel} (${accountId}): ${why || (snapshot?.lastError ?? "not connected")}`,
-        todo: state === "down" ? "Mend what it says, then restart the channel: openclaw channels status --probe" : "It is being connected again by itself.",
+        todo: state === "down" ? "Fix what it says; openclaw channels status --probe tells whether it works then." : "It is being connected again by itself.",
         page: "channels",
       },
     ];

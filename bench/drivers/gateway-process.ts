@@ -46,7 +46,7 @@ export interface BenchSetup {
 function writeStart(folder: string, root: string, built: string): string {
   const file = join(folder, "start.cjs");
   // As `bin/openclaw` does it.
-  const text = `require("node:v8").setFlagsFromString("--invocation-count-for-maglev=2000");
+  const text = `require("node:v8").setFlagsFromString("--invocation-count-for-maglev=20000");
 require("node:module").enableCompileCache(${JSON.stringify(join(root, built, ".cache"))});
 import(${JSON.stringify(pathToFileURL(join(root, built, "cli.js")).href)}).then((cli) => cli.main(process.argv.slice(2)));
 `;

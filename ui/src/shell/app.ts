@@ -38,7 +38,11 @@ export class App extends LitElement {
       main.full {
         overflow: hidden;
       }
-      main > * {
+      main.alone {
+        grid-column: 1 / -1;
+        grid-row: 1 / -1;
+      }
+      main:not(.alone) > * {
         display: block;
       }
       main.full > * {
@@ -112,7 +116,7 @@ export class App extends LitElement {
   protected override render(): TemplateResult {
     const { kind } = this.connection.value;
     if (kind === "login" || kind === "pairing" || (kind === "starting" && !this.context.link.hello)) {
-      return staticFree`<main id="main"><oc-login-view .link=${this.context.link}></oc-login-view></main>`;
+      return staticFree`<main id="main" class="alone"><oc-login-view .link=${this.context.link}></oc-login-view></main>`;
     }
     return staticFree`<a class="skip button" href="#main" data-outside @click=${this.skip}>Skip to the page</a>
       <oc-menu .context=${this.context}></oc-menu>

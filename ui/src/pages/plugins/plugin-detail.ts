@@ -36,7 +36,9 @@ export class PluginDetail extends LitElement {
         margin: 0;
         padding: 0;
         display: grid;
+        grid-template-columns: minmax(0, 1fr);
         gap: 6px;
+        overflow-wrap: anywhere;
       }
       .yes {
         color: var(--good);

@@ -29,6 +29,9 @@ describeInBrowser("the first run", () => {
     const window = await scene.window();
     const page = await window.newPage();
     await page.goto(scene.link());
+    await page.locator("oc-menu").waitFor();
+    // A conversation in which nothing was said yet, whatever the other tests say.
+    await page.goto(`${scene.url}/chat/agent%3Amain%3Aweb%3Afirst-steps`);
     const links = page.locator("oc-greeting a");
     await links.first().waitFor();
     for (const place of await links.evaluateAll((found) => found.map((link) => link.getAttribute("href")))) {

@@ -131,6 +131,7 @@ async function steps(list) {
 async function vitest(args) {
   await build("dist");
   await build("dist-test");
+  if (args.length === 0 || args.some((arg) => arg.includes("ui"))) await run(node(), ["scripts/test-browser.ts"]);
   return run(node(), [TOOLS.vitest, "run", ...args], { env: { ...process.env, OPENCLAW_TEST_NODE: node() } });
 }
 

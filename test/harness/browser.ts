@@ -1,7 +1,7 @@
 /** Debian's Chromium, driven for real. It is installed when it is missing and this machine allows it. */
-import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import type { Browser } from "playwright-core";
+import { installPackage } from "./packages.ts";
 
 const CANDIDATES = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 const FLAGS = [
@@ -24,14 +24,7 @@ const found = (): string | undefined => [process.env["OPENCLAW_TEST_CHROMIUM"], 
 export function findChromium(): { readonly path: string } | { readonly missing: string } {
   const there = found();
   if (there !== undefined) return { path: there };
-  if (process.getuid?.() !== 0) return { missing: "no Chromium here, and only root can install Debian's" };
-  for (const args of [["update"], ["install", "-y", "--no-install-recommends", "chromium"]]) {
-    const { status, stderr } = spawnSync("apt-get", ["-o", "DPkg::Lock::Timeout=120", ...args], {
-      encoding: "utf8",
-      env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" },
-    });
-    if (status !== 0 && args[0] === "install") return { missing: `Chromium could not be installed: ${stderr.slice(-300)}` };
-  }
+  if (!installPackage("chromium")) return { missing: "needs Chromium, as root on Debian: apt-get install chromium" };
   const now = found();
   return now === undefined ? { missing: "Chromium was installed and is not where it is expected" } : { path: now };
 }

@@ -3,6 +3,7 @@ import { chownSync, mkdtempSync, readFileSync, rmdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, type TestContext } from "vitest";
+import { installPackage } from "./packages.ts";
 
 const NOBODY = 65_534;
 
@@ -22,35 +23,29 @@ export function giveToNobody(...paths: string[]): void {
   for (const path of paths) chownSync(path, NOBODY, NOBODY);
 }
 
-function install(name: string): boolean {
-  if (!isRoot() || !succeeds("apt-get", "--version")) return false;
-  const args = ["-o", "DPkg::Lock::Timeout=60", "install", "-y", "-qq", name];
-  return succeeds("apt-get", ...args) || (succeeds("apt-get", "update", "-qq") && succeeds("apt-get", ...args));
-}
-
 /** Whether system calls of processes can be watched here; what that needs is installed where it can be. */
 export function canTrace(): boolean {
-  return process.platform === "linux" && (succeeds("strace", "-V") || install("strace")) && succeeds("strace", "-o", "/dev/null", "true");
+  return process.platform === "linux" && (succeeds("strace", "-V") || installPackage("strace")) && succeeds("strace", "-o", "/dev/null", "true");
 }
 
 /** Skips the test, saying why, where system calls cannot be made to fail. */
 export function needStrace(context: TestContext): void {
   context.skip(process.platform !== "linux", "needs Linux, for strace");
-  context.skip(!succeeds("strace", "-V") && !install("strace"), "needs strace: apt-get install strace");
+  context.skip(!succeeds("strace", "-V") && !installPackage("strace"), "needs strace: apt-get install strace");
   context.skip(!succeeds("strace", "-o", "/dev/null", "true"), "needs the right to trace processes (ptrace)");
 }
 
 /** Skips the test, saying why, where commands cannot be put into namespaces of their own. */
 export function needBwrap(context: TestContext): void {
   context.skip(process.platform !== "linux", "needs Linux, for bubblewrap");
-  context.skip(!succeeds("bwrap", "--version") && !install("bubblewrap"), "needs bubblewrap: apt-get install bubblewrap");
+  context.skip(!succeeds("bwrap", "--version") && !installPackage("bubblewrap"), "needs bubblewrap: apt-get install bubblewrap");
   context.skip(!succeeds("bwrap", "--unshare-user", "--unshare-pid", "--ro-bind", "/", "/", "true"), "needs the right to make user namespaces");
 }
 
 /** Skips the test, saying why, where no IRC server can be run. */
 export function needNgircd(context: TestContext): void {
   const isThere = (): boolean => succeeds("ngircd", "--version") || succeeds("/usr/sbin/ngircd", "--version");
-  context.skip(!isThere() && !install("ngircd"), "needs an IRC server: apt-get install ngircd");
+  context.skip(!isThere() && !installPackage("ngircd"), "needs an IRC server: apt-get install ngircd");
 }
 
 export interface Tmpfs extends Disposable {

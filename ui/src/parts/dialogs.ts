@@ -1,5 +1,6 @@
 import { css, html, LitElement, nothing, type TemplateResult } from "lit";
 import { createSignal, Watch, type WritableSignal } from "../base/signal.ts";
+import { dialogSheet } from "../look/dialog-sheet.ts";
 import { sheet } from "../look/sheet.ts";
 
 /** A question that stops everything else. */
@@ -44,18 +45,10 @@ export function createDialogs(): Dialogs {
 export class DialogHost extends LitElement {
   static override styles = [
     sheet,
+    dialogSheet,
     css`
       dialog {
         width: min(520px, calc(100vw - 32px));
-        padding: 20px;
-        color: var(--ink);
-        background: var(--raised);
-        border: 1px solid var(--line);
-        border-radius: var(--radius);
-        box-shadow: var(--shadow-high);
-      }
-      dialog::backdrop {
-        background: var(--veil);
       }
       .body {
         margin: 12px 0 20px;

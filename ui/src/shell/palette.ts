@@ -1,6 +1,7 @@
 import { css, html, LitElement, nothing, type TemplateResult } from "lit";
 import { state } from "lit/decorators.js";
 import { icon } from "../look/icons.ts";
+import { dialogSheet } from "../look/dialog-sheet.ts";
 import { sheet } from "../look/sheet.ts";
 import type { PageContext } from "./context.ts";
 import { PAGES } from "./pages.ts";
@@ -16,19 +17,12 @@ interface Choice {
 export class Palette extends LitElement {
   static override styles = [
     sheet,
+    dialogSheet,
     css`
       dialog {
         width: min(560px, calc(100vw - 32px));
         margin-top: 12vh;
         padding: 0;
-        color: var(--ink);
-        background: var(--raised);
-        border: 1px solid var(--line);
-        border-radius: var(--radius);
-        box-shadow: var(--shadow-high);
-      }
-      dialog::backdrop {
-        background: var(--veil);
       }
       input:not([type="checkbox"]) {
         border: 0;

@@ -1,5 +1,6 @@
 import { css, html, LitElement, nothing, type TemplateResult } from "lit";
 import { state } from "lit/decorators.js";
+import { dialogSheet } from "../../look/dialog-sheet.ts";
 import { sheet } from "../../look/sheet.ts";
 
 const KEYS: readonly (readonly [keys: readonly string[], does: string])[] = [
@@ -18,18 +19,10 @@ const KEYS: readonly (readonly [keys: readonly string[], does: string])[] = [
 export class KeysHelp extends LitElement {
   static override styles = [
     sheet,
+    dialogSheet,
     css`
       dialog {
         width: min(480px, calc(100vw - 32px));
-        padding: 20px;
-        color: var(--ink);
-        background: var(--raised);
-        border: 1px solid var(--line);
-        border-radius: var(--radius);
-        box-shadow: var(--shadow-high);
-      }
-      dialog::backdrop {
-        background: var(--veil);
       }
       dl {
         display: grid;

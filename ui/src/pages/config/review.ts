@@ -1,5 +1,6 @@
 import { css, html, LitElement, nothing, type TemplateResult } from "lit";
 import { property } from "lit/decorators.js";
+import { dialogSheet } from "../../look/dialog-sheet.ts";
 import { sheet } from "../../look/sheet.ts";
 import "../../parts/diff-view.ts";
 import "./changes-list.ts";
@@ -15,19 +16,11 @@ const RELOADS = {
 export class ReviewDialog extends LitElement {
   static override styles = [
     sheet,
+    dialogSheet,
     css`
       dialog {
         width: min(960px, calc(100vw - 24px));
         max-height: calc(100dvh - 32px);
-        padding: 20px;
-        color: var(--ink);
-        background: var(--raised);
-        border: 1px solid var(--line);
-        border-radius: var(--radius);
-        box-shadow: var(--shadow-high);
-      }
-      dialog::backdrop {
-        background: var(--veil);
       }
       .end {
         justify-content: flex-end;

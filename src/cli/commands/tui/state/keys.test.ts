@@ -1,22 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { entriesOfHistory } from "./entry.ts";
-import type { TuiEvent } from "./event.ts";
-import { chat, createPlayer, KEY, log, NOW, text, type Player } from "./tui.fixture.ts";
-
-const kinds = (player: Player): string[] => player.effects().map(({ kind }) => kind);
-
-function history(player: Player, messages: readonly unknown[], read = player.state.reads): TuiEvent {
-  return { type: "history", sessionKey: player.state.sessionKey, read, entries: entriesOfHistory(messages), runs: [] };
-}
-
-const user = (words: string, timestamp = NOW + 10) => ({ role: "user", content: text(words), timestamp });
-const answer = (words: string, timestamp = NOW + 20) => ({ role: "assistant", content: text(words), stopReason: "stop", timestamp });
-
-function say(player: Player, words: string): string {
-  player.type(words);
-  player.keys("enter");
-  return player.state.sent.at(-1)!.runId;
-}
+import { answer, chat, createPlayer, history, KEY, kinds, log, NOW, say, text, user } from "./tui.fixture.ts";
 
 describe("commands", () => {
   test("our own are answered here, others go to the gateway", () => {

@@ -2,6 +2,7 @@ import type { EventPayload, HelloOk } from "../../../../protocol/index.ts";
 import { plainText } from "../text/line.ts";
 import { asWritten, type ReadMarkdown } from "../view/markdown.ts";
 import { createView } from "../view/view.ts";
+import { entriesOfHistory } from "./entry.ts";
 import type { TuiEvent } from "./event.ts";
 import { initialState } from "./initial.ts";
 import type { Effect, Preferences, State } from "./state.ts";
@@ -78,3 +79,21 @@ export function agent(runId: string, stream: string, data: object): TuiEvent {
 
 /** The log, whole, as it is drawn. */
 export const log = (player: Player): string => player.screen({ columns: 80, rows: 60 }).slice(1, -3).join("\n");
+
+/** What was to be done since the last look, by kind. */
+export const kinds = (player: Player): string[] => player.effects().map(({ kind }) => kind);
+
+/** The conversation as it was read: what the player asked for, unless `read` says otherwise. */
+export function history(player: Player, messages: readonly unknown[], read = player.state.reads): TuiEvent {
+  return { type: "history", sessionKey: player.state.sessionKey, read, entries: entriesOfHistory(messages), runs: [] };
+}
+
+export const user = (words: string, timestamp = NOW + 10) => ({ role: "user", content: text(words), timestamp });
+export const answer = (words: string, timestamp = NOW + 20) => ({ role: "assistant", content: text(words), stopReason: "stop", timestamp });
+
+/** Types and sends; gives the run's id. */
+export function say(player: Player, words: string): string {
+  player.type(words);
+  player.keys("enter");
+  return player.state.sent.at(-1)!.runId;
+}

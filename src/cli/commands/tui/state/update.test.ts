@@ -1,23 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { entriesOfHistory } from "./entry.ts";
-import type { TuiEvent } from "./event.ts";
-import { agent, chat, createPlayer, hello, KEY, log, NOW, text, type Player } from "./tui.fixture.ts";
+import { agent, answer, chat, createPlayer, hello, history, KEY, kinds, log, NOW, type Player, say, text, user } from "./tui.fixture.ts";
 
-const kinds = (player: Player): string[] => player.effects().map(({ kind }) => kind);
 const times = (player: Player, words: string): number => log(player).split(words).length - 1;
-
-function history(player: Player, messages: readonly unknown[], read = player.state.reads): TuiEvent {
-  return { type: "history", sessionKey: player.state.sessionKey, read, entries: entriesOfHistory(messages), runs: [] };
-}
-
-const user = (words: string, timestamp = NOW + 10) => ({ role: "user", content: text(words), timestamp });
-const answer = (words: string, timestamp = NOW + 20) => ({ role: "assistant", content: text(words), stopReason: "stop", timestamp });
-
-function say(player: Player, words: string): string {
-  player.type(words);
-  player.keys("enter");
-  return player.state.sent.at(-1)!.runId;
-}
 
 describe("a message", () => {
   test("is sent with a key of its own and shown at once", () => {

@@ -29,6 +29,8 @@ export const FAILPOINTS = [
   "model.result.committed",
   "tool.intent.committed",
   "tool.done",
+  "approval.decided",
+  "command.fate.committed",
   "outbox.committed",
   "send.attempted",
   "send.receipt",

@@ -8,15 +8,30 @@ export interface Ids {
   hex(bytes: number): string;
 }
 
+/** Bytes drawn at a time: each draw is a call of the system, and a turn makes a handful of ids. */
+const POOL_BYTES = 512;
+
+function drawFrom(random: Random): (size: number) => Buffer {
+  let pool: Buffer = Buffer.alloc(0);
+  return (size) => {
+    if (size > POOL_BYTES) return random.bytes(size);
+    if (size > pool.length) pool = random.bytes(POOL_BYTES);
+    const drawn = pool.subarray(0, size);
+    pool = pool.subarray(size);
+    return drawn;
+  };
+}
+
 export function createIds(random: Random): Ids {
+  const draw = drawFrom(random);
   return {
     uuid() {
-      const bytes = random.bytes(16);
+      const bytes = draw(16);
       bytes[6] = (bytes[6]! & 0x0f) | 0x40;
       bytes[8] = (bytes[8]! & 0x3f) | 0x80;
       const hex = bytes.toString("hex");
       return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
     },
-    hex: (bytes) => random.bytes(bytes).toString("hex"),
+    hex: (bytes) => draw(bytes).toString("hex"),
   };
 }

@@ -43,7 +43,11 @@ export interface AllowRow {
 
 export interface DevicesWrites {
   /** Writes a device; creation time is kept, approval time is now. */
-  "devices.put": { input: { readonly id: string; readonly publicKey: string; readonly data: unknown }; result: void };
+  "devices.put": {
+    /** Without a time it is approved now. */
+    input: { readonly id: string; readonly publicKey: string; readonly data: unknown; readonly approvedAt?: number | undefined };
+    result: void;
+  };
   /** Takes a device away with its tokens. */
   "devices.delete": { input: { readonly id: string }; result: { readonly deleted: boolean } };
   /** Writes the token of a role: a replaced one is rotated, a revoked one lives again. */

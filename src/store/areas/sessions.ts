@@ -19,10 +19,22 @@ export interface SessionFilter {
   /** Part of the key, session id, label, display name or subject, in any case. */
   readonly search?: string | undefined;
   readonly keyPrefix?: string | undefined;
+  /** Keys that are left out; the first two count. */
+  readonly except?: readonly string[] | undefined;
   /** Default: newest change first. */
   readonly order?: "newest" | "oldest" | "key" | undefined;
   readonly limit?: number | undefined;
   readonly offset?: number | undefined;
+}
+
+/** A session with what people see of it. */
+export interface ShownSession extends SessionRow {
+  /** The same everywhere. */
+  readonly name: string;
+  /** How it began; undefined when nothing was said yet. */
+  readonly title?: string | undefined;
+  /** What was said last, when it was asked for. */
+  readonly last?: string | undefined;
 }
 
 export interface SessionsWrites {
@@ -55,4 +67,14 @@ export interface SessionsReads {
   "sessions.byLabel": { input: { readonly label: string; readonly agentId?: string | undefined }; result: readonly SessionRow[] };
   /** `total` counts what matches, whatever the limit. */
   "sessions.list": { input: SessionFilter; result: { readonly rows: readonly SessionRow[]; readonly total: number } };
+  /**
+   * Sessions as people see them. Each word of `search` is looked for in the name, how it began, the key, the session id and, with `last`, what was said
+   * last; one that begins with `agent:` in keys alone.
+   */
+  "sessions.shown": {
+    input: SessionFilter & { readonly last?: boolean | undefined };
+    result: { readonly rows: readonly ShownSession[]; readonly total: number };
+  };
+  /** What sessions are called, also those that are not there. */
+  "sessions.names": { input: { readonly keys: readonly string[] }; result: readonly { readonly key: string; readonly name: string }[] };
 }

@@ -23,6 +23,7 @@ export interface TurnRow {
 export interface TurnSpan extends Pick<TurnRow, "id" | "startedAt" | "endedAt"> {
   /** Of the input that it answers. Null when nothing is left of it. */
   readonly channel: string | null;
+  readonly kind: string | null;
   readonly sender: string | null;
   readonly senderName: string | null;
 }

@@ -75,6 +75,8 @@ export interface UsageWrites {
 export interface UsageReads {
   /** Totals by any combination of dimensions, ordered by them; none gives one row over all. */
   "usage.totals": { input: UsageFilter & { readonly by: readonly UsageDimension[] }; result: readonly UsageGroup[] };
+  /** Totals by session, those that cost most first. `kept`: the session is still there. */
+  "usage.bySession": { input: UsageFilter; result: readonly (UsageTotals & { readonly sessionKey: string; readonly kept: boolean })[] };
   /** The latest calls of a session, oldest first. */
   "usage.points": { input: { readonly sessionKey: string; readonly limit?: number | undefined }; result: readonly UsagePoint[] };
   /** The calls of a turn, oldest first. */

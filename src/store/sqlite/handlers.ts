@@ -6,10 +6,22 @@ export type Effect =
   | { readonly kind: "renamed"; readonly file: string; readonly to: string }
   | { readonly kind: "removed"; readonly file: string };
 
+/** What a session's transcript tells in a list, and the state of both that this was read from. */
+export interface ToldSession {
+  readonly stamp: string;
+  readonly title: string | undefined;
+  readonly last: string | undefined;
+  /** What a search looks through, in lower case: the name and the like, and what was said last. */
+  readonly words: string;
+  readonly lastWords: string;
+}
+
 /** What every handler is given. */
 export interface ReadContext {
   /** The prepared statement of this text, made once per connection. */
   readonly sql: (text: string) => StatementSync;
+  /** What was read of transcripts for lists of sessions, where it is worth keeping. */
+  readonly told?: Map<string, ToldSession>;
 }
 
 export interface WriteContext extends ReadContext {

@@ -42,6 +42,7 @@ const HEAVY_READS: ReadonlySet<ReadKind> = new Set<ReadKind>([
   "inbox.recent",
   "outbox.recent",
   "sessions.list",
+  "sessions.shown",
   "transcripts.list",
   "transcripts.positions",
   "usage.totals",
@@ -51,10 +52,13 @@ const HEAVY_READS: ReadonlySet<ReadKind> = new Set<ReadKind>([
 
 /** So few rows are quicker read at once than a thread is started for them. */
 const FEW_ROWS = 50;
+/** A list of conversations as a page begins with it. */
+const FIRST_SHOWN = 64;
 
 /** True when a read goes to the thread for long ones. */
 export function isHeavy(kind: ReadKind, input: unknown): boolean {
   if (!HEAVY_READS.has(kind)) return false;
   const { limit, search } = (input ?? {}) as { readonly limit?: unknown; readonly search?: unknown };
-  return !(kind === "sessions.list" && typeof limit === "number" && limit <= FEW_ROWS && search === undefined);
+  const few = kind === "sessions.list" ? FEW_ROWS : kind === "sessions.shown" ? FIRST_SHOWN : 0;
+  return !(typeof limit === "number" && limit <= few && search === undefined);
 }

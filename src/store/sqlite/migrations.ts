@@ -17,6 +17,8 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 2, minReader: 1, up: "ALTER TABLE usage ADD COLUMN sender TEXT" },
   // What was said in a chat before is read when it is answered.
   { version: 3, minReader: 1, up: "CREATE INDEX inbox_place ON inbox (channel, account, conversation, id)" },
+  // What became of a command that was asked about. Of those before nobody waits for it any more.
+  { version: 4, minReader: 1, up: `ALTER TABLE approvals ADD COLUMN fate TEXT; UPDATE approvals SET fate = '{"state":"lost","told":true}'` },
 ];
 
 function versionOf(db: DatabaseSync): number {

@@ -59,7 +59,7 @@ async function startWriter(data: OpenRequest): Promise<Writer> {
 
 function startReader(data: OpenRequest): { accept(request: Request): void } {
   const db = openReader(data.file);
-  const context = { sql: createStatements(db) };
+  const context = { sql: createStatements(db), told: new Map() };
   return {
     accept(request) {
       if (request.type === "close") {

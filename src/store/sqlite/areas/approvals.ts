@@ -3,8 +3,8 @@ import type { ApprovalRow, ApprovalsReads, ApprovalsWrites } from "../../areas/a
 import { shape, shapeAll, where, type ReadHandlers, type WriteHandlers } from "../handlers.ts";
 
 const COLUMNS = `id, kind, session_key AS sessionKey, agent_id AS agentId, turn_id AS turnId, request, state, decision, decided_by AS decidedBy,
-  created_at AS createdAt, expires_at AS expiresAt, decided_at AS decidedAt`;
-const JSON_COLUMNS = ["request"] as const;
+  created_at AS createdAt, expires_at AS expiresAt, decided_at AS decidedAt, fate`;
+const JSON_COLUMNS = ["request", "fate"] as const;
 
 export const approvalsWrites = {
   "approvals.request"({ sql, now }, { id, kind, request, expiresAt, sessionKey, agentId, turnId }) {
@@ -26,6 +26,10 @@ export const approvalsWrites = {
     const rows = sql("UPDATE approvals SET state = 'expired', decided_at = ? WHERE state = 'pending' AND expires_at <= ? RETURNING id").all(now, now);
     return rows.map((row) => String(row["id"]));
   },
+  "approvals.fate"({ sql }, { id, fate }) {
+    if (sql("UPDATE approvals SET fate = ? WHERE id = ?").run(JSON.stringify(fate), id).changes === 0)
+      throw new AppError("NOT_FOUND", `there is no approval ${id}`);
+  },
   "approvals.cancel"({ sql, now }, { turnId }) {
     const rows = sql("UPDATE approvals SET state = 'cancelled', decided_at = ? WHERE state = 'pending' AND turn_id = ? RETURNING id").all(now, turnId);
     return rows.map((row) => String(row["id"]));
@@ -43,5 +47,12 @@ export const approvalsReads = {
       sql(`SELECT ${COLUMNS} FROM approvals WHERE state = 'pending' AND ${text} ORDER BY created_at, id`).all(...values),
       JSON_COLUMNS,
     );
+  },
+  "approvals.some": ({ sql }, { ids }) =>
+    shapeAll<ApprovalRow>(sql(`SELECT ${COLUMNS} FROM approvals WHERE id IN (SELECT value FROM json_each(?))`).all(JSON.stringify(ids)), JSON_COLUMNS),
+  "approvals.untold"({ sql }, { kind, since, before }) {
+    const text = `SELECT ${COLUMNS} FROM approvals WHERE kind = ? AND created_at >= ? AND created_at < ? AND coalesce(json_extract(fate, '$.told'), 0) = 0
+      ORDER BY created_at, id`;
+    return shapeAll<ApprovalRow>(sql(text).all(kind, since, before), JSON_COLUMNS);
   },
 } satisfies ReadHandlers<ApprovalsReads>;

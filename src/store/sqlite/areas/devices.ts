@@ -9,10 +9,10 @@ const TAKE = `DELETE FROM pairing_requests WHERE id = ? AND expires_at > ? RETUR
 const ALLOW = "INSERT INTO allow_entries (channel, account, sender, source, added_at) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING";
 
 export const devicesWrites = {
-  "devices.put"({ sql, now }, { id, publicKey, data }) {
+  "devices.put"({ sql, now }, { id, publicKey, data, approvedAt = now }) {
     const text = `INSERT INTO devices (id, public_key, created_at, approved_at, data) VALUES (?, ?, ?, ?, ?)
       ON CONFLICT (id) DO UPDATE SET public_key = excluded.public_key, approved_at = excluded.approved_at, data = excluded.data`;
-    sql(text).run(id, publicKey, now, now, JSON.stringify(data ?? null));
+    sql(text).run(id, publicKey, now, approvedAt, JSON.stringify(data ?? null));
   },
   "devices.delete"({ sql }, { id }) {
     sql("DELETE FROM device_tokens WHERE device_id = ?").run(id);

@@ -1,7 +1,9 @@
 import { AppError } from "../../../base/errors.ts";
 import type { SessionEntry } from "../../../protocol/index.ts";
 import type { SessionFilter, SessionRow, SessionsReads, SessionsWrites } from "../../areas/sessions.ts";
+import { patchedEntry } from "../../patched-entry.ts";
 import { likePrefix, shape, shapeAll, where, type ReadHandlers, type WriteContext, type WriteHandlers } from "../handlers.ts";
+import { namesOf, searchSessions, showSessions } from "./shown-sessions.ts";
 
 const COLUMNS = "key, agent_id AS agentId, version, entry";
 const JSON_COLUMNS = ["entry"] as const;
@@ -47,8 +49,7 @@ function patch(context: WriteContext, { key, patch: fields, version }: SessionsW
   const row = currentOf(context, key);
   if (!row) throw new AppError("NOT_FOUND", `there is no session ${key}`);
   assertVersion(key, version, row.version);
-  const changed = Object.entries({ ...row.entry, ...fields }).filter(([, value]) => value !== null && value !== undefined);
-  const entry = Object.fromEntries(changed) as unknown as SessionEntry;
+  const entry = patchedEntry(row.entry, fields);
   save(context, key, row.agentId, entry, row.version + 1);
   return { key, agentId: row.agentId, version: row.version + 1, entry };
 }
@@ -98,7 +99,7 @@ export const sessionsWrites = {
   },
 } satisfies WriteHandlers<SessionsWrites>;
 
-function conditions(filter: SessionFilter): ReturnType<typeof where> {
+function conditions(filter: SessionFilter & { readonly keyPart?: string | undefined }): ReturnType<typeof where> {
   const search = filter.search === undefined || filter.search === "" ? undefined : filter.search.toLowerCase();
   return where([
     ["agent_id = ?", filter.agentId],
@@ -107,6 +108,9 @@ function conditions(filter: SessionFilter): ReturnType<typeof where> {
     ["updated_at >= ?", filter.activeSince],
     ["label = ?", filter.label],
     ["spawned_by = ?", filter.spawnedBy],
+    ["instr(key, ?) > 0", filter.keyPart],
+    ["key <> ?", filter.except?.[0]],
+    ["key <> ?", filter.except?.[1]],
     ["key LIKE ? ESCAPE '\\'", filter.keyPrefix === undefined ? undefined : likePrefix(filter.keyPrefix)],
     [
       `instr(lower(key || char(10) || session_id || char(10) || coalesce(label, '') || char(10) || coalesce(entry ->> '$.displayName', '')
@@ -114,6 +118,13 @@ function conditions(filter: SessionFilter): ReturnType<typeof where> {
       search,
     ],
   ]);
+}
+
+function list({ sql }: Pick<WriteContext, "sql">, filter: SessionFilter): SessionsReads["sessions.list"]["result"] {
+  const { text, values } = conditions(filter);
+  const query = `SELECT ${COLUMNS} FROM sessions WHERE ${text} ORDER BY ${ORDERS[filter.order ?? "newest"]} LIMIT ? OFFSET ?`;
+  const rows = shapeAll<SessionRow>(sql(query).all(...values, filter.limit ?? -1, filter.offset ?? 0), JSON_COLUMNS);
+  return { rows, total: Number(sql(`SELECT count(*) AS n FROM sessions WHERE ${text}`).get(...values)!["n"]) };
 }
 
 export const sessionsReads = {
@@ -127,10 +138,19 @@ export const sessionsReads = {
       JSON_COLUMNS,
     );
   },
-  "sessions.list"({ sql }, filter) {
-    const { text, values } = conditions(filter);
-    const query = `SELECT ${COLUMNS} FROM sessions WHERE ${text} ORDER BY ${ORDERS[filter.order ?? "newest"]} LIMIT ? OFFSET ?`;
-    const rows = shapeAll<SessionRow>(sql(query).all(...values, filter.limit ?? -1, filter.offset ?? 0), JSON_COLUMNS);
-    return { rows, total: Number(sql(`SELECT count(*) AS n FROM sessions WHERE ${text}`).get(...values)!["n"]) };
+  "sessions.list": list,
+  "sessions.shown"(context, { last = false, search = "", ...filter }) {
+    const words = search.toLowerCase().split(/\s+/).filter(Boolean);
+    if (words.length === 0) {
+      const { rows, total } = list(context, filter);
+      return { rows: showSessions(context, rows, last), total };
+    }
+    const { text, values } = conditions({ ...filter, keyPart: words.find((word) => word.startsWith("agent:")) });
+    const keys = searchSessions(context, { where: text, values, order: ORDERS[filter.order ?? "newest"] }, words, last);
+    const from = filter.offset ?? 0;
+    const page = keys.slice(from, filter.limit === undefined ? undefined : from + filter.limit);
+    const rows = page.map((key) => currentOf(context, key)).filter((row) => row !== undefined);
+    return { rows: showSessions(context, rows, last), total: keys.length };
   },
+  "sessions.names": (context, { keys }) => namesOf(context, keys, (key) => currentOf(context, key)),
 } satisfies ReadHandlers<SessionsReads>;

@@ -8,7 +8,7 @@ const JSON_COLUMNS = ["detail"] as const;
 
 /** Turns of a session follow one another; only commands are answered beside one. So no turn that many before the time still ran then. */
 const BESIDE = 8;
-const SPANS = `SELECT spans.id, started_at AS startedAt, ended_at AS endedAt, inbox.channel, inbox.sender,
+const SPANS = `SELECT spans.id, started_at AS startedAt, ended_at AS endedAt, inbox.channel, inbox.kind, inbox.sender,
   CASE WHEN inbox.channel = 'gateway' THEN NULL ELSE json_extract(inbox.payload, '$.event.sender.name') END AS senderName
   FROM (SELECT id, started_at, ended_at, (SELECT min(inbox.id) FROM inbox WHERE inbox.turn_id = turns.id) AS input FROM turns
     WHERE session_key = ?1 AND started_at <= ?3 AND (ended_at IS NULL OR ended_at >= ?2) AND started_at >= coalesce(

@@ -1,5 +1,5 @@
 import { AppError } from "../../../base/errors.ts";
-import type { UsageDimension, UsageGroup, UsageOfTurn, UsagePoint, UsageReads, UsageWrites } from "../../areas/usage.ts";
+import type { UsageDimension, UsageFilter, UsageGroup, UsageOfTurn, UsagePoint, UsageReads, UsageTotals, UsageWrites } from "../../areas/usage.ts";
 import { shapeAll, where, type ReadHandlers, type WriteHandlers } from "../handlers.ts";
 
 const DIMENSIONS: Readonly<Record<UsageDimension, string>> = {
@@ -40,27 +40,36 @@ export const usageWrites = {
   },
 } satisfies WriteHandlers<UsageWrites>;
 
+const matching = ({ fromDay, toDay, since, before, sessionKey, agentId, sender, provider, model }: UsageFilter) =>
+  where([
+    ["day >= ?", fromDay],
+    ["day <= ?", toDay],
+    ["at >= ?", since],
+    ["at < ?", before],
+    ["session_key = ?", sessionKey],
+    ["agent_id = ?", agentId],
+    ["sender = ?", sender],
+    ["provider = ?", provider],
+    ["model = ?", model],
+  ]);
+
 export const usageReads = {
-  "usage.totals"({ sql }, { by, fromDay, toDay, since, before, sessionKey, agentId, sender, provider, model }) {
+  "usage.totals"({ sql }, { by, ...filter }) {
     const columns = by.map((dimension) => {
       const column = DIMENSIONS[dimension];
       if (column === undefined) throw new AppError("INVALID_INPUT", `usage has no dimension ${dimension}; known: ${Object.keys(DIMENSIONS).join(", ")}`);
       return { column, named: `${column} AS ${dimension}` };
     });
-    const { text, values } = where([
-      ["day >= ?", fromDay],
-      ["day <= ?", toDay],
-      ["at >= ?", since],
-      ["at < ?", before],
-      ["session_key = ?", sessionKey],
-      ["agent_id = ?", agentId],
-      ["sender = ?", sender],
-      ["provider = ?", provider],
-      ["model = ?", model],
-    ]);
+    const { text, values } = matching(filter);
     const group = columns.map(({ column }) => column).join(", ");
     const grouped = group === "" ? "" : `GROUP BY ${group} ORDER BY ${group}`;
     return shapeAll<UsageGroup>(sql(`SELECT ${[...columns.map(({ named }) => named), TOTALS].join(", ")} FROM usage WHERE ${text} ${grouped}`).all(...values));
+  },
+  "usage.bySession"({ sql }, filter) {
+    const { text, values } = matching(filter);
+    const query = `SELECT session_key AS sessionKey, EXISTS (SELECT 1 FROM sessions WHERE sessions.key = usage.session_key) AS kept, ${TOTALS}
+      FROM usage WHERE ${text} GROUP BY session_key ORDER BY cost DESC, sum(input + output + cache_read + cache_write) DESC, session_key`;
+    return shapeAll<UsageTotals & { sessionKey: string; kept: boolean }>(sql(query).all(...values), [], ["kept"]);
   },
   "usage.points"({ sql }, { sessionKey, limit = 1000 }) {
     const text = `SELECT at, provider, model, input, output, cache_read AS cacheRead, cache_write AS cacheWrite, cost FROM usage WHERE session_key = ? ORDER BY at DESC, seq DESC LIMIT ?`;

@@ -1,0 +1,60 @@
+import { clip } from "./text.ts";
+
+/** A message of a transcript, as far as its words are concerned. */
+export interface WordedMessage {
+  readonly role?: unknown;
+  readonly content?: unknown;
+}
+
+/** Everything textual in a message, blocks joined by line breaks. */
+export function textOf({ content }: WordedMessage): string {
+  if (typeof content === "string") return content;
+  if (!Array.isArray(content)) return "";
+  return content
+    .flatMap((block: { type?: unknown; text?: unknown }) => (block?.type === "text" && typeof block.text === "string" ? [block.text] : []))
+    .join("\n");
+}
+
+/** `[Sun 2026-01-05 16:26 UTC] ` or a channel's envelope with a time in it. */
+const ENVELOPE = /^\[[^\]\n]{0,200}\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}[^\]\n]{0,80}\] ?/;
+
+/** A user's text without what was put in front of it for the model. */
+export function withoutEnvelope(text: string): string {
+  return text.replace(ENVELOPE, "");
+}
+
+/** Before a message the model is told what happened meanwhile: lines of the system, until the first empty one. */
+const TOLD = /^System: \[\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}[^\]\n]*\] /;
+const NEXT_TOLD = /\n(?=System: \[\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2})/;
+
+/** A user's text, and the lines of the system that stood before it. */
+export function apart(text: string): { readonly told: readonly string[]; readonly said: string } {
+  if (!TOLD.test(text)) return { told: [], said: text };
+  const end = text.indexOf("\n\n");
+  const lines = end === -1 ? text : text.slice(0, end);
+  return { told: lines.split(NEXT_TOLD).map((line) => line.slice("System: ".length)), said: end === -1 ? "" : withoutEnvelope(text.slice(end + 2)) };
+}
+
+/** What a person wrote or read, for titles and previews. */
+export function shownText(message: WordedMessage): string {
+  const text = textOf(message);
+  return (message.role === "user" ? withoutEnvelope(apart(text).said) : text).trim();
+}
+
+const TITLE_CHARS = 60;
+const PREVIEW_CHARS = 120;
+/** No more than this is looked at: what is shown is far shorter. */
+const LOOKED_AT = 4000;
+
+const oneLine = (text: string): string => text.slice(0, LOOKED_AT).replaceAll(/\s+/g, " ").trim();
+
+/** How a conversation began, as its title: one line, cut between words. */
+export function titleFrom(text: string): string {
+  const said = oneLine(text);
+  if (said.length <= TITLE_CHARS) return said;
+  const space = said.slice(0, TITLE_CHARS).lastIndexOf(" ");
+  return clip(said, space > TITLE_CHARS / 2 ? space : TITLE_CHARS);
+}
+
+/** What was said last, in one line. */
+export const previewFrom = (text: string): string => clip(oneLine(text), PREVIEW_CHARS);

@@ -1,0 +1,177 @@
+import { previewFrom, shownText, titleFrom, type WordedMessage } from "../../../base/message-text.ts";
+import { readableKey, sessionName } from "../../../base/session-name.ts";
+import type { SessionRow, ShownSession } from "../../areas/sessions.ts";
+import { transcriptFile } from "../../projection/index.ts";
+import type { ReadContext, ToldSession } from "../handlers.ts";
+
+/** Lines looked at for a title or a last message. */
+const LOOKED_AT = 20;
+/** Waiting messages that are looked at for the names of sessions that just begin. */
+const MOST_WAITING = 1000;
+/** Beyond this number what was kept is forgotten: roughly 500 bytes each. */
+const MOST_TOLD = 20_000;
+
+interface Transcript {
+  readonly tid: number;
+  readonly leaf: string | null;
+  readonly stamp: string;
+}
+
+/** What is needed of a session to tell it. */
+interface Told {
+  readonly key: string;
+  readonly agentId: string;
+  readonly sessionId: string;
+  readonly version: number;
+}
+
+/** The transcript that is written to: the session's main one, or its first. */
+function liveTranscript({ sql }: ReadContext, { agentId, sessionId }: Told): Transcript | undefined {
+  const text = `SELECT tid, leaf_id AS leaf, tid || ' ' || created_at || ' ' || next_seq || ' ' || coalesce(leaf_id, '') AS stamp, file FROM transcripts
+    WHERE agent_id = ? AND session_id = ? AND archived_at IS NULL ORDER BY tid`;
+  const rows = sql(text).all(agentId, sessionId) as unknown as readonly (Transcript & { readonly file: string })[];
+  return rows.length < 2 ? rows[0] : (rows.find(({ file }) => file === transcriptFile(agentId, sessionId)) ?? rows[0]);
+}
+
+function wordsOf(line: unknown, roles: readonly string[]): string {
+  // Most lines are not meant: they need not be parsed.
+  if (typeof line !== "string" || !roles.some((role) => line.includes(`"${role}"`))) return "";
+  try {
+    const { message } = JSON.parse(line) as { readonly message?: WordedMessage | null };
+    return message && roles.includes(String(message.role)) ? shownText(message) : "";
+  } catch {
+    return "";
+  }
+}
+
+/** The first thing that its owner said. */
+function beginning({ sql }: ReadContext, tid: number): string | undefined {
+  const rows = sql("SELECT line FROM transcript_entries WHERE tid = ? AND seq BETWEEN 1 AND ? AND type = 'message' ORDER BY seq").iterate(tid, LOOKED_AT);
+  for (const { line } of rows) {
+    const said = wordsOf(line, ["user"]);
+    if (said !== "") return titleFrom(said);
+  }
+  return undefined;
+}
+
+const ENTRY = `SELECT parent_id AS parent, type, line FROM transcript_entries INDEXED BY transcript_entries_id WHERE tid = ? AND entry_id = ?
+  ORDER BY seq DESC LIMIT 1`;
+const TAIL = "SELECT line FROM transcript_entries WHERE tid = ? AND seq > 0 AND type = 'message' ORDER BY seq DESC LIMIT ?";
+
+/** Lines from the newest backwards: of the branch in use, or of the file when it is of the first format, without branches. */
+function* newestLines({ sql }: ReadContext, { tid, leaf }: Transcript): Generator {
+  if (leaf === null) {
+    for (const { line } of sql(TAIL).iterate(tid, LOOKED_AT)) yield line;
+    return;
+  }
+  const find = sql(ENTRY);
+  let id: unknown = leaf;
+  for (let step = 0; step < LOOKED_AT && typeof id === "string"; step += 1) {
+    const row = find.get(tid, id);
+    if (row?.["type"] === "message") yield row["line"];
+    id = row?.["parent"];
+  }
+}
+
+/** The last thing that somebody said. */
+function ending(context: ReadContext, transcript: Transcript): string | undefined {
+  for (const line of newestLines(context, transcript)) {
+    const said = wordsOf(line, ["user", "assistant"]);
+    if (said !== "") return previewFrom(said);
+  }
+  return undefined;
+}
+
+interface Naming {
+  readonly label?: string | undefined;
+  readonly displayName?: string | undefined;
+  readonly subject?: string | undefined;
+}
+
+/** What a session's transcript and entry tell, read once as long as neither changes. */
+function told(context: ReadContext, session: Told, withLast: boolean, naming: () => Naming): ToldSession {
+  const transcript = liveTranscript(context, session);
+  const stamp = `${session.version} ${transcript?.stamp ?? ""}`;
+  const known = context.told?.get(session.key);
+  if (known?.stamp === stamp) return known;
+  const { label, displayName, subject } = naming();
+  const title = transcript && beginning(context, transcript.tid);
+  const last = transcript && (withLast || context.told) ? ending(context, transcript) : undefined;
+  const name = sessionName({ key: session.key, label, displayName, subject, title });
+  const parts = [name, session.key, session.sessionId, label, displayName, subject, title];
+  const found = { stamp, title, last, words: parts.filter(Boolean).join("\n").toLowerCase(), lastWords: last?.toLowerCase() ?? "" };
+  if (context.told) {
+    if (context.told.size >= MOST_TOLD) context.told.clear();
+    context.told.set(session.key, found);
+  }
+  return found;
+}
+
+const textOrNothing = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);
+
+const namingOf = ({ label, displayName, subject }: SessionRow["entry"]): Naming => ({
+  label: textOrNothing(label),
+  displayName: textOrNothing(displayName),
+  subject: textOrNothing(subject),
+});
+
+/** What was said to sessions and is not in a transcript yet: a turn writes it with its first answer. */
+function waitingTitles({ sql }: ReadContext): () => ReadonlyMap<string, string> {
+  let titles: Map<string, string> | undefined;
+  return () => {
+    if (titles) return titles;
+    titles = new Map();
+    const text = "SELECT session_key AS key, substr(text, 1, 400) AS text FROM inbox WHERE state <> 'settled' AND session_key IS NOT NULL ORDER BY id LIMIT ?";
+    for (const { key, text: said } of sql(text).iterate(MOST_WAITING)) {
+      const title = titleFrom(String(said));
+      if (title !== "" && !titles.has(String(key))) titles.set(String(key), title);
+    }
+    return titles;
+  };
+}
+
+/** Sessions with what people see of them. */
+export function showSessions(context: ReadContext, rows: readonly SessionRow[], withLast: boolean): readonly ShownSession[] {
+  const waiting = waitingTitles(context);
+  return rows.map((row) => {
+    const { key, agentId, version, entry } = row;
+    const naming = namingOf(entry);
+    const found = told(context, { key, agentId, version, sessionId: entry.sessionId }, withLast, () => naming);
+    const title = found.title ?? waiting().get(key);
+    return { ...row, name: sessionName({ key, ...naming, title }), title, ...(withLast && found.last !== undefined ? { last: found.last } : {}) };
+  });
+}
+
+/** Which sessions to look through. */
+export interface Searched {
+  readonly where: string;
+  readonly values: readonly (string | number)[];
+  readonly order: string;
+}
+
+/** Keys of the sessions that have each of the words (in lower case) somewhere in what is seen of them. Their entries may be long: only those are read that are not known. */
+export function searchSessions(context: ReadContext, { where, values, order }: Searched, words: readonly string[], withLast: boolean): readonly string[] {
+  const entry = context.sql("SELECT label, entry ->> '$.displayName' AS displayName, entry ->> '$.subject' AS subject FROM sessions WHERE key = ?");
+  const waiting = waitingTitles(context)();
+  const rows = context.sql(`SELECT key, agent_id AS agentId, session_id AS sessionId, version FROM sessions WHERE ${where} ORDER BY ${order}`).all(...values);
+  return (rows as unknown as readonly Told[]).flatMap((session) => {
+    const found = told(context, session, withLast, () => {
+      const { label, displayName, subject } = entry.get(session.key) ?? {};
+      return { label: textOrNothing(label), displayName: textOrNothing(displayName), subject: textOrNothing(subject) };
+    });
+    const begun = found.title === undefined ? (waiting.get(session.key)?.toLowerCase() ?? "") : "";
+    const text = `${found.words}\n${begun}\n${withLast ? found.lastWords : ""}`;
+    return words.every((word) => text.includes(word)) ? [session.key] : [];
+  });
+}
+
+/** What sessions are called; of one that is not there its key tells. */
+export function namesOf(
+  context: ReadContext,
+  keys: readonly string[],
+  find: (key: string) => SessionRow | undefined,
+): readonly { key: string; name: string }[] {
+  const rows = keys.map(find).filter((row) => row !== undefined);
+  const names = new Map(showSessions(context, rows, false).map(({ key, name }) => [key, name]));
+  return keys.map((key) => ({ key, name: names.get(key) ?? readableKey(key) }));
+}

@@ -15,5 +15,6 @@ export type { SystemPromptReport } from "./prompt/report.ts";
 export { sessionFacts } from "./prompt/session-facts.ts";
 export { buildSystemPrompt } from "./prompt/system-prompt.ts";
 export { createSkills, type SkillStatus } from "./skills/create-skills.ts";
+export { findPrograms } from "./skills/programs.ts";
 export { seedWorkspace } from "./workspace/seed.ts";
 export { initRepository } from "./workspace/repository.ts";

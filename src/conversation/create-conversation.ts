@@ -1,4 +1,5 @@
 import { messageOf } from "../base/errors.ts";
+import type { ReplyAddress } from "./address.ts";
 import { createIntake, type Intake } from "./intake/accept.ts";
 import { createDispatch, type Dispatch } from "./intake/dispatch.ts";
 import { inboxIdsOf, type ChannelItem, type LaneItem } from "./lanes/item.ts";
@@ -30,6 +31,8 @@ export interface Conversation extends Responder, Pick<Intake, "inbound" | "accep
   depth(sessionKey: string): number;
   /** The chat that a turn answers; undefined for turns of clients. */
   chatOf: ChannelDesk["chatOf"];
+  /** Where a turn's answer is sent; undefined when only clients see it. */
+  addressOf(runId: string): ReplyAddress | undefined;
   /** Does something in a session while no turn of it runs; turns that come wait for it. */
   exclusively<T>(sessionKey: string, work: () => Promise<T>): Promise<T>;
 }
@@ -153,6 +156,7 @@ export function createConversation(deps: ConversationDeps): Conversation {
     },
     depth: lanes.depth,
     chatOf: channels.chatOf,
+    addressOf: (runId) => channels.chatOf(runId)?.address ?? clients.addressOf(runId),
     onEvent,
     resume: () => resumeAll(deps, clients, { enqueue, add: dispatch.add }),
     running,

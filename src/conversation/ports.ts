@@ -44,7 +44,11 @@ export interface ConversationDeps {
   readonly agents: () => Promise<Pick<Agents, "turn" | "after">>;
   readonly routing: Routing;
   /** Channels by their ids, those of plugins that run. */
-  readonly channels: { get(id: string): ChannelPlugin | undefined };
+  readonly channels: {
+    get(id: string): ChannelPlugin | undefined;
+    /** False while an account cannot send, or may not. */
+    running?(channel: string, accountId: string): boolean;
+  };
   readonly pairing: Pairing;
   readonly allowLists: AllowLists;
   readonly delivery: Delivery;

@@ -14,7 +14,8 @@ export {
 } from "./approvals/approvals.ts";
 export { boundedDetails } from "./broker/bounds.ts";
 export { createBroker, type Broker, type BrokerCall, type BrokerDeps, type PolicyFacts, type Toolbox } from "./broker/broker.ts";
-export type { Elevation, ExecToolDeps } from "./exec/deps.ts";
+export type { AskedCommand, Elevation, ExecToolDeps, ShownOutput } from "./exec/deps.ts";
+export { fateText } from "./exec/fate.ts";
 export { execTool } from "./exec/exec.ts";
 export { createExecRules, type ExecRules, type ExecRulesSnapshot } from "./exec/rules-file.ts";
 export { execSettings, type ExecOverride, type ExecSettings } from "./exec/settings.ts";

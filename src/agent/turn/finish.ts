@@ -1,10 +1,9 @@
 import type { HookLog } from "../../hooks/index.ts";
 import type { AssistantMessage, SessionEntry } from "../../protocol/index.ts";
 import { authProfileOverride, cacheTouchEntry, messageEntry, usageAfterRun, type MessageExtras } from "../../sessions/index.ts";
-import type { Outcome, Write } from "../../store/index.ts";
+import { patchedEntry, type Outcome, type Write } from "../../store/index.ts";
 import type { TurnDeps } from "./deps.ts";
 import type { TurnEnd, TurnInput, TurnPorts } from "./input.ts";
-import { patched } from "./known-sessions.ts";
 import type { PreparedTurn } from "./prepare.ts";
 import type { Draft, TurnRecord } from "./record.ts";
 
@@ -94,7 +93,7 @@ export async function finishTurn({ deps, input, ports, turn, record, hookLog }: 
 /** Saves the next turn of this session reading it, unless somebody else changed it meanwhile. */
 function remember({ sessions }: TurnDeps, { place }: PreparedTurn, patch: Readonly<Record<string, unknown>>, version: number): void {
   const { row, file } = place;
-  if (version === row.version + 1) sessions.keep({ row: { ...row, version, entry: patched(row.entry, patch) }, file });
+  if (version === row.version + 1) sessions.keep({ row: { ...row, version, entry: patchedEntry(row.entry, patch) }, file });
 }
 
 /** What was shown of an answer that was stopped stays, marked. */

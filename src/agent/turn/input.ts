@@ -11,6 +11,8 @@ export interface TurnInput {
   readonly sessionKey: string;
   readonly agentId: string;
   readonly message: string;
+  /** What it is told before the message, as lines of the system. */
+  readonly events?: readonly { readonly text: string; readonly at: number }[];
   readonly images?: readonly ImageContent[];
   /** Where it came in. */
   readonly channel: string;

@@ -34,11 +34,6 @@ export function createKnownSessions(): KnownSessions {
   };
 }
 
-/** An entry after a change of single fields, as the store makes it: null takes one away. */
-export function patched(entry: SessionEntry, patch: Readonly<Record<string, unknown>>): SessionEntry {
-  return Object.fromEntries(Object.entries({ ...entry, ...patch }).filter(([, value]) => value !== null && value !== undefined)) as unknown as SessionEntry;
-}
-
 /** Whether a change would leave an entry as it is. */
 export function holdsAlready(entry: SessionEntry, patch: Readonly<Record<string, unknown>>): boolean {
   return Object.entries(patch).every(([name, value]) => {

@@ -6,11 +6,11 @@ import { manualClock } from "../../base/clock.ts";
 import { createIds } from "../../base/ids.ts";
 import { seededRandom } from "../../base/random.ts";
 import { createSessionMemory, messageEntry } from "../../sessions/index.ts";
-import { openStore, type Store } from "../../store/index.ts";
+import { openStore, patchedEntry, type Store } from "../../store/index.ts";
 import { createAppend } from "./append.ts";
 import type { TurnDeps } from "./deps.ts";
 import type { TurnInput } from "./input.ts";
-import { createKnownSessions, holdsAlready, patched } from "./known-sessions.ts";
+import { createKnownSessions, holdsAlready } from "./known-sessions.ts";
 import { beginTurn, type Begun } from "./place.ts";
 
 const KEY = "agent:main:main";
@@ -49,7 +49,7 @@ async function turn(text: string): Promise<void> {
   await committed;
   const [merged] = (await createAppend(deps, place)([line(text)], [["sessions.merge", { key: KEY, patch: { said: text } }]])) as [{ version: number }];
   expect(merged.version).toBe(place.row.version + 1);
-  deps.sessions.keep({ row: { ...place.row, version: merged.version, entry: patched(place.row.entry, { said: text }) }, file: place.file });
+  deps.sessions.keep({ row: { ...place.row, version: merged.version, entry: patchedEntry(place.row.entry, { said: text }) }, file: place.file });
 }
 
 test("the next turn of a session finds it as it was left, without reading", async () => {
@@ -103,5 +103,5 @@ test("fields are the same when they say the same", () => {
   expect(holdsAlready(entry, { origin: { from: "a" }, label: null, updatedAt: 1 })).toBe(true);
   expect(holdsAlready(entry, { origin: { from: "b" } })).toBe(false);
   expect(holdsAlready(entry, { origin: null })).toBe(false);
-  expect(patched(entry, { origin: null, label: "x" })).toEqual({ sessionId: "s", updatedAt: 1, label: "x" });
+  expect(patchedEntry(entry, { origin: null, label: "x" })).toEqual({ sessionId: "s", updatedAt: 1, label: "x" });
 });

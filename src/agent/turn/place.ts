@@ -1,10 +1,10 @@
 import { AppError } from "../../base/errors.ts";
 import type { SessionEntry } from "../../protocol/index.ts";
 import { entryAfterReset, headerLine, resetDecision, resetPolicy, type KeptPath, type SessionPath } from "../../sessions/index.ts";
-import { transcriptFile, type InjectionRow, type SessionRow, type TranscriptRow, type TurnRow, type Write } from "../../store/index.ts";
+import { patchedEntry, transcriptFile, type InjectionRow, type SessionRow, type TranscriptRow, type TurnRow, type Write } from "../../store/index.ts";
 import type { TurnDeps } from "./deps.ts";
 import type { TurnInput } from "./input.ts";
-import { holdsAlready, patched } from "./known-sessions.ts";
+import { holdsAlready } from "./known-sessions.ts";
 
 /** A turn that died this often is ended instead of taken up again. */
 const MAX_RESUMPTIONS = 3;
@@ -124,7 +124,7 @@ function rowFor(
   const row = { key, agentId: session?.agentId ?? agentId, version: version + 1, entry };
   if (began) return { row: { ...row, agentId }, write: ["sessions.put", { key, agentId, entry, version }] };
   if (holdsAlready(entry, patch)) return { row: { ...row, version }, write: ["sessions.expect", { key, version }] };
-  return { row: { ...row, entry: patched(entry, patch) }, write: ["sessions.merge", { key, patch, version }] };
+  return { row: { ...row, entry: patchedEntry(entry, patch) }, write: ["sessions.merge", { key, patch, version }] };
 }
 
 /** The entry that holds for this turn: the one that is there, or a new one when it is missing or out of date. */

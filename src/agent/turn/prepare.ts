@@ -1,6 +1,7 @@
+import { messageOf } from "../../base/errors.ts";
 import type { HookLog } from "../../hooks/index.ts";
 import type { ModelMessage, SessionEntry, ToolSchema, UserMessage } from "../../protocol/index.ts";
-import { view, viewSettings, type View } from "../../sessions/index.ts";
+import { gatewayMessage, messageEntry, view, viewSettings, type View } from "../../sessions/index.ts";
 import type { StepRow } from "../../store/index.ts";
 import { failedOutcome, type ToolContext, type Toolbox } from "../../tools/index.ts";
 import type { BootstrapFile } from "../prompt/injected-files.ts";
@@ -11,6 +12,7 @@ import type { TurnDeps } from "./deps.ts";
 import { hookContext, type AgentContext } from "./hook-context.ts";
 import type { TurnInput } from "./input.ts";
 import { beginTurn, overtaken, type Begun, type TurnPlace } from "./place.ts";
+import { createRecord } from "./record.ts";
 import { stepsOf } from "./resume.ts";
 import { bootstrapFiles, skillsFor, systemPromptFor, type PromptParts } from "./system-prompt.ts";
 import { shapePrompt, userMessage } from "./turn-prompt.ts";
@@ -47,8 +49,22 @@ export async function prepareTurn(deps: TurnDeps, input: TurnInput, hookLog: Hoo
       return await gather(deps, input, workspaceDir, begun, hookLog);
     } catch (error) {
       // The session was changed, or reset, since it was read: the turn belongs to the one that is there now.
-      if (!(overtaken(error, "key") || overtaken(error, "lines")) || attempt === MAX_RETRIES) throw error;
+      const isOvertaken = overtaken(error, "key") || overtaken(error, "lines");
+      if (!isOvertaken && !input.resumed) await keepWords(deps, input, begun, error);
+      if (!isOvertaken || attempt === MAX_RETRIES) throw error;
     }
+  }
+}
+
+/** A turn that cannot be prepared, for want of a model for instance: what was said stands in the conversation all the same, and what is wrong. */
+async function keepWords(deps: TurnDeps, input: TurnInput, { place, committed }: Begun, error: unknown): Promise<void> {
+  try {
+    await committed;
+    const record = createRecord(deps, input, place);
+    record.said(userMessage(input, input.message, deps.clock.now()));
+    await record.now([(at) => messageEntry(at, { ...gatewayMessage("gateway-injected", "", at.at), stopReason: "error", errorMessage: messageOf(error) })]);
+  } catch (problem) {
+    deps.log.warn(`what was said could not be kept in the conversation: ${messageOf(problem)}`, { runId: input.runId });
   }
 }
 

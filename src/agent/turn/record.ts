@@ -38,12 +38,16 @@ export interface TurnRecord {
 }
 
 /** What the journal keeps of an answer. `at` is that of its usage, so that the two are found together. */
-function resultNote(message: AssistantMessage | undefined, { at }: UsageInput, call: LastCall | undefined): Readonly<Record<string, unknown>> {
+function resultNote(
+  { stopReason, withheld }: { readonly stopReason: string; readonly withheld: AssistantMessage | undefined },
+  { at }: UsageInput,
+  call: LastCall | undefined,
+): Readonly<Record<string, unknown>> {
   const { attempts = [], firstMs } = call ?? {};
   return {
-    ...(message ? { message } : {}),
+    ...(withheld ? { message: withheld } : {}),
     ...(attempts.length === 0 ? {} : { attempts }),
-    ...(firstMs === undefined || at === undefined ? {} : { at, firstMs }),
+    ...(at === undefined ? {} : { at, stopReason, ...(firstMs === undefined ? {} : { firstMs }) }),
   };
 }
 
@@ -107,14 +111,17 @@ export function createRecord(deps: TurnDeps, input: TurnInput, place: TurnPlace)
     },
     concluded(message, usage, call) {
       const kept = wait(message);
-      waiting.writes.push(journal("model.result", resultNote(withheld ? message : undefined, usage, call)), ["usage.add", usage]);
+      waiting.writes.push(journal("model.result", resultNote({ stopReason: message.stopReason, withheld: withheld ? message : undefined }, usage, call)), [
+        "usage.add",
+        usage,
+      ]);
       return kept;
     },
     async answered(message, calls, usage, call) {
       const kept = checked(message);
       const intents = calls.map(({ id, name }) => journal("tool.intent", { name }, id));
       // What the transcript does not hold, a resumed turn finds here.
-      const result = journal("model.result", resultNote(kept ? undefined : message, usage, call));
+      const result = journal("model.result", resultNote({ stopReason: message.stopReason, withheld: kept ? undefined : message }, usage, call));
       await commit(kept ? [(at) => messageEntry(at, kept)] : [], [result, ...intents, ["usage.add", usage]]);
       failpoint("model.result.committed");
       if (calls.length > 0) failpoint("tool.intent.committed");

@@ -59,7 +59,7 @@ export async function shapePrompt(
   const override = last && (last.modelOverride !== undefined || last.providerOverride !== undefined) ? overrideOf(last) : undefined;
   const toolsAllow = built.map((result) => result.toolsAllow).findLast((names) => names !== undefined);
   return {
-    text: userText(prompt, systemEvents(deps, injections), [...around, ...built]),
+    text: userText(prompt, systemEvents(deps, injections, input.events), [...around, ...built]),
     systemPrompt: systemText(turn.systemPrompt, built),
     ...(toolsAllow === undefined ? {} : { toolsAllow }),
     ...(override ? { override } : {}),
@@ -92,11 +92,13 @@ function injectionFact({ pluginId, text, placement, payload }: InjectionRow): Tu
   return { pluginId, text, placement, ...metadata };
 }
 
-function systemEvents({ config, timezone }: TurnDeps, injections: Injections): readonly string[] {
-  const events = injections.filter(({ placement }) => placement === SYSTEM_EVENT);
+/** Lines of the system, the oldest first. There is no empty line in them: the first one ends them, so that they can be told from the message. */
+function systemEvents({ config, timezone }: TurnDeps, injections: Injections, own: TurnInput["events"] = []): readonly string[] {
+  const queued = injections.filter(({ placement }) => placement === SYSTEM_EVENT).map(({ text, createdAt }) => ({ text, at: createdAt }));
+  const events = [...queued, ...own];
   if (events.length === 0) return [];
   const zone = eventZone(config.current.agents?.defaults, timezone);
-  return events.map(({ text, createdAt }) => `System: [${stamp(createdAt, zone)}] ${text}`);
+  return events.map(({ text, at }) => `System: [${stamp(at, zone)}] ${text.trim().replaceAll(/\n\s*\n/g, "\n")}`);
 }
 
 function eventZone(

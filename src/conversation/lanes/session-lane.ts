@@ -43,6 +43,8 @@ export interface SessionLane {
 function modeOf(item: LaneItem): QueueMode {
   const { value, source } = item.queue.mode;
   if (item.kind === "channel") return value;
+  // What the gateway itself has to tell does not break in on anybody.
+  if (item.run.row.kind !== undefined) return "followup";
   return source !== "default" && (value === "interrupt" || value === "followup") ? value : "followup";
 }
 

@@ -144,6 +144,8 @@ async function openStream(run: ChannelRun, input: TurnInput, context: ChannelTur
     spoken: spokenIn(steps),
     ...(shown ? { preview: shown } : {}),
     async keepPreview(id) {
+      if (id === undefined && deps.channels.running?.(address.channel, address.accountId) === false)
+        throw new AppError("UNAVAILABLE", "the account is not connected: its answer waits");
       if (id === undefined && delivery.isBusy(address)) throw new AppError("UNAVAILABLE", "messages for this chat are still on their way");
       await store.write("journal.append", { turnId: run.runId, kind: "note", data: { preview: id === undefined ? {} : { id } } });
     },

@@ -1,5 +1,6 @@
 import { AppError, messageOf } from "../../base/errors.ts";
 import { agentOfKey } from "../../protocol/index.ts";
+import type { ReplyAddress } from "../address.ts";
 import { queueSettings } from "../../sessions/index.ts";
 import type { ClientItem } from "../lanes/item.ts";
 import type { ConversationDeps } from "../ports.ts";
@@ -19,6 +20,8 @@ export interface ClientDesk extends Pick<Responder, "accept" | "outcome"> {
   leave(run: ClientRun): void;
   abort(meant: (row: AcceptedRow) => boolean, reason: AbortReason): readonly string[];
   has(runId: string): boolean;
+  /** Where a run's answer is sent, too. */
+  addressOf(runId: string): ReplyAddress | undefined;
   /** Nothing is taken any more; resolves when what was being taken is on disk. */
   close(): Promise<void>;
   /** Runs that are being accepted, wait or run. */
@@ -123,6 +126,7 @@ export function createClientDesk(deps: ConversationDeps, context: ClientTurnCont
       return reached.map(({ row }) => row.runId);
     },
     has: (runId) => runs.has(runId),
+    addressOf: (runId) => runs.get(runId)?.row.reply,
     async close() {
       closed = true;
       await Promise.allSettled(accepting.values());

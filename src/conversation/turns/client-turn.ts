@@ -18,7 +18,7 @@ export interface ClientTurnContext {
 
 /** The message as the agent gets it. */
 function inputOf({ row, resumed }: ClientRun): TurnInput {
-  const { inboxId, timeoutMs: _timeout, scopes: _scopes, reply: _reply, owner = false, files = [], ...request } = row;
+  const { inboxId, timeoutMs: _timeout, scopes: _scopes, reply: _reply, kind: _kind, owner = false, files = [], ...request } = row;
   const message = [...(files.length > 0 && request.message === "" ? [] : [request.message]), ...files.map(mediaLine)].join("\n\n");
   return { ...request, message, owner, inboxIds: [inboxId], resumed };
 }

@@ -27,6 +27,14 @@ export interface RunRequest {
   readonly owner?: boolean;
   /** The answer is also sent there. */
   readonly reply?: ReplyAddress;
+  /** What the agent is told before the message, as lines of the system. */
+  readonly events?: readonly { readonly text: string; readonly at: number }[];
+  /** Nobody wrote the message: the inbox keeps it as an input of this kind. */
+  readonly kind?: "exec";
+  /** Whom the turn is for, where a channel's message began what it goes on with: policies hold as for that message. */
+  readonly senderId?: string;
+  readonly accountId?: string;
+  readonly direct?: boolean;
   /** The message may be a command: these are the rights of whoever wrote it. */
   readonly scopes?: readonly string[];
 }

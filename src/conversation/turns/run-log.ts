@@ -42,7 +42,15 @@ export async function acceptRun(
 ): Promise<{ readonly row: AcceptedRow; readonly duplicate: boolean; readonly settled: boolean }> {
   const { store } = deps;
   const { runId, sessionKey, message, ...payload } = request;
-  const accepted = await store.write("inbox.accept", { ...PLACE, messageId: runId, kind: "message", text: message, payload, sessionKey, agentId });
+  const accepted = await store.write("inbox.accept", {
+    ...PLACE,
+    messageId: runId,
+    kind: payload.kind ?? "message",
+    text: message,
+    payload,
+    sessionKey,
+    agentId,
+  });
   if (!accepted.duplicate) {
     failpoint("inbox.committed");
     return { row: { ...payload, inboxId: accepted.id, runId, sessionKey, agentId, message }, duplicate: false, settled: false };

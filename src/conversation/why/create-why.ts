@@ -1,23 +1,42 @@
+import { createRedactor } from "../../base/redaction.ts";
 import type { InboxRow, OutboxRow, TurnRow } from "../../store/index.ts";
 import { deliveriesOfMessage, deliverySteps } from "./delivery-steps.ts";
 import { find } from "./find.ts";
 import { messageSteps, recordOf } from "./message-steps.ts";
 import { placed } from "./place-steps.ts";
 import { given, type Story, type StoryAbout, type WhyDeps } from "./story.ts";
-import { turnFacts, turnSteps } from "./turn-steps.ts";
+import { turnFacts, turnSteps, type TurnFacts } from "./turn-steps.ts";
 import { deliveryVerdict, messageVerdict, turnVerdict } from "./verdict.ts";
+
+export interface TellOptions {
+  readonly last?: number | undefined;
+  readonly closely?: boolean | undefined;
+}
 
 /** Tells what became of messages, from the store alone. */
 export interface Why {
   /**
    * The story of what is named, newest first: of a session, or of all of them for `recent`, the `last` messages (1 unless told), of everything else one.
-   * Rejects with `NOT_FOUND` where nothing is kept under this name.
+   * `closely`: with what tools were asked and gave, of up to 5 stories. Rejects with `NOT_FOUND` where nothing is kept under this name.
    */
-  tell(what: string, options?: { readonly last?: number | undefined }): Promise<readonly Story[]>;
+  tell(what: string, options?: TellOptions): Promise<readonly Story[]>;
 }
 
 const MOST_STORIES = 50;
+/** A conversation is read for each. */
+const MOST_CLOSE = 5;
 const MOST_OTHERS = 20;
+
+const MOST_ASKED = 120;
+
+/** The first words of a message; undefined where it has none. */
+function beginning(text: string): string | undefined {
+  const line = text
+    .slice(0, MOST_ASKED * 4)
+    .replace(/\s+/g, " ")
+    .trim();
+  return line.length > MOST_ASKED ? `${line.slice(0, MOST_ASKED).toWellFormed().trimEnd()}…` : line || undefined;
+}
 
 const aboutMessage = (row: InboxRow): StoryAbout =>
   given({
@@ -30,29 +49,32 @@ const aboutMessage = (row: InboxRow): StoryAbout =>
     sender: row.sender,
     sessionKey: row.sessionKey,
     agentId: row.agentId,
+    asked: beginning(row.text),
   });
 
-export function createWhy({ store, now }: WhyDeps): Why {
-  async function ofMessage(row: InboxRow, others: readonly InboxRow[]): Promise<Story> {
+export function createWhy({ store, now, redactor = createRedactor() }: WhyDeps): Why {
+  async function ofMessage(row: InboxRow, others: readonly InboxRow[], closely: boolean): Promise<Story> {
     const turn = row.turnId === null ? undefined : await store.read("turns.get", { id: row.turnId });
     const sentFor = recordOf(row)?.event.id ?? row.messageId;
     const [facts, together, deliveries, open] = await Promise.all([
-      turn && turnFacts(store, turn),
+      turn && factsOf(turn, closely),
       turn ? store.read("inbox.ofTurn", { turnId: turn.id }) : [],
       turn ? store.read("outbox.ofTurn", { turnId: turn.id }) : deliveriesOfMessage(store, row, sentFor),
       row.state === "pending" && row.sessionKey !== null ? store.read("inbox.open", { sessionKey: row.sessionKey }) : [],
     ]);
-    const inFront = open.filter(({ id }) => id < row.id).length;
+    const inFront = open.filter(({ id }) => id < row.id);
     return {
       about: aboutMessage(row),
-      verdict: messageVerdict({ row, facts, deliveries, inFront, now: now() }),
-      steps: placed([...messageSteps(row, turn, together), ...(facts ? turnSteps(facts) : []), ...deliverySteps(deliveries)]),
+      verdict: messageVerdict({ row, facts, deliveries, inFront: inFront.length, now: now() }),
+      steps: placed([...messageSteps(row, { turn, together, inFront }), ...(facts ? turnSteps(facts) : []), ...deliverySteps(deliveries)]),
       others: others.slice(0, MOST_OTHERS).map(aboutMessage),
     };
   }
 
+  const factsOf = (turn: TurnRow, closely: boolean): Promise<TurnFacts> => turnFacts(store, turn, closely ? redactor : undefined);
+
   /** A turn's story is that of the message that it answered; the others of it stand beside. */
-  async function ofTurn(turn: TurnRow): Promise<Story> {
+  async function ofTurn(turn: TurnRow, closely: boolean): Promise<Story> {
     const rows = await store.read("inbox.ofTurn", { turnId: turn.id });
     const asked = rows.filter(({ outcome }) => outcome !== "merged");
     const row = asked.at(-1) ?? rows.at(-1);
@@ -60,8 +82,9 @@ export function createWhy({ store, now }: WhyDeps): Why {
       return ofMessage(
         row,
         rows.filter(({ id }) => id !== row.id),
+        closely,
       );
-    const [facts, deliveries] = await Promise.all([turnFacts(store, turn), store.read("outbox.ofTurn", { turnId: turn.id })]);
+    const [facts, deliveries] = await Promise.all([factsOf(turn, closely), store.read("outbox.ofTurn", { turnId: turn.id })]);
     return {
       about: { turnId: turn.id, sessionKey: turn.sessionKey, agentId: turn.agentId },
       verdict: turnVerdict(facts, deliveries, now()),
@@ -70,10 +93,10 @@ export function createWhy({ store, now }: WhyDeps): Why {
     };
   }
 
-  async function ofDelivery(row: OutboxRow): Promise<Story> {
+  async function ofDelivery(row: OutboxRow, closely: boolean): Promise<Story> {
     const turn = row.turnId === null ? undefined : await store.read("turns.get", { id: row.turnId });
     if (turn) {
-      const story = await ofTurn(turn);
+      const story = await ofTurn(turn, closely);
       return { ...story, about: { ...story.about, outboxId: row.id } };
     }
     return {
@@ -85,11 +108,12 @@ export function createWhy({ store, now }: WhyDeps): Why {
   }
 
   return {
-    async tell(what, { last = 1 } = {}) {
+    async tell(what, { last = 1, closely = false } = {}) {
       const found = await find(store, what, Math.min(Math.max(Math.trunc(last), 1), MOST_STORIES));
-      if (found.kind === "delivery") return [await ofDelivery(found.row)];
-      if (found.kind === "turns") return Promise.all(found.turns.map(ofTurn));
-      return Promise.all(found.rows.map((row) => ofMessage(row, found.others)));
+      if (found.kind === "delivery") return [await ofDelivery(found.row, closely)];
+      const close = (stories: readonly unknown[]): boolean => closely && stories.length <= MOST_CLOSE;
+      if (found.kind === "turns") return Promise.all(found.turns.map((turn) => ofTurn(turn, close(found.turns))));
+      return Promise.all(found.rows.map((row) => ofMessage(row, found.others, close(found.rows))));
     },
   };
 }

@@ -54,6 +54,8 @@ function route(row: InboxRow, record: InboundRecord): StoryStep {
   return { at: row.receivedAt, kind: "route", text, details: given({ matchedBy, path, agentId: row.agentId, sessionKey: row.sessionKey }) };
 }
 
+const MOST_NAMED = 20;
+
 const DECISIONS: Readonly<Record<string, string>> = {
   ok: "nothing to say",
   ignored: "an answer of no use",
@@ -79,11 +81,35 @@ export function hookSteps(entries: readonly HookLogEntry[]): StoryStep[] {
   }));
 }
 
+/** What a message that waits waits for: messages of its session that came before it. */
+function waits(row: InboxRow, inFront: readonly InboxRow[]): StoryStep {
+  const runs = inFront.filter(({ state }) => state === "claimed");
+  const queued = inFront.length - runs.length;
+  const until = runs.length === 0 ? "" : ` until ${runs.map(({ id }) => `in:${id}`).join(", ")} ${runs.length === 1 ? "is" : "are"} answered`;
+  const behind = queued === 0 ? "" : `${until === "" ? "" : ","} behind ${queued} ${until === "" ? "" : "other "}${queued === 1 ? "message" : "messages"}`;
+  return {
+    at: row.receivedAt,
+    kind: "queue",
+    text: inFront.length === 0 ? "waits for its turn: it is next" : `waits${until}${behind}`,
+    details: given({ waiting: true, inFront: inFront.length, waitsFor: inFront.slice(0, MOST_NAMED).map(({ id }) => `in:${id}`), turnId: runs[0]?.turnId }),
+  };
+}
+
+/** What a message has to do with others. */
+export interface MessagePlace {
+  readonly turn: TurnRow | undefined;
+  /** Messages of its turn. */
+  readonly together: readonly InboxRow[];
+  /** Of a message that waits: those of its session before it. */
+  readonly inFront: readonly InboxRow[];
+}
+
 /** From its arrival to the turn that answered it. */
-export function messageSteps(row: InboxRow, turn: TurnRow | undefined, together: readonly InboxRow[]): StoryStep[] {
+export function messageSteps(row: InboxRow, { turn, together, inFront }: MessagePlace): StoryStep[] {
   const record = recordOf(row);
   const hooks = (row.payload as { readonly hooks?: readonly HookLogEntry[] } | null)?.hooks ?? [];
   const steps = [received(row), ...(record ? [...gate(row, record), route(row, record)] : []), ...hookSteps(hooks)];
+  if (row.state === "pending") return [...steps, waits(row, inFront)];
   const merged = row.outcome === "merged";
   const began = merged ? row.settledAt : (turn?.startedAt ?? row.claimedAt);
   if (began !== null && began !== undefined) {

@@ -1,3 +1,4 @@
+import type { Redactor } from "../../base/redaction.ts";
 import type { Outcome, ReadInput, ReadKind, ReadResult } from "../../store/index.ts";
 
 /** What a step of a story is. */
@@ -62,6 +63,8 @@ export interface StoryAbout {
   readonly sender?: string;
   readonly sessionKey?: string;
   readonly agentId?: string;
+  /** How the message begins, in one line. */
+  readonly asked?: string;
 }
 
 /** From receipt to outcome. */
@@ -82,6 +85,8 @@ export interface StoryStore {
 export interface WhyDeps {
   readonly store: StoryStore;
   readonly now: () => number;
+  /** Knows the secrets that are never told. Without it those that look like one are not. */
+  readonly redactor?: Pick<Redactor, "text" | "value"> | undefined;
 }
 
 /** Fields that have a value. */

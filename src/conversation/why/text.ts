@@ -1,4 +1,5 @@
 import { formatDuration } from "../../base/text.ts";
+import type { Asked, Gave } from "./call-words.ts";
 import type { Story, StoryStep } from "./story.ts";
 
 /** Words for columns. */
@@ -30,9 +31,17 @@ export const shown = (text: string): string => text.replace(/[\x00-\x1f\x7f-\x9f
 
 const clip = (text: string): string => (text.length > LINE_CHARS ? `${text.slice(0, LINE_CHARS)}…` : text);
 
+/** A step in one line; of a tool also what it was asked, and how its complaint begins where it has one. */
+export function stepText({ kind, text, details }: StoryStep): string {
+  if (kind !== "tool") return text;
+  const { asked, gave, isError } = (details ?? {}) as { readonly asked?: Asked; readonly gave?: Gave; readonly isError?: boolean };
+  const complaint = isError === true ? gave?.text.trimStart().split("\n", 1)[0] : undefined;
+  return `${text}${asked?.line ? `: ${asked.line}` : ""}${complaint ? ` → ${complaint}` : ""}`;
+}
+
 function lineOf(step: StoryStep, from: number): string {
   const took = step.ms === undefined || step.ms < 1 ? "" : ` (${formatDuration(step.ms)})`;
-  return `+${((step.at - from) / 1000).toFixed(1)} s ${STEP_NAMES[step.kind]}: ${clip(shown(step.text))}${took}`;
+  return `+${((step.at - from) / 1000).toFixed(1)} s ${STEP_NAMES[step.kind]}: ${clip(shown(stepText(step)))}${took}`;
 }
 
 /** Whether a step tells a story without being asked: plugins that had nothing to say do not. */

@@ -1,8 +1,10 @@
 import type { AttemptNote } from "../../agent/index.ts";
+import type { Redactor } from "../../base/redaction.ts";
 import type { HookLogEntry } from "../../hooks/index.ts";
 import type { ApprovalRow, StepRow, TurnRow, UsageOfTurn } from "../../store/index.ts";
 import { hookSteps } from "./message-steps.ts";
 import { given, type StoryStep, type StoryStore } from "./story.ts";
+import { callsOfTurn, type TurnCall } from "./turn-calls.ts";
 
 /** What the store holds of a turn. */
 export interface TurnFacts {
@@ -10,16 +12,20 @@ export interface TurnFacts {
   readonly journal: readonly StepRow[];
   readonly usage: readonly UsageOfTurn[];
   readonly approvals: readonly ApprovalRow[];
+  /** What its tools were asked and gave, where somebody wants to know it. */
+  readonly calls: ReadonlyMap<string, TurnCall>;
 }
 
-export async function turnFacts(store: StoryStore, turn: TurnRow): Promise<TurnFacts> {
+/** `closely`: with what tools were asked and gave, without the secrets that it knows. */
+export async function turnFacts(store: StoryStore, turn: TurnRow, closely?: Pick<Redactor, "text" | "value">): Promise<TurnFacts> {
   const { id: turnId, sessionKey, startedAt } = turn;
   const [journal, usage, approvals] = await Promise.all([
     store.read("journal.steps", { turnId }),
     store.read("usage.ofTurn", { sessionKey, turnId, since: startedAt }),
     turn.state === "running" ? store.read("approvals.pending", { turnId }) : [],
   ]);
-  return { turn, journal, usage, approvals };
+  const called = journal.some(({ kind }) => kind === "tool.intent");
+  return { turn, journal, usage, approvals, calls: closely && called ? await callsOfTurn(store, turn, closely) : new Map<string, TurnCall>() };
 }
 
 /** What a step of the journal keeps. */
@@ -34,19 +40,25 @@ interface StepData {
   /** Of an answer: the `at` of its usage, and how long after its beginning it began to come. */
   readonly at?: number;
   readonly firstMs?: number;
+  readonly stopReason?: string;
   /** Of a summary: how long it took. */
   readonly ms?: number;
 }
 
 const dataOf = ({ data }: StepRow): StepData => (typeof data === "object" && data !== null ? data : {});
 
+/** Answers that ended by themselves: nothing has to be said of it. */
+const PLAIN_STOPS: ReadonlySet<string> = new Set(["stop", "toolUse"]);
+
 function modelStep(
   { at, provider, model, input, output, cacheRead, cacheWrite, cost, durationMs, failed }: UsageOfTurn,
-  firstMs: number | undefined,
+  { firstMs, stopReason }: StepData = {},
 ): StoryStep {
   const cached = cacheRead > 0 ? ` (${cacheRead} cached)` : "";
-  const text = failed ? `${provider}/${model}: failed` : `${provider}/${model}: ${input + cacheRead + cacheWrite} tokens in${cached}, ${output} out`;
-  const details = given({ provider, model, input, output, cacheRead, cacheWrite, cost, failed, firstMs });
+  const stopped = stopReason === undefined || PLAIN_STOPS.has(stopReason) ? "" : `, ended by ${stopReason}`;
+  const tokens = `${input + cacheRead + cacheWrite} tokens in${cached}, ${output} out`;
+  const text = `${provider}/${model}: ${failed ? "failed" : `${tokens}${stopped}`}`;
+  const details = given({ provider, model, input, output, cacheRead, cacheWrite, cost, failed, firstMs, stopReason });
   return { at: at - durationMs, ms: durationMs, kind: "model", text, details };
 }
 
@@ -64,7 +76,7 @@ function attemptSteps(step: StepRow): StoryStep[] {
 }
 
 /** Calls are carried out one after the other: each begins when it was decided and the one before it is over. */
-function toolSteps({ turn, journal, approvals }: TurnFacts): StoryStep[] {
+function toolSteps({ turn, journal, approvals, calls }: TurnFacts): StoryStep[] {
   const results = new Map(journal.flatMap((step) => (step.kind === "tool.result" && step.callId !== null ? [[step.callId, step] as const] : [])));
   let free = 0;
   return journal
@@ -73,10 +85,11 @@ function toolSteps({ turn, journal, approvals }: TurnFacts): StoryStep[] {
       const { name = "a tool" } = dataOf(step);
       const result = step.callId === null ? undefined : results.get(step.callId);
       const at = Math.max(step.at, free);
+      const { asked, gave } = (step.callId === null ? undefined : calls.get(step.callId)) ?? {};
       if (!result) {
         const asks = approvals.length > 0;
         const text = turn.state === "running" ? `${name}: ${asks ? "waits for an approval" : "runs"}` : `${name}: outcome unknown`;
-        return { at, kind: "tool", text, details: given({ name, callId: step.callId, unknown: turn.state === "ended" }) };
+        return { at, kind: "tool", text, details: given({ name, callId: step.callId, unknown: turn.state === "ended", asked }) };
       }
       free = result.at;
       const isError = dataOf(result).isError ?? dataOf(result).message?.isError ?? false;
@@ -84,8 +97,8 @@ function toolSteps({ turn, journal, approvals }: TurnFacts): StoryStep[] {
         at,
         ms: Math.max(0, result.at - at),
         kind: "tool",
-        text: `${name}: ${isError ? "failed" : "done"}`,
-        details: given({ name, callId: step.callId, isError }),
+        text: `${name}: ${isError ? "failed" : "done"}${gave?.exitCode ? ` with exit code ${gave.exitCode}` : ""}`,
+        details: given({ name, callId: step.callId, isError, asked, gave }),
       };
     });
 }
@@ -130,7 +143,7 @@ export function turnSteps(facts: TurnFacts): StoryStep[] {
     text: `waits for an approval (${kind}, ${approval})`,
     details: { id: approval },
   }));
-  const firsts = new Map(journal.map(dataOf).map(({ at, firstMs }) => [at, firstMs]));
-  const models = usage.map((call) => modelStep(call, firsts.get(call.at)));
+  const answers = new Map(journal.map(dataOf).map((data) => [data.at, data]));
+  const models = usage.map((call) => modelStep(call, answers.get(call.at)));
   return [start, ...journal.flatMap(journalStep), ...journal.flatMap(attemptSteps), ...models, ...toolSteps(facts), ...asks, ...end];
 }

@@ -98,3 +98,29 @@ test("a restart denies what was open", async () => {
   expect(await store.read("approvals.get", { id })).toMatchObject({ state: "decided", decision: "deny", decidedBy: "restart" });
   await expect(before.approvals.resolve(id, "allow-once")).rejects.toMatchObject({ code: "CONFLICT" });
 });
+
+test("the beginning of an id will do, when it means one question", async () => {
+  const { approvals } = house();
+  const [one, two] = [await approvals.request({ ...asked, id: "12345678-one" }), await approvals.request({ ...asked, id: "12345678-two" })];
+  await expect(approvals.resolve("12345678", "deny")).rejects.toMatchObject({ code: "NOT_FOUND" });
+  await expect(approvals.resolve("12345", "deny")).rejects.toMatchObject({ code: "NOT_FOUND" });
+  await approvals.resolve("12345678-o", "deny");
+  await approvals.resolve("12345678", "allow-once");
+  expect([await one.decision, await two.decision]).toEqual(["deny", "allow-once"]);
+});
+
+test("what became of a command is kept, and its session is told once", async () => {
+  const { approvals } = house();
+  const { id } = await approvals.request({ ...asked, sessionKey: "agent:main:fate" });
+  const untold = async (): Promise<readonly string[]> =>
+    (await store.read("approvals.untold", { kind: "exec", since: 0, before: clock.now() + 1 }))
+      .filter(({ sessionKey }) => sessionKey === "agent:main:fate")
+      .map((row) => row.id);
+  expect(await untold()).toEqual([id]);
+  await approvals.fate(id, "agent:main:fate", { state: "running", startedAt: 5 });
+  expect(await store.read("approvals.some", { ids: [id, "unknown"] })).toMatchObject([{ id, fate: { state: "running", startedAt: 5 } }]);
+  expect(await untold()).toEqual([id]);
+  await approvals.fate(id, "agent:main:fate", { state: "ended", exitCode: 0, told: true });
+  expect(await untold()).toEqual([]);
+  await expect(approvals.fate("unknown", "agent:main:fate", { state: "lost" })).rejects.toMatchObject({ code: "NOT_FOUND" });
+});

@@ -1,7 +1,8 @@
 import type { Clock } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
+import { failpoint } from "../../base/failpoints.ts";
 import type { Ids } from "../../base/ids.ts";
-import type { ApprovalRow, Store } from "../../store/index.ts";
+import type { ApprovalRow, CommandFate, Store } from "../../store/index.ts";
 import type { ApprovalDecision, AskApproval } from "../broker/approval.ts";
 
 const DEFAULT_TIMEOUT_MS = 120_000;
@@ -62,8 +63,10 @@ export interface Approvals {
   request(asked: ApprovalRequest, signal?: AbortSignal): Promise<PendingApproval>;
   /** The broker's question. */
   readonly ask: AskApproval;
-  /** The first decision holds. `NOT_FOUND` for ids that are unknown, late or of an earlier start. */
+  /** The first decision holds. The beginning of an id will do. `NOT_FOUND` for ids that are unknown, late or of an earlier start. */
   resolve(id: string, decision: string, by?: string): Promise<void>;
+  /** Keeps what became of a command that was asked about. */
+  fate(id: string, sessionKey: string, fate: CommandFate): Promise<void>;
   list(kind?: string): Promise<readonly ApprovalRow[]>;
   /** What a session waits to be told, oldest first. */
   open(sessionKey: string): readonly OpenApproval[];
@@ -86,6 +89,16 @@ interface Waiting {
   readonly sessionKey: string | undefined;
   readonly allowed: readonly OperatorDecision[];
   readonly end: (decision: ApprovalDecision, by: string | null) => void;
+}
+
+/** Characters of an id that are shown in chats. */
+const SLUG_CHARS = 8;
+
+/** The id that is meant: people write the beginning of it that they were shown. */
+function whole(written: string, ids: readonly string[]): string {
+  if (written.length < SLUG_CHARS) return written;
+  const meant = ids.filter((id) => id.startsWith(written));
+  return meant.length === 1 ? meant[0]! : written;
 }
 
 export function createApprovals({ store, clock, ids, ...deps }: ApprovalsDeps): Approvals {
@@ -147,20 +160,22 @@ export function createApprovals({ store, clock, ids, ...deps }: ApprovalsDeps): 
         ...(timeoutMs === undefined ? {} : { timeoutMs }),
         ...(allowedDecisions === undefined ? {} : { allowed: allowedDecisions }),
       };
-      return await (
-        await request(asked, signal)
-      ).decision;
+      const { decision } = await request(asked, signal);
+      return decision;
     },
-    async resolve(id, decision, by) {
+    async resolve(written, decision, by) {
+      const id = whole(written, [...waiting.keys()]);
       const one = waiting.get(id);
       if (!one) throw new AppError("NOT_FOUND", "unknown approval id", { details: { id } });
       const known = one.allowed.find((allowed) => allowed === decision);
       if (known === undefined) throw new AppError("INVALID_INPUT", `decision is ${JSON.stringify(decision)}; expected ${one.allowed.join(", ")}`);
       await store.write("approvals.decide", { id, decision: known, by });
+      failpoint("approval.decided");
       // It may have ended while this was written: then the end counts, for nothing ran.
       if (!waiting.has(id)) throw new AppError("NOT_FOUND", "unknown approval id", { details: { id } });
       one.end(known, by ?? null);
     },
+    fate: (id, sessionKey, fate) => store.write("approvals.fate", { id, sessionKey, fate }),
     list: async (kind) => (await store.read("approvals.pending", { kind })).filter((row) => waiting.has(row.id)),
     open: (sessionKey) => [...waiting].flatMap(([id, one]) => (one.sessionKey === sessionKey ? [{ id, kind: one.kind, request: one.request }] : [])),
     async denyFormer() {

@@ -1,7 +1,11 @@
 import { messageOf } from "../../base/errors.ts";
+import { failpoint } from "../../base/failpoints.ts";
+import type { CommandFate } from "../../store/index.ts";
 import type { ApprovalDecision } from "../broker/approval.ts";
+import type { CommandProcess } from "../process/processes.ts";
 import { failedOutcome, textOutcome, type ToolContext, type ToolOutcome } from "../tool.ts";
-import type { ExecToolDeps } from "./deps.ts";
+import type { ExecToolDeps, ShownOutput } from "./deps.ts";
+import { fateText } from "./fate.ts";
 import { rememberedPaths } from "./judge.ts";
 import { shownCommand, type ExecPlan } from "./plan.ts";
 import type { EffectiveRules } from "./rules-file.ts";
@@ -9,7 +13,9 @@ import { startPlan, type PlanRun } from "./run.ts";
 import type { ExecSettings } from "./settings.ts";
 
 const TIMEOUT_MS = 120_000;
-const TAIL_CHARS = 400;
+const OUTPUT_CHARS = 8000;
+/** Nobody can say yes to what they are not shown whole. */
+const MOST_SHOWN_CHARS = 100_000;
 const SLUG_CHARS = 8;
 
 interface Question {
@@ -20,12 +26,20 @@ interface Question {
   readonly settings: ExecSettings;
   readonly run: PlanRun;
   readonly context: ToolContext;
+  /** Where the session goes on. */
+  readonly origin: Readonly<Record<string, unknown>>;
 }
 
 /** Asks the operator about a plan and answers at once; what comes of it is announced to the session. */
-export async function askFirst(deps: ExecToolDeps, question: Question): Promise<ToolOutcome> {
-  const { plan, rules, context } = question;
+export async function askFirst(deps: ExecToolDeps, asked: Omit<Question, "origin">): Promise<ToolOutcome> {
+  const question: Question = { ...asked, origin: deps.origin?.(asked.context) ?? {} };
+  const { plan, rules, context, origin } = question;
   const { agentId, sessionKey } = context;
+  const command = shownCommand(plan);
+  if (command.length > MOST_SHOWN_CHARS) {
+    const text = `exec denied: a command of ${command.length} characters cannot be shown whole to whoever is asked (${MOST_SHOWN_CHARS} at most); write it to a file and run that`;
+    return failedOutcome(text, { status: "error", error: text });
+  }
   let pending;
   try {
     pending = await deps.approvals.request({
@@ -34,7 +48,7 @@ export async function askFirst(deps: ExecToolDeps, question: Question): Promise<
       agentId,
       timeoutMs: TIMEOUT_MS,
       request: {
-        command: shownCommand(plan),
+        command,
         cwd: plan.cwd,
         host: plan.host,
         security: rules.security,
@@ -43,6 +57,7 @@ export async function askFirst(deps: ExecToolDeps, question: Question): Promise<
         resolvedPath: plan.segments[0]?.executable ?? null,
         sessionKey,
         plan,
+        origin,
       },
     });
   } catch (error) {
@@ -69,13 +84,26 @@ export async function askFirst(deps: ExecToolDeps, question: Question): Promise<
 
 async function carryOn(deps: ExecToolDeps, question: Question, id: string, decision: ApprovalDecision): Promise<void> {
   const { plan, context } = question;
-  const denied = refusal(question, decision);
-  if (denied !== undefined) return deps.announce(context, `Exec denied (gateway id=${id}, ${denied}): ${plan.command}`);
+  // The gateway stops: the next one tells the session.
+  if (deps.processes.closing) return;
+  const why = refusal(question, decision);
+  if (why !== undefined) return conclude(deps, question, id, { state: "denied", why });
   if (decision === "allow-always") {
     // The command was allowed either way: a file that cannot be written only means that it is asked again.
     await deps.rules.allow(context.agentId, rememberedPaths(plan), plan.command).catch((error: unknown) => deps.log.warn(messageOf(error)));
   }
   await runApproved(deps, question, id);
+}
+
+/** Writes down what became of it, and then has the session go on. `quietly`: somebody ended it on purpose, so only the next turn is told. */
+async function conclude(deps: ExecToolDeps, { plan, context, origin }: Question, id: string, fate: CommandFate, quietly = false): Promise<void> {
+  const { sessionKey } = context;
+  const asked = { id, sessionKey, command: plan.command, origin };
+  const announced = quietly || deps.goOn === undefined;
+  await deps.approvals.fate(id, sessionKey, announced ? { ...fate, told: true } : fate);
+  failpoint("command.fate.committed");
+  if (announced) deps.announce(context, fateText(asked, fate)!);
+  else await deps.goOn?.(asked, fate);
 }
 
 /** Why it does not run; undefined when it does. */
@@ -87,20 +115,29 @@ function refusal({ rules, satisfied }: Question, decision: ApprovalDecision): st
   return rules.askFallback === "allowlist" ? "approval-timeout (allowlist-miss)" : "approval-timeout";
 }
 
-async function runApproved(deps: ExecToolDeps, { plan, run, settings, context }: Question, id: string): Promise<void> {
-  let process;
+async function runApproved(deps: ExecToolDeps, question: Question, id: string): Promise<void> {
+  const { plan, run, settings, context } = question;
+  const { clock, approvals } = deps;
+  const begun: CommandFate = { state: "running", startedAt: clock.now() };
+  // Before it starts: what is found so later is never run again.
+  await approvals.fate(id, context.sessionKey, begun);
+  let shown: ShownOutput | undefined;
+  let process: CommandProcess;
   try {
-    process = await startPlan(plan, plan.hash, run);
+    process = await startPlan(plan, plan.hash, run, () => shown?.changed());
   } catch {
-    return deps.announce(context, `Exec denied (gateway id=${id}, spawn-failed): ${plan.command}`);
+    return conclude(deps, question, id, { state: "denied", why: "spawn-failed" });
   }
   process.toBackground();
+  using _shown = (shown = deps.show?.(id, context.sessionKey, () => process.output.tail()));
   const { approvalRunningNoticeMs: noticeMs } = settings;
   const session = process.id;
   const notice = (): void => deps.announce(context, `Exec running (gateway id=${id}, session=${session}, >${Math.round(noticeMs / 1000)}s): ${plan.command}`);
-  using _timer = noticeMs > 0 ? deps.clock.after(noticeMs, notice) : undefined;
-  const end = await process.ended;
-  const tail = process.output.tail().trim().slice(-TAIL_CHARS);
-  const how = end.timedOut ? "timeout" : end.code === null ? `signal ${end.signal ?? "unknown"}` : `code ${end.code}`;
-  deps.announce(context, `Exec finished (gateway id=${id}, session=${session}, ${how})${tail === "" ? "" : `\n${tail}`}`);
+  using _timer = noticeMs > 0 ? clock.after(noticeMs, notice) : undefined;
+  const { code, signal, timedOut } = await process.ended;
+  // It was ended with the gateway: the next one tells that it does not know what came of it.
+  if (deps.processes.closing && process.killed) return;
+  const output = process.output.tail().trim().slice(-OUTPUT_CHARS);
+  const fate: CommandFate = { ...begun, state: "ended", session, endedAt: clock.now(), exitCode: code, signal, timedOut, output };
+  await conclude(deps, question, id, fate, process.killed && !timedOut);
 }

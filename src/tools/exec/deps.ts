@@ -1,5 +1,6 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log/logger.ts";
+import type { CommandFate } from "../../store/index.ts";
 import type { Approvals } from "../approvals/approvals.ts";
 import type { Processes } from "../process/processes.ts";
 import type { Sandbox } from "../sandbox/sandboxes.ts";
@@ -10,6 +11,21 @@ import type { ExecSettings } from "./settings.ts";
 
 /** Whether commands may leave the sandbox at this sender's word, and how; the reason when they may not. */
 export type Elevation = { readonly permitted: true; readonly level: "off" | "on" | "ask" | "full" } | { readonly permitted: false; readonly reason: string };
+
+/** A command that somebody was asked about, and its session. */
+export interface AskedCommand {
+  readonly id: string;
+  readonly sessionKey: string;
+  readonly command: string;
+  /** What `origin` gave when it was asked. */
+  readonly origin: Readonly<Record<string, unknown>>;
+}
+
+/** Shows what a command writes while it runs. */
+export interface ShownOutput extends Disposable {
+  /** There is more. */
+  changed(): void;
+}
 
 export interface ExecToolDeps {
   readonly clock: Clock;
@@ -33,6 +49,11 @@ export interface ExecToolDeps {
   /** False when policy keeps `process` away: nothing may go to the background then. */
   readonly canBackground: (context: ToolContext) => boolean;
   readonly elevation: (context: ToolContext) => Elevation;
-  /** Tells a session what happened meanwhile, and wakes it. */
+  /** Tells a session's next turn what happened meanwhile. */
   readonly announce: (context: ToolContext, text: string) => void;
+  /** What a session needs to go on where it was asked, kept with the question. */
+  readonly origin?: ((context: ToolContext) => Readonly<Record<string, unknown>>) | undefined;
+  /** Has a session go on with what became of a command: it is accepted, as a message is, when this resolves. Without it only the next turn is told. */
+  readonly goOn?: ((asked: AskedCommand, fate: CommandFate) => Promise<void>) | undefined;
+  readonly show?: ((id: string, sessionKey: string, tail: () => string) => ShownOutput) | undefined;
 }

@@ -38,6 +38,8 @@ export interface CommandProcess {
   readonly terminal: boolean;
   /** Types into its terminal; false when there is none, it has ended, or it does not read. */
   write(data: string | Buffer): boolean;
+  /** Somebody had it ended before it was done. */
+  readonly killed: boolean;
   /** Ends it and everything it started: SIGTERM, then SIGKILL after the grace (3 s unless given, in milliseconds). */
   kill(graceMs?: number): void;
 }
@@ -69,6 +71,8 @@ export interface StartInput {
 
 /** The commands that were started here. They end with the gateway. */
 export interface Processes extends AsyncDisposable {
+  /** The gateway stops, and with it what runs. */
+  readonly closing: boolean;
   start(input: StartInput): Promise<CommandProcess>;
   /** Those in the background, newest first. */
   list(scope: string): readonly CommandProcess[];
@@ -82,8 +86,21 @@ export interface ProcessesDeps {
   readonly limits?: OutputLimits;
 }
 
+/** Those that a session can see. */
+function inBackground(known: Map<string, CommandProcess>): Pick<Processes, "list" | "find" | "forget"> {
+  return {
+    list: (scope) => [...known.values()].filter((process) => process.scope === scope && process.backgrounded).sort((a, b) => b.startedAt - a.startedAt),
+    find(scope, id) {
+      const process = known.get(id);
+      return process?.scope === scope && process.backgrounded ? process : undefined;
+    },
+    forget: (process) => void known.delete(process.id),
+  };
+}
+
 export function createProcesses({ clock, random, limits }: ProcessesDeps): Processes {
   const known = new Map<string, CommandProcess>();
+  let closing = false;
 
   function remember(process: CommandProcess, cleanupMs: number | undefined): void {
     const asked = cleanupMs ?? CLEANUP_MS.default;
@@ -92,6 +109,9 @@ export function createProcesses({ clock, random, limits }: ProcessesDeps): Proce
   }
 
   return {
+    get closing() {
+      return closing;
+    },
     async start(input) {
       const { child, output, inTerminal } = await begin(input, limits);
       const state = { backgrounded: false, end: undefined as ProcessEnd | undefined, endedAt: undefined as number | undefined, timedOut: false };
@@ -142,18 +162,17 @@ export function createProcesses({ clock, random, limits }: ProcessesDeps): Proce
         toBackground: () => void (state.backgrounded = true),
         terminal: inTerminal,
         write: (data) => !state.end && child.write(data),
+        get killed() {
+          return killing !== undefined;
+        },
         kill,
       };
       known.set(process.id, process);
       return process;
     },
-    list: (scope) => [...known.values()].filter((process) => process.scope === scope && process.backgrounded).sort((a, b) => b.startedAt - a.startedAt),
-    find(scope, id) {
-      const process = known.get(id);
-      return process?.scope === scope && process.backgrounded ? process : undefined;
-    },
-    forget: (process) => void known.delete(process.id),
+    ...inBackground(known),
     async [Symbol.asyncDispose]() {
+      closing = true;
       const running = [...known.values()].filter((process) => !process.end);
       for (const process of running) process.kill();
       await Promise.all(running.map((process) => process.ended));

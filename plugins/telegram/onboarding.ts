@@ -7,6 +7,7 @@ import {
   resolveDefaultTelegramAccountId,
   telegramOnboardingAdapter,
 } from "openclaw/plugin-sdk";
+import { bareEntry } from "./access.ts";
 import { readAccount } from "./account.ts";
 import { config, setup, withAccountKeys } from "./setup.ts";
 
@@ -16,8 +17,34 @@ const HELP = [
   "3. Copy the token, which looks like 123456789:AA…",
 ].join("\n");
 
+const PEOPLE = [
+  "Who may write to the bot: numeric ids of users, not their @names, which can change hands.",
+  "You do not know yours? Leave it empty and write to the bot: it answers with your id and a code.",
+].join("\n");
+
+const idsIn = (text: string): string[] =>
+  text
+    .split(/[\s,;]+/)
+    .map(bareEntry)
+    .filter(Boolean);
+
+/** Asks for people by their ids; those who are there stay. */
+const promptAllowFrom: NonNullable<NonNullable<ChannelOnboardingAdapter["dmPolicy"]>["promptAllowFrom"]> = async ({ cfg, prompter, accountId }) => {
+  const id = accountId ?? resolveDefaultTelegramAccountId(cfg);
+  const there = (readAccount(cfg, id).config.allowFrom ?? []).map(String);
+  await prompter.note(PEOPLE, "Telegram people");
+  const text = await prompter.text({
+    message: "Telegram user ids",
+    placeholder: "123456789",
+    validate: (value) => (idsIn(value).every((entry) => /^\d+$/.test(entry)) ? undefined : "numbers such as 123456789, separated by commas; or nothing"),
+  });
+  const allowFrom = [...new Set([...there, ...idsIn(text)])];
+  return allowFrom.length === there.length ? cfg : withAccountKeys(cfg, id, { allowFrom });
+};
+
 export const onboarding: ChannelOnboardingAdapter = {
   ...telegramOnboardingAdapter,
+  dmPolicy: { ...telegramOnboardingAdapter.dmPolicy!, promptAllowFrom },
   async getStatus({ cfg }) {
     const configured = config.listAccountIds(cfg).some((id) => readAccount(cfg, id).token !== "");
     const state = configured ? "configured" : "needs a bot token";

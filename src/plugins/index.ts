@@ -22,8 +22,8 @@ export {
 } from "./host/index.ts";
 export {
   bundledFolder,
-  configSections,
   defaultWorkspace,
+  describedSections,
   findPlugin,
   hostPackage,
   isPluginId,

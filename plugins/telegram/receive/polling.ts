@@ -54,6 +54,8 @@ export async function poll(deps: PollingDeps): Promise<void> {
   const seconds = deps.pollSeconds ?? POLL_SECONDS;
   let offset = await offsets.load(accountId).catch(() => undefined);
   let saved = { offset, at: waiting.now() };
+  /** Telegram answered last. Until it has, the question is a short one: a long one would tell only at its end that somebody is there. */
+  let answered = false;
 
   async function save(): Promise<void> {
     if (offset === undefined || offset === saved.offset) return;
@@ -63,8 +65,10 @@ export async function poll(deps: PollingDeps): Promise<void> {
 
   /** One question; false when it is to be asked again later. */
   async function ask(): Promise<boolean> {
-    const payload = { ...(offset === undefined ? {} : { offset }), limit: LIMIT, timeout: seconds, allowed_updates: ALLOWED_UPDATES };
-    const updates = listOf(await client.call("getUpdates", payload, { signal, timeoutMs: seconds * 1000 + GRACE_MS }));
+    const timeout = answered ? seconds : 0;
+    const payload = { ...(offset === undefined ? {} : { offset }), limit: LIMIT, timeout, allowed_updates: ALLOWED_UPDATES };
+    const updates = listOf(await client.call("getUpdates", payload, { signal, timeoutMs: timeout * 1000 + GRACE_MS }));
+    answered = true;
     deps.alive(updates.length);
     const next = await takeAll(updates, intake);
     if (next !== undefined && next > (offset ?? -1)) offset = next;
@@ -79,6 +83,7 @@ export async function poll(deps: PollingDeps): Promise<void> {
       backoff.reset();
     } catch (error) {
       if (signal.aborted) break;
+      answered = false;
       const failure = asTelegramError(error);
       if (failure?.permanent) throw failure;
       const why = error instanceof Error ? error.message : String(error);

@@ -31,6 +31,13 @@ describe("polling", () => {
     expect(account.status).toMatchObject({ running: true, connected: true, mode: "polling", lastError: null, bot: { username: telegram.bot.username } });
   });
 
+  test("it is connected at once, also where nobody writes: the first question is a short one, those behind it are long", async () => {
+    await using account = start();
+    await expect.poll(() => telegram.calls("getUpdates").length, { timeout: 10_000 }).toBe(2);
+    expect(account.status).toMatchObject({ connected: true });
+    expect(telegram.calls("getUpdates").map(({ params }) => Number(params["timeout"]) > 0)).toEqual([false, true]);
+  });
+
   test("an update is confirmed only when the host has it", async () => {
     const gate = Promise.withResolvers<void>();
     const offered = Promise.withResolvers<void>();

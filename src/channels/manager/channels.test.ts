@@ -324,7 +324,7 @@ test("several accounts of one channel are apart: stopping one leaves the other",
   const { fake, channels, health } = await started({}, two);
   await channels.stopAccount("fake", "a");
   expect(fake.open()).toBe(1);
-  expect(health()).toEqual(["fake:a down: stopped", "fake:b starting"]);
+  expect(health()).toEqual(["fake:a down: stopped by hand", "fake:b starting"]);
   await channels.restart("fake");
   await quiet();
   expect([fake.runs.length, fake.open()]).toEqual([4, 2]);

@@ -3,10 +3,11 @@ import { createRedactor, type Redactor } from "../../base/redaction.ts";
 import type { ChannelPlugin } from "../../protocol/index.ts";
 import { accountIds, defaultAccount, viewAccount } from "./account.ts";
 import { forgetLogin, noLogout, qrPlugin } from "./login.ts";
+import type { Connection } from "./connection.ts";
 import { affectedAccounts } from "./reload-paths.ts";
 import { copyOf, createSeats, type Seats } from "./seats.ts";
 import { readStatus } from "./status.ts";
-import type { Channels, ChannelsDeps } from "./types.ts";
+import type { AccountRun, Channels, ChannelsDeps } from "./types.ts";
 
 const LEAST_PROBE_MS = 1000;
 const MOST_PROBE_MS = 120_000;
@@ -60,7 +61,7 @@ async function settle(house: House): Promise<void> {
   const { table, seats, clock } = house;
   const plugins = table.list();
   const present = new Map(plugins.map((plugin) => [plugin.id, new Set(idsOf(house, plugin))]));
-  const leaving = seats.all().filter(({ connection }) => connection.isWanted);
+  const leaving = seats.all().filter(({ connection }) => connection.isWanted || connection.isHeld);
   const stops = leaving.map(({ channel, accountId, connection }) => ({
     name: `${channel}:${accountId}`,
     async run() {
@@ -87,7 +88,7 @@ async function reload(house: House, changed: readonly string[]): Promise<void> {
   const restarts = house.table.list().flatMap((plugin) => {
     const affected = affectedAccounts(plugin, changed);
     return idsOf(house, plugin)
-      .filter((accountId) => affected === "all" || affected.has(accountId))
+      .filter((accountId) => (affected === "all" || affected.has(accountId)) && house.seats.get(plugin.id, accountId)?.isHeld !== true)
       .map((accountId) => ({ name: `${plugin.id}:${accountId}`, run: () => house.seats.need(plugin.id, accountId).restart("its settings changed") }));
   });
   await each(house, restarts);
@@ -119,6 +120,13 @@ async function logout(house: House, channel: string, wanted: string | undefined)
   return result;
 }
 
+const runOf = (channel: string, accountId: string, connection: Connection): AccountRun => ({
+  channel,
+  accountId,
+  running: connection.isWanted,
+  ...(connection.isHeld ? { stoppedByHand: true } : {}),
+});
+
 function logins(house: House): Pick<Channels, "loginQrStart" | "loginQrWait"> {
   const { table, seats } = house;
   return {
@@ -148,12 +156,19 @@ export function createChannels(deps: ChannelsDeps): Channels {
   }
   return {
     start: () => settle(house),
-    async startAccount(channel, accountId) {
+    async startAccount(channel, wanted, { restart = false } = {}) {
       open();
-      await seats.need(channel, find(house, channel, accountId).accountId).start();
+      const { accountId } = find(house, channel, wanted);
+      const connection = seats.need(channel, accountId);
+      await (restart ? connection.restart("restarted") : connection.start());
+      if (connection.isWanted) return runOf(channel, accountId, connection);
+      throw new AppError("CONFLICT", `${channel}:${accountId} was not started: it is turned off, or not set up. See: openclaw channels status`);
     },
-    async stopAccount(channel, accountId) {
-      await seats.need(channel, find(house, channel, accountId).accountId).stop("stopped");
+    async stopAccount(channel, wanted) {
+      const { accountId } = find(house, channel, wanted);
+      const connection = seats.need(channel, accountId);
+      await connection.hold();
+      return runOf(channel, accountId, connection);
     },
     async restart(channel, accountId) {
       open();
@@ -188,6 +203,7 @@ export function createChannels(deps: ChannelsDeps): Channels {
     canSend(channel, accountId) {
       const connection = seats.get(channel, accountId);
       const health = connection?.health();
+      if (connection?.isHeld) return false;
       // One that stays down is asked all the same: its refusal says what to do.
       return !health || health.state === "down" || connection?.snapshot().connected !== false;
     },

@@ -82,7 +82,7 @@ describe("stopping", () => {
     resolve();
     await stopped;
     expect(order).toEqual(["signal", "stopAccount", "stopped"]);
-    expect(house.health()).toEqual(["fake:default down: stopped"]);
+    expect(house.health()).toEqual(["fake:default down: stopped by hand"]);
     expect(house.channels.accounts()[0]!.snapshot).toMatchObject({ running: false, connected: false, lastStopAt: house.clock.now() });
   });
 
@@ -142,7 +142,7 @@ describe("stopping", () => {
     fake.runs[0]!.resolve();
     await quiet();
     expect(fake.runs).toHaveLength(1);
-    expect(house.health()).toEqual(["fake:default down: stopped"]);
+    expect(house.health()).toEqual(["fake:default down: stopped by hand"]);
   });
 
   test("a stopAccount that hangs or throws does not hold up a connection that has ended", async () => {
@@ -156,7 +156,7 @@ describe("stopping", () => {
     await quiet();
     house.clock.advance(10_000);
     await stopping;
-    expect(house.health()).toEqual(["fake:default down: stopped", "throws:default down: stopped"]);
+    expect(house.health()).toEqual(["fake:default down: stopped by hand", "throws:default down: stopped by hand"]);
   });
 
   test("disposing stops all at once, and nothing starts afterwards", async () => {

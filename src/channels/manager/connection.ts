@@ -13,6 +13,7 @@ import { settledWithin } from "./within.ts";
 
 /** How long a connection may take to end when it is told to. */
 const STOP_MS = 10_000;
+const HELD = "stopped by hand";
 
 /** What a connection is started from: the plugin and the settings as they are now. Undefined: there is no such account any more. */
 export type Ready = { readonly plugin: ChannelPlugin; readonly view: AccountView; readonly cfg: HostConfig } | undefined;
@@ -37,8 +38,12 @@ export interface Connection {
   readonly plugin: ChannelPlugin | undefined;
   /** It was started, and nobody stopped it. */
   readonly isWanted: boolean;
+  /** Somebody stopped it by hand: it stays so until somebody starts it, whatever becomes of its settings. */
+  readonly isHeld: boolean;
   start(): Promise<void>;
   stop(why: string): Promise<void>;
+  /** Stops it by hand. One that is off stays off. */
+  hold(): Promise<void>;
   /** Stops it if it runs, then starts it. */
   restart(why: string): Promise<void>;
   snapshot(): ChannelAccountSnapshot;
@@ -66,6 +71,7 @@ interface Seat extends ConnectionDeps {
   phase: Phase;
   plugin: ChannelPlugin | undefined;
   wanted: boolean;
+  held: boolean;
   generation: number;
   /** Since the last good run. */
   restarts: number;
@@ -200,13 +206,14 @@ async function halt(seat: Seat, why: string): Promise<void> {
 async function freed(seat: Seat, run: Run): Promise<void> {
   if (seat.phase.kind !== "stuck" || seat.phase.run !== run) return;
   seat.log.warn(`${seat.name}: connection ${run.generation} has ended after all`);
-  change(seat, { kind: "down", why: "stopped" });
+  change(seat, { kind: "down", why: seat.held ? HELD : "stopped" });
   if (seat.wanted) await begin(seat);
 }
 
 /** Somebody asked for it, so restarts are counted anew. */
 function startAnew(seat: Seat): Promise<void> {
   seat.wanted = true;
+  seat.held = false;
   seat.restarts = 0;
   return begin(seat);
 }
@@ -226,6 +233,7 @@ export function createConnection(deps: ConnectionDeps): Connection {
     phase: { kind: "off" },
     plugin: undefined,
     wanted: false,
+    held: false,
     generation: 0,
     restarts: 0,
     told: "",
@@ -237,11 +245,21 @@ export function createConnection(deps: ConnectionDeps): Connection {
     get isWanted() {
       return seat.wanted;
     },
+    get isHeld() {
+      return seat.held;
+    },
     start: () => seat.order(() => startAnew(seat)),
     stop: (why) =>
       seat.order(() => {
         seat.wanted = false;
         return halt(seat, why);
+      }),
+    hold: () =>
+      seat.order(() => {
+        // From here on nothing is sent any more.
+        seat.held = seat.phase.kind !== "off";
+        seat.wanted = false;
+        return halt(seat, HELD);
       }),
     restart: (why) =>
       seat.order(async () => {
@@ -251,7 +269,8 @@ export function createConnection(deps: ConnectionDeps): Connection {
     snapshot() {
       const known = record.snapshot();
       const sentAt = deps.sentAt();
-      return sentAt === null ? known : { ...known, lastOutboundAt: Math.max(sentAt, known.lastOutboundAt ?? 0) };
+      const held = seat.held ? { stoppedByHand: true } : {};
+      return sentAt === null ? { ...known, ...held } : { ...known, ...held, lastOutboundAt: Math.max(sentAt, known.lastOutboundAt ?? 0) };
     },
     note: record.note,
     health: () => healthOf(seat),

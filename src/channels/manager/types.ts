@@ -69,6 +69,8 @@ export interface ChannelAccount {
   readonly snapshot: ChannelAccountSnapshot;
 }
 
+/** Whether an account runs, after somebody started or stopped it. */
+export type AccountRun = MethodResult<"channels.start">;
 export type ChannelsStatus = MethodResult<"channels.status">;
 export type ChannelLogout = MethodResult<"channels.logout">;
 
@@ -83,10 +85,16 @@ export interface QrLogin {
 export interface Channels extends AsyncDisposable {
   /** Starts every account that is enabled and configured. Does not wait for connections and never rejects for an account's sake. */
   start(): Promise<void>;
-  /** Starts an account that does not run. Rejects with `CONFLICT` when its last connection did not end: it starts when that one has. */
-  startAccount(channel: string, accountId?: string): Promise<void>;
-  /** Resolves when it has stopped, or did not within 10 s: then nothing is started in its place until it has. */
-  stopAccount(channel: string, accountId?: string): Promise<void>;
+  /**
+   * Starts an account that does not run; `restart` also one that does. Rejects with `CONFLICT` when it is turned off or not set up, and when its last
+   * connection did not end: it starts when that one has.
+   */
+  startAccount(channel: string, accountId?: string, options?: { readonly restart?: boolean | undefined }): Promise<AccountRun>;
+  /**
+   * Stops an account by hand: until somebody starts it, or the gateway starts anew, it stays stopped and what is to be sent over it waits. Resolves when
+   * it has stopped, or did not within 10 s: then nothing is started in its place until it has.
+   */
+  stopAccount(channel: string, accountId?: string): Promise<AccountRun>;
   /** One account, or all of a channel. */
   restart(channel: string, accountId?: string): Promise<void>;
   /** Settings changed: what they are about is restarted; accounts that came, went or were switched are started and stopped. */
@@ -104,6 +112,6 @@ export interface Channels extends AsyncDisposable {
   loginQrWait(login: QrLogin): Promise<ChannelLoginWithQrWaitResult>;
   /** Of every account that should run. */
   health(): readonly AccountHealth[];
-  /** False while an account's connection is known to be gone and being brought up again: what is to be sent waits for it. */
+  /** False while an account is stopped by hand, or its connection is known to be gone and being brought up again: what is to be sent waits for it. */
   canSend(channel: string, accountId: string): boolean;
 }

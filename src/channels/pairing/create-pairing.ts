@@ -29,6 +29,14 @@ export interface PairedSender extends Place {
   readonly meta: PairingMeta;
 }
 
+/** Somebody who was let in. */
+export interface AllowEntry extends Place {
+  readonly senderId: string;
+  /** How: `pairing`, `command`, `import`. */
+  readonly source: string;
+  readonly addedAt: number;
+}
+
 export interface Pairing {
   /**
    * Notes that a stranger asks. Who already waits keeps the code (`created` false: do not answer again). An empty code: too many wait, say nothing.
@@ -44,6 +52,8 @@ export interface Pairing {
   list(filter?: { readonly channel?: string | undefined; readonly accountId?: string | undefined }): Promise<readonly PairingRequest[]>;
   /** Who was let in. */
   allowed(channel: string, accountId: string): Promise<readonly string[]>;
+  /** The same with how and when, also of several accounts. */
+  entries(filter?: { readonly channel?: string | undefined; readonly accountId?: string | undefined }): Promise<readonly AllowEntry[]>;
   /** Lets somebody in without a code. False: was in already. */
   allow(sender: Place & { readonly senderId: string; readonly source?: string | undefined }): Promise<boolean>;
   /** False: was not in. */
@@ -58,6 +68,29 @@ function senderText(senderId: string): string {
   if (text === "" || text === "*")
     throw new AppError("INVALID_INPUT", `expected the id of one sender, got ${JSON.stringify(text)}; everybody is let in by the configuration only`);
   return text;
+}
+
+/** Who was let in, and letting in and removing by hand. */
+function entriesOf({ store, lists }: Pick<PairingDeps, "store" | "lists">): Pick<Pairing, "allowed" | "entries" | "allow" | "remove"> {
+  return {
+    allowed: async (channel, accountId) => (await store.read("allow.list", { channel, account: accountKey(accountId) })).map(({ sender }) => sender),
+    async entries({ channel, accountId } = {}) {
+      const rows = await store.read("allow.list", { channel, ...(accountId === undefined ? {} : { account: accountKey(accountId) }) });
+      return rows.map(({ account, sender, source, addedAt, channel: of }) => ({ channel: of, accountId: account, senderId: sender, source, addedAt }));
+    },
+    async allow({ channel, accountId, senderId, source = "command" }) {
+      const entry = { channel, account: accountKey(accountId), sender: senderText(senderId) };
+      const { added } = await store.write("allow.add", { ...entry, source });
+      lists?.note(channel, accountId, entry.sender, true);
+      return added;
+    },
+    async remove({ channel, accountId, senderId }) {
+      const entry = { channel, account: accountKey(accountId), sender: senderId.trim() };
+      const { removed } = await store.write("allow.remove", entry);
+      lists?.note(channel, accountId, entry.sender, false);
+      return removed;
+    },
+  };
 }
 
 export function createPairing({ store, clock, random, ids, lists }: PairingDeps): Pairing {
@@ -132,18 +165,6 @@ export function createPairing({ store, clock, random, ids, lists }: PairingDeps)
       return sender;
     },
     list: async ({ channel, accountId } = {}) => (await waiting(channel, accountId)).map(({ request }) => request),
-    allowed: async (channel, accountId) => (await store.read("allow.list", { channel, account: accountKey(accountId) })).map(({ sender }) => sender),
-    async allow({ channel, accountId, senderId, source = "command" }) {
-      const entry = { channel, account: accountKey(accountId), sender: senderText(senderId) };
-      const { added } = await store.write("allow.add", { ...entry, source });
-      lists?.note(channel, accountId, entry.sender, true);
-      return added;
-    },
-    async remove({ channel, accountId, senderId }) {
-      const entry = { channel, account: accountKey(accountId), sender: senderId.trim() };
-      const { removed } = await store.write("allow.remove", entry);
-      lists?.note(channel, accountId, entry.sender, false);
-      return removed;
-    },
+    ...entriesOf({ store, lists }),
   };
 }

@@ -14,15 +14,31 @@ export interface ConfigFinding {
 
 /** The manifest's schema of `plugins.entries.<id>.config`, with what its hints call secret marked as such, so that no message shows it. */
 export function configSchemaOf(manifest: PluginManifest): JsonSchema {
-  let schema: JsonSchema = manifest.configSchema;
-  for (const [path, hint] of Object.entries(manifest.uiHints ?? {})) {
-    if (hint.sensitive === true) schema = withSecret(schema, path.split("."));
-  }
-  return schema;
+  return withMarks(manifest.configSchema, manifest.uiHints);
 }
+
+/** A schema with what hints call secret marked. */
+export function withMarks(schema: JsonSchema, hints: Readonly<Record<string, unknown>> = {}): JsonSchema {
+  return secretPaths(hints).reduce(withSecret, schema);
+}
+
+/** What hints call secret: keys below their section, `*` for any key and `[]` for any entry. */
+export function secretPaths(hints: Readonly<Record<string, unknown>> = {}): string[][] {
+  return Object.entries(hints).flatMap(([path, hint]) => (isObject(hint) && hint["sensitive"] === true ? [keysOf(path)] : []));
+}
+
+/** `pins[].code` → `pins`, `[]`, `code`. */
+const keysOf = (path: string): string[] =>
+  path
+    .replaceAll("[]", ".[]")
+    .split(".")
+    .map((key) => key.trim())
+    .filter((key) => key !== "");
 
 function withSecret(schema: JsonSchema, [key, ...rest]: readonly string[]): JsonSchema {
   if (key === undefined) return { ...schema, "x-sensitive": true };
+  const inner = key === "[]" ? "items" : key === "*" ? "additionalProperties" : undefined;
+  if (inner !== undefined) return isObject(schema[inner]) ? { ...schema, [inner]: withSecret(schema[inner], rest) } : schema;
   const properties = child(schema, "properties");
   const node = properties[key];
   if (!Object.hasOwn(properties, key) || !isObject(node)) return schema;

@@ -1,0 +1,82 @@
+/** Who may write to an account, and where that is said. */
+import { AppError } from "../../base/errors.ts";
+import type { HostConfig } from "../../protocol/index.ts";
+import { admits, readEntries } from "../access/allow-entries.ts";
+import { directList } from "../access/direct.ts";
+import { accountKey, DEFAULT_ACCOUNT, layersOf } from "../access/section.ts";
+import { sectionOf } from "../sections.ts";
+import type { AllowEntry, Pairing } from "./create-pairing.ts";
+
+/** Somebody who may write. `source` is `config` for whom the configuration names, under `path`. */
+export interface AllowedSender extends Omit<AllowEntry, "addedAt"> {
+  readonly addedAt?: number;
+  readonly path?: string;
+}
+
+interface Sender {
+  readonly channel: string;
+  readonly accountId?: string | undefined;
+  readonly senderId: string;
+}
+
+export interface Allowed {
+  /** Of all accounts, or of some: those that were let in first. */
+  list(filter?: { readonly channel?: string | undefined; readonly accountId?: string | undefined }): Promise<readonly AllowedSender[]>;
+  /** Takes somebody off the list; `path` names the setting that lets them in all the same. `NOT_FOUND` for who is not on it. */
+  revoke(sender: Sender): Promise<{ readonly channel: string; readonly accountId: string; readonly senderId: string; readonly path?: string }>;
+}
+
+export interface AllowedDeps {
+  readonly pairing: Pick<Pairing, "entries" | "remove">;
+  readonly config: () => HostConfig;
+}
+
+/** `channels.defaults` holds what all channels share. */
+const SHARED = "defaults";
+
+/** The accounts that the configuration speaks of. */
+function accountsIn(cfg: HostConfig): readonly { readonly channel: string; readonly accountId: string }[] {
+  return Object.entries(sectionOf(cfg.channels) ?? {}).flatMap(([channel, value]) => {
+    const section = sectionOf(value);
+    if (!section || channel === SHARED) return [];
+    const ids = Object.keys(sectionOf(section["accounts"]) ?? {}).map(accountKey);
+    return (ids.length > 0 ? ids : [DEFAULT_ACCOUNT]).map((accountId) => ({ channel, accountId }));
+  });
+}
+
+/** Whom the configuration names, as it is written there. */
+function namedIn(cfg: HostConfig): readonly AllowedSender[] {
+  return accountsIn(cfg).flatMap(({ channel, accountId }) => {
+    const found = directList({ layers: layersOf(cfg, channel, accountId) });
+    const texts = (found?.value ?? []).map((entry) => String(entry).trim()).filter((entry) => entry !== "");
+    return [...new Set(texts)].map((senderId) => ({ channel, accountId, senderId, source: "config", path: found!.path }));
+  });
+}
+
+/** The setting that lets a sender in, if there is one. */
+function pathOf(cfg: HostConfig, channel: string, accountId: string, senderId: string): string | undefined {
+  const found = directList({ layers: layersOf(cfg, channel, accountId) });
+  const list = readEntries(found?.value, { cfg, plugin: undefined, channel, accountId });
+  return found && admits(list, [senderId, senderId.toLowerCase()]) ? found.path : undefined;
+}
+
+export function createAllowed({ pairing, config }: AllowedDeps): Allowed {
+  return {
+    async list({ channel, accountId } = {}) {
+      const account = accountId === undefined ? undefined : accountKey(accountId);
+      const named = namedIn(config()).filter(
+        (one) => (channel === undefined || one.channel === channel) && (account === undefined || one.accountId === account),
+      );
+      return [...(await pairing.entries({ channel, accountId })), ...named];
+    },
+    async revoke({ channel, accountId: written, senderId: typed }) {
+      const [accountId, senderId] = [accountKey(written), typed.trim()];
+      const removed = await pairing.remove({ channel, accountId, senderId });
+      const path = pathOf(config(), channel, accountId, senderId);
+      if (removed) return { channel, accountId, senderId, ...(path === undefined ? {} : { path }) };
+      const who = `${JSON.stringify(senderId)} was not let in by pairing on ${channel}, account ${accountId}`;
+      if (path !== undefined) throw new AppError("NOT_FOUND", `${who}; ${path} in the configuration lets them in: change it there`);
+      throw new AppError("NOT_FOUND", `${who}; see: openclaw pairing allowed ${channel}`);
+    },
+  };
+}

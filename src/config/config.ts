@@ -263,7 +263,7 @@ function reloadMode(config: OpenClawConfig): ReloadMode {
 /** Of what is known about sections, the newest. */
 function allSections({ sections, learned }: LoadOptions): ConfigSections | undefined {
   if (!sections || !learned) return learned ?? sections;
-  return { ...sections, channels: { ...sections.channels, ...learned.channels }, plugins: { ...sections.plugins, ...learned.plugins } };
+  return { ...sections, ...learned, channels: { ...sections.channels, ...learned.channels }, plugins: { ...sections.plugins, ...learned.plugins } };
 }
 
 function shownSnapshot(loaded: Loaded, sections: ConfigSections | undefined): Snapshot {

@@ -9,7 +9,7 @@ export type { ConfigEdit } from "./write/index.ts";
 export type { OpenClawConfig } from "./schema/index.ts";
 export type { ConfigSections, Issue, JsonSchema } from "./validate/index.ts";
 export { isSensitivePath, isTooDeep, parseDuration, parseSize, pluginsExist, validate } from "./validate/index.ts";
-export { describeSchema, type SchemaDescription } from "./describe-schema.ts";
+export { describeSchema, type DescribedSections, type SchemaDescription, type SectionText } from "./describe-schema.ts";
 export { dottedPath, formatPath, parsePath } from "./path.ts";
 export { parseValueText } from "./value-text.ts";
 export { hasPath, isObject, mergePatch, sameValue, valueAt, withoutPath, withValue } from "./value.ts";

@@ -57,6 +57,7 @@ export interface GatewayDeps {
   /** Fetches images that HTTP callers name by their address. */
   readonly fetchFile?: HttpSurfaceDeps["fetchFile"];
   readonly uiFolder?: HttpSurfaceDeps["uiFolder"];
+  readonly workspaceOf?: HttpSurfaceDeps["workspaceOf"];
   readonly pluginRoutes?: readonly PluginRoute[];
   /** Methods that plugins bring. */
   readonly extraMethods?: ExtraMethods;

@@ -35,6 +35,7 @@ export type {
 } from "./ports.ts";
 export type { PluginRoute, Route } from "./http/index.ts";
 export { pluginsHandlers, type PluginAdminPort, type PluginsPort, type SwitchEffect } from "./methods/plugins.ts";
+export type { PluginSectionsPort } from "./methods/config.ts";
 export type { OverviewPort } from "./methods/overview.ts";
 export type { ChannelsPort } from "./methods/channels.ts";
 export type { ModelsPort } from "./methods/models.ts";

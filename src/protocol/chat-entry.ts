@@ -1,6 +1,6 @@
 /** Conversations as a page shows them: entries by position, what waits, what runs. */
 import type { Static } from "typebox";
-import { amount, anything, choice, closed, filled, flag, list, maybe, moment, number, open, text } from "./pieces.ts";
+import { amount, anything, choice, closed, filled, flag, list, maybe, moment, number, open, orNull, text, texts } from "./pieces.ts";
 
 /** Tokens of one answer, and their price when it is known. */
 const EntryUsage = closed({
@@ -34,8 +34,24 @@ export const ChatEntrySchema = closed({
   stopReason: maybe(text()),
   error: maybe(text()),
   cut: maybe(flag({ description: "It is too long to be shown whole." })),
+  told: maybe(texts({ description: "What the gateway told the agent with it: lines that nobody wrote. The content is without them." })),
 });
 export type ChatEntry = Static<typeof ChatEntrySchema>;
+
+/** A command that somebody was asked about. `lost`: the gateway ended while it ran, what it did is not known. */
+export const AskedCommandSchema = closed({
+  id: filled({ description: "Of the approval, as in the details of the call's result." }),
+  state: choice(["asked", "running", "ended", "denied", "expired", "lost"]),
+  by: maybe(text({ description: "Who decided." })),
+  why: maybe(text({ description: "Why it did not run." })),
+  startedAt: maybe(moment()),
+  endedAt: maybe(moment()),
+  exitCode: maybe(orNull(number())),
+  signal: maybe(orNull(text())),
+  timedOut: maybe(flag()),
+  output: maybe(text({ description: "The end of what it wrote, so far or at all." })),
+});
+export type AskedCommandView = Static<typeof AskedCommandSchema>;
 
 /** A message that was accepted and is not in the transcript yet. */
 export const PendingMessageSchema = closed({ runId: filled(), ts: moment(), text: text(), images: amount(), from: maybe(text()), channel: maybe(text()) });

@@ -7,7 +7,7 @@ import type * as NodeClient from "./client/node.ts";
 import type { Validators } from "./validators.ts";
 
 export { isDroppable, isFor, type Audience, type Droppable, type EventFacts } from "./audience.ts";
-export type { ChatEntry, PendingMessage, ShownRun } from "./chat-entry.ts";
+export type { AskedCommandView, ChatEntry, PendingMessage, ShownRun } from "./chat-entry.ts";
 export { EVENTS, METHODS, type EventName, type EventPayload, type MethodName, type MethodParams, type MethodResult } from "./catalog.ts";
 export type { ClientInfo, ConnectParams, HelloOk } from "./connect.ts";
 export { PROTOCOL_ERROR_CODES, type ProtocolErrorCode } from "./errors.ts";

@@ -26,6 +26,7 @@ export const SessionRowSchema = open({
   label: maybe(text()),
   displayName: maybe(text()),
   derivedTitle: maybe(text()),
+  name: maybe(text({ description: "What to call it, with `includeDerivedTitles`: label, name of the chat, how it began, or the key in words." })),
   lastMessagePreview: maybe(text()),
   channel: maybe(text()),
   subject: maybe(text()),

@@ -1,5 +1,5 @@
 import { isObject } from "../value.ts";
-import type { JsonSchema, JsonSchemaNode } from "./json-schema.ts";
+import { followRef, type JsonSchema } from "./json-schema.ts";
 
 /** What a form shows for one key. */
 export interface UiHint {
@@ -7,6 +7,14 @@ export interface UiHint {
   readonly help?: string;
   readonly sensitive?: boolean;
   readonly advanced?: boolean;
+  /** What it could be, shown while it is empty. */
+  readonly placeholder?: string;
+  /** Where forms show an area of its own. */
+  readonly group?: string;
+  /** Among its neighbours; smaller comes first. */
+  readonly order?: number;
+  /** What a new entry of the list begins with. */
+  readonly itemTemplate?: unknown;
 }
 
 const ACRONYMS = [
@@ -71,31 +79,68 @@ export function labelOf(key: string): string {
 }
 
 const MAX_LEVELS = 24;
+/** A schema that holds itself, as accounts of a channel hold what the channel holds, is described so often. */
+const MAX_FOLLOWED = 2;
+/** Plugins may bring schemas that never end. */
+const MAX_HINTS = 8000;
 
-function* hintsOf(node: JsonSchemaNode | undefined, path: string, key: string, level: number): Generator<[string, UiHint]> {
+/** A key on its way to a hint. */
+interface Place {
+  readonly pattern: string;
+  readonly keys: readonly (string | number)[];
+  /** The nearest key that is named. */
+  readonly name: string;
+  readonly level: number;
+  /** References that were followed to get here. */
+  readonly followed: readonly string[];
+}
+
+type IsSecret = (path: readonly (string | number)[]) => boolean;
+
+function hintOf(schema: JsonSchema, { keys, name }: Place, isSecret: IsSecret): UiHint {
+  return {
+    label: typeof schema.title === "string" ? schema.title : labelOf(name),
+    ...(typeof schema.description === "string" ? { help: schema.description } : {}),
+    ...(schema["x-sensitive"] || isSecret(keys) ? { sensitive: true } : {}),
+    ...(schema["x-advanced"] ? { advanced: true } : {}),
+  };
+}
+
+function* hintsOf(root: JsonSchema, node: unknown, place: Place, isSecret: IsSecret): Generator<[string, UiHint]> {
+  const { pattern, keys, level, followed } = place;
   if (!isObject(node) || level > MAX_LEVELS) return;
-  const schema = node;
-  if (path !== "") {
-    const hint = {
-      label: typeof schema["title"] === "string" ? schema["title"] : labelOf(key),
-      ...(schema.description === undefined ? {} : { help: schema.description }),
-      ...(schema["x-sensitive"] ? { sensitive: true } : {}),
-      ...(schema["x-advanced"] ? { advanced: true } : {}),
-    };
-    yield [path, hint];
+  const schema: JsonSchema = node;
+  const deeper = { ...place, level: level + 1 };
+  if (typeof schema.$ref === "string") {
+    const times = followed.filter((ref) => ref === schema.$ref).length;
+    if (times < MAX_FOLLOWED) yield* hintsOf(root, followRef(root, schema.$ref), { ...deeper, followed: [...followed, schema.$ref] }, isSecret);
+    else yield [pattern, hintOf(schema, place, isSecret)];
+    return;
   }
-  const below = (name: string): string => (path === "" ? name : `${path}.${name}`);
-  for (const [name, child] of Object.entries(schema.properties ?? {})) yield* hintsOf(child, below(name), name, level + 1);
-  if (isObject(schema.additionalProperties)) yield* hintsOf(schema.additionalProperties, below("*"), key, level + 1);
-  if (isObject(schema.items)) yield* hintsOf(schema.items, `${path}[]`, key, level + 1);
-  for (const branch of [...(schema.anyOf ?? []), ...(schema.oneOf ?? []), ...(schema.allOf ?? [])]) {
-    if (isObject(branch)) for (const [name, child] of Object.entries(branch.properties ?? {})) yield* hintsOf(child, below(name), name, level + 1);
+  if (pattern !== "") yield [pattern, hintOf(schema, place, isSecret)];
+  const below = (key: string): string => (pattern === "" ? key : `${pattern}.${key}`);
+  for (const [key, child] of Object.entries(isObject(schema.properties) ? schema.properties : {})) {
+    yield* hintsOf(root, child, { ...deeper, pattern: below(key), keys: [...keys, key], name: key }, isSecret);
+  }
+  if (isObject(schema.additionalProperties))
+    yield* hintsOf(root, schema.additionalProperties, { ...deeper, pattern: below("*"), keys: [...keys, "*"] }, isSecret);
+  if (isObject(schema.items)) yield* hintsOf(root, schema.items, { ...deeper, pattern: `${pattern}[]`, keys: [...keys, 0] }, isSecret);
+  for (const branch of [schema.anyOf, schema.oneOf, schema.allOf].flatMap((branches): readonly unknown[] => (Array.isArray(branches) ? branches : []))) {
+    yield* hintsOf(root, branch, deeper, isSecret);
   }
 }
 
-/** Labels and help for every key of a schema. In the paths `*` stands for any key of a map and `[]` for any entry of a list. */
-export function uiHints(schema: JsonSchema): Record<string, UiHint> {
+/**
+ * Labels and help for every key of a schema. In the paths `*` stands for any key of a map and `[]` for any entry of a list. `isSecret` knows more secrets
+ * than the schema marks.
+ */
+export function uiHints(schema: JsonSchema, isSecret: IsSecret = () => false): Record<string, UiHint> {
   const hints: Record<string, UiHint> = {};
-  for (const [path, hint] of hintsOf(schema, "", "", 0)) hints[path] ??= hint;
+  const top: Place = { pattern: "", keys: [], name: "", level: 0, followed: [] };
+  let seen = 0;
+  for (const [pattern, hint] of hintsOf(schema, schema, top, isSecret)) {
+    hints[pattern] ??= hint;
+    if ((seen += 1) >= MAX_HINTS) break;
+  }
   return hints;
 }

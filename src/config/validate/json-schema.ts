@@ -59,6 +59,10 @@ export interface ConfigSections {
   readonly channels?: Readonly<Record<string, JsonSchema>>;
   /** By plugin id: the schema of `plugins.entries.<id>.config`. */
   readonly plugins?: Readonly<Record<string, JsonSchema>>;
+  /** Schemas that nothing is checked against: of plugins that are off, and of channels that only their code describes. What they mark as secret is. */
+  readonly unchecked?: Pick<ConfigSections, "channels" | "plugins">;
+  /** What hints of plugins call secret: keys from the root, `*` for any key and `[]` for any entry. */
+  readonly secrets?: readonly (readonly string[])[];
   /** All channel ids that exist. When given, any other id below `channels` is an error. */
   readonly knownChannels?: readonly string[];
   /** All plugin ids that were found. When given, a name that is not among them is a warning, and an error where it fills a role. */

@@ -46,12 +46,23 @@ export function isSensitivePath(path: Path, sections: ConfigSections = {}): bool
   if (isMarked(configSchema, path)) return true;
   const [top, second, third] = path;
   if (top === "channels" && path.length > 2) {
-    const section = typeof second === "string" ? sections.channels?.[second] : undefined;
-    return looksSecret(path.slice(2)) || (section !== undefined && isMarked(section, path.slice(2)));
+    const schemas = schemasOf("channels", second, sections);
+    return looksSecret(path.slice(2)) || schemas.some((schema) => isMarked(schema, path.slice(2))) || isNamedSecret(path, sections);
   }
   if (top === "plugins" && second === "entries" && path.length > 4) {
-    const section = typeof third === "string" ? sections.plugins?.[third] : undefined;
-    return looksSecret(path.slice(3)) || (section !== undefined && isMarked(section, path.slice(4)));
+    const schemas = schemasOf("plugins", third, sections);
+    return looksSecret(path.slice(3)) || schemas.some((schema) => isMarked(schema, path.slice(4))) || isNamedSecret(path, sections);
   }
   return false;
+}
+
+function schemasOf(kind: "channels" | "plugins", id: string | number | undefined, { unchecked, ...sections }: ConfigSections): JsonSchema[] {
+  return [sections[kind], unchecked?.[kind]].flatMap((known = {}) => (typeof id === "string" && Object.hasOwn(known, id) ? [known[id]!] : []));
+}
+
+/** Whether hints of plugins call the value secret. */
+function isNamedSecret(path: Path, { secrets = [] }: ConfigSections): boolean {
+  const fits = (part: string | undefined, key: string | number): boolean =>
+    typeof key === "number" ? part === "[]" || part === "*" : part === "*" || part === key;
+  return secrets.some((pattern) => pattern.length === path.length && path.every((key, at) => fits(pattern[at], key)));
 }

@@ -4,6 +4,7 @@ import { isShared, type Proof, type ResolvedSettings } from "./credentials.ts";
 import { verifyDevice } from "./devices/identity.ts";
 import { scopesFor } from "./devices/grants.ts";
 import { unauthorizedMessage } from "./messages.ts";
+import { browserName } from "./devices/browser-name.ts";
 import { isControlUi, ORIGIN_REFUSED, originRefused } from "./peer/origin.ts";
 import type { Pairing } from "./devices/pairing.ts";
 import type { Peer } from "./peer/peer.ts";
@@ -104,7 +105,9 @@ const paired: Check = async (attempt) => {
   const { device, params, peer, bypass, proof, role, publicKey, deps } = attempt;
   if (!device || (bypass && proof && isShared(proof))) return undefined;
   const { id: clientId, mode: clientMode, displayName, platform } = params.client;
-  const info = { displayName, platform, clientId, clientMode, remoteIp: peer.ip };
+  // Every Control UI calls itself that: what tells one from another is the browser that it runs in.
+  const browser = isControlUi(params.client) ? browserName(params.userAgent) : undefined;
+  const info = { displayName: browser ?? displayName, platform, clientId, clientMode, remoteIp: peer.ip };
   const entry = await deps.pairing.enter({ deviceId: device.id, publicKey, info, role, scopes: params.scopes ?? [], local: peer.local });
   if (!entry.ok) return refused("pairing required", "NOT_PAIRED", entry.requestId === undefined ? {} : { requestId: entry.requestId });
   attempt.issued = entry.issued;

@@ -41,6 +41,8 @@ export interface HttpSurfaceDeps {
     | undefined;
   /** Folder with the built Control UI; without it and `gateway.controlUi.root` a welcome page is there instead. */
   readonly uiFolder?: string | undefined;
+  /** Folder of an agent's files: pictures of agents are there. */
+  readonly workspaceOf?: ((agentId: string) => string) | undefined;
   /** Memory and time for bodies; the documented ones when absent. */
   readonly bodies?: BodyReader;
 }

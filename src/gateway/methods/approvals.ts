@@ -1,3 +1,4 @@
+import type { Clock } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
 import type { MethodParams, MethodResult } from "../../protocol/index.ts";
 import type { ApprovalsPort, ExecRulesPort } from "../ports.ts";
@@ -9,6 +10,7 @@ const DECISIONS: readonly string[] = ["allow-once", "allow-always", "deny"];
 export interface ApprovalDeps {
   readonly approvals: Pick<ApprovalsPort, "request" | "resolve" | "list">;
   readonly board: ApprovalBoard;
+  readonly clock: Pick<Clock, "now">;
 }
 
 /** Asks the operators and waits. A caller that leaves does not take its question back: it may come again and wait for the decision. */
@@ -45,7 +47,7 @@ async function resolve(
   return { ok: true };
 }
 
-async function list({ approvals }: ApprovalDeps): Promise<MethodResult<"exec.approval.list">> {
+async function list({ approvals, clock }: ApprovalDeps): Promise<MethodResult<"exec.approval.list">> {
   const rows = await approvals.list();
   return {
     approvals: rows.map(({ id, kind, request: asked, createdAt, expiresAt }) => ({
@@ -55,6 +57,7 @@ async function list({ approvals }: ApprovalDeps): Promise<MethodResult<"exec.app
       createdAtMs: createdAt,
       expiresAtMs: expiresAt,
     })),
+    nowMs: clock.now(),
   };
 }
 

@@ -2,13 +2,15 @@ import type { Channels } from "../../channels/index.ts";
 import type { Handlers } from "./handler.ts";
 
 /** The accounts of all channels, as methods need them. */
-export type ChannelsPort = Pick<Channels, "status" | "logout" | "loginQrStart" | "loginQrWait">;
+export type ChannelsPort = Pick<Channels, "status" | "startAccount" | "stopAccount" | "logout" | "loginQrStart" | "loginQrWait">;
 
-/** How channels are, and logging in and out of them. */
+/** How channels are, starting and stopping them, and logging in and out of them. */
 export function channelsHandlers(channels: ChannelsPort): Handlers {
   return {
     "channels.status": ({ probe, timeoutMs }) => channels.status({ probe, timeoutMs }),
     "channels.logout": ({ channel, accountId }) => channels.logout(channel, accountId),
+    "channels.start": ({ channel, accountId, restart }) => channels.startAccount(channel, accountId, { restart }),
+    "channels.stop": ({ channel, accountId }) => channels.stopAccount(channel, accountId),
     "web.login.start": async ({ accountId, force, timeoutMs, verbose }) => {
       const { qrDataUrl, ...answer } = await channels.loginQrStart({ accountId, force, timeoutMs, verbose });
       return { ...answer, ...(qrDataUrl === undefined ? {} : { qrDataUrl }) };

@@ -1,13 +1,21 @@
-import { describeSchema, type Config } from "../../config/index.ts";
+import { describeSchema, type Config, type DescribedSections } from "../../config/index.ts";
 import type { MethodParams, MethodResult } from "../../protocol/index.ts";
 import { changeFile, editOf } from "./config/change.ts";
 import { configReviewHandlers, type PluginIssues } from "./config-review.ts";
-import { shownConfig } from "./config/shown.ts";
+import { currentSnapshot, shownConfig } from "./config/shown.ts";
 import type { WriteBudget } from "./config/write-budget.ts";
 import type { MethodDeps, RestartReport, RestartRequest, SentinelPayload } from "./deps.ts";
 import type { CallContext, Handlers } from "./handler.ts";
 
 export { createWriteBudget, type WriteBudget } from "./config/write-budget.ts";
+
+/** What plugins say about their sections of the configuration in use. */
+export interface PluginSectionsPort {
+  /** Schemas, labels and help. Another answer after plugins were reloaded. */
+  describe(): Promise<DescribedSections>;
+  /** After it the configuration knows what plugins call secret. */
+  learn(): Promise<void>;
+}
 
 export interface ConfigDeps extends Pick<MethodDeps, "config" | "clock"> {
   readonly version: string;
@@ -17,6 +25,8 @@ export interface ConfigDeps extends Pick<MethodDeps, "config" | "clock"> {
   readonly requestRestart: (request: RestartRequest, options?: { readonly urgent?: boolean }) => RestartReport;
   /** Without it `config.check` knows nothing of the settings of plugins. */
   readonly pluginIssues?: PluginIssues | undefined;
+  /** Without it forms and secrets of plugins are not known. */
+  readonly pluginSections?: PluginSectionsPort | undefined;
   /** Leaves a note for the gateway after the restart. Gives its path; null when it could not be left. */
   readonly leaveSentinel?: (payload: SentinelPayload) => Promise<string | null>;
 }
@@ -28,9 +38,9 @@ function shownConfigOf(config: Config): unknown {
   return config.shown().config;
 }
 
-async function schema({ clock, version }: ConfigDeps): Promise<MethodResult<"config.schema">> {
-  const described = await describeSchema();
-  return { schema: described.schema, uiHints: described.hints, version, generatedAt: new Date(clock.now()).toISOString() };
+async function schema({ clock, version, pluginSections }: ConfigDeps): Promise<MethodResult<"config.schema">> {
+  const { schema: whole, hints, hash } = await describeSchema(await pluginSections?.describe());
+  return { schema: whole, uiHints: hints, version, hash, generatedAt: new Date(clock.now()).toISOString() };
 }
 
 async function set(params: MethodParams<"config.set">, { config }: ConfigDeps, { caller }: CallContext): Promise<MethodResult<"config.set">> {
@@ -65,14 +75,28 @@ async function change(
   return { ok: true, path: config.paths.file, config: shownConfigOf(config), restart: { ...restart }, sentinel: { path, payload } };
 }
 
+/** Nothing of the file is shown before it is known what in it is secret. */
+function afterLearning(handlers: Handlers, { config, pluginSections }: ConfigDeps): Handlers {
+  if (!pluginSections) return handlers;
+  const learned = Object.entries(handlers).map(([method, handle]) => [
+    method,
+    async (params: never, context: CallContext) => {
+      currentSnapshot(config);
+      await pluginSections.learn();
+      return handle(params, context);
+    },
+  ]);
+  return Object.fromEntries(learned) as Handlers;
+}
+
 /** Reading and changing the configuration file. */
 export function configHandlers(deps: ConfigDeps): Handlers {
-  return {
+  const showing: Handlers = {
     ...configReviewHandlers(deps),
     "config.get": () => shownConfig(deps.config),
-    "config.schema": () => schema(deps),
     "config.set": (params, context) => set(params, deps, context),
     "config.apply": (params, context) => change("config.apply", params, deps, context),
     "config.patch": (params, context) => change("config.patch", params, deps, context),
   };
+  return { ...afterLearning(showing, deps), "config.schema": () => schema(deps) };
 }

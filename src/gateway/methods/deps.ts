@@ -1,6 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Ids } from "../../base/ids.ts";
 import type { Logger } from "../../base/log/logger.ts";
+import type { Redactor } from "../../base/redaction.ts";
 import type { Config } from "../../config/index.ts";
 import type { EventName, EventPayload } from "../../protocol/index.ts";
 import type { Store } from "../../store/index.ts";
@@ -56,6 +57,8 @@ export interface MethodDeps {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Logger;
+  /** Knows the secrets that are shown to nobody. */
+  readonly redactor?: Redactor | undefined;
   /** What plugins show of sessions; gives undefined while none does. */
   readonly extensions?: (() => ExtensionsOf | undefined) | undefined;
   /** Told when a session ends by a method: before its conversation is put away, and after. */

@@ -31,7 +31,11 @@ import { usageHandlers, type UsageDeps } from "./usage.ts";
 import { createWatchers, viewHandlers, type ViewDeps } from "./view.ts";
 
 export interface HandlersDeps
-  extends MethodDeps, LogsDeps, Pick<ConfigDeps, "version" | "requestRestart" | "leaveSentinel" | "pluginIssues">, Pick<ViewDeps, "commits" | "commands"> {
+  extends
+    MethodDeps,
+    LogsDeps,
+    Pick<ConfigDeps, "version" | "requestRestart" | "leaveSentinel" | "pluginIssues" | "pluginSections">,
+    Pick<ViewDeps, "commits" | "commands" | "running"> {
   readonly responder: Responder;
   /** Without it `models.list` is not answered. */
   readonly models?: ModelsPort | undefined;
@@ -71,7 +75,7 @@ function optionalHandlers(deps: HandlersDeps, { broadcast, stopping }: Pick<Gate
   const skills = agent?.skills;
   return {
     ...(models ? modelsHandlers({ config, models }) : {}),
-    ...(approvals && board ? approvalHandlers({ approvals, board }) : {}),
+    ...(approvals && board ? approvalHandlers({ approvals, board, clock }) : {}),
     ...(execRules ? execRulesHandlers(execRules) : {}),
     ...(deps.channelPairing ? channelPairingHandlers(deps.channelPairing) : {}),
     ...(deps.messages ? sendHandlers(deps.messages) : {}),

@@ -5,6 +5,7 @@ import type { RunRelay } from "./chat/run-relay.ts";
 import type { MethodDeps, SendTo } from "./deps.ts";
 import type { CallContext, Handlers } from "./handler.ts";
 import { canonicalKey, knownAgent } from "./sessions/keys.ts";
+import type { RunningPort } from "./view/asked-commands.ts";
 import { createChanges, type Changes } from "./view/changes.ts";
 import { shownCommand } from "./view/commands.ts";
 import { chatImage, chatPage } from "./view/page.ts";
@@ -23,6 +24,8 @@ export interface ViewDeps extends MethodDeps {
   readonly commits?: Pick<ObservedStore, "onCommit"> | undefined;
   /** Without it `commands.list` is not answered. */
   readonly commands?: CommandsPort | undefined;
+  /** Without it the output of commands is told when they have ended. */
+  readonly running?: RunningPort | undefined;
   readonly send: SendTo;
   readonly isThere: (connId: string) => boolean;
   /** Fires when the gateway stops. */
@@ -50,6 +53,7 @@ export function viewHandlers(deps: ViewDeps): Handlers {
   if (changes) stopping.addEventListener("abort", () => changes[Symbol.dispose](), { once: true });
   return {
     "chat.page": (params) => chatPage(params, deps),
+    "chat.entry": async (params) => (await import("./view/whole-entry.ts")).chatEntry(params, deps),
     "chat.image": (params) => chatImage(params, deps),
     "sessions.context": async (params) => (await import("./view/context.ts")).sessionContext(params, deps),
     "sessions.export": async (params) => (await import("./view/export.ts")).exportSession(params, deps),

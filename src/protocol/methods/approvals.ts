@@ -1,6 +1,6 @@
 import { commandFields, decision, waitFields } from "../approval.ts";
 import { method } from "../method.ts";
-import { anything, closed, count, done, effect, either, filled, flag, list, literal, map, maybe, none, number, orNull, text } from "../pieces.ts";
+import { anything, closed, count, done, effect, either, filled, flag, list, literal, map, maybe, moment, none, number, orNull, text } from "../pieces.ts";
 
 const rules = { security: maybe(text()), ask: maybe(text()), askFallback: maybe(text()), autoAllowSkills: maybe(flag()) };
 
@@ -97,9 +97,10 @@ export const approvalsMethods = {
           ...waitFields,
         }),
       ),
+      nowMs: maybe(moment()),
     }),
     effect: false,
     room: "tools",
-    summary: "Requests that nobody has decided about yet, the oldest first.",
+    summary: "Requests that nobody has decided about yet, the oldest first. `nowMs` is the gateway's time: what is left of a request is counted by it.",
   }),
 };

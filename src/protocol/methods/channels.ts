@@ -30,6 +30,7 @@ const Account = open({
   configured: maybe(flag()),
   linked: maybe(flag()),
   running: maybe(flag()),
+  stoppedByHand: maybe(flag({ description: "Until somebody starts it, or the gateway starts anew." })),
   connected: maybe(flag()),
   reconnectAttempts: maybe(amount()),
   lastError: maybe(orNull(text())),
@@ -45,6 +46,13 @@ const Account = open({
   probe: maybe(anything()),
   audit: maybe(anything()),
 });
+
+const run = {
+  channel: filled(),
+  accountId: filled(),
+  running: flag({ description: "It is meant to run." }),
+  stoppedByHand: maybe(flag()),
+};
 
 const delivered = {
   runId: filled(),
@@ -91,6 +99,22 @@ export const channelsMethods = {
     effect: true,
     room: "channels",
     summary: "Logs an account out and forgets its credentials.",
+  }),
+  "channels.start": method({
+    access: "operator.admin",
+    params: effect({ channel: filled(), accountId: maybe(text()), restart: maybe(flag({ description: "Also one that runs: it is stopped first." })) }),
+    result: closed(run),
+    effect: true,
+    room: "channels",
+    summary: "Starts an account; what waited for it is sent.",
+  }),
+  "channels.stop": method({
+    access: "operator.admin",
+    params: effect({ channel: filled(), accountId: maybe(text()) }),
+    result: closed(run),
+    effect: true,
+    room: "channels",
+    summary: "Stops an account until it is started, or the gateway starts anew. What is to be sent over it waits.",
   }),
   "web.login.start": method({
     access: "operator.admin",

@@ -11,9 +11,14 @@ const specs = Object.entries(DECLARED_METHODS);
 
 /** Not among the 89: ours, and one that was documented later. */
 const ADDED = [
+  "channels.pairing.allowed",
   "channels.pairing.approve",
   "channels.pairing.list",
   "channels.pairing.reject",
+  "channels.pairing.revoke",
+  "channels.start",
+  "channels.stop",
+  "chat.entry",
   "chat.image",
   "chat.page",
   "chat.watch",
@@ -101,6 +106,7 @@ test("what only reads asks for no more than reading, except where secrets or oth
   const more = specs.filter(([, spec]) => !spec.effect && spec.access !== "operator.read" && spec.access !== "node").map(([name, spec]) => [name, spec.access]);
   expect(Object.fromEntries(more)).toEqual({
     "agent.wait": "operator.write",
+    "channels.pairing.allowed": "operator.pairing",
     "channels.pairing.list": "operator.pairing",
     "config.check": "operator.admin",
     "config.edit": "operator.admin",

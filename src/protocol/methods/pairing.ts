@@ -4,6 +4,8 @@ import { closed, effect, filled, flag, list, map, maybe, moment, text } from "..
 const sender = { channel: filled(), accountId: filled(), senderId: filled(), meta: map(text()) };
 const decision = { channel: filled(), code: filled({ maxLength: 64 }), accountId: maybe(filled()) };
 
+const place = { channel: filled(), accountId: filled(), senderId: filled() };
+
 /** Strangers of chat platforms that ask to be let in. */
 export const pairingMethods = {
   "channels.pairing.list": method({
@@ -29,5 +31,30 @@ export const pairingMethods = {
     effect: true,
     room: "channels",
     summary: "Turns the sender away that holds the code.",
+  }),
+  "channels.pairing.allowed": method({
+    access: "operator.pairing",
+    params: closed({ channel: maybe(filled()), accountId: maybe(filled()) }),
+    result: closed({
+      senders: list(
+        closed({
+          ...place,
+          source: text({ description: "`pairing`: by a code; `command`: by hand; `import`: by an earlier system; `config`: the configuration names it." }),
+          addedAtMs: maybe(moment()),
+          path: maybe(text({ description: "Where the configuration names it." })),
+        }),
+      ),
+    }),
+    effect: false,
+    room: "channels",
+    summary: "Who may write, by account: let in by pairing, and named by the configuration (`*` is everybody).",
+  }),
+  "channels.pairing.revoke": method({
+    access: "operator.pairing",
+    params: effect({ channel: filled(), accountId: maybe(filled()), senderId: filled({ maxLength: 512 }) }),
+    result: closed({ ...place, path: maybe(text({ description: "The configuration lets the sender in all the same: here." })) }),
+    effect: true,
+    room: "channels",
+    summary: "Takes a sender off the list of those that were let in: the next message is a stranger's.",
   }),
 };

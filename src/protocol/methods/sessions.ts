@@ -39,12 +39,18 @@ export const sessionsMethods = {
       label: maybe(label),
       spawnedBy: maybe(filled()),
       agentId: maybe(filled()),
-      search: maybe(text()),
+      search: maybe(
+        text({
+          description:
+            "Words that are all in the name, how it began, the key or the session id; with `includeLastMessage` also in what was said last. One that begins with `agent:` is looked for in keys.",
+        }),
+      ),
     }),
     result: closed({
       ts: moment(),
       path: text(),
       count: amount(),
+      total: maybe(amount({ description: "So many fit, whatever the limit." })),
       defaults: closed({ modelProvider: orNull(text()), model: orNull(text()), contextTokens: orNull(number()) }),
       sessions: list(SessionRowSchema),
     }),

@@ -116,16 +116,23 @@ export const setupMethods = {
   }),
   "setup.key": method({
     access: "operator.admin",
-    params: effect({ provider: filled(), key: filled({ maxLength: 8192 }), model: maybe(filled()), check: maybe(flag({ default: true })) }),
+    params: effect({
+      provider: filled(),
+      key: maybe(filled({ maxLength: 8192, description: "Absent: the one that is there." })),
+      model: maybe(filled({ description: "Shall answer, whether or not the key could be checked." })),
+      check: maybe(flag({ default: true })),
+    }),
     result: done({
       provider: filled(),
       model: text({ description: "What answers from now on." }),
+      offered: maybe(text({ description: "What could answer with the key and does not." })),
       checked: choice(["accepted", "refused", "unreachable", "skipped"]),
       detail: maybe(text()),
     }),
     effect: true,
     room: "app",
-    summary: "Keeps a provider's key and lets one of its models answer. A key that the provider refuses is not kept.",
+    summary:
+      "Keeps a provider's key and lets one of its models answer. A key that the provider refuses is not kept; one that could not be checked displaces nothing that answers.",
   }),
   "setup.local": method({
     access: "operator.admin",

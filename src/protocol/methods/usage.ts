@@ -16,6 +16,13 @@ const totals = {
   missingCostEntries: number(),
 };
 
+/** Sessions that used something. Together they are all that was used. */
+const BySession = closed({
+  rows: list(closed({ key: filled(), name: text(), count: amount(), totals: closed(totals) }), { description: "Those that cost or used most." }),
+  others: closed({ sessions: amount(), totals: closed(totals) }),
+  removed: closed({ sessions: amount({ description: "That are not there any more." }), totals: closed(totals) }),
+});
+
 const Aggregates = open({
   messages: anything(),
   tools: anything(),
@@ -23,6 +30,7 @@ const Aggregates = open({
   byProvider: list(anything()),
   byAgent: list(anything()),
   byChannel: list(anything()),
+  bySession: maybe(BySession),
   latency: maybe(anything()),
   dailyLatency: maybe(list(anything())),
   modelDaily: maybe(list(anything())),

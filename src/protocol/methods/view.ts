@@ -1,4 +1,4 @@
-import { ChatEntrySchema, PendingMessageSchema, ShownRunSchema } from "../chat-entry.ts";
+import { AskedCommandSchema, ChatEntrySchema, PendingMessageSchema, ShownRunSchema } from "../chat-entry.ts";
 import { method } from "../method.ts";
 import { amount, choice, closed, count, done, effect, filled, flag, list, maybe, moment, none, number, open, orNull, text, texts } from "../pieces.ts";
 
@@ -28,9 +28,11 @@ export const viewMethods = {
       before: maybe(amount({ description: "Entries before this position: one of an entry that is shown. Without `before` and `after`: the newest." })),
       after: maybe(amount({ description: "Entries after this position." })),
       limit: maybe(count({ maximum: 200, default: 60 })),
+      commands: maybe(list(filled(), { maxItems: 100, description: "Approvals about which the page wants to know how their commands are." })),
     }),
     result: closed({
       ...page,
+      commands: maybe(list(AskedCommandSchema, { description: "Commands that somebody was asked about: those of the entries, and those that were named." })),
       entries: list(ChatEntrySchema, { description: "Oldest first." }),
       more: flag({ description: "There is more in the direction asked for." }),
       last: amount({ description: "Position of the newest line; 0 when there is none. Not every line is shown: what came up to here is known." }),
@@ -46,6 +48,14 @@ export const viewMethods = {
     effect: false,
     room: "sessions",
     summary: "A picture in a conversation, which `chat.page` leaves out.",
+  }),
+  "chat.entry": method({
+    access: "operator.read",
+    params: closed({ sessionKey: filled(), seq: amount(), from: maybe(amount({ description: "`next` of the part before." })) }),
+    result: closed({ text: text(), next: maybe(amount({ description: "There is more: ask again with it, and put the parts together in order." })) }),
+    effect: false,
+    room: "sessions",
+    summary: "All that an entry says, where `chat.page` shows it cut.",
   }),
   "chat.watch": method({
     access: "operator.read",
@@ -125,6 +135,7 @@ export const viewMethods = {
         open({
           runId: filled(),
           sessionKey: filled(),
+          name: maybe(text({ description: "What the session is called." })),
           agentId: text(),
           startedAt: moment(),
           channel: maybe(text()),
@@ -132,7 +143,7 @@ export const viewMethods = {
           doing: maybe(text()),
         }),
       ),
-      queues: list(closed({ sessionKey: filled(), waiting: amount(), oldestAt: moment() })),
+      queues: list(closed({ sessionKey: filled(), name: maybe(text()), waiting: amount(), oldestAt: moment() })),
       problems: list(
         closed({
           id: filled(),

@@ -11,7 +11,9 @@ const About = closed({
   conversation: maybe(text()),
   sender: maybe(text()),
   sessionKey: maybe(text()),
+  sessionName: maybe(text({ description: "What the session is called." })),
   agentId: maybe(text()),
+  asked: maybe(text({ description: "How the message begins, in one line." })),
 });
 
 const Step = closed({
@@ -48,7 +50,7 @@ export const whyMethods = {
       }),
       last: maybe(count({ maximum: 50, description: "Of a session, or of all: so many messages, newest first." })),
     }),
-    result: closed({ stories: list(Story) }),
+    result: closed({ stories: list(Story), now: maybe(moment()) }),
     effect: false,
     room: "conversation",
     summary: "The story of a message from its receipt to its outcome: gate, route, plugins, queue, models, tools, delivery.",

@@ -23,6 +23,7 @@ const MAX_PENDING = 500;
 interface Known {
   /** Undefined when the device is unknown, or known with another key. */
   readonly record: DeviceRecord | undefined;
+  readonly approvedAt: number | undefined;
   /** The living token of the role. */
   readonly token: DeviceTokenRow | undefined;
   readonly repair: boolean;
@@ -32,7 +33,7 @@ async function lookUp({ deviceId, publicKey, role }: EntryRequest, { store }: En
   const [row, tokens] = await Promise.all([store.read("devices.get", { id: deviceId }), store.read("devices.tokens", { deviceId })]);
   const record = row && sameKey(row.publicKey, publicKey) ? parseRecord(row.data) : undefined;
   const token = record && tokens.find((held) => held.role === role && held.revokedAt === null);
-  return { record, token, repair: row !== undefined };
+  return { record, approvedAt: row?.approvedAt, token, repair: row !== undefined };
 }
 
 function issued(row: DeviceTokenRow, role: Role): IssuedToken {
@@ -78,6 +79,17 @@ async function ask(request: EntryRequest, asked: readonly string[], known: Known
   return row.id;
 }
 
+/** A browser that was renamed, or had no name of its own yet, is listed under its new name. Nothing else of the record changes. */
+async function renamed(request: EntryRequest, deps: EntryDeps): Promise<void> {
+  const { deviceId, publicKey, info } = request;
+  await deps.turns(deviceId, async () => {
+    const { record, approvedAt } = await lookUp(request, deps);
+    if (!record || record.info.displayName === info.displayName) return;
+    const data = recordData(deviceId, publicKey, { ...record, info: { ...record.info, displayName: info.displayName } });
+    await deps.store.write("devices.put", { id: deviceId, publicKey, data, approvedAt });
+  });
+}
+
 /** Check 17, and the token that `hello-ok` hands out: the current one when it covers what was asked for, else a new one. */
 export async function enterDevice(request: EntryRequest, deps: EntryDeps): Promise<Entry> {
   const { deviceId, role } = request;
@@ -89,7 +101,10 @@ export async function enterDevice(request: EntryRequest, deps: EntryDeps): Promi
     return issued(known.token, role);
   };
   const ready = current(first);
-  if (ready) return { ok: true, issued: ready };
+  if (ready) {
+    if (request.info.displayName !== undefined && first.record?.info.displayName !== request.info.displayName) await renamed(request, deps);
+    return { ok: true, issued: ready };
+  }
   return deps.turns(deviceId, async () => {
     const known = await lookUp(request, deps);
     const meanwhile = current(known);

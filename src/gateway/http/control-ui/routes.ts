@@ -11,6 +11,8 @@ export interface ControlUiDeps {
   readonly health: () => HealthReport;
   /** Folder with the built page; `gateway.controlUi.root` goes before it. */
   readonly uiFolder?: string | undefined;
+  /** Folder of an agent's files, for its picture. */
+  readonly workspaceOf?: ((agentId: string) => string) | undefined;
 }
 
 export interface ControlUi {
@@ -30,10 +32,11 @@ export function createControlUi(deps: ControlUiDeps): ControlUi {
   let loaded: Promise<Site> | undefined;
   const site = (): Promise<Site> => (loaded ??= import("./site.ts").then(({ createSite }) => createSite(deps)));
   const base = (): string | undefined => basePathOf(deps.config.current);
-  const own = (name: string) => (): string | undefined => {
+  const under = (name: string) => (): string | undefined => {
     const found = base();
-    return found === undefined ? undefined : below(found, `__openclaw/${name}`);
+    return found === undefined ? undefined : below(found, name);
   };
+  const own = (name: string) => under(`__openclaw/${name}`);
   const read = { methods: ["GET"], auth: "public", maxBodyBytes: 0, timeoutMs: FILE_TIMEOUT_MS } as const;
   const page: Route = { ...read, path: "/", match: "prefix", handle: async (exchange: Exchange) => (await site()).serve(exchange) };
 
@@ -49,6 +52,7 @@ export function createControlUi(deps: ControlUiDeps): ControlUi {
         handle: async (exchange) => (await site()).login(exchange),
       },
       { ...read, path: own("control-ui-config.json"), match: "exact", handle: async (exchange) => (await site()).settings(exchange) },
+      { ...read, path: under("avatar"), match: "prefix", handle: async (exchange) => (await import("./avatar.ts")).sendAvatar(exchange, deps) },
       { ...page, match: "exact" },
     ],
     find(path, method) {

@@ -48,7 +48,10 @@ async function packed(html: string, header: string | undefined): Promise<{ reado
   return { body: encoding === "br" ? brotliCompressSync(body, { params }) : gzipSync(body), encoding };
 }
 
-/** Sends the page. False when none is built. */
+/**
+ * Sends the page. False when none is built. Browsers must not keep it: neither for a version that is gone, nor as it stands, with what it shows, for the
+ * back button. Its files hold nothing of anybody and may be kept.
+ */
 async function sendPage({ request, response }: Exchange, folder: string, base: string): Promise<boolean> {
   await using handle = await openBelow(folder, "index.html");
   if (!handle) return false;

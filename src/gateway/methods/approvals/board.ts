@@ -23,8 +23,8 @@ export interface ApprovalBoardDeps {
 /** How long an answer can still be asked for. */
 const KEEP_MS = 15_000;
 const FACTS = ["cwd", "host", "security", "ask", "agentId", "resolvedPath", "sessionKey"] as const;
-/** As much of a command as is shown. It is run as it was planned, whole. */
-const COMMAND_CHARS = 16_000;
+/** As much of a question as is shown. Commands of the agent are never longer: what cannot be read whole is not asked about. */
+const COMMAND_CHARS = 100_000;
 
 interface Posted {
   readonly createdAtMs: number;

@@ -21,20 +21,23 @@ export async function listSessions(params: MethodParams<"sessions.list">, deps: 
   const now = clock.now();
   const { limit, activeMinutes, label, agentId, search } = params;
   const spawnedBy = params.spawnedBy === undefined ? undefined : canonicalKey(params.spawnedBy, config.current);
-  const { rows } = await store.read("sessions.list", {
+  const filter = {
     label,
     spawnedBy,
-    search: search?.trim() || undefined,
     agentId: agentId?.toLowerCase(),
     activeSince: activeMinutes === undefined ? undefined : now - activeMinutes * 60_000,
-    // Two keys may be left out afterwards.
-    limit: limit === undefined ? undefined : limit + 2,
-  });
-  const wanted = rows.filter(({ key }) => (key !== "global" || params.includeGlobal === true) && (key !== "unknown" || params.includeUnknown === true));
+    except: [...(params.includeGlobal === true ? [] : ["global"]), ...(params.includeUnknown === true ? [] : ["unknown"])],
+    limit,
+  };
+  const words = search?.trim() || undefined;
+  const seen = { titles: params.includeDerivedTitles === true, last: params.includeLastMessage === true };
+  const { rows, total } =
+    words !== undefined || seen.titles || seen.last
+      ? await store.read("sessions.shown", { ...filter, last: seen.last, ...(words === undefined ? {} : { search: words }) })
+      : await store.read("sessions.list", filter);
   const defaults = modelDefaults(config.current);
-  const options = { defaults, titles: params.includeDerivedTitles === true, last: params.includeLastMessage === true, extensions: deps.extensions?.() };
-  const sessions = await sessionRows(store, wanted.slice(0, limit), options);
-  return { ts: now, path: storePath(deps), count: sessions.length, defaults, sessions };
+  const sessions = await sessionRows(rows, { defaults, ...seen, extensions: deps.extensions?.() });
+  return { ts: now, path: storePath(deps), count: sessions.length, total, defaults, sessions };
 }
 
 const MAX_KEYS = 64;

@@ -1,11 +1,12 @@
 import { AppError } from "../../../base/errors.ts";
 import type { Ids } from "../../../base/ids.ts";
+import type { WordedMessage } from "../../../base/message-text.ts";
 import { parseTranscriptLine, type TranscriptEntry } from "../../../protocol/index.ts";
 import { transcriptFile, type EntryRow, type SessionRow, type Store, type TranscriptRow, type Write } from "../../../store/index.ts";
 
-export interface Message {
-  readonly role?: unknown;
-  readonly content?: unknown;
+export { shownText, withoutEnvelope } from "../../../base/message-text.ts";
+
+export interface Message extends WordedMessage {
   readonly [field: string]: unknown;
 }
 
@@ -43,30 +44,6 @@ export function messagesOf(rows: readonly EntryRow[]): readonly Message[] {
 export async function newestEntries(store: Store, file: string, limit: number): Promise<readonly EntryRow[]> {
   const path = await store.read("transcripts.path", { file, limit });
   return path.length > 0 ? path : store.read("transcripts.tail", { file, limit });
-}
-
-/** Everything textual in a message, blocks joined by line breaks. */
-export function textOf(message: Message): string {
-  const { content } = message;
-  if (typeof content === "string") return content;
-  if (!Array.isArray(content)) return "";
-  return content
-    .flatMap((block: { type?: unknown; text?: unknown }) => (block?.type === "text" && typeof block.text === "string" ? [block.text] : []))
-    .join("\n");
-}
-
-/** `[Sun 2026-01-05 16:26 UTC] ` or a channel's envelope with a time in it. */
-const ENVELOPE = /^\[[^\]\n]{0,200}\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}[^\]\n]{0,80}\] ?/;
-
-/** A user's text without what was put in front of it for the model. */
-export function withoutEnvelope(text: string): string {
-  return text.replace(ENVELOPE, "");
-}
-
-/** What a person wrote or read, for titles and previews. */
-export function shownText(message: Message): string {
-  const text = textOf(message);
-  return (message.role === "user" ? withoutEnvelope(text) : text).trim();
 }
 
 const MAX_RETRIES = 5;

@@ -13,6 +13,7 @@ const SHOWN = [
   "configured",
   "linked",
   "running",
+  "stoppedByHand",
   "connected",
   "lastError",
   "lastInboundAt",

@@ -3,6 +3,7 @@ import type { Store, UsageDimension, UsageGroup } from "../../../store/index.ts"
 import type { MethodDeps } from "../deps.ts";
 import { canonicalKey, findSession } from "../sessions/keys.ts";
 import { liveFile, messageOfRow, newestEntries, shownText } from "../sessions/transcripts.ts";
+import { readBySession } from "./by-session.ts";
 import { daysOf, NO_USAGE, totalsOf, type Days } from "./totals.ts";
 
 type Deps = Pick<MethodDeps, "config" | "store" | "clock">;
@@ -22,8 +23,13 @@ const named = (rows: readonly UsageGroup[], ...names: readonly UsageDimension[])
     return { ...keys, count: row.calls, totals: totalsOf(row) };
   });
 
+/** Sessions that are told one by one. */
+const MOST_NAMED = 20;
+
 async function aggregates(store: Store, filter: Filter, whole: UsageGroup | undefined): Promise<Result["aggregates"]> {
-  const [models, providers, agents, channels, days, modelDays] = await Promise.all([
+  const { fromDay, toDay, sessionKey } = filter;
+  const [bySession, models, providers, agents, channels, days, modelDays] = await Promise.all([
+    readBySession(store, { fromDay, toDay, sessionKey }, MOST_NAMED),
     read(store, filter, ["provider", "model"]),
     read(store, filter, ["provider"]),
     read(store, filter, ["agentId"]),
@@ -40,6 +46,7 @@ async function aggregates(store: Store, filter: Filter, whole: UsageGroup | unde
     byProvider: named(providers, "provider"),
     byAgent: named(agents, "agentId"),
     byChannel: named(channels, "channel"),
+    bySession,
     ...(whole && whole.calls > 0 ? { latency: latency(whole) } : {}),
     dailyLatency: days.map((row) => ({ date: row.day, ...latency(row) })),
     modelDaily: modelDays.map((row) => {

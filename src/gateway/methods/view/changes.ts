@@ -6,6 +6,7 @@ import type { Responder } from "../../ports.ts";
 import type { RunRelay } from "../chat/run-relay.ts";
 import type { SendTo } from "../deps.ts";
 import { liveFile } from "../sessions/transcripts.ts";
+import type { RunningPort } from "./asked-commands.ts";
 import { showsReasoning, standing, waiting } from "./page.ts";
 import { touchedBy, type Place } from "./touched.ts";
 import type { Watchers } from "./watchers.ts";
@@ -27,6 +28,7 @@ export interface ChangesDeps {
   readonly isThere: (connId: string) => boolean;
   readonly clock: Pick<Clock, "after">;
   readonly log: Logger;
+  readonly running?: Pick<RunningPort, "onOutput"> | undefined;
 }
 
 /** Time between two events of one session. */
@@ -112,6 +114,8 @@ export function createChanges(deps: ChangesDeps): Changes {
     if (stream === "lifecycle") mark(sessionKey);
   });
 
+  const wrote = deps.running?.onOutput(mark);
+
   return {
     async follow(sessionKey) {
       for (const [key, { pause }] of places) if (!pause && !watchers.of(key)) places.delete(key);
@@ -122,6 +126,7 @@ export function createChanges(deps: ChangesDeps): Changes {
     [Symbol.dispose]() {
       committed[Symbol.dispose]();
       ran[Symbol.dispose]();
+      wrote?.[Symbol.dispose]();
       for (const { pause } of places.values()) pause?.[Symbol.dispose]();
     },
   };

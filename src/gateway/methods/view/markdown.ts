@@ -1,3 +1,4 @@
+import { apart } from "../../../base/message-text.ts";
 import type { EntryRow, SessionRow } from "../../../store/index.ts";
 import { entryOf, messageOfRow, withoutEnvelope, type Message } from "../sessions/transcripts.ts";
 
@@ -24,7 +25,10 @@ function blockMarkdown(block: unknown): string {
 function contentMarkdown({ content, role }: Message): string {
   const blocks: readonly unknown[] = typeof content === "string" ? [content] : Array.isArray(content) ? content : [];
   const texts = blocks.map(blockMarkdown).filter((text) => text !== "");
-  if (role === "user" && texts[0] !== undefined) texts[0] = withoutEnvelope(texts[0]);
+  if (role === "user" && texts[0] !== undefined) {
+    const { told, said } = apart(texts[0]);
+    texts.splice(0, 1, ...told.map((line) => `System: ${line}`.replaceAll(/^/gm, "> ")), ...(said === "" ? [] : [withoutEnvelope(said)]));
+  }
   return texts.join("\n\n");
 }
 

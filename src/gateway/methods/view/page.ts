@@ -6,11 +6,14 @@ import type { RunRelay } from "../chat/run-relay.ts";
 import type { MethodDeps } from "../deps.ts";
 import { findSession } from "../sessions/keys.ts";
 import { liveFile, liveTranscripts, messageOfRow } from "../sessions/transcripts.ts";
+import { askedCommands, type RunningPort } from "./asked-commands.ts";
+import { isOwnKind } from "./system-lines.ts";
 import { MAX_TEXT, shownEntry, withRuns } from "./shown-entry.ts";
 import { openStretch, type Stretch } from "./stretch.ts";
 
 export interface PageDeps extends Pick<MethodDeps, "config" | "store"> {
   readonly relay: Pick<RunRelay, "shown">;
+  readonly running?: RunningPort | undefined;
 }
 
 type Page = MethodResult<"chat.page">;
@@ -27,7 +30,7 @@ const SILENT_KINDS: ReadonlySet<string> = new Set(["reaction", "member", "notice
 /** Messages of a session that were accepted and are not in its transcript. */
 export async function waiting(store: Pick<Store, "read">, sessionKey: string): Promise<readonly UnsaidRow[]> {
   const rows = await store.read("inbox.unsaid", { sessionKey, chars: MAX_TEXT, limit: MOST_PENDING });
-  return rows.filter(({ kind, text, files }) => !SILENT_KINDS.has(kind) && (text !== "" || files > 0));
+  return rows.filter(({ kind, text, files }) => !SILENT_KINDS.has(kind) && !isOwnKind(kind) && (text !== "" || files > 0));
 }
 
 function pendingOf({ id, channel, messageId, text, files, sender, senderName, via, turnId, receivedAt }: UnsaidRow): PendingMessage {
@@ -86,7 +89,7 @@ export function standing(session: SessionRow | undefined, row: TranscriptRow | u
 /** How often a page is read again because its session began anew meanwhile. */
 const MAX_RETRIES = 5;
 
-export async function chatPage(params: MethodParams<"chat.page">, { config, store, relay }: PageDeps): Promise<Page> {
+export async function chatPage(params: MethodParams<"chat.page">, { config, store, relay, running }: PageDeps): Promise<Page> {
   const { before, after, limit = DEFAULT_LIMIT } = params;
   if (before !== undefined && after !== undefined) throw new AppError("INVALID_INPUT", "give before or after, not both");
   for (let attempt = 0; ; attempt += 1) {
@@ -104,7 +107,16 @@ export async function chatPage(params: MethodParams<"chat.page">, { config, stor
     const same = now?.entry.sessionId === session?.entry.sessionId && row?.createdAt === known?.createdAt;
     if (!same && attempt < MAX_RETRIES) continue;
     const { entries, more } = stretch ? await gather(stretch, rows, limit) : { entries: [], more: false };
-    return { sessionKey: key, ...standing(session, row), entries: await linked(store, key, entries), more, pending: unsaid.map(pendingOf), runs };
+    const commands = await askedCommands(store, { sessionKey: key, entries, named: params.commands ?? [] }, running);
+    return {
+      sessionKey: key,
+      ...standing(session, row),
+      entries: await linked(store, key, entries),
+      more,
+      pending: unsaid.map(pendingOf),
+      runs,
+      ...(commands.length === 0 ? {} : { commands }),
+    };
   }
 }
 

@@ -3,6 +3,7 @@ import { CUSTOM } from "../../../sessions/index.ts";
 import type { EntryRow, TurnSpan } from "../../../store/index.ts";
 import { shownMessage } from "../chat/history.ts";
 import { shownValue } from "../chat/tool-events.ts";
+import { asNote, withoutSystemLines } from "./system-lines.ts";
 import { entryOf, type Message } from "../sessions/transcripts.ts";
 
 /** Characters of one text; as in `chat.history`. */
@@ -110,7 +111,7 @@ function bodyOf(entry: Fields): Body | undefined {
 export function shownEntry(row: EntryRow): ChatEntry | undefined {
   const entry = entryOf(row);
   const body = entry && bodyOf(entry);
-  return body && { seq: row.seq, ...(row.id === null ? {} : { id: row.id }), ts: timeOf(entry.timestamp), ...body };
+  return body && { seq: row.seq, ...(row.id === null ? {} : { id: row.id }), ts: timeOf(entry.timestamp), ...withoutSystemLines(body) };
 }
 
 const WRITTEN_BY_US = "gateway-injected";
@@ -137,6 +138,6 @@ export function withRuns(entries: readonly ChatEntry[], spans: readonly TurnSpan
     taken.add(span);
     const foreign = entry.kind === "user" && span.channel !== null && span.channel !== "gateway";
     const from = span.senderName ?? span.sender;
-    return { ...entry, runId: span.id, ...(foreign ? { channel: span.channel, ...(from ? { from } : {}) } : {}) };
+    return { ...asNote(entry, span), runId: span.id, ...(foreign ? { channel: span.channel, ...(from ? { from } : {}) } : {}) };
   });
 }

@@ -13,6 +13,8 @@ export interface ChannelAccountSnapshot {
   configured?: boolean | undefined;
   linked?: boolean | undefined;
   running?: boolean | undefined;
+  /** Somebody stopped it while the gateway runs; it starts again when somebody starts it, or with the gateway. */
+  stoppedByHand?: boolean | undefined;
   connected?: boolean | undefined;
   reconnectAttempts?: number | undefined;
   lastConnectedAt?: number | null | undefined;

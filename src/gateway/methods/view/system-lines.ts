@@ -1,0 +1,23 @@
+import { apart } from "../../../base/message-text.ts";
+import type { ChatEntry } from "../../../protocol/index.ts";
+import type { TurnSpan } from "../../../store/index.ts";
+
+/** An entry in which nothing stands as somebody's words that nobody wrote. On disk both are one text. */
+export function withoutSystemLines<Entry extends Pick<ChatEntry, "kind" | "content" | "told">>(entry: Entry): Entry {
+  if (entry.kind !== "user") return entry;
+  const at = entry.content.findIndex((block) => (block as { readonly type?: unknown } | null)?.type === "text");
+  const block = entry.content[at] as { readonly text?: unknown } | undefined;
+  const { told, said } = apart(typeof block?.text === "string" ? block.text : "");
+  if (told.length === 0) return entry;
+  return { ...entry, told: [...told], content: said === "" ? entry.content.toSpliced(at, 1) : entry.content.with(at, { ...block, text: said }) };
+}
+
+/** Inputs that the gateway itself gave a session: what they say beside the lines of the system is for the agent only. */
+const OWN_KINDS: ReadonlySet<string> = new Set(["exec"]);
+
+export const isOwnKind = (kind: string | null): boolean => kind !== null && OWN_KINDS.has(kind);
+
+/** What began a turn of the gateway's own is no message. */
+export function asNote(entry: ChatEntry, { kind }: Pick<TurnSpan, "kind">): ChatEntry {
+  return entry.kind === "user" && entry.told !== undefined && isOwnKind(kind) ? { ...entry, kind: "note", content: [] } : entry;
+}

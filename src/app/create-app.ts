@@ -7,7 +7,7 @@ import { systemRandom } from "../base/random.ts";
 import { createRedactor } from "../base/redaction.ts";
 import { gatewayPort, openConfig, type Config, type Env } from "../config/index.ts";
 import { answerEarly, openServer, settingsFrom, type HealthReport, type SentinelPayload, type ServerSettings } from "../gateway/index.ts";
-import { openStore, type Store, type StoreThread } from "../store/index.ts";
+import { openStore, rememberSessions, type Store, type StoreThread } from "../store/index.ts";
 import type { AnsweringModel } from "./answering-model.ts";
 import { reportHealth } from "./health.ts";
 import type { Lifetime } from "./lifetime.ts";
@@ -100,7 +100,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   // Side by side: the store opens in its own thread. Until all is done, health says "starting" and nothing is accepted.
   const [opened, listening] = await Promise.allSettled([
     openStore({ stateDir, clock, thread: options.storeThread, log: (message, details) => log.room("store").warn(message, details) }).then(
-      (open) => (store = stack.use(open)),
+      (open) => (store = rememberSessions(stack.use(open))),
     ),
     openServer({ settings: serverSettings(config, options), log: log.room("gateway"), stateDir, env, early: answerEarly(health) }).then((open) =>
       stack.use(open),

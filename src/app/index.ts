@@ -17,7 +17,7 @@ export type { CommandHost } from "./plugins/command-host.ts";
 export async function loadCommandHost(): Promise<typeof commandHost> {
   return import("./plugins/command-host.ts");
 }
-export type { Asker, Given, LoginPort, MadeAccount, OnboardResult, Section, ServicePort, SetupPlace } from "./setup/index.ts";
+export type { Asker, Given, LoginPort, MadeAccount, OnboardResult, ProgramsPort, Section, ServicePort, SetupPlace } from "./setup/index.ts";
 /** The first steps: loaded by who takes them. */
 export async function loadSetup(): Promise<typeof setup> {
   return import("./setup/index.ts");

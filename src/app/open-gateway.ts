@@ -38,6 +38,7 @@ import { answeringModel, type AnsweringModel } from "./answering-model.ts";
 import { createAppModels, type AppModels } from "./models.ts";
 import { openOverview } from "./overview/open.ts";
 import { issuesOfPlugins, pluginAdmin, type PluginAdminDeps } from "./plugins/admin.ts";
+import { pluginPorts } from "./plugins/sections.ts";
 import { createPlugins, type Plugins } from "./plugins/index.ts";
 import { setupPort } from "./setup/inside/ports.ts";
 
@@ -126,7 +127,9 @@ const modelPorts = ({ models }: AppModels, defaultAgentId: () => string) => ({
 });
 
 /** What methods ask of the agents' room. */
-const agentPorts = (ports: PortDeps, { agent, notices, talk, workspaceOf }: Answering) => ({
+const agentPorts = (ports: PortDeps, { agent, notices, talk, workspaceOf, commands }: Answering) => ({
+  running: commands,
+  commands: talk.commands,
   approvals: lazyApprovals(agent.open, notices),
   execRules: lazyExecRules(agent.open),
   toolFacts: toolFactsPort(ports),
@@ -136,9 +139,12 @@ const agentPorts = (ports: PortDeps, { agent, notices, talk, workspaceOf }: Answ
 const addressOf = (link: { readonly path: string } | undefined, origin: string): string | undefined => link && new URL(link.path, origin).href;
 
 /** What the process before this one accepted goes on. */
-async function resumeWork({ allowLists, conversation, delivery }: Answering["talk"], store: Store, log: Logger): Promise<void> {
+async function resumeWork({ talk, takeUpCommands }: Answering, store: Store, log: Logger): Promise<void> {
+  const { allowLists, conversation, delivery } = talk;
   await allowLists.load();
   const resumed = await conversation.resume();
+  const left = await takeUpCommands();
+  if (left > 0) log.info(`sessions are told of ${left} commands that waited for approval or ran when the process before this one ended`);
   if (resumed > 0) log.info(`${resumed} messages of the process before this one go on`);
   const { pending, attempting, unknown } = await store.read("outbox.counts", {});
   if (pending + attempting + unknown > 0) await delivery.resume();
@@ -174,6 +180,7 @@ export async function openGateway(given: OpenGatewayDeps, stack: AsyncDisposable
       paths: { config: config.paths.file, state: config.paths.state },
       touched: care.touched,
       uiFolder: UI_FOLDER,
+      workspaceOf: answering.workspaceOf,
       tools: toolsPort(ports),
       fetchFile: async (url, limits) => (await import("./agent/web-files.ts")).fetchFile(url, limits, deps.clock),
       handlers(hub) {
@@ -182,7 +189,7 @@ export async function openGateway(given: OpenGatewayDeps, stack: AsyncDisposable
             ...deps,
             log,
             responder,
-            extensions: plugins.extensions,
+            ...pluginPorts({ ...deps, plugins }),
             endings: sessions,
             ...modelPorts(models, defaultAgentId),
             ...agentPorts(ports, answering),
@@ -198,7 +205,6 @@ export async function openGateway(given: OpenGatewayDeps, stack: AsyncDisposable
             }),
             overview,
             commits: deps.store,
-            commands: talk.commands,
           },
           hub,
         );
@@ -210,7 +216,7 @@ export async function openGateway(given: OpenGatewayDeps, stack: AsyncDisposable
   await stack.use(plugins).open(gateway);
   let stopping: "shutdown" | "restart" = "shutdown";
   stack.defer(() => sessions.stop(stopping));
-  await resumeWork(talk, deps.store, log);
+  await resumeWork(answering, deps.store, log);
   return {
     gateway,
     plugins,

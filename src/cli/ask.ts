@@ -24,11 +24,12 @@ export async function ask(io: Io, question: Question): Promise<string> {
 
 async function askTerminal({ text, secret, signal }: Question): Promise<string> {
   const { createInterface } = await import("node:readline/promises");
-  process.stderr.write(text);
+  // A line that is shown is drawn anew, with its question; what stood before it would be wiped away.
+  if (secret) process.stderr.write(text);
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
   const lines = createInterface({ input: process.stdin, output: secret ? silent : process.stderr, terminal: true });
   try {
-    return await lines.question("", signal ? { signal } : {});
+    return await lines.question(secret ? "" : text, signal ? { signal } : {});
   } finally {
     lines.close();
     if (secret) process.stderr.write("\n");

@@ -11,6 +11,9 @@ vi.setConfig({ testTimeout: 60_000 });
 const TOKEN = "a-token-of-this-test-0123456789";
 const KEY = "sk-CANARY-0123456789abcdefghijkl";
 
+/** Nobody is there who could say whether a key is good. */
+const BUSY = { kind: "status", status: 503, body: { error: { message: "down for maintenance" } } } as const;
+
 let open: AsyncDisposableStack;
 let place: Place;
 let server: ModelServer;
@@ -112,6 +115,31 @@ describe("setup.key", () => {
     expect(answer).toMatchObject({ checked: "refused", model: "builtin/offline", detail: expect.stringContaining("Incorrect") });
     expect(JSON.stringify(answer)).not.toContain(KEY);
     expect([homeOf(place).profiles(), homeOf(place).text()]).toEqual([{}, before]);
+  });
+
+  test("one that nobody could check is kept and displaces nothing, until it is checked or somebody says so", async () => {
+    await start();
+    server.play(BUSY);
+    const first = await call("setup.key", { provider: "openai", key: KEY });
+    expect(first).toMatchObject({ checked: "unreachable", model: "builtin/offline", offered: "openai/gpt-5.2" });
+    expect(homeOf(place).profiles()).toMatchObject({ "openai:default": { key: KEY } });
+    expect(await call("setup.status")).toMatchObject({ answering: { model: "builtin/offline", offline: true } });
+    expect(await call("setup.key", { provider: "openai" })).toMatchObject({ checked: "unreachable", model: "builtin/offline" });
+    server.play(answers("openai-responses"));
+    expect(await call("setup.key", { provider: "openai" })).toMatchObject({ checked: "accepted", model: "openai/gpt-5.2" });
+    expect(await call("setup.status")).toMatchObject({ answering: { model: "openai/gpt-5.2", offline: false } });
+  });
+
+  test("one that nobody could check answers when somebody says so; without any key there is nothing to check", async () => {
+    await start();
+    await expect(call("setup.key", { provider: "openai" })).rejects.toThrow("there is no key for OpenAI yet");
+    server.play(BUSY);
+    await call("setup.key", { provider: "openai", key: KEY });
+    const asked = server.requests.length;
+    const used = await call("setup.key", { provider: "openai", model: "openai/gpt-5.2", check: false });
+    expect(used).toMatchObject({ checked: "skipped", model: "openai/gpt-5.2" });
+    expect(server.requests).toHaveLength(asked);
+    expect(JSON.stringify(used)).not.toContain(KEY);
   });
 
   test("a model that was chosen stays, unless another is asked for", async () => {

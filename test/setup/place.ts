@@ -8,7 +8,7 @@ import { makePlace, type Place } from "../harness/gateway-process.ts";
 import { programArguments, type Build } from "../harness/program.ts";
 
 /** What users run. */
-export const BUILD: Build = "dist";
+export const BUILD: Build = (process.env["OPENCLAW_TEST_BUILD"] as Build | undefined) ?? "dist";
 
 type Json = Record<string, unknown>;
 

@@ -1,90 +1,13 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
-import { left, type Asker } from "../../src/app/setup/asker.ts";
+import { describe, expect, test } from "vitest";
 import { configure } from "../../src/app/setup/configure.ts";
 import { createDraft } from "../../src/app/setup/draft.ts";
-import type { Given } from "../../src/app/setup/given.ts";
 import { onboard } from "../../src/app/setup/onboard.ts";
-import type { SetupPlace } from "../../src/app/setup/place.ts";
-import { openPlace } from "../../src/cli/setup/place.ts";
 import { at } from "./place.ts";
+import { GOES_ON, LEAVE, person, room } from "./room.ts";
 
 const KEY = "sk-CANARY-0123456789abcdefghijkl";
-const LEAVE = Symbol("leave");
-
-/** A person who knows what to answer to what; leaves at what is not known. */
-function person(answers: Readonly<Record<string, unknown>>) {
-  const asked: string[] = [];
-  const offered: Record<string, readonly unknown[]> = {};
-  async function answer<T>(message: string, usual: unknown, validate?: (value: string) => string | undefined): Promise<T> {
-    asked.push(message);
-    const key = Object.keys(answers).find((part) => message.includes(part));
-    const value = key === undefined ? usual : answers[key];
-    if (value === LEAVE || value === undefined) throw left();
-    const wrong = typeof value === "string" ? validate?.(value) : undefined;
-    if (wrong !== undefined) throw new Error(`${message}: ${wrong}`);
-    return value as T;
-  }
-  const ask: Asker = {
-    intro: async () => undefined,
-    outro: async () => undefined,
-    note: async (message, title) => void asked.push(`note ${title ?? message}`),
-    select: ({ message, options, initialValue }) => {
-      offered[message] = options.map(({ value }) => value);
-      return answer(message, initialValue);
-    },
-    multiselect: ({ message, initialValues = [] }) => answer(message, initialValues),
-    text: ({ message, initialValue = "", validate }) => answer(message, initialValue, validate),
-    password: ({ message, validate }) => answer(message, "", validate),
-    confirm: ({ message, initialValue = true }) => answer(message, initialValue),
-    progress: () => ({ update: () => undefined, stop: () => undefined }),
-  };
-  return { ask, asked, offered };
-}
-
-interface Room {
-  readonly place: SetupPlace;
-  readonly home: string;
-  text(): string | undefined;
-  config(): Record<string, unknown>;
-  run(answers: Readonly<Record<string, unknown>>, given?: Given): ReturnType<typeof onboard>;
-}
-
-async function room(config?: string, env: Readonly<Record<string, string>> = {}): Promise<Room> {
-  const home = mkdtempSync(join(tmpdir(), "setup-steps-"));
-  const path = join(home, "openclaw.json");
-  if (config !== undefined) writeFileSync(path, config);
-  const place = await openPlace({
-    env: { HOME: home, OPENCLAW_STATE_DIR: join(home, "state"), OPENCLAW_CONFIG_PATH: path, ...env },
-    cwd: home,
-    version: "9.9.9",
-    out: () => undefined,
-    err: () => undefined,
-    color: false,
-    interactive: true,
-    columns: 120,
-    now: () => 0,
-    confirm: () => Promise.resolve(false),
-    signal: () => new AbortController().signal,
-  });
-  onTestFinished(() => {
-    place[Symbol.dispose]();
-    rmSync(home, { recursive: true, force: true });
-  });
-  const text = (): string | undefined => (existsSync(path) ? readFileSync(path, "utf8") : undefined);
-  return {
-    place,
-    home,
-    text,
-    config: () => structuredClone(place.config.current),
-    run: (answers, given = {}) => onboard(place, { ask: person(answers).ask, given: { skip: { health: true }, ...given }, command: "test" }),
-  };
-}
-
-const GOES_ON = { "Go on?": true, "as a service?": false };
-
 describe("the first setup, asked", () => {
   test("QuickStart asks for the model and the channels, and nothing about the gateway", async () => {
     const { place, config } = await room();

@@ -3,6 +3,7 @@ import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { startModelServer } from "../fakes/model-server/index.ts";
 import { programArguments } from "../harness/program.ts";
 import { openPseudoTerminal, type PseudoTerminal } from "../harness/pseudo-terminal.ts";
+import { fakePrograms, systemctl } from "./fake-programs.ts";
 import { answers, BUILD, REFUSES, setupHome, type SetupHome } from "./place.ts";
 
 vi.setConfig({ testTimeout: 90_000 });
@@ -15,7 +16,8 @@ const SPACE = " ";
 
 async function open(home: SetupHome, ...args: readonly string[]): Promise<PseudoTerminal> {
   const line = [process.execPath, ...programArguments(BUILD), ...args];
-  const terminal = await openPseudoTerminal({ line, env: home.env, cwd: home.home, columns: 110, rows: 50 });
+  const { path } = fakePrograms(home.home, { systemctl: systemctl() });
+  const terminal = await openPseudoTerminal({ line, env: { ...home.env, PATH: path }, cwd: home.home, columns: 110, rows: 50 });
   onTestFinished(() => terminal[Symbol.asyncDispose]());
   return terminal;
 }
@@ -102,9 +104,30 @@ describe("a person at a terminal", () => {
     await answer(terminal, "Bot token", `nonsense${ENTER}`);
     await terminal.waitFor("that is no bot token");
     terminal.send(`${"\u007f".repeat(8)}123456789:AAabcdefghijklmnopqrstuvw${ENTER}`);
+    await answer(terminal, "Who may write to Telegram directly?", ENTER);
     await terminal.waitFor(/exit=0/);
     expect(home.text()).toMatch(/\/\/ mine\n/);
     expect(home.text()).toMatch(/telegram: \{[\s\S]*botToken: "123456789:AAabcdefghijklmnopqrstuvw"/);
+  });
+
+  test("with a gateway that runs, goes on in the page or in the terminal", async () => {
+    const home = setupHome();
+    home.configure(
+      `{ gateway: { mode: "local", port: 18789, bind: "loopback", auth: { mode: "token", token: "a-token-of-mine-0123456789" }, tailscale: { mode: "off", resetOnExit: false } } }`,
+    );
+    await using gateway = await home.gateway({ build: BUILD });
+    expect(gateway.url).toBeDefined();
+    const flags = ["--accept-risk", "--flow", "quickstart", "--auth-choice", "skip", "--skip-channels", "--skip-skills", "--skip-daemon"];
+    const page = await open(home, "onboard", ...flags);
+    await answer(page, "There is a configuration", ENTER);
+    await answer(page, "How do you want to begin?", ENTER);
+    await page.waitFor(/http:\/\/127\.0\.0\.1:\d+\/\S*#[\s\S]*exit=0/);
+    const chat = await open(home, "onboard", ...flags);
+    await answer(chat, "There is a configuration", ENTER);
+    await answer(chat, "How do you want to begin?", `${DOWN}${ENTER}`);
+    await chat.waitFor(/^ready/m);
+    chat.send("\u0004");
+    await chat.waitFor(/exit=0/);
   });
 
   test("config without a sub-command is configure, and sections are written one by one", async () => {

@@ -2,12 +2,14 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { startModelServer, STREAMS, type ModelServer, type ScriptedAnswer } from "../fakes/model-server/index.ts";
+import { visit } from "../harness/device-client.ts";
 import { makePlace, type GatewayProcess, type Place } from "../harness/gateway-process.ts";
 import { programArguments, runCommand, type Build } from "../harness/program.ts";
 import { openPseudoTerminal, type PseudoTerminal } from "../harness/pseudo-terminal.ts";
 
 /** The terminal interface as a person has it: a real terminal, a real gateway, a scripted model. */
-const BUILD: Build = "dist";
+const BUILD: Build = (process.env["OPENCLAW_TEST_BUILD"] as Build | undefined) ?? "dist";
+const TOKEN = "token-of-this-test-0123456789";
 const API = "openai-completions";
 const ENTER = "\r";
 const ESCAPE = "\u001b";
@@ -26,7 +28,7 @@ beforeEach(async () => {
   const models = ["large", "small"].map((id) => ({ id, name: id, contextWindow: 100_000, maxTokens: 1000, input: ["text"], reasoning: false }));
   place.configure(
     JSON.stringify({
-      gateway: { mode: "local", auth: { mode: "token", token: "token-of-this-test-0123456789" } },
+      gateway: { mode: "local", auth: { mode: "token", token: TOKEN } },
       agents: { defaults: { model: { primary: "acme/large" }, workspace: join(place.home, "workspace") } },
       models: { providers: { acme: { baseUrl: server.url, apiKey: "sk-example-0123456789abcdef", api: API, models } } },
     }),
@@ -113,6 +115,35 @@ test("models and sessions are chosen from lists", async () => {
   await terminal.waitFor(/› work /);
   terminal.send(ENTER);
   await terminal.waitFor("Hello from work.");
+});
+
+test("every session can be found, also those that are not on the first page of the list", async () => {
+  await using client = await visit(gateway.url!, { token: TOKEN, scopes: ["operator.admin"] });
+  await client.ask("sessions.patch", { key: "agent:main:oldest", label: "The needle" });
+  for (let at = 0; at < 210; at += 1) await client.ask("sessions.patch", { key: `agent:main:hay-${at}`, label: `Hay ${at}` });
+  const terminal = await start();
+  terminal.send(ctrl("p"));
+  await terminal.waitFor(/sessions 200 of 211/);
+  expect(terminal.screen()).not.toContain("needle");
+  terminal.send("needle");
+  await terminal.waitFor(/sessions 1 of 1 [\s\S]*› oldest .*The needle/);
+  terminal.send(ENTER);
+  await terminal.waitFor(/oldest/);
+});
+
+test("models that can answer stand first, the others have no key; tables are columns", async () => {
+  const terminal = await start();
+  terminal.send(ctrl("l"));
+  await terminal.waitFor(/acme\/small/);
+  terminal.send("gpt-5.2");
+  await terminal.waitFor(/openai\/gpt-5\.2 .*no key/);
+  terminal.send(ESCAPE);
+  await terminal.waitFor((screen) => !screen.includes("filter: gpt"));
+  terminal.send(ESCAPE);
+  await terminal.waitFor((screen) => !screen.includes("type to filter"));
+  says({ text: ["| name | n |\n|---|--:|\n| 漢字 | 1 |\n| b | 22 |\n"] });
+  terminal.send(`a table${ENTER}`);
+  await terminal.waitFor(/name │ +n\n.*─────┼───\n.*漢字 │ +1\n.*b    │ 22/);
 });
 
 test("Escape stops a run", async () => {

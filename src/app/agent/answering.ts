@@ -9,6 +9,8 @@ import type { Plugins } from "../plugins/index.ts";
 import { openConversation, type ConversationRoom } from "../conversation/open.ts";
 import { gatewayToolFor } from "./gateway-tool.ts";
 import { createAppAgent, type AppAgent } from "./index.ts";
+import { createRunningCommands, originOf, takeUpCommands, type RunningCommands } from "./asked-commands.ts";
+import type { FollowUps } from "./exec-follow-up.ts";
 import { createEndedSessions, type EndedSessions } from "./session-endings.ts";
 import { agentWorkspaces } from "./workspaces.ts";
 
@@ -29,6 +31,9 @@ export interface Answering {
   readonly notices: Set<(notice: ApprovalNotice) => void>;
   readonly workspaceOf: (agentId: string) => string;
   readonly care: MemoryCare;
+  readonly commands: RunningCommands;
+  /** Tells of commands that processes before this one left behind. Gives how many. */
+  takeUpCommands(): Promise<number>;
 }
 
 type Turning = Pick<Agents, "turn" | "after">;
@@ -69,6 +74,15 @@ function postOffice(deps: AnsweringDeps, talk: () => ConversationRoom): () => Pr
     ));
 }
 
+/** How sessions go on after a command that was asked about; loaded with the first. */
+function followUps(deps: AnsweringDeps, talk: () => ConversationRoom): () => Promise<FollowUps> {
+  let made: Promise<FollowUps> | undefined;
+  return () =>
+    (made ??= import("./exec-follow-up.ts").then(({ createFollowUps }) =>
+      createFollowUps({ ...deps, log: deps.log.room("conversation"), conversation: () => talk().conversation }),
+    ));
+}
+
 /** Puts the agent behind the conversations. Both do nothing until the first message. */
 export function openAnswering(deps: AnsweringDeps, stack: AsyncDisposableStack): Answering {
   const { plugins } = deps;
@@ -77,6 +91,8 @@ export function openAnswering(deps: AnsweringDeps, stack: AsyncDisposableStack):
   const notices: Answering["notices"] = new Set();
   const ownTools = gatewayTools(deps, () => talk);
   const post = postOffice(deps, () => talk);
+  const following = followUps(deps, () => talk);
+  const commands = createRunningCommands();
   const agent = stack.use(
     createAppAgent({
       ...deps,
@@ -87,6 +103,11 @@ export function openAnswering(deps: AnsweringDeps, stack: AsyncDisposableStack):
       },
       gatewayTools: ownTools,
       sessionPost: { send: async (message) => (await post()).send(message) },
+      asked: {
+        origin: (context) => originOf(context, talk.conversation.addressOf(context.runId)),
+        goOn: async (asked, fate) => (await following()).goOn(asked, fate),
+        show: commands.show,
+      },
       announce: (sessionKey, text) =>
         void queueSystemEvent(deps, { sessionKey, text }).catch((error: unknown) => log.warn("a session could not be told", { error })),
     }),
@@ -95,5 +116,7 @@ export function openAnswering(deps: AnsweringDeps, stack: AsyncDisposableStack):
   const care: MemoryCare = stack.use(createMemoryCare({ clock: deps.clock, isBusy: () => talk.conversation.running() > 0 }));
   const agents = async (): Promise<Turning> => noting(await agent.agents(), sessions, care);
   const talk: ConversationRoom = openConversation({ ...deps, workspaceOf, agents, agent: agent.open }, stack);
-  return { agent, talk, sessions, notices, workspaceOf, care };
+  const startedAt = deps.clock.now();
+  const takeUp = (): Promise<number> => takeUpCommands(deps.store, startedAt, following);
+  return { agent, talk, sessions, notices, workspaceOf, care, commands, takeUpCommands: takeUp };
 }

@@ -103,6 +103,7 @@ function commandTools(deps: ToolShelfDeps): readonly Tool[] {
     pluginEnvironment: ({ agentId, sessionKey, channel }, host) => pluginEnvironment(deps, { agentId, sessionKey, channel }, host),
     elevation: (context) => elevationFor(config.current, context),
     announce: (context, text) => deps.announce(context.sessionKey, text),
+    ...deps.asked,
   });
   return [exec, processTool({ processes, clock })];
 }

@@ -5,7 +5,7 @@ import type { Logger } from "../../base/log/logger.ts";
 import type { Random } from "../../base/random.ts";
 import type { Config, Env } from "../../config/index.ts";
 import type { Store } from "../../store/index.ts";
-import type { ApprovalNotice, SessionPost, Tool } from "../../tools/index.ts";
+import type { ApprovalNotice, ExecToolDeps, SessionPost, Tool } from "../../tools/index.ts";
 import type { AppModels } from "../models.ts";
 import type { Plugins } from "../plugins/index.ts";
 import type { OpenAgent } from "./open.ts";
@@ -33,6 +33,8 @@ export interface AppAgentDeps {
   readonly sessionPost?: SessionPost;
   /** Tells a session's next turn something. */
   readonly announce: (sessionKey: string, text: string) => void;
+  /** What becomes of commands that somebody is asked about. */
+  readonly asked?: Pick<ExecToolDeps, "origin" | "goOn" | "show">;
 }
 
 /** The agent with its tools. The code of both is loaded when the first message is to be answered. */

@@ -1,6 +1,6 @@
 import { messageOf } from "../../base/errors.ts";
 import type { Logger } from "../../base/log/logger.ts";
-import type { PairedSender } from "../../channels/index.ts";
+import { createAllowed, type PairedSender } from "../../channels/index.ts";
 import type { Config } from "../../config/index.ts";
 import type { Messages } from "../../conversation/index.ts";
 import type { ConversationRoom } from "./open.ts";
@@ -9,6 +9,7 @@ import type { ConversationRoom } from "./open.ts";
 export function pairingPort({ pairing, channels }: ConversationRoom, { config, log }: { readonly config: Config; readonly log: Logger }) {
   return {
     pairing,
+    allowed: createAllowed({ pairing, config: () => config.current }),
     async notify({ channel, senderId }: PairedSender): Promise<boolean> {
       const adapter = channels.get(channel)?.pairing;
       if (!adapter?.notifyApproval) return false;

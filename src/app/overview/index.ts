@@ -66,6 +66,13 @@ async function storeFacts({ store, config }: OverviewDeps, admin: boolean): Prom
   };
 }
 
+/** What sessions are called. */
+async function namesOf(store: OverviewDeps["store"], of: readonly { readonly sessionKey: string }[]): Promise<(key: string) => { readonly name?: string }> {
+  const keys = [...new Set(of.map(({ sessionKey }) => sessionKey))];
+  const names = new Map(keys.length === 0 ? [] : (await store.read("sessions.names", { keys })).map(({ key, name }) => [key, name]));
+  return (key) => (names.has(key) ? { name: names.get(key)! } : {});
+}
+
 const shortHash = (text: string): string => createHash("sha1").update(text).digest("hex").slice(0, 12);
 
 function healthTroubles(problems: readonly string[]): Trouble[] {
@@ -87,6 +94,7 @@ export function createOverview(deps: OverviewDeps): (asker: { readonly admin: bo
       spaceAt(config.paths.state),
       deps.model(),
     ]);
+    const names = await namesOf(store, [...runs, ...queues]);
     const now = clock.now();
     const facts = deps.plugins();
     const troubles = [
@@ -105,8 +113,8 @@ export function createOverview(deps: OverviewDeps): (asker: { readonly admin: bo
       version: deps.version,
       startedAt: Date.parse(health.startedAt),
       answering: { model: model.model, offline: model.offline, why: model.why },
-      runs: [...runs],
-      queues: queues.map((queue) => ({ ...queue })),
+      runs: runs.map((run) => ({ ...run, ...names(run.sessionKey) })),
+      queues: queues.map((queue) => ({ ...queue, ...names(queue.sessionKey) })),
       problems: [...problems.of(troubles, now)],
       store: stored,
       ...(disk ? { disk: { ...disk } } : {}),

@@ -84,7 +84,7 @@ test("messages that wait are told by session, those that failed by reason with w
     await store.write("inbox.settle", { ids: [id], outcome: "failed", why: "the model failed" });
   }
   const { queues, problems } = await overview();
-  expect(queues).toEqual([{ sessionKey: "agent:main:a", waiting: 1, oldestAt: clock.now() - 2000 }]);
+  expect(queues).toEqual([{ sessionKey: "agent:main:a", name: "a", waiting: 1, oldestAt: clock.now() - 2000 }]);
   expect(problems).toContainEqual(
     expect.objectContaining({
       level: "error",

@@ -22,15 +22,20 @@ export function channelTroubles(channels: Pick<Channels, "health" | "accounts">)
     if (state === "ok" || state === "starting") return [];
     const name = `${channel}:${accountId}`;
     const snapshot = known.get(name);
+    const held = snapshot?.stoppedByHand === true;
     const lost = snapshot?.lastDisconnect;
     const at = (typeof lost === "object" ? lost?.at : undefined) ?? snapshot?.lastStopAt ?? snapshot?.lastStartAt ?? undefined;
     return [
       {
         id: `channel:${name}`,
         ...(at === undefined ? {} : { at }),
-        level: state === "down" ? "error" : "warn",
+        level: state === "down" && !held ? "error" : "warn",
         text: `${channel} (${accountId}): ${why || (snapshot?.lastError ?? "not connected")}`,
-        todo: state === "down" ? "Fix what it says; openclaw channels status --probe tells whether it works then." : "It is being connected again by itself.",
+        todo: held
+          ? `What is to be sent over it waits. Start it: openclaw channels start --channel ${channel} --account ${accountId}`
+          : state === "down"
+            ? "Fix what it says; openclaw channels status --probe tells whether it works then."
+            : "It is being connected again by itself.",
         page: "channels",
       },
     ];

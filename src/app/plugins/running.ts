@@ -9,11 +9,11 @@ import { createHooks, createInternalHooks, createToolPolicies, type Hooks, type 
 import type { PluginProvider } from "../../models/index.ts";
 import {
   catchFaults,
-  configSections,
   createHostPackages,
   createModuleLoader,
   createPluginHost,
   createTools,
+  describedSections,
   hookSettings,
   readInventory,
   recoverInstalls,
@@ -55,6 +55,9 @@ export interface RunningPlugins extends AsyncDisposable, Omit<PluginsPort, "sess
 
 /** `gateway_stop` handlers may take this long together. */
 const GATEWAY_STOP_MS = 5000;
+
+/** Channels as their code describes them. */
+const registeredChannels = ({ registries }: PluginHost) => registries.channels.list().map(({ value }) => value);
 
 /** Rows for the wire. */
 const copies = <T extends object>(rows: readonly T[]): { readonly [K in keyof T]: T[K] }[] => rows.map((row) => ({ ...row }));
@@ -198,7 +201,10 @@ export async function openPlugins(deps: PluginsDeps, gateway: PluginGateway): Pr
     },
     providers: () => host.registries.providers.list().map(({ value }) => pluginProvider(value)),
     methods: pluginMethods(host, { clock, hub: gateway.hub }),
-    sections: async () => configSections((await (deps.inventory ?? inventoryOf(deps))()).entries),
+    sections: async () => {
+      const { entries } = await (deps.inventory ?? inventoryOf(deps))();
+      return describedSections(entries, registeredChannels(host));
+    },
     needsToken,
     answer: (request, response, path) => askHandlers(host.registries.httpHandlers, { request, response, path }, report),
     keepsSessions: () => host.sessions.any,

@@ -44,10 +44,16 @@ export interface Questions {
   readonly account?: string | undefined;
   readonly prompter: WizardPrompter;
   readonly runtime: RuntimeEnv;
+  /** The people who may write are to be named. */
+  readonly forceAllowFrom?: boolean;
 }
 
 /** The same, with the plugin asking for what it needs. */
-export async function accountFromQuestions(plugin: ChannelPlugin, cfg: HostConfig, { account, prompter, runtime }: Questions): Promise<MadeAccount> {
+export async function accountFromQuestions(
+  plugin: ChannelPlugin,
+  cfg: HostConfig,
+  { account, prompter, runtime, forceAllowFrom = false }: Questions,
+): Promise<MadeAccount> {
   const { onboarding } = plugin;
   if (!onboarding)
     throw plugin.setup
@@ -59,7 +65,7 @@ export async function accountFromQuestions(plugin: ChannelPlugin, cfg: HostConfi
     prompter,
     accountOverrides: account === undefined ? {} : { [plugin.id]: account },
     shouldPromptAccountIds: account === undefined,
-    forceAllowFrom: false,
+    forceAllowFrom,
   });
   return { next: result.cfg, accountId: result.accountId ?? account ?? "default" };
 }

@@ -8,7 +8,8 @@ import { requireValidFile } from "./steps/begin.ts";
 import { setUpChannels } from "./steps/channels.ts";
 import { setUpGateway } from "./steps/gateway.ts";
 import { setUpModel } from "./steps/model/index.ts";
-import { installService, wantsService } from "./steps/service.ts";
+import { installPrograms } from "./steps/programs.ts";
+import { applyService, chooseService } from "./steps/service.ts";
 import { setUpSkills } from "./steps/skills.ts";
 import { setUpWeb } from "./steps/web.ts";
 import { chooseWorkspace, seedFolders } from "./steps/workspace.ts";
@@ -28,13 +29,12 @@ const LABELS: Readonly<Record<Section, string>> = {
   health: "Health: does it answer?",
 };
 
-const STEPS: Readonly<Record<Exclude<Section, "daemon" | "health">, (setup: Setup) => Promise<unknown>>> = {
+const STEPS: Readonly<Record<Exclude<Section, "daemon" | "health" | "skills">, (setup: Setup) => Promise<unknown>>> = {
   workspace: chooseWorkspace,
   model: setUpModel,
   web: setUpWeb,
   gateway: setUpGateway,
   channels: setUpChannels,
-  skills: (setup) => setUpSkills(setup, workspaceOf(setup.place, setup.draft.config)),
 };
 
 export interface ConfigureResult {
@@ -52,12 +52,14 @@ export async function configure(place: SetupPlace, ask: Asker, wanted: readonly 
     const draft = createDraft(place);
     const setup: Setup = { place, draft, ask, given: {}, flow: "advanced", keep: false, tell };
     if (section === "daemon") {
-      if (await wantsService(setup)) await installService(setup);
+      await applyService(setup, await chooseService(setup));
     } else if (section === "health") await tell((await place.health?.()) ?? "no gateway answers; start it with: openclaw gateway");
     else {
-      await STEPS[section](setup);
+      const programs = section === "skills" ? await setUpSkills(setup, workspaceOf(place, draft.config)) : [];
+      if (section !== "skills") await STEPS[section](setup);
       stampRun(setup, command, draft.config.gateway?.mode ?? "local");
       for (const file of (await draft.commit(`setup ${command}`)).files) files.add(file);
+      await installPrograms(setup, programs);
       if (section === "workspace") await seedFolders(place, workspaceOf(place));
     }
     done.push(section);

@@ -5,6 +5,6 @@ export { accountFromInput, accountFromQuestions, guardedSetup, type MadeAccount 
 export { configure, SECTIONS, type Section } from "./configure.ts";
 export { BINDS, NODE_MANAGERS, RESET_SCOPES, TAILSCALE_MODES, type Given } from "./given.ts";
 export { onboard, type OnboardResult } from "./onboard.ts";
-export type { LoginPort, ServicePort, SetupPlace } from "./place.ts";
+export type { LoginPort, ProgramsPort, ServicePort, SetupPlace } from "./place.ts";
 export { workspaceOf } from "./reset.ts";
 export { prepareFolders } from "./prepare.ts";

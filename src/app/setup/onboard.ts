@@ -8,9 +8,10 @@ import { stampRun, writeUsual } from "./stamp.ts";
 import { acceptRisk, chooseFlow, handleExisting, requireValidFile } from "./steps/begin.ts";
 import { setUpChannels } from "./steps/channels.ts";
 import { setUpGateway, type GatewaySummary } from "./steps/gateway.ts";
+import { installPrograms, type Installed } from "./steps/programs.ts";
 import { setUpModel } from "./steps/model/index.ts";
 import { chooseMode, setUpRemote, type RemoteResult } from "./steps/remote.ts";
-import { installService, wantsService } from "./steps/service.ts";
+import { applyService, chooseService } from "./steps/service.ts";
 import { setUpSkills } from "./steps/skills.ts";
 import { chooseWorkspace, seedFolders } from "./steps/workspace.ts";
 
@@ -22,6 +23,8 @@ export interface LocalResult {
   readonly model?: string;
   readonly gateway: GatewaySummary;
   readonly channels: readonly string[];
+  /** Programs of skills that were to be installed. */
+  readonly programs: readonly Installed[];
   readonly installDaemon: boolean;
   /** False: the service was asked for and could not be installed, or its gateway does not answer. */
   readonly ok: boolean;
@@ -67,14 +70,16 @@ async function local(setup: Setup, command: string, by: string): Promise<LocalRe
   const { authChoice, model } = await setUpModel(setup);
   const gateway = await setUpGateway(setup);
   const channels = await setUpChannels(setup);
-  await setUpSkills(setup, workspace);
-  const wanted = await wantsService(setup);
+  const programs = await setUpSkills(setup, workspace);
+  const service = await chooseService(setup);
   writeUsual(setup);
   stampRun(setup, command, "local");
   // Nothing is asked after this: who leaves has changed nothing.
   const committed = await draft.commit(by);
   await seedFolders(place, workspace);
-  const installed = !wanted || (await installService(setup));
+  const installedPrograms = await installPrograms(setup, programs);
+  const wanted = service !== "none";
+  const installed = await applyService(setup, service);
   const healthy = given.skip?.health || place.insideGateway || !installed ? true : await checkHealth(setup, wanted);
   return {
     mode: "local",
@@ -83,6 +88,7 @@ async function local(setup: Setup, command: string, by: string): Promise<LocalRe
     ...(model === undefined ? {} : { model }),
     gateway,
     channels,
+    programs: installedPrograms,
     installDaemon: wanted,
     ok: installed && (healthy || !wanted),
     skipSkills: given.skip?.skills ?? false,

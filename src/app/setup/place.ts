@@ -9,16 +9,44 @@ import type { AuthProfileCredential, ChannelPlugin } from "../../protocol/index.
 
 type Profiles = ReturnType<Awaited<ReturnType<typeof loadProfiles>>["createAuthProfiles"]>;
 
+/** What became of something, for people. */
+export interface Done {
+  readonly ok: boolean;
+  readonly text: string;
+}
+
 /** Makes the gateway a service of this user. */
 export interface ServicePort {
-  /** Resolves to what became of it, for people. */
-  install(): Promise<{ readonly ok: boolean; readonly text: string }>;
+  /** Whether it is installed: not at all, as it would be now, or otherwise. In words why this machine cannot have one, if it cannot. */
+  look(): Promise<{ readonly state: "absent" | "same" | "other"; readonly unavailable?: string | undefined }>;
+  /** `force` writes over a file that says something else. */
+  install(options: { readonly force: boolean }): Promise<Done>;
+  restart(): Promise<Done>;
+}
+
+/** What came of a login. */
+export interface LoginResult {
+  readonly profiles: readonly { readonly profileId: string; readonly credential: AuthProfileCredential }[];
+  /** What a plugin wants in the configuration besides. */
+  readonly configPatch?: Readonly<Record<string, unknown>> | undefined;
+  readonly defaultModel?: string | undefined;
+  readonly notes?: readonly string[] | undefined;
 }
 
 /** A login that needs a browser or a second device. */
 export interface LoginPort {
-  /** Undefined when there is no way to log in there from here. */
-  login(provider: string): Promise<{ readonly profileId: string; readonly credential: AuthProfileCredential } | undefined>;
+  /** Rejects with what is missing, what the provider said, or that nobody logged in in time. */
+  login(provider: string): Promise<LoginResult>;
+}
+
+/** Runs what installs programs, as the user who sets things up. */
+export interface ProgramsPort {
+  /** That user may write anywhere. */
+  readonly isRoot: boolean;
+  /** Which of these are on the path. */
+  find(names: Iterable<string>): Promise<ReadonlySet<string>>;
+  /** Never rejects. */
+  run(line: readonly string[], signal: AbortSignal): Promise<Done>;
 }
 
 /** Where the setup works: a command's process, or a running gateway. */
@@ -35,7 +63,7 @@ export interface SetupPlace {
   /** Ends what waits for somebody else. */
   readonly signal: AbortSignal;
   /** Credentials that serve every agent. */
-  auth(): Promise<Pick<Profiles, "add" | "candidates" | "list" | "storePath">>;
+  auth(): Promise<Pick<Profiles, "add" | "candidates" | "credential" | "list" | "storePath">>;
   /** Folder of these credentials. */
   readonly agentDir: string;
   /** All plugins, known without their code. */
@@ -50,6 +78,7 @@ export interface SetupPlace {
   readonly insideGateway?: boolean;
   readonly service?: ServicePort | undefined;
   readonly logins?: LoginPort | undefined;
+  readonly programs?: ProgramsPort | undefined;
   /** Whether the gateway answers now, in words; undefined when it does not. */
   health?(): Promise<string | undefined>;
 }

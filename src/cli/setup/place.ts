@@ -11,6 +11,7 @@ import { createRedactor } from "../../base/redaction.ts";
 import { mainAgentFolder, oauthFolder, openConfig, type PathContext } from "../../config/index.ts";
 import { loadChoice, loadProfiles } from "../../models/index.ts";
 import type { Io } from "../io.ts";
+import { programsOf } from "./programs.ts";
 
 export interface CommandPlace extends SetupPlace, Disposable {}
 
@@ -66,7 +67,12 @@ export async function openPlace(io: Io): Promise<CommandPlace> {
       return use(view.plugins.find(({ id }) => id === channel));
     },
     isRunning: () => lockHolder(stateLockPath(config.paths.state)) !== undefined,
-    service: { install: async () => (await import("./service.ts")).installService(io) },
+    service: {
+      look: async () => (await import("./service.ts")).lookAtService(io),
+      install: async ({ force }) => (await import("./service.ts")).installService(io, force),
+      restart: async () => (await import("./service.ts")).restartService(io),
+    },
+    programs: programsOf(io),
     logins: { login: async (provider) => (await import("./login.ts")).loginTo(io, provider) },
     health: async () => (await import("./health.ts")).healthOf(io),
     [Symbol.dispose]: () => config[Symbol.dispose](),

@@ -128,22 +128,43 @@ async function channels({ deps, offers }: Quick): Promise<Status["channels"]> {
 type Given<M extends "key" | "local" | "channel"> = Parameters<QuickSetupPort[M]>[0];
 type Answer<M extends "key" | "local" | "channel"> = Awaited<ReturnType<QuickSetupPort[M]>>;
 
-async function addKey({ deps, place }: Quick, { provider: named, key, model, check = true }: Given<"key">): Promise<Answer<"key">> {
+/** A key that was given is new; without one the key that is there is meant. */
+async function keyOf(
+  { deps, place }: Quick,
+  provider: string,
+  key: string | undefined,
+): Promise<{ readonly credential: AuthProfileCredential; readonly profileId?: string }> {
+  if (key !== undefined) {
+    deps.redactor.register(key.trim());
+    return credentialFor(provider, key.trim());
+  }
+  const auth = await place.auth();
+  const [first] = await auth.candidates(provider);
+  const secret = first && (await auth.credential(first)).apiKey;
+  if (secret === undefined) throw new AppError("NOT_FOUND", `there is no key for ${providerLabel(provider)} yet; give one`);
+  return { credential: first!.type === "token" ? { type: "token", provider, token: secret } : { type: "api_key", provider, key: secret } };
+}
+
+async function addKey(quick: Quick, { provider: named, key, model, check = true }: Given<"key">): Promise<Answer<"key">> {
+  const { deps, place } = quick;
   const draft = createDraft(place);
   const provider = await knownProvider(deps, named);
-  const { profileId, credential } = await credentialFor(provider, key.trim());
-  deps.redactor.register(key.trim());
+  const { profileId, credential } = await keyOf(quick, provider, key);
   const ref = await modelFor(place, provider, model);
   const before = await deps.answering();
   const id = ref?.slice(provider.length + 1);
   const checked = check ? await checkKey(place, { provider, credential, model: id, config: draft.config }) : { checked: "skipped" as const };
   if (checked.checked === "refused") return { ok: true, provider, model: before.model ?? "", ...checked };
-  draft.credential(profileId, credential);
-  const takesOver = model !== undefined || before.offline || (await chosenModel(draft.config)) === undefined;
-  if (takesOver && ref !== undefined) draft.merge(await modelPatch(draft.config, ref));
-  await draft.commit(BY);
+  if (profileId !== undefined) draft.credential(profileId, credential);
+  const chosen = await chosenModel(draft.config);
+  const takesOver = model !== undefined || ((before.offline || chosen === undefined) && (checked.checked !== "unreachable" || before.model === null));
+  // With the key there, another model would be taken by itself: what goes on answering has to be named.
+  const stays = chosen === undefined && profileId !== undefined ? (before.model ?? undefined) : undefined;
+  const answers = takesOver && ref !== undefined ? ref : stays;
+  if (answers !== undefined) draft.merge(await modelPatch(draft.config, answers));
+  if (answers !== undefined || profileId !== undefined) await draft.commit(BY);
   const after = await deps.answering();
-  return { ok: true, provider, model: after.model ?? "", ...checked };
+  return { ok: true, provider, model: after.model ?? "", ...(ref === undefined || after.model === ref ? {} : { offered: ref }), ...checked };
 }
 
 async function useLocal({ deps, place }: Quick, { id, url, model }: Given<"local">): Promise<Answer<"local">> {

@@ -4,6 +4,7 @@ import type { ChannelPlugin, HostConfig, RuntimeEnv } from "../../../protocol/in
 import { accountFromQuestions, guardedSetup } from "../channel-account.ts";
 import { channelOffers, sectionWith, type ChannelOffer } from "../channel-offers.ts";
 import type { Setup } from "../context.ts";
+import { chooseSenders, namesPeople } from "./senders.ts";
 
 /** Nobody reads what a plugin prints while it asks. */
 const RUNTIME: RuntimeEnv = {
@@ -28,8 +29,12 @@ async function byFields({ ask, draft }: Setup, offer: ChannelOffer): Promise<voi
 async function byQuestions(setup: Setup, plugin: ChannelPlugin): Promise<void> {
   const { ask, draft } = setup;
   const cfg = structuredClone(draft.config) as HostConfig;
-  const { next } = await guardedSetup(plugin, () => accountFromQuestions(plugin, cfg, { account: "default", prompter: ask!, runtime: RUNTIME }));
-  draft.become(next);
+  const forceAllowFrom = namesPeople(setup, plugin);
+  const asked = await guardedSetup(plugin, async () => {
+    const made = await accountFromQuestions(plugin, cfg, { account: "default", prompter: ask!, runtime: RUNTIME, forceAllowFrom });
+    return chooseSenders(setup, plugin, made);
+  });
+  draft.become(asked);
 }
 
 async function setUpOne(setup: Setup, offer: ChannelOffer): Promise<void> {

@@ -1,20 +1,59 @@
 import type { Setup } from "../context.ts";
 
-/** Whether the gateway shall start with the machine. */
-export async function wantsService({ ask, given, place, flow }: Setup): Promise<boolean> {
-  if (given.installDaemon !== undefined || !ask || !place.service) return given.installDaemon ?? false;
-  return ask.confirm({ message: "Let the gateway start with this machine, as a service?", initialValue: flow === "advanced" });
+/** What becomes of the service. To replace it is to write over it and restart it. */
+export type ServiceWish = "none" | "install" | "replace" | "restart";
+
+const FILE_OTHER = "a service is installed that says something else, and stays; replace it with: openclaw gateway install --force";
+
+/** Whether the gateway shall start with the machine. Nobody is asked for what this machine cannot do. */
+export async function chooseService({ ask, given, place, flow, tell }: Setup): Promise<ServiceWish> {
+  if (given.installDaemon === false || (given.installDaemon === undefined && (!ask || !place.service))) return "none";
+  if (given.installDaemon) return "install";
+  const { state, unavailable } = await place.service!.look();
+  if (unavailable !== undefined) {
+    await tell(`no service is offered: ${unavailable}`);
+    return "none";
+  }
+  if (state === "absent") {
+    const message = "Let the gateway start with this machine, as a service?";
+    return (await ask!.confirm({ message, initialValue: flow === "advanced" })) ? "install" : "none";
+  }
+  // A file that nobody changed may be written anew: the port may be another one by then.
+  const ways = {
+    same: [{ value: "replace", label: "Restart it" }],
+    other: [
+      { value: "restart", label: "Restart it" },
+      { value: "replace", label: "Write it anew and restart it", hint: "what was changed in its file by hand is lost" },
+    ],
+  } as const;
+  return ask!.select<ServiceWish>({
+    message: "The gateway is a service already. What shall happen?",
+    options: [...ways[state], { value: "none", label: "Leave it as it is" }],
+    initialValue: state === "same" ? "replace" : "none",
+  });
 }
 
 /** Makes it so. False: it did not work, and the person was told why. */
-export async function installService({ ask, place, tell }: Setup): Promise<boolean> {
-  if (!place.service) {
+export async function applyService({ ask, place, tell }: Setup, wish: ServiceWish): Promise<boolean> {
+  if (wish === "none") return true;
+  const { service } = place;
+  if (!service) {
     await tell("a service cannot be installed from here; run: openclaw gateway install");
     return false;
   }
-  const progress = ask?.progress("Installing the service");
-  const { ok, text } = await place.service.install();
-  progress?.stop(ok ? "The service is installed" : "The service could not be installed");
-  await tell(text);
+  const { state, unavailable } = await service.look();
+  const refusal = unavailable ?? (wish === "install" && state === "other" ? FILE_OTHER : undefined);
+  if (refusal !== undefined) {
+    await tell(refusal);
+    return false;
+  }
+  const progress = ask?.progress(wish === "restart" ? "Restarting the service" : "Installing the service");
+  const installed = wish === "restart" ? undefined : await service.install({ force: wish === "replace" });
+  const restarted = wish === "install" || installed?.ok === false ? undefined : await service.restart();
+  const ok = (installed?.ok ?? true) && (restarted?.ok ?? true);
+  const text = [installed?.text, restarted?.text].filter(Boolean).join("\n");
+  const done = wish === "restart" ? "restarted" : "installed";
+  progress?.stop(ok ? `The service is ${done}` : `The service could not be ${done}`);
+  if (text !== "") await tell(text);
   return ok;
 }

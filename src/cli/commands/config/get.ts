@@ -3,6 +3,7 @@ import { formatLocated, hasPath, isSensitivePath, parsePath, redactConfig, value
 import { defineCommand, JSON_OPTION } from "../../command.ts";
 import { loadFor, requireValid } from "../../config-source.ts";
 import { printJson } from "../../io.ts";
+import { sectionsIn } from "../../plugin-sections.ts";
 
 export const get = defineCommand({
   positionals: "[path]",
@@ -11,16 +12,17 @@ export const get = defineCommand({
     { line: "openclaw config get gateway.port", does: "one value, with its default" },
     { line: "openclaw config get agents.defaults --json", does: "a whole section" },
   ],
-  run({ io, values, positionals }) {
-    const { snapshot } = loadFor(io);
+  async run({ io, values, positionals }) {
+    const loaded = loadFor(io);
+    const { snapshot } = loaded;
     requireValid(snapshot, formatLocated);
     const path = positionals[0] === undefined ? [] : parsePath(positionals[0]);
     if (!hasPath(snapshot.config, path))
       throw new AppError("NOT_FOUND", `Config path not found: ${positionals[0]}; it has no value and no default (openclaw config schema lists every key)`);
-    const shown = valueAt(values.reveal ? snapshot.config : redactConfig(snapshot.config), path);
+    const sections = values.reveal ? {} : await sectionsIn(io, loaded, [snapshot.config]);
+    const shown = valueAt(values.reveal ? snapshot.config : redactConfig(snapshot.config, sections), path);
     if (typeof shown === "string" && !values.json) io.out(`${shown}\n`);
     else printJson(io, shown);
-    if (!values.reveal && isSensitivePath(path)) io.err("this is a secret; --reveal shows it\n");
-    return Promise.resolve();
+    if (!values.reveal && isSensitivePath(path, sections)) io.err("this is a secret; --reveal shows it\n");
   },
 });

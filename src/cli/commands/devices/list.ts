@@ -13,7 +13,7 @@ function print(io: Io, { pending, paired }: Devices): void {
   const ago = (ms: number): string => `${formatDuration(Math.max(0, io.now() - ms))} ago`;
   const table = (header: readonly string[], rows: readonly (readonly string[])[]): string => formatTable(header, rows, { style, columns: io.columns });
   const name = (device: { readonly displayName?: string; readonly clientId?: string; readonly platform?: string }): string =>
-    [device.displayName ?? device.clientId, device.platform].filter(Boolean).join(", ") || "-";
+    [device.displayName ?? device.clientId, device.platform === "web" ? undefined : device.platform].filter(Boolean).join(", ") || "-";
   io.out(`${style.bold(`Waiting (${pending.length})`)}\n`);
   if (pending.length > 0) {
     const rows = pending.map((request) => [

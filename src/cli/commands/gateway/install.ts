@@ -2,11 +2,11 @@ import { chmodSync, existsSync, readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { AppError } from "../../../base/errors.ts";
 import { ensureFolder, writeAtomic } from "../../../base/files.ts";
-import { defineCommand, JSON_OPTION } from "../../command.ts";
-import { printJson } from "../../io.ts";
+import { defineCommand, JSON_OPTION, type Values } from "../../command.ts";
+import { printJson, type Io } from "../../io.ts";
 import { parsePort } from "./port.ts";
 import type { ServiceDefinition } from "./service/definition.ts";
-import { asText, control, requireService } from "./service/service.ts";
+import { asText, control, lingers, requireService } from "./service/service.ts";
 
 function write({ file, content, mode }: ServiceDefinition): void {
   ensureFolder(dirname(file));
@@ -15,40 +15,45 @@ function write({ file, content, mode }: ServiceDefinition): void {
   chmodSync(file, mode);
 }
 
-export const install = defineCommand({
-  options: {
-    print: { type: "boolean", help: "show the service's file; change nothing" },
-    port: { type: "string", value: "n", help: "the port it listens on (default: the configuration's)" },
-    token: { type: "string", value: "text", help: "put the token into the file; otherwise the configuration has it" },
-    runtime: { type: "string", value: "node", help: "accepted for compatibility: it is always node" },
-    force: { type: "boolean", help: "replace a file that says something else" },
-    json: JSON_OPTION,
-  },
-  examples: [{ line: "openclaw gateway install --print", does: "what would be installed, and where" }],
-  async run({ io, values }) {
-    if (values.runtime !== undefined && values.runtime !== "node") throw new AppError("INVALID_INPUT", `--runtime takes node, not "${values.runtime}"`);
-    const service = requireService(io, { port: parsePort(values.port, 1), token: values.token });
-    const { kind, label, file, content, load, hint } = service;
-    if (values.print) {
-      if (values.json) printJson(io, { kind, label, file, content });
-      else {
-        io.err(`${file}\n`);
-        io.out(content);
-      }
-      return 0;
-    }
-    if (existsSync(file) && readFileSync(file, "utf8") !== content && !values.force) {
-      throw new AppError("CONFLICT", `${file} is there and says something else; give --force to replace it, or look at it with --print`);
-    }
-    write(service);
-    const problem = await control(io, load);
-    if (values.json)
-      printJson(io, { ok: problem === undefined, kind, label, file, ...(problem === undefined ? {} : { problem, run: load.map((line) => line.join(" ")) }) });
+const INSTALL_OPTIONS = {
+  print: { type: "boolean", help: "show the service's file; change nothing" },
+  port: { type: "string", value: "n", help: "the port it listens on (default: the configuration's)" },
+  token: { type: "string", value: "text", help: "put the token into the file; otherwise the configuration has it" },
+  runtime: { type: "string", value: "node", help: "accepted for compatibility: it is always node" },
+  force: { type: "boolean", help: "replace a file that says something else" },
+  json: JSON_OPTION,
+} as const;
+
+/** Writes the service's file and lets the platform start it. Gives the exit code. */
+export async function installGateway(io: Io, values: Values<typeof INSTALL_OPTIONS>): Promise<number> {
+  if (values.runtime !== undefined && values.runtime !== "node") throw new AppError("INVALID_INPUT", `--runtime takes node, not "${values.runtime}"`);
+  const service = requireService(io, { port: parsePort(values.port, 1), token: values.token });
+  const { kind, label, file, content, load, hint } = service;
+  if (values.print) {
+    if (values.json) printJson(io, { kind, label, file, content });
     else {
-      io.out(`installed ${label} as ${file}\n`);
-      if (problem !== undefined) io.err(`it could not be started here (${problem}); run:\n${asText(load)}`);
-      if (hint !== undefined) io.out(`${hint}\n`);
+      io.err(`${file}\n`);
+      io.out(content);
     }
-    return problem === undefined ? 0 : 1;
-  },
+    return 0;
+  }
+  if (existsSync(file) && readFileSync(file, "utf8") !== content && !values.force) {
+    throw new AppError("CONFLICT", `${file} is there and says something else; give --force to replace it, or look at it with --print`);
+  }
+  write(service);
+  const problem = await control(io, load);
+  if (values.json)
+    printJson(io, { ok: problem === undefined, kind, label, file, ...(problem === undefined ? {} : { problem, run: load.map((line) => line.join(" ")) }) });
+  else {
+    io.out(`installed ${label} as ${file}\n`);
+    if (problem !== undefined) io.err(`it could not be started here (${problem}); run:\n${asText(load)}`);
+    if (hint !== undefined && !(await lingers(io))) io.out(`${hint}\n`);
+  }
+  return problem === undefined ? 0 : 1;
+}
+
+export const install = defineCommand({
+  options: INSTALL_OPTIONS,
+  examples: [{ line: "openclaw gateway install --print", does: "what would be installed, and where" }],
+  run: ({ io, values }) => installGateway(io, values),
 });

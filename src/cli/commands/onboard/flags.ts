@@ -58,7 +58,7 @@ export const ONBOARD_OPTIONS = {
   "install-daemon": yes("start it with the machine, as a service"),
   "no-install-daemon": yes("do not"),
   "skip-daemon": yes("the same"),
-  "daemon-runtime": flag("node", "accepted for compatibility: it is always node"),
+  "daemon-runtime": flag("node", "what the service runs on: always node"),
   "skip-channels": yes("set no channel up"),
   "skip-skills": yes("do not look at skills"),
   "skip-health": yes("ask neither the provider nor the gateway whether it works"),
@@ -80,7 +80,9 @@ function oneOf<T extends string>(name: string, value: string | undefined, words:
 function daemonOf(values: OnboardValues): boolean | undefined {
   const no = values["no-install-daemon"] || values["skip-daemon"];
   if (no && values["install-daemon"]) throw new AppError("INVALID_INPUT", "--install-daemon and --no-install-daemon were both given");
-  oneOf("daemon-runtime", values["daemon-runtime"], ["node"]);
+  const runtime = values["daemon-runtime"];
+  if (runtime !== undefined && runtime !== "node")
+    throw new AppError("INVALID_INPUT", `--daemon-runtime takes node, not ${JSON.stringify(runtime)}: the gateway runs on Node only`);
   return values["install-daemon"] ? true : no ? false : undefined;
 }
 

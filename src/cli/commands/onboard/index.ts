@@ -9,7 +9,7 @@ import { givenBy, ONBOARD_OPTIONS, type OnboardValues } from "./flags.ts";
 /** The documented summary. */
 function summaryOf(result: OnboardResult, values: OnboardValues): object {
   if (result.mode === "remote") return { mode: result.mode, remoteUrl: result.remoteUrl, auth: result.auth };
-  const { mode, workspace, authChoice, model, gateway, installDaemon, skipSkills, skipHealth } = result;
+  const { mode, workspace, authChoice, model, gateway, programs, installDaemon, skipSkills, skipHealth } = result;
   return {
     mode,
     workspace,
@@ -19,6 +19,7 @@ function summaryOf(result: OnboardResult, values: OnboardValues): object {
     installDaemon,
     ...(installDaemon ? { daemonRuntime: values["daemon-runtime"] ?? "node" } : {}),
     skipSkills,
+    ...(programs.length > 0 ? { programs } : {}),
     skipHealth,
   };
 }
@@ -33,7 +34,7 @@ function show(io: Io, result: OnboardResult, values: OnboardValues): void {
     io.out(`\nTry it: ${style.bold("openclaw health")}\n`);
     return;
   }
-  const { gateway, model, workspace, channels, installDaemon } = result;
+  const { gateway, model, workspace, channels, programs, installDaemon } = result;
   io.out(row("model", model ?? "whatever is there; openclaw models status says which and why"));
   io.out(row("workspace", workspace));
   io.out(
@@ -43,6 +44,7 @@ function show(io: Io, result: OnboardResult, values: OnboardValues): void {
     ),
   );
   if (channels.length > 0) io.out(row("channels", channels.join(", ")));
+  for (const { skill, ok, command } of programs) io.out(row("skill", `${skill}: ${ok ? "ready" : `failed: ${command}`}`));
   if (values["skip-ui"]) return;
   if (!installDaemon) io.out(`\nStart it:          ${style.bold("openclaw gateway")}\n`);
   io.out(`${installDaemon ? "\n" : ""}Open the page:     ${style.bold("openclaw dashboard")}\nOr stay here:      ${style.bold("openclaw tui")}\n`);
@@ -54,7 +56,8 @@ export async function runOnboard(io: Io, values: OnboardValues, command: string)
   const silent = values["non-interactive"] === true;
   if (!silent && !io.interactive)
     throw new AppError("INVALID_INPUT", `openclaw ${command} asks questions and there is no terminal; give --non-interactive --accept-risk and flags instead`);
-  return inPlace(io, async (place) => {
+  let next: (() => Promise<number>) | undefined;
+  const code = await inPlace(io, async (place) => {
     const { onboard } = await loadSetup();
     const ask = silent ? undefined : await openAsker();
     await ask?.intro(`openclaw ${io.version}`);
@@ -63,8 +66,16 @@ export async function runOnboard(io: Io, values: OnboardValues, command: string)
     for (const note of result.notes) io.err(`${note}\n`);
     if (values.json) printJson(io, summaryOf(result, values));
     else show(io, result, values);
-    return result.mode === "local" && !result.ok ? 1 : 0;
+    if (result.mode !== "local") return 0;
+    if (ask && result.ok && !values.json && !values["skip-ui"] && place.isRunning()) {
+      const { askNext, begin } = await import("./next.ts");
+      const how = await askNext(ask);
+      next = () => begin(io, how);
+    }
+    return result.ok ? 0 : 1;
   });
+  // By then nothing holds the configuration any more.
+  return code === 0 && next ? next() : code;
 }
 
 export const onboard = defineCommand({

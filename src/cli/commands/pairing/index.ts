@@ -5,6 +5,8 @@ export const pairing: Group = {
     { name: "list", summary: "senders that wait to be let in", load: async () => (await import("./list.ts")).list },
     { name: "approve", summary: "let the sender in that holds a code", load: async () => (await import("./approve.ts")).approve },
     { name: "reject", summary: "turn the sender away that holds a code", load: async () => (await import("./reject.ts")).reject },
+    { name: "allowed", summary: "who may write, and who says so", load: async () => (await import("./allowed.ts")).allowed },
+    { name: "revoke", summary: "take somebody off the list of those that were let in", load: async () => (await import("./revoke.ts")).revoke },
   ],
   examples: [{ line: "openclaw pairing approve telegram ABCD2345", does: "let in who was given this code" }],
 };

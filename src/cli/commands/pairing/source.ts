@@ -4,7 +4,7 @@ import { systemClock } from "../../../base/clock.ts";
 import { AppError } from "../../../base/errors.ts";
 import { createIds } from "../../../base/ids.ts";
 import { systemRandom } from "../../../base/random.ts";
-import type { PairedSender, PairingRequest } from "../../../channels/index.ts";
+import type { Allowed, PairedSender, PairingRequest } from "../../../channels/index.ts";
 import { oauthFolder } from "../../../config/index.ts";
 import type { GatewayClient } from "../../../protocol/index.ts";
 import { loadFor } from "../../config-source.ts";
@@ -34,6 +34,8 @@ interface PairingSource {
   list(filter: Filter): Promise<readonly PairingRequest[]>;
   approve(decision: Decision, notify: boolean): Promise<PairedSender & { readonly notified: boolean }>;
   reject(decision: Decision): Promise<PairedSender>;
+  allowed: Allowed["list"];
+  revoke: Allowed["revoke"];
 }
 
 function overGateway(client: GatewayClient): PairingSource {
@@ -52,13 +54,22 @@ function overGateway(client: GatewayClient): PairingSource {
     approve: ({ channel, code, accountId }, notify) =>
       client.request("channels.pairing.approve", { channel, code, ...given({ accountId }), ...(notify ? { notify } : {}) }),
     reject: ({ channel, code, accountId }) => client.request("channels.pairing.reject", { channel, code, ...given({ accountId }) }),
+    async allowed(filter = {}) {
+      const params = { ...given(filter), ...(filter.channel === undefined ? {} : { channel: filter.channel }) };
+      const { senders } = await client.request("channels.pairing.allowed", params);
+      return senders.map(({ addedAtMs, ...rest }) => ({ ...rest, ...(addedAtMs === undefined ? {} : { addedAt: addedAtMs }) }));
+    },
+    revoke: ({ channel, accountId, senderId }) => client.request("channels.pairing.revoke", { channel, senderId, ...given({ accountId }) }),
   };
 }
 
 /** On the state folder. What an earlier system left in files is taken over first, as the gateway would. */
 async function onDisk<T>(io: Io, stateDir: string, use: (source: PairingSource) => Promise<T>): Promise<T> {
   if (!existsSync(stateDir)) throw new AppError("NOT_FOUND", `nobody waits: there is no state in ${stateDir} yet; start the gateway first`);
-  const [{ openStore }, { createAllowLists, createPairing }] = await Promise.all([import("../../../store/index.ts"), import("../../../channels/index.ts")]);
+  const [{ openStore }, { createAllowed, createAllowLists, createPairing }] = await Promise.all([
+    import("../../../store/index.ts"),
+    import("../../../channels/index.ts"),
+  ]);
   const ids = createIds(systemRandom);
   await using store = await openStore({ stateDir, clock: systemClock });
   const folder = oauthFolder({ env: io.env, exists: existsSync, osHome: homedir(), cwd: io.cwd });
@@ -66,7 +77,10 @@ async function onDisk<T>(io: Io, stateDir: string, use: (source: PairingSource) 
   const lists = createAllowLists({ store, files: { folder, cfg, clock: systemClock, ids, problem: (text) => io.err(`${text}\n`) } });
   await lists.load();
   const pairing = createPairing({ store, clock: systemClock, random: systemRandom, ids, lists });
+  const allowed = createAllowed({ pairing, config: () => cfg });
   return await use({
+    allowed: allowed.list,
+    revoke: allowed.revoke,
     list: (filter) => pairing.list(filter),
     approve: async ({ channel, code, accountId }) => ({ ...(await pairing.approve(channel, code, accountId)), notified: false }),
     reject: ({ channel, code, accountId }) => pairing.reject(channel, code, accountId),

@@ -25,7 +25,7 @@ async function stories(io: Io, flags: GatewayFlags, what: string, last: number):
   using state = inspectStore(target.stateDir);
   if (!state) throw new AppError("NOT_FOUND", `nothing is kept yet: there is no state in ${target.stateDir}; start the gateway first`);
   const { createWhy } = await loadWhy();
-  return await createWhy({ store: state, now: io.now }).tell(what, { last });
+  return await createWhy({ store: state, now: io.now }).tell(what, { last, closely: true });
 }
 
 export const why = defineCommand({

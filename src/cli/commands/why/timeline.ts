@@ -42,7 +42,7 @@ function nameOf({ inboxId, messageId, channel, account, conversation, turnId, ou
 export function timeline(
   story: Story,
   { color, columns, verbose }: Screen,
-  { isTelling, shown, STEP_NAMES }: Pick<WhyRoom, "isTelling" | "shown" | "STEP_NAMES">,
+  { isTelling, shown, stepText, STEP_NAMES }: Pick<WhyRoom, "isTelling" | "shown" | "stepText" | "STEP_NAMES">,
 ): string {
   const style = createStyle(color);
   const { about, verdict, others } = story;
@@ -52,7 +52,7 @@ export function timeline(
   const wide = Math.max(4, ...tooks.map((took) => took.length));
   const room = Math.max(20, columns - 12 - 10 - wide - 6);
   const lines = steps.flatMap((step, index) => {
-    const text = shown(step.text);
+    const text = shown(stepText(step));
     const line = `${style.dim(timeOf(step.at))}  ${style.cyan(STEP_NAMES[step.kind].padEnd(10))}  ${tooks[index]!.padStart(wide)}  ${paint(step, style)(verbose ? text : clip(text, room - 1))}`;
     return verbose && step.details ? [line, style.dim(`${" ".repeat(14)}${shown(JSON.stringify(step.details))}`)] : [line];
   });

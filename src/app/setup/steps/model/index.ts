@@ -1,6 +1,6 @@
 import { AppError } from "../../../../base/errors.ts";
 import { loadChoice } from "../../../../models/index.ts";
-import type { AuthChoice, LoginChoice } from "../../auth-choices.ts";
+import type { AuthChoice } from "../../auth-choices.ts";
 import { chosenModel, modelPatch } from "../../chosen-model.ts";
 import type { Setup } from "../../context.ts";
 import { catalogueFor, usualModel } from "../../key-check.ts";
@@ -8,6 +8,7 @@ import { createLocalModels, localPatch } from "../../local-models.ts";
 import { providerLabel } from "../../providers.ts";
 import { askChoice, choiceFromFlags } from "./choice.ts";
 import { takeCustom, takeKey, takeToken } from "./credential.ts";
+import { takeLogin } from "./login.ts";
 
 export interface ModelSummary {
   readonly authChoice: string;
@@ -41,21 +42,6 @@ async function named({ draft, ask }: Setup, provider: string, wanted: string | u
     throw new AppError("INVALID_INPUT", `no model of ${provider} is known; name its address and a model in models.providers.${provider}`);
   draft.merge({ models: { providers: { [provider]: { baseUrl: facts.baseUrl, api: facts.api, models: [{ id, name: id }] } } } });
   return `${provider}/${id}`;
-}
-
-async function takeLogin(setup: Setup, { id, provider }: LoginChoice): Promise<boolean> {
-  const { place, draft, ask } = setup;
-  const [known] = await (await place.auth()).candidates(provider);
-  if (known) return true;
-  const made = ask ? await place.logins?.login(provider) : undefined;
-  if (made) {
-    draft.credential(made.profileId, made.credential);
-    return true;
-  }
-  const advice = `${id} is a login in a browser and there is none yet; make it with: openclaw models auth login --provider ${provider}`;
-  if (!ask) throw new AppError("INVALID_INPUT", advice);
-  await ask.note(advice, providerLabel(provider));
-  return false;
 }
 
 /** A model on this machine: of the server that is named, or of any that answers. */
@@ -101,8 +87,10 @@ async function follow(setup: Setup, choice: AuthChoice): Promise<string | null |
       await takeKey(setup, choice);
       return modelOf(setup, choice.provider, choice.model);
     }
-    case "login":
-      return (await takeLogin(setup, choice)) ? modelOf(setup, choice.provider, undefined) : undefined;
+    case "login": {
+      const login = await takeLogin(setup, choice);
+      return login && (login.model ?? modelOf(setup, choice.provider, undefined));
+    }
     case "token": {
       const { provider } = await takeToken(setup);
       return modelOf(setup, provider, undefined);

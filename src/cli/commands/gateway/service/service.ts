@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { homedir, tmpdir } from "node:os";
+import { homedir, tmpdir, userInfo } from "node:os";
 import { AppError, messageOf } from "../../../../base/errors.ts";
 import { gatewayPort, homeFolder } from "../../../../config/index.ts";
 import { loadFor } from "../../../config-source.ts";
@@ -56,6 +56,18 @@ export async function control(io: Io, commands: readonly ServiceCommand[]): Prom
     }
   }
   return undefined;
+}
+
+/** Services of this user go on when the user logs out. */
+export async function lingers(io: Io): Promise<boolean> {
+  const { run } = await import("../../../../base/spawn.ts");
+  try {
+    const args = ["show-user", userInfo().username, "--property=Linger"];
+    return (await run("loginctl", { args, env: io.env, timeoutMs: 5000, maxOutputBytes: 65_536 })).stdout.includes("Linger=yes");
+  } catch {
+    // No such program, or a user without an entry: nobody knows.
+    return false;
+  }
 }
 
 /** The same commands for the user's own terminal. */

@@ -35,17 +35,20 @@ export function factsOf({ sessions, defaults }: MethodResult<"sessions.list">, s
 }
 
 export function sessionItems({ sessions, ts }: MethodResult<"sessions.list">): readonly PickerItem[] {
-  return sessions.map(({ key, label, displayName, derivedTitle, lastMessagePreview, updatedAt }) => {
-    const title = label ?? displayName ?? derivedTitle ?? lastMessagePreview ?? "";
+  return sessions.map(({ key, name, label, displayName, derivedTitle, lastMessagePreview, updatedAt }) => {
+    const title = name ?? label ?? displayName ?? derivedTitle ?? lastMessagePreview ?? "";
     const age = updatedAt === null ? "" : `${formatDuration(Math.max(0, ts - updatedAt))} ago`;
     return { value: key, label: shortKey(key), detail: [age, title].filter(Boolean).join(" · ") };
   });
 }
 
+/** Models that can answer stand first; the others say what they lack. */
 export function modelItems({ models }: MethodResult<"models.list">): readonly PickerItem[] {
-  return models.map(({ id, name, provider, contextWindow, reasoning }) => {
+  const ready = models.filter(({ hasKey }) => hasKey !== false);
+  return [...ready, ...models.filter(({ hasKey }) => hasKey === false)].map(({ id, name, provider, contextWindow, reasoning, hasKey }) => {
     const size = contextWindow === undefined ? "" : `${Math.round(contextWindow / 1000)}k`;
-    return { value: `${provider}/${id}`, label: `${provider}/${id}`, detail: [name, size, reasoning ? "reasoning" : ""].filter(Boolean).join(" · ") };
+    const words = [hasKey === false ? "no key" : "", name, size, reasoning ? "reasoning" : ""];
+    return { value: `${provider}/${id}`, label: `${provider}/${id}`, detail: words.filter(Boolean).join(" · ") };
   });
 }
 

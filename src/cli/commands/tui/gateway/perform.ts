@@ -50,11 +50,14 @@ async function history(client: GatewayClient, { sessionKey, read, limit, paged }
   dispatch({ type: "history", sessionKey, read, entries: entriesOfHistory(messages), runs: [] });
 }
 
-async function pick(client: GatewayClient, { what, agentId }: { what: Of<"pick">["what"]; agentId: string }, dispatch: Dispatch): Promise<void> {
+async function pick(client: GatewayClient, { what, search, limit = 200 }: Of<"pick">, agentId: string, dispatch: Dispatch): Promise<void> {
   if (what === "models") return dispatch({ type: "items", kind: what, items: modelItems(await client.request("models.list", {})) });
   if (what === "agents") return dispatch({ type: "items", kind: what, items: agentItems(await client.request("agents.list", {})) });
-  const rows = await client.request("sessions.list", { agentId, limit: 200, includeDerivedTitles: true, includeLastMessage: true });
-  dispatch({ type: "items", kind: what, items: sessionItems(rows) });
+  const words = search ? { search } : {};
+  const rows = await client.request("sessions.list", { agentId, limit, ...words, includeDerivedTitles: true, includeLastMessage: true });
+  // A gateway that does not count them may have more, too: then what came is all that is looked through.
+  const counted = rows.total === undefined ? {} : { total: rows.total, search: search ?? "" };
+  dispatch({ type: "items", kind: what, items: sessionItems(rows), ...counted });
 }
 
 async function facts(client: GatewayClient, sessionKey: string, dispatch: Dispatch): Promise<void> {
@@ -109,7 +112,7 @@ async function ask(client: GatewayClient, effect: GatewayEffect, agentId: string
     case "watch":
       return void (await client.request("chat.watch", { sessionKey: effect.sessionKey }));
     case "pick":
-      return pick(client, { what: effect.what, agentId }, dispatch);
+      return pick(client, effect, agentId, dispatch);
     case "patch":
       return patch(client, effect, dispatch);
     case "reset":

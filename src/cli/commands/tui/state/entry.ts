@@ -138,11 +138,13 @@ export function entriesOfHistory(messages: readonly unknown[]): Entry[] {
 /** The log from `chat.page`. */
 export function entriesOfPage(page: MethodResult<"chat.page">["entries"]): Entry[] {
   return entriesOf(
-    page.map((entry): Said => {
+    page.flatMap((entry): Said[] => {
+      const told = (entry.told ?? []).map((line): Said => ({ kind: "mark", at: entry.ts, content: line, runId: entry.runId }));
+      if (entry.kind === "note" && entry.told !== undefined) return told;
       const kind = entry.kind === "compaction" || entry.kind === "note" ? "mark" : entry.kind;
       const { ts, content, toolCallId, toolName, isError, runId, from, stopReason, error } = entry;
       const shown = entry.kind === "compaction" ? "Compaction" : content;
-      return { kind, at: ts, content: shown, toolCallId, toolName, isError, runId, from, stopReason, error };
+      return [...told, { kind, at: ts, content: shown, toolCallId, toolName, isError, runId, from, stopReason, error }];
     }),
   );
 }

@@ -1,7 +1,7 @@
 import type { EventPayload, HelloOk } from "../../../../protocol/index.ts";
 import type { Input } from "../terminal/decoder.ts";
 import type { Entry } from "./entry.ts";
-import type { Picker, PickerItem } from "./picker.ts";
+import type { Found, Picker } from "./picker.ts";
 import type { Agent, Approval, CommandInfo, Facts } from "./state.ts";
 
 /** A run as the gateway shows it to who comes later. */
@@ -28,7 +28,7 @@ export type TuiEvent =
   | { readonly type: "agents"; readonly agents: readonly Agent[] }
   | { readonly type: "commands"; readonly commands: readonly CommandInfo[] }
   | { readonly type: "approvals"; readonly approvals: readonly Approval[] }
-  | { readonly type: "items"; readonly kind: Picker["kind"]; readonly items: readonly PickerItem[] }
+  | ({ readonly type: "items"; readonly kind: Picker["kind"] } & Found)
   | { readonly type: "accepted"; readonly runId: string; readonly ended: boolean }
   | { readonly type: "refused"; readonly runId: string; readonly error: string }
   /** A setting was changed, or the session begun anew. */

@@ -201,3 +201,59 @@ describe("the keyboard", () => {
     expect(log(player)).toContain("∴ hmm");
   });
 });
+
+describe("a list that the gateway has more of", () => {
+  const found = (from: number, count: number, search: string, total: number) => ({
+    type: "items" as const,
+    kind: "sessions" as const,
+    items: Array.from({ length: count }, (_, at) => ({ value: `s${from + at}`, label: `s${from + at}`, detail: "" })),
+    total,
+    search,
+  });
+  const opened = () => {
+    const player = createPlayer();
+    player.keys("ctrl+p");
+    player.play(found(0, 200, "", 345));
+    player.effects();
+    return player;
+  };
+
+  test("says how many there are, and brings more at its end, once", () => {
+    const player = opened();
+    expect(player.screen().join("\n")).toContain("200 of 345");
+    player.keys("end");
+    expect(player.effects()).toEqual([{ kind: "pick", what: "sessions", search: "", limit: 400 }]);
+    player.keys("down", "up", "end");
+    expect(player.effects()).toEqual([]);
+    player.play(found(0, 345, "", 345));
+    expect(player.state.picker).toMatchObject({ selected: 199, asking: false });
+    player.keys("end", "down");
+    expect(player.effects()).toEqual([]);
+    expect(player.screen().join("\n")).toContain("345 of 345");
+  });
+
+  test("is looked through by the gateway, with one question at a time and the newest words in the end", () => {
+    const player = opened();
+    player.type("n");
+    player.type("ee");
+    expect(player.effects()).toEqual([{ kind: "pick", what: "sessions", search: "n", limit: 200 }]);
+    expect(player.screen().join("\n")).toContain("looking …");
+    player.play(found(500, 20, "n", 20));
+    expect(player.effects()).toEqual([{ kind: "pick", what: "sessions", search: "nee", limit: 200 }]);
+    player.play(found(900, 2, "nee", 2));
+    expect(player.effects()).toEqual([]);
+    // What it found need not have the words in what is shown.
+    expect(player.screen().join("\n")).toMatch(/2 of 2[\s\S]*s900[\s\S]*s901/);
+    player.keys("down", "enter");
+    expect(player.state.sessionKey).toBe("s901");
+  });
+
+  test("can be asked again after a question that failed", () => {
+    const player = opened();
+    player.type("n");
+    player.play({ type: "failed", error: "gone" });
+    player.effects();
+    player.type("e");
+    expect(player.effects()).toEqual([{ kind: "pick", what: "sessions", search: "ne", limit: 200 }]);
+  });
+});

@@ -3,7 +3,7 @@ import type { Input } from "../terminal/decoder.ts";
 import { approvalKey, approvalText, focused } from "./approvals.ts";
 import { completions } from "./completion.ts";
 import { edit, editorWith, EMPTY, insert, vertical, type Editor } from "./editor.ts";
-import { pickerKey, pickerText } from "./picker.ts";
+import { pickerKey, pickerText, wantedItems } from "./picker.ts";
 import { chosen } from "./choices.ts";
 import { submitted } from "./sending.ts";
 import { isBusy, reading } from "./session.ts";
@@ -96,11 +96,18 @@ const ACTIONS: Readonly<Record<string, Action>> = {
   "ctrl+end": (state) => only({ ...state, top: undefined }),
 };
 
+/** A list that the gateway has more of is asked for what is wanted now. One question is under way at a time. */
+export function looking(state: State): Next {
+  const wanted = state.picker && wantedItems(state.picker);
+  if (!state.picker || !wanted) return only(state);
+  return and({ ...state, picker: { ...state.picker, asking: true } }, { kind: "pick", what: "sessions", ...wanted });
+}
+
 function keyPressed(state: State, key: string, context: Context): Next {
   if (state.picker) {
     const answer = pickerKey(state.picker, key);
     if (answer === "closed") return only({ ...state, picker: undefined });
-    return "chosen" in answer ? chosen(state, answer.chosen, context) : only({ ...state, picker: answer.picker });
+    return "chosen" in answer ? chosen(state, answer.chosen, context) : looking({ ...state, picker: answer.picker });
   }
   const decided = approvalKey(state, key);
   if (decided) return decided;
@@ -115,7 +122,7 @@ export function inputCame(state: State, input: Input, context: Context): Next {
   if (input.type === "key") return keyPressed(state, input.key, context);
   if (input.type === "wheel") return only(scrolled(state, input.up ? -WHEEL_LINES : WHEEL_LINES, context.layout));
   const text = clean(input.text);
-  if (state.picker) return only({ ...state, picker: pickerText(state.picker, text.replaceAll("\n", " ")) });
+  if (state.picker) return looking({ ...state, picker: pickerText(state.picker, text.replaceAll("\n", " ")) });
   const decided = input.type === "text" ? approvalText(state, text) : undefined;
   return decided ?? only(typed({ ...state, focus: undefined }, insert(state.editor, text)));
 }

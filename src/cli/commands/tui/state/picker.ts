@@ -14,6 +14,12 @@ export interface Picker {
   /** Letters filter; before, `j` and `k` move. */
   readonly filtering: boolean;
   readonly selected: number;
+  /** Where the gateway has more than was sent: how many there are in all. */
+  readonly total?: number | undefined;
+  /** The words that the gateway looked for; the items are what it found. */
+  readonly found?: string | undefined;
+  /** The gateway is asked. */
+  readonly asking?: boolean | undefined;
   /** What is chosen now. */
   readonly current?: string | undefined;
   /** The command that the question is about. */
@@ -24,15 +30,44 @@ export function openPicker(kind: Picker["kind"], title: string, rest: Partial<Pi
   return withSelection({ kind, title, items: undefined, filter: "", filtering: false, selected: 0, ...rest });
 }
 
-/** What passes the filter: every word of it somewhere. */
-export function shownItems({ items = [], filter }: Picker): readonly PickerItem[] {
+/** What passes the filter: every word of it somewhere. What the gateway found has passed it, also where it looked at more than is shown. */
+export function shownItems({ items = [], filter, found }: Picker): readonly PickerItem[] {
+  if (found !== undefined && found === filter.trim()) return items;
   const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
   return words.length === 0 ? items : items.filter(({ label, detail }) => words.every((word) => `${label} ${detail}`.toLowerCase().includes(word)));
 }
 
-/** The items came: what is chosen now is where the choice begins. */
-export function withItems(picker: Picker, items: readonly PickerItem[]): Picker {
-  return withSelection({ ...picker, items });
+/** Items as the gateway sent them. */
+export interface Found {
+  readonly items: readonly PickerItem[];
+  readonly total?: number | undefined;
+  readonly search?: string | undefined;
+}
+
+/** The items came: at first the choice begins at what is chosen now, more of the same leave it where it is, and others begin at their first. */
+export function withItems(picker: Picker, { items, total, search }: Found): Picker {
+  const next: Picker = { ...picker, items, total, found: search, asking: false };
+  if (picker.items === undefined) return withSelection(next);
+  const last = Math.max(0, shownItems(next).length - 1);
+  return { ...next, selected: picker.found === search ? Math.min(picker.selected, last) : 0 };
+}
+
+const PAGE = 200;
+
+/** What the gateway has to be asked for now: other words, or more of the same. Undefined: nothing, or it is asked already. */
+export function wantedItems({
+  kind,
+  items,
+  filter,
+  found,
+  total = 0,
+  selected,
+  asking,
+}: Picker): { readonly search: string; readonly limit: number } | undefined {
+  if (kind !== "sessions" || asking || items === undefined || found === undefined) return undefined;
+  const search = filter.trim();
+  if (search !== found) return { search, limit: PAGE };
+  return items.length < total && selected >= items.length - 1 ? { search, limit: items.length + PAGE } : undefined;
 }
 
 function withSelection(picker: Picker): Picker {

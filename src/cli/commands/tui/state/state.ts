@@ -160,7 +160,7 @@ export type Effect =
   | { readonly kind: "commands"; readonly agentId: string }
   | { readonly kind: "approvals" }
   | { readonly kind: "watch"; readonly sessionKey: string }
-  | { readonly kind: "pick"; readonly what: "models" | "agents" | "sessions" }
+  | { readonly kind: "pick"; readonly what: "models" | "agents" | "sessions"; readonly search?: string; readonly limit?: number }
   | { readonly kind: "patch"; readonly sessionKey: string; readonly field: string; readonly value: string | null }
   | { readonly kind: "reset"; readonly sessionKey: string; readonly reason: "new" | "reset" }
   | { readonly kind: "decide"; readonly id: string; readonly decision: Decision }

@@ -1,6 +1,6 @@
 import { asked, decided, expired, listed, undecided } from "./approvals.ts";
 import type { TuiEvent } from "./event.ts";
-import { inputCame } from "./keys.ts";
+import { inputCame, looking } from "./keys.ts";
 import { mergeCommands } from "./own-commands.ts";
 import { withItems } from "./picker.ts";
 import { agentCame, chatCame, doubted, historyCame } from "./runs.ts";
@@ -55,9 +55,12 @@ function ticked(state: State, { now }: Context): State {
   return next.armedAt !== undefined && now - next.armedAt > 2000 ? { ...next, armedAt: undefined } : next;
 }
 
-function itemsCame(state: State, { kind, items }: Of<"items">): State {
-  return state.picker?.kind === kind ? { ...state, picker: withItems(state.picker, items) } : state;
+function itemsCame(state: State, event: Of<"items">): Next {
+  return state.picker?.kind === event.kind ? looking({ ...state, picker: withItems(state.picker, event) }) : only(state);
 }
+
+/** What failed may have been the question for a list: it may be asked again. */
+const unasked = (state: State): State => (state.picker?.asking ? { ...state, picker: { ...state.picker, asking: false } } : state);
 
 type Handlers = { readonly [T in TuiEvent["type"]]: (state: State, event: Of<T>, context: Context) => Next };
 
@@ -79,7 +82,7 @@ const HANDLERS: Handlers = {
   facts: (state, event, context) => only(factsCame(state, event, context)),
   agents: (state, { agents }) => only({ ...state, agents }),
   commands: (state, { commands }) => only({ ...state, commands: mergeCommands(commands) }),
-  items: (state, event) => only(itemsCame(state, event)),
+  items: itemsCame,
   asked: (state, { approval }) => only(asked(state, approval)),
   decided: (state, { id, decision, by }, { now }) => only(decided(state, id, decision, by, now)),
   approvals: (state, { approvals }) => only(listed(state, approvals)),
@@ -90,7 +93,7 @@ const HANDLERS: Handlers = {
     const next = refreshed(state);
     return { ...next, state: noted(next.state, now, text) };
   },
-  failed: (state, { error }, { now }) => only(noted({ ...state, aborting: false }, now, error, "error")),
+  failed: (state, { error }, { now }) => only(noted({ ...unasked(state), aborting: false }, now, error, "error")),
   "shell-ended": (state, event, context) => only(shellEnded(state, event, context)),
   tick: (state, _event, context) => only(ticked(state, context)),
 };

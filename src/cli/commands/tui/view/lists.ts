@@ -16,7 +16,8 @@ export function pickerLines(picker: Picker, columns: number, height: number): Li
   const items = shownItems(picker);
   const room = Math.max(1, height - 3);
   const { from, shown } = windowOf(items, picker.selected, room);
-  const count = picker.items === undefined ? "loading …" : `${items.length} of ${picker.items.length}`;
+  const all = picker.found === undefined ? picker.items?.length : picker.found === picker.filter.trim() ? picker.total : undefined;
+  const count = picker.items === undefined ? "loading …" : all === undefined ? "looking …" : `${items.length} of ${all}`;
   const title: Line = [span(`── ${picker.title} `, { bold: true }), span(`${count} · type to filter, Enter chooses, Esc closes`, DIM)];
   const what = picker.command === undefined ? [] : wrap([span("  "), span(revealLine(picker.command), { bold: true })], columns, { exact: true });
   const filter: Line[] = picker.filtering ? [[span("  filter: ", DIM), span(cleanLine(picker.filter)), span("▏", DIM)]] : [];
@@ -24,7 +25,7 @@ export function pickerLines(picker: Picker, columns: number, height: number): Li
     const mark = value === picker.current ? "● " : "";
     return pairLine(`${mark}${cleanLine(label)}`, cleanLine(detail), columns, from + index === picker.selected);
   });
-  const nothing: Line[] = picker.items !== undefined && items.length === 0 ? [[span("  nothing fits", DIM)]] : [];
+  const nothing: Line[] = all !== undefined && items.length === 0 ? [[span("  nothing fits", DIM)]] : [];
   return [title, ...what, ...filter, ...rows, ...nothing];
 }
 

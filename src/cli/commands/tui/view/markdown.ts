@@ -2,6 +2,7 @@ import type { RichText } from "../../../../protocol/index.ts";
 import { clean } from "../text/clean.ts";
 import { span, wrap, type Line, type Span, type Style } from "../text/line.ts";
 import { fit, textWidth } from "../text/width.ts";
+import { tableLines, withTables } from "./table.ts";
 
 /** Reads Markdown; until it is loaded text is shown as it is written. */
 export type ReadMarkdown = (text: string) => RichText;
@@ -94,6 +95,26 @@ function richLines(rich: RichText, columns: number): Line[] {
   return lines;
 }
 
+/** A cell is a line of its own: what begins it is no list and no heading, so it does not stand at a beginning. */
+const BEFORE_CELL = "x ";
+
+function cellLine(text: string, read: ReadMarkdown): Line {
+  // A table is drawn anew with every word of it, and most cells are words alone.
+  if (!/[*_`~[<&\\:@/]/.test(text)) return text === "" ? [] : [span(text)];
+  const rich = read(`${BEFORE_CELL}${text}`);
+  const from = Math.min(BEFORE_CELL.length, rich.text.length);
+  return withAddresses(rich, spansOf(rich.text, from, rich.text.length, marksOf(rich)), from, rich.text.length).filter((part) => part.text !== "");
+}
+
+/** Markdown as lines, its tables as columns. */
+function blockLines(text: string, columns: number, read: ReadMarkdown): Line[] {
+  if (read === asWritten) return richLines(read(text), columns);
+  return withTables(text).flatMap((part, at) => [
+    ...(at === 0 ? [] : [[]]),
+    ...(typeof part === "string" ? richLines(read(part), columns) : tableLines(part, columns, (cell) => cellLine(cell, read))),
+  ]);
+}
+
 /** Characters after which a text may be cut. */
 const PIECE_LENGTH = 2000;
 
@@ -131,7 +152,7 @@ export function createMarkdown(): DrawMarkdown {
   function pieceLines(piece: string, columns: number, read: ReadMarkdown): Line[] {
     const known = drawn.get(piece);
     if (known && known.columns === columns && known.read === read) return known.lines;
-    const lines = richLines(read(piece), columns);
+    const lines = blockLines(piece, columns, read);
     drawn.delete(piece);
     drawn.set(piece, { columns, read, lines });
     if (drawn.size > MOST_PIECES) drawn.delete(drawn.keys().next().value!);
@@ -142,6 +163,6 @@ export function createMarkdown(): DrawMarkdown {
     const pieces = piecesOf(clean(text));
     const last = pieces.length - 1;
     // The last one changes with every word: remembering it would push the others out.
-    return pieces.flatMap((piece, at) => (at === last ? richLines(read(piece), columns) : [...pieceLines(piece, columns, read), []]));
+    return pieces.flatMap((piece, at) => (at === last ? blockLines(piece, columns, read) : [...pieceLines(piece, columns, read), []]));
   };
 }

@@ -36,9 +36,40 @@ describe("Markdown", () => {
     expect(shown("- one two three four five\n- six", 16)).toEqual(["• one two three", "  four five", "• six"]);
   });
 
-  test("tables are aligned", () => {
-    const lines = shown("| name | n |\n|---|---|\n| a | 1 |\n| long name | 22 |").filter((line) => line.includes("|"));
-    expect(new Set(lines.map((line) => line.indexOf("|", 3))).size).toBe(1);
+  test("tables stand in columns, whatever the width of their characters", () => {
+    expect(shown("Look:\n\n| name | n |\n|---|--:|\n| 漢字 | 1 |\n| **bold** | 22 |\n| 🦞 a\\|b | `3` |\n\nDone.")).toEqual([
+      "Look:",
+      "",
+      "name   │  n",
+      "───────┼───",
+      "漢字   │  1",
+      "bold   │ 22",
+      "🦞 a|b │  3",
+      "",
+      "Done.",
+    ]);
+    for (const line of markdownLines("|a|b|c|\n|-|:-:|-|\n|한글|- x|# y|\n|1. z|👩‍👩‍👧|[l](https://a.example)|", 60, read)) expect(lineWidth(line)).toBe(34);
+  });
+
+  test("a table that is too wide wraps in its cells; where there is no room for columns it is a list", () => {
+    const wide = "| name | what |\n|---|---|\n| one | some words that take long |\n| two | 漢字漢字漢字漢字漢字 |";
+    const lines = markdownLines(wide, 20, read);
+    expect(lines.map((line) => plainText(line).trimEnd())).toContain("     │ that take");
+    for (const line of lines) expect(lineWidth(line)).toBeLessThanOrEqual(20);
+    expect(shown("| a | b | c |\n|-|-|-|\n| one two | three | four five |\n| x | y | z |", 12)).toEqual([
+      "a: one two",
+      "b: three",
+      "c: four five",
+      "────────────",
+      "a: x",
+      "b: y",
+      "c: z",
+    ]);
+  });
+
+  test("pipes in code, in one line and without a rule are no table", () => {
+    expect(shown("```\n| a | b |\n|---|---|\n```").slice(1, 3)).toEqual(["│ | a | b |", "│ |---|---|"]);
+    expect(shown("a | b\nc | d")).toEqual(["a | b", "c | d"]);
   });
 
   test("a long answer is read in parts, which is not to be seen", () => {

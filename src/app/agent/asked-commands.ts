@@ -1,0 +1,59 @@
+import type { ReplyAddress } from "../../conversation/index.ts";
+import type { Store } from "../../store/index.ts";
+import type { ShownOutput, ToolContext } from "../../tools/index.ts";
+import type { FollowUps } from "./exec-follow-up.ts";
+
+/** What is kept with a question, so that its session can go on where it was asked, also after a restart. */
+export interface Origin {
+  readonly sessionId?: string;
+  readonly channel?: string | undefined;
+  readonly accountId?: string | undefined;
+  readonly senderId?: string | undefined;
+  readonly owner?: boolean;
+  readonly reply?: ReplyAddress | undefined;
+}
+
+/** Where a turn's caller is. */
+export function originOf({ sessionId, channel, accountId, senderId, owner }: ToolContext, reply: ReplyAddress | undefined): Readonly<Record<string, unknown>> {
+  return { sessionId, channel, accountId, senderId, owner, reply } satisfies Origin;
+}
+
+/** What is older than this is not taken up again. */
+const TAKEN_UP_MS = 24 * 60 * 60_000;
+
+/** Tells of the commands that processes before this one left behind. Gives how many there were. */
+export async function takeUpCommands(store: Pick<Store, "read">, startedAt: number, followUps: () => Promise<FollowUps>): Promise<number> {
+  const rows = await store.read("approvals.untold", { kind: "exec", since: startedAt - TAKEN_UP_MS, before: startedAt });
+  if (rows.length > 0) await (await followUps()).takeUp(rows, startedAt);
+  return rows.length;
+}
+
+/** What commands that were asked about write while they run. */
+export interface RunningCommands {
+  /** Called by what runs one. */
+  show(id: string, sessionKey: string, tail: () => string): ShownOutput;
+  /** The end of what a command has written so far; undefined when it does not run here. */
+  output(id: string): string | undefined;
+  onOutput(listener: (sessionKey: string) => void): Disposable;
+}
+
+export function createRunningCommands(): RunningCommands {
+  const tails = new Map<string, () => string>();
+  const listeners = new Set<(sessionKey: string) => void>();
+  return {
+    show(id, sessionKey, tail) {
+      tails.set(id, tail);
+      return {
+        changed() {
+          for (const listener of listeners) listener(sessionKey);
+        },
+        [Symbol.dispose]: () => void tails.delete(id),
+      };
+    },
+    output: (id) => tails.get(id)?.(),
+    onOutput(listener) {
+      listeners.add(listener);
+      return { [Symbol.dispose]: () => void listeners.delete(listener) };
+    },
+  };
+}

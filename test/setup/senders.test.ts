@@ -1,0 +1,63 @@
+/** Who may write to a channel that was just set up. */
+import { describe, expect, test } from "vitest";
+import { configure } from "../../src/app/setup/configure.ts";
+import { onboard } from "../../src/app/setup/onboard.ts";
+import { at } from "./place.ts";
+import { GOES_ON, person, room } from "./room.ts";
+
+const TOKEN = "123456789:AAabcdefghijklmnopqrstuvw";
+const TELEGRAM = { ...GOES_ON, "Which model answers?": "skip", "Which channels": ["telegram"], "Bot token": TOKEN };
+const GIVEN = { skip: { health: true, skills: true } };
+
+describe("QuickStart", () => {
+  test("lets in the people who are named, and nobody else", async () => {
+    const { place, config } = await room();
+    await onboard(place, { ask: person({ ...TELEGRAM, "Telegram user ids": "12345, tg:678" }).ask, given: GIVEN, command: "test" });
+    expect(at(config(), "channels.telegram")).toEqual({ enabled: true, botToken: TOKEN, dmPolicy: "allowlist", allowFrom: ["12345", "678"] });
+  });
+
+  test("does not take names: they change hands", async () => {
+    const { place, config } = await room();
+    const { ask } = person({ ...TELEGRAM, "Telegram user ids": "@ada" });
+    await expect(onboard(place, { ask, given: GIVEN, command: "test" })).rejects.toThrow("numbers such as");
+    expect(at(config(), "channels")).toBeUndefined();
+  });
+
+  test("stays with codes when nobody is named, and says how to let people in", async () => {
+    const { place, config } = await room();
+    const { ask, notes } = person({ ...TELEGRAM, "Telegram user ids": "" });
+    await onboard(place, { ask, given: GIVEN, command: "test" });
+    expect(at(config(), "channels.telegram")).toEqual({ enabled: true, botToken: TOKEN });
+    expect(notes.join("\n")).toContain("openclaw pairing approve telegram <code>");
+  });
+
+  test("asks nobody about a policy that is set already", async () => {
+    const { place, config } = await room(`{ channels: { telegram: { dmPolicy: "disabled", botToken: "${TOKEN}" } } }`);
+    const { ask, asked } = person({ ...TELEGRAM, "There is a configuration": "modify", "Keep it?": true });
+    await onboard(place, { ask, given: GIVEN, command: "test" });
+    expect([asked.includes("Telegram user ids"), at(config(), "channels.telegram.dmPolicy")]).toEqual([false, "disabled"]);
+  });
+
+  test("does not ask on channels that are not made for it", async () => {
+    const { place, config } = await room();
+    const irc = { "Which channels": ["irc"], Server: "irc.example", "Encrypted (TLS)": true, Nick: "claw", "Channels to join": "#help" };
+    const { ask, asked } = person({ ...TELEGRAM, ...irc });
+    await onboard(place, { ask, given: GIVEN, command: "test" });
+    expect(asked.some((message) => message.includes("Who may write"))).toBe(false);
+    expect(at(config(), "channels.irc.dmPolicy")).toBeUndefined();
+  });
+});
+
+describe("Manual", () => {
+  test.each([
+    ["pairing", {}],
+    ["disabled", { dmPolicy: "disabled" }],
+    ["open", { dmPolicy: "open", allowFrom: ["*"] }],
+    ["allowlist", { dmPolicy: "allowlist", allowFrom: ["5"] }],
+  ])("%s", async (policy, expected) => {
+    const { place, config } = await room("{}");
+    const { ask } = person({ "Which channels": ["telegram"], "Bot token": TOKEN, "Who may write": policy, "Telegram user ids": "5" });
+    await configure(place, ask, ["channels"]);
+    expect(at(config(), "channels.telegram")).toEqual({ enabled: true, botToken: TOKEN, ...expected });
+  });
+});

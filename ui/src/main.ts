@@ -1,3 +1,4 @@
+import { createShelf } from "./base/shelf.ts";
 import { createLink, type Credentials } from "./link/link.ts";
 import { createTheme } from "./look/theme.ts";
 import { createDialogs, DialogHost } from "./parts/dialogs.ts";
@@ -15,9 +16,11 @@ function takeCode(): Credentials {
 }
 
 const credentials = takeCode();
-const context: PageContext = { link: createLink(), router: createRouter(), theme: createTheme(), toasts: createToasts(), dialogs: createDialogs() };
+const shelf = createShelf();
+const link = createLink({ forget: () => void shelf.clear() });
+const context: PageContext = { link, shelf, router: createRouter(), theme: createTheme(), toasts: createToasts(), dialogs: createDialogs() };
 const app = Object.assign(new App(), { context });
 const toasts = Object.assign(new ToastStack(), { toasts: context.toasts });
 const dialogs = Object.assign(new DialogHost(), { dialogs: context.dialogs });
 document.body.append(app, toasts, dialogs);
-void context.link.login(credentials);
+void link.login(credentials);

@@ -18,6 +18,18 @@ export const isPairingNeeded = (error: unknown): boolean =>
 /** True when the gateway wants a credential that it did not get, or not this one. */
 export const isUnauthorized = (error: unknown): boolean => /unauthorized|token|password|device identity required|secure context/i.test(refused(error).message);
 
+/** True when the gateway ended the connection because what it stood on is no longer valid. */
+export const isRevoked = (error: unknown): boolean => {
+  const { closeCode, reason = "" } = refused(error).details ?? {};
+  return closeCode === 1008 && reason.startsWith("unauthorized");
+};
+
+/** What a page says that was put out, for people. */
+export const revokedText = (error: unknown): string =>
+  /device token/.test(refused(error).message)
+    ? "This browser’s token was taken away or replaced. Log in again to go on."
+    : "The gateway’s token or password was changed. Log in with the new one to go on.";
+
 /** True when the gateway does not have the method, or not yet. */
 export const isMissing = (error: unknown): boolean =>
   /unknown method|UNAVAILABLE/i.test(`${refused(error).details?.protocolCode ?? ""} ${refused(error).message}`);

@@ -130,7 +130,8 @@ export const sheet = css`
     background: none;
     border-color: transparent;
   }
-  button.small {
+  button.small,
+  .button.small {
     min-height: 28px;
     padding: 2px 8px;
     font-size: 13px;

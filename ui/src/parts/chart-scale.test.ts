@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { largest, linePoints, piles, roundUp, shownLabels, topOf, valueTicks } from "./chart-scale.ts";
+import { largest, linePoints, percentages, piles, roundUp, shownLabels, topOf, valueTicks } from "./chart-scale.ts";
 
 test("a scale ends at a round number", () => {
   expect([0, 0.003, 0.7, 1, 3, 24, 26, 99, 101].map(roundUp)).toEqual([1, 0.005, 1, 1, 5, 25, 50, 100, 200]);
@@ -52,4 +52,10 @@ test("labels are left out evenly where there is no room, never the last", () => 
 test("a line goes from left to right within its box", () => {
   expect(linePoints([0, 2, 1], 100, 20)).toBe("0.0,20.0 50.0,0.0 100.0,10.0");
   expect(linePoints([5], 100, 20)).toBe("0.0,0.0");
+});
+
+test("percentages are whole and make a hundred", () => {
+  expect(percentages([1, 1, 1])).toEqual([34, 33, 33]);
+  expect(percentages([99.6, 0.4])).toEqual([100, 0]);
+  expect([percentages([0, 0]), percentages([])]).toEqual([[0, 0], []]);
 });

@@ -46,6 +46,19 @@ export const topOf = (all: readonly (readonly Piece[])[]): number => Math.max(0,
 export interface Share {
   readonly name: string;
   readonly value: number;
+  /** Where it is told more of. */
+  readonly href?: string;
+}
+
+/** Whole percentages that make a hundred together: what is lost by rounding goes to those that lost most. */
+export function percentages(values: readonly number[]): readonly number[] {
+  const whole = values.reduce((sum, value) => sum + value, 0);
+  if (whole <= 0) return values.map(() => 0);
+  const exact = values.map((value) => (value / whole) * 100);
+  const missing = 100 - exact.reduce((sum, value) => sum + Math.floor(value), 0);
+  const byLoss = exact.map((value, at) => ({ at, loss: value - Math.floor(value) })).toSorted((a, b) => b.loss - a.loss);
+  const raised = new Set(byLoss.slice(0, missing).map(({ at }) => at));
+  return exact.map((value, at) => Math.floor(value) + (raised.has(at) ? 1 : 0));
 }
 
 /** The largest ones, and the rest together. */

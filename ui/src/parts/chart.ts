@@ -1,7 +1,7 @@
 import { css, html, LitElement, nothing, svg, type SVGTemplateResult, type TemplateResult } from "lit";
 import { property } from "lit/decorators.js";
 import { sheet } from "../look/sheet.ts";
-import { linePoints, piles, shownLabels, topOf, valueTicks, type ChartSeries, type Share } from "./chart-scale.ts";
+import { linePoints, percentages, piles, shownLabels, topOf, valueTicks, type ChartSeries, type Share } from "./chart-scale.ts";
 import { ChartWidth } from "./chart-width.ts";
 
 /** Colours of series, in order; the class is `s1` to `s6`. */
@@ -68,6 +68,18 @@ const chartLook = css`
     gap: 6px;
     min-width: 0;
     overflow-wrap: anywhere;
+  }
+  .figures {
+    margin-top: 8px;
+    font-size: 13px;
+  }
+  .figures summary {
+    color: var(--ink-soft);
+    cursor: pointer;
+  }
+  .figures .scroll {
+    max-height: 320px;
+    overflow: auto;
   }
   .dot {
     display: inline-block;
@@ -136,28 +148,43 @@ const keysOf = (names: readonly string[]): TemplateResult =>
     ${names.map((name, index) => html`<li><span class="dot ${seriesClass(index)}"></span>${name}</li>`)}
   </ul>`;
 
-/** The same in words. */
+/** The same in figures, for whoever cannot point at a bar or cannot see it: the sum, then the newest first. Where there is nothing is left out. */
 function tableOf(label: string, labels: readonly string[], series: readonly ChartSeries[], format: (value: number) => string): TemplateResult {
-  return html`<table class="visually-hidden">
-    <caption>
-      ${label}
-    </caption>
-    <thead>
-      <tr>
-        <th></th>
-        ${series.map(({ name }) => html`<th scope="col">${name}</th>`)}
-      </tr>
-    </thead>
-    <tbody>
-      ${labels.map(
-        (name, index) =>
-          html`<tr>
-            <th scope="row">${name}</th>
-            ${series.map(({ values }) => html`<td>${format(values[index] ?? 0)}</td>`)}
-          </tr>`,
-      )}
-    </tbody>
-  </table>`;
+  const sum = (values: readonly number[]): number => values.reduce((all, value) => all + value, 0);
+  const row = (name: string, values: readonly number[]): TemplateResult =>
+    html`<tr>
+      <th scope="row">${name}</th>
+      ${values.map((value) => html`<td class="num">${format(value)}</td>`)}
+      <td class="num">${format(sum(values))}</td>
+    </tr>`;
+  return html`<details class="figures">
+    <summary>In figures</summary>
+    <div class="scroll" tabindex="0" role="region" aria-label="${label}, in figures">
+      <table>
+        <caption class="visually-hidden">
+          ${label}
+        </caption>
+        <thead>
+          <tr>
+            <th></th>
+            ${series.map(({ name }) => html`<th scope="col" class="num">${name}</th>`)}
+            <th scope="col" class="num">Together</th>
+          </tr>
+        </thead>
+        <tbody>
+          ${row(
+            "Together",
+            series.map(({ values }) => sum(values)),
+          )}
+          ${labels
+            .map((name, index) => ({ name, values: series.map(({ values }) => values[index] ?? 0) }))
+            .filter(({ values }) => sum(values) > 0)
+            .map(({ name, values }) => row(name, values))
+            .toReversed()}
+        </tbody>
+      </table>
+    </div>
+  </details>`;
 }
 
 /** A line without axes, beside a figure. */
@@ -257,6 +284,7 @@ export class Donut extends LitElement {
 
   protected override render(): TemplateResult {
     const whole = this.shares.reduce((sum, { value }) => sum + value, 0);
+    const percent = percentages(this.shares.map(({ value }) => value));
     let before = 0;
     const rings = this.shares.map(({ name, value }, index) => {
       const length = whole === 0 ? 0 : (value / whole) * AROUND;
@@ -272,12 +300,12 @@ export class Donut extends LitElement {
         </caption>
         <tbody>
           ${this.shares.map(
-            ({ name, value }, index) =>
+            ({ name, value, href }, index) =>
               html`<tr>
                 <td><span class="dot ${seriesClass(index)}" role="presentation"></span></td>
-                <th scope="row" title=${name}>${name}</th>
+                <th scope="row" title=${name}>${href === undefined ? name : html`<a href=${href}>${name}</a>`}</th>
                 <td class="num">${this.format(value)}</td>
-                <td class="num soft">${whole === 0 ? 0 : Math.round((value / whole) * 100)} %</td>
+                <td class="num soft">${percent[index]} %</td>
               </tr>`,
           )}
         </tbody>

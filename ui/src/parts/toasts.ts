@@ -22,7 +22,8 @@ export function createToasts(): Toasts {
   let count = 0;
   const add = (text: string, bad: boolean): void => {
     const toast = { id: (count += 1), text, bad };
-    list.update((all) => [...all.slice(-3), toast]);
+    // The same said again is not two things.
+    list.update((all) => [...all.filter((other) => other.text !== text || other.bad !== bad).slice(-2), toast]);
     setTimeout(() => list.update((all) => all.filter(({ id }) => id !== toast.id)), bad ? 10_000 : 4000);
   };
   return { list, say: (text) => add(text, false), warn: (text) => add(text, true) };
@@ -36,7 +37,8 @@ export class ToastStack extends LitElement {
       :host {
         position: fixed;
         inset-inline-end: 16px;
-        bottom: 16px;
+        /* Below the head of a page; the foot is where things are typed and sent. */
+        top: 64px;
         z-index: 60;
         display: flex;
         flex-direction: column;
@@ -59,7 +61,7 @@ export class ToastStack extends LitElement {
       }
       @media (max-width: 720px) {
         :host {
-          bottom: 72px;
+          top: 104px;
         }
       }
     `,

@@ -115,7 +115,7 @@ export class App extends LitElement {
 
   protected override render(): TemplateResult {
     const { kind } = this.connection.value;
-    if (kind === "login" || kind === "pairing" || (kind === "starting" && !this.context.link.hello)) {
+    if (kind === "login" || kind === "pairing" || kind === "starting") {
       return staticFree`<main id="main" class="alone"><oc-login-view .link=${this.context.link}></oc-login-view></main>`;
     }
     return staticFree`<a class="skip button" href="#main" data-outside @click=${this.skip}>Skip to the page</a>

@@ -1,3 +1,4 @@
+import type { Shelf } from "../base/shelf.ts";
 import type { Link } from "../link/link.ts";
 import type { Theme } from "../look/theme.ts";
 import type { Dialogs } from "../parts/dialogs.ts";
@@ -7,6 +8,8 @@ import type { Router } from "./router.ts";
 /** What every page is given. */
 export interface PageContext {
   readonly link: Link;
+  /** Empty whenever nobody is in. */
+  readonly shelf: Shelf;
   readonly router: Router;
   readonly theme: Theme;
   readonly toasts: Toasts;

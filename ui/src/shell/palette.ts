@@ -1,11 +1,17 @@
 import { css, html, LitElement, nothing, type TemplateResult } from "lit";
 import { state } from "lit/decorators.js";
+import { sessionName } from "openclaw/client";
+import { plural } from "../base/figures.ts";
 import { icon } from "../look/icons.ts";
 import { dialogSheet } from "../look/dialog-sheet.ts";
 import { sheet } from "../look/sheet.ts";
 import type { PageContext } from "./context.ts";
 import { PAGES } from "./pages.ts";
 import { place } from "./router.ts";
+
+/** Sessions that are shown at once. */
+const MOST = 30;
+const TYPING_MS = 150;
 
 interface Choice {
   readonly label: string;
@@ -51,6 +57,10 @@ export class Palette extends LitElement {
       li[aria-selected="true"] {
         background: var(--accent-soft);
       }
+      .foot {
+        padding: 8px 16px 12px;
+        font-size: 13px;
+      }
       li[aria-selected="true"] .faint {
         color: var(--ink-soft);
       }
@@ -61,6 +71,12 @@ export class Palette extends LitElement {
   @state() private words = "";
   @state() private at = 0;
   @state() private sessions: readonly Choice[] = [];
+  /** So many sessions fit beyond those that are shown. */
+  @state() private more = 0;
+  /** The words that `sessions` were found for. */
+  private foundFor = "";
+  private asked = 0;
+  private rest: ReturnType<typeof setTimeout> | undefined;
   private readonly onKey = (event: KeyboardEvent): void => {
     if (!(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== "k") return;
     event.preventDefault();
@@ -81,27 +97,42 @@ export class Palette extends LitElement {
     this.words = "";
     this.at = 0;
     this.shown = true;
-    try {
-      const { sessions } = await this.context.link.request("sessions.list", { limit: 200, includeDerivedTitles: true });
-      this.sessions = sessions.map((row) => ({
-        label: row["label"] ?? row["derivedTitle"] ?? row.key,
-        hint: row.key,
-        place: place("chat", [row.key]),
-      }));
-    } catch {
-      this.sessions = [];
-    }
+    await this.find();
+  }
+
+  /** Asks the gateway, which looks through all sessions. */
+  private async find(): Promise<void> {
+    clearTimeout(this.rest);
+    const mine = (this.asked += 1);
+    const search = this.words.trim();
+    const answer = await this.context.link
+      .request("sessions.list", { limit: MOST, includeDerivedTitles: true, includeGlobal: true, ...(search === "" ? {} : { search }) })
+      .catch(() => undefined);
+    if (mine !== this.asked) return;
+    this.foundFor = search;
+    this.sessions = answer?.sessions.map((row) => ({ label: row.name ?? sessionName(row), hint: row.key, place: place("chat", [row.key]) })) ?? [];
+    this.more = Math.max(0, (answer?.total ?? 0) - this.sessions.length);
   }
 
   protected override updated(): void {
     const dialog = this.renderRoot.querySelector("dialog");
     if (dialog && !dialog.open) dialog.showModal();
+    this.renderRoot.querySelector('li[aria-selected="true"]')?.scrollIntoView({ block: "nearest" });
   }
 
   private get choices(): readonly Choice[] {
-    const pages = PAGES.map(({ title, path }) => ({ label: title, hint: "page", place: place(path) }));
     const wanted = this.words.toLowerCase().split(/\s+/).filter(Boolean);
-    return [...pages, ...this.sessions].filter(({ label, hint }) => wanted.every((word) => `${label} ${hint}`.toLowerCase().includes(word))).slice(0, 40);
+    const pages = PAGES.map(({ title, path }) => ({ label: title, hint: "page", place: place(path) }));
+    const has = ({ label, hint }: Choice): boolean => wanted.every((word) => `${label} ${hint}`.toLowerCase().includes(word));
+    // Until the gateway has answered for these words, what fits of its last answer.
+    return [...pages.filter(has), ...(this.foundFor === this.words.trim() ? this.sessions : this.sessions.filter(has))];
+  }
+
+  private typed(event: InputEvent): void {
+    this.words = (event.target as HTMLInputElement).value;
+    this.at = 0;
+    clearTimeout(this.rest);
+    this.rest = setTimeout(() => void this.find(), TYPING_MS);
   }
 
   private choose(choice: Choice | undefined): void {
@@ -130,10 +161,7 @@ export class Palette extends LitElement {
         aria-activedescendant="choice-${this.at}"
         autofocus
         .value=${this.words}
-        @input=${(event: InputEvent) => {
-          this.words = (event.target as HTMLInputElement).value;
-          this.at = 0;
-        }}
+        @input=${this.typed}
         @keydown=${this.key}
       />
       <ul id="choices" role="listbox" aria-label="Places">
@@ -144,6 +172,8 @@ export class Palette extends LitElement {
             </li>`,
         )}
       </ul>
+      ${this.choices.length === 0 ? html`<p class="foot soft" role="status">No page and no session has these words.</p>` : nothing}
+      ${this.more > 0 ? html`<p class="foot faint" role="status">${plural(this.more, "more session")}: type to find them.</p>` : nothing}
     </dialog>`;
   }
 }

@@ -5,10 +5,13 @@ const nothing: Skill["missing"] = { bins: [], anyBins: [], env: [], config: [], 
 
 test("agents are shown with their own model and workspace, or the defaults, the default agent first", () => {
   const config = { agents: { defaults: { model: { primary: "mock/m1" }, workspace: "/w" }, list: [{ id: "Ops", model: "mock/m2", workspace: "/ops" }] } };
-  const found = linesOf({ defaultId: "main", agents: [{ id: "ops", identity: { name: "Night watch", emoji: "🦉" } }, { id: "main" }] }, config);
+  const found = linesOf(
+    { defaultId: "main", agents: [{ id: "ops", identity: { name: "Night watch", emoji: "🦉", avatar: "owl.png" } }, { id: "main" }] },
+    config,
+  );
   expect(found).toEqual([
-    { id: "main", name: "main", emoji: "", isDefault: true, model: "mock/m1", workspace: "/w" },
-    { id: "ops", name: "Night watch", emoji: "🦉", isDefault: false, model: "mock/m2", workspace: "/ops" },
+    { id: "main", name: "main", emoji: "", avatar: "", isDefault: true, model: "mock/m1", workspace: "/w" },
+    { id: "ops", name: "Night watch", emoji: "🦉", avatar: "owl.png", isDefault: false, model: "mock/m2", workspace: "/ops" },
   ]);
 });
 

@@ -8,6 +8,8 @@ export interface AgentLine {
   readonly id: string;
   readonly name: string;
   readonly emoji: string;
+  /** As the configuration names it. */
+  readonly avatar: string;
   readonly isDefault: boolean;
   /** Empty when the default one is used. */
   readonly model: string;
@@ -32,6 +34,7 @@ export function linesOf({ agents, defaultId }: Pick<MethodResult<"agents.list">,
         id,
         name: identity?.name ?? name ?? id,
         emoji: identity?.emoji ?? "",
+        avatar: identity?.avatar ?? "",
         isDefault: id === defaultId,
         model: modelName(own?.model) || modelName(section?.defaults?.model),
         workspace: own?.workspace ?? section?.defaults?.workspace ?? "",

@@ -4,6 +4,7 @@ import type { MethodResult } from "openclaw/client";
 import { failureText } from "../../link/failure.ts";
 import { icon } from "../../look/icons.ts";
 import { sheet } from "../../look/sheet.ts";
+import "../../parts/avatar.ts";
 import { facts, factsLook } from "../../parts/key-value.ts";
 import { failedNote, loadingLine, missingNote, pageLook } from "../../parts/page-look.ts";
 import { Page } from "../../shell/page.ts";
@@ -50,6 +51,9 @@ export class AgentsPage extends Page {
       }
       .card h3 {
         margin-bottom: 8px;
+      }
+      .large {
+        --avatar: 44px;
       }
       oc-agent-form {
         display: block;
@@ -119,7 +123,7 @@ export class AgentsPage extends Page {
         <div class="empty">There is no agent “${id}”.</div>`;
     return html`<a class="back" href="agents">All agents</a>
       <header class="head">
-        <h1>${agent.emoji} ${agent.name}</h1>
+        <h1 class="row"><oc-avatar class="large" .looks=${agent}></oc-avatar> ${agent.name}</h1>
         ${agent.isDefault ? html`<span class="badge info">default</span>` : nothing}
         <a class="button primary" href=${place("chat", [`agent:${agent.id}:${this.found?.mainKey ?? "main"}`])}>Open chat</a>
       </header>
@@ -140,8 +144,8 @@ export class AgentsPage extends Page {
         ${agents.map(
           (agent) =>
             html`<li class="card">
-              <h3>
-                ${agent.emoji}
+              <h3 class="row">
+                <oc-avatar .looks=${agent}></oc-avatar>
                 <a href=${place("agents", [agent.id])}>${agent.name}</a> ${agent.isDefault ? html`<span class="badge info">default</span>` : nothing}
               </h3>
               ${facts([

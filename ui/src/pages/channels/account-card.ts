@@ -6,19 +6,16 @@ import { facts, factsLook } from "../../parts/key-value.ts";
 import { pageLook } from "../../parts/page-look.ts";
 import type { PageContext } from "../../shell/context.ts";
 import { place } from "../../shell/router.ts";
-import { issuesOf, probeWords, settingsPath, standing, type Account } from "./channel-facts.ts";
+import { controlsOf, issuesOf, probeWords, settingsPath, standing, type Account } from "./channel-facts.ts";
 import "./qr-login.ts";
+import "./senders-list.ts";
+import type { Allowed } from "./senders-list.ts";
 
 const when = (at: number | null | undefined): TemplateResult | undefined => (at ? html`<span title=${exactly(at)}>${ago(at)}</span>` : undefined);
 
-const POLICIES: Readonly<Record<string, string>> = {
-  pairing: "whoever has been let in; strangers get a code",
-  allowlist: "only who is on the list",
-  open: "everybody",
-  disabled: "nobody",
-};
+const CONTROLS = { start: "Start", restart: "Restart", stop: "Stop" } as const;
 
-/** One account of a channel. Sends `logout`. */
+/** One account of a channel. Sends `logout`, `run` {start, stop or restart} and `revoke` {the sender's id}. */
 export class AccountCard extends LitElement {
   static override styles = [
     sheet,
@@ -28,13 +25,12 @@ export class AccountCard extends LitElement {
       .card > .row {
         margin-bottom: 10px;
       }
+      .why {
+        margin-bottom: 10px;
+      }
       .card > .actions {
         margin: 12px 0 0;
         justify-content: flex-end;
-      }
-      .allow {
-        max-height: 96px;
-        overflow-y: auto;
       }
     `,
   ];
@@ -42,16 +38,40 @@ export class AccountCard extends LitElement {
   @property() channel = "";
   @property({ attribute: false }) account!: Account;
   @property({ attribute: false }) config: unknown;
+  /** Who was let in by pairing; undefined when this browser may not know. */
+  @property({ attribute: false }) paired: readonly Allowed[] | undefined;
+  /** Something is being done about it. */
+  @property({ type: Boolean }) busy = false;
   /** Also shows the account's name: there are several. */
   @property({ type: Boolean }) named = false;
 
   private access(): TemplateResult | undefined {
     const { dmPolicy, allowFrom = [] } = this.account;
-    if (dmPolicy === undefined && allowFrom.length === 0) return undefined;
-    const path = `${settingsPath(this.channel, this.account.accountId, this.config)}.allowFrom`;
-    return html`${dmPolicy === undefined ? nothing : html`<div>${POLICIES[dmPolicy] ?? dmPolicy}</div>`}
-      <div class="chips allow">${allowFrom.map((who) => html`<span class="badge mono">${who}</span>`)}</div>
-      <a class="faint" href=${place("config", [], { path })}>Change the list</a>`;
+    if (dmPolicy === undefined && allowFrom.length === 0 && (this.paired ?? []).length === 0) return undefined;
+    return html`<oc-senders-list
+      .policy=${dmPolicy}
+      .named=${allowFrom.map(String)}
+      .paired=${this.paired ?? []}
+      .path=${`${settingsPath(this.channel, this.account.accountId, this.config)}.allowFrom`}
+      .may=${this.context.link.has("channels.pairing.revoke") && this.context.link.may("operator.pairing")}
+      @revoke=${({ detail }: CustomEvent<string>) => this.dispatchEvent(new CustomEvent("revoke", { detail }))}
+    ></oc-senders-list>`;
+  }
+
+  private controls(shown: string): TemplateResult | typeof nothing {
+    const { link } = this.context;
+    if (!link.has("channels.stop") || !link.may("operator.admin")) return nothing;
+    return html`${controlsOf(this.account).map(
+      (verb) =>
+        html`<button
+          class=${verb === "start" ? "primary" : ""}
+          ?disabled=${this.busy}
+          aria-label=${`${CONTROLS[verb]} ${this.channel} ${shown}`}
+          @click=${() => this.dispatchEvent(new CustomEvent("run", { detail: verb }))}
+        >
+          ${CONTROLS[verb]}
+        </button>`,
+    )}`;
   }
 
   protected override render(): TemplateResult {
@@ -65,7 +85,7 @@ export class AccountCard extends LitElement {
         <h3 class="grow">${this.named ? shown : (account.name ?? "Account")}</h3>
         <span class="badge ${look}">${word}</span>
       </div>
-      ${why === undefined || issuesOf(account).some(({ message }) => why.includes(message)) ? nothing : html`<p class="soft words">${why}</p>`}
+      ${why === undefined ? nothing : html`<p class="soft words why">${why}</p>`}
       ${issuesOf(account).map(({ message, fix }) => html`<div class="note ${look === "bad" ? "bad" : "warn"}">${message}${fix === undefined ? nothing : html`<div><strong>What to do:</strong> ${fix}</div>`}</div>`)}
       ${facts([
         ["Mode", account.mode],
@@ -85,6 +105,7 @@ export class AccountCard extends LitElement {
             ? html`<a class="button" href=${place("start", [], { step: "channel", channel })}>Set up</a>`
             : html`<a class="button" href=${place("config", [], { path })}>Settings</a>`
         }
+        ${this.controls(shown)}
         ${
           account.configured !== false && this.context.link.may("operator.admin")
             ? html`<button class="danger" aria-label=${`Log out ${channel} ${shown}`} @click=${() => this.dispatchEvent(new CustomEvent("logout"))}>

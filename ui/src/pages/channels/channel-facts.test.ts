@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { adviceFor, bindingsOf, issuesOf, probeWords, settingsPath, standing, type Account } from "./channel-facts.ts";
+import { adviceFor, bindingsOf, controlsOf, issuesOf, probeWords, settingsPath, standing, type Account } from "./channel-facts.ts";
 
 const account = (over: Partial<Account> = {}): Account => ({ accountId: "default", enabled: true, configured: true, running: true, ...over });
 
@@ -24,6 +24,46 @@ describe("how an account does", () => {
       why: "the token was refused",
     });
   });
+});
+
+test("what somebody stopped is said so before anything else, and can be started; what runs or is tried again can be stopped", () => {
+  expect(standing(account({ stoppedByHand: true, running: false, linked: false, lastError: "401" }))).toMatchObject({ word: "stopped by hand", look: "warn" });
+  const held = account({ stoppedByHand: true, running: false, health: { state: "down", why: "stopped by hand" } });
+  const gaveUp = account({ running: false, health: { state: "down", why: "401" } });
+  const tries = account({ running: false, health: { state: "degraded", why: "restarts in 5s: refused" } });
+  expect([controlsOf(held), controlsOf(gaveUp), controlsOf(account({ running: false }))]).toEqual([["start"], ["start"], ["start"]]);
+  expect([controlsOf(tries), controlsOf(account())]).toEqual([
+    ["restart", "stop"],
+    ["restart", "stop"],
+  ]);
+  expect([controlsOf(account({ enabled: false })), controlsOf(account({ configured: false }))]).toEqual([[], []]);
+});
+
+test("an error is told once: the gateway's reason and the probe do not say it again", () => {
+  const told = (over: Partial<Account>): readonly unknown[] => {
+    const shown = account({ running: false, lastError: "getMe: refused", ...over });
+    return [standing(shown).why, issuesOf(shown).map(({ message }) => message), probeWords(shown)?.text];
+  };
+  expect(told({ health: { state: "down", why: "getMe: refused" } })).toEqual([undefined, ["getMe: refused"], undefined]);
+  expect(told({ health: { state: "degraded", why: "restarts in 5s: getMe: refused" } })).toEqual(["restarts in 5s", ["getMe: refused"], undefined]);
+  expect(told({ health: { state: "down", why: "gave up after 3 restarts: getMe: refused" }, probe: { ok: false, error: "getMe: refused" } })).toEqual([
+    "gave up after 3 restarts",
+    ["getMe: refused"],
+    "",
+  ]);
+  expect(told({ issues: [{ message: "refused" }], health: { state: "down", why: "getMe: refused" } })).toEqual([undefined, ["refused"], undefined]);
+  expect(
+    told({ issues: [{ message: "Telegram does not answer: getMe: refused" }], health: { state: "degraded", why: "restarts in 5s: getMe: refused" } }),
+  ).toEqual(["restarts in 5s", ["Telegram does not answer: getMe: refused"], undefined]);
+});
+
+test("of issues that ask for the same thing one is told, with what to do", () => {
+  const stopped = { message: "The account stopped: Telegram refused getMe: 401 Unauthorized; the bot token is not valid" };
+  const refused = { message: "Telegram does not accept the bot token", fix: "Get a valid one." };
+  expect(issuesOf(account({ issues: [stopped, refused] }))).toEqual([refused]);
+  expect(issuesOf(account({ issues: [refused, stopped], lastError: "refused getMe: 401 Unauthorized" }))).toEqual([refused]);
+  expect(issuesOf(account({ issues: [stopped] }))[0]?.fix).toBe("Put a new token into the settings.");
+  expect(issuesOf(account({ issues: [{ message: "one" }, { message: "two" }] }))).toHaveLength(2);
 });
 
 test("the last error is told unless an issue tells it with what to do", () => {

@@ -17,15 +17,19 @@ export interface Standing {
 }
 
 interface Judged {
+  readonly state?: string;
   readonly why?: string;
 }
 
+const judged = (account: Account): Judged => account["health"] ?? {};
+
 /** How an account does. */
 export function standing(account: Account): Standing {
-  const { why } = (account["health"] ?? {}) as Judged;
-  const told = why ? { why } : {};
+  const why = beyondIssues(account);
+  const told = why === undefined ? {} : { why };
   if (account.enabled === false) return { word: "off", look: "" };
   if (account.configured === false) return { word: "not set up", look: "" };
+  if (account.stoppedByHand === true) return { word: "stopped by hand", look: "warn", why: "What is to be sent over it waits until it is started." };
   if (account.linked === false) return { word: "not logged in", look: "warn", ...told };
   if (account.running !== true) return { word: "stopped", look: account.lastError ? "bad" : "warn", ...told };
   if (account.connected === true) return { word: "connected", look: "good", ...told };
@@ -34,7 +38,7 @@ export function standing(account: Account): Standing {
 }
 
 const ADVICE: readonly (readonly [RegExp, string])[] = [
-  [/\b401\b|unauthori[sz]ed|invalid token|token .*(?:refused|invalid|rejected)/i, "Put a new token into the settings."],
+  [/\b401\b|unauthori[sz]ed|invalid token|token .*(?:refused|invalid|not valid|rejected)|not accept .*token/i, "Put a new token into the settings."],
   [/\b409\b|terminated by other/i, "The same account is used by another program. Stop that, or use another account."],
   [/\b429\b|too many requests|rate limit/i, "The platform asks for a pause. It goes on by itself."],
   [
@@ -47,22 +51,57 @@ const ADVICE: readonly (readonly [RegExp, string])[] = [
 /** What to do about an error that came without advice. */
 export const adviceFor = (error: string): string | undefined => ADVICE.find(([pattern]) => pattern.test(error))?.[1];
 
+/** The gateway's reason without what stands among the issues: "restarts in 5s: refused" is "restarts in 5s" beside "refused". */
+function beyondIssues(account: Account): string | undefined {
+  const { why = "" } = judged(account);
+  const issues = issuesOf(account);
+  if (why === "" || issues.some(({ message }) => message.includes(why))) return undefined;
+  const said = [account.lastError ?? "", ...issues.map(({ message }) => message)].find((text) => text !== "" && why.endsWith(text));
+  if (said === undefined) return why;
+  return why.slice(0, -said.length).replace(/[:\s]+$/, "") || undefined;
+}
+
+/** What somebody may do about whether an account runs. */
+export function controlsOf(account: Account): readonly ("start" | "stop" | "restart")[] {
+  const { enabled, configured, stoppedByHand, running } = account;
+  if (enabled === false || configured === false) return [];
+  const { state } = judged(account);
+  const runs = state === undefined ? running === true : state !== "down";
+  return stoppedByHand !== true && runs ? ["restart", "stop"] : ["start"];
+}
+
 /** What is wrong with an account and what to do about it. Each thing once. */
 export function issuesOf(account: Account): readonly Issue[] {
   const listed = ((account["issues"] ?? []) as readonly Partial<Issue>[]).flatMap(({ message, fix }) =>
     typeof message === "string" ? [{ message, ...(typeof fix === "string" ? { fix } : {}) }] : [],
   );
   const { lastError } = account;
-  if (!lastError || listed.some(({ message }) => message.includes(lastError))) return listed;
-  const fix = adviceFor(lastError);
-  return [...listed, { message: lastError, ...(fix === undefined ? {} : { fix }) }];
+  if (!lastError || listed.some(({ message }) => message.includes(lastError) || lastError.includes(message))) return alikeOnce(listed);
+  return alikeOnce([...listed, { message: lastError }]);
 }
 
-/** What a probe found, in words; undefined when nobody asked. */
-export function probeWords({ probe }: Account): { readonly ok: boolean; readonly text: string } | undefined {
+/** Of issues that ask for the same thing the one that says it best: with what to do, else the first. Those without advice get some where it is known. */
+function alikeOnce(issues: readonly Issue[]): readonly Issue[] {
+  const kept: Issue[] = [];
+  for (const issue of issues) {
+    const advice = adviceFor(issue.message);
+    const at = advice === undefined ? -1 : kept.findIndex(({ message }) => adviceFor(message) === advice);
+    if (at < 0) kept.push(issue);
+    else if (kept[at]!.fix === undefined && issue.fix !== undefined) kept[at] = issue;
+  }
+  return kept.map(({ message, fix = adviceFor(message) }) => ({ message, ...(fix === undefined ? {} : { fix }) }));
+}
+
+/** What a probe found, in words, unless they stand among the issues; undefined when nobody asked. */
+export function probeWords(account: Account): { readonly ok: boolean; readonly text: string } | undefined {
+  const { probe } = account;
+  const issues = issuesOf(account);
   if (typeof probe !== "object" || probe === null) return undefined;
   const { ok, error, elapsedMs, bot } = probe as { ok?: unknown; error?: unknown; elapsedMs?: unknown; bot?: { username?: unknown } };
-  if (ok === false) return { ok: false, text: typeof error === "string" ? error : "no answer" };
+  if (ok === false) {
+    const text = typeof error === "string" ? error : "no answer";
+    return { ok: false, text: issues.some(({ message }) => message.includes(text)) ? "" : text };
+  }
   const who = typeof bot?.username === "string" ? ` as @${bot.username}` : "";
   return { ok: true, text: `answers${who}${typeof elapsedMs === "number" ? ` in ${Math.round(elapsedMs)} ms` : ""}` };
 }

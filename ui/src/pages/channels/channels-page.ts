@@ -8,10 +8,13 @@ import { place } from "../../shell/router.ts";
 import "./account-card.ts";
 import { bindingsOf, type Account, type Status } from "./channel-facts.ts";
 import type { Stranger } from "./pairing-requests.ts";
+import type { Allowed } from "./senders-list.ts";
 import "./pairing-requests.ts";
 import "./route-tester.ts";
 
 const PROBE_MS = 10_000;
+/** A connection may take 10 s to end. */
+const STOP_MS = 20_000;
 
 /** Chat platforms: how their accounts do, who asks to be let in, and which agent answers whom. */
 export class ChannelsPage extends Page {
@@ -32,6 +35,8 @@ export class ChannelsPage extends Page {
   ];
   @state() private status: Status | undefined;
   @state() private strangers: readonly Stranger[] = [];
+  @state() private allowed: readonly Allowed[] | undefined;
+  @state() private busy: ReadonlySet<string> = new Set();
   @state() private config: unknown;
   @state() private failure: string | undefined;
   @state() private probing = false;
@@ -58,7 +63,10 @@ export class ChannelsPage extends Page {
     } catch (error) {
       this.failure = failureText(error);
     }
-    if (link.may("operator.pairing")) this.strangers = (await link.request("channels.pairing.list", {}).catch(() => undefined))?.requests ?? this.strangers;
+    if (!link.may("operator.pairing")) return;
+    if (link.has("channels.pairing.allowed"))
+      this.allowed = (await link.request("channels.pairing.allowed", {}).catch(() => undefined))?.senders ?? this.allowed;
+    this.strangers = (await link.request("channels.pairing.list", {}).catch(() => undefined))?.requests ?? this.strangers;
   }
 
   private async probe(): Promise<void> {
@@ -77,6 +85,37 @@ export class ChannelsPage extends Page {
     await this.load();
   }
 
+  /** Starts, stops or restarts an account. */
+  private async run(channel: string, { accountId }: Account, verb: "start" | "stop" | "restart"): Promise<void> {
+    const { link } = this.context;
+    const name = `${channel}:${accountId}`;
+    this.busy = new Set([...this.busy, name]);
+    const done = { start: "The account is started.", stop: "The account is stopped.", restart: "The account is started anew." }[verb];
+    const params = { channel, accountId };
+    await this.attempt(
+      () =>
+        verb === "stop"
+          ? link.request("channels.stop", params, { timeoutMs: STOP_MS })
+          : link.request("channels.start", { ...params, ...(verb === "restart" ? { restart: true } : {}) }, { timeoutMs: STOP_MS }),
+      done,
+    );
+    await this.refresh();
+    this.busy = new Set([...this.busy].filter((other) => other !== name));
+  }
+
+  private async revoke(channel: string, { accountId }: Account, senderId: string): Promise<void> {
+    const { dialogs, link, toasts } = this.context;
+    const body = "The next message from there is a stranger’s: it is not answered, and where pairing is on it gets a code.";
+    if (!(await dialogs.confirm({ title: `Remove ${senderId}?`, body, yes: "Remove", danger: true }))) return;
+    const gone = await this.attempt(() => link.request("channels.pairing.revoke", { channel, accountId, senderId }));
+    if (gone) toasts.say(gone.path === undefined ? `${senderId} was removed.` : `${senderId} was removed; ${gone.path} lets them in all the same.`);
+    await this.refresh();
+  }
+
+  private pairedOf(channel: string, account: string): readonly Allowed[] | undefined {
+    return this.allowed?.filter((one) => one.channel === channel && one.accountId === account.toLowerCase() && one.source !== "config");
+  }
+
   private channel(id: string, { channelLabels, channelAccounts }: Status): TemplateResult {
     const accounts = channelAccounts[id] ?? [];
     return html`<section id=${id}>
@@ -92,7 +131,11 @@ export class ChannelsPage extends Page {
                     .channel=${id}
                     .account=${account}
                     .config=${this.config}
+                    .paired=${this.pairedOf(id, account.accountId)}
                     ?named=${accounts.length > 1}
+                    ?busy=${this.busy.has(`${id}:${account.accountId}`)}
+                    @run=${({ detail }: CustomEvent<"start" | "stop" | "restart">) => void this.run(id, account, detail)}
+                    @revoke=${({ detail }: CustomEvent<string>) => void this.revoke(id, account, detail)}
                     @logout=${() => void this.logout(id, account)}
                     @done=${() => void this.load()}
                   ></oc-account-card>`,

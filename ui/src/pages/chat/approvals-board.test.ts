@@ -1,25 +1,28 @@
 import { expect, test } from "vitest";
-import { createApprovals, type Approval } from "./approvals-board.ts";
+import { createApprovals, elsewhere, type Approval } from "./approvals-board.ts";
+import type { SessionRow } from "./sidebar-groups.ts";
 
-const approval = (id: string, expiresAtMs = 5000): Approval => ({
+const approval = (id: string, lasts = 5000): Approval => ({
   id,
   kind: "exec",
   request: { command: `run ${id}`, cwd: null, host: null, security: null, ask: null, agentId: null, resolvedPath: null, sessionKey: "k" },
-  createdAtMs: 0,
-  expiresAtMs,
+  createdAtMs: 1_000_000,
+  expiresAtMs: 1_000_000 + lasts,
+  until: lasts,
 });
 
 function board(listed: readonly Approval[] = []) {
   const listeners = new Map<string, (payload: never) => void>();
   const timers: { work: () => void; ms: number }[] = [];
+  let at = 1000;
   let answer: () => Promise<unknown> = () => Promise.resolve({ ok: true });
   const approvals = createApprovals({
-    now: () => 1000,
+    now: () => at,
     later: (work, ms) => void timers.push({ work, ms }),
     link: {
       has: () => true,
       may: () => true,
-      request: ((method: string) => (method === "exec.approval.list" ? Promise.resolve({ approvals: listed }) : answer())) as never,
+      request: ((method: string) => (method === "exec.approval.list" ? Promise.resolve({ approvals: listed, nowMs: 1_003_000 }) : answer())) as never,
       on: (event: string, listener: (payload: never) => void) => {
         listeners.set(event, listener);
         return { [Symbol.dispose]: () => void listeners.delete(event) };
@@ -29,6 +32,7 @@ function board(listed: readonly Approval[] = []) {
   return {
     approvals,
     timers,
+    later: (ms: number) => void (at += ms),
     emit: (event: string, payload: unknown) => listeners.get(event)?.(payload as never),
     refuse: (message: string) => (answer = () => Promise.reject(new Error(message))),
     waiting: () => approvals.state.value.waiting.map(({ id }) => id),
@@ -36,8 +40,26 @@ function board(listed: readonly Approval[] = []) {
   };
 }
 
+test("other conversations in which something waits are named as the list names them, each once", () => {
+  const one = (id: string, sessionKey: string | null): Approval => ({ ...approval(id), request: { ...approval(id).request, sessionKey } });
+  const waiting = [
+    one("a", "agent:main:web:trip"),
+    one("b", "here"),
+    one("c", null),
+    one("d", "agent:main:web:trip"),
+    one("e", "agent:ops:main"),
+    one("f", "agent:ops:web:x"),
+  ];
+  const rows = [{ key: "agent:main:web:trip", derivedTitle: "A trip to Rome" } as SessionRow];
+  expect(elsewhere(waiting, "here", rows)).toEqual([
+    { key: "agent:main:web:trip", name: "A trip to Rome", count: 2 },
+    { key: "agent:ops:main", name: "Main chat", count: 1 },
+    { key: "agent:ops:web:x", name: "Chat x", count: 1 },
+  ]);
+});
+
 test("requests that wait are listed once, however often they are heard of", async () => {
-  const { approvals, emit, waiting } = board([approval("a"), approval("old", 900)]);
+  const { approvals, emit, waiting } = board([approval("a")]);
   await approvals.load();
   emit("exec.approval.requested", approval("b"));
   emit("exec.approval.requested", approval("b"));
@@ -69,9 +91,10 @@ test("one that is decided here goes away without a note", async () => {
 });
 
 test("one that nobody decided about goes away when its time is over", () => {
-  const { emit, timers, waiting, notes } = board();
+  const { emit, timers, later, waiting, notes } = board();
   emit("exec.approval.requested", approval("a"));
-  expect(timers[0]!.ms).toBe(4000);
+  expect(timers[0]!.ms).toBe(5000);
+  later(5000);
   timers[0]!.work();
   expect(waiting()).toEqual([]);
   expect(notes()[0]).toContain("not decided in time");
@@ -86,4 +109,16 @@ test("a decision that comes too late says so; one that did not arrive can be mad
   refuse("approval expired or not found");
   await approvals.decide("a", "deny");
   expect([waiting(), notes()]).toEqual([[], ["“run a” was already decided, or ran out of time"]]);
+});
+
+test("the time that is left is the gateway's, however wrong the clock of this computer is, and is set right with each list", async () => {
+  const { approvals, emit, timers, later, waiting } = board([approval("a", 8000)]);
+  emit("exec.approval.requested", approval("a"));
+  expect(approvals.state.value.waiting[0]!.until).toBe(6000);
+  await approvals.load();
+  expect(approvals.state.value.waiting[0]!.until).toBe(6000 + (8000 - 3000) - 5000);
+  emit("exec.approval.requested", approval("a", 9000));
+  later(5000);
+  timers[0]!.work();
+  expect([waiting(), timers[1]!.ms]).toEqual([["a"], 4000]);
 });

@@ -1,10 +1,12 @@
-import type { MethodResult } from "openclaw/client";
+import { readableKey, type MethodResult } from "openclaw/client";
 import { createSignal, type Signal } from "../../base/signal.ts";
 import { failureText } from "../../link/failure.ts";
 import type { Link } from "../../link/link.ts";
+import { titleOf, type SessionRow } from "./sidebar-groups.ts";
 
-/** Something that waits for somebody's word. */
-export type Approval = MethodResult<"exec.approval.list">["approvals"][number];
+type Asked = MethodResult<"exec.approval.list">["approvals"][number];
+/** Something that waits for somebody's word. `until`: when its time is over, by this page's own clock: that of the computer may be wrong. */
+export type Approval = Asked & { readonly until: number };
 export type Decision = "allow-once" | "allow-always" | "deny";
 
 export interface ApprovalsState {
@@ -28,11 +30,31 @@ const DONE: Readonly<Record<Decision, string>> = { "allow-once": "was allowed on
 
 const shortly = (command: string): string => (command.length > 60 ? `${command.slice(0, 60)}…` : command);
 
-/** Those that have not run out at `now`. */
-export const alive = (waiting: readonly Approval[], now: number): readonly Approval[] => waiting.filter(({ expiresAtMs }) => expiresAtMs > now);
+/** A conversation in which something waits. */
+export interface Elsewhere {
+  readonly key: string;
+  readonly name: string;
+  readonly count: number;
+}
+
+function nameIn(rows: readonly SessionRow[], key: string): string {
+  const row = rows.find((one) => one.key === key);
+  return row ? titleOf(row) : readableKey(key);
+}
+
+/** The other conversations in which something waits, as the list calls them. */
+export function elsewhere(waiting: readonly Approval[], here: string, rows: readonly SessionRow[]): readonly Elsewhere[] {
+  const counts = new Map<string, number>();
+  for (const { request } of waiting) {
+    const key = request.sessionKey;
+    if (key !== null && key !== here) counts.set(key, (counts.get(key) ?? 0) + 1);
+  }
+  return [...counts].map(([key, count]) => ({ key, count, name: nameIn(rows, key) }));
+}
 
 export interface ApprovalsDeps {
   readonly link: Pick<Link, "has" | "may" | "request" | "on">;
+  /** Milliseconds that pass evenly; when they began does not matter. */
   readonly now: () => number;
   readonly later: (work: () => void, ms: number) => void;
 }
@@ -48,19 +70,26 @@ export function createApprovals({ link, now, later }: ApprovalsDeps): Approvals 
     later(() => change({ notes: state.value.notes.filter((one) => one.id !== id) }), NOTE_MS);
   }
 
-  function expire(approval: Approval): void {
-    if (!state.value.waiting.some(({ id }) => id === approval.id)) return;
+  function expire({ id }: Pick<Approval, "id">): void {
+    const approval = state.value.waiting.find((known) => known.id === id);
+    if (!approval) return;
+    // It was told anew meanwhile.
+    if (approval.until > now()) return later(() => expire(approval), approval.until - now());
     note(approval, "was not decided in time and does not run");
   }
 
-  function add(approval: Approval): void {
-    if (state.value.waiting.some(({ id }) => id === approval.id)) return;
-    change({ waiting: [...state.value.waiting, approval] });
-    later(() => expire(approval), Math.max(0, approval.expiresAtMs - now()));
+  /** `serverNow`: the gateway's time when it told this. */
+  function add(asked: Asked, serverNow: number): void {
+    const { waiting } = state.value;
+    const approval = { ...asked, until: now() + asked.expiresAtMs - serverNow };
+    const known = waiting.some(({ id }) => id === asked.id);
+    if (known) return change({ waiting: waiting.map((one) => (one.id === asked.id ? approval : one)) });
+    change({ waiting: [...waiting, approval] });
+    later(() => expire(approval), Math.max(0, approval.until - now()));
   }
 
   const events = [
-    link.on("exec.approval.requested", (asked) => add({ kind: "exec", ...asked })),
+    link.on("exec.approval.requested", (asked) => add({ kind: "exec", ...asked }, asked.createdAtMs)),
     link.on("exec.approval.resolved", ({ id, decision, resolvedBy }) => {
       const one = state.value.waiting.find((known) => known.id === id);
       if (!one) return;
@@ -73,10 +102,10 @@ export function createApprovals({ link, now, later }: ApprovalsDeps): Approvals 
     state,
     async load() {
       if (!link.has("exec.approval.list") || !link.may("operator.approvals")) return;
-      const { approvals } = await link.request("exec.approval.list", {});
+      const { approvals, nowMs } = await link.request("exec.approval.list", {});
       const there = new Set(approvals.map(({ id }) => id));
       for (const gone of state.value.waiting.filter(({ id }) => !there.has(id))) note(gone, "was decided elsewhere");
-      for (const approval of alive(approvals, now())) add(approval);
+      for (const asked of approvals) add(asked, nowMs ?? asked.createdAtMs);
     },
     async decide(id, decision) {
       change({ deciding: new Set([...state.value.deciding, id]) });
@@ -85,7 +114,7 @@ export function createApprovals({ link, now, later }: ApprovalsDeps): Approvals 
         drop(id);
       } catch (error) {
         const one = state.value.waiting.find((known) => known.id === id);
-        if (one && /not found|expired/i.test(failureText(error))) return note(one, "was already decided, or ran out of time");
+        if (one && /not found|expired|unknown approval/i.test(failureText(error))) return note(one, "was already decided, or ran out of time");
         throw error;
       } finally {
         change({ deciding: new Set([...state.value.deciding].filter((other) => other !== id)) });

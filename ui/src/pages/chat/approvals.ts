@@ -1,9 +1,11 @@
 import { css, html, LitElement, nothing, type TemplateResult } from "lit";
-import { property } from "lit/decorators.js";
+import { property, state } from "lit/decorators.js";
 import { icon } from "../../look/icons.ts";
 import { sheet } from "../../look/sheet.ts";
 import { place } from "../../shell/router.ts";
-import type { Approval, ApprovalsState, Decision } from "./approvals-board.ts";
+import "./approvals-command.ts";
+import type { SessionRow } from "./sidebar-groups.ts";
+import { elsewhere, type Approval, type ApprovalsState, type Decision } from "./approvals-board.ts";
 
 const WHY: Readonly<Record<string, string>> = {
   always: "Every command is asked about here.",
@@ -26,16 +28,6 @@ export class ApprovalCards extends LitElement {
         padding: 12px 14px;
         border-color: var(--warn);
         box-shadow: var(--shadow);
-      }
-      pre {
-        margin: 0;
-        padding: 8px 10px;
-        max-height: 30vh;
-        overflow: auto;
-        background: var(--code);
-        border-radius: var(--radius-small);
-        white-space: pre-wrap;
-        overflow-wrap: anywhere;
       }
       dl {
         display: grid;
@@ -68,7 +60,11 @@ export class ApprovalCards extends LitElement {
   ];
   @property({ attribute: false }) approvals!: ApprovalsState;
   @property() sessionKey = "";
+  /** The sessions that are known, for their names. */
+  @property({ attribute: false }) rows: readonly SessionRow[] = [];
   @property({ type: Boolean }) may = true;
+  /** Those whose end was on the screen: nobody allows what they could not read. */
+  @state() private read: ReadonlySet<string> = new Set();
   private timer: ReturnType<typeof setInterval> | undefined;
 
   override connectedCallback(): void {
@@ -107,21 +103,23 @@ export class ApprovalCards extends LitElement {
   }
 
   private card(approval: Approval): TemplateResult {
-    const { id, kind, request, expiresAtMs } = approval;
-    const left = Math.max(0, Math.ceil((expiresAtMs - Date.now()) / 1000));
+    const { id, kind, request, until } = approval;
+    const left = Math.max(0, Math.ceil((until - performance.now()) / 1000));
     const busy = this.approvals.deciding.has(id);
+    const unread = !this.read.has(id);
     return html`<div class="card" role="group" aria-labelledby="title-${id}">
       <div class="row wrap">
         ${icon("warn")}
         <h2 class="grow" id="title-${id}">${kind === "exec" ? "May this command run?" : "May this go on?"}</h2>
         <span class="time ${left <= 15 ? "short" : ""}" role="timer" aria-live="off">${left} s left</span>
       </div>
-      <pre tabindex="0" aria-label="What will run">${request.command}</pre>
+      <oc-approval-command .text=${request.command} @read=${() => (this.read = new Set([...this.read, id]))}></oc-approval-command>
       ${this.facts(approval)}
       <div class="row wrap">
         <button class="danger" ?disabled=${busy || !this.may} @click=${() => this.decide(id, "deny")}>Deny</button>
-        <button class="primary" ?disabled=${busy || !this.may} @click=${() => this.decide(id, "allow-once")}>Allow once</button>
-        <button ?disabled=${busy || !this.may} @click=${() => this.decide(id, "allow-always")}>Always allow</button>
+        <button class="primary" ?disabled=${busy || unread || !this.may} @click=${() => this.decide(id, "allow-once")}>Allow once</button>
+        <button ?disabled=${busy || unread || !this.may} @click=${() => this.decide(id, "allow-always")}>Always allow</button>
+        ${unread && this.may ? html`<span class="faint">Read it to its end to allow it: scroll down, or show all of it.</span>` : nothing}
         ${this.may ? nothing : html`<span class="faint">This browser may not decide (scope operator.approvals).</span>`}
       </div>
     </div>`;
@@ -130,11 +128,15 @@ export class ApprovalCards extends LitElement {
   protected override render(): TemplateResult {
     const { waiting, notes } = this.approvals;
     const here = waiting.filter(({ request }) => request.sessionKey === null || request.sessionKey === this.sessionKey);
-    const elsewhere = waiting.find((approval) => !here.includes(approval))?.request.sessionKey;
     const told = notes.filter(({ sessionKey }) => sessionKey === null || sessionKey === this.sessionKey);
     return html`<div role="status" aria-live="polite">${told.map(({ text }) => html`<span class="told note">${text}</span>`)}</div>
       <div aria-live="assertive">${here.map((approval) => this.card(approval))}</div>
-      ${elsewhere ? html`<p class="told note warn">Something waits for approval in <a href=${place("chat", [elsewhere])}>another conversation</a>.</p>` : nothing}`;
+      ${elsewhere(waiting, this.sessionKey, this.rows).map(
+        ({ key, name, count }) =>
+          html`<p class="told note warn">
+            ${count === 1 ? "Something waits" : `${count} things wait`} for approval in <a href=${place("chat", [key])} title=${key}>${name}</a>.
+          </p>`,
+      )}`;
   }
 }
 customElements.define("oc-approvals", ApprovalCards);

@@ -17,6 +17,7 @@ export const chatLook = css`
   }
   .talk {
     display: grid;
+    grid-template-columns: minmax(0, 1fr);
     grid-template-rows: auto minmax(0, 1fr) auto;
     min-height: 0;
     height: 100%;

@@ -10,7 +10,7 @@ import { place } from "../../shell/router.ts";
 import "./approvals.ts";
 import { createApprovals, type Approvals, type Decision } from "./approvals-board.ts";
 import { chatLook } from "./chat-look.ts";
-import { chatView, queuedOf, sameView, takenAway, type ChatView } from "./chat-view.ts";
+import { chatTitle, chatView, queuedOf, sameView, takenAway, type ChatView } from "./chat-view.ts";
 import "./composer.ts";
 import type { Composer } from "./composer.ts";
 import type { Command } from "./composer-commands.ts";
@@ -21,14 +21,19 @@ import "./keys-help.ts";
 import type { KeysHelp } from "./keys-help.ts";
 import type { ContextAnswer } from "./meter-parts.ts";
 import { createConversation, type Conversation, type Draft } from "./model/conversation.ts";
-import { modelChoices, type ModelChoice } from "./pickers-models.ts";
+import { createOutbox } from "./model/outbox.ts";
+import { createOpenRow, type OpenRow } from "./open-row.ts";
+import { chosenModel, modelChoices, type ChosenModel, type ModelChoice } from "./pickers-models.ts";
 import { act, type SessionAction } from "./session-actions.ts";
 import "./sidebar.ts";
-import { agentOf, isMain, newSessionKey, titleOf, type SessionRow } from "./sidebar-groups.ts";
+import { agentOf, newSessionKey, type SessionRow } from "./sidebar-groups.ts";
 import { createSessions, type Sessions } from "./sidebar-sessions.ts";
 import "./transcript.ts";
 
 const NARROW = "(max-width: 900px)";
+/** Where a keyboard comes up when a box has the focus, it is not given one unasked. */
+const KEYBOARD = "(hover: hover) and (pointer: fine)";
+const EDITED = "This will be a new message. What was said before stays in the conversation, and the agent still sees it.";
 const isWriting = (target: EventTarget | undefined): boolean =>
   target instanceof HTMLElement && (target.matches("input, textarea, select") || target.isContentEditable);
 
@@ -49,6 +54,7 @@ export class ChatPage extends Page {
   @query("oc-composer") private composer!: Composer;
   @query("oc-keys-help") private help!: KeysHelp;
   private sessions!: Sessions;
+  private openRow!: OpenRow;
   private approvals!: Approvals;
   private heard: Disposable | undefined;
   private readonly narrow = matchMedia(NARROW);
@@ -57,12 +63,13 @@ export class ChatPage extends Page {
   override connectedCallback(): void {
     const { link } = this.context;
     this.sessions = createSessions(link);
-    this.approvals = createApprovals({ link, now: () => Date.now(), later: (work, ms) => void setTimeout(work, ms) });
+    this.openRow = createOpenRow(link, this.sessions.state);
+    this.approvals = createApprovals({ link, now: () => performance.now(), later: (work, ms) => void setTimeout(work, ms) });
     this.follow();
     super.connectedCallback();
     for (const held of [this.sessions, this.approvals, this.sessions.state.subscribe(this.again), this.approvals.state.subscribe(this.again)])
       this.during(held);
-    this.during(link.state.subscribe(this.again));
+    for (const held of [this.openRow, this.openRow.state.subscribe(this.again), link.state.subscribe(this.again)]) this.during(held);
     this.narrow.addEventListener("change", this.again);
     addEventListener("keydown", this.key);
   }
@@ -85,7 +92,8 @@ export class ChatPage extends Page {
 
   private get row(): SessionRow | undefined {
     const { rows, found } = this.sessions.state.value;
-    return [...rows, ...(found ?? [])].find(({ key }) => key === this.view.sessionKey);
+    const opened = this.openRow.state.value;
+    return [...rows, ...(found ?? []), ...(opened ? [opened] : [])].find(({ key }) => key === this.view.sessionKey);
   }
 
   /** Turns to the conversation that the address names. */
@@ -93,9 +101,10 @@ export class ChatPage extends Page {
     const sessionKey = this.route.rest[0] ?? this.mainKey;
     this.heard?.[Symbol.dispose]();
     this.conversation?.close();
-    const conversation = createConversation({ link: this.context.link, sessionKey });
+    const conversation = createConversation({ link: this.context.link, sessionKey, outbox: createOutbox({ shelf: this.context.shelf }) });
     this.conversation = conversation;
     this.view = chatView(conversation.state.value);
+    this.openRow.follow("");
     this.memory = undefined;
     this.memoryError = "";
     this.heard = conversation.state.subscribe((now) => {
@@ -104,6 +113,7 @@ export class ChatPage extends Page {
       // What was measured before a run says nothing of what is there after it.
       if (view.running !== this.view.running) this.memory = undefined;
       this.view = view;
+      if (view.kept) this.openRow.follow(view.sessionKey);
     });
     conversation.open();
   }
@@ -130,6 +140,18 @@ export class ChatPage extends Page {
     this.drawer = false;
     this.follow();
     this.sessions.refresh();
+    const fromList = this.shadowRoot?.activeElement?.localName === "oc-chat-sidebar";
+    if (fromList && matchMedia(KEYBOARD).matches) void this.updateComplete.then(() => this.composer.focus());
+  }
+
+  protected override firstUpdated(): void {
+    void this.composer.updateComplete.then(() => this.ready());
+  }
+
+  /** Puts the cursor into the box, unless somebody is at something else. */
+  private ready(): void {
+    const at = document.activeElement;
+    if (matchMedia(KEYBOARD).matches && (at === null || at === document.body)) this.composer.focus();
   }
 
   protected override updated(): void {
@@ -158,6 +180,20 @@ export class ChatPage extends Page {
     this.drawer = false;
     this.context.router.go(place("chat", [newSessionKey(agentOf(this.view.sessionKey, this.defaultAgentId), random)]));
     void this.updateComplete.then(() => this.composer.focus());
+  }
+
+  /** A message is to be changed and sent again. What is in the box is not lost for it unasked. */
+  private async edit(draft: Draft): Promise<void> {
+    const { conversation } = this;
+    const question = {
+      title: "Replace what you have written?",
+      body: "There is a message in the box that was not sent. The one to be edited takes its place.",
+      yes: "Replace it",
+      no: "Keep it",
+      danger: true,
+    };
+    if (this.composer.filled && !(await this.context.dialogs.confirm(question))) return;
+    if (conversation === this.conversation) await this.composer.rewrite(draft, EDITED);
   }
 
   private fold(): void {
@@ -229,7 +265,7 @@ export class ChatPage extends Page {
     const mayChange = link.may("operator.admin");
     return {
       key: view.sessionKey,
-      title: row ? titleOf(row) : isMain(view.sessionKey) ? "Main chat" : "New chat",
+      title: chatTitle(row, view),
       agent: agent?.identity?.name ?? agent?.name ?? agentId,
       row,
       model: model ? [provider, model].filter(Boolean).join("/") : (answering?.model ?? ""),
@@ -238,6 +274,11 @@ export class ChatPage extends Page {
       mayDelete: mayChange && view.sessionKey !== this.mainKey,
       canExport: link.has("sessions.export"),
     };
+  }
+
+  /** The model of this conversation, where it is not the one that answers everywhere else. */
+  private get chosen(): ChosenModel | undefined {
+    return this.row?.model ? chosenModel(this.facts.model, this.sessions.state.value, this.models) : undefined;
   }
 
   private sidebar(drawer: boolean): TemplateResult {
@@ -260,6 +301,7 @@ export class ChatPage extends Page {
     if (this.view.empty) {
       return html`<oc-greeting
         .answering=${answering}
+        .chosen=${this.chosen}
         ?again=${this.view.sessionKey !== this.mainKey}
         ?disabled=${!this.context.link.may("operator.write")}
         @example=${({ detail }: CustomEvent<{ text: string }>) => this.conversation.send({ text: detail.text, attachments: [] })}
@@ -269,7 +311,7 @@ export class ChatPage extends Page {
       .conversation=${this.conversation}
       .context=${this.context}
       .wanted=${this.route.query.get("run") ?? undefined}
-      @edit-message=${({ detail }: CustomEvent<{ text: string }>) => void this.composer.write(detail.text)}
+      @edit-message=${({ detail }: CustomEvent<Draft>) => void this.edit(detail)}
     ></oc-transcript>`;
   }
 
@@ -284,12 +326,16 @@ export class ChatPage extends Page {
       <oc-approvals
         .approvals=${this.approvals.state.value}
         .sessionKey=${sessionKey}
+        .rows=${this.sessions.state.value.rows}
         .may=${link.may("operator.approvals")}
         @decide=${({ detail }: CustomEvent<{ id: string; decision: Decision }>) => void this.attempt(() => this.approvals.decide(detail.id, detail.decision))}
       ></oc-approvals>
       <p class="waits soft" role="status">${waits.filter(Boolean).join(" · ")}</p>
       <oc-composer
         .sessionKey=${sessionKey}
+        .shelf=${this.context.shelf}
+        .offer=${this.conversation.offer}
+        .limit=${link.hello?.policy.maxPayload}
         .commands=${this.commands}
         .lastOwn=${lastOwn}
         ?running=${running}

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { chatView, queuedOf, sameView, takenAway } from "./chat-view.ts";
+import { chatTitle, chatView, queuedOf, sameView, takenAway } from "./chat-view.ts";
 import type { ConversationState } from "./model/conversation.ts";
 
 const quiet: ConversationState = {
@@ -45,6 +45,21 @@ test("the last own message is the newest that waits, else the newest in the tran
   const entries = [user(1, "mine"), user(2, "theirs", "Ann")];
   expect(chatView({ ...quiet, entries }).lastOwn).toBe("mine");
   expect(chatView({ ...quiet, entries, pending: [pending] }).lastOwn).toBe("later");
+  expect(chatView({ ...quiet, entries: [...entries, { ...user(3, "mine, cut"), cut: true }] }).lastOwn).toBe("");
+});
+
+test("a new chat is called after its first words until it has a name", () => {
+  const key = "agent:main:web:abc";
+  const row = { key, kind: "direct" as const, sessionId: "0aae3335-1", derivedTitle: "0aae3335 (2026-11-15)" };
+  const began = chatView({ ...quiet, sessionKey: key, pending: [{ ...pending, text: "What is\n the time?" }] });
+  const title = (extra: object, view = began): string => chatTitle({ ...row, ...extra } as never, view);
+  expect(title({})).toBe("What is the time?");
+  expect(title({}, chatView({ ...quiet, sessionKey: key }))).toBe("New chat");
+  expect(title({ derivedTitle: "The time" })).toBe("The time");
+  expect(title({ label: "Clock" })).toBe("Clock");
+  expect(chatTitle(undefined, began)).toBe("What is the time?");
+  expect(chatTitle(undefined, chatView(quiet))).toBe("Main chat");
+  expect(chatView({ ...quiet, moreBefore: true, pending: [pending] }).opening).toBe("");
 });
 
 test("while an answer streams the frame stays the same", () => {

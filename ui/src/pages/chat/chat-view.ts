@@ -1,10 +1,14 @@
+import { firstWords } from "./model/again.ts";
 import type { ConversationState } from "./model/conversation.ts";
+import { isMain, titleOf, type SessionRow } from "./sidebar-groups.ts";
 
 /** What the frame of the chat needs to know of its conversation. It changes seldom; the conversation while an answer streams, often. */
 export interface ChatView {
   /** As in events and rows. */
   readonly sessionKey: string;
   readonly running: boolean;
+  /** The gateway has such a session. */
+  readonly kept: boolean;
   /** Nothing was said yet. */
   readonly empty: boolean;
   /** Messages that wait for the connection. */
@@ -13,6 +17,8 @@ export interface ChatView {
   readonly queued: number;
   /** The newest thing that was said here by the owner. */
   readonly lastOwn: string;
+  /** How it began, as far as that is known. */
+  readonly opening: string;
 }
 
 type Pending = ConversationState["pending"][number];
@@ -27,19 +33,39 @@ function lastOwn({ entries, pending }: ConversationState): string {
   const waiting = pending.findLast(({ text, from }) => text !== "" && from === undefined);
   if (waiting) return waiting.text;
   const entry = entries.findLast(({ kind, from }) => kind === "user" && from === undefined);
-  return entry ? textOf(entry.content) : "";
+  // Of what is shown cut a part would be taken for the whole.
+  return entry && !entry.cut ? textOf(entry.content) : "";
+}
+
+function opening({ entries, pending, moreBefore }: ConversationState): string {
+  if (moreBefore) return "";
+  const first = entries.find(({ kind, content }) => kind === "user" && textOf(content).trim() !== "");
+  return firstWords(first ? textOf(first.content) : (pending.find(({ text }) => text.trim() !== "")?.text ?? ""));
+}
+
+/** What the gateway calls a session in which nothing was said yet: the beginning of its id, and the day. */
+const isPlaceholder = (title: string, { sessionId }: SessionRow): boolean =>
+  /^[^ ]{1,8} \(\d{4}-\d\d-\d\d\)$/.test(title) && (sessionId === undefined || title.startsWith(`${sessionId.slice(0, 8)} (`));
+
+/** What the open conversation is called: its name, else how it begins. */
+export function chatTitle(row: SessionRow | undefined, view: Pick<ChatView, "sessionKey" | "opening">): string {
+  const named = row !== undefined && [row.label, row.displayName, row.subject, row.derivedTitle].some((name) => name?.trim() && !isPlaceholder(name, row));
+  if (named || isMain(view.sessionKey)) return row ? titleOf(row) : "Main chat";
+  return view.opening || "New chat";
 }
 
 /** What is seen of a conversation from its frame. */
 export function chatView(state: ConversationState): ChatView {
-  const { sessionKey, entries, pending, runs, asides = [], loading, error } = state;
+  const { sessionKey, sessionId, entries, pending, runs, asides = [], loading, error } = state;
   return {
     sessionKey,
     running: runs.some(({ ended }) => ended === undefined),
+    kept: sessionId !== undefined,
     empty: !loading && error === undefined && [entries, pending, runs, asides].every(({ length }) => length === 0),
     unsent: pending.filter((one) => one.state === "unsent").length,
     queued: queuedOf(state).length,
     lastOwn: lastOwn(state),
+    opening: opening(state),
   };
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { fitted, MAX_FILES, messageWith, takeFiles } from "./composer-files.ts";
+import { fileSize, fitted, fittingFiles, keptFiles, MAX_FILES, messageWith, takeFiles, type AttachedFile } from "./composer-files.ts";
 
 const text = (name: string, content: string | Uint8Array<ArrayBuffer>, type = "") => new File([content], name, { type });
 
@@ -44,4 +44,24 @@ test("text files stand behind the message in fences that they cannot close", () 
   ]);
   expect(sent.text).toBe("look\n\na.md:\n````\n```js\n1\n```\n````");
   expect(sent.attachments).toEqual([{ type: "image", mimeType: "image/png", fileName: "p.png", content: "AQID" }]);
+});
+
+test("files come back as they were kept; what is none, or of another version, is left out", () => {
+  const files = [
+    { kind: "text", name: "a.md", bytes: 1, text: "four" },
+    { kind: "image", name: "p.png", bytes: 3, mimeType: "image/png", data: "AQID" },
+  ] as const;
+  expect(keptFiles([...files, { kind: "image", name: "p.png", bytes: 3 }, { kind: "sound", name: "x", bytes: 1, text: "" }, null, "a"])).toEqual(files);
+  expect([keptFiles(undefined), keptFiles({}), keptFiles("text")]).toEqual([[], [], []]);
+  expect(keptFiles(Array.from({ length: MAX_FILES + 1 }, () => files[0]))).toHaveLength(MAX_FILES);
+  expect(files.map(fileSize)).toEqual([4, 4]);
+});
+
+test("files that the gateway does not take together are left out, with the size that they would make and the limit", () => {
+  const file = (name: string, letters: number): AttachedFile => ({ kind: "file", name, bytes: 1, mimeType: "a/b", data: "A".repeat(letters) });
+  const have = { text: "look", files: [file("a", 40_000)], limit: 100_000 };
+  const { taken, refused } = fittingFiles([file("b", 40_000), file("c", 40_000), file("d", 1000)], have);
+  expect(taken.map(({ name }) => name)).toEqual(["b", "d"]);
+  expect(refused).toEqual(["c was left out. With it the message would be 122.2 kB as it is sent; the gateway takes 100 kB, which is about 75 kB of files."]);
+  expect(fittingFiles([file("b", 4_000_000)], { ...have, limit: undefined }).taken).toHaveLength(1);
 });

@@ -1,5 +1,6 @@
 import { bytes } from "../../base/figures.ts";
 import type { Attachment } from "./model/conversation.ts";
+import { tooMuch } from "./model/message-size.ts";
 
 /** A file that goes with the message. Short text goes as part of it, so that the model sees it at once; other files are kept beside the workspace. */
 export type AttachedFile =
@@ -95,6 +96,29 @@ export async function takeFiles(
   return { taken: read.filter((one) => typeof one !== "string"), refused };
 }
 
+/** Letters that a file takes where it is kept. */
+export const fileSize = (file: AttachedFile): number => (file.kind === "text" ? file.text : file.data).length;
+
+function isKept(value: unknown): value is AttachedFile {
+  const file = (value ?? {}) as Partial<Record<"kind" | "name" | "mimeType" | "data" | "text" | "bytes", unknown>>;
+  if (typeof file.name !== "string" || typeof file.bytes !== "number") return false;
+  if (file.kind === "text") return typeof file.text === "string";
+  return (file.kind === "file" || file.kind === "image") && typeof file.mimeType === "string" && typeof file.data === "string";
+}
+
+/** Files as they were kept, maybe by another version of the page: what is none is left out. */
+export const keptFiles = (value: unknown): readonly AttachedFile[] => (Array.isArray(value) ? value.filter(isKept).slice(0, MAX_FILES) : []);
+
+/** Files of a message that was sent, to go with another one. */
+export const filesOf = (attachments: readonly Attachment[]): readonly AttachedFile[] =>
+  attachments.map(({ type, mimeType, fileName, content }) => ({
+    kind: type,
+    name: fileName,
+    bytes: Math.floor((content.length * 3) / 4),
+    mimeType,
+    data: content,
+  }));
+
 /** A fence that nothing in the text closes. */
 function fence(text: string): string {
   const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([ticks]) => ticks.length));
@@ -112,4 +136,19 @@ export function messageWith(text: string, files: readonly AttachedFile[]): { rea
     file.kind === "text" ? [] : [{ type: file.kind, mimeType: file.mimeType, fileName: file.name, content: file.data }],
   );
   return { text: [text.trim(), ...quoted].filter((part) => part !== "").join("\n\n"), attachments };
+}
+
+/** Files beside what is written and attached already, as far as the gateway takes it all together. `refused` says in words what it does not. */
+export function fittingFiles(
+  coming: readonly AttachedFile[],
+  { text, files, limit }: { readonly text: string; readonly files: readonly AttachedFile[]; readonly limit: number | undefined },
+): { readonly taken: readonly AttachedFile[]; readonly refused: readonly string[] } {
+  const taken: AttachedFile[] = [];
+  const refused: string[] = [];
+  for (const file of coming) {
+    const much = tooMuch(messageWith(text, [...files, ...taken, file]), limit, "With it the message");
+    if (much === undefined) taken.push(file);
+    else refused.push(`${file.name} was left out. ${much}`);
+  }
+  return { taken, refused };
 }

@@ -1,26 +1,37 @@
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
 import { property, query, state } from "lit/decorators.js";
 import { bytes } from "../../base/figures.ts";
-import { keep } from "../../base/keep.ts";
+import type { Shelf } from "../../base/shelf.ts";
 import { icon } from "../../look/icons.ts";
 import { sheet } from "../../look/sheet.ts";
 import { commandHelp, completions, windowOf, type Command, type Completion } from "./composer-commands.ts";
-import { messageWith, takeFiles, type AttachedFile } from "./composer-files.ts";
+import { createDrafts } from "./composer-drafts.ts";
+import { fileSize, filesOf, fittingFiles, keptFiles, messageWith, takeFiles, type AttachedFile } from "./composer-files.ts";
 import { composerLook } from "./composer-look.ts";
+import type { Draft } from "./model/conversation.ts";
+import { tooMuch } from "./model/message-size.ts";
 
 /** Commands that are seen at once. */
 const SEEN = 9;
+const NO_ROOM =
+  "This browser has no room to keep the message until the gateway has it, so it was not sent. Send once more to send it all the same: it is lost if this page ends before it has arrived.";
 const USUAL = "Enter sends, Shift+Enter makes a new line, / lists commands.";
 
 /** The browser makes the box as high as its text. */
 const GROWS = CSS.supports("field-sizing", "content");
 
-/** Where one writes. Says `send` with a draft {text, attachments} and `stop`. What is written is kept per session until it is sent. */
+/** Where one writes. Offers a draft {text, attachments}, says `send` with it when it is to be sent though nothing keeps it, and `stop`. What is written and attached is kept per session until it is sent. */
 export class Composer extends LitElement {
   static override styles = [sheet, composerLook];
   @property() sessionKey = "";
   @property({ type: Boolean }) running = false;
   @property({ type: Boolean }) connected = true;
+  /** Where attached files are until they are sent. */
+  @property({ attribute: false }) shelf: Shelf | undefined;
+  /** Sends a draft as soon as this browser keeps it. False when it cannot: nothing was sent. */
+  @property({ attribute: false }) offer: (draft: Draft) => Promise<boolean> = async () => false;
+  /** Bytes of a message that the gateway takes. */
+  @property({ attribute: false }) limit: number | undefined;
   /** This browser may write. */
   @property({ type: Boolean }) may = true;
   @property({ attribute: false }) commands: readonly Command[] = [];
@@ -30,19 +41,25 @@ export class Composer extends LitElement {
   @state() private files: readonly AttachedFile[] = [];
   @state() private notes: readonly string[] = [];
   @state() private reading = false;
+  /** A message is being kept, before it leaves the box. */
+  @state() private keeping = false;
+  /** The last message could not be kept, and somebody was told. */
+  @state() private unkept = false;
   @state() private over = false;
   @state() private choices: readonly Completion[] = [];
   @state() private at = 0;
   @query("textarea") private box!: HTMLTextAreaElement;
+  private readonly drafts = createDrafts();
 
   protected override willUpdate(changed: PropertyValues<this>): void {
     // What is typed may be ahead of them.
     if (changed.has("commands") && this.shadowRoot?.activeElement === this.box) this.choices = completions(this.text, this.commands);
     if (!changed.has("sessionKey")) return;
-    this.text = keep.text(`draft.${this.sessionKey}`) ?? "";
+    this.text = this.drafts.load(this.place);
     this.files = [];
     this.notes = [];
     this.choices = [];
+    void this.bring();
   }
 
   protected override updated(): void {
@@ -66,6 +83,18 @@ export class Composer extends LitElement {
     this.box.setSelectionRange(text.length, text.length);
   }
 
+  /** Something is written or attached that was not sent. */
+  get filled(): boolean {
+    return this.text.trim() !== "" || this.files.length > 0;
+  }
+
+  /** Replaces what is written and attached by a message that is to be sent anew, and says what that means. */
+  async rewrite({ text, attachments }: Draft, note: string): Promise<void> {
+    this.attach(filesOf(attachments));
+    await this.write(text);
+    this.notes = [note];
+  }
+
   /** Puts text before what is written, and says why it is there. */
   async giveBack(text: string, note: string): Promise<void> {
     this.notes = [note];
@@ -74,27 +103,86 @@ export class Composer extends LitElement {
 
   private set(text: string): void {
     this.text = text;
-    keep.setText(`draft.${this.sessionKey}`, text.trim() === "" ? undefined : text);
+    this.drafts.save(this.place, text);
     this.choices = completions(text, this.commands);
     this.at = 0;
+  }
+
+  private get place(): string {
+    return `draft.${this.sessionKey}`;
+  }
+
+  /** Files that were attached here before the page was loaded, in front of those that were attached meanwhile. */
+  private async bring(): Promise<void> {
+    const { place } = this;
+    const there = this.drafts.files(place);
+    if (there === undefined) return;
+    const kept = keptFiles(await this.shelf?.load(there));
+    if (kept.length === 0 || place !== this.place || !this.isConnected) return;
+    if (this.files.length === 0) this.files = kept;
+    else this.attach([...kept, ...this.files]);
+  }
+
+  private attach(files: readonly AttachedFile[]): void {
+    this.files = files;
+    if (files.length === 0) return this.forgetFiles(this.place);
+    void this.shelf?.put(
+      this.drafts.takeFiles(this.place),
+      files,
+      files.reduce((sum, file) => sum + fileSize(file), 0),
+    );
+  }
+
+  private forgetFiles(place: string): void {
+    const there = this.drafts.dropFiles(place);
+    if (there !== undefined) void this.shelf?.remove(there);
   }
 
   private async add(files: readonly File[]): Promise<void> {
     if (files.length === 0) return;
     this.reading = true;
     const { sessionKey } = this;
-    const { taken, refused } = await takeFiles(files, this.files.length);
+    const read = await takeFiles(files, this.files.length);
     this.reading = false;
-    this.notes = refused;
-    if (sessionKey === this.sessionKey) this.files = [...this.files, ...taken];
+    if (sessionKey !== this.sessionKey || !this.isConnected) return;
+    const { taken, refused } = fittingFiles(read.taken, { text: this.text, files: this.files, limit: this.limit });
+    this.notes = [...read.refused, ...refused];
+    if (taken.length > 0) this.attach([...this.files, ...taken]);
   }
 
-  private send(): void {
-    if (this.reading || !this.may) return;
+  private async send(): Promise<void> {
+    if (this.reading || this.keeping || !this.may) return;
     const draft = messageWith(this.text, this.files);
     if (draft.text === "" && draft.attachments.length === 0) return;
-    this.dispatchEvent(new CustomEvent("send", { detail: draft }));
-    this.files = [];
+    const much = tooMuch(draft, this.limit);
+    if (much !== undefined) {
+      this.notes = [`${much} Leave something out.`];
+      return;
+    }
+    const { place } = this;
+    this.keeping = true;
+    const kept = await this.offer(draft);
+    this.keeping = false;
+    const known = this.unkept;
+    this.unkept = !kept;
+    if (kept) return this.sent(place);
+    if (place !== this.place) return;
+    if (known) {
+      this.dispatchEvent(new CustomEvent("send", { detail: draft }));
+      return this.sent(place);
+    }
+    this.notes = [NO_ROOM];
+    // Keeping the message may have pushed them out.
+    if (this.files.length > 0) this.attach(this.files);
+  }
+
+  /** What was written there is on its way. */
+  private sent(place: string): void {
+    if (place !== this.place) {
+      this.drafts.save(place, "");
+      return this.forgetFiles(place);
+    }
+    if (this.files.length > 0) this.attach([]);
     this.notes = [];
     this.set("");
   }
@@ -126,7 +214,7 @@ export class Composer extends LitElement {
       event.stopPropagation();
     } else if (event.key === "Enter" && !event.shiftKey && !event.altKey) {
       event.preventDefault();
-      this.send();
+      void this.send();
     } else if (event.key === "ArrowUp" && this.text === "" && this.lastOwn !== "") {
       event.preventDefault();
       void this.write(this.lastOwn);
@@ -165,7 +253,7 @@ export class Composer extends LitElement {
     return html`<li>
       ${file.kind === "image" ? html`<img src="data:${file.mimeType};base64,${file.data}" alt="" />` : icon("sessions")}
       <span class="cut" title=${file.name}>${file.name}</span><span class="faint">${bytes(file.bytes)}</span>
-      <button class="plain small" aria-label="Remove ${file.name}" @click=${() => (this.files = this.files.filter((other) => other !== file))}>
+      <button class="plain small" aria-label="Remove ${file.name}" @click=${() => this.attach(this.files.filter((other) => other !== file))}>
         ${icon("close", 14)}
       </button>
     </li>`;
@@ -195,8 +283,10 @@ export class Composer extends LitElement {
   private hint(): string {
     if (!this.may) return "This browser may read, not write (scope operator.write).";
     if (this.reading) return "Reading files …";
+    if (this.keeping) return "Keeping the message …";
     const help = commandHelp(this.text, this.commands);
     if (help !== undefined) return help;
+    if (this.unkept) return "This browser has no room: what you send is lost if this page ends before the gateway has it.";
     if (!this.connected) return "No connection: what you send waits here and goes out by itself.";
     if (this.running) return "An answer is under way. What you send now waits for its turn. Esc stops.";
     return USUAL;
@@ -219,6 +309,7 @@ export class Composer extends LitElement {
         </label>
         <textarea
           rows="1"
+          dir="auto"
           aria-label="Message"
           placeholder=${this.over ? "Drop to attach" : "Message"}
           aria-describedby="hint"
@@ -226,13 +317,14 @@ export class Composer extends LitElement {
           aria-activedescendant=${this.choices.length > 0 ? `choice-${this.at}` : nothing}
           aria-autocomplete="list"
           ?disabled=${!this.may}
+          ?readonly=${this.keeping}
           @input=${() => this.set(this.box.value)}
           @keydown=${this.key}
           @paste=${this.paste}
           @blur=${() => (this.choices = [])}
         ></textarea>
         ${this.running ? html`<button class="icon stop" aria-label="Stop" title="Stop (Esc)" @click=${() => this.dispatchEvent(new CustomEvent("stop"))}>${icon("stop")}</button>` : nothing}
-        ${this.running && empty ? nothing : html`<button class="icon primary" aria-label="Send" title="Send (Enter)" ?disabled=${empty || this.reading || !this.may} @click=${this.send}>${icon("send")}</button>`}
+        ${this.running && empty ? nothing : html`<button class="icon primary" aria-label="Send" title="Send (Enter)" ?disabled=${empty || this.reading || this.keeping || !this.may} @click=${() => void this.send()}>${icon("send")}</button>`}
       </div>
     </div>`;
   }

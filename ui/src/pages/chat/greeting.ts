@@ -4,6 +4,7 @@ import type { MethodResult } from "openclaw/client";
 import { icon, type IconName } from "../../look/icons.ts";
 import { sheet } from "../../look/sheet.ts";
 import { place } from "../../shell/router.ts";
+import type { ChosenModel } from "./pickers-models.ts";
 
 export type Answering = MethodResult<"overview">["answering"];
 
@@ -89,12 +90,17 @@ export class Greeting extends LitElement {
     `,
   ];
   @property({ attribute: false }) answering: Answering | undefined;
+  /** The model of this conversation, where it is another one. */
+  @property({ attribute: false }) chosen: ChosenModel | undefined;
   /** The conversation is a new one beside others. */
   @property({ type: Boolean }) again = false;
   @property({ type: Boolean }) disabled = false;
 
   private who(): TemplateResult | typeof nothing {
-    const { answering } = this;
+    const { answering, chosen } = this;
+    if (chosen?.hasKey === false) return html`<p class="note warn">No model can answer: there is no key for <span class="mono">${chosen.model}</span></p>`;
+    if (chosen)
+      return html`<p class="lead"><span class="mono">${chosen.model}</span> answers. <span class="faint">It was chosen for this conversation.</span></p>`;
     if (!answering) return nothing;
     if (answering.offline) {
       return html`<p class="lead">
@@ -106,8 +112,9 @@ export class Greeting extends LitElement {
   }
 
   protected override render(): TemplateResult {
-    const weak = this.answering !== undefined && (this.answering.offline || this.answering.model === null);
-    const examples = this.answering?.offline ? OFFLINE_EXAMPLES : EXAMPLES;
+    const { answering, chosen } = this;
+    const weak = chosen ? chosen.hasKey === false : answering !== undefined && (answering.offline || answering.model === null);
+    const examples = !chosen && answering?.offline ? OFFLINE_EXAMPLES : EXAMPLES;
     return html`<div class="middle">
       <h1>${this.again ? "What is it about?" : "Hello. Your gateway is running."}</h1>
       ${this.who()}

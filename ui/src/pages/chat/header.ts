@@ -189,6 +189,7 @@ export class ChatHeader extends LitElement {
           ? html`<input
               class="edit"
               type="text"
+              dir="auto"
               aria-label="Name of the conversation"
               maxlength="64"
               .value=${this.naming}
@@ -199,9 +200,9 @@ export class ChatHeader extends LitElement {
               ${
                 mayChange
                   ? html`<button class="plain cut" title="Rename" aria-label="${title}, rename" @click=${this.rename}>
-                      <span class="cut">${title}</span>
+                      <span class="cut" dir="auto">${title}</span>
                     </button>`
-                  : title
+                  : html`<span dir="auto">${title}</span>`
               }
             </h1>`
       }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { modelChoices, modelsWith } from "./pickers-models.ts";
+import { chosenModel, modelChoices, modelsWith } from "./pickers-models.ts";
 
 const models = [
   { id: "big", name: "Big", provider: "acme", contextWindow: 1000 },
@@ -38,9 +38,24 @@ test("the current model stands first, and its provider's others are among those 
   expect(modelChoices(models, providers, "acme/small").map(({ ref }) => ref)).toEqual(["acme/small", "acme/big", "keyed/x", "home/m1"]);
 });
 
+test("numbers in names count by their size, not letter by letter", () => {
+  const many = [10, 2, 1, 100].map((at) => ({ id: `m${at}`, name: `Model ${at}`, provider: "home" }));
+  expect(modelChoices(many, [], undefined).map(({ name }) => name)).toEqual(["Model 1", "Model 2", "Model 10", "Model 100"]);
+});
+
 test("models are found by words of their name, provider or id", () => {
   const found = (words: string) => modelsWith(modelChoices(models, providers, undefined), words).map(({ ref }) => ref);
   expect(found("ACME bi")).toEqual(["acme/big"]);
   expect(found("mine")).toEqual(["home/m1"]);
   expect(found("")).toHaveLength(4);
+});
+
+test("a conversation's own model is one that neither is configured nor answers everywhere else", () => {
+  const choices = modelChoices(models, providers, undefined);
+  const defaults = { modelProvider: "home", model: "m1" };
+  expect(chosenModel("home/m1", { defaults, answering: { model: null } }, choices)).toBeUndefined();
+  expect(chosenModel("keyed/x", { defaults, answering: { model: "keyed/x" } }, choices)).toBeUndefined();
+  expect(chosenModel("", { defaults }, choices)).toBeUndefined();
+  expect(chosenModel("acme/big", { defaults, answering: { model: null } }, choices)).toEqual({ model: "acme/big", hasKey: false });
+  expect(chosenModel("keyed/x", { defaults }, undefined)).toEqual({ model: "keyed/x", hasKey: undefined });
 });

@@ -1,6 +1,7 @@
 import type { MethodResult } from "openclaw/client";
 
 type Model = MethodResult<"models.list">["models"][number];
+type Defaults = MethodResult<"sessions.list">["defaults"];
 type Provider = MethodResult<"setup.status">["providers"][number];
 
 /** A model that can be chosen. */
@@ -14,6 +15,9 @@ export interface ModelChoice {
   /** Undefined where nobody can tell: a provider of the configuration's own, or one that needs none. */
   readonly hasKey: boolean | undefined;
 }
+
+/** Numbers by their size: `Model 2` stands before `Model 10`. */
+const byName = new Intl.Collator(undefined, { numeric: true });
 
 /** Those that surely answer, those that may, those that cannot. */
 const rank = ({ provider, hasKey }: ModelChoice, current: string | undefined): number => {
@@ -39,8 +43,25 @@ export function modelChoices(models: readonly Model[], providers: readonly Provi
         Number(b.ref === current) - Number(a.ref === current) ||
         rank(a, current) - rank(b, current) ||
         (a.provider < b.provider ? -1 : a.provider > b.provider ? 1 : 0) ||
-        a.name.localeCompare(b.name),
+        byName.compare(a.name, b.name) ||
+        byName.compare(a.ref, b.ref),
     );
+}
+
+/** A model that was chosen for one conversation. `hasKey`: as far as that is known. */
+export interface ChosenModel {
+  readonly model: string;
+  readonly hasKey: boolean | undefined;
+}
+
+/** The model of a conversation, where it is neither the configured one nor the one that answers everywhere else. */
+export function chosenModel(
+  model: string,
+  { defaults, answering }: { readonly defaults: Pick<Defaults, "modelProvider" | "model">; readonly answering?: { readonly model: string | null } | undefined },
+  choices: readonly ModelChoice[] | undefined,
+): ChosenModel | undefined {
+  const usual = [answering?.model, [defaults.modelProvider, defaults.model].filter(Boolean).join("/")];
+  return model === "" || usual.includes(model) ? undefined : { model, hasKey: choices?.find(({ ref }) => ref === model)?.hasKey };
 }
 
 /** Those that have every word in their name or id. */

@@ -36,6 +36,9 @@ export class ModelPicker extends LitElement {
         width: 360px;
         max-width: 100%;
       }
+      :host([setting]) .list {
+        width: 290px;
+      }
       ul {
         list-style: none;
         margin: 6px 0 0;
@@ -76,7 +79,8 @@ export class ModelPicker extends LitElement {
         font-size: 13px;
       }
       @media (max-width: 720px) {
-        .list {
+        .list,
+        :host([setting]) .list {
           width: auto;
         }
         .name {
@@ -91,17 +95,26 @@ export class ModelPicker extends LitElement {
   /** Why they did not come. */
   @property() error = "";
   @property({ type: Boolean }) disabled = false;
+  /** It is a setting among others on a page, not in a header: the list keeps to its start, and a model that was chosen here can be given back. */
+  @property({ type: Boolean, reflect: true }) setting = false;
   @state() private words = "";
   @state() private at = 0;
 
+  private get all(): readonly ModelChoice[] {
+    return modelsWith(this.choices ?? [], this.words);
+  }
+
   private get found(): readonly ModelChoice[] {
-    return modelsWith(this.choices ?? [], this.words).slice(0, SHOWN);
+    return this.all.slice(0, SHOWN);
   }
 
   private choose(choice: ModelChoice | undefined): void {
-    if (!choice) return;
+    if (choice) this.say(choice.ref);
+  }
+
+  private say(ref: string | undefined): void {
     this.renderRoot.querySelector<Popup>("oc-popup")?.fold();
-    this.dispatchEvent(new CustomEvent("choose", { detail: { ref: choice.ref } }));
+    this.dispatchEvent(new CustomEvent("choose", { detail: { ref } }));
   }
 
   private key(event: KeyboardEvent): void {
@@ -149,16 +162,25 @@ export class ModelPicker extends LitElement {
     if (this.error !== "") return html`<p class="foot">The models did not come: ${this.error}</p>`;
     if (this.choices === undefined) return html`<p class="foot soft" role="status">Loading …</p>`;
     const { found } = this;
+    const left = this.all.length - found.length;
     return html`<ul id="models" role="listbox" aria-label="Models">
         ${found.map((choice, at) => this.option(choice, at))}
       </ul>
-      ${found.length === 0 ? html`<p class="foot soft">No model has these words.</p>` : nothing}
+      ${found.length === 0 ? html`<p class="foot soft" role="status">No model has these words.</p>` : nothing}
+      ${left > 0 ? html`<p class="foot faint" role="status">${left.toLocaleString()} more: type to find them.</p>` : nothing}
+      ${this.setting ? html`<p class="foot"><button class="small" @click=${() => this.say(undefined)}>Back to the default</button></p>` : nothing}
       <p class="foot faint">For this conversation only. <a href=${place("start", [], { step: "key" })}>Add a key</a></p>`;
   }
 
   protected override render(): TemplateResult {
     const name = this.current.slice(this.current.indexOf("/") + 1) || "no model";
-    return html`<oc-popup side="end" label="Model: ${this.current || "none"}" ?disabled=${this.disabled} @unfold=${this.unfold}>
+    return html`<oc-popup
+      side=${this.setting ? "start" : "end"}
+      ?low=${this.setting}
+      label="Model: ${this.current || "none"}"
+      ?disabled=${this.disabled}
+      @unfold=${this.unfold}
+    >
       <span slot="face" class="face"><span class="name cut">${name}</span>${icon("down", 14)}</span>
       <div class="list">
         <input

@@ -55,12 +55,18 @@ export class Popup extends LitElement {
           max-height: 70vh;
           overflow-y: auto;
         }
+        /* Above the menu at the foot, wherever the button is. */
+        :host([low]) .panel {
+          bottom: 72px;
+        }
       }
     `,
   ];
   /** What the button is called. */
   @property() label = "";
   @property({ type: Boolean }) disabled = false;
+  /** On a phone the panel is at the foot of the window: the button may be anywhere. */
+  @property({ type: Boolean, reflect: true }) low = false;
   /** Which edge of the button the panel keeps to. */
   @property({ reflect: true }) side: "start" | "end" = "start";
   @state() private shown = false;

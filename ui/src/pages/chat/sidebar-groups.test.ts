@@ -10,7 +10,8 @@ test("a session is called by its label, then by its chat, then by how it began",
   expect(titleOf(row({ key: "agent:main:main", label: "Home" }))).toBe("Home");
   expect(titleOf(row({ key: "agent:main:web:x", derivedTitle: "hello" }))).toBe("hello");
   expect(titleOf(row({ key: "agent:main:telegram:direct:1", displayName: "Ann", derivedTitle: "hello" }))).toBe("Ann");
-  expect(titleOf(row({ key: "agent:main:web:x", label: " " }))).toBe("web:x");
+  expect(titleOf(row({ key: "agent:main:web:x", label: " " }))).toBe("New chat");
+  expect(titleOf(row({ key: "agent:main:web:x", name: "As the gateway says", derivedTitle: "hello" }))).toBe("As the gateway says");
 });
 
 test("a session of a channel, a job or a sub-agent says so; one of this page does not", () => {

@@ -1,4 +1,4 @@
-import type { MethodResult } from "openclaw/client";
+import { isMainKey, sessionName, type MethodResult } from "openclaw/client";
 import { plain } from "../../base/plain.ts";
 
 /** A session as the gateway lists it. */
@@ -35,7 +35,7 @@ export const agentOf = (key: string, otherwise: string): string => (key.startsWi
 const restOf = (key: string): string => (key.startsWith("agent:") ? key.split(":").slice(2).join(":") : key);
 
 /** True for the session that everything goes to unless it is told otherwise. */
-export const isMain = (key: string): boolean => key === "global" || restOf(key) === "main";
+export const isMain = isMainKey;
 
 /** Where a session is held, when that is not this page. */
 export function whereOf(row: SessionRow): string | undefined {
@@ -44,13 +44,8 @@ export function whereOf(row: SessionRow): string | undefined {
   return named === undefined || HERE.has(named) ? undefined : named;
 }
 
-/** A session's name for people: its label, the chat's name, or how it began. */
-export function titleOf(row: SessionRow): string {
-  const name = [row.label, isMain(row.key) ? "Main chat" : undefined, row.displayName, row.subject, row.derivedTitle].find(
-    (text) => text !== undefined && text.trim() !== "",
-  );
-  return name?.trim() ?? restOf(row.key);
-}
+/** A session's name for people, as the gateway tells it everywhere. */
+export const titleOf = (row: SessionRow): string => row.name ?? sessionName({ ...row, title: row.derivedTitle });
 
 export const listed = (row: SessionRow, defaultAgentId: string): ListedSession => ({
   key: row.key,

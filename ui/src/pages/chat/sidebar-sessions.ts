@@ -5,12 +5,22 @@ import { failureText } from "../../link/failure.ts";
 import type { Link } from "../../link/link.ts";
 import { withSeen, type Seen, type SessionRow } from "./sidebar-groups.ts";
 
+/** What was looked for last. */
+export interface Search {
+  readonly words: string;
+  /** So many there are beyond those that were found. */
+  readonly more: number;
+  readonly error?: string;
+}
+
 export interface SessionsState {
   readonly rows: readonly SessionRow[];
   /** Found on the gateway by what is searched for; undefined when nothing is. */
   readonly found: readonly SessionRow[] | undefined;
+  readonly search?: Search;
   readonly defaults: MethodResult<"sessions.list">["defaults"];
-  readonly more: boolean;
+  /** So many there are beyond those that are listed. */
+  readonly more: number;
   /** Sessions of runs under way, by run. */
   readonly running: ReadonlyMap<string, string>;
   /** Who answers where nothing else is chosen, when the gateway tells. */
@@ -26,6 +36,7 @@ export interface Sessions extends Disposable {
   load(): Promise<void>;
   /** Loads soon: many changes in a short time are one. */
   refresh(): void;
+  /** More of what is listed, or found. */
   more(): void;
   search(words: string): void;
   markSeen(key: string): void;
@@ -33,32 +44,53 @@ export interface Sessions extends Disposable {
 
 const FIRST = 60;
 const SOON_MS = 400;
+const TYPING_MS = 150;
 
 const withRun = (running: ReadonlyMap<string, string>, runId: string, key: string): ReadonlyMap<string, string> => new Map([...running, [runId, key]]);
 const withoutRun = (running: ReadonlyMap<string, string>, runId: string): ReadonlyMap<string, string> =>
   running.has(runId) ? new Map([...running].filter(([other]) => other !== runId)) : running;
 
 type Change = (part: Partial<SessionsState>) => void;
-type List = (search?: string) => Promise<MethodResult<"sessions.list">>;
+type List = (limit: number, search?: string) => Promise<MethodResult<"sessions.list">>;
 
-/** Looks on the gateway for what is not among the sessions that are listed. */
-function createSearch(list: List, change: Change): { search(words: string): void; stop(): void } {
+const beyond = ({ sessions, total }: MethodResult<"sessions.list">, limit: number): number =>
+  total === undefined ? Number(sessions.length >= limit) : Math.max(0, total - sessions.length);
+
+interface Finder {
+  search(words: string): void;
+  /** Looks once more, for what is new; with `further` for more than before. False when nothing is looked for. */
+  again(further: boolean): boolean;
+  stop(): void;
+}
+
+/** Looks through all conversations on the gateway. */
+function createFinder(list: List, change: Change): Finder {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let asked = 0;
+  let words = "";
+  let limit = FIRST;
+
+  async function look(mine: number): Promise<void> {
+    const part = await list(limit, words).then(
+      (answer) => ({ found: answer.sessions, search: { words, more: beyond(answer, limit) } }),
+      (error: unknown) => ({ found: [], search: { words, more: 0, error: failureText(error) } }),
+    );
+    if (mine === asked) change(part);
+  }
   return {
-    search(words) {
+    search(typed) {
       clearTimeout(timer);
       const mine = (asked += 1);
-      if (words.trim() === "") return change({ found: undefined });
-      const tell = (found: readonly SessionRow[]): void => {
-        if (mine === asked) change({ found });
-      };
-      timer = setTimeout(() => {
-        list(words.trim()).then(
-          ({ sessions }) => tell(sessions),
-          () => tell([]),
-        );
-      }, 200);
+      words = typed.trim();
+      limit = FIRST;
+      if (words === "") return change({ found: undefined });
+      timer = setTimeout(() => void look(mine), TYPING_MS);
+    },
+    again(further) {
+      if (words === "") return false;
+      if (further) limit += FIRST;
+      void look(asked);
+      return true;
     },
     stop: () => clearTimeout(timer),
   };
@@ -85,7 +117,7 @@ function unknown(): SessionsState {
   const seen = keep.json<Seen>("seen") ?? { since: Date.now(), at: {} };
   keep.setJson("seen", seen);
   const defaults = { modelProvider: null, model: null, contextTokens: null };
-  return { rows: [], found: undefined, defaults, more: false, running: new Map(), seen, loaded: false };
+  return { rows: [], found: undefined, defaults, more: 0, running: new Map(), seen, loaded: false };
 }
 
 export function createSessions(link: Link): Sessions {
@@ -93,14 +125,15 @@ export function createSessions(link: Link): Sessions {
   let limit = FIRST;
   let timer: ReturnType<typeof setTimeout> | undefined;
   const change: Change = (part) => state.update((now) => ({ ...now, ...part }));
-  const list: List = (search) =>
-    link.request("sessions.list", { limit, includeDerivedTitles: true, includeLastMessage: true, includeGlobal: true, ...(search ? { search } : {}) });
-  const searching = createSearch(list, change);
+  const list: List = (most, search) =>
+    link.request("sessions.list", { limit: most, includeDerivedTitles: true, includeLastMessage: true, includeGlobal: true, ...(search ? { search } : {}) });
+  const searching = createFinder(list, change);
 
   async function load(): Promise<void> {
     try {
-      const { sessions, defaults } = await list();
-      state.update(({ error: _gone, ...now }) => ({ ...now, rows: sessions, defaults, more: sessions.length >= limit, loaded: true }));
+      const answer = await list(limit);
+      const { sessions, defaults } = answer;
+      state.update(({ error: _gone, ...now }) => ({ ...now, rows: sessions, defaults, more: beyond(answer, limit), loaded: true }));
     } catch (error) {
       change({ loaded: true, error: failureText(error) });
     }
@@ -108,6 +141,7 @@ export function createSessions(link: Link): Sessions {
   const refresh = (): void => {
     timer ??= setTimeout(() => {
       timer = undefined;
+      searching.again(false);
       void load();
     }, SOON_MS);
   };
@@ -127,6 +161,7 @@ export function createSessions(link: Link): Sessions {
     load: async () => void (await Promise.all([load(), loadOverview(link).then(change)])),
     refresh,
     more() {
+      if (searching.again(true)) return;
       limit += FIRST;
       void load();
     },

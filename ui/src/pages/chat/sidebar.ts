@@ -6,7 +6,7 @@ import { icon } from "../../look/icons.ts";
 import { sheet } from "../../look/sheet.ts";
 import { place } from "../../shell/router.ts";
 import { grouped, isMain, isUnread, listed, matches, type Grouping, type ListedSession } from "./sidebar-groups.ts";
-import type { SessionsState } from "./sidebar-sessions.ts";
+import type { Search, SessionsState } from "./sidebar-sessions.ts";
 
 /** The conversations that there are. Says `new-chat`, `search` {words}, `more`, `retry` and `left` (one was chosen, or the drawer closed). */
 export class Sidebar extends LitElement {
@@ -111,6 +111,10 @@ export class Sidebar extends LitElement {
         margin: 8px;
         font-size: 13.5px;
       }
+      .count {
+        margin: 8px;
+        font-size: 12.5px;
+      }
       .more {
         width: 100%;
         margin-top: 8px;
@@ -133,9 +137,24 @@ export class Sidebar extends LitElement {
     const { rows, found } = this.sessions;
     const known = rows.map((row) => listed(row, this.defaultAgentId));
     if (this.words.trim() === "") return known;
-    const others = (found ?? []).filter((row) => !rows.some(({ key }) => key === row.key)).map((row) => listed(row, this.defaultAgentId));
-    const server = new Set(found?.map(({ key }) => key));
+    // Until the gateway has looked through all of them, those at hand.
+    const others = (this.ended ? (found ?? []) : []).filter((row) => !rows.some(({ key }) => key === row.key)).map((row) => listed(row, this.defaultAgentId));
+    const server = new Set(this.ended ? found?.map(({ key }) => key) : []);
     return [...known.filter((session) => server.has(session.key) || matches(session, this.words.trim())), ...others];
+  }
+
+  /** The search for the words that are typed, once it is over. */
+  private get ended(): Search | undefined {
+    const { search } = this.sessions;
+    return search?.words === this.words.trim() ? search : undefined;
+  }
+
+  /** How much more there is than is shown. */
+  private rest(shown: number): TemplateResult {
+    const searching = this.words.trim() !== "";
+    const more = searching ? (this.ended?.more ?? 0) : this.sessions.more;
+    return html`${searching && this.ended ? html`<p class="count faint" role="status">${(shown + more).toLocaleString()} found${more > 0 ? `, ${shown} shown` : ""}</p>` : nothing}
+    ${more > 0 ? html`<button class="plain small more" @click=${() => this.tell("more")}>Show more (${more.toLocaleString()} more)</button>` : nothing}`;
   }
 
   private session(session: ListedSession): TemplateResult {
@@ -152,11 +171,11 @@ export class Sidebar extends LitElement {
       >
         <span class="line">
           ${running ? html`<span class="dot running" role="img" aria-label="answering"></span>` : unread ? html`<span class="dot" role="img" aria-label="unread"></span>` : nothing}
-          <span class="title grow cut">${session.title}</span>
+          <span class="title grow cut" dir="auto">${session.title}</span>
           ${session.where === undefined ? nothing : html`<span class="badge">${session.where}</span>`}
         </span>
         <span class="line">
-          <span class="preview grow cut">${session.preview ?? ""}</span>
+          <span class="preview grow cut" dir="auto">${session.preview ?? ""}</span>
           ${session.updatedAt === 0 ? nothing : html`<time class="time" title=${exactly(session.updatedAt)}>${ago(session.updatedAt)}</time>`}
         </span>
       </a>
@@ -164,14 +183,16 @@ export class Sidebar extends LitElement {
   }
 
   private list(): TemplateResult {
-    const { error, loaded, more } = this.sessions;
+    const { error, loaded } = this.sessions;
     const { shown } = this;
     if (error !== undefined && shown.length === 0) {
       return html`<p class="note bad">The list did not come: ${error} <button class="small" @click=${() => this.tell("retry")}>Try again</button></p>`;
     }
     if (!loaded) return html`<p class="empty soft" role="status">Loading …</p>`;
+    if (this.ended?.error !== undefined) return html`<p class="note bad" role="status">The search failed: ${this.ended.error}</p>`;
     if (shown.length === 0) {
-      return html`<p class="empty soft">
+      if (this.words.trim() !== "" && !this.ended) return html`<p class="empty soft" role="status">Searching …</p>`;
+      return html`<p class="empty soft" role="status">
         ${this.words.trim() === "" ? "Conversations appear here once something was said." : "Nothing has these words in its name or last message."}
       </p>`;
     }
@@ -184,7 +205,7 @@ export class Sidebar extends LitElement {
           </ul>
         </section>`,
     )}
-    ${more && this.words === "" ? html`<button class="plain small more" @click=${() => this.tell("more")}>Show more</button>` : nothing}`;
+    ${this.rest(shown.length)}`;
   }
 
   private regroup(event: Event): void {

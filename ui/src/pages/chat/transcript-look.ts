@@ -33,6 +33,7 @@ export const transcriptLook = css`
   .wrapped {
     white-space: pre-wrap;
     overflow-wrap: anywhere;
+    unicode-bidi: plaintext;
   }
   .said {
     display: flex;
@@ -129,6 +130,12 @@ export const transcriptLook = css`
   summary.mark::-webkit-details-marker {
     display: none;
   }
+  .summary > .whole {
+    margin: 0 0 10px;
+    font-size: 12.5px;
+    color: var(--ink-soft);
+  }
+  .summary > .whole,
   .summary > .prose {
     padding: 10px 14px;
     background: var(--sunken);

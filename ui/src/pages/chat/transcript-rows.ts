@@ -8,8 +8,10 @@ import { pictureIndexes } from "./cards/output.ts";
 import "./cards/picture.ts";
 import { prose, type ProseActions } from "./markdown/draw.ts";
 import { adviceFor } from "./model/advice.ts";
+import type { AskedCommand } from "./model/commands.ts";
 import { WRITTEN_BY_GATEWAY, type AnswerItem, type Call, type Item, type SaidItem, type TurnUsage } from "./model/items.ts";
 import { fieldsOf } from "./model/said.ts";
+import { toldRow } from "./transcript-told.ts";
 import type { Aside, ChatEntry, PendingMessage, RunPart, RunView, ToolView } from "./model/state.ts";
 
 /** What rows of the log need and can do. */
@@ -21,10 +23,15 @@ export interface RowTools extends ProseActions {
   unfold(callId: string, open: boolean): void;
   /** What is heard of a call that has no result yet. */
   live(callId: string): ToolView | undefined;
+  /** What became of a call that somebody was asked about. */
+  asked(call: Call): AskedCommand | undefined;
   /** A run is under way. */
   readonly running: boolean;
-  send(text: string): void;
-  edit(text: string): void;
+  /** Says it again as it was said, with its pictures. */
+  again(entry: ChatEntry): void;
+  edit(entry: ChatEntry): void;
+  /** Copies all that it says, also where it is shown cut. */
+  copyAll(entry: ChatEntry): void;
   resend(runId: string): void;
   discard(runId: string): void;
 }
@@ -69,21 +76,21 @@ function usageText(usage: TurnUsage): string {
 }
 
 /** What failed, what to do about it, and the trace. */
-function failure(error: string, runId: string | undefined, asked: string, tools: RowTools): TemplateResult {
+function failure(error: string, runId: string | undefined, asked: SaidItem | undefined, tools: RowTools): TemplateResult {
   const { text, link } = adviceFor(error);
   return html`<div class="note bad" role="group" aria-label="Error">
-    <p class="wrapped">${error}</p>
+    <p class="wrapped" dir="auto">${error}</p>
     <p class="soft">${text}</p>
     <div class="row wrap">
       ${link ? html`<a class="button small" href=${link.place}>${link.words}</a>` : nothing}
-      ${asked !== "" && tools.mayWrite ? html`<button class="small" @click=${() => tools.send(asked)}>${icon("retry", 14)}Send again</button>` : nothing}
+      ${asked && tools.mayWrite ? html`<button class="small" @click=${() => tools.again(asked.entry)}>${icon("retry", 14)}Send again</button>` : nothing}
       ${runId === undefined ? nothing : html`<a class="button small" href=${place("trace", [runId])}>${icon("trace", 14)}Trace</a>`}
     </div>
   </div>`;
 }
 
 function callCard(call: Call, tools: RowTools): TemplateResult {
-  const facts = factsOf(call, tools.live(call.id), tools.running);
+  const facts = factsOf(call, tools.live(call.id), tools.running, tools.asked(call));
   const { result } = call;
   return card(facts, {
     unfolded: tools.isUnfolded(call.id),
@@ -98,23 +105,27 @@ const thought = (text: string, live: boolean): TemplateResult | typeof nothing =
     ? nothing
     : html`<details class="thought">
         <summary>${live ? "Reasoning …" : "Reasoning"}</summary>
-        <p class="wrapped">${text}</p>
+        <p class="wrapped" dir="auto">${text}</p>
       </details>`;
 
 function saidRow({ entry, text }: SaidItem, tools: RowTools): TemplateResult {
   const who = [entry.from, entry.channel].filter((word) => word !== undefined).join(" · ");
-  return html`<div class="said" role="group" aria-label="${entry.from ?? "You"} said">
-    ${who === "" ? nothing : html`<div class="who">${who}</div>`} ${pictures(entry, tools)}
-    ${text === "" ? nothing : html`<div class="bubble wrapped">${text}</div>`}
-    <div class="foot">
-      <span class="acts">
-        ${text === "" ? nothing : action("copy", "Copy the message", () => tools.copy(text))}
-        ${text !== "" && tools.mayWrite ? [action("edit", "Edit and send again", () => tools.edit(text)), action("retry", "Send again", () => tools.send(text))] : nothing}
-        ${traceLink(entry.runId)}
-      </span>
-      ${time(entry.ts)}
-    </div>
-  </div>`;
+  const again = text !== "" || pictureIndexes(entry.content).length > 0;
+  const told = entry.told === undefined ? nothing : toldRow(entry.told);
+  return html`${told}
+    <div class="said" role="group" aria-label="${entry.from ?? "You"} said">
+      ${who === "" ? nothing : html`<div class="who">${who}</div>`} ${pictures(entry, tools)}
+      ${text === "" ? nothing : html`<div class="bubble wrapped" dir="auto">${text}</div>`}
+      ${entry.cut ? html`<p class="faint">Too long to be shown whole. Copy, edit and send again take all of it.</p>` : nothing}
+      <div class="foot">
+        <span class="acts">
+          ${text === "" ? nothing : action("copy", "Copy the message", () => tools.copyAll(entry))}
+          ${again && tools.mayWrite ? [action("edit", "Edit and send again", () => tools.edit(entry)), action("retry", "Send again", () => tools.again(entry))] : nothing}
+          ${traceLink(entry.runId)}
+        </span>
+        ${time(entry.ts)}
+      </div>
+    </div>`;
 }
 
 const STOPPED: Readonly<Record<string, string>> = { aborted: "Stopped.", length: "Cut off: the model reached the most it may write at once." };
@@ -124,19 +135,18 @@ function answerFoot({ entry, text, turn }: AnswerItem, tools: RowTools): Templat
   return html`<div class="foot">
     ${time(entry.ts)} ${model === "" ? nothing : html`<span class="cut" title=${model}>${entry.model ?? model}</span>`}
     ${turn?.usage ? html`<span title="Tokens and price of this turn">${usageText(turn.usage)}</span>` : nothing}
-    <span class="acts">${text === "" ? nothing : action("copy", "Copy the answer", () => tools.copy(text))} ${traceLink(entry.runId)}</span>
+    <span class="acts">${text === "" ? nothing : action("copy", "Copy the answer", () => tools.copyAll(entry))} ${traceLink(entry.runId)}</span>
   </div>`;
 }
 
 function answerRow(item: AnswerItem, going: boolean, tools: RowTools): TemplateResult {
-  const { entry, text, thinking, calls, turn } = item;
+  const { entry, text, thinking, calls, turn, failed } = item;
   const stopped = STOPPED[entry.stopReason ?? ""];
-  const failed = entry.error ?? (entry.stopReason === "error" ? "The model failed without saying why" : undefined);
   return html`<div class="answer" role="group" aria-label="Answer">
     ${thought(thinking, false)} ${text === "" ? nothing : isSilent(text) ? html`<p class="faint">Chose not to answer.</p>` : prose(text, tools)}
     ${pictures(entry, tools)} ${calls.map((call) => callCard(call, tools))}
     ${entry.cut ? html`<p class="faint">Too long to be shown whole. The exported session has all of it.</p>` : nothing}
-    ${failed === undefined || entry.stopReason === "aborted" ? nothing : failure(failed, entry.runId, turn?.asked ?? "", tools)}
+    ${failed === undefined ? nothing : failure(failed, entry.runId, turn?.asked, tools)}
     ${stopped === undefined ? nothing : html`<p class="faint">${stopped}</p>`} ${turn && !going ? answerFoot(item, tools) : nothing}
   </div>`;
 }
@@ -160,8 +170,9 @@ export function itemRow(item: Item, going: boolean, tools: RowTools): TemplateRe
         ${item.text === "" ? nothing : prose(item.text, tools)}
       </details>`;
     default:
-      if (item.entry.error !== undefined) return failure(item.entry.error, item.entry.runId, "", tools);
-      return html`<div class="mark aside wrapped"><span>${item.text}</span></div>`;
+      if (item.entry.error !== undefined) return failure(item.entry.error, item.entry.runId, item.asked, tools);
+      if (item.entry.told !== undefined) return toldRow(item.entry.told);
+      return html`<div class="mark aside wrapped"><span dir="auto">${item.text}</span></div>`;
   }
 }
 
@@ -181,8 +192,8 @@ function partRow(part: RunPart, last: boolean, tools: RowTools): TemplateResult 
   return html`${thought(thinking, last && text === "")}${text === "" || isSilent(text) ? nothing : html`<div class=${last ? "writing" : ""}>${prose(text, tools)}</div>`}`;
 }
 
-/** A run with what is not in the transcript. `written`: calls that are drawn there. */
-export function runRow(run: RunView, written: ReadonlySet<string>, tools: RowTools): TemplateResult {
+/** A run with what is not in the transcript. `written`: calls that are drawn there; `asked`: what it answers. */
+export function runRow(run: RunView, written: ReadonlySet<string>, asked: SaidItem | undefined, tools: RowTools): TemplateResult {
   const parts = run.parts.filter((part) => part.kind === "said" || !written.has(part.tool.toolCallId));
   const { ended } = run;
   const last = parts.at(-1);
@@ -191,7 +202,7 @@ export function runRow(run: RunView, written: ReadonlySet<string>, tools: RowToo
   return html`<div class="answer live" role="group" aria-label="Answer" aria-busy=${ended === undefined}>
     ${parts.map((part, at) => partRow(part, ended === undefined && at === parts.length - 1, tools))}
     ${quiet ? html`<p class="working soft"><span class="spinner" aria-hidden="true"></span>${run.compacting ? "Summarising earlier messages" : "Working"}</p>` : nothing}
-    ${ended?.how === "error" ? failure(ended.error ?? "The run failed without saying why", run.runId, "", tools) : nothing}
+    ${ended?.how === "error" ? failure(ended.error ?? "The run failed without saying why", run.runId, asked, tools) : nothing}
     ${ended?.how === "aborted" ? html`<p class="faint">Stopped.</p>` : nothing}
   </div>`;
 }
@@ -199,7 +210,7 @@ export function runRow(run: RunView, written: ReadonlySet<string>, tools: RowToo
 /** A command that was given here. */
 export function asideRow({ text, ts }: Aside): TemplateResult {
   return html`<div class="said" role="group" aria-label="You said">
-    <div class="bubble wrapped">${text}</div>
+    <div class="bubble wrapped" dir="auto">${text}</div>
     <div class="foot">${time(ts)}</div>
   </div>`;
 }
@@ -219,7 +230,7 @@ export function pendingRow(message: PendingMessage, waits: boolean, tools: RowTo
   return html`<div class="said pending ${state}" role="group" aria-label="${from ?? "You"} said">
     ${who === "" ? nothing : html`<div class="who">${who}</div>`}
     ${images > 0 ? html`<div class="faint">${images === 1 ? "1 attachment" : `${images} attachments`}</div>` : nothing}
-    ${text === "" ? nothing : html`<div class="bubble wrapped">${text}</div>`}
+    ${text === "" ? nothing : html`<div class="bubble wrapped" dir="auto">${text}</div>`}
     ${state === "failed" ? html`<div class="note bad"><p class="wrapped">${error}</p></div>` : nothing}
     <div class="foot">
       ${label === "" ? time(ts) : html`<span>${label}</span>`}

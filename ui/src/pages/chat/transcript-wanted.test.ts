@@ -10,7 +10,7 @@ const never = new AbortController().signal;
 
 function talk(length: number) {
   const gateway = fakeGateway(Array.from({ length }, (_, at) => said("user", `m${at + 1}`, { runId: `run-${at + 1}` })));
-  const outbox = createOutbox(memoryStorage(), new EventTarget());
+  const outbox = createOutbox({ storage: memoryStorage(), events: new EventTarget() });
   const conversation = createConversation({ link: gateway.link("tab"), sessionKey: "agent:main:main", outbox, platform: testPlatform("tab") });
   return conversation;
 }

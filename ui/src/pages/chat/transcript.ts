@@ -2,13 +2,17 @@ import { html, LitElement, nothing, type PropertyValues, type TemplateResult } f
 import { property, query, state } from "lit/decorators.js";
 import { guard } from "lit/directives/guard.js";
 import { repeat } from "lit/directives/repeat.js";
+import { failureText } from "../../link/failure.ts";
 import { icon } from "../../look/icons.ts";
 import { sheet } from "../../look/sheet.ts";
 import type { PageContext } from "../../shell/context.ts";
 import { cardLook } from "./cards/look.ts";
 import { proseLook } from "./markdown/look.ts";
-import type { Conversation, ConversationState, PendingMessage, ToolView } from "./model/conversation.ts";
-import { itemsOf, type Item } from "./model/items.ts";
+import { draftOf, wholeText } from "./model/again.ts";
+import { askedId } from "./model/commands.ts";
+import type { Conversation, ConversationState, Draft, PendingMessage, ToolView } from "./model/conversation.ts";
+import { itemsOf, type Item, type SaidItem } from "./model/items.ts";
+import type { ChatEntry, RunView } from "./model/state.ts";
 import { transcriptLook } from "./transcript-look.ts";
 import { createPlace } from "./transcript-place.ts";
 import { asideRow, callsOf, isOpen, itemRow, pendingRow, runRow, type RowTools } from "./transcript-rows.ts";
@@ -20,7 +24,7 @@ const AHEAD = 900;
 /** How long a run that was gone to is marked. */
 const MARKED_MS = 2000;
 
-/** The scrolling log of a conversation. Dispatches `edit-message` with `{text}` when a message is to be written anew. */
+/** The scrolling log of a conversation. Dispatches `edit-message` with a draft when a message is to be written anew. */
 export class Transcript extends LitElement {
   static override styles = [sheet, proseLook, cardLook, transcriptLook];
   @property({ attribute: false }) conversation!: Conversation;
@@ -145,13 +149,32 @@ export class Transcript extends LitElement {
     this.unfolded = next;
   }
 
-  private async copy(text: string): Promise<void> {
+  private async copy(text: string | Promise<string>): Promise<void> {
+    const whole = await this.fetched(text);
+    if (whole === undefined) return;
     try {
-      await navigator.clipboard.writeText(text);
+      await navigator.clipboard.writeText(whole);
       this.context.toasts.say("Copied");
     } catch {
       this.context.toasts.warn("The browser does not let this page copy: select the text and copy it by hand");
     }
+  }
+
+  /** What was asked for; undefined when it did not come, which is said. */
+  private async fetched<T>(asked: T | Promise<T>): Promise<T | undefined> {
+    try {
+      return await asked;
+    } catch (error) {
+      this.context.toasts.warn(failureText(error));
+      return undefined;
+    }
+  }
+
+  /** Does something with a message as it was sent, unless the page has turned to another conversation meanwhile. */
+  private async anew(entry: ChatEntry, use: (draft: Draft) => void): Promise<void> {
+    const { conversation } = this;
+    const draft = await this.fetched(draftOf(this.context.link, this.now.sessionKey, entry));
+    if (draft && conversation === this.conversation && this.isConnected) use(draft);
   }
 
   private tools(live: ReadonlyMap<string, ToolView>, running: boolean): RowTools {
@@ -165,9 +188,11 @@ export class Transcript extends LitElement {
       isUnfolded: (callId) => this.unfolded.has(callId),
       unfold: (callId, open) => this.unfold(callId, open),
       live: (callId) => live.get(callId),
+      asked: ({ result }) => this.now.commands?.get(askedId(result) ?? ""),
       copy: (text) => void this.copy(text),
-      send: (text) => void conversation.send({ text, attachments: [] }),
-      edit: (text) => void this.dispatchEvent(new CustomEvent("edit-message", { detail: { text }, bubbles: true, composed: true })),
+      copyAll: (entry) => void this.copy(wholeText(link, this.now.sessionKey, entry)),
+      again: (entry) => void this.anew(entry, (draft) => void conversation.send(draft)),
+      edit: (entry) => void this.anew(entry, (detail) => this.dispatchEvent(new CustomEvent("edit-message", { detail }))),
       resend: conversation.resend,
       discard: conversation.discard,
     };
@@ -179,7 +204,14 @@ export class Transcript extends LitElement {
     const folds = calls.map(({ id }) => (this.unfolded.has(id) ? id : "")).join("\n");
     const going = tools.running && item === this.items.at(-1);
     const heard = isOpen(item) ? [tools.running, ...calls.map(({ id }) => tools.live(id))] : [];
-    return guard([item, folds, going, tools.sessionKey, tools.mayWrite, ...heard], () => itemRow(item, going, tools));
+    const asked = calls.map((call) => tools.asked(call));
+    return guard([item, folds, going, tools.sessionKey, tools.mayWrite, ...heard, ...asked], () => itemRow(item, going, tools));
+  }
+
+  /** The message that a run which has ended answers, when it is on the page. */
+  private askedOf({ runId, ended }: RunView): SaidItem | undefined {
+    if (ended === undefined) return undefined;
+    return this.items.findLast((item): item is SaidItem => item.kind === "user" && item.entry.runId === runId);
   }
 
   /** What comes after the transcript: commands and runs with the messages that they answer, then what waits. */
@@ -192,7 +224,7 @@ export class Transcript extends LitElement {
       ...asides.filter(({ after }) => after >= newest).map((aside): Row => [`a${aside.runId}`, asideRow(aside)]),
       ...late.flatMap((run): Row[] => [
         ...pending.filter(({ runId }) => runId === run.runId).map(message),
-        [`r${run.runId}`, runRow(run, this.written, tools)],
+        [`r${run.runId}`, runRow(run, this.written, this.askedOf(run), tools)],
       ]),
       ...pending.filter(({ runId }) => !going.has(runId)).map(message),
     ];
@@ -234,7 +266,7 @@ export class Transcript extends LitElement {
       rows.set(place, [...(rows.get(place) ?? []), row()]);
     };
     for (const aside of asides) add(aside.after, () => keyed(`a${aside.runId}`, asideRow(aside)));
-    for (const run of runs) add(run.after, () => keyed(`r${run.runId}`, runRow(run, this.written, tools)));
+    for (const run of runs) add(run.after, () => keyed(`r${run.runId}`, runRow(run, this.written, this.askedOf(run), tools)));
     return rows;
   }
 

@@ -20,7 +20,7 @@ import type { Check } from "./model/draft.ts";
 import { readJson5 } from "./model/json5.ts";
 import type { Operation } from "./model/operations.ts";
 import { valueAt, type ValuePath } from "./model/path.ts";
-import { groupsOf, placeOf, search } from "./model/sections.ts";
+import { groupsOf, placeOf, search, sectionOf } from "./model/sections.ts";
 import "./review.ts";
 import "./sections-nav.ts";
 import "./versions.ts";
@@ -153,7 +153,8 @@ export class ConfigPage extends Page {
   }
 
   private async reveal(path: ValuePath): Promise<void> {
-    const section = String(path[0] ?? FIRST);
+    const { schema, hints } = this.desk.state.value;
+    const section = sectionOf(groupsOf(schema, hints), path)?.key ?? FIRST;
     this.words = "";
     if (valueAt(this.desk.draft.state.value.value, path) === undefined) this.onlySet = false;
     await this.go("form", section);
@@ -262,8 +263,8 @@ export class ConfigPage extends Page {
                     <h2>${section.label}</h2>
                     <p class="soft">${section.help ?? ""}</p>
                   </div>
-                  ${this.onlySet && valueAt(value, [section.key]) === undefined ? html`<p class="soft">Nothing is set in this section.</p>` : nothing}
-                  <oc-config-field bare .form=${form} .path=${[section.key]} .schema=${section.schema}></oc-config-field>`
+                  ${this.onlySet && valueAt(value, section.path) === undefined ? html`<p class="soft">Nothing is set in this section.</p>` : nothing}
+                  <oc-config-field bare .form=${form} .path=${section.path} .schema=${section.schema}></oc-config-field>`
               : html`<p class="soft">There is no section of this name.</p>`
         }
       </div>

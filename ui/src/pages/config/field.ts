@@ -15,6 +15,9 @@ import "./object-input.ts";
 import "./scalar-input.ts";
 import "./secret-input.ts";
 
+/** A number as it was typed; what is none stays text, and is told to be wrong. */
+const asNumber = (text: unknown): unknown => (typeof text === "string" && /^-?\d+(?:\.\d+)?$/.test(text.trim()) ? Number(text) : text);
+
 /** A key of the configuration: its name, its control, what it means and what is wrong with it. */
 export class ConfigField extends LitElement {
   static override styles = [sheet, fieldLook];
@@ -24,13 +27,16 @@ export class ConfigField extends LitElement {
   @property({ type: Boolean }) required = false;
   /** Without its name: the one of what it stands in is enough. */
   @property({ type: Boolean, reflect: true }) bare = false;
+  /** What is inside is shown without being asked for. */
+  @property({ type: Boolean }) unfold = false;
   @state() private unfolded = false;
   @state() private sought = false;
   @state() private kind: number | undefined;
 
   protected override willUpdate(changed: PropertyValues<this>): void {
-    if (changed.has("path") && changed.get("path") !== undefined && !same(changed.get("path"), this.path)) {
-      this.unfolded = false;
+    const elsewhere = changed.has("path") && !same(changed.get("path"), this.path);
+    if (elsewhere) {
+      this.unfolded = this.unfold;
       this.kind = undefined;
     }
     const { target } = this.form;
@@ -115,7 +121,7 @@ export class ConfigField extends LitElement {
       <summary>
         <span class="name">${told.label}</span>
         ${below > 0 ? html`<span class="badge bad">${plural(below, "problem")}</span>` : nothing}
-        <span class="faint grow cut">${count === "" ? (told.help ?? "") : count}</span>
+        <span class="faint grow cut">${count === "" ? (open ? "" : (told.help ?? "")) : count}</span>
       </summary>
       ${
         open
@@ -165,7 +171,8 @@ export class ConfigField extends LitElement {
 
   private container(shape: Shape): TemplateResult {
     if (shape.kind === "list") return html`<oc-config-list .form=${this.form} .path=${this.path} .item=${shape.item}></oc-config-list>`;
-    if (shape.kind === "object") return html`<oc-config-object .form=${this.form} .path=${this.path} .shape=${shape}></oc-config-object>`;
+    if (shape.kind === "object")
+      return html`<oc-config-object .form=${this.form} .path=${this.path} .shape=${shape} ?top=${this.bare || this.unfold}></oc-config-object>`;
     return this.scalar(shape, { label: "", advanced: false, secret: false });
   }
 
@@ -180,18 +187,20 @@ export class ConfigField extends LitElement {
     const { form, path, schema, value } = this;
     if (form.onlySet && value === undefined) return nothing;
     const told = toldOf(form.hints, path, schema);
-    if (told.secret) {
+    const found = shapeOf(schema, form.root);
+    // Of a list or a group each part is a secret of its own.
+    if (told.secret && found.kind !== "list" && found.kind !== "object") {
+      const put = (text: unknown): void => tellEdit(this, { do: "set", path, value: found.kind === "number" ? asNumber(text) : text });
       const control = html`<oc-config-secret
         .value=${value}
         .base=${valueAt(form.base, path)}
         .label=${told.label}
+        .hint=${told.placeholder}
         ?readonly=${form.readonly}
-        @put=${(event: CustomEvent<{ value: unknown }>) =>
-          event.detail.value === undefined ? this.unset() : tellEdit(this, { do: "set", path, value: event.detail.value })}
+        @put=${(event: CustomEvent<{ value: unknown }>) => (event.detail.value === undefined ? this.unset() : put(event.detail.value))}
       ></oc-config-secret>`;
       return this.simple(told, control);
     }
-    const found = shapeOf(schema, form.root);
     const members = found.kind === "any" && isFields(value) ? { kind: "object" as const, members: [], others: {} } : found;
     const shape: Shape = value === undefined || fits(value, members, form.root) ? members : { kind: "any" };
     if (shape.kind === "union") return this.union(shape, told);

@@ -39,16 +39,29 @@ export class IssuesList extends LitElement {
         color: var(--bad);
       }
       li > span {
+        min-width: 0;
         overflow-wrap: anywhere;
       }
       button.where {
-        flex: none;
-        max-width: 45%;
-        overflow: hidden;
-        text-overflow: ellipsis;
+        flex: 0 1 auto;
+        min-width: 0;
         min-height: 0;
         padding: 0 6px;
+        justify-content: flex-start;
+        text-align: start;
+        white-space: normal;
+        overflow-wrap: anywhere;
         font: 12.5px/1.7 var(--mono);
+      }
+      @media (max-width: 820px) {
+        li {
+          display: grid;
+          grid-template-columns: auto 1fr;
+        }
+        li > span {
+          grid-column: 2;
+          padding-inline-start: 6px;
+        }
       }
     `,
   ];

@@ -4,6 +4,7 @@ import { icon } from "../../look/icons.ts";
 import { sheet } from "../../look/sheet.ts";
 import { fieldLook } from "./field-look.ts";
 import { tellEdit, type Form } from "./form.ts";
+import { hintFor } from "./model/hints.ts";
 import { valueAt, type ValuePath } from "./model/path.ts";
 import { emptyOf, shapeOf, type SchemaNode } from "./model/shape.ts";
 
@@ -47,6 +48,8 @@ export class ListInput extends LitElement {
   protected override render(): TemplateResult {
     const { form, items } = this;
     const shape = shapeOf(this.item, form.root);
+    const template: unknown = hintFor(form.hints, this.path)?.itemTemplate;
+    const next = (): unknown => (template === undefined ? emptyOf(shape, form.root) : structuredClone(template));
     const simple = shape.kind !== "object" && shape.kind !== "list";
     return html`${items.length === 0 ? html`<p class="faint">No entries.</p>` : nothing}
       <ul class="rows plain-list">
@@ -56,7 +59,7 @@ export class ListInput extends LitElement {
         form.readonly
           ? nothing
           : html`<div class="add">
-              <button class="small" @click=${() => this.set([...items, emptyOf(shape, form.root)])}>${icon("plus", 15)} Add an entry</button>
+              <button class="small" @click=${() => this.set([...items, next()])}>${icon("plus", 15)} Add an entry</button>
             </div>`
       }`;
   }

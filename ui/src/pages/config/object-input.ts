@@ -6,11 +6,13 @@ import { icon } from "../../look/icons.ts";
 import { sheet } from "../../look/sheet.ts";
 import { fieldLook } from "./field-look.ts";
 import { tellEdit, type Form } from "./form.ts";
-import { toldOf } from "./model/hints.ts";
+import { hintFor, inOrder, toldOf } from "./model/hints.ts";
 import { dottedPath, isFields, isWithin, valueAt, type ValuePath } from "./model/path.ts";
 import { emptyOf, resolved, shapeOf, type Member, type SchemaNode, type Shape } from "./model/shape.ts";
 
 const KIND_OF: Readonly<Record<string, string>> = { string: "string", number: "number", boolean: "boolean" };
+
+const MOST_UNFOLDED = 2;
 
 /** A schema for a value that nobody described. */
 const guessed = (value: unknown): SchemaNode => {
@@ -24,11 +26,19 @@ export class ObjectInput extends LitElement {
   @property({ attribute: false }) form!: Form;
   @property({ attribute: false }) path!: ValuePath;
   @property({ attribute: false }) shape!: Extract<Shape, { kind: "object" }>;
+  /** The whole of a section: with one or two groups in it, they are shown at once. */
+  @property({ type: Boolean }) top = false;
   @state() private name = "";
   @state() private more = false;
 
-  private field({ key, schema, required }: Member): TemplateResult {
-    return html`<oc-config-field .form=${this.form} .path=${[...this.path, key]} .schema=${schema} ?required=${required}></oc-config-field>`;
+  private field({ key, schema, required }: Member, unfold = false): TemplateResult {
+    const path = [...this.path, key];
+    return html`<oc-config-field .form=${this.form} .path=${path} .schema=${schema} ?required=${required} ?unfold=${unfold}></oc-config-field>`;
+  }
+
+  private isGroup({ schema }: Member): boolean {
+    const { kind } = shapeOf(schema, this.form.root);
+    return kind === "object" || kind === "list";
   }
 
   /** Keys that are in the text and that the schema does not list. */
@@ -74,18 +84,21 @@ export class ObjectInput extends LitElement {
   protected override render(): TemplateResult {
     const { form, path } = this;
     const set = (key: string): boolean => valueAt(form.value, [...path, key]) !== undefined;
-    const advanced = this.shape.members.filter(({ key, schema }) => toldOf(form.hints, [...path, key], schema).advanced && !set(key));
-    const usual = this.shape.members.filter((member) => !advanced.includes(member));
+    const members = inOrder(this.shape.members, ({ key }) => hintFor(form.hints, [...path, key])?.order);
+    const advanced = members.filter(({ key, schema }) => toldOf(form.hints, [...path, key], schema).advanced && !set(key));
+    const usual = members.filter((member) => !advanced.includes(member));
+    const { others } = this;
+    const unfold = this.top && [...usual, ...others].filter((member) => this.isGroup(member)).length <= MOST_UNFOLDED;
     const sought = form.target !== undefined && advanced.some(({ key }) => isWithin(dottedPath(form.target!.path), [...path, key]));
     return html`${repeat(
       usual,
       ({ key }) => key,
-      (member) => this.field(member),
+      (member) => this.field(member, unfold),
     )}
     ${repeat(
-      this.others,
+      others,
       ({ key }) => key,
-      (member) => this.field(member),
+      (member) => this.field(member, unfold),
     )}
     ${this.adding()}
     ${

@@ -35,6 +35,8 @@ export class SecretInput extends LitElement {
   /** What the file has. */
   @property({ attribute: false }) base: unknown;
   @property() label = "";
+  /** What one looks like. */
+  @property({ attribute: false }) hint: string | undefined;
   @property({ type: Boolean }) readonly = false;
   @state() private typed = "";
 
@@ -54,7 +56,7 @@ export class SecretInput extends LitElement {
 
   /** Saved, or taken back elsewhere: what was typed is no more. */
   protected override willUpdate(): void {
-    if (typeof this.value !== "string" || this.value !== this.typed) this.typed = "";
+    if ((typeof this.value !== "string" && typeof this.value !== "number") || String(this.value) !== this.typed) this.typed = "";
   }
 
   protected override render(): TemplateResult {
@@ -70,7 +72,7 @@ export class SecretInput extends LitElement {
         autocomplete="new-password"
         spellcheck="false"
         aria-label="New value for ${this.label}"
-        placeholder=${stands === "not set" ? "Write it here, or ${NAME} for the environment" : "New value"}
+        placeholder=${stands === "not set" ? (this.hint ?? "Write it here, or ${NAME} for the environment") : "New value"}
         ?readonly=${this.readonly}
         .value=${live(this.typed)}
         @input=${this.type}

@@ -68,12 +68,12 @@ export class SectionsNav extends LitElement {
     this.dispatchEvent(new CustomEvent("section", { detail: { key } }));
   }
 
-  private isSet({ key }: Section): boolean {
-    return valueAt(this.value, [key]) !== undefined;
+  private isSet({ path }: Section): boolean {
+    return valueAt(this.value, path) !== undefined;
   }
 
   private item(section: Section): TemplateResult {
-    const wrong = this.issues.filter(({ path, bad }) => bad && isWithin(path, [section.key])).length;
+    const wrong = this.issues.filter(({ path, bad }) => bad && isWithin(path, section.path)).length;
     return html`<li>
       <button aria-current=${section.key === this.current} title=${section.help ?? ""} @click=${() => this.go(section.key)}>
         <span class="grow cut">${section.label}</span>

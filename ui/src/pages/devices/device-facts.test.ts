@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { inOrder, lastSeen, liveTokens, nameOf, scopeWords, type Paired, type Token } from "./device-facts.ts";
+import { inOrder, lastSeen, liveTokens, nameOf, programOf, scopeWords, type Paired, type Token } from "./device-facts.ts";
 
 const token = (over: Partial<Token> = {}): Token => ({ role: "operator", scopes: [], createdAtMs: 1, ...over });
 const device = (deviceId: string, tokens: Token[] = []): Paired => ({ deviceId, publicKey: "k", createdAtMs: 1, approvedAtMs: 5, tokens });
@@ -24,4 +24,9 @@ test("this browser stands first, then what was seen last", () => {
 
 test("scopes are said in words, unknown ones as they are", () => {
   expect([scopeWords("operator.admin"), scopeWords("x.y")]).toEqual(["change everything", "x.y"]);
+});
+
+test("a device says which program it runs; this page is told by its name", () => {
+  expect(programOf({ clientId: "openclaw-control-ui", clientMode: "ui", platform: "web" })).toBe("Control UI in a browser");
+  expect(programOf({ clientId: "cli", clientMode: "cli", platform: "linux" })).toBe("cli, linux");
 });

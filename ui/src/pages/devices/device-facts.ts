@@ -9,6 +9,12 @@ export function nameOf({ displayName, clientId, deviceId }: Pick<Paired, "displa
   return displayName?.trim() || clientId?.trim() || `Device ${deviceId.slice(0, 8)}`;
 }
 
+/** What runs on a device: this page in a browser, or another program with its platform. */
+export function programOf({ clientId, clientMode, platform }: Pick<Paired, "clientId" | "clientMode" | "platform">): string {
+  if (clientId === "openclaw-control-ui") return "Control UI in a browser";
+  return [...new Set([clientId, clientMode, platform])].filter((word) => word !== undefined && word !== "").join(", ");
+}
+
 /** When a device was last let in with one of its tokens. */
 export function lastSeen({ tokens = [] }: Pick<Paired, "tokens">): number | undefined {
   const times = tokens.flatMap(({ lastUsedAtMs }) => lastUsedAtMs ?? []);

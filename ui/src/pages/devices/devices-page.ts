@@ -9,7 +9,7 @@ import "../../parts/copy-button.ts";
 import { facts, factsLook } from "../../parts/key-value.ts";
 import { failedNote, loadingLine, missingNote, pageLook } from "../../parts/page-look.ts";
 import { Page } from "../../shell/page.ts";
-import { inOrder, lastSeen, liveTokens, nameOf, scopeWords, type Paired, type Token, type Waiting } from "./device-facts.ts";
+import { inOrder, lastSeen, liveTokens, nameOf, programOf, scopeWords, type Paired, type Token, type Waiting } from "./device-facts.ts";
 import "./login-link.ts";
 
 const when = (at: number | undefined): TemplateResult | undefined => (at === undefined ? undefined : html`<span title=${exactly(at)}>${ago(at)}</span>`);
@@ -112,7 +112,7 @@ export class DevicesPage extends Page {
 
   private waitingCard(request: Waiting): TemplateResult {
     const { link } = this.context;
-    const { requestId, deviceId, role, scopes = [], platform, remoteIp, isRepair, ts } = request;
+    const { requestId, deviceId, role, scopes = [], remoteIp, isRepair, ts } = request;
     const name = nameOf(request);
     return html`<li class="card">
       <div class="row">
@@ -123,7 +123,7 @@ export class DevicesPage extends Page {
         ["Asked", when(ts)],
         ["Wants to", this.scopes(scopes)],
         ["Role", role],
-        ["Platform", platform],
+        ["Program", programOf(request)],
         ["From", remoteIp],
         ["Device", html`<code>${deviceId}</code>`],
       ])}
@@ -188,7 +188,7 @@ export class DevicesPage extends Page {
       ${facts([
         ["Last seen", when(lastSeen(device)) ?? "never"],
         ["Let in", when(device.approvedAtMs)],
-        ["Platform", [device.platform, device.clientMode].filter((word) => word !== undefined).join(", ")],
+        ["Program", programOf(device)],
         ["From", device.remoteIp],
         ...tokens.map((token) => [`As ${token.role}`, this.tokenRow(device, token, isOwn)] as const),
         ["Device", html`<code>${device.deviceId}</code>`],

@@ -2,6 +2,7 @@ import { html, nothing, type TemplateResult } from "lit";
 import type { EventPayload, MethodResult } from "openclaw/client";
 import { ago, bytes, duration, exactly, plural } from "../../base/figures.ts";
 import { icon } from "../../look/icons.ts";
+import "../../parts/avatar.ts";
 import { place } from "../../shell/router.ts";
 import { pageOf, programsOf, type ChannelLine, type Overview, type Presence } from "./overview-facts.ts";
 
@@ -45,23 +46,23 @@ export function runsCard({ runs, queues, ts }: Overview, stop: ((sessionKey: str
         ? html`<p class="soft empty">Nothing runs and nothing waits. <a href=${place("trace")}>Recent runs</a></p>`
         : html`<ul class="lines">
             ${runs.map(
-              ({ runId, sessionKey, startedAt, doing, model, channel }) =>
+              ({ runId, sessionKey, name = sessionKey, startedAt, doing, model, channel }) =>
                 html`<li>
                   <span class="pulse" role="presentation"></span>
                   <div class="grow">
-                    <p class="cut"><a href=${place("chat", [sessionKey])}>${sessionKey}</a></p>
+                    <p class="cut"><a href=${place("chat", [sessionKey])} title=${sessionKey}>${name}</a></p>
                     <p class="faint cut">${[doing, model, channel].filter((part) => part !== undefined).join(" · ")}</p>
                   </div>
                   <span class="num side">${duration(Math.max(0, ts - startedAt))}</span>
                   <a class="button" href=${place("trace", [runId])} aria-label="Trace of this run">${icon("trace", 15)}</a>
-                  ${stop ? html`<button @click=${() => stop(sessionKey, runId)} aria-label="Stop the run of ${sessionKey}">${icon("stop", 15)} Stop</button>` : nothing}
+                  ${stop ? html`<button @click=${() => stop(sessionKey, runId)} aria-label="Stop the run of ${name}">${icon("stop", 15)} Stop</button>` : nothing}
                 </li>`,
             )}
             ${queues.map(
-              ({ sessionKey, waiting, oldestAt }) =>
+              ({ sessionKey, name = sessionKey, waiting, oldestAt }) =>
                 html`<li>
                   <span class="badge">${waiting} wait</span>
-                  <p class="grow cut"><a href=${place("chat", [sessionKey])}>${sessionKey}</a></p>
+                  <p class="grow cut"><a href=${place("chat", [sessionKey])} title=${sessionKey}>${name}</a></p>
                   <span class="faint side">for ${duration(Math.max(0, ts - oldestAt))}</span>
                 </li>`,
             )}
@@ -104,9 +105,11 @@ export function agentsCard(agents: Agents | undefined, health: Health | undefine
         const known = facts.get(id);
         const beat = known?.heartbeat.enabled ? `wakes every ${known.heartbeat.every}` : undefined;
         const told = [known ? plural(known.sessions.count, "session") : undefined, beat].filter((part) => part !== undefined).join(" · ");
+        const shown = identity?.name ?? name ?? id;
         return html`<li>
+          <oc-avatar .looks=${{ id, name: shown, emoji: identity?.emoji, avatar: identity?.avatar }}></oc-avatar>
           <div class="grow">
-            <p class="cut">${identity?.emoji ?? ""} ${identity?.name ?? name ?? id}</p>
+            <p class="cut"><a href=${place("agents", [id])}>${shown}</a></p>
             <p class="faint cut">${told}</p>
           </div>
           ${id === agents?.defaultId ? html`<span class="badge">default</span>` : nothing}

@@ -98,8 +98,31 @@ test("what was used by day and model, as cost or tokens", () => {
   ]);
 });
 
-test("what was used by agent and session; sessions that used nothing are left out", () => {
+test("what was used by agent", () => {
   expect(byAgent(usage)).toEqual([{ name: "main", cost: 2, tokens: 15, calls: 3 }]);
-  expect(bySession(usage, "tokens").map(({ key }) => key)).toEqual(["agent:main:a", "agent:main:b"]);
-  expect(bySession(usage, "cost")[0]).toMatchObject({ name: "Groceries", cost: 2 });
+});
+
+test("shares of sessions add up: the largest, all others together, and those that were removed", () => {
+  const totals = (totalCost: number, totalTokens: number) => ({ totalCost, totalTokens });
+  const rows = ["a", "b", "c", "d"].map((key, at) => ({ key: `agent:main:${key}`, name: key.toUpperCase(), count: 1, totals: totals(4 - at, at) }));
+  const all = {
+    ...usage,
+    aggregates: { bySession: { rows, others: { sessions: 3, totals: totals(1.5, 7) }, removed: { sessions: 2, totals: totals(3, 0) } } },
+  };
+  const answer = all as unknown as UsageAnswer;
+  const byCost = bySession(answer, "cost", 4);
+  expect(byCost.map(({ name, value }) => [name, value])).toEqual([
+    ["A", 4],
+    ["B", 3],
+    ["5 others", 4.5],
+    ["2 removed conversations", 3],
+  ]);
+  expect(byCost.map(({ href }) => href)).toEqual([expect.stringContaining("chat/"), expect.stringContaining("chat/"), undefined, undefined]);
+  expect(bySession(answer, "tokens", 4).map(({ name, value }) => [name, value])).toEqual([
+    ["D", 3],
+    ["C", 2],
+    ["B", 1],
+    ["3 others", 7],
+  ]);
+  expect(bySession(answer, "cost", 9)).toHaveLength(6);
 });

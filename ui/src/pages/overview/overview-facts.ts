@@ -23,9 +23,10 @@ export interface ChannelLine {
 
 type Account = ChannelsStatus["channelAccounts"][string][number];
 
-function stateOf({ enabled, configured, running, connected, lastError }: Account): Pick<ChannelLine, "state" | "level"> {
+function stateOf({ enabled, configured, running, connected, lastError, stoppedByHand }: Account): Pick<ChannelLine, "state" | "level"> {
   if (enabled === false) return { state: "off", level: "" };
   if (configured === false) return { state: "not set up", level: "" };
+  if (stoppedByHand === true) return { state: "stopped by hand", level: "warn" };
   if (running === false) return lastError ? { state: "stopped", level: "bad" } : { state: "not running", level: "warn" };
   if (connected === false) return { state: "connecting", level: "warn" };
   if (connected === true) return { state: "connected", level: "good" };

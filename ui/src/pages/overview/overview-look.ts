@@ -58,10 +58,9 @@ export const overviewLook = css`
   }
   .tile dd.faint {
     font-size: 12.5px;
-    display: -webkit-box;
-    -webkit-box-orient: vertical;
-    -webkit-line-clamp: 3;
-    overflow: hidden;
+  }
+  .tile:first-child {
+    grid-column: span 2;
   }
   .tile.bad dd:not(.faint) {
     color: var(--bad);

@@ -72,7 +72,7 @@ export class OverviewPage extends Page {
     const [startDate, endDate] = [daysUntil(Date.now(), days)[0]!, daysUntil(Date.now(), 1)[0]!];
     await Promise.all([
       this.quietly(async () => {
-        const usage = await link.request("sessions.usage", { startDate, endDate, limit: 200 });
+        const usage = await link.request("sessions.usage", { startDate, endDate, limit: 1 });
         if (days === this.days) this.usage = usage;
       }),
       this.quietly(async () => void (this.allowances = await link.request("usage.status", {}))),

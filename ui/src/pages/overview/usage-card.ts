@@ -5,7 +5,6 @@ import type { MethodResult } from "openclaw/client";
 import { sheet } from "../../look/sheet.ts";
 import "../../parts/chart.ts";
 import { largest } from "../../parts/chart-scale.ts";
-import { place } from "../../shell/router.ts";
 import { byAgent, byDay, byModel, bySession, daysUntil, type Measure, type UsageAnswer, type Used } from "./usage-series.ts";
 
 const MOST = 6;
@@ -21,6 +20,9 @@ export class UsageCard extends LitElement {
         grid-template-columns: repeat(auto-fit, minmax(min(270px, 100%), 1fr));
         gap: 20px 28px;
         margin-top: 20px;
+      }
+      .wide {
+        grid-column: 1 / -1;
       }
       h3 {
         margin-bottom: 8px;
@@ -39,10 +41,6 @@ export class UsageCard extends LitElement {
       td,
       th {
         padding: 5px 6px;
-      }
-      td.name {
-        max-width: 0;
-        width: 100%;
       }
       meter {
         display: block;
@@ -118,21 +116,9 @@ export class UsageCard extends LitElement {
           <h3>By agent</h3>
           <oc-donut label="${name} by agent" .shares=${shares(byAgent(usage))} .format=${format}></oc-donut>
         </div>
-        <div>
+        <div class="wide">
           <h3>By session</h3>
-          <table>
-            <tbody>
-              ${bySession(usage, measure)
-                .slice(0, MOST)
-                .map(
-                  (row) =>
-                    html`<tr>
-                      <td class="name cut"><a href=${place("chat", [row.key])} title=${row.key}>${row.name}</a></td>
-                      <td class="num">${format(row[measure])}</td>
-                    </tr>`,
-                )}
-            </tbody>
-          </table>
+          <oc-donut label="${name} by session" .shares=${bySession(usage, measure, MOST)} .format=${format}></oc-donut>
         </div>
       </div>`;
   }

@@ -1,5 +1,7 @@
 import type { MethodResult } from "openclaw/client";
-import type { ChartSeries } from "../../parts/chart-scale.ts";
+import { plural } from "../../base/figures.ts";
+import type { ChartSeries, Share } from "../../parts/chart-scale.ts";
+import { place } from "../../shell/router.ts";
 
 export type UsageAnswer = MethodResult<"sessions.usage">;
 export type Measure = "cost" | "tokens";
@@ -57,19 +59,21 @@ export const byModel = ({ aggregates }: UsageAnswer): readonly Used[] =>
 
 export const byAgent = ({ aggregates }: UsageAnswer): readonly Used[] => aggregates.byAgent.map((row) => used(row, words(object(row)["agentId"]) || "?"));
 
-/** Sessions that used something, those that used most first. */
-export function bySession({ sessions }: UsageAnswer, measure: Measure): readonly (Used & { readonly key: string })[] {
-  return sessions
-    .map((session) => {
-      const { key, usage } = session;
-      const totals = object(usage);
-      return {
-        key,
-        name: words((session as Readonly<Record<string, unknown>>)["label"]) || key,
-        cost: figure(totals["totalCost"]),
-        tokens: figure(totals["totalTokens"]),
-      };
-    })
-    .filter(({ cost, tokens }) => cost > 0 || tokens > 0)
-    .toSorted((a, b) => b[measure] - a[measure] || b.tokens - a.tokens);
+/** Shares of sessions: those that used most, then all others together, then those that were removed. They are all that was used. */
+export function bySession({ aggregates, totals }: UsageAnswer, measure: Measure, most: number): readonly Share[] {
+  const of = (used: { readonly totalCost: number; readonly totalTokens: number }): number => (measure === "cost" ? used.totalCost : used.totalTokens);
+  const { rows, others, removed } = aggregates.bySession ?? { rows: [], others: { sessions: 0, totals }, removed: { sessions: 0, totals } };
+  const sorted = rows.filter((row) => of(row.totals) > 0).toSorted((a, b) => of(b.totals) - of(a.totals));
+  const gone = removed.sessions > 0 && of(removed.totals) > 0 ? [{ name: plural(removed.sessions, "removed conversation"), value: of(removed.totals) }] : [];
+  const room = most - gone.length;
+  const all = sorted.length + others.sessions <= room;
+  const shown = all ? sorted : sorted.slice(0, room - 1);
+  const rest = sorted.slice(shown.length);
+  const restValue = rest.reduce((sum, row) => sum + of(row.totals), of(others.totals));
+  const count = rest.length + others.sessions;
+  return [
+    ...shown.map(({ key, name, totals: used }) => ({ name, value: of(used), href: place("chat", [key]) })),
+    ...(count > 0 && restValue > 0 ? [{ name: count === 1 ? "1 other" : `${count} others`, value: restValue }] : []),
+    ...gone,
+  ];
 }

@@ -10,6 +10,8 @@ import { facts, factsLook } from "../../parts/key-value.ts";
 import { pageLook } from "../../parts/page-look.ts";
 import type { PageContext } from "../../shell/context.ts";
 import { place } from "../../shell/router.ts";
+import "../chat/pickers.ts";
+import { modelChoices, type ModelChoice } from "../chat/pickers-models.ts";
 import { isMain } from "../chat/sidebar-groups.ts";
 import { act, type SessionAction } from "../chat/session-actions.ts";
 import type { SessionLine } from "./session-table.ts";
@@ -58,6 +60,15 @@ export class SessionDetail extends LitElement {
       .card h2 {
         margin-bottom: 12px;
       }
+      .model {
+        display: grid;
+        gap: 4px;
+        justify-items: start;
+        min-width: 0;
+        grid-column: 1 / -1;
+        font-size: 13px;
+        color: var(--ink-soft);
+      }
       blockquote {
         margin: 12px 0 0;
         padding-inline-start: 12px;
@@ -72,6 +83,7 @@ export class SessionDetail extends LitElement {
   @property() preview = "";
   @property({ attribute: false }) models: Models = [];
   @state() private busy: string | undefined;
+  private made: { readonly models: Models; readonly now: string; readonly choices: readonly ModelChoice[] } | undefined;
   /** What was chosen here, of settings that rows do not tell. */
   private readonly chosen = new Map<string, string>();
 
@@ -118,10 +130,16 @@ export class SessionDetail extends LitElement {
     >`;
   }
 
+  /** In the order of their use; made once for each list. */
+  private choices(now: string): readonly ModelChoice[] | undefined {
+    if (this.models.length === 0) return undefined;
+    if (this.made?.models !== this.models || this.made.now !== now) this.made = { models: this.models, now, choices: modelChoices(this.models, [], now) };
+    return this.made.choices;
+  }
+
   private settings(): TemplateResult {
     const { row } = this.line;
     const now = row.model ? `${row.modelProvider ? `${row.modelProvider}/` : ""}${row.model}` : "";
-    const values = this.models.map(({ provider, id }) => `${provider}/${id}`);
     return html`<section class="card">
       <h2>Settings</h2>
       <div class="fields">
@@ -132,13 +150,15 @@ export class SessionDetail extends LitElement {
             .value=${row.label ?? ""}
             @change=${(event: Event) => void this.act({ do: "rename", label: (event.target as HTMLInputElement).value.trim() })}
         /></label>
-        <label
-          >Model
-          <select @change=${(event: Event) => this.set("model", (event.target as HTMLSelectElement).value)}>
-            <option value="">back to the default</option>
-            ${[...new Set([...(now === "" ? [] : [now]), ...values])].map((value) => html`<option value=${value} ?selected=${value === now}>${value}</option>`)}
-          </select></label
-        >
+        <div class="model">
+          <span>Model</span>
+          <oc-model-picker
+            setting
+            .current=${now}
+            .choices=${this.choices(now)}
+            @choose=${({ detail }: CustomEvent<{ ref: string | undefined }>) => this.set("model", detail.ref ?? "")}
+          ></oc-model-picker>
+        </div>
         ${SETTINGS.map((setting) => this.choice(setting))}
       </div>
     </section>`;

@@ -1,4 +1,5 @@
 import type { MethodResult } from "openclaw/client";
+import { plain } from "../../base/plain.ts";
 import { agentOf, titleOf, whereOf, type SessionRow } from "../chat/sidebar-groups.ts";
 
 export type { SessionRow };
@@ -10,6 +11,8 @@ export interface SessionLine {
   readonly agentId: string;
   readonly where: string;
   readonly model: string;
+  /** What was said last. */
+  readonly preview: string;
   readonly tokens: number;
   readonly cost: number;
   readonly updatedAt: number;
@@ -36,17 +39,19 @@ export function lineOf(row: SessionRow, defaultAgentId: string, costs: Costs): S
   const where = whereOf(row) ?? "here";
   const agentId = agentOf(row.key, defaultAgentId);
   const model = row.model ?? "";
+  const preview = plain(row.lastMessagePreview ?? "");
   return {
     key: row.key,
     title,
     agentId,
     where,
     model,
+    preview,
     tokens: row.totalTokens ?? 0,
     cost: costs.get(row.key) ?? 0,
     updatedAt: row.updatedAt ?? 0,
     row,
-    words: `${title} ${row.key} ${where} ${model} ${row.subject ?? ""} ${row.lastTo ?? ""}`.toLowerCase(),
+    words: `${title} ${row.key} ${where} ${model} ${row.subject ?? ""} ${row.lastTo ?? ""} ${preview}`.toLowerCase(),
   };
 }
 

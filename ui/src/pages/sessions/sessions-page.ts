@@ -1,7 +1,6 @@
 import { css, html, nothing, type TemplateResult } from "lit";
 import { state } from "lit/decorators.js";
 import type { MethodResult } from "openclaw/client";
-import { plain } from "../../base/plain.ts";
 import { ago, exactly, money, plural, tokens } from "../../base/figures.ts";
 import { failureText } from "../../link/failure.ts";
 import { sheet } from "../../look/sheet.ts";
@@ -30,6 +29,10 @@ const LEAF = 50;
 /** So many come first: the rest of a long list comes behind what is seen. */
 const FIRST = 300;
 const COST_DAYS = 3650;
+/** Rows with all that is seen of them. */
+const SEEN = { includeGlobal: true, includeDerivedTitles: true, includeLastMessage: true } as const;
+/** What tells that a row is another one now. */
+const CHANGING = ["updatedAt", "name", "lastMessagePreview"] as const;
 const COLUMNS: readonly (readonly [SortColumn, string, boolean])[] = [
   ["title", "Session", false],
   ["agentId", "Agent", false],
@@ -77,7 +80,6 @@ export class SessionsPage extends Page {
   ];
   @state() private rows: readonly SessionRow[] | undefined;
   @state() private costs: Costs = new Map();
-  @state() private previews: ReadonlyMap<string, string> = new Map();
   @state() private models: MethodResult<"models.list">["models"] = [];
   @state() private filter: SessionFilter = ALL;
   @state() private sorting: Sorting = { by: "updatedAt", down: true };
@@ -85,7 +87,6 @@ export class SessionsPage extends Page {
   @state() private failure: string | undefined;
   /** What was made of `rows` and `costs` last. */
   private made: { readonly rows: readonly SessionRow[]; readonly costs: Costs; readonly lines: readonly SessionLine[] } | undefined;
-  private asked = new Set<string>();
 
   override connectedCallback(): void {
     super.connectedCallback();
@@ -95,7 +96,7 @@ export class SessionsPage extends Page {
   override async load(): Promise<void> {
     const { link } = this.context;
     try {
-      const first = await link.request("sessions.list", { limit: FIRST, includeGlobal: true });
+      const first = await link.request("sessions.list", { ...SEEN, limit: FIRST });
       const whole = first.count < FIRST ? first : await this.rest(first.sessions);
       this.rows = whole.sessions;
       this.failure = undefined;
@@ -103,7 +104,6 @@ export class SessionsPage extends Page {
       this.failure = failureText(error);
       return;
     }
-    this.asked = new Set();
     const startDate = new Date(Date.now() - COST_DAYS * 86_400_000).toISOString().slice(0, 10);
     const usage = await link.request("sessions.usage", { limit: Math.max(1, this.rows.length), startDate }).catch(() => undefined);
     if (usage) this.costs = costsOf(usage);
@@ -112,17 +112,16 @@ export class SessionsPage extends Page {
 
   private async rest(shown: readonly SessionRow[]): Promise<{ readonly sessions: readonly SessionRow[] }> {
     this.rows ??= shown;
-    return this.context.link.request("sessions.list", { includeGlobal: true }, { timeoutMs: 60_000 });
+    return this.context.link.request("sessions.list", SEEN, { timeoutMs: 60_000 });
   }
 
   /** What changed in the last minutes. */
   private async freshen(): Promise<void> {
-    const found = await this.context.link.request("sessions.list", { activeMinutes: 2, includeGlobal: true }).catch(() => undefined);
+    const found = await this.context.link.request("sessions.list", { ...SEEN, activeMinutes: 2 }).catch(() => undefined);
     if (!found || !this.rows || found.sessions.length === 0) return;
-    const known = new Map(this.rows.map((row) => [row.key, row.updatedAt]));
-    const news = found.sessions.filter((row) => known.get(row.key) !== row.updatedAt);
-    for (const { key } of news) this.asked.delete(key);
-    this.rows = merged(this.rows, news);
+    const known = new Map(this.rows.map((row) => [row.key, row]));
+    const isNew = (row: SessionRow): boolean => CHANGING.some((field) => known.get(row.key)?.[field] !== row[field]);
+    this.rows = merged(this.rows, found.sessions.filter(isNew));
   }
 
   private lines(rows: readonly SessionRow[]): readonly SessionLine[] {
@@ -131,18 +130,6 @@ export class SessionsPage extends Page {
       this.made = { rows, costs: this.costs, lines: rows.map((row) => lineOf(row, agent, this.costs)) };
     }
     return this.made.lines;
-  }
-
-  /** The last words of sessions that are seen. */
-  private async peek(keys: readonly string[]): Promise<void> {
-    const wanted = keys.filter((key) => !this.asked.has(key)).slice(0, 64);
-    if (wanted.length === 0) return;
-    for (const key of wanted) this.asked.add(key);
-    const found = await this.context.link.request("sessions.preview", { keys: wanted, limit: 1, maxChars: 140 }).catch(() => undefined);
-    if (!found) return;
-    const next = new Map(this.previews);
-    for (const { key, items } of found.previews) next.set(key, plain(items.at(-1)?.text ?? ""));
-    this.previews = next;
   }
 
   private narrow(change: Partial<SessionFilter>): void {
@@ -169,7 +156,7 @@ export class SessionsPage extends Page {
     return html`<tr>
       <td class="title">
         <div class="cut"><a href=${place("sessions", [line.key])}>${line.title}</a></div>
-        <div class="faint cut">${this.previews.get(line.key) || line.key}</div>
+        <div class="faint cut">${line.preview || line.key}</div>
       </td>
       <td class="less">${line.agentId}</td>
       <td class="less">${line.where}</td>
@@ -190,7 +177,6 @@ export class SessionsPage extends Page {
     const shown = arrange(lines, this.filter, this.sorting, Date.now());
     const leaf = leafOf(shown.length, this.leaf, LEAF);
     const seen = shown.slice(leaf.from, leaf.to);
-    void this.peek(seen.map(({ key }) => key));
     if (shown.length === 0) {
       return html`<div class="empty">
         ${lines.length === 0 ? html`No conversation is kept yet. <a href="chat">Say something</a>, or write to a channel.` : "No session fits."}
@@ -245,7 +231,6 @@ export class SessionsPage extends Page {
 
   private one(key: string, lines: readonly SessionLine[]): TemplateResult {
     const line = lines.find((each) => each.key === key);
-    void this.peek([key]);
     const gone = (event: CustomEvent<string>): void => {
       this.rows = this.rows?.filter((row) => row.key !== event.detail);
       this.context.router.go("sessions");
@@ -257,7 +242,7 @@ export class SessionsPage extends Page {
                 .context=${this.context}
                 .line=${line}
                 .models=${this.models}
-                .preview=${this.previews.get(key) ?? ""}
+                .preview=${line.preview}
                 @changed=${() => void this.load()}
                 @gone=${gone}
               ></oc-session-detail>`

@@ -19,6 +19,10 @@ export const cardLook = css`
     align-items: center;
     gap: 8px;
   }
+  /** Reading goes on there; the card's border says so. */
+  h2:focus {
+    outline: none;
+  }
   h2 svg {
     color: var(--accent-text);
   }
@@ -35,6 +39,9 @@ export const cardLook = css`
   }
   .note {
     overflow-wrap: anywhere;
+  }
+  .further {
+    margin-top: 8px;
   }
   .note.good {
     background: var(--good-soft);

@@ -5,7 +5,8 @@ import { ago } from "../../base/figures.ts";
 import { icon } from "../../look/icons.ts";
 import { sheet } from "../../look/sheet.ts";
 import { cardLook } from "./card-look.ts";
-import type { Outcome, SetupStatus } from "./outcome.ts";
+import { firstChannel, type Outcome, type SetupStatus } from "./outcome.ts";
+import { followable } from "./words.ts";
 
 export type PairingRequest = MethodResult<"channels.pairing.list">["requests"][number];
 
@@ -25,7 +26,7 @@ export class ChannelCard extends LitElement {
   @state() private values: Readonly<Record<string, string>> = {};
 
   private get channel(): SetupStatus["channels"][number] | undefined {
-    return this.channels.find(({ id }) => id === this.chosen) ?? this.channels.find(({ fields }) => fields.length > 0) ?? this.channels[0];
+    return this.channels.find(({ id }) => id === this.chosen) ?? firstChannel(this.channels);
   }
 
   protected override willUpdate(changed: PropertyValues<this>): void {
@@ -60,7 +61,7 @@ export class ChannelCard extends LitElement {
         .value=${this.values[path] ?? ""}
         @input=${(event: InputEvent) => (this.values = { ...this.values, [path]: (event.target as HTMLInputElement).value })}
       />
-      ${help === undefined ? nothing : html`<p class="faint">${help}</p>`}
+      ${help === undefined ? nothing : html`<p class="faint">${followable(help)}</p>`}
     </div>`;
   }
 
@@ -80,7 +81,7 @@ export class ChannelCard extends LitElement {
             ({ id, label, configured }) => html`<option value=${id} ?selected=${id === channel?.id}>${label}${configured ? " (set up)" : ""}</option>`,
           )}
         </select>
-        ${channel?.help === undefined ? nothing : html`<p class="faint">${channel.help}</p>`}
+        ${channel?.help === undefined ? nothing : html`<p class="faint">${followable(channel.help)}</p>`}
       </div>
       ${channel?.fields.map((field) => this.field(field))}
       <div><button class="primary" ?disabled=${this.busy}>${this.busy ? "Saving …" : "Connect"}</button></div>
@@ -118,7 +119,7 @@ export class ChannelCard extends LitElement {
 
   protected override render(): TemplateResult {
     return html`<section class="card ${this.wanted ? "wanted" : ""}" aria-labelledby="title">
-      <h2 id="title">${icon("channels")} Connect a channel</h2>
+      <h2 id="title" tabindex="-1">${icon("channels")} Connect a channel</h2>
       <p class="soft">Write to it from your phone. Strangers are asked for a code that you approve here.</p>
       ${this.channels.length === 0 ? html`<p>No plugin on this gateway brings a channel. <a href="plugins">Plugins</a></p>` : this.form()}
       <div aria-live="polite">

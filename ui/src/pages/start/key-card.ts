@@ -3,9 +3,18 @@ import { property, state } from "lit/decorators.js";
 import { icon } from "../../look/icons.ts";
 import { sheet } from "../../look/sheet.ts";
 import { cardLook } from "./card-look.ts";
-import type { Outcome, SetupStatus } from "./outcome.ts";
+import type { Further, Outcome, SetupStatus } from "./outcome.ts";
+import { followable } from "./words.ts";
 
-/** A provider's key in one step. Says `key` {provider, label, key}. */
+/** What is asked for a provider. Without a key the one that is there is meant; a model that is named answers without a check. */
+export interface KeyWish {
+  readonly provider: string;
+  readonly label: string;
+  readonly key?: string;
+  readonly model?: string;
+}
+
+/** A provider's key in one step. Says `key` with what is wished for. */
 export class KeyCard extends LitElement {
   static override styles = [sheet, cardLook];
   @property({ attribute: false }) providers: SetupStatus["providers"] = [];
@@ -24,17 +33,34 @@ export class KeyCard extends LitElement {
     this.key = "";
   }
 
+  private wish(detail: KeyWish): void {
+    if (!this.busy) this.dispatchEvent(new CustomEvent("key", { detail }));
+  }
+
   private submit(event: Event): void {
     event.preventDefault();
-    const { provider, key } = this;
-    if (!provider || key.trim() === "" || this.busy) return;
-    this.dispatchEvent(new CustomEvent("key", { detail: { provider: provider.id, label: provider.label, key: key.trim() } }));
+    const { provider } = this;
+    const key = this.key.trim();
+    if (!provider || (key === "" && !provider.hasKey)) return;
+    this.wish({ provider: provider.id, label: provider.label, ...(key === "" ? {} : { key }) });
+  }
+
+  private told({ look, text, detail, further = [] }: Outcome): TemplateResult {
+    const button = ({ label, provider, name, model }: Further): TemplateResult =>
+      html`<button class="small" ?disabled=${this.busy} @click=${() => this.wish({ provider, label: name, ...(model === undefined ? {} : { model }) })}>
+        ${label}
+      </button>`;
+    return html`<div class="note ${look}">
+      <p>${text}${detail === undefined ? nothing : html`<br /><span class="faint">${detail}</span>`}</p>
+      ${further.length === 0 ? nothing : html`<div class="row wrap further">${further.map(button)}</div>`}
+    </div>`;
   }
 
   protected override render(): TemplateResult {
     const { provider, outcome } = this;
+    const asIs = this.key.trim() === "" && provider?.hasKey === true;
     return html`<section class="card ${this.wanted ? "wanted" : ""}" aria-labelledby="title">
-      <h2 id="title">${icon("key")} Add a provider key</h2>
+      <h2 id="title" tabindex="-1">${icon("key")} Add a provider key</h2>
       <p class="soft">The key is checked with one small request, stays on the gateway's machine and is never shown again.</p>
       <form @submit=${this.submit}>
         <div class="field">
@@ -42,7 +68,7 @@ export class KeyCard extends LitElement {
           <select id="provider" @change=${(event: Event) => (this.chosen = (event.target as HTMLSelectElement).value)}>
             ${this.providers.map(({ id, label, hasKey }) => html`<option value=${id} ?selected=${id === provider?.id}>${label}${hasKey ? " (has a key)" : ""}</option>`)}
           </select>
-          ${provider?.help === undefined ? nothing : html`<p class="faint">${provider.help}</p>`}
+          ${provider?.help === undefined ? nothing : html`<p class="faint">${followable(provider.help)}</p>`}
           ${provider?.hasKey ? html`<p class="faint">It has a key already${provider.from === undefined ? "" : ` (${provider.from})`}; a new one takes its place.</p>` : nothing}
         </div>
         <div class="field">
@@ -58,11 +84,13 @@ export class KeyCard extends LitElement {
           />
           ${provider?.model === undefined ? nothing : html`<p class="faint">Then <span class="mono">${provider.model}</span> can answer.</p>`}
         </div>
-        <div><button class="primary" ?disabled=${this.busy || this.key.trim() === ""}>${this.busy ? "Checking …" : "Check and keep"}</button></div>
+        <div>
+          <button class="primary" ?disabled=${this.busy || (this.key.trim() === "" && !asIs)}>
+            ${this.busy ? "Checking …" : asIs ? "Check the key that is there" : "Check and keep"}
+          </button>
+        </div>
       </form>
-      <div aria-live="polite">
-        ${outcome ? html`<p class="note ${outcome.look}">${outcome.text}${outcome.detail === undefined ? nothing : html`<br /><span class="faint">${outcome.detail}</span>`}</p>` : nothing}
-      </div>
+      <div aria-live="polite">${outcome ? this.told(outcome) : nothing}</div>
     </section>`;
   }
 }

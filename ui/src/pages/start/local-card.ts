@@ -73,7 +73,7 @@ export class LocalCard extends LitElement {
     const running = this.servers.filter((server) => server.running);
     const others = this.servers.filter((server) => !server.running).map(({ label }) => label);
     return html`<section class="card ${this.wanted ? "wanted" : ""}" aria-labelledby="title">
-      <h2 id="title">${icon("devices")} Use a local model</h2>
+      <h2 id="title" tabindex="-1">${icon("devices")} Use a local model</h2>
       <p class="soft">Nothing leaves this machine, and nothing costs.</p>
       ${
         running.length > 0

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { checklist, keyOutcome, type SetupStatus } from "./outcome.ts";
+import { checklist, firstChannel, keyOutcome, linked, type SetupStatus } from "./outcome.ts";
 
 const FRESH: SetupStatus = {
   answering: { model: "builtin/offline", offline: true, why: "no key" },
@@ -34,4 +34,41 @@ test("the offline model does not count as a language model", () => {
   };
   expect(done(later, true)).toHaveLength(5);
   expect(done({ ...later, channels: [{ ...later.channels[0]!, enabled: false }] })).not.toContain("A channel is set up");
+});
+
+test("a key that could not be checked leaves what answers, and says how to try again or use it all the same", () => {
+  const outcome = keyOutcome("Acme", { ok: true, provider: "acme", model: "builtin/offline", offered: "acme/a", checked: "unreachable" });
+  expect(outcome.text).toContain("builtin/offline goes on answering");
+  expect(outcome.further).toEqual([
+    { label: "Check again", provider: "acme", name: "Acme" },
+    { label: "Use it anyway", provider: "acme", name: "Acme", model: "acme/a" },
+  ]);
+});
+
+test("a model whose provider has no key does not count as answering", () => {
+  const status = { ...FRESH, answering: { model: "acme/a", offline: false, why: "set" }, providers: [{ id: "acme", label: "Acme", hasKey: false }] };
+  expect(checklist(status, false)[1]).toMatchObject({ done: false, detail: "acme/a is set, but there is no key for Acme." });
+});
+
+test("the channel that is offered first is a usual one that is not set up yet", () => {
+  const channel = (id: string, configured = false) => ({
+    ...FRESH.channels[0]!,
+    id,
+    configured,
+    fields: [{ path: "x", label: "X", secret: false, required: true }],
+  });
+  expect(firstChannel([channel("irc"), channel("telegram")])?.id).toBe("telegram");
+  expect(firstChannel([channel("irc"), channel("telegram", true)])?.id).toBe("irc");
+  expect(firstChannel([])).toBeUndefined();
+});
+
+test("addresses in a text can be followed, the rest of it stays as it is", () => {
+  expect(linked("Keys are made at https://a.example/keys; ask (https://b.example).")).toEqual([
+    { text: "Keys are made at " },
+    { text: "https://a.example/keys", href: "https://a.example/keys" },
+    { text: "; ask (" },
+    { text: "https://b.example", href: "https://b.example" },
+    { text: ")." },
+  ]);
+  expect(linked("javascript:alert(1) http://x.example")).toEqual([{ text: "javascript:alert(1) http://x.example" }]);
 });

@@ -1,4 +1,4 @@
-import { css, html, nothing, type TemplateResult } from "lit";
+import { css, html, nothing, type LitElement, type TemplateResult } from "lit";
 import { query, state } from "lit/decorators.js";
 import type { MethodParams, MethodResult } from "openclaw/client";
 import { keep } from "../../base/keep.ts";
@@ -10,7 +10,7 @@ import { place } from "../../shell/router.ts";
 import "./channel-card.ts";
 import type { ChannelCard, PairingRequest } from "./channel-card.ts";
 import "./key-card.ts";
-import type { KeyCard } from "./key-card.ts";
+import type { KeyCard, KeyWish } from "./key-card.ts";
 import "./local-card.ts";
 import { checklist, keyOutcome, type Outcome, type SetupStatus } from "./outcome.ts";
 import "./tour.ts";
@@ -33,6 +33,9 @@ export class StartPage extends Page {
         grid-template-columns: repeat(auto-fit, minmax(min(300px, 100%), 1fr));
         gap: var(--gap);
         align-items: start;
+      }
+      .cards > * {
+        scroll-margin-top: 16px;
       }
       .list {
         list-style: none;
@@ -102,12 +105,17 @@ export class StartPage extends Page {
     return this.route.query.get("step");
   }
 
-  /** The card that the address names is shown, once. */
+  /** The card that the address names is shown, once, and reading goes on there. */
   protected override updated(): void {
     if (!this.status || this.step === this.shownStep) return;
     this.shownStep = this.step;
     if (this.step === null || this.step === "tour") return;
-    this.renderRoot.querySelector(`oc-start-${CSS.escape(this.step)}`)?.scrollIntoView({ block: "nearest" });
+    const card = this.renderRoot.querySelector<LitElement>(`oc-start-${CSS.escape(this.step)}`);
+    // Its content is drawn a moment later; before, there is nothing to go to.
+    void card?.updateComplete.then(() => {
+      card.scrollIntoView({ block: "start" });
+      card.shadowRoot?.querySelector<HTMLElement>("#title")?.focus({ preventScroll: true });
+    });
   }
 
   /** Who waits to be let in, and whether the channel that was added is connected. */
@@ -148,9 +156,10 @@ export class StartPage extends Page {
     await this.load();
   }
 
-  private addKey({ provider, label, key }: { readonly provider: string; readonly label: string; readonly key: string }): Promise<void> {
+  private addKey({ provider, label, key, model }: KeyWish): Promise<void> {
     return this.take("key", async () => {
-      const answer = await this.context.link.request("setup.key", { provider, key });
+      const given = { provider, ...(key === undefined ? {} : { key }), ...(model === undefined ? {} : { model, check: false }) };
+      const answer = await this.context.link.request("setup.key", given);
       this.keyCard?.clear();
       return keyOutcome(label, answer);
     });
@@ -213,7 +222,7 @@ export class StartPage extends Page {
         .outcome=${outcomes.key}
         ?busy=${busy === "key"}
         ?wanted=${step === "key"}
-        @key=${(event: CustomEvent<{ provider: string; label: string; key: string }>) => this.addKey(event.detail)}
+        @key=${(event: CustomEvent<KeyWish>) => this.addKey(event.detail)}
       ></oc-start-key>
       <oc-start-local
         .servers=${local}

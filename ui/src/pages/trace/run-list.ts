@@ -4,7 +4,7 @@ import { ago, duration, exactly } from "../../base/figures.ts";
 import { sheet } from "../../look/sheet.ts";
 import { place } from "../../shell/router.ts";
 import { isLive, sumsOf, waterfallOf, type Story } from "./story-rows.ts";
-import { channelOf, OUTCOMES, storyMs, storyPlace, verdictText } from "./story-words.ts";
+import { channelOf, OUTCOMES, storyMs, storyPlace, storyTitle, verdictText } from "./story-words.ts";
 import { waterfallLook } from "./waterfall-look.ts";
 
 const WIDE = 150;
@@ -100,15 +100,16 @@ export class RunList extends LitElement {
     const began = steps[0]?.at;
     const { calls, tools } = sumsOf(story);
     const facts = [
+      about.asked === undefined ? undefined : verdictText(story),
       channelOf(story),
-      about.sessionKey,
+      about.sessionName ?? about.sessionKey,
       calls === 0 ? undefined : `${calls} model ${calls === 1 ? "call" : "calls"}`,
       tools === 0 ? undefined : `${tools} ${tools === 1 ? "tool" : "tools"}`,
     ].filter((fact): fact is string => fact !== undefined && fact !== "");
     return html`<a class="run" href=${place("trace", [storyPlace(story)])}>
       <span><span class="badge ${LEVELS[verdict.level]}">${OUTCOMES[verdict.outcome] ?? verdict.outcome}</span></span>
       <span class="what">
-        <span class="text cut">${verdictText(story)}</span>
+        <span class="text cut">${storyTitle(story)}</span>
         <span class="facts soft cut">${facts.join(" · ")}</span>
       </span>
       ${miniature(story, this.now)}

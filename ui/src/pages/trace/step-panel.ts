@@ -1,71 +1,33 @@
-import { css, html, LitElement, nothing, type TemplateResult } from "lit";
+import { html, LitElement, nothing, type TemplateResult } from "lit";
 import { property } from "lit/decorators.js";
-import { duration, exactly, money } from "../../base/figures.ts";
+import { duration, exactly } from "../../base/figures.ts";
 import { icon } from "../../look/icons.ts";
 import { sheet } from "../../look/sheet.ts";
+import { place } from "../../shell/router.ts";
+import { askedOf, attemptText, factsOf, gaveOf, restOf, waitsFor, type Gave } from "./step-facts.ts";
+import { stepPanelLook } from "./step-panel-look.ts";
 import type { TraceRow } from "./story-rows.ts";
 import { valueTree } from "./value-tree.ts";
 
-/** Everything known of a step. Says `close`, `copy` and `zoom`. */
-export class StepPanel extends LitElement {
-  static override styles = [
-    sheet,
-    css`
-      :host {
-        display: block;
-      }
-      .card {
-        padding: 14px 16px;
-      }
-      h2 {
-        overflow-wrap: anywhere;
-      }
-      .text {
-        margin: 6px 0 12px;
-        overflow-wrap: anywhere;
-      }
-      dl {
-        display: grid;
-        grid-template-columns: minmax(84px, auto) 1fr;
-        gap: 4px 12px;
-        margin: 0;
-        font-size: 13.5px;
-      }
-      dl dl {
-        margin-top: 4px;
-      }
-      dt {
-        color: var(--ink-soft);
-      }
-      dd {
-        margin: 0;
-        min-width: 0;
-        overflow-wrap: anywhere;
-      }
-      summary {
-        cursor: pointer;
-      }
-      h3 {
-        margin: 14px 0 6px;
-        color: var(--ink-soft);
-      }
-      .acts {
-        margin-top: 14px;
-        gap: 8px;
-      }
-    `,
-  ];
-  @property({ attribute: false }) row!: TraceRow;
+const fact = (name: string, value: string, title = ""): TemplateResult =>
+  html`<dt>${name}</dt>
+    <dd title=${title}>${value}</dd>`;
 
-  private say(name: string): void {
-    this.dispatchEvent(new CustomEvent(name));
+/** Everything known of a step. Says `close`, `copy`, `zoom`, and `whole` with the position of a result that is wanted whole. */
+export class StepPanel extends LitElement {
+  static override styles = [sheet, stepPanelLook];
+  @property({ attribute: false }) row!: TraceRow;
+  /** All that the tool gave, once it was asked for. */
+  @property({ attribute: false }) whole: string | undefined;
+
+  private say(name: string, detail?: unknown): void {
+    this.dispatchEvent(new CustomEvent(name, { detail }));
   }
 
   protected override render(): TemplateResult {
     const { row } = this;
-    const { step, start, end, first, point, open } = row;
-    const details = (step.details ?? {}) as Readonly<Record<string, unknown>>;
-    const { cost, firstMs: _first, ...rest } = details;
+    const { step, point, open } = row;
+    const rest = restOf(step);
     return html`<section class="card" aria-label="Step: ${row.name}">
       <div class="row">
         <h2 class="grow">${row.name}</h2>
@@ -73,28 +35,7 @@ export class StepPanel extends LitElement {
         <button class="plain small icon" aria-label="Close" @click=${() => this.say("close")}>${icon("close", 16)}</button>
       </div>
       <p class="text">${row.text}</p>
-      <dl>
-        <dt>Began</dt>
-        <dd title=${exactly(step.at)}>${new Date(step.at).toLocaleTimeString()}, after ${duration(start)}</dd>
-        ${
-          point
-            ? nothing
-            : html`<dt>Took</dt>
-                <dd>${duration(end - start)}${open ? " so far" : ""}</dd>`
-        }
-        ${
-          first === undefined
-            ? nothing
-            : html`<dt>${step.kind === "delivery" ? "Last attempt" : "First token"}</dt>
-                <dd>after ${duration(first - start)}</dd>`
-        }
-        ${
-          typeof cost === "number"
-            ? html`<dt>Cost</dt>
-                <dd>${money(cost)}</dd>`
-            : nothing
-        }
-      </dl>
+      ${this.facts()}${this.attempts()}${this.queue()}${this.asked()}${this.gave()}
       ${
         Object.keys(rest).length === 0
           ? nothing
@@ -106,6 +47,62 @@ export class StepPanel extends LitElement {
         ${point ? nothing : html`<button class="small" @click=${() => this.say("zoom")}>${icon("search", 14)} Zoom to it</button>`}
       </div>
     </section>`;
+  }
+
+  private facts(): TemplateResult {
+    const { step, start, end, first, point, open } = this.row;
+    return html`<dl>
+      ${fact("Began", `${new Date(step.at).toLocaleTimeString()}, after ${duration(start)}`, exactly(step.at))}
+      ${point ? nothing : fact("Took", `${duration(end - start)}${open ? " so far" : ""}`)}
+      ${first === undefined ? nothing : fact(step.kind === "delivery" ? "Last attempt" : "First token", `after ${duration(first - start)}`)}
+      ${factsOf(step).map(([name, value]) => fact(name, value))}
+    </dl>`;
+  }
+
+  private attempts(): TemplateResult | typeof nothing {
+    const failed = this.row.parts.filter(({ kind }) => kind === "attempt");
+    if (failed.length === 0) return nothing;
+    return html`<h3>Attempts that failed</h3>
+      <ol class="attempts">
+        ${failed.map(attemptText).map(({ who, what }) => html`<li><span class="mono">${who}</span><br />${what}</li>`)}
+      </ol>`;
+  }
+
+  private queue(): TemplateResult | typeof nothing {
+    const messages = waitsFor(this.row.step);
+    if (messages.length === 0) return nothing;
+    return html`<h3>In front of it</h3>
+      <ul class="queue">
+        ${messages.map((name) => html`<li><a href=${place("trace", [name])}>${name}</a></li>`)}
+      </ul>`;
+  }
+
+  private asked(): TemplateResult | typeof nothing {
+    const asked = askedOf(this.row.step);
+    if (!asked || asked.text === "{}") return nothing;
+    const name = asked.command ? "Command" : "Asked with";
+    return html`<h3>${name}</h3>
+      <pre tabindex="0" role="region" aria-label=${name}>${asked.text}</pre>`;
+  }
+
+  private gave(): TemplateResult | typeof nothing {
+    const gave = gaveOf(this.row.step);
+    if (!gave) return nothing;
+    const text = this.whole ?? gave.text;
+    return html`<div class="row came">
+        <h3 class="grow">What came back</h3>
+        ${gave.notes.map((note) => html`<span class="badge ${gave.failed && !note.includes("picture") ? "bad" : ""}">${note}</span>`)}
+      </div>
+      ${text.trim() === "" ? html`<p class="soft">Nothing in words.</p>` : html`<pre class=${this.whole === undefined ? "" : "all"} tabindex="0" role="region" aria-label="What came back">${text}</pre>`}
+      ${this.more(gave)}`;
+  }
+
+  private more({ cut, chars, seq }: Gave): TemplateResult | typeof nothing {
+    if (!cut || this.whole !== undefined) return nothing;
+    const all = `${chars.toLocaleString()} characters`;
+    return seq === undefined
+      ? html`<p class="soft">All of it, ${all}, stands in a conversation that was put away.</p>`
+      : html`<button class="small" @click=${() => this.say("whole", seq)}>Show all (${all})</button>`;
   }
 }
 customElements.define("oc-step-panel", StepPanel);

@@ -22,8 +22,9 @@ const fact = (name: string, value: string | TemplateResult | undefined, title = 
         <dd>${value}</dd>
       </div>`;
 
-/** It is being answered by the gateway that is asked: there is nothing to do. */
-const isPlain = ({ verdict, steps }: Story): boolean => verdict.outcome === "running" && !steps.some(({ kind }) => kind === "approval");
+/** It is being answered by the gateway that is asked, or will be: there is nothing to do. */
+const isPlain = ({ verdict, steps }: Story): boolean =>
+  verdict.outcome === "waiting" || (verdict.outcome === "running" && !steps.some(({ kind }) => kind === "approval"));
 
 /** How a story stands, what to do, and what it came to. */
 export function storyHead(story: Story, { now, copy, save, stop }: HeadActs): TemplateResult {
@@ -44,6 +45,7 @@ export function storyHead(story: Story, { now, copy, save, stop }: HeadActs): Te
         <button @click=${save}>${icon("download", 16)} Save as picture</button>
       </div>
       <h1 class="verdict" aria-live=${isLive(story) ? "off" : "polite"}>${verdictText(story)}</h1>
+      ${about.asked === undefined ? nothing : html`<p class="soft asked">“${about.asked}”</p>`}
       ${verdict.todo === undefined || isPlain(story) ? nothing : html`<p class="note ${verdict.level === "bad" ? "bad" : ""}">What to do: ${verdict.todo}</p>`}
     </header>
     <dl class="facts">
@@ -54,6 +56,6 @@ export function storyHead(story: Story, { now, copy, save, stop }: HeadActs): Te
       ${fact("Tools", sums.tools === 0 ? undefined : `${duration(sums.toolMs)}, ${plural(sums.tools, "call")}`)}
       ${fact("Tokens", sums.tokens === 0 ? undefined : tokens(sums.tokens))} ${fact("Cost", sums.cost === 0 ? undefined : money(sums.cost))}
       ${fact("Channel", channelOf(story))}
-      ${fact("Session", about.sessionKey === undefined ? undefined : html`<a class="mono" href=${place("trace", [], { session: about.sessionKey })}>${about.sessionKey}</a>`)}
+      ${fact("Session", about.sessionKey === undefined ? undefined : html`<a href=${place("trace", [], { session: about.sessionKey })} title=${about.sessionKey}>${about.sessionName ?? about.sessionKey}</a>`)}
     </dl>`;
 }

@@ -98,3 +98,31 @@ test("a story without steps has no rows and no negative length", () => {
 test("sums: calls, tokens, cost and time by what it was spent on", () => {
   expect(sumsOf(answered)).toEqual({ calls: 1, tools: 1, tokens: 1020, cost: 0.5, waitedMs: 100, modelMs: 400, toolMs: 80 });
 });
+
+test("a message that waits has a bar that grows, with what it waits for", () => {
+  const steps = [
+    step("received", 0),
+    step("queue", 0, { lane: "queue", text: "waits until in:4 is answered", details: { waiting: true, waitsFor: ["in:4"] } }),
+  ];
+  const story = storyOf(steps, { outcome: "waiting", level: "wait" });
+  for (const now of [300, 900]) {
+    const { rows, length } = waterfallOf(story, { now: T + now });
+    expect(rows.at(-1)).toMatchObject({ name: "Queue", start: 0, end: now, open: true, point: false, note: "waits until in:4 is answered" });
+    expect(length).toBe(now);
+  }
+});
+
+test("a tool says what it was asked, and a command that ended badly is marked", () => {
+  const tool = (text: string, gave: Readonly<Record<string, unknown>>): Step =>
+    step("tool", 0, { ms: 5, text, details: { name: "exec", asked: { line: "ls x", arguments: { command: "ls x" } }, gave } });
+  const notes = waterfallOf(storyOf([tool("exec: done", { exitCode: 0 }), tool("exec: done with exit code 2", { exitCode: 2 })]), { now: T }).rows;
+  expect(notes.map(({ note, bad }) => [note, bad])).toEqual([
+    ["ls x", false],
+    ["done with exit code 2: ls x", true],
+  ]);
+});
+
+test("a row knows its parts", () => {
+  const { rows } = waterfallOf(answered, { now: T });
+  expect(rows.find(({ name }) => name === "m1")!.parts.map(({ kind }) => kind)).toEqual(["attempt"]);
+});

@@ -1,5 +1,6 @@
 import type { MethodResult } from "openclaw/client";
 import { tokens } from "../../base/figures.ts";
+import { askedOf, gaveOf } from "./step-facts.ts";
 
 export type Story = MethodResult<"why">["stories"][number];
 export type Step = Story["steps"][number];
@@ -26,6 +27,8 @@ export interface TraceRow {
   /** What stands beside its bar. */
   readonly note: string;
   readonly step: Step;
+  /** Steps that are parts of it. */
+  readonly parts: readonly Step[];
 }
 
 export type Tone = "arrival" | "queue" | "plugins" | "turn" | "model" | "tools" | "delivery" | "compaction" | "attempt";
@@ -71,6 +74,7 @@ const figure = (step: Step, key: string): number | undefined => {
 /** Whether a step went wrong. */
 export function isBad(step: Step): boolean {
   if (step.kind === "attempt") return true;
+  if (gaveOf(step)?.failed === true) return true;
   if (["isError", "failed", "unknown"].some((key) => detail(step, key) === true)) return true;
   return words(step, "state") === "failed" || ["failed", "timeout"].includes(words(step, "decision") ?? "") || words(step, "outcome") === "failed";
 }
@@ -96,10 +100,19 @@ export function tokensNote(step: Step): string {
   return `${tokens(taken)} in, ${tokens(figure(step, "output") ?? 0)} out`;
 }
 
+/** What a tool was asked, and how it went where that is not well. */
+function toolNote(step: Step): string {
+  const asked = askedOf(step)?.line ?? "";
+  const how = step.text.replace(/^.*?: /, "");
+  const plain = how === "done" && gaveOf(step)?.failed !== true;
+  return asked === "" ? how : plain ? asked : `${how}: ${asked}`;
+}
+
 function noteOf(step: Step): string {
   if (step.kind === "model") return tokensNote(step) || "failed";
   if (step.kind === "hook") return `${words(step, "hook") ?? "hook"}: ${step.text.replace(/^[^:]*: /, "")}`;
-  if (step.kind === "tool") return step.text.replace(/^.*?: /, "");
+  if (step.kind === "tool") return toolNote(step);
+  if (step.kind === "queue" && step.ms === undefined) return step.text;
   if (step.kind === "attempt") return words(step, "outcome") ?? "";
   if (step.kind === "delivery") return words(step, "state") ?? "";
   return step.kind === "gate" || step.kind === "route" || step.kind === "received" || step.kind === "merged" ? step.text : "";
@@ -111,7 +124,7 @@ const toneOf = ({ kind, lane }: Step): Tone => (kind === "compaction" || kind ==
 function isOpen(step: Step, live: boolean): boolean {
   if (!live || step.ms !== undefined) return false;
   if (step.kind === "delivery") return ["pending", "attempting", "unknown"].includes(words(step, "state") ?? "");
-  return step.kind === "tool" || step.kind === "approval";
+  return step.kind === "tool" || step.kind === "approval" || step.kind === "queue";
 }
 
 const LAST_MS = 1;
@@ -148,6 +161,7 @@ export function waterfallOf(story: Story, { now, quiet = false }: { readonly now
       bad: isBad(step),
       note: step.kind === "start" ? (ended?.text.replace(/^turn ended: /, "") ?? "goes on") : noteOf(step),
       step,
+      parts: steps.filter(({ parent }) => parent === index),
     };
   };
 
@@ -186,6 +200,7 @@ function waiting(known: number, began: number, present: number): TraceRow {
     bad: false,
     note: "under way",
     step,
+    parts: [],
   };
 }
 

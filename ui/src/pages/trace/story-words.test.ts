@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Step, Story } from "./story-rows.ts";
-import { channelOf, filtered, storyMs, storyPlace, storyText } from "./story-words.ts";
+import { channelOf, filtered, storyMs, storyPlace, storyText, storyTitle, verdictText } from "./story-words.ts";
 
 const T = Date.UTC(2026, 0, 2, 3, 4, 5);
 const steps: Step[] = [
@@ -10,7 +10,7 @@ const steps: Step[] = [
   { at: T + 2000, ms: 2000, kind: "end", text: "turn ended: answered", lane: "turn" },
 ];
 const story: Story = {
-  about: { inboxId: 42, messageId: "4711", channel: "telegram", sessionKey: "agent:main:main" },
+  about: { inboxId: 42, messageId: "4711", channel: "telegram", sessionKey: "agent:main:main", asked: "What is the time?" },
   verdict: { outcome: "failed", level: "bad", text: "failed: no key", todo: "add a key" },
   steps,
   others: [],
@@ -20,6 +20,7 @@ test("as text: the verdict, what to do, and each step that tells something", () 
   expect(storyText(story).split("\n")).toEqual([
     "in:42 (4711): failed: no key",
     "To do: add a key",
+    "Asked: What is the time?",
     "Session: agent:main:main",
     "Began: 2026-01-02T03:04:05.000Z",
     "",
@@ -27,6 +28,10 @@ test("as text: the verdict, what to do, and each step that tells something", () 
     "+   1.200 s  model       acme/m1: 10 tokens in, 5 out (340 ms)",
     "+   2.000 s  turn        turn ended: answered (2.0 s)",
   ]);
+});
+
+test("it is called after what was asked; where nothing was, after how it stands", () => {
+  expect([storyTitle(story), storyTitle({ ...story, about: { outboxId: 7 } })]).toEqual(["What is the time?", "Failed: no key"]);
 });
 
 test("a story is as long as until its last step, and is found again by its row, turn or delivery", () => {
@@ -42,4 +47,11 @@ test("a list is narrowed by outcome and channel", () => {
   expect(filtered([story, client], { outcome: "failed" })).toEqual([story]);
   expect(filtered([story, client], { channel: "client" })).toEqual([client]);
   expect(filtered([story, client], {})).toHaveLength(2);
+});
+
+test("lengths of time in the verdict are written as everywhere else on the page", () => {
+  const said = (text: string): string => verdictText({ ...story, verdict: { ...story.verdict, text } });
+  expect(said("answered after 283ms")).toBe("Answered after 283 ms");
+  expect(said("is being answered, for 1m 20s")).toBe("Is being answered, for 1 min 20 s");
+  expect(said("failed after 2h: HTTP 503s came, 5m each")).toBe("Failed after 2 h: HTTP 503s came, 5m each");
 });

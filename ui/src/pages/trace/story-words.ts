@@ -1,11 +1,14 @@
 import { duration } from "../../base/figures.ts";
+import { askedOf } from "./step-facts.ts";
 import { isQuiet, type Step, type Story } from "./story-rows.ts";
 
 const WORDS: Readonly<Record<string, string>> = { hook: "plugin", start: "turn", end: "turn" };
 
-const lineOf = ({ at, ms, kind, text }: Step, from: number): string => {
+const lineOf = (step: Step, from: number): string => {
+  const { at, ms, kind, text } = step;
+  const asked = askedOf(step)?.line ?? "";
   const took = ms === undefined || ms < 1 ? "" : ` (${duration(ms)})`;
-  return `+${((at - from) / 1000).toFixed(3).padStart(8)} s  ${(WORDS[kind] ?? kind).padEnd(10)}  ${text}${took}`;
+  return `+${((at - from) / 1000).toFixed(3).padStart(8)} s  ${(WORDS[kind] ?? kind).padEnd(10)}  ${text}${asked === "" ? "" : `: ${asked}`}${took}`;
 };
 
 /** Which message, turn or delivery: `in:42 (4711)`. */
@@ -14,8 +17,15 @@ export function storyName({ about }: Story): string {
   return about.turnId ?? `out:${about.outboxId ?? "?"}`;
 }
 
-/** How it stands, as a sentence begins. */
-export const verdictText = ({ verdict: { text } }: Story): string => text.charAt(0).toUpperCase() + text.slice(1);
+/** A length of time as the gateway writes it: `42ms`, `1m 20s`. */
+const TOOK = /(?<=\b(?:after|for) (?:\d+[dhms] )?)(\d+)(ms|[dhms])\b/g;
+
+/** How it stands, as a sentence begins, with lengths of time as the page writes them. */
+export const verdictText = ({ verdict: { text } }: Story): string =>
+  text.charAt(0).toUpperCase() + text.slice(1).replace(TOOK, (_, amount: string, unit: string) => `${amount} ${unit === "m" ? "min" : unit}`);
+
+/** What was asked, in its first words; how it stands where nothing was. */
+export const storyTitle = (story: Story): string => story.about.asked ?? verdictText(story);
 
 /** What to ask `why` for to get this story again. */
 export function storyPlace({ about }: Story): string {
@@ -30,6 +40,7 @@ export function storyText(story: Story): string {
   return [
     `${storyName(story)}: ${verdict.text}`,
     ...(verdict.todo === undefined ? [] : [`To do: ${verdict.todo}`]),
+    ...(about.asked === undefined ? [] : [`Asked: ${about.asked}`]),
     ...(about.sessionKey === undefined ? [] : [`Session: ${about.sessionKey}`]),
     ...(steps.length === 0 ? [] : [`Began: ${new Date(from).toISOString()}`, ""]),
     ...steps.filter((step) => !isQuiet(step)).map((step) => lineOf(step, from)),

@@ -1,6 +1,9 @@
 import { css } from "lit";
 
 export const traceLook = css`
+  .asked {
+    overflow-wrap: anywhere;
+  }
   .page.stack {
     display: flex;
   }

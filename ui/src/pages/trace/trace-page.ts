@@ -5,8 +5,10 @@ import { icon } from "../../look/icons.ts";
 import { sheet } from "../../look/sheet.ts";
 import { Page } from "../../shell/page.ts";
 import { place } from "../../shell/router.ts";
+import { wholeText } from "../chat/model/again.ts";
 import "./run-list.ts";
 import "./step-panel.ts";
+import { gaveOf } from "./step-facts.ts";
 import { isLive, waterfallOf, type Story, type TraceRow } from "./story-rows.ts";
 import { channelOf, filtered, OUTCOMES, storyName, storyPlace, storyText, verdictText } from "./story-words.ts";
 import { storyHead } from "./story-head.ts";
@@ -26,6 +28,8 @@ export class TracePage extends Page {
   @state() private failure: string | undefined;
   @state() private chosen: number | undefined;
   @state() private quiet = false;
+  /** All of a tool's result that was asked for, and where it stands. */
+  @state() private whole: { readonly seq: number; readonly text: string } | undefined;
   @state() private now = Date.now();
   @query("oc-waterfall") private chart!: WaterfallChart | null;
   /** What the stories that are shown were asked for with. */
@@ -54,21 +58,23 @@ export class TracePage extends Page {
     const asked = what ?? session ?? "recent";
     if (asked !== this.asked) this.forget(asked);
     try {
-      const { stories } = await this.context.link.request("why", what === undefined ? { what: asked, last: LISTED } : { what });
+      const { stories, now = Date.now() } = await this.context.link.request("why", what === undefined ? { what: asked, last: LISTED } : { what });
       if (asked !== this.asked) return;
       this.stories = stories;
+      // The clock of this computer may be wrong.
+      this.now = now;
       this.failure = undefined;
     } catch (error) {
       if (asked !== this.asked) return;
       this.failure = failureText(error);
     }
-    this.now = Date.now();
   }
 
   private forget(asked: string): void {
     this.asked = asked;
     this.stories = undefined;
     this.chosen = undefined;
+    this.whole = undefined;
     this.failure = undefined;
   }
 
@@ -164,9 +170,11 @@ export class TracePage extends Page {
           row
             ? html`<oc-step-panel
                 .row=${row}
+                .whole=${this.whole !== undefined && this.whole.seq === gaveOf(row.step)?.seq ? this.whole.text : undefined}
                 @close=${() => (this.chosen = undefined)}
                 @copy=${() => void this.copy(JSON.stringify(row.step, undefined, 2), "The step is copied.")}
                 @zoom=${() => this.chart?.focusOn(row)}
+                @whole=${({ detail: seq }: CustomEvent<number>) => void this.fetchWhole(story, seq)}
               ></oc-step-panel>`
             : nothing
         }
@@ -205,6 +213,13 @@ export class TracePage extends Page {
   private choose({ detail: row }: CustomEvent<TraceRow>): void {
     this.chosen = row.index < 0 || row.index === this.chosen ? undefined : row.index;
     void this.updateComplete.then(() => this.renderRoot.querySelector("oc-step-panel")?.scrollIntoView({ block: "nearest" }));
+  }
+
+  private async fetchWhole({ about: { sessionKey } }: Story, seq: number): Promise<void> {
+    if (sessionKey === undefined) return;
+    const entry = { seq, ts: 0, kind: "tool" as const, content: [], cut: true };
+    const text = await this.attempt(() => wholeText(this.context.link, sessionKey, entry));
+    if (text !== undefined) this.whole = { seq, text };
   }
 
   private stopOf({ verdict, about: { sessionKey, turnId } }: Story): (() => void) | undefined {

@@ -39,6 +39,9 @@ export const waterfallLook = css`
   text.inside {
     fill: var(--raised);
   }
+  text.pale {
+    fill: var(--ink);
+  }
   .room {
     fill: transparent;
   }

@@ -58,7 +58,7 @@ const bothWords = (row: TraceRow): string => [tookWords(row), row.note].filter((
 
 /** Words fit into a bar of one colour that is long enough. */
 const isInside = ({ first, tone, note }: TraceRow, long: number): boolean =>
-  first === undefined && tone !== "turn" && tone !== "queue" && note !== "" && long > note.length * LETTER + 16;
+  first === undefined && tone !== "turn" && note !== "" && long > note.length * LETTER + 16;
 
 /** A row in words, for those who cannot see it. */
 export const rowWords = (row: TraceRow): string =>
@@ -109,5 +109,5 @@ function wordsBeside(row: TraceRow, frame: Frame, top: number, y: number): SVGTe
   const line = top + frame.rowHeight / 2 + 4.5;
   return svg`<text x=${indent} y=${line}>${cut(row.name, NAMES - TIMES - indent - 4)}</text>
     <text class="note" x=${NAMES - 16} y=${line} text-anchor="end">${tookWords(row)}</text>
-    <text class="note ${row.bad ? "bad" : ""} ${inside ? "inside" : "free"}" x=${frame.names + note.x} y=${y + BAR - 2.5} text-anchor=${note.anchor}>${note.text}</text>`;
+    <text class="note ${row.bad ? "bad" : ""} ${inside ? (row.tone === "queue" ? "pale" : "inside") : "free"}" x=${frame.names + note.x} y=${y + BAR - 2.5} text-anchor=${note.anchor}>${note.text}</text>`;
 }

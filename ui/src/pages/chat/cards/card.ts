@@ -2,9 +2,11 @@ import { html, nothing, type TemplateResult } from "lit";
 import { duration } from "../../../base/figures.ts";
 import { icon } from "../../../look/icons.ts";
 import { codeBlock, type ProseActions } from "../markdown/draw.ts";
+import type { AskedCommand } from "../model/commands.ts";
 import type { Call } from "../model/items.ts";
 import { fieldsOf } from "../model/said.ts";
 import type { ToolView } from "../model/state.ts";
+import { factsOfAsked } from "./asked.ts";
 import "./elapsed.ts";
 import { differenceOf } from "./difference.ts";
 import { argumentsText, outputOf, tailOf } from "./output.ts";
@@ -14,18 +16,21 @@ import { summaryOf } from "./summary.ts";
 export interface CardFacts {
   readonly name: string;
   readonly args: unknown;
-  readonly state: "running" | "done" | "failed" | "lost" | "asked";
+  readonly state: "running" | "done" | "failed" | "lost" | "asked" | "denied" | "expired";
   readonly output: string;
   readonly details: unknown;
   readonly startedAt: number | undefined;
   readonly endedAt: number | undefined;
+  /** What became of it, in words. */
+  readonly note?: string | undefined;
 }
 
 /** The facts of a call: its result counts most, then what is heard of it; without either it runs as long as its run does. */
-export function factsOf(call: Call, live: ToolView | undefined, running: boolean): CardFacts {
+export function factsOf(call: Call, live: ToolView | undefined, running: boolean, asked?: AskedCommand): CardFacts {
   const { name, args, startedAt, result } = call;
   if (result) {
     const { isError, content, details, ts } = result;
+    if (asked) return factsOfAsked(call, asked);
     return {
       name,
       args,
@@ -46,8 +51,18 @@ export function factsOfTool({ name, args, state, result, startedAt, endedAt }: T
   return { name, args, state, output: outputOf(result), details: undefined, startedAt, endedAt };
 }
 
-const WORDS = { running: "Running", done: "Done", failed: "Failed", lost: "No result", asked: "Asked whether it may run" } as const;
-const PICTURES = { done: "check", failed: "warn", lost: "warn", asked: "clock" } as const;
+const WORDS = {
+  denied: "Denied",
+  expired: "Not decided in time",
+  running: "Running",
+  done: "Done",
+  failed: "Failed",
+  lost: "No result",
+  asked: "Asked whether it may run",
+} as const;
+const PICTURES = { denied: "close", expired: "clock", done: "check", failed: "warn", lost: "warn", asked: "clock" } as const;
+/** States that are also told in words. */
+const SAID: ReadonlySet<CardFacts["state"]> = new Set(["asked", "denied", "expired"]);
 const TAIL_LINES = 12;
 const TAIL_CHARS = 4000;
 
@@ -56,8 +71,10 @@ function mark({ state, startedAt, endedAt, details }: CardFacts): TemplateResult
   const time = state === "running" && startedAt !== undefined ? html`<oc-elapsed .since=${startedAt}></oc-elapsed>` : took;
   const exit = fieldsOf(details)["exitCode"];
   const ended = typeof exit === "number" && exit !== 0 ? html`<span class="exit">exit ${exit}</span>` : nothing;
-  const picture = state === "running" ? html`<span class="spinner" aria-hidden="true"></span>` : icon(PICTURES[state], 14);
-  return html`<span class="card-state ${state}">${picture}<span class="visually-hidden">${WORDS[state]}</span>${ended}${time}</span>`;
+  // The tool did its part; what it ran did not.
+  const seen = state === "done" && ended !== nothing ? "failed" : state;
+  const picture = seen === "running" ? html`<span class="spinner" aria-hidden="true"></span>` : icon(PICTURES[seen], 14);
+  return html`<span class="card-state ${seen}">${picture}<span class=${SAID.has(seen) ? "" : "visually-hidden"}>${WORDS[seen]}</span>${ended}${time}</span>`;
 }
 
 function section(title: string, content: unknown): TemplateResult {
@@ -79,8 +96,9 @@ function cardBody(facts: CardFacts, pictures: unknown, actions: ProseActions): T
     ${change === undefined ? nothing : section("Change", codeBlock(change, "diff", actions))}
     ${asked === "" || asked === "{}" ? nothing : section("Arguments", codeBlock(asked, "json", actions))}
     ${output === "" ? nothing : section(state === "failed" ? "Error" : "Result", codeBlock(output, "", actions))} ${pictures}
+    ${facts.note === undefined ? nothing : html`<p class="faint">${facts.note}</p>`}
     ${output === "" && state === "done" && pictures === nothing ? html`<p class="faint">It gave nothing back.</p>` : nothing}
-    ${state === "lost" ? html`<p class="faint">There is no result: the run was stopped or the gateway ended before it came.</p>` : nothing}
+    ${state === "lost" && facts.note === undefined ? html`<p class="faint">There is no result: the run was stopped or the gateway ended before it came.</p>` : nothing}
   </div>`;
 }
 

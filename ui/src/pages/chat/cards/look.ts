@@ -62,7 +62,12 @@ export const cardLook = css`
   .exit {
     color: var(--bad);
   }
+  .card-state.denied,
+  .card-state.denied > svg {
+    color: var(--bad);
+  }
   .card-state.asked > svg,
+  .card-state.expired > svg,
   .card-state.lost > svg {
     color: var(--warn);
   }

@@ -35,14 +35,17 @@ export function codeBlock(text: string, language: string, actions: ProseActions)
       <span class="cut">${language === "" ? "text" : language}</span>
       <button class="plain small" aria-label="Copy the code" title="Copy the code" @click=${() => actions.copy(text)}>${icon("copy", 14)}</button>
     </div>
-    <pre tabindex="0" role="group" aria-label="Code"><code>${codeLines(text, language)}</code></pre>
+    <pre dir="ltr" tabindex="0" role="group" aria-label="Code"><code>${codeLines(text, language)}</code></pre>
   </div>`;
 }
 
-function heading(level: number, children: unknown): TemplateResult {
-  if (level <= 1) return html`<h3 class="big">${children}</h3>`;
-  if (level === 2) return html`<h3>${children}</h3>`;
-  return level === 3 ? html`<h4>${children}</h4>` : html`<h5>${children}</h5>`;
+/** What stands in nothing else runs the way of its first letter, and with it what stands in it. */
+type Direction = "auto" | typeof nothing;
+
+function heading(level: number, children: unknown, dir: Direction): TemplateResult {
+  if (level <= 1) return html`<h3 class="big" dir=${dir}>${children}</h3>`;
+  if (level === 2) return html`<h3 dir=${dir}>${children}</h3>`;
+  return level === 3 ? html`<h4 dir=${dir}>${children}</h4>` : html`<h5 dir=${dir}>${children}</h5>`;
 }
 
 function link({ address, children }: Extract<Node, { readonly kind: "link" }>, actions: ProseActions): TemplateResult {
@@ -51,12 +54,12 @@ function link({ address, children }: Extract<Node, { readonly kind: "link" }>, a
     }`;
 }
 
-function list({ ordered, start, children }: Extract<Node, { readonly kind: "list" }>, actions: ProseActions): TemplateResult {
+function list({ ordered, start, children }: Extract<Node, { readonly kind: "list" }>, actions: ProseActions, dir: Direction): TemplateResult {
   return ordered
-    ? html`<ol start=${start}>
+    ? html`<ol start=${start} dir=${dir}>
         ${all(children, actions)}
       </ol>`
-    : html`<ul>
+    : html`<ul dir=${dir}>
         ${all(children, actions)}
       </ul>`;
 }
@@ -71,7 +74,7 @@ function cell({ head, align, children }: Extract<Node, { readonly kind: "cell" }
   return head ? html`<th class=${classes} scope="col">${all(children, actions)}</th>` : html`<td class=${classes}>${all(children, actions)}</td>`;
 }
 
-function drawn(node: Node, actions: ProseActions): unknown {
+function drawn(node: Node, actions: ProseActions, dir: Direction): unknown {
   switch (node.kind) {
     case "text":
       return node.text;
@@ -80,7 +83,7 @@ function drawn(node: Node, actions: ProseActions): unknown {
     case "rule":
       return html`<hr />`;
     case "code":
-      return html`<code>${node.text}</code>`;
+      return html`<code dir="ltr">${node.text}</code>`;
     case "fence":
       return codeBlock(node.text, node.language, actions);
     case "picture":
@@ -88,22 +91,22 @@ function drawn(node: Node, actions: ProseActions): unknown {
     case "link":
       return link(node, actions);
     case "list":
-      return list(node, actions);
+      return list(node, actions, dir);
     case "item":
       return item(node, actions);
     case "cell":
       return cell(node, actions);
     case "heading":
-      return heading(node.level, all(node.children, actions));
+      return heading(node.level, all(node.children, actions), dir);
     default:
-      return plain(node.kind, all(node.children, actions));
+      return plain(node.kind, all(node.children, actions), dir);
   }
 }
 
-function plain(kind: string, children: unknown): unknown {
+function plain(kind: string, children: unknown, dir: Direction): unknown {
   switch (kind) {
     case "paragraph":
-      return html`<p>${children}</p>`;
+      return html`<p dir=${dir}>${children}</p>`;
     case "strong":
       return html`<strong>${children}</strong>`;
     case "em":
@@ -111,9 +114,9 @@ function plain(kind: string, children: unknown): unknown {
     case "strike":
       return html`<s>${children}</s>`;
     case "quote":
-      return html`<blockquote>${children}</blockquote>`;
+      return html`<blockquote dir=${dir}>${children}</blockquote>`;
     case "table":
-      return html`<div class="scroll" tabindex="0" role="group" aria-label="Table">
+      return html`<div class="scroll" dir=${dir} tabindex="0" role="group" aria-label="Table">
         <table>
           ${children}
         </table>
@@ -135,9 +138,9 @@ function plain(kind: string, children: unknown): unknown {
   }
 }
 
-const all = (nodes: readonly Node[], actions: ProseActions): unknown => nodes.map((node) => drawn(node, actions));
+const all = (nodes: readonly Node[], actions: ProseActions, dir: Direction = nothing): unknown => nodes.map((node) => drawn(node, actions, dir));
 
 /** Markdown as templates. Parts that have not changed since they were last drawn in this place are left as they are. */
 export function prose(text: string, actions: ProseActions): TemplateResult {
-  return html`<div class="prose">${blocksOf(text).map((block) => html`${guard([block], () => all(parseMarkdown(block), actions))}`)}</div>`;
+  return html`<div class="prose">${blocksOf(text).map((block) => html`${guard([block], () => all(parseMarkdown(block), actions, "auto"))}`)}</div>`;
 }

@@ -41,13 +41,20 @@ export const proseLook = css`
   .prose li {
     margin: 2px 0;
   }
+  .prose li,
+  .prose li > p,
+  .prose blockquote p,
+  .prose th,
+  .prose td {
+    unicode-bidi: plaintext;
+  }
   .prose li.task {
     list-style: none;
     margin-inline-start: -22px;
   }
   .prose li.task > input {
     min-height: 0;
-    margin: 0 8px 0 0;
+    margin: 0 4px;
     vertical-align: -1px;
   }
   .prose li > p,
@@ -56,7 +63,8 @@ export const proseLook = css`
     margin-bottom: 4px;
   }
   .prose blockquote {
-    padding: 2px 0 2px 14px;
+    padding-block: 2px;
+    padding-inline: 14px 0;
     border-inline-start: 3px solid var(--line-strong);
     color: var(--ink-soft);
   }
@@ -81,7 +89,7 @@ export const proseLook = css`
     min-width: 40%;
   }
   .prose .right {
-    text-align: end;
+    text-align: right;
   }
   .prose .centre {
     text-align: center;

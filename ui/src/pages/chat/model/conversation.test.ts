@@ -9,7 +9,7 @@ import type { ConversationState } from "./state.ts";
 const KEY = "agent:main:main";
 
 function talkTo(gateway: FakeGateway, storage = memoryStorage(), tab = "tab") {
-  const outbox = createOutbox(storage, new EventTarget());
+  const outbox = createOutbox({ storage, events: new EventTarget() });
   const conversation = createConversation({ link: gateway.link(tab), sessionKey: KEY, outbox, platform: testPlatform(tab) });
   return { conversation, storage, state: () => conversation.state.value };
 }

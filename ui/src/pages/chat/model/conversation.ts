@@ -2,8 +2,9 @@ import type { EventPayload } from "openclaw/client";
 import { createSignal, type Signal, type WritableSignal } from "../../../base/signal.ts";
 import { failureText } from "../../../link/failure.ts";
 import type { Link } from "../../../link/link.ts";
+import { unsettled, withTold, type AskedCommands } from "./commands.ts";
 import type { PageAnswer, Stretch } from "./entries.ts";
-import { createOutbox, type Outbox } from "./outbox.ts";
+import { createOutbox, type Outbox, type Unsent } from "./outbox.ts";
 import { browserPlatform, type Platform } from "./platform.ts";
 import { createQueue } from "./queue.ts";
 import { createReading } from "./reading.ts";
@@ -28,6 +29,8 @@ export interface Conversation {
   refresh(): Promise<void>;
   /** Keeps the message in this browser and sends it; gives its run's id. It is shown as pending from now on. */
   send(draft: Draft): string;
+  /** The same, but not before this browser keeps the message. False when it cannot: nothing was sent. */
+  offer(draft: Draft): Promise<boolean>;
   /** Tries a refused message again. */
   resend(runId: string): void;
   /** Forgets a message that was not accepted. */
@@ -38,7 +41,7 @@ export interface Conversation {
 }
 
 export interface ConversationOptions {
-  readonly link: Pick<Link, "state" | "has" | "request" | "on" | "onFresh">;
+  readonly link: Pick<Link, "state" | "hello" | "has" | "request" | "on" | "onFresh">;
   readonly sessionKey: string;
   readonly outbox?: Outbox;
   readonly platform?: Platform;
@@ -82,6 +85,7 @@ interface Talk {
   waiting: readonly PendingMessage[];
   runs: readonly LiveRun[];
   asides: readonly Aside[];
+  commands: AskedCommands;
   /** Counts what comes over the wire, so that an answer can be set against what was heard since it was asked for. */
   heard: number;
 }
@@ -140,10 +144,25 @@ function viewOf(talk: Talk, stretch: Stretch, sending: Sending, rest: Pick<Conve
     pending: pendingOf(talk.waiting, sending, entries),
     runs: talk.runs,
     asides: asidesOf(talk, entries),
+    commands: talk.commands,
     moreBefore,
     moreAfter,
     loading: known === undefined && rest.error === undefined,
   };
+}
+
+/** A page that was asked for at `asked` came: what it tells takes the place of what was known. `sent` is what the gateway had accepted by then. */
+function takePage(
+  talk: Talk,
+  page: PageAnswer,
+  { stretch, sent, asked, anew }: { readonly stretch: Stretch; readonly sent: readonly Aside[]; readonly asked: number; readonly anew: boolean },
+): void {
+  const { entries, known = 0 } = stretch;
+  talk.canonical = page.sessionKey;
+  talk.waiting = page.pending.map((message) => ({ ...message, state: "accepted" as const }));
+  const runs = anew ? talk.runs.filter(({ after }) => after === undefined) : talk.runs;
+  talk.runs = afterPage(runs, page, { entries, asked, last: known });
+  talk.asides = [...(anew ? [] : talk.asides), ...sent.filter(({ text }) => text.startsWith("/"))].slice(-MOST_ASIDES);
 }
 
 /** Asks to be told of changes, or no longer. A gateway that cannot tell is asked when a run begins or ends. */
@@ -153,26 +172,26 @@ async function watch(link: Port, sessionKey: string, on: boolean): Promise<void>
 
 /** A conversation. Nothing is asked before `open`. */
 export function createConversation({ link, sessionKey, outbox = createOutbox(), platform = browserPlatform }: ConversationOptions): Conversation {
-  const talk: Talk = { canonical: sessionKey, waiting: [], runs: [], asides: [], heard: 0 };
+  const talk: Talk = { canonical: sessionKey, waiting: [], runs: [], asides: [], commands: new Map(), heard: 0 };
   let loadingOlder = false;
   let error: string | undefined;
   let connections = 0;
   const held: Disposable[] = [];
 
-  function told(page: PageAnswer, asked: number, anew: boolean): void {
-    const { entries, known = 0 } = reading.stretch;
-    talk.canonical = page.sessionKey;
-    talk.waiting = page.pending.map((message) => ({ ...message, state: "accepted" as const }));
-    const runs = anew ? talk.runs.filter(({ after }) => after === undefined) : talk.runs;
-    talk.runs = afterPage(runs, page, { entries, asked, last: known });
-    const commands = sending.told(asked).filter(({ text }) => text.startsWith("/"));
-    talk.asides = [...(anew ? [] : talk.asides), ...commands].slice(-MOST_ASIDES);
-  }
-  const reading = createReading({ link, sessionKey, heard: () => talk.heard, told });
+  const written = (draft: Draft): Unsent => ({ ...draft, runId: platform.id(), sessionKey, ts: platform.now() });
+  const reading = createReading({
+    link,
+    sessionKey,
+    heard: () => talk.heard,
+    told: (page, asked, anew) => takePage(talk, page, { stretch: reading.stretch, sent: sending.told(asked), asked, anew }),
+    unsettled: (entries) => unsettled(entries, talk.commands),
+    commands: (news) => void (talk.commands = withTold(talk.commands, news)),
+  });
   const sending = createSending({
     link,
     outbox,
     sessionKey,
+    now: platform.now,
     wait: platform.wait,
     count: () => (talk.heard += 1),
     place: () => reading.stretch.known ?? 0,
@@ -219,10 +238,11 @@ export function createConversation({ link, sessionKey, outbox = createOutbox(), 
     newest: () => queue.coalesced("newest", reading.newest),
     refresh,
     send(draft) {
-      const runId = platform.id();
-      sending.add({ ...draft, runId, sessionKey, ts: platform.now() });
-      return runId;
+      const message = written(draft);
+      sending.add(message);
+      return message.runId;
     },
+    offer: (draft) => sending.offer(written(draft)),
     resend: sending.retry,
     discard: sending.discard,
     stop: async () => void (await link.request("chat.abort", { sessionKey })),

@@ -173,6 +173,7 @@ export class FakeGateway {
     const connection = this.at(name);
     return {
       state: connection.state,
+      hello: undefined,
       has: (method) => this.pages || !(method === "chat.page" || method === "chat.watch"),
       request: ((method: string, params: Record<string, unknown>) => this.ask(connection, method, params)) as Link["request"],
       on(event, listener) {

@@ -33,7 +33,8 @@ describe("the log", () => {
       entry(5, "assistant"),
     ]);
     const turns = items.flatMap((item) => (item.kind === "answer" ? [item.turn] : []));
-    expect(turns).toEqual([undefined, { usage: { input: 30, output: 12, cached: 100, cost: 0.75 }, asked: "ask" }, { usage: undefined, asked: "again" }]);
+    expect(turns).toEqual([undefined, { usage: { input: 30, output: 12, cached: 100, cost: 0.75 }, asked: items[1] }, { usage: undefined, asked: items[4] }]);
+    expect([items[1], items[4]]).toMatchObject([{ text: "ask" }, { text: "again" }]);
   });
 
   it("does not count what the gateway wrote to the turn before it", () => {
@@ -42,6 +43,26 @@ describe("the log", () => {
       { input: 1, output: 1, cached: 0, cost: undefined },
       undefined,
     ]);
+  });
+
+  it("tells a failure once, though both the answer and a note of it say why", () => {
+    const said = entry(1, "user", { content: text("ask") });
+    const failed = entry(2, "assistant", { error: "no key", stopReason: "error", runId: "r1" });
+    const failures = (entries: readonly ChatEntry[]) =>
+      itemsOf([said, ...entries]).flatMap((item) => (item.kind === "answer" ? [item.failed] : item.kind === "note" ? [`note: ${item.entry.error}`] : []));
+    expect(failures([failed, entry(3, "note", { error: "no key", runId: "r1" })])).toEqual(["no key"]);
+    expect(failures([failed, entry(3, "note", { error: "all models failed: no key" })])).toEqual(["all models failed: no key"]);
+    expect(failures([entry(2, "assistant", { stopReason: "error" }), entry(3, "note", { error: "no key", runId: "r1" })])).toEqual(["no key"]);
+    const untold = itemsOf([entry(2, "assistant", { stopReason: "error" }), entry(3, "note", { error: "no key", runId: "r1" })]);
+    expect(untold[1]).toMatchObject({ kind: "answer", entry: { seq: 2, runId: "r1" } });
+    expect(failures([failed, entry(3, "note", { error: "something else", runId: "r1" })])).toEqual(["no key", "note: something else"]);
+    expect(failures([failed, entry(3, "note", { error: "no key", runId: "r2" })])).toEqual(["no key", "note: no key"]);
+    expect(failures([entry(2, "assistant", { stopReason: "aborted", error: "aborted (rpc)" })])).toEqual([undefined]);
+  });
+
+  it("knows what was asked before a failure, so that it can be sent again", () => {
+    const items = itemsOf([entry(1, "user", { content: text("ask") }), entry(2, "note", { error: "no key" })]);
+    expect(items[2]).toMatchObject({ kind: "note", asked: { text: "ask" } });
   });
 
   it("has marks and notes, each under a key of its own", () => {

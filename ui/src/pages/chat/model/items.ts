@@ -35,8 +35,10 @@ export interface AnswerItem extends Base {
   readonly text: string;
   readonly thinking: string;
   readonly calls: readonly Call[];
-  /** Of the whole turn, at its last answer. */
-  readonly turn?: { readonly usage: TurnUsage | undefined; readonly asked: string } | undefined;
+  /** Why it failed, when it did. */
+  readonly failed?: string | undefined;
+  /** Of the whole turn, at its last answer. `asked`: what it answers. */
+  readonly turn?: { readonly usage: TurnUsage | undefined; readonly asked: SaidItem | undefined } | undefined;
 }
 
 /** One thing in the log, by position. */
@@ -46,7 +48,9 @@ export type Item =
   | AnswerItem
   /** A result whose call is not in the stretch. */
   | (Base & { readonly kind: "result"; readonly call: Call })
-  | (Base & { readonly kind: "compaction" | "note"; readonly entry: ChatEntry; readonly text: string });
+  | (Base & { readonly kind: "compaction"; readonly entry: ChatEntry; readonly text: string })
+  /** `asked`: what was said before it, where it tells of a failure. */
+  | (Base & { readonly kind: "note"; readonly entry: ChatEntry; readonly text: string; readonly asked?: SaidItem | undefined });
 
 const dayOf = (at: number): string => new Date(at).toDateString();
 
@@ -76,7 +80,7 @@ function withTurns(items: readonly Item[]): readonly Item[] {
   const done: Item[] = [];
   let last: number | undefined;
   let usage: TurnUsage | undefined;
-  let asked = "";
+  let asked: SaidItem | undefined;
   const close = (): void => {
     const answer = last === undefined ? undefined : done[last];
     if (last !== undefined && answer?.kind === "answer") done[last] = { ...answer, turn: { usage, asked } };
@@ -85,23 +89,51 @@ function withTurns(items: readonly Item[]): readonly Item[] {
   for (const item of items) {
     if (item.kind === "user") {
       close();
-      asked = item.text;
+      asked = item;
     } else if (item.kind === "answer") {
       if (item.entry.model === WRITTEN_BY_GATEWAY) close();
       last = done.length;
       usage = added(usage, item.entry.usage);
     }
-    done.push(item);
+    done.push(item.kind === "note" && item.entry.error !== undefined && asked ? { ...item, asked } : item);
   }
   close();
   return done;
+}
+
+const UNSAID = "The model failed without saying why";
+
+/** Why an answer failed. Who stops one does not let it fail. */
+function failureOf({ error, stopReason }: ChatEntry): string | undefined {
+  return stopReason === "aborted" ? undefined : (error ?? (stopReason === "error" ? UNSAID : undefined));
+}
+
+/** An answer that failed, with the note of the same failure that follows it: one thing happened, and it is told once, in the fuller words. */
+function withNote(before: Item | undefined, { error, runId }: ChatEntry): AnswerItem | undefined {
+  if (before?.kind !== "answer" || before.failed === undefined || error === undefined) return undefined;
+  if (before.entry.runId !== undefined && runId !== undefined && before.entry.runId !== runId) return undefined;
+  const told = before.failed === UNSAID || error.includes(before.failed) ? error : before.failed;
+  if (!told.includes(error)) return undefined;
+  const known = before.entry.runId ?? runId;
+  return { ...before, failed: told, entry: known === undefined ? before.entry : { ...before.entry, runId: known } };
 }
 
 function itemOf(entry: ChatEntry, results: ReadonlyMap<string, ChatEntry>): Item {
   const key = `e${entry.seq}`;
   const text = saidIn(entry.content);
   if (entry.kind === "user") return { key, kind: "user", entry, text };
-  if (entry.kind === "assistant") return { key, kind: "answer", entry, text, thinking: thoughtIn(entry.content), calls: callsOf(entry, results) };
+  if (entry.kind === "assistant") {
+    const failed = failureOf(entry);
+    return {
+      key,
+      kind: "answer",
+      entry,
+      text,
+      thinking: thoughtIn(entry.content),
+      calls: callsOf(entry, results),
+      ...(failed === undefined ? {} : { failed }),
+    };
+  }
   if (entry.kind !== "tool") return { key, kind: entry.kind, entry, text };
   const call = { id: entry.toolCallId ?? key, name: entry.toolName ?? "tool", args: fieldsOf(entry.details)["args"], startedAt: entry.ts, result: entry };
   return { key, kind: "result", call };
@@ -116,6 +148,11 @@ export function itemsOf(entries: readonly ChatEntry[]): readonly Item[] {
   for (const entry of entries) {
     if (entry.kind === "tool" && entry.toolCallId !== undefined && calls.has(entry.toolCallId)) continue;
     const item = itemOf(entry, results);
+    const whole = item.kind === "note" ? withNote(items.at(-1), entry) : undefined;
+    if (whole) {
+      items[items.length - 1] = whole;
+      continue;
+    }
     if (item.kind === "answer") for (const { id } of item.calls) calls.add(id);
     if (entry.ts > 0 && dayOf(entry.ts) !== day) {
       day = dayOf(entry.ts);

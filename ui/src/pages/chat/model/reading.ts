@@ -7,6 +7,10 @@ export interface ReadingOptions {
   readonly sessionKey: string;
   /** How much has come over the wire. */
   heard(): number;
+  /** Approvals whose commands may have changed. */
+  unsettled?(entries: Stretch["entries"]): readonly string[];
+  /** What a page tells of commands, whichever entries it shows. */
+  commands?(told: PageAnswer["commands"]): void;
   /**
    * A page that shows the newest entries, asked for when so much had been heard: what it tells beside entries counts. `anew`: the transcript is
    * another one than before.
@@ -36,11 +40,16 @@ interface Place {
   readonly limit: number;
 }
 
-export function createReading({ link, sessionKey, heard, told }: ReadingOptions): Reading {
+export function createReading({ link, sessionKey, heard, told, ...options }: ReadingOptions): Reading {
   let stretch: Stretch = NOTHING;
 
   async function read(place: Place): Promise<PageAnswer> {
-    if (link.has("chat.page")) return link.request("chat.page", { sessionKey, ...place });
+    if (link.has("chat.page")) {
+      const commands = [...(options.unsettled?.(stretch.entries) ?? [])];
+      const page = await link.request("chat.page", { sessionKey, ...place, ...(commands.length === 0 ? {} : { commands }) });
+      options.commands?.(page.commands);
+      return page;
+    }
     return pageOfHistory(await link.request("chat.history", { sessionKey, limit: NEXT }));
   }
 

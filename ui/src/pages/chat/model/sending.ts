@@ -1,6 +1,5 @@
-import type { Link } from "../../../link/link.ts";
-import { failureText } from "../../../link/failure.ts";
-import type { Outbox, Unsent } from "./outbox.ts";
+import { createDelivery, type DeliveryOptions, type Outcome } from "./delivery.ts";
+import type { Unsent } from "./outbox.ts";
 import type { Aside, PendingMessage } from "./state.ts";
 
 interface Held {
@@ -13,9 +12,7 @@ interface Held {
   accepted?: number;
 }
 
-export interface SendingOptions {
-  readonly link: Pick<Link, "state" | "request">;
-  readonly outbox: Outbox;
+export interface SendingOptions extends DeliveryOptions {
   readonly sessionKey: string;
   /** Counts what comes over the wire. */
   count(): number;
@@ -31,6 +28,8 @@ export interface SendingOptions {
 /** Messages between being written and being told by the gateway. */
 export interface Sending {
   add(message: Unsent): void;
+  /** Adds it as soon as this browser keeps it. False when it does not: it is not added. */
+  offer(message: Unsent): Promise<boolean>;
   /** Sends what was not accepted, also what an earlier page or another tab left. */
   resume(): void;
   /** Takes over what other tabs put or removed. */
@@ -42,56 +41,11 @@ export interface Sending {
   shown(): readonly PendingMessage[];
 }
 
-interface Refused {
-  readonly details?: {
-    readonly protocolCode?: string;
-    readonly retryable?: boolean;
-    readonly retryAfterMs?: number;
-    readonly payload?: { readonly runId?: string };
-  };
-}
-
-const RETRY_MS = 2000;
-
-type Outcome = { readonly kind: "accepted" } | { readonly kind: "refused"; readonly error: string } | { readonly kind: "later"; readonly afterMs: number };
-
-/** What an error of `chat.send` means for its message. */
-function outcomeOf(error: unknown, runId: string): Outcome {
-  const { details } = (error ?? {}) as Refused;
-  // It was accepted before, and its run failed.
-  if (details?.payload?.runId === runId) return { kind: "accepted" };
-  if (details?.protocolCode === undefined || details.retryable) return { kind: "later", afterMs: details?.retryAfterMs ?? RETRY_MS };
-  return { kind: "refused", error: failureText(error) };
-}
-
-type Port = SendingOptions["link"];
-
-async function deliver(link: Port, { runId, sessionKey, text, attachments, thinking }: Unsent): Promise<Outcome> {
-  const extra = { ...(attachments.length === 0 ? {} : { attachments }), ...(thinking === undefined ? {} : { thinking }) };
-  try {
-    await link.request("chat.send", { sessionKey, message: text, idempotencyKey: runId, ...extra });
-    return { kind: "accepted" };
-  } catch (error) {
-    return outcomeOf(error, runId);
-  }
-}
-
-/** What was kept for other sessions is sent, too; their pages show it. */
-async function deliverOthers({ link, outbox, sessionKey }: SendingOptions): Promise<void> {
-  for (const message of outbox.all()) {
-    if (message.sessionKey === sessionKey || message.error !== undefined) continue;
-    const outcome = await deliver(link, message);
-    if (outcome.kind === "later") return;
-    if (outcome.kind === "accepted") outbox.remove(message.runId);
-    else outbox.put({ ...message, error: outcome.error });
-  }
-}
-
 const heldOf = (message: Unsent, after: number): Held => ({ message, after, state: message.error === undefined ? "unsent" : "failed", error: message.error });
 
 function shownOf({ message, state, error }: Held, open: boolean): PendingMessage {
-  const { runId, ts, text, attachments } = message;
-  return { runId, ts, text, images: attachments.length, state: state === "sending" && !open ? "unsent" : state, error };
+  const { runId, ts, text, attachments, shelved = 0 } = message;
+  return { runId, ts, text, images: attachments.length + shelved, state: state === "sending" && !open ? "unsent" : state, error };
 }
 
 /** Takes out what was accepted before `asked`. */
@@ -101,12 +55,49 @@ function taken(held: Map<string, Held>, asked: number): readonly Aside[] {
   return done.map(({ message: { runId, ts, text }, after }) => ({ runId, ts, text, after }));
 }
 
+const firstUnsent = (held: ReadonlyMap<string, Held>): Held | undefined => [...held.values()].find(({ state }) => state === "unsent");
+
+interface DrainOptions {
+  isOpen(): boolean;
+  next(): Held | undefined;
+  /** False when it has to wait. */
+  attempt(entry: Held): Promise<boolean>;
+  /** Sends what other sessions have. */
+  others(): Promise<void>;
+}
+
+/** Sends one after the other, in the order in which they were written. Those of other sessions come last, by themselves: who breaks the connection has to be known. */
+function createDrain({ isOpen, next, attempt, others }: DrainOptions) {
+  let draining = false;
+  let othersToo = false;
+  async function drain(): Promise<void> {
+    if (draining) return;
+    draining = true;
+    for (let goesOn = true; isOpen();) {
+      const entry = goesOn ? next() : undefined;
+      if (entry) goesOn = await attempt(entry);
+      else if (othersToo) {
+        othersToo = false;
+        await others();
+      } else break;
+    }
+    draining = false;
+  }
+  return {
+    drain,
+    drainAll(): Promise<void> {
+      othersToo = true;
+      return drain();
+    },
+  };
+}
+
 export function createSending(options: SendingOptions): Sending {
   const { link, outbox, sessionKey, count, place, changed, accepted, wait } = options;
+  const { deliver, deliverOthers } = createDelivery(options);
   const held = new Map<string, Held>();
   /** Messages that were seen in the browser's storage: gone from there means that some tab is done with them. */
   const stored = new Set<string>();
-  let draining = false;
   /** There is a new connection since the message under way was sent. */
   let renewed = false;
   const isOpen = (): boolean => link.state.value.kind === "open";
@@ -116,7 +107,7 @@ export function createSending(options: SendingOptions): Sending {
     if (outcome.kind === "later") entry.state = "unsent";
     else if (outcome.kind === "refused") {
       held.set(message.runId, heldOf({ ...message, error: outcome.error }, entry.after));
-      outbox.put({ ...message, error: outcome.error });
+      void outbox.put({ ...message, error: outcome.error });
     } else {
       entry.state = "accepted";
       entry.accepted = count();
@@ -126,27 +117,22 @@ export function createSending(options: SendingOptions): Sending {
     changed();
   }
 
-  /** One after the other, in the order in which they were written. */
-  async function drain(): Promise<void> {
-    if (draining) return;
-    draining = true;
-    for (;;) {
-      const next = isOpen() ? [...held.values()].find(({ state }) => state === "unsent") : undefined;
-      if (!next) break;
-      next.state = "sending";
-      renewed = false;
-      changed();
-      const outcome = await deliver(link, next.message);
-      if (held.get(next.message.runId) === next) settle(next, outcome);
-      if (outcome.kind !== "later" || renewed) continue;
-      wait(outcome.afterMs, () => void drain());
-      break;
-    }
-    draining = false;
+  /** False when it has to wait. */
+  async function attempt(entry: Held): Promise<boolean> {
+    entry.state = "sending";
+    renewed = false;
+    changed();
+    const outcome = await deliver(entry.message);
+    if (held.get(entry.message.runId) === entry) settle(entry, outcome);
+    if (outcome.kind !== "later" || renewed) return true;
+    wait(outcome.afterMs, () => void drain());
+    return false;
   }
 
-  function put(message: Unsent): void {
-    if (outbox.put(message)) stored.add(message.runId);
+  const { drain, drainAll } = createDrain({ isOpen, next: () => firstUnsent(held), attempt, others: () => deliverOthers(sessionKey) });
+
+  function put(message: Unsent, keeping = outbox.put(message)): void {
+    void keeping.then((kept) => void (kept && stored.add(message.runId)));
     held.set(message.runId, heldOf(message, place()));
     changed();
     void drain();
@@ -165,12 +151,17 @@ export function createSending(options: SendingOptions): Sending {
   }
 
   return {
-    add: put,
+    add: (message) => put(message),
+    async offer(message) {
+      const keeping = outbox.put(message);
+      if (!(await keeping)) return false;
+      if (!held.has(message.runId)) put(message, keeping);
+      return true;
+    },
     resume() {
       renewed = true;
       reread();
-      void drain();
-      void deliverOthers(options);
+      void drainAll();
     },
     reread,
     retry(runId) {

@@ -1,4 +1,5 @@
 import type { MethodResult } from "openclaw/client";
+import type { AskedCommands } from "./commands.ts";
 
 type PageAnswer = MethodResult<"chat.page">;
 
@@ -90,6 +91,8 @@ export interface ConversationState {
   readonly pending: readonly PendingMessage[];
   readonly runs: readonly RunView[];
   readonly asides?: readonly Aside[];
+  /** Commands that somebody was asked about, by the ids of their approvals. */
+  readonly commands?: AskedCommands;
   readonly moreBefore: boolean;
   /** Newer entries were dropped because the reader is far from them. */
   readonly moreAfter: boolean;

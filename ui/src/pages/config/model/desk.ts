@@ -4,6 +4,7 @@ import type { Link } from "../../../link/link.ts";
 import { createDraft, type Check, type Draft, type DraftState } from "./draft.ts";
 import { toldOf, type Hints } from "./hints.ts";
 import { readJson5 } from "./json5.ts";
+import { mergedText } from "./merge-text.ts";
 import { clashes, operationsBetween, type Operation } from "./operations.ts";
 import { formatPath, type ValuePath } from "./path.ts";
 import { withoutNewSecrets } from "./secrets.ts";
@@ -27,6 +28,8 @@ export interface DeskState {
   readonly unreadable?: string;
   readonly schema: SchemaNode;
   readonly hints: Hints;
+  /** Of schema and hints: another one when plugins changed them. */
+  readonly schemaHash?: string | undefined;
   /** As it is in use, defaults included. */
   readonly used: unknown;
   readonly conflict?: Conflict | undefined;
@@ -98,6 +101,16 @@ async function fileText(
   }
 }
 
+/** What is meant, in a text that has the comments that were typed here, and as many of the others as can be. */
+async function withComments(link: DeskDeps["link"], { base, mine, theirs, meant }: Record<"base" | "mine" | "theirs" | "meant", string>): Promise<string> {
+  const value = readJson5(meant)?.value;
+  const merged = mergedText(base, mine, theirs);
+  const found = readJson5(merged);
+  const [text, before] = found ? [merged, found.value] : [mine, readJson5(mine)?.value];
+  const left = operationsBetween(before, value);
+  return left.length === 0 ? text : (await link.request("config.edit", { raw: text, ...asEdit(left) })).raw;
+}
+
 export function createDesk({ link, kept, failureText, later }: DeskDeps): Desk {
   const state = createSignal<DeskState>({ phase: "loading", path: "", exists: true, schema: {}, hints: {}, used: {} });
   const change = (part: Partial<DeskState>): void => state.set({ ...state.value, ...part });
@@ -131,11 +144,11 @@ export function createDesk({ link, kept, failureText, later }: DeskDeps): Desk {
 
   async function load(): Promise<void> {
     try {
-      const described = Object.keys(state.value.schema).length > 0 ? undefined : link.request("config.schema", {});
-      const got = await link.request("config.get", {});
-      const schema = await described;
+      const [described, got] = await Promise.all([link.request("config.schema", {}), link.request("config.get", {})]);
+      const changed = described.hash === undefined || described.hash !== state.value.schemaHash;
       const file = await fileText(link, got, failureText);
-      const facts = { path: got.path, exists: got.exists, used: got.config, ...(schema ? { schema: schema.schema as SchemaNode, hints: schema.uiHints } : {}) };
+      const form = changed ? { schema: described.schema as SchemaNode, hints: described.uiHints, schemaHash: described.hash } : {};
+      const facts = { path: got.path, exists: got.exists, used: got.config, ...form };
       const { failure: _failure, unreadable: _unreadable, ...rest } = state.value;
       state.set({ ...rest, ...facts, phase: "ready", ...("unreadable" in file ? file : {}) });
       if ("text" in file) take(got, file.text);
@@ -177,7 +190,7 @@ export function createDesk({ link, kept, failureText, later }: DeskDeps): Desk {
       const [before, mine] = [readJson5(base), readJson5(text)];
       if (!conflict || !before || !mine) return;
       const { raw } = await link.request("config.edit", { raw: conflict.text, ...asEdit(operationsBetween(before.value, mine.value)) });
-      draft.begin({ text: conflict.text, hash: conflict.hash }, raw);
+      draft.begin({ text: conflict.text, hash: conflict.hash }, await withComments(link, { base, mine: text, theirs: conflict.text, meant: raw }));
       change({ conflict: undefined });
     },
     discard: afresh,

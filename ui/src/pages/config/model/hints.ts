@@ -19,6 +19,12 @@ export function hintFor(hints: Hints, path: ValuePath): Hint | undefined {
   return candidates[0] === undefined || candidates[0] === "" ? undefined : hints[candidates[0]];
 }
 
+/** Those with a place first, in its order; the others as they come. */
+export function inOrder<T>(items: readonly T[], orderOf: (item: T) => number | undefined): T[] {
+  const rank = (item: T): number => orderOf(item) ?? Number.MAX_SAFE_INTEGER;
+  return items.toSorted((a, b) => rank(a) - rank(b));
+}
+
 /** What a form says about one key. */
 export interface Told {
   readonly label: string;
@@ -40,18 +46,25 @@ const worded = (key: string): string => {
   return words.charAt(0).toUpperCase() + words.slice(1);
 };
 
-/** Hints first, then what the schema says, then the key itself. Keys of plugins that sound like secrets count as such. */
+/** Whether a key is a secret, or stands in one. What nobody describes is one when it sounds like one. */
+function isSecret(hints: Hints, path: ValuePath, schema: SchemaNode): boolean {
+  if (schema["x-sensitive"] === true || path.some((_, at) => hintFor(hints, path.slice(0, at + 1))?.sensitive === true)) return true;
+  const key = path.at(-1);
+  const ofPlugin = (path[0] === "channels" && path.length > 2) || (path[0] === "plugins" && path.length > 4);
+  return ofPlugin && typeof key === "string" && hintFor(hints, path) === undefined && SECRET_KEY.test(key);
+}
+
+/** Hints first, then what the schema says, then the key itself. */
 export function toldOf(hints: Hints, path: ValuePath, schema: SchemaNode): Told {
   const hint = hintFor(hints, path);
   const key = path.at(-1);
   const named = typeof key === "string" && !hintIsNamed(hints, path);
   const help = hint?.help ?? (typeof schema["description"] === "string" ? schema["description"] : undefined);
-  const ofPlugin = path[0] === "channels" || path[0] === "plugins";
   return {
     label: typeof key === "number" ? `${key + 1}` : named ? key : (hint?.label ?? worded(String(key))),
     ...(help === undefined ? {} : { help }),
     advanced: hint?.advanced ?? schema["x-advanced"] === true,
-    secret: (hint?.sensitive ?? schema["x-sensitive"] === true) || (ofPlugin && typeof key === "string" && SECRET_KEY.test(key) && path.length > 2),
+    secret: isSecret(hints, path, schema),
     ...(hint?.placeholder === undefined ? {} : { placeholder: hint.placeholder }),
   };
 }

@@ -1,10 +1,12 @@
 import type { Hints } from "./hints.ts";
-import { isFields, valueAt, type ValuePath } from "./path.ts";
-import { resolved, type SchemaNode } from "./shape.ts";
+import { dottedPath, isFields, valueAt, type ValuePath } from "./path.ts";
+import { resolved, shapeOf, type SchemaNode } from "./shape.ts";
 
-/** A top-level key of the configuration, as the list at the side shows it. */
+/** A part of the configuration that is shown by itself: a key at its top, a channel, or a plugin that has settings. */
 export interface Section {
+  /** Its path, dotted: how addresses name it. */
   readonly key: string;
+  readonly path: ValuePath;
   readonly label: string;
   readonly help?: string;
   readonly advanced: boolean;
@@ -16,35 +18,50 @@ export interface SectionGroup {
   readonly sections: readonly Section[];
 }
 
-/** Where sections stand for which no hint names a group. */
-const GROUPS: readonly (readonly [title: string, keys: readonly string[]])[] = [
-  ["Answering", ["agents", "models", "auth", "memory", "skills", "tools", "usage"]],
-  ["Conversations", ["channels", "messages", "session", "commands", "bindings", "broadcast", "audio", "media", "talk", "approvals"]],
-  ["Automation", ["cron", "hooks", "browser", "web", "nodeHost", "canvasHost", "plugins"]],
-  ["Gateway", ["gateway", "security", "store", "env", "logging", "diagnostics", "update", "discovery", "ui"]],
-];
 const REST = "Other";
+const LAST = Number.MAX_SAFE_INTEGER;
 
-const groupOf = (key: string, hints: Hints): string => hints[key]?.group ?? GROUPS.find(([, keys]) => keys.includes(key))?.[0] ?? REST;
-const rankOf = (key: string, hints: Hints): number => {
-  const ours = GROUPS.flatMap(([, keys]) => keys).indexOf(key);
-  return hints[key]?.order ?? (ours < 0 ? 1000 : ours);
-};
+/** The places below which sections stand, besides the top. */
+const BELOW: readonly ValuePath[] = [["channels"], ["plugins", "entries"]];
 
-/** The sections in groups, the usual ones first. */
-export function groupsOf(schema: SchemaNode, hints: Hints): SectionGroup[] {
-  const members = isFields(schema["properties"]) ? schema["properties"] : {};
-  const groups = new Map<string, Section[]>(GROUPS.map(([title]) => [title, []]));
-  const keys = Object.keys(members).filter((key) => key !== "$schema");
-  for (const key of keys.sort((a, b) => rankOf(a, hints) - rankOf(b, hints))) {
-    const node = resolved(members[key], schema);
-    const hint = hints[key];
-    const title = groupOf(key, hints);
-    const help = hint?.help ?? (typeof node["description"] === "string" ? node["description"] : undefined);
-    const section = { key, label: hint?.label ?? key, advanced: hint?.advanced ?? false, schema: node, ...(help === undefined ? {} : { help }) };
+/** The keys that a schema lists below a path, with their schemas. */
+function listedAt(root: SchemaNode, path: ValuePath): readonly (readonly [ValuePath, SchemaNode])[] {
+  let node = root;
+  for (const key of path) node = resolved(isFields(node["properties"]) ? node["properties"][key] : undefined, root);
+  const members = isFields(node["properties"]) ? Object.entries(node["properties"]) : [];
+  return members.map(([key, schema]) => [[...path, key], resolved(schema, root)] as const);
+}
+
+/** Whether there is anything to set in a plugin's own settings. */
+function hasSettings(entry: SchemaNode, root: SchemaNode): boolean {
+  const shape = shapeOf(isFields(entry["properties"]) ? entry["properties"]["config"] : undefined, root);
+  return shape.kind !== "object" || shape.members.length > 0 || shape.others !== undefined;
+}
+
+/** The sections in groups, in the order that the hints give them. What plugins bring is one when its hint says where it stands. */
+export function groupsOf(root: SchemaNode, hints: Hints): SectionGroup[] {
+  const hintOf = (path: ValuePath) => hints[dottedPath(path)];
+  const brought = BELOW.flatMap((above) => listedAt(root, above)).filter(
+    ([path, schema]) => hintOf(path)?.group !== undefined && (path[0] !== "plugins" || hasSettings(schema, root)),
+  );
+  const own = listedAt(root, []).filter(([path]) => path[0] !== "$schema");
+  const orderOf = (path: ValuePath): number => hintOf(path)?.order ?? LAST;
+  const groups = new Map<string, Section[]>();
+  for (const [path, schema] of [...own, ...brought].sort(([a], [b]) => orderOf(a) - orderOf(b))) {
+    const hint = hintOf(path);
+    const title = hint?.group ?? REST;
+    const help = hint?.help ?? (typeof schema["description"] === "string" ? schema["description"] : undefined);
+    const label = hint?.label ?? String(path.at(-1));
+    const section = { key: dottedPath(path), path, label, advanced: hint?.advanced ?? false, schema, ...(help === undefined ? {} : { help }) };
     groups.set(title, [...(groups.get(title) ?? []), section]);
   }
-  return [...groups].filter(([, sections]) => sections.length > 0).map(([title, sections]) => ({ title, sections }));
+  return [...groups].map(([title, sections]) => ({ title, sections }));
+}
+
+/** The section that a path is shown in: the one that stands closest above it. */
+export function sectionOf(groups: readonly SectionGroup[], path: ValuePath): Section | undefined {
+  const above = groups.flatMap(({ sections }) => sections).filter((section) => section.path.every((key, at) => path[at] === key));
+  return above.sort((a, b) => b.path.length - a.path.length)[0];
 }
 
 /** A key that a search found. */

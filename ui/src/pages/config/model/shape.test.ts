@@ -1,6 +1,6 @@
-import { expect, test } from "vitest";
-import { hintFor, toldOf, type Hints } from "./hints.ts";
-import { groupsOf, placeOf, search } from "./sections.ts";
+import { describe, expect, test } from "vitest";
+import { hintFor, inOrder, toldOf, type Hints } from "./hints.ts";
+import { groupsOf, placeOf, search, sectionOf } from "./sections.ts";
 import { emptyOf, fits, shapeOf } from "./shape.ts";
 
 const ROOT = {
@@ -80,12 +80,83 @@ test("a key of a map is called by its name, another by its label", () => {
   expect(toldOf(HINTS, ["gateway", "newKey"], { description: "From the schema." })).toMatchObject({ label: "New key", help: "From the schema." });
 });
 
-test("sections stand in groups; a hint's group is taken before ours", () => {
-  expect(groupsOf(ROOT, HINTS).map(({ title, sections }) => [title, sections.map(({ key }) => key)])).toEqual([
-    ["Answering", ["agents"]],
-    ["Gateway", ["gateway"]],
+test("sections stand in the groups that hints name, in their order; what has none comes last", () => {
+  const hints: Hints = { ...HINTS, gateway: { label: "Gateway", group: "Core", order: 20 }, agents: { label: "Agents", group: "Core", order: 10 } };
+  expect(groupsOf(ROOT, hints).map(({ title, sections }) => [title, sections.map(({ key }) => key)])).toEqual([
     ["Mine", ["extra"]],
+    ["Core", ["agents", "gateway"]],
   ]);
+  expect(groupsOf(ROOT, {}).map(({ title, sections }) => [title, sections.map(({ key }) => key)])).toEqual([["Other", ["gateway", "agents", "extra"]]]);
+});
+
+describe("what plugins bring", () => {
+  const entry = (config: object) => ({ type: "object", properties: { enabled: { type: "boolean" }, config } });
+  const root = {
+    definitions: { voice: { type: "object", properties: { pin: { type: "integer" } } } },
+    properties: {
+      channels: { type: "object", properties: { defaults: { type: "object" }, chirp: { type: "object", properties: { nest: { type: "string" } } } } },
+      plugins: {
+        type: "object",
+        properties: {
+          entries: {
+            properties: {
+              "voice.call": entry({ $ref: "#/definitions/voice" }),
+              bare: entry({ type: "object", properties: {}, additionalProperties: false }),
+              off: entry({}),
+            },
+          },
+        },
+      },
+    },
+  };
+  const at = (group: string, order: number, label: string) => ({ group, order, label });
+  const hints: Hints = {
+    channels: at("Own", 1, "Channels"),
+    "channels.defaults": { label: "Defaults" },
+    "channels.chirp": at("Channels", 2, "Chirp"),
+    plugins: at("Own", 1, "Plugins"),
+    "plugins.entries": { label: "Entries" },
+    "plugins.entries.voice.call": { ...at("Plugins", 3, "Voice call"), help: "Calls people." },
+    "plugins.entries.bare": at("Plugins", 3, "Bare"),
+  };
+  const groups = groupsOf(root, hints);
+
+  test("a channel and a plugin with settings are sections under their own names", () => {
+    expect(groups.map(({ title, sections }) => [title, sections.map(({ label }) => label)])).toEqual([
+      ["Own", ["Channels", "Plugins"]],
+      ["Channels", ["Chirp"]],
+      ["Plugins", ["Voice call"]],
+    ]);
+    expect(groups[2]?.sections[0]).toMatchObject({ key: "plugins.entries.voice.call", path: ["plugins", "entries", "voice.call"], help: "Calls people." });
+  });
+
+  test("a path is shown in the section that stands closest above it", () => {
+    const shownIn = (...path: (string | number)[]) => sectionOf(groups, path)?.key;
+    expect(shownIn("plugins", "entries", "voice.call", "config", "pin")).toBe("plugins.entries.voice.call");
+    expect(shownIn("plugins", "entries", "bare", "enabled")).toBe("plugins");
+    expect(shownIn("channels", "chirp", "nest")).toBe("channels.chirp");
+    expect(shownIn("channels", "defaults")).toBe("channels");
+    expect(shownIn("nowhere")).toBeUndefined();
+  });
+});
+
+test("a key that is described is a secret when it is said to be one, another of a plugin when it sounds like one", () => {
+  const hints: Hints = {
+    channels: {},
+    "channels.chirp": {},
+    "channels.chirp.rotateToken": { label: "Rotate" },
+    "channels.chirp.songs": { sensitive: true },
+    "channels.chirp.songs[]": {},
+  };
+  const secret = (...path: (string | number)[]) => toldOf(hints, path, {}).secret;
+  expect(secret("channels", "chirp", "rotateToken")).toBe(false);
+  expect(secret("channels", "chirp", "botToken")).toBe(true);
+  expect(secret("channels", "chirp", "songs", 0)).toBe(true);
+  expect(secret("session", "botToken")).toBe(false);
+});
+
+test("keys with a place come first, in its order", () => {
+  expect(inOrder(["c", "a", "z", "b"], (key) => ({ a: 1, b: 2 })[key])).toEqual(["a", "b", "c", "z"]);
 });
 
 test("a search looks at keys, labels and help, and puts names first", () => {

@@ -1,0 +1,46 @@
+import type { Link } from "../../../link/link.ts";
+import { fieldsOf, saidIn } from "./said.ts";
+import type { Attachment, ChatEntry, Draft } from "./state.ts";
+
+type Port = Pick<Link, "has" | "request">;
+
+const ENDINGS: Readonly<Record<string, string>> = { "image/jpeg": "jpg", "image/png": "png", "image/gif": "gif", "image/webp": "webp" };
+
+/** All that an entry says. Rejects when it was cut and the rest cannot be had: nobody takes a part for the whole. */
+export async function wholeText(link: Port, sessionKey: string, { seq, content, cut }: ChatEntry): Promise<string> {
+  if (!cut) return saidIn(content);
+  if (!link.has("chat.entry")) throw new Error("this message is shown cut, and this gateway does not give the rest; the exported session has all of it");
+  const parts: string[] = [];
+  for (let from: number | undefined = 0; from !== undefined;) {
+    const part: { readonly text: string; readonly next?: number } = await link.request("chat.entry", { sessionKey, seq, from });
+    parts.push(part.text);
+    from = part.next;
+  }
+  return parts.join("");
+}
+
+async function picture(link: Port, sessionKey: string, seq: number, index: number, number: number): Promise<Attachment> {
+  const { mimeType, data } = await link.request("chat.image", { sessionKey, seq, index });
+  return { type: "image", mimeType, fileName: `picture-${number}.${ENDINGS[mimeType] ?? "img"}`, content: data };
+}
+
+/** A message as it was sent: all its words, and its pictures. */
+export async function draftOf(link: Port, sessionKey: string, entry: ChatEntry): Promise<Draft> {
+  const indexes = entry.content.flatMap((block, index) => (fieldsOf(block)["type"] === "image" ? [index] : []));
+  const [text, ...attachments] = await Promise.all([
+    wholeText(link, sessionKey, entry),
+    ...indexes.map((index, at) => picture(link, sessionKey, entry.seq, index, at + 1)),
+  ]);
+  return { text, attachments };
+}
+
+const TITLE_CHARS = 60;
+
+/** The first words of a message, as a name for a conversation that begins with it. */
+export function firstWords(text: string): string {
+  const line = text.replaceAll(/\s+/g, " ").trim();
+  if (line.length <= TITLE_CHARS) return line;
+  const cut = line.slice(0, TITLE_CHARS);
+  const space = cut.lastIndexOf(" ");
+  return `${cut.slice(0, space > TITLE_CHARS / 2 ? space : TITLE_CHARS).trimEnd()}…`;
+}

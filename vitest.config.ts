@@ -4,15 +4,20 @@ import { bundledThreads } from "./scripts/test-threads.ts";
 
 export default defineConfig({
   plugins: [bundledThreads()],
-  // The examples' tests read as those of any plugin; here they run on the sources.
+  // The examples' tests read as those of any plugin, and the page's as it does; here they run on the sources.
   resolve: {
     alias: {
       "openclaw/plugin-sdk/testing": fileURLToPath(new URL("src/app/plugin-testing/index.ts", import.meta.url)),
+      "openclaw/client": fileURLToPath(new URL("src/protocol/client/index.ts", import.meta.url)),
       "openclaw/plugin-sdk": fileURLToPath(new URL("src/plugins/sdk/paths", import.meta.url)),
     },
   },
   test: {
-    include: ["src/**/*.test.ts", "test/**/*.test.ts", "scripts/**/*.test.ts", "bench/**/*.test.ts", "plugins/**/*.test.ts", "ui/src/**/*.test.ts"],
+    projects: [
+      // Rooms keep no state in their modules, so their tests share processes: to start one for each file takes longer than most of them.
+      { extends: true, test: { name: "rooms", include: ["src/**/*.test.ts", "ui/src/**/*.test.ts"], isolate: false } },
+      { extends: true, test: { name: "whole", include: ["test/**/*.test.ts", "scripts/**/*.test.ts", "bench/**/*.test.ts", "plugins/**/*.test.ts"] } },
+    ],
     globalSetup: ["./scripts/test-temp.ts"],
     pool: "forks",
     // Most tests wait for processes and sockets: two would leave a third of two cores idle.

@@ -12,7 +12,7 @@ export const CHUNK_GROUPS = [
     name: "base",
     test: files(
       "src/base/(?:errors|text|files|clock|failpoints|builtin|memory-care|redaction)\\.ts",
-      "src/store/(?:retention|sqlite/failure|projection/place)\\.ts",
+      "src/store/(?:patched-entry|retention|sqlite/failure|projection/place)\\.ts",
       "src/protocol/transcript\\.ts",
       "rolldown/runtime",
     ),
@@ -56,7 +56,7 @@ export const CHUNK_GROUPS = [
       "src/gateway/(?:server|bind|certificate|address-budget|early|auth/settings)\\.ts",
       "src/base/(?:log/(?!read)|random|ids)",
       "src/config/(?:config|redact|diff|reload-rules|secrets|last-good|version-keeper|shell-environment)\\.ts",
-      "src/store/(?:open|sqlite/(?:client|messages|sender|waiting|standing|reads))\\.ts",
+      "src/store/(?:open|remembered|sqlite/(?:client|messages|sender|waiting|standing|reads))\\.ts",
     ),
   },
   {

@@ -100,7 +100,9 @@ describe("over a gateway", () => {
       list: (...args) => approvals!.list(...args),
     };
     const board = { wait: () => Promise.reject(new Error("not asked for here")), [Symbol.dispose]: () => undefined };
-    const started = await startGateway({ handlers: () => ({ ...approvalHandlers({ approvals: later, board }), ...execRulesHandlers(rules) }) });
+    const started = await startGateway({
+      handlers: () => ({ ...approvalHandlers({ approvals: later, board, clock: systemClock }), ...execRulesHandlers(rules) }),
+    });
     approvals = createApprovals({ store: started.store, clock: systemClock, ids });
     const flags = ["--url", started.gateway.url.replace(/^http/, "ws"), "--token", "t"];
     return { approvals, flags, [Symbol.asyncDispose]: () => started[Symbol.asyncDispose]() };

@@ -55,6 +55,27 @@ describe("while no gateway runs", () => {
     expect((await run("list", "--json")).json()).toMatchObject({ channel: null, requests: [{ id: "7" }] });
   });
 
+  test("who may write is listed with who says so, and who was let in can be removed", async () => {
+    writeFileSync(join(home, "openclaw.json"), '{ channels: { telegram: { botToken: "1:x", allowFrom: ["*", 11] } } }');
+    const code = await waiting();
+    await run("approve", "telegram", code);
+    const shown = await run("allowed", "telegram");
+    expect(shown.out).toMatch(/7\s+pairing/);
+    expect(shown.out).toMatch(/everybody\s+channels\.telegram\.allowFrom/);
+    const { senders } = (await run("allowed", "--json")).json() as unknown as { senders: readonly object[] };
+    expect(senders).toMatchObject([
+      { id: "7", source: "pairing" },
+      { id: "*", source: "config" },
+      { id: "11", path: "channels.telegram.allowFrom" },
+    ]);
+    const gone = await run("revoke", "telegram", "7");
+    expect(gone).toMatchObject({ code: 0, out: 'not let in any more: "7" on telegram, account default\n' });
+    expect(gone.err).toContain("channels.telegram.allowFrom in the configuration lets them in all the same");
+    expect(await allowed()).toEqual([]);
+    expect((await run("revoke", "telegram", "7")).code).toBe(1);
+    expect((await run("revoke", "telegram")).err).toContain("expected a channel and the id of a sender");
+  });
+
   test("a code is approved once, as people type it", async () => {
     const code = await waiting();
     expect(await run("approve", "telegram", ` ${code.toLowerCase()} `)).toMatchObject({ code: 0, out: 'let in: "7" on telegram, account default\n' });
@@ -149,6 +170,8 @@ describe("over a gateway", () => {
       ["channels.pairing.list", {}],
       ["channels.pairing.approve", { channel: "telegram", code: "ABCD2345" }],
       ["channels.pairing.reject", { channel: "telegram", code: "ABCD2345" }],
+      ["channels.pairing.allowed", {}],
+      ["channels.pairing.revoke", { channel: "telegram", senderId: "7" }],
     ] as const) {
       expect((await client.request(method, params)).error?.message).toContain("missing scope: operator.pairing");
     }

@@ -153,3 +153,18 @@ test("those who may decide are told that a device asks, others are not", async (
   await decider[Symbol.asyncDispose]();
   await reader[Symbol.asyncDispose]();
 });
+
+test("a Control UI is listed under the name of its browser, also when that changes; other programs keep their own", async () => {
+  const device = createDevice();
+  const page = (userAgent: string) => enter(device, { ...ui, userAgent }, { origin: started.gateway.url });
+  const listed = async () => (await bench.auth.pairing.list()).paired.find(({ deviceId }) => deviceId === device.id);
+  expect((await page("Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0")).answer.ok).toBe(true);
+  const first = await listed();
+  expect(first?.displayName).toBe("Firefox on Linux");
+  bench.clock.advance(60_000);
+  expect((await page("Mozilla/5.0 (Macintosh) Gecko/20100101 Firefox/146.0")).answer.ok).toBe(true);
+  expect(await listed()).toMatchObject({ displayName: "Firefox on Mac", approvedAtMs: first!.approvedAtMs, scopes: first!.scopes });
+  const program = createDevice();
+  await enter(program, { client: { id: "cli", displayName: "my laptop", mode: "cli", version: "1", platform: "linux" }, userAgent: "Firefox/1 Linux" });
+  expect((await bench.auth.pairing.list()).paired.find(({ deviceId }) => deviceId === program.id)?.displayName).toBe("my laptop");
+});

@@ -29,10 +29,13 @@ export function findChromium(): { readonly path: string } | { readonly missing: 
   return now === undefined ? { missing: "Chromium was installed and is not where it is expected" } : { path: now };
 }
 
-/** Starts the browser. */
-export async function launchChromium(args: readonly string[] = []): Promise<Browser> {
+/** What the driver turns off and people have: pages that are left are put aside, and come back as they were. */
+const KEEPS_PAGES = "--disable-back-forward-cache";
+
+/** Starts the browser. With `keepsPages` the back button brings pages back as it does for people; the driver does not hear of their `load` then. */
+export async function launchChromium({ keepsPages = false }: { readonly keepsPages?: boolean } = {}): Promise<Browser> {
   const chromium = findChromium();
   if ("missing" in chromium) throw new Error(chromium.missing);
   const { chromium: driver } = await import("playwright-core");
-  return driver.launch({ executablePath: chromium.path, args: [...FLAGS, ...args] });
+  return driver.launch({ executablePath: chromium.path, args: FLAGS, ignoreDefaultArgs: keepsPages ? [KEEPS_PAGES] : [] });
 }

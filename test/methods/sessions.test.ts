@@ -72,6 +72,38 @@ test("lists can be narrowed by label, age, agent, parent, text and number; globa
   expect(await keys({ includeGlobal: true })).toContain("global");
 });
 
+test("a session has one name: its label, how it began, or its key in words; the main one keeps its own", async () => {
+  await say("hello");
+  await say("bake bread", "web:k3");
+  await say("count stars", "web:k4");
+  await room.call("sessions.patch", { key: "web:k4", label: "Sky" });
+  await room.call("sessions.patch", { key: "web:k5", thinkingLevel: "low" });
+  const { sessions } = await room.call("sessions.list", { includeDerivedTitles: true });
+  expect(Object.fromEntries(sessions.map(({ key, name }) => [key, name]))).toEqual({
+    [KEY]: "Main chat",
+    "agent:main:web:k3": "bake bread",
+    "agent:main:web:k4": "Sky",
+    "agent:main:web:k5": "New chat",
+  });
+});
+
+test("a search finds words in names, beginnings and, when they are asked for, last messages of all sessions, in any script", async () => {
+  for (let n = 0; n < 30; n += 1) await say(`question ${n} about ${n % 10 === 0 ? "ÄPFEL" : "bread"}`, `web:s${n}`);
+  const { sessions, count, total } = await room.call("sessions.list", { search: "äpfel question", limit: 2, includeDerivedTitles: true });
+  expect([count, total, sessions.length]).toEqual([2, 3, 2]);
+  expect(sessions[0]).toMatchObject({ name: expect.stringContaining("ÄPFEL") });
+  await say("and what of pears", "web:s1");
+  expect(await keys({ search: "pears" })).toEqual([]);
+  expect(await keys({ search: "PEARS what", includeLastMessage: true })).toEqual(["agent:main:web:s1"]);
+  // The answer to a search is not kept longer than it holds.
+  await say("never mind", "web:s1");
+  expect(await keys({ search: "pears", includeLastMessage: true })).toEqual([]);
+  await room.call("sessions.patch", { key: "web:s2", label: "Orchard" });
+  expect(await keys({ search: "orchard" })).toEqual(["agent:main:web:s2"]);
+  expect(await keys({ search: "agent:main:web:s2" })).toEqual(expect.arrayContaining(["agent:main:web:s2", "agent:main:web:s29"]));
+  expect((await room.call("sessions.list", { limit: 1 })).total).toBe(30);
+});
+
 test("a preview shows the last lines of each session asked for", async () => {
   await say("hello");
   await room.call("sessions.patch", { key: "empty", label: "Empty" });

@@ -141,6 +141,19 @@ test("cost is told by day and in all, for the last 30 days or those asked for", 
   expect(await room.call("usage.status", {})).toMatchObject({ providers: [] });
 });
 
+test("usage of sessions that were removed, and of those that are not named one by one, is not lost", async () => {
+  await use("agent:ops:gone", 0, 5);
+  await Promise.all(Array.from({ length: 45 }, (_, at) => say(`one-${at}`)));
+  for (let at = 0; at < 45; at += 1) await use(`agent:ops:one-${at}`, 0, at + 1);
+  const { totals, aggregates } = await room.call("sessions.usage", {});
+  const { rows, others, removed } = aggregates.bySession!;
+  expect(removed).toMatchObject({ sessions: 1, totals: { totalCost: 5 } });
+  expect(rows[0]).toMatchObject({ key: "agent:ops:one-44", totals: { totalCost: 45 } });
+  expect(rows.length + others.sessions).toBe(45);
+  const all = [...rows, others, removed].reduce((sum, one) => sum + one.totals.totalCost, 0);
+  expect([all, others.sessions > 0]).toEqual([totals.totalCost, true]);
+});
+
 test("usage is told by session, over time, and line by line", async () => {
   await say("main");
   await use("agent:ops:main", 1, 2);
@@ -152,6 +165,7 @@ test("usage is told by session, over time, and line by line", async () => {
       { provider: "anthropic", model: "claude-x", count: 2 },
       { provider: "test", model: "echo", count: 1 },
     ],
+    bySession: { rows: [{ key: "agent:ops:main", count: 3, totals: { totalCost: 3 } }], others: { sessions: 0 }, removed: { sessions: 0 } },
     latency: { count: 3, avgMs: 67 },
     daily: [{ cost: 2 }, { cost: 1 }],
   });

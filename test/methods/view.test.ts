@@ -124,6 +124,47 @@ test("entries are shown with what they cost, what was called and what came of it
     await expect(room.call("chat.image", { sessionKey: "main", seq, index })).rejects.toThrow("no picture");
 });
 
+test("all that a cut entry says comes in parts, as it was said", async () => {
+  const long = `${"lorem ".repeat(50_000)}end`;
+  const emoji = "🙂".repeat(600_000);
+  await seed([
+    line("a", null, said(`[Sun 2026-01-05 16:26 UTC] ${long}`), 1),
+    line(
+      "b",
+      "a",
+      {
+        message: {
+          role: "user",
+          content: [
+            { type: "text", text: "one" },
+            { type: "image", data: "AA==", mimeType: "image/png" },
+            { type: "text", text: `x${emoji}` },
+          ],
+        },
+      },
+      2,
+    ),
+    line("c", "b", note, 3),
+    line("d", "c", { type: "compaction", summary: "all of it", firstKeptEntryId: "a" }, 4),
+  ]);
+  const whole = async (seq: number): Promise<readonly string[]> => {
+    const parts: string[] = [];
+    let from: number | undefined;
+    do {
+      const { text, next } = await room.call("chat.entry", { sessionKey: "main", seq, ...(from === undefined ? {} : { from }) });
+      parts.push(text);
+      from = next;
+    } while (from !== undefined);
+    return parts;
+  };
+  expect((await page()).entries[0]).toMatchObject({ cut: true });
+  expect(await whole(1)).toEqual([long]);
+  const parts = await whole(2);
+  expect([parts.length, parts.join("") === `one\n\nx${emoji}`, parts.every((part) => part.isWellFormed())]).toEqual([2, true, true]);
+  expect(await whole(4)).toEqual(["all of it"]);
+  for (const seq of [0, 3, 99]) await expect(whole(seq)).rejects.toThrow("no entry");
+});
+
 test("whatever the page size and the direction, no entry comes twice or is missing, branches and bookkeeping or not", async () => {
   let sessions = 0;
   const shape = fc.record({

@@ -48,7 +48,7 @@ test("an error is told at the field, a fix is reviewed as a difference and saved
   await expect.poll(() => held().cron.maxConcurrentRuns, { timeout: 10_000 }).toBe(2);
   expect(held().talk.apiKey).toBe("the-first-secret");
   await page.getByRole("button", { name: "Form", exact: true }).click();
-  await expect.poll(() => runs(page).inputValue()).toBe("2");
+  await expect.poll(() => runs(page).inputValue(), { timeout: 20_000 }).toBe("2");
 });
 
 test("form and text are the same text: what is typed in one stands in the other, with errors at their lines", async () => {
@@ -65,7 +65,7 @@ test("form and text are the same text: what is typed in one stands in the other,
   await text.fill((await text.inputValue()).replace('"many"', "3"));
   await page.getByText("Valid", { exact: true }).waitFor();
   await page.getByRole("button", { name: "Form", exact: true }).click();
-  await expect.poll(() => runs(page).inputValue()).toBe("3");
+  await expect.poll(() => runs(page).inputValue(), { timeout: 20_000 }).toBe("3");
 });
 
 test("a secret is never shown; a new one can be written, is not kept in the browser, and the other secrets stay", async () => {
@@ -94,7 +94,7 @@ test("a draft survives a reload, and what changed in the file meanwhile is shown
   await page.getByText("Valid", { exact: true }).waitFor();
   page.on("dialog", (dialog) => void dialog.accept());
   await page.reload();
-  await expect.poll(() => runs(page).inputValue()).toBe("8");
+  await expect.poll(() => runs(page).inputValue(), { timeout: 20_000 }).toBe("8");
   writeFileSync(scene.place.configPath, JSON.stringify({ ...held(), ui: { seamColor: "#112233" } }, undefined, 2));
   await review(page).click();
   await page.getByRole("dialog").getByRole("button", { name: "Save", exact: true }).click();
@@ -105,6 +105,26 @@ test("a draft survives a reload, and what changed in the file meanwhile is shown
   await review(page).click();
   await save(page);
   expect(held()).toMatchObject({ cron: { maxConcurrentRuns: 8 }, ui: { seamColor: "#112233" } });
+});
+
+test("comments that were typed stay when the file changed meanwhile and mine is put on top", async () => {
+  const page = await scene.open("config");
+  await page.getByRole("button", { name: "Text", exact: true }).click();
+  const text = page.getByRole("textbox", { name: "Configuration as JSON5" });
+  const typed = (await text.inputValue()).replace('"maxConcurrentRuns": 2', '// two were too few\n    "maxConcurrentRuns": 6');
+  await text.fill(typed);
+  await page.getByText("Valid", { exact: true }).waitFor();
+  writeFileSync(scene.place.configPath, JSON.stringify({ ...held(), ui: { seamColor: "#112233" } }, undefined, 2));
+  await review(page).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Save", exact: true }).click();
+  await page.getByRole("button", { name: "Put my changes on top" }).click();
+  await expect.poll(() => text.inputValue(), { timeout: 20_000 }).toContain("#112233");
+  expect(await text.inputValue()).toMatch(/\/\/ two were too few\n\s*"maxConcurrentRuns": 6/);
+  await page.getByText("Valid", { exact: true }).waitFor();
+  await review(page).click();
+  await save(page);
+  expect(file()).toMatch(/\/\/ two were too few\n\s*"maxConcurrentRuns": 6[\s\S]*"seamColor": "#112233"/);
+  expect(file()).toContain("the-first-secret");
 });
 
 test("leaving with unsaved changes is asked about", async () => {

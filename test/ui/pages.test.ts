@@ -47,7 +47,7 @@ test("a session is found in the table, gets a label, and its export is a file th
   await page.goto(`${scene.url}/sessions`);
   await page.getByLabel("Search sessions").fill("exported");
   await page
-    .getByRole("row", { name: /exported/ })
+    .getByRole("row", { name: /What can you do/ })
     .getByRole("link")
     .click();
   await page.getByLabel("Label").fill("Kept for later");

@@ -49,7 +49,7 @@ test("the address of a channel's set-up has that channel chosen", async () => {
   await select.waitFor();
   const others = await select.locator("option:not(:checked)").evaluateAll((options) => options.map((option) => option.getAttribute("value")));
   await page.goto(`${scene.url}/start?step=channel&channel=${others.at(-1)!}`);
-  await expect.poll(() => select.inputValue()).toBe(others.at(-1));
+  await expect.poll(() => select.inputValue(), { timeout: 20_000 }).toBe(others.at(-1));
 });
 
 test("the tour walks through the menu by keyboard, keeps the focus and is remembered", async () => {

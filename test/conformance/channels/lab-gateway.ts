@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { ChannelAccountSnapshot } from "../../../src/protocol/index.ts";
 import { enter, type DeviceClient } from "../../harness/device-client.ts";
 import { makePlace, type GatewayProcess, type Place } from "../../harness/gateway-process.ts";
-import { programArguments } from "../../harness/program.ts";
+import { programArguments, type Build } from "../../harness/program.ts";
 import { startLabModel, type LabModel } from "./lab-model.ts";
 
 type Sections = Readonly<Record<string, unknown>>;
@@ -45,6 +45,8 @@ export interface LabGateway extends AsyncDisposable {
   start(): Promise<void>;
 }
 
+/** Another build than `dist`, for work on what is in it. */
+const BUILD = process.env["OPENCLAW_TEST_BUILD"] as Build | undefined;
 const TOKEN = "token-of-the-lab-0123456789abcdef";
 const SCOPES = ["operator.admin", "operator.read", "operator.write", "operator.approvals", "operator.pairing"];
 
@@ -69,7 +71,7 @@ function filesBelow(folder: string): readonly StoredFile[] {
 }
 
 async function runCli(place: Place, args: readonly string[]): Promise<{ readonly code: number | null; readonly output: string }> {
-  const child = spawn(process.execPath, [...programArguments(), ...args], { env: place.env, cwd: place.home, stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(process.execPath, [...programArguments(BUILD), ...args], { env: place.env, cwd: place.home, stdio: ["ignore", "pipe", "pipe"] });
   let output = "";
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (part) => (output += String(part)));
   const [code] = (await once(child, "close")) as [number | null];
@@ -93,7 +95,7 @@ export async function startLabGateway(options: { readonly sections?: Sections; r
   configure({});
 
   async function start(): Promise<void> {
-    const process = await place.gateway(options.env ? { env: options.env } : {});
+    const process = await place.gateway({ ...(BUILD === undefined ? {} : { build: BUILD }), ...(options.env ? { env: options.env } : {}) });
     if (process.url === undefined) throw new Error(`the gateway did not start:\n${process.output()}`);
     running = { process, operator: await enter(process.url, { token: TOKEN, scopes: SCOPES }) };
   }

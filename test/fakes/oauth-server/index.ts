@@ -28,6 +28,10 @@ export interface OAuthServerOptions {
   /** Answers to device polls before the last one: `slow_down` and `authorization_pending`. */
   readonly polls?: readonly string[];
   readonly email?: string;
+  /** The user says no: what the browser is sent back with. */
+  readonly denies?: string;
+  /** Seconds that a device code lives. */
+  readonly deviceExpiresIn?: number;
 }
 
 const jwt = (claims: object): string => `h.${Buffer.from(JSON.stringify(claims)).toString("base64url")}.s`;
@@ -104,7 +108,8 @@ export async function startOAuthServer(options: OAuthServerOptions = {}): Promis
       const redirectUri = url.searchParams.get("redirect_uri") ?? "";
       codes.set(code, { challenge: url.searchParams.get("code_challenge") ?? "", redirectUri, clientId: url.searchParams.get("client_id") ?? "" });
       const back = new URL(redirectUri);
-      back.searchParams.set("code", code);
+      if (options.denies === undefined) back.searchParams.set("code", code);
+      else back.searchParams.set("error", options.denies);
       back.searchParams.set("state", url.searchParams.get("state") ?? "");
       response.writeHead(302, { location: back.href }).end();
       return;
@@ -116,7 +121,8 @@ export async function startOAuthServer(options: OAuthServerOptions = {}): Promis
     if (url.pathname === "/device") {
       const code = secret("device");
       devices.set(code, { polls: [...(options.polls ?? [])] });
-      return send(200, { device_code: code, user_code: "ABCD-EFGH", verification_uri: "https://login.example.test/device", interval: 1, expires_in: 600 });
+      const expires_in = options.deviceExpiresIn ?? 600;
+      return send(200, { device_code: code, user_code: "ABCD-EFGH", verification_uri: "https://login.example.test/device", interval: 1, expires_in });
     }
     send(...token(fields));
   }

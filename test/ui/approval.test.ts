@@ -1,0 +1,108 @@
+import { existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Locator, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { logIn, openScene, type Scene } from "./harness/scene.ts";
+
+let scene: Scene;
+beforeAll(async () => {
+  scene = await openScene({ model: "mock", config: { tools: { exec: { host: "gateway", ask: "always" } } } });
+});
+afterEach(() => Promise.all(scene.browser.contexts().map((window) => window.close())));
+afterAll(() => scene[Symbol.asyncDispose]());
+
+const session = (name: string): string => `chat/${encodeURIComponent(`agent:main:web:approval-${name}`)}`;
+const card = (page: Page): Locator => page.locator("oc-transcript .tool");
+const state = (page: Page): Locator => card(page).locator(".card-state");
+const bubbles = (page: Page): Locator => page.locator("oc-transcript .bubble");
+const shown = (page: Page, text: string | RegExp): Locator => page.locator("oc-transcript .prose").getByText(text);
+const allow = (page: Page): Locator => page.getByRole("button", { name: "Allow once" });
+
+/** Says something that makes the agent ask about a command. What comes then it reads from what it is told. */
+async function ask(page: Page, command: string): Promise<void> {
+  const plans = [{ tool: "exec", args: JSON.stringify({ command }) }, { say: "I asked." }];
+  await fetch(`${scene.modelUrl}/next`, { method: "POST", body: JSON.stringify(plans) });
+  const box = page.getByRole("textbox", { name: "Message", exact: true });
+  await box.fill("run it please");
+  await box.press("Enter");
+  await page.getByText("May this command run?").waitFor();
+  // Else the next request would be answered with what was planned for this one.
+  await shown(page, "I asked.").last().waitFor();
+}
+
+test("a command that is allowed is seen running, with what it writes, and the answer follows by itself; a reload shows the same", async () => {
+  const page = await scene.open(session("allowed"));
+  await ask(page, "echo first; while [ ! -e go-on ]; do sleep 0.02; done; echo '@say=The number is 42.'; exit 3");
+  await state(page).getByText("Asked whether it may run").waitFor();
+  await allow(page).click();
+  await card(page).locator(".spinner").waitFor();
+  await card(page).getByLabel("Output so far").getByText("first").waitFor();
+  writeFileSync(join(scene.workspace, "go-on"), "");
+  await shown(page, "The number is 42.").waitFor();
+  for (const again of [false, true]) {
+    if (again) await page.reload();
+    await state(page).getByText("exit 3").waitFor();
+    await page.getByText("The command finished with code 3").waitFor();
+    await card(page).getByRole("button", { name: /exec/ }).click();
+    await card(page).getByRole("group", { name: "Result" }).getByText("first").waitFor();
+    expect(await bubbles(page).allTextContents()).toEqual(["run it please"]);
+  }
+});
+
+test("one that is denied says so on its card, and the agent goes on", async () => {
+  const page = await scene.open(session("denied"));
+  await ask(page, "touch denied # @say=You did not allow it.");
+  await page.getByRole("button", { name: "Deny" }).click();
+  await shown(page, "You did not allow it.").waitFor();
+  for (const again of [false, true]) {
+    if (again) await page.reload();
+    await state(page).getByText("Denied").waitFor();
+    await page.getByText("The command was denied").waitFor();
+    expect(await bubbles(page).allTextContents()).toEqual(["run it please"]);
+  }
+  expect(existsSync(join(scene.workspace, "denied"))).toBe(false);
+});
+
+test("one that a restart finds undecided does not run, and the page says so without being reloaded", async () => {
+  const page = await scene.open(session("restart"));
+  await ask(page, "touch restarted # @say=It did not run.");
+  await scene.restart();
+  await shown(page, "It did not run.").waitFor();
+  await state(page).getByText("Denied").waitFor();
+  await page.getByText("May this command run?").waitFor({ state: "detached" });
+});
+
+test("with the clock of the computer far ahead or behind it can be decided, and the time left is the gateway's", async () => {
+  for (const [name, minutes] of [
+    ["ahead", 60],
+    ["behind", -60],
+  ] as const) {
+    const window = await scene.window();
+    await window.addInitScript((ms: number) => {
+      const real = Date.now.bind(Date);
+      Date.now = () => real() + ms;
+    }, minutes * 60_000);
+    const page = await window.newPage();
+    await page.goto(`${scene.url}/${session(name)}`);
+    await logIn(page);
+    await ask(page, "echo '@say=In time.'");
+    const left = Number(/\d+/.exec((await page.getByRole("timer").textContent()) ?? "")?.[0]);
+    expect(left).toBeGreaterThan(60);
+    expect(left).toBeLessThanOrEqual(120);
+    await allow(page).click();
+    await shown(page, "In time.").waitFor();
+  }
+});
+
+test("a long command cannot be allowed before its end was on the screen", async () => {
+  const page = await scene.open(session("long"));
+  await ask(page, `${Array.from({ length: 60 }, (_, at) => `true step ${at}`).join("\n")}\necho '@say=Read whole.'`);
+  await page.getByText(/61 lines, [\d,]+ characters: about \d+ lines below/).waitFor();
+  expect([await allow(page).isDisabled(), await page.getByRole("button", { name: "Deny" }).isDisabled()]).toEqual([true, false]);
+  await page.getByRole("button", { name: "Show all of it" }).click();
+  await page.getByText("all of it was shown").waitFor();
+  await page.getByRole("button", { name: "Show less" }).click();
+  await page.getByLabel("What will run").evaluate((block) => block.scrollTo(0, block.scrollHeight));
+  await allow(page).click();
+  await shown(page, "Read whole.").waitFor();
+});

@@ -20,8 +20,8 @@ export default defineConfig({
     ],
     globalSetup: ["./scripts/test-temp.ts"],
     pool: "forks",
-    // Most tests wait for processes and sockets: two would leave a third of two cores idle.
-    maxWorkers: 3,
+    // Most tests wait for processes and sockets: three would leave a quarter of two cores idle.
+    maxWorkers: 4,
     testTimeout: 30_000,
     hookTimeout: 60_000,
     // Plugins are imported by Node itself, with the loader's hooks, as in the product.

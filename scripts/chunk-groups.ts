@@ -11,7 +11,7 @@ export const CHUNK_GROUPS = [
   {
     name: "base",
     test: files(
-      "src/base/(?:errors|text|files|clock|failpoints|builtin|memory-care|redaction)\\.ts",
+      "src/base/(?:errors|text|files|clock|failpoints|builtin|memory-care|redaction|message-text|session-name)\\.ts",
       "src/store/(?:patched-entry|retention|sqlite/failure|projection/place)\\.ts",
       "src/protocol/transcript\\.ts",
       "rolldown/runtime",
@@ -62,7 +62,7 @@ export const CHUNK_GROUPS = [
   {
     name: "plugin-host",
     test: files(
-      "src/app/plugins/(?!index|admin|names-plugins)",
+      "src/app/plugins/(?!index|admin|names-plugins|sections)",
       "src/plugins/(?:host|registry|load)/",
       "src/hooks/(?!hook-log|catalog)",
       "node_modules/es-module-lexer",
@@ -71,8 +71,8 @@ export const CHUNK_GROUPS = [
   {
     name: "hub",
     test: files(
-      "src/app/(?:open-gateway|answering-model|own-caller|models|setup/inside/ports|overview/open|plugins/(?:index|admin))\\.ts",
-      "src/app/agent/(?:index|answering|gateway-ports|gateway-tool|session-endings|workspaces)",
+      "src/app/(?:open-gateway|answering-model|own-caller|models|setup/inside/ports|overview/open|plugins/(?:index|admin|sections))\\.ts",
+      "src/app/agent/(?:index|answering|asked-commands|gateway-ports|gateway-tool|session-endings|workspaces)",
       "src/app/conversation/(?:open|channels|channel-table|lazy|ports|section-check)",
       "src/hooks/(?:hook-log|catalog)",
       "src/conversation/(?:create-conversation|index|intake/|lanes/|turns/|live/)",

@@ -115,6 +115,7 @@ describe("Telegram", () => {
     expect((await gateway.cli("channels", "status")).output).toContain("stopped by hand");
     expect(await gateway.cli("channels", "restart", "telegram", "--json")).toMatchObject({ code: 0 });
     await expect.poll(() => isUp(gateway, "telegram"), PATIENCE).toBe(true);
+    expect(await gateway.cli("channels", "start", "telegram")).toMatchObject({ code: 0 });
     expect(await gateway.cli("channels", "start", "nothing")).toMatchObject({ code: 1, output: expect.stringContaining('no channel "nothing"') as string });
   });
 });

@@ -29,7 +29,7 @@ const RESTARTING: ReadonlySet<string> = new Set(["config.set", "config.patch", "
 const FETCHING: ReadonlySet<string> = new Set(["plugins.install"]);
 const NAMES = (Object.keys(METHODS) as MethodName[]).filter((name) => !RESTARTING.has(name) && !FETCHING.has(name));
 /** Answered after the time they name, or when somebody else acts. */
-const PATIENT: ReadonlySet<string> = new Set(["agent.wait", "exec.approval.request"]);
+const PATIENT: ReadonlySet<string> = new Set(["agent.wait", "exec.approval.request", "exec.approval.waitDecision"]);
 const LONGEST_WAIT_MS = 200;
 
 type Made = Omit<FuzzFrame, "number" | "id" | "opcode"> & { readonly opcode?: number };

@@ -47,7 +47,7 @@ export function turns(world: World): void {
     expect(await spans(at[39]! + 1000, at[39]! + 2000)).toEqual(["t39"]);
     expect(await spans(0, at[39]!, 2)).toEqual(["t39", "t38"]);
     const found = await store.read("turns.spans", { sessionKey: "k", from: at[5]!, until: at[5]!, limit: 1 });
-    expect(found).toEqual([{ id: "t5", startedAt: at[5], endedAt: at[5]! + 10, channel: "telegram", sender: "7", senderName: "Ada" }]);
+    expect(found).toEqual([{ id: "t5", startedAt: at[5], endedAt: at[5]! + 10, channel: "telegram", kind: "message", sender: "7", senderName: "Ada" }]);
   });
 
   test("steps are numbered in each turn and read in order", async () => {

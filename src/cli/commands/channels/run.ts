@@ -43,7 +43,7 @@ const made = (verb: Verb, does: string) =>
   defineCommand({
     positionals: "<channel>",
     options: OPTIONS,
-    examples: [{ line: `openclaw channels ${verb} telegram --account work`, does }],
+    examples: [{ line: `openclaw channels ${verb} telegram`, does }],
     run: ({ io, values, positionals }) => command(verb, io, values, positionals),
   });
 

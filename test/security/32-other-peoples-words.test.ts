@@ -163,8 +163,9 @@ test("32: what a tool gives stands in its result and never in the system's role,
     config: CONFIG,
     channels: [keepingChannel(sent)],
   });
-  for (const text of ["look", "and?"]) {
+  for (const [at, text] of ["look", "and?"].entries()) {
     await talk.conversation.inbound("test", "default").accept(event(text));
+    await expect.poll(() => sent.length, { timeout: 20_000 }).toBe(at + 1);
     await expect.poll(() => talk.conversation.running() + talk.delivery.open(), { timeout: 20_000 }).toBe(0);
   }
   expect(sent.map(({ text }) => text)).toEqual(["I looked", "again"]);

@@ -28,7 +28,7 @@ const SHOTS: readonly Shot[] = [
     first: (page) => page.getByRole("textbox", { name: "Message", exact: true }).pressSequentially("/st"),
   },
   { name: "overview-usage", path: "overview", first: (page) => page.getByText("Usage and cost").scrollIntoViewIfNeeded() },
-  { name: "trace-run", path: "trace", first: (page) => page.locator("a.run", { hasText: "Main chat" }).first().click() },
+  { name: "trace-run", path: "trace", first: (page) => page.locator("a.run").first().click() },
   { name: "plugin", path: "plugins", first: (page) => page.getByRole("link", { name: "Weather" }).click() },
   ...["overview", "trace", "sessions", "channels", "agents", "plugins", "devices", "config", "logs", "start"].map((path) => ({ name: path, path })),
 ];

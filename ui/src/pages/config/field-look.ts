@@ -7,6 +7,7 @@ export const fieldLook = css`
   }
   .field {
     display: grid;
+    grid-template-columns: minmax(0, 1fr);
     gap: 4px;
     padding: 10px 0;
     scroll-margin-top: 120px;
@@ -114,6 +115,7 @@ export const fieldLook = css`
   }
   .rows {
     display: grid;
+    grid-template-columns: minmax(0, 1fr);
     gap: 8px;
   }
   .item {

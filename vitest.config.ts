@@ -2,9 +2,6 @@ import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 import { bundledThreads } from "./scripts/test-threads.ts";
 
-/** Their fixture opens a store for each file. */
-const HOOKED = ["src/tools/exec/**/*.test.ts"];
-
 export default defineConfig({
   plugins: [bundledThreads()],
   // The examples' tests read as those of any plugin, and the page's as it does; here they run on the sources.
@@ -18,10 +15,10 @@ export default defineConfig({
   test: {
     projects: [
       // Rooms keep no state in their modules, so their tests share processes: to start one for each file takes longer than most of them.
-      { extends: true, test: { name: "rooms", include: ["src/**/*.test.ts", "ui/src/**/*.test.ts"], exclude: HOOKED, isolate: false } },
+      { extends: true, test: { name: "rooms", include: ["src/**/*.test.ts", "ui/src/**/*.test.ts"], isolate: false } },
       {
         extends: true,
-        test: { name: "whole", include: [...HOOKED, "test/**/*.test.ts", "scripts/**/*.test.ts", "bench/**/*.test.ts", "plugins/**/*.test.ts"] },
+        test: { name: "whole", include: ["test/**/*.test.ts", "scripts/**/*.test.ts", "bench/**/*.test.ts", "plugins/**/*.test.ts"] },
       },
     ],
     globalSetup: ["./scripts/test-temp.ts"],

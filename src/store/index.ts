@@ -9,7 +9,7 @@ export { warmUpStore, type StoreThread } from "./warm-up.ts";
 export type { CommitOptions, Fence, MaintainOptions, Store, StoreFailure, StoreHealth, StoreNotice } from "./store.ts";
 export { observeCommits, type ObservedStore } from "./observed.ts";
 export { patchedEntry } from "./patched-entry.ts";
-export { rememberSessions } from "./remembered.ts";
+export { rememberSessions } from "./remembered-sessions.ts";
 export { DEFAULT_RETENTION, type MaintenanceReport, type RetentionPolicy } from "./retention.ts";
 export type { ReadInput, ReadKind, ReadResult, Results, Write, WriteInput, WriteKind, WriteResult } from "./areas/index.ts";
 export type { Outcome } from "./areas/outcome.ts";

@@ -1,9 +1,8 @@
 /** The doctor as people and scripts run it. */
-import { once } from "node:events";
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { freePort } from "../harness/free-port.ts";
 import { CHECKS } from "../../src/app/doctor/checks.ts";
 import { doctor, DOCTOR_OPTIONS } from "../../src/cli/commands/doctor/index.ts";
 import { openCommandLine, runCommand, type CommandLine, type CommandLineOptions } from "../harness/command-line.ts";
@@ -150,16 +149,6 @@ describe("on a terminal", () => {
     expect(out).not.toContain("\x1b");
   });
 });
-
-/** A port that nobody has. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as { readonly port: number };
-  server.close();
-  await once(server, "close");
-  return port;
-}
 
 /** A home as an earlier version left it. */
 async function oldHome(): Promise<Place> {

@@ -1,9 +1,9 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
-import { createServer, type AddressInfo } from "node:net";
 import { delimiter, join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
+import { freePort } from "../harness/free-port.ts";
 import { COMMANDS } from "../../src/cli/commands/index.ts";
 import { isGroup, type Entry, type Example } from "../../src/cli/command.ts";
 import { systemClock } from "../../src/base/clock.ts";
@@ -35,15 +35,6 @@ const ASKING =
 const ENDING = /^openclaw (?:gateway (?:restart|stop)|devices|plugins reload|approvals)\b/;
 const TOKEN = "a-token-of-this-test-0123456789";
 
-async function freePort(): Promise<string> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return String(port);
-}
-
 let place: Place;
 let env: Record<string, string | undefined>;
 
@@ -52,7 +43,7 @@ beforeAll(async () => {
   const bin = join(place.home, "bin");
   mkdirSync(bin);
   writeFileSync(join(bin, "openclaw"), `#!/bin/sh\nexec "${process.execPath}" "${join(ROOT, "bin/openclaw")}" "$@"\n`, { mode: 0o755 });
-  env = { ...place.env, PATH: `${bin}${delimiter}${process.env["PATH"]}`, OPENCLAW_GATEWAY_PORT: await freePort() };
+  env = { ...place.env, PATH: `${bin}${delimiter}${process.env["PATH"]}`, OPENCLAW_GATEWAY_PORT: String(await freePort()) };
 });
 
 /** A state folder as a used installation has it: an earlier example may have replaced it, or taken away what this one reads. */

@@ -2,9 +2,10 @@
 import { spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { connect, createServer, type AddressInfo } from "node:net";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { freePort } from "../harness/free-port.ts";
 
 export interface NgircdOptions {
   /** Clients have to give it. */
@@ -34,16 +35,6 @@ const PROGRAM = "ngircd";
 const OPENSSL = "openssl";
 /** Debian has it where only root looks. */
 const PATH = `${process.env["PATH"] ?? ""}:/usr/sbin:/sbin`;
-
-/** A free port, as far as one can know. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
-}
 
 function certificate(folder: string): { readonly key: string; readonly cert: string } {
   const [key, cert] = [join(folder, "key.pem"), join(folder, "cert.pem")];

@@ -2,7 +2,8 @@ import { expect, test } from "vitest";
 import { visit } from "../harness/device-client.ts";
 import { makePlace } from "../harness/gateway-process.ts";
 import { ask, bearer, configText, start, TOKEN, type StartConfig } from "./start.ts";
-import { freePort, startTelegramGateway, WEBHOOK_ORIGIN } from "./telegram-gateway.ts";
+import { freePort } from "../harness/free-port.ts";
+import { startTelegramGateway, WEBHOOK_ORIGIN } from "./telegram-gateway.ts";
 
 const EMPTY = ["", " ", "\t\n"];
 const PATIENCE = { timeout: 20_000, interval: 50 };

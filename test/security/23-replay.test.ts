@@ -5,7 +5,8 @@ import { connectParams, createDevice } from "../harness/auth.ts";
 import { openClient } from "../harness/gateway-client.ts";
 import { ROOT } from "../harness/gateway-process.ts";
 import { start, TOKEN } from "./start.ts";
-import { freePort, startTelegramGateway, WEBHOOK_ORIGIN } from "./telegram-gateway.ts";
+import { freePort } from "../harness/free-port.ts";
+import { startTelegramGateway, WEBHOOK_ORIGIN } from "./telegram-gateway.ts";
 
 const PATIENCE = { timeout: 20_000, interval: 50 };
 

@@ -1,4 +1,3 @@
-import { createServer, type AddressInfo } from "node:net";
 import { startLabGateway, type LabGateway } from "../conformance/channels/lab-gateway.ts";
 import { startTelegram, type FakeTelegram } from "../fakes/telegram/index.ts";
 
@@ -27,15 +26,6 @@ export async function startTelegramGateway(
       await telegram[Symbol.asyncDispose]();
     },
   };
-}
-
-/** A port that nobody listens on. */
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 export const WEBHOOK_ORIGIN = "https://bot.example";

@@ -1,9 +1,8 @@
 /** The service that the setup installs, with a systemd that writes down what it is told. */
-import { once } from "node:events";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { freePort } from "../harness/free-port.ts";
 import { fakePrograms, systemctl } from "./fake-programs.ts";
 import { setupHome, type Ended, type SetupHome } from "./place.ts";
 
@@ -12,15 +11,6 @@ vi.setConfig({ testTimeout: 90_000 });
 const UNIT = "openclaw-gateway.service";
 const unitOf = (home: SetupHome): string => join(home.home, ".config/systemd/user", UNIT);
 const ONBOARD = ["onboard", "--non-interactive", "--accept-risk"];
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
-}
 
 interface Machine {
   readonly home: SetupHome;

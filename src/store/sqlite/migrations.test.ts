@@ -32,6 +32,24 @@ test("usage of the first version stays, without a sender", () => {
   expect(db.prepare("SELECT cost, sender FROM usage").all()).toEqual([{ cost: 0.5, sender: null }]);
 });
 
+test("what was decided about commands before their fate was kept is told as it was", () => {
+  const db = new DatabaseSync(":memory:");
+  migrate(db, 1, MIGRATIONS.slice(0, 3));
+  const add = db.prepare("INSERT INTO approvals (id, kind, request, state, decision, created_at, expires_at) VALUES (?, ?, '{}', ?, ?, 1, 2)");
+  add.run("allowed", "exec", "decided", "allow-once");
+  add.run("denied", "exec", "decided", "deny");
+  add.run("late", "exec", "expired", null);
+  add.run("other", "plugin", "decided", "deny");
+  expect(migrate(db, 2)).toBe(MIGRATIONS.length - 3);
+  const fates = db.prepare("SELECT id, fate FROM approvals ORDER BY id").all();
+  expect(fates.map(({ id, fate }) => [id, JSON.parse(String(fate)) as unknown])).toEqual([
+    ["allowed", { state: "lost", told: true }],
+    ["denied", { state: "denied", told: true }],
+    ["late", { state: "denied", why: "approval-timeout", told: true }],
+    ["other", null],
+  ]);
+});
+
 test("an old file is brought up step by step", () => {
   const db = new DatabaseSync(":memory:");
   migrate(db, 1, [MIGRATIONS[0]!]);

@@ -17,8 +17,17 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 2, minReader: 1, up: "ALTER TABLE usage ADD COLUMN sender TEXT" },
   // What was said in a chat before is read when it is answered.
   { version: 3, minReader: 1, up: "CREATE INDEX inbox_place ON inbox (channel, account, conversation, id)" },
-  // What became of a command that was asked about. Of those before nobody waits for it any more.
-  { version: 4, minReader: 1, up: `ALTER TABLE approvals ADD COLUMN fate TEXT; UPDATE approvals SET fate = '{"state":"lost","told":true}'` },
+  // What became of a command that was asked about. Nobody waits for those of before; what one did that was allowed was not kept.
+  {
+    version: 4,
+    minReader: 1,
+    up: `ALTER TABLE approvals ADD COLUMN fate TEXT;
+      UPDATE approvals SET fate = CASE
+        WHEN decision IN ('allow-once', 'allow-always') THEN '{"state":"lost","told":true}'
+        WHEN state = 'expired' THEN '{"state":"denied","why":"approval-timeout","told":true}'
+        ELSE '{"state":"denied","told":true}' END
+      WHERE kind = 'exec'`,
+  },
 ];
 
 function versionOf(db: DatabaseSync): number {

@@ -3,7 +3,9 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { OpenClawConfig } from "../../config/index.ts";
 import type { Elevation, ExecToolDeps } from "./deps.ts";
-import { gateway, house, isAlive, sessionOf, SOON, text, UNASKED } from "./house.fixture.ts";
+import { gateway, house, isAlive, sessionOf, SOON, text, UNASKED, withStore } from "./house.fixture.ts";
+
+withStore();
 
 test("a command runs in the workspace; output, code and folder come back", async () => {
   const { exec, workspace } = house();

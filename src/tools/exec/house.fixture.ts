@@ -19,8 +19,11 @@ import { execSettings } from "./settings.ts";
 
 let store: Store;
 const storeClock = manualClock();
-beforeAll(async () => void (store = await openStore({ stateDir: mkdtempSync(join(tmpdir(), "exec-store-")), clock: storeClock })));
-afterAll(() => store[Symbol.asyncDispose]());
+/** Opens the store of a file's houses. To be called by each file: room tests share processes, and what is loaded stays loaded. */
+export function withStore(): void {
+  beforeAll(async () => void (store = await openStore({ stateDir: mkdtempSync(join(tmpdir(), "exec-store-")), clock: storeClock })));
+  afterAll(() => store[Symbol.asyncDispose]());
+}
 
 /** The two command tools over real processes, rules and questions; the clock is moved by hand. */
 export interface House extends AsyncDisposable {

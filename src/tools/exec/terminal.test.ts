@@ -4,7 +4,9 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { ExecToolDeps } from "./deps.ts";
 import { resolveExecutable } from "./executables.ts";
-import { gateway, house, isAlive, sessionOf, SOON, text, UNASKED, type House } from "./house.fixture.ts";
+import { gateway, house, type House, isAlive, sessionOf, SOON, text, UNASKED, withStore } from "./house.fixture.ts";
+
+withStore();
 
 const PATH = "/usr/local/bin:/usr/bin:/bin";
 

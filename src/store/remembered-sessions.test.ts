@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { systemClock } from "../base/clock.ts";
 import { seededRandom } from "../base/random.ts";
 import { openStore } from "./open.ts";
-import { rememberSessions } from "./remembered.ts";
+import { rememberSessions } from "./remembered-sessions.ts";
 import type { Store } from "./store.ts";
 
 let folder: string;

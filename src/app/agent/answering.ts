@@ -1,4 +1,5 @@
 import type { Agents } from "../../agent/index.ts";
+import { messageOf } from "../../base/errors.ts";
 import { createMemoryCare, type MemoryCare } from "../../base/memory-care.ts";
 import { queueSystemEvent, type Handlers } from "../../gateway/index.ts";
 import type { ReplyAddress } from "../../conversation/index.ts";
@@ -10,6 +11,7 @@ import { openConversation, type ConversationRoom } from "../conversation/open.ts
 import { gatewayToolFor } from "./gateway-tool.ts";
 import { createAppAgent, type AppAgent } from "./index.ts";
 import { createRunningCommands, originOf, takeUpCommands, type RunningCommands } from "./asked-commands.ts";
+import type { AskedInChats } from "./asked-in-chats.ts";
 import type { FollowUps } from "./exec-follow-up.ts";
 import { createEndedSessions, type EndedSessions } from "./session-endings.ts";
 import { agentWorkspaces } from "./workspaces.ts";
@@ -75,12 +77,25 @@ function postOffice(deps: AnsweringDeps, talk: () => ConversationRoom): () => Pr
 }
 
 /** How sessions go on after a command that was asked about; loaded with the first. */
-function followUps(deps: AnsweringDeps, talk: () => ConversationRoom): () => Promise<FollowUps> {
+function followUps(deps: AnsweringDeps, talk: () => ConversationRoom, notify: (notice: ApprovalNotice) => void): () => Promise<FollowUps> {
   let made: Promise<FollowUps> | undefined;
   return () =>
     (made ??= import("./exec-follow-up.ts").then(({ createFollowUps }) =>
-      createFollowUps({ ...deps, log: deps.log.room("conversation"), conversation: () => talk().conversation }),
+      createFollowUps({ ...deps, log: deps.log.room("conversation"), conversation: () => talk().conversation, notify }),
     ));
+}
+
+/** Questions to the operator go to chats as well, where the configuration says so; loaded with the first. */
+function chatQuestions(deps: AnsweringDeps, talk: () => ConversationRoom): (notice: ApprovalNotice) => void {
+  const log = deps.log.room("conversation");
+  let made: Promise<AskedInChats> | undefined;
+  return (notice) => {
+    if (!made && deps.config.current.approvals?.exec?.enabled !== true) return;
+    made ??= import("./asked-in-chats.ts").then(({ createAskedInChats }) => createAskedInChats({ ...deps, log, messages: () => talk().messages() }));
+    made
+      .then((chats) => chats.told(notice))
+      .catch((error: unknown) => log.warn(`a question for approval could not be told in a chat: ${messageOf(error)}`, { id: notice.id }));
+  };
 }
 
 /** Puts the agent behind the conversations. Both do nothing until the first message. */
@@ -88,19 +103,20 @@ export function openAnswering(deps: AnsweringDeps, stack: AsyncDisposableStack):
   const { plugins } = deps;
   const log = deps.log.room("agent");
   const workspaceOf = agentWorkspaces(deps.config, deps.env);
-  const notices: Answering["notices"] = new Set();
+  const notices: Answering["notices"] = new Set([chatQuestions(deps, () => talk)]);
   const ownTools = gatewayTools(deps, () => talk);
   const post = postOffice(deps, () => talk);
-  const following = followUps(deps, () => talk);
+  const notify = (notice: ApprovalNotice): void => {
+    for (const listener of notices) listener(notice);
+  };
+  const following = followUps(deps, () => talk, notify);
   const commands = createRunningCommands();
   const agent = stack.use(
     createAppAgent({
       ...deps,
       redact: deps.redactor.text,
       workspaceOf,
-      notify(notice) {
-        for (const listener of notices) listener(notice);
-      },
+      notify,
       gatewayTools: ownTools,
       sessionPost: { send: async (message) => (await post()).send(message) },
       asked: {

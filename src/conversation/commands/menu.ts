@@ -1,6 +1,6 @@
 import { commandNamed } from "../../channels/index.ts";
 import type { CommandCall, CommandVerdict } from "./commands.ts";
-import { buttonsFor } from "./models/shown.ts";
+import { buttonsFor } from "../reply/buttons.ts";
 
 const PER_ROW = 2;
 

@@ -1,4 +1,5 @@
 /** Replies on their way out: hooks, pieces, rows, attempts. */
+export { buttonsFor } from "../reply/buttons.ts";
 export { createDelivery } from "./create-delivery.ts";
 export type { Delivery, OutgoingFacts, PreparedReply, SendReport } from "./delivery.ts";
 export { DEFAULT_LIMITS, type ChannelTable, type DeliveryDeps, type DeliveryLimits } from "./deps.ts";

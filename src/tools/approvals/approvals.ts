@@ -48,11 +48,13 @@ export type ApprovalNotice =
       readonly request: unknown;
       readonly createdAt: number;
       readonly expiresAt: number;
+      readonly allowed: readonly OperatorDecision[];
     }
   | {
       readonly type: "resolved";
       readonly id: string;
       readonly kind: string;
+      readonly request: unknown;
       readonly decision: ApprovalDecision;
       readonly by: string | null;
       readonly at: number;
@@ -101,6 +103,23 @@ function whole(written: string, ids: readonly string[]): string {
   return meant.length === 1 ? meant[0]! : written;
 }
 
+/** Ends the questions that do not wait in this process, and tells of each. */
+async function denyFormer(
+  store: ApprovalsDeps["store"],
+  now: number,
+  isWaiting: (id: string) => boolean,
+  notify: (notice: ApprovalNotice) => void,
+): Promise<number> {
+  const former = (await store.read("approvals.pending", {})).filter(({ id }) => !isWaiting(id));
+  await store.write("approvals.expire", {});
+  for (const { id, kind, request, expiresAt } of former) {
+    const late = expiresAt <= now;
+    if (!late) await store.write("approvals.decide", { id, decision: "deny", by: "restart" });
+    notify({ type: "resolved", id, kind, request, decision: late ? "timeout" : "deny", by: late ? null : "restart", at: now });
+  }
+  return former.filter(({ expiresAt }) => expiresAt > now).length;
+}
+
 export function createApprovals({ store, clock, ids, ...deps }: ApprovalsDeps): Approvals {
   const listeners = new Set<(notice: ApprovalNotice) => void>(deps.notify ? [deps.notify] : []);
   const notify = (notice: ApprovalNotice): void => {
@@ -126,7 +145,7 @@ export function createApprovals({ store, clock, ids, ...deps }: ApprovalsDeps): 
       timer[Symbol.dispose]();
       signal?.removeEventListener("abort", cancel);
       decided.resolve(decision);
-      notify({ type: "resolved", id, kind, decision, by, at: clock.now() });
+      notify({ type: "resolved", id, kind, request: asked.request, decision, by, at: clock.now() });
     }
 
     /** Nobody decided. Whoever comes later finds it closed, here at once and in the store as soon as it is written. */
@@ -140,8 +159,9 @@ export function createApprovals({ store, clock, ids, ...deps }: ApprovalsDeps): 
       }
     }
 
-    waiting.set(id, { kind, request: asked.request, sessionKey, allowed: asked.allowed ?? DECISIONS, end });
-    notify({ type: "requested", id, kind, request: asked.request, createdAt, expiresAt });
+    const allowed = asked.allowed ?? DECISIONS;
+    waiting.set(id, { kind, request: asked.request, sessionKey, allowed, end });
+    notify({ type: "requested", id, kind, request: asked.request, createdAt, expiresAt, allowed });
     if (signal?.aborted) cancel();
     else signal?.addEventListener("abort", cancel, { once: true });
     return { id, createdAt, expiresAt, decision: decided.promise };
@@ -178,12 +198,7 @@ export function createApprovals({ store, clock, ids, ...deps }: ApprovalsDeps): 
     fate: (id, sessionKey, fate) => store.write("approvals.fate", { id, sessionKey, fate }),
     list: async (kind) => (await store.read("approvals.pending", { kind })).filter((row) => waiting.has(row.id)),
     open: (sessionKey) => [...waiting].flatMap(([id, one]) => (one.sessionKey === sessionKey ? [{ id, kind: one.kind, request: one.request }] : [])),
-    async denyFormer() {
-      await store.write("approvals.expire", {});
-      const former = (await store.read("approvals.pending", {})).filter((row) => !waiting.has(row.id));
-      for (const row of former) await store.write("approvals.decide", { id: row.id, decision: "deny", by: "restart" });
-      return former.length;
-    },
+    denyFormer: () => denyFormer(store, clock.now(), (id) => waiting.has(id), notify),
     onNotice(listener) {
       listeners.add(listener);
       return { [Symbol.dispose]: () => void listeners.delete(listener) };

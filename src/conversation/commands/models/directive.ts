@@ -3,7 +3,7 @@ import type { Handling } from "../handling.ts";
 import { formatRef, modelChooser, type ModelChooser } from "./choose.ts";
 import { providerList } from "./list.ts";
 import { overrideFor } from "./override.ts";
-import { buttonsFor, type Shown } from "./shown.ts";
+import { buttonsFor, type Shown } from "../../reply/buttons.ts";
 import { modelStatus } from "./status.ts";
 
 /** `/model`, with what followed it. */

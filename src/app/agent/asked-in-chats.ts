@@ -1,0 +1,180 @@
+import type { Clock } from "../../base/clock.ts";
+import { messageOf } from "../../base/errors.ts";
+import type { Logger } from "../../base/log/logger.ts";
+import type { Config } from "../../config/index.ts";
+import { loadDelivery, type Messages, type ReplyAddress } from "../../conversation/index.ts";
+import { agentOfKey } from "../../protocol/index.ts";
+import { deliveryOf, sendPolicy } from "../../sessions/index.ts";
+import type { Store } from "../../store/index.ts";
+import type { ApprovalNotice } from "../../tools/index.ts";
+
+export interface AskedInChatsDeps {
+  readonly config: Pick<Config, "current">;
+  readonly store: Pick<Store, "read">;
+  readonly clock: Pick<Clock, "now">;
+  readonly log: Logger;
+  readonly messages: () => Promise<Pick<Messages, "send">>;
+  readonly defaultAgentId: () => string;
+}
+
+/** Tells chats what somebody has to decide, as `approvals.exec` says, and how it was decided. */
+export interface AskedInChats {
+  told(notice: ApprovalNotice): Promise<void>;
+}
+
+type Requested = Extract<ApprovalNotice, { readonly type: "requested" }>;
+type Resolved = Extract<ApprovalNotice, { readonly type: "resolved" }>;
+
+/** A chat, as the configuration or a session names it. */
+interface Chat {
+  readonly channel: string;
+  readonly to: string;
+  readonly accountId?: string;
+  readonly threadId?: string | number;
+}
+
+/** What a question tells of itself. */
+interface Question {
+  readonly command?: string;
+  readonly cwd?: string;
+  readonly host?: string;
+  readonly security?: string;
+  readonly ask?: string;
+  readonly agentId?: string;
+  readonly sessionKey?: string;
+  readonly toolName?: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly origin?: { readonly reply?: ReplyAddress };
+}
+
+/** A message, with buttons where the platform has some. */
+interface Shown {
+  readonly text: string;
+  readonly channelData?: Record<string, unknown>;
+}
+
+const SLUG_CHARS = 8;
+/** A command that is longer is not asked about in a chat: nobody reads that much there, and nobody can say yes to what they have not read. */
+const MOST_CHARS = 8000;
+const ENDS = { "allow-once": "allowed once", "allow-always": "allowed, now and from now on", deny: "denied", cancelled: "no longer asked for" } as const;
+
+/** Text in which nothing ends the block before its end. */
+function fenced(text: string): string {
+  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
+  const fence = "`".repeat(longest + 1);
+  return `${fence}\n${text}\n${fence}`;
+}
+
+function matches(filter: string, key: string): boolean {
+  if (key.includes(filter)) return true;
+  try {
+    return new RegExp(filter).test(key);
+  } catch {
+    return false; // It is a part of a key then, and of another one.
+  }
+}
+
+const questionOf = (request: unknown): Question => (typeof request === "object" && request !== null ? request : {});
+const subjectOf = ({ command, toolName, title, description }: Question): string =>
+  command ?? ([toolName, [title, description].filter(Boolean).join("\n")].filter(Boolean).join(": ") || "(not told)");
+const placeOf = ({ channel, accountId = "", to, threadId = "" }: Chat): string => JSON.stringify([channel, accountId, to, threadId]);
+
+async function askedText({ id, request, expiresAt, allowed }: Requested, now: number): Promise<Shown> {
+  const question = questionOf(request);
+  const { cwd, host, agentId, security, ask } = question;
+  const subject = subjectOf(question);
+  const slug = id.slice(0, SLUG_CHARS);
+  const head = `Approval needed (id ${slug})`;
+  if (subject.length > MOST_CHARS) {
+    return {
+      text: `${head}: what is asked has ${subject.length} characters, too many for a chat. It can be read and decided in the Control UI (openclaw dashboard).`,
+    };
+  }
+  const facts = { Folder: cwd, Host: host, Agent: agentId, Security: security, Ask: ask };
+  const lines = Object.entries(facts).flatMap(([name, value]) => (typeof value === "string" && value !== "" ? [`${name}: ${value}`] : []));
+  const seconds = Math.max(0, Math.round((expiresAt - now) / 1000));
+  const text = [`${head}:`, fenced(subject), ...lines, `Expires in ${seconds} s.`, `Reply with: /approve ${slug} ${allowed.join("|")}`].join("\n");
+  const { buttonsFor } = await loadDelivery();
+  return buttonsFor(text, [allowed.map((decision) => ({ text: decision, command: `/approve ${slug} ${decision}` }))]);
+}
+
+function endedText({ id, request, decision, by }: Resolved): string {
+  const subject = subjectOf(questionOf(request)).replaceAll(/\s+/g, " ");
+  const shown = subject.length > 120 ? `${subject.slice(0, 119)}…` : subject;
+  const what = decision === "timeout" ? "expired: nobody decided in time" : (ENDS[decision] ?? decision);
+  const why = by === "restart" ? "the gateway was restarted" : by === null ? undefined : `by ${by}`;
+  return `Approval ${id.slice(0, SLUG_CHARS)} ${what}${why === undefined ? "" : ` (${why})`}: ${shown}`;
+}
+
+/** Whoever decides in a chat of their own has the answer to the command there. */
+const decidedThere = ({ channel, to }: Chat, by: string | null): boolean =>
+  by !== null && by.startsWith(`${channel}:`) && (by === `${channel}:${to}` || to.endsWith(`:${by.slice(channel.length + 1)}`));
+
+export function createAskedInChats(deps: AskedInChatsDeps): AskedInChats {
+  /** The chats that were asked, by the question's id, once they are. */
+  const asked = new Map<string, Promise<readonly Chat[]>>();
+
+  async function chatOfSession({ sessionKey, origin }: Question): Promise<readonly Chat[]> {
+    if (sessionKey === undefined) return [];
+    const entry = (await deps.store.read("sessions.get", { key: sessionKey }))?.entry;
+    const { channel, to, accountId, threadId } = origin?.reply ?? deliveryOf(entry) ?? {};
+    if (channel === undefined || to === undefined || channel === "webchat") return [];
+    if (entry && !sendPolicy(deps.config.current, sessionKey, entry, channel).allowed) return [];
+    return [{ channel, to, ...(accountId === undefined ? {} : { accountId }), ...(threadId === undefined ? {} : { threadId }) }];
+  }
+
+  /** Who is to be asked, each chat once. */
+  async function chatsFor(request: unknown): Promise<readonly Chat[]> {
+    const { enabled, mode = "session", agentFilter = [], sessionFilter = [], targets = [] } = deps.config.current.approvals?.exec ?? {};
+    if (enabled !== true) return [];
+    const question = questionOf(request);
+    const { sessionKey = "" } = question;
+    const agentId = question.agentId ?? (sessionKey === "" ? deps.defaultAgentId() : agentOfKey(sessionKey, { defaultAgentId: deps.defaultAgentId() }));
+    if (agentFilter.length > 0 && !agentFilter.includes(agentId)) return [];
+    if (sessionFilter.length > 0 && !sessionFilter.some((filter) => matches(filter, sessionKey))) return [];
+    const own = mode === "targets" ? [] : await chatOfSession(question);
+    const chats = [...own, ...(mode === "session" ? [] : targets)];
+    return [...new Map(chats.map((chat) => [placeOf(chat), chat])).values()];
+  }
+
+  /** Nothing waits for a chat: what cannot be told there is told in the log. */
+  async function send(chats: readonly Chat[], idempotencyKey: string, message: Shown): Promise<void> {
+    const messages = await deps.messages();
+    await Promise.all(
+      chats.map((chat) =>
+        messages
+          .send({ ...chat, ...message, idempotencyKey: `${idempotencyKey}:${placeOf(chat)}` })
+          .then(({ state, why }) => {
+            if (state === "failed") throw new Error(why ?? "it could not be sent");
+          })
+          .catch((error: unknown) => deps.log.warn(`a question for approval could not be told in a chat: ${messageOf(error)}`, { ...chat })),
+      ),
+    );
+  }
+
+  async function askChats(notice: Requested): Promise<readonly Chat[]> {
+    const chats = await chatsFor(notice.request);
+    if (chats.length > 0) await send(chats, `approval:${notice.id}:asked`, await askedText(notice, deps.clock.now()));
+    return chats;
+  }
+
+  async function tellEnd(notice: Resolved): Promise<void> {
+    const chats = await (asked.get(notice.id) ?? chatsFor(notice.request));
+    asked.delete(notice.id);
+    const others = chats.filter((chat) => !decidedThere(chat, notice.by));
+    if (others.length > 0) await send(others, `approval:${notice.id}:ended`, { text: endedText(notice) });
+  }
+
+  return {
+    async told(notice) {
+      if (notice.type === "resolved") return tellEnd(notice);
+      const asking = askChats(notice);
+      asked.set(
+        notice.id,
+        asking.catch(() => []),
+      );
+      await asking;
+    },
+  };
+}

@@ -39,6 +39,12 @@ describe("cutting", () => {
     ["at a blank when no more fits", {}, "many words without any end that go on and on", ["many words without any end that go on"]],
     ["hard when there is nothing else", {}, "x".repeat(45), ["x".repeat(40)]],
     ["never inside of a character", {}, `${"x".repeat(39)}😀${"y".repeat(5)}`, ["x".repeat(39)]],
+    [
+      "not inside of a line that would be read as the beginning of code",
+      { breakPreference: "sentence" },
+      "One is here. Two\n```. ` Three. Four",
+      ["One is here."],
+    ],
     ["before code rather than inside of it", {}, "Look at this:\n```js\nlet a = 1;\n\nlet b = 2;\nlet c", ["Look at this:"]],
   ])("%s", (_name, chunk, text, expected) => {
     const made = writer(chunk);
@@ -128,7 +134,8 @@ describe("whatever is written", () => {
           const blocks = made.end();
           expect(made.raw.join("")).toBe(text);
           // Long lines of signs are words: nothing is compared where they are.
-          if (findFences(text).every((fence) => fence.line.length + fence.marker.length < 40)) expect(signs(blocks.join("\n"))).toBe(signs(text));
+          const words = /^ {0,3}`{3,}[^`\n]*`.{40}/m.test(text);
+          if (!words && findFences(text).every((fence) => fence.line.length + fence.marker.length < 40)) expect(signs(blocks.join("\n"))).toBe(signs(text));
           for (const block of blocks) {
             expect(block.length).toBeLessThanOrEqual(200);
             const last = findFences(block).at(-1);

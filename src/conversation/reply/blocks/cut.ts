@@ -64,8 +64,20 @@ interface Window {
   readonly fences: readonly Fence[];
 }
 
+const MARKED = /^ {0,3}(?:`{3,}|~{3,})/;
+
+/** Inside of a line that looks as if it began code: whatever it is now, the half of it before a cut would be read as such. */
+function splitsMarker(text: string, index: number): boolean {
+  return index < text.length && text[index] !== "\n" && MARKED.test(text.slice(text.lastIndexOf("\n", index - 1) + 1, index));
+}
+
 const isOpen = (fence: Fence): boolean => fence.closing === fence.end;
 const contains = (fence: Fence, index: number): boolean => fence.start < index && (isOpen(fence) || index < fence.end);
+
+const safeIn =
+  ({ text, fences }: Window): ((index: number) => boolean) =>
+  (index) =>
+    !fences.some((fence) => contains(fence, index)) && !splitsMarker(text, index);
 
 /** Cuts inside of code, which is closed for it. */
 function cutCode({ text, from, head }: Window, fence: Fence, maxChars: number): BlockCut {
@@ -81,7 +93,7 @@ function cutCode({ text, from, head }: Window, fence: Fence, maxChars: number): 
 /** Cuts because no more fits. */
 function cutForced(window: Window, text: string, { minChars, maxChars, breakPreference }: ChunkSettings): BlockCut {
   const { from, head, fences } = window;
-  const safe = (index: number): boolean => !fences.some((fence) => contains(fence, index));
+  const safe = safeIn(window);
   for (const kind of ORDER[breakPreference]) {
     const place = lastPlace(kind, window.text, minChars, maxChars, safe);
     if (place !== undefined && place > head) return { end: from + place - head, next: skipBlank(text, from + place - head), open: undefined };
@@ -109,8 +121,7 @@ export function nextCut(text: string, start: number, open: OpenFence | undefined
   const tail = last && isOpen(last) ? last.marker.length + 1 : 0;
   if (head.length + left + tail > maxChars && (ended || head.length + left > maxChars)) return cutForced(window, text, settings);
   if (ended) return { end: text.length, next: text.length, open: undefined };
-  const safe = (index: number): boolean => !fences.some((fence) => contains(fence, index));
-  const place = lastPlace(ORDER[settings.breakPreference][0]!, shown, settings.minChars, maxChars, safe);
+  const place = lastPlace(ORDER[settings.breakPreference][0]!, shown, settings.minChars, maxChars, safeIn(window));
   if (place === undefined || place <= head.length) return undefined;
   return { end: start + place - head.length, next: skipBlank(text, start + place - head.length), open: undefined };
 }

@@ -69,8 +69,14 @@ export const inboxWrites = {
       const keep = context.sql("UPDATE inbox SET payload = json_set(coalesce(payload, '{}'), '$.hooks', json(?)) WHERE id = ? AND state <> 'settled'");
       for (const id of ids) keep.run(JSON.stringify(hooks), id);
     }
+    // The turn that answers has claimed it before, nearly always: named once more, its index would be written once more.
+    const same =
+      "UPDATE inbox SET state = 'settled', outcome = ?, why = ?, settled_at = ? WHERE id = ? AND state <> 'settled' AND turn_id = coalesce(?, turn_id)";
     const text = "UPDATE inbox SET state = 'settled', outcome = ?, why = ?, turn_id = coalesce(?, turn_id), settled_at = ? WHERE id = ? AND state <> 'settled'";
-    for (const id of ids) changeOne(context, text, [outcome, why ?? null, turnId ?? null, context.now, id], id, "settle");
+    for (const id of ids) {
+      if (context.sql(same).run(outcome, why ?? null, context.now, id, turnId ?? null).changes === 1) continue;
+      changeOne(context, text, [outcome, why ?? null, turnId ?? null, context.now, id], id, "settle");
+    }
   },
   "inbox.redact"(context, { id, text }) {
     changeOne(context, "UPDATE inbox SET text = ?, payload = NULL WHERE id = ?", [text, id], id, "redact");

@@ -25,33 +25,50 @@ function assertVersion(key: string, expected: number | undefined, actual: number
   });
 }
 
-function save({ sql }: WriteContext, key: string, agentId: string, entry: SessionEntry, version: number): void {
-  if (typeof entry.sessionId !== "string" || typeof entry.updatedAt !== "number") {
-    throw new AppError("INVALID_INPUT", `the entry of session ${key} needs a text "sessionId" and a number "updatedAt"`);
-  }
-  sql(`INSERT INTO sessions (key, agent_id, session_id, updated_at, channel, chat_type, label, spawned_by, version, entry) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+/** What is kept of an entry in columns of its own, beside its times: each has its index. */
+const columnsOf = (entry: SessionEntry): readonly (string | null)[] => [
+  entry.sessionId,
+  textOrNull(entry.channel ?? entry.lastChannel),
+  textOrNull(entry.chatType),
+  textOrNull(entry.label),
+  textOrNull(entry.spawnedBy),
+];
+
+function assertWhole(key: string, { sessionId, updatedAt }: SessionEntry): void {
+  if (typeof sessionId === "string" && typeof updatedAt === "number") return;
+  throw new AppError("INVALID_INPUT", `the entry of session ${key} needs a text "sessionId" and a number "updatedAt"`);
+}
+
+function save({ sql }: WriteContext, { key, agentId, entry, version }: SessionRow): void {
+  assertWhole(key, entry);
+  sql(`INSERT INTO sessions (key, agent_id, updated_at, version, entry, session_id, channel, chat_type, label, spawned_by) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (key) DO UPDATE SET agent_id = excluded.agent_id, session_id = excluded.session_id, updated_at = excluded.updated_at, channel = excluded.channel,
     chat_type = excluded.chat_type, label = excluded.label, spawned_by = excluded.spawned_by, version = excluded.version, entry = excluded.entry`).run(
     key,
     agentId,
-    entry.sessionId,
     Math.trunc(entry.updatedAt),
-    textOrNull(entry.channel ?? entry.lastChannel),
-    textOrNull(entry.chatType),
-    textOrNull(entry.label),
-    textOrNull(entry.spawnedBy),
     version,
     JSON.stringify(entry),
+    ...columnsOf(entry),
   );
+}
+
+/** A column that is named is written with its index, changed or not, and what a turn changes is in the entry. */
+function saveOver(context: WriteContext, before: SessionRow, row: SessionRow): void {
+  const was = columnsOf(before.entry);
+  if (columnsOf(row.entry).some((value, at) => value !== was[at])) return save(context, row);
+  assertWhole(row.key, row.entry);
+  const text = "UPDATE sessions SET updated_at = ?, version = ?, entry = ? WHERE key = ?";
+  context.sql(text).run(Math.trunc(row.entry.updatedAt), row.version, JSON.stringify(row.entry), row.key);
 }
 
 function patch(context: WriteContext, { key, patch: fields, version }: SessionsWrites["sessions.patch"]["input"]): SessionRow {
   const row = currentOf(context, key);
   if (!row) throw new AppError("NOT_FOUND", `there is no session ${key}`);
   assertVersion(key, version, row.version);
-  const entry = patchedEntry(row.entry, fields);
-  save(context, key, row.agentId, entry, row.version + 1);
-  return { key, agentId: row.agentId, version: row.version + 1, entry };
+  const changed = { ...row, version: row.version + 1, entry: patchedEntry(row.entry, fields) };
+  saveOver(context, row, changed);
+  return changed;
 }
 
 function versionOf({ sql }: WriteContext, key: string): number {
@@ -75,7 +92,7 @@ export const sessionsWrites = {
   "sessions.put"(context, { key, agentId, entry, version }) {
     const actual = versionOf(context, key);
     assertVersion(key, version, actual);
-    save(context, key, agentId, entry, actual + 1);
+    save(context, { key, agentId, entry, version: actual + 1 });
     return { version: actual + 1 };
   },
   "sessions.patch": patch,

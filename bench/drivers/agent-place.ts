@@ -5,6 +5,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { BenchContext } from "../row.ts";
+import { connectBench, type BenchClient } from "./client.ts";
 import { makeBenchPlace, type BenchPlace, type BenchSetup } from "./gateway-process.ts";
 
 interface ModelRequest {
@@ -34,6 +35,29 @@ export async function startModel({ root, node }: BenchContext): Promise<BenchMod
       return performance.now() - started;
     },
     [Symbol.dispose]: () => void child.kill(),
+  };
+}
+
+/** A program that does as little as possible for a turn. */
+export interface BareTurns extends Disposable {
+  readonly pid: number;
+  readonly client: BenchClient;
+}
+
+/** Its requests have the tools and the first message of the given one: as many bytes as a gateway's. */
+export async function startBareTurns({ root, node, folder }: BenchContext, { baseUrl }: BenchModel, { messages, ...rest }: ModelRequest): Promise<BareTurns> {
+  const args = [join(root, "bench/drivers/bare-turn.ts"), baseUrl, join(folder, "bare-turns.db")];
+  const child = spawn(node, args, { stdio: ["pipe", "pipe", "inherit"] });
+  child.stdin.write(`${JSON.stringify({ ...rest, messages: messages.slice(0, 1) })}\n`);
+  const [port] = (await once(createInterface({ input: child.stdout }), "line")) as [string];
+  const client = await connectBench({ url: `ws://127.0.0.1:${port}`, token: "", protocol: 3, clientId: "gateway-client", clientMode: "backend" });
+  return {
+    pid: child.pid!,
+    client,
+    [Symbol.dispose]() {
+      client.close();
+      child.kill();
+    },
   };
 }
 

@@ -82,7 +82,7 @@ const openInside = (page: Page, sessionKey: string, text: string): Promise<numbe
 
 /** @param link logs the browser in, once */
 export async function openBenchPage(url: string, link: string): Promise<BenchPage> {
-  const browser: Browser = await launchChromium();
+  const browser: Browser = await launchChromium({ build: "whole" });
   const empty = await startEmpty();
   const page = await (await browser.newContext({ viewport: { width: 1280, height: 800 } })).newPage();
   const cdp = await page.context().newCDPSession(page);

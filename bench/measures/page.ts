@@ -132,7 +132,7 @@ export const page: Measure = {
   name: "page",
   async run(context: BenchContext): Promise<readonly Row[]> {
     if (context.quick) return [];
-    const chromium = findChromium();
+    const chromium = findChromium("whole");
     const root = join(context.root, "dist/ui");
     if ("missing" in chromium || !existsSync(root)) {
       context.say(`  left out: ${"missing" in chromium ? chromium.missing : "dist/ui is not built"}`);

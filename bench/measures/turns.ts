@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as wait } from "node:timers/promises";
 import { systemClock } from "../../src/base/clock.ts";
-import { makeAgentPlace, NOTE, startModel, type BenchModel } from "../drivers/agent-place.ts";
+import { makeAgentPlace, NOTE, startBareTurns, startModel, type BareTurns, type BenchModel } from "../drivers/agent-place.ts";
 import { connectBench, type BenchClient } from "../drivers/client.ts";
 import type { BenchPlace } from "../drivers/gateway-process.ts";
 import { cpuMs, residentMb } from "../drivers/process-facts.ts";
@@ -36,7 +36,7 @@ const load = (): number => round(loadavg()[0] ?? 0);
 
 const noTimes = (): Times => ({ turns: [], bare: [], overhead: [] });
 
-async function takeTurns({ client }: Talk, key: string, count: number, message = "hello"): Promise<number[]> {
+async function takeTurns({ client }: Pick<Talk, "client">, key: string, count: number, message = "hello"): Promise<number[]> {
   const times: number[] = [];
   for (let i = 0; i < count; i += 1) times.push((await client.turn(key, message)).ms);
   return times;
@@ -64,21 +64,36 @@ const besides = ({ turns, bare }: Times): Record<string, number> => ({
   "turn / bare": round(median(turns) / median(bare), 1),
 });
 
+/** Processor time of a process for one of `count` turns. What they leave to do after their answers is theirs, as long as nothing else is asked of it. */
+async function costOfEach(pid: number, count: number, work: () => Promise<unknown>): Promise<number> {
+  const before = cpuMs(pid);
+  await work();
+  await wait(20);
+  return (cpuMs(pid) - before) / count;
+}
+
+/** Processor time of turns, and of the least that can be done for one, by turns. */
+interface Costs {
+  readonly ours: number[];
+  readonly bare: number[];
+}
+
+/** Blocks, of which some met a machine busy with something else: the one in the middle counts. */
+function costRow(how: string, { ours, bare }: Costs): Row {
+  const least = round(median(bare));
+  const facts = { "bare turn ms CPU": least, "turn / bare turn": round(median(ours) / least, 1), blocks: ours.map((ms) => round(ms, 1)).join(" ") };
+  return { name: `turn: processor time, ${how}`, value: round(median(ours)), unit: "ms", bar: 3, better: "lower", facts };
+}
+
 /** One session, one turn after the other. */
-async function sequential(context: BenchContext, talk: Talk, pid: number): Promise<Row[]> {
+async function sequential(context: BenchContext, talk: Talk, pid: number, bareTurns: BareTurns): Promise<Row[]> {
   const [blocks, size] = context.quick ? [2, 3] : [10, 30];
   const times = noTimes();
+  const costs: Costs = { ours: [], bare: [] };
   const appends: number[] = [];
-  let cpu = 0;
-  let clientCpu = 0;
   for (let i = 0; i < blocks; i += 1) {
-    // What a turn leaves to do after its answer is counted with it: the gateway has nothing else to do until the next block.
-    const before = cpuMs(pid);
-    const clientBefore = process.cpuUsage();
-    await block(talk, times, "agent:main:bench-one", size);
-    const { user, system } = process.cpuUsage(clientBefore);
-    cpu += cpuMs(pid) - before;
-    clientCpu += (user + system) / 1000;
+    costs.ours.push(await costOfEach(pid, size, () => block(talk, times, "agent:main:bench-one", size)));
+    costs.bare.push(await costOfEach(bareTurns.pid, size, () => takeTurns(bareTurns, "agent:main:bench-one", size)));
     appends.push(rawAppends(context.folder, size));
   }
   const facts = { ...besides(times), "append+fdatasync ms": round(median(appends), 3), "load average": load() };
@@ -86,13 +101,7 @@ async function sequential(context: BenchContext, talk: Talk, pid: number): Promi
   return [
     { ...ms, name: "turn: over a bare call, median", value: round(median(times.overhead)), bar: 6, facts },
     { ...ms, name: "turn: over a bare call, p95", value: round(quantile(times.overhead, 0.95)), bar: 12, facts: { turns: times.turns.length } },
-    {
-      ...ms,
-      name: "turn: processor time",
-      value: round(cpu / times.turns.length),
-      bar: 3,
-      facts: { "client and bare call ms CPU": round(clientCpu / times.turns.length) },
-    },
+    costRow("one after the other", costs),
   ];
 }
 
@@ -111,29 +120,28 @@ async function rate(workers: number, total: number, work: (worker: number, done:
   return total / ((performance.now() - started) / 1000);
 }
 
-async function parallel(context: BenchContext, { client, model }: Talk, pid: number): Promise<Row> {
+async function parallel(context: BenchContext, { client, model }: Talk, pid: number, bareTurns: BareTurns): Promise<Row[]> {
   const SESSIONS = 20;
   const total = context.quick ? 20 : 1000;
-  const turn = (worker: number): Promise<unknown> => client.turn(`agent:main:bench-many-${worker}`, "hello");
-  await rate(SESSIONS, context.quick ? 20 : 100, turn);
+  const turnOf =
+    (asked: BenchClient) =>
+    (worker: number): Promise<unknown> =>
+      asked.turn(`agent:main:bench-many-${worker}`, "hello");
+  for (const asked of [client, bareTurns.client]) await rate(SESSIONS, context.quick ? 20 : 100, turnOf(asked));
   const request = await model.last();
   const ours: number[] = [];
   const bare: number[] = [];
-  let cpu = 0;
-  const rounds = context.quick ? 1 : 3;
-  for (let i = 0; i < rounds; i += 1) {
-    const before = cpuMs(pid);
-    ours.push(await rate(SESSIONS, total, turn));
-    cpu += cpuMs(pid) - before;
+  const costs: Costs = { ours: [], bare: [] };
+  for (let i = 0; i < (context.quick ? 1 : 3); i += 1) {
+    costs.ours.push(await costOfEach(pid, total, async () => ours.push(await rate(SESSIONS, total, turnOf(client)))));
+    costs.bare.push(await costOfEach(bareTurns.pid, total, () => rate(SESSIONS, total, turnOf(bareTurns.client))));
     bare.push(await rate(SESSIONS, total, () => model.bareCall(request)));
   }
-  const facts = {
-    "bare calls /s": Math.round(median(bare)),
-    "bare / turns": round(median(bare) / median(ours), 1),
-    "ms CPU": round(cpu / rounds / total),
-    "load average": load(),
-  };
-  return { name: "turn: 20 sessions in parallel", value: Math.round(median(ours)), unit: "/s", bar: 300, better: "higher", facts };
+  const facts = { "bare calls /s": Math.round(median(bare)), "bare / turns": round(median(bare) / median(ours), 1), "load average": load() };
+  return [
+    { name: "turn: 20 sessions in parallel", value: Math.round(median(ours)), unit: "/s", bar: 300, better: "higher", facts },
+    costRow("20 sessions in parallel", costs),
+  ];
 }
 
 /**
@@ -211,7 +219,7 @@ async function firstTurn(context: BenchContext, model: BenchModel): Promise<Row>
   const once = async (key: string): Promise<{ first: number; second: number }> => {
     await using _gateway = await place.start();
     const client = await connectBench(place.to);
-    const [first, second] = await takeTurns({ client, model }, `agent:main:bench-${key}`, 2);
+    const [first, second] = await takeTurns({ client }, `agent:main:bench-${key}`, 2);
     client.close();
     return { first: first!, second: second! };
   };
@@ -315,8 +323,13 @@ export const turns: Measure = {
       const talk: Talk = { client: await connectBench(place.to), model };
       // Short sessions: what is to be compiled is, and none has a history that weighs.
       for (let i = 0; i < (context.quick ? 1 : 12); i += 1) await takeTurns(talk, `agent:main:bench-warm-${i}`, context.quick ? 2 : 25);
-      rows.push(...(await sequential(context, talk, gateway.pid)), ...(await tools(context, talk)));
-      rows.push(await parallel(context, talk, gateway.pid), await grown(context, talk));
+      {
+        using bareTurns = await startBareTurns(context, model, await model.last());
+        await takeTurns(bareTurns, "agent:main:bench-warm", context.quick ? 2 : 300);
+        rows.push(...(await sequential(context, talk, gateway.pid, bareTurns)), ...(await tools(context, talk)));
+        rows.push(...(await parallel(context, talk, gateway.pid, bareTurns)));
+      }
+      rows.push(await grown(context, talk));
       talk.client.close();
     }
     rows.push(await stored(context, model, store), await firstTurn(context, model), ...(await memory(context, model)));

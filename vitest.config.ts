@@ -1,5 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
+import { LongestFirst } from "./scripts/test-order.ts";
 import { bundledThreads } from "./scripts/test-threads.ts";
 
 export default defineConfig({
@@ -14,11 +15,11 @@ export default defineConfig({
   },
   test: {
     projects: [
-      // Rooms keep no state in their modules, so their tests share processes: to start one for each file takes longer than most of them.
+      // Nothing here keeps state in its modules, so tests share processes: to start one for each file takes longer than most of them.
       { extends: true, test: { name: "rooms", include: ["src/**/*.test.ts", "ui/src/**/*.test.ts"], isolate: false } },
       {
         extends: true,
-        test: { name: "whole", include: ["test/**/*.test.ts", "scripts/**/*.test.ts", "bench/**/*.test.ts", "plugins/**/*.test.ts"] },
+        test: { name: "whole", include: ["test/**/*.test.ts", "scripts/**/*.test.ts", "bench/**/*.test.ts", "plugins/**/*.test.ts"], isolate: false },
       },
     ],
     globalSetup: ["./scripts/test-temp.ts"],
@@ -30,6 +31,6 @@ export default defineConfig({
     // Plugins are imported by Node itself, with the loader's hooks, as in the product.
     server: { deps: { external: [/src\/plugins\/load\/import\.ts$/] } },
     reporters: ["default", "./scripts/test-report.ts"],
-    sequence: { shuffle: { files: false, tests: true } },
+    sequence: { sequencer: LongestFirst, shuffle: { files: false, tests: true } },
   },
 });

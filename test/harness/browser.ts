@@ -3,7 +3,15 @@ import { existsSync } from "node:fs";
 import type { Browser } from "playwright-core";
 import { installPackage } from "./packages.ts";
 
-const CANDIDATES = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+/** The browser as people have it, and the same engine without windows, which needs half the processor time. */
+export type Build = "whole" | "headless";
+
+const PLACES: Readonly<Record<Build, readonly string[]>> = {
+  whole: ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"],
+  headless: ["/usr/bin/chromium-headless-shell"],
+};
+const PACKAGES: Readonly<Record<Build, string>> = { whole: "chromium", headless: "chromium-headless-shell" };
+
 const FLAGS = [
   "--no-sandbox",
   "--disable-gpu",
@@ -18,23 +26,30 @@ const FLAGS = [
   "--disable-features=LocalNetworkAccessChecks,LocalNetworkAccessChecksWebSockets,BlockInsecurePrivateNetworkRequests",
 ];
 
-const found = (): string | undefined => [process.env["OPENCLAW_TEST_CHROMIUM"], ...CANDIDATES].find((path) => path !== undefined && existsSync(path));
+const found = (build: Build): string | undefined =>
+  [process.env["OPENCLAW_TEST_CHROMIUM"], ...PLACES[build]].find((path) => path !== undefined && existsSync(path));
 
-/** Why there is no browser, or where it is. */
-export function findChromium(): { readonly path: string } | { readonly missing: string } {
-  const there = found();
+/** Why there is no browser, or where it is. One with windows does for one without. */
+export function findChromium(build: Build): { readonly path: string } | { readonly missing: string } {
+  const there = found(build);
   if (there !== undefined) return { path: there };
-  if (!installPackage("chromium")) return { missing: "needs Chromium, as root on Debian: apt-get install chromium" };
-  const now = found();
-  return now === undefined ? { missing: "Chromium was installed and is not where it is expected" } : { path: now };
+  const name = PACKAGES[build];
+  const installed = installPackage(name);
+  const now = found(build);
+  if (now !== undefined) return { path: now };
+  if (build === "headless") return findChromium("whole");
+  return { missing: installed ? "Chromium was installed and is not where it is expected" : `needs Chromium, as root on Debian: apt-get install ${name}` };
 }
 
 /** What the driver turns off and people have: pages that are left are put aside, and come back as they were. */
 const KEEPS_PAGES = "--disable-back-forward-cache";
 
-/** Starts the browser. With `keepsPages` the back button brings pages back as it does for people; the driver does not hear of their `load` then. */
-export async function launchChromium({ keepsPages = false }: { readonly keepsPages?: boolean } = {}): Promise<Browser> {
-  const chromium = findChromium();
+/** Starts the browser. With `keepsPages` the back button of a whole one brings pages back as it does for people; the driver does not hear of their `load` then. */
+export async function launchChromium({
+  keepsPages = false,
+  build = "headless",
+}: { readonly keepsPages?: boolean; readonly build?: Build } = {}): Promise<Browser> {
+  const chromium = findChromium(keepsPages ? "whole" : build);
   if ("missing" in chromium) throw new Error(chromium.missing);
   const { chromium: driver } = await import("playwright-core");
   return driver.launch({ executablePath: chromium.path, args: FLAGS, ignoreDefaultArgs: keepsPages ? [KEEPS_PAGES] : [] });

@@ -114,12 +114,12 @@ function configure({ place, workspace }: Ground, modelUrl: string): void {
 function recordedIn(stateDir: string, agent: string): readonly RecordedLine[] {
   const folder = join(stateDir, "agents", agent, "sessions");
   const files = existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith(".jsonl")) : [];
-  return files.flatMap((name) =>
-    readFileSync(join(folder, name), "utf8")
-      .trimEnd()
-      .split("\n")
-      .map((line) => JSON.parse(line) as RecordedLine),
-  );
+  return files.flatMap((name) => {
+    const text = readFileSync(join(folder, name), "utf8");
+    // The last line may be about to be written.
+    const lines = text.split("\n").slice(0, -1);
+    return lines.map((line) => JSON.parse(line) as RecordedLine);
+  });
 }
 
 export async function startHijackedGateway(): Promise<HijackedGateway> {

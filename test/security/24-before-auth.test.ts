@@ -3,6 +3,7 @@ import { connect, type Socket } from "node:net";
 import { once } from "node:events";
 import { expect, test } from "vitest";
 import { createDevice } from "../harness/auth.ts";
+import { busyMs } from "../harness/busy-time.ts";
 import { enter, visit } from "../harness/device-client.ts";
 import { openClient } from "../harness/gateway-client.ts";
 import { ask, bearer, start, TOKEN, type Started } from "./start.ts";
@@ -115,13 +116,13 @@ test.skipIf(NO_PROC)("24: a frame with a million keys is refused in a moment, an
   await using gateway = await start();
   await using client = await enter(gateway.url, { token: TOKEN, scopes: ["operator.admin"] });
   const keys = `{${Array.from({ length: 1_000_000 }, (_, n) => `"k${n}":0`).join(",")}}`;
-  const since = performance.now();
+  const before = busyMs(gateway.process.child.pid!);
   for (let n = 0; n < 3; n += 1) {
     client.send(`{"type":"req","id":"keys-${n}","method":"health","params":${keys}}`);
     const answer = await client.next(({ id }) => id === `keys-${n}`);
     expect(answer.error?.message).toMatch(/^invalid health params: /);
     expect(answer.error!.message.length).toBeLessThan(5000);
   }
-  expect(performance.now() - since).toBeLessThan(10_000);
+  expect(busyMs(gateway.process.child.pid!) - before).toBeLessThan(10_000);
   expect((await client.ask("health")).ok).toBe(true);
 });

@@ -6,7 +6,7 @@ import { findChromium } from "../../harness/browser.ts";
  * they fail, so that nobody takes silence for success.
  */
 export function describeInBrowser(name: string, tests: () => void): void {
-  const chromium = findChromium();
+  const chromium = findChromium("headless");
   const reason = "missing" in chromium && !process.env["CI"] ? ` (${chromium.missing})` : "";
   describe.runIf(reason === "")(`${name}${reason}`, () => {
     tests();

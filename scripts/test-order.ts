@@ -1,0 +1,27 @@
+import { BaseSequencer, type TestSpecification } from "vitest/node";
+
+/** Files that take long although they are small, the longest first: begun last, one of them would run alone for half a minute. */
+const LONG = [
+  /bench\/run/,
+  /conformance\/channels/,
+  /e2e\/examples/,
+  /security\/24/,
+  /test\/(?:fuzz|chaos)/,
+  /test\/ui\/(?:axe|chat|security|drafts|channels|transcript|rotation|trace)/,
+  /test\/ui/,
+  /test\/faults/,
+  /test\/(?:e2e|security|tui|setup)/,
+];
+
+function rankOf({ moduleId }: TestSpecification): number {
+  const at = LONG.findIndex((pattern) => pattern.test(moduleId));
+  return at < 0 ? LONG.length : at;
+}
+
+/** The order in which files are run: those that take longest first, then the largest. */
+export class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    return sorted.sort((a, b) => rankOf(a) - rankOf(b));
+  }
+}

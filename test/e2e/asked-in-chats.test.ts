@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { existsSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test } from "vitest";
 import { startTelegram, type FakeTelegram, type User } from "../fakes/telegram/index.ts";
 import { enter } from "../harness/device-client.ts";
 import { makePlace, ROOT, type GatewayProcess, type Place } from "../harness/gateway-process.ts";
@@ -14,17 +14,14 @@ const KEY = "agent:main:web:asked";
 
 let model: ChildProcess;
 let baseUrl: string;
-beforeAll(async () => {
-  model = spawn(process.execPath, [join(ROOT, "bench/drivers/mock-model.ts")], { stdio: ["ignore", "pipe", "inherit"] });
-  [baseUrl] = (await once(createInterface({ input: model.stdout! }), "line")) as [string];
-});
-afterAll(() => void model.kill());
-
 let telegram: FakeTelegram;
 let operator: User;
 let place: Place;
 let gateway: GatewayProcess | undefined;
 beforeEach(async () => {
+  // One for each test: a gateway that is killed leaves answers that were planned for it.
+  model = spawn(process.execPath, [join(ROOT, "bench/drivers/mock-model.ts")], { stdio: ["ignore", "pipe", "inherit"] });
+  [baseUrl] = (await once(createInterface({ input: model.stdout! }), "line")) as [string];
   telegram = await startTelegram();
   operator = telegram.person({ first_name: "Ada" });
   for (const user of [telegram.me, operator]) telegram.direct(user);
@@ -33,6 +30,7 @@ beforeEach(async () => {
 afterEach(async () => {
   await gateway?.[Symbol.asyncDispose]();
   gateway = undefined;
+  model.kill();
   await telegram[Symbol.asyncDispose]();
   rmSync(place.home, { recursive: true, force: true, maxRetries: 3 });
 });

@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSy
 import { createRequire } from "node:module";
 import { join } from "node:path";
 
-const { ROOT, pinnedNode, currentIsEnough } = createRequire(import.meta.url)("./runtime.cjs");
+const { ROOT, pinnedNode, currentIsEnough, gatewayFlags } = createRequire(import.meta.url)("./runtime.cjs");
 const quiet = process.env.npm_config_loglevel === "silent";
 
 function say(text) {
@@ -150,7 +150,7 @@ async function repeat(args) {
 const COMMANDS = {
   async start(args) {
     await build("dist");
-    return run(node(), [join("bin", "openclaw"), "gateway", "--allow-unconfigured", ...args]);
+    return run(node(), [...gatewayFlags(node()), join("bin", "openclaw"), "gateway", "--allow-unconfigured", ...args]);
   },
   test: vitest,
   "test:repeat": repeat,

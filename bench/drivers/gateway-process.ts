@@ -2,12 +2,14 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
+import { createRequire } from "node:module";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { BenchContext } from "../row.ts";
 import { createDevice, type BenchConnection } from "./client.ts";
 import { endProcess, untilReady, type Ready } from "./startup.ts";
 
+const { gatewayFlags } = createRequire(import.meta.url)("../../scripts/runtime.cjs") as { gatewayFlags(node: string): readonly string[] };
 const TOKEN = "bench-token-0123456789abcdef0123456789abcdef";
 
 /** A place for gateways: state, configuration, port and the device that measures. */
@@ -46,7 +48,7 @@ export interface BenchSetup {
 function writeStart(folder: string, root: string, built: string): string {
   const file = join(folder, "start.cjs");
   // As `bin/openclaw` does it.
-  const text = `require("node:v8").setFlagsFromString("--invocation-count-for-maglev=20000");
+  const text = `if (process.execArgv.length === 0) require("node:v8").setFlagsFromString("--invocation-count-for-maglev=20000");
 require("node:module").enableCompileCache(${JSON.stringify(join(root, built, ".cache"))});
 import(${JSON.stringify(pathToFileURL(join(root, built, "cli.js")).href)}).then((cli) => cli.main(process.argv.slice(2)));
 `;
@@ -87,7 +89,7 @@ export async function makeBenchPlace(context: BenchContext, name: string, { conf
     to,
     async start() {
       const started = performance.now();
-      const child = spawn(context.node, [entry, "gateway", "--port", String(port)], {
+      const child = spawn(context.node, [...gatewayFlags(context.node), entry, "gateway", "--port", String(port)], {
         env,
         stdio: ["ignore", "ignore", "inherit"],
       });

@@ -326,8 +326,9 @@ export const turns: Measure = {
       {
         using bareTurns = await startBareTurns(context, model, await model.last());
         await takeTurns(bareTurns, "agent:main:bench-warm", context.quick ? 2 : 300);
-        rows.push(...(await sequential(context, talk, gateway.pid, bareTurns)), ...(await tools(context, talk)));
+        // First many at once: what a gateway is after some minutes, not in its first ones, is what the others measure.
         rows.push(...(await parallel(context, talk, gateway.pid, bareTurns)));
+        rows.push(...(await sequential(context, talk, gateway.pid, bareTurns)), ...(await tools(context, talk)));
       }
       rows.push(await grown(context, talk));
       talk.client.close();

@@ -1,5 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
@@ -53,6 +54,58 @@ test("an old Node with the checkout's own runtime runs the command on that", () 
   writeFileSync(join(checkout, "dist/cli.js"), `export const main = (args) => { console.log(process.versions.node, args.join("|")); process.exitCode = 7; };`);
   const { status, stdout } = runAs("20.20.0", checkout, "status", "--json");
   expect([status, stdout]).toEqual([7, `${process.versions.node} status|--json\n`]);
+});
+
+/** A built checkout whose own runtime is this one, and whose program tells what it was started with. */
+function makeTelling(): string {
+  const checkout = makeCheckout();
+  const target = join(checkout, "node_modules", pinnedPackage(), "bin", "node");
+  mkdirSync(dirname(target), { recursive: true });
+  symlinkSync(process.execPath, target);
+  mkdirSync(join(checkout, "dist"));
+  writeFileSync(
+    join(checkout, "dist/cli.js"),
+    `export const main = (args) => { console.log(JSON.stringify({ args, pid: process.pid, flags: process.execArgv.filter((flag) => flag.includes("zone")) })); };`,
+  );
+  return checkout;
+}
+
+test("an old Node starts a gateway on the checkout's own runtime with its flags, and other commands without", () => {
+  const checkout = makeTelling();
+  const told = (...args: string[]) => JSON.parse(runAs("20.20.0", checkout, ...args).stdout) as object;
+  expect(told("gateway", "--port", "1")).toMatchObject({ args: ["gateway", "--port", "1"], flags: ["--managed-zone-memory"] });
+  expect(told("status")).toMatchObject({ args: ["status"], flags: [] });
+});
+
+test.skipIf(process.platform === "win32")("a service runs with the flags of the checkout's own runtime, as the same process, and ends well", () => {
+  const checkout = makeTelling();
+  const run = (env: Record<string, string>, ...args: string[]) => {
+    const { pid, status, stdout, stderr } = spawnSync(process.execPath, [join(checkout, "bin/openclaw"), ...args], {
+      encoding: "utf8",
+      env: { PATH: process.env["PATH"], ...env },
+    });
+    expect([status, stderr]).toEqual([0, ""]);
+    const told = JSON.parse(stdout) as { readonly pid: number };
+    expect(told.pid).toBe(pid);
+    return told;
+  };
+  const service = { OPENCLAW_SERVICE_MARKER: "openclaw" };
+  expect(run(service, "gateway", "--port", "1")).toMatchObject({ args: ["gateway", "--port", "1"], flags: ["--managed-zone-memory"] });
+  expect(run({}, "gateway")).toMatchObject({ flags: [] });
+  expect(run(service, "status")).toMatchObject({ flags: [] });
+});
+
+test("the checkout's own runtime takes the flags of a gateway, with threads; another runtime gets none", () => {
+  const { gatewayFlags, pinnedNode } = createRequire(import.meta.url)(join(ROOT, "scripts/runtime.cjs")) as {
+    gatewayFlags(node: string): readonly string[];
+    pinnedNode(): string;
+  };
+  const flags = gatewayFlags(pinnedNode());
+  expect(flags).toEqual(["--managed-zone-memory"]);
+  const script = `new (require("node:worker_threads").Worker)("0", { eval: true }).on("exit", (code) => console.log("thread", code))`;
+  const { status, stdout, stderr } = spawnSync(pinnedNode(), [...flags, "-e", script], { encoding: "utf8" });
+  expect([status, stdout, stderr]).toEqual([0, "thread 0\n", ""]);
+  expect(gatewayFlags("/bin/sh")).toEqual([]);
 });
 
 test("a checkout that is not built says how to build it", () => {

@@ -16,8 +16,8 @@ const TOKEN = "bench-token-0123456789abcdef0123456789abcdef";
 export interface BenchPlace {
   readonly port: number;
   readonly to: BenchConnection;
-  /** Spawns one and waits until it answers. */
-  start(): Promise<BenchGateway>;
+  /** Spawns one and waits until it answers: as `npm start` and services run it, or as it is when somebody types `openclaw gateway`. */
+  start(how?: "kept" | "typed"): Promise<BenchGateway>;
 }
 
 export interface BenchGateway extends AsyncDisposable {
@@ -87,9 +87,10 @@ export async function makeBenchPlace(context: BenchContext, name: string, { conf
   return {
     port,
     to,
-    async start() {
+    async start(how = "kept") {
+      const flags = how === "kept" ? gatewayFlags(context.node) : [];
       const started = performance.now();
-      const child = spawn(context.node, [...gatewayFlags(context.node), entry, "gateway", "--port", String(port)], {
+      const child = spawn(context.node, [...flags, entry, "gateway", "--port", String(port)], {
         env,
         stdio: ["ignore", "ignore", "inherit"],
       });

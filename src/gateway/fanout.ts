@@ -67,6 +67,8 @@ interface Listener {
   readonly recipient: Recipient;
   readonly socket: Recipient["socket"];
   readonly audiences: number;
+  /** Only nodes follow sessions: of all others nothing but their socket is touched. */
+  readonly isNode: boolean;
   /** Its socket collects what is written. */
   held: boolean;
 }
@@ -107,8 +109,9 @@ export function createFanout({ maxBufferedBytes = LIMITS.maxBufferedBytes, onSlo
 
   /** False when it did not go out. A recipient that is too slow never holds up the others: nothing here waits. */
   function write(listener: Listener, frame: Buffer, event: EventName, droppable: boolean): boolean {
-    const { recipient, socket } = listener;
+    const { socket } = listener;
     if (socket.writableLength > maxBufferedBytes) {
+      const { recipient } = listener;
       onSlow?.(recipient, event, droppable ? "skipped" : "closed");
       if (!droppable) {
         listeners.delete(recipient.connId);
@@ -135,7 +138,7 @@ export function createFanout({ maxBufferedBytes = LIMITS.maxBufferedBytes, onSlo
       for (const listener of listeners.values()) {
         if ((listener.audiences & bit) === 0) continue;
         frame ??= textFrame(JSON.stringify({ type: "event", event, payload, seq, ...(stateVersion ? { stateVersion } : {}) }));
-        if (!write(listener, frame, event, droppable) || !follows(listener.recipient, event, payload)) continue;
+        if (!write(listener, frame, event, droppable) || !listener.isNode || !follows(listener.recipient, event, payload)) continue;
         again ??= unnumbered(event, payload);
         listener.socket.write(again);
       }
@@ -145,7 +148,10 @@ export function createFanout({ maxBufferedBytes = LIMITS.maxBufferedBytes, onSlo
       if (!listener || !maySee(listener.recipient, event)) return false;
       return write(listener, unnumbered(event, payload), event, isDroppable(EVENTS[event], payload));
     },
-    add: (recipient) => void listeners.set(recipient.connId, { recipient, socket: recipient.socket, audiences: bitsFor(recipient, bits), held: false }),
+    add(recipient) {
+      const { connId, socket, role } = recipient;
+      listeners.set(connId, { recipient, socket, audiences: bitsFor(recipient, bits), isNode: role === "node", held: false });
+    },
     remove(recipient) {
       if (listeners.get(recipient.connId)?.recipient === recipient) listeners.delete(recipient.connId);
     },

@@ -8,6 +8,7 @@ import {
   separateAgentDirs,
   uniqueAgentIds,
 } from "./agents.ts";
+import { questionsReachSomebody, sessionFiltersAreReadable } from "./approvals.ts";
 import { cronWebhookIsHttp, profilesHaveAddress } from "./browser-and-cron.ts";
 import { channelsExist, heartbeatTargetsExist, openChannelsSayIt } from "./channels.ts";
 import { customBindNeedsHost, openBindNeedsAuth, passwordModeNeedsPassword, portExists, tailscaleFitsBindAndAuth, trustedProxyIsComplete } from "./gateway.ts";
@@ -54,4 +55,6 @@ export const rules: readonly Rule[] = [
   disabledPluginConfig,
   budgetsLimitSomething,
   budgetAgentsExist,
+  questionsReachSomebody,
+  sessionFiltersAreReadable,
 ];

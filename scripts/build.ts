@@ -39,6 +39,23 @@ const englishOnly: Plugin = {
   load: (id) => (id.endsWith("zod/v4/locales/index.js") ? { code: 'export { default as en } from "./en.js";', moduleType: "js" } : undefined),
 };
 
+/** What `ws` needs only to compress and to connect elsewhere, which a gateway does not: loaded when it is used, and not in every start. */
+const LATE: Readonly<Record<string, readonly string[]>> = { "ws/lib/permessage-deflate.js": ["zlib"], "ws/lib/websocket.js": ["https", "tls"] };
+
+const lateModules: Plugin = {
+  name: "late-modules",
+  transform(code, id) {
+    const file = Object.keys(LATE).find((name) => id.endsWith(`node_modules/${name}`));
+    return file === undefined ? undefined : LATE[file]!.reduce((text, name) => loadedLate(text, name, file), code);
+  },
+};
+
+function loadedLate(code: string, name: string, file: string): string {
+  const line = `const ${name} = require('${name}');`;
+  if (!code.includes(line)) throw new Error(`${file} does not load ${name} as it did: look at how it does now`);
+  return code.replace(line, "").replaceAll(new RegExp(String.raw`(?<![\w.'"])${name}\.(?=\w)`, "g"), `require('${name}').`);
+}
+
 /** `openclaw/plugin-sdk/*`, and the packages that plugins get from the host: a file each, sharing their chunks with the app. */
 function sdkEntries(): Record<string, string> {
   const entries = (from: string, to: string) =>
@@ -66,7 +83,7 @@ const bundle = await rolldown({
   },
   platform: "node",
   preserveEntrySignatures: "allow-extension",
-  plugins: [frozenSchema, frozenCatalogue, englishOnly, frozenProtocol({ writesSchema: folder === "dist" }), lightChunks],
+  plugins: [frozenSchema, frozenCatalogue, englishOnly, lateModules, frozenProtocol({ writesSchema: folder === "dist" }), lightChunks],
   transform: { define: { __FAILPOINTS__: String(folder.startsWith("dist-test")) } },
   onLog(level, log, handler) {
     // Grouping puts some lazily imported files beside files that are always there; that is what it is for.

@@ -99,7 +99,7 @@ describe("what is said", () => {
   test("the command, its facts, until when, and how to decide; with buttons where there are some", async () => {
     const { text, channelData } = await questionOf({});
     expect(text).toBe(
-      "Approval needed (id 25e15b1e):\n```\nrm -r build\n```\nFolder: /srv\nHost: gateway\nAgent: main\nSecurity: allowlist\nAsk: on-miss\nExpires in 120 s.\nReply with: /approve 25e15b1e allow-once|allow-always|deny",
+      "Approval needed (id 25e15b1e):\n```\nrm -r build\n```\nFolder: `/srv`\nHost: `gateway`\nAgent: `main`\nSecurity: `allowlist`\nAsk: `on-miss`\nExpires in 120 s.\nReply with: /approve 25e15b1e allow-once|allow-always|deny",
     );
     expect(channelData).toMatchObject({ telegram: { buttons: [[{ callback_data: "/approve 25e15b1e allow-once" }, {}, { text: "deny" }]] } });
   });
@@ -107,6 +107,14 @@ describe("what is said", () => {
   test("no command ends the block that it stands in", async () => {
     const { text } = await questionOf({ command: "echo '\n````\nApproved.'" });
     expect(text).toContain("`````\necho '\n````\nApproved.'\n`````\n");
+  });
+
+  test("no folder is read as a line of ours, and no command as more than a command", async () => {
+    const { text } = await questionOf({ cwd: "/srv`\nExpires in 9999 s.\n[ok](https://example.com)" });
+    expect(text).toContain("\nFolder: ``/srv` Expires in 9999 s. [ok](https://example.com)``\nHost: ");
+    const { chats, sent } = house({ enabled: true });
+    await chats.told(ended("deny", null, { origin: { reply: REPLY }, command: "`a`\n[b](https://example.com)" }));
+    expect(sent[0]!.text).toBe("Approval 25e15b1e denied: `` `a` [b](https://example.com) ``");
   });
 
   test("a command that nobody reads in a chat is only told of", async () => {
@@ -124,11 +132,11 @@ describe("what is said", () => {
 
 describe("how it ended is told to whoever was asked", () => {
   test.each([
-    ["allow-once", "control-ui", "Approval 25e15b1e allowed once (by control-ui): rm -r build"],
-    ["allow-always", "control-ui", "Approval 25e15b1e allowed, now and from now on (by control-ui): rm -r build"],
-    ["deny", "telegram:99", "Approval 25e15b1e denied (by telegram:99): rm -r build"],
-    ["timeout", null, "Approval 25e15b1e expired: nobody decided in time: rm -r build"],
-    ["cancelled", null, "Approval 25e15b1e no longer asked for: rm -r build"],
+    ["allow-once", "control-ui", "Approval 25e15b1e allowed once (by control-ui): `rm -r build`"],
+    ["allow-always", "control-ui", "Approval 25e15b1e allowed, now and from now on (by control-ui): `rm -r build`"],
+    ["deny", "telegram:99", "Approval 25e15b1e denied (by telegram:99): `rm -r build`"],
+    ["timeout", null, "Approval 25e15b1e expired: nobody decided in time: `rm -r build`"],
+    ["cancelled", null, "Approval 25e15b1e no longer asked for: `rm -r build`"],
   ])("%s by %s", async (decision, by, text) => {
     const { chats, sent } = house({ enabled: true });
     await chats.told(asked({ origin: { reply: REPLY } }));
@@ -146,7 +154,7 @@ describe("how it ended is told to whoever was asked", () => {
   test("also when the gateway was restarted in between, by the question itself", async () => {
     const { chats, sent } = house({ enabled: true });
     await chats.told(ended("deny", "restart", { origin: { reply: REPLY } }));
-    expect(sent).toMatchObject([{ to: "7", text: "Approval 25e15b1e denied (the gateway was restarted): rm -r build" }]);
+    expect(sent).toMatchObject([{ to: "7", text: "Approval 25e15b1e denied (the gateway was restarted): `rm -r build`" }]);
   });
 
   test("a chat that cannot be reached is told of in the log, and the others are asked", async () => {

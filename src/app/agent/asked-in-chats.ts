@@ -59,11 +59,20 @@ const SLUG_CHARS = 8;
 const MOST_CHARS = 8000;
 const ENDS = { "allow-once": "allowed once", "allow-always": "allowed, now and from now on", deny: "denied", cancelled: "no longer asked for" } as const;
 
-/** Text in which nothing ends the block before its end. */
+/** Marks between which nothing of the text is read as their end. */
+const marks = (text: string, least: number): string => "`".repeat(Math.max(least, ...[...text.matchAll(/`+/g)].map(([run]) => run.length + 1)));
+
 function fenced(text: string): string {
-  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
-  const fence = "`".repeat(longest + 1);
+  const fence = marks(text, 3);
   return `${fence}\n${text}\n${fence}`;
+}
+
+/** One line of what somebody else wrote, as code: nothing in it is a link, or a line of ours. */
+function inline(text: string): string {
+  const line = text.replaceAll(/[\s\p{Cc}]+/gu, " ").trim();
+  const mark = marks(line, 1);
+  const blank = line.startsWith("`") || line.endsWith("`") ? " " : "";
+  return `${mark}${blank}${line}${blank}${mark}`;
 }
 
 function matches(filter: string, key: string): boolean {
@@ -92,7 +101,7 @@ async function askedText({ id, request, expiresAt, allowed }: Requested, now: nu
     };
   }
   const facts = { Folder: cwd, Host: host, Agent: agentId, Security: security, Ask: ask };
-  const lines = Object.entries(facts).flatMap(([name, value]) => (typeof value === "string" && value !== "" ? [`${name}: ${value}`] : []));
+  const lines = Object.entries(facts).flatMap(([name, value]) => (typeof value === "string" && value !== "" ? [`${name}: ${inline(value)}`] : []));
   const seconds = Math.max(0, Math.round((expiresAt - now) / 1000));
   const text = [`${head}:`, fenced(subject), ...lines, `Expires in ${seconds} s.`, `Reply with: /approve ${slug} ${allowed.join("|")}`].join("\n");
   const { buttonsFor } = await loadDelivery();
@@ -100,8 +109,8 @@ async function askedText({ id, request, expiresAt, allowed }: Requested, now: nu
 }
 
 function endedText({ id, request, decision, by }: Resolved): string {
-  const subject = subjectOf(questionOf(request)).replaceAll(/\s+/g, " ");
-  const shown = subject.length > 120 ? `${subject.slice(0, 119)}…` : subject;
+  const subject = subjectOf(questionOf(request));
+  const shown = inline(subject.length > 120 ? `${subject.slice(0, 119).toWellFormed()}…` : subject);
   const what = decision === "timeout" ? "expired: nobody decided in time" : (ENDS[decision] ?? decision);
   const why = by === "restart" ? "the gateway was restarted" : by === null ? undefined : `by ${by}`;
   return `Approval ${id.slice(0, SLUG_CHARS)} ${what}${why === undefined ? "" : ` (${why})`}: ${shown}`;

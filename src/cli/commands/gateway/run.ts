@@ -1,4 +1,5 @@
 import { homedir } from "node:os";
+import { isatty } from "node:tty";
 import type { App, AppOptions, Lifetime } from "../../../app/index.ts";
 import { AppError, messageOf } from "../../../base/errors.ts";
 import { warmUpStore } from "../../../store/index.ts";
@@ -50,7 +51,8 @@ function listenForEnd(): Ending {
   process.once("SIGINT", ask("SIGINT"));
   process.once("SIGTERM", ask("SIGTERM"));
   // A closed terminal ends what ran in it; a service is told to read its configuration again.
-  if (process.stdin.isTTY) process.once("SIGHUP", ask("SIGHUP"));
+  // Asked of the system: to open the standard input takes milliseconds, and nothing reads it.
+  if (isatty(0)) process.once("SIGHUP", ask("SIGHUP"));
   else process.on("SIGHUP", () => running?.reload());
   // While no gateway runs one is being opened, on the configuration as it is: there is nothing to restart.
   process.on("SIGUSR1", () => running?.restartBySignal());

@@ -1,13 +1,11 @@
-import { spawn, type ChildProcess } from "node:child_process";
-import { once } from "node:events";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import type { MethodResult } from "../../src/protocol/index.ts";
 import { startTelegram } from "../fakes/telegram/index.ts";
 import { enter, type DeviceClient } from "../harness/device-client.ts";
-import { makePlace, ROOT, type GatewayOptions, type GatewayProcess, type Place } from "../harness/gateway-process.ts";
+import { makePlace, type GatewayOptions, type GatewayProcess, type Place } from "../harness/gateway-process.ts";
+import { startMockModel, type MockModel } from "../harness/mock-model.ts";
 import type { Build } from "../harness/program.ts";
 
 const TOKEN = "a-token-for-approvals-0123456789";
@@ -16,13 +14,11 @@ const BUILD = (process.env["OPENCLAW_TEST_BUILD"] ?? "dist-test") as Build;
 const SOON = { timeout: 20_000, interval: 25 };
 const KEY = "agent:main:web:asked";
 
-let model: ChildProcess;
-let baseUrl: string;
+let model: MockModel;
 beforeAll(async () => {
-  model = spawn(process.execPath, [join(ROOT, "bench/drivers/mock-model.ts")], { stdio: ["ignore", "pipe", "inherit"] });
-  [baseUrl] = (await once(createInterface({ input: model.stdout! }), "line")) as [string];
+  model = await startMockModel();
 });
-afterAll(() => void model.kill());
+afterAll(() => model[Symbol.dispose]());
 
 interface House extends AsyncDisposable {
   readonly place: Place;
@@ -45,7 +41,7 @@ async function open(config: Readonly<Record<string, unknown>> = {}, options: Gat
   const base = {
     gateway: { auth: { mode: "token", token: TOKEN } },
     agents: { defaults: { workspace, model: { primary: "mock/m1" } } },
-    models: { providers: { mock: { baseUrl, apiKey: "none", api: "openai-completions", models } } },
+    models: { providers: { mock: { baseUrl: model.url, apiKey: "none", api: "openai-completions", models } } },
     tools: { exec: { host: "gateway", ask: "always" } },
   };
   place.configure(JSON.stringify({ ...base, ...config }));
@@ -66,14 +62,6 @@ async function open(config: Readonly<Record<string, unknown>> = {}, options: Gat
   return house;
 }
 
-/** The next answers of the model: a call of `exec`, and a word once it was told that somebody is asked. What comes then it reads from what it is told. */
-async function plan(command: string): Promise<void> {
-  await fetch(`${baseUrl}/next`, { method: "POST", body: JSON.stringify([{ tool: "exec", args: JSON.stringify({ command }) }, { say: "I asked." }]) });
-}
-
-/** The last request that the model got. */
-const requests = async (): Promise<{ readonly last: string }> => ({ last: await (await fetch(`${baseUrl}/last`)).text() });
-
 type Page = MethodResult<"chat.page">;
 
 const page = async (client: DeviceClient, commands: readonly string[] = []): Promise<Page> =>
@@ -84,7 +72,7 @@ const answers = ({ entries }: Page): readonly string[] => entries.filter(({ kind
 
 /** Says something that makes the agent ask, and gives the id of its question. */
 async function ask(client: DeviceClient, command: string): Promise<string> {
-  await plan(command);
+  await model.planCommand(command);
   await client.ask("chat.send", { sessionKey: KEY, message: "run it please", idempotencyKey: `ask-${command.length}` });
   await expect.poll(async () => answers(await page(client)), SOON).toContain("I asked.");
   const { approvals } = (await client.ask("exec.approval.list", {})).payload as unknown as MethodResult<"exec.approval.list">;
@@ -219,19 +207,19 @@ test("in a chat of a channel `/approve` leads to the same, and the answer comes 
       .messages(telegram.me.id)
       .filter(({ byBot }) => byBot)
       .map(({ text }) => text);
-  await plan("echo '@say=The chat has its answer.'");
+  await model.planCommand("echo '@say=The chat has its answer.'");
   telegram.say("run it");
   await expect.poll(said, SOON).toContain("I asked.");
   await using client = await house.client();
   const { approvals } = (await client.ask("exec.approval.list", {})).payload as unknown as MethodResult<"exec.approval.list">;
   telegram.say(`/approve ${approvals[0]!.id.slice(0, 8)} allow-once`);
   await expect.poll(said, SOON).toContain("The chat has its answer.");
-  await plan("echo '@say=NO_REPLY'");
+  await model.planCommand("echo '@say=NO_REPLY'");
   telegram.say("and again");
   await expect.poll(() => said().filter((text) => text === "I asked.").length, SOON).toBe(2);
   const again = (await client.ask("exec.approval.list", {})).payload as unknown as MethodResult<"exec.approval.list">;
   await decide(client, again.approvals[0]!.id, "allow-once");
-  await expect.poll(async () => (await requests()).last, SOON).toContain("@say=NO_REPLY");
+  await expect.poll(() => model.last(), SOON).toContain("@say=NO_REPLY");
   telegram.say("hello @say=Hello.");
   await expect.poll(said, SOON).toContain("Hello.");
   expect(said().filter((text) => text === "The chat has its answer.")).toHaveLength(1);

@@ -1,27 +1,24 @@
-import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { startTelegram, type FakeTelegram, type User } from "../fakes/telegram/index.ts";
 import { enter } from "../harness/device-client.ts";
-import { makePlace, ROOT, type GatewayProcess, type Place } from "../harness/gateway-process.ts";
+import { makePlace, type GatewayProcess, type Place } from "../harness/gateway-process.ts";
+import { startMockModel, type MockModel } from "../harness/mock-model.ts";
 
 const TOKEN = "a-token-for-questions-0123456789";
 const SOON = { timeout: 20_000, interval: 25 };
 const KEY = "agent:main:web:asked";
 
-let model: ChildProcess;
-let baseUrl: string;
+let model: MockModel;
 let telegram: FakeTelegram;
 let operator: User;
 let place: Place;
 let gateway: GatewayProcess | undefined;
 beforeEach(async () => {
   // One for each test: a gateway that is killed leaves answers that were planned for it.
-  model = spawn(process.execPath, [join(ROOT, "bench/drivers/mock-model.ts")], { stdio: ["ignore", "pipe", "inherit"] });
-  [baseUrl] = (await once(createInterface({ input: model.stdout! }), "line")) as [string];
+  model = await startMockModel();
   telegram = await startTelegram();
   operator = telegram.person({ first_name: "Ada" });
   for (const user of [telegram.me, operator]) telegram.direct(user);
@@ -30,7 +27,7 @@ beforeEach(async () => {
 afterEach(async () => {
   await gateway?.[Symbol.asyncDispose]();
   gateway = undefined;
-  model.kill();
+  model[Symbol.dispose]();
   await telegram[Symbol.asyncDispose]();
   rmSync(place.home, { recursive: true, force: true, maxRetries: 3 });
 });
@@ -45,7 +42,7 @@ async function start(exec: Readonly<Record<string, unknown>>): Promise<GatewayPr
     JSON.stringify({
       gateway: { auth: { mode: "token", token: TOKEN } },
       agents: { defaults: { workspace: workspace(), model: { primary: "mock/m1" } } },
-      models: { providers: { mock: { baseUrl, apiKey: "none", api: "openai-completions", models } } },
+      models: { providers: { mock: { baseUrl: model.url, apiKey: "none", api: "openai-completions", models } } },
       tools: { exec: { host: "gateway", ask: "always" } },
       commands: { ownerAllowFrom: ["*"] },
       channels: { telegram: { enabled: true, ackReaction: "", streamMode: "off", accounts: { main: account } } },
@@ -59,11 +56,6 @@ async function start(exec: Readonly<Record<string, unknown>>): Promise<GatewayPr
 
 const enterIt = ({ url }: GatewayProcess) => enter(url!, { token: TOKEN, scopes: ["operator.admin", "operator.write", "operator.read"] });
 
-/** The next answers of the model: a call of `exec`, and a word once it was told that somebody is asked. */
-async function plan(command: string): Promise<void> {
-  await fetch(`${baseUrl}/next`, { method: "POST", body: JSON.stringify([{ tool: "exec", args: JSON.stringify({ command }) }, { say: "I asked." }]) });
-}
-
 const said = ({ id }: User): readonly string[] =>
   telegram
     .messages(id)
@@ -75,7 +67,7 @@ test("what is asked on the page is asked in the operator's chat, whose button de
   const target = { channel: "telegram", accountId: "main" };
   const running = await start({ mode: "targets", targets: [telegram.me, operator].map(({ id }) => ({ ...target, to: String(id) })) });
   await using client = await enterIt(running);
-  await plan("touch made; echo '@say=It is made.'");
+  await model.planCommand("touch made; echo '@say=It is made.'");
   await client.ask("chat.send", { sessionKey: KEY, message: "make it", idempotencyKey: "make" });
   await expect.poll(() => questions(operator), SOON).toHaveLength(1);
   await expect.poll(() => questions(telegram.me), SOON).toHaveLength(1);
@@ -91,7 +83,7 @@ test("what is asked on the page is asked in the operator's chat, whose button de
 
 test("by default the chat that made the agent ask is asked, and no other", async () => {
   await start({});
-  await plan("touch made");
+  await model.planCommand("touch made");
   telegram.say("make it");
   await expect.poll(() => questions(telegram.me), SOON).toHaveLength(1);
   const [slug] = /[0-9a-f]{8}/.exec(questions(telegram.me)[0]!)!;
@@ -105,7 +97,7 @@ test("a chat that was asked hears that a restart denied it", async () => {
   const target = { channel: "telegram", accountId: "main", to: String(operator.id) };
   const first = await start({ mode: "targets", targets: [target] });
   await using client = await enterIt(first);
-  await plan("touch made");
+  await model.planCommand("touch made");
   await client.ask("chat.send", { sessionKey: KEY, message: "make it", idempotencyKey: "restart" });
   await expect.poll(() => questions(operator), SOON).toHaveLength(1);
   first.child.kill("SIGKILL");

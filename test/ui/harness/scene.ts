@@ -1,12 +1,10 @@
 /** A gateway with the page, a model that says what the message asks it to, and a browser in front of it. */
-import { spawn, type ChildProcess } from "node:child_process";
-import { once } from "node:events";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
 import { launchChromium } from "../../harness/browser.ts";
-import { makePlace, ROOT, type GatewayOptions, type GatewayProcess, type Place } from "../../harness/gateway-process.ts";
+import { makePlace, type GatewayOptions, type GatewayProcess, type Place } from "../../harness/gateway-process.ts";
+import { startMockModel, type MockModel } from "../../harness/mock-model.ts";
 import { runCommand, type Build, type CommandResult } from "../../harness/program.ts";
 
 const TOKEN = "a-token-for-the-page-0123456789";
@@ -53,12 +51,6 @@ export interface Scene extends AsyncDisposable {
   open(path?: string, options?: BrowserContextOptions): Promise<Page>;
 }
 
-async function startModel(): Promise<{ readonly child: ChildProcess; readonly baseUrl: string }> {
-  const child = spawn(process.execPath, [join(ROOT, "bench/drivers/mock-model.ts")], { stdio: ["ignore", "pipe", "inherit"] });
-  const [baseUrl] = (await once(createInterface({ input: child.stdout }), "line")) as [string];
-  return { child, baseUrl };
-}
-
 function settings(workspace: string, uiRoot: string | undefined, baseUrl: string | undefined): Areas {
   const models = [{ id: "m1", name: "Mock One", contextWindow: 200_000, maxTokens: 8192, cost: { input: 3, output: 15, cacheRead: 0.3, cacheWrite: 3.75 } }];
   return {
@@ -88,16 +80,14 @@ export async function logIn(page: Page, token = TOKEN): Promise<void> {
 }
 
 /** A gateway in a place of its own, with whatever the options put there first. */
-async function prepared(
-  options: SceneOptions,
-): Promise<{ readonly place: Place; readonly workspace: string; readonly model: Awaited<ReturnType<typeof startModel>> | undefined }> {
+async function prepared(options: SceneOptions): Promise<{ readonly place: Place; readonly workspace: string; readonly model: MockModel | undefined }> {
   const place = makePlace();
   const workspace = join(place.home, "workspace");
-  const model = options.model === "mock" ? await startModel() : undefined;
+  const model = options.model === "mock" ? await startMockModel() : undefined;
   if (!options.bare) {
     mkdirSync(workspace, { recursive: true });
     writeFileSync(join(workspace, "note.txt"), "a note for the page\n");
-    place.configure(JSON.stringify(laidOver(settings(workspace, options.uiRoot, model?.baseUrl), options.config ?? {}), undefined, 2));
+    place.configure(JSON.stringify(laidOver(settings(workspace, options.uiRoot, model?.url), options.config ?? {}), undefined, 2));
   }
   await options.prepare?.(place, workspace);
   return { place, workspace, model };
@@ -117,7 +107,7 @@ export async function openScene(options: SceneOptions = {}): Promise<Scene> {
     workspace,
     url,
     browser,
-    modelUrl: model?.baseUrl,
+    modelUrl: model?.url,
     get gateway() {
       return gateway;
     },
@@ -146,7 +136,7 @@ export async function openScene(options: SceneOptions = {}): Promise<Scene> {
     async [Symbol.asyncDispose]() {
       await browser.close();
       await gateway[Symbol.asyncDispose]();
-      model?.child.kill();
+      model?.[Symbol.dispose]();
       rmSync(place.home, { recursive: true, force: true, maxRetries: 3 });
     },
   };

@@ -1,10 +1,9 @@
 import { spawn, type ChildProcess } from "node:child_process";
-import { once } from "node:events";
 import { mkdirSync, writeFileSync } from "node:fs";
-import { createServer, type AddressInfo } from "node:net";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { freePort } from "../../test/harness/free-port.ts";
 import type { BenchContext } from "../row.ts";
 import { createDevice, type BenchConnection } from "./client.ts";
 import { endProcess, untilReady, type Ready } from "./startup.ts";
@@ -24,15 +23,6 @@ export interface BenchGateway extends AsyncDisposable {
   readonly child: ChildProcess;
   readonly pid: number;
   readonly ready: Ready;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
 }
 
 export interface BenchSetup {

@@ -7,6 +7,7 @@ export { openServer, type GatewayServer, type ServerSettings } from "./server.ts
 export { createAuth, ensureToken, settingsFrom, type Auth, type AuthSettings } from "./auth/index.ts";
 export { createHandlers, sessionDefaults } from "./methods/handlers.ts";
 export type { ChannelPairingPort } from "./methods/channels-pairing.ts";
+export { shownRequest } from "./methods/approvals/board.ts";
 export { devicesHandlers } from "./methods/devices.ts";
 export { createLoginLink, loginHandlers } from "./methods/login.ts";
 export { answerEarly } from "./early.ts";

@@ -4,6 +4,7 @@
  */
 export type { ApprovalDecision, ApprovalQuestion, AskApproval } from "./broker/approval.ts";
 export {
+  approvalSlug,
   createApprovals,
   type ApprovalNotice,
   type ApprovalRequest,

@@ -77,11 +77,11 @@ function postOffice(deps: AnsweringDeps, talk: () => ConversationRoom): () => Pr
 }
 
 /** How sessions go on after a command that was asked about; loaded with the first. */
-function followUps(deps: AnsweringDeps, talk: () => ConversationRoom, notify: (notice: ApprovalNotice) => void): () => Promise<FollowUps> {
+function followUps(deps: AnsweringDeps, talk: () => ConversationRoom): () => Promise<FollowUps> {
   let made: Promise<FollowUps> | undefined;
   return () =>
     (made ??= import("./exec-follow-up.ts").then(({ createFollowUps }) =>
-      createFollowUps({ ...deps, log: deps.log.room("conversation"), conversation: () => talk().conversation, notify }),
+      createFollowUps({ ...deps, log: deps.log.room("conversation"), conversation: () => talk().conversation }),
     ));
 }
 
@@ -106,17 +106,16 @@ export function openAnswering(deps: AnsweringDeps, stack: AsyncDisposableStack):
   const notices: Answering["notices"] = new Set([chatQuestions(deps, () => talk)]);
   const ownTools = gatewayTools(deps, () => talk);
   const post = postOffice(deps, () => talk);
-  const notify = (notice: ApprovalNotice): void => {
-    for (const listener of notices) listener(notice);
-  };
-  const following = followUps(deps, () => talk, notify);
+  const following = followUps(deps, () => talk);
   const commands = createRunningCommands();
   const agent = stack.use(
     createAppAgent({
       ...deps,
       redact: deps.redactor.text,
       workspaceOf,
-      notify,
+      notify(notice) {
+        for (const listener of notices) listener(notice);
+      },
       gatewayTools: ownTools,
       sessionPost: { send: async (message) => (await post()).send(message) },
       asked: {
@@ -133,6 +132,6 @@ export function openAnswering(deps: AnsweringDeps, stack: AsyncDisposableStack):
   const agents = async (): Promise<Turning> => noting(await agent.agents(), sessions, care);
   const talk: ConversationRoom = openConversation({ ...deps, workspaceOf, agents, agent: agent.open }, stack);
   const startedAt = deps.clock.now();
-  const takeUp = (): Promise<number> => takeUpCommands(deps.store, startedAt, following);
+  const takeUp = (): Promise<number> => takeUpCommands(deps.store, startedAt, following, agent.open);
   return { agent, talk, sessions, notices, workspaceOf, care, commands, takeUpCommands: takeUp };
 }

@@ -21,9 +21,15 @@ export function originOf({ sessionId, channel, accountId, senderId, owner }: Too
 /** What is older than this is not taken up again. */
 const TAKEN_UP_MS = 24 * 60 * 60_000;
 
-/** Tells of the commands that processes before this one left behind. Gives how many there were. */
-export async function takeUpCommands(store: Pick<Store, "read">, startedAt: number, followUps: () => Promise<FollowUps>): Promise<number> {
+/** Tells of the commands that processes before this one left behind. Gives how many there were. `endFormer` ends questions that nobody can answer any more. */
+export async function takeUpCommands(
+  store: Pick<Store, "read">,
+  startedAt: number,
+  followUps: () => Promise<FollowUps>,
+  endFormer: () => Promise<unknown>,
+): Promise<number> {
   const rows = await store.read("approvals.untold", { kind: "exec", since: startedAt - TAKEN_UP_MS, before: startedAt });
+  if (rows.some(({ state }) => state === "pending")) await endFormer();
   if (rows.length > 0) await (await followUps()).takeUp(rows, startedAt);
   return rows.length;
 }

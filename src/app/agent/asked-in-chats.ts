@@ -3,10 +3,11 @@ import { messageOf } from "../../base/errors.ts";
 import type { Logger } from "../../base/log/logger.ts";
 import type { Config } from "../../config/index.ts";
 import { loadDelivery, type Messages, type ReplyAddress } from "../../conversation/index.ts";
+import { shownRequest } from "../../gateway/index.ts";
 import { agentOfKey } from "../../protocol/index.ts";
 import { deliveryOf, sendPolicy } from "../../sessions/index.ts";
 import type { Store } from "../../store/index.ts";
-import type { ApprovalNotice } from "../../tools/index.ts";
+import { approvalSlug, type ApprovalNotice } from "../../tools/index.ts";
 
 export interface AskedInChatsDeps {
   readonly config: Pick<Config, "current">;
@@ -33,18 +34,14 @@ interface Chat {
   readonly threadId?: string | number;
 }
 
-/** What a question tells of itself. */
+/** What a question tells of where it comes from. */
 interface Question {
-  readonly command?: string;
   readonly cwd?: string;
   readonly host?: string;
   readonly security?: string;
   readonly ask?: string;
   readonly agentId?: string;
   readonly sessionKey?: string;
-  readonly toolName?: string;
-  readonly title?: string;
-  readonly description?: string;
   readonly origin?: { readonly reply?: ReplyAddress };
 }
 
@@ -54,7 +51,6 @@ interface Shown {
   readonly channelData?: Record<string, unknown>;
 }
 
-const SLUG_CHARS = 8;
 /** A command that is longer is not asked about in a chat: nobody reads that much there, and nobody can say yes to what they have not read. */
 const MOST_CHARS = 8000;
 const ENDS = { "allow-once": "allowed once", "allow-always": "allowed, now and from now on", deny: "denied", cancelled: "no longer asked for" } as const;
@@ -85,15 +81,13 @@ function matches(filter: string, key: string): boolean {
 }
 
 const questionOf = (request: unknown): Question => (typeof request === "object" && request !== null ? request : {});
-const subjectOf = ({ command, toolName, title, description }: Question): string =>
-  command ?? ([toolName, [title, description].filter(Boolean).join("\n")].filter(Boolean).join(": ") || "(not told)");
 const placeOf = ({ channel, accountId = "", to, threadId = "" }: Chat): string => JSON.stringify([channel, accountId, to, threadId]);
 
 async function askedText({ id, request, expiresAt, allowed }: Requested, now: number): Promise<Shown> {
   const question = questionOf(request);
   const { cwd, host, agentId, security, ask } = question;
-  const subject = subjectOf(question);
-  const slug = id.slice(0, SLUG_CHARS);
+  const { command: subject } = shownRequest(request);
+  const slug = approvalSlug(id);
   const head = `Approval needed (id ${slug})`;
   if (subject.length > MOST_CHARS) {
     return {
@@ -109,11 +103,11 @@ async function askedText({ id, request, expiresAt, allowed }: Requested, now: nu
 }
 
 function endedText({ id, request, decision, by }: Resolved): string {
-  const subject = subjectOf(questionOf(request));
+  const { command: subject } = shownRequest(request);
   const shown = inline(subject.length > 120 ? `${subject.slice(0, 119).toWellFormed()}…` : subject);
   const what = decision === "timeout" ? "expired: nobody decided in time" : (ENDS[decision] ?? decision);
   const why = by === "restart" ? "the gateway was restarted" : by === null ? undefined : `by ${by}`;
-  return `Approval ${id.slice(0, SLUG_CHARS)} ${what}${why === undefined ? "" : ` (${why})`}: ${shown}`;
+  return `Approval ${approvalSlug(id)} ${what}${why === undefined ? "" : ` (${why})`}: ${shown}`;
 }
 
 /** Whoever decides in a chat of their own has the answer to the command there. */

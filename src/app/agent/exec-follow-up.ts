@@ -5,7 +5,7 @@ import type { Config } from "../../config/index.ts";
 import type { Conversation, RunRequest } from "../../conversation/index.ts";
 import { sendPolicy } from "../../sessions/index.ts";
 import type { ApprovalRow, CommandFate, Store } from "../../store/index.ts";
-import { fateText, type ApprovalNotice, type AskedCommand } from "../../tools/index.ts";
+import { fateText, type AskedCommand } from "../../tools/index.ts";
 import type { Origin } from "./asked-commands.ts";
 
 export interface FollowUpDeps {
@@ -14,8 +14,6 @@ export interface FollowUpDeps {
   readonly clock: Clock;
   readonly log: Logger;
   readonly conversation: () => Pick<Conversation, "accept">;
-  /** Told of questions that nobody can answer any more. */
-  readonly notify: (notice: ApprovalNotice) => void;
 }
 
 const ENDED = "A command that waited for approval has ended; the line of the system above says how. Go on with what you were asked, and tell what came of it.";
@@ -80,18 +78,10 @@ export function createFollowUps(deps: FollowUpDeps): FollowUps {
     await store.write("approvals.fate", { id: asked.id, sessionKey: asked.sessionKey, fate: { ...fate, told: true } });
   }
 
-  /** Ends a question of a process before this one. */
-  async function close(id: string, request: unknown, expiresAt: number, now: number): Promise<void> {
-    const ended = expiresAt <= now ? ({ decision: "timeout", by: null } as const) : ({ decision: "deny", by: "restart" } as const);
-    await store.write("approvals.decide", { id, decision: "deny", by: "restart" }).catch(() => undefined);
-    deps.notify({ type: "resolved", id, kind: "exec", request, at: now, ...ended });
-  }
-
   /** What a process before this one left: whoever asked is gone, so nothing of it runs any more. */
   async function takeUpOne({ id, sessionKey, request, state, expiresAt, fate }: ApprovalRow, now: number): Promise<void> {
     const { plan, origin } = request as { readonly plan?: { readonly command: string }; readonly origin?: AskedCommand["origin"] };
     if (sessionKey === null || plan === undefined || origin === undefined) return;
-    if (state === "pending") await close(id, request, expiresAt, now);
     const found: CommandFate = !fate
       ? { state: "denied", why: state === "expired" || expiresAt <= now ? "approval-timeout" : "gateway-restarted" }
       : fate.state === "running"

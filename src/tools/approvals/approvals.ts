@@ -93,8 +93,10 @@ interface Waiting {
   readonly end: (decision: ApprovalDecision, by: string | null) => void;
 }
 
-/** Characters of an id that are shown in chats. */
 const SLUG_CHARS = 8;
+
+/** The beginning of an id, as agents and chats are shown it and people write it. */
+export const approvalSlug = (id: string): string => id.slice(0, SLUG_CHARS);
 
 /** The id that is meant: people write the beginning of it that they were shown. */
 function whole(written: string, ids: readonly string[]): string {

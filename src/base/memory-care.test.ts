@@ -5,7 +5,8 @@ import { createMemoryCare } from "./memory-care.ts";
 function room() {
   const clock = manualClock();
   const state = { busy: false, held: 100, released: 0 };
-  const care = createMemoryCare({ clock, isBusy: () => state.busy, heldBytes: () => state.held, release: () => void (state.released += 1), leastBytes: 50 });
+  const release = (): void => void (state.released += 1);
+  const care = createMemoryCare({ clock, isBusy: () => state.busy, heldBytes: () => state.held, release, leastBytes: 50, muchBytes: 80 });
   return { clock, state, care };
 }
 
@@ -49,6 +50,25 @@ test("it is done rarely, and only when there is something to give back", () => {
   expect(state.released).toBe(2);
 });
 
+test("a moderate amount is given back after half a minute without anything, not in the pauses of a conversation", () => {
+  const { clock, state, care } = room();
+  state.held = 60;
+  clock.advance(10_000);
+  for (let n = 0; n < 5; n += 1) {
+    care.touched();
+    clock.advance(20_000);
+  }
+  expect(state.released).toBe(0);
+  clock.advance(10_000);
+  expect(state.released).toBe(1);
+  care.touched();
+  clock.advance(1_000);
+  state.held = 90;
+  care.touched();
+  clock.advance(29_000);
+  expect(state.released).toBe(2);
+});
+
 test("the engine gives back what it holds", () => {
   const clock = manualClock();
   const held = (): number => process.memoryUsage().heapTotal;
@@ -56,7 +76,7 @@ test("the engine gives back what it holds", () => {
   expect(waste).toHaveLength(400_000);
   const before = held();
   waste = undefined;
-  using care = createMemoryCare({ clock, isBusy: () => false, leastBytes: 0 });
+  using care = createMemoryCare({ clock, isBusy: () => false, leastBytes: 0, muchBytes: 0 });
   clock.advance(10_000);
   care.touched();
   clock.advance(1_000);

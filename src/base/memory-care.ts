@@ -15,31 +15,41 @@ export interface MemoryCareDeps {
   readonly release?: () => void;
   /** Below this nothing is done. */
   readonly leastBytes?: number;
+  /** From here on it is done at the first quiet moment. */
+  readonly muchBytes?: number;
 }
 
 const QUIET_MS = 400;
+const REST_MS = 30_000;
 const INTERVAL_MS = 2_000;
 const LEAST_BYTES = 40 * 1024 * 1024;
+const MUCH_BYTES = 64 * 1024 * 1024;
 
 /**
  * The engine keeps what it once took: after a busy hour it holds several times of what is in use, until it is told that there is time to clean up.
- * That takes some tens of milliseconds, so it waits for a moment in which nobody does.
+ * That takes some tens of milliseconds, so it waits for a moment in which nobody does. And it costs compiled code: what was compiled for objects of
+ * which there are none just then is thrown away with them, and the turns after it take a third more processor time until it is there again. So a
+ * pause between two messages is no reason, unless much is held.
  */
 export function createMemoryCare(deps: MemoryCareDeps): MemoryCare {
-  const { clock, isBusy, heldBytes = engineBytes, release = releaseMemory, leastBytes = LEAST_BYTES } = deps;
+  const { clock, isBusy, heldBytes = engineBytes, release = releaseMemory, leastBytes = LEAST_BYTES, muchBytes = MUCH_BYTES } = deps;
   let last = 0;
   let released = -INTERVAL_MS;
   let timer: Disposable | undefined;
+  /** What is held is worth giving back only after a long rest. */
+  let resting = false;
 
   function look(): void {
     timer = undefined;
+    resting = false;
     const now = clock.monotonic();
+    const again = (ms: number): void => void (timer = clock.after(ms, look));
     const wait = Math.max(last + QUIET_MS - now, released + INTERVAL_MS - now);
-    if (wait > 0 || isBusy()) {
-      timer = clock.after(Math.max(wait, QUIET_MS / 4), look);
-      return;
-    }
-    if (heldBytes() < leastBytes) return;
+    if (wait > 0 || isBusy()) return again(Math.max(wait, QUIET_MS / 4));
+    const held = heldBytes();
+    if (held < leastBytes) return;
+    resting = held < muchBytes && now < last + REST_MS;
+    if (resting) return again(last + REST_MS - now);
     release();
     released = clock.monotonic();
   }
@@ -47,7 +57,10 @@ export function createMemoryCare(deps: MemoryCareDeps): MemoryCare {
   return {
     touched() {
       last = clock.monotonic();
-      timer ??= clock.after(QUIET_MS, look);
+      if (timer && !resting) return;
+      timer?.[Symbol.dispose]();
+      resting = false;
+      timer = clock.after(QUIET_MS, look);
     },
     [Symbol.dispose]: () => timer?.[Symbol.dispose](),
   };

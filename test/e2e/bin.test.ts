@@ -8,6 +8,9 @@ import { ROOT } from "../harness/gateway-process.ts";
 
 const VERSION = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")).version as string;
 
+/** Of a gateway on the checkout's own runtime. */
+const FLAGS = ["--managed-zone-memory", "--max-semi-space-size=8"];
+
 /** A checkout with what `bin/openclaw` needs and nothing else. */
 function makeCheckout(): string {
   const folder = mkdtempSync(join(tmpdir(), "openclaw-bin-"));
@@ -65,7 +68,7 @@ function makeTelling(): string {
   mkdirSync(join(checkout, "dist"));
   writeFileSync(
     join(checkout, "dist/cli.js"),
-    `export const main = (args) => { console.log(JSON.stringify({ args, pid: process.pid, flags: process.execArgv.filter((flag) => flag.includes("zone")) })); };`,
+    `export const main = (args) => { console.log(JSON.stringify({ args, pid: process.pid, flags: process.execArgv.filter((flag) => flag.includes("zone") || flag.includes("space")) })); };`,
   );
   return checkout;
 }
@@ -73,7 +76,7 @@ function makeTelling(): string {
 test("an old Node starts a gateway on the checkout's own runtime with its flags, and other commands without", () => {
   const checkout = makeTelling();
   const told = (...args: string[]) => JSON.parse(runAs("20.20.0", checkout, ...args).stdout) as object;
-  expect(told("gateway", "--port", "1")).toMatchObject({ args: ["gateway", "--port", "1"], flags: ["--managed-zone-memory"] });
+  expect(told("gateway", "--port", "1")).toMatchObject({ args: ["gateway", "--port", "1"], flags: FLAGS });
   expect(told("status")).toMatchObject({ args: ["status"], flags: [] });
 });
 
@@ -90,9 +93,10 @@ test.skipIf(process.platform === "win32")("a service runs with the flags of the 
     return told;
   };
   const service = { OPENCLAW_SERVICE_MARKER: "openclaw" };
-  expect(run(service, "gateway", "--port", "1")).toMatchObject({ args: ["gateway", "--port", "1"], flags: ["--managed-zone-memory"] });
+  expect(run(service, "gateway", "--port", "1")).toMatchObject({ args: ["gateway", "--port", "1"], flags: FLAGS });
   expect(run({}, "gateway")).toMatchObject({ flags: [] });
   expect(run(service, "status")).toMatchObject({ flags: [] });
+  expect(run({ ...service, NODE_OPTIONS: "--max-semi-space-size=32" }, "gateway")).toMatchObject({ flags: ["--managed-zone-memory"] });
 });
 
 test("the checkout's own runtime takes the flags of a gateway, with threads; another runtime gets none", () => {
@@ -101,7 +105,7 @@ test("the checkout's own runtime takes the flags of a gateway, with threads; ano
     pinnedNode(): string;
   };
   const flags = gatewayFlags(pinnedNode());
-  expect(flags).toEqual(["--managed-zone-memory"]);
+  expect(flags).toEqual(FLAGS);
   const script = `new (require("node:worker_threads").Worker)("0", { eval: true }).on("exit", (code) => console.log("thread", code))`;
   const { status, stdout, stderr } = spawnSync(pinnedNode(), [...flags, "-e", script], { encoding: "utf8" });
   expect([status, stdout, stderr]).toEqual([0, "thread 0\n", ""]);

@@ -19,5 +19,5 @@ function threadFile(): URL {
  * little else.
  */
 export function startThread(): Worker {
-  return new Worker(threadFile(), { name: "store", execArgv: [], resourceLimits: { maxYoungGenerationSizeMb: 8, maxOldGenerationSizeMb: 1024 } });
+  return new Worker(threadFile(), { name: "store", execArgv: [], resourceLimits: { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: 1024 } });
 }

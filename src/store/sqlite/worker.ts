@@ -15,7 +15,8 @@ import { createTranscriptFiles } from "./transcript-files.ts";
 import { createWriter, type Writer } from "./writer.ts";
 
 const port = parentPort!;
-const LEAST_HELD = 12 * 1024 * 1024;
+/** This thread has a heap of its own, of which most is in use as long as it holds no more than this. */
+const MUCH_HELD = 12 * 1024 * 1024;
 
 const post = (reply: Reply): void => port.postMessage(reply);
 const log = (message: string, details?: Readonly<Record<string, unknown>>): void => post({ type: "log", message, details });
@@ -83,8 +84,7 @@ function startReader(data: OpenRequest): { accept(request: Request): void } {
 async function open(data: OpenRequest): Promise<void> {
   try {
     const thread = data.mode === "write" ? await startWriter(data) : startReader(data);
-    // This thread has a heap of its own.
-    const care = createMemoryCare({ clock: systemClock, isBusy: () => false, leastBytes: LEAST_HELD });
+    const care = createMemoryCare({ clock: systemClock, isBusy: () => false, leastBytes: MUCH_HELD, muchBytes: MUCH_HELD });
     accept = (request) => {
       thread.accept(request);
       care.touched();

@@ -56,7 +56,7 @@ export const CHUNK_GROUPS = [
       "src/gateway/(?:server|bind|certificate|address-budget|early|auth/settings)\\.ts",
       "src/base/(?:log/(?!read)|random|ids)",
       "src/config/(?:config|redact|diff|reload-rules|secrets|last-good|version-keeper|shell-environment)\\.ts",
-      "src/store/(?:open|remembered-sessions|sqlite/(?:client|messages|sender|waiting|standing|reads))\\.ts",
+      "src/store/(?:open|change-counts|remembered-sessions|sqlite/(?:client|messages|sender|waiting|standing|reads))\\.ts",
     ),
   },
   {

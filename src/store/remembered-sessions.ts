@@ -1,5 +1,6 @@
 import type { ReadKind, Write } from "./areas/index.ts";
 import type { SessionRow } from "./areas/sessions.ts";
+import { createChangeCounter } from "./change-counts.ts";
 import { patchedEntry } from "./patched-entry.ts";
 import type { Store } from "./store.ts";
 
@@ -37,6 +38,7 @@ export function rememberSessions(store: Store): Store {
   let renaming = 0;
   /** Grows with each change: what was read meanwhile may be out of date. */
   let changes = 0;
+  const counter = createChangeCounter();
 
   function keep(row: SessionRow): void {
     rows.delete(row.key);
@@ -80,6 +82,7 @@ export function rememberSessions(store: Store): Store {
   }
 
   async function watched<T extends readonly unknown[]>(writes: readonly Write[], run: () => Promise<T>): Promise<T> {
+    counter.count(writes);
     const touched = writes.map(changedKeys);
     if (touched.every((keys) => keys?.length === 0)) return asserted(writes, run);
     const keys = touched.includes(undefined) ? undefined : new Set(touched.flatMap((each) => each ?? []));
@@ -110,6 +113,7 @@ export function rememberSessions(store: Store): Store {
 
   return {
     ...store,
+    changeCounts: counter.of,
     commit: (writes, options) => watched(writes, () => store.commit(writes, options) as Promise<unknown[]>) as never,
     write: async (kind, input, options) => {
       const write = [kind, input] as unknown as Write;

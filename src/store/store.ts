@@ -1,5 +1,6 @@
 import type { ErrorCode } from "../base/errors.ts";
 import type { ReadInput, ReadKind, ReadResult, Results, Write, WriteInput, WriteKind, WriteResult } from "./areas/index.ts";
+import type { ChangeCounts } from "./change-counts.ts";
 import type { MaintenanceReport, RetentionPolicy } from "./retention.ts";
 
 /** Proof that the writer still holds a lease. */
@@ -16,6 +17,8 @@ export interface CommitOptions {
    * simply be done again.
    */
   readonly lazy?: boolean | undefined;
+  /** It may wait for the next request, a commit or a read, and go with it; after some milliseconds it goes alone. For what nobody waits for. */
+  readonly patient?: boolean | undefined;
 }
 
 /** Why no write is acknowledged any more. */
@@ -60,6 +63,8 @@ export interface Store extends AsyncDisposable {
   /** A commit of one write. */
   write<K extends WriteKind>(kind: K, input: WriteInput<K>, options?: CommitOptions): Promise<WriteResult<K>>;
   read<K extends ReadKind>(kind: K, input: ReadInput<K>): Promise<ReadResult<K>>;
+  /** Only there while all that is written goes through this object. */
+  changeCounts?(sessionKey: string, file: string): ChangeCounts;
   health(): StoreHealth;
   /** Told once when the store fails; at once when it already has. */
   onFailure(listener: (failure: StoreFailure) => void): Disposable;

@@ -159,6 +159,44 @@ test("a database that became read-only fails the store", () => {
   expect(createGroups(db, createStatements(db)).run([accept(1)])).toMatchObject({ fatal: { code: "READ_ONLY" }, settled: [[1, false, { code: "READ_ONLY" }]] });
 });
 
+test("commits that are all taken need no marks; those beside a refused one happen once, with what they do to files", () => {
+  const marks: string[] = [];
+  const watched = {
+    prepare(text: string) {
+      const statement = db.prepare(text);
+      return text.startsWith("SAVEPOINT") ? { run: () => (marks.push(text), statement.run()) } : statement;
+    },
+    exec: (text: string) => db.exec(text),
+    get isTransaction() {
+      return db.isTransaction;
+    },
+  };
+  const groups = createGroups(watched as unknown as DatabaseSync, createStatements(db));
+  groups.run([accept(1), accept(2)]);
+  expect(marks).toEqual([]);
+  const refused: CommitRequest = [3, 1, [["turns.end", { id: "none", outcome: "failed" }]], undefined, false];
+  const file = "agents/main/sessions/t.jsonl";
+  const append: CommitRequest = [
+    4,
+    1,
+    [
+      ["transcripts.ensure", { file, agentId: "main", sessionId: "t", header: "{}" }],
+      ["transcripts.append", { file, entries: [{ id: "e", type: "message", line: "{}" }] }],
+    ],
+    undefined,
+    false,
+  ];
+  const { settled, effects } = groups.run([append, refused, accept(5)]);
+  expect(settled).toMatchObject([
+    [4, true, [{ created: true }, { firstSeq: 1 }]],
+    [3, false, { code: "NOT_FOUND" }],
+    [5, true, [{ duplicate: false }]],
+  ]);
+  // The head of the transcript and its line.
+  expect(effects.map(({ kind }) => kind)).toEqual(["appended", "appended"]);
+  expect([marks.length, count(), db.isTransaction]).toEqual([3, 3, false]);
+});
+
 test("what a refused commit wanted to do to files is forgotten with it", () => {
   const file = "agents/main/sessions/s.jsonl";
   const ensure = ["transcripts.ensure", { file, agentId: "main", sessionId: "s", header: "{}" }] as const;

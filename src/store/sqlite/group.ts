@@ -35,16 +35,42 @@ class GroupAborted extends Error {
   }
 }
 
-export function createGroups(db: DatabaseSync, sql: (text: string) => StatementSync): Groups {
-  const begin = db.prepare("BEGIN IMMEDIATE");
-  const commit = db.prepare("COMMIT");
+interface Applying {
+  /** Applies commits within the transaction that has begun: an answer for each, and what is to be done for them. Throws when the transaction is lost. */
+  apply(commits: readonly CommitRequest[]): { readonly settled: Settled[]; readonly effects: Effect[] };
+  readonly rollback: () => void;
+}
+
+function createApplying(db: DatabaseSync, sql: (text: string) => StatementSync, begin: StatementSync): Applying {
   const save = db.prepare("SAVEPOINT one");
   const release = db.prepare("RELEASE one");
 
-  function apply([id, now, writes, fence]: CommitRequest, effects: Effect[]): Settled {
+  function rollback(): void {
+    if (db.isTransaction) db.exec("ROLLBACK");
+  }
+
+  function applyOne([id, now, writes, fence]: CommitRequest, effects: Effect[]): Settled {
     const context: WriteContext = { sql, now, effects };
     if (fence) assertFence(context, fence);
     return [id, true, writes.map(([kind, input]: Write) => (WRITES[kind] as AnyWrite)(context, input))];
+  }
+
+  /**
+   * Applies all commits without a mark to go back to before each: what SQLite keeps for going back is a good part of what a commit costs, and refusals
+   * are rare. False when one is refused: everything is undone, and has to be applied again with marks.
+   */
+  function applyTogether(commits: readonly CommitRequest[], effects: Effect[], settled: Settled[]): boolean {
+    try {
+      for (const request of commits) settled.push(applyOne(request, effects));
+      return true;
+    } catch (error) {
+      if (isDiskFailure(error) || !db.isTransaction) throw new GroupAborted(storeError("the write was refused", error));
+    }
+    rollback();
+    begin.run();
+    effects.length = 0;
+    settled.length = 0;
+    return false;
   }
 
   /** Applies one commit, or undoes it and answers with its error. Throws when the transaction itself is lost. */
@@ -52,7 +78,7 @@ export function createGroups(db: DatabaseSync, sql: (text: string) => StatementS
     const mark = effects.length;
     if (shared) save.run();
     try {
-      const settled = apply(request, effects);
+      const settled = applyOne(request, effects);
       if (shared) release.run();
       return settled;
     } catch (error) {
@@ -64,9 +90,22 @@ export function createGroups(db: DatabaseSync, sql: (text: string) => StatementS
     }
   }
 
-  function rollback(): void {
-    if (db.isTransaction) db.exec("ROLLBACK");
-  }
+  return {
+    rollback,
+    apply(commits) {
+      const effects: Effect[] = [];
+      const settled: Settled[] = [];
+      const shared = commits.length > 1;
+      if (!shared || !applyTogether(commits, effects, settled)) for (const request of commits) settled.push(applyAlone(request, shared, effects));
+      return { settled, effects };
+    },
+  };
+}
+
+export function createGroups(db: DatabaseSync, sql: (text: string) => StatementSync): Groups {
+  const begin = db.prepare("BEGIN IMMEDIATE");
+  const commit = db.prepare("COMMIT");
+  const { apply, rollback } = createApplying(db, sql, begin);
 
   function rejected(commits: readonly CommitRequest[], reason: AppError): Settled[] {
     const message = errorMessage(reason);
@@ -90,16 +129,16 @@ export function createGroups(db: DatabaseSync, sql: (text: string) => StatementS
       const lazy = commits.every(([, , , , isLazy]) => isLazy);
       // A transaction that could not even be rolled back is the end of the store anyway.
       using _sync = { [Symbol.dispose]: () => lazy && !db.isTransaction && sync("FULL") };
-      const effects: Effect[] = [];
-      const settled: Settled[] = [];
+      let applied: ReturnType<Applying["apply"]>;
       try {
         if (lazy) sync("NORMAL");
         begin.run();
         failpoint("store.group.begun");
-        for (const request of commits) settled.push(applyAlone(request, commits.length > 1, effects));
+        applied = apply(commits);
       } catch (error) {
         return aborted(commits, error);
       }
+      const { settled, effects } = applied;
       failpoint("store.group.applied");
       if (settled.every(([, ok]) => !ok)) {
         rollback();

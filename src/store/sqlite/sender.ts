@@ -15,11 +15,19 @@ export interface Sender {
   control<T>(control: Control): Promise<T>;
 }
 
+/** How long a patient commit waits for others. */
+const PATIENCE_MS = 10;
+
 export function createSender(worker: Worker, waiting: WaitingRequests): Sender {
   let commits: CommitRequest[] = [];
   let reads: ReadRequest[] = [];
+  let scheduled = false;
+  let patience: NodeJS.Timeout | undefined;
 
   function flush(): void {
+    scheduled = false;
+    clearTimeout(patience);
+    patience = undefined;
     if (commits.length + reads.length === 0) return;
     const batch = { type: "batch", commits, reads } as const;
     commits = [];
@@ -43,14 +51,17 @@ export function createSender(worker: Worker, waiting: WaitingRequests): Sender {
 
   /** After this tick and what it resolves: everything that starts a request meanwhile shares the message. */
   function schedule(): void {
-    if (commits.length + reads.length === 1) process.nextTick(flush);
+    if (scheduled) return;
+    scheduled = true;
+    process.nextTick(flush);
   }
 
   return {
-    commit(writes, { fence, lazy = false }, now, bytes) {
+    commit(writes, { fence, lazy = false, patient = false }, now, bytes) {
       const { id, promise } = waiting.add<unknown[]>(bytes, true);
       commits.push([id, now, writes, fence, lazy]);
-      schedule();
+      if (patient) patience ??= setTimeout(flush, PATIENCE_MS);
+      else schedule();
       return promise;
     },
     read(kind, input) {

@@ -63,6 +63,28 @@ test("a lazy commit is there at once, and after a restart", async () => {
   expect(await (await open()).read("inbox.open", {})).toHaveLength(1);
 });
 
+test("a patient commit goes with the next request, or alone, and what follows finds it done", async () => {
+  const live = await open();
+  const patient = { lazy: true, patient: true };
+  const order: string[] = [];
+  const first = live.write("turns.start", { id: "t", sessionKey: "k", agentId: "main" }, patient).then(() => order.push("started"));
+  await live.write("turns.end", { id: "t", outcome: "answered" }).then(() => order.push("ended"));
+  await first;
+  expect(order).toEqual(["started", "ended"]);
+  const second = live.write("inbox.accept", message(1), patient);
+  expect(await live.read("inbox.open", {})).toHaveLength(1);
+  await second;
+  await live.write("inbox.accept", message(2), patient); // Nothing else comes.
+  const refused = live.write("turns.end", { id: "none", outcome: "failed" }, patient);
+  const beside = live.write("inbox.accept", message(3));
+  await expect(refused).rejects.toMatchObject({ code: "NOT_FOUND" });
+  await beside;
+  const last = live.write("inbox.accept", message(4), patient);
+  await live[Symbol.asyncDispose]();
+  await last;
+  expect((await (await open()).read("inbox.open", {})).map((row) => row.messageId)).toEqual(["m1", "m2", "m3", "m4"]);
+});
+
 test("a transcript's file follows the database, also through an archive", async () => {
   const live = await open();
   const file = "agents/main/sessions/s1.jsonl";

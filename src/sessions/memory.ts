@@ -29,8 +29,11 @@ export interface SessionMemory {
   path(file: string, row?: TranscriptRow): Promise<SessionPath>;
   /** The branch as it is kept, and how its transcript stood then. Undefined when it is not kept; whoever uses it has to make sure that it still holds. */
   kept(file: string): KeptPath | undefined;
-  /** Tells what the caller has committed below `leafId`, with the store's answer. Anything that does not fit is read again at the next `path`. */
-  appended(file: string, leafId: string | null, entries: readonly EntryInput[], done: { readonly firstSeq: number; readonly bytes: number }): void;
+  /**
+   * Tells what the caller has committed below `leafId`, with the store's answer. False when it does not continue what is kept: the next `path` reads it
+   * again.
+   */
+  appended(file: string, leafId: string | null, entries: readonly EntryInput[], done: { readonly firstSeq: number; readonly bytes: number }): boolean;
   forget(file: string): void;
   /** What is kept, roughly, in bytes. */
   readonly bytes: number;
@@ -155,11 +158,12 @@ export function createSessionMemory({ store, maxBytes = DEFAULT_MAX_BYTES }: Ses
     },
     appended(file, leafId, entries, { firstSeq, bytes: fileBytes }) {
       const kept = known.get(file);
-      if (!kept) return;
+      if (!kept) return false;
       const added = sum(entries.map(({ line }) => Buffer.byteLength(line) + 1));
       const lines = kept.leafId === leafId && kept.lines === firstSeq && kept.fileBytes + added === fileBytes ? chain(leafId, entries) : undefined;
-      if (!lines) return;
+      if (!lines) return false;
       keep(extended(kept, read(lines, kept.state), { leafId: lines.at(-1)?.id ?? leafId, lines: firstSeq + entries.length, fileBytes }));
+      return true;
     },
     forget,
     get bytes() {

@@ -8,12 +8,17 @@ export type Draft = (place: EntryPlace) => NewEntry;
 
 const MAX_RETRIES = 5;
 
-/** Appends lines with other writes, one commit after the other. Gives what the store answered to the writes. */
-export type Append = (drafts: readonly Draft[], writes: readonly Write[]) => Promise<readonly unknown[]>;
+export interface Appending {
+  /** Appends lines with other writes, one commit after the other. Gives what the store answered to the writes. */
+  append(drafts: readonly Draft[], writes: readonly Write[]): Promise<readonly unknown[]>;
+  /** True while all that was appended is at hand in memory, and nothing of somebody else came in between. */
+  readonly remembered: boolean;
+}
 
 /** Hangs each line below the one before it; lower when somebody else appended in between. */
-export function createAppend({ store, clock, ids, memory }: TurnDeps, { file, path }: Pick<TurnPlace, "file" | "path">): Append {
+export function createAppend({ store, clock, ids, memory }: TurnDeps, { file, path }: Pick<TurnPlace, "file" | "path">): Appending {
   let { leafId } = path;
+  let remembered = true;
 
   function hang(drafts: readonly Draft[]): readonly NewEntry[] {
     let parentId = leafId;
@@ -25,7 +30,7 @@ export function createAppend({ store, clock, ids, memory }: TurnDeps, { file, pa
     });
   }
 
-  return async (drafts, writes) => {
+  async function append(drafts: readonly Draft[], writes: readonly Write[]): Promise<readonly unknown[]> {
     if (drafts.length === 0) {
       return writes.length > 0 ? store.commit(writes) : [];
     }
@@ -33,7 +38,7 @@ export function createAppend({ store, clock, ids, memory }: TurnDeps, { file, pa
       const entries = hang(drafts);
       try {
         const [appended, ...answers] = await store.commit([["transcripts.append", { file, entries, expectLeaf: leafId }], ...writes]);
-        memory.appended(file, leafId, entries, appended);
+        remembered = memory.appended(file, leafId, entries, appended) && remembered;
         leafId = entries.at(-1)!.id;
         return answers;
       } catch (error) {
@@ -41,5 +46,12 @@ export function createAppend({ store, clock, ids, memory }: TurnDeps, { file, pa
         leafId = (await store.read("transcripts.get", { file }))?.leafId ?? null;
       }
     }
+  }
+
+  return {
+    append,
+    get remembered() {
+      return remembered;
+    },
   };
 }

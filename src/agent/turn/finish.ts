@@ -86,14 +86,25 @@ export async function finishTurn({ deps, input, ports, turn, record, hookLog }: 
     ["turns.end", { id: input.runId, outcome, why, detail: end }],
     ...replies,
   ];
+  const before = changesOf(deps, turn);
   const [merged] = (await record.end([...drafts, ...touched], writes)) as readonly [{ readonly version: number }];
-  remember(deps, turn, patch, merged.version);
+  // Its own two: the lines and the entry.
+  const alone = before !== undefined && record.remembered && changesOf(deps, turn) === before + 2;
+  remember(deps, turn, { patch, version: merged.version, changes: alone ? before + 2 : undefined });
 }
 
-/** Saves the next turn of this session reading it, unless somebody else changed it meanwhile. */
-function remember({ sessions }: TurnDeps, { place }: PreparedTurn, patch: Readonly<Record<string, unknown>>, version: number): void {
-  const { row, file } = place;
-  if (version === row.version + 1) sessions.keep({ row: { ...row, version, entry: patchedEntry(row.entry, patch) }, file });
+const changesOf = ({ store }: TurnDeps, { place }: PreparedTurn): number | undefined => store.changeCounts?.(place.row.key, place.file).changes;
+
+/** Saves the next turn of this session reading it, unless somebody else changed it meanwhile. With `changes` the turn was alone with it all the time. */
+function remember(
+  { sessions }: TurnDeps,
+  { place }: PreparedTurn,
+  { patch, version, changes }: { readonly patch: Readonly<Record<string, unknown>>; readonly version: number; readonly changes: number | undefined },
+): void {
+  const { row, file, injections } = place;
+  if (version !== row.version + 1) return;
+  const counts = changes === undefined || injections === undefined ? undefined : { changes, injections };
+  sessions.keep({ row: { ...row, version, entry: patchedEntry(row.entry, patch) }, file, counts });
 }
 
 /** What was shown of an answer that was stopped stays, marked. */

@@ -1,14 +1,16 @@
 import type { SessionEntry } from "../../protocol/index.ts";
-import type { SessionRow } from "../../store/index.ts";
+import type { ChangeCounts, SessionRow } from "../../store/index.ts";
 
 /** A session as its last turn left it. */
 export interface KnownSession {
   readonly row: SessionRow;
   /** Its transcript. */
   readonly file: string;
+  /** The store's counts then. As long as they are the same nobody has changed it, nothing waits for it, and memory has its whole conversation. */
+  readonly counts?: ChangeCounts | undefined;
 }
 
-/** The sessions that had turns last. Whoever uses one has to make sure, with its first commit, that nobody changed it since. */
+/** The sessions that had turns last. Whoever uses one has to make sure, by its counts or with its first commit, that nobody changed it since. */
 export interface KnownSessions {
   /** Gives it away: a turn that finds it out of date reads the session, and one that ends well keeps it again. */
   take(key: string): KnownSession | undefined;

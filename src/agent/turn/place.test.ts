@@ -6,7 +6,7 @@ import { manualClock } from "../../base/clock.ts";
 import { createIds } from "../../base/ids.ts";
 import { seededRandom } from "../../base/random.ts";
 import { createSessionMemory, messageEntry } from "../../sessions/index.ts";
-import { openStore, patchedEntry, type Store } from "../../store/index.ts";
+import { openStore, patchedEntry, rememberSessions, type Store } from "../../store/index.ts";
 import { createAppend } from "./append.ts";
 import type { TurnDeps } from "./deps.ts";
 import type { TurnInput } from "./input.ts";
@@ -47,7 +47,7 @@ const line = (text: string) => (at: Parameters<typeof messageEntry>[0]) => messa
 async function turn(text: string): Promise<void> {
   const { place, committed } = await begin();
   await committed;
-  const [merged] = (await createAppend(deps, place)([line(text)], [["sessions.merge", { key: KEY, patch: { said: text } }]])) as [{ version: number }];
+  const [merged] = (await createAppend(deps, place).append([line(text)], [["sessions.merge", { key: KEY, patch: { said: text } }]])) as [{ version: number }];
   expect(merged.version).toBe(place.row.version + 1);
   deps.sessions.keep({ row: { ...place.row, version: merged.version, entry: patchedEntry(place.row.entry, { said: text }) }, file: place.file });
 }
@@ -96,6 +96,77 @@ test("a message that tells nothing new of its session leaves it as it is; one th
   const row = await store.read("sessions.get", { key: KEY });
   expect(row).toEqual(moved.place.row);
   expect([row?.version, row?.entry["origin"]]).toEqual([same.place.row.version + 1, { from: "me" }]);
+});
+
+/** The same turn in a gateway that is alone with its store: what it commits, and when. */
+function alone(): { readonly commits: (readonly string[])[]; turn(text: string): Promise<Begun> } {
+  const commits: (readonly string[])[] = [];
+  const counted = { ...deps.store, commit: (...args: Parameters<Store["commit"]>) => (commits.push(args[0].map(([kind]) => kind)), store.commit(...args)) };
+  const remembered = rememberSessions(counted as unknown as Store);
+  deps = { ...deps, store: remembered, memory: createSessionMemory({ store: remembered }) };
+  return {
+    commits,
+    async turn(text) {
+      const begun = await begin();
+      const { place, committed } = begun;
+      await committed;
+      const transcript = createAppend(deps, place);
+      const before = remembered.changeCounts!(KEY, place.file).changes;
+      const writes = [["sessions.merge", { key: KEY, patch: { said: text } }]] as const;
+      const [[merged]] = (await Promise.all([transcript.append([line(text)], writes), place.begun])) as unknown as [[{ version: number }]];
+      await deps.memory.path(place.file);
+      const counts = { changes: before + 2, injections: place.injections! };
+      deps.sessions.keep({ row: { ...place.row, version: merged.version, entry: patchedEntry(place.row.entry, { said: text }) }, file: place.file, counts });
+      return begun;
+    },
+  };
+}
+
+test("alone with its store, a turn of a session that nobody touched begins with its first commit", async () => {
+  const { commits, turn } = alone();
+  await turn("one");
+  commits.length = 0;
+  const { place } = await turn("two");
+  expect(commits).toEqual([
+    ["turns.start", "inbox.claim"],
+    ["transcripts.append", "sessions.merge"],
+  ]);
+  expect(await store.read("turns.get", { id: `t${turns}` })).toMatchObject({ state: "running", sessionKey: KEY });
+  expect(place.path.items).toHaveLength(1);
+});
+
+test("what was put aside for a session is given to its next turn, and to no other", async () => {
+  const { turn } = alone();
+  for (const text of ["one", "two"]) await turn(text);
+  await deps.store.write("injections.add", { id: "i", sessionKey: KEY, pluginId: "p", placement: "system-event", text: "told" });
+  const { committed } = await turn("three");
+  expect((await committed).map(({ text }) => text)).toEqual(["told"]);
+  expect(await (await turn("four")).committed).toEqual([]);
+});
+
+test("alone with its store, a turn notices what anybody did to its session before it begins", async () => {
+  const { commits, turn } = alone();
+  for (const text of ["one", "two"]) await turn(text);
+  await deps.store.write("sessions.patch", { key: KEY, patch: { modelOverride: "other" } });
+  const { committed } = await begin();
+  await expect(committed).rejects.toMatchObject({ code: "CONFLICT", details: { key: KEY } });
+  const { place } = await turn("three");
+  expect(place.entry["modelOverride"]).toBe("other");
+  const leaf = (await store.read("transcripts.get", { file: place.file }))!.leafId;
+  await deps.store.write("transcripts.append", { file: place.file, entries: [line("from elsewhere")({ ids, parentId: leaf, at: 0 })] });
+  await expect((await begin()).committed).rejects.toMatchObject({ code: "CONFLICT", details: { file: place.file } });
+  await turn("four");
+  commits.length = 0;
+  expect((await turn("five")).place.path.items).toHaveLength(5);
+  expect(commits[0]).toEqual(["turns.start", "inbox.claim"]);
+});
+
+test("a beginning that is refused is told with the first commit", async () => {
+  const { turn } = alone();
+  for (const text of ["one", "two"]) await turn(text);
+  const { place, committed } = await begin({ inboxIds: [4711] });
+  await committed;
+  await expect(place.begun).rejects.toMatchObject({ code: "NOT_FOUND" });
 });
 
 test("fields are the same when they say the same", () => {

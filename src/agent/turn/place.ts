@@ -1,10 +1,19 @@
 import { AppError } from "../../base/errors.ts";
 import type { SessionEntry } from "../../protocol/index.ts";
 import { entryAfterReset, headerLine, resetDecision, resetPolicy, type KeptPath, type SessionPath } from "../../sessions/index.ts";
-import { patchedEntry, transcriptFile, type InjectionRow, type SessionRow, type TranscriptRow, type TurnRow, type Write } from "../../store/index.ts";
+import {
+  patchedEntry,
+  transcriptFile,
+  type ChangeCounts,
+  type InjectionRow,
+  type SessionRow,
+  type TranscriptRow,
+  type TurnRow,
+  type Write,
+} from "../../store/index.ts";
 import type { TurnDeps } from "./deps.ts";
 import type { TurnInput } from "./input.ts";
-import { holdsAlready } from "./known-sessions.ts";
+import { holdsAlready, type KnownSession } from "./known-sessions.ts";
 
 /** A turn that died this often is ended instead of taken up again. */
 const MAX_RESUMPTIONS = 3;
@@ -22,6 +31,10 @@ export interface TurnPlace {
   readonly began?: { readonly reason: "new" | "daily" | "idle"; readonly former?: SessionEntry };
   /** Times the turn was taken up again, this one included. */
   readonly resumptions: number;
+  /** How often something was put aside for this session before the turn took what waited. */
+  readonly injections?: number | undefined;
+  /** Set when the beginning goes with the turn's first commit; resolves with it. */
+  readonly begun?: Promise<unknown>;
 }
 
 /** What waited for this turn. */
@@ -29,7 +42,7 @@ export type Injections = readonly InjectionRow[];
 
 export interface Begun {
   readonly place: TurnPlace;
-  /** Resolves when the beginning is on disk. */
+  /** Resolves when it is certain that the session is as it was found: at once, or when the beginning is on disk. */
   readonly committed: Promise<Injections>;
 }
 
@@ -39,32 +52,53 @@ export function overtaken(error: unknown, detail: "key" | "leaf" | "lines"): boo
 }
 
 /**
- * Begins a turn, or takes it up again; makes the session when it is not there or out of date. The commit is under way when this resolves.
+ * Begins a turn, or takes it up again; makes the session when it is not there or out of date. The commit is under way when this resolves, or goes with
+ * the turn's first one when there is nothing to make sure of: killed before that, the message is simply begun again.
  * Undefined: the turn died too often.
  */
 export async function beginTurn(deps: TurnDeps, input: TurnInput, workspaceDir: string): Promise<Begun | undefined> {
   const found = await findPlace(deps, input, workspaceDir);
   if (!found) return undefined;
+  const { store } = deps;
+  const { place, writes, certain } = found;
+  if (certain) {
+    const begun = store.commit(writes, { lazy: true, patient: true });
+    begun.catch(() => {}); // Told by the first commit. A turn that is left has none.
+    return { place: { ...place, injections: certain.injections, begun }, committed: Promise.resolve([]) };
+  }
   // Lost with the machine, it is simply begun again; what follows from it is synced with it.
-  const committed = deps.store.commit(found.writes, { lazy: true }).then(
+  const committed = store.commit(writes, { lazy: true }).then(
     (results) => ({ ok: true as const, injections: results.at(-1) as Injections }),
     (error: unknown) => ({ ok: false as const, error }),
   );
-  return { place: found.place, committed: committed.then((result) => (result.ok ? result.injections : Promise.reject(result.error as Error))) };
+  const injections = store.changeCounts?.(input.sessionKey, place.file).injections;
+  return {
+    place: { ...place, injections },
+    committed: committed.then((result) => (result.ok ? result.injections : Promise.reject(result.error as Error))),
+  };
 }
 
 /** What is there before the turn. */
 interface Found {
   readonly session: SessionRow | undefined;
   readonly turn: TurnRow | undefined;
-  /** From memory: the first commit asserts it. */
+  /** From memory: the first commit asserts it, unless it is certain. */
   readonly kept?: KeptPath;
+  /** Nobody changed it since, and nothing waits for it. */
+  readonly certain?: ChangeCounts | undefined;
 }
 
-async function find({ store, sessions, memory }: TurnDeps, { sessionKey: key, runId, resumed }: TurnInput): Promise<Found> {
+/** The counts, when nobody changed a session since its last turn kept it. */
+function unchanged({ store }: TurnDeps, { row, file, counts }: KnownSession): ChangeCounts | undefined {
+  const now = counts && store.changeCounts?.(row.key, file);
+  return now && now.changes === counts.changes && now.injections === counts.injections ? now : undefined;
+}
+
+async function find(deps: TurnDeps, { sessionKey: key, runId, resumed }: TurnInput): Promise<Found> {
+  const { store, sessions, memory } = deps;
   const known = sessions.take(key);
   const kept = known && !resumed ? memory.kept(known.file) : undefined;
-  if (known && kept?.standing.sessionId === known.row.entry.sessionId) return { session: known.row, turn: undefined, kept };
+  if (known && kept?.standing.sessionId === known.row.entry.sessionId) return { session: known.row, turn: undefined, kept, certain: unchanged(deps, known) };
   const [session, turn] = await Promise.all([store.read("sessions.get", { key }), resumed ? store.read("turns.get", { id: runId }) : undefined]);
   return { session, turn };
 }
@@ -89,9 +123,16 @@ async function transcriptFor(
   return { file, path: { file, leafId: null, items: [], state: {} }, writes: [["transcripts.ensure", { file, agentId, sessionId, header }]] };
 }
 
-async function findPlace(deps: TurnDeps, input: TurnInput, cwd: string): Promise<{ place: TurnPlace; writes: Write[] } | undefined> {
+interface FoundPlace {
+  readonly place: TurnPlace;
+  readonly writes: readonly Write[];
+  /** Set when the writes need not be waited for. */
+  readonly certain?: ChangeCounts | undefined;
+}
+
+async function findPlace(deps: TurnDeps, input: TurnInput, cwd: string): Promise<FoundPlace | undefined> {
   const { agentId, sessionKey: key, runId } = input;
-  const { session, turn, kept } = await find(deps, input);
+  const { session, turn, kept, certain } = await find(deps, input);
   if (turn && turn.resumptions >= MAX_RESUMPTIONS) return undefined;
   const { entry, began } = entryFor(deps, input, session, turn !== undefined);
   const { sessionId } = entry;
@@ -106,11 +147,10 @@ async function findPlace(deps: TurnDeps, input: TurnInput, cwd: string): Promise
         ] as const)
       : ([["turns.start", { id: runId, sessionKey: key, agentId }]] as const)),
     ["inbox.claim", { ids: input.inboxIds, turnId: runId }],
-    ...transcript,
-    write,
-    ["injections.drain", { sessionKey: key, turnId: runId }],
   ];
-  return { place: { sessionId, file, entry, row, path, resumptions, ...(began ? { began } : {}) }, writes };
+  const place = { sessionId, file, entry, row, path, resumptions, ...(began ? { began } : {}) };
+  if (certain && write[0] === "sessions.expect") return { place, writes, certain };
+  return { place, writes: [...writes, ...transcript, write, ["injections.drain", { sessionKey: key, turnId: runId }]] };
 }
 
 /** How the session stands once the turn has begun, and the write that makes it so. When the message tells nothing new of it, only that it is as it was read. */

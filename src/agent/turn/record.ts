@@ -35,6 +35,8 @@ export interface TurnRecord {
   readonly unwritten: readonly ModelMessage[];
   /** A plugin kept a message out of the transcript: it does not tell the whole conversation of this turn. */
   readonly withheld: boolean;
+  /** The conversation as memory has it is what the transcript says, and nobody else wrote to it meanwhile. */
+  readonly remembered: boolean;
 }
 
 /** What the journal keeps of an answer. `at` is that of its usage, so that the two are found together. */
@@ -63,7 +65,7 @@ interface Waiting {
 const nothing = (): Waiting => ({ drafts: [], writes: [], unwritten: [], committed: [] });
 
 export function createRecord(deps: TurnDeps, input: TurnInput, place: TurnPlace): TurnRecord {
-  const append = createAppend(deps, place);
+  const transcript = createAppend(deps, place);
   let waiting = nothing();
   let withheld = false;
 
@@ -71,7 +73,8 @@ export function createRecord(deps: TurnDeps, input: TurnInput, place: TurnPlace)
   async function commit(moreDrafts: readonly Draft[], moreWrites: readonly Write[]): Promise<readonly unknown[]> {
     const { drafts, writes, committed } = waiting;
     waiting = nothing();
-    const answers = await append([...drafts, ...moreDrafts], [...writes, ...moreWrites]);
+    // A beginning that was refused is why the rest is, too.
+    const [answers] = await Promise.all([transcript.append([...drafts, ...moreDrafts], [...writes, ...moreWrites]), place.begun]);
     for (const tell of committed) tell();
     return answers.slice(writes.length);
   }
@@ -100,6 +103,9 @@ export function createRecord(deps: TurnDeps, input: TurnInput, place: TurnPlace)
     get withheld() {
       return withheld;
     },
+    get remembered() {
+      return transcript.remembered;
+    },
     later(more, also = []) {
       waiting.drafts.push(...more);
       waiting.writes.push(...also);
@@ -111,10 +117,8 @@ export function createRecord(deps: TurnDeps, input: TurnInput, place: TurnPlace)
     },
     concluded(message, usage, call) {
       const kept = wait(message);
-      waiting.writes.push(journal("model.result", resultNote({ stopReason: message.stopReason, withheld: withheld ? message : undefined }, usage, call)), [
-        "usage.add",
-        usage,
-      ]);
+      const note = resultNote({ stopReason: message.stopReason, withheld: withheld ? message : undefined }, usage, call);
+      waiting.writes.push(journal("model.result", note), ["usage.add", usage]);
       return kept;
     },
     async answered(message, calls, usage, call) {

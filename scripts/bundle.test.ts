@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
@@ -26,6 +26,16 @@ test("the store's thread loads the store and nothing of the gateway or the confi
 test("the command line itself is small: commands bring their own code", () => {
   const loaded = loadedWith(join(DIST, "cli.js"));
   expect([...loaded.values()].reduce((sum, size) => sum + size, 0)).toBeLessThan(100_000);
+});
+
+test.each([
+  { what: "what is said about the configuration", chunk: "config", expected: ["base", "config", "frame", "rolldown-runtime"] },
+  { what: "the list of plugins", chunk: "inventory", expected: ["base", "config", "frame", "inventory", "rolldown-runtime"] },
+  { what: "configuration and store of a gateway", chunk: "app", expected: ["app", "base", "config", "frame", "rolldown-runtime", "thread"] },
+])("$what needs nothing of the gateway's hub", ({ chunk, expected }) => {
+  const all = readdirSync(join(DIST, "chunks")).filter((file) => file.replace(/-[\w-]{8}\.js$/, "") === chunk);
+  const largest = all.toSorted((a, b) => statSync(join(DIST, "chunks", b)).size - statSync(join(DIST, "chunks", a)).size)[0]!;
+  expect(names(loadedWith(join(DIST, "chunks", largest))).toSorted()).toEqual(expected);
 });
 
 test("a gateway without plugins starts without the code that runs them, and without that of rich text", () => {

@@ -27,7 +27,7 @@ export const CHUNK_GROUPS = [
   {
     name: "config",
     test: files(
-      "src/config/[a-z-]*(?:load|snapshot|dotenv|environment|include|origin|path|source-files|tilde|version|sha256)\\.ts",
+      "src/config/[a-z-]*(?:load|snapshot|dotenv|environment|include|names-plugins|origin|path|source-files|tilde|version|sha256)\\.ts",
       "src/config/(?:document/|migrate/|schema/index|validate/(?!hints|schema-export))",
       "src/cli/(?:config-source|commands/config/(?:index|validate))\\.ts",
     ),
@@ -55,6 +55,7 @@ export const CHUNK_GROUPS = [
       "src/app/restart/(?!sentinel)",
       "src/gateway/(?:server|bind|certificate|address-budget|early|auth/settings)\\.ts",
       "src/base/(?:log/(?!read)|random|ids)",
+      "src/media/index\\.ts",
       "src/config/(?:config|redact|diff|reload-rules|secrets|last-good|version-keeper|shell-environment)\\.ts",
       "src/store/(?:open|change-counts|remembered-sessions|sqlite/(?:client|messages|sender|waiting|standing|reads))\\.ts",
     ),
@@ -80,9 +81,8 @@ export const CHUNK_GROUPS = [
       "src/routing/",
       "src/gateway/(?!tools/|methods/view/(?:context|export|markdown)|welcome-page|http/control-ui/(?!base-path|routes))",
       "src/sessions/(?:entry|transcript)/",
-      "src/(?:models|media)/index\\.ts",
+      "src/models/index\\.ts",
       "src/store/observed\\.ts",
-      "src/config/names-plugins\\.ts",
       "src/app/overview/runs\\.ts",
       "src/config/(?:default-agent|agent-workspace|describe-schema)",
       "src/protocol/(?!client|validators|answers|schemas|check)",

@@ -105,19 +105,27 @@ function firstImport({ root, node, quick }: BenchContext): number {
   return median(Array.from({ length: quick ? 3 : 9 }, () => Number(spawnSync(node, ["--input-type=module", "-e", measure], { encoding: "utf8" }).stdout)));
 }
 
-/** How often a prompt of 2 MB is turned into bytes for three attempts. */
+/** How often a prompt of 2 MB is turned into bytes for three attempts: as often as its text is looked at, against one attempt. */
 async function encodings(baseUrl: string): Promise<number> {
   const { createDrivers } = await import("../../src/models/call/driver.ts");
-  const { request } = await ask(baseUrl, "x".repeat(2 * 1024 * 1024));
-  const bodies = new Set<unknown>();
-  const fetchOnce: typeof fetch = (url, init) => {
-    bodies.add(init?.body);
-    return fetch(url, init);
-  };
-  const drivers = createDrivers({ other: () => Promise.reject(new Error("none")), fetch: (url, init) => fetchOnce(url, init) });
-  const prepared = drivers.prepare();
-  for (let attempt = 0; attempt < 3; attempt += 1) for await (const event of drivers.stream(request, prepared, OPTIONS)) void event;
-  return bodies.size;
+  const drivers = createDrivers({ other: () => Promise.reject(new Error("none")) });
+  async function looks(attempts: number): Promise<number> {
+    const text = "x".repeat(2 * 1024 * 1024);
+    let count = 0;
+    const message = {
+      role: "user",
+      timestamp: 1,
+      get content() {
+        count += 1;
+        return text;
+      },
+    } as const;
+    const request: WireRequest = { model: entry(baseUrl), apiKey: "none", messages: [message], thinking: "off" };
+    const prepared = drivers.prepare();
+    for (let attempt = 0; attempt < attempts; attempt += 1) for await (const event of drivers.stream(request, prepared, OPTIONS)) void event;
+    return count;
+  }
+  return (await looks(3)) / (await looks(1));
 }
 
 /** Calls of a model over a real socket against a provider in another process. */

@@ -3,7 +3,7 @@ import type { Io } from "./io.ts";
 
 /** What manifests say about the sections of plugins and channels: their schemas, their texts, and what in them is secret. */
 export async function describePlugins(io: Io, loaded: Loaded): Promise<DescribedSections> {
-  const [{ describedSections }, { loadPlugins }] = await Promise.all([import("../plugins/index.ts"), import("./plugin-source.ts")]);
+  const { describedSections, loadPlugins } = await import("./plugin-source.ts");
   return describedSections((await loadPlugins(io, loaded)).inventory.entries);
 }
 

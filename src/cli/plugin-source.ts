@@ -6,7 +6,7 @@ import { bundledFolder, defaultWorkspace, readInventory, recoverInstalls, type I
 import { loadFor } from "./config-source.ts";
 import type { Io } from "./io.ts";
 
-export { findPlugin } from "../plugins/index.ts";
+export { describedSections, findPlugin, pluginIssues } from "../plugins/index.ts";
 
 export interface Plugins {
   readonly loaded: Loaded;

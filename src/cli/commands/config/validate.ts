@@ -35,6 +35,7 @@ export const validate = defineCommand({
 /** What the manifests say about the settings of plugins; none of their code is loaded. A file without plugin settings is not looked at. */
 async function issuesOfPlugins(io: Io, loaded: ReturnType<typeof loadFor>): Promise<LocatedIssue[]> {
   if (!namesPlugins(loaded.snapshot.resolved)) return [];
-  const [{ pluginIssues }, { loadPlugins }] = await Promise.all([import("../../../plugins/index.ts"), import("../../plugin-source.ts")]);
+  // Through its own file: the door of the room would bring all that runs plugins.
+  const { loadPlugins, pluginIssues } = await import("../../plugin-source.ts");
   return pluginIssues(loaded, (await loadPlugins(io, loaded)).inventory);
 }

@@ -1,5 +1,6 @@
 import { seededRandom } from "../../src/base/random.ts";
 import type { MethodName } from "../../src/protocol/index.ts";
+import { busyMs } from "../harness/busy-time.ts";
 import { OPCODE } from "../wire/frame.ts";
 import type { RawSocket } from "../wire/raw-socket.ts";
 import { startWireGateway, type WireGateway } from "../wire/start.ts";
@@ -21,6 +22,7 @@ export interface CampaignReport {
   readonly accepted: number;
   /** Answers with `ok: true`: frames that reached the end of a handler. */
   readonly ok: number;
+  /** Time that the gateway worked, not that of the clock: the machine may be busy with something else. */
   readonly slowestHealthMs: number;
   readonly lastHealthMs: number;
   /** Bytes of resident memory more than before. */
@@ -52,8 +54,8 @@ const KNOWN: Readonly<Record<string, readonly string[]>> = {
 /** Its own device must stay paired. */
 const UNLEARNED: ReadonlySet<string> = new Set(["device.pair.list"]);
 const BAD_LOG = /defect|unhandled|uncaught|TypeError|RangeError|ReferenceError|SyntaxError|Maximum call stack/i;
-/** Asks for health on a connection of its own and keeps nothing of what comes. */
-function createPulse(raw: RawSocket): () => Promise<number> {
+/** Asks for health on a connection of its own and keeps nothing of what comes. Gives how long the gateway worked until the answer was there. */
+function createPulse(raw: RawSocket, pid: number): () => Promise<number> {
   let count = 0;
   let come: (() => void) | undefined;
   raw.tap = ({ payload }) => {
@@ -63,12 +65,12 @@ function createPulse(raw: RawSocket): () => Promise<number> {
     const { promise, resolve } = Promise.withResolvers<void>();
     come = resolve;
     count += 1;
-    const started = performance.now();
+    const started = busyMs(pid);
     await raw.frame(OPCODE.text, JSON.stringify({ type: "req", id: `pulse-${count}`, method: "health", params: {} }));
     const timer = setTimeout(resolve, GIVE_UP_MS);
     await promise;
     clearTimeout(timer);
-    return performance.now() - started;
+    return busyMs(pid) - started;
   };
 }
 
@@ -113,7 +115,7 @@ export async function frameCampaign({ frames, seed, connections = 16, onProgress
     if (answer.ok && frame.method !== undefined && !UNLEARNED.has(frame.method)) known.learn(answer.payload);
   };
   using watcher = await gateway.client();
-  const pulse = createPulse(watcher);
+  const pulse = createPulse(watcher, gateway.process.child.pid!);
   await pulse();
   const before = gateway.memory();
   const started = performance.now();

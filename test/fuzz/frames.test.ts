@@ -6,7 +6,7 @@ const SEED = 20_261_115;
 const FRAMES = 40_000;
 /** What the engine takes and keeps under load, most of it in the first frames; a leak of 13 kilobytes a frame goes past it. */
 const MAX_GROWTH = 512 * 1024 * 1024;
-/** For an answer while everything else is asked for too, on a machine that runs other tests. */
+/** Of the gateway's work before it gives an answer, while everything else is asked for too. */
 const MAX_WAIT_MS = 3000;
 
 test(

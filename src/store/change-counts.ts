@@ -18,18 +18,19 @@ const MOST_KEPT = 4096;
 /** More than is counted between two times that are compared. */
 const FORGOTTEN = 1_000_000;
 
-const inert: ReadonlySet<string> = new Set(["sessions.expect", "transcripts.expect", "injections.drain"]);
-
-/** What a write changes, as far as it is counted; undefined when it may be any session. */
-function nameOf([kind, input]: Write): string | undefined {
-  if (kind === "injections.add") return `injections ${input.sessionKey}`;
-  if (kind === "sessions.rename") return undefined;
-  const { key, file } = input as { readonly key?: string; readonly file?: string };
-  return kind.startsWith("sessions.") ? key && `session ${key}` : file && `transcript ${file}`;
+/** Keys of the sessions whose entries a write changes; undefined when they cannot be told from it. */
+export function changedKeys([kind, input]: Write): readonly string[] | undefined {
+  if (kind === "sessions.put" || kind === "sessions.patch" || kind === "sessions.merge" || kind === "sessions.delete") return [input.key];
+  return kind === "sessions.rename" ? undefined : [];
 }
 
-const isCounted = ([kind]: Write): boolean =>
-  (kind.startsWith("sessions.") || kind.startsWith("transcripts.") || kind === "injections.add") && !inert.has(kind);
+/** What a write changes, as far as it is counted; undefined when it may be any session. */
+function countedNames(write: Write): readonly string[] | undefined {
+  const [kind, input] = write;
+  if (kind === "injections.add") return [`injections ${input.sessionKey}`];
+  if (kind.startsWith("transcripts.") && kind !== "transcripts.expect") return [`transcript ${(input as { readonly file: string }).file}`];
+  return changedKeys(write)?.map((key) => `session ${key}`);
+}
 
 export function createChangeCounter(): ChangeCounter {
   const counts = new Map<string, number>();
@@ -46,10 +47,9 @@ export function createChangeCounter(): ChangeCounter {
   return {
     count(writes) {
       for (const write of writes) {
-        if (!isCounted(write)) continue;
-        const name = nameOf(write);
-        if (name === undefined || counts.size >= MOST_KEPT) forgetAll();
-        if (name !== undefined) counts.set(name, (counts.get(name) ?? 0) + 1);
+        const names = countedNames(write);
+        if (!names || counts.size >= MOST_KEPT) forgetAll();
+        for (const name of names ?? []) counts.set(name, (counts.get(name) ?? 0) + 1);
       }
     },
     of: (sessionKey, file) => ({

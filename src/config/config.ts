@@ -5,6 +5,7 @@ import { diffPaths } from "./diff.ts";
 import type { Env } from "./env.ts";
 import { loadConfig, type Loaded, type LoadOptions } from "./load.ts";
 import { redactConfig, redactText, tellSecrets } from "./redact.ts";
+import { missingFile, withoutFile } from "./missing-file.ts";
 import { planReload, type ReloadMode, type ReloadPlan } from "./reload-rules.ts";
 import type { OpenClawConfig } from "./schema/index.ts";
 import { resolveSecret, type RunProgram, type SecretInput, type SecretsDeps } from "./secrets.ts";
@@ -98,7 +99,11 @@ export async function openConfig(options: ConfigOptions): Promise<Config> {
   let first = loadConfig(loading.load());
   shell = await shellVariables(first, options);
   if (Object.keys(shell).length > 0) first = loadConfig(loading.load());
-  if (options.purpose === "start" && !first.snapshot.valid) first = (await import("./last-good.ts")).fallBack(first, loading.load());
+  if (options.purpose === "start" && !(first.snapshot.valid && first.snapshot.exists)) {
+    const { fallBack, isKept } = await import("./last-good.ts");
+    const isGone = !first.snapshot.exists && isKept(first.paths.state, first.snapshot.path);
+    if (isGone || !first.snapshot.valid) first = fallBack(isGone ? withoutFile(first) : first, loading.load());
+  }
   return createConfig(first, options, loading);
 }
 
@@ -128,6 +133,8 @@ function createConfig(first: Loaded, options: ConfigOptions, loading: Loading): 
   const listeners = new Set<(event: ConfigEvent) => void>();
   let inUse = first;
   let broken = first.snapshot.source === "last-good";
+  const isRunning = options.purpose === "start";
+  let hadFile = isRunning && (first.snapshot.exists || broken);
   let channels: () => readonly string[] = () => [];
   let watching: (Disposable & { follow(paths: readonly string[]): void }) | undefined;
   const ports = secretPorts(options, () => inUse.env, first.paths.home);
@@ -140,8 +147,11 @@ function createConfig(first: Loaded, options: ConfigOptions, loading: Loading): 
   tell(first);
 
   function reload(restartFollows = false): Snapshot {
-    const next = loadConfig(load());
+    const loaded = loadConfig(load());
+    // A file that was there and is gone is a broken one: the empty configuration never takes its place.
+    const next = hadFile && !loaded.snapshot.exists ? withoutFile(loaded) : loaded;
     const { snapshot, watched } = next;
+    hadFile ||= isRunning && snapshot.exists;
     watching?.follow(watched);
     if (watching) versions.keep(snapshot);
     if (!snapshot.valid) {
@@ -184,7 +194,7 @@ function createConfig(first: Loaded, options: ConfigOptions, loading: Loading): 
       // What changed between the load and now would otherwise never be noticed.
       reload();
     },
-    edit: createEdits({ options, load, versions, reload }),
+    edit: createEdits({ options, load, place: { file: place.path, state: place.state }, versions, reload, hadFile: () => hadFile }),
     resolveSecret: (input, path) => resolveSecret(input, path, ports),
     pendingChanges: () => diffPaths(inUse.snapshot.config, loadConfig(load()).snapshot.config),
     async keepAsGood() {
@@ -211,17 +221,27 @@ function tellAll({ snapshot: { resolved, config } }: Loaded, onSecret: ConfigOpt
 interface EditsDeps {
   readonly options: ConfigOptions;
   readonly load: () => LoadOptions;
+  readonly place: { readonly file: string; readonly state: string };
   readonly versions: VersionKeeper;
+  /** The configuration in use came from a file. */
+  readonly hadFile: () => boolean;
   readonly reload: (restartFollows?: boolean) => Snapshot;
 }
 
 /** Edits run one after the other. */
-function createEdits({ options, load, versions, reload }: EditsDeps): Config["edit"] {
+function createEdits({ options, load, place, versions, reload, hadFile }: EditsDeps): Config["edit"] {
+  const expectsFile = async (): Promise<string | undefined> => {
+    const { isKept } = await import("./last-good.ts");
+    return hadFile() || isKept(place.state, place.file) ? missingFile(place.file, place.state) : undefined;
+  };
   let edits: Promise<unknown> = Promise.resolve();
   return (edit, editOptions) => {
     const run = edits.then(async () => {
-      const { writeConfig } = await import("./write/index.ts");
-      const written = writeConfig({ edit, ...editOptions }, { ...options, load: load(), replacing: await versions.keeper() });
+      const { writeLocked } = await import("./write/locked.ts");
+      const written = await writeLocked(
+        { edit, ...editOptions },
+        { ...options, ...place, load: load(), replacing: await versions.keeper(), expectsFile: await expectsFile() },
+      );
       if (written.files.length === 0) return { snapshot: written.after.snapshot, files: [] };
       versions.keep(written.after.snapshot);
       return { snapshot: reload(editOptions.restartFollows), files: written.files };

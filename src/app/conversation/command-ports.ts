@@ -1,5 +1,6 @@
 import { AppError, messageOf } from "../../base/errors.ts";
 import { effectiveChannelConfig } from "../../channels/index.ts";
+import type { OpenClawConfig, Snapshot } from "../../config/index.ts";
 import type { CommandPorts } from "../../conversation/index.ts";
 import { matchCommand, runCommand } from "../../plugins/index.ts";
 import { parseTranscriptLine, type HostConfig, type PluginCommandContext, type SessionEntry } from "../../protocol/index.ts";
@@ -203,11 +204,14 @@ function allowlistPort({ config, pairing, channels }: CommandDeps): NonNullable<
         const key = scope === "dm" ? "allowFrom" : "groupAllowFrom";
         const own = (config.current.channels as HostConfig["channels"])?.[channel] as { readonly accounts?: Readonly<Record<string, unknown>> } | undefined;
         const base = own?.accounts?.[accountId] === undefined ? `channels.${channel}` : `channels.${channel}.accounts.${accountId}`;
-        const list = strings(effectiveChannelConfig(config.current, channel, accountId)[key]);
-        const has = list.includes(entry);
-        if (has === (action === "add")) known.push("config");
+        const listIn = (cfg: OpenClawConfig) => strings(effectiveChannelConfig(cfg, channel, accountId)[key]);
+        if (listIn(config.current).includes(entry) === (action === "add")) known.push("config");
         else {
-          await config.edit({ kind: "set", path: `${base}.${key}`, value: has ? list.filter((one) => one !== entry) : [...list, entry] }, { by: "command" });
+          const edit = ({ config: cfg }: Snapshot) => {
+            const others = listIn(cfg).filter((one) => one !== entry);
+            return { kind: "set" as const, path: `${base}.${key}`, value: action === "add" ? [...others, entry] : others };
+          };
+          await config.edit({ kind: "from", edit }, { by: "command" });
           changed.push("config");
         }
       }

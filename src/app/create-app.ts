@@ -96,7 +96,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   let running: OpenGateway | undefined;
   let reload: Reload | undefined;
   const brokenFile = (): string | undefined => (reload ? reload.broken : snapshot.reason);
-  const health = (): HealthReport => reportHealth({ version, pid, startedAt, now: clock.now, config, brokenFile, store });
+  const health = (): HealthReport => reportHealth({ version, pid, startedAt, now: clock.now, config, brokenFile, store, missingCode: running?.code.problem() });
   // Side by side: the store opens in its own thread. Until all is done, health says "starting" and nothing is accepted.
   const [opened, listening] = await Promise.allSettled([
     openStore({ stateDir, clock, thread: options.storeThread, log: (message, details) => log.room("store").warn(message, details) }).then(
@@ -118,7 +118,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   const leaveSentinel = (payload: SentinelPayload): Promise<string | null> => notes.leave(payload, rooms);
   const { openGateway } = await import("./open-gateway.ts");
   const given = { runSecret: lifetime.runSecret, logFile: logging.path, tapLog: logging.tap, rawStream: rawStreamFile(options, stateDir) };
-  const open = await openGateway({ ...rooms, ...given, requestRestart: restarts.request, leaveSentinel }, stack);
+  const open = await openGateway({ ...rooms, ...given, requestRestart: restarts.request, leaveSentinel, failed: failure.resolve }, stack);
   running = open;
   const { gateway } = open;
   await notes.take({ ...rooms, deliver: open.tell });
@@ -131,6 +131,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   void open.channels.start();
   // The first connection finds what it needs loaded.
   void gateway.warm();
+  void open.code.ready();
   const kept = stack.move();
   return {
     url: gateway.url,

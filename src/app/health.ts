@@ -12,10 +12,12 @@ export interface HealthDeps {
   readonly brokenFile: () => string | undefined;
   /** Undefined while it opens. */
   readonly store: Store | undefined;
+  /** Why the code that answers messages is not there. */
+  readonly missingCode: string | undefined;
 }
 
 /** What is well and what is not, in one answer. */
-export function reportHealth({ version, pid, startedAt, now, config, brokenFile, store }: HealthDeps): HealthReport {
+export function reportHealth({ version, pid, startedAt, now, config, brokenFile, store, missingCode }: HealthDeps): HealthReport {
   const snapshot = config.snapshot();
   const stored = store?.health();
   const broken = brokenFile();
@@ -24,6 +26,7 @@ export function reportHealth({ version, pid, startedAt, now, config, brokenFile,
     ...(stored?.diskFull ? ["the disk is full: nothing new is accepted until there is space"] : []),
     ...(stored?.notices ?? []).map((notice) => notice.message),
     ...(broken === undefined ? [] : [broken]),
+    ...(missingCode === undefined ? [] : [missingCode]),
   ];
   const failed = stored?.state === "failed";
   const status: HealthState = !stored ? "starting" : failed ? "failed" : problems.length > 0 ? "degraded" : "ok";

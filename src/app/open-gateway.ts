@@ -41,6 +41,7 @@ import { issuesOfPlugins, pluginAdmin, type PluginAdminDeps } from "./plugins/ad
 import { pluginPorts } from "./plugins/sections.ts";
 import { createPlugins, type Plugins } from "./plugins/index.ts";
 import { setupPort } from "./setup/inside/ports.ts";
+import type { TurnCode } from "./turn-code.ts";
 
 const ANSWER_MS = 250;
 /** Beside the bundle that this is a chunk of. */
@@ -66,10 +67,14 @@ export interface OpenGatewayDeps {
   readonly rawStream?: string | undefined;
   readonly requestRestart: (request: RestartRequest, options?: { readonly urgent?: boolean }) => RestartReport;
   readonly leaveSentinel: (payload: SentinelPayload) => Promise<string | null>;
+  /** The gateway can no longer be trusted and has to end. */
+  readonly failed: (message: string) => void;
 }
 
 export interface OpenGateway {
   readonly gateway: Gateway;
+  /** What turns load. */
+  readonly code: TurnCode;
   readonly plugins: Plugins;
   readonly channels: AppChannelsRun;
   /** Runs that wait or run. */
@@ -208,8 +213,7 @@ export async function openGateway(given: OpenGatewayDeps, stack: AsyncDisposable
           },
           hub,
         );
-        handlers = { ...withPlugins(own, { ...deps, plugins }), ...authHandlers(auth, config, hub.broadcast) };
-        return handlers;
+        return (handlers = { ...withPlugins(own, { ...deps, plugins }), ...authHandlers(auth, config, hub.broadcast) });
       },
     }),
   );
@@ -220,6 +224,7 @@ export async function openGateway(given: OpenGatewayDeps, stack: AsyncDisposable
   return {
     gateway,
     plugins,
+    code: answering.code,
     channels: channelsRun,
     runs: responder.running,
     tell: (address, text, sessionKey) => talk.delivery.send(address, [{ text }], { kind: "send", sessionKey }, 0),

@@ -47,3 +47,8 @@ export type { ConfigChange, GatewayActions, GatewayToolDeps } from "./tools/gate
 
 /** The tool with which an agent looks after the gateway. Loaded when the first message is answered. */
 export const loadGatewayTool = () => import("./tools/gateway-tool.ts");
+
+/** Loads the code of the HTTP entrances that begin turns. */
+export async function loadHttpTurns(): Promise<void> {
+  await Promise.all([import("./http/openai/chat-completions.ts"), import("./http/openai/responses.ts")]);
+}

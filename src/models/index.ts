@@ -39,3 +39,9 @@ export type { Models, ModelsDeps, ModelWish } from "./create-models.ts";
 
 /** Everything that chooses and calls models. Loaded when the first message is answered. */
 export const loadModels = () => import("./create-models.ts");
+
+/** Loads all code that calls need, with the catalogue and the model that needs no key. */
+export async function loadCallCode(): Promise<void> {
+  const [{ loadWire, WIRE_APIS }, { loadTables }] = await Promise.all([import("./wire/index.ts"), import("./catalogue/frozen.ts")]);
+  await Promise.all([loadModels(), loadChoice(), loadBudgets(), loadOffline(), loadTables(), ...WIRE_APIS.map(loadWire)]);
+}

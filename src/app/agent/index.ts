@@ -1,6 +1,7 @@
 import type { Agents } from "../../agent/index.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Ids } from "../../base/ids.ts";
+import { lazy } from "../../base/lazy.ts";
 import type { Logger } from "../../base/log/logger.ts";
 import type { Random } from "../../base/random.ts";
 import type { Config, Env } from "../../config/index.ts";
@@ -41,19 +42,15 @@ export interface AppAgentDeps {
 export interface AppAgent extends AsyncDisposable {
   open(): Promise<OpenAgent>;
   agents(): Promise<Pick<Agents, "turn" | "after">>;
-  /** Loads the code, so that the first turn does not wait for it. */
-  warm(): Promise<void>;
 }
 
 export function createAppAgent(deps: AppAgentDeps): AppAgent {
-  let opening: Promise<OpenAgent> | undefined;
-  const open = (): Promise<OpenAgent> => (opening ??= import("./open.ts").then(({ openAgent }) => openAgent(deps)));
+  const open = lazy(async () => (await import("./open.ts")).openAgent(deps));
   return {
     open,
     agents: async () => (await open()).agents,
-    warm: async () => void (await open()),
     async [Symbol.asyncDispose]() {
-      await (await opening?.catch(() => undefined))?.[Symbol.asyncDispose]();
+      await (await open.started()?.catch(() => undefined))?.[Symbol.asyncDispose]();
     },
   };
 }

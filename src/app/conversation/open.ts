@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import type { Agents } from "../../agent/index.ts";
+import { lazy } from "../../base/lazy.ts";
 import type { Logger } from "../../base/log/logger.ts";
 import { createAllowLists, createChannelActivity, createPairing, type AllowLists, type Pairing } from "../../channels/index.ts";
 import { oauthFolder } from "../../config/index.ts";
@@ -127,7 +128,6 @@ export function openConversation(deps: ConversationRoomDeps, stack: AsyncDisposa
       defaultAgentId: deps.defaultAgentId,
     }),
   );
-  let messages: Promise<Messages> | undefined;
   return {
     conversation,
     delivery,
@@ -138,6 +138,6 @@ export function openConversation(deps: ConversationRoomDeps, stack: AsyncDisposa
     channels,
     activity,
     mediaRoots,
-    messages: () => (messages ??= loadDelivery().then(({ createMessages }) => createMessages({ delivery, channels, config: () => config.current, log }))),
+    messages: lazy(async () => (await loadDelivery()).createMessages({ delivery, channels, config: () => config.current, log })),
   };
 }

@@ -163,7 +163,7 @@ function laneOf(mode: QueueMode) {
   const dropped: string[] = [];
   let interrupted = false;
   const text = (item: unknown): string => (item as ChannelItem).text;
-  const turn: ActiveTurn = { steer: (item) => (steered.push(item.text), true), interrupt: () => void (interrupted = true), unshown: () => [] };
+  const turn: ActiveTurn = { steer: (item) => (steered.push(text(item)), true), interrupt: () => void (interrupted = true), unshown: () => [] };
   const lane = createSessionLane({
     clock,
     start: ({ items }: Batch) => void turns.push(items.map(text)),

@@ -74,12 +74,21 @@ export function commandPorts(deps: CommandDeps, call: OwnCaller): CommandPorts {
 const TOOL_CONTEXT = { sessionId: "", runId: "", workspaceDir: "", owner: false } as const;
 const senderOf = ({ senderId }: { readonly senderId?: string }): { senderId?: string } => (senderId === undefined ? {} : { senderId });
 
-function sessionPort({ store }: CommandDeps, call: OwnCaller): CommandPorts["session"] {
+/** Makes a session for the first thing that is set in it. Nothing that runs under its key is touched: a first turn may be about to make it as well. */
+async function ensureSession({ store, ids, clock }: CommandDeps, key: string, agentId: string): Promise<void> {
+  if (await store.read("sessions.get", { key })) return;
+  const entry = { sessionId: ids.uuid(), updatedAt: clock.now() };
+  await store.write("sessions.put", { key, agentId, entry, version: 0 }).catch((error: unknown) => {
+    if (!(error instanceof AppError && error.code === "CONFLICT")) throw error;
+  });
+}
+
+function sessionPort(deps: CommandDeps, call: OwnCaller): CommandPorts["session"] {
+  const { store } = deps;
   return {
     read: async (key) => (await store.read("sessions.get", { key }))?.entry,
-    async patch(key, _agentId, patch) {
-      // Where there is no session yet, it is made with the first thing that is set.
-      if (!(await store.read("sessions.get", { key }))) await call("sessions.reset", { key, reason: "new" });
+    async patch(key, agentId, patch) {
+      await ensureSession(deps, key, agentId);
       await store.write("sessions.patch", { key, patch });
     },
     async reset(key, _agentId, reason) {
@@ -87,6 +96,7 @@ function sessionPort({ store }: CommandDeps, call: OwnCaller): CommandPorts["ses
       return { sessionId: (entry as SessionEntry).sessionId };
     },
     async compact(key, _agentId, instructions, signal) {
+      deps.conversation().interrupt(key);
       const done = await call("sessions.compact", { key, ...(instructions === undefined ? {} : { instructions }) }, signal);
       if (!done.compacted) return { compacted: false, reason: done.reason ?? "there was nothing to sum up" };
       return { compacted: true, tokensBefore: done.tokensBefore ?? 0, tokensAfter: done.tokensAfter ?? 0 };

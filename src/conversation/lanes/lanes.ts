@@ -18,8 +18,12 @@ export interface LanesDeps {
 /** Each session has one lane, in which one turn runs at a time; over all of them only so many do. */
 export interface SessionLanes {
   add(item: LaneItem): void;
-  /** Takes back what waits in a session. */
-  clear(sessionKey: string): readonly LaneItem[];
+  /** Takes back what waits in a session; only what fits, when that is given. */
+  clear(sessionKey: string, fits?: (item: LaneItem) => boolean): readonly LaneItem[];
+  /** Ends the turn that runs in a session; what waits stays. */
+  interrupt(sessionKey: string): void;
+  /** False: what is added begins at once. */
+  isBusy(sessionKey: string): boolean;
   depth(sessionKey: string): number;
   /** Does something in a session while no turn of it runs; turns that come wait for it. */
   exclusively<T>(sessionKey: string, work: () => Promise<T>): Promise<T>;
@@ -56,7 +60,9 @@ export function createSessionLanes(deps: LanesDeps): SessionLanes {
 
   return {
     add: (item) => (stopped ? deps.leave([item]) : laneOf(item.sessionKey).add(item)),
-    clear: (sessionKey) => lanes.get(sessionKey)?.clear() ?? [],
+    clear: (sessionKey, fits) => lanes.get(sessionKey)?.clear(fits) ?? [],
+    interrupt: (sessionKey) => lanes.get(sessionKey)?.interrupt(),
+    isBusy: (sessionKey) => lanes.get(sessionKey)?.isIdle === false,
     depth: (sessionKey) => lanes.get(sessionKey)?.depth ?? 0,
     exclusively: serial.exclusively,
     stop() {

@@ -44,17 +44,45 @@ const MAX_CONCURRENT = 4;
 async function resumeAll(
   deps: ConversationDeps,
   clients: Pick<ClientDesk, "has" | "resume">,
-  { enqueue, add }: { readonly enqueue: (item: ChannelItem) => void; readonly add: Dispatch["add"] },
+  { enqueue, add, claim }: { readonly enqueue: (item: ChannelItem) => void; readonly add: Dispatch["add"]; readonly claim: (inboxId: number) => boolean },
 ): Promise<number> {
   const rows = await deps.store.read("inbox.open", { limit: MOST_ROWS });
-  const asked = rows.flatMap((row) => runOfRow(row) ?? []).filter(({ runId }) => !clients.has(runId));
+  const runs = rows.flatMap((row) => runOfRow(row) ?? []);
   const turns = rows.flatMap(({ turnId }) => (turnId === null ? [] : [turnId]));
-  await closeOrphans(deps, new Set([...asked.map(({ runId }) => runId), ...turns]));
+  const known = new Set([...runs.map(({ runId }) => runId), ...turns]);
+  await closeOrphans(deps, (turnId) => known.has(turnId) || clients.has(turnId));
+  const asked = runs.filter(({ runId }) => !clients.has(runId));
   for (const row of asked) clients.resume(row);
-  const { items, fresh } = resumedChannels(rows, deps);
+  const { items, fresh } = resumedChannels(
+    rows.filter(({ id }) => claim(id)),
+    deps,
+  );
   for (const item of items) enqueue(item);
   for (const inbound of fresh) add(inbound);
   return asked.length + items.length + fresh.length;
+}
+
+/** Which of the open inputs are this process's own, and which the process before it left: none is taken up twice. */
+function createClaims() {
+  const own = new Set<number>();
+  const left = new Set<number>();
+  let isResumed = false;
+  return {
+    /** Accepted here. False when it was taken up as one that was left. */
+    own(inboxId: number): boolean {
+      if (!isResumed) own.add(inboxId);
+      return !left.has(inboxId);
+    },
+    left(inboxId: number): boolean {
+      if (own.has(inboxId)) return false;
+      left.add(inboxId);
+      return true;
+    },
+    resumed(): void {
+      isResumed = true;
+      own.clear();
+    },
+  };
 }
 
 /** Ends messages that nobody will answer. */
@@ -103,6 +131,7 @@ export function createConversation(deps: ConversationDeps): Conversation {
   const lanes: SessionLanes = createSessionLanes({
     clock: deps.clock,
     places: () => config.current.agents?.defaults?.maxConcurrent ?? MAX_CONCURRENT,
+    gate: deps.untilPlugins,
     async run(batch, began) {
       const [first] = batch.items;
       if (first.kind === "client") return clients.run(first.run);
@@ -121,7 +150,8 @@ export function createConversation(deps: ConversationDeps): Conversation {
   };
   const dispatch = createDispatch(deps, lives, enqueue);
   const running = (): number => clients.size + dispatch.pending + waiting;
-  const intake = createIntake(deps, { accepted: dispatch.add, open: running });
+  const claims = createClaims();
+  const intake = createIntake(deps, { accepted: (inbound) => claims.own(inbound.id) && dispatch.add(inbound), open: running });
 
   const drop = (items: readonly LaneItem[], why: string): Promise<void> =>
     dropItems(deps, items, why, {
@@ -158,7 +188,7 @@ export function createConversation(deps: ConversationDeps): Conversation {
     chatOf: channels.chatOf,
     addressOf: (runId) => channels.chatOf(runId)?.address ?? clients.addressOf(runId),
     onEvent,
-    resume: () => resumeAll(deps, clients, { enqueue, add: dispatch.add }),
+    resume: () => resumeAll(deps, clients, { enqueue, add: dispatch.add, claim: claims.left }).finally(claims.resumed),
     running,
     exclusively: lanes.exclusively,
     async [Symbol.asyncDispose]() {

@@ -125,6 +125,7 @@ export function openConversation(deps: ConversationRoomDeps, stack: AsyncDisposa
       mediaRoots,
       redact: deps.redactor.text,
       defaultAgentId: deps.defaultAgentId,
+      untilPlugins: plugins.settled,
     }),
   );
   let messages: Promise<Messages> | undefined;

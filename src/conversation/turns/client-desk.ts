@@ -68,10 +68,18 @@ export function createClientDesk(deps: ConversationDeps, context: ClientTurnCont
     run.end(outcome);
   }
 
+  const leave = (run: ClientRun): void => end(run, { status: "error", error: STOPPING });
+
   /** A command is answered at once; everything else waits for its turn. */
   async function begin(row: AcceptedRow): Promise<void> {
     const run = newClientRun(row, false);
     runs.set(row.runId, run);
+    try {
+      const waiting = deps.untilPlugins?.();
+      if (waiting) await waiting;
+    } catch {
+      return leave(run);
+    }
     try {
       const verdict = await clientVerdict(deps, row);
       if (verdict?.kind === "answered") return end(run, await answerCommand(deps, row, verdict, context));
@@ -116,7 +124,7 @@ export function createClientDesk(deps: ConversationDeps, context: ClientTurnCont
       end(run, await treatRun(run, context));
       await afterRun(run, context);
     },
-    leave: (run) => end(run, { status: "error", error: STOPPING }),
+    leave,
     abort(meant, reason) {
       const reached = [...runs.values()].filter((run) => meant(run.row) && !run.abort.signal.aborted);
       for (const run of reached) {
@@ -125,7 +133,7 @@ export function createClientDesk(deps: ConversationDeps, context: ClientTurnCont
       }
       return reached.map(({ row }) => row.runId);
     },
-    has: (runId) => runs.has(runId),
+    has: (runId) => runs.has(runId) || accepting.has(runId),
     addressOf: (runId) => runs.get(runId)?.row.reply,
     async close() {
       closed = true;

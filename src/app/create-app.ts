@@ -96,7 +96,9 @@ export async function createApp(options: AppOptions): Promise<App> {
   let running: OpenGateway | undefined;
   let reload: Reload | undefined;
   const brokenFile = (): string | undefined => (reload ? reload.broken : snapshot.reason);
-  const health = (): HealthReport => reportHealth({ version, pid, startedAt, now: clock.now, config, brokenFile, store, missingCode: running?.code.problem() });
+  const notices = (): readonly string[] => [...(running?.plugins.missingGuards().map(({ message }) => message) ?? []), ...(running?.code.problems() ?? [])];
+  const health = (): HealthReport =>
+    reportHealth({ version, pid, startedAt, now: clock.now, config, brokenFile, store, ready: () => running !== undefined, notices });
   // Side by side: the store opens in its own thread. Until all is done, health says "starting" and nothing is accepted.
   const [opened, listening] = await Promise.allSettled([
     openStore({ stateDir, clock, thread: options.storeThread, log: (message, details) => log.room("store").warn(message, details) }).then(

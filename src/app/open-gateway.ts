@@ -27,6 +27,7 @@ import {
   type RestartRequest,
   type SentinelPayload,
 } from "../gateway/index.ts";
+import type { GuardRecords } from "../plugins/index.ts";
 import { observeCommits, type Store } from "../store/index.ts";
 import type { ReplyAddress } from "../conversation/index.ts";
 import { agentPort, lazyApprovals, lazyExecRules, toolFactsPort, toolsPort, type PortDeps } from "./agent/gateway-ports.ts";
@@ -143,6 +144,12 @@ const agentPorts = (ports: PortDeps, { agent, notices, talk, workspaceOf, comman
 
 const addressOf = (link: { readonly path: string } | undefined, origin: string): string | undefined => link && new URL(link.path, origin).href;
 
+/** Which plugins guard tool calls is known to the next start also when they fail to load then. */
+const guardRecords = (store: Store): GuardRecords => ({
+  read: () => store.read("meta.get", { key: "plugins.guards" }),
+  write: (value) => store.write("meta.set", { key: "plugins.guards", value }),
+});
+
 /** What the process before this one accepted goes on. */
 async function resumeWork({ talk, takeUpCommands }: Answering, store: Store, log: Logger): Promise<void> {
   const { allowLists, conversation, delivery } = talk;
@@ -164,7 +171,9 @@ export async function openGateway(given: OpenGatewayDeps, stack: AsyncDisposable
   const auth = await openAuth(deps);
   const defaultAgentId = (): string => defaultAgentOf(config.current);
   let answering: Answering | undefined;
-  const plugins = createPlugins({ ...deps, pairing: auth.pairing, talk: () => answering?.talk });
+  const plugins = createPlugins({ ...deps, pairing: auth.pairing, talk: () => answering?.talk, guardRecords: guardRecords(deps.store) });
+  // Taken down after the conversations: turns that end within the grace of a stop are guarded to their end.
+  stack.defer(() => plugins.end());
   const models = stack.use(createAppModels({ ...deps, hooks: plugins.hooks, providers: plugins.providers }));
   let handlers: Handlers | undefined;
   answering = openAnswering({ ...deps, models, plugins, defaultAgentId, handlers: () => handlers }, stack);
@@ -172,7 +181,7 @@ export async function openGateway(given: OpenGatewayDeps, stack: AsyncDisposable
   const responder = talk.conversation;
   const channelsRun = openChannels({ ...deps, plugins }, talk, stack);
   const overview = openOverview({ ...deps, plugins, models, defaultAgentId }, responder, channelsRun.channels, stack);
-  const ports: PortDeps = { open: agent.open, deps, defaultAgentId };
+  const ports: PortDeps = { open: agent.open, deps, defaultAgentId, refusal: () => plugins.missingGuards()[0]?.message };
   const gateway = stack.use(
     createGateway({
       ...deps,
@@ -217,10 +226,12 @@ export async function openGateway(given: OpenGatewayDeps, stack: AsyncDisposable
       },
     }),
   );
-  await stack.use(plugins).open(gateway);
+  stack.defer(() => plugins.stop());
+  await plugins.open(gateway);
   let stopping: "shutdown" | "restart" = "shutdown";
   stack.defer(() => sessions.stop(stopping));
   await resumeWork(answering, deps.store, log);
+  plugins.release();
   return {
     gateway,
     plugins,

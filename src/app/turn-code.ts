@@ -36,7 +36,7 @@ export interface TurnCode {
   /** Resolves when everything a turn needs is loaded; begins with it at the first call. */
   ready(): Promise<void>;
   /** What is wrong, while it is. */
-  problem(): string | undefined;
+  problems(): readonly string[];
 }
 
 /**
@@ -64,5 +64,5 @@ export function createTurnCode(deps: TurnCodeDeps): TurnCode {
     }
   }
 
-  return { ready: () => (loading ??= load()), problem: () => problem };
+  return { ready: () => (loading ??= load()), problems: () => (problem === undefined ? [] : [problem]) };
 }

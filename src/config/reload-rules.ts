@@ -57,10 +57,14 @@ const RULES: readonly (Rule | "channels")[] = [
 /** Settings of one plugin: it is loaded anew with them. Whether it is loaded at all takes a start of the gateway. */
 const PLUGIN_SETTINGS = /^plugins\.entries\.([^.]+)\.(?:config|hooks)(?:\.|$)/;
 
+/** Asked whenever a tool is called. */
+const PLUGIN_READ_ON_USE = /^plugins\.entries\.[^.]+\.required$/;
+
 /** What one path asks for. What no rule names restarts the gateway. */
 export function actionsFor(path: string, channels: readonly string[]): readonly ReloadAction[] {
   const plugin = PLUGIN_SETTINGS.exec(path)?.[1];
   if (plugin !== undefined) return [restart("plugins", plugin)];
+  if (PLUGIN_READ_ON_USE.test(path)) return [NONE];
   const rules = RULES.flatMap((rule) =>
     rule === "channels" ? channels.map((id) => ({ prefix: `channels.${id}`, actions: [restart("channels", id)] })) : [rule],
   );

@@ -46,21 +46,52 @@ const MAX_CONCURRENT = 4;
 async function resumeAll(
   deps: ConversationDeps,
   clients: Pick<ClientDesk, "has" | "resume">,
-  { enqueue, add, resume }: { readonly enqueue: (item: ChannelItem) => void } & Pick<Dispatch, "add" | "resume">,
+  {
+    enqueue,
+    add,
+    resume,
+    claim,
+  }: { readonly enqueue: (item: ChannelItem) => void; readonly claim: (inboxId: number) => boolean } & Pick<Dispatch, "add" | "resume">,
 ): Promise<number> {
   const rows = await deps.store.read("inbox.open", { limit: MOST_ROWS });
-  const asked = rows.flatMap((row) => runOfRow(row) ?? []).filter(({ row }) => !clients.has(row.runId));
+  const runs = rows.flatMap((row) => runOfRow(row) ?? []);
   const turns = rows.flatMap(({ turnId }) => (turnId === null ? [] : [turnId]));
-  await closeOrphans(deps, new Set([...asked.map(({ row }) => row.runId), ...turns]));
+  const known = new Set([...runs.map(({ row }) => row.runId), ...turns]);
+  await closeOrphans(deps, (turnId) => known.has(turnId) || clients.has(turnId));
+  const asked = runs.filter(({ row }) => !clients.has(row.runId));
   for (const [turnId, group] of Map.groupBy(asked, ({ row, turnId }) => turnId ?? row.runId)) {
     const own = group.map(({ row }) => row).toSorted((a, b) => Number(a.runId === turnId) - Number(b.runId === turnId));
     clients.resume(own, group[0]!.turnId);
   }
-  const { items, unprompted, fresh } = await resumedChannels(rows, deps);
+  const left = rows.filter(({ id }) => claim(id));
+  const { items, unprompted, fresh } = await resumedChannels(left, deps);
   for (const item of items) enqueue(item);
   for (const { messages, turnId } of unprompted) resume(messages, turnId);
   for (const inbound of fresh) add(inbound);
   return asked.length + items.length + unprompted.length + fresh.length;
+}
+
+/** Which of the open inputs are this process's own, and which the process before it left: none is taken up twice. */
+function createClaims() {
+  const own = new Set<number>();
+  const left = new Set<number>();
+  let isResumed = false;
+  return {
+    /** Accepted here. False when it was taken up as one that was left. */
+    own(inboxId: number): boolean {
+      if (!isResumed) own.add(inboxId);
+      return !left.has(inboxId);
+    },
+    left(inboxId: number): boolean {
+      if (own.has(inboxId)) return false;
+      left.add(inboxId);
+      return true;
+    },
+    resumed(): void {
+      isResumed = true;
+      own.clear();
+    },
+  };
 }
 
 /** Ends messages that nobody will answer. */
@@ -116,6 +147,7 @@ export function createConversation(deps: ConversationDeps): Conversation {
   const lanes: SessionLanes = createSessionLanes({
     clock: deps.clock,
     places: () => config.current.agents?.defaults?.maxConcurrent ?? MAX_CONCURRENT,
+    gate: deps.untilPlugins,
     async run(batch, began) {
       const [first] = batch.items;
       if (first.kind === "client") return clients.run(batch, began);
@@ -134,7 +166,8 @@ export function createConversation(deps: ConversationDeps): Conversation {
   };
   const dispatch = createDispatch(deps, lives, enqueue);
   const running = (): number => clients.size + dispatch.pending + waiting;
-  const intake = createIntake(deps, { accepted: dispatch.add, open: running });
+  const claims = createClaims();
+  const intake = createIntake(deps, { accepted: (inbound) => claims.own(inbound.id) && dispatch.add(inbound), open: running });
 
   const drop = (items: readonly LaneItem[], why: string): Promise<void> =>
     dropItems(deps, items, why, {
@@ -175,7 +208,7 @@ export function createConversation(deps: ConversationDeps): Conversation {
     chatOf: channels.chatOf,
     addressOf: (runId) => channels.chatOf(runId)?.address ?? clients.addressOf(runId),
     onEvent,
-    resume: () => resumeAll(deps, clients, { enqueue, add: dispatch.add, resume: dispatch.resume }),
+    resume: () => resumeAll(deps, clients, { enqueue, add: dispatch.add, resume: dispatch.resume, claim: claims.left }).finally(claims.resumed),
     running,
     exclusively: lanes.exclusively,
     async [Symbol.asyncDispose]() {

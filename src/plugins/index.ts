@@ -17,6 +17,8 @@ export {
   type MethodAnswer,
   type PluginHost,
   type PluginHostDeps,
+  type GuardRecords,
+  type MissingGuard,
   type PluginStatus,
   type SessionExtensions,
 } from "./host/index.ts";

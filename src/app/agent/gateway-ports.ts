@@ -1,3 +1,4 @@
+import { AppError } from "../../base/errors.ts";
 import type { AgentPort, ListedTool, ToolFactsPort, ToolsPort } from "../../gateway/index.ts";
 import { agentOfKey } from "../../protocol/index.ts";
 import type { ApprovalNotice, Approvals, ExecRules, ToolContext } from "../../tools/index.ts";
@@ -34,6 +35,8 @@ export interface PortDeps {
   readonly open: Open;
   readonly deps: Pick<AppAgentDeps, "store" | "ids" | "config" | "clock">;
   readonly defaultAgentId: () => string;
+  /** Why no tool may run at all, if so. */
+  readonly refusal: () => string | undefined;
 }
 
 /** Who calls a tool outside of a turn. */
@@ -54,6 +57,8 @@ export function toolsPort(ports: PortDeps): ToolsPort {
       const { broker } = await ports.open();
       const over = { owner, ...(channel === undefined ? {} : { channel }), ...(accountId === undefined ? {} : { accountId }) };
       const toolbox = await broker.open(await contextFor(ports, sessionKey, over));
+      const refused = ports.refusal();
+      if (refused !== undefined) throw new AppError("UNAVAILABLE", refused);
       const schema = toolbox.schemas.find(({ name }) => name === tool);
       if (!schema) return undefined;
       const takesAction = Object.hasOwn((schema.parameters["properties"] as object | undefined) ?? {}, "action");

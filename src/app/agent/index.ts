@@ -23,7 +23,7 @@ export interface AppAgentDeps {
   /** Masks secrets in texts. */
   readonly redact: (text: string) => string;
   readonly models: Pick<AppModels, "models" | "budgets">;
-  readonly plugins: Pick<Plugins, "hooks" | "agent">;
+  readonly plugins: Pick<Plugins, "hooks" | "agent" | "settled" | "missingGuards">;
   /** Tells clients that somebody is asked, or was answered. */
   readonly notify: (notice: ApprovalNotice) => void;
   /** Folder of an agent's files. */

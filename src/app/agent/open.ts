@@ -86,8 +86,11 @@ export async function openAgent(deps: AppAgentDeps): Promise<OpenAgent> {
   });
   const skillPrograms: ToolShelfDeps["skillPrograms"] = async ({ workspaceDir }) => trustedPrograms((await skills.status(workspaceDir)).skills, workspaceDir);
   const shelf = createToolShelf({ ...deps, log, home, approvals, execRules, processes, sandboxes, skillPrograms });
+  const untilPlugins = deps.plugins.settled;
   const broker = createBroker({
     clock,
+    ready: untilPlugins,
+    refusal: () => deps.plugins.missingGuards()[0]?.message,
     log: deps.log.room("tools"),
     config: () => config.current,
     tools: shelf.tools,
@@ -100,6 +103,7 @@ export async function openAgent(deps: AppAgentDeps): Promise<OpenAgent> {
   });
   const agents = createAgents({
     ...deps.models,
+    ready: untilPlugins,
     store,
     clock,
     ids,

@@ -126,6 +126,7 @@ export function openConversation(deps: ConversationRoomDeps, stack: AsyncDisposa
       mediaRoots,
       redact: deps.redactor.text,
       defaultAgentId: deps.defaultAgentId,
+      untilPlugins: plugins.settled,
     }),
   );
   return {

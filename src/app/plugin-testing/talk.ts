@@ -58,7 +58,17 @@ function pluginsPort(running: RunningPlugins, fakes: ReadonlyMap<string, Channel
     list: () => registries.channels.list(),
   };
   const shown = { ...registries, channels };
-  return { hooks: () => running.hooks, agent: () => running.agent, registries: () => shown, onChange: () => {}, providers: () => [] } as unknown as Plugins;
+  const { hooks, agent, host } = running;
+  const settled = (): undefined => undefined;
+  return {
+    hooks: () => hooks,
+    agent: () => agent,
+    registries: () => shown,
+    onChange: () => {},
+    providers: () => [],
+    settled,
+    missingGuards: host.missingGuards,
+  } as unknown as Plugins;
 }
 
 function eventOf({ from, text, id, group, to, mentioned = true }: TestMessage, newId: () => string): ChannelInboundEvent {

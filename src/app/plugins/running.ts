@@ -51,6 +51,8 @@ export interface RunningPlugins extends AsyncDisposable, Omit<PluginsPort, "sess
   readonly project: (key: string, sessionId: string | undefined) => Promise<readonly ExtensionRowValue[]>;
   sessionEnded(key: string, reason: "reset" | "delete"): void;
   ready(): void;
+  /** Notifies plugins of the end and stops their services. Hooks, policies and tools stay until this is disposed. */
+  stop(): Promise<void>;
 }
 
 /** `gateway_stop` handlers may take this long together. */
@@ -158,6 +160,7 @@ function build(deps: PluginsDeps, gateway: PluginGateway, stack: AsyncDisposable
       coreTool: ownTool,
     },
     store,
+    guardRecords: deps.guardRecords,
     config: () => config.current,
     clock,
     ids,
@@ -183,10 +186,17 @@ export async function openPlugins(deps: PluginsDeps, gateway: PluginGateway): Pr
   const loaded = host.list().filter((plugin) => plugin.status === "loaded");
   const failed = host.list().filter((plugin) => plugin.status === "error");
   if (loaded.length + failed.length > 0) log.info(`${loaded.length} plugins loaded${failed.length > 0 ? `, ${failed.length} failed` : ""}`);
+  for (const { message, pluginId } of host.missingGuards()) log.error(message, { pluginId });
   const context = (): { port: number; config: unknown } => ({ port: gateway.port, config: structuredClone(config.current) });
   const report = reporting(() => host);
-  let stopReason: string | undefined = "gateway stopping";
   const kept = stack.move();
+  let stopped: Promise<void> | undefined;
+  const stop = (): Promise<void> =>
+    (stopped ??= (async () => {
+      const event = { reason: "gateway stopping" };
+      if (hooks.has("gateway_stop")) await hooks.runBounded("gateway_stop", [{ event, ctx: context() }], GATEWAY_STOP_MS);
+      await host.stopServices();
+    })());
 
   return {
     host,
@@ -229,11 +239,9 @@ export async function openPlugins(deps: PluginsDeps, gateway: PluginGateway): Pr
       host.startServices().catch((error: unknown) => log.error(`the services could not be started: ${messageOf(error)}`));
       void hooks.run("gateway_start", { port: gateway.port }, context());
     },
+    stop,
     async [Symbol.asyncDispose]() {
-      if (stopReason === undefined) return;
-      const reason = stopReason;
-      stopReason = undefined;
-      if (hooks.has("gateway_stop")) await hooks.runBounded("gateway_stop", [{ event: { reason }, ctx: context() }], GATEWAY_STOP_MS);
+      await stop();
       await kept.disposeAsync();
     },
   };

@@ -136,13 +136,25 @@ export function createDispatch(deps: ConversationDeps, lives: Pick<LiveReplies, 
     joining.add(inbound, isControl);
   }
 
+  function add(inbound: Inbound): void {
+    pending += 1;
+    const isControl = commands.isControl(inbound.text, botOf(inbound));
+    if (hooks.has("inbound_claim")) return chats.queue(`claim\0${chatOf(inbound)}`, () => askFirst(inbound, isControl));
+    words.claimed(inbound).catch((error: unknown) => log.warn(`plugins could not be told of a message: ${messageOf(error)}`));
+    joining.add(inbound, isControl);
+  }
+
   return {
     add(inbound) {
+      const waiting = deps.untilPlugins?.();
+      if (!waiting) return add(inbound);
       pending += 1;
-      const isControl = commands.isControl(inbound.text, botOf(inbound));
-      if (hooks.has("inbound_claim")) return chats.queue(`claim\0${chatOf(inbound)}`, () => askFirst(inbound, isControl));
-      words.claimed(inbound).catch((error: unknown) => log.warn(`plugins could not be told of a message: ${messageOf(error)}`));
-      joining.add(inbound, isControl);
+      const over = (): number => (pending -= 1);
+      // On disk: when the gateway ends first, the next start takes it up.
+      waiting.then(() => {
+        over();
+        add(inbound);
+      }, over);
     },
     resume(messages, turnId) {
       pending += messages.length;

@@ -8,6 +8,8 @@ export interface LanesDeps {
   readonly clock: Clock;
   /** Turns that may run at once, over all sessions. */
   readonly places: () => number;
+  /** No turn begins before this resolves; undefined when it has. Rejects when no turn will begin any more. */
+  readonly gate?: (() => Promise<void> | undefined) | undefined;
   /** Runs a turn to its end. It must not reject. `began` gives the lane a hold of it. */
   run(batch: Batch, began: (turn: ActiveTurn) => void): Promise<void>;
   drop(items: readonly LaneItem[], why: string): void;
@@ -46,8 +48,15 @@ export function createSessionLanes(deps: LanesDeps): SessionLanes {
       drop: deps.drop,
       start(batch) {
         serial.queue(sessionKey, async () => {
+          const gate = deps.gate?.();
+          const isOpen = gate
+            ? await gate.then(
+                () => true,
+                () => false,
+              )
+            : true;
           using _place = await main.enter();
-          if (stopped) return deps.leave(batch.items);
+          if (stopped || !isOpen) return deps.leave(batch.items);
           await deps.run(batch, lane.began);
           lane.ended();
           if (lane.isIdle) lanes.delete(sessionKey);

@@ -111,6 +111,13 @@ function createExamination(deps: ConversationDeps, context: ClientTurnContext, l
 
   async function examine(run: ClientRun, prompted: boolean): Promise<void> {
     try {
+      const waiting = deps.untilPlugins?.();
+      if (waiting) await waiting;
+    } catch {
+      // On disk: the next start takes it up.
+      return end(run, { status: "error", error: STOPPING });
+    }
+    try {
       if (run.abort.signal.aborted) return end(run, await closeRun(run, undefined, context));
       if (prompted || (await carryOut(run))) await enqueue(run);
     } catch (error) {
@@ -249,7 +256,7 @@ export function createClientDesk(deps: ConversationDeps, context: ClientTurnCont
       const verdict = await clientVerdict(deps, { ...request, agentId }, { runId: deps.ids.uuid(), signal: new AbortController().signal });
       return verdict?.kind === "answered" ? (verdict.stopped ?? []) : undefined;
     },
-    has: (runId) => runs.has(runId),
+    has: (runId) => runs.has(runId) || accepting.has(runId),
     addressOf: (runId) => runs.get(runId)?.row.reply,
     async close() {
       closed = true;

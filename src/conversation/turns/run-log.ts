@@ -78,9 +78,9 @@ export async function wasPrompted({ store }: Pick<RunLogDeps, "store">, turnId: 
 }
 
 /** Ends turns of the process before this one that nobody asked for and nobody waits for. */
-export async function closeOrphans({ store }: RunLogDeps, asked: ReadonlySet<string>): Promise<void> {
+export async function closeOrphans({ store }: RunLogDeps, isKnown: (turnId: string) => boolean): Promise<void> {
   for (const { id } of await store.read("turns.unfinished", {})) {
-    if (!asked.has(id)) await store.write("turns.end", { id, outcome: "cancelled", why: "the process ended" });
+    if (!isKnown(id)) await store.write("turns.end", { id, outcome: "cancelled", why: "the process ended" });
   }
 }
 

@@ -6,6 +6,7 @@ import type { Store } from "../../store/index.ts";
 import type { LoadedModule } from "../load/index.ts";
 import type { PluginDiagnostic, PluginEntry } from "../record.ts";
 import type { InjectionDeps, RegistryPorts } from "../registry/index.ts";
+import type { GuardRecords } from "./guards.ts";
 
 /** What the host needs from the program around it. */
 export interface PluginHostDeps {
@@ -18,6 +19,8 @@ export interface PluginHostDeps {
   }>;
   readonly ports: RegistryPorts;
   readonly store: Pick<Store, "read" | "write">;
+  /** Remembers between starts which plugins guard tool calls. */
+  readonly guardRecords?: GuardRecords | undefined;
   readonly config: () => OpenClawConfig;
   readonly clock: Clock;
   readonly ids: Pick<Ids, "uuid">;

@@ -32,6 +32,8 @@ export interface GenerationDeps {
   readonly clock: Clock;
   readonly load: (entry: PluginEntry, generation: number) => Promise<LoadedModule>;
   readonly onDiagnostic: (found: PluginDiagnostic) => void;
+  /** A plugin that runs registered something more. */
+  readonly onLateRegistration?: () => void;
   readonly api: (made: {
     readonly entry: PluginEntry;
     readonly definition: PluginDefinition;
@@ -51,7 +53,7 @@ export interface Imported {
 export async function importGeneration(entry: PluginEntry, number: number, deps: GenerationDeps): Promise<Imported> {
   const { clock, scopes } = deps;
   const owner: Owner = { pluginId: entry.id, source: entry.source, generation: number, bundled: entry.origin === "bundled" };
-  const ledger = createLedger(owner, deps.onDiagnostic);
+  const ledger = createLedger(owner, deps.onDiagnostic, deps.onLateRegistration);
   const scope = scopes.create(owner, entry.rootDir);
   const disposers: (() => unknown)[] = [];
   const ending = new AbortController();

@@ -2,6 +2,7 @@
 export { pluginLogger } from "./api.ts";
 export type { PluginHostDeps } from "./deps.ts";
 export { catchFaults } from "./faults.ts";
+export type { GuardRecords, MissingGuard } from "./guards.ts";
 export { hookSettings } from "./hook-settings.ts";
 export { createPluginHost, type PluginHost } from "./host.ts";
 export { callMethod, type MethodAnswer } from "./method-call.ts";

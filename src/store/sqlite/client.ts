@@ -110,7 +110,15 @@ function createStore({ options, standing, waiting, sender, heavy, gone, alive }:
   async function read(kind: ReadKind, input: unknown): Promise<unknown> {
     const error = standing.closed();
     if (error) throw error;
-    return isHeavy(kind, input) ? heavy.read(kind, input) : sender.read(kind, input);
+    if (!isHeavy(kind, input)) return sender.read(kind, input);
+    try {
+      return await heavy.read(kind, input);
+    } catch (failure) {
+      // The second thread could not be started, or died: the first one can answer as well, only not beside its commits.
+      if (!(failure instanceof AppError) || failure.code !== "UNAVAILABLE" || standing.closed()) throw failure;
+      options.log?.(`${failure.message}; the store's own thread answers instead`);
+      return sender.read(kind, input);
+    }
   }
 
   async function ask<T>(control: Control): Promise<T> {

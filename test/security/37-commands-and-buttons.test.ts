@@ -201,6 +201,7 @@ test("37: methods that loosen execution declare the scope that the table asks fo
     "exec.approval.resolve": "operator.approvals",
     // What makes somebody an owner is asked for separately: `owner` of the call.
     "channels.pairing.approve": "operator.pairing",
+    "channels.pairing.owner": "operator.admin",
   });
   const writing = Object.keys(METHODS).filter((name) => /^(?:config|exec\.approvals)\./.test(name) && METHODS[name as keyof typeof METHODS].effect);
   expect(writing.filter((name) => !(name in AUTHORITY.method))).toEqual([]);
@@ -262,8 +263,10 @@ describe("37: where nobody is the owner", () => {
     const said = async (id: string): Promise<string> =>
       (await ground.act({ who: "covered by *", id, account: "open" } as never, "/restart", "direct")).said.join();
     expect(await said("x; rm -rf ~ 'y'")).toContain(`openclaw pairing owner test 'x; rm -rf ~ '\\''y'\\'''`);
-    expect(await said("--remove")).toContain("openclaw pairing owner test '--remove'");
-    expect(await said("a\u202eb")).not.toContain("openclaw pairing owner");
+    for (const id of ["--remove", "a\u202eb"]) {
+      expect(await said(id)).toContain("has no owner yet");
+      expect(await said(id)).not.toContain("openclaw pairing owner");
+    }
   });
 });
 

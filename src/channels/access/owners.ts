@@ -86,3 +86,21 @@ export function namedOwners(cfg: HostConfig, channel?: string): readonly NamedOw
   const byPath = new Map(lists.flatMap((found) => (found ? [[found.path, entriesOf(found.value)] as const] : [])));
   return [...byPath].flatMap(([path, entries]) => (entries.length === 0 ? [] : [{ path, entries }]));
 }
+
+/** How an owner stands in `commands.ownerAllowFrom`. */
+export const ownerEntry = (channel: string, senderId: string): string => `${channel}:${senderId}`;
+
+const isEntry = (entry: unknown): entry is string | number => typeof entry === "string" || typeof entry === "number";
+
+/** The configuration as it is written, with one owner more, or one less. */
+export function withOwner(written: unknown, channel: string, senderId: string, wanted = true): unknown {
+  const root = sectionOf(written) ?? {};
+  const commands = sectionOf(own(root, "commands")) ?? {};
+  const list = own(commands, "ownerAllowFrom");
+  const entry = ownerEntry(channel, senderId);
+  const others = (Array.isArray(list) ? list.filter(isEntry) : []).filter((one) => String(one).trim().toLowerCase() !== entry.toLowerCase());
+  if (wanted && Array.isArray(list) && others.length < list.length) return written;
+  if (wanted || others.length > 0) return { ...root, commands: { ...commands, ownerAllowFrom: wanted ? [...others, entry] : others } };
+  const { ownerAllowFrom: _none, ...rest } = commands;
+  return { ...root, commands: rest };
+}

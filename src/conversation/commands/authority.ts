@@ -1,4 +1,5 @@
 /** Asks the table of authority about commands, and words its refusals. */
+import { shellWord } from "../../base/text.ts";
 import { namedOwners } from "../../channels/index.ts";
 import type { OpenClawConfig } from "../../config/index.ts";
 import { missingForCommand, type Asker, type Grantor, type Missing } from "../../tools/index.ts";
@@ -53,9 +54,8 @@ export function refusalText(what: string, missing: Missing, { ports, call }: Cal
   return `Only an owner may ${what}, and this gateway has no owner yet. ${how}`;
 }
 
-/** What makes the sender the owner, to be pasted into a shell. Ids are other people's words: one that is not plain is quoted, one with control characters is not printed. */
-function ownerCommand({ channel, senderId }: CommandCall): string | undefined {
-  if (senderId === undefined || senderId.length > 200 || /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(senderId)) return undefined;
-  const word = /^[\w@.+:=/-]+$/.test(senderId) && !senderId.startsWith("-") ? senderId : `'${senderId.replaceAll("'", `'\\''`)}'`;
-  return `openclaw pairing owner ${channel} ${word}`;
+/** What makes the sender the owner, to be pasted into a shell. */
+function ownerCommand({ channel, senderId = "" }: CommandCall): string | undefined {
+  const word = senderId.length > 200 ? undefined : shellWord(senderId);
+  return word === undefined ? undefined : `openclaw pairing owner ${channel} ${word}`;
 }

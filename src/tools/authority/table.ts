@@ -71,6 +71,7 @@ const METHODS = {
   "exec.approval.resolve": "approve",
   /** With `owner`: it writes `commands.ownerAllowFrom`. */
   "channels.pairing.approve": "owner",
+  "channels.pairing.owner": "owner",
 } as const satisfies Readonly<Record<string, Need>>;
 
 /** Tools that change what may run. */

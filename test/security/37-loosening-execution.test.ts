@@ -199,3 +199,16 @@ test("37: a value that is written over a granted one is not granted", () => {
   // As an older program would write it, leaving the grant of another value behind.
   expect(freedom(entryOf({ ...granted, execSecurity: "full" }), config).security).toBe(1);
 });
+
+test("37: what goes past the configuration is refused when it is set, whoever asks, with the key that says no", () => {
+  const ask = (exec: Exec, change: ChoiceChange, sandboxed = false) => {
+    const config = configOf(exec, sandboxed);
+    return changeChoice({ config, agentId: "main", sandboxed, entry: undefined, change, asker: { owner: true }, grantor: { by: "client" }, holds: "owner" });
+  };
+  const set = (key: string) => ({ kind: "beyond", text: expect.stringContaining(`openclaw config set tools.exec.${key} `) as string });
+  expect(ask({ security: "allowlist" }, { execSecurity: "full" })).toEqual(set("security"));
+  expect(ask({ ask: "on-miss" }, { execAsk: "off" })).toEqual(set("ask"));
+  expect(ask({ host: "gateway" }, { execHost: "node" })).toEqual(set("host"));
+  expect(ask({}, { execHost: "gateway" }, true)).toEqual({ kind: "beyond", text: expect.stringContaining("runs in a sandbox") as string });
+  expect(ask({}, { execSecurity: "full", execAsk: "off" })).toMatchObject({ kind: "allowed", widens: true });
+});

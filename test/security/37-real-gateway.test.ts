@@ -157,7 +157,11 @@ const hash = async (): Promise<unknown> => (await admin.request("config.get", {}
 /** Everybody whom * lets in may talk and loosen nothing, also in the owner's own session. */
 async function ofEverybody(): Promise<void> {
   await admin.request("config.patch", {
-    raw: JSON.stringify({ session: { dmScope: "main" }, commands: { allowFrom: { "*": ["*"] } }, channels: { telegram: { dmPolicy: "open", allowFrom: ["*"] } } }),
+    raw: JSON.stringify({
+      session: { dmScope: "main" },
+      commands: { allowFrom: { "*": ["*"] } },
+      channels: { telegram: { dmPolicy: "open", allowFrom: ["*"] } },
+    }),
     baseHash: await hash(),
   });
   await expect.poll(() => tell(anybody, "/status"), SOON).toContain("Session: agent:main:main");

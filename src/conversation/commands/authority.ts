@@ -37,6 +37,9 @@ function isNamedApprover({ approvals }: OpenClawConfig, { channel, accountId, se
   );
 }
 
+/** Whether the sender may give this command as far as chats go. Whom the configuration names for it may, even where commands are for others. */
+export const mayGive = (handling: Handling): boolean => handling.call.authorized || askerOf(handling.name, handling).named === true;
+
 /** Why the sender may not give the command; undefined when they may. */
 export function refusalOf(handling: Handling): string | undefined {
   const { name } = handling;

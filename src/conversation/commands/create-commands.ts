@@ -61,8 +61,10 @@ async function runMessage(ports: CommandPorts, call: CommandCall): Promise<Comma
   if (plugin) return plugin;
   const written = commandIn(said, call, config);
   if (written && (inText || ALWAYS.has(written.name)) && !written.setting) {
-    if (!call.authorized) return silent("refused", `/${written.name}: the sender may not give commands`);
-    return withMenu(await carryOut({ call, ports, key: targetOf(call), ...written }, read), call, written);
+    const handling: Handling = { call, ports, key: targetOf(call), ...written };
+    const { mayGive } = await import("./authority.ts");
+    if (!mayGive(handling)) return silent("refused", `/${written.name}: the sender may not give commands`);
+    return withMenu(await carryOut(handling, read), call, written);
   }
   if (!inText || !source.includes("/")) return turn(source);
   return settle(ports, call, read);
@@ -144,14 +146,14 @@ async function settle(ports: CommandPorts, call: CommandCall, { source, parts, s
   const isModel = (word: string): boolean => aliases.has(word.toLowerCase());
   const options = { botUsername: call.botUsername, isModel, keepShortcuts: !call.canAnswerAside };
   const handling: Handling = { call, ports, key: targetOf(call), name: "settings", args: "" };
-  const { applySettings, calledSkill, narrowsOnly, runSkill } = await import("./handlers/index.ts");
+  const { applySettings, calledSkill, maySet, runSkill } = await import("./handlers/index.ts");
   const called = call.authorized ? await calledSkill(handling, said).catch(unknownSkill(ports)) : undefined;
   const written = called ? parts.said : withAlias(parts.said.trimStart(), aliases);
   const alone = scanDirectives(called ? said : withAlias(said, aliases), { ...options, keepShortcuts: false });
   const scanned = scanDirectives(written, options);
   if (alone.count > 0 && (alone.alone || isEmptyText(alone.rest))) {
     // Whoever may talk may narrow how commands run; everything else is for those who may give commands.
-    if (!call.authorized && !(await narrowsOnly(handling, alone.directives))) return silent("refused", "settings: the sender may not give commands");
+    if (!call.authorized && !(await maySet(handling, alone.directives))) return silent("refused", "settings: the sender may not give commands");
     const name = nameOf(alone);
     const settled = await guarded({ ...handling, name }, () => applySettings(handling, alone.directives));
     return withMenu(settled, call, { name, args: said.replace(/^\/[\w@]+:?/, "") });

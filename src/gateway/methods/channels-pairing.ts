@@ -47,7 +47,9 @@ async function own(sender: PairedSender, port: OwnersPort, by: string): Promise<
   try {
     await port.change(sender, true, by);
   } catch (error) {
-    throw new AppError("UNAVAILABLE", `${sender.channel}:${sender.senderId} was let in, but could not be made the owner: ${messageOf(error)}`, { cause: error });
+    throw new AppError("UNAVAILABLE", `${sender.channel}:${sender.senderId} was let in, but could not be made the owner: ${messageOf(error)}`, {
+      cause: error,
+    });
   }
 }
 

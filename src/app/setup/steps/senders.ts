@@ -23,7 +23,10 @@ async function named(setup: Setup, plugin: ChannelPlugin, policy: Policy, { next
   const people = plugin.config.resolveAllowFrom?.({ cfg, accountId }) ?? valueAt(cfg, parsePath(policy.allowFromKey));
   if (Array.isArray(people) && people.length > 0) return chooseOwner(setup, plugin, policy.setPolicy(cfg, "allowlist"), people as (string | number)[]);
   const current = policy.getCurrent(next);
-  const how = current === "pairing" ? `strangers get a code; let them in with: openclaw pairing approve ${plugin.id} <code> (yourself with --owner)` : `it stays "${current}"`;
+  const how =
+    current === "pairing"
+      ? `strangers get a code; let them in with: openclaw pairing approve ${plugin.id} <code> (yourself with --owner)`
+      : `it stays "${current}"`;
   await setup.tell(`nobody is named for ${policy.label}: ${how}`);
   return next;
 }

@@ -1,5 +1,6 @@
 import type { ReplyPayload } from "../../../protocol/index.ts";
 import type { TurnHints } from "../commands.ts";
+import { askerOf } from "../authority.ts";
 import type { Handling } from "../handling.ts";
 import { status } from "../handlers/status.ts";
 import { help, commands } from "../handlers/help.ts";
@@ -29,9 +30,10 @@ export async function applySettings(handling: Handling, wished: Directives): Pro
 const allows = async (handling: Handling, name: "exec" | "elevated", change: ChoiceChange): Promise<boolean> =>
   (await judged(name, handling, change)).kind === "allowed";
 
-/** Settings that do nothing but narrow how commands run. */
-export async function narrowsOnly(handling: Handling, { shortcuts, exec: run, elevated: above, ...others }: Directives): Promise<boolean> {
+/** What somebody may set who may talk and not give commands: settings that do nothing but narrow how commands run, and `/elevated` whom it names. */
+export async function maySet(handling: Handling, { shortcuts, exec: run, elevated: above, ...others }: Directives): Promise<boolean> {
   if (shortcuts.length > 0 || Object.keys(others).length > 0) return false;
+  if (above && !run && askerOf("elevated", handling).named === true) return true;
   const change: ChoiceChange = { ...run?.change, ...(above?.value === undefined ? {} : { elevatedLevel: above.value }) };
   if (Object.keys(change).length === 0 || (run && run.wrong.length > 0) || (above && above.value === undefined)) return false;
   const verdict = await judged("exec", handling, change);

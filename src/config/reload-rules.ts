@@ -40,6 +40,10 @@ const RULES: readonly (Rule | "channels")[] = [
   // A new secret closes what stands on the old one, and nothing else.
   { prefix: "gateway.auth.token", actions: [hot("auth")] },
   { prefix: "gateway.auth.password", actions: [hot("auth")] },
+  // Who may give commands and who owns the gateway is asked with each message.
+  { prefix: "commands.ownerAllowFrom", actions: [NONE] },
+  { prefix: "commands.allowFrom", actions: [NONE] },
+  { prefix: "commands.useAccessGroups", actions: [NONE] },
   { prefix: "hooks.gmail", actions: [restart("gmail"), hot("hooks")] },
   { prefix: "hooks", actions: [hot("hooks")] },
   { prefix: "agents.defaults.heartbeat", actions: [restart("heartbeat")] },

@@ -13,6 +13,10 @@ export {
   type OperatorDecision,
   type PendingApproval,
 } from "./approvals/approvals.ts";
+export { AUTHORITY, missingFor, missingForCommand, type Asker, type Missing, type Need } from "./authority/table.ts";
+export { CHOICE_FIELDS, sessionChoice, type ChoiceField, type ExecGrant, type Grantor, type SessionChoice } from "./authority/choice.ts";
+export { changeChoice, changedByClient, type AskedChange, type ChangeVerdict } from "./authority/change.ts";
+export { ELEVATED_LEVELS, heldElevated, heldExec, type ChoiceChange, type ChoiceUse, type ElevatedChoice } from "./authority/session-exec.ts";
 export { boundedDetails } from "./broker/bounds.ts";
 export { createBroker, type Broker, type BrokerCall, type BrokerDeps, type PolicyFacts, type Toolbox } from "./broker/broker.ts";
 export type { AskedCommand, Elevation, ExecToolDeps, ShownOutput } from "./exec/deps.ts";
@@ -45,7 +49,7 @@ export { createDockerCli } from "./sandbox/docker/docker-cli.ts";
 export { createRegistry, type ContainerEntry, type ContainerKind } from "./sandbox/docker/registry.ts";
 export { explainSandbox, type SandboxExplanation } from "./sandbox/explain.ts";
 export { createSandboxes, type Sandbox, type Sandboxes, type SandboxesDeps, type SandboxState } from "./sandbox/sandboxes.ts";
-export { sandboxSettings, type SandboxSettings } from "./sandbox/settings.ts";
+export { isSessionSandboxed, sandboxSettings, type SandboxSettings } from "./sandbox/settings.ts";
 export type { WebServices, WebToolsDeps } from "./builtin/web/deps.ts";
 export { createWebTools } from "./builtin/web/web-tools.ts";
 export { createMarkUntrusted, withoutMarkers, type MarkUntrusted, type UntrustedOptions, type UntrustedSource } from "./untrusted/mark.ts";

@@ -192,3 +192,26 @@ test("a message that a turn took and kept ends with it, and is not answered agai
   const rows = await place.store.read("inbox.recent", {});
   expect([calls, ...rows.map(({ messageId, outcome }) => `${messageId} ${outcome}`).sort()]).toEqual([1, "early answered", "late merged"]);
 });
+
+test("what others write while a turn of the owner runs is not shown to it: it gets a turn of its own, without the owner's rights", async () => {
+  const turns: (readonly [owner: boolean, text: string])[] = [];
+  const config: OpenClawConfig = { ...OPEN, commands: { ownerAllowFrom: ["test:ada"] }, messages: { queue: { mode: "steer", debounceMs: 0 } } };
+  await using place: Place = await openPlace(config, {
+    wrap: (turn) => async (input, ports) => {
+      turns.push([input.owner, input.message]);
+      if (turns.length > 1) return turn(input, ports);
+      await place.inbound.accept(event("second", { id: "late", to: "bob", sender: { id: "bob" }, chat: { type: "direct", id: "bob" } }));
+      const shown: Steered[] = [];
+      while (shown.length === 0 && (await place.conversation.depth(input.sessionKey)) === 0) {
+        await new Promise((resolve) => setTimeout(resolve, 2));
+        shown.push(...ports.steered!());
+      }
+      expect(shown).toEqual([]);
+      return turn(input, ports);
+    },
+  });
+  await place.inbound.accept(event("first", { id: "early" }));
+  await place.quiet();
+  expect(turns.map(([owner]) => owner)).toEqual([true, false]);
+  expect(turns[1]![1]).toContain("second");
+});

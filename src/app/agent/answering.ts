@@ -11,6 +11,7 @@ import type { Plugins } from "../plugins/index.ts";
 import { createTurnCode, type TurnCode } from "../turn-code.ts";
 import { openConversation, type ConversationRoom } from "../conversation/open.ts";
 import { gatewayToolFor } from "./gateway-tool.ts";
+import { ownersBy } from "./owners.ts";
 import { createAppAgent, type AppAgent } from "./index.ts";
 import { createRunningCommands, originOf, takeUpCommands, type RunningCommands } from "./asked-commands.ts";
 import type { FollowUps } from "./exec-follow-up.ts";
@@ -110,6 +111,7 @@ export function openAnswering(deps: AnsweringDeps, stack: AsyncDisposableStack):
       notify(notice) {
         for (const listener of notices) listener(notice);
       },
+      isOwner: (sender) => ownersBy(() => deps.config.current, talk.channels)(sender),
       gatewayTools: ownTools,
       sessionPost: { send: async (message) => (await post()).send(message) },
       asked: {

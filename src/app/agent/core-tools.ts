@@ -22,13 +22,12 @@ import {
   sessionsSendTool,
   sessionStatusTool,
   writeTool,
-  type ExecOverride,
   type FileToolsDeps,
   type SessionToolsDeps,
   type Tool,
   type ToolContext,
 } from "../../tools/index.ts";
-import { elevationFor } from "./exec-settings.ts";
+import { elevationFor, execSettingsFor } from "./exec-settings.ts";
 import { describeImages, sessionModels } from "./session-models.ts";
 import type { ToolShelfDeps } from "./tool-shelf.ts";
 import { fetchFile } from "./web-files.ts";
@@ -86,13 +85,14 @@ function fileTools(deps: ToolShelfDeps, files: FileToolsDeps): readonly Tool[] {
 
 function commandTools(deps: ToolShelfDeps): readonly Tool[] {
   const { config, clock, log, env, home, approvals, execRules, processes, sandboxes, skillPrograms } = deps;
+  const chosenBy = (context: ToolContext) => ({ config: config.current, sandboxed: sandboxes.isSandboxed(context), isOwner: deps.isOwner });
   const exec = execTool({
     clock,
     log,
     processes,
     approvals,
     rules: execRules,
-    settings: (context) => execSettings(config.current, context.agentId, (context.exec ?? {}) as ExecOverride),
+    settings: (context) => execSettingsFor(context, chosenBy(context)),
     env,
     home,
     ignoreCase: process.platform === "win32" || process.platform === "darwin",
@@ -101,7 +101,7 @@ function commandTools(deps: ToolShelfDeps): readonly Tool[] {
     skillPrograms,
     canBackground: ({ offered }) => offered?.has("process") ?? true,
     pluginEnvironment: ({ agentId, sessionKey, channel }, host) => pluginEnvironment(deps, { agentId, sessionKey, channel }, host),
-    elevation: (context) => elevationFor(config.current, context),
+    elevation: (context) => elevationFor(context, chosenBy(context)),
     announce: (context, text) => deps.announce(context.sessionKey, text),
     ...deps.asked,
   });

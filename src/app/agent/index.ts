@@ -10,6 +10,7 @@ import type { ApprovalNotice, ExecToolDeps, SessionPost, Tool } from "../../tool
 import type { AppModels } from "../models.ts";
 import type { Plugins } from "../plugins/index.ts";
 import type { OpenAgent } from "./open.ts";
+import type { IsOwner } from "./owners.ts";
 
 export interface AppAgentDeps {
   readonly config: Config;
@@ -34,6 +35,8 @@ export interface AppAgentDeps {
   readonly sessionPost?: SessionPost;
   /** Tells a session's next turn something. */
   readonly announce: (sessionKey: string, text: string) => void;
+  /** Whether a sender is an owner by the configuration as it is now. */
+  readonly isOwner: IsOwner;
   /** What becomes of commands that somebody is asked about. */
   readonly asked?: Pick<ExecToolDeps, "origin" | "goOn" | "show">;
 }

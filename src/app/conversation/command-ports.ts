@@ -6,7 +6,9 @@ import { matchCommand, runCommand } from "../../plugins/index.ts";
 import { parseTranscriptLine, type HostConfig, type PluginCommandContext, type SessionEntry } from "../../protocol/index.ts";
 import { modelOverride } from "../../sessions/index.ts";
 import type { UsageFilter } from "../../store/index.ts";
-import { elevationFor } from "../agent/exec-settings.ts";
+import { isSessionSandboxed } from "../../tools/index.ts";
+import { elevationRefusal, mayStillGrant, namedForElevated } from "../agent/exec-settings.ts";
+import { ownersBy } from "../agent/owners.ts";
 import type { OwnCaller } from "../own-caller.ts";
 import type { CommandDeps } from "./open.ts";
 
@@ -36,15 +38,19 @@ export function commandPorts(deps: CommandDeps, call: OwnCaller): CommandPorts {
     status: { facts: (key, agentId) => statusFacts(deps, key, agentId) },
     models: modelsPort(deps),
     workspace: deps.workspaceOf,
-    elevation(asked) {
-      const found = elevationFor(config.current, {
-        ...TOOL_CONTEXT,
-        agentId: asked.agentId,
-        channel: asked.channel,
-        sessionKey: asked.sessionKey,
-        ...senderOf(asked),
-      });
-      return found.permitted ? { permitted: true } : { permitted: false, reasons: [found.reason] };
+    elevation({ agentId, channel, senderId }) {
+      const sender = { agentId, channel, ...(senderId === undefined ? {} : { senderId }) };
+      const reason = elevationRefusal(config.current, sender);
+      return reason === undefined ? { permitted: true, named: namedForElevated(config.current, sender) } : { permitted: false, reasons: [reason] };
+    },
+    choice: {
+      sandboxed: (agentId, sessionKey) => isSessionSandboxed(config.current, agentId, sessionKey),
+      stillMay: (agentId) =>
+        mayStillGrant(
+          config.current,
+          agentId,
+          ownersBy(() => config.current, deps.channels),
+        ),
     },
     fire: async (action, sessionKey, context) => (await deps.plugins.agent()?.internalHooks.trigger("command", action, sessionKey, { ...context })) ?? [],
     systemEvent: async (sessionKey, text) => void (await call("system-event", { text, sessionKey } as never).catch(() => undefined)),
@@ -70,9 +76,6 @@ export function commandPorts(deps: CommandDeps, call: OwnCaller): CommandPorts {
     ...(deps.why ? { why: deps.why } : {}),
   };
 }
-
-const TOOL_CONTEXT = { sessionId: "", runId: "", workspaceDir: "", owner: false } as const;
-const senderOf = ({ senderId }: { readonly senderId?: string }): { senderId?: string } => (senderId === undefined ? {} : { senderId });
 
 /** Makes a session for the first thing that is set in it. Nothing that runs under its key is touched: a first turn may be about to make it as well. */
 async function ensureSession({ store, ids, clock }: CommandDeps, key: string, agentId: string): Promise<void> {
@@ -137,7 +140,7 @@ async function statusFacts(deps: CommandDeps, key: string, agentId: string): Ret
     model: `${provider}/${id}`,
     contextWindow: selection.contextWindow.tokens,
     thinkingDefault: selection.thinking,
-    runtime: "direct",
+    runtime: isSessionSandboxed(deps.config.current, agentId, key) ? "sandbox" : "direct",
     ...(candidate ? { auth: candidate.id } : {}),
     ...(totals ? { costUsd: totals.cost } : {}),
   };

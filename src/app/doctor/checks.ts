@@ -1,4 +1,4 @@
-import { openChats } from "./checks/access.ts";
+import { openChats, owners } from "./checks/access.ts";
 import { configFile, configKeys, configLegacy, configRemarks, gatewayAuth, gatewayMode } from "./checks/config.ts";
 import { channels, plugins, skills } from "./checks/extensions.ts";
 import { channelAccounts, gatewayHealth } from "./checks/gateway.ts";
@@ -43,6 +43,7 @@ export const CHECKS: readonly Check[] = [
   linger,
   otherInstances,
   openChats,
+  owners,
   gmailModel,
   skills,
   plugins,

@@ -40,6 +40,7 @@ function commandCall(last: Inbound, ctx: FinalizedMsgContext): CommandCall {
     channel,
     accountId,
     senderId: event.sender.id,
+    ...(event.sender.otherIds ? { otherSenderIds: event.sender.otherIds.map(String) } : {}),
     isGroup: event.chat.type !== "direct",
     authorized: access.commandAuthorized,
     owner: access.owner,

@@ -46,11 +46,16 @@ export interface ChannelTurnContext {
 const GAVE_UP = "This took several attempts and could not be finished: please send it again.";
 const FAILED = "Something went wrong while this was answered: please try again.";
 
+/** Everybody who wrote these is an owner. */
+export const isOwners = (items: readonly ChannelItem[]): boolean => items.every(({ messages }) => messages.every(({ access }) => access.owner));
+
 /** How the lane speaks with the turn that runs. */
 export function activeTurn(run: ChannelRun): ActiveTurn {
   return {
     steer(item) {
       if (run.over || run.abort.signal.aborted || item.kind !== "channel" || !sameTurn(item, run.items.at(-1)!)) return false;
+      // A turn of the owner has the owner's tools: what others write meanwhile gets a turn of its own.
+      if (isOwners(run.items) && !isOwners([item])) return false;
       run.steering.push(item);
       return true;
     },

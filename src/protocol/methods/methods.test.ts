@@ -37,6 +37,7 @@ const ADDED = [
   "plugins.reload",
   "plugins.stats",
   "plugins.uninstall",
+  "channels.pairing.owner",
   "route.explain",
   "sessions.context",
   "sessions.export",

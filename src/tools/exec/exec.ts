@@ -75,7 +75,7 @@ async function execute(deps: ExecToolDeps, terminals: Terminals, call: ToolCall)
     pty: terminal !== undefined,
   });
   const run = { ...planRun(deps, call, chosen.settings, warnings), sandbox, terminal };
-  if (chosen.settings.host !== "gateway" || chosen.unasked) return await runPlan(plan, plan.hash, run);
+  if (chosen.settings.host !== "gateway") return await runPlan(plan, plan.hash, run);
   return await underRules(deps, call, plan, chosen.settings, run);
 }
 
@@ -102,32 +102,32 @@ async function skillFiles({ skillPrograms }: ExecToolDeps, context: ToolContext,
 
 interface Place {
   readonly settings: ExecSettings;
-  /** The operator said beforehand that nobody is asked. */
-  readonly unasked: boolean;
   readonly sandbox?: Sandbox;
 }
 
 /** Where the call runs. Throws when it may not run there. */
 function place(deps: ExecToolDeps, { params, context }: ToolCall): Place {
   const settings = forCall(deps.settings(context), params);
+  if (settings.denied) throw new AppError("PERMISSION_DENIED", "exec denied: security=deny for this session (/exec)");
   const elevation = deps.elevation(context);
   const wanted = params["elevated"];
   if (wanted === true && !elevation.permitted) throw new AppError("PERMISSION_DENIED", `elevated is not available right now\n${elevation.reason}`);
   const level = elevation.permitted && wanted !== false ? elevation.level : "off";
   const elevated = wanted === true ? (level === "full" ? "full" : "ask") : level;
-  if (elevated === "full") return { settings: { ...settings, host: "gateway", security: "full", ask: "off" }, unasked: true };
-  if (elevated !== "off") return { settings: { ...settings, host: "gateway" }, unasked: false };
+  // The file of approvals is asked in every case: nothing goes past it.
+  if (elevated === "full") return { settings: { ...settings, ...settings.limit, host: "gateway" } };
+  if (elevated !== "off") return { settings: { ...settings, host: "gateway", security: settings.hostSecurity } };
   const host = askedHost(params) ?? settings.host;
   if (host !== settings.host) {
     throw new AppError("PERMISSION_DENIED", `exec host not allowed (requested ${host}; configure tools.exec.host=${settings.host} to allow).`);
   }
   if (host === "node") throw new AppError("UNAVAILABLE", "exec host=node needs a paired node that runs commands; there is none");
-  if (host !== "sandbox") return { settings, unasked: false };
+  if (host !== "sandbox") return { settings };
   // Without a sandbox it runs on this machine, and by the rules for that: nothing runs here unasked that nobody allowed.
-  if (!deps.sandboxed(context)) return { settings: { ...settings, host: "gateway", security: settings.hostSecurity }, unasked: false };
+  if (!deps.sandboxed(context)) return { settings: { ...settings, host: "gateway", security: settings.hostSecurity } };
   const sandbox = deps.sandbox?.(context);
   if (!sandbox) throw new AppError("UNAVAILABLE", "this session must run in a sandbox and there is none on this machine; nothing was run");
-  return { settings, unasked: false, sandbox };
+  return { settings, sandbox };
 }
 
 function workingFolder(workdir: unknown, workspace: string, warnings: string[]): string {

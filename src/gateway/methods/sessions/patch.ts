@@ -1,6 +1,7 @@
 import { AppError } from "../../../base/errors.ts";
 import type { MethodParams, MethodResult, SessionEntry } from "../../../protocol/index.ts";
 import type { SessionRow } from "../../../store/index.ts";
+import { changedByClient, CHOICE_FIELDS, isSessionSandboxed } from "../../../tools/index.ts";
 import type { MethodDeps } from "../deps.ts";
 import { storePath } from "./find.ts";
 import { agentOf, canonicalKey, checkAgent, isSubagent } from "./keys.ts";
@@ -75,11 +76,22 @@ function modelFields({ model }: Params, { config }: MethodDeps): Fields {
   return { modelOverride: chosen.model, providerOverride: chosen.provider };
 }
 
-async function changesOf(params: Params, key: string, row: SessionRow | undefined, deps: MethodDeps): Promise<Fields> {
-  const { execNode } = params;
+/** How commands run: the same table decides as for `/exec` and `/elevated`. */
+function choiceFields(changes: Fields, { execNode }: Params, key: string, row: SessionRow | undefined, { config, scopes }: PatchDeps): Fields {
+  const node = execNode === undefined ? {} : { execNode: execNode === null ? null : execNode.trim() };
+  const wanted: Fields = { ...changes, ...node };
+  const change = Object.fromEntries(CHOICE_FIELDS.flatMap((field) => (wanted[field] === undefined ? [] : [[field, wanted[field] as string | null]])));
+  if (Object.keys(change).length === 0) return {};
+  const agentId = row?.agentId ?? agentOf(key, config.current);
+  const sandboxed = isSessionSandboxed(config.current, agentId, key);
+  return { ...changedByClient({ config: config.current, agentId, sandboxed, entry: row?.entry, change, asker: { owner: false, scopes } }) };
+}
+
+async function changesOf(params: Params, key: string, row: SessionRow | undefined, deps: PatchDeps): Promise<Fields> {
+  const changes = words(params);
   return {
-    ...words(params),
-    ...(execNode === undefined ? {} : { execNode: execNode === null ? null : execNode.trim() }),
+    ...changes,
+    ...choiceFields(changes, params, key, row, deps),
     ...spawnFields(params, key, row?.entry),
     ...modelFields(params, deps),
     ...(await labelField(params, key, deps)),
@@ -91,8 +103,13 @@ export function withFields(entry: SessionEntry, changes: Fields): SessionEntry {
   return Object.fromEntries(Object.entries({ ...entry, ...changes }).filter(([, value]) => value !== null && value !== undefined)) as unknown as SessionEntry;
 }
 
+type PatchDeps = MethodDeps & {
+  /** Of whoever asks. */
+  readonly scopes: readonly string[];
+};
+
 /** Changes a session's settings, or makes the session with them. */
-export async function patchSession(params: Params, deps: MethodDeps & SessionTurns): Promise<MethodResult<"sessions.patch">> {
+export async function patchSession(params: Params, deps: PatchDeps & SessionTurns): Promise<MethodResult<"sessions.patch">> {
   const { config, turns } = deps;
   const key = canonicalKey(params.key, config.current);
   const attempt = (): Promise<SessionEntry> => patched(params, key, deps);
@@ -104,7 +121,7 @@ export async function patchSession(params: Params, deps: MethodDeps & SessionTur
   return { ok: true, path: storePath(deps), key, entry, resolved };
 }
 
-async function patched(params: Params, key: string, deps: MethodDeps): Promise<SessionEntry> {
+async function patched(params: Params, key: string, deps: PatchDeps): Promise<SessionEntry> {
   const { config, store, clock, ids } = deps;
   const row = await store.read("sessions.get", { key });
   checkAgent(key, row, config.current);

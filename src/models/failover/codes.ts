@@ -94,6 +94,7 @@ const SPECIFIC: Readonly<Partial<Record<FailureClass, readonly string[]>>> = {
     "content_filter",
     "responsibleaipolicyviolation",
     "invalid_prompt",
+    "moderation",
     "data_inspection_failed",
     "datainspectionfailed",
     "guardrail_intervened",
@@ -123,7 +124,6 @@ const SPECIFIC: Readonly<Partial<Record<FailureClass, readonly string[]>>> = {
     "invalid_encrypted_content",
     "previous_response_not_found",
     "internalerror.algo.invalidparameter",
-    "mistral:3230",
     "mistral:3051",
     ...zai(1210, 1213, 1214, 1215),
   ],
@@ -166,7 +166,7 @@ const COARSE: Readonly<Partial<Record<FailureClass, readonly string[]>>> = {
     "network_error",
   ],
   model_unknown: ["not_found_error", "notfounderror", "not_found"],
-  format: ["invalid_request_error", "invalid_argument", "badrequesterror", "validationexception", "failed_precondition"],
+  format: ["mistral:3230", "invalid_request_error", "invalid_argument", "badrequesterror", "validationexception", "failed_precondition"],
 };
 
 function zai(...numbers: readonly number[]): readonly string[] {

@@ -104,6 +104,8 @@ function wrapped(record: Json, found: Found, next: At): void {
   if (metadata) {
     if (metadata["raw"] !== undefined) collect(metadata["raw"], found, next);
     for (const key of ["limit_source", "error_type"]) push(found.codes, metadata[key]);
+    // OpenRouter's moderation names its reasons, and nothing else tells it from a rejected key.
+    if (Array.isArray(metadata["reasons"])) found.codes.push("moderation");
     resetHeader(asRecord(metadata["headers"]), found, next.now);
   }
   for (const key of ["error", "response", "innererror", "base_resp"]) if (record[key] !== undefined && record[key] !== null) collect(record[key], found, next);

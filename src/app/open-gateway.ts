@@ -127,8 +127,15 @@ const authHandlers = (auth: Auth, config: Config, broadcast: GatewayHub["broadca
 });
 
 /** What methods ask of models. */
-const modelPorts = ({ models }: AppModels, defaultAgentId: () => string) => ({
-  models: { choices: async () => (await models()).choices(defaultAgentId()) },
+const modelPorts = ({ models }: AppModels, defaultAgentId: () => string, agentIds: () => readonly string[]) => ({
+  models: {
+    choices: async () => (await models()).choices(defaultAgentId()),
+    auths: async (agentId: string | undefined) => {
+      const { auth } = await models();
+      const ids = agentId === undefined ? [...new Set([defaultAgentId(), ...agentIds()])] : [agentId];
+      return ids.map((id) => ({ agentId: id, auth: auth(id) }));
+    },
+  },
   quota: async () => (await models()).quota(defaultAgentId()),
 });
 
@@ -205,7 +212,7 @@ export async function openGateway(given: OpenGatewayDeps, stack: AsyncDisposable
             responder,
             ...pluginPorts({ ...deps, plugins }),
             endings: sessions,
-            ...modelPorts(models, defaultAgentId),
+            ...modelPorts(models, defaultAgentId, () => config.current.agents?.list?.map(({ id }) => id) ?? []),
             ...agentPorts(ports, answering),
             channels: channelsRun.channels,
             channelPairing: pairingPort(talk, deps),

@@ -5,6 +5,7 @@
 export type { CallEvent, CallRequest, CallResult } from "./call/call.ts";
 export type { RawCall, RawLog } from "./call/driver.ts";
 export type { ModelCost, ModelEntry, ModelSource, WireCompat } from "./entry.ts";
+export type { AuthProfiles, CredentialRest } from "./auth/profiles.ts";
 export type { Attempt } from "./failover/words.ts";
 export type { FailureClass } from "./failover/classify.ts";
 export type { ModelEvent } from "./wire/format.ts";

@@ -30,6 +30,8 @@ const ADDED = [
   "config.versions",
   "exec.approval.list",
   "login.code",
+  "models.rests.clear",
+  "models.rests.list",
   "overview",
   "plugins.enable",
   "plugins.install",

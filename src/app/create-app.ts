@@ -6,11 +6,12 @@ import type { Logger } from "../base/log/logger.ts";
 import { systemRandom } from "../base/random.ts";
 import { createRedactor } from "../base/redaction.ts";
 import { gatewayPort, openConfig, type Config, type Env } from "../config/index.ts";
-import { answerEarly, openServer, settingsFrom, type HealthReport, type SentinelPayload, type ServerSettings } from "../gateway/index.ts";
-import { openStore, rememberSessions, type Store, type StoreThread } from "../store/index.ts";
+import { answerEarly, settingsFrom, type HealthReport, type SentinelPayload, type ServerSettings } from "../gateway/index.ts";
+import { findWanted, openStore, rememberSessions, type Store, type StoreThread } from "../store/index.ts";
 import type { AnsweringModel } from "./answering-model.ts";
 import { reportHealth } from "./health.ts";
 import type { Lifetime } from "./lifetime.ts";
+import { listen } from "./listen.ts";
 import { openLogging, type LoggingOptions } from "./logging.ts";
 import { scheduleMaintenance } from "./maintenance.ts";
 import type { OpenGateway } from "./open-gateway.ts";
@@ -43,6 +44,7 @@ export interface AppOptions {
 
 export interface App extends AsyncDisposable {
   readonly url: string;
+  readonly stateDir: string;
   readonly log: Logger;
   health(): HealthReport;
   /** How lines on the console look. */
@@ -96,15 +98,17 @@ export async function createApp(options: AppOptions): Promise<App> {
   let running: OpenGateway | undefined;
   let reload: Reload | undefined;
   const brokenFile = (): string | undefined => (reload ? reload.broken : snapshot.reason);
-  const health = (): HealthReport => reportHealth({ version, pid, startedAt, now: clock.now, config, brokenFile, store });
+  let listenProblem: string | undefined;
+  const health = (): HealthReport => reportHealth({ version, pid, startedAt, now: clock.now, config, brokenFile, listenProblem, store });
   // Side by side: the store opens in its own thread. Until all is done, health says "starting" and nothing is accepted.
   const [opened, listening] = await Promise.allSettled([
     openStore({ stateDir, clock, thread: options.storeThread, log: (message, details) => log.room("store").warn(message, details) }).then(
       (open) => (store = rememberSessions(stack.use(open))),
     ),
-    openServer({ settings: serverSettings(config, options), log: log.room("gateway"), stateDir, env, early: answerEarly(health) }).then((open) =>
-      stack.use(open),
-    ),
+    listen({ settings: serverSettings(config, options), log: log.room("gateway"), stateDir, env, early: answerEarly(health) }, lifetime).then((open) => {
+      listenProblem = open.problem;
+      return stack.use(open.server);
+    }),
   ]);
   if (opened.status === "rejected") throw opened.reason;
   if (listening.status === "rejected") throw listening.reason;
@@ -134,13 +138,15 @@ export async function createApp(options: AppOptions): Promise<App> {
   const kept = stack.move();
   return {
     url: gateway.url,
+    stateDir,
     log,
     health,
     consoleStyle: logging.consoleStyle,
     loginLink: open.loginLink,
     answeringModel: open.answeringModel,
     reload: () => void config.reload(),
-    restartBySignal: () => requestBySignal(restarts, config.current, log),
+    // A restore that was left for this process is asked for by the same user, who may stop it too.
+    restartBySignal: () => requestBySignal(restarts, findWanted(stateDir, pid, clock.now()) ? {} : config.current, log),
     restartDue: restarts.due,
     async closeForRestart() {
       await closeForRestart(open, { clock, log });

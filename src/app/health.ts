@@ -10,12 +10,14 @@ export interface HealthDeps {
   readonly config: Config;
   /** Why the file as it is now is not used; undefined when it is. */
   readonly brokenFile: () => string | undefined;
+  /** Why it does not listen where the configuration says. */
+  readonly listenProblem?: string | undefined;
   /** Undefined while it opens. */
   readonly store: Store | undefined;
 }
 
 /** What is well and what is not, in one answer. */
-export function reportHealth({ version, pid, startedAt, now, config, brokenFile, store }: HealthDeps): HealthReport {
+export function reportHealth({ version, pid, startedAt, now, config, brokenFile, listenProblem, store }: HealthDeps): HealthReport {
   const snapshot = config.snapshot();
   const stored = store?.health();
   const broken = brokenFile();
@@ -24,6 +26,7 @@ export function reportHealth({ version, pid, startedAt, now, config, brokenFile,
     ...(stored?.diskFull ? ["the disk is full: nothing new is accepted until there is space"] : []),
     ...(stored?.notices ?? []).map((notice) => notice.message),
     ...(broken === undefined ? [] : [broken]),
+    ...(listenProblem === undefined ? [] : [listenProblem]),
   ];
   const failed = stored?.state === "failed";
   const status: HealthState = !stored ? "starting" : failed ? "failed" : problems.length > 0 ? "degraded" : "ok";

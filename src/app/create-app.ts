@@ -6,11 +6,12 @@ import type { Logger } from "../base/log/logger.ts";
 import { systemRandom } from "../base/random.ts";
 import { createRedactor } from "../base/redaction.ts";
 import { gatewayPort, openConfig, type Config, type Env } from "../config/index.ts";
-import { answerEarly, openServer, settingsFrom, type HealthReport, type SentinelPayload, type ServerSettings } from "../gateway/index.ts";
-import { openStore, rememberSessions, type Store, type StoreThread } from "../store/index.ts";
+import { answerEarly, settingsFrom, type HealthReport, type SentinelPayload, type ServerSettings } from "../gateway/index.ts";
+import { findWanted, openStore, rememberSessions, type Store, type StoreThread } from "../store/index.ts";
 import type { AnsweringModel } from "./answering-model.ts";
 import { reportHealth } from "./health.ts";
 import type { Lifetime } from "./lifetime.ts";
+import { listen } from "./listen.ts";
 import { openLogging, type LoggingOptions } from "./logging.ts";
 import { scheduleMaintenance } from "./maintenance.ts";
 import type { OpenGateway } from "./open-gateway.ts";
@@ -43,6 +44,7 @@ export interface AppOptions {
 
 export interface App extends AsyncDisposable {
   readonly url: string;
+  readonly stateDir: string;
   readonly log: Logger;
   health(): HealthReport;
   /** How lines on the console look. */
@@ -96,17 +98,28 @@ export async function createApp(options: AppOptions): Promise<App> {
   let running: OpenGateway | undefined;
   let reload: Reload | undefined;
   const brokenFile = (): string | undefined => (reload ? reload.broken : snapshot.reason);
-  const notices = (): readonly string[] => [...(running?.plugins.missingGuards().map(({ message }) => message) ?? []), ...(running?.code.problems() ?? [])];
+  let listenProblem: string | undefined;
   const health = (): HealthReport =>
-    reportHealth({ version, pid, startedAt, now: clock.now, config, brokenFile, store, ready: () => running !== undefined, notices });
+    reportHealth({
+      version,
+      pid,
+      startedAt,
+      now: clock.now,
+      config,
+      brokenFile,
+      store,
+      ready: () => running !== undefined,
+      notices: noticesOf(listenProblem, running),
+    });
   // Side by side: the store opens in its own thread. Until all is done, health says "starting" and nothing is accepted.
   const [opened, listening] = await Promise.allSettled([
     openStore({ stateDir, clock, thread: options.storeThread, log: (message, details) => log.room("store").warn(message, details) }).then(
       (open) => (store = rememberSessions(stack.use(open))),
     ),
-    openServer({ settings: serverSettings(config, options), log: log.room("gateway"), stateDir, env, early: answerEarly(health) }).then((open) =>
-      stack.use(open),
-    ),
+    listen({ settings: serverSettings(config, options), log: log.room("gateway"), stateDir, env, early: answerEarly(health) }, lifetime).then((open) => {
+      listenProblem = open.problem;
+      return stack.use(open.server);
+    }),
   ]);
   if (opened.status === "rejected") throw opened.reason;
   if (listening.status === "rejected") throw listening.reason;
@@ -137,13 +150,15 @@ export async function createApp(options: AppOptions): Promise<App> {
   const kept = stack.move();
   return {
     url: gateway.url,
+    stateDir,
     log,
     health,
     consoleStyle: logging.consoleStyle,
     loginLink: open.loginLink,
     answeringModel: open.answeringModel,
     reload: () => void config.reload(),
-    restartBySignal: () => requestBySignal(restarts, config.current, log),
+    // A restore that was left for this process is asked for by the same user, who may stop it too.
+    restartBySignal: () => requestBySignal(restarts, findWanted(stateDir, pid, clock.now()) ? {} : config.current, log),
     restartDue: restarts.due,
     async closeForRestart() {
       await closeForRestart(open, { clock, log });
@@ -153,6 +168,12 @@ export async function createApp(options: AppOptions): Promise<App> {
     failed: failure.promise,
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   };
+}
+
+/** What somebody should look at, besides store and configuration. */
+function noticesOf(listenProblem: string | undefined, running: OpenGateway | undefined): readonly string[] {
+  const missing = running?.plugins.missingGuards().map(({ message }) => message) ?? [];
+  return [...(listenProblem === undefined ? [] : [listenProblem]), ...missing, ...(running?.code.problems() ?? [])];
 }
 
 /** Does what changes of the configuration ask for. */

@@ -15,7 +15,7 @@ export interface HealthDeps {
   /** False while plugins are being loaded, and whatever else has to be there before the first turn. */
   readonly ready: () => boolean;
   /** What else somebody should look at. */
-  readonly notices: () => readonly string[];
+  readonly notices: readonly string[];
 }
 
 /** What is well and what is not, in one answer. */
@@ -28,7 +28,7 @@ export function reportHealth({ version, pid, startedAt, now, config, brokenFile,
     ...(stored?.diskFull ? ["the disk is full: nothing new is accepted until there is space"] : []),
     ...(stored?.notices ?? []).map((notice) => notice.message),
     ...(broken === undefined ? [] : [broken]),
-    ...notices(),
+    ...notices,
   ];
   const failed = stored?.state === "failed";
   const status: HealthState = failed ? "failed" : !stored || !ready() ? "starting" : problems.length > 0 ? "degraded" : "ok";

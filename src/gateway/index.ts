@@ -3,7 +3,7 @@
  * The door of the room.
  */
 export { createGateway, RESTARTING, STOPPING, type Gateway, type GatewayDeps, type GatewayHub, type StopReason } from "./create-gateway.ts";
-export { openServer, type GatewayServer, type ServerSettings } from "./server.ts";
+export { openServer, type GatewayServer, type ServerDeps, type ServerSettings } from "./server.ts";
 export { createAuth, ensureToken, settingsFrom, type Auth, type AuthSettings } from "./auth/index.ts";
 export { createHandlers, sessionDefaults } from "./methods/handlers.ts";
 export type { ChannelPairingPort } from "./methods/channels-pairing.ts";

@@ -33,5 +33,9 @@ export type { UsageDimension, UsageFilter, UsageGroup, UsageInput, UsageOfTurn, 
 export async function loadBackup(): Promise<typeof backup> {
   return import("./backup/index.ts");
 }
+export { findWanted } from "./backup/wanted.ts";
+export type { AppliedRestore } from "./backup/handover.ts";
+export type { PreparedRestore } from "./backup/restore.ts";
+export type { RestoreReport } from "./backup/types.ts";
 export { archivedName, transcriptFile } from "./projection/index.ts";
 export { examineStore, inspectStore, suspectStore, type Examination, type Inspection } from "./inspect.ts";

@@ -33,6 +33,8 @@ export interface GatewayOptions {
   /** A command that runs the gateway: `strace …`. */
   readonly wrap?: readonly string[];
   readonly build?: Build;
+  /** The configuration says which port, instead of a free one. */
+  readonly portFromConfig?: boolean;
 }
 
 export interface GatewayProcess extends AsyncDisposable {
@@ -77,8 +79,7 @@ async function startGateway(env: Record<string, string | undefined>, cwd: string
     ...programArguments(options.build),
     "gateway",
     "--allow-unconfigured",
-    "--port",
-    "0",
+    ...(options.portFromConfig ? [] : ["--port", "0"]),
     ...(options.args ?? []),
   ];
   const child = spawn(line[0]!, line.slice(1), { env: { ...env, ...options.env }, cwd, stdio: ["ignore", "pipe", "pipe"] });

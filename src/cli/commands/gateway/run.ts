@@ -122,7 +122,9 @@ async function reopen(app: App, reason: string, io: Io, options: AppOptions, end
       await app.closeForRestart();
     }
     options.lifetime.restarting();
-    return ending.end ? undefined : await create(options);
+    if (ending.end) return undefined;
+    const { openAgain } = await import("./reopen.ts");
+    return await openAgain(app, options, create);
   } catch (error) {
     const message = `the gateway could not be opened again after its restart (${reason}): ${messageOf(error)}`;
     app.log.fatal(message);

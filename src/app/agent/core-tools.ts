@@ -85,13 +85,14 @@ function fileTools(deps: ToolShelfDeps, files: FileToolsDeps): readonly Tool[] {
 }
 
 function commandTools(deps: ToolShelfDeps): readonly Tool[] {
-  const { config, clock, log, env, home, approvals, execRules, processes, sandboxes, skillPrograms } = deps;
+  const { config, clock, log, env, home, approvals, execRules, remembered, processes, sandboxes, skillPrograms } = deps;
   const exec = execTool({
     clock,
     log,
     processes,
     approvals,
     rules: execRules,
+    remembered,
     settings: (context) => execSettings(config.current, context.agentId, (context.exec ?? {}) as ExecOverride),
     env,
     home,

@@ -24,6 +24,7 @@ export {
   bundledFolder,
   defaultWorkspace,
   describedSections,
+  knownNames,
   findPlugin,
   hostPackage,
   isPluginId,

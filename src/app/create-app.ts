@@ -5,7 +5,7 @@ import type { ConsoleStyle } from "../base/log/console-sink.ts";
 import type { Logger } from "../base/log/logger.ts";
 import { systemRandom } from "../base/random.ts";
 import { createRedactor } from "../base/redaction.ts";
-import { gatewayPort, openConfig, type Config, type Env } from "../config/index.ts";
+import { formatLocated, gatewayPort, openConfig, type Config, type Env } from "../config/index.ts";
 import { answerEarly, settingsFrom, type HealthReport, type SentinelPayload, type ServerSettings } from "../gateway/index.ts";
 import { findWanted, openStore, rememberSessions, type Store, type StoreThread } from "../store/index.ts";
 import type { AnsweringModel } from "./answering-model.ts";
@@ -80,7 +80,17 @@ export async function createApp(options: AppOptions): Promise<App> {
   const startedAt = clock.now();
 
   const warnings: string[] = [];
-  const config = stack.use(await openConfig({ ...options, clock, ids, purpose: "start", onSecret: redactor.register, warn: (text) => warnings.push(text) }));
+  const config = stack.use(
+    await openConfig({
+      ...options,
+      clock,
+      ids,
+      purpose: "start",
+      onSecret: redactor.register,
+      warn: (text) => warnings.push(text),
+      lookUpNames: async (loaded) => (await import("./plugins/names.ts")).manifestNames(loaded, options),
+    }),
+  );
   const snapshot = config.snapshot();
   checkStartGates(snapshot, config.current, options.flags);
   checkSupported(config.current);
@@ -92,6 +102,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   const { log } = logging;
   stack.defer(() => logging.file.flush());
   for (const text of warnings) log.room("config").warn(text);
+  for (const issue of snapshot.warnings.filter(({ code }) => code === "unknown-name")) log.room("config").warn(formatLocated(issue));
   if (snapshot.source === "last-good") log.room("config").error(`running on the last good configuration: ${snapshot.reason}`);
 
   let store: Store | undefined;

@@ -39,6 +39,7 @@ import { answeringModel, type AnsweringModel } from "./answering-model.ts";
 import { createAppModels, type AppModels } from "./models.ts";
 import { openOverview } from "./overview/open.ts";
 import { issuesOfPlugins, pluginAdmin, type PluginAdminDeps } from "./plugins/admin.ts";
+import { judgeNames } from "./plugins/names.ts";
 import { pluginPorts } from "./plugins/sections.ts";
 import { createPlugins, type Plugins } from "./plugins/index.ts";
 import { setupPort } from "./setup/inside/ports.ts";
@@ -235,6 +236,7 @@ export async function openGateway(given: OpenGatewayDeps, stack: AsyncDisposable
   );
   stack.defer(() => plugins.stop());
   await plugins.open(gateway);
+  await judgeNames({ config, plugins, log: deps.log.room("config") });
   let stopping: "shutdown" | "restart" = "shutdown";
   stack.defer(() => sessions.stop(stopping));
   await resumeWork(answering, deps.store, log);

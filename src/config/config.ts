@@ -13,7 +13,7 @@ import { importShellVariables, shellImportTimeout, type RunShell } from "./shell
 import { formatLocated, type Snapshot } from "./snapshot.ts";
 import { diskFiles } from "./source-files.ts";
 import type { ConfigReview, ReviewDeps } from "./review/index.ts";
-import type { ConfigSections } from "./validate/index.ts";
+import { hasUnexplainedNames, type ConfigSections, type KnownNames } from "./validate/index.ts";
 import { isObject } from "./value.ts";
 import { createVersionKeeper, type VersionKeeper } from "./version-keeper.ts";
 import type { WatchFolder } from "./watch.ts";
@@ -32,6 +32,8 @@ export interface ConfigOptions extends Omit<LoadOptions, "version"> {
   /** Told every secret in use, so that logs can leave it out. */
   readonly onSecret?: ((value: string) => void) | undefined;
   readonly warn?: ((message: string) => void) | undefined;
+  /** Looks at plugins for the names that they bring. Asked at the beginning, and only when the file has names that nothing else explains. */
+  readonly lookUpNames?: ((loaded: Loaded) => Promise<KnownNames | undefined>) | undefined;
 }
 
 /** Something happened to the file. */
@@ -85,20 +87,28 @@ export interface Config extends Disposable {
    * secret is hidden. The configuration in use stays what it is.
    */
   extend(sections: ConfigSections): Snapshot;
+  /** Replaces what is known of the names that plugins bring, and checks the file again: one that means nothing makes it invalid where it was to deny something. */
+  know(names: KnownNames): Snapshot;
   /** For looking at a configuration before it is written, and at earlier ones. */
   review(): Promise<ConfigReview>;
 }
 
 export async function openConfig(options: ConfigOptions): Promise<Config> {
   let learned: ConfigSections | undefined;
+  let names: KnownNames | undefined;
   let shell: Env = {};
   const loading: Loading = {
-    load: () => ({ ...options, learned, env: { ...shell, ...withoutBlank(options.env, shell) } }),
+    load: () => ({ ...options, learned, names, env: { ...shell, ...withoutBlank(options.env, shell) } }),
     extend: (next) => void (learned = next),
+    know: (next) => void (names = next),
   };
   let first = loadConfig(loading.load());
   shell = await shellVariables(first, options);
   if (Object.keys(shell).length > 0) first = loadConfig(loading.load());
+  if (options.lookUpNames && hasUnexplainedNames(first.snapshot.resolved)) {
+    names = await options.lookUpNames(first);
+    if (names) first = loadConfig(loading.load());
+  }
   if (options.purpose === "start" && !(first.snapshot.valid && first.snapshot.exists)) {
     const { fallBack, isKept } = await import("./last-good.ts");
     const isGone = !first.snapshot.exists && isKept(first.paths.state, first.snapshot.path);
@@ -127,6 +137,7 @@ function withoutBlank(env: Env, shell: Env): Env {
 interface Loading {
   load(): LoadOptions;
   extend(sections: ConfigSections): void;
+  know(names: KnownNames): void;
 }
 
 function createConfig(first: Loaded, options: ConfigOptions, loading: Loading): Config {
@@ -203,6 +214,10 @@ function createConfig(first: Loaded, options: ConfigOptions, loading: Loading): 
     },
     extend(learned) {
       loading.extend(learned);
+      return reload();
+    },
+    know(names) {
+      loading.know(names);
       return reload();
     },
     review: lazyReview({ load, current: () => inUse.snapshot.config, modeOf: reloadMode, channels: () => channels(), sections, place }),

@@ -26,6 +26,7 @@ export {
   bundledFolder,
   defaultWorkspace,
   describedSections,
+  knownNames,
   findPlugin,
   hostPackage,
   isPluginId,

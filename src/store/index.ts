@@ -15,6 +15,7 @@ export { DEFAULT_RETENTION, type MaintenanceReport, type RetentionPolicy } from 
 export type { ReadInput, ReadKind, ReadResult, Results, Write, WriteInput, WriteKind, WriteResult } from "./areas/index.ts";
 export type { Outcome } from "./areas/outcome.ts";
 export type { ApprovalRow, CommandFate } from "./areas/approvals.ts";
+export type { RememberedCommand } from "./areas/commands.ts";
 export type { CronJobRow, CronSlotRow } from "./areas/cron.ts";
 export type { AllowRow, DeviceRow, DeviceTokenRow, PairingRow } from "./areas/devices.ts";
 export type { ExtensionRow, InjectionRow } from "./areas/extensions.ts";

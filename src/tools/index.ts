@@ -23,6 +23,8 @@ export type { AskedCommand, Elevation, ExecToolDeps, ShownOutput } from "./exec/
 export { fateText } from "./exec/fate.ts";
 export { execTool } from "./exec/exec.ts";
 export { createExecRules, type ExecRules, type ExecRulesSnapshot } from "./exec/rules-file.ts";
+export { createRemembered, type ListedRule, type RememberedCommands } from "./exec/remember/remembered.ts";
+export { riskyAllowlistEntries, type RiskyEntry } from "./exec/remember/risky.ts";
 export { execSettings, type ExecOverride, type ExecSettings } from "./exec/settings.ts";
 export { agentsListTool } from "./builtin/session/agents-list.ts";
 export type { SessionModel, SessionModels, SessionToolsDeps } from "./builtin/session/deps.ts";

@@ -84,7 +84,7 @@ function fileTools(deps: ToolShelfDeps, files: FileToolsDeps): readonly Tool[] {
 }
 
 function commandTools(deps: ToolShelfDeps): readonly Tool[] {
-  const { config, clock, log, env, home, approvals, execRules, processes, sandboxes, skillPrograms } = deps;
+  const { config, clock, log, env, home, approvals, execRules, remembered, processes, sandboxes, skillPrograms } = deps;
   const chosenBy = (context: ToolContext) => ({ config: config.current, sandboxed: sandboxes.isSandboxed(context), isOwner: deps.isOwner });
   const exec = execTool({
     clock,
@@ -92,6 +92,7 @@ function commandTools(deps: ToolShelfDeps): readonly Tool[] {
     processes,
     approvals,
     rules: execRules,
+    remembered,
     settings: (context) => execSettingsFor(context, chosenBy(context)),
     env,
     home,

@@ -1,7 +1,7 @@
 import { AppError } from "../../base/errors.ts";
-import type { AgentPort, ListedTool, ToolFactsPort, ToolsPort } from "../../gateway/index.ts";
+import type { AgentPort, ExecRulesPort, ListedTool, ToolFactsPort, ToolsPort } from "../../gateway/index.ts";
 import { agentOfKey } from "../../protocol/index.ts";
-import type { ApprovalNotice, Approvals, ExecRules, ToolContext } from "../../tools/index.ts";
+import type { ApprovalNotice, Approvals, ToolContext } from "../../tools/index.ts";
 import type { Conversation } from "../../conversation/index.ts";
 import type { AppAgent, AppAgentDeps } from "./index.ts";
 
@@ -24,10 +24,12 @@ export function lazyApprovals(open: Open, listeners: Set<(notice: ApprovalNotice
   };
 }
 
-export function lazyExecRules(open: Open): { snapshot(): Promise<ReturnType<ExecRules["snapshot"]>>; replace: ExecRules["replace"] } {
+export function lazyExecRules(open: Open): ExecRulesPort {
   return {
     snapshot: async () => (await open()).execRules.snapshot(),
     replace: async (...args) => (await open()).execRules.replace(...args),
+    remembered: async (...args) => (await open()).remembered.list(...args),
+    forget: async (...args) => (await open()).remembered.forget(...args),
   };
 }
 

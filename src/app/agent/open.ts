@@ -8,6 +8,7 @@ import {
   createBroker,
   createExecRules,
   createProcesses,
+  createRemembered,
   createSandboxes,
   createTaint,
   explainTools,
@@ -15,6 +16,7 @@ import {
   type Approvals,
   type Broker,
   type ExecRules,
+  type RememberedCommands,
   type Sandboxes,
 } from "../../tools/index.ts";
 import { docsPlace } from "./docs-folder.ts";
@@ -30,6 +32,7 @@ export interface OpenAgent extends AsyncDisposable {
   readonly broker: Broker;
   readonly approvals: Approvals;
   readonly execRules: ExecRules;
+  readonly remembered: RememberedCommands;
   readonly sandboxes: Sandboxes;
   readonly skills: ReturnType<typeof createSkills>;
   readonly shelf: ToolShelf;
@@ -69,6 +72,7 @@ export async function openAgent(deps: AppAgentDeps): Promise<OpenAgent> {
   const hooks = currentHooks(deps.plugins);
   const approvals = createApprovals({ store, clock, ids, notify: deps.notify });
   const execRules = createExecRules({ path: join(config.paths.state, "exec-approvals.json"), clock, ids, random });
+  const remembered = createRemembered({ store, clock, ids });
   const processes = stack.use(createProcesses({ clock, random }));
   const skills = stack.use(
     createSkills({ config: () => config.current, places: () => ({ home, stateFolder: config.paths.state }), env, platform: process.platform, clock }),
@@ -85,7 +89,7 @@ export async function openAgent(deps: AppAgentDeps): Promise<OpenAgent> {
     skills: async (agentId) => eligibleFolders((await skills.status(workspaceOf(agentId))).skills),
   });
   const skillPrograms: ToolShelfDeps["skillPrograms"] = async ({ workspaceDir }) => trustedPrograms((await skills.status(workspaceDir)).skills, workspaceDir);
-  const shelf = createToolShelf({ ...deps, log, home, approvals, execRules, processes, sandboxes, skillPrograms });
+  const shelf = createToolShelf({ ...deps, log, home, approvals, execRules, remembered, processes, sandboxes, skillPrograms });
   const untilPlugins = deps.plugins.settled;
   const broker = createBroker({
     clock,
@@ -133,6 +137,7 @@ export async function openAgent(deps: AppAgentDeps): Promise<OpenAgent> {
     broker,
     approvals,
     execRules,
+    remembered,
     sandboxes,
     skills,
     workspaceOf,

@@ -5,6 +5,7 @@ import { channelAccounts, gatewayHealth } from "./checks/gateway.ts";
 import { legacyState } from "./checks/legacy-state.ts";
 import { sessionLocks } from "./checks/locks.ts";
 import { defaultModel, gmailModel, memorySearch, modelKeys } from "./checks/models.ts";
+import { configNames } from "./checks/names.ts";
 import { clockSkew, controlUi, nodeVersion, oldVariables, timeZone } from "./checks/program.ts";
 import { sandbox } from "./checks/sandbox.ts";
 import { linger, otherInstances, otherServices, serviceFile } from "./checks/service.ts";
@@ -21,6 +22,7 @@ export const CHECKS: readonly Check[] = [
   clockSkew,
   timeZone,
   configFile,
+  configNames,
   configKeys,
   configLegacy,
   configRemarks,

@@ -5,7 +5,7 @@ import type { Clock } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
 import type { Ids } from "../../base/ids.ts";
 import type { Logger } from "../../base/log/logger.ts";
-import type { Config, ConfigSections, Env, OpenClawConfig, ReloadAction } from "../../config/index.ts";
+import type { Config, ConfigSections, Env, KnownNames, OpenClawConfig, ReloadAction } from "../../config/index.ts";
 import type { Auth, ExtraMethods, Gateway, GatewayDeps, PluginsPort } from "../../gateway/index.ts";
 import type { PluginProvider } from "../../models/index.ts";
 import type { GuardRecords, Inventory, MissingGuard } from "../../plugins/index.ts";
@@ -52,6 +52,8 @@ export interface Plugins {
   facts(): PluginFacts | undefined;
   /** What those that run say about their sections of the configuration; undefined while none do. */
   sections(): Promise<ConfigSections> | undefined;
+  /** Names that those that run bring to lists of the configuration; undefined while none do. */
+  names(): Promise<KnownNames> | undefined;
   /** Model providers that plugins brought. */
   readonly providers: () => readonly PluginProvider[];
   /** What they have for agents; undefined while none run. */
@@ -155,6 +157,7 @@ export function createPlugins(deps: PluginsDeps): Plugins {
     onChange: (listener) => void listeners.push(listener),
     facts: () => running && { plugins: running.host.list(), diagnostics: running.host.diagnostics(), breakers: running.hooks.breakers() },
     sections: () => running?.sections(),
+    names: () => running?.names(),
     providers: () => running?.providers() ?? [],
     agent: () => running?.agent,
     async open(opened) {

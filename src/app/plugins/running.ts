@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { messageOf } from "../../base/errors.ts";
-import type { ConfigSections } from "../../config/index.ts";
+import type { ConfigSections, KnownNames } from "../../config/index.ts";
 import type { Logger } from "../../base/log/logger.ts";
 import { sessionDefaults, type ExtraMethods, type PluginsPort } from "../../gateway/index.ts";
 import { createHooks, createInternalHooks, createToolPolicies, type Hooks, type InternalHooks, type ToolPolicies } from "../../hooks/index.ts";
@@ -15,6 +15,7 @@ import {
   createTools,
   describedSections,
   hookSettings,
+  knownNames,
   readInventory,
   recoverInstalls,
   type ExtensionRowValue,
@@ -45,6 +46,8 @@ export interface RunningPlugins extends AsyncDisposable, Omit<PluginsPort, "sess
   readonly methods: ExtraMethods;
   /** What plugins that are on say about their sections of the configuration. */
   sections(): Promise<ConfigSections>;
+  /** Names that plugins bring to lists of the configuration. */
+  names(): Promise<KnownNames>;
   needsToken(path: string): boolean;
   answer(request: IncomingMessage, response: ServerResponse, path: string): Promise<boolean>;
   keepsSessions(): boolean;
@@ -214,6 +217,13 @@ export async function openPlugins(deps: PluginsDeps, gateway: PluginGateway): Pr
     sections: async () => {
       const { entries } = await (deps.inventory ?? inventoryOf(deps))();
       return describedSections(entries, registeredChannels(host));
+    },
+    names: async () => {
+      const { entries } = await (deps.inventory ?? inventoryOf(deps))();
+      const tools = host.registries.tools.list().map(({ value }) => value.names);
+      const ready = host.list().filter((plugin) => plugin.status === "loaded");
+      const registered = { loaded: new Set(ready.map(({ id }) => id)), tools: tools.flat(), unnamed: tools.some((names) => names.length === 0) };
+      return knownNames(entries, config.snapshot().resolved, registered);
     },
     needsToken,
     answer: (request, response, path) => askHandlers(host.registries.httpHandlers, { request, response, path }, report),

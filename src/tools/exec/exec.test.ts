@@ -154,13 +154,14 @@ test("an approved command runs in the background and is announced; once is once"
   expect(text(await there.exec({ command: "echo approved > made; echo said" }))).toMatch(/^Approval required/);
 });
 
-test("always is remembered for the program", async () => {
-  await using there = house(gateway);
+test("always is remembered for the program with its options", async () => {
+  await using there = house(gateway, {}, undefined, "always");
   const { approvalId } = (await there.exec({ command: "uname -s" })).details as { approvalId: string };
   await there.approvals.resolve(approvalId, "allow-always");
   await expect.poll(() => there.announced.length, SOON).toBe(1);
-  expect((await there.exec({ command: "uname -m" })).details).toMatchObject({ status: "completed", exitCode: 0 });
-  expect(text(await there.exec({ command: "uname -m && id" }))).toMatch(/^Approval required/);
+  expect((await there.exec({ command: "uname -s" })).details).toMatchObject({ status: "completed", exitCode: 0 });
+  expect(text(await there.exec({ command: "uname -m" }))).toMatch(/^Approval required/);
+  expect(text(await there.exec({ command: "uname -s && id" }))).toMatch(/^Approval required/);
 });
 
 test.each([

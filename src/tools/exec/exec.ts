@@ -8,7 +8,8 @@ import { askFirst } from "./ask-first.ts";
 import type { ExecToolDeps } from "./deps.ts";
 import { resolveExecutable } from "./executables.ts";
 import { judgePlan } from "./judge.ts";
-import { planCommand, type ExecPlan } from "./plan.ts";
+import { pinPlan, planCommand, type ExecPlan } from "./plan.ts";
+import { pinnedFiles } from "./remember/pins.ts";
 import { runPlan, type PlanRun } from "./run.ts";
 import { askedHost, forCall, type ExecSettings } from "./settings.ts";
 import { createTerminals, type Terminals } from "./terminal.ts";
@@ -76,7 +77,7 @@ async function execute(deps: ExecToolDeps, terminals: Terminals, call: ToolCall)
   });
   const run = { ...planRun(deps, call, chosen.settings, warnings), sandbox, terminal };
   if (chosen.settings.host !== "gateway") return await runPlan(plan, plan.hash, run);
-  return await underRules(deps, call, plan, chosen.settings, run);
+  return await underRules(deps, call, pinPlan(plan, pinnedFiles(plan, deps.home)), chosen.settings, run);
 }
 
 /** Runs, asks or refuses, as the operator's rules say. */
@@ -85,11 +86,13 @@ async function underRules(deps: ExecToolDeps, call: ToolCall, plan: ExecPlan, se
   const rules = deps.rules.effective(context.agentId, settings);
   const { safeBins } = settings;
   const skillPrograms = rules.autoAllowSkills ? await skillFiles(deps, context, plan) : undefined;
-  const judged = { ...rules, home: deps.home, ignoreCase: deps.ignoreCase, skillPrograms, ...(safeBins ? { safeBins } : {}) };
+  const remembered = await deps.remembered.rules(context.agentId);
+  const judged = { ...rules, remembered, home: deps.home, ignoreCase: deps.ignoreCase, skillPrograms, ...(safeBins ? { safeBins } : {}) };
   const verdict = judgePlan(plan, judged);
   if (verdict.kind === "deny") return failedOutcome(verdict.text, { status: "error", error: verdict.text });
   if (verdict.kind === "ask") return await askFirst(deps, { plan, rules: judged, satisfied: verdict.satisfied, settings, run, context });
-  await deps.rules.used(context.agentId, verdict.entries, plan.command).catch((error: unknown) => deps.log.warn(messageOf(error)));
+  const noted = [deps.rules.used(context.agentId, verdict.entries, plan.command), deps.remembered.used(verdict.remembered)];
+  for (const one of noted) await one.catch((error: unknown) => deps.log.warn(messageOf(error)));
   return await runPlan(plan, plan.hash, run);
 }
 

@@ -20,8 +20,9 @@ function print(io: Io, approvals: Open): void {
     formatDuration(Math.max(0, expiresAtMs - io.now())),
     shown(request.cwd ?? "-"),
     shown(request.command),
+    shown(request.always ?? "-"),
   ]);
-  io.out(formatTable(["Id", "Kind", "Session", "Left", "Folder", "Asks to run"], rows, { style: createStyle(io.color), columns: io.columns }));
+  io.out(formatTable(["Id", "Kind", "Session", "Left", "Folder", "Asks to run", "Always"], rows, { style: createStyle(io.color), columns: io.columns }));
 }
 
 export const pending = defineCommand({

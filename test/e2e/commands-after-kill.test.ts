@@ -72,7 +72,7 @@ test.each([
 
 test("over Telegram the same", async () => {
   const key = `agent:main:telegram:direct:${telegram.me.id}`;
-  const heard = (word: string): number => telegram.messages(telegram.me.id).filter(({ byBot, text = "" }) => byBot && text.includes(word)).length;
+  const heard = (word: string): number => telegram.messages(telegram.me.id).filter(({ byBot, text }) => byBot && text.includes(word)).length;
   for (const [failpoint, level] of [
     ["inbox.committed", "high"],
     ["turn.started", "low"],

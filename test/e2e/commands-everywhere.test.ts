@@ -162,7 +162,7 @@ function chatOver(entrance: Entrance): Chat {
         telegram
           .messages(person.id)
           .filter(({ byBot }) => byBot)
-          .map(({ text = "" }) => text),
+          .map(({ text }) => text),
     };
   }
   return {
@@ -397,7 +397,7 @@ test("/restart is answered over every entrance, and the gateway restarts once", 
   expect(JSON.stringify((await call).payload)).toMatch(/[Rr]estart/);
   const told = await operator.next(({ event, payload }) => event === "chat" && payload!["runId"] === "r2" && payload!["state"] === "final");
   expect(JSON.stringify(told.payload)).toMatch(/[Rr]estart/);
-  await expect.poll(() => bot.messages(bot.me.id).filter(({ byBot, text = "" }) => byBot && /[Rr]estart/.test(text)).length, PATIENCE).toBe(1);
+  await expect.poll(() => bot.messages(bot.me.id).filter(({ byBot, text }) => byBot && /[Rr]estart/.test(text)).length, PATIENCE).toBe(1);
   const heard = (): number =>
     server.connections.flatMap(({ lines }) => lines).filter(({ command, raw }) => command === "PRIVMSG" && /[Rr]estart/.test(raw)).length;
   await expect.poll(heard, PATIENCE).toBe(1);

@@ -1,5 +1,6 @@
 import type { Clock } from "../../base/clock.ts";
 import type { QueueMode } from "../../sessions/index.ts";
+import { isLate } from "../intake/inbound-record.ts";
 import { sameTurn, type LaneItem } from "./item.ts";
 
 /** What one turn treats: items that it answers, and some of which only a line is left. */
@@ -57,6 +58,9 @@ function modeOf(item: LaneItem): QueueMode {
 /** Whether the quiet time and the cap of the queue apply. */
 const isQueued = (item: LaneItem): boolean => item.kind === "channel" || (item.queue.mode.source !== "default" && item.run.row.scopes !== undefined);
 
+/** What waited on the platform is merged, and nothing of it is dropped: the cap does not apply. */
+const isBacklog = (item: LaneItem): boolean => item.kind === "channel" && item.messages.every(({ event, receivedAt }) => isLate(event, receivedAt));
+
 /** What waits in a lane, inside of its cap. */
 interface Held {
   items: LaneItem[];
@@ -66,7 +70,7 @@ interface Held {
 
 /** Keeps the queue inside its cap. False: the item itself has to go. */
 function makeRoom(held: Held, item: LaneItem, drop: SessionLaneDeps["drop"]): boolean {
-  const waiting = held.items.filter(isQueued);
+  const waiting = held.items.filter((one) => isQueued(one) && !isBacklog(one));
   const cap = item.queue.cap.value;
   if (waiting.length < cap) return true;
   if (item.queue.drop.value === "new") {
@@ -118,7 +122,7 @@ export function createSessionLane({ clock, start, drop }: SessionLaneDeps): Sess
   }
 
   function hold(item: LaneItem): void {
-    if (isQueued(item) && !makeRoom(held, item, drop)) return;
+    if (isQueued(item) && !isBacklog(item) && !makeRoom(held, item, drop)) return;
     held.items.push(item);
     quietFrom = clock.monotonic();
     if (!busy) next();

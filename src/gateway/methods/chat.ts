@@ -14,6 +14,7 @@ import { canonicalKey, findSession, runnableKey } from "./sessions/keys.ts";
 import { checkSendPolicy } from "./sessions/send-policy.ts";
 import { appendMessage, headerLine, liveFile } from "./sessions/transcripts.ts";
 import { transcriptFile, type Write } from "../../store/index.ts";
+import { printableName } from "../../base/printable.ts";
 
 export interface ChatDeps extends MethodDeps, Pick<EndingDeps, "turns"> {
   readonly responder: Responder;
@@ -142,7 +143,7 @@ async function inject(params: MethodParams<"chat.inject">, deps: ChatDeps): Prom
   if (!session) throw new AppError("INVALID_INPUT", "session not found");
   const { agentId, entry } = session;
   const at = clock.now();
-  const text = params.label === undefined ? params.message : `[${params.label}]\n\n${params.message}`;
+  const text = params.label === undefined ? params.message : `[${printableName(params.label)}]\n\n${params.message}`;
   const shown = { role: "assistant" as const, content: [{ type: "text", text }], timestamp: at };
   const message = { ...shown, api: "openai-responses", provider: "openclaw", model: "gateway-injected", usage: NO_USAGE, stopReason: "stop" };
   const known = await liveFile(store, session);

@@ -5,11 +5,11 @@ import { callGateway, GATEWAY_OPTIONS } from "../../gateway-call.ts";
 import { printJson, type Io } from "../../io.ts";
 import { createStyle } from "../../output/style.ts";
 import { formatTable } from "../../output/table.ts";
+import { escapeLine } from "../../../base/printable.ts";
 
 type Open = MethodResult<"exec.approval.list">["approvals"];
 
-/** A model chose the words: on the screen nothing of them is a control character, and each stands on its line. */
-const shown = (text: string): string => text.replace(/[^\P{C}]/gu, "\ufffd");
+const shown = escapeLine;
 
 function print(io: Io, approvals: Open): void {
   if (approvals.length === 0) return io.out("nothing waits for an answer\n");

@@ -1,4 +1,5 @@
 import { AppError } from "../../../base/errors.ts";
+import { isPrintable } from "../../../base/printable.ts";
 import type { MethodParams, MethodResult, SessionEntry } from "../../../protocol/index.ts";
 import type { SessionRow } from "../../../store/index.ts";
 import { changedByClient, CHOICE_FIELDS, isSessionSandboxed } from "../../../tools/index.ts";
@@ -60,6 +61,7 @@ function spawnFields(params: Params, key: string, entry: SessionEntry | undefine
 async function labelField({ label }: Params, key: string, { store }: MethodDeps): Promise<Fields> {
   if (label === undefined || label === null) return label === null ? { label } : {};
   const text = label.trim();
+  if (!isPrintable(text)) throw invalid("invalid label: it has characters that cannot be printed, such as line ends or control sequences");
   if (text === "" || text.length > MAX_LABEL) throw invalid(`invalid label: use 1 to ${MAX_LABEL} characters`);
   const others = (await store.read("sessions.byLabel", { label: text })).filter((row) => row.key !== key);
   if (others.length > 0) throw invalid(`label already in use: ${text}`);

@@ -252,7 +252,7 @@ test("what others write while a turn of the owner runs is not shown to it: it ge
       if (turns.length > 1) return turn(input, ports);
       await place.inbound.accept(event("second", { id: "late", to: "bob", sender: { id: "bob" }, chat: { type: "direct", id: "bob" } }));
       const shown: Steered[] = [];
-      while (shown.length === 0 && (await place.conversation.depth(input.sessionKey)) === 0) {
+      while (shown.length === 0 && place.conversation.depth(input.sessionKey) === 0) {
         await new Promise((resolve) => setTimeout(resolve, 2));
         shown.push(...ports.steered!());
       }

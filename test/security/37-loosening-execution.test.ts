@@ -45,7 +45,7 @@ function configOf(exec: Exec, sandboxed: boolean, elevatedDefault?: "off" | "on"
 }
 
 type Fields = Readonly<Record<string, unknown>>;
-const entryOf = (fields: Fields): SessionEntry => ({ sessionId: "s", updatedAt: 1, ...fields }) as SessionEntry;
+const entryOf = (fields: Fields): SessionEntry => ({ sessionId: "s", updatedAt: 1, ...fields });
 
 /** What a turn gets of a session as it is stored. */
 function freedom(entry: SessionEntry | undefined, config: OpenClawConfig, over: Partial<ChoiceUse> = {}): Freedom {

@@ -99,7 +99,8 @@ export function withOwner(written: unknown, channel: string, senderId: string, w
   const list = own(commands, "ownerAllowFrom");
   const entry = ownerEntry(channel, senderId);
   const others = (Array.isArray(list) ? list.filter(isEntry) : []).filter((one) => String(one).trim().toLowerCase() !== entry.toLowerCase());
-  if (wanted && Array.isArray(list) && others.length < list.length) return written;
+  const isThere = Array.isArray(list) && others.length < list.length;
+  if (isThere === wanted) return written;
   if (wanted || others.length > 0) return { ...root, commands: { ...commands, ownerAllowFrom: wanted ? [...others, entry] : others } };
   const { ownerAllowFrom: _none, ...rest } = commands;
   return { ...root, commands: rest };

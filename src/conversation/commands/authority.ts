@@ -33,8 +33,15 @@ function isNamedApprover({ approvals }: OpenClawConfig, { channel, accountId, se
     (target) =>
       target.channel.toLowerCase() === channel &&
       (target.accountId === undefined || target.accountId.toLowerCase() === accountId.toLowerCase()) &&
-      target.to.replace(/^(?:user|dm):/i, "").toLowerCase() === senderId.toLowerCase(),
+      personIn(target.to, channel) === senderId.toLowerCase(),
   );
+}
+
+/** The id in an address such as `telegram:123` or `user:U123`. */
+function personIn(to: string, channel: string): string {
+  const written = to.trim().toLowerCase();
+  const [prefix, ...rest] = written.split(":");
+  return rest.length > 0 && [channel, "user", "dm"].includes(prefix!) ? rest.join(":") : written;
 }
 
 /** Whether the sender may give this command as far as chats go. Whom the configuration names for it may, even where commands are for others. */

@@ -248,7 +248,7 @@ test("elevated runs on the host when it is permitted, and says why when not", as
 
 test("elevated full asks nobody, as far as the configuration, the session and the file of approvals go", async () => {
   const full = (config: OpenClawConfig, rules?: object, over = {}) =>
-    house(config, { elevation: () => ({ permitted: true, level: "full" }), ...over }, rules as never).exec({ command: "echo x", elevated: true });
+    house(config, { elevation: () => ({ permitted: true, level: "full" }), ...over }, rules).exec({ command: "echo x", elevated: true });
   expect(text(await full({}))).toBe("x");
   expect(text(await full({ tools: { exec: { security: "deny" } } }))).toBe("exec denied: host=gateway security=deny");
   expect(text(await full({ tools: { exec: { ask: "always" } } }))).toMatch(/^Approval required/);

@@ -19,6 +19,7 @@ import { closeForRestart } from "./restart/close.ts";
 import { restartNotes } from "./restart/notes.ts";
 import { createRestarts, requestBySignal } from "./restart/schedule.ts";
 import { checkStartGates, checkSupported } from "./start-gates.ts";
+import { createWatchdog, tellLastExit } from "./watchdog.ts";
 
 export interface AppOptions {
   readonly env: Env;
@@ -92,18 +93,25 @@ export async function createApp(options: AppOptions): Promise<App> {
   for (const text of warnings) log.room("config").warn(text);
   if (snapshot.source === "last-good") log.room("config").error(`running on the last good configuration: ${snapshot.reason}`);
 
+  const lastExit = tellLastExit(stateDir, { clock, log });
+  const watchdog = createWatchdog(config.current, { stateDir, pid });
+  stack.use(watchdog.monitor);
   let store: Store | undefined;
   let running: OpenGateway | undefined;
   let reload: Reload | undefined;
   const brokenFile = (): string | undefined => (reload ? reload.broken : snapshot.reason);
-  const notices = (): readonly string[] => running?.plugins.missingGuards().map(({ message }) => message) ?? [];
+  const notices = (): readonly string[] => [...(running?.plugins.missingGuards().map(({ message }) => message) ?? []), ...lastExit()];
   const health = (): HealthReport =>
     reportHealth({ version, pid, startedAt, now: clock.now, config, brokenFile, store, ready: () => running !== undefined, notices });
   // Side by side: the store opens in its own thread. Until all is done, health says "starting" and nothing is accepted.
   const [opened, listening] = await Promise.allSettled([
-    openStore({ stateDir, clock, thread: options.storeThread, log: (message, details) => log.room("store").warn(message, details) }).then(
-      (open) => (store = rememberSessions(stack.use(open))),
-    ),
+    openStore({
+      stateDir,
+      clock,
+      thread: options.storeThread,
+      watch: watchdog.request,
+      log: (message, details) => log.room("store").warn(message, details),
+    }).then((open) => (store = rememberSessions(stack.use(open)))),
     openServer({ settings: serverSettings(config, options), log: log.room("gateway"), stateDir, env, early: answerEarly(health) }).then((open) =>
       stack.use(open),
     ),
@@ -119,7 +127,13 @@ export async function createApp(options: AppOptions): Promise<App> {
   const rooms = { config, store: opened.value, server: listening.value, health, clock, ids, random: systemRandom, log, redactor, env, version };
   const leaveSentinel = (payload: SentinelPayload): Promise<string | null> => notes.leave(payload, rooms);
   const { openGateway } = await import("./open-gateway.ts");
-  const given = { runSecret: lifetime.runSecret, logFile: logging.path, tapLog: logging.tap, rawStream: rawStreamFile(options, stateDir) };
+  const given = {
+    monitor: watchdog.monitor,
+    runSecret: lifetime.runSecret,
+    logFile: logging.path,
+    tapLog: logging.tap,
+    rawStream: rawStreamFile(options, stateDir),
+  };
   const open = await openGateway({ ...rooms, ...given, requestRestart: restarts.request, leaveSentinel }, stack);
   running = open;
   const { gateway } = open;

@@ -13,13 +13,13 @@ export interface HealthDeps {
   /** Undefined while it opens. */
   readonly store: Store | undefined;
   /** False while plugins are being loaded, and whatever else has to be there before the first turn. */
-  readonly ready: () => boolean;
+  readonly isReady: boolean;
   /** What else somebody should look at. */
   readonly notices: readonly string[];
 }
 
 /** What is well and what is not, in one answer. */
-export function reportHealth({ version, pid, startedAt, now, config, brokenFile, store, ready, notices }: HealthDeps): HealthReport {
+export function reportHealth({ version, pid, startedAt, now, config, brokenFile, store, isReady, notices }: HealthDeps): HealthReport {
   const snapshot = config.snapshot();
   const stored = store?.health();
   const broken = brokenFile();
@@ -31,7 +31,7 @@ export function reportHealth({ version, pid, startedAt, now, config, brokenFile,
     ...notices,
   ];
   const failed = stored?.state === "failed";
-  const status: HealthState = failed ? "failed" : !stored || !ready() ? "starting" : problems.length > 0 ? "degraded" : "ok";
+  const status: HealthState = failed ? "failed" : !stored || !isReady ? "starting" : problems.length > 0 ? "degraded" : "ok";
   return {
     ok: status === "ok" || status === "degraded",
     status,

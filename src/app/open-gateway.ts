@@ -3,6 +3,7 @@ import type { Clock } from "../base/clock.ts";
 import type { Ids } from "../base/ids.ts";
 import type { Logger } from "../base/log/logger.ts";
 import type { Random } from "../base/random.ts";
+import type { LoopMonitor } from "../base/watchdog/loop-monitor.ts";
 import type { Redactor } from "../base/redaction.ts";
 import { defaultAgentId as defaultAgentOf, type Config, type Env } from "../config/index.ts";
 import {
@@ -63,6 +64,8 @@ export interface OpenGatewayDeps {
   readonly env: Env;
   readonly version: string;
   readonly runSecret: string;
+  /** Notes which plugin's code runs. */
+  readonly monitor?: LoopMonitor;
   readonly logFile: () => string;
   readonly tapLog: Logging["tap"];
   /** See `AppModelsDeps`. */

@@ -8,6 +8,7 @@ import type * as install from "./install/index.ts";
 export {
   callMethod,
   catchFaults,
+  refuseExits,
   createPluginHost,
   hookSettings,
   pluginLogger,

@@ -25,8 +25,8 @@ export interface GuardedPlace extends AsyncDisposable {
   /** A file in the agent's workspace. */
   inside(name: string): string;
   plant(plugin: PlantedPlugin): void;
-  /** Writes the configuration for what is planted. */
-  configure(over?: Readonly<Record<string, unknown>>): void;
+  /** Writes the configuration for what is planted; `gateway` is added to that section. */
+  configure(gateway?: Readonly<Record<string, unknown>>): void;
   /** Kills the gateway that runs and starts another; resolves when that is ready or has ended. */
   start(): Promise<GatewayProcess>;
   enter(): Promise<DeviceClient>;
@@ -77,7 +77,7 @@ export async function makeGuardedPlace(): Promise<GuardedPlace> {
       const manifest = { id: plugin.id, configSchema: { type: "object", properties: {} }, ...plugin.manifest };
       writeFileSync(join(folder, "openclaw.plugin.json"), JSON.stringify(manifest));
     },
-    configure(over = {}) {
+    configure(gateway = {}) {
       const models = [{ id: "m1", name: "m1", contextWindow: 200_000, maxTokens: 8192 }];
       const entries = Object.fromEntries([...planted.values()].map(({ id, entry }) => [id, { enabled: true, ...entry }]));
       place.configure(
@@ -85,13 +85,13 @@ export async function makeGuardedPlace(): Promise<GuardedPlace> {
           gateway: {
             mode: "local",
             auth: { mode: "token", token: TOKEN },
+            ...gateway,
             http: { endpoints: { chatCompletions: { enabled: true }, responses: { enabled: true } } },
           },
           agents: { defaults: { model: { primary: "mock/m1" }, skipBootstrap: true, workspace } },
           tools: { exec: { host: "gateway", security: "full", ask: "off" } },
           models: { providers: { mock: { baseUrl: model.url, apiKey: "k", api: "openai-completions", models } } },
           plugins: { load: { paths: [...planted.keys()].map((id) => join(place.home, "plugins", id)) }, entries },
-          ...over,
         }),
       );
     },

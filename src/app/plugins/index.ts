@@ -5,6 +5,7 @@ import type { Clock } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
 import type { Ids } from "../../base/ids.ts";
 import type { Logger } from "../../base/log/logger.ts";
+import type { LoopMonitor } from "../../base/watchdog/loop-monitor.ts";
 import type { Config, ConfigSections, Env, KnownNames, OpenClawConfig, ReloadAction } from "../../config/index.ts";
 import type { Auth, ExtraMethods, Gateway, GatewayDeps, PluginsPort } from "../../gateway/index.ts";
 import type { PluginProvider } from "../../models/index.ts";
@@ -29,6 +30,8 @@ export interface PluginsDeps {
   readonly talk?: (() => PluginTalk | undefined) | undefined;
   /** Shows what is logged to plugins that ask for it. */
   readonly tapLog?: Logging["tap"];
+  /** Notes which plugin's code runs. */
+  readonly monitor?: LoopMonitor | undefined;
   /** Remembers between starts which plugins guard tool calls. */
   readonly guardRecords?: GuardRecords;
   /** What to load instead of everything that is found. */

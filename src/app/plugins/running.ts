@@ -18,6 +18,7 @@ import {
   knownNames,
   readInventory,
   recoverInstalls,
+  refuseExits,
   type ExtensionRowValue,
   type Inventory,
   type PluginHost,
@@ -164,6 +165,7 @@ function build(deps: PluginsDeps, gateway: PluginGateway, stack: AsyncDisposable
     },
     store,
     guardRecords: deps.guardRecords,
+    monitor: deps.monitor,
     config: () => config.current,
     clock,
     ids,
@@ -175,6 +177,8 @@ function build(deps: PluginsDeps, gateway: PluginGateway, stack: AsyncDisposable
   });
   stack.use(bindSdk({ ...deps, log, host, recordInboundSession: runtimes.recordInboundSession }));
   stack.use(catchFaults(host));
+  // A command of a plugin may end its own process; the gateway is not the plugin's to end.
+  if (deps.monitor) stack.use(refuseExits(host));
   stack.use(host);
   return { host, hooks, policies, internalHooks };
 }

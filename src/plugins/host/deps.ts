@@ -1,6 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Ids } from "../../base/ids.ts";
 import type { Logger } from "../../base/log/logger.ts";
+import type { LoopMonitor } from "../../base/watchdog/loop-monitor.ts";
 import type { OpenClawConfig } from "../../config/index.ts";
 import type { Store } from "../../store/index.ts";
 import type { LoadedModule } from "../load/index.ts";
@@ -25,6 +26,8 @@ export interface PluginHostDeps {
   readonly clock: Clock;
   readonly ids: Pick<Ids, "uuid">;
   readonly log: Logger;
+  /** Notes which plugin's code runs, for who looks for what blocks the gateway. */
+  readonly monitor?: LoopMonitor | undefined;
   readonly stateDir: string;
   readonly homeDir: string;
   /** `api.runtime` of one plugin. */

@@ -106,7 +106,7 @@ function apiMaker(
 
 export function createPluginHost(deps: PluginHostDeps): PluginHost {
   const { clock, ports, log } = deps;
-  const scopes: Scopes = createScopes();
+  const scopes: Scopes = createScopes(deps.monitor);
   const diagnostics = createDiagnostics(log);
   const registries = createRegistries(ports);
   const routes: RouteBoard = { table: registries.httpRoutes, mount: ports.mountRoute, placed: new WeakMap() };

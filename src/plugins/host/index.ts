@@ -1,6 +1,7 @@
 /** Loads, runs and ends plugins. The door of this folder. */
 export { pluginLogger } from "./api.ts";
 export type { PluginHostDeps } from "./deps.ts";
+export { refuseExits } from "./exits.ts";
 export { catchFaults } from "./faults.ts";
 export type { GuardRecords, MissingGuard } from "./guards.ts";
 export { hookSettings } from "./hook-settings.ts";

@@ -4,6 +4,7 @@ import type { Server } from "node:net";
 import { sep } from "node:path";
 import { pathToFileURL } from "node:url";
 import { AppError } from "../../base/errors.ts";
+import { CURRENT, RUNNING, type LoopMonitor } from "../../base/watchdog/loop-monitor.ts";
 import type { Owner } from "../registry/index.ts";
 import { watchResources, type Started } from "./resources.ts";
 
@@ -56,7 +57,9 @@ interface Inside {
   adopt(end: () => void): void;
 }
 
-export function createScopes(): Scopes {
+/** `monitor`: notes which plugin's code runs. */
+export function createScopes(monitor?: LoopMonitor): Scopes {
+  const cells = monitor?.cells ?? new Int32Array(RUNNING + 1);
   const inside = new AsyncLocalStorage<Inside>();
   const watching = watchResources({ current: () => inside.getStore() });
 
@@ -102,23 +105,34 @@ export function createScopes(): Scopes {
       for (const server of servers) closeServer(server);
       servers.clear();
     }
+    const realDir = realOf(rootDir);
     const adopt = (end: () => void): void => (ended ? end() : void adopted.push(end));
     // A resource changes the frame without copying it: a quarter of the price of `run`, which matters for hooks.
     const frame = inside.run({ owner, places: placesOf(rootDir), take, adopt }, () => new AsyncResource("OPENCLAWPLUGIN"));
 
-    function bind<F extends Callable>(given: F, _what: string): F {
+    function bind<F extends Callable>(given: F, what: string): F {
       const fn = given as unknown as (...args: unknown[]) => unknown;
+      const label = monitor?.label({ pluginId: owner.pluginId, what, rootDir: realDir }) ?? 0;
+      const settled = (): void => {
+        cells[RUNNING + label]! -= 1;
+        callEnded();
+      };
       const bound = function (this: unknown, ...args: unknown[]): unknown {
         running += 1;
+        cells[RUNNING + label]! += 1;
+        const before = cells[CURRENT]!;
+        cells[CURRENT] = label;
         let result: unknown;
         try {
           result = frame.runInAsyncScope(fn, this, ...args);
         } catch (error) {
-          callEnded();
+          settled();
           throw error;
+        } finally {
+          cells[CURRENT] = before;
         }
-        if (isThenable(result)) result.then(callEnded, callEnded);
-        else callEnded();
+        if (isThenable(result)) result.then(settled, settled);
+        else settled();
         return result;
       };
       return bound as unknown as F;
@@ -175,15 +189,17 @@ export function createScopes(): Scopes {
   };
 }
 
+function realOf(folder: string): string {
+  try {
+    return realpathSync(folder);
+  } catch {
+    return folder; // A plugin made in memory, in tests.
+  }
+}
+
 /** A folder as stacks name it: with links followed, and as a URL. */
 function placesOf(rootDir: string): readonly string[] {
-  let real = rootDir;
-  try {
-    real = realpathSync(rootDir);
-  } catch {
-    // A plugin made in memory, in tests.
-  }
-  return [...new Set([rootDir, real].flatMap((folder) => [folder + sep, `${pathToFileURL(folder).href}/`]))];
+  return [...new Set([rootDir, realOf(rootDir)].flatMap((folder) => [folder + sep, `${pathToFileURL(folder).href}/`]))];
 }
 
 /** Listening ends at once, and so do connections as far as the server knows them. */

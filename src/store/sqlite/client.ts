@@ -21,6 +21,7 @@ export interface SqliteOptions {
   readonly clock: Clock;
   /** A thread that was started earlier. */
   readonly thread?: Worker | undefined;
+  readonly watch?: OpenRequest["watch"];
   readonly log?: (message: string, details?: Readonly<Record<string, unknown>>) => void;
   /** Commits that may wait for their fsync; the next one is refused with `OVERLOADED`. Default 4096. */
   readonly maxWaiting?: number;
@@ -46,7 +47,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
   const standing = createStanding((message, details) => options.log?.(message, details));
   const waiting = createWaiting();
   const { opened, gone, alive } = listen(worker, options, standing, waiting);
-  worker.postMessage({ type: "open", mode: "write", file, stateDir: options.stateDir, now: options.clock.now() } satisfies OpenRequest);
+  worker.postMessage({ type: "open", mode: "write", file, stateDir: options.stateDir, now: options.clock.now(), watch: options.watch } satisfies OpenRequest);
   await opened;
   const heavy = createHeavyReads({ file, stateDir: options.stateDir, clock: options.clock });
   return createStore({ options, standing, waiting, gone, alive, heavy, sender: createSender(worker, waiting) });

@@ -121,7 +121,9 @@ test("a window that is a third of what the configuration claims: every turn is a
   expect(counts.refused).toBeGreaterThan(0);
   // A message that is larger than any window.
   expect(await ask(client, `What is this? ${words(60_000, 1)}`)).toMatchObject({ state: "final" });
-  const notices = client.frames.flatMap(({ event, payload }) => (event === "agent" && payload?.["stream"] === "compaction" ? [JSON.stringify(payload["data"])] : []));
+  const notices = client.frames.flatMap(({ event, payload }) =>
+    event === "agent" && payload?.["stream"] === "compaction" ? [JSON.stringify(payload["data"])] : [],
+  );
   expect(notices.join("\n")).toContain("did not fit the model's context window");
   const before = counts.refused;
   expect(await ask(client, "And now?")).toMatchObject({ state: "final" });

@@ -108,7 +108,11 @@ async function written(
   const pinned = pinnedText({ files: plan.files, standing, pending: request.pending ?? [], rules }, maxChars);
   const late = new AbortController();
   using _deadline = clock.after(DEADLINE_MS, () => late.abort());
-  const desk: Desk = { ask: request.ask, left: request.reason === "overflow" ? MAX_QUESTIONS_ON_OVERFLOW : MAX_QUESTIONS, signal: signal ? AbortSignal.any([signal, late.signal]) : late.signal };
+  const desk: Desk = {
+    ask: request.ask,
+    left: request.reason === "overflow" ? MAX_QUESTIONS_ON_OVERFLOW : MAX_QUESTIONS,
+    signal: signal ? AbortSignal.any([signal, late.signal]) : late.signal,
+  };
   const work: SummaryWork = { desk, settings, window: Math.min(window, budget), instructions };
   const room = Math.max(LEAST_SUMMARY_CHARS, maxChars - pinned.length);
   const { text, byRule } = await words(work, plan, room);

@@ -20,6 +20,8 @@ const CHARS_PER_TOKEN = 4;
 /** No text gets shorter than this: what is left has to make sense. */
 const LEAST_CHARS = 400;
 const HEAD_SHARE = 0.7;
+/** What marks and names of arguments take. */
+const MARK_TOKENS = 32;
 const NO_IMAGE: TextContent = { type: "text", text: "[image left out: it did not fit the model's window]" };
 
 /** Tokens of all messages, as we guess them. */
@@ -35,8 +37,9 @@ export function fitMessages(messages: readonly ModelMessage[], tokens: number): 
   const results = shortened(messages, tokens, ({ role }) => role === "toolResult");
   if (tokensOf(results.messages) <= tokens) return { messages: results.messages, left: { ...NOTHING, shortened: results.count } };
   const bare = withoutImages(results.messages);
-  const texts = shortened(bare.messages, tokens, () => true);
-  const recent = withoutOldest(texts.messages, tokens);
+  const goal = tokens - MARK_TOKENS;
+  const texts = shortened(bare.messages, goal, () => true);
+  const recent = withoutOldest(texts.messages, goal);
   const count = messages.filter((message, at) => texts.messages[at] !== message).length;
   return { messages: recent.messages, left: { shortened: Math.max(0, count - recent.dropped), dropped: recent.dropped, images: bare.images } };
 }
@@ -51,7 +54,7 @@ export function withoutImages(messages: readonly ModelMessage[]): { readonly mes
       images += 1;
       return NO_IMAGE;
     });
-    return { ...message, content } as ModelMessage;
+    return { ...message, content };
   });
   return { messages: images === 0 ? messages : out, images };
 }

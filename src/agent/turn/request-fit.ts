@@ -39,7 +39,15 @@ const LEAST_MESSAGE_TOKENS = 100;
 const MOST_SCALE = 4;
 const CHARS_PER_TOKEN = 4;
 
-export function createRequestFit({ window, tools, ...given }: { readonly window: number; readonly systemPrompt: string; readonly tools: readonly ToolSchema[] }): RequestFit {
+export function createRequestFit({
+  window,
+  tools,
+  ...given
+}: {
+  readonly window: number;
+  readonly systemPrompt: string;
+  readonly tools: readonly ToolSchema[];
+}): RequestFit {
   const toolTokens = lazy(() => (tools.length === 0 ? 0 : tokensOfChars(JSON.stringify(tools).length)));
   let { systemPrompt } = given;
   let scale = 1;

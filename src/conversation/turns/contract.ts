@@ -60,7 +60,7 @@ export type RunEvent =
   | { readonly stream: "assistant"; readonly data: { readonly text: string; readonly delta: string } }
   | { readonly stream: "thinking"; readonly data: { readonly text: string; readonly delta: string } }
   | { readonly stream: "tool"; readonly data: ToolEvent }
-  | { readonly stream: "compaction"; readonly data: { readonly phase: "start" | "end"; readonly willRetry?: boolean } };
+  | { readonly stream: "compaction"; readonly data: { readonly phase: "start" | "end"; readonly willRetry?: boolean; readonly notice?: string } };
 
 /** What a call of a tool does. */
 export type ToolEvent = { readonly name: string; readonly toolCallId: string } & (

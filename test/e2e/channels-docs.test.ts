@@ -171,7 +171,8 @@ function laneOf(mode: QueueMode) {
   });
   const queue = queueSettings({ messages: { queue: { mode } } }, undefined, "x");
   const address = { channel: "x", accountId: "default", to: "ada", chatType: "direct" };
-  const add = (said: string): void => lane.add({ kind: "channel", sessionKey: "s", agentId: "main", text: said, queue, messages: [{ address, event: {}, receivedAt: 0 }] } as never);
+  const add = (said: string): void =>
+    lane.add({ kind: "channel", sessionKey: "s", agentId: "main", text: said, queue, messages: [{ address, event: {}, receivedAt: 0 }] } as never);
   add("first");
   lane.began(turn);
   add("second");

@@ -59,7 +59,14 @@ const queue = (mode: QueueMode, over: { debounceMs?: number; cap?: number; drop?
 
 function said(text: string, mode: QueueMode = "collect", over: Parameters<typeof queue>[1] & { to?: string } = {}): ChannelItem {
   const address = { channel: "test", accountId: "default", to: over.to ?? "chat", chatType: "direct" } as const;
-  return { kind: "channel", sessionKey: "k", agentId: "main", text, queue: queue(mode, over), messages: [{ address, event: {}, receivedAt: 0 }] } as unknown as ChannelItem;
+  return {
+    kind: "channel",
+    sessionKey: "k",
+    agentId: "main",
+    text,
+    queue: queue(mode, over),
+    messages: [{ address, event: {}, receivedAt: 0 }],
+  } as unknown as ChannelItem;
 }
 
 const asked = (message: string, mode: QueueMode = "collect", over: Parameters<typeof queue>[1] & { textOnly?: boolean } = {}): ClientItem =>

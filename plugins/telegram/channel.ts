@@ -74,6 +74,8 @@ async function forget({ tokenSource }: TelegramAccount, accountId: string, { run
 function outboundOf(accounts: Accounts): NonNullable<TelegramChannel["outbound"]> {
   return {
     deliveryMode: "direct",
+    // Each message is a request of its own, whatever becomes of polling.
+    independent: true,
     chunkerMode: "rich",
     textChunkLimit: 4000,
     pollMaxOptions: MAX_POLL_OPTIONS,

@@ -149,7 +149,7 @@ test.each([
   for (let at = 0; at < 250; at += 1) expect((await place.inbound.accept(event(`word-${at}-of-many`, over))).outcome).toBe("accepted");
   await place.quiet();
   const missing = Array.from({ length: 250 }, (_, at) => `word-${at}-of-many`).filter((word) => !heard.some((text) => text.includes(word)));
-  expect([missing, heard.length <= 3, place.sent.some(({ text }) => text.includes("too much"))]).toEqual([[], true, false]);
+  expect([missing, heard.length <= 10, place.sent.some(({ text }) => text.includes("too much"))]).toEqual([[], true, false]);
 });
 
 test("a back-log of many people in one group is merged as well, past the cap of the queue", async () => {

@@ -27,8 +27,9 @@ test("after 30 s without the platform everything that was written is answered, i
   expect(saidBy(telegram, telegram.me.id)).toEqual([]);
   await telegram.up();
   await place.quiet();
-  const texts = saidBy(telegram, telegram.me.id).map(({ text }) => /asked before|while it is away \d/.exec(text)?.[0]);
-  expect(texts).toEqual(["asked before", ...Array.from({ length: 10 }, (_, n) => `while it is away ${n}`)]);
+  // What was written in between is a back-log: few answers for all of it, behind the one that was on its way.
+  const texts = saidBy(telegram, telegram.me.id).map(({ text }) => text.match(/asked before|while it is away \d/g));
+  expect([texts.flat(), texts.length < 11]).toEqual([["asked before", ...Array.from({ length: 10 }, (_, n) => `while it is away ${n}`)], true]);
   for (const { state, repeats } of await place.outbox()) expect([state, repeats]).toEqual(["sent", 0]);
 });
 

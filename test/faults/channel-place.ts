@@ -116,6 +116,7 @@ export async function openChannelPlace(telegram: FakeTelegram, options: ChannelP
     agents: options.agents ?? echoAgents(shared),
     channels: table.list(),
     running: (channel, accountId) => channels.canSend(channel, accountId),
+    receiving: (channel, accountId) => channels.isReceiving(channel, accountId),
     ...(options.graceMs === undefined ? {} : { graceMs: options.graceMs }),
   });
   const channels: Channels = createChannels({

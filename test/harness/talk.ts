@@ -33,6 +33,8 @@ export interface TalkOptions {
   readonly keepMedia?: KeepMedia;
   /** Whether an account can send at the moment. */
   readonly running?: (channel: string, accountId: string) => boolean;
+  /** Whether an account receives at the moment. */
+  readonly receiving?: (channel: string, accountId: string) => boolean;
 }
 
 export interface Talk extends AsyncDisposable {
@@ -56,7 +58,11 @@ const NO_HOOKS: TurnHooks = { has: () => false, run: () => undefined };
 export async function openTalk(options: TalkOptions): Promise<Talk> {
   const { store, clock, ids, agents, config = {}, channels = [], hooks = NO_HOOKS, commands = noCommands, log = silentLogger } = options;
   const random = seededRandom(7);
-  const table = { get: (id: string) => channels.find((channel) => channel.id === id), ...(options.running ? { running: options.running } : {}) };
+  const table = {
+    get: (id: string) => channels.find((channel) => channel.id === id),
+    ...(options.running ? { running: options.running } : {}),
+    ...(options.receiving ? { receiving: options.receiving } : {}),
+  };
   const { createDelivery } = await loadDelivery();
   const delivery = createDelivery({
     store,

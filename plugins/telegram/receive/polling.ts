@@ -18,7 +18,7 @@ export interface PollingDeps {
   /** Telegram answered; `updates` of it were new. */
   alive(updates: number): void;
   /** The connection is gone; it is tried again. */
-  failed(why: string, attempt: number): void;
+  failed(error: unknown, attempt: number): void;
   /** Default 30. */
   readonly pollSeconds?: number | undefined;
 }
@@ -92,7 +92,7 @@ export async function poll(deps: PollingDeps): Promise<void> {
       if (failure?.permanent) throw failure;
       const why = error instanceof Error ? error.message : String(error);
       const ms = Math.max(backoff.next(), failure?.delivery.retryAfterMs ?? 0);
-      deps.failed(why, backoff.failures);
+      deps.failed(error, backoff.failures);
       log.warn(`${why}; the next attempt is in ${ms} ms`);
       await waiting.sleep(ms, signal);
     }

@@ -49,7 +49,8 @@ async function persist<T>(ctx: Context, { waiting }: StartDeps, log: IntakeLog, 
       // Whatever else Telegram refuses it will refuse again, except that another program may stop receiving.
       if (!failure || failure.permanent || (failure.delivery.state === "failed" && failure.status !== 409)) throw error;
       const ms = Math.max(backoff.next(), failure.delivery.retryAfterMs ?? 0);
-      ctx.setStatus({ accountId: ctx.accountId, connected: false, reconnectAttempts: backoff.failures, lastError: failure.message });
+      const { message } = failure;
+      ctx.setStatus({ accountId: ctx.accountId, connected: false, receiving: receivingOf(failure), reconnectAttempts: backoff.failures, lastError: message });
       log.warn(`${failure.message}; the next attempt is in ${ms} ms`);
       await waiting.sleep(ms, ctx.abortSignal);
     }
@@ -72,6 +73,13 @@ async function dropWebhook(client: TelegramClient, log: IntakeLog, signal: Abort
   return true;
 }
 
+/** What is wrong with receiving, and what to do where it does not mend itself. */
+function receivingOf(error: unknown): { readonly state: "conflict" | "error"; readonly text: string; readonly fix?: string } {
+  const text = error instanceof Error ? error.message : String(error);
+  if (asTelegramError(error)?.status !== 409) return { state: "error", text };
+  return { state: "conflict", text, fix: "Stop the other program that receives with this bot token, or use another bot. Sending works meanwhile." };
+}
+
 function reporting({ accountId, setStatus }: Context, { waiting }: StartDeps) {
   const skippedUpdates: SkippedUpdate[] = [];
   let count = 0;
@@ -79,10 +87,12 @@ function reporting({ accountId, setStatus }: Context, { waiting }: StartDeps) {
     alive(updates: number): void {
       const now = waiting.now();
       const inbound = updates > 0 ? { lastInboundAt: now, lastMessageAt: now } : {};
-      setStatus({ accountId, running: true, connected: true, reconnectAttempts: 0, lastEventAt: now, lastError: null, ...inbound });
+      setStatus({ accountId, running: true, connected: true, receiving: undefined, reconnectAttempts: 0, lastEventAt: now, lastError: null, ...inbound });
     },
-    failed(why: string, attempt: number): void {
-      setStatus({ accountId, connected: false, reconnectAttempts: attempt, lastError: why, lastDisconnect: { at: waiting.now(), error: why } });
+    failed(error: unknown, attempt: number): void {
+      const receiving = receivingOf(error);
+      const why = receiving.text;
+      setStatus({ accountId, connected: false, receiving, reconnectAttempts: attempt, lastError: why, lastDisconnect: { at: waiting.now(), error: why } });
     },
     skipped(skipped: SkippedUpdate): void {
       count += 1;

@@ -9,17 +9,24 @@ interface Place {
 export interface ChannelActivity {
   record(event: Place & { readonly direction: "inbound" | "outbound"; readonly at?: number | undefined }): void;
   get(place: Place): { inboundAt: number | null; outboundAt: number | null };
+  /** An attempt to send failed for a reason that concerns the account. The next one that succeeds ends it. */
+  sendFailed(event: Place & { readonly why: string }): void;
+  trouble(place: Place): { readonly why: string; readonly at: number } | undefined;
 }
 
 export function createChannelActivity(clock: Pick<Clock, "now">): ChannelActivity {
   const seen = new Map<string, { inboundAt: number | null; outboundAt: number | null }>();
+  const troubles = new Map<string, { readonly why: string; readonly at: number }>();
   const keyOf = ({ channel, accountId }: Place): string => `${channel}\0${accountId?.trim() || "default"}`;
   return {
     record(event) {
       const key = keyOf(event);
+      if (event.direction === "outbound") troubles.delete(key);
       const row = seen.get(key) ?? { inboundAt: null, outboundAt: null };
       seen.set(key, { ...row, [event.direction === "inbound" ? "inboundAt" : "outboundAt"]: event.at ?? clock.now() });
     },
+    sendFailed: (event) => void troubles.set(keyOf(event), { why: event.why, at: clock.now() }),
+    trouble: (place) => troubles.get(keyOf(place)),
     get: (place) => ({ ...(seen.get(keyOf(place)) ?? { inboundAt: null, outboundAt: null }) }),
   };
 }

@@ -188,6 +188,7 @@ export function createChannels(deps: ChannelsDeps): Channels {
           misconfigured: house.misconfigured,
           runtime: (channel, accountId) => seats.get(channel, accountId)?.snapshot(),
           health: (channel, accountId) => seats.get(channel, accountId)?.health(),
+          directions: (channel, accountId) => seats.get(channel, accountId)?.directions() ?? {},
         },
         { probe, timeoutMs: Math.min(MOST_PROBE_MS, Math.max(LEAST_PROBE_MS, timeoutMs)) },
       ),
@@ -204,9 +205,12 @@ export function createChannels(deps: ChannelsDeps): Channels {
       const connection = seats.get(channel, accountId);
       const health = connection?.health();
       if (connection?.isHeld) return false;
+      // Receiving may be down while sending works; whether it does, the attempt shows.
+      if (connection?.plugin?.outbound?.independent === true) return true;
       // One that stays down is asked all the same: its refusal says what to do.
       return !health || health.state === "down" || connection?.snapshot().connected !== false;
     },
+    isReceiving: (channel, accountId) => seats.get(channel, accountId)?.snapshot().connected !== false,
     async [Symbol.asyncDispose]() {
       house.closed = true;
       await each(

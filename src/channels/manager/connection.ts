@@ -3,9 +3,10 @@ import { AppError, messageOf } from "../../base/errors.ts";
 import type { Logger } from "../../base/log/logger.ts";
 import type { Random } from "../../base/random.ts";
 import { formatDuration } from "../../base/text.ts";
-import type { ChannelAccountSnapshot, ChannelInbound, ChannelPlugin, HostConfig } from "../../protocol/index.ts";
+import type { ChannelAccountSnapshot, ChannelDirection, ChannelInbound, ChannelPlugin, HostConfig } from "../../protocol/index.ts";
 import type { AccountView } from "./account.ts";
 import { GOOD_RUN_MS, isPermanent, MAX_RESTARTS, restartDelay, retryAfterMs } from "./back-off.ts";
+import { receivingOf, sendingOf, type SendTrouble } from "./directions.ts";
 import type { Judgement } from "./health.ts";
 import { createRecord, type AccountRecord } from "./record.ts";
 import { startRun, type Run, type RunEnd } from "./run.ts";
@@ -29,6 +30,8 @@ export interface ConnectionDeps {
   readonly onInbound: () => void;
   /** When something was last sent over the account, as far as it is known. */
   readonly sentAt: () => number | null;
+  /** What went wrong with the last attempt to send over it. */
+  readonly trouble?: () => SendTrouble | undefined;
   readonly onChange: (health: Judgement) => void;
 }
 
@@ -51,6 +54,8 @@ export interface Connection {
   note(facts: Partial<ChannelAccountSnapshot>): void;
   /** Undefined: it is not meant to run. */
   health(): Judgement | undefined;
+  /** Receiving and sending, each for itself; nothing of an account that is not meant to run. */
+  directions(): { readonly receiving?: ChannelDirection; readonly sending?: ChannelDirection };
 }
 
 type Phase =
@@ -79,7 +84,13 @@ interface Seat extends ConnectionDeps {
   told: string;
 }
 
-function healthOf({ phase, wanted, clock, record }: Seat): Judgement | undefined {
+function healthOf(seat: Seat): Judgement | undefined {
+  const judged = connectionHealth(seat);
+  return judged && seat.phase.kind === "running" ? withTrouble(judged, seat.trouble?.(), seat.clock.now()) : judged;
+}
+
+/** Of the connection alone, whatever becomes of sending. */
+function connectionHealth({ phase, wanted, clock, record }: Seat): Judgement | undefined {
   switch (phase.kind) {
     case "off":
       return wanted ? { state: "starting", why: "" } : undefined;
@@ -96,6 +107,15 @@ function healthOf({ phase, wanted, clock, record }: Seat): Judgement | undefined
     default:
       return record.judge(phase.run);
   }
+}
+
+/** An attempt that failed longer ago says little about now. */
+const TROUBLE_MS = 15 * 60_000;
+
+/** An account that receives and cannot send is not well. */
+function withTrouble(judged: Judgement, trouble: SendTrouble | undefined, now: number): Judgement {
+  if (judged.state !== "ok" || judged.why !== "" || !trouble || now - trouble.at > TROUBLE_MS) return judged;
+  return { state: "degraded", why: `sending fails: ${trouble.why}` };
 }
 
 function change(seat: Seat, next: Phase = seat.phase): void {
@@ -274,5 +294,16 @@ export function createConnection(deps: ConnectionDeps): Connection {
     },
     note: record.note,
     health: () => healthOf(seat),
+    directions() {
+      const facts = {
+        snapshot: record.snapshot(),
+        health: connectionHealth(seat),
+        held: seat.held,
+        independent: seat.plugin?.outbound?.independent === true,
+        trouble: deps.trouble?.(),
+      };
+      const [receiving, sending] = [seat.phase.kind === "idle" ? undefined : receivingOf(facts), sendingOf(facts)];
+      return { ...(receiving ? { receiving } : {}), ...(sending ? { sending } : {}) };
+    },
   };
 }

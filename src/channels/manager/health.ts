@@ -15,7 +15,7 @@ export interface Judgement {
 export interface RunFacts {
   readonly now: number;
   readonly startedAt: number;
-  readonly snapshot: Pick<ChannelAccountSnapshot, "connected" | "lastError">;
+  readonly snapshot: Pick<ChannelAccountSnapshot, "connected" | "lastError" | "receiving">;
   /** When it was last connected, in this run. */
   readonly upAt: number | undefined;
   /** When it said that it is not connected. */
@@ -34,6 +34,8 @@ export function judgeRun(facts: RunFacts): Judgement {
   if (snapshot.connected === false) {
     const since = now - (lostAt ?? startedAt);
     const cause = snapshot.lastError ? `: ${snapshot.lastError}` : "";
+    // Another program has the account: waiting does not help.
+    if (snapshot.receiving?.state === "conflict") return { state: "degraded", why: `not receiving${cause}` };
     if (since > PATIENCE_MS) return { state: "degraded", why: `not connected for ${formatDuration(since)}${cause}` };
     return { state: upAt === undefined ? "starting" : "ok", why: `not connected${cause}` };
   }

@@ -41,7 +41,16 @@ export function createRecord(accountId: string, clock: Clock): AccountRecord {
     note,
     begin(plugin, restarts) {
       signs = {};
-      known = { ...plugin.status?.defaultRuntime, ...known, accountId, running: true, connected: undefined, lastError: null, lastDisconnect: null };
+      known = {
+        ...plugin.status?.defaultRuntime,
+        ...known,
+        accountId,
+        running: true,
+        connected: undefined,
+        receiving: undefined,
+        lastError: null,
+        lastDisconnect: null,
+      };
       note({ lastStartAt: clock.now(), reconnectAttempts: restarts });
     },
     said(next) {

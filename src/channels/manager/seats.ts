@@ -44,6 +44,7 @@ export function createSeats(deps: ChannelsDeps): Seats {
       log: deps.log.room(`channels/${channel}`),
       onInbound: () => activity.record({ channel, accountId, direction: "inbound" }),
       sentAt: () => activity.get({ channel, accountId }).outboundAt,
+      trouble: () => activity.trouble({ channel, accountId }),
       onChange: (health) => deps.onChange?.({ channel, accountId, ...health }),
     });
     return { channel, accountId, connection };

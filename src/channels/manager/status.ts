@@ -2,7 +2,7 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Redactor } from "../../base/redaction.ts";
 import { messageOf } from "../../base/errors.ts";
-import type { ChannelAccountSnapshot, ChannelPlugin, ChannelStatusIssue, HostConfig } from "../../protocol/index.ts";
+import type { ChannelAccountSnapshot, ChannelDirection, ChannelPlugin, ChannelStatusIssue, HostConfig } from "../../protocol/index.ts";
 import { accountIds, defaultAccount, viewAccount, type AccountView } from "./account.ts";
 import type { Judgement } from "./health.ts";
 import { inOrder, labelOf } from "./order.ts";
@@ -11,7 +11,11 @@ import type { ChannelsStatus, Misconfiguration } from "./types.ts";
 import { within } from "./within.ts";
 
 type Row = ChannelsStatus["channelAccounts"][string][number];
-type Shown = ChannelAccountSnapshot & { readonly health?: Judgement | undefined; readonly issues?: readonly ChannelStatusIssue[] };
+type Shown = ChannelAccountSnapshot & {
+  readonly health?: Judgement | undefined;
+  readonly sending?: ChannelDirection | undefined;
+  readonly issues?: readonly ChannelStatusIssue[];
+};
 
 export interface StatusOptions {
   readonly probe: boolean;
@@ -27,6 +31,7 @@ export interface StatusDeps {
   /** What is known of an account while it runs. */
   readonly runtime: (channel: string, accountId: string) => ChannelAccountSnapshot | undefined;
   readonly health: (channel: string, accountId: string) => Judgement | undefined;
+  readonly directions: (channel: string, accountId: string) => Pick<Shown, "receiving" | "sending">;
   readonly misconfigured?: ((channel: string) => readonly Misconfiguration[]) | undefined;
 }
 
@@ -60,7 +65,9 @@ async function snapshotOf(plugin: ChannelPlugin, accountId: string, deps: Status
   const { cfg, clock } = deps;
   const runtime = deps.runtime(plugin.id, accountId);
   const health = deps.health(plugin.id, accountId);
-  const known = { ...runtime, accountId, ...(health ? { health } : {}) };
+  const { receiving: _said, ...own } = runtime ?? {};
+  const directions = deps.directions(plugin.id, accountId);
+  const known = { ...own, accountId, ...(health ? { health } : {}), ...directions };
   try {
     const view = await viewAccount(plugin, accountId, cfg, clock);
     const { lastProbeAt, ...asked } = await ask(plugin, view, deps, options);
@@ -69,7 +76,17 @@ async function snapshotOf(plugin: ChannelPlugin, accountId: string, deps: Status
       ? await within(clock, options.timeoutMs, "its snapshot", () => build({ account: view.account, cfg, ...(runtime ? { runtime } : {}), ...asked }))
       : asked;
     const { enabled, configured } = view;
-    return { enabled, configured, ...view.description, ...known, ...asked, ...built, accountId, ...(lastProbeAt === undefined ? {} : { lastProbeAt }) };
+    return {
+      enabled,
+      configured,
+      ...view.description,
+      ...known,
+      ...asked,
+      ...built,
+      ...directions,
+      accountId,
+      ...(lastProbeAt === undefined ? {} : { lastProbeAt }),
+    };
   } catch (error) {
     return { ...known, lastError: messageOf(error) };
   }

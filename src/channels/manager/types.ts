@@ -114,4 +114,6 @@ export interface Channels extends AsyncDisposable {
   health(): readonly AccountHealth[];
   /** False while an account is stopped by hand, or its connection is known to be gone and being brought up again: what is to be sent waits for it. */
   canSend(channel: string, accountId: string): boolean;
+  /** False while an account has no connection to its platform. */
+  isReceiving(channel: string, accountId: string): boolean;
 }

@@ -12,6 +12,8 @@ export interface ChannelTable {
   get(id: string): ChannelPlugin | undefined;
   /** Whether an account can send at the moment; rows of others wait. Without it every account of a channel can. */
   running?(channel: string, accountId: string): boolean;
+  /** False while an account does not receive. What cannot be sent then is not given up: the platform may be away altogether. */
+  receiving?(channel: string, accountId: string): boolean;
 }
 
 export interface DeliveryDeps {
@@ -26,7 +28,7 @@ export interface DeliveryDeps {
   readonly internalHooks?: () => Pick<InternalHooks, "has" | "trigger"> | undefined;
   /** Loaded with the first reply to a channel that takes rich text. Default: the one of `channels`. */
   readonly richText?: () => Promise<Pick<RichTextTools, "parseMarkdown">>;
-  readonly activity?: Pick<ChannelActivity, "record">;
+  readonly activity?: Pick<ChannelActivity, "record"> & Partial<Pick<ChannelActivity, "sendFailed">>;
   /** Folders that files may be sent from. */
   readonly mediaRoots?: (agentId: string | undefined) => readonly string[];
   readonly limits?: Partial<DeliveryLimits>;

@@ -5,6 +5,8 @@ import type { SendFailure } from "../../protocol/index.ts";
 /** What became of an attempt that did not succeed. */
 export interface FailedAttempt extends SendFailure {
   readonly why: string;
+  /** It concerns the account, not this message: others would fail as well. */
+  readonly ofAccount: boolean;
 }
 
 const MAX_WHY = 500;
@@ -94,5 +96,9 @@ export function classifyFailure(error: unknown): FailedAttempt {
   const codes = chain(error).flatMap(({ code }) => (typeof code === "string" || typeof code === "number" ? [String(code)] : []));
   const text = messageOf(error) || "no reason was given";
   const code = codes.find((one) => !text.includes(one));
-  return { ...judge(error), why: clip(code === undefined ? text : `${text} (${code})`, MAX_WHY) };
+  const judged = judge(error);
+  // What has to wait because too much was sent says nothing about the account.
+  const limited = judged.state === "retry" && judged.retryAfterMs !== undefined;
+  const ofAccount = judged.state === "failed" ? chain(error).some(({ permanent }) => permanent === true) : !limited;
+  return { ...judged, ofAccount, why: clip(code === undefined ? text : `${text} (${code})`, MAX_WHY) };
 }

@@ -82,6 +82,9 @@ function createEndings(deps: DeliveryDeps, mark: ReturnType<typeof createMark>) 
   return { end, later };
 }
 
+/** How long a message that may have arrived waits for an account that does not receive, before it is sent once more. */
+const UNKNOWN_MS = 10 * 60_000;
+
 export function createStep(deps: DeliveryDeps, limits: DeliveryLimits, stopping: AbortSignal, live?: Pick<LiveTargets, "adapterFor">) {
   const { clock, table } = deps;
   const mark = createMark(deps, stopping);
@@ -96,11 +99,20 @@ export function createStep(deps: DeliveryDeps, limits: DeliveryLimits, stopping:
     if (retryAfterMs !== undefined) open.asked += 1;
     const made = attempts - open.asked;
     const ms = retryAfterMs ?? retryDelay(standing.policy, Math.max(made, 1), deps.random.float());
+    if (table.receiving?.(open.row.channel, open.row.account) === false) return whileAway(open, failure, ms);
     if (state === "unknown" && !repeatable(open, standing, clock.now()).again) return fail(`${why}; it may have arrived, and was sent again already`);
     const spent = state === "retry" && (made >= standing.policy.attempts || attempts >= MAX_ATTEMPTS);
     if (spent) return fail(`${why}; given up after ${attempts} attempts`);
     if (clock.now() + ms >= expiresAt) return fail(`expired: ${why}; the next attempt would come too late`);
     return later(open, state === "retry" ? "pending" : "unknown", why, ms);
+  }
+
+  /** Nothing comes in either, so the platform may be away: the row is not given up, and looks again when the account receives. */
+  async function whileAway(open: OpenRow, { state, why }: FailedAttempt, ms: number): Promise<StepResult> {
+    const { expiresAt } = open.row;
+    const pause = state === "retry" ? Math.max(ms, limits.absentMs) : UNKNOWN_MS;
+    const waiting = await later(open, state === "retry" ? "pending" : "unknown", why, Math.min(pause, Math.max(0, expiresAt - clock.now())));
+    return { ...waiting, absent: true } as StepResult;
   }
 
   async function tryOnce(open: OpenRow, payload: RowPayload, standing: Standing): Promise<StepResult> {
@@ -123,6 +135,7 @@ export function createStep(deps: DeliveryDeps, limits: DeliveryLimits, stopping:
     if (!done.ok) {
       // It certainly did not arrive, so a window that a platform counts has not begun.
       if (done.failure.state === "retry" && !isRepeat) delete open.firstAttemptAt;
+      if (done.failure.ofAccount) deps.activity?.sendFailed?.({ channel: row.channel, accountId: row.account, why: done.failure.why });
       return afterFailure(open, done.failure, standing, payload);
     }
     deps.activity?.record({ channel: row.channel, accountId: row.account, direction: "outbound" });

@@ -240,3 +240,42 @@ test("whoever waits no longer is told how it stands", async () => {
   const report = await w.settle(w.delivery.send(ADDRESS, [{ text: "x" }], { kind: "send" }, 5000));
   expect(report).toMatchObject({ state: "pending", why: "slow", messageIds: [] });
 });
+
+test("what cannot be sent while the account does not receive is not given up: it goes out when the platform is back", async () => {
+  let away = true;
+  const told: string[] = [];
+  const refused = (): never => {
+    throw failing("refused", { code: "ECONNREFUSED" });
+  };
+  const channel = fakeChannel(Array.from({ length: 500 }, () => () => (away ? refused() : undefined)));
+  const table = { get: () => channel.plugin, receiving: () => !away };
+  const activity = { record: () => void told.push("sent"), sendFailed: ({ why }: { why: string }) => void told.push(why) };
+  const w = (world = await openWorld(channel, { table, activity }));
+  const ids = await add(w, [{ to: "a", text: "kept" }]);
+  w.delivery.kick();
+  await w.drain(() => channel.sent.length >= 12);
+  expect([w.ended, told[0]]).toEqual([[], expect.stringContaining("refused")]);
+  away = false;
+  w.delivery.kick();
+  await w.drain(ends(w, ids));
+  expect([w.ended.map(({ state }) => state), told.at(-1)]).toEqual([["sent"], "sent"]);
+});
+
+test("one that may have arrived waits for the account to receive before it is sent again", async () => {
+  let away = true;
+  const lost = failing("reset", { code: "ECONNRESET" });
+  const channel = fakeChannel([lost]);
+  const w = (world = await openWorld(channel, { table: { get: () => channel.plugin, receiving: () => !away } }));
+  const ids = await add(w, [{ to: "a", text: "once" }]);
+  w.delivery.kick();
+  await w.drain(() => channel.sent.length === 1 && channel.underWay === 0);
+  for (let round = 0; round < 40; round += 1) {
+    await w.turn();
+    w.clock.advance(5000);
+  }
+  expect([channel.sent.length, w.ended.length]).toEqual([1, 0]);
+  away = false;
+  w.delivery.kick();
+  await w.drain(ends(w, ids));
+  expect(channel.sent.map(({ text }) => text)).toEqual(["once", "(repeat?) once"]);
+});

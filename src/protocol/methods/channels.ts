@@ -23,6 +23,13 @@ import {
 
 const at = maybe(orNull(moment()));
 
+const direction = open({
+  state: text({ description: "`ok`, `starting`, `waiting`, `conflict`, `error` or `stopped`." }),
+  text: maybe(text({ description: "What is wrong." })),
+  fix: maybe(text({ description: "What to do about it." })),
+  since: maybe(moment()),
+});
+
 const Account = open({
   accountId: filled(),
   name: maybe(text()),
@@ -32,6 +39,8 @@ const Account = open({
   running: maybe(flag()),
   stoppedByHand: maybe(flag({ description: "Until somebody starts it, or the gateway starts anew." })),
   connected: maybe(flag()),
+  receiving: maybe(direction),
+  sending: maybe(direction),
   reconnectAttempts: maybe(amount()),
   lastError: maybe(orNull(text())),
   lastConnectedAt: at,

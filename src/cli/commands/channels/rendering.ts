@@ -41,11 +41,35 @@ export function probeText(probe: unknown, style: Style): string | undefined {
 const ago = (at: number | null | undefined, word: string, now: number): string | undefined =>
   typeof at === "number" && at > 0 ? `${word} ${formatDuration(Math.max(0, now - at))} ago` : undefined;
 
+type Direction = NonNullable<Account["receiving"]>;
+
+/** Receiving or sending, where it is not simply well: `receiving: conflict`. */
+function directionText(name: "receiving" | "sending", account: Account, style: Style): string | undefined {
+  const { receiving, sending } = account;
+  const own = account[name];
+  const isWell = (direction: Direction | undefined): boolean => direction === undefined || direction.state === "ok" || direction.state === "starting";
+  if (!own || account.stoppedByHand === true || (isWell(receiving) && isWell(sending))) return undefined;
+  const paint = own.state === "ok" ? style.green : own.state === "conflict" || own.state === "error" ? style.red : style.yellow;
+  return `${name}: ${paint(printable(own.state))}`;
+}
+
+/** What is wrong with receiving or sending, and what to do, in lines below the table. */
+function directionLines(channel: string, account: Account, style: Style): readonly string[] {
+  return (["receiving", "sending"] as const).flatMap((name) => {
+    const { state, text, fix } = account[name] ?? {};
+    if ((state !== "conflict" && state !== "error") || text === undefined) return [];
+    const advice = fix === undefined ? "" : `\n  ${style.dim(printable(fix))}`;
+    return [`${style.yellow("!")} ${printable(`${channel} ${account.accountId}: ${name}: ${text}`)}${advice}\n`];
+  });
+}
+
 /** Everything else worth a word, in one line. */
 export function detailText(account: Account, { style, now }: Pick<Look, "style" | "now">): string {
   const why = (account["health"] as Health | undefined)?.why;
   const error = typeof account.lastError === "string" && account.lastError !== "" && why?.includes(account.lastError) !== true ? account.lastError : undefined;
   const parts = [
+    directionText("receiving", account, style),
+    directionText("sending", account, style),
     why === undefined || why === "" ? undefined : printable(why),
     probeText(account.probe, style),
     account.mode === undefined ? undefined : printable(account.mode),
@@ -80,10 +104,11 @@ export function issueLines(status: Status, style: Style): readonly string[] {
   return status.channelOrder.flatMap((id) =>
     (status.channelAccounts[id] ?? []).flatMap((account) => {
       const issues = (account["issues"] ?? []) as readonly ChannelStatusIssue[];
-      return issues.map(({ kind, message, fix }) => {
+      const own = issues.map(({ kind, message, fix }) => {
         const advice = fix === undefined ? "" : `\n  ${style.dim(printable(fix))}`;
         return `${style.yellow("!")} ${printable(`${status.channelLabels[id] ?? id} ${account.accountId}: ${message}`)} ${style.dim(`(${printable(kind)})`)}${advice}\n`;
       });
+      return [...directionLines(status.channelLabels[id] ?? id, account, style), ...own];
     }),
   );
 }

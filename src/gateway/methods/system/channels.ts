@@ -15,6 +15,8 @@ const SHOWN = [
   "running",
   "stoppedByHand",
   "connected",
+  "receiving",
+  "sending",
   "lastError",
   "lastInboundAt",
   "lastOutboundAt",

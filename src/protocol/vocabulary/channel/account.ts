@@ -6,6 +6,17 @@ import type { ChannelId } from "./meta.ts";
 export type ChannelAccountState = "linked" | "not linked" | "configured" | "not configured" | "enabled" | "disabled";
 
 /** Times are milliseconds since the epoch. */
+/** How receiving or sending is. */
+export interface ChannelDirection {
+  /** `conflict`: another program uses the account. `waiting`: it works as soon as the connection is there. */
+  state: "ok" | "starting" | "waiting" | "conflict" | "error" | "stopped";
+  /** What is wrong. */
+  text?: string | undefined;
+  /** What to do about it. */
+  fix?: string | undefined;
+  since?: number | undefined;
+}
+
 export interface ChannelAccountSnapshot {
   accountId: string;
   name?: string | undefined;
@@ -16,6 +27,8 @@ export interface ChannelAccountSnapshot {
   /** Somebody stopped it while the gateway runs; it starts again when somebody starts it, or with the gateway. */
   stoppedByHand?: boolean | undefined;
   connected?: boolean | undefined;
+  /** Why it is not connected, where the channel knows more than that. */
+  receiving?: ChannelDirection | undefined;
   reconnectAttempts?: number | undefined;
   lastConnectedAt?: number | null | undefined;
   lastDisconnect?: string | { at: number; status?: number | undefined; error?: string | undefined; loggedOut?: boolean | undefined } | null | undefined;

@@ -104,6 +104,8 @@ export type ResolvedTarget = { ok: true; to: string } | { ok: false; error: Erro
 
 export interface ChannelOutboundAdapter {
   deliveryMode: "direct" | "gateway" | "hybrid";
+  /** It sends without the connection that receives: messages are sent at once also while the account does not receive. */
+  independent?: boolean | undefined;
   /** Nothing: text goes out whole. */
   chunker?: ((text: string, limit: number) => string[]) | null | undefined;
   chunkerMode?: "text" | "markdown" | "rich" | undefined;

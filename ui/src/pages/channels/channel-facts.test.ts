@@ -26,6 +26,14 @@ describe("how an account does", () => {
   });
 });
 
+test("an account that can only send or only receive says so, with what to do", () => {
+  const conflict = { state: "conflict", text: "Telegram refused getUpdates: 409", fix: "Stop the other program" };
+  const sends = account({ connected: false, lastError: conflict.text, receiving: conflict, sending: { state: "ok" } });
+  expect([standing(sends).word, issuesOf(sends)]).toEqual(["sending only", [{ message: `Receiving: ${conflict.text}`, fix: conflict.fix }]]);
+  const receives = account({ connected: true, receiving: { state: "ok" }, sending: { state: "error", text: "sendMessage: no answer", since: 1 } });
+  expect([standing(receives).word, issuesOf(receives)]).toEqual(["receiving only", [{ message: "Sending: sendMessage: no answer" }]]);
+});
+
 test("what somebody stopped is said so before anything else, and can be started; what runs or is tried again can be stopped", () => {
   expect(standing(account({ stoppedByHand: true, running: false, linked: false, lastError: "401" }))).toMatchObject({ word: "stopped by hand", look: "warn" });
   const held = account({ stoppedByHand: true, running: false, health: { state: "down", why: "stopped by hand" } });

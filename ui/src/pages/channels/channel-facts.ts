@@ -32,6 +32,9 @@ export function standing(account: Account): Standing {
   if (account.stoppedByHand === true) return { word: "stopped by hand", look: "warn", why: "What is to be sent over it waits until it is started." };
   if (account.linked === false) return { word: "not logged in", look: "warn", ...told };
   if (account.running !== true) return { word: "stopped", look: account.lastError ? "bad" : "warn", ...told };
+  const isBroken = (state: string | undefined): boolean => state === "conflict" || state === "error";
+  if (isBroken(account.sending?.state) && account.connected !== false) return { word: "receiving only", look: "bad", ...told };
+  if (isBroken(account.receiving?.state) && account.sending?.state === "ok") return { word: "sending only", look: "bad", ...told };
   if (account.connected === true) return { word: "connected", look: "good", ...told };
   if (account.connected === undefined) return { word: "running", look: "good", ...told };
   return { word: (account.reconnectAttempts ?? 0) > 0 ? "connecting again" : "connecting", look: "warn", ...told };
@@ -75,6 +78,11 @@ export function issuesOf(account: Account): readonly Issue[] {
   const listed = ((account["issues"] ?? []) as readonly Partial<Issue>[]).flatMap(({ message, fix }) =>
     typeof message === "string" ? [{ message, ...(typeof fix === "string" ? { fix } : {}) }] : [],
   );
+  for (const [name, direction] of [["Receiving", account.receiving] as const, ["Sending", account.sending] as const]) {
+    const { state, text, fix } = direction ?? {};
+    if ((state !== "conflict" && state !== "error") || text === undefined || listed.some(({ message }) => message.includes(text))) continue;
+    listed.push({ message: `${name}: ${text}`, ...(fix === undefined ? {} : { fix }) });
+  }
   const { lastError } = account;
   if (!lastError || listed.some(({ message }) => message.includes(lastError) || lastError.includes(message))) return alikeOnce(listed);
   return alikeOnce([...listed, { message: lastError }]);

@@ -73,13 +73,19 @@ test("a removed defence is noticed; one that changes nothing survives; one that 
   expect(failing).toEqual([]);
   const outcome = (removes: string): unknown => results.find((one) => one.removes === removes)?.outcome;
   expect([outcome("the defence"), outcome("nothing"), outcome("the end of a line")]).toEqual(["killed", "survived", "broken"]);
-  for (const { class: number, removes, outcome: how } of results.filter((one) => one.class !== 14)) expect([number, removes, how]).toEqual([number, removes, "killed"]);
+  for (const { class: number, removes, outcome: how } of results.filter((one) => one.class !== 14))
+    expect([number, removes, how]).toEqual([number, removes, "killed"]);
   expect(results.find(({ removes }) => removes === "the defence")?.detail[0]).toBeTypeOf("string");
   expect(lines.at(-1)).toMatch(new RegExp(`^\\[${results.length}/${results.length}\\] `));
 });
 
 test("tests that fail by themselves say nothing about a defence", { timeout: 60_000 }, async () => {
-  const { failing, results } = await runMutants({ root: ROOT, classes: [classWith(14, ["test/security/none.test.ts"], mutant("x", "y"))], jobs: 1, progress: () => undefined });
+  const { failing, results } = await runMutants({
+    root: ROOT,
+    classes: [classWith(14, ["test/security/none.test.ts"], mutant("x", "y"))],
+    jobs: 1,
+    progress: () => undefined,
+  });
   expect(results).toEqual([]);
   expect(failing).toEqual([expect.stringContaining("test/security/none.test.ts")]);
 });

@@ -88,6 +88,8 @@ export async function applyFixes(deps: AuditDeps): Promise<FixReport> {
   const context = contextOf(deps);
   const { config } = deps;
   const wanted = changesFor(context);
+  // First: what is written afterwards has the right mode anyway, and what was wrong would not be reported.
+  const actions = chmodAll(context);
   const errors: string[] = [];
   const changes: string[] = [];
   for (const { path, before, after } of wanted) {
@@ -98,7 +100,6 @@ export async function applyFixes(deps: AuditDeps): Promise<FixReport> {
       errors.push(`${path.join(".")} could not be set: ${messageOf(error)}`);
     }
   }
-  const actions = chmodAll(context);
   for (const { ok, path, error } of actions) if (!ok) errors.push(`${path}: ${error ?? "its mode could not be set"}`);
   return {
     ok: errors.length === 0,

@@ -193,6 +193,11 @@ const COMMANDS = {
     await build("dist-test");
     return run(node(), ["scripts/ui-shots.ts", ...args]);
   },
+  async mutants(args) {
+    await build("dist");
+    await build("dist-test");
+    return run(node(), ["scripts/mutants.ts", ...args]);
+  },
   faults: (args) => run(node(), ["test/faults/campaign.ts", ...args]),
   async chaos(args) {
     await build("dist-test");

@@ -4,6 +4,7 @@
  */
 import type * as doctor from "./doctor/index.ts";
 import type * as commandHost from "./plugins/command-host.ts";
+import type * as securityAudit from "./security-audit/index.ts";
 import type * as setup from "./setup/index.ts";
 
 export { createApp, type App, type AppOptions } from "./create-app.ts";
@@ -26,4 +27,9 @@ export type { AccountTrouble, Check, DoctorDeps, Finding, ModelFacts, Outcome, R
 /** Checks of an installation: loaded by who makes them. */
 export async function loadDoctor(): Promise<typeof doctor> {
   return import("./doctor/index.ts");
+}
+export type { AuditDeps, AuditFinding, AuditReport, FixReport, RiskyEntry, Severity } from "./security-audit/index.ts";
+/** The security audit: loaded by the command that makes it. */
+export async function loadSecurityAudit(): Promise<typeof securityAudit> {
+  return import("./security-audit/index.ts");
 }

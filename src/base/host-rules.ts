@@ -80,15 +80,18 @@ function embeddedIpv4(groups: readonly number[]): string[] {
   return (e & 0xfd_ff) === 0 && f === 0x5e_fe ? [text(g, h)] : [];
 }
 
-/** A host name or address without brackets, zone, case and closing dots. */
+/** A host name or address without brackets, the zone of an IPv6 address, case and closing dots. */
 export function bareHost(host: string): string {
-  return host
+  const plain = host
     .trim()
     .toLowerCase()
-    .replaceAll(/^\[|\]$/g, "")
-    .replace(/%.*$/, "")
-    .replace(/\.{1,2}$/, "");
+    .replaceAll(/^\[|\]$/g, "");
+  // A percent sign in a name is no zone: what follows it would be hidden from whoever looks at the rest.
+  return (plain.includes(":") ? plain.replace(/%.*$/, "") : plain).replace(/\.{1,2}$/, "");
 }
+
+/** What no host has, and what some reader of hosts stops at or skips: control characters, spaces, delimiters and percent signs. */
+const NOT_IN_HOSTS = /[\p{Cc}\p{Cf}\p{Z}%/\\@?#<>^|"'`{}]/u;
 
 /** Loopback, private, link-local and reserved addresses, and everything that only looks like an address (`127.1`, `0x7f000001`). */
 export function isPrivateAddress(address: string): boolean {
@@ -115,6 +118,7 @@ function matches(pattern: string, host: string): boolean {
 /** Throws `HOST_BLOCKED` when `hostname`, or one of the addresses it stands for, may not be reached. */
 export function assertHostAllowed(hostname: string, addresses: readonly string[], policy: HostPolicy = {}): void {
   const host = bareHost(hostname);
+  if (NOT_IN_HOSTS.test(host)) throw blocked("host", `${JSON.stringify(hostname.slice(0, 200))} is not a host name`);
   const named = policy.allowedHostnames?.some((name) => bareHost(name) === host) === true;
   if (policy.hostnameAllowlist?.length && !named && !policy.hostnameAllowlist.some((pattern) => matches(pattern, host))) {
     throw blocked("list", `${host} is not on the list of hosts that may be reached`);

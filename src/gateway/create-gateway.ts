@@ -271,9 +271,9 @@ export function createGateway(deps: GatewayDeps): Gateway {
       surface.handle(request, response);
     },
     upgrade(request, socket, head) {
-      const host = auth.checkHost(request);
+      const peer = auth.checkUpgrade(request);
       if (intake.closed) refuseUpgrade(socket, 503, "the gateway is restarting; try again in a moment");
-      else if (!host.ok) refuseUpgrade(socket, host.status, host.message);
+      else if (!peer.ok) refuseUpgrade(socket, peer.status, peer.message);
       else if (CANVAS_PATH.test(request.url ?? "")) refuseUpgrade(socket, 404, "the canvas is not built yet");
       else connections.upgrade(request, socket, head);
     },

@@ -29,11 +29,10 @@ const ORIGINS = [
   "file://",
   "",
 ];
-const CLIENTS = [
-  { id: "cli", mode: "cli" },
+/** Programs that say they are pages, and so need an Origin. */
+const PAGES = [
   { id: "openclaw-control-ui", mode: "webchat" },
   { id: "webchat-ui", mode: "webchat" },
-  { id: "gateway-client", mode: "backend" },
 ] as const;
 
 test.each(HOSTS)("2: an upgrade under the name %j from this machine gets 403 and no socket, with or without a secret", async (host) => {
@@ -50,15 +49,21 @@ test("2: an upgrade that names no host, an empty one or two is refused", async (
     expect([hosts, await raw(open.port, `GET / HTTP/1.1\r\n${hosts}${upgrade}\r\n`)]).toEqual([hosts, expect.stringMatching(/^HTTP\/1\.1 40[03] /)]);
 });
 
-test.each(ORIGINS)("2: a page of %j gets no hello from this machine, whatever it says it is and whatever it holds", async (origin) => {
+test.each(ORIGINS)("2: a page of %j gets 403 and no socket from this machine, whatever it holds", async (origin) => {
   for (const { url } of [gateway, open]) {
-    for (const kind of CLIENTS) {
+    for (const headers of [{ origin }, { origin, ...bearer(TOKEN) }]) await expect(openClient(url, { headers })).rejects.toThrow("403");
+    expect((await ask(url, "/v1/models", { headers: { origin, ...bearer(TOKEN) } })).status).toBe(403);
+  }
+});
+
+test("2: whoever says it is a page and has no Origin gets no hello", async () => {
+  for (const { url } of [gateway, open]) {
+    for (const kind of PAGES) {
       const client: ConnectParams["client"] = { ...kind, version: "1", platform: "linux" };
-      await using socket = await visit(url, { token: TOKEN, scopes: ["operator.admin"], params: { client }, options: { headers: { origin } } });
+      await using socket = await visit(url, { token: TOKEN, scopes: ["operator.admin"], params: { client } });
       expect([kind.id, socket.answer.ok, socket.answer.error?.message]).toEqual([kind.id, false, expect.stringMatching(/^origin not allowed/)]);
       expect((await socket.closed).code).toBe(1008);
     }
-    expect((await ask(url, "/v1/models", { headers: { origin, ...bearer(TOKEN) } })).status).toBe(403);
   }
 });
 

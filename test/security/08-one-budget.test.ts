@@ -1,4 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { manualClock } from "../../src/base/clock.ts";
+import { createAttempts, LONGEST_WAIT_MS } from "../../src/gateway/auth/credentials.ts";
+import { peerOf } from "../../src/gateway/auth/peer/peer.ts";
+import { createFailureBudget } from "../../src/gateway/auth/rate-limit.ts";
 import { createDevice } from "../harness/auth.ts";
 import { enter, forwardedFrom, visit } from "../harness/device-client.ts";
 import { ask, bearer, start, TOKEN, type Started } from "./start.ts";
@@ -97,4 +101,84 @@ test("8: tokens of hooks have a budget of their own forms too", async () => {
   }
   const right = { ...bearer("hook-token-0123456789"), ...from };
   expect((await ask(gateway.url, "/hooks/wake", { method: "POST", headers: right, body: "{}" })).status).toBe(429);
+});
+
+const HERE = peerOf({ headers: { host: "127.0.0.1" }, socket: { remoteAddress: "127.0.0.1" } }, []);
+const THERE = peerOf({ headers: { host: "gw.example" }, socket: { remoteAddress: "203.0.113.9" } }, []);
+
+function attemptsWith(exemptLoopback = true) {
+  const clock = manualClock();
+  const rateLimit = { maxAttempts: 10, windowMs: 60_000, lockoutMs: 300_000, exemptLoopback };
+  return { clock, attempts: createAttempts({ settings: () => ({ rateLimit }), clock, budget: createFailureBudget(() => rateLimit, clock) }) };
+}
+
+/** Milliseconds that a secret of this peer waits before it is looked at. */
+async function waitOf({ clock, attempts }: ReturnType<typeof attemptsWith>, peer = HERE): Promise<number> {
+  let done = false;
+  const before = clock.monotonic();
+  const paced = attempts.pace(peer).then(() => (done = true));
+  for (let step = 0; step < 10_000; step += 50) {
+    await Promise.resolve();
+    await Promise.resolve();
+    if (done) break;
+    clock.advance(50);
+  }
+  await paced;
+  return clock.monotonic() - before;
+}
+
+test("8: guesses from this machine are slowed down more and more, up to a bound, and lock nobody out", async () => {
+  const place = attemptsWith();
+  const waits: number[] = [];
+  for (let guess = 0; guess < 40; guess += 1) {
+    waits.push(await waitOf(place));
+    place.attempts.fail(HERE);
+    expect(place.attempts.lockedFor(HERE)).toBeUndefined();
+  }
+  expect(waits.slice(0, 5)).toEqual([0, 0, 0, 0, 0]);
+  expect(waits.slice(5)).toEqual(waits.slice(5).toSorted((a, b) => a - b));
+  expect([waits[5]! > 0, waits.at(-1)]).toEqual([true, LONGEST_WAIT_MS]);
+  // Elsewhere nobody waits for that, and a minute later nobody does.
+  expect(await waitOf(place, THERE)).toBe(0);
+  place.clock.advance(60_000);
+  expect(await waitOf(place)).toBe(0);
+});
+
+test("8: guesses side by side from this machine slow each other down", async () => {
+  const { clock, attempts } = attemptsWith();
+  let looked = 0;
+  for (let n = 0; n < 5; n += 1) attempts.fail(HERE);
+  const guesses = Array.from({ length: 20 }, () => attempts.pace(HERE).then(() => (looked += 1)));
+  const lookedAfter = async (ms: number): Promise<number> => {
+    clock.advance(ms);
+    for (let n = 0; n < 10; n += 1) await Promise.resolve();
+    return looked;
+  };
+  expect([await lookedAfter(0), await lookedAfter(99), await lookedAfter(1)]).toEqual([0, 0, 1]);
+  expect(await lookedAfter(LONGEST_WAIT_MS - 101)).toBeLessThan(10);
+  await lookedAfter(1);
+  await Promise.all(guesses);
+  expect(looked).toBe(20);
+});
+
+test("8: remote addresses are locked out as before, and so is this machine where the configuration says it", () => {
+  const { attempts } = attemptsWith(false);
+  for (const peer of [HERE, THERE]) {
+    for (let n = 0; n < 10; n += 1) attempts.fail(peer);
+    expect(attempts.lockedFor(peer)).toBeGreaterThan(0);
+  }
+});
+
+test("8: while somebody on this machine guesses, its owner gets in with the right secret, over both protocols", async () => {
+  await using own = await start({ hooks: { enabled: true, token: "hook-token-0123456789" } });
+  const guesses = Array.from({ length: 40 }, (_, n) =>
+    n % 2 === 0
+      ? ask(own.url, "/v1/models", { headers: bearer(`guess-${n}`) })
+      : ask(own.url, "/hooks/wake", { method: "POST", headers: bearer(`guess-${n}`), body: "{}" }),
+  );
+  await using client = await enter(own.url, { token: TOKEN, scopes: ["operator.read"] });
+  expect((await client.ask("health")).ok).toBe(true);
+  expect((await ask(own.url, "/v1/models", { headers: bearer(TOKEN) })).status).toBe(200);
+  expect((await ask(own.url, "/hooks/wake", { method: "POST", headers: bearer("hook-token-0123456789"), body: "{}" })).status).toBe(503);
+  for (const { status } of await Promise.all(guesses)) expect(status).toBe(401);
 });

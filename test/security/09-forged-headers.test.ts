@@ -1,8 +1,9 @@
-import { readFileSync } from "node:fs";
+import { chmodSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { enter, visit } from "../harness/device-client.ts";
-import { ask, start, TOKEN, type Started } from "./start.ts";
+import { ask, bearer, start, TOKEN, type Started } from "./start.ts";
 
 const USER = "x-auth-user";
 /** Lockouts are another class. */
@@ -82,4 +83,43 @@ test("9: the run secret of the lock file is good from this machine only", async 
     await using client = await visit(plain.url, { token: secret, scopes: ["operator.read"], options: { headers } });
     expect(client.answer.error?.message).toMatch(/^unauthorized/);
   }
+});
+
+test("9: failures count against who is really there, whatever addresses are claimed", async () => {
+  const few = { token: TOKEN, rateLimit: { maxAttempts: 3 } };
+  await using unknown = await start({ gateway: { auth: few } });
+  await using trusting = await start({ gateway: { auth: few, trustedProxies: ["127.0.0.1"] } });
+  const guess = async ({ url }: Started, list: string, token = "guess"): Promise<number> =>
+    (await ask(url, "/v1/models", { headers: { ...bearer(token), "x-forwarded-for": list } })).status;
+  for (let n = 1; n <= 3; n += 1) {
+    expect(await guess(unknown, `198.51.100.${n}`)).toBe(401);
+    // Before the last address a client writes what it likes.
+    expect(await guess(trusting, `198.51.100.${n}, 203.0.113.50`)).toBe(401);
+  }
+  expect(await guess(unknown, "198.51.100.99", TOKEN)).toBe(429);
+  expect(await guess(trusting, "198.51.100.99, 203.0.113.50", TOKEN)).toBe(429);
+  expect(await guess(trusting, "203.0.113.50, 203.0.113.51", TOKEN)).toBe(200);
+});
+
+test("9: where proxies name the user, the header counts from a proxy that is trusted and from nobody else", async () => {
+  const gatewayWith = (trustedProxies: string[]) =>
+    start({ gateway: { bind: "lan", trustedProxies, auth: { mode: "trusted-proxy", trustedProxy: { userHeader: USER, allowUsers: ["owner"] } } } });
+  await using far = await gatewayWith(["10.0.0.1"]);
+  await using near = await gatewayWith(["127.0.0.1"]);
+  const asked = async ({ url }: Started, user: string): Promise<number> => (await ask(url, "/v1/models", { headers: { [USER]: user } })).status;
+  expect([await asked(far, "owner"), await asked(near, "owner"), await asked(near, "somebody")]).toEqual([401, 200, 401]);
+});
+
+test("9: a Tailscale login is believed when Tailscale itself says so, and no other", async () => {
+  const bin = mkdtempSync(join(tmpdir(), "tailscale-"));
+  writeFileSync(join(bin, "tailscale"), `#!/bin/sh\necho '{"UserProfile":{"LoginName":"ada@example.com"}}'\n`);
+  chmodSync(join(bin, "tailscale"), 0o755);
+  await using served = await start({ gateway: { auth: { ...auth, allowTailscale: true } } }, { env: { PATH: `${bin}:${process.env["PATH"]}` } });
+  const claim = { "x-forwarded-for": "100.64.0.9", "x-forwarded-proto": "https", "x-forwarded-host": "gw.tailnet.ts.net" };
+  const answerTo = async (login: string): Promise<string | undefined> => {
+    await using client = await visit(served.url, { scopes: ["operator.admin"], options: { headers: { ...claim, "tailscale-user-login": login } } });
+    return client.answer.error?.message;
+  };
+  // Who is proved still has to be paired.
+  expect([await answerTo("owner@example.com"), await answerTo("ada@example.com")]).toEqual([expect.stringMatching(/^unauthorized/), "pairing required"]);
 });

@@ -96,3 +96,37 @@ test("10: smuggled and split requests are refused, and what follows them is not 
     expect([head, text.match(/HTTP\/1\.1 (\d+)/g)]).toEqual([head, [expect.stringMatching(/ (400|401|501)$/)]]);
   }
 });
+
+/** Each can be read as another path by a proxy, a router or a file system than by the guard. */
+const AMBIGUOUS = [
+  "/v1%2fmodels",
+  "/v1%2Fmodels",
+  "/v1%5cmodels",
+  "/v1/models%00",
+  "/v1/models%3fx",
+  "/v1/models%23x",
+  "/v1//models",
+  "//v1/models",
+  "/v1/./models",
+  "/health/../v1/models",
+  "/v1/%2e/models",
+  "/health/%2e%2e/v1/models",
+  "/v1/%256dodels",
+  "/v1/%25%36%64odels",
+  "/v1%ef%bc%8fmodels",
+  "/v1/%e2%80%a4%e2%80%a4/models",
+  "/health/%ef%bc%8e%ef%bc%8e/v1/models",
+  "/v1/%c0%afmodels",
+  "/v1/models%0a",
+  "/v1/models%c2%85",
+  "/v1/models%e2%80%a8",
+];
+
+test("10: a path with more than one reading is refused as such, with the secret as without it, and nothing is looked up", async () => {
+  for (const path of AMBIGUOUS) {
+    for (const headers of [{}, bearer(TOKEN)]) {
+      const { status, body } = await ask(gateway.url, path, { headers });
+      expect([path, status, body]).toEqual([path, 400, expect.stringContaining("invalid_request_error")]);
+    }
+  }
+});

@@ -1,4 +1,7 @@
+import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import { equalSecrets } from "../../src/base/equal-secrets.ts";
+import { checkHooks } from "../../src/gateway/http/hooks.ts";
 import { visit } from "../harness/device-client.ts";
 import { makePlace } from "../harness/gateway-process.ts";
 import { ask, bearer, configText, start, TOKEN, type StartConfig } from "./start.ts";
@@ -21,6 +24,15 @@ test.each([
   expect((await gateway.exited).code).toBe(1);
   expect(gateway.output()).toMatch(/hooks\.(?:token|path)/);
   expect(gateway.output()).not.toContain(TOKEN);
+});
+
+test("22: the gateway itself refuses hooks without a token, whoever checked the configuration before", () => {
+  for (const token of [undefined, ...EMPTY]) {
+    const config = { hooks: { enabled: true, ...(token === undefined ? {} : { token }) } };
+    expect(() => checkHooks(config), JSON.stringify(token)).toThrow(/hooks\.token/);
+  }
+  expect(() => checkHooks({ hooks: { enabled: true, token: TOKEN }, gateway: { auth: { token: TOKEN } } })).toThrow(/must differ/);
+  expect(() => checkHooks({ hooks: { enabled: true, token: "hook-token-0123456789" } })).not.toThrow();
 });
 
 test("22: a token that is emptied while running opens nothing", async () => {
@@ -49,8 +61,17 @@ test.each(EMPTY.map((token) => ({ token, name: JSON.stringify(token) })))(
       expect((await ask(gateway.url, "/v1/models", { headers: { authorization: `Bearer ${value}` } })).status).toBe(401);
     }
     expect((await ask(gateway.url, "/v1/models")).status).toBe(401);
+    const written = readFileSync(gateway.place.configPath, "utf8");
+    const made = /"token": ?"([0-9a-f]{64})"/.exec(written)?.[1];
+    expect(made, written).toBeDefined();
+    expect((await ask(gateway.url, "/v1/models", { headers: bearer(made!) })).status).toBe(200);
   },
 );
+
+test("22: an empty secret equals nothing, not even another empty one, wherever it came from", () => {
+  for (const presented of ["", " ", "undefined"]) expect(equalSecrets(presented, "")).toBe(false);
+  expect(equalSecrets("a", "a")).toBe(true);
+});
 
 test("22: password mode without a password lets nobody in", async () => {
   const place = makePlace();

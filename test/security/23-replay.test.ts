@@ -57,6 +57,25 @@ test("23: a handshake that was overheard opens nothing after a restart either", 
   expect((await again.request("connect", signed)).error?.message).toBe("device nonce mismatch");
 });
 
+/** A handshake without a nonce, as older clients on the same machine make it: who overhears it can send it again for a while. */
+async function unsigned(url: string, from?: string): Promise<string | undefined> {
+  await using client = await openClient(url, { headers: from === undefined ? {} : { "x-forwarded-for": from } });
+  await client.event("connect.challenge");
+  const signed = createDevice().sign(connectParams({ auth: { token: TOKEN }, scopes: ["operator.read"] }), { now: Date.now() });
+  return (await client.request("connect", signed)).error?.message;
+}
+
+test("23: a signature without a nonce counts from this machine alone, and not where the gateway listens on the network or it is switched off", async () => {
+  await using plain = await start({ gateway: { trustedProxies: ["127.0.0.1"] } });
+  await using wide = await start({ gateway: { bind: "lan" } });
+  await using off = await start({ gateway: { auth: { token: TOKEN, allowUnsignedNonce: false } } });
+  await using chosen = await start({ gateway: { bind: "lan", auth: { token: TOKEN, allowUnsignedNonce: true } } });
+  expect(await unsigned(plain.url)).toBeUndefined();
+  expect(await unsigned(plain.url, "203.0.113.9")).toBe("device nonce required");
+  expect([await unsigned(wide.url), await unsigned(off.url)]).toEqual(["device nonce required", "device nonce required"]);
+  expect([await unsigned(chosen.url), await unsigned(chosen.url, "203.0.113.9")]).toEqual([undefined, "device nonce required"]);
+});
+
 const SECRET = "Webhook-secret_0123456789abcdef";
 
 /** The secret as somebody writes it who has seen it go by in another form, or only in part. */

@@ -5,7 +5,10 @@ let gateway: Started;
 let widened: Started;
 beforeAll(async () => {
   const every = ["exec", "process", "read", "write", "edit", "apply_patch", "bash", "sessions_spawn", "sessions_send", "gateway", "whatsapp_login"];
-  [gateway, widened] = await Promise.all([start(), start({ gateway: { tools: { allow: every, deny: ["web_fetch"] } } })]);
+  [gateway, widened] = await Promise.all([
+    start({ gateway: { auth: { token: TOKEN, rateLimit: { maxAttempts: 10_000 } } } }),
+    start({ gateway: { tools: { allow: every, deny: ["web_fetch"] } } }),
+  ]);
 });
 afterAll(async () => {
   await gateway[Symbol.asyncDispose]();

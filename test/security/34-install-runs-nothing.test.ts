@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { tgzOf } from "../harness/archives.ts";
@@ -140,4 +140,48 @@ test("the environment of an install does not make npm load code", async () => {
     { ...place.deps, env: { ...place.deps.env, NODE_OPTIONS: `--require ${hook}`, npm_config_ignore_scripts: "false" } },
   );
   expect(existsSync(mark)).toBe(false);
+});
+
+/** An npm that writes down how it was called and hands out a file of its own, with whatever it says about it. */
+function fakeNpm(place: InstallPlace, tarball: string, announced: object): { readonly env: Record<string, string | undefined>; readonly log: string } {
+  const bin = join(place.home, "bin");
+  const log = join(place.home, "npm-calls");
+  mkdirSync(bin, { recursive: true });
+  const code = `const fs = require("node:fs"); const args = process.argv.slice(2);
+    fs.appendFileSync(${JSON.stringify(log)}, JSON.stringify({ args, env: process.env.npm_config_ignore_scripts, options: process.env.NODE_OPTIONS }) + "\\n");
+    if (args[0] === "pack") { fs.copyFileSync(${JSON.stringify(tarball)}, require("node:path").join(args[args.indexOf("--pack-destination") + 1], "p.tgz"));
+      process.stdout.write(JSON.stringify([{ filename: "p.tgz", name: "voice", version: "1.0.0", ...${JSON.stringify(announced)} }])); }`;
+  writeFileSync(join(bin, "npm"), `#!/bin/sh\nexec ${process.execPath} ${join(bin, "npm.cjs")} "$@"\n`);
+  writeFileSync(join(bin, "npm.cjs"), code);
+  chmodSync(join(bin, "npm"), 0o755);
+  return { env: { ...place.deps.env, PATH: `${bin}:${process.env["PATH"]}`, NODE_OPTIONS: "--title=canary" }, log };
+}
+
+test("what an npm announces and what it brings have to be the same, whether or not npm looks itself", async () => {
+  const { hashesOf } = await import("../../src/plugins/install/npm.ts");
+  for (const wrong of [{ integrity: `sha512-${"A".repeat(86)}==` }, { shasum: "0".repeat(40) }]) {
+    const place = makeInstallPlace();
+    place.write("", { "voice.tgz": await tgzOf(pluginEntries("voice")) });
+    const { installPlugin } = await loadInstall();
+    const right = hashesOf(join(place.home, "voice.tgz"));
+    const lying = fakeNpm(place, join(place.home, "voice.tgz"), { ...right, ...wrong });
+    await expect(installPlugin({ spec: "voice" }, { ...place.deps, env: lying.env })).rejects.toThrow(/announced/);
+    expect(place.installed()).toEqual([]);
+    const honest = fakeNpm(place, join(place.home, "voice.tgz"), right);
+    expect((await installPlugin({ spec: "voice" }, { ...place.deps, env: honest.env })).record).toMatchObject(right);
+  }
+});
+
+test("npm is told to run no script each time, on its command line and in its environment, and gets no options for Node", async () => {
+  const place = makeInstallPlace();
+  place.write("", { "voice.tgz": await tgzOf(pluginEntries("voice", { pkg: { dependencies: { needed: "1.0.0" } } })) });
+  const { env, log } = fakeNpm(place, join(place.home, "voice.tgz"), {});
+  const { installPlugin } = await loadInstall();
+  await installPlugin({ spec: "voice" }, { ...place.deps, env }).catch(() => undefined);
+  const calls = readFileSync(log, "utf8")
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line) as { args: string[]; env: string; options?: string });
+  expect(calls.map(({ args }) => args[0])).toEqual(["pack", "install"]);
+  for (const { args, env: said, options } of calls) expect([args.includes("--ignore-scripts=true"), said, options]).toEqual([true, "true", undefined]);
 });

@@ -5,7 +5,7 @@ import type { ConnectParams } from "../../src/protocol/index.ts";
 import { deviceIdOf, publicKeyBytes, sameKey, verifyDevice } from "../../src/gateway/auth/devices/identity.ts";
 
 const NOW = 1_700_000_000_000;
-const FAR = { nonce: NONCE, local: false, now: NOW };
+const FAR = { nonce: NONCE, local: false, allowUnsignedNonce: true, now: NOW };
 const NEAR = { ...FAR, local: true };
 
 type Signed = ConnectParams & { readonly device: NonNullable<ConnectParams["device"]> };
@@ -28,6 +28,7 @@ test("without a nonce the first version of the text is signed, from this machine
   const old = device.sign(params(), { now: NOW }) as Signed;
   expect(verifyDevice(old, NEAR).ok).toBe(true);
   expect(verifyDevice(old, FAR)).toEqual({ ok: false, message: "device nonce required" });
+  expect(verifyDevice(old, { ...NEAR, allowUnsignedNonce: false })).toEqual({ ok: false, message: "device nonce required" });
 });
 
 const device = createDevice();

@@ -63,12 +63,15 @@ test("the path follows the configuration", async () => {
 test("twenty failures in a minute lock an address out, right token or not, until the minute is over", async () => {
   const clock = manualClock();
   gateway = await startSurface({ config: on(), clock });
-  for (let tries = 0; tries < 20; tries += 1) expect((await post("/hooks/wake", { authorization: "Bearer guess" })).status).toBe(401);
+  const far = { "x-forwarded-for": "203.0.113.9" };
+  for (let tries = 0; tries < 20; tries += 1) expect((await post("/hooks/wake", { authorization: "Bearer guess", ...far })).status).toBe(401);
   clock.advance(15_000);
-  for (const headers of [{}, { "x-openclaw-token": "guess" }, { authorization: "Bearer guess", "x-forwarded-for": "8.8.8.8" }, right]) {
+  for (const headers of [far, { "x-openclaw-token": "guess", ...far }, { authorization: "Bearer guess", "x-forwarded-for": "8.8.8.8" }, { ...right, ...far }]) {
     const reply = await post("/hooks/wake", headers);
     expect([reply.status, reply.headers["retry-after"]]).toEqual([429, "45"]);
   }
+  // Whoever is on this machine itself is not locked out with it.
+  expect((await post("/hooks/wake", right)).status).toBe(503);
   clock.advance(45_000);
   expect((await post("/hooks/wake", right)).status).toBe(503);
 });

@@ -80,6 +80,7 @@ export async function openAgent(deps: AppAgentDeps): Promise<OpenAgent> {
   const sandboxes = createSandboxes({
     config: () => config.current,
     stateDir: config.paths.state,
+    ownFiles: () => [config.paths.file],
     env,
     home,
     uid: process.getuid?.(),

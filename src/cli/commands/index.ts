@@ -9,6 +9,7 @@ export const COMMANDS: readonly Entry[] = [
   { name: "status", summary: "is it running, is it well, what does it hold", load: async () => (await import("./status.ts")).status },
   { name: "health", summary: "agents, channels and sessions of the running gateway", load: async () => (await import("./health.ts")).health },
   { name: "doctor", summary: "look for what is wrong, and mend what can be mended", load: async () => (await import("./doctor/index.ts")).doctor },
+  { name: "security", summary: "look for what an attacker could use", load: async () => (await import("./security/index.ts")).security },
   { name: "dashboard", summary: "open the control page in the browser", load: async () => (await import("./dashboard.ts")).dashboard },
   { name: "tui", summary: "chat in this terminal: sessions, models, tools, approvals", load: async () => (await import("./tui/index.ts")).tui },
   { name: "devices", summary: "who may connect: approve, revoke, rotate", load: async () => (await import("./devices/index.ts")).devices },

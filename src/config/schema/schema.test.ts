@@ -25,6 +25,7 @@ const OURS = [
   "agents.list[].sandbox.backend",
   "agents.list[].sandbox.bwrap",
   "channels.*",
+  "gateway.auth.allowUnsignedNonce",
   "gateway.customBindHost",
   "store",
   "security",

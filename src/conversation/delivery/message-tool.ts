@@ -4,6 +4,7 @@ import { sectionOf } from "../../channels/index.ts";
 import type { HostConfig } from "../../protocol/index.ts";
 import { failedOutcome, jsonOutcome, type Tool, type ToolCall, type ToolContext, type ToolOutcome } from "../../tools/index.ts";
 import { shapeText } from "../reply/shape/payload.ts";
+import { fileOutside } from "./local-files.ts";
 import { messageParameters } from "./message-tool-schema.ts";
 import type { Messages, SentMessage } from "./messages.ts";
 
@@ -150,6 +151,13 @@ async function send(
   });
 }
 
+/** What a channel does with a path is up to its own code: one that leads out of the folders is not handed to it, whatever its name. */
+async function refuseFilesOutside({ message: _m, caption: _c, ...params }: Params, roots: readonly string[] | undefined): Promise<void> {
+  const outside = roots && (await fileOutside(params, roots));
+  if (outside !== undefined)
+    throw invalid(`${JSON.stringify(outside.slice(0, 200))} is not in a folder that files may be sent from: copy it to the workspace first`);
+}
+
 function poll(messages: Messages, params: Params, place: Place & { readonly to: string }, context: ToolContext): Promise<SentMessage> {
   const question = textOf(params, "pollQuestion");
   if (question === undefined) throw invalid("a poll needs pollQuestion");
@@ -204,6 +212,7 @@ export function messageTool(deps: MessageToolDeps): Tool {
     if (action === "send") return told(await send(deps, params, { ...place, to: to! }, context, current));
     if (action === "poll") return told(await poll(messages, params, { ...place, to: to! }, context));
     const { action: _a, channel: _c, target: _t, accountId: _i, dryRun, ...rest } = params;
+    await refuseFilesOutside(rest, deps.mediaRoots?.(context.agentId));
     const messageId = textOf(params, "messageId") ?? (to === current?.to ? current?.messageId : undefined);
     const done = await messages.action({
       action,

@@ -82,7 +82,15 @@ const deviceOrSecret: Check = ({ device, proof, role }) => {
 const deviceIdentity: Check = (attempt) => {
   const { device, params, input, peer, deps } = attempt;
   if (!device) return undefined;
-  const verdict = verifyDevice({ ...params, device }, { nonce: input.nonce, local: peer.local, now: deps.now() });
+  const verdict = verifyDevice(
+    { ...params, device },
+    {
+      nonce: input.nonce,
+      local: peer.local,
+      allowUnsignedNonce: deps.settings().allowUnsignedNonce,
+      now: deps.now(),
+    },
+  );
   if (!verdict.ok) return refused(verdict.message);
   attempt.publicKey = verdict.publicKey;
   return undefined;

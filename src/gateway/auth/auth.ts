@@ -95,6 +95,8 @@ export interface Auth {
   peerOf(request: PeerRequest): Peer;
   /** Refuses a Host that a foreign page can have pointed at this machine. To be asked before anything else, for requests and upgrades. */
   checkHost(request: PeerRequest): HostVerdict;
+  /** The same for an upgrade, with its Origin: a page that may not connect gets no socket. */
+  checkUpgrade(request: PeerRequest): HostVerdict;
   /** The Origin rule of the handshake, also for other programs that send one: undefined when it passes, else the message. */
   checkOrigin(request: PeerRequest, client: { readonly id: string; readonly mode: string }): string | undefined;
   /** Told when something that open sockets stand on is no longer valid; `isRevoked` says which they are. */

@@ -110,6 +110,9 @@ function createInForce(deps: AuthDeps, changed: (before: ResolvedSettings, after
   };
 }
 
+/** Before the handshake nobody has said what they are: a program sends no Origin, and a page always does. */
+const PROGRAM = { id: "", mode: "" };
+
 /** Builds everything that decides who may connect. */
 export function createAuth(deps: AuthDeps): Auth {
   const { clock, runSecret } = deps;
@@ -119,10 +122,7 @@ export function createAuth(deps: AuthDeps): Auth {
     if (methods.length > 0) revocations.emit({ sharedSecret: true, methods });
   });
   const settings = (): ResolvedSettings => inForce.resolved;
-  const attempts = createAttempts(
-    settings,
-    createFailureBudget(() => settings().rateLimit, clock),
-  );
+  const attempts = createAttempts({ settings, clock, budget: createFailureBudget(() => settings().rateLimit, clock) });
   const prove = createCredentialCheck({ settings, attempts, runSecret, whois: deps.whois ?? createWhois(deps.env, clock) });
   const pairing = createPairing({ ...deps, revocations });
   const codes = createLoginCodes(deps);
@@ -169,6 +169,10 @@ export function createAuth(deps: AuthDeps): Auth {
     checkHost(request) {
       const message = foreignHost(who(request));
       return message === undefined ? { ok: true } : { ok: false, status: 403, message };
+    },
+    checkUpgrade(request) {
+      const foreign = foreignHost(who(request)) ?? (originRefused(request, PROGRAM, settings().controlUi.allowedOrigins) ? ORIGIN_REFUSED : undefined);
+      return foreign === undefined ? { ok: true } : { ok: false, status: 403, message: foreign };
     },
     checkOrigin: (request, client) => (originRefused(request, client, settings().controlUi.allowedOrigins) ? ORIGIN_REFUSED : undefined),
     onRevoked: revocations.on,

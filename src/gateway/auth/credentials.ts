@@ -1,3 +1,4 @@
+import type { Clock } from "../../base/clock.ts";
 import { isLoopback, parseAddress } from "./peer/address.ts";
 import type { Credentials, SecretVerdict } from "./auth.ts";
 import type { TokenVerdict } from "./devices/pairing.ts";
@@ -23,16 +24,69 @@ export interface CredentialsDeps {
 
 /** The one budget of failed proofs, whatever form they have. */
 export interface Attempts {
-  /** Milliseconds until the peer may try again; undefined when it may now. */
+  /** Milliseconds until the peer may try again; undefined when it may now. Never for this machine, unless the configuration says so. */
   lockedFor(peer: Peer): number | undefined;
   fail(peer: Peer): void;
+  /**
+   * Waits before a secret is looked at. Nobody waits but who speaks from this machine after many wrong secrets from it: whoever guesses here must not lock
+   * out the owner, and so is slowed down. The wait grows and is bounded.
+   */
+  pace(peer: Peer): Promise<void>;
 }
 
-export function createAttempts(settings: () => Pick<ResolvedSettings, "rateLimit">, budget: FailureBudget): Attempts {
+/** Wrong secrets that are answered at once, as a share of those that lock out others. */
+const FREE_SHARE = 0.5;
+const FIRST_WAIT_MS = 100;
+/** The owner with the right secret waits no longer than this while somebody else guesses. */
+export const LONGEST_WAIT_MS = 2000;
+
+/** How long a secret is held back after so many more wrong ones than are free. */
+export const waitMs = (over: number): number => Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(over, 10));
+
+export interface AttemptsDeps {
+  readonly settings: () => Pick<ResolvedSettings, "rateLimit">;
+  readonly budget: FailureBudget;
+  readonly clock: Pick<Clock, "monotonic" | "after">;
+}
+
+/** Times of wrong secrets from this machine within the window; never more than matter. */
+function createLocalFailures({ settings, clock }: Omit<AttemptsDeps, "budget">): { fail(): void; count(): number } {
+  const times: number[] = [];
+  const most = 1000;
+  return {
+    fail() {
+      times.push(clock.monotonic());
+      if (times.length > most) times.shift();
+    },
+    count() {
+      const since = clock.monotonic() - settings().rateLimit.windowMs;
+      while (times.length > 0 && times[0]! <= since) times.shift();
+      return times.length;
+    },
+  };
+}
+
+export function createAttempts({ settings, budget, clock }: AttemptsDeps): Attempts {
   const exempt = (peer: Peer): boolean => peer.local && settings().rateLimit.exemptLoopback;
+  const local = createLocalFailures({ settings, clock });
+  /** Those that wait count too: guesses side by side slow each other down. */
+  let waiting = 0;
   return {
     lockedFor: (peer) => (exempt(peer) ? undefined : budget.lockedFor(peer.budgetKey)),
-    fail: (peer) => void (exempt(peer) || budget.fail(peer.budgetKey)),
+    fail(peer) {
+      if (exempt(peer)) local.fail();
+      else budget.fail(peer.budgetKey);
+    },
+    async pace(peer) {
+      if (!exempt(peer)) return;
+      const over = local.count() + waiting - Math.floor(settings().rateLimit.maxAttempts * FREE_SHARE);
+      if (over < 0) return;
+      const { promise, resolve } = Promise.withResolvers<void>();
+      waiting += 1;
+      clock.after(waitMs(over), resolve);
+      await promise;
+      waiting -= 1;
+    },
   };
 }
 
@@ -72,9 +126,8 @@ async function tailscaleUser({ peer, request }: Proof, whois: Whois): Promise<st
 }
 
 /** The shared secret, or what stands for it in this mode. */
-function compareShared(proof: Proof, settings: ResolvedSettings, runSecret: string | undefined): SecretVerdict {
+function compareShared(proof: Proof, settings: ResolvedSettings): SecretVerdict {
   const { token, password } = proof.credentials;
-  if (runSecret !== undefined && token && proof.peer.local && equalSecrets(token, runSecret)) return { ok: true, method: "run-secret" };
   if (settings.mode === "none") return { ok: true, method: "none" };
   if (settings.mode === "token") return compare("token", token, settings.token);
   if (settings.mode === "password") return compare("password", password, settings.password);
@@ -100,7 +153,10 @@ export function createCredentialCheck({ settings, attempts, runSecret, whois }: 
     };
     const before = locked();
     if (before) return before;
-    const shared = compareShared(proof, settings(), runSecret);
+    // Random, and new at each start: it cannot be guessed, and this user's own programs never wait.
+    if (runSecret !== undefined && credentials.token && peer.local && equalSecrets(credentials.token, runSecret)) return { ok: true, method: "run-secret" };
+    if (credentials.token || credentials.password) await attempts.pace(peer);
+    const shared = compareShared(proof, settings());
     if (shared.ok) return shared;
     if (!credentials.token && !credentials.password) {
       const user = proof.tailscale && settings().allowTailscale ? await tailscaleUser(proof, whois) : undefined;

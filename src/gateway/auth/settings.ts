@@ -10,7 +10,7 @@ export interface RateLimitSettings {
   readonly maxAttempts: number;
   readonly windowMs: number;
   readonly lockoutMs: number;
-  /** Requests straight from this machine are never locked out. */
+  /** Requests straight from this machine are never locked out; wrong secrets are delayed instead. */
   readonly exemptLoopback: boolean;
 }
 
@@ -20,6 +20,8 @@ export interface AuthSettings {
   readonly token?: SecretInput;
   readonly password?: SecretInput;
   readonly allowTailscale: boolean;
+  /** Device signatures of version 1, which no challenge is part of, are accepted from this machine. */
+  readonly allowUnsignedNonce: boolean;
   readonly rateLimit: RateLimitSettings;
   readonly trustedProxies: readonly string[];
   readonly trustedProxy?: { readonly userHeader: string; readonly requiredHeaders: readonly string[]; readonly allowUsers: readonly string[] };
@@ -57,6 +59,7 @@ export function settingsFrom(config: Pick<OpenClawConfig, "gateway">, env: Env):
     ...(token === undefined ? {} : { token }),
     ...(password === undefined ? {} : { password }),
     allowTailscale: auth.allowTailscale ?? (gateway.tailscale?.mode === "serve" && mode === "token"),
+    allowUnsignedNonce: auth.allowUnsignedNonce ?? (gateway.bind === undefined || gateway.bind === "loopback"),
     rateLimit: rateLimitFrom(auth.rateLimit),
     trustedProxies: gateway.trustedProxies ?? [],
     ...(proxy

@@ -3,6 +3,7 @@ import type { Clock } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log/logger.ts";
 import type { Config, OpenClawConfig, SecretInput } from "../../config/index.ts";
+import { createAttempts } from "../auth/credentials.ts";
 import { createFailureBudget } from "../auth/rate-limit.ts";
 import { equalSecrets } from "../../base/equal-secrets.ts";
 import { bearerOf } from "./bearer.ts";
@@ -13,7 +14,7 @@ import type { Route } from "./route.ts";
 
 const DEFAULT_PATH = "/hooks";
 const DEFAULT_BODY_BYTES = 262_144;
-const FAILURE_LIMITS = { maxAttempts: 20, windowMs: 60_000, lockoutMs: 60_000, exemptLoopback: false };
+const FAILURE_LIMITS = { maxAttempts: 20, windowMs: 60_000, lockoutMs: 60_000, exemptLoopback: true };
 
 export interface HookAuth {
   check(request: IncomingMessage, query: URLSearchParams): Promise<GuardVerdict>;
@@ -50,7 +51,7 @@ function presented(request: IncomingMessage): string | undefined {
 }
 
 export function createHookAuth({ auth, config, clock, log }: HookAuthDeps): HookAuth {
-  const budget = createFailureBudget(() => FAILURE_LIMITS, clock);
+  const attempts = createAttempts({ settings: () => ({ rateLimit: FAILURE_LIMITS }), clock, budget: createFailureBudget(() => FAILURE_LIMITS, clock) });
   let known: { readonly input: SecretInput; readonly token: string } | undefined;
 
   /** The token in use. A reference is resolved once per configuration, so that callers cannot make it run a program at will. */
@@ -75,14 +76,15 @@ export function createHookAuth({ auth, config, clock, log }: HookAuthDeps): Hook
         const message = "Send the hook token as `Authorization: Bearer` or `x-openclaw-token`; it is not taken from the address";
         return { ok: false, error: { status: 400, message, type: "invalid_request_error" } };
       }
-      const address = auth.peerOf(request).budgetKey;
-      const waitMs = budget.lockedFor(address);
+      const peer = auth.peerOf(request);
+      const waitMs = attempts.lockedFor(peer);
       if (waitMs !== undefined)
         return { ok: false, error: { status: 429, message: "Too many failed attempts; try again later", type: "rate_limited" }, retryAfterMs: waitMs };
       const token = presented(request);
+      if (token !== undefined) await attempts.pace(peer);
       const wanted = token === undefined ? undefined : await expected();
       if (token !== undefined && wanted !== undefined && equalSecrets(token, wanted)) return { ok: true, trusted: true };
-      budget.fail(address);
+      attempts.fail(peer);
       return { ok: false, error: { status: 401, message: "Unauthorized", type: "unauthorized" } };
     },
   };

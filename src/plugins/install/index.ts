@@ -2,6 +2,7 @@
 export type { InstallDeps } from "./deps.ts";
 export { installPlugin, type InstallRequest, type InstallResult } from "./install.ts";
 export type { InstallRecord } from "./record.ts";
+export { scanCode } from "./scan/code.ts";
 export type { BuiltinScan, Finding } from "./scan/finding.ts";
 export { uninstallPlugin, type UninstallRequest, type UninstallResult } from "./uninstall.ts";
 export { updatePlugins, type UpdateOutcome, type UpdateRequest } from "./update.ts";

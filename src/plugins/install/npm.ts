@@ -26,14 +26,18 @@ const PACK_MS = 120_000;
 const INSTALL_MS = 600_000;
 const MOST_OUTPUT = 8 * 1024 * 1024;
 
-async function npm(args: readonly string[], cwd: string, timeoutMs: number, { env, signal }: NpmDeps): Promise<string> {
-  const quiet = { ...env, npm_config_ignore_scripts: "true", npm_config_update_notifier: "false", npm_config_fund: "false", npm_config_audit: "false" };
-  const command = process.platform === "win32" ? "npm.cmd" : "npm";
-  const result = await run(command, { args, cwd, env: quiet, timeoutMs, maxOutputBytes: MOST_OUTPUT, ...(signal ? { signal } : {}) });
+/** Installing runs nothing. It is said on the command line, which no file of settings overrides, and in the environment, for whatever npm starts. */
+const IGNORE_SCRIPTS = "true";
+
+async function npm(command: string, given: readonly string[], cwd: string, timeoutMs: number, { env, signal }: NpmDeps): Promise<string> {
+  const args = [command, ...given, `--ignore-scripts=${IGNORE_SCRIPTS}`];
+  const quiet = { ...env, npm_config_ignore_scripts: IGNORE_SCRIPTS, npm_config_update_notifier: "false", npm_config_fund: "false", npm_config_audit: "false" };
+  const program = process.platform === "win32" ? "npm.cmd" : "npm";
+  const result = await run(program, { args, cwd, env: quiet, timeoutMs, maxOutputBytes: MOST_OUTPUT, ...(signal ? { signal } : {}) });
   if (result.code === 0) return result.stdout;
   const said = clip((result.stderr || result.stdout).trim(), 600);
   const missing = /\bE404\b|\bETARGET\b/.test(said);
-  throw new AppError(missing ? "NOT_FOUND" : "UNAVAILABLE", `npm ${args[0]} failed (exit code ${result.code}): ${said}`);
+  throw new AppError(missing ? "NOT_FOUND" : "UNAVAILABLE", `npm ${command} failed (exit code ${result.code}): ${said}`);
 }
 
 /** Hashes of a file as npm writes them. */
@@ -47,7 +51,7 @@ export function hashesOf(file: string): { readonly integrity: string; readonly s
 
 /** Downloads a package into `folder`. Runs no script of it, and checks that what came is what the registry says. */
 export async function packFromRegistry(spec: string, folder: string, deps: NpmDeps): Promise<Packed> {
-  const stdout = await npm(["pack", spec, "--ignore-scripts", "--json", "--pack-destination", folder], folder, PACK_MS, deps);
+  const stdout = await npm("pack", [spec, "--json", "--pack-destination", folder], folder, PACK_MS, deps);
   const { filename, name, version, integrity, shasum } = packedFacts(stdout, spec);
   const file = join(folder, basename(filename));
   if (!statSync(file, { throwIfNoEntry: false })?.isFile()) throw new AppError("UNAVAILABLE", `npm pack ${spec} named ${filename}, which is not there`);
@@ -92,8 +96,8 @@ export function hasDependencies(plugin: string, { dependencies }: Dependencies):
 export async function installDependencies(plugin: string, workFolder: string, wanted: Dependencies, deps: NpmDeps): Promise<Finding[]> {
   mkdirSync(workFolder, { recursive: true });
   writeFileSync(join(workFolder, "package.json"), JSON.stringify({ name: "plugin-dependencies", version: "0.0.0", private: true, ...wanted }));
-  const flags = ["--omit=dev", "--omit=peer", "--legacy-peer-deps", "--ignore-scripts", "--no-bin-links", "--no-audit", "--no-fund", "--silent"];
-  await npm(["install", ...flags], workFolder, INSTALL_MS, deps);
+  const flags = ["--omit=dev", "--omit=peer", "--legacy-peer-deps", "--no-bin-links", "--no-audit", "--no-fund", "--silent"];
+  await npm("install", flags, workFolder, INSTALL_MS, deps);
   const made = join(workFolder, "node_modules");
   if (!statSync(made, { throwIfNoEntry: false })?.isDirectory()) return [];
   const findings = unbuilt(made);

@@ -23,12 +23,14 @@ export interface MountFacts {
   readonly binds: readonly string[];
   /** The gateway's own folder: keys and conversations. */
   readonly stateDir: string;
+  /** Files that decide what an agent may do, wherever they lie and whether or not they are there yet: no sandbox may write them. */
+  readonly ownFiles: readonly string[];
   /** Mounts below the workspace inside would be made by a path that whoever works there can lead elsewhere. */
   readonly beside?: boolean;
 }
 
 /** What of this machine is shown inside; the workspace comes first. Throws when that would open the sandbox. */
-export function mountPlan({ access, folder, workspaceDir, workdir, binds, stateDir, beside }: MountFacts): readonly [FileMount, ...FileMount[]] {
+export function mountPlan({ access, folder, workspaceDir, workdir, binds, stateDir, ownFiles, beside }: MountFacts): readonly [FileMount, ...FileMount[]] {
   if (!posix.isAbsolute(workdir) || workdir === "/" || TAKEN.some((taken) => isInside(taken, workdir)))
     throw refused(`the folder ${workdir} cannot be the workspace inside; use one such as /workspace`);
   const workspace = { inside: workdir, host: access === "rw" ? workspaceDir : folder, writable: true };
@@ -40,7 +42,9 @@ export function mountPlan({ access, folder, workspaceDir, workdir, binds, stateD
     if (swappable) throw refused(`the mount ${bind.host} lies in ${swappable.host}, where the sandbox could put something else in its place`);
     if (beside && isInside(workdir, bind.inside)) throw refused(`the mount ${bind.inside} lies in the workspace ${workdir}; use a folder beside it`);
   }
-  for (const { host } of mounts) {
+  for (const { host, writable } of mounts) {
+    const own = writable ? ownFiles.find((file) => isInside(realPath(host), realPath(file))) : undefined;
+    if (own !== undefined) throw refused(`${host} holds ${own}, which decides what agents may do; choose a workspace or mount that does not, or "ro"`);
     if (isInside(realPath(host), realPath(stateDir)))
       throw refused(`${host} holds the gateway's own folder ${stateDir}, with its keys; choose a workspace or mount that does not`);
   }

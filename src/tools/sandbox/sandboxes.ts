@@ -61,6 +61,8 @@ export interface Sandboxes {
 export interface SandboxesDeps {
   readonly config: () => OpenClawConfig;
   readonly stateDir: string;
+  /** The configuration's files, which no sandbox may write; see `MountFacts.ownFiles`. */
+  readonly ownFiles?: (() => readonly string[]) | undefined;
   /** The gateway's own environment. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly home: string;
@@ -107,6 +109,7 @@ export function createSandboxes(deps: SandboxesDeps): Sandboxes {
       workdir,
       binds,
       stateDir,
+      ownFiles: deps.ownFiles?.() ?? [],
       beside: chosen.backend === "bwrap",
     });
     return { settings: chosen, scope, mounts, workspaceDir };

@@ -85,6 +85,7 @@ describe("mounts", () => {
       workdir: "/workspace",
       binds: [],
       stateDir: at("state"),
+      ownFiles: [],
       ...more,
     });
 

@@ -15,12 +15,13 @@ import { chosenSession, openSource, type SandboxSource } from "./source.ts";
 type Available = { readonly ok: true } | { readonly ok: false; readonly why: string };
 
 /** Tries the backend, as the session would. */
-async function tryBackend(io: Io, { config, stateDir, home }: SandboxSource, agentId: string, sessionKey: string): Promise<Available> {
+async function tryBackend(io: Io, { config, stateDir, configFile, home }: SandboxSource, agentId: string, sessionKey: string): Promise<Available> {
   const { agentWorkspace } = await import("../../../config/index.ts");
   const paths = { env: io.env, exists: existsSync, osHome: homedir(), cwd: io.cwd };
   const sandboxes = createSandboxes({
     config: () => config,
     stateDir,
+    ownFiles: () => [configFile],
     home,
     env: io.env,
     uid: process.getuid?.(),

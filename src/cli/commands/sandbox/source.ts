@@ -10,6 +10,7 @@ import type { Io } from "../../io.ts";
 export interface SandboxSource {
   readonly config: OpenClawConfig;
   readonly stateDir: string;
+  readonly configFile: string;
   readonly home: string;
   readonly registry: ReturnType<typeof createRegistry>;
   readonly docker: ReturnType<typeof createDockerCli>;
@@ -21,6 +22,7 @@ export function openSource(io: Io): SandboxSource {
   return {
     config: snapshot.config,
     stateDir: paths.state,
+    configFile: snapshot.path,
     home: paths.home,
     registry: createRegistry(paths.state, createIds(systemRandom)),
     docker: createDockerCli(io.env),

@@ -16,13 +16,14 @@ const auth = group("Who may connect.", {
   token: secret("Token that clients send."),
   password: secret("Password that clients send."),
   allowTailscale: flag("Trust the identity that Tailscale Serve passes on."),
+  allowUnsignedNonce: flag("Accept device signatures without a nonce from this machine; on when bind is loopback, off otherwise.", advanced),
   rateLimit: group(
     "Locks out addresses that keep failing.",
     {
       maxAttempts: number("Failures before the lockout."),
       windowMs: number("Time in which they count."),
       lockoutMs: number("How long the lockout lasts."),
-      exemptLoopback: flag("Never lock out this machine."),
+      exemptLoopback: flag("Never lock out this machine; its wrong secrets are delayed instead."),
     },
     [],
     advanced,

@@ -79,6 +79,8 @@ export interface DeviceContext {
   /** Of this connection's challenge. */
   readonly nonce: string;
   readonly local: boolean;
+  /** `gateway.auth.allowUnsignedNonce`: a signature of version 1 counts where `local` is true. */
+  readonly allowUnsignedNonce: boolean;
   /** Milliseconds since the epoch. */
   readonly now: number;
 }
@@ -94,7 +96,7 @@ export function verifyDevice(params: ConnectParams & { readonly device: NonNulla
   const bytes = publicKeyBytes(device.publicKey);
   if (!bytes || deviceIdOf(bytes) !== device.id) return failed("device identity mismatch");
   if (Math.abs(context.now - device.signedAt) > MAX_SKEW_MS) return failed("device signature expired");
-  if (device.nonce === undefined && !context.local) return failed("device nonce required");
+  if (device.nonce === undefined && !(context.local && context.allowUnsignedNonce)) return failed("device nonce required");
   if (device.nonce !== undefined && device.nonce !== context.nonce) return failed("device nonce mismatch");
   const key = keyObject(bytes);
   if (!key) return failed("device public key invalid");

@@ -53,6 +53,7 @@ export function createLogin({ codes, attempts, pairing, peerOf }: LoginDeps): Lo
       if (device === undefined || device === null) return refused(400, NEEDS_DEVICE);
       const known = deviceKey(device);
       if (!known) return refused(400, "device is not one: expected the raw ed25519 publicKey in base64url, and as id its SHA-256 in hex");
+      await attempts.pace(peer);
       if (!codes.take(code)) {
         attempts.fail(peer);
         return refused(401, "this login link was used already or is too old; get another one with: openclaw dashboard");

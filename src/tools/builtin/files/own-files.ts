@@ -35,11 +35,12 @@ export function ownFiles({ state, configFile, workspaceDir, skillsDecide }: OwnF
   };
 }
 
-/** As it is when it is not there yet. */
+/** Of a path that is not there yet, as far as it is: what will be there is meant as much as what is. */
 function real(path: string): string {
   try {
     return realpathSync(path);
   } catch {
-    return path;
+    const folder = dirname(path);
+    return folder === path ? path : join(real(folder), basename(path));
   }
 }

@@ -25,6 +25,7 @@ export interface SessionPost {
 const DEFAULT_SECONDS = 30;
 const MAX_SECONDS = 3600;
 const MAX_LABEL = 64;
+const UNNAMED = "Give sessionKey, or the label of a session that is there; sessions_list shows both.";
 
 /** Writes to another session and waits for its answer. */
 export function sessionsSendTool(deps: SessionToolsDeps, post: SessionPost): Tool {
@@ -47,12 +48,13 @@ export function sessionsSendTool(deps: SessionToolsDeps, post: SessionPost): Too
     async run({ id, params, context, signal }) {
       const text = typeof params["message"] === "string" ? params["message"].trim() : "";
       if (text === "") return failedOutcome("message required");
-      const written = await namedSession(deps, params, context.agentId);
-      if (written === undefined) return failure("Give sessionKey, or the label of a session that is there; sessions_list shows both.");
+      const { written, byLabel } = await namedSession(deps, params, context.agentId);
+      if (written === undefined) return failure(UNNAMED);
       const target = await findTarget(deps, context, written);
       if (!target) return failure(`"${written.slice(0, 200)}" is no session key; sessions_list shows the keys.`);
       const why = await refusal(deps, context, target);
-      if (why !== undefined) return forbidden(why);
+      // A label that may not be used is answered like one that nobody has: labels of others cannot be guessed.
+      if (why !== undefined) return byLabel ? failure(UNNAMED) : forbidden(why);
       if (target.key === context.sessionKey) return failure("That is this session itself: what it is to hear can be said in the answer.");
       const seconds = Number(params["timeoutSeconds"] ?? DEFAULT_SECONDS);
       const timeoutMs = Math.min(MAX_SECONDS, Math.max(0, Number.isFinite(seconds) ? seconds : DEFAULT_SECONDS)) * 1000;
@@ -71,12 +73,18 @@ export function sessionsSendTool(deps: SessionToolsDeps, post: SessionPost): Too
   };
 }
 
-async function namedSession({ store }: SessionToolsDeps, params: Readonly<Record<string, unknown>>, agentId: string): Promise<string | undefined> {
-  const key = typeof params["sessionKey"] === "string" ? params["sessionKey"].trim() : "";
-  if (key !== "") return key;
-  const label = typeof params["label"] === "string" ? params["label"].trim() : "";
-  if (label === "" || label.length > MAX_LABEL) return undefined;
-  const wanted = typeof params["agentId"] === "string" && params["agentId"].trim() !== "" ? params["agentId"].trim().toLowerCase() : agentId.toLowerCase();
-  const { rows } = await store.read("sessions.list", { agentId: wanted });
-  return rows.find(({ entry }) => entry["label"] === label)?.key;
+interface Named {
+  /** Undefined when nothing is named, or nothing has the label. */
+  readonly written: string | undefined;
+  readonly byLabel: boolean;
+}
+
+async function namedSession({ store }: SessionToolsDeps, params: Readonly<Record<string, unknown>>, agentId: string): Promise<Named> {
+  const text = (name: string): string => (typeof params[name] === "string" ? params[name].trim() : "");
+  const key = text("sessionKey");
+  if (key !== "") return { written: key, byLabel: false };
+  const label = text("label");
+  if (label === "" || label.length > MAX_LABEL) return { written: undefined, byLabel: true };
+  const { rows } = await store.read("sessions.list", { agentId: (text("agentId") || agentId).toLowerCase() });
+  return { written: rows.find(({ entry }) => entry["label"] === label)?.key, byLabel: true };
 }

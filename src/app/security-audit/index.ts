@@ -1,0 +1,5 @@
+/** What an attacker could use in an installation, by documented check ids. Works without a gateway. Loaded on demand. */
+export { audit, type AuditReport } from "./audit.ts";
+export { CHECK_IDS } from "./catalogue.ts";
+export { SEVERITIES, type AuditDeps, type AuditFinding, type RiskyEntry, type Severity } from "./finding.ts";
+export { applyFixes, type FixReport } from "./fix.ts";

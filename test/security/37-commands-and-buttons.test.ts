@@ -198,6 +198,7 @@ test("37: methods that loosen execution declare the scope that the table asks fo
     "config.restore": "operator.admin",
     "exec.approvals.set": "operator.admin",
     "exec.approvals.node.set": "operator.admin",
+    "exec.approvals.forget": "operator.admin",
     "exec.approval.resolve": "operator.approvals",
     // What makes somebody an owner is asked for separately: `owner` of the call.
     "channels.pairing.approve": "operator.pairing",

@@ -68,6 +68,7 @@ const METHODS = {
   "config.restore": "owner",
   "exec.approvals.set": "owner",
   "exec.approvals.node.set": "owner",
+  "exec.approvals.forget": "owner",
   "exec.approval.resolve": "approve",
   /** With `owner`: it writes `commands.ownerAllowFrom`. */
   "channels.pairing.approve": "owner",

@@ -51,6 +51,16 @@ function untilAborted(run: ClientRun, signal: AbortSignal): Promise<RunOutcome> 
   return Promise.race([run.ended, promise]).finally(() => signal.removeEventListener("abort", cancel));
 }
 
+/** Waits for the plugins. False when the gateway ends first. */
+async function arePluginsThere({ untilPlugins }: ConversationDeps): Promise<boolean> {
+  try {
+    await untilPlugins?.();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 export function createClientDesk(deps: ConversationDeps, context: ClientTurnContext, enqueue: (item: ClientItem) => void): ClientDesk {
   /** Runs that wait or run, by id. */
   const runs = new Map<string, ClientRun>();
@@ -74,12 +84,7 @@ export function createClientDesk(deps: ConversationDeps, context: ClientTurnCont
   async function begin(row: AcceptedRow): Promise<void> {
     const run = newClientRun(row, false);
     runs.set(row.runId, run);
-    try {
-      const waiting = deps.untilPlugins?.();
-      if (waiting) await waiting;
-    } catch {
-      return leave(run);
-    }
+    if (!(await arePluginsThere(deps))) return leave(run);
     try {
       const verdict = await clientVerdict(deps, row);
       if (verdict?.kind === "answered") return end(run, await answerCommand(deps, row, verdict, context));

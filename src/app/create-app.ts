@@ -1,5 +1,5 @@
 import { join, resolve } from "node:path";
-import { systemClock } from "../base/clock.ts";
+import { systemClock, type Clock } from "../base/clock.ts";
 import { createIds } from "../base/ids.ts";
 import type { ConsoleStyle } from "../base/log/console-sink.ts";
 import type { Logger } from "../base/log/logger.ts";
@@ -144,24 +144,36 @@ export async function createApp(options: AppOptions): Promise<App> {
   void gateway.warm();
   void open.code.ready();
   const kept = stack.move();
+  return { ...appOf(open, { config, logging, restarts, clock, pid, kept }), log, health, failed: failure.promise };
+}
+
+interface Running {
+  readonly config: Config;
+  readonly logging: ReturnType<typeof openLogging>;
+  readonly restarts: ReturnType<typeof createRestarts>;
+  readonly clock: Clock;
+  readonly pid: number;
+  readonly kept: AsyncDisposableStack;
+}
+
+/** What whoever runs the app may ask of it. */
+function appOf(open: OpenGateway, { config, logging, restarts, clock, pid, kept }: Running): Omit<App, "log" | "health" | "failed"> {
+  const { log } = logging;
   return {
-    url: gateway.url,
-    stateDir,
-    log,
-    health,
+    url: open.gateway.url,
+    stateDir: config.paths.state,
     consoleStyle: logging.consoleStyle,
     loginLink: open.loginLink,
     answeringModel: open.answeringModel,
     reload: () => void config.reload(),
     // A restore that was left for this process is asked for by the same user, who may stop it too.
-    restartBySignal: () => requestBySignal(restarts, findWanted(stateDir, pid, clock.now()) ? {} : config.current, log),
+    restartBySignal: () => requestBySignal(restarts, findWanted(config.paths.state, pid, clock.now()) ? {} : config.current, log),
     restartDue: restarts.due,
     async closeForRestart() {
       await closeForRestart(open, { clock, log });
       await kept.disposeAsync();
     },
     flushLog: () => logging.file.flush(),
-    failed: failure.promise,
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   };
 }

@@ -127,6 +127,17 @@ function createListeners(): Pick<Responder, "onEvent"> & Pick<ClientTurnContext,
   };
 }
 
+/** Also of a turn that answers a chat: it is waited for while it runs. */
+async function outcomeOf(
+  runId: string,
+  signal: AbortSignal | undefined,
+  clients: Pick<ClientDesk, "outcome">,
+  channels: Pick<ChannelDesk, "ended">,
+): ReturnType<ClientDesk["outcome"]> {
+  if (signal?.aborted !== true) await channels.ended(runId);
+  return clients.outcome(runId, signal);
+}
+
 function aborted(signal: AbortSignal): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   if (signal.aborted) resolve();
@@ -193,10 +204,7 @@ export function createConversation(deps: ConversationDeps): Conversation {
     acceptJudged: intake.acceptJudged,
     dispatch: (asked, verdict, context, reply) => lives.taking(reply, (began) => intake.acceptJudged(asked, verdict, context, began)),
     accept: clients.accept,
-    async outcome(runId, signal) {
-      if (signal?.aborted !== true) await channels.ended(runId);
-      return clients.outcome(runId, signal);
-    },
+    outcome: (runId, signal) => outcomeOf(runId, signal, clients, channels),
     abort: (target, reason) => end(target, reason).runIds,
     stopCommand: clients.stopCommand,
     async stop(sessionKey) {

@@ -168,6 +168,30 @@ function turnOf({ items, summarised }: Batch): { readonly turn: ClientTurn | und
   return { turn: { main, items: own, summarised: cut, steering: [], taken: new Set(), over: false }, aborted };
 }
 
+interface BatchEnds {
+  cancel(run: ClientRun, reason: AbortReason): Promise<void>;
+  end(run: ClientRun, outcome: RunOutcome): void;
+}
+
+/** Answers a batch in one turn; all its runs end with it. */
+async function answerBatch(batch: Batch, began: (turn: ActiveTurn) => void, context: ClientTurnContext, { cancel, end }: BatchEnds): Promise<void> {
+  const { turn, aborted } = turnOf(batch);
+  for (const run of aborted) await cancel(run, "interrupt");
+  if (!turn) return;
+  const { main } = turn;
+  // What the gateway itself reports is not interrupted.
+  if (main.row.kind === undefined) began(activeClientTurn(turn));
+  const outcome = await treatTurn(turn, context);
+  for (const run of [...main.merged, main]) end(run, outcome);
+  await afterTurn(turn, context);
+}
+
+async function runStopCommand(deps: ConversationDeps, request: Parameters<ClientDesk["stopCommand"]>[0]): Promise<readonly string[] | undefined> {
+  const agentId = agentOfKey(request.sessionKey, { defaultAgentId: deps.defaultAgentId() });
+  const verdict = await clientVerdict(deps, { ...request, agentId }, { runId: deps.ids.uuid(), signal: new AbortController().signal });
+  return verdict?.kind === "answered" ? (verdict.stopped ?? []) : undefined;
+}
+
 export function createClientDesk(deps: ConversationDeps, context: ClientTurnContext, lanes: ClientLanes): ClientDesk {
   /** Runs that wait or run, by id. */
   const runs = new Map<string, ClientRun>();
@@ -227,17 +251,7 @@ export function createClientDesk(deps: ConversationDeps, context: ClientTurnCont
       examination.resume(group as [ClientRun], turnId);
     },
     idle: examination.idle,
-    async run(batch, began) {
-      const { turn, aborted } = turnOf(batch);
-      for (const run of aborted) await cancel(run, "interrupt");
-      if (!turn) return;
-      const { main } = turn;
-      // What the gateway itself reports is not interrupted.
-      if (main.row.kind === undefined) began(activeClientTurn(turn));
-      const outcome = await treatTurn(turn, context);
-      for (const run of [...main.merged, main]) end(run, outcome);
-      await afterTurn(turn, context);
-    },
+    run: (batch, began) => answerBatch(batch, began, context, { cancel, end }),
     cancel,
     leave(run) {
       for (const one of [...run.merged, run]) end(one, { status: "error", error: STOPPING });
@@ -251,11 +265,7 @@ export function createClientDesk(deps: ConversationDeps, context: ClientTurnCont
       }
       return reached.map(({ row }) => row.runId);
     },
-    async stopCommand(request) {
-      const agentId = agentOfKey(request.sessionKey, { defaultAgentId: deps.defaultAgentId() });
-      const verdict = await clientVerdict(deps, { ...request, agentId }, { runId: deps.ids.uuid(), signal: new AbortController().signal });
-      return verdict?.kind === "answered" ? (verdict.stopped ?? []) : undefined;
-    },
+    stopCommand: (request) => runStopCommand(deps, request),
     has: (runId) => runs.has(runId) || accepting.has(runId),
     addressOf: (runId) => runs.get(runId)?.row.reply,
     async close() {

@@ -6,7 +6,7 @@ import type { Logger } from "../base/log/logger.ts";
 import { systemRandom } from "../base/random.ts";
 import { createRedactor } from "../base/redaction.ts";
 import { formatLocated, gatewayPort, openConfig, type Config, type Env } from "../config/index.ts";
-import { answerEarly, settingsFrom, type HealthReport, type SentinelPayload, type ServerSettings } from "../gateway/index.ts";
+import { answerEarly, settingsFrom, STOPPING, type HealthReport, type SentinelPayload, type ServerSettings } from "../gateway/index.ts";
 import { findWanted, openStore, rememberSessions, type Store, type StoreThread } from "../store/index.ts";
 import type { AnsweringModel } from "./answering-model.ts";
 import { reportHealth } from "./health.ts";
@@ -66,6 +66,9 @@ export interface App extends AsyncDisposable {
   /** Resolves with the reason when the gateway can no longer be trusted and must end. */
   readonly failed: Promise<string>;
 }
+
+/** What runs when the process shall end may go on for this long. Supervisors that kill after 10 s leave time to say that it goes on later. */
+const GRACE_MS = 9500;
 
 /** These look at the configuration, or listen to its changes, by themselves. */
 const FOLLOWERS = { auth: () => {}, hooks: () => {} };
@@ -177,7 +180,10 @@ export async function createApp(options: AppOptions): Promise<App> {
     },
     flushLog: () => logging.file.flush(),
     failed: failure.promise,
-    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+    async [Symbol.asyncDispose]() {
+      await open.drain(STOPPING, GRACE_MS);
+      await kept.disposeAsync();
+    },
   };
 }
 

@@ -26,6 +26,7 @@ import {
   type RestartReport,
   type RestartRequest,
   type SentinelPayload,
+  type StopReason,
 } from "../gateway/index.ts";
 import type { GuardRecords } from "../plugins/index.ts";
 import { observeCommits, type Store } from "../store/index.ts";
@@ -42,6 +43,7 @@ import { issuesOfPlugins, pluginAdmin, type PluginAdminDeps } from "./plugins/ad
 import { judgeNames } from "./plugins/names.ts";
 import { pluginPorts } from "./plugins/sections.ts";
 import { createPlugins, type Plugins } from "./plugins/index.ts";
+import { drainGateway } from "./restart/drain.ts";
 import { setupPort } from "./setup/inside/ports.ts";
 import type { TurnCode } from "./turn-code.ts";
 
@@ -87,6 +89,8 @@ export interface OpenGateway {
   loginLink(): string | undefined;
   /** Which model answers when nobody chooses one. */
   answeringModel(): Promise<AnsweringModel>;
+  /** Takes nothing new. Resolves when turns and requests over HTTP have ended, or the grace is over: what is left then is told that it goes on after the restart. */
+  drain(reason: StopReason, graceMs: number): Promise<void>;
   /** Takes nothing new, and tells the clients that it comes back. */
   announceRestart(): void;
   /** Closes the connections and the port. */
@@ -250,6 +254,7 @@ export async function openGateway(given: OpenGatewayDeps, stack: AsyncDisposable
     tell: (address, text, sessionKey) => talk.delivery.send(address, [{ text }], { kind: "send", sessionKey }, 0),
     loginLink: () => addressOf(createLoginLink({ auth, config }), gateway.url),
     answeringModel: () => answeringModel(models.models, defaultAgentId()),
+    drain: (reason, graceMs) => drainGateway({ gateway, conversation: responder, clock: deps.clock }, reason, graceMs),
     announceRestart() {
       stopping = "restart";
       gateway.drain(RESTARTING);

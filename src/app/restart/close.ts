@@ -1,5 +1,6 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log/logger.ts";
+import { RESTARTING } from "../../gateway/index.ts";
 import type { OpenGateway } from "../open-gateway.ts";
 import { waitUntil } from "./wait.ts";
 
@@ -14,5 +15,7 @@ export async function closeForRestart(open: OpenGateway, { clock, log }: { reado
   if (!(await waitUntil(isDone, { clock, everyMs: LOOK_MS, forMs: DRAIN_MS }))) {
     log.warn(`${open.gateway.running()} requests and ${open.runs()} runs were not finished before the restart; runs go on after it`);
   }
+  // Whoever waits over HTTP for one of them is told; clients are gone by then, and ask again.
+  await open.drain(RESTARTING, 0);
   await open.closeForRestart();
 }

@@ -6,7 +6,7 @@ import type { Logger } from "../base/log/logger.ts";
 import { systemRandom } from "../base/random.ts";
 import { createRedactor } from "../base/redaction.ts";
 import { formatLocated, gatewayPort, openConfig, type Config, type Env } from "../config/index.ts";
-import { answerEarly, settingsFrom, STOPPING, type HealthReport, type SentinelPayload, type ServerSettings } from "../gateway/index.ts";
+import { answerEarly, settingsFrom, type HealthReport, type SentinelPayload, type ServerSettings } from "../gateway/index.ts";
 import { findWanted, openStore, rememberSessions, type Store, type StoreThread } from "../store/index.ts";
 import type { AnsweringModel } from "./answering-model.ts";
 import { reportHealth } from "./health.ts";
@@ -16,7 +16,7 @@ import { openLogging, type LoggingOptions } from "./logging.ts";
 import { scheduleMaintenance } from "./maintenance.ts";
 import type { OpenGateway } from "./open-gateway.ts";
 import { createReload, type Reload } from "./reload.ts";
-import { closeForRestart } from "./restart/close.ts";
+import { endOf } from "./restart/close.ts";
 import { restartNotes } from "./restart/notes.ts";
 import { createRestarts, requestBySignal } from "./restart/schedule.ts";
 import { checkStartGates, checkSupported } from "./start-gates.ts";
@@ -66,9 +66,6 @@ export interface App extends AsyncDisposable {
   /** Resolves with the reason when the gateway can no longer be trusted and must end. */
   readonly failed: Promise<string>;
 }
-
-/** What runs when the process shall end may go on for this long. Supervisors that kill after 10 s leave time to say that it goes on later. */
-const GRACE_MS = 9500;
 
 /** These look at the configuration, or listen to its changes, by themselves. */
 const FOLLOWERS = { auth: () => {}, hooks: () => {} };
@@ -141,7 +138,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   const failure = Promise.withResolvers<string>();
   stack.use(opened.value.onFailure((found) => failure.resolve(found.message)));
   stack.use(scheduleMaintenance({ store: opened.value, clock, log: log.room("store"), config: () => config.current, stateDir }));
-  const restarts = stack.use(createRestarts({ clock, log, pid, restartedAt: lifetime.restartedAt, runs: () => running?.runs() ?? 0 }));
+  const restarts = stack.use(createRestarts({ clock, log, pid, restartedAt: lifetime.restartedAt, runs: () => running?.conversation.running() ?? 0 }));
   const notes = restartNotes(stateDir);
   const rooms = { config, store: opened.value, server: listening.value, health, clock, ids, random: systemRandom, log, redactor, env, version };
   const leaveSentinel = (payload: SentinelPayload): Promise<string | null> => notes.leave(payload, rooms);
@@ -161,7 +158,6 @@ export async function createApp(options: AppOptions): Promise<App> {
   // The first connection finds what it needs loaded.
   void gateway.warm();
   void open.code.ready();
-  const kept = stack.move();
   return {
     url: gateway.url,
     stateDir,
@@ -174,16 +170,9 @@ export async function createApp(options: AppOptions): Promise<App> {
     // A restore that was left for this process is asked for by the same user, who may stop it too.
     restartBySignal: () => requestBySignal(restarts, findWanted(stateDir, pid, clock.now()) ? {} : config.current, log),
     restartDue: restarts.due,
-    async closeForRestart() {
-      await closeForRestart(open, { clock, log });
-      await kept.disposeAsync();
-    },
     flushLog: () => logging.file.flush(),
     failed: failure.promise,
-    async [Symbol.asyncDispose]() {
-      await open.drain(STOPPING, GRACE_MS);
-      await kept.disposeAsync();
-    },
+    ...endOf(open, stack.move(), { clock, log }),
   };
 }
 

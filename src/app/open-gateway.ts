@@ -26,11 +26,10 @@ import {
   type RestartReport,
   type RestartRequest,
   type SentinelPayload,
-  type StopReason,
 } from "../gateway/index.ts";
 import type { GuardRecords } from "../plugins/index.ts";
 import { observeCommits, type Store } from "../store/index.ts";
-import type { ReplyAddress } from "../conversation/index.ts";
+import type { Conversation, ReplyAddress } from "../conversation/index.ts";
 import { agentPort, lazyApprovals, lazyExecRules, toolFactsPort, toolsPort, type PortDeps } from "./agent/gateway-ports.ts";
 import { openAnswering, type Answering } from "./agent/answering.ts";
 import type { Logging } from "./logging.ts";
@@ -43,7 +42,6 @@ import { issuesOfPlugins, pluginAdmin, type PluginAdminDeps } from "./plugins/ad
 import { judgeNames } from "./plugins/names.ts";
 import { pluginPorts } from "./plugins/sections.ts";
 import { createPlugins, type Plugins } from "./plugins/index.ts";
-import { drainGateway } from "./restart/drain.ts";
 import { setupPort } from "./setup/inside/ports.ts";
 import type { TurnCode } from "./turn-code.ts";
 
@@ -81,16 +79,13 @@ export interface OpenGateway {
   readonly code: TurnCode;
   readonly plugins: Plugins;
   readonly channels: AppChannelsRun;
-  /** Runs that wait or run. */
-  runs(): number;
+  readonly conversation: Pick<Conversation, "running" | "drain">;
   /** Says something in a session's chat. */
   tell(address: ReplyAddress, text: string, sessionKey: string): Promise<unknown>;
   /** The address of a login link: good once, for ten minutes. Undefined when there is no page to log in to. */
   loginLink(): string | undefined;
   /** Which model answers when nobody chooses one. */
   answeringModel(): Promise<AnsweringModel>;
-  /** Takes nothing new. Resolves when turns and requests over HTTP have ended, or the grace is over: what is left then is told that it goes on after the restart. */
-  drain(reason: StopReason, graceMs: number): Promise<void>;
   /** Takes nothing new, and tells the clients that it comes back. */
   announceRestart(): void;
   /** Closes the connections and the port. */
@@ -250,11 +245,10 @@ export async function openGateway(given: OpenGatewayDeps, stack: AsyncDisposable
     plugins,
     code: answering.code,
     channels: channelsRun,
-    runs: responder.running,
+    conversation: responder,
     tell: (address, text, sessionKey) => talk.delivery.send(address, [{ text }], { kind: "send", sessionKey }, 0),
     loginLink: () => addressOf(createLoginLink({ auth, config }), gateway.url),
     answeringModel: () => answeringModel(models.models, defaultAgentId()),
-    drain: (reason, graceMs) => drainGateway({ gateway, conversation: responder, clock: deps.clock }, reason, graceMs),
     announceRestart() {
       stopping = "restart";
       gateway.drain(RESTARTING);

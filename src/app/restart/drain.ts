@@ -7,17 +7,20 @@ const LOOK_MS = 10;
 /** For callers to be told that what they wait for goes on after the restart. */
 const LAST_WORDS_MS = 500;
 
-export interface DrainDeps {
+interface Draining {
   readonly gateway: Pick<Gateway, "drain" | "disconnect" | "answering">;
   readonly conversation: Pick<Conversation, "drain">;
-  readonly clock: Clock;
 }
 
 /**
  * Lets turns and requests over HTTP end, within the grace; nothing new is taken meanwhile. What is left of them is told, not cut off. Clients are
  * disconnected at once: they come back by themselves and ask for what they missed.
  */
-export async function drainGateway({ gateway, conversation, clock }: DrainDeps, reason: StopReason, graceMs: number): Promise<void> {
+export async function drainGateway(
+  { gateway, conversation }: Draining,
+  reason: StopReason,
+  { clock, graceMs }: { readonly clock: Clock; readonly graceMs: number },
+): Promise<void> {
   gateway.drain(reason);
   const disconnected = gateway.disconnect();
   const isAnswered = (): boolean => gateway.answering() === 0;

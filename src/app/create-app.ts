@@ -16,7 +16,7 @@ import { openLogging, type LoggingOptions } from "./logging.ts";
 import { scheduleMaintenance } from "./maintenance.ts";
 import type { OpenGateway } from "./open-gateway.ts";
 import { createReload, type Reload } from "./reload.ts";
-import { closeForRestart } from "./restart/close.ts";
+import { endOf } from "./restart/close.ts";
 import { restartNotes } from "./restart/notes.ts";
 import { createRestarts, requestBySignal } from "./restart/schedule.ts";
 import { checkStartGates, checkSupported } from "./start-gates.ts";
@@ -122,7 +122,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   const failure = Promise.withResolvers<string>();
   stack.use(opened.value.onFailure((found) => failure.resolve(found.message)));
   stack.use(scheduleMaintenance({ store: opened.value, clock, log: log.room("store"), config: () => config.current, stateDir }));
-  const restarts = stack.use(createRestarts({ clock, log, pid, restartedAt: lifetime.restartedAt, runs: () => running?.runs() ?? 0 }));
+  const restarts = stack.use(createRestarts({ clock, log, pid, restartedAt: lifetime.restartedAt, runs: () => running?.conversation.running() ?? 0 }));
   const notes = restartNotes(stateDir);
   const rooms = { config, store: opened.value, server: listening.value, health, clock, ids, random: systemRandom, log, redactor, env, version };
   const leaveSentinel = (payload: SentinelPayload): Promise<string | null> => notes.leave(payload, rooms);
@@ -143,8 +143,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   // The first connection finds what it needs loaded.
   void gateway.warm();
   void open.code.ready();
-  const kept = stack.move();
-  return { ...appOf(open, { config, logging, restarts, clock, pid, kept }), log, health, failed: failure.promise };
+  return { ...appOf(open, { config, logging, restarts, clock, pid }), ...endOf(open, stack.move(), { clock, log }), log, health, failed: failure.promise };
 }
 
 interface Running {
@@ -153,11 +152,13 @@ interface Running {
   readonly restarts: ReturnType<typeof createRestarts>;
   readonly clock: Clock;
   readonly pid: number;
-  readonly kept: AsyncDisposableStack;
 }
 
 /** What whoever runs the app may ask of it. */
-function appOf(open: OpenGateway, { config, logging, restarts, clock, pid, kept }: Running): Omit<App, "log" | "health" | "failed"> {
+function appOf(
+  open: OpenGateway,
+  { config, logging, restarts, clock, pid }: Running,
+): Omit<App, "log" | "health" | "failed" | "closeForRestart" | typeof Symbol.asyncDispose> {
   const { log } = logging;
   return {
     url: open.gateway.url,
@@ -169,12 +170,7 @@ function appOf(open: OpenGateway, { config, logging, restarts, clock, pid, kept 
     // A restore that was left for this process is asked for by the same user, who may stop it too.
     restartBySignal: () => requestBySignal(restarts, findWanted(config.paths.state, pid, clock.now()) ? {} : config.current, log),
     restartDue: restarts.due,
-    async closeForRestart() {
-      await closeForRestart(open, { clock, log });
-      await kept.disposeAsync();
-    },
     flushLog: () => logging.file.flush(),
-    [Symbol.asyncDispose]: () => kept.disposeAsync(),
   };
 }
 

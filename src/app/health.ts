@@ -1,6 +1,9 @@
 import type { Config } from "../config/index.ts";
 import type { HealthReport, HealthState } from "../gateway/index.ts";
-import type { Store } from "../store/index.ts";
+import { nameHolders, type Store } from "../store/index.ts";
+
+/** A write that waits for longer than this is worth telling. */
+const SLOW_MS = 5000;
 
 export interface HealthDeps {
   readonly version: string;
@@ -26,6 +29,8 @@ export function reportHealth({ version, pid, startedAt, now, config, brokenFile,
   const problems = [
     ...(stored?.failure ? [`the store failed: ${stored.failure.message}`] : []),
     ...(stored?.diskFull ? ["the disk is full: nothing new is accepted until there is space"] : []),
+    ...(stored?.held ? [`${stored.held.file} is held for writing by ${nameHolders(stored.held.by)}: nothing new is accepted until it lets go`] : []),
+    ...(stored && !stored.held && stored.waitingMs > SLOW_MS ? [`the disk is slow: a write has waited for ${Math.round(stored.waitingMs / 1000)} s`] : []),
     ...(stored?.notices ?? []).map((notice) => notice.message),
     ...(broken === undefined ? [] : [broken]),
     ...notices,

@@ -30,7 +30,7 @@ import {
 } from "../gateway/index.ts";
 import type { GuardRecords } from "../plugins/index.ts";
 import { observeCommits, type Store } from "../store/index.ts";
-import type { ReplyAddress } from "../conversation/index.ts";
+import type { Conversation, ReplyAddress } from "../conversation/index.ts";
 import { agentPort, lazyApprovals, lazyExecRules, toolFactsPort, toolsPort, type PortDeps } from "./agent/gateway-ports.ts";
 import { openAnswering, type Answering } from "./agent/answering.ts";
 import type { Logging } from "./logging.ts";
@@ -82,8 +82,7 @@ export interface OpenGateway {
   readonly code: TurnCode;
   readonly plugins: Plugins;
   readonly channels: AppChannelsRun;
-  /** Runs that wait or run. */
-  runs(): number;
+  readonly conversation: Pick<Conversation, "running" | "drain">;
   /** Says something in a session's chat. */
   tell(address: ReplyAddress, text: string, sessionKey: string): Promise<unknown>;
   /** The address of a login link: good once, for ten minutes. Undefined when there is no page to log in to. */
@@ -254,7 +253,7 @@ export async function openGateway(given: OpenGatewayDeps, stack: AsyncDisposable
     plugins,
     code: answering.code,
     channels: channelsRun,
-    runs: responder.running,
+    conversation: responder,
     tell: (address, text, sessionKey) => talk.delivery.send(address, [{ text }], { kind: "send", sessionKey }, 0),
     loginLink: () => addressOf(createLoginLink({ auth, config }), gateway.url),
     answeringModel: () => answeringModel(models.models, defaultAgentId()),

@@ -37,6 +37,11 @@ export interface Conversation extends Responder, Pick<Intake, "inbound" | "accep
   addressOf(runId: string): ReplyAddress | undefined;
   /** Does something in a session while no turn of it runs; turns that come wait for it. */
   exclusively<T>(sessionKey: string, work: () => Promise<T>): Promise<T>;
+  /**
+   * Takes nothing new and begins no turn; resolves when those that run have ended, or were left for the next start because the grace was over. Whoever
+   * waits for a run that is left is told so. Disposing does the same, with the usual grace.
+   */
+  drain(graceMs: number): Promise<void>;
 }
 
 const MOST_ROWS = 100_000;
@@ -199,6 +204,17 @@ export function createConversation(deps: ConversationDeps): Conversation {
     return { runIds, dropped: drop(held, reason === "stop" ? "stopped by a command" : "the session was reset").then(() => held.length) };
   }
 
+  let drained: Promise<void> | undefined;
+  async function drain(graceMs: number): Promise<void> {
+    intake.close();
+    await clients.close();
+    const timer = deps.clock.after(graceMs, () => stopping.abort());
+    await Promise.all([lanes.stop(), Promise.race([clients.idle(), aborted(stopping.signal)])]);
+    timer[Symbol.dispose]();
+    stopping.abort();
+    lives.close();
+  }
+
   return {
     inbound: intake.inbound,
     acceptJudged: intake.acceptJudged,
@@ -219,14 +235,7 @@ export function createConversation(deps: ConversationDeps): Conversation {
     resume: () => resumeAll(deps, clients, { enqueue, add: dispatch.add, resume: dispatch.resume, claim: claims.left }).finally(claims.resumed),
     running,
     exclusively: lanes.exclusively,
-    async [Symbol.asyncDispose]() {
-      intake.close();
-      await clients.close();
-      const timer = deps.clock.after(deps.graceMs ?? 10_000, () => stopping.abort());
-      await Promise.all([lanes.stop(), Promise.race([clients.idle(), aborted(stopping.signal)])]);
-      timer[Symbol.dispose]();
-      stopping.abort();
-      lives.close();
-    },
+    drain: (graceMs) => (drained ??= drain(graceMs)),
+    [Symbol.asyncDispose]: () => (drained ??= drain(deps.graceMs ?? 10_000)),
   };
 }

@@ -86,8 +86,12 @@ export interface Gateway extends AsyncDisposable {
   readonly registerRoute: HttpSurface["registerRoute"];
   /** Requests that have no answer yet. */
   running(): number;
+  /** Requests over HTTP that have no whole answer yet, besides those to plugins. */
+  answering(): number;
   /** Takes nothing new and tells the clients; what was begun is still answered. `stop` comes next. */
   drain(reason: StopReason): void;
+  /** Closes the connections of clients with 1012; what comes over HTTP is still answered. A second call waits for the first. */
+  disconnect(): Promise<void>;
   /** Tells the clients, closes their connections with 1012 and the listeners. A second call waits for the first. */
   stop(reason: StopReason): Promise<void>;
 }
@@ -190,7 +194,7 @@ function isHostAllowed({ auth, config }: GatewayDeps, request: IncomingMessage):
 interface Endable {
   readonly intake: Intake;
   readonly ticking: Disposable;
-  readonly surface: Disposable;
+  readonly surface: Pick<HttpSurface, "endRest"> & Disposable;
   readonly fanout: Fanout;
   readonly stop: AbortController;
   readonly connections: ReturnType<typeof createConnections>;
@@ -198,7 +202,7 @@ interface Endable {
 }
 
 /** The way down: first nothing new comes in, then everything is closed. */
-function createEnd({ intake, ticking, surface, fanout, stop, connections, server }: Endable): Pick<Gateway, "drain" | "stop"> {
+function createEnd({ intake, ticking, surface, fanout, stop, connections, server }: Endable): Pick<Gateway, "drain" | "disconnect" | "stop"> {
   function drain(reason: StopReason): void {
     if (intake.closed) return;
     intake.close();
@@ -207,16 +211,23 @@ function createEnd({ intake, ticking, surface, fanout, stop, connections, server
     fanout.broadcast("shutdown", reason);
   }
 
-  async function shutDown(reason: StopReason): Promise<void> {
-    drain(reason);
+  let disconnected: Promise<void> | undefined;
+  async function closeClients(): Promise<void> {
     stop.abort();
     await connections.close(1012, "service restart");
+  }
+  const disconnect = (): Promise<void> => (disconnected ??= closeClients());
+
+  async function shutDown(reason: StopReason): Promise<void> {
+    drain(reason);
+    await disconnect();
     intake[Symbol.dispose]();
+    surface.endRest();
     await server[Symbol.asyncDispose]();
   }
 
   let stopped: Promise<void> | undefined;
-  return { drain, stop: (reason) => (stopped ??= shutDown(reason)) };
+  return { drain, disconnect, stop: (reason) => (stopped ??= shutDown(reason)) };
 }
 
 /** Wires connections, methods and events to a server that already listens. */
@@ -272,7 +283,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
     },
     upgrade(request, socket, head) {
       const peer = auth.checkUpgrade(request);
-      if (intake.closed) refuseUpgrade(socket, 503, "the gateway is restarting; try again in a moment");
+      if (intake.closed) refuseUpgrade(socket, 503, "the gateway is restarting; try again in a moment", { "retry-after": "5" });
       else if (!peer.ok) refuseUpgrade(socket, peer.status, peer.message);
       else if (CANVAS_PATH.test(request.url ?? "")) refuseUpgrade(socket, 404, "the canvas is not built yet");
       else connections.upgrade(request, socket, head);
@@ -288,6 +299,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
     warm: connections.warm,
     registerRoute: surface.registerRoute,
     running: () => intake.running,
+    answering: () => surface.running,
     ...ends,
     [Symbol.asyncDispose]: () => ends.stop(STOPPING),
   };

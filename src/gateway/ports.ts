@@ -2,7 +2,7 @@
 import type { createSkills } from "../agent/index.ts";
 import type { Approvals, ExecRules, ExecRulesSnapshot, RememberedCommands } from "../tools/index.ts";
 
-export type { AcceptedRun, Responder, RunEvent, RunOutcome, RunRequest, RunUsage, ToolEvent } from "../conversation/index.ts";
+export type { AcceptedRun, Responder, RunEvent, RunFailure, RunOutcome, RunRequest, RunUsage, ToolEvent } from "../conversation/index.ts";
 
 type Skills = ReturnType<typeof createSkills>;
 

@@ -34,6 +34,7 @@ export type { UsageDimension, UsageFilter, UsageGroup, UsageInput, UsageOfTurn, 
 export async function loadBackup(): Promise<typeof backup> {
   return import("./backup/index.ts");
 }
+export { lockingProcesses, nameHolders, type LockingProcess } from "./lock-holders.ts";
 export { findWanted } from "./backup/wanted.ts";
 export type { AppliedRestore } from "./backup/handover.ts";
 export type { PreparedRestore } from "./backup/restore.ts";

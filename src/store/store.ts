@@ -1,6 +1,7 @@
 import type { ErrorCode } from "../base/errors.ts";
 import type { ReadInput, ReadKind, ReadResult, Results, Write, WriteInput, WriteKind, WriteResult } from "./areas/index.ts";
 import type { ChangeCounts } from "./change-counts.ts";
+import type { LockingProcess } from "./lock-holders.ts";
 import type { MaintenanceReport, RetentionPolicy } from "./retention.ts";
 
 /** Proof that the writer still holds a lease. */
@@ -37,6 +38,10 @@ export interface StoreHealth {
   /** Commits that wait for their fsync, and roughly their bytes. */
   readonly waiting: number;
   readonly waitingBytes: number;
+  /** How long the oldest of them has waited, in milliseconds. */
+  readonly waitingMs: number;
+  /** Another process holds the database for writing: commits wait for it some seconds, and are refused then. */
+  readonly held?: { readonly file: string; readonly by: readonly LockingProcess[] };
   /** Things a person should know: a salvaged database, transcript files that could not be written. */
   readonly notices: readonly StoreNotice[];
 }

@@ -52,7 +52,7 @@ function endOf(stage: Stage, result: LoopResult, facts: Facts): Ended {
       return failed(stage, end, facts);
     default:
       return {
-        end: { ...facts, status: "failed", text: "", texts: [], error: end.text, stopReason: "error" },
+        end: { ...facts, status: "failed", text: "", texts: [], error: end.text, failure: { kind: "turn_limit" }, stopReason: "error" },
         drafts: [(at) => messageEntry(at, { ...unsaid(stage), stopReason: "error", errorMessage: end.text })],
       };
   }
@@ -75,14 +75,22 @@ function aborted(stage: Stage, partial: string, said: string, facts: Facts): End
 }
 
 function failed({ deps, input, record, asking }: Stage, { failure }: Extract<LoopEnd, { kind: "failed" }>, facts: Facts): Ended {
-  const { text, message } = failure;
+  const { text, message, kind, status, retryAfterMs } = failure;
   const { attempts, ms } = asking.last;
   const tried: Write[] = attempts.length === 0 ? [] : [["journal.append", { turnId: input.runId, kind: "note", data: { attempts } }]];
   record.later([], [["usage.add", usageRow(input, message, ms, deps.clock.now())], ...tried]);
   const { provider, model, api } = message;
   const error = { runId: input.runId, sessionId: facts.sessionId, provider, model, api, error: text };
   return {
-    end: { ...facts, status: "failed", text: "", texts: [], error: text, stopReason: "error" },
+    end: {
+      ...facts,
+      status: "failed",
+      text: "",
+      texts: [],
+      error: text,
+      failure: { kind, ...(status === undefined ? {} : { status }), ...(retryAfterMs === undefined ? {} : { retryAfterMs }) },
+      stopReason: "error",
+    },
     drafts: [(at) => messageEntry(at, message), (at) => promptErrorEntry(at, error)],
   };
 }

@@ -1,5 +1,6 @@
 import type { ImageContent, ThinkingLevel, ToolCallContent, ToolSchema, Usage } from "../../protocol/index.ts";
 import type { HookLogEntry } from "../../hooks/index.ts";
+import type { FailureClass } from "../../models/index.ts";
 import type { Write } from "../../store/index.ts";
 import type { LoopEvent } from "../loop/ports.ts";
 
@@ -75,6 +76,15 @@ export interface TurnPorts {
   readonly replies?: (end: TurnEnd) => Promise<readonly Write[]>;
 }
 
+/** Why a turn failed, for machines. */
+export interface TurnFailure {
+  /** The model's failure, or that the turn reached its own limit. */
+  readonly kind: FailureClass | "turn_limit";
+  /** HTTP status of the provider. */
+  readonly status?: number;
+  readonly retryAfterMs?: number;
+}
+
 /** How a turn ended; on disk before it is told. */
 export interface TurnEnd {
   readonly status: "ok" | "aborted" | "failed" | "blocked";
@@ -83,6 +93,8 @@ export interface TurnEnd {
   /** What is said, one text for each answer that had any. */
   readonly texts: readonly string[];
   readonly error?: string;
+  /** What kind of failure `error` tells of. */
+  readonly failure?: TurnFailure;
   readonly sessionId: string;
   readonly startedAt: number;
   readonly endedAt: number;

@@ -1,18 +1,43 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log/logger.ts";
+import { RESTARTING, STOPPING } from "../../gateway/index.ts";
 import type { OpenGateway } from "../open-gateway.ts";
+import { drainGateway } from "./drain.ts";
 import { waitUntil } from "./wait.ts";
 
 /** How long requests and runs may go on once nothing new is taken. */
 const DRAIN_MS = 10_000;
 const LOOK_MS = 10;
+/** What runs when the process shall end may go on for this long. Supervisors that kill after 10 s leave time to say that it goes on later. */
+const GRACE_MS = 9500;
 
 /** Closes a gateway that comes back: nothing new is taken, clients are told, what was begun is finished within the limit, connections are closed. */
-export async function closeForRestart(open: OpenGateway, { clock, log }: { readonly clock: Clock; readonly log: Logger }): Promise<void> {
+async function closeForRestart(open: OpenGateway, { clock, log }: { readonly clock: Clock; readonly log: Logger }): Promise<void> {
   open.announceRestart();
-  const isDone = (): boolean => open.gateway.running() + open.runs() === 0;
+  const isDone = (): boolean => open.gateway.running() + open.conversation.running() === 0;
   if (!(await waitUntil(isDone, { clock, everyMs: LOOK_MS, forMs: DRAIN_MS }))) {
-    log.warn(`${open.gateway.running()} requests and ${open.runs()} runs were not finished before the restart; runs go on after it`);
+    log.warn(`${open.gateway.running()} requests and ${open.conversation.running()} runs were not finished before the restart; runs go on after it`);
   }
+  // Whoever waits over HTTP for one of them is told; clients are gone by then, and ask again.
+  await drainGateway(open, RESTARTING, { clock, graceMs: 0 });
   await open.closeForRestart();
+}
+
+interface Ends {
+  closeForRestart(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** The two ways a gateway goes down, and what it was built of with it. */
+export function endOf(open: OpenGateway, built: AsyncDisposableStack, deps: { readonly clock: Clock; readonly log: Logger }): Ends {
+  return {
+    async closeForRestart() {
+      await closeForRestart(open, deps);
+      await built.disposeAsync();
+    },
+    async [Symbol.asyncDispose]() {
+      await drainGateway(open, STOPPING, { clock: deps.clock, graceMs: GRACE_MS });
+      await built.disposeAsync();
+    },
+  };
 }

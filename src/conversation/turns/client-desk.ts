@@ -115,7 +115,7 @@ function createExamination(deps: ConversationDeps, context: ClientTurnContext, l
       if (waiting) await waiting;
     } catch {
       // On disk: the next start takes it up.
-      return end(run, { status: "error", error: STOPPING });
+      return end(run, STOPPING);
     }
     try {
       if (run.abort.signal.aborted) return end(run, await closeRun(run, undefined, context));
@@ -254,7 +254,7 @@ export function createClientDesk(deps: ConversationDeps, context: ClientTurnCont
     run: (batch, began) => answerBatch(batch, began, context, { cancel, end }),
     cancel,
     leave(run) {
-      for (const one of [...run.merged, run]) end(one, { status: "error", error: STOPPING });
+      for (const one of [...run.merged, run]) end(one, STOPPING);
     },
     abort(meant, reason, named = false) {
       const reached = [...runs.values()].filter((run) => meant(run.row) && (named || run.phase === "turn") && !(run.into ?? run).abort.signal.aborted);

@@ -1,5 +1,5 @@
 import type { Steered, TurnEnd, TurnInput } from "../../agent/index.ts";
-import { messageOf } from "../../base/errors.ts";
+import { AppError, messageOf } from "../../base/errors.ts";
 import { reasoningLevel, usageFooter as usageLevel } from "../../sessions/index.ts";
 import type { Write } from "../../store/index.ts";
 import { inboxIdsOf, sameTurn, textOf, type ClientItem, type LaneItem } from "../lanes/item.ts";
@@ -10,7 +10,12 @@ import { mediaLine, summaryOf } from "./message-text.ts";
 import { closeTurn, outcomeOf } from "./run-log.ts";
 import { mergeInto, ORIGINS, type ClientRun } from "./run.ts";
 
-export const STOPPING = "the gateway is stopping; the run goes on after the restart";
+/** How a run ends for whoever waits for it in a gateway that stops. */
+export const STOPPING: RunOutcome = {
+  status: "error",
+  error: "the gateway is restarting; the run goes on after the restart",
+  failure: { kind: "restarting" },
+};
 
 export interface ClientTurnContext {
   readonly deps: ConversationDeps;
@@ -165,9 +170,14 @@ async function runTurn(turn: ClientTurn, context: ClientTurnContext): Promise<Ru
   });
   timer[Symbol.dispose]();
   if (row.reply) deps.delivery.kick();
-  if (!end) return { status: "error", error: STOPPING };
+  if (!end) return STOPPING;
   if (end === "given-up")
-    return closeWith(turn, { status: "error", error: "the run was interrupted too often and was given up" }, "interrupted too often", context);
+    return closeWith(
+      turn,
+      { status: "error", error: "the run was interrupted too often and was given up", failure: { kind: "interrupted" } },
+      "interrupted too often",
+      context,
+    );
   main.turnEnd = end;
   const outcome = outcomeOf(end);
   const parts = await shownParts(turn, end, thoughts, deps).catch(() => undefined);
@@ -230,13 +240,14 @@ export function closeRun(run: ClientRun, failure: string | undefined, context: C
 /** Answers clients' messages, and tells how that ended. Never rejects. */
 export async function treatTurn(turn: ClientTurn, context: ClientTurnContext): Promise<RunOutcome> {
   const { deps, stopping } = context;
-  if (stopping.aborted) return { status: "error", error: STOPPING };
+  if (stopping.aborted) return STOPPING;
   try {
     return await runTurn(turn, context);
   } catch (error) {
     const why = messageOf(error);
     deps.log.error("a run failed", { runId: turn.main.row.runId, error });
-    return closeWith(turn, { status: "error", error: why }, why, context).catch((): RunOutcome => ({ status: "error", error: why }));
+    const result: RunOutcome = { status: "error", error: why, ...(error instanceof AppError ? { failure: { kind: "error", code: error.code } } : {}) };
+    return closeWith(turn, result, why, context).catch((): RunOutcome => result);
   } finally {
     turn.over = true;
   }

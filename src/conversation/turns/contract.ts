@@ -1,4 +1,6 @@
 /** Runs that clients ask for: what is asked, what happens, how it ends. */
+import type { TurnFailure } from "../../agent/index.ts";
+import type { ErrorCode } from "../../base/errors.ts";
 import type { ImageContent, ThinkingLevel, ToolCallContent, ToolSchema } from "../../protocol/index.ts";
 import type { ReplyAddress } from "../address.ts";
 import type { AbortReason } from "./run.ts";
@@ -97,11 +99,21 @@ interface EndedTurn {
   readonly payloads?: readonly string[];
 }
 
+/** Why a run failed, for machines. Absent when nobody foresaw it. */
+export type RunFailure =
+  | TurnFailure
+  /** The gateway stops: the run goes on after the restart, and its answer is found under the same id. */
+  | { readonly kind: "restarting" }
+  /** It was cut off too often. */
+  | { readonly kind: "interrupted" }
+  /** Something other than the model refused; the code is that of the error. */
+  | { readonly kind: "error"; readonly code: ErrorCode };
+
 /** How a run ended. It is on disk before this is told. */
 export type RunOutcome =
   | ({ readonly status: "ok" } & EndedTurn)
   | ({ readonly status: "aborted" } & EndedTurn)
-  | { readonly status: "error"; readonly error: string };
+  | { readonly status: "error"; readonly error: string; readonly failure?: RunFailure };
 
 export interface AcceptedRun {
   readonly runId: string;

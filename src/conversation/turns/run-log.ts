@@ -134,7 +134,7 @@ export async function endedRun(deps: RunLogDeps, runId: string): Promise<RunOutc
 
 /** The end of a turn as the gateway tells it. */
 export function outcomeOf(end: TurnEnd): RunOutcome {
-  if (end.status === "failed") return { status: "error", error: end.error ?? "the model failed" };
+  if (end.status === "failed") return { status: "error", error: end.error ?? "the model failed", ...(end.failure ? { failure: end.failure } : {}) };
   const { text, sessionId, startedAt, endedAt, provider, model, stopReason, calls, silent, usage } = end;
   const last = usage.at(-1);
   return {

@@ -32,14 +32,21 @@ export interface ApiError {
   readonly type: string;
   readonly code?: string;
   readonly param?: string;
+  /** When to try again. Becomes the header `Retry-After`. */
+  readonly retryAfterMs?: number;
 }
 
-export function errorBody({ message, type, code, param }: Omit<ApiError, "status">): unknown {
+export function errorBody({ message, type, code, param }: Omit<ApiError, "status">): { readonly error: object } {
   return { error: { message, type, ...(param === undefined ? {} : { param }), ...(code === undefined ? {} : { code }) } };
 }
 
+/** The header of an error that tells when to try again: whole seconds, at least one. */
+export function retryAfter({ retryAfterMs }: Pick<ApiError, "retryAfterMs">): Readonly<Record<string, string>> {
+  return retryAfterMs === undefined ? {} : { "retry-after": String(Math.max(1, Math.ceil(retryAfterMs / 1000))) };
+}
+
 export function sendError(response: ServerResponse, error: ApiError, headers: OutgoingHttpHeaders = {}): void {
-  sendJson(response, error.status, errorBody(error), headers);
+  sendJson(response, error.status, errorBody(error), { ...retryAfter(error), ...headers });
 }
 
 /** True when bytes of the request's body may still come. */

@@ -13,7 +13,8 @@ import { createControlUi, type ControlUi } from "./control-ui/routes.ts";
 import { createGuard, type Guard, type HttpAuth } from "./guard.ts";
 import { checkHooks, createHookAuth, hookRoutes } from "./hooks.ts";
 import { openAiRoutes } from "./openai/routes.ts";
-import { errorBody, refuse, sendError, setCommonHeaders, type ApiError } from "./reply.ts";
+import { apiErrorOfThrown, RESTARTING } from "./failures.ts";
+import { errorBody, refuse, retryAfter, sendError, setCommonHeaders, type ApiError } from "./reply.ts";
 import type { PluginRoute, Route } from "./route.ts";
 import { createRouter, type Router } from "./router.ts";
 import { canvasRoutes, statusRoutes } from "./status-routes.ts";
@@ -49,6 +50,10 @@ export interface HttpSurfaceDeps {
 
 /** Answers every HTTP request of the gateway. Disposing refuses new ones; runs that are under way are left to end, or to be resumed. */
 export interface HttpSurface extends Disposable {
+  /** Requests of our own routes that have no whole answer yet. Plugins' are not waited for: some are open for as long as their callers are. */
+  readonly running: number;
+  /** Tells everybody who has no answer yet that the gateway restarts. */
+  endRest(): void;
   /** Never throws. */
   handle(request: IncomingMessage, response: ServerResponse): void;
   readonly routes: readonly Route[];
@@ -57,7 +62,6 @@ export interface HttpSurface extends Disposable {
 }
 
 const NO_BODY = Buffer.alloc(0);
-const INTERNAL: ApiError = { status: 500, message: "internal error", type: "api_error" };
 
 /** Throws `CONFIG_INVALID` when hooks are on and would be open to everybody, or when the Control UI would have no place. */
 export function createHttpSurface(deps: HttpSurfaceDeps): HttpSurface {
@@ -73,18 +77,34 @@ export function createHttpSurface(deps: HttpSurfaceDeps): HttpSurface {
   );
   for (const route of deps.pluginRoutes ?? []) router.register(route);
   const state = { stopping: false };
-  const pipeline: Pipeline = { auth, router, guard, bodies, clock, state, ui, unrouted: deps.unrouted };
+  const open = new Set<ServerResponse>();
+  const running = new Set<ServerResponse>();
+  const begun = (route: Route, response: ServerResponse): void => {
+    if ("plugin" in route || response.closed) return;
+    running.add(response);
+    response.once("close", () => running.delete(response));
+  };
+  const pipeline: Pipeline = { auth, router, guard, bodies, clock, state, ui, unrouted: deps.unrouted, begun };
 
   return {
     get routes() {
       return router.routes;
     },
     registerRoute: (route) => router.register(route),
+    get running() {
+      return running.size;
+    },
+    endRest() {
+      for (const response of open) if (!response.headersSent) sendError(response, RESTARTING, { connection: "close" });
+    },
     handle(request, response) {
+      open.add(response);
+      response.once("close", () => open.delete(response));
       answer(pipeline, request, response).catch((error: unknown) => {
+        const known = apiErrorOfThrown(error);
         log.error("a request failed", { method: request.method, url: request.url?.split("?")[0], error });
         if (response.headersSent) response.destroy();
-        else sendError(response, INTERNAL);
+        else sendError(response, known);
       });
     },
     [Symbol.dispose]() {
@@ -102,6 +122,8 @@ interface Pipeline {
   readonly state: { stopping: boolean };
   readonly ui: ControlUi;
   readonly unrouted: HttpSurfaceDeps["unrouted"];
+  /** Counts a request whose handler begins. */
+  readonly begun: (route: Route, response: ServerResponse) => void;
 }
 
 /** The route of a path; `answered` when a plugin that looks for its paths itself has answered. The Control UI has what is left. */
@@ -126,7 +148,7 @@ async function answer(pipeline: Pipeline, request: IncomingMessage, response: Se
   const fail = (error: ApiError, headers: Readonly<Record<string, string>> = {}, shape: Route["errors"] = "openai"): void =>
     refuse(pipeline.clock, { request, response }, error.status, shape === "ok-false" ? { ok: false, error: error.message } : errorBody(error), headers);
 
-  if (pipeline.state.stopping) return fail({ status: 503, message: "the gateway is stopping; try again shortly", type: "unavailable" }, { "retry-after": "5" });
+  if (pipeline.state.stopping) return fail(RESTARTING, { ...retryAfter(RESTARTING), connection: "close" });
   const host = pipeline.auth.checkHost(request);
   if (!host.ok) return fail({ status: host.status, message: host.message, type: "forbidden" });
   const target = canonicalTarget(request.url ?? "");
@@ -157,6 +179,7 @@ async function answer(pipeline: Pipeline, request: IncomingMessage, response: Se
     return fail({ status: read.status, message: read.message, type }, read.status === 503 ? { "retry-after": "1" } : {}, route.errors);
   }
   const exchange = { request, response, path, query, body: read.body, trusted: verdict.trusted };
+  pipeline.begun(route, response);
   using watched = watch(pipeline, route, response);
   await route.handle({ ...exchange, signal: watched.signal });
 }

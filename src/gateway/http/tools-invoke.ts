@@ -4,7 +4,8 @@ import type { OpenClawConfig } from "../../config/index.ts";
 import { keySettings, mainSessionKey, resolveKey } from "../methods/sessions/keys.ts";
 import type { ToolsPort } from "../ports.ts";
 import { parseJsonObject } from "./body.ts";
-import { sendError, sendJson } from "./reply.ts";
+import { apiErrorOfThrown, INTERNAL } from "./failures.ts";
+import { retryAfter, sendError, sendJson } from "./reply.ts";
 import type { Exchange, Route } from "./route.ts";
 
 const MAX_BODY_BYTES = 2_097_152;
@@ -107,7 +108,10 @@ async function run(tools: ToolsPort, tool: string, call: Invocation, exchange: E
     if (error instanceof AppError && error.code === "INVALID_INPUT") return fail(exchange, 400, "tool_error", error.message);
     if (error instanceof AppError && error.code === "UNAVAILABLE") return fail(exchange, 503, "unavailable", error.message, error.code);
     log.warn("a tool that was called over HTTP failed", { tool, error });
-    fail(exchange, 500, "tool_error", "tool execution failed");
+    const known = apiErrorOfThrown(error);
+    if (known === INTERNAL) return fail(exchange, 500, "tool_error", "tool execution failed");
+    const type = known.status === 503 || known.status === 429 ? "unavailable" : "tool_error";
+    sendJson(exchange.response, known.status, { ok: false, error: { type, code: known.code, message: known.message } }, retryAfter(known));
   }
 }
 

@@ -88,7 +88,10 @@ function agentMetaOf({ sessionId, provider = "openclaw", model = "none", usage, 
 
 function finalOf(runId: string, outcome: RunOutcome): MethodResult<"agent"> {
   if (outcome.status === "error") {
-    throw new AppError("UNAVAILABLE", outcome.error, { details: { payload: { runId, status: "error", summary: outcome.error } } });
+    const { error, failure } = outcome;
+    const retryAfterMs = failure && "retryAfterMs" in failure && failure.retryAfterMs !== undefined ? { retryAfterMs: failure.retryAfterMs } : {};
+    const facts = failure ? { reason: failure.kind, ...retryAfterMs, ...(failure.kind === "restarting" ? { retryable: true } : {}) } : {};
+    throw new AppError("UNAVAILABLE", error, { details: { payload: { runId, status: "error", summary: error }, ...facts } });
   }
   const aborted = outcome.status === "aborted";
   const silent = outcome.silent === true || outcome.text === "" || outcome.text.trim() === "NO_REPLY";
@@ -175,8 +178,9 @@ async function wait(params: MethodParams<"agent.wait">, { signal }: CallContext,
     if (relay.find(runId) === undefined) {
       // Not of this process's life: perhaps the store knows it.
       const outcome = await Promise.race([responder.outcome(runId, signal).catch(() => undefined), promise.then(() => undefined)]);
-      if (outcome?.status === "error") return { runId, status: "error", error: outcome.error };
-      if (outcome) return { runId, status: outcome.status === "ok" ? "ok" : "timeout" };
+      // A run that is left for the next start has not ended.
+      if (outcome?.status === "error" && outcome.failure?.kind !== "restarting") return { runId, status: "error", error: outcome.error };
+      if (outcome && outcome.status !== "error") return { runId, status: outcome.status === "ok" ? "ok" : "timeout" };
     }
     return waited(runId, await promise);
   } finally {

@@ -47,7 +47,16 @@ export interface CallRequest {
 export type CallResult =
   | { readonly ok: true; readonly message: AssistantMessage; readonly model: ModelEntry; readonly profileId?: string; readonly attempts: readonly Attempt[] }
   /** `message` is what the transcript keeps: no content, the error in words. */
-  | { readonly ok: false; readonly kind: FailureClass; readonly text: string; readonly message: AssistantMessage; readonly attempts: readonly Attempt[] };
+  | {
+      readonly ok: false;
+      readonly kind: FailureClass;
+      readonly text: string;
+      readonly message: AssistantMessage;
+      readonly attempts: readonly Attempt[];
+      /** Of the last failure: the provider's HTTP status, and how long it wants to be left alone. */
+      readonly status?: number;
+      readonly retryAfterMs?: number;
+    };
 
 export type CallEvent =
   | ModelEvent
@@ -330,7 +339,7 @@ function failed(
   { clock }: CallsDeps,
   request: CallRequest,
   attempts: readonly Attempt[],
-  last: { readonly kind: FailureClass; readonly model: ModelEntry } | undefined,
+  last: { readonly failure: ModelFailure; readonly kind: FailureClass; readonly model: ModelEntry } | undefined,
 ): CallResult {
   const kind = last?.kind ?? "unknown";
   const text = kind === "aborted" ? "the call was aborted" : failedText(attempts);
@@ -346,5 +355,6 @@ function failed(
     errorMessage: text,
     timestamp: clock.now(),
   };
-  return { ok: false, kind, text, message, attempts };
+  const { status, retryAfterMs } = last?.failure ?? {};
+  return { ok: false, kind, text, message, attempts, ...(status === undefined ? {} : { status }), ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
 }

@@ -44,8 +44,8 @@ interface Parts {
 export async function openSqlite(options: SqliteOptions): Promise<Store> {
   const file = join(options.stateDir, DATABASE_FILE);
   const worker = options.thread ?? startThread();
-  const standing = createStanding((message, details) => options.log?.(message, details));
-  const waiting = createWaiting();
+  const standing = createStanding(file, (message, details) => options.log?.(message, details));
+  const waiting = createWaiting(options.clock.monotonic);
   const { opened, gone, alive } = listen(worker, options, standing, waiting);
   worker.postMessage({ type: "open", mode: "write", file, stateDir: options.stateDir, now: options.clock.now(), watch: options.watch } satisfies OpenRequest);
   await opened;
@@ -77,6 +77,7 @@ function listen(
   worker.on("message", (reply: Reply) => {
     if (reply.type === "settled") {
       standing.diskFull = reply.diskFull;
+      standing.refusedAsHeld = reply.held;
       waiting.settle(reply.settled);
     } else if (reply.type === "opened") {
       standing.phase = "open";

@@ -38,6 +38,7 @@ export interface Desk {
 export function createDesk(deps: DeskDeps): Desk {
   let failure: AppError | undefined;
   let diskFull = false;
+  let held = false;
   let told = 0;
 
   function fail(reason: AppError): void {
@@ -60,7 +61,7 @@ export function createDesk(deps: DeskDeps): Desk {
     }
   }
 
-  const settle = (settled: readonly Settled[]): void => deps.post({ type: "settled", settled, diskFull });
+  const settle = (settled: readonly Settled[]): void => deps.post({ type: "settled", settled, diskFull, held });
 
   function read([id, kind, input]: ReadRequest): Settled {
     try {
@@ -87,6 +88,7 @@ export function createDesk(deps: DeskDeps): Desk {
       }
       const result = deps.groups.run(group);
       diskFull = result.diskFull;
+      held = result.held;
       if (result.fatal) fail(result.fatal);
       settle(result.settled);
       failpoint("store.group.acknowledged");

@@ -55,6 +55,11 @@ export function isDiskFailure(error: unknown): boolean {
   return primary === IOERR || primary === FULL || primary === READONLY || primary === CANTOPEN || isDamage(error);
 }
 
+/** Another process holds the database. */
+export function isHeld(error: unknown): boolean {
+  return ((sqliteCode(error) ?? 0) & 0xff) === BUSY;
+}
+
 export function isDiskFull(error: unknown): boolean {
   return ((sqliteCode(error) ?? 0) & 0xff) === FULL;
 }

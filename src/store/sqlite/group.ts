@@ -4,7 +4,7 @@ import { failpoint } from "../../base/failpoints.ts";
 import type { Write } from "../areas/index.ts";
 import { WRITES } from "./areas/index.ts";
 import { assertFence } from "./areas/leases.ts";
-import { errorMessage, isDiskFailure, isDiskFull, storeError } from "./failure.ts";
+import { errorMessage, isDiskFailure, isDiskFull, isHeld, storeError } from "./failure.ts";
 import type { Effect, WriteContext } from "./handlers.ts";
 import type { CommitRequest, Settled } from "./messages.ts";
 
@@ -17,6 +17,8 @@ export interface GroupResult {
   readonly fatal: AppError | undefined;
   /** Nothing of the group fitted on the disk. */
   readonly diskFull: boolean;
+  /** Another process held the database for longer than it was waited for. */
+  readonly held: boolean;
 }
 
 export interface Groups {
@@ -102,10 +104,30 @@ function createApplying(db: DatabaseSync, sql: (text: string) => StatementSync, 
   };
 }
 
+/** While another process holds the database every wait for it keeps the reads behind it waiting too: the first is long, the next are short. */
+const SHORT_WAIT_MS = 200;
+
+function createPatience(db: DatabaseSync): { /** Told whether the last wait was in vain; gives it back. */ after(inVain: boolean): boolean } {
+  let usual: number | undefined;
+  return {
+    after(inVain) {
+      if (inVain && usual === undefined) {
+        usual = Number(db.prepare("PRAGMA busy_timeout").get()!["timeout"]);
+        db.exec(`PRAGMA busy_timeout = ${Math.min(usual, SHORT_WAIT_MS)}`);
+      } else if (!inVain && usual !== undefined) {
+        db.exec(`PRAGMA busy_timeout = ${usual}`);
+        usual = undefined;
+      }
+      return inVain;
+    },
+  };
+}
+
 export function createGroups(db: DatabaseSync, sql: (text: string) => StatementSync): Groups {
   const begin = db.prepare("BEGIN IMMEDIATE");
   const commit = db.prepare("COMMIT");
   const { apply, rollback } = createApplying(db, sql, begin);
+  const patience = createPatience(db);
 
   function rejected(commits: readonly CommitRequest[], reason: AppError): Settled[] {
     const message = errorMessage(reason);
@@ -118,7 +140,8 @@ export function createGroups(db: DatabaseSync, sql: (text: string) => StatementS
     const cause = error instanceof GroupAborted ? error.reason.cause : error;
     const reason = error instanceof GroupAborted ? error.reason : storeError("the commit could not begin", error);
     const diskFull = isDiskFull(cause);
-    return { settled: rejected(commits, reason), effects: [], fatal: isDiskFailure(cause) && !diskFull ? reason : undefined, diskFull };
+    const fatal = isDiskFailure(cause) && !diskFull ? reason : undefined;
+    return { settled: rejected(commits, reason), effects: [], fatal, diskFull, held: patience.after(isHeld(cause)) };
   }
 
   /** Everything but a lazy group is synced with its commit. This cannot be changed within a transaction. */
@@ -133,6 +156,7 @@ export function createGroups(db: DatabaseSync, sql: (text: string) => StatementS
       try {
         if (lazy) sync("NORMAL");
         begin.run();
+        patience.after(false);
         failpoint("store.group.begun");
         applied = apply(commits);
       } catch (error) {
@@ -142,7 +166,7 @@ export function createGroups(db: DatabaseSync, sql: (text: string) => StatementS
       failpoint("store.group.applied");
       if (settled.every(([, ok]) => !ok)) {
         rollback();
-        return { settled, effects: [], fatal: undefined, diskFull: false };
+        return { settled, effects: [], fatal: undefined, diskFull: false, held: false };
       }
       try {
         commit.run();
@@ -155,10 +179,10 @@ export function createGroups(db: DatabaseSync, sql: (text: string) => StatementS
         } catch {
           // The disk has failed; the group is rejected and nothing is written any more.
         }
-        return { settled: rejected(commits, failure), effects: [], fatal: failure, diskFull: code === "DISK_FULL" };
+        return { settled: rejected(commits, failure), effects: [], fatal: failure, diskFull: code === "DISK_FULL", held: false };
       }
       failpoint("store.group.committed");
-      return { settled, effects, fatal: undefined, diskFull: false };
+      return { settled, effects, fatal: undefined, diskFull: false, held: false };
     },
   };
 }

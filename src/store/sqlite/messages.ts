@@ -34,7 +34,7 @@ export type Settled = readonly [id: number, ok: true, value: unknown] | readonly
 export type Reply =
   | { readonly type: "opened" }
   | { readonly type: "refused"; readonly error: ErrorMessage }
-  | { readonly type: "settled"; readonly settled: readonly Settled[]; readonly diskFull: boolean }
+  | { readonly type: "settled"; readonly settled: readonly Settled[]; readonly diskFull: boolean; readonly held: boolean }
   | { readonly type: "failed"; readonly failure: StoreFailure }
   | { readonly type: "notices"; readonly notices: readonly StoreNotice[] }
   | { readonly type: "log"; readonly message: string; readonly details: Readonly<Record<string, unknown>> | undefined };

@@ -4,7 +4,8 @@ import { DatabaseSync } from "node:sqlite";
 import { AppError, fileError, messageOf } from "../../base/errors.ts";
 import { ensureFolder, syncFolder } from "../../base/files.ts";
 import type { SalvageReport } from "../damage/index.ts";
-import { isDamage, storeError } from "./failure.ts";
+import { lockingProcesses, nameHolders } from "../lock-holders.ts";
+import { isDamage, isHeld, storeError } from "./failure.ts";
 import { assertReadable, migrate, MIGRATIONS, type Migration } from "./migrations.ts";
 
 export interface OpenOptions {
@@ -119,7 +120,10 @@ export async function openDatabase(options: OpenOptions): Promise<Opened> {
     }
     return { db, created, salvage };
   } catch (error) {
-    throw storeError(`could not open ${file}`, error);
+    if (!isHeld(error)) throw storeError(`could not open ${file}`, error);
+    const by = lockingProcesses(file);
+    const message = `could not open ${file}: ${nameHolders(by)} holds it for writing; end that process, or what it does there, and start again`;
+    throw new AppError("LOCKED", message, { cause: error, details: { file, pids: (by ?? []).map(({ pid }) => pid) } });
   }
 }
 

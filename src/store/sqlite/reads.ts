@@ -21,7 +21,7 @@ interface Reader {
 }
 
 export function createHeavyReads(deps: { readonly file: string; readonly stateDir: string; readonly clock: Clock }): HeavyReads {
-  const waiting = createWaiting();
+  const waiting = createWaiting(() => 0);
   let reader: Reader | undefined;
   let idle: Disposable | undefined;
 

@@ -1,4 +1,5 @@
 import { AppError } from "../../base/errors.ts";
+import { lockingProcesses } from "../lock-holders.ts";
 import type { StoreFailure, StoreHealth, StoreNotice } from "../store.ts";
 import type { WaitingRequests } from "./waiting.ts";
 
@@ -6,6 +7,8 @@ import type { WaitingRequests } from "./waiting.ts";
 export interface Standing {
   phase: "opening" | "open" | "closing" | "closed";
   diskFull: boolean;
+  /** The last commit was refused because another process held the database. */
+  refusedAsHeld: boolean;
   readonly failure: StoreFailure | undefined;
   fail(reason: StoreFailure): void;
   readonly onFailure: (listener: (failure: StoreFailure) => void) => Disposable;
@@ -18,7 +21,10 @@ export interface Standing {
   health(waiting: WaitingRequests): StoreHealth;
 }
 
-export function createStanding(log: (message: string, details: Readonly<Record<string, unknown>>) => void): Standing {
+/** A commit that has waited for longer than this waits for somebody. */
+const LONG_MS = 1000;
+
+export function createStanding(file: string, log: (message: string, details: Readonly<Record<string, unknown>>) => void): Standing {
   const listeners = new Set<(failure: StoreFailure) => void>();
   const notices = new Map<StoreNotice["kind"], readonly StoreNotice[]>();
   let failure: StoreFailure | undefined;
@@ -26,6 +32,7 @@ export function createStanding(log: (message: string, details: Readonly<Record<s
   return {
     phase: "opening",
     diskFull: false,
+    refusedAsHeld: false,
     get failure() {
       return failure;
     },
@@ -57,12 +64,18 @@ export function createStanding(log: (message: string, details: Readonly<Record<s
     },
     health(waiting) {
       const open = this.phase === "open" || this.phase === "opening";
+      const waitingMs = waiting.oldest();
+      const by = this.refusedAsHeld || waitingMs > LONG_MS ? lockingProcesses(file) : [];
+      // Where the system does not tell who holds what, the last refusal is all that is known.
+      const held = by ? by.length > 0 : this.refusedAsHeld;
       return {
         state: failure ? "failed" : open ? "open" : "closed",
         ...(failure ? { failure } : {}),
         diskFull: this.diskFull,
         waiting: waiting.commits,
         waitingBytes: waiting.bytes,
+        waitingMs,
+        ...(held ? { held: { file, by: by ?? [] } } : {}),
         notices: [...notices.values()].flat(),
       };
     },

@@ -7,6 +7,7 @@ interface Waiter {
   readonly bytes: number;
   /** A commit counts against the queue's bounds; a read does not. */
   readonly commit: boolean;
+  readonly since: number;
 }
 
 /** Requests that wait for their answer. */
@@ -14,6 +15,8 @@ export interface WaitingRequests {
   readonly commits: number;
   readonly bytes: number;
   readonly size: number;
+  /** How long the oldest commit has waited, in milliseconds. */
+  oldest(): number;
   add<T>(bytes: number, commit: boolean): { readonly id: number; readonly promise: Promise<T> };
   settle(answers: readonly Settled[]): void;
   reject(id: number, error: Error): void;
@@ -22,7 +25,7 @@ export interface WaitingRequests {
   drained(): Promise<void>;
 }
 
-export function createWaiting(): WaitingRequests {
+export function createWaiting(monotonic: () => number): WaitingRequests {
   const waiting = new Map<number, Waiter>();
   const drains: (() => void)[] = [];
   let last = 0;
@@ -52,10 +55,14 @@ export function createWaiting(): WaitingRequests {
     get size() {
       return waiting.size;
     },
+    oldest() {
+      const first = waiting.values().find(({ commit }) => commit);
+      return first ? Math.round(monotonic() - first.since) : 0;
+    },
     add<T>(size: number, commit: boolean) {
       last += 1;
       const { promise, resolve, reject } = Promise.withResolvers<T>();
-      waiting.set(last, { resolve, reject, bytes: size, commit });
+      waiting.set(last, { resolve, reject, bytes: size, commit, since: commit ? monotonic() : 0 });
       if (commit) commits += 1;
       bytes += size;
       return { id: last, promise };

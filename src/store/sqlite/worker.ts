@@ -77,7 +77,7 @@ function startReader(data: OpenRequest): { accept(request: Request): void } {
           return [id, false, errorMessage(storeError(`could not read ${kind}`, error))];
         }
       });
-      post({ type: "settled", settled, diskFull: false });
+      post({ type: "settled", settled, diskFull: false, held: false });
     },
   };
 }

@@ -2,7 +2,9 @@ import { existsSync, statfsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { formatBytes } from "../../../base/text.ts";
 import { defaultAgentId } from "../../../config/index.ts";
-import { examineStore, inspectStore, suspectStore, transcriptFile } from "../../../store/index.ts";
+import { lockHolder } from "../../instance-lock.ts";
+import { stateLockPath } from "../../state-lock.ts";
+import { examineStore, inspectStore, lockingProcesses, nameHolders, suspectStore, transcriptFile } from "../../../store/index.ts";
 import type { Check, Finding } from "../finding.ts";
 
 const MB = 1024 * 1024;
@@ -26,6 +28,16 @@ export const storeFile: Check = {
     if (tooNew !== undefined)
       return [{ part: "too-new", level: "error", text: tooNew, todo: "update openclaw, or give this version a state folder of its own" }];
     const findings: Finding[] = [];
+    // The gateway's own short locks are its work.
+    const gateway = lockHolder(stateLockPath(state))?.pid;
+    const holders = (lockingProcesses(file) ?? []).filter(({ pid }) => pid !== gateway);
+    if (holders.length > 0)
+      findings.push({
+        part: "held",
+        level: "warn",
+        text: `${file} is held for writing by ${nameHolders(holders)}: while it is, the gateway accepts nothing new`,
+        todo: "end that process, or what it does there",
+      });
     if (damage && damage.length > 0) {
       const text = `${file} is damaged: ${damage.join("; ")}`;
       const apply = (): string => {

@@ -10,8 +10,8 @@ import { createStyle } from "../../output/style.ts";
 import { greet } from "./greeting.ts";
 import { parsePort } from "./port.ts";
 
-/** What was accepted is finished within this time; after it the process ends anyway and goes on after the restart. */
-const GRACE_MS = 10_000;
+/** Longer than the grace of what runs and of what is being sent; after it the process ends anyway, and what was accepted goes on after the restart. */
+const END_MS = 13_000;
 /** Longer than every limit of a gateway that closes for a restart. */
 const RESTART_CLOSE_MS = 40_000;
 
@@ -81,7 +81,7 @@ function guardTime(ms: number, message: string, io: Io): Disposable {
 async function stop(app: App, end: End, io: Io): Promise<void> {
   const style = createStyle(io.color);
   if (end.code !== 0) io.err(`${style.red("stopping:")} ${end.why}\n`);
-  using _ = guardTime(GRACE_MS, "the gateway did not end in time; what was accepted goes on after the next start", io);
+  using _ = guardTime(END_MS, "the gateway did not end in time; what was accepted goes on after the next start", io);
   await app[Symbol.asyncDispose]();
 }
 
@@ -143,7 +143,7 @@ async function serve(io: Io, values: Values<typeof OPTIONS>): Promise<End> {
   const options = optionsOf(io, lifetime, values);
   // Asked to end before it is ready: what still starts, plugins above all, has no more time than a stop.
   let isStarting = true;
-  void ending.asked.then(() => isStarting && guardTime(GRACE_MS, "the gateway was asked to stop while it was starting, and did not end in time", io));
+  void ending.asked.then(() => isStarting && guardTime(END_MS, "the gateway was asked to stop while it was starting, and did not end in time", io));
   let app: App | undefined = await createApp({ ...options, storeThread }).catch(async (error: unknown) => {
     await storeThread.terminate();
     throw error;

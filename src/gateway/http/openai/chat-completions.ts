@@ -1,10 +1,10 @@
-import { sendError, sendJson } from "../reply.ts";
+import { errorBody, sendError, sendJson } from "../reply.ts";
 import { parseJsonObject } from "../body.ts";
 import type { Exchange } from "../route.ts";
 import { parseChatInput, type ChatInput } from "./chat-input.ts";
 import { openEventStream, restOf, type EventStream } from "./event-stream.ts";
 import { argumentsText, callsOf, chatUsage, finishOf } from "./outcome.ts";
-import { apiErrorOf, INTERNAL, invalid, RequestRefused } from "./refusal.ts";
+import { apiErrorOf, invalid, RequestRefused } from "./refusal.ts";
 import { NO_RESPONSE, runMessage, type Answer, type ApiDeps } from "./run.ts";
 import { chooseTarget, type RunTarget } from "./target.ts";
 
@@ -76,8 +76,9 @@ async function streamed(deps: ApiDeps, { response, signal }: Exchange, input: Ch
   } catch (error) {
     const { stream } = out;
     if (!stream) throw error;
+    const failed = apiErrorOf(error);
     // The text is for readers that look at choices alone; clients that know errors raise this one.
-    stream.send({ ...chunk({ content: "Error: internal error" }, "stop"), error: { message: INTERNAL.message, type: INTERNAL.type } });
+    stream.send({ ...chunk({ content: `Error: ${failed.message}` }, "stop"), ...errorBody(failed) });
     stream.done();
   } finally {
     out.stream?.[Symbol.dispose]();

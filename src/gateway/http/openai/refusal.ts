@@ -1,4 +1,4 @@
-import { AppError } from "../../../base/errors.ts";
+import { apiErrorOfThrown } from "../failures.ts";
 import type { ApiError } from "../reply.ts";
 
 /** A request that cannot be answered, found while reading it. */
@@ -22,16 +22,7 @@ export function unsupported(what: string, param: string): RequestRefused {
   return new RequestRefused({ status: 501, message: `UNAVAILABLE: this gateway does not take ${what} yet`, type: "unavailable", code: "UNAVAILABLE", param });
 }
 
-export const INTERNAL: ApiError = { status: 500, message: "internal error", type: "api_error" };
-
-/** What a failed start of a run is to the caller. Anything unforeseen stays in the log. */
+/** What a failed start or run is to the caller. */
 export function apiErrorOf(error: unknown): ApiError {
-  if (error instanceof RequestRefused) return error.error;
-  if (!(error instanceof AppError)) return INTERNAL;
-  const { code, message } = error;
-  if (code === "INVALID_INPUT" || code === "NOT_FOUND") return { status: 400, message, type: "invalid_request_error" };
-  if (code === "CONFLICT") return { status: 409, message, type: "invalid_request_error", code: "conflict" };
-  if (code === "OVERLOADED") return { status: 429, message, type: "rate_limited" };
-  if (code === "UNAVAILABLE") return { status: 503, message: `UNAVAILABLE: ${message}`, type: "unavailable", code: "UNAVAILABLE" };
-  return INTERNAL;
+  return error instanceof RequestRefused ? error.error : apiErrorOfThrown(error);
 }

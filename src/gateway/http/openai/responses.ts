@@ -1,9 +1,9 @@
 import { parseJsonObject } from "../body.ts";
-import { sendError, sendJson } from "../reply.ts";
+import { sendError, sendJson, type ApiError } from "../reply.ts";
 import type { Exchange } from "../route.ts";
 import { openEventStream, restOf, type EventStream } from "./event-stream.ts";
 import { argumentsText, callsOf, responseUsage } from "./outcome.ts";
-import { apiErrorOf, INTERNAL, invalid, RequestRefused } from "./refusal.ts";
+import { apiErrorOf, invalid, RequestRefused } from "./refusal.ts";
 import { parseResponsesInput, type ResponsesInput } from "./responses-input.ts";
 import { NO_RESPONSE, runMessage, type Answer, type ApiDeps } from "./run.ts";
 import { chooseTarget, type RunTarget } from "./target.ts";
@@ -36,12 +36,12 @@ const message = (id: string, status: Exclude<Status, "failed">, content: readonl
   status,
 });
 
-type Show = (status: Status, output: readonly object[], answer?: Answer) => object;
+type Show = (status: Status, output: readonly object[], ended?: { readonly answer?: Answer; readonly error?: ApiError }) => object;
 
 /** `usage` is null while nobody has counted: zeros would be a lie. */
 function resource(deps: ApiDeps, { model, instructions }: ResponsesInput, target: RunTarget): Show {
   const created = Math.floor(deps.clock.now() / 1000);
-  return (status, output, answer) => ({
+  return (status, output, { answer, error } = {}) => ({
     id: target.runId,
     object: "response",
     created_at: created,
@@ -49,7 +49,7 @@ function resource(deps: ApiDeps, { model, instructions }: ResponsesInput, target
     model,
     output,
     usage: answer ? responseUsage(answer) : null,
-    error: status === "failed" ? { code: INTERNAL.type, message: INTERNAL.message } : null,
+    error: error ? { code: error.code ?? error.type, message: error.message } : null,
     incomplete_details: answer?.stopReason === "length" ? { reason: "max_output_tokens" } : null,
     instructions: instructions ?? null,
   });
@@ -80,7 +80,7 @@ async function whole(deps: ApiDeps, { response, signal }: Exchange, input: Respo
   const status = endOf(answer);
   const calls = callItems(deps, answer);
   const said = answer.text === "" && calls.length > 0 ? [] : [message(`msg_${deps.ids.uuid()}`, spokenStatus(answer), [part(answer.text || NO_RESPONSE)])];
-  sendJson(response, 200, show(status, [...said, ...calls], answer));
+  sendJson(response, 200, show(status, [...said, ...calls], { answer }));
 }
 
 async function streamed(deps: ApiDeps, { response, signal }: Exchange, input: ResponsesInput, target: RunTarget): Promise<void> {
@@ -121,7 +121,7 @@ async function streamed(deps: ApiDeps, { response, signal }: Exchange, input: Re
       send("response.output_item.done", { output_index: index + 1, item: call });
     }
     // Clients read the whole response off the event for the end of a stream, and know no other for calls.
-    send(calls.length > 0 ? "response.completed" : `response.${status}`, { response: show(status, [whole, ...calls], answer) });
+    send(calls.length > 0 ? "response.completed" : `response.${status}`, { response: show(status, [whole, ...calls], { answer }) });
     stream.done();
   }
   try {
@@ -129,7 +129,7 @@ async function streamed(deps: ApiDeps, { response, signal }: Exchange, input: Re
     if (answer && out.stream) finish(out.stream, answer);
   } catch (error) {
     if (!out.stream) throw error;
-    send("response.failed", { response: show("failed", []) });
+    send("response.failed", { response: show("failed", [], { error: apiErrorOf(error) }) });
     out.stream.done();
   } finally {
     out.stream?.[Symbol.dispose]();

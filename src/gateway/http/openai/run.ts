@@ -6,10 +6,11 @@ import type { HealthReport } from "../../health.ts";
 import type { Responder, RunOutcome } from "../../ports.ts";
 import { cleanMessage } from "../../methods/chat/message-text.ts";
 import { checkSendPolicy, type SendPolicyDeps } from "../../methods/sessions/send-policy.ts";
+import { apiErrorOfRun, INTERNAL } from "../failures.ts";
 import { isReady } from "../status-routes.ts";
 import type { Conversation, RunSettings } from "./conversation.ts";
 import { loadImages, type ImageDeps } from "./images.ts";
-import { INTERNAL, RequestRefused } from "./refusal.ts";
+import { RequestRefused } from "./refusal.ts";
 import type { RunTarget } from "./target.ts";
 
 export interface ApiDeps {
@@ -40,7 +41,7 @@ export interface RunWatcher {
 export type Answer = Exclude<RunOutcome, { readonly status: "error" }>;
 
 /**
- * Runs a message and resolves with its answer. Undefined: the caller left. Throws `RequestRefused` with `INTERNAL` when the run failed,
+ * Runs a message and resolves with its answer. Undefined: the caller left. Throws `RequestRefused` with the reason when the run failed,
  * and what `accept` threw when it was never started.
  */
 export async function runMessage(
@@ -55,7 +56,13 @@ export async function runMessage(
   const health = deps.health();
   // While plugins are being loaded it is accepted and waits, as over every other entrance.
   if (!isReady(health) && health.status !== "starting")
-    throw new RequestRefused({ status: 503, message: "the gateway is not ready; try again shortly", type: "unavailable", code: "UNAVAILABLE" });
+    throw new RequestRefused({
+      status: 503,
+      message: "the gateway is not ready; try again shortly",
+      type: "unavailable",
+      code: "UNAVAILABLE",
+      retryAfterMs: 1000,
+    });
 
   const { message, systemPrompt, images: sources = [] } = asked.conversation;
   await checkSendPolicy(sessionKey, CHANNEL, deps);
@@ -95,7 +102,7 @@ export async function runMessage(
     if (signal.aborted) return undefined;
     if (outcome === undefined || outcome.status === "error") {
       log.warn("a run for the HTTP API failed", { runId, sessionKey, error: outcome?.error ?? "the run is unknown" });
-      throw new RequestRefused(INTERNAL);
+      throw new RequestRefused(outcome ? apiErrorOfRun(outcome) : INTERNAL);
     }
     return outcome;
   } catch (error) {

@@ -224,6 +224,16 @@ test.each<[string, Behaviour, FailureClass]>([
   expect(rested).toEqual([]);
 });
 
+test("an answer that would not fit beside the conversation is asked for shorter, and nothing rests", async () => {
+  await using server = await startModelServer();
+  const message = "input length and `max_tokens` exceed context limit: 97000 + 32000 > 100000, decrease input length or `max_tokens` and try again";
+  server.play({ kind: "status", status: 400, body: { error: { message, type: "invalid_request_error" } } }, OK);
+  const { result, rested } = await ask(server, { models: ["first"] });
+  expect(result.ok).toBe(true);
+  expect(rested).toEqual([]);
+  expect(server.requests[1]!.body).toMatch(/"max_(?:completion_)?tokens":2936\b/);
+});
+
 test("an abort ends the call as aborted, and nothing else is tried", async () => {
   await using server = await startModelServer({ kind: "stall", after: [chunk({ content: "half" })] });
   const controller = new AbortController();
@@ -233,6 +243,16 @@ test("an abort ends the call as aborted, and nothing else is tried", async () =>
   const { result, rested } = await asked;
   expect(result).toMatchObject({ ok: false, kind: "aborted", message: { stopReason: "aborted" } });
   expect(rested).toEqual([]);
+});
+
+test("an abort ends the pause between two attempts at once", async () => {
+  await using server = await startModelServer({ kind: "status", status: 503, headers: { "retry-after": "50" } });
+  const controller = new AbortController();
+  const asked = ask(server, { signal: controller.signal, models: ["first"], profiles: SECRETS.slice(0, 1) });
+  await expect.poll(() => server.requests.length).toBe(1);
+  controller.abort();
+  expect((await asked).result).toMatchObject({ ok: false, kind: "aborted" });
+  expect(server.requests).toHaveLength(1);
 });
 
 test("a model nobody has a key for says what is missing and the next one is asked", async () => {

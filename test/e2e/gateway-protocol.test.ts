@@ -66,6 +66,7 @@ test("a new device of this machine is paired without a question and comes back w
 });
 
 /** Parameters for methods that cannot be called without any. */
+const PAIRS = ["device.pair.approve", "device.pair.reject", "node.pair.approve", "node.pair.reject"];
 const MINIMAL: Partial<Record<MethodName, (client: DeviceClient) => unknown>> = {
   "chat.history": () => ({ sessionKey: "main" }),
   "chat.page": () => ({ sessionKey: "main" }),
@@ -102,14 +103,11 @@ const MINIMAL: Partial<Record<MethodName, (client: DeviceClient) => unknown>> = 
   "exec.approvals.forget": () => ({ id: "none" }),
   "node.describe": (client) => ({ nodeId: client.device!.id }),
   "cron.runs": () => ({ id: "none" }),
-  "device.pair.approve": () => ({ requestId: "none" }),
-  "device.pair.reject": () => ({ requestId: "none" }),
+  ...Object.fromEntries(PAIRS.map((name) => [name, () => ({ requestId: "none" })])),
   "device.pair.remove": () => ({ deviceId: "none" }),
   "device.token.rotate": () => ({ deviceId: "none", role: "operator" }),
   "device.token.revoke": () => ({ deviceId: "none", role: "operator" }),
   "node.pair.request": () => ({ nodeId: "n1" }),
-  "node.pair.approve": () => ({ requestId: "none" }),
-  "node.pair.reject": () => ({ requestId: "none" }),
   "node.pair.verify": () => ({ nodeId: "n1", token: "none" }),
   "node.rename": () => ({ nodeId: "n1", displayName: "x" }),
   "system-event": () => ({ text: "Node: here" }),
@@ -140,13 +138,10 @@ const MINIMAL: Partial<Record<MethodName, (client: DeviceClient) => unknown>> = 
 };
 /** Documented refusals of what the minimal parameters ask for. */
 const REFUSED: Partial<Record<MethodName, RegExp>> = {
-  "device.pair.approve": /^unknown requestId$/,
-  "device.pair.reject": /^unknown requestId$/,
+  ...Object.fromEntries(PAIRS.map((name) => [name, /^unknown requestId$/])),
   "device.pair.remove": /^unknown deviceId/,
   "device.token.rotate": /^unknown deviceId\/role$/,
   "device.token.revoke": /^unknown deviceId\/role$/,
-  "node.pair.approve": /^unknown requestId$/,
-  "node.pair.reject": /^unknown requestId$/,
   "node.rename": /^unknown nodeId$/,
   "node.describe": /^unknown nodeId$/,
   "agents.create": /^"main" is reserved$/,

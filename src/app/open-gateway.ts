@@ -42,7 +42,7 @@ import { openOverview } from "./overview/open.ts";
 import { issuesOfPlugins, pluginAdmin, type PluginAdminDeps } from "./plugins/admin.ts";
 import { judgeNames } from "./plugins/names.ts";
 import { pluginPorts } from "./plugins/sections.ts";
-import { createPlugins, type Plugins } from "./plugins/index.ts";
+import { createPlugins, type Plugins, type PluginsDeps } from "./plugins/index.ts";
 import { setupPort } from "./setup/inside/ports.ts";
 import type { TurnCode } from "./turn-code.ts";
 
@@ -155,14 +155,21 @@ const agentPorts = (ports: PortDeps, { agent, notices, talk, workspaceOf, comman
 
 const addressOf = (link: { readonly path: string } | undefined, origin: string): string | undefined => link && new URL(link.path, origin).href;
 
-/** Which plugins guard tool calls is known to the next start also when they fail to load then. */
-const guardRecords = (store: Store): GuardRecords => ({
-  read: () => store.read("meta.get", { key: "plugins.guards" }),
-  write: (value) => store.write("meta.set", { key: "plugins.guards", value }),
-});
+/** Plugins that guard turns to their end: they are taken down after the conversations. Put them on the stack before those. */
+function guardingPlugins(deps: PluginsDeps & { readonly store: Store }, stack: AsyncDisposableStack): Plugins {
+  const { store } = deps;
+  // Known to the next start also when they fail to load then.
+  const guardRecords: GuardRecords = {
+    read: () => store.read("meta.get", { key: "plugins.guards" }),
+    write: (value) => store.write("meta.set", { key: "plugins.guards", value }),
+  };
+  const plugins = createPlugins({ ...deps, guardRecords });
+  stack.defer(() => plugins.end());
+  return plugins;
+}
 
 /** What the process before this one accepted goes on. */
-async function resumeWork({ talk, takeUpCommands }: Answering, store: Store, log: Logger): Promise<void> {
+async function resumeWork({ talk, takeUpCommands }: Answering, plugins: Pick<Plugins, "release">, store: Store, log: Logger): Promise<void> {
   const { allowLists, conversation, delivery } = talk;
   await allowLists.load();
   const resumed = await conversation.resume();
@@ -171,6 +178,7 @@ async function resumeWork({ talk, takeUpCommands }: Answering, store: Store, log
   if (resumed > 0) log.info(`${resumed} messages of the process before this one go on`);
   const { pending, attempting, unknown } = await store.read("outbox.counts", {});
   if (pending + attempting + unknown > 0) await delivery.resume();
+  plugins.release();
 }
 
 /** Puts the gateway's parts together: who may connect, who answers, and what is listened on. */
@@ -182,9 +190,7 @@ export async function openGateway(given: OpenGatewayDeps, stack: AsyncDisposable
   const auth = await openAuth(deps);
   const defaultAgentId = (): string => defaultAgentOf(config.current);
   let answering: Answering | undefined;
-  const plugins = createPlugins({ ...deps, pairing: auth.pairing, talk: () => answering?.talk, guardRecords: guardRecords(deps.store) });
-  // Taken down after the conversations: turns that end within the grace of a stop are guarded to their end.
-  stack.defer(() => plugins.end());
+  const plugins = guardingPlugins({ ...deps, pairing: auth.pairing, talk: () => answering?.talk }, stack);
   const models = stack.use(createAppModels({ ...deps, hooks: plugins.hooks, providers: plugins.providers }));
   let handlers: Handlers | undefined;
   answering = openAnswering({ ...deps, models, plugins, defaultAgentId, handlers: () => handlers }, stack);
@@ -242,8 +248,7 @@ export async function openGateway(given: OpenGatewayDeps, stack: AsyncDisposable
   await judgeNames({ config, plugins, log: deps.log.room("config") });
   let stopping: "shutdown" | "restart" = "shutdown";
   stack.defer(() => sessions.stop(stopping));
-  await resumeWork(answering, deps.store, log);
-  plugins.release();
+  await resumeWork(answering, plugins, deps.store, log);
   return {
     gateway,
     plugins,

@@ -104,15 +104,29 @@ export function mayHavePlugins({ plugins, channels }: OpenClawConfig, stateDir: 
   return named || isFilled(channels) || hasEntries(join(stateDir, "extensions"));
 }
 
+/** What turns wait for before they begin. */
+function createGate() {
+  const opening = Promise.withResolvers<void>();
+  opening.promise.catch(() => {}); // Rejects only to whoever waits.
+  let isOpen = false;
+  return {
+    open(): void {
+      isOpen = true;
+      opening.resolve();
+    },
+    /** Does nothing once it is open. */
+    shut: (why: AppError): void => opening.reject(why),
+    wait: (): Promise<void> | undefined => (isOpen ? undefined : opening.promise),
+  };
+}
+
 export function createPlugins(deps: PluginsDeps): Plugins {
   const { config, store } = deps;
   let running: RunningPlugins | undefined;
   let opening: Promise<RunningPlugins> | undefined;
   let gateway: Gateway | undefined;
   let isReady = false;
-  const settling = Promise.withResolvers<void>();
-  settling.promise.catch(() => {}); // Rejects only to whoever waits.
-  let isSettled = false;
+  const gate = createGate();
   const listeners: (() => void)[] = [];
   const changed = (): void => {
     for (const listener of listeners) listener();
@@ -167,11 +181,8 @@ export function createPlugins(deps: PluginsDeps): Plugins {
       gateway = opened;
       if (mayHavePlugins(config.current, config.paths.state)) await host();
     },
-    release() {
-      isSettled = true;
-      settling.resolve();
-    },
-    settled: () => (isSettled ? undefined : settling.promise),
+    release: gate.open,
+    settled: gate.wait,
     missingGuards: () => running?.host.missingGuards() ?? NONE_MISSING,
     ready() {
       isReady = true;
@@ -183,7 +194,7 @@ export function createPlugins(deps: PluginsDeps): Plugins {
       changed();
     },
     async stop() {
-      settling.reject(new AppError("UNAVAILABLE", "the gateway is stopping; what was accepted goes on after the restart"));
+      gate.shut(new AppError("UNAVAILABLE", "the gateway is stopping; what was accepted goes on after the restart"));
       await (await opening?.catch(() => undefined))?.stop();
     },
     async end() {

@@ -141,10 +141,18 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
 
   const guards = createGuards({ records: deps.guardRecords, slots: house.slots, config: deps.config, log });
 
+  async function recorded<T>(change: Promise<T>): Promise<T> {
+    try {
+      return await change;
+    } finally {
+      await guards.changed();
+    }
+  }
+
   /** Changes of one plugin follow each other. */
   function inTurn<T>(id: string, work: () => Promise<T>): Promise<T> {
     const before = turns.get(id) ?? Promise.resolve();
-    const run = before.then(work, work).finally(guards.changed);
+    const run = recorded(before.then(work, work));
     turns.set(id, run);
     return run;
   }

@@ -57,30 +57,16 @@ interface Inside {
   adopt(end: () => void): void;
 }
 
-/** `monitor`: notes which plugin's code runs. */
-export function createScopes(monitor?: LoopMonitor): Scopes {
-  const cells = monitor?.cells ?? new Int32Array(RUNNING + 1);
-  const inside = new AsyncLocalStorage<Inside>();
-  const watching = watchResources({ current: () => inside.getStore() });
-
-  function create(owner: Owner, rootDir: string): Scope {
-    const timers = new Set<Started & { kind: "timer" }>();
-    const servers = new Set<Server>();
-    const adopted: (() => void)[] = [];
-    let sweepAt = SWEEP_AT;
-    let running = 0;
-    let ended = false;
-    let waiting: (() => void)[] = [];
-    /** How to end each call of a tool that has not settled. */
-    const toolCalls = new Set<() => void>();
-    const waitingForTools: (() => void)[] = [];
-
-    function forgetEnded(): void {
-      for (const timer of timers) if (timer.isOver()) timers.delete(timer);
-    }
-
-    function take(started: Started): void {
-      if (ended && running === 0) return started.end();
+/** Timers and servers that are still there. */
+function createBelongings() {
+  const timers = new Set<Started & { kind: "timer" }>();
+  const servers = new Set<Server>();
+  let sweepAt = SWEEP_AT;
+  function forgetEnded(): void {
+    for (const timer of timers) if (timer.isOver()) timers.delete(timer);
+  }
+  return {
+    take(started: Started): void {
       if (started.kind === "server") {
         servers.add(started.server);
         started.server.once("close", () => servers.delete(started.server));
@@ -90,21 +76,70 @@ export function createScopes(monitor?: LoopMonitor): Scopes {
       if (timers.size < sweepAt) return;
       forgetEnded();
       sweepAt = Math.max(SWEEP_AT, timers.size * 2);
-    }
-
-    const callEnded = (): void => {
-      running -= 1;
-      if (running > 0) return;
-      if (ended) clear();
-      for (const resolve of waiting.splice(0)) resolve();
-    };
-
-    function clear(): void {
+    },
+    counts() {
+      forgetEnded();
+      return { timers: timers.size, servers: servers.size };
+    },
+    end(): void {
       for (const timer of timers) timer.end();
       timers.clear();
       for (const server of servers) closeServer(server);
       servers.clear();
-    }
+    },
+  };
+}
+
+/** Calls of a plugin's tools that have not settled. */
+function createToolCalls({ pluginId }: Owner) {
+  const calls = new Set<() => void>();
+  const waiting: (() => void)[] = [];
+  return {
+    get size() {
+      return calls.size;
+    },
+    idle: (): Promise<void> => (calls.size === 0 ? Promise.resolve() : new Promise((resolve) => waiting.push(resolve))),
+    /** The tool's function, whose calls reject when `end` comes before their own end. */
+    bind: (fn: (...args: readonly unknown[]) => unknown, what: string) => {
+      const message = `the plugin ${pluginId} was reloaded or stopped, and ${what} did not finish in time`;
+      return async (...args: readonly unknown[]): Promise<unknown> => {
+        const ending = Promise.withResolvers<never>();
+        const end = (): void => ending.reject(new AppError("PLUGIN_FAILED", message));
+        calls.add(end);
+        try {
+          return await Promise.race([fn(...args), ending.promise]);
+        } finally {
+          calls.delete(end);
+          if (calls.size === 0) for (const resolve of waiting.splice(0)) resolve();
+        }
+      };
+    },
+    end(): void {
+      for (const end of calls) end();
+    },
+  };
+}
+
+/** `monitor`: notes which plugin's code runs. */
+export function createScopes(monitor?: LoopMonitor): Scopes {
+  const cells = monitor?.cells ?? new Int32Array(RUNNING + 1);
+  const inside = new AsyncLocalStorage<Inside>();
+  const watching = watchResources({ current: () => inside.getStore() });
+
+  function create(owner: Owner, rootDir: string): Scope {
+    const belongings = createBelongings();
+    const tools = createToolCalls(owner);
+    const adopted: (() => void)[] = [];
+    let running = 0;
+    let ended = false;
+    let waiting: (() => void)[] = [];
+    const take = (started: Started): void => (ended && running === 0 ? started.end() : belongings.take(started));
+    const callEnded = (): void => {
+      running -= 1;
+      if (running > 0) return;
+      if (ended) belongings.end();
+      for (const resolve of waiting.splice(0)) resolve();
+    };
     const realDir = realOf(rootDir);
     const adopt = (end: () => void): void => (ended ? end() : void adopted.push(end));
     // A resource changes the frame without copying it: a quarter of the price of `run`, which matters for hooks.
@@ -138,42 +173,25 @@ export function createScopes(monitor?: LoopMonitor): Scopes {
       return bound as unknown as F;
     }
 
-    function bindTool(fn: (...args: readonly unknown[]) => unknown, what: string): (...args: readonly unknown[]) => Promise<unknown> {
-      const bound = bind(fn, what);
-      return async (...args) => {
-        const ending = Promise.withResolvers<never>();
-        const message = `the plugin ${owner.pluginId} was reloaded or stopped, and ${what} did not finish in time`;
-        const end = (): void => ending.reject(new AppError("PLUGIN_FAILED", message));
-        toolCalls.add(end);
-        try {
-          return await Promise.race([bound(...args), ending.promise]);
-        } finally {
-          toolCalls.delete(end);
-          if (toolCalls.size === 0) for (const resolve of waitingForTools.splice(0)) resolve();
-        }
-      };
-    }
-
     return {
       owner,
       bind,
-      bindTool,
+      bindTool: (fn, what) => tools.bind(bind(fn, what), what),
       get toolCalls() {
-        return toolCalls.size;
+        return tools.size;
       },
-      toolsIdle: () => (toolCalls.size === 0 ? Promise.resolve() : new Promise((resolve) => waitingForTools.push(resolve))),
+      toolsIdle: tools.idle,
       get running() {
         return running;
       },
       get started() {
-        forgetEnded();
-        return { timers: timers.size, servers: servers.size };
+        return belongings.counts();
       },
       idle: () => (running === 0 ? Promise.resolve() : new Promise((resolve) => waiting.push(resolve))),
       end() {
         ended = true;
-        for (const end of toolCalls) end();
-        clear();
+        tools.end();
+        belongings.end();
         for (const end of adopted.splice(0).toReversed()) end();
         waiting.splice(0).forEach((resolve) => resolve());
         waiting = [];

@@ -1,5 +1,5 @@
 import { join, resolve } from "node:path";
-import { systemClock } from "../base/clock.ts";
+import { systemClock, type Clock } from "../base/clock.ts";
 import { createIds } from "../base/ids.ts";
 import type { ConsoleStyle } from "../base/log/console-sink.ts";
 import type { Logger } from "../base/log/logger.ts";
@@ -144,11 +144,25 @@ export async function createApp(options: AppOptions): Promise<App> {
   void gateway.warm();
   void open.code.ready();
   const kept = stack.move();
+  return { ...appOf(open, { config, logging, restarts, clock, kept, stateDir, pid }), log, health, failed: failure.promise };
+}
+
+interface Running {
+  readonly config: Config;
+  readonly logging: ReturnType<typeof openLogging>;
+  readonly restarts: ReturnType<typeof createRestarts>;
+  readonly clock: Clock;
+  readonly kept: AsyncDisposableStack;
+  readonly stateDir: string;
+  readonly pid: number;
+}
+
+/** What whoever runs the app may ask of it. */
+function appOf(open: OpenGateway, { config, logging, restarts, clock, kept, stateDir, pid }: Running): Omit<App, "log" | "health" | "failed"> {
+  const { log } = logging;
   return {
-    url: gateway.url,
+    url: open.gateway.url,
     stateDir,
-    log,
-    health,
     consoleStyle: logging.consoleStyle,
     loginLink: open.loginLink,
     answeringModel: open.answeringModel,
@@ -161,7 +175,6 @@ export async function createApp(options: AppOptions): Promise<App> {
       await kept.disposeAsync();
     },
     flushLog: () => logging.file.flush(),
-    failed: failure.promise,
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   };
 }

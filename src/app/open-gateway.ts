@@ -167,6 +167,13 @@ function guardingPlugins(deps: PluginsDeps & { readonly store: Store }, stack: A
   return plugins;
 }
 
+/** Loads plugins; they are notified of the end before anything that was put on the stack earlier goes. */
+async function openPlugins({ config, log }: OpenGatewayDeps, plugins: Plugins, gateway: Gateway, stack: AsyncDisposableStack): Promise<void> {
+  stack.defer(() => plugins.stop());
+  await plugins.open(gateway);
+  await judgeNames({ config, plugins, log: log.room("config") });
+}
+
 /** What the process before this one accepted goes on. */
 async function resumeWork({ talk, takeUpCommands }: Answering, plugins: Pick<Plugins, "release">, store: Store, log: Logger): Promise<void> {
   const { allowLists, conversation, delivery } = talk;
@@ -242,9 +249,7 @@ export async function openGateway(given: OpenGatewayDeps, stack: AsyncDisposable
       },
     }),
   );
-  stack.defer(() => plugins.stop());
-  await plugins.open(gateway);
-  await judgeNames({ config, plugins, log: deps.log.room("config") });
+  await openPlugins(deps, plugins, gateway, stack);
   let stopping: "shutdown" | "restart" = "shutdown";
   stack.defer(() => sessions.stop(stopping));
   await resumeWork(answering, plugins, deps.store, log);

@@ -1,6 +1,9 @@
 /** SIGTERM and SIGINT. */
 const STOPS = [15, 2];
 
+/** Part of Node itself. */
+const INTERNALS = "internal/test/binding";
+
 /** `execArgv` of a thread that may listen for signals. */
 export const SIGNAL_FLAGS: readonly string[] = ["--expose-internals"];
 
@@ -25,7 +28,7 @@ export function watchStopSignals(onStop: (signal: "SIGTERM" | "SIGINT") => void)
   try {
     process.emitWarning = () => {};
     const require = process.getBuiltinModule("node:module").createRequire(import.meta.url);
-    const { Signal } = (require("internal/test/binding") as Internals).internalBinding("signal_wrap");
+    const { Signal } = (require(INTERNALS) as Internals).internalBinding("signal_wrap");
     for (const number of STOPS) {
       const handle = new Signal();
       handle.unref();

@@ -5,7 +5,7 @@ import { createDiagnostics, createRegistries, registerHttpRoute, type Registries
 import { createApi, pluginLogger } from "./api.ts";
 import type { PluginHostDeps } from "./deps.ts";
 import type { GenerationDeps } from "./generation.ts";
-import { createGuards, type MissingGuard } from "./guards.ts";
+import { createGuards, type Guards, type MissingGuard } from "./guards.ts";
 import { reloadSlot, startAll, stopAll, stopServices, takeDown, type House } from "./house.ts";
 import { placeOf } from "./place.ts";
 import { createScopes, type Scopes } from "./scope.ts";
@@ -104,6 +104,15 @@ function apiMaker(
     });
 }
 
+/** A change is over when the guards that it brought or took are recorded. */
+async function recorded<T>(change: Promise<T>, guards: Pick<Guards, "changed">): Promise<T> {
+  try {
+    return await change;
+  } finally {
+    await guards.changed();
+  }
+}
+
 export function createPluginHost(deps: PluginHostDeps): PluginHost {
   const { clock, ports, log } = deps;
   const scopes: Scopes = createScopes(deps.monitor);
@@ -141,18 +150,10 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
 
   const guards = createGuards({ records: deps.guardRecords, slots: house.slots, config: deps.config, log });
 
-  async function recorded<T>(change: Promise<T>): Promise<T> {
-    try {
-      return await change;
-    } finally {
-      await guards.changed();
-    }
-  }
-
   /** Changes of one plugin follow each other. */
   function inTurn<T>(id: string, work: () => Promise<T>): Promise<T> {
     const before = turns.get(id) ?? Promise.resolve();
-    const run = recorded(before.then(work, work));
+    const run = recorded(before.then(work, work), guards);
     turns.set(id, run);
     return run;
   }

@@ -20,11 +20,13 @@ interface Report {
   readonly deep?: { readonly gateway: { readonly attempted: boolean; readonly ok: boolean; readonly url: string | null; readonly error: string | null } };
 }
 
-function json<T = Report>(place: Place, ...flags: string[]): T {
+function output(place: Place, ...flags: string[]): unknown {
   const { code, stdout, stderr } = place.cli("security", "audit", "--json", ...flags);
   expect([code, stderr]).toEqual([0, ""]);
-  return JSON.parse(stdout) as T;
+  return JSON.parse(stdout);
 }
+
+const json = (place: Place, ...flags: string[]): Report => output(place, ...flags) as Report;
 
 const ids = ({ findings }: Report): string[] => findings.map(({ checkId }) => checkId);
 
@@ -58,7 +60,8 @@ test("what is risky is named with what to do; --fix mends what is safe to mend, 
   const text = place.cli("security", "audit");
   expect([text.code, text.stdout]).toEqual([0, expect.stringMatching(/^Security audit: \d+ critical, \d+ warn, \d+ info\n\nCRITICAL\n/)]);
   expect(text.stdout).toMatch(/gateway\.loopback_no_auth {2}.*\n {2}.*\n {2}Fix: openclaw config set gateway\.auth\.mode token/);
-  const { fix, report } = json<{ fix: { ok: boolean; changes: string[]; actions: { path: string; mode: string }[] }; report: Report }>(place, "--fix");
+  const fixed = output(place, "--fix") as { fix: { ok: boolean; changes: string[]; actions: { path: string; mode: string }[] }; report: Report };
+  const { fix, report } = fixed;
   expect(fix).toMatchObject({ ok: true, changes: ["channels.telegram.groupPolicy: open → allowlist", "logging.redactSensitive: off → tools"] });
   expect(fix.actions).toEqual([expect.objectContaining({ path: place.configPath, mode: "600" })]);
   expect(ids(report)).toContain("gateway.loopback_no_auth");

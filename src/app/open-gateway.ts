@@ -162,7 +162,9 @@ export async function openGateway(given: OpenGatewayDeps, stack: AsyncDisposable
   const plugins = createPlugins({ ...deps, pairing: auth.pairing, talk: () => answering?.talk });
   const models = stack.use(createAppModels({ ...deps, hooks: plugins.hooks, providers: plugins.providers }));
   let handlers: Handlers | undefined;
-  answering = openAnswering({ ...deps, models, plugins, defaultAgentId, handlers: () => handlers }, stack);
+  let hub: GatewayHub | undefined;
+  const askable = (): boolean => hub !== undefined && hub.audience("exec.approval.requested") > 0;
+  answering = openAnswering({ ...deps, models, plugins, defaultAgentId, askable, handlers: () => handlers }, stack);
   const { agent, talk, sessions, care } = answering;
   const responder = talk.conversation;
   const channelsRun = openChannels({ ...deps, plugins }, talk, stack);
@@ -183,7 +185,8 @@ export async function openGateway(given: OpenGatewayDeps, stack: AsyncDisposable
       workspaceOf: answering.workspaceOf,
       tools: toolsPort(ports),
       fetchFile: async (url, limits) => (await import("./agent/web-files.ts")).fetchFile(url, limits, deps.clock),
-      handlers(hub) {
+      handlers(opened) {
+        hub = opened;
         const own = createHandlers(
           {
             ...deps,
@@ -206,9 +209,9 @@ export async function openGateway(given: OpenGatewayDeps, stack: AsyncDisposable
             overview,
             commits: deps.store,
           },
-          hub,
+          opened,
         );
-        handlers = { ...withPlugins(own, { ...deps, plugins }), ...authHandlers(auth, config, hub.broadcast) };
+        handlers = { ...withPlugins(own, { ...deps, plugins }), ...authHandlers(auth, config, opened.broadcast) };
         return handlers;
       },
     }),

@@ -36,7 +36,9 @@ export { policyLayers, type Layer, type LayerFacts, type PolicyEntry, type ToolP
 export { processTool } from "./process/process.ts";
 export { createProcesses, type Processes } from "./process/processes.ts";
 export { editTool } from "./builtin/files/edit.ts";
-export { ownFiles } from "./builtin/files/own-files.ts";
+export { createFileAccess, type FileAccess, type FileRules, type FileVerdict } from "./file-access/file-access.ts";
+export { createFolderGrants } from "./file-access/grants.ts";
+export type { OwnPlaces } from "./file-access/sealed.ts";
 export type { FileToolsDeps } from "./builtin/files/paths.ts";
 export { readTool } from "./builtin/files/read.ts";
 export { writeTool } from "./builtin/files/write.ts";

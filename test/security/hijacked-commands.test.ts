@@ -175,23 +175,25 @@ test("the rules about commands, the configuration and the gateway's state are no
     join(at.place.stateDir, "extensions/evil/index.js"),
     join(at.place.stateDir, "agents/asking/agent/auth-profiles.json"),
   ];
-  // `asking` may write everywhere, and would be free to run everything afterwards.
+  // `asking` may write everywhere if somebody agrees, and would be free to run everything afterwards.
   await at.refused(
     "asking",
     targets.map((path) => write(path, "{}")),
-    /own files|escapes/,
+    /is sealed|escapes/,
   );
   symlinkSync(at.rulesFile, at.inside("asking", "notes.json"));
   symlinkSync(at.place.stateDir, at.inside("asking", "state"));
-  await at.refused("asking", [write("notes.json", "{}"), write("state/exec-approvals.json", "{}"), write("state/new.json", "{}")], /own files|escapes/);
+  await at.refused("asking", [write("notes.json", "{}"), write("state/exec-approvals.json", "{}"), write("state/new.json", "{}")], /is sealed|escapes/);
   await at.refused(
     "fenced",
     targets.map((path) => write(path, "{}")),
-    /own files|escapes/,
+    /is sealed|escapes/,
   );
   expect([readFileSync(at.rulesFile, "utf8"), readFileSync(at.place.configPath, "utf8")].map((text) => text.replace(/,?"lastUsed[^}]*/g, ""))).toEqual(
     before.map((text) => text.replace(/,?"lastUsed[^}]*/g, "")),
   );
-  await at.works("asking", write(join(at.outside, "granted.txt")));
+  const granted = at.works("asking", write(join(at.outside, "granted.txt")));
+  await at.decide("granted.txt", "allow-once");
+  await granted;
   rmSync(join(at.outside, "granted.txt"));
 });

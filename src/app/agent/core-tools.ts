@@ -1,5 +1,4 @@
 import { tmpdir } from "node:os";
-import type { OpenClawConfig } from "../../config/index.ts";
 import {
   agentsListTool,
   applyPatchAvailable,
@@ -14,7 +13,6 @@ import {
   grepTool,
   imageTool,
   lsTool,
-  ownFiles,
   processTool,
   readTool,
   sessionsHistoryTool,
@@ -29,6 +27,7 @@ import {
   type ToolContext,
 } from "../../tools/index.ts";
 import { elevationFor } from "./exec-settings.ts";
+import { fileRules } from "./own-places.ts";
 import { describeImages, sessionModels } from "./session-models.ts";
 import type { ToolShelfDeps } from "./tool-shelf.ts";
 import { fetchFile } from "./web-files.ts";
@@ -51,24 +50,14 @@ export function createCoreTools(deps: ToolShelfDeps): (context: ToolContext) => 
   return ({ provider, modelId, agentId }) => [...own, ...(applyPatchAvailable(config.current, provider, modelId, agentId) ? [patch] : []), ...web()];
 }
 
-function filesOf({ ids, home, config, sandboxes, execRules }: ToolShelfDeps): FileToolsDeps {
-  const { state, file: configFile } = config.paths;
+function filesOf({ ids, home, config, sandboxes, fileAccess }: ToolShelfDeps): FileToolsDeps {
   return {
     ids,
     home,
-    workspaceOnly: (agentId) => workspaceOnly(config.current, agentId),
+    workspaceOnly: (agentId) => fileRules(config.current, agentId, home).workspaceOnly,
     place: (context) => sandboxes.for(context)?.files,
-    sealed: ({ workspaceDir, agentId }) => {
-      const skillsDecide = (): boolean => execRules.effective(agentId, execSettings(config.current, agentId)).autoAllowSkills;
-      return ownFiles({ state, configFile, workspaceDir, skillsDecide });
-    },
+    access: fileAccess,
   };
-}
-
-/** `tools.fs.workspaceOnly`, the agent's word first. */
-function workspaceOnly(config: OpenClawConfig, agentId: string): boolean {
-  const agent = config.agents?.list?.find(({ id }) => id.toLowerCase() === agentId.toLowerCase());
-  return agent?.tools?.fs?.workspaceOnly ?? config.tools?.fs?.workspaceOnly ?? false;
 }
 
 function fileTools(deps: ToolShelfDeps, files: FileToolsDeps): readonly Tool[] {
@@ -85,7 +74,7 @@ function fileTools(deps: ToolShelfDeps, files: FileToolsDeps): readonly Tool[] {
 }
 
 function commandTools(deps: ToolShelfDeps): readonly Tool[] {
-  const { config, clock, log, env, home, approvals, execRules, processes, sandboxes, skillPrograms } = deps;
+  const { config, clock, log, env, home, approvals, execRules, processes, sandboxes, skillPrograms, fileAccess } = deps;
   const exec = execTool({
     clock,
     log,
@@ -99,6 +88,7 @@ function commandTools(deps: ToolShelfDeps): readonly Tool[] {
     sandboxed: (context) => sandboxes.isSandboxed(context),
     sandbox: (context) => sandboxes.for(context),
     skillPrograms,
+    isSealed: (context, path) => fileAccess.isSealed(context, path),
     canBackground: ({ offered }) => offered?.has("process") ?? true,
     pluginEnvironment: ({ agentId, sessionKey, channel }, host) => pluginEnvironment(deps, { agentId, sessionKey, channel }, host),
     elevation: (context) => elevationFor(config.current, context),

@@ -25,6 +25,8 @@ export interface AppAgentDeps {
   readonly plugins: Pick<Plugins, "hooks" | "agent">;
   /** Tells clients that somebody is asked, or was answered. */
   readonly notify: (notice: ApprovalNotice) => void;
+  /** False while nobody is connected who decides about questions. */
+  readonly askable?: () => boolean;
   /** Folder of an agent's files. */
   readonly workspaceOf: (agentId: string) => string;
   /** Tools that look after the gateway itself. */

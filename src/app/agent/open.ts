@@ -7,19 +7,25 @@ import {
   createApprovals,
   createBroker,
   createExecRules,
+  createFileAccess,
+  createFolderGrants,
   createProcesses,
   createSandboxes,
   createTaint,
+  execSettings,
   explainTools,
   sessionLoops,
   type Approvals,
   type Broker,
   type ExecRules,
+  type FileAccess,
+  type ToolContext,
   type Sandboxes,
 } from "../../tools/index.ts";
 import { docsPlace } from "./docs-folder.ts";
 import { currentHooks } from "../current-hooks.ts";
 import type { AppAgentDeps } from "./index.ts";
+import { fileRules, ownPlaces } from "./own-places.ts";
 import { pendingWork } from "./pending-work.ts";
 import { eligibleFolders, trustedPrograms } from "./skill-programs.ts";
 import { createToolShelf, type ToolShelf, type ToolShelfDeps } from "./tool-shelf.ts";
@@ -30,6 +36,7 @@ export interface OpenAgent extends AsyncDisposable {
   readonly broker: Broker;
   readonly approvals: Approvals;
   readonly execRules: ExecRules;
+  readonly fileAccess: FileAccess;
   readonly sandboxes: Sandboxes;
   readonly skills: ReturnType<typeof createSkills>;
   readonly shelf: ToolShelf;
@@ -38,6 +45,38 @@ export interface OpenAgent extends AsyncDisposable {
   workspaceOf(agentId: string): string;
   /** Ends what a session left running in the background, with all it started. Gives how many. */
   killProcesses(sessionKey: string): number;
+}
+
+/** Sessions that no conversation belongs to. */
+const UNATTENDED = /(?:^|:)(?:cron|hook):/;
+
+/** Why nobody can be asked about a call. */
+function unasked({ askable, config }: AppAgentDeps, { jobId, sessionKey, unattended }: ToolContext): string | undefined {
+  if (jobId !== undefined || unattended === true || UNATTENDED.test(sessionKey)) return "nobody can be asked during a scheduled or automatic run";
+  if (config.current.approvals?.exec?.enabled === true || askable?.() !== false) return undefined;
+  return "nobody can be asked: no client that decides about approvals is connected, and approvals.exec sends no questions to chats";
+}
+
+/** Decides which files tools may reach. */
+function openFileAccess(
+  deps: AppAgentDeps,
+  more: { readonly home: string; readonly log: Logger; readonly approvals: Approvals; readonly execRules: ExecRules },
+): FileAccess {
+  const { config, env, clock, ids, workspaceOf } = deps;
+  const { home, log, approvals, execRules } = more;
+  const { state, home: ownHome } = config.paths;
+  const grants = createFolderGrants({ path: join(state, "file-approvals.json"), clock, ids, log, homes: [home, ownHome] });
+  return createFileAccess({
+    own: ownPlaces({ config, env, home, uid: process.getuid?.(), workspaceOf }),
+    rules: (agentId) => fileRules(config.current, agentId, ownHome),
+    shared: [join(state, "media"), join(state, "canvas")],
+    skillsDecide: (agentId) => execRules.effective(agentId, execSettings(config.current, agentId)).autoAllowSkills,
+    grants,
+    approvals,
+    unasked: (context) => unasked(deps, context),
+    log,
+    ignoreCase: process.platform === "win32" || process.platform === "darwin",
+  });
 }
 
 const MOST_LOOKED_AT = 500;
@@ -69,6 +108,7 @@ export async function openAgent(deps: AppAgentDeps): Promise<OpenAgent> {
   const hooks = currentHooks(deps.plugins);
   const approvals = createApprovals({ store, clock, ids, notify: deps.notify });
   const execRules = createExecRules({ path: join(config.paths.state, "exec-approvals.json"), clock, ids, random });
+  const fileAccess = openFileAccess(deps, { home, log: deps.log.room("tools"), approvals, execRules });
   const processes = stack.use(createProcesses({ clock, random }));
   const skills = stack.use(
     createSkills({ config: () => config.current, places: () => ({ home, stateFolder: config.paths.state }), env, platform: process.platform, clock }),
@@ -85,7 +125,7 @@ export async function openAgent(deps: AppAgentDeps): Promise<OpenAgent> {
     skills: async (agentId) => eligibleFolders((await skills.status(workspaceOf(agentId))).skills),
   });
   const skillPrograms: ToolShelfDeps["skillPrograms"] = async ({ workspaceDir }) => trustedPrograms((await skills.status(workspaceDir)).skills, workspaceDir);
-  const shelf = createToolShelf({ ...deps, log, home, approvals, execRules, processes, sandboxes, skillPrograms });
+  const shelf = createToolShelf({ ...deps, log, home, approvals, execRules, fileAccess, processes, sandboxes, skillPrograms });
   const broker = createBroker({
     clock,
     log: deps.log.room("tools"),
@@ -129,6 +169,7 @@ export async function openAgent(deps: AppAgentDeps): Promise<OpenAgent> {
     broker,
     approvals,
     execRules,
+    fileAccess,
     sandboxes,
     skills,
     workspaceOf,

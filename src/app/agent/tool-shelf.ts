@@ -3,6 +3,7 @@ import {
   groupPolicy,
   type Approvals,
   type ExecRules,
+  type FileAccess,
   type PolicyFacts,
   type Processes,
   type Sandboxes,
@@ -18,6 +19,7 @@ export interface ToolShelfDeps extends AppAgentDeps {
   readonly home: string;
   readonly approvals: Approvals;
   readonly execRules: ExecRules;
+  readonly fileAccess: FileAccess;
   readonly processes: Processes;
   readonly sandboxes: Sandboxes;
   /** Names of programs that may run unasked where the rules say so. */

@@ -61,6 +61,8 @@ export interface ConversationRoom {
   readonly messages: () => Promise<Messages>;
   /** Folders that files may be sent from. */
   readonly mediaRoots: (agentId: string | undefined) => readonly string[];
+  /** Rejects when a file may not be handed to a channel. */
+  readonly mediaReadable: (agentId: string | undefined, path: string) => Promise<void>;
 }
 
 /** How a message of a session was answered, in a few lines; one of another session is not told. */
@@ -95,9 +97,23 @@ export function openConversation(deps: ConversationRoomDeps, stack: AsyncDisposa
     deps.workspaceOf(agentId ?? deps.defaultAgentId()),
     join(config.paths.state, "media"),
   ];
+  const mediaReadable = async (agentId: string | undefined, path: string): Promise<void> => {
+    if (/^https?:/i.test(path)) return;
+    const { fileAccess } = await deps.agent();
+    const id = agentId ?? deps.defaultAgentId();
+    await fileAccess.mayRead({ agentId: id, workspaceDir: deps.workspaceOf(id) }, path, { sealedOnly: agentId === undefined });
+  };
   const delivery = stack.use(
     lazyDelivery(async () =>
-      (await loadDelivery()).createDelivery({ ...base, log: deps.log.room("delivery"), config: () => config.current, table: channels, activity, mediaRoots }),
+      (await loadDelivery()).createDelivery({
+        ...base,
+        log: deps.log.room("delivery"),
+        config: () => config.current,
+        table: channels,
+        activity,
+        mediaRoots,
+        mediaReadable,
+      }),
     ),
   );
   const commands = lazyCommands(
@@ -138,6 +154,7 @@ export function openConversation(deps: ConversationRoomDeps, stack: AsyncDisposa
     channels,
     activity,
     mediaRoots,
+    mediaReadable,
     messages: () => (messages ??= loadDelivery().then(({ createMessages }) => createMessages({ delivery, channels, config: () => config.current, log }))),
   };
 }

@@ -29,6 +29,8 @@ export interface DeliveryDeps {
   readonly activity?: Pick<ChannelActivity, "record">;
   /** Folders that files may be sent from. */
   readonly mediaRoots?: (agentId: string | undefined) => readonly string[];
+  /** Rejects when a file may not leave this machine, wherever its folder is. Addresses are let through. */
+  readonly mediaReadable?: (agentId: string | undefined, path: string) => Promise<void>;
   readonly limits?: Partial<DeliveryLimits>;
 }
 

@@ -46,6 +46,8 @@ export interface ExecToolDeps {
   readonly pluginEnvironment?: ((context: ToolContext, host: ExecHost) => Promise<Readonly<Record<string, string>>>) | undefined;
   /** Names of programs that the skills of a session ask for; asked only where the rules let those run unasked. */
   readonly skillPrograms?: ((context: ToolContext) => Promise<readonly string[]>) | undefined;
+  /** True for a path that no tool may read. */
+  readonly isSealed?: ((context: ToolContext, path: string) => boolean) | undefined;
   /** False when policy keeps `process` away: nothing may go to the background then. */
   readonly canBackground: (context: ToolContext) => boolean;
   readonly elevation: (context: ToolContext) => Elevation;

@@ -1,5 +1,6 @@
 import { join, resolve } from "node:path";
 import { systemClock } from "../base/clock.ts";
+import { secretValues } from "../base/inherited-environment.ts";
 import { createIds } from "../base/ids.ts";
 import type { ConsoleStyle } from "../base/log/console-sink.ts";
 import type { Logger } from "../base/log/logger.ts";
@@ -85,6 +86,9 @@ export async function createApp(options: AppOptions): Promise<App> {
 
   const stateDir = config.paths.state;
   redactor.register(lifetime.runSecret);
+  const registerVariables = (): void => secretValues(config.env()).forEach(redactor.register);
+  registerVariables();
+  stack.use(config.onEvent(registerVariables));
   lifetime.lock({ configPath: config.paths.file, stateDir });
   const logging = openLogging({ settings: config.current.logging, stateDir, console: options.console, verbose: options.flags.verbose }, { clock, redactor });
   const { log } = logging;

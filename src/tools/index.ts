@@ -16,6 +16,7 @@ export {
 export { boundedDetails } from "./broker/bounds.ts";
 export { createBroker, type Broker, type BrokerCall, type BrokerDeps, type PolicyFacts, type Toolbox } from "./broker/broker.ts";
 export type { AskedCommand, Elevation, ExecToolDeps, ShownOutput } from "./exec/deps.ts";
+export { createWithheldHints } from "./exec/withheld.ts";
 export { fateText } from "./exec/fate.ts";
 export { execTool } from "./exec/exec.ts";
 export { createExecRules, type ExecRules, type ExecRulesSnapshot } from "./exec/rules-file.ts";

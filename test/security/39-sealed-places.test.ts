@@ -195,7 +195,7 @@ test("39: secrets are neither read nor written, however their path is written an
     [".ssh", ".aws", ".gnupg"].flatMap((name) => ["ls", "find"].map((tool) => ({ name: tool, args: { path: join(home, name), pattern: "**" } }))),
   );
   for (const text of listed) expect(text).toMatch(/is sealed/);
-  const [found] = await order("open", [{ name: "grep", args: { pattern: CANARY, path: home } }]);
+  const [found] = await order("open", [{ name: "grep", args: { pattern: CANARY.slice(0, 12), path: home } }]);
   expect(found).not.toMatch(/\.ssh\/|\.aws|auth-profiles|policy\.json5:/);
 });
 

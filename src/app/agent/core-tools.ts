@@ -1,4 +1,6 @@
 import { tmpdir } from "node:os";
+import { defaultAgentId } from "../../config/index.ts";
+import { agentOfKey } from "../../protocol/index.ts";
 import {
   agentsListTool,
   applyPatchAvailable,
@@ -6,6 +8,7 @@ import {
   applyPatchWorkspaceOnly,
   createMarkUntrusted,
   createWebTools,
+  createWithheldHints,
   editTool,
   execSettings,
   execTool,
@@ -83,6 +86,10 @@ function commandTools(deps: ToolShelfDeps): readonly Tool[] {
     rules: execRules,
     settings: (context) => execSettings(config.current, context.agentId, (context.exec ?? {}) as ExecOverride),
     env,
+    hints: createWithheldHints(
+      env,
+      (sessionKey) => execSettings(config.current, agentOfKey(sessionKey, { defaultAgentId: defaultAgentId(config.current) })).passEnv,
+    ),
     home,
     ignoreCase: process.platform === "win32" || process.platform === "darwin",
     sandboxed: (context) => sandboxes.isSandboxed(context),

@@ -3,6 +3,7 @@ import type { Clock } from "../../base/clock.ts";
 import type { Ids } from "../../base/ids.ts";
 import type { Logger } from "../../base/log/logger.ts";
 import type { Random } from "../../base/random.ts";
+import type { Redactor } from "../../base/redaction.ts";
 import type { Config, Env } from "../../config/index.ts";
 import type { Store } from "../../store/index.ts";
 import type { ApprovalNotice, ExecToolDeps, SessionPost, Tool } from "../../tools/index.ts";
@@ -21,6 +22,7 @@ export interface AppAgentDeps {
   readonly version: string;
   /** Masks secrets in texts. */
   readonly redact: (text: string) => string;
+  readonly redactor: Pick<Redactor, "secrets" | "stream" | "register">;
   readonly models: Pick<AppModels, "models" | "budgets">;
   readonly plugins: Pick<Plugins, "hooks" | "agent">;
   /** Tells clients that somebody is asked, or was answered. */

@@ -28,6 +28,7 @@ import type { AppAgentDeps } from "./index.ts";
 import { fileRules, ownPlaces } from "./own-places.ts";
 import { pendingWork } from "./pending-work.ts";
 import { eligibleFolders, trustedPrograms } from "./skill-programs.ts";
+import { tellSecretFiles } from "./secret-files.ts";
 import { createToolShelf, type ToolShelf, type ToolShelfDeps } from "./tool-shelf.ts";
 
 /** The agent and what its tools need, put together. */
@@ -61,13 +62,18 @@ function unasked({ askable, config }: AppAgentDeps, { jobId, sessionKey, unatten
 function openFileAccess(
   deps: AppAgentDeps,
   more: { readonly home: string; readonly log: Logger; readonly approvals: Approvals; readonly execRules: ExecRules },
+  stack: AsyncDisposableStack,
 ): FileAccess {
   const { config, env, clock, ids, workspaceOf } = deps;
   const { home, log, approvals, execRules } = more;
+  const own = ownPlaces({ config, env, home, uid: process.getuid?.(), workspaceOf });
+  const tellSecrets = (): void => tellSecretFiles(own().secrets, deps.redactor.register);
+  tellSecrets();
+  stack.use(config.onEvent(tellSecrets));
   const { state, home: ownHome } = config.paths;
   const grants = createFolderGrants({ path: join(state, "file-approvals.json"), clock, ids, log, homes: [home, ownHome] });
   return createFileAccess({
-    own: ownPlaces({ config, env, home, uid: process.getuid?.(), workspaceOf }),
+    own,
     rules: (agentId) => fileRules(config.current, agentId, ownHome),
     shared: [join(state, "media"), join(state, "canvas")],
     skillsDecide: (agentId) => execRules.effective(agentId, execSettings(config.current, agentId)).autoAllowSkills,
@@ -108,8 +114,8 @@ export async function openAgent(deps: AppAgentDeps): Promise<OpenAgent> {
   const hooks = currentHooks(deps.plugins);
   const approvals = createApprovals({ store, clock, ids, notify: deps.notify });
   const execRules = createExecRules({ path: join(config.paths.state, "exec-approvals.json"), clock, ids, random });
-  const fileAccess = openFileAccess(deps, { home, log: deps.log.room("tools"), approvals, execRules });
-  const processes = stack.use(createProcesses({ clock, random }));
+  const fileAccess = openFileAccess(deps, { home, log: deps.log.room("tools"), approvals, execRules }, stack);
+  const processes = stack.use(createProcesses({ clock, random, secrets: deps.redactor.stream }));
   const skills = stack.use(
     createSkills({ config: () => config.current, places: () => ({ home, stateFolder: config.paths.state }), env, platform: process.platform, clock }),
   );
@@ -135,6 +141,7 @@ export async function openAgent(deps: AppAgentDeps): Promise<OpenAgent> {
     hooks,
     policies: { evaluate: (...args) => deps.plugins.agent()?.policies.evaluate(...args) ?? Promise.resolve(undefined) },
     askApproval: approvals.ask,
+    redact: deps.redactor.secrets,
     taint: createTaint({ settings: () => config.current.tools?.taint, history: (sessionKey) => toolsUsed(deps, sessionKey) }),
     ...sessionLoops({ config: () => config.current, log }),
   });
@@ -147,6 +154,7 @@ export async function openAgent(deps: AppAgentDeps): Promise<OpenAgent> {
     config,
     env,
     hooks,
+    redactor: deps.redactor,
     internalHooks: () => deps.plugins.agent()?.internalHooks,
     broker: () => Promise.resolve(broker),
     skills: () => Promise.resolve(skills),

@@ -113,18 +113,16 @@ export function openConversation(deps: ConversationRoomDeps, stack: AsyncDisposa
         activity,
         mediaRoots,
         mediaReadable,
+        redact: deps.redactor.secrets,
       }),
     ),
   );
-  const commands = lazyCommands(
-    () => config.current,
-    async () => {
-      const [{ createCommands }, { commandPorts }] = await Promise.all([loadCommands(), import("./command-ports.ts")]);
-      const killProcesses = async (sessionKey: string): Promise<number> => (await deps.agent()).killProcesses(sessionKey);
-      const all: CommandDeps = { ...deps, conversation: () => conversation, pairing, channels, killProcesses, why: storyOf(deps) };
-      return createCommands(commandPorts(all, ownCaller(deps.handlers, "command")));
-    },
-  );
+  const commands = lazyCommands({ config: () => config.current, redact: deps.redactor.secrets }, async () => {
+    const [{ createCommands }, { commandPorts }] = await Promise.all([loadCommands(), import("./command-ports.ts")]);
+    const killProcesses = async (sessionKey: string): Promise<number> => (await deps.agent()).killProcesses(sessionKey);
+    const all: CommandDeps = { ...deps, conversation: () => conversation, pairing, channels, killProcesses, why: storyOf(deps) };
+    return createCommands(commandPorts(all, ownCaller(deps.handlers, "command")));
+  });
   const conversation: Conversation = stack.use(
     createConversation({
       ...base,

@@ -31,6 +31,8 @@ export interface DeliveryDeps {
   readonly mediaRoots?: (agentId: string | undefined) => readonly string[];
   /** Rejects when a file may not leave this machine, wherever its folder is. Addresses are let through. */
   readonly mediaReadable?: (agentId: string | undefined, path: string) => Promise<void>;
+  /** Masks registered secrets in what is sent. */
+  readonly redact?: (text: string) => string;
   readonly limits?: Partial<DeliveryLimits>;
 }
 

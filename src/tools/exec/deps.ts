@@ -8,6 +8,7 @@ import type { ToolContext } from "../tool.ts";
 import type { ExecHost } from "./environment.ts";
 import type { ExecRules } from "./rules-file.ts";
 import type { ExecSettings } from "./settings.ts";
+import type { WithheldHints } from "./withheld.ts";
 
 /** Whether commands may leave the sandbox at this sender's word, and how; the reason when they may not. */
 export type Elevation = { readonly permitted: true; readonly level: "off" | "on" | "ask" | "full" } | { readonly permitted: false; readonly reason: string };
@@ -36,6 +37,8 @@ export interface ExecToolDeps {
   readonly settings: (context: ToolContext) => ExecSettings;
   /** The gateway's own environment. */
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** Explains what commands do not inherit. */
+  readonly hints?: WithheldHints | undefined;
   readonly home: string;
   readonly ignoreCase: boolean;
   /** True when the session must run inside a sandbox. */

@@ -162,6 +162,8 @@ function planRun(deps: ExecToolDeps, { params, context, signal, update }: ToolCa
     processes: deps.processes,
     clock: deps.clock,
     env: deps.env,
+    passEnv: settings.passEnv,
+    hint: (plan, output) => (plan.sandbox === undefined ? deps.hints?.hint(context.sessionKey, plan, output) : undefined),
     skillEnv: context.skillEnv,
     scope: context.sessionKey,
     signal,

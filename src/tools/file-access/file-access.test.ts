@@ -198,7 +198,15 @@ test("the decision can be explained without asking anybody, and a path is checke
     why: expect.stringContaining("credentials of a code host") as string,
   });
   put(configFile);
-  for (const path of [configFile, `file://${configFile}`, "~/openclaw.json", "../../openclaw.json", `MEDIA: ${configFile}`, join(home, "x/../openclaw.json")])
+  for (const path of [
+    configFile,
+    `file://${configFile}`,
+    "~/openclaw.json",
+    "../../openclaw.json",
+    `MEDIA: ${configFile}`,
+    `file://${configFile.replace("openclaw.json", "%6Fpenclaw.json")}`,
+    join(home, "x/../openclaw.json"),
+  ])
     await expect(one.mayRead(who, path), path).rejects.toThrow(SEALED);
   for (const path of ["https://example.com/a.png", join(home, "a.png"), "data:image/png;base64,xx"]) await one.mayRead(who, path);
   expect(asked).toEqual([]);

@@ -103,25 +103,6 @@ export function createFileAccess(deps: FileAccessDeps): FileAccess {
     return { decision: "ask", why: "it is outside of the workspace (tools.fs.outside)" };
   }
 
-  async function ask(context: ToolContext, path: string, { tool, callId, signal }: FileCall): Promise<"once" | "always"> {
-    const folder = dirname(path);
-    const refuse = (why: string): AppError => {
-      deps.log.warn(`${tool} may not write ${path}: ${why}`, { agentId: context.agentId, sessionKey: context.sessionKey });
-      const text = `Writing ${path} was refused: it is outside of the workspace, and ${why}. Write inside the workspace, or ask the operator to set tools.fs.outside.`;
-      return new AppError("PERMISSION_DENIED", text, { details: { path } });
-    };
-    const nobody = deps.unasked(context);
-    if (nobody !== undefined) throw refuse(nobody);
-    const { agentId, sessionKey, runId } = context;
-    const facts = { title: `write ${path}`, description: `The file is outside of the workspace, in the folder ${folder}.`, toolName: tool, cwd: folder };
-    const request = { ...facts, path, folder, severity: "warning", ...(callId === undefined ? {} : { toolCallId: callId }), agentId, sessionKey };
-    const pending = await deps.approvals.request({ kind: "tool", request, sessionKey, agentId, turnId: runId, timeoutMs: TIMEOUT_MS }, signal);
-    const decision = await pending.decision;
-    if (decision === "allow-once") return "once";
-    if (decision === "allow-always") return "always";
-    throw refuse(decision === "timeout" ? "nobody answered in time" : decision === "deny" ? "the operator denied it" : "the question was withdrawn");
-  }
-
   return {
     check(context, options) {
       const sealed = sealedFor(context, options.roots);
@@ -145,9 +126,9 @@ export function createFileAccess(deps: FileAccessDeps): FileAccess {
         }
         if (verdict.decision === "allow" || agreed.has(dirname(path))) return;
         if (verdict.decision === "deny") throw new AppError("PERMISSION_DENIED", `${path} may not be written: ${verdict.why}`, { details: { path } });
-        const answer = await ask(context, path, options);
+        const answer = await ask(deps, context, path, options);
         agreed.add(dirname(path));
-        if (answer === "always") remember(context.agentId, dirname(path));
+        if (answer === "always") remember(deps, context.agentId, dirname(path));
       };
     },
 
@@ -176,14 +157,34 @@ export function createFileAccess(deps: FileAccessDeps): FileAccess {
 
     isSealed: (caller, path) => sealedFor(caller)(realName(path), "read") !== undefined,
   };
+}
 
-  function remember(agentId: string, folder: string): void {
-    try {
-      deps.grants.add(agentId, folder);
-    } catch (error) {
-      // The write was allowed either way: it is asked again next time.
-      deps.log.warn(`the permission to write in ${folder} could not be stored: ${messageOf(error)}`);
-    }
+/** Asks the operator about a write. Throws unless the answer is yes. */
+async function ask(deps: FileAccessDeps, context: ToolContext, path: string, { tool, callId, signal }: FileCall): Promise<"once" | "always"> {
+  const folder = dirname(path);
+  const refuse = (why: string): AppError => {
+    deps.log.warn(`${tool} may not write ${path}: ${why}`, { agentId: context.agentId, sessionKey: context.sessionKey });
+    const text = `Writing ${path} was refused: it is outside of the workspace, and ${why}. Write inside the workspace, or ask the operator to set tools.fs.outside.`;
+    return new AppError("PERMISSION_DENIED", text, { details: { path } });
+  };
+  const nobody = deps.unasked(context);
+  if (nobody !== undefined) throw refuse(nobody);
+  const { agentId, sessionKey, runId } = context;
+  const facts = { title: `write ${path}`, description: `The file is outside of the workspace, in the folder ${folder}.`, toolName: tool, cwd: folder };
+  const request = { ...facts, path, folder, severity: "warning", ...(callId === undefined ? {} : { toolCallId: callId }), agentId, sessionKey };
+  const pending = await deps.approvals.request({ kind: "tool", request, sessionKey, agentId, turnId: runId, timeoutMs: TIMEOUT_MS }, signal);
+  const decision = await pending.decision;
+  if (decision === "allow-once") return "once";
+  if (decision === "allow-always") return "always";
+  throw refuse(decision === "timeout" ? "nobody answered in time" : decision === "deny" ? "the operator denied it" : "the question was withdrawn");
+}
+
+function remember({ grants, log }: FileAccessDeps, agentId: string, folder: string): void {
+  try {
+    grants.add(agentId, folder);
+  } catch (error) {
+    // The write was allowed either way: it is asked again next time.
+    log.warn(`the permission to write in ${folder} could not be stored: ${messageOf(error)}`);
   }
 }
 
@@ -198,7 +199,7 @@ function sealedError(path: string, place: SealedPlace, access: Access): AppError
 
 /** The file that a text names; undefined when it is an address of something else. */
 function localPath(written: string, from: string, home: string | undefined): string | undefined {
-  const plain = written.trim().replace(/^(?:MEDIA|FILE):\s*/i, "");
+  const plain = written.trim().replace(/^(?:MEDIA:|FILE:(?!\/\/))\s*/i, "");
   if (/^file:/i.test(plain)) {
     try {
       return fileURLToPath(plain);

@@ -1,9 +1,10 @@
 /** Bundles the product into lazily loaded chunks: `dist` is what runs, `dist-test` the same with failpoints in it, `dist-bench` without. */
-import { readFileSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { readFileSync, readdirSync } from "node:fs";
 import { resolve } from "node:path";
 import { rolldown, type Plugin } from "rolldown";
 import { build } from "vite";
 import { configSchema } from "../src/config/schema/index.ts";
+import { newBuild, useBuild } from "./builds.ts";
 import { CHUNK_GROUPS } from "./chunk-groups.ts";
 import { asModule, withoutDescriptions } from "./frozen-module.ts";
 import { lightChunks } from "./light-chunks.ts";
@@ -65,9 +66,7 @@ function sdkEntries(): Record<string, string> {
   return Object.fromEntries([...entries("src/plugins/sdk/paths", "plugin-sdk"), ...entries("src/plugins/sdk/vendor", "plugin-sdk/vendor")]);
 }
 
-// Written beside and swapped in: a build that fails leaves what runs alone.
-const fresh = `${folder}.new`;
-rmSync(fresh, { recursive: true, force: true });
+const fresh = newBuild(folder);
 const bundle = await rolldown({
   input: {
     cli: "src/cli/main.ts",
@@ -103,6 +102,5 @@ await bundle.write({
 });
 await bundle.close();
 if (folder !== "dist-bench") await build({ ...uiBuild(resolve(fresh, "ui")), configFile: false, logLevel: "warn" });
-rmSync(folder, { recursive: true, force: true });
-renameSync(fresh, folder);
+useBuild(folder, fresh);
 console.error(`built ${folder} in ${Math.round(performance.now() - started)} ms`);

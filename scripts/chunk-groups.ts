@@ -11,7 +11,7 @@ export const CHUNK_GROUPS = [
   {
     name: "base",
     test: files(
-      "src/base/(?:errors|text|files|clock|failpoints|builtin|memory-care|redaction|message-text|session-name)\\.ts",
+      "src/base/(?:errors|text|files|clock|failpoints|builtin|lazy|memory-care|redaction|message-text|session-name)\\.ts",
       "src/store/(?:patched-entry|retention|sqlite/failure|projection/place)\\.ts",
       "src/protocol/transcript\\.ts",
       "rolldown/runtime",
@@ -56,7 +56,7 @@ export const CHUNK_GROUPS = [
       "src/gateway/(?:server|bind|certificate|address-budget|early|auth/settings)\\.ts",
       "src/base/(?:log/(?!read)|random|ids)",
       "src/media/index\\.ts",
-      "src/config/(?:config|redact|diff|reload-rules|secrets|last-good|version-keeper|shell-environment)\\.ts",
+      "src/config/(?:config|redact|diff|reload-rules|secrets|last-good|missing-file|version-keeper|shell-environment)\\.ts",
       "src/store/(?:open|change-counts|remembered-sessions|sqlite/(?:client|messages|sender|waiting|standing|reads))\\.ts",
     ),
   },
@@ -72,7 +72,7 @@ export const CHUNK_GROUPS = [
   {
     name: "hub",
     test: files(
-      "src/app/(?:open-gateway|answering-model|own-caller|models|setup/inside/ports|overview/open|plugins/(?:index|admin|sections))\\.ts",
+      "src/app/(?:open-gateway|answering-model|own-caller|models|turn-code|setup/inside/ports|overview/open|plugins/(?:index|admin|sections))\\.ts",
       "src/app/agent/(?:index|answering|asked-commands|gateway-ports|gateway-tool|session-endings|workspaces)",
       "src/app/conversation/(?:open|channels|channel-table|lazy|ports|section-check)",
       "src/hooks/(?:hook-log|catalog)",

@@ -20,11 +20,34 @@ export function inAscii(code: string): string {
   return code.replaceAll(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
+/** Chunks of ours that are loaded late, as the minifier writes it. */
+const LATE_IMPORT = /(?<![\w$.])import\((["']\.{1,2}\/[\w./-]+\.js["'])\)/g;
+/** One table for all chunks, by name, which has the hash of the content in it: what one has loaded is there for the others. */
+const ONCE = `const __chunks = (globalThis[Symbol.for("openclaw.chunks")] ??= new Map()), __once = (file, load) => {
+  const name = file.slice(file.lastIndexOf("/") + 1);
+  let module = __chunks.get(name);
+  if (!module) {
+    __chunks.set(name, (module = load()));
+    module.catch(() => __chunks.delete(name));
+  }
+  return module;
+};
+`;
+
+/**
+ * `import("./x.js")` so that only the first one that succeeds asks the file system. Node looks for the file each time, also for a module that is there:
+ * that costs as much as a small request, and fails when the file was removed since. One that failed is tried again.
+ */
+export function onceLoaded(code: string): string {
+  const changed = code.replace(LATE_IMPORT, (whole, file: string) => `__once(${file}, () => ${whole})`);
+  return changed === code ? code : `${ONCE}${changed}`;
+}
+
 export const lightChunks: Plugin = {
   name: "light-chunks",
   renderChunk: (code) => ({ code: lightBuiltins(code) }),
   // After the minifier, which writes letters as they are.
   generateBundle(_, bundle) {
-    for (const output of Object.values(bundle)) if (output.type === "chunk") output.code = inAscii(output.code);
+    for (const output of Object.values(bundle)) if (output.type === "chunk") output.code = inAscii(onceLoaded(output.code));
   },
 };

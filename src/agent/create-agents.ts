@@ -14,6 +14,8 @@ export interface AgentsDeps extends Omit<TurnDeps, "memory" | "sessions" | "work
   /** Folder of an agent's files. */
   readonly workspaceOf: (agentId: string) => string;
   readonly env: Env;
+  /** No turn begins before this resolves; undefined when it has. */
+  readonly ready?: () => Promise<void> | undefined;
 }
 
 /** Runs turns. */
@@ -37,10 +39,11 @@ export function createAgents(deps: AgentsDeps): Agents {
     readFiles: createBootstrapReader({ watch: watchFolder, now: deps.clock.monotonic }),
     prompts: createPromptMemo(),
   };
+  const begin = <T>(work: () => Promise<T>): Promise<T> => deps.ready?.()?.then(work) ?? work();
   return {
-    turn: (input, ports) => runTurn(turnDeps, input, ports),
-    after: (input, end, ports) => flushMemory(turnDeps, input, end, ports),
-    compact: (request) => compactSession(turnDeps, request),
+    turn: (input, ports) => begin(() => runTurn(turnDeps, input, ports)),
+    after: (input, end, ports) => begin(() => flushMemory(turnDeps, input, end, ports)),
+    compact: (request) => begin(() => compactSession(turnDeps, request)),
   };
 }
 

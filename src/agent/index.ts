@@ -18,3 +18,8 @@ export { createSkills, type SkillStatus } from "./skills/create-skills.ts";
 export { findPrograms } from "./skills/programs.ts";
 export { seedWorkspace } from "./workspace/seed.ts";
 export { initRepository } from "./workspace/repository.ts";
+
+/** Loads what the first turn in a workspace needs besides. */
+export async function loadWorkspaceCode(): Promise<void> {
+  await Promise.all([import("./skills/watch-skills.ts"), import("./workspace/templates/index.ts"), import("./workspace/repository.ts")]);
+}

@@ -6,12 +6,13 @@ import type { ConsoleStyle } from "../base/log/console-sink.ts";
 import type { Logger } from "../base/log/logger.ts";
 import { systemRandom } from "../base/random.ts";
 import { createRedactor } from "../base/redaction.ts";
-import { gatewayPort, openConfig, type Config, type Env } from "../config/index.ts";
-import { answerEarly, openServer, settingsFrom, type HealthReport, type SentinelPayload, type ServerSettings } from "../gateway/index.ts";
-import { openStore, rememberSessions, type Store, type StoreThread } from "../store/index.ts";
+import { formatLocated, gatewayPort, openConfig, type Config, type ConfigOptions, type Env, type Snapshot } from "../config/index.ts";
+import { answerEarly, settingsFrom, type HealthReport, type SentinelPayload, type ServerSettings } from "../gateway/index.ts";
+import { findWanted, openStore, rememberSessions, type Store, type StoreThread } from "../store/index.ts";
 import type { AnsweringModel } from "./answering-model.ts";
 import { reportHealth } from "./health.ts";
 import type { Lifetime } from "./lifetime.ts";
+import { listen } from "./listen.ts";
 import { openLogging, type LoggingOptions } from "./logging.ts";
 import { scheduleMaintenance } from "./maintenance.ts";
 import type { OpenGateway } from "./open-gateway.ts";
@@ -20,6 +21,7 @@ import { closeForRestart } from "./restart/close.ts";
 import { restartNotes } from "./restart/notes.ts";
 import { createRestarts, requestBySignal } from "./restart/schedule.ts";
 import { checkStartGates, checkSupported } from "./start-gates.ts";
+import { createWatchdog, tellLastExit } from "./watchdog.ts";
 
 export interface AppOptions {
   readonly env: Env;
@@ -44,6 +46,7 @@ export interface AppOptions {
 
 export interface App extends AsyncDisposable {
   readonly url: string;
+  readonly stateDir: string;
   readonly log: Logger;
   health(): HealthReport;
   /** How lines on the console look. */
@@ -79,7 +82,9 @@ export async function createApp(options: AppOptions): Promise<App> {
   const startedAt = clock.now();
 
   const warnings: string[] = [];
-  const config = stack.use(await openConfig({ ...options, clock, ids, purpose: "start", onSecret: redactor.register, warn: (text) => warnings.push(text) }));
+  const onSecret = redactor.register;
+  const lookUpNames: ConfigOptions["lookUpNames"] = async (loaded) => (await import("./plugins/names.ts")).manifestNames(loaded, options);
+  const config = stack.use(await openConfig({ ...options, clock, ids, purpose: "start", onSecret, warn: (text) => warnings.push(text), lookUpNames }));
   const snapshot = config.snapshot();
   checkStartGates(snapshot, config.current, options.flags);
   checkSupported(config.current);
@@ -93,22 +98,27 @@ export async function createApp(options: AppOptions): Promise<App> {
   const logging = openLogging({ settings: config.current.logging, stateDir, console: options.console, verbose: options.flags.verbose }, { clock, redactor });
   const { log } = logging;
   stack.defer(() => logging.file.flush());
-  for (const text of warnings) log.room("config").warn(text);
-  if (snapshot.source === "last-good") log.room("config").error(`running on the last good configuration: ${snapshot.reason}`);
-
+  logConfig(snapshot, warnings, log.room("config"));
+  const lastExit = tellLastExit(stateDir, { clock, log });
+  const watchdog = createWatchdog(config.current, { stateDir, pid });
+  stack.use(watchdog.monitor);
   let store: Store | undefined;
   let running: OpenGateway | undefined;
   let reload: Reload | undefined;
   const brokenFile = (): string | undefined => (reload ? reload.broken : snapshot.reason);
-  const health = (): HealthReport => reportHealth({ version, pid, startedAt, now: clock.now, config, brokenFile, store });
+  let listenProblem: string | undefined;
+  const notices = (): readonly string[] => [...(listenProblem === undefined ? [] : [listenProblem]), ...lastExit(), ...noticesOf(running)];
+  const health = (): HealthReport =>
+    reportHealth({ version, pid, startedAt, now: clock.now, config, brokenFile, store, isReady: running !== undefined, notices: notices() });
   // Side by side: the store opens in its own thread. Until all is done, health says "starting" and nothing is accepted.
   const [opened, listening] = await Promise.allSettled([
-    openStore({ stateDir, clock, thread: options.storeThread, log: (message, details) => log.room("store").warn(message, details) }).then(
+    openStore({ stateDir, clock, thread: options.storeThread, watch: watchdog.request, log: log.room("store").warn }).then(
       (open) => (store = rememberSessions(stack.use(open))),
     ),
-    openServer({ settings: serverSettings(config, options), log: log.room("gateway"), stateDir, env, early: answerEarly(health) }).then((open) =>
-      stack.use(open),
-    ),
+    listen({ settings: serverSettings(config, options), log: log.room("gateway"), stateDir, env, early: answerEarly(health) }, lifetime).then((open) => {
+      listenProblem = open.problem;
+      return stack.use(open.server);
+    }),
   ]);
   if (opened.status === "rejected") throw opened.reason;
   if (listening.status === "rejected") throw listening.reason;
@@ -121,8 +131,9 @@ export async function createApp(options: AppOptions): Promise<App> {
   const rooms = { config, store: opened.value, server: listening.value, health, clock, ids, random: systemRandom, log, redactor, env, version };
   const leaveSentinel = (payload: SentinelPayload): Promise<string | null> => notes.leave(payload, rooms);
   const { openGateway } = await import("./open-gateway.ts");
-  const given = { runSecret: lifetime.runSecret, logFile: logging.path, tapLog: logging.tap, rawStream: rawStreamFile(options, stateDir) };
-  const open = await openGateway({ ...rooms, ...given, requestRestart: restarts.request, leaveSentinel }, stack);
+  const logs = { logFile: logging.path, tapLog: logging.tap, rawStream: rawStreamFile(options, stateDir) };
+  const own = { runSecret: lifetime.runSecret, monitor: watchdog.monitor, failed: failure.resolve, requestRestart: restarts.request, leaveSentinel };
+  const open = await openGateway({ ...rooms, ...logs, ...own }, stack);
   running = open;
   const { gateway } = open;
   await notes.take({ ...rooms, deliver: open.tell });
@@ -135,16 +146,19 @@ export async function createApp(options: AppOptions): Promise<App> {
   void open.channels.start();
   // The first connection finds what it needs loaded.
   void gateway.warm();
+  void open.code.ready();
   const kept = stack.move();
   return {
     url: gateway.url,
+    stateDir,
     log,
     health,
     consoleStyle: logging.consoleStyle,
     loginLink: open.loginLink,
     answeringModel: open.answeringModel,
     reload: () => void config.reload(),
-    restartBySignal: () => requestBySignal(restarts, config.current, log),
+    // A restore that was left for this process is asked for by the same user, who may stop it too.
+    restartBySignal: () => requestBySignal(restarts, findWanted(stateDir, pid, clock.now()) ? {} : config.current, log),
     restartDue: restarts.due,
     async closeForRestart() {
       await closeForRestart(open, { clock, log });
@@ -154,6 +168,18 @@ export async function createApp(options: AppOptions): Promise<App> {
     failed: failure.promise,
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   };
+}
+
+/** What somebody should look at in a gateway that runs. */
+function noticesOf(running: OpenGateway | undefined): readonly string[] {
+  if (!running) return [];
+  return [...running.plugins.missingGuards().map(({ message }) => message), ...running.code.problems()];
+}
+
+function logConfig(snapshot: Snapshot, warnings: readonly string[], log: Logger): void {
+  for (const text of warnings) log.warn(text);
+  for (const issue of snapshot.warnings.filter(({ code }) => code === "unknown-name")) log.warn(formatLocated(issue));
+  if (snapshot.source === "last-good") log.error(`running on the last good configuration: ${snapshot.reason}`);
 }
 
 /** Does what changes of the configuration ask for. */

@@ -12,10 +12,14 @@ export interface HealthDeps {
   readonly brokenFile: () => string | undefined;
   /** Undefined while it opens. */
   readonly store: Store | undefined;
+  /** False while plugins are being loaded, and whatever else has to be there before the first turn. */
+  readonly isReady: boolean;
+  /** What else somebody should look at. */
+  readonly notices: readonly string[];
 }
 
 /** What is well and what is not, in one answer. */
-export function reportHealth({ version, pid, startedAt, now, config, brokenFile, store }: HealthDeps): HealthReport {
+export function reportHealth({ version, pid, startedAt, now, config, brokenFile, store, isReady, notices }: HealthDeps): HealthReport {
   const snapshot = config.snapshot();
   const stored = store?.health();
   const broken = brokenFile();
@@ -24,9 +28,10 @@ export function reportHealth({ version, pid, startedAt, now, config, brokenFile,
     ...(stored?.diskFull ? ["the disk is full: nothing new is accepted until there is space"] : []),
     ...(stored?.notices ?? []).map((notice) => notice.message),
     ...(broken === undefined ? [] : [broken]),
+    ...notices,
   ];
   const failed = stored?.state === "failed";
-  const status: HealthState = !stored ? "starting" : failed ? "failed" : problems.length > 0 ? "degraded" : "ok";
+  const status: HealthState = failed ? "failed" : !stored || !isReady ? "starting" : problems.length > 0 ? "degraded" : "ok";
   return {
     ok: status === "ok" || status === "degraded",
     status,

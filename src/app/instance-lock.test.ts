@@ -1,10 +1,11 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { systemClock } from "../base/clock.ts";
+import { startUnreaped } from "../base/zombie.fixture.ts";
 import { acquireLock, lockHolder } from "./instance-lock.ts";
 
 const info = { configPath: "/c/openclaw.json", stateDir: "/s", port: 18789 };
@@ -46,6 +47,27 @@ test("a lock left by a killed process is taken over", async () => {
 test("a lock whose process id now belongs to another process is taken over", () => {
   const path = lockPath();
   writeFileSync(path, JSON.stringify({ pid: process.ppid, createdAt: new Date().toISOString(), ...info, startTime: 1 }));
+  using lock = acquire(path);
+  expect(lock).toBeDefined();
+});
+
+test.runIf(process.platform === "linux")("a lock left by a killed process that its parent has not reaped is taken over", async () => {
+  const path = lockPath();
+  await using orphan = await startUnreaped();
+  acquire(path, orphan.pid);
+  expect(lockHolder(path)?.pid).toBe(orphan.pid);
+  await orphan.kill();
+  expect(lockHolder(path)).toBeUndefined();
+  using lock = acquire(path);
+  expect(lock).toBeDefined();
+});
+
+test.runIf(process.platform === "linux")("a lock of another boot is taken over, although its process id and start are those of a running process", () => {
+  const path = lockPath();
+  acquire(path);
+  const content = JSON.parse(readFileSync(path, "utf8")) as object;
+  writeFileSync(path, JSON.stringify({ ...content, bootId: "00000000-0000-4000-8000-000000000000" }));
+  expect(lockHolder(path)).toBeUndefined();
   using lock = acquire(path);
   expect(lock).toBeDefined();
 });

@@ -3,17 +3,15 @@ import { AppError, fileError, systemCode } from "../base/errors.ts";
 import { formatDuration } from "../base/text.ts";
 import type { Clock } from "../base/clock.ts";
 import { ensureFolder } from "../base/files.ts";
+import { identify, isRunning, waitWhileEnding, type ProcessIdentity } from "../base/process-identity.ts";
 import { dirname } from "node:path";
 
 /** What a lock file says of its holder. */
-export interface LockHolder {
-  readonly pid: number;
+export interface LockHolder extends ProcessIdentity {
   /** ISO time at which the lock was taken. */
   readonly createdAt: string;
   readonly configPath: string;
   readonly stateDir: string;
-  /** The process's start time in clock ticks since boot (Linux): tells a reused process id from the holder. */
-  readonly startTime?: number;
   readonly port?: number;
   /** Lets the same user's CLI ask the running gateway. The file is readable by its owner only. */
   readonly runSecret?: string;
@@ -28,24 +26,8 @@ export interface LockDeps {
 
 /** A takeover that takes longer than this was abandoned. */
 const TAKEOVER_STALE_MS = 5000;
-
-function processStartTime(pid: number): number | undefined {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19]);
-  } catch {
-    return undefined;
-  }
-}
-
-function isAlive(holder: LockHolder): boolean {
-  try {
-    process.kill(holder.pid, 0);
-  } catch (error) {
-    if (systemCode(error) === "ESRCH") return false;
-  }
-  return holder.startTime === undefined || processStartTime(holder.pid) === holder.startTime;
-}
+/** How long the threads of a killed process may take to end. */
+const ENDING_MS = 3000;
 
 /** Who holds the lock, if its process still lives. */
 export function lockHolder(path: string): LockHolder | undefined {
@@ -55,7 +37,7 @@ export function lockHolder(path: string): LockHolder | undefined {
   } catch {
     return undefined;
   }
-  return typeof holder.pid === "number" && isAlive(holder) ? holder : undefined;
+  return typeof holder.pid === "number" && isRunning(holder) ? holder : undefined;
 }
 
 function refuse(path: string, holder: LockHolder, deps: LockDeps): AppError {
@@ -102,16 +84,10 @@ function clearStale(path: string, deps: LockDeps): void {
 }
 
 /** Takes the lock or throws `LOCKED` naming its holder. The lock of a dead process is taken over. Disposing gives it back. */
-export function acquireLock(path: string, info: Omit<LockHolder, "pid" | "createdAt" | "startTime">, deps: LockDeps): Disposable {
+export function acquireLock(path: string, info: Omit<LockHolder, keyof ProcessIdentity | "createdAt">, deps: LockDeps): Disposable {
   ensureFolder(dirname(path));
   const temporary = `${path}.${deps.pid}`;
-  const startTime = processStartTime(deps.pid);
-  const content: LockHolder = {
-    pid: deps.pid,
-    createdAt: new Date(deps.clock.now()).toISOString(),
-    ...info,
-    ...(startTime === undefined ? {} : { startTime }),
-  };
+  const content: LockHolder = { createdAt: new Date(deps.clock.now()).toISOString(), ...info, ...identify(deps.pid) };
   try {
     writeFileSync(temporary, JSON.stringify(content), { mode: 0o600 });
   } catch (error) {
@@ -121,7 +97,11 @@ export function acquireLock(path: string, info: Omit<LockHolder, "pid" | "create
   try {
     if (deps.replace) renameSync(temporary, path);
     else if (!create(path, temporary)) {
-      const holder = lockHolder(path);
+      let holder = lockHolder(path);
+      if (holder) {
+        waitWhileEnding(holder, ENDING_MS);
+        holder = lockHolder(path);
+      }
       if (holder) throw refuse(path, holder, deps);
       clearStale(path, deps);
       if (!create(path, temporary)) {

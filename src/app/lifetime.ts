@@ -2,6 +2,7 @@ import { systemClock, type Clock } from "../base/clock.ts";
 import { createIds, type Ids } from "../base/ids.ts";
 import { systemRandom } from "../base/random.ts";
 import type { Env } from "../config/index.ts";
+import type { ServerSettings } from "../gateway/index.ts";
 import { acquireStateLock, type StateLock } from "./state-lock.ts";
 
 /** What a process keeps while its gateway is taken down and opened again: the locks, the port, the time of the last restart. */
@@ -14,6 +15,8 @@ export interface Lifetime extends Disposable {
   announce(port: number): void;
   /** Where the gateway before this one listened. */
   readonly port: number | undefined;
+  /** How the gateway before this one listened: a restart that cannot listen as it should goes back to it. */
+  listening: ServerSettings | undefined;
   /** The gateway goes down to come back. */
   restarting(): void;
   /** When that was last, by the monotonic clock. */
@@ -36,6 +39,7 @@ export function createLifetime(deps: LifetimeDeps): Lifetime {
   let restartedAt: number | undefined;
   return {
     runSecret,
+    listening: undefined,
     lock({ configPath, stateDir }) {
       if (held?.configPath === configPath && held.stateDir === stateDir) return;
       held?.lock[Symbol.dispose]();

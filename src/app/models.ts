@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import type { Clock } from "../base/clock.ts";
 import type { Ids } from "../base/ids.ts";
+import { lazy } from "../base/lazy.ts";
 import type { Logger } from "../base/log/logger.ts";
 import type { Random } from "../base/random.ts";
 import type { Redactor } from "../base/redaction.ts";
@@ -46,8 +47,6 @@ export function createAppModels(deps: AppModelsDeps): AppModels {
     has: (hook) => deps.hooks()?.has(hook) ?? false,
     run: (...args: Parameters<Hooks["run"]>) => deps.hooks()?.run(...args),
   };
-  let models: Promise<Models> | undefined;
-  let budgets: Promise<Budgets> | undefined;
   let raw: RawStream | undefined;
 
   async function openRaw(file: string): Promise<RawLog> {
@@ -76,8 +75,8 @@ export function createAppModels(deps: AppModelsDeps): AppModels {
   }
 
   return {
-    models: () => (models ??= openModels()),
-    budgets: () => (budgets ??= loadBudgets().then(({ createBudgets }) => createBudgets({ store, clock, config: () => config.current }))),
+    models: lazy(openModels),
+    budgets: lazy(async () => (await loadBudgets()).createBudgets({ store, clock, config: () => config.current })),
     [Symbol.asyncDispose]: async () => raw?.[Symbol.asyncDispose](),
   };
 }

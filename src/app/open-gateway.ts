@@ -3,6 +3,7 @@ import type { Clock } from "../base/clock.ts";
 import type { Ids } from "../base/ids.ts";
 import type { Logger } from "../base/log/logger.ts";
 import type { Random } from "../base/random.ts";
+import type { LoopMonitor } from "../base/watchdog/loop-monitor.ts";
 import type { Redactor } from "../base/redaction.ts";
 import { defaultAgentId as defaultAgentOf, type Config, type Env } from "../config/index.ts";
 import {
@@ -27,6 +28,7 @@ import {
   type RestartRequest,
   type SentinelPayload,
 } from "../gateway/index.ts";
+import type { GuardRecords } from "../plugins/index.ts";
 import { observeCommits, type Store } from "../store/index.ts";
 import type { ReplyAddress } from "../conversation/index.ts";
 import { agentPort, lazyApprovals, lazyExecRules, toolFactsPort, toolsPort, type PortDeps } from "./agent/gateway-ports.ts";
@@ -38,9 +40,11 @@ import { answeringModel, type AnsweringModel } from "./answering-model.ts";
 import { createAppModels, type AppModels } from "./models.ts";
 import { openOverview } from "./overview/open.ts";
 import { issuesOfPlugins, pluginAdmin, type PluginAdminDeps } from "./plugins/admin.ts";
+import { judgeNames } from "./plugins/names.ts";
 import { pluginPorts } from "./plugins/sections.ts";
 import { createPlugins, type Plugins } from "./plugins/index.ts";
 import { setupPort } from "./setup/inside/ports.ts";
+import type { TurnCode } from "./turn-code.ts";
 
 const ANSWER_MS = 250;
 /** Beside the bundle that this is a chunk of. */
@@ -60,16 +64,22 @@ export interface OpenGatewayDeps {
   readonly env: Env;
   readonly version: string;
   readonly runSecret: string;
+  /** Notes which plugin's code runs. */
+  readonly monitor?: LoopMonitor;
   readonly logFile: () => string;
   readonly tapLog: Logging["tap"];
   /** See `AppModelsDeps`. */
   readonly rawStream?: string | undefined;
   readonly requestRestart: (request: RestartRequest, options?: { readonly urgent?: boolean }) => RestartReport;
   readonly leaveSentinel: (payload: SentinelPayload) => Promise<string | null>;
+  /** The gateway can no longer be trusted and has to end. */
+  readonly failed: (message: string) => void;
 }
 
 export interface OpenGateway {
   readonly gateway: Gateway;
+  /** What turns load. */
+  readonly code: TurnCode;
   readonly plugins: Plugins;
   readonly channels: AppChannelsRun;
   /** Runs that wait or run. */
@@ -127,8 +137,15 @@ const authHandlers = (auth: Auth, config: Config, broadcast: GatewayHub["broadca
 });
 
 /** What methods ask of models. */
-const modelPorts = ({ models }: AppModels, defaultAgentId: () => string) => ({
-  models: { choices: async () => (await models()).choices(defaultAgentId()) },
+const modelPorts = ({ models }: AppModels, defaultAgentId: () => string, agentIds: () => readonly string[]) => ({
+  models: {
+    choices: async () => (await models()).choices(defaultAgentId()),
+    auths: async (agentId: string | undefined) => {
+      const { auth } = await models();
+      const ids = agentId === undefined ? [...new Set([defaultAgentId(), ...agentIds()])] : [agentId];
+      return ids.map((id) => ({ agentId: id, auth: auth(id) }));
+    },
+  },
   quota: async () => (await models()).quota(defaultAgentId()),
 });
 
@@ -143,6 +160,12 @@ const agentPorts = (ports: PortDeps, { agent, notices, talk, workspaceOf, comman
 });
 
 const addressOf = (link: { readonly path: string } | undefined, origin: string): string | undefined => link && new URL(link.path, origin).href;
+
+/** Which plugins guard tool calls is known to the next start also when they fail to load then. */
+const guardRecords = (store: Store): GuardRecords => ({
+  read: () => store.read("meta.get", { key: "plugins.guards" }),
+  write: (value) => store.write("meta.set", { key: "plugins.guards", value }),
+});
 
 /** What the process before this one accepted goes on. */
 async function resumeWork({ talk, takeUpCommands }: Answering, store: Store, log: Logger): Promise<void> {
@@ -165,7 +188,9 @@ export async function openGateway(given: OpenGatewayDeps, stack: AsyncDisposable
   const auth = await openAuth(deps);
   const defaultAgentId = (): string => defaultAgentOf(config.current);
   let answering: Answering | undefined;
-  const plugins = createPlugins({ ...deps, pairing: auth.pairing, talk: () => answering?.talk });
+  const plugins = createPlugins({ ...deps, pairing: auth.pairing, talk: () => answering?.talk, guardRecords: guardRecords(deps.store) });
+  // Taken down after the conversations: turns that end within the grace of a stop are guarded to their end.
+  stack.defer(() => plugins.end());
   const models = stack.use(createAppModels({ ...deps, hooks: plugins.hooks, providers: plugins.providers }));
   let handlers: Handlers | undefined;
   const askable = (): boolean => gateway.hub.audience("exec.approval.requested") > 0;
@@ -174,7 +199,7 @@ export async function openGateway(given: OpenGatewayDeps, stack: AsyncDisposable
   const { conversation: responder } = talk;
   const channelsRun = openChannels({ ...deps, plugins }, talk, stack);
   const overview = openOverview({ ...deps, plugins, models, defaultAgentId }, responder, channelsRun.channels, stack);
-  const ports: PortDeps = { open: agent.open, deps, defaultAgentId };
+  const ports: PortDeps = { open: agent.open, deps, defaultAgentId, refusal: () => plugins.missingGuards()[0]?.message };
   const gateway = stack.use(
     createGateway({
       ...deps,
@@ -198,7 +223,7 @@ export async function openGateway(given: OpenGatewayDeps, stack: AsyncDisposable
             responder,
             ...pluginPorts({ ...deps, plugins }),
             endings: sessions,
-            ...modelPorts(models, defaultAgentId),
+            ...modelPorts(models, defaultAgentId, () => config.current.agents?.list?.map(({ id }) => id) ?? []),
             ...agentPorts(ports, answering),
             channels: channelsRun.channels,
             channelPairing: pairingPort(talk, deps),
@@ -215,18 +240,21 @@ export async function openGateway(given: OpenGatewayDeps, stack: AsyncDisposable
           },
           hub,
         );
-        handlers = { ...withPlugins(own, { ...deps, plugins }), ...authHandlers(auth, config, hub.broadcast) };
-        return handlers;
+        return (handlers = { ...withPlugins(own, { ...deps, plugins }), ...authHandlers(auth, config, hub.broadcast) });
       },
     }),
   );
-  await stack.use(plugins).open(gateway);
+  stack.defer(() => plugins.stop());
+  await plugins.open(gateway);
+  await judgeNames({ config, plugins, log: deps.log.room("config") });
   let stopping: "shutdown" | "restart" = "shutdown";
   stack.defer(() => sessions.stop(stopping));
   await resumeWork(answering, deps.store, log);
+  plugins.release();
   return {
     gateway,
     plugins,
+    code: answering.code,
     channels: channelsRun,
     runs: responder.running,
     tell: (address, text, sessionKey) => talk.delivery.send(address, [{ text }], { kind: "send", sessionKey }, 0),

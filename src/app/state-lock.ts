@@ -29,7 +29,7 @@ export function acquireStateLock(info: StateLockInfo, env: Env, deps: LockDeps):
     const own = stateLockPath(info.stateDir);
     stack.use(acquireLock(own, info, deps));
     if (!isTruthy(env["OPENCLAW_ALLOW_MULTI_GATEWAY"])) {
-      const shared: Omit<LockHolder, "pid" | "createdAt" | "startTime"> = { configPath: info.configPath, stateDir: info.stateDir };
+      const shared: Pick<LockHolder, "configPath" | "stateDir"> = { configPath: info.configPath, stateDir: info.stateDir };
       stack.use(acquireLock(lockFile(info.configPath, tmpdir(), process.getuid?.()), shared, deps));
     }
     return {

@@ -4,6 +4,7 @@ import { dirname } from "node:path";
 import { AppError, fileError, systemCode } from "./errors.ts";
 import { ensureFolder } from "./files.ts";
 import type { Ids } from "./ids.ts";
+import { identify, isRunning, type ProcessIdentity } from "./process-identity.ts";
 
 export interface FileLockOptions {
   /** Milliseconds to wait for another holder before giving up. */
@@ -15,11 +16,8 @@ export interface FileLockOptions {
   readonly signal?: AbortSignal;
 }
 
-interface Holder {
-  readonly pid: number;
+interface Holder extends ProcessIdentity {
   readonly host?: string;
-  /** Start of the process in clock ticks since boot (Linux): tells a reused process id from the holder. */
-  readonly startTime?: number;
 }
 
 /** What stands in a lock file at one moment. */
@@ -30,15 +28,6 @@ interface Seen {
 
 const FIRST_PAUSE_MS = 4;
 const LONGEST_PAUSE_MS = 60;
-
-function startTimeOf(pid: number): number | undefined {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19]);
-  } catch {
-    return undefined;
-  }
-}
 
 function look(path: string): Seen | undefined {
   try {
@@ -61,12 +50,8 @@ function holderOf({ content }: Seen): Holder | undefined {
 function isAbandoned(seen: Seen, staleMs: number): boolean {
   const holder = holderOf(seen);
   if (holder && (holder.host ?? hostname()) === hostname()) {
-    try {
-      process.kill(holder.pid, 0);
-    } catch (error) {
-      if (systemCode(error) === "ESRCH") return true;
-    }
-    if (holder.startTime !== undefined) return startTimeOf(holder.pid) !== holder.startTime;
+    if (!isRunning(holder)) return true;
+    if (holder.startTime !== undefined) return false;
   }
   return Date.now() - seen.touchedMs > staleMs;
 }
@@ -111,14 +96,7 @@ function clear(path: string, seen: Seen, mine: string, options: FileLockOptions)
 async function acquire(path: string, options: FileLockOptions): Promise<Disposable> {
   ensureFolder(dirname(path));
   const token = options.ids.hex(8);
-  const startTime = startTimeOf(process.pid);
-  const content = JSON.stringify({
-    pid: process.pid,
-    createdAt: new Date().toISOString(),
-    host: hostname(),
-    token,
-    ...(startTime === undefined ? {} : { startTime }),
-  });
+  const content = JSON.stringify({ ...identify(process.pid), createdAt: new Date().toISOString(), host: hostname(), token });
   const deadline = performance.now() + options.timeoutMs;
   for (let pause = FIRST_PAUSE_MS; !create(path, content, token); pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
     options.signal?.throwIfAborted();

@@ -82,3 +82,19 @@ test("the engine gives back what it holds", () => {
   clock.advance(1_000);
   expect(held()).toBeLessThan(before - 10 * 1024 * 1024);
 });
+
+test("what loading left behind is given back at the first quiet moment, however little is held; once", () => {
+  const { clock, state, care } = room();
+  state.held = 10;
+  clock.advance(10_000);
+  care.tidy();
+  state.busy = true;
+  clock.advance(1_000);
+  expect(state.released).toBe(0);
+  state.busy = false;
+  clock.advance(500);
+  expect(state.released).toBe(1);
+  care.touched();
+  clock.advance(60_000);
+  expect(state.released).toBe(1);
+});

@@ -4,6 +4,8 @@ import type { Clock } from "./clock.ts";
 export interface MemoryCare extends Disposable {
   /** Something was done; called often. */
   touched(): void;
+  /** Much was loaded that leaves garbage behind: give it back at the first quiet moment, however little it is. */
+  tidy(): void;
 }
 
 export interface MemoryCareDeps {
@@ -38,6 +40,7 @@ export function createMemoryCare(deps: MemoryCareDeps): MemoryCare {
   let timer: Disposable | undefined;
   /** What is held is worth giving back only after a long rest. */
   let resting = false;
+  let tidying = false;
 
   function look(): void {
     timer = undefined;
@@ -47,20 +50,27 @@ export function createMemoryCare(deps: MemoryCareDeps): MemoryCare {
     const wait = Math.max(last + QUIET_MS - now, released + INTERVAL_MS - now);
     if (wait > 0 || isBusy()) return again(Math.max(wait, QUIET_MS / 4));
     const held = heldBytes();
-    if (held < leastBytes) return;
-    resting = held < muchBytes && now < last + REST_MS;
+    if (held < leastBytes && !tidying) return;
+    resting = held < muchBytes && !tidying && now < last + REST_MS;
     if (resting) return again(last + REST_MS - now);
+    tidying = false;
     release();
     released = clock.monotonic();
   }
 
+  function touched(): void {
+    last = clock.monotonic();
+    if (timer && !resting) return;
+    timer?.[Symbol.dispose]();
+    resting = false;
+    timer = clock.after(QUIET_MS, look);
+  }
+
   return {
-    touched() {
-      last = clock.monotonic();
-      if (timer && !resting) return;
-      timer?.[Symbol.dispose]();
-      resting = false;
-      timer = clock.after(QUIET_MS, look);
+    touched,
+    tidy() {
+      tidying = true;
+      touched();
     },
     [Symbol.dispose]: () => timer?.[Symbol.dispose](),
   };

@@ -63,3 +63,12 @@ export function clip(text: string, max: number): string {
   const end = /[\uD800-\uDBFF]/.test(text[max - 1] ?? "") ? max - 1 : max;
   return `${text.slice(0, end)}…`;
 }
+
+/**
+ * Somebody else's text as one word of a command line that a person pastes into a shell. Undefined when no quoting makes it safe or readable: it would be
+ * an option, or has characters that do not show.
+ */
+export function shellWord(text: string): string | undefined {
+  if (text === "" || text.startsWith("-") || /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(text)) return undefined;
+  return /^[\w@.+:=/-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}

@@ -8,6 +8,8 @@ export interface Io {
   /** For what is not the answer: progress, warnings, errors. */
   readonly err: (text: string) => void;
   readonly color: boolean;
+  /** Draws over the current line of the error output. Only a terminal has it. */
+  readonly redraw?: ((text: string) => void) | undefined;
   /** Somebody is looking: progress may redraw, questions may be asked. */
   readonly interactive: boolean;
   readonly columns: number;

@@ -8,6 +8,7 @@ import { dispatch } from "./dispatch.ts";
 import { showFailure } from "./failure.ts";
 import { rootHelp } from "./help.ts";
 import type { Io } from "./io.ts";
+import { redrawn, terminalText } from "./output/terminal.ts";
 import { pluginCommands } from "./plugin-commands/index.ts";
 import { createStandardOutput } from "./standard-output.ts";
 
@@ -27,7 +28,7 @@ async function confirm(question: string): Promise<boolean> {
   const { createInterface } = await import("node:readline/promises");
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   try {
-    return /^y(?:es)?$/i.test((await lines.question(`${question} [y/N] `)).trim());
+    return /^y(?:es)?$/i.test((await lines.question(`${terminalText(question, false)} [y/N] `)).trim());
   } finally {
     lines.close();
   }
@@ -43,13 +44,15 @@ function createIo(env: Io["env"], noColor: boolean): Io {
   const output = createStandardOutput();
   // Asked when somebody wants to know: the standard input alone costs 4 ms to open.
   const interactive = (): boolean => process.stdin.isTTY && process.stderr.isTTY;
+  const color = !noColor && !env["NO_COLOR"] && env["TERM"] !== "dumb" && output.isTerminal;
   return {
     env,
     cwd: process.cwd(),
     version: packageVersion(),
-    out: output.write,
-    err: (text) => void process.stderr.write(text),
-    color: !noColor && !env["NO_COLOR"] && env["TERM"] !== "dumb" && output.isTerminal,
+    out: (text) => output.write(terminalText(text, color)),
+    err: (text) => void process.stderr.write(terminalText(text, color)),
+    redraw: (text) => (interactive() ? void process.stderr.write(redrawn(text, color)) : undefined),
+    color,
     get interactive() {
       return interactive();
     },

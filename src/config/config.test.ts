@@ -1,11 +1,12 @@
-import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
-import { manualClock } from "../base/clock.ts";
+import { manualClock, type ManualClock } from "../base/clock.ts";
 import { createIds } from "../base/ids.ts";
 import { seededRandom } from "../base/random.ts";
-import { openConfig, type ConfigEvent, type ConfigOptions, type Env } from "./index.ts";
+import { openConfig, type ConfigEvent, type ConfigOptions, type Env, type Snapshot } from "./index.ts";
 
 async function setup(text: string | undefined, over: Partial<ConfigOptions> = {}, env: Env = {}) {
   const cwd = realpathSync(mkdtempSync(join(tmpdir(), "config-door-")));
@@ -31,6 +32,15 @@ async function setup(text: string | undefined, over: Partial<ConfigOptions> = {}
   const events: ConfigEvent[] = [];
   config.onEvent((event) => events.push(event));
   return { config, put, clock, events, secrets, cwd, file, options };
+}
+
+/** Lets time pass until `work` has settled. */
+async function settled(work: Promise<unknown>, clock: ManualClock): Promise<void> {
+  const over = work.then(
+    () => true,
+    () => true,
+  );
+  while (!(await Promise.race([over, setImmediate(false)]))) clock.advance(100);
 }
 
 test("opens, shows without secrets, and tells the log what they are", async () => {
@@ -86,6 +96,67 @@ test("edits are taken in use at once and run one after the other", async () => {
   await expect(failed).rejects.toMatchObject({ code: "CONFIG_INVALID" });
   await config.edit({ kind: "set", path: "gateway.port", value: 7 }, { by: "test", baseHash: config.snapshot().hash });
   expect(config.current.gateway?.port).toBe(7);
+});
+
+test("a file that goes missing is a broken one: what was in use stays, and goes on when it is back", async () => {
+  const { config, put, file, events } = await setup("{ gateway: { port: 5 } }");
+  rmSync(file);
+  expect(config.reload()).toMatchObject({ valid: false, issues: [{ code: "missing_file" }] });
+  expect(config.current.gateway?.port).toBe(5);
+  expect(events).toMatchObject([{ kind: "invalid", message: expect.stringContaining(`${file} is missing`) }]);
+  put("{ gateway: { port: 5 } }");
+  config.reload();
+  expect(events[1]).toMatchObject({ kind: "mended" });
+});
+
+test("a gateway that starts while its file is missing runs with the last good one; without one it starts with none", async () => {
+  const { config, file, options } = await setup("{ gateway: { port: 5 } }");
+  rmSync(file);
+  expect((await openConfig(options)).snapshot()).toMatchObject({ exists: false, source: "file", valid: true });
+  writeFileSync(file, "{ gateway: { port: 5 } }");
+  config.reload();
+  await config.keepAsGood();
+  rmSync(file);
+  const again = await openConfig(options);
+  expect(again.snapshot()).toMatchObject({ source: "last-good", config: { gateway: { port: 5 } }, reason: expect.stringContaining("is missing") });
+  expect(again.reload()).toMatchObject({ valid: false });
+  expect(again.current.gateway?.port).toBe(5);
+});
+
+test("an edit waits for a file that is away for a moment, and is refused when it stays away: a part never becomes the whole", async () => {
+  const { config, put, file, clock } = await setup("{ gateway: { port: 5 } }");
+  rmSync(file);
+  const waits = config.edit({ kind: "set", path: "cron.enabled", value: false }, { by: "test" });
+  // Its attempts fail as long as time stands still.
+  for (let tick = 0; tick < 50; tick += 1) await setImmediate();
+  put("{ gateway: { port: 6 } }");
+  await settled(waits, clock);
+  expect(config.current).toMatchObject({ gateway: { port: 6 }, cron: { enabled: false } });
+  rmSync(file);
+  const refused = config.edit({ kind: "set", path: "cron.enabled", value: true }, { by: "test" });
+  await settled(refused, clock);
+  await expect(refused).rejects.toMatchObject({ code: "CONFIG_STALE", message: expect.stringContaining("is missing") });
+  expect(existsSync(file)).toBe(false);
+  await config.edit({ kind: "replace", value: { gateway: { port: 7 } } }, { by: "test" });
+  expect(config.current.gateway?.port).toBe(7);
+});
+
+test("a list that two change at the same time keeps both changes when the edit is made from the file", async () => {
+  const { config, put } = await setup("{ plugins: { allow: ['a'] } }");
+  put("{ plugins: { allow: ['a', 'b'] } }");
+  const edit = ({ config: cfg }: Snapshot) => ({ kind: "set" as const, path: "plugins.allow", value: [...(cfg.plugins?.allow ?? []), "c"] });
+  await config.edit({ kind: "from", edit }, { by: "test" });
+  expect(config.current.plugins?.allow).toEqual(["a", "b", "c"]);
+});
+
+test("an update keeps what others changed since its base, and is refused where both changed the same key", async () => {
+  const { config, put } = await setup("{ gateway: { port: 5 }, cron: { enabled: true } }");
+  const base = config.current;
+  put("{ gateway: { port: 6 }, cron: { enabled: true } }");
+  await config.edit({ kind: "update", base, config: { ...base, cron: { ...base.cron, enabled: false } } }, { by: "test" });
+  expect(config.current).toMatchObject({ gateway: { port: 6 }, cron: { enabled: false } });
+  const both = config.edit({ kind: "update", base, config: { ...base, gateway: { ...base.gateway, port: 7 } } }, { by: "test" });
+  await expect(both).rejects.toMatchObject({ code: "CONFIG_STALE", message: expect.stringContaining("gateway.port changed since last load") });
 });
 
 test("start falls back to the last good configuration; inspect shows what is wrong", async () => {

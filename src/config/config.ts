@@ -5,6 +5,7 @@ import { diffPaths } from "./diff.ts";
 import type { Env } from "./env.ts";
 import { loadConfig, type Loaded, type LoadOptions } from "./load.ts";
 import { redactConfig, redactText, tellSecrets } from "./redact.ts";
+import { missingFile, withoutFile } from "./missing-file.ts";
 import { planReload, type ReloadMode, type ReloadPlan } from "./reload-rules.ts";
 import type { OpenClawConfig } from "./schema/index.ts";
 import { resolveSecret, type RunProgram, type SecretInput, type SecretsDeps } from "./secrets.ts";
@@ -12,7 +13,7 @@ import { importShellVariables, shellImportTimeout, type RunShell } from "./shell
 import { formatLocated, type Snapshot } from "./snapshot.ts";
 import { diskFiles } from "./source-files.ts";
 import type { ConfigReview, ReviewDeps } from "./review/index.ts";
-import type { ConfigSections } from "./validate/index.ts";
+import { hasUnexplainedNames, type ConfigSections, type KnownNames } from "./validate/index.ts";
 import { isObject } from "./value.ts";
 import { createVersionKeeper, type VersionKeeper } from "./version-keeper.ts";
 import type { WatchFolder } from "./watch.ts";
@@ -31,6 +32,8 @@ export interface ConfigOptions extends Omit<LoadOptions, "version"> {
   /** Told every secret in use, so that logs can leave it out. */
   readonly onSecret?: ((value: string) => void) | undefined;
   readonly warn?: ((message: string) => void) | undefined;
+  /** Looks at plugins for the names that they bring. Asked at the beginning, and only when the file has names that nothing else explains. */
+  readonly lookUpNames?: ((loaded: Loaded) => Promise<KnownNames | undefined>) | undefined;
 }
 
 /** Something happened to the file. */
@@ -84,21 +87,33 @@ export interface Config extends Disposable {
    * secret is hidden. The configuration in use stays what it is.
    */
   extend(sections: ConfigSections): Snapshot;
+  /** Replaces what is known of the names that plugins bring, and checks the file again: one that means nothing makes it invalid where it was to deny something. */
+  know(names: KnownNames): Snapshot;
   /** For looking at a configuration before it is written, and at earlier ones. */
   review(): Promise<ConfigReview>;
 }
 
 export async function openConfig(options: ConfigOptions): Promise<Config> {
   let learned: ConfigSections | undefined;
+  let names: KnownNames | undefined;
   let shell: Env = {};
   const loading: Loading = {
-    load: () => ({ ...options, learned, env: { ...shell, ...withoutBlank(options.env, shell) } }),
+    load: () => ({ ...options, learned, names, env: { ...shell, ...withoutBlank(options.env, shell) } }),
     extend: (next) => void (learned = next),
+    know: (next) => void (names = next),
   };
   let first = loadConfig(loading.load());
   shell = await shellVariables(first, options);
   if (Object.keys(shell).length > 0) first = loadConfig(loading.load());
-  if (options.purpose === "start" && !first.snapshot.valid) first = (await import("./last-good.ts")).fallBack(first, loading.load());
+  if (options.lookUpNames && hasUnexplainedNames(first.snapshot.resolved)) {
+    names = await options.lookUpNames(first);
+    if (names) first = loadConfig(loading.load());
+  }
+  if (options.purpose === "start" && !(first.snapshot.valid && first.snapshot.exists)) {
+    const { fallBack, isKept } = await import("./last-good.ts");
+    const isGone = !first.snapshot.exists && isKept(first.paths.state, first.snapshot.path);
+    if (isGone || !first.snapshot.valid) first = fallBack(isGone ? withoutFile(first) : first, loading.load());
+  }
   return createConfig(first, options, loading);
 }
 
@@ -122,12 +137,15 @@ function withoutBlank(env: Env, shell: Env): Env {
 interface Loading {
   load(): LoadOptions;
   extend(sections: ConfigSections): void;
+  know(names: KnownNames): void;
 }
 
 function createConfig(first: Loaded, options: ConfigOptions, loading: Loading): Config {
   const listeners = new Set<(event: ConfigEvent) => void>();
   let inUse = first;
   let broken = first.snapshot.source === "last-good";
+  const isRunning = options.purpose === "start";
+  let hadFile = isRunning && (first.snapshot.exists || broken);
   let channels: () => readonly string[] = () => [];
   let watching: (Disposable & { follow(paths: readonly string[]): void }) | undefined;
   const ports = secretPorts(options, () => inUse.env, first.paths.home);
@@ -140,8 +158,11 @@ function createConfig(first: Loaded, options: ConfigOptions, loading: Loading): 
   tell(first);
 
   function reload(restartFollows = false): Snapshot {
-    const next = loadConfig(load());
+    const loaded = loadConfig(load());
+    // A file that was there and is gone is a broken one: the empty configuration never takes its place.
+    const next = hadFile && !loaded.snapshot.exists ? withoutFile(loaded) : loaded;
     const { snapshot, watched } = next;
+    hadFile ||= isRunning && snapshot.exists;
     watching?.follow(watched);
     if (watching) versions.keep(snapshot);
     if (!snapshot.valid) {
@@ -184,7 +205,7 @@ function createConfig(first: Loaded, options: ConfigOptions, loading: Loading): 
       // What changed between the load and now would otherwise never be noticed.
       reload();
     },
-    edit: createEdits({ options, load, versions, reload }),
+    edit: createEdits({ options, load, place: { file: place.path, state: place.state }, versions, reload, hadFile: () => hadFile }),
     resolveSecret: (input, path) => resolveSecret(input, path, ports),
     pendingChanges: () => diffPaths(inUse.snapshot.config, loadConfig(load()).snapshot.config),
     async keepAsGood() {
@@ -193,6 +214,10 @@ function createConfig(first: Loaded, options: ConfigOptions, loading: Loading): 
     },
     extend(learned) {
       loading.extend(learned);
+      return reload();
+    },
+    know(names) {
+      loading.know(names);
       return reload();
     },
     review: lazyReview({ load, current: () => inUse.snapshot.config, modeOf: reloadMode, channels: () => channels(), sections, place }),
@@ -211,17 +236,27 @@ function tellAll({ snapshot: { resolved, config } }: Loaded, onSecret: ConfigOpt
 interface EditsDeps {
   readonly options: ConfigOptions;
   readonly load: () => LoadOptions;
+  readonly place: { readonly file: string; readonly state: string };
   readonly versions: VersionKeeper;
+  /** The configuration in use came from a file. */
+  readonly hadFile: () => boolean;
   readonly reload: (restartFollows?: boolean) => Snapshot;
 }
 
 /** Edits run one after the other. */
-function createEdits({ options, load, versions, reload }: EditsDeps): Config["edit"] {
+function createEdits({ options, load, place, versions, reload, hadFile }: EditsDeps): Config["edit"] {
+  const expectsFile = async (): Promise<string | undefined> => {
+    const { isKept } = await import("./last-good.ts");
+    return hadFile() || isKept(place.state, place.file) ? missingFile(place.file, place.state) : undefined;
+  };
   let edits: Promise<unknown> = Promise.resolve();
   return (edit, editOptions) => {
     const run = edits.then(async () => {
-      const { writeConfig } = await import("./write/index.ts");
-      const written = writeConfig({ edit, ...editOptions }, { ...options, load: load(), replacing: await versions.keeper() });
+      const { writeLocked } = await import("./write/locked.ts");
+      const written = await writeLocked(
+        { edit, ...editOptions },
+        { ...options, ...place, load: load(), replacing: await versions.keeper(), expectsFile: await expectsFile() },
+      );
       if (written.files.length === 0) return { snapshot: written.after.snapshot, files: [] };
       versions.keep(written.after.snapshot);
       return { snapshot: reload(editOptions.restartFollows), files: written.files };

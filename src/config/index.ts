@@ -7,8 +7,18 @@ export { loadConfig, type Loaded, type LoadOptions } from "./load.ts";
 export { formatLocated, type LocatedIssue, type Snapshot } from "./snapshot.ts";
 export type { ConfigEdit } from "./write/index.ts";
 export type { OpenClawConfig } from "./schema/index.ts";
-export type { ConfigSections, Issue, JsonSchema } from "./validate/index.ts";
-export { isSensitivePath, isTooDeep, parseDuration, parseSize, pluginsExist, validate } from "./validate/index.ts";
+export type { ConfigSections, Issue, JsonSchema, KnownNames } from "./validate/index.ts";
+export {
+  isSensitivePath,
+  isTooDeep,
+  hasUnexplainedNames,
+  nameIssues,
+  parseDuration,
+  parseSize,
+  pluginsExist,
+  pluginsSection,
+  validate,
+} from "./validate/index.ts";
 export { describeSchema, type DescribedSections, type SchemaDescription, type SectionText } from "./describe-schema.ts";
 export { dottedPath, formatPath, parsePath } from "./path.ts";
 export { parseValueText } from "./value-text.ts";

@@ -1,13 +1,11 @@
-import { join } from "node:path";
 import { AppError } from "../base/errors.ts";
 import { ensureFolder, writeAtomic } from "../base/files.ts";
 import type { Ids } from "../base/ids.ts";
 import { loadConfig, type Loaded, type LoadOptions } from "./load.ts";
+import { lastGoodFile } from "./missing-file.ts";
 import { formatLocated, type LocatedIssue } from "./snapshot.ts";
 import { diskFiles, overlayFiles } from "./source-files.ts";
 import { isObject } from "./value.ts";
-
-const FILE = "config.last-good.json";
 
 /** The texts of a configuration that worked. Texts, not values: a secret that came from a variable is not in them. */
 interface LastGood {
@@ -15,10 +13,6 @@ interface LastGood {
   readonly savedAt: number;
   readonly path: string;
   readonly files: Readonly<Record<string, string>>;
-}
-
-export function lastGoodFile(state: string): string {
-  return join(state, FILE);
 }
 
 /** Keeps a configuration that the gateway runs with. Does nothing when it is the one that is kept. */
@@ -42,6 +36,11 @@ function readLastGood(state: string): LastGood | undefined {
   } catch {
     return undefined; // None was kept, or it is damaged: then there is no last good configuration.
   }
+}
+
+/** True when the gateway ran with a configuration in this file. */
+export function isKept(state: string, path: string): boolean {
+  return readLastGood(state)?.path === path;
 }
 
 /**

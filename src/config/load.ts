@@ -1,9 +1,11 @@
+import { join } from "node:path";
 import { messageOf, AppError } from "../base/errors.ts";
 import { parseDocument, type ConfigDocument, type ValuePath } from "./document/document.ts";
 import { addEnvBlock, readEnvironmentFiles, substitute, type MissingVariable, type MutableEnv } from "./environment.ts";
 import type { Env } from "./env.ts";
 import { resolveIncludes, type Included } from "./include.ts";
 import { migrate, pathBeforeMigration, type MigrationReport } from "./migrate/index.ts";
+import { mayHaveForeignPlugins } from "./names-plugins.ts";
 import { createOrigins, type Origins } from "./origin.ts";
 import { dottedPath } from "./path.ts";
 import { configFile, homeFolder, isManaged, stateFolder, type PathContext } from "./paths.ts";
@@ -12,7 +14,7 @@ import { sha256 } from "./sha256.ts";
 import type { LocatedIssue, Snapshot } from "./snapshot.ts";
 import { diskFiles, type ConfigFiles } from "./source-files.ts";
 import { expandPaths } from "./tilde.ts";
-import { applyDefaults, applyLoadDefaults, validateConfig, validateSections, type ConfigSections } from "./validate/index.ts";
+import { applyDefaults, applyLoadDefaults, pluginsSection, validateConfig, validateSections, type ConfigSections, type KnownNames } from "./validate/index.ts";
 import { newerVersion } from "./version.ts";
 
 export interface LoadOptions {
@@ -26,6 +28,8 @@ export interface LoadOptions {
   readonly sections?: ConfigSections | undefined;
   /** Schemas that became known while running: what they find wrong is only a warning, and they give no defaults. */
   readonly learned?: ConfigSections | undefined;
+  /** Names that plugins brought, as far as they are known. */
+  readonly names?: KnownNames | undefined;
   /** Stands for the main file, which is not read. */
   readonly document?: ConfigDocument | undefined;
   /** This program's version, to notice a file that a newer one wrote. */
@@ -84,7 +88,8 @@ export function loadConfig(options: LoadOptions): Loaded {
     ...legacyIssues(migrated.report, origins, isManaged(options.env)),
     ...versionIssues(migrated.value, path, options.version),
   ];
-  if (main.document.root && included.issues.length === 0) found.push(...schemaIssues(migrated.value, { ...options, missing, place }));
+  if (main.document.root && included.issues.length === 0)
+    found.push(...schemaIssues(migrated.value, { ...options, names: knownNames(migrated.value, options, files, state), missing, place }));
   const valid = !found.some((issue) => issue.severity === "error");
   let config: OpenClawConfig | undefined;
   const dotenv = environment.files.filter((file) => files.exists(file));
@@ -175,16 +180,24 @@ function remark(file: string, code: string, message: string): LocatedIssue {
   return { path: "", file, line: 1, column: 1, message, code, severity: "warning" };
 }
 
-interface SchemaContext extends Pick<LoadOptions, "sections" | "learned"> {
+/** What is known about names: from plugins that were looked at for this very configuration, or that there can be no plugin with names of its own. */
+function knownNames(value: unknown, { names, env }: LoadOptions, files: ConfigFiles, state: string): KnownNames | undefined {
+  if (names && (names.section === undefined || names.section === pluginsSection(value))) return names;
+  const { hasEntries } = files;
+  if (!hasEntries || env["OPENCLAW_BUNDLED_PLUGINS_DIR"]?.trim()) return undefined;
+  return mayHaveForeignPlugins(value, () => hasEntries(join(state, "extensions"))) ? undefined : { complete: true };
+}
+
+interface SchemaContext extends Pick<LoadOptions, "sections" | "learned" | "names"> {
   readonly missing: readonly MissingVariable[];
   readonly place: Origins["locate"];
 }
 
 /** What the schema and the rules across keys say, except about values that wait for a variable. */
-function schemaIssues(value: unknown, { missing, place, sections, learned }: SchemaContext): LocatedIssue[] {
+function schemaIssues(value: unknown, { missing, place, sections, learned, names }: SchemaContext): LocatedIssue[] {
   const waiting = new Set(missing.map((variable) => dottedPath(variable.path)));
   const doubts = learned ? validateSections(value, learned).map((issue) => ({ ...issue, severity: "warning" as const })) : [];
-  return [...validateConfig(value, sections ? { sections } : {}), ...doubts]
+  return [...validateConfig(value, { sections: { ...sections, names } }), ...doubts]
     .filter((issue) => !waiting.has(dottedPath(issue.path)))
     .map(({ path, ...issue }) => ({ ...place(path), ...issue, path: dottedPath(path) }));
 }

@@ -1,7 +1,23 @@
+import { hasUnexplainedNames, OWN_PLUGINS } from "./validate/index.ts";
 import { hasPath, isObject, valueAt } from "./value.ts";
 
-/** Whether a configuration says anything that the manifests of plugins could know more about. */
+/** Whether a configuration says anything that the manifests of plugins could know more about: sections of theirs, or names that nothing else explains. */
 export function namesPlugins(config: unknown): boolean {
   const channels = valueAt(config, ["channels"]);
-  return hasPath(config, ["plugins"]) || (isObject(channels) && Object.keys(channels).length > 0);
+  return hasPath(config, ["plugins"]) || (isObject(channels) && Object.keys(channels).length > 0) || hasUnexplainedNames(config);
+}
+
+const isFilled = (value: unknown): boolean => typeof value === "object" && value !== null && Object.keys(value).length > 0;
+
+/**
+ * Whether plugins that did not come with the program may run: something is installed, or the configuration names one. `isInstalled` says whether the folder of
+ * installed plugins holds anything.
+ */
+export function mayHaveForeignPlugins(config: unknown, isInstalled: () => boolean): boolean {
+  const at = (key: string): unknown => valueAt(config, ["plugins", key]);
+  if (at("enabled") === false) return false;
+  const named = [...Object.keys(at("entries") ?? {}), ...(Array.isArray(at("allow")) ? (at("allow") as unknown[]) : [])];
+  return (
+    named.some((id) => !OWN_PLUGINS.has(String(id))) || isFilled(valueAt(config, ["plugins", "load", "paths"])) || isFilled(at("installs")) || isInstalled()
+  );
 }

@@ -13,6 +13,7 @@ test.each([
   ["gateway.port", [{ kind: "process" }]],
   ["plugins.entries.audit.config.file", [{ kind: "restart", room: "plugins", id: "audit" }]],
   ["plugins.entries.audit.hooks.timeoutMs", [{ kind: "restart", room: "plugins", id: "audit" }]],
+  ["plugins.entries.audit.required", [{ kind: "none" }]],
   ["plugins.entries.audit.enabled", [{ kind: "process" }]],
   ["plugins.entries.audit", [{ kind: "process" }]],
   ["gateway.auth.mode", [{ kind: "process" }]],

@@ -40,6 +40,10 @@ const RULES: readonly (Rule | "channels")[] = [
   // A new secret closes what stands on the old one, and nothing else.
   { prefix: "gateway.auth.token", actions: [hot("auth")] },
   { prefix: "gateway.auth.password", actions: [hot("auth")] },
+  // Who may give commands and who owns the gateway is asked with each message.
+  { prefix: "commands.ownerAllowFrom", actions: [NONE] },
+  { prefix: "commands.allowFrom", actions: [NONE] },
+  { prefix: "commands.useAccessGroups", actions: [NONE] },
   { prefix: "hooks.gmail", actions: [restart("gmail"), hot("hooks")] },
   { prefix: "hooks", actions: [hot("hooks")] },
   { prefix: "agents.defaults.heartbeat", actions: [restart("heartbeat")] },
@@ -57,10 +61,14 @@ const RULES: readonly (Rule | "channels")[] = [
 /** Settings of one plugin: it is loaded anew with them. Whether it is loaded at all takes a start of the gateway. */
 const PLUGIN_SETTINGS = /^plugins\.entries\.([^.]+)\.(?:config|hooks)(?:\.|$)/;
 
+/** Asked whenever a tool is called. */
+const PLUGIN_READ_ON_USE = /^plugins\.entries\.[^.]+\.required$/;
+
 /** What one path asks for. What no rule names restarts the gateway. */
 export function actionsFor(path: string, channels: readonly string[]): readonly ReloadAction[] {
   const plugin = PLUGIN_SETTINGS.exec(path)?.[1];
   if (plugin !== undefined) return [restart("plugins", plugin)];
+  if (PLUGIN_READ_ON_USE.test(path)) return [NONE];
   const rules = RULES.flatMap((rule) =>
     rule === "channels" ? channels.map((id) => ({ prefix: `channels.${id}`, actions: [restart("channels", id)] })) : [rule],
   );

@@ -1,4 +1,4 @@
-import { closeSync, constants, fstatSync, openSync, readSync, realpathSync, statSync, type Stats } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, readdirSync, readSync, realpathSync, statSync, type Stats } from "node:fs";
 import { AppError, fileError } from "../base/errors.ts";
 import { formatBytes } from "../base/text.ts";
 
@@ -11,6 +11,8 @@ export interface ConfigFiles {
   readonly realPath: (path: string) => string;
   /** Permission bits, or undefined when the file is not there. */
   readonly mode: (path: string) => number | undefined;
+  /** True when the folder is there and holds something. Absent: that is not known. */
+  readonly hasEntries?: ((folder: string) => boolean) | undefined;
 }
 
 /** No configuration is larger than this; 10 MB. */
@@ -50,6 +52,13 @@ export const diskFiles: ConfigFiles = {
     const stat = look(path);
     return stat && stat.mode & 0o777;
   },
+  hasEntries(folder) {
+    try {
+      return readdirSync(folder).length > 0;
+    } catch {
+      return false; // Not there: nothing is installed.
+    }
+  },
 };
 
 function readWhole(fd: number, path: string): Uint8Array {
@@ -84,5 +93,6 @@ export function overlayFiles(files: ConfigFiles, contents: ReadonlyMap<string, s
     exists: (path) => (find(path) === undefined ? files.exists(path) : find(path) !== null),
     realPath: (path) => (typeof find(path) === "string" && !files.exists(path) ? path : files.realPath(path)),
     mode: (path) => files.mode(path),
+    hasEntries: files.hasEntries,
   };
 }

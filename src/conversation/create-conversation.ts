@@ -27,6 +27,8 @@ export interface Conversation extends Responder, Pick<Intake, "inbound" | "accep
   running(): number;
   /** Stops a session: what runs is aborted, what waits is cancelled. */
   stop(sessionKey: string): Promise<{ readonly runIds: readonly string[]; readonly dropped: number }>;
+  /** Ends the turn that runs in a session; what waits there stays. */
+  interrupt(sessionKey: string): void;
   /** Messages that wait in a session. */
   depth(sessionKey: string): number;
   /** The chat that a turn answers; undefined for turns of clients. */
@@ -44,17 +46,52 @@ const MAX_CONCURRENT = 4;
 async function resumeAll(
   deps: ConversationDeps,
   clients: Pick<ClientDesk, "has" | "resume">,
-  { enqueue, add }: { readonly enqueue: (item: ChannelItem) => void; readonly add: Dispatch["add"] },
+  {
+    enqueue,
+    add,
+    resume,
+    claim,
+  }: { readonly enqueue: (item: ChannelItem) => void; readonly claim: (inboxId: number) => boolean } & Pick<Dispatch, "add" | "resume">,
 ): Promise<number> {
   const rows = await deps.store.read("inbox.open", { limit: MOST_ROWS });
-  const asked = rows.flatMap((row) => runOfRow(row) ?? []).filter(({ runId }) => !clients.has(runId));
+  const runs = rows.flatMap((row) => runOfRow(row) ?? []);
   const turns = rows.flatMap(({ turnId }) => (turnId === null ? [] : [turnId]));
-  await closeOrphans(deps, new Set([...asked.map(({ runId }) => runId), ...turns]));
-  for (const row of asked) clients.resume(row);
-  const { items, fresh } = resumedChannels(rows, deps);
+  const known = new Set([...runs.map(({ row }) => row.runId), ...turns]);
+  await closeOrphans(deps, (turnId) => known.has(turnId) || clients.has(turnId));
+  const asked = runs.filter(({ row }) => !clients.has(row.runId));
+  for (const [turnId, group] of Map.groupBy(asked, ({ row, turnId }) => turnId ?? row.runId)) {
+    const own = group.map(({ row }) => row).toSorted((a, b) => Number(a.runId === turnId) - Number(b.runId === turnId));
+    clients.resume(own, group[0]!.turnId);
+  }
+  const left = rows.filter(({ id }) => claim(id));
+  const { items, unprompted, fresh } = await resumedChannels(left, deps);
   for (const item of items) enqueue(item);
+  for (const { messages, turnId } of unprompted) resume(messages, turnId);
   for (const inbound of fresh) add(inbound);
-  return asked.length + items.length + fresh.length;
+  return asked.length + items.length + unprompted.length + fresh.length;
+}
+
+/** Which of the open inputs are this process's own, and which the process before it left: none is taken up twice. */
+function createClaims() {
+  const own = new Set<number>();
+  const left = new Set<number>();
+  let isResumed = false;
+  return {
+    /** Accepted here. False when it was taken up as one that was left. */
+    own(inboxId: number): boolean {
+      if (!isResumed) own.add(inboxId);
+      return !left.has(inboxId);
+    },
+    left(inboxId: number): boolean {
+      if (own.has(inboxId)) return false;
+      left.add(inboxId);
+      return true;
+    },
+    resumed(): void {
+      isResumed = true;
+      own.clear();
+    },
+  };
 }
 
 /** Ends messages that nobody will answer. */
@@ -90,6 +127,13 @@ function createListeners(): Pick<Responder, "onEvent"> & Pick<ClientTurnContext,
   };
 }
 
+function aborted(signal: AbortSignal): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  if (signal.aborted) resolve();
+  signal.addEventListener("abort", () => resolve(), { once: true });
+  return promise;
+}
+
 export function createConversation(deps: ConversationDeps): Conversation {
   const { config } = deps;
   const { onEvent, emit } = createListeners();
@@ -103,9 +147,10 @@ export function createConversation(deps: ConversationDeps): Conversation {
   const lanes: SessionLanes = createSessionLanes({
     clock: deps.clock,
     places: () => config.current.agents?.defaults?.maxConcurrent ?? MAX_CONCURRENT,
+    gate: deps.untilPlugins,
     async run(batch, began) {
       const [first] = batch.items;
-      if (first.kind === "client") return clients.run(first.run);
+      if (first.kind === "client") return clients.run(batch, began);
       const merged = await channels.run(batch, began);
       waiting -= merged + [...batch.items, ...batch.summarised].flatMap(inboxIdsOf).length;
     },
@@ -114,31 +159,33 @@ export function createConversation(deps: ConversationDeps): Conversation {
       for (const item of items) if (item.kind === "client") clients.leave(item.run);
     },
   });
-  const clients: ClientDesk = createClientDesk(deps, context, lanes.add);
+  const clients: ClientDesk = createClientDesk(deps, context, lanes);
   const enqueue = (item: ChannelItem): void => {
     waiting += item.messages.length;
     lanes.add(item);
   };
   const dispatch = createDispatch(deps, lives, enqueue);
   const running = (): number => clients.size + dispatch.pending + waiting;
-  const intake = createIntake(deps, { accepted: dispatch.add, open: running });
+  const claims = createClaims();
+  const intake = createIntake(deps, { accepted: (inbound) => claims.own(inbound.id) && dispatch.add(inbound), open: running });
 
   const drop = (items: readonly LaneItem[], why: string): Promise<void> =>
     dropItems(deps, items, why, {
-      client(run) {
-        clients.abort(({ runId }) => runId === run.row.runId, "interrupt");
-        void clients.run(run);
-      },
+      client: (run) => void clients.cancel(run, "interrupt"),
       channel(item) {
         waiting -= item.messages.length;
         lives.ended(inboxIdsOf(item));
       },
     });
 
-  function abort(target: { readonly sessionKey: string; readonly runId?: string }, reason: AbortReason): readonly string[] {
+  /** `dropped` resolves when what waited has ended. */
+  function end(target: { readonly sessionKey: string; readonly runId?: string }, reason: AbortReason): { runIds: readonly string[]; dropped: Promise<number> } {
+    const { runId: named } = target;
     const meant = ({ sessionKey, runId }: { readonly sessionKey: string; readonly runId: string }): boolean =>
-      sessionKey === target.sessionKey && (target.runId === undefined || runId === target.runId);
-    return [...clients.abort(meant, reason), ...channels.abort(meant, reason)];
+      sessionKey === target.sessionKey && (named === undefined || runId === named);
+    const held = lanes.clear(target.sessionKey, (item) => named === undefined || (item.kind === "client" && item.run.row.runId === named));
+    const runIds = [...clients.abort(meant, reason, named !== undefined), ...channels.abort(meant, reason)];
+    return { runIds, dropped: drop(held, reason === "stop" ? "stopped by a command" : "the session was reset").then(() => held.length) };
   }
 
   return {
@@ -146,26 +193,29 @@ export function createConversation(deps: ConversationDeps): Conversation {
     acceptJudged: intake.acceptJudged,
     dispatch: (asked, verdict, context, reply) => lives.taking(reply, (began) => intake.acceptJudged(asked, verdict, context, began)),
     accept: clients.accept,
-    outcome: clients.outcome,
-    abort,
-    async stop(sessionKey) {
-      const held = lanes.clear(sessionKey);
-      const runIds = abort({ sessionKey }, "stop");
-      await drop(held, "stopped by a command");
-      return { runIds, dropped: held.length };
+    async outcome(runId, signal) {
+      if (signal?.aborted !== true) await channels.ended(runId);
+      return clients.outcome(runId, signal);
     },
+    abort: (target, reason) => end(target, reason).runIds,
+    stopCommand: clients.stopCommand,
+    async stop(sessionKey) {
+      const { runIds, dropped } = end({ sessionKey }, "stop");
+      return { runIds, dropped: await dropped };
+    },
+    interrupt: lanes.interrupt,
     depth: lanes.depth,
     chatOf: channels.chatOf,
     addressOf: (runId) => channels.chatOf(runId)?.address ?? clients.addressOf(runId),
     onEvent,
-    resume: () => resumeAll(deps, clients, { enqueue, add: dispatch.add }),
+    resume: () => resumeAll(deps, clients, { enqueue, add: dispatch.add, resume: dispatch.resume, claim: claims.left }).finally(claims.resumed),
     running,
     exclusively: lanes.exclusively,
     async [Symbol.asyncDispose]() {
       intake.close();
       await clients.close();
       const timer = deps.clock.after(deps.graceMs ?? 10_000, () => stopping.abort());
-      await lanes.stop();
+      await Promise.all([lanes.stop(), Promise.race([clients.idle(), aborted(stopping.signal)])]);
       timer[Symbol.dispose]();
       stopping.abort();
       lives.close();

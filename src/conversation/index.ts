@@ -26,6 +26,19 @@ export async function loadCommands(): Promise<typeof commands> {
   return import("./commands/index.ts");
 }
 
+/** Loads all code that messages, commands and answers need, so that none of them waits or fails for it. */
+export async function loadTurnCode(): Promise<void> {
+  const { loadFormatting } = await loadDelivery();
+  await Promise.all([
+    loadFormatting(),
+    loadCommands(),
+    import("./reply/index.ts"),
+    import("./commands/handlers/index.ts"),
+    import("./commands/native.ts"),
+    loadWhy(),
+  ]);
+}
+
 export type { Story, StoryAbout, StoryStep, StoryStepKind, StoryStore, Verdict, Why, WhyDeps } from "./why/index.ts";
 
 /** What became of a message, loaded by who asks. */

@@ -60,6 +60,11 @@ export interface ConversationDeps {
   readonly redact?: (text: string) => string;
   /** Answers for keys that name no agent. */
   readonly defaultAgentId: () => string;
+  /**
+   * Resolves when every enabled plugin has registered, failed or timed out; undefined when that is so already. What was accepted waits for it: plugins
+   * may claim a message, answer a command, and decide about a turn. Rejects when the gateway ends first.
+   */
+  readonly untilPlugins?: () => Promise<void> | undefined;
   /** How long running turns may go on when the gateway stops. Default 10 s. */
   readonly graceMs?: number;
 }

@@ -2,6 +2,7 @@ import type { IncomingMessage } from "node:http";
 import { hostname, networkInterfaces } from "node:os";
 import type { Clock } from "../base/clock.ts";
 import type { Ids } from "../base/ids.ts";
+import { lazy } from "../base/lazy.ts";
 import type { Logger } from "../base/log/logger.ts";
 import type { Config } from "../config/index.ts";
 import { loadValidators, type Health, type HelloOk, type Validators } from "../protocol/index.ts";
@@ -226,8 +227,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
   const fanout = createFanout({ onSlow: (slow, event, outcome) => log.warn(`a slow connection: ${event} was ${outcome}`, { connId: slow.connId }) });
   const look = async (): Promise<Health> => handlers.health?.({ probe: true }, ownContext(stop.signal, version, platform)) ?? bareHealth(clock.now());
   const { presence, health } = createState(deps, fanout, look, stop.signal);
-  let validators: Promise<Validators> | undefined;
-  const checks = (): Promise<Validators> => (validators ??= loadValidators());
+  const checks = lazy<Validators>(loadValidators);
   const hub: GatewayHub = {
     broadcast: fanout.broadcast,
     send: fanout.send,

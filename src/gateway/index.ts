@@ -3,7 +3,7 @@
  * The door of the room.
  */
 export { createGateway, RESTARTING, STOPPING, type Gateway, type GatewayDeps, type GatewayHub, type StopReason } from "./create-gateway.ts";
-export { openServer, type GatewayServer, type ServerSettings } from "./server.ts";
+export { openServer, type GatewayServer, type ServerDeps, type ServerSettings } from "./server.ts";
 export { createAuth, ensureToken, settingsFrom, type Auth, type AuthSettings } from "./auth/index.ts";
 export { createHandlers, sessionDefaults } from "./methods/handlers.ts";
 export type { ChannelPairingPort } from "./methods/channels-pairing.ts";
@@ -47,3 +47,8 @@ export type { ConfigChange, GatewayActions, GatewayToolDeps } from "./tools/gate
 
 /** The tool with which an agent looks after the gateway. Loaded when the first message is answered. */
 export const loadGatewayTool = () => import("./tools/gateway-tool.ts");
+
+/** Loads the code of the HTTP entrances that begin turns. */
+export async function loadHttpTurns(): Promise<void> {
+  await Promise.all([import("./http/openai/chat-completions.ts"), import("./http/openai/responses.ts")]);
+}

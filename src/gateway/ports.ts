@@ -1,7 +1,7 @@
 /** What the gateway needs from rooms above it, or from rooms that are not built yet. `app` fills these. */
 import type { createSkills } from "../agent/index.ts";
 import type { MethodResult } from "../protocol/index.ts";
-import type { Approvals, ExecRules, ExecRulesSnapshot } from "../tools/index.ts";
+import type { Approvals, ExecRules, ExecRulesSnapshot, RememberedCommands } from "../tools/index.ts";
 
 export type { AcceptedRun, Responder, RunEvent, RunOutcome, RunRequest, RunUsage, ToolEvent } from "../conversation/index.ts";
 
@@ -94,6 +94,9 @@ export type ApprovalsPort = Pick<Approvals, "request" | "resolve" | "list" | "on
 export interface ExecRulesPort {
   snapshot(): ExecRulesSnapshot | Promise<ExecRulesSnapshot>;
   replace: ExecRules["replace"];
+  /** What "allow always" stored, of one agent or of all. */
+  remembered: RememberedCommands["list"];
+  forget: RememberedCommands["forget"];
 }
 
 /** What methods need of the agent room. */

@@ -1,5 +1,6 @@
 import type { Clock } from "../base/clock.ts";
 import type { Presence as PresenceEntry } from "../protocol/index.ts";
+import { printableName } from "../base/printable.ts";
 
 /** What a program tells of itself; all fields but the time. */
 export type PresenceUpdate = Partial<Omit<PresenceEntry, "ts">>;
@@ -146,7 +147,7 @@ export function createPresence(deps: PresenceDeps): Presence {
       if (client.mode === "cli") return undefined;
       const { id, mode, version: clientVersion, platform, displayName, deviceFamily, modelIdentifier, instanceId } = client;
       const key = (deviceId ?? instanceId ?? connId).toLowerCase();
-      const host = displayName ?? id;
+      const host = printableName(displayName ?? id) || printableName(id);
       const known = { host, ip: remoteIp, version: clientVersion, platform, deviceFamily, modelIdentifier, mode, deviceId, instanceId };
       open.set(key, (open.get(key) ?? 0) + 1);
       put(key, { ...known, reason: "connect", text: `Node: ${host} · mode ${mode}`, roles: [role], scopes: [...scopes] } as PresenceUpdate);

@@ -192,3 +192,65 @@ test("headers that do not end are cut off", async () => {
   await once(socket, "close");
   expect(text).toMatch(/^HTTP\/1\.1 431 /);
 });
+
+/** Everything that a connection receives until the server ends it. */
+async function received(socket: Pick<Socket, "on" | "once">): Promise<string> {
+  let text = "";
+  socket.on("data", (chunk: Buffer) => (text += chunk.toString("latin1")));
+  socket.on("error", () => {});
+  await new Promise<void>((resolve) => socket.once("close", () => resolve()));
+  return text;
+}
+
+const SOON = { headersMs: 60, requestMs: 60, idleMs: 60, checkEveryMs: 20 };
+
+test("a connection that asks nothing is closed without a byte", async () => {
+  await start({ requestTimes: SOON });
+  serve();
+  expect(await received(await raw())).toBe("");
+});
+
+test("an encrypted connection that asks nothing is closed without a byte", async () => {
+  const stateDir = temporary();
+  await start({ tls: { enabled: true }, requestTimes: SOON }, { stateDir });
+  serve();
+  const ca = readFileSync(join(stateDir, "gateway/tls/gateway-cert.pem"));
+  expect(await received(connectTls({ host: "127.0.0.1", port: server!.port, ca, servername: "localhost" }))).toBe("");
+});
+
+test("a connection that asks nothing is closed without a byte when the server ends", async () => {
+  await start();
+  serve();
+  const silent = received(await raw());
+  while (server!.strangers() === 0) await new Promise(setImmediate);
+  await server![Symbol.asyncDispose]();
+  expect(await silent).toBe("");
+});
+
+test("a connection that asks nothing more is closed without another byte", async () => {
+  await start({ requestTimes: SOON });
+  serve();
+  const socket = await raw();
+  const text = received(socket);
+  socket.write("GET / HTTP/1.1\r\nhost: localhost\r\n\r\n");
+  expect(await text).toMatch(/^HTTP\/1\.1 200 [^]*served(\r\n0\r\n\r\n)?$/);
+});
+
+test("a request that does not arrive in time is answered with 408", async () => {
+  await start({ requestTimes: SOON });
+  serve();
+  const socket = await raw();
+  socket.write("GET / HTTP/1.1\r\nhost: local");
+  expect(await received(socket)).toMatch(/^HTTP\/1\.1 408 /);
+});
+
+test("nothing is written into an answer that has begun", async () => {
+  await start();
+  server!.serve({ request: (_, response) => void response.write("the beginning"), upgrade: () => {} });
+  const socket = await raw();
+  const text = received(socket);
+  socket.write("GET / HTTP/1.1\r\nhost: localhost\r\n\r\n");
+  await once(socket, "data");
+  socket.write("no request at all\r\n\r\n");
+  expect(await text).toMatch(/^HTTP\/1\.1 200 [^]*the beginning\r\n$/);
+});

@@ -21,6 +21,18 @@ export interface ServerSettings {
   /** How clients prove themselves; `none` listens on loopback only. */
   readonly authMode: string;
   readonly limits?: AddressLimits | undefined;
+  /** Default 10 s for the headers of a request, 60 s for the whole of it, 5 s until the next one. */
+  readonly requestTimes?: RequestTimes | undefined;
+}
+
+/** How long a connection may take to ask. In milliseconds. */
+export interface RequestTimes {
+  readonly headersMs: number;
+  readonly requestMs: number;
+  /** From the end of an answer to the next request. */
+  readonly idleMs: number;
+  /** How often connections are checked for being late. */
+  readonly checkEveryMs: number;
 }
 
 export interface ServerDeps {
@@ -60,12 +72,10 @@ export interface GatewayServer extends AsyncDisposable {
 /** Names under which a loopback listener may be addressed; any other Host is a rebinding attempt. */
 const LOCAL_HOST = /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?$/i;
 
-/** Bounds of one HTTP connection: headers come within 10 s, a body within 60 s, and no more than 16 KiB of headers. */
+const REQUEST_TIMES: RequestTimes = { headersMs: 10_000, requestMs: 60_000, idleMs: 5000, checkEveryMs: 2000 };
+
+/** Bounds of one HTTP connection besides its times: no more than 16 KiB of headers. */
 const HTTP_LIMITS: ServerOptions = {
-  headersTimeout: 10_000,
-  requestTimeout: 60_000,
-  keepAliveTimeout: 5000,
-  connectionsCheckingInterval: 2000,
   maxHeaderSize: 16_384,
   noDelay: true,
   keepAlive: true,
@@ -111,11 +121,18 @@ async function listen(server: Server, host: string, port: number): Promise<numbe
   return (server.address() as AddressInfo).port;
 }
 
-function createServer(certificate: Certificate | undefined): Server {
-  if (!certificate) return loadHttp().createServer(HTTP_LIMITS);
+function createServer(certificate: Certificate | undefined, times: RequestTimes): Server {
+  const limits: ServerOptions = {
+    ...HTTP_LIMITS,
+    headersTimeout: times.headersMs,
+    requestTimeout: times.requestMs,
+    keepAliveTimeout: times.idleMs,
+    connectionsCheckingInterval: times.checkEveryMs,
+  };
+  if (!certificate) return loadHttp().createServer(limits);
   const https: typeof Https = process.getBuiltinModule("node:https");
   const { fingerprint: _, ...files } = certificate;
-  return https.createServer({ ...HTTP_LIMITS, ...files, handshakeTimeout: TLS_HANDSHAKE_MS, minVersion: "TLSv1.2" });
+  return https.createServer({ ...limits, ...files, handshakeTimeout: TLS_HANDSHAKE_MS, minVersion: "TLSv1.2" });
 }
 
 /** Routes what a server gets, behind the checks that need no knowledge of who asks. */
@@ -129,6 +146,8 @@ interface Guard {
 function createGuard({ log, early }: ServerDeps, budget: AddressBudget): Guard {
   let routes: ServerRoutes | undefined;
   let loopbackOnly = true;
+  /** The last answer on each connection. */
+  const answers = new WeakMap<Socket, ServerResponse>();
 
   /** Why the request is refused, if it is. */
   function foreignHost(request: IncomingMessage): string | undefined {
@@ -137,6 +156,7 @@ function createGuard({ log, early }: ServerDeps, budget: AddressBudget): Guard {
   }
 
   function onRequest(request: IncomingMessage, response: ServerResponse): void {
+    answers.set(request.socket, response);
     try {
       const foreign = foreignHost(request);
       if (foreign !== undefined) answer(response, 403, foreign);
@@ -171,9 +191,7 @@ function createGuard({ log, early }: ServerDeps, budget: AddressBudget): Guard {
       });
       server.on("request", onRequest);
       server.on("upgrade", onUpgrade);
-      server.on("clientError", (error: Error, socket: Socket) =>
-        refuseUpgrade(socket, systemCode(error) === "HPE_HEADER_OVERFLOW" ? 431 : 400, "not a valid request"),
-      );
+      server.on("clientError", (error: Error, socket: Socket) => refuseBroken(error, socket, answers.get(socket)));
     },
     serve(next) {
       routes = next;
@@ -182,6 +200,20 @@ function createGuard({ log, early }: ServerDeps, budget: AddressBudget): Guard {
       loopbackOnly = addresses.every(isLoopback);
     },
   };
+}
+
+/**
+ * Ends a connection whose request cannot be read. Only a request is answered: a socket that has sent nothing is closed without a byte, because
+ * browsers open connections ahead and would take an early answer for the one to their next request; and an answer that has begun is cut, not
+ * continued with another one.
+ */
+function refuseBroken(error: Error, socket: Socket, answer: ServerResponse | undefined): void {
+  const code = systemCode(error);
+  const answering = answer !== undefined && answer.headersSent && !answer.writableFinished;
+  if (socket.bytesRead === 0 || answering || code === "ECONNRESET") return void socket.destroy();
+  if (code === "HPE_HEADER_OVERFLOW") return refuseUpgrade(socket, 431, "not a valid request");
+  if (code === "ERR_HTTP_REQUEST_TIMEOUT") return refuseUpgrade(socket, 408, "the request did not arrive in time");
+  refuseUpgrade(socket, 400, "not a valid request");
 }
 
 function ignore(): void {}
@@ -239,7 +271,7 @@ export async function openServer(deps: ServerDeps): Promise<GatewayServer> {
   const guard = createGuard(deps, budget);
   guard.bound(binding.addresses);
   function make(): Server {
-    const server = createServer(certificate);
+    const server = createServer(certificate, settings.requestTimes ?? REQUEST_TIMES);
     guard.attach(server, secured);
     return server;
   }

@@ -10,6 +10,12 @@ export interface ModelFailure {
   readonly status?: number;
   /** The provider's own word: `rate_limit_error`, `insufficient_quota`, `ECONNRESET`. */
   readonly code?: string;
+  /** Everything in the answer that is a code, most specific first; `code` is one of them. */
+  readonly codes?: readonly string[];
+  /** The answer was JSON: its texts are the provider's own, not a proxy's. */
+  readonly structured?: boolean;
+  /** The answer was a page for people: its words say nothing about the call. */
+  readonly html?: boolean;
   /** The provider's words, bounded; without secrets only after redaction. */
   readonly text: string;
   /** From `retry-after` or its relatives. */

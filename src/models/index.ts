@@ -5,6 +5,7 @@
 export type { CallEvent, CallRequest, CallResult } from "./call/call.ts";
 export type { RawCall, RawLog } from "./call/driver.ts";
 export type { ModelCost, ModelEntry, ModelSource, WireCompat } from "./entry.ts";
+export type { AuthProfiles, CredentialRest } from "./auth/profiles.ts";
 export type { Attempt } from "./failover/words.ts";
 export type { FailureClass } from "./failover/classify.ts";
 export type { ModelEvent } from "./wire/format.ts";
@@ -39,3 +40,9 @@ export type { Models, ModelsDeps, ModelWish } from "./create-models.ts";
 
 /** Everything that chooses and calls models. Loaded when the first message is answered. */
 export const loadModels = () => import("./create-models.ts");
+
+/** Loads all code that calls need, with the catalogue and the model that needs no key. */
+export async function loadCallCode(): Promise<void> {
+  const [{ loadWire, WIRE_APIS }, { loadTables }] = await Promise.all([import("./wire/index.ts"), import("./catalogue/frozen.ts")]);
+  await Promise.all([loadModels(), loadChoice(), loadBudgets(), loadOffline(), loadTables(), ...WIRE_APIS.map(loadWire)]);
+}

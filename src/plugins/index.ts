@@ -8,6 +8,7 @@ import type * as install from "./install/index.ts";
 export {
   callMethod,
   catchFaults,
+  refuseExits,
   createPluginHost,
   hookSettings,
   pluginLogger,
@@ -17,6 +18,8 @@ export {
   type MethodAnswer,
   type PluginHost,
   type PluginHostDeps,
+  type GuardRecords,
+  type MissingGuard,
   type PluginStatus,
   type SessionExtensions,
 } from "./host/index.ts";
@@ -24,6 +27,7 @@ export {
   bundledFolder,
   defaultWorkspace,
   describedSections,
+  knownNames,
   findPlugin,
   hostPackage,
   isPluginId,

@@ -13,6 +13,7 @@ export const commandFields = <Fact extends TSchema>(fact: () => Fact) => ({
   agentId: fact(),
   resolvedPath: fact(),
   sessionKey: fact(),
+  always: fact(),
 });
 
 /** From when to when a decision is waited for. */

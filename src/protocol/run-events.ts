@@ -44,7 +44,13 @@ export const AgentEventSchema = either(
       }),
     ),
   ),
-  stream("compaction", either(closed({ phase: literal("start") }), closed({ phase: literal("end"), willRetry: flag() }))),
+  stream(
+    "compaction",
+    either(
+      closed({ phase: literal("start") }),
+      closed({ phase: literal("end"), willRetry: flag(), notice: maybe(text({ description: "What was left out of the conversation so that it fits." })) }),
+    ),
+  ),
   stream("error", closed({ reason: literal("seq gap"), expected: number(), received: number() })),
 );
 

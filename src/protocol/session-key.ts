@@ -1,3 +1,4 @@
+import { escapeLine, isPrintable } from "../base/printable.ts";
 import { clip } from "../base/text.ts";
 
 /** What a key means depends on these settings. */
@@ -94,8 +95,11 @@ export function resolveSessionKey(written: string, naming: SessionNaming, agentI
   const own = key === undefined ? undefined : canonicalSessionKey(written, { ...naming, scope: "per-sender" });
   const agentId = own === undefined ? "" : agentOfKey(own, naming);
   if (key === undefined || !AGENT_ID.test(agentId)) {
-    return { ok: false, key: undefined, message: `malformed session key "${clip(written, MAX_SHOWN)}"` };
+    return { ok: false, key: undefined, message: `malformed session key "${escapeLine(clip(written, MAX_SHOWN))}"` };
   }
+  // One that was made before this rule may still be looked at and removed.
+  if (!isPrintable(key))
+    return { ok: false, key, agentId, message: `session key has characters that cannot be printed: "${escapeLine(clip(written, MAX_SHOWN))}"` };
   return agentIds.includes(agentId) ? { ok: true, key, agentId } : { ok: false, key, agentId, message: `unknown agent id "${agentId}"` };
 }
 

@@ -45,7 +45,6 @@ export { entryAfterReset, type ResetKind } from "./entry/after-reset.ts";
 export { chatFields, deliveryOf, deliveryPatch, originOf, type DeliveryContext, type Origin } from "./entry/delivery.ts";
 export {
   authProfileOverride,
-  elevatedLevel,
   modelOverride,
   queueSettings,
   reasoningLevel,

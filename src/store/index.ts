@@ -15,6 +15,7 @@ export { DEFAULT_RETENTION, type MaintenanceReport, type RetentionPolicy } from 
 export type { ReadInput, ReadKind, ReadResult, Results, Write, WriteInput, WriteKind, WriteResult } from "./areas/index.ts";
 export type { Outcome } from "./areas/outcome.ts";
 export type { ApprovalRow, CommandFate } from "./areas/approvals.ts";
+export type { RememberedCommand } from "./areas/commands.ts";
 export type { CronJobRow, CronSlotRow } from "./areas/cron.ts";
 export type { AllowRow, DeviceRow, DeviceTokenRow, PairingRow } from "./areas/devices.ts";
 export type { ExtensionRow, InjectionRow } from "./areas/extensions.ts";
@@ -33,5 +34,9 @@ export type { UsageDimension, UsageFilter, UsageGroup, UsageInput, UsageOfTurn, 
 export async function loadBackup(): Promise<typeof backup> {
   return import("./backup/index.ts");
 }
+export { findWanted } from "./backup/wanted.ts";
+export type { AppliedRestore } from "./backup/handover.ts";
+export type { PreparedRestore } from "./backup/restore.ts";
+export type { RestoreReport } from "./backup/types.ts";
 export { archivedName, transcriptFile } from "./projection/index.ts";
 export { examineStore, inspectStore, suspectStore, type Examination, type Inspection } from "./inspect.ts";

@@ -1,4 +1,5 @@
 import type { Clock } from "../base/clock.ts";
+import type { WatchRequest } from "../base/watchdog/watch-main-thread.ts";
 import type { Store } from "./store.ts";
 import { openSqlite } from "./sqlite/client.ts";
 import type { StoreThread } from "./warm-up.ts";
@@ -9,6 +10,8 @@ export interface OpenStoreOptions {
   readonly clock: Clock;
   /** From `warmUpStore`; without it the thread is started now. */
   readonly thread?: StoreThread | undefined;
+  /** The thread also watches the main one: it names who blocks it, and ends the process when that lasts. */
+  readonly watch?: WatchRequest | undefined;
   /** Told what a person should know: repairs, imports, failures. */
   readonly log?: (message: string, details?: Readonly<Record<string, unknown>>) => void;
   /** Commits, and roughly bytes, that may wait for their fsync before the next is refused. */

@@ -13,6 +13,10 @@ export {
   type OperatorDecision,
   type PendingApproval,
 } from "./approvals/approvals.ts";
+export { AUTHORITY, missingFor, missingForCommand, type Asker, type Missing, type Need } from "./authority/table.ts";
+export { CHOICE_FIELDS, sessionChoice, type ChoiceField, type ExecGrant, type Grantor, type SessionChoice } from "./authority/choice.ts";
+export { changeChoice, changedByClient, type AskedChange, type ChangeVerdict } from "./authority/change.ts";
+export { ELEVATED_LEVELS, heldElevated, heldExec, type ChoiceChange, type ChoiceUse, type ElevatedChoice } from "./authority/session-exec.ts";
 export { boundedDetails } from "./broker/bounds.ts";
 export { createBroker, type Broker, type BrokerCall, type BrokerDeps, type PolicyFacts, type Toolbox } from "./broker/broker.ts";
 export type { AskedCommand, Elevation, ExecToolDeps, ShownOutput } from "./exec/deps.ts";
@@ -20,6 +24,8 @@ export { createWithheldHints } from "./exec/withheld.ts";
 export { fateText } from "./exec/fate.ts";
 export { execTool } from "./exec/exec.ts";
 export { createExecRules, type ExecRules, type ExecRulesSnapshot } from "./exec/rules-file.ts";
+export { createRemembered, type ListedRule, type RememberedCommands } from "./exec/remember/remembered.ts";
+export { riskyAllowlistEntries, type RiskyEntry } from "./exec/remember/risky.ts";
 export { execSettings, type ExecOverride, type ExecSettings } from "./exec/settings.ts";
 export { agentsListTool } from "./builtin/session/agents-list.ts";
 export type { SessionModel, SessionModels, SessionToolsDeps } from "./builtin/session/deps.ts";
@@ -48,7 +54,7 @@ export { createDockerCli } from "./sandbox/docker/docker-cli.ts";
 export { createRegistry, type ContainerEntry, type ContainerKind } from "./sandbox/docker/registry.ts";
 export { explainSandbox, type SandboxExplanation } from "./sandbox/explain.ts";
 export { createSandboxes, type Sandbox, type Sandboxes, type SandboxesDeps, type SandboxState } from "./sandbox/sandboxes.ts";
-export { sandboxSettings, type SandboxSettings } from "./sandbox/settings.ts";
+export { isSessionSandboxed, sandboxSettings, type SandboxSettings } from "./sandbox/settings.ts";
 export type { WebServices, WebToolsDeps } from "./builtin/web/deps.ts";
 export { createWebTools } from "./builtin/web/web-tools.ts";
 export { createMarkUntrusted, withoutMarkers, type MarkUntrusted, type UntrustedOptions, type UntrustedSource } from "./untrusted/mark.ts";

@@ -1,5 +1,6 @@
 import type { HookLog } from "../hooks/index.ts";
 import type { ImageContent, TextContent } from "../protocol/index.ts";
+import type { SessionChoice } from "./authority/choice.ts";
 
 /** Where a tool comes from. A plugin's id stands for all of its tools in allow lists. */
 export type ToolSource = { readonly kind: "core" } | { readonly kind: "plugin"; readonly id: string } | { readonly kind: "channel"; readonly id: string };
@@ -21,13 +22,12 @@ export interface ToolContext {
   readonly senderId?: string;
   /** Cron job this turn runs for. */
   readonly jobId?: string;
-  /** What was chosen with `/exec` and `/elevated` for the session. */
-  readonly exec?: { readonly host?: string; readonly security?: string; readonly ask?: string; readonly node?: string };
+  /** What was chosen with `/exec` and `/elevated` for the session, as it is stored: how much of it holds is decided when it is used. */
+  readonly choice?: SessionChoice;
   /** Variables of the session's skills, for commands on this machine. */
   readonly skillEnv?: Readonly<Record<string, string>>;
   /** Names of the tools that this run has. */
   readonly offered?: ReadonlySet<string>;
-  readonly elevated?: "off" | "on" | "ask" | "full";
   /** Tokens the model can see; large results are cut to a share of it. */
   readonly contextWindow?: number;
   /** Called from outside of any conversation: nobody waits for a question. */

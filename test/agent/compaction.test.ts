@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test } from "vitest";
 import type { TurnEnd } from "../../src/agent/index.ts";
 import { OVERFLOW_TEXT } from "../../src/agent/compaction/index.ts";
+import type { CallRequest } from "../../src/models/index.ts";
 import type { Usage } from "../../src/protocol/index.ts";
 import { textOutcome, type Tool } from "../../src/tools/index.ts";
 import { KEY, openAgentRoom, said, USAGE, type AgentRoom, type AgentRoomOptions, type Says } from "../harness/agent-room.ts";
@@ -64,7 +65,7 @@ test("when the provider says it is too long, the conversation is summed up and a
   expect((await at.transcript()).filter(({ stopReason }) => stopReason === "error")).toEqual([]);
 });
 
-test("when nothing helps the user is told what to do", async () => {
+test("when nothing helps the user is told what to do, after few requests", async () => {
   const at = await room({
     contextWindow: 200_000,
     says: Array.from(
@@ -76,6 +77,72 @@ test("when nothing helps the user is told what to do", async () => {
   });
   expect(await at.turn("hello")).toMatchObject({ status: "failed", error: OVERFLOW_TEXT });
   expect(at.requests.length).toBeLessThan(12);
+});
+
+/** Characters of everything in a request. */
+const charsOf = (request: { readonly systemPrompt?: string; readonly messages: readonly unknown[]; readonly tools?: readonly unknown[] }): number =>
+  (request.systemPrompt ?? "").length + JSON.stringify(request.messages).length + JSON.stringify(request.tools ?? []).length;
+
+/** A model that refuses whatever is longer than it really takes, summaries included. */
+const bounded =
+  (most: number, answer: string) =>
+  (request: CallRequest): Says =>
+    charsOf(request) > most ? { fails: "context_overflow", text: "prompt is too long" } : isSummary(request) ? SUMMARY : answer;
+
+test.each([
+  ["a conversation", 60_000, Array.from({ length: 8 }, (_, n) => `question ${n} ${words(1_500)}`)],
+  ["one message", 40_000, [`look at this ${words(40_000)}`]],
+  ["a conversation that not even a summary can be asked for", 20_000, Array.from({ length: 6 }, (_, n) => `question ${n} ${words(1_200)}`)],
+])("%s longer than the model really takes is made shorter until it fits; the next turn works, too", async (_, most, questions) => {
+  const at = await room({ contextWindow: 200_000, says: Array.from({ length: 200 }, () => bounded(most, words(300))) });
+  for (const question of questions) expect(await at.turn(question)).toMatchObject({ status: "ok" });
+  const before = at.requests.length;
+  expect(await at.turn("and now?")).toMatchObject({ status: "ok" });
+  expect(at.requests.length - before).toBeLessThanOrEqual(14);
+  expect(await at.turn("and then?")).toMatchObject({ status: "ok" });
+  // The transcript has every word.
+  expect((await at.transcript()).map(said)).toContain(questions[0]!);
+});
+
+test("a result larger than the window is shortened with a mark, and the user is told", async () => {
+  const big: Tool = {
+    name: "dump",
+    description: "",
+    parameters: { type: "object", properties: {} },
+    source: { kind: "core" },
+    run: () => Promise.resolve(textOutcome(`FIRST ${words(90_000)} LAST`)),
+  };
+  const answer = bounded(60_000, "done");
+  let asked = 0;
+  const says = Array.from({ length: 40 }, () => (request: CallRequest): Says => {
+    const reply = answer(request);
+    return typeof reply === "string" && !isSummary(request) && (asked += 1) === 1 ? { calls: [{ name: "dump" }] } : reply;
+  });
+  const at = await room({ contextWindow: 64_000, tools: [big], says });
+  expect(await at.turn("dump it")).toMatchObject({ status: "ok", text: "done" });
+  expect(await at.turn("again?")).toMatchObject({ status: "ok" });
+});
+
+test("instructions that fill the window are shortened, and the user is told", async () => {
+  const at = await room({ contextWindow: 20_000, says: Array.from({ length: 30 }, () => bounded(70_000, "fine")) });
+  expect(await at.turn("hello", { systemPrompt: words(30_000) })).toMatchObject({ status: "ok", text: "fine" });
+  const notices = at.events.flatMap(({ stream, data }) => (stream === "compaction" && "notice" in data ? [data.notice] : []));
+  expect(notices.join()).toContain("characters of instructions");
+});
+
+test("an image that the provider refuses is left out, and the turn goes on", async () => {
+  const hasImage = ({ messages }: CallRequest): boolean => JSON.stringify(messages).includes('"type":"image"');
+  const says = Array.from(
+    { length: 6 },
+    () =>
+      (request: CallRequest): Says =>
+        hasImage(request) ? { fails: "image_size", text: "image exceeds 5 MB maximum" } : "I see nothing",
+  );
+  const at = await room({ contextWindow: 200_000, says });
+  const images = [{ type: "image" as const, data: "AA==", mimeType: "image/png" }];
+  expect(await at.turn("what is this?", { images })).toMatchObject({ status: "ok", text: "I see nothing" });
+  expect(await at.turn("and now?")).toMatchObject({ status: "ok" });
+  expect(at.requests.length).toBeLessThanOrEqual(4);
 });
 
 test("a session can be summed up by hand, with what to look at", async () => {

@@ -7,7 +7,8 @@ import { createIds } from "../../src/base/ids.ts";
 import { systemRandom } from "../../src/base/random.ts";
 import { approvals as command } from "../../src/cli/commands/approvals/index.ts";
 import { approvalHandlers, execRulesHandlers } from "../../src/gateway/methods/approvals.ts";
-import { createApprovals, createExecRules, type Approvals } from "../../src/tools/index.ts";
+import { planCommand } from "../../src/tools/exec/plan.ts";
+import { createApprovals, createExecRules, createRemembered, type Approvals, type RememberedCommands } from "../../src/tools/index.ts";
 import { startGateway } from "../gateway/start.ts";
 import { runCommand } from "../harness/command-line.ts";
 
@@ -93,6 +94,7 @@ describe("on this machine's file", () => {
 describe("over a gateway", () => {
   async function start() {
     let approvals: Approvals | undefined;
+    let remembered: RememberedCommands | undefined;
     const rules = createExecRules({ path: join(home, "of-gateway.json"), clock: systemClock, ids, random: systemRandom });
     const later: Pick<Approvals, "request" | "resolve" | "list"> = {
       request: (...args) => approvals!.request(...args),
@@ -101,11 +103,15 @@ describe("over a gateway", () => {
     };
     const board = { wait: () => Promise.reject(new Error("not asked for here")), [Symbol.dispose]: () => undefined };
     const started = await startGateway({
-      handlers: () => ({ ...approvalHandlers({ approvals: later, board, clock: systemClock }), ...execRulesHandlers(rules) }),
+      handlers: () => ({
+        ...approvalHandlers({ approvals: later, board, clock: systemClock }),
+        ...execRulesHandlers({ ...rules, remembered: (...args) => remembered!.list(...args), forget: (...args) => remembered!.forget(...args) }),
+      }),
     });
     approvals = createApprovals({ store: started.store, clock: systemClock, ids });
+    remembered = createRemembered({ store: started.store, clock: systemClock, ids });
     const flags = ["--url", started.gateway.url.replace(/^http/, "ws"), "--token", "t"];
-    return { approvals, flags, [Symbol.asyncDispose]: () => started[Symbol.asyncDispose]() };
+    return { approvals, remembered, flags, [Symbol.asyncDispose]: () => started[Symbol.asyncDispose]() };
   }
 
   test("its rules are read and changed, and this machine's are left alone", async () => {
@@ -135,5 +141,21 @@ describe("over a gateway", () => {
       decision: "allow-always",
     });
     expect((await run("resolve", "aaaaaaaa-1", "deny", ...gateway.flags)).err).toContain("unknown, answered or too late");
+  });
+
+  test("what was allowed for good is listed and forgotten, over the gateway and without one", async () => {
+    await using gateway = await start();
+    const plan = planCommand({ command: "echo 'a\u001b[2Kb'", cwd: home, host: "gateway", path: "/usr/bin:/bin" });
+    await gateway.remembered.remember("main", plan, { workspace: home, home });
+    const { commands } = (await run("remembered", "--json", ...gateway.flags)).json() as unknown as { commands: { id: string; covers: string }[] };
+    expect(commands).toMatchObject([{ agentId: "main", covers: expect.stringContaining("echo with any names or files") }]);
+    const shown = await run("remembered", ...gateway.flags);
+    expect(shown.out).toContain(commands[0]!.id.slice(0, 8));
+    expect((await run("remembered", "--agent", "other", ...gateway.flags)).out).toBe("No remembered commands\n");
+    expect((await run("forget", "none", ...gateway.flags)).err).toContain("no remembered command has the id");
+    expect((await run("forget", commands[0]!.id.slice(0, 8), ...gateway.flags)).out).toMatch(/^Forgotten for agent main: /);
+    expect((await run("remembered", ...gateway.flags)).out).toBe("No remembered commands\n");
+    expect((await run("remembered")).out).toBe("No remembered commands\n");
+    expect((await run("forget", "none")).err).toContain("no remembered command has the id");
   });
 });

@@ -24,9 +24,10 @@ afterEach(() => rmSync(home, { recursive: true, force: true }));
 
 const make = (store: Store): Pairing => createPairing({ store, clock: systemClock, random: systemRandom, ids: createIds(systemRandom) });
 
+const place = () => ({ env: { HOME: home, OPENCLAW_STATE_DIR: state, OPENCLAW_CONFIG_PATH: join(home, "openclaw.json") }, cwd: home });
+
 function run(...args: string[]) {
-  const env = { HOME: home, OPENCLAW_STATE_DIR: state, OPENCLAW_CONFIG_PATH: join(home, "openclaw.json") };
-  return runCommand<{ channel: string | null; requests: Record<string, unknown>[]; notified?: boolean }>("pairing", command, args, { env, cwd: home });
+  return runCommand<{ channel: string | null; requests: Record<string, unknown>[]; notified?: boolean }>("pairing", command, args, place());
 }
 
 /** Somebody who waits in the state folder. */
@@ -98,6 +99,41 @@ describe("while no gateway runs", () => {
     const done = await run("approve", "--channel", "telegram", code, "--notify", "--json");
     expect(done.json().notified).toBe(false);
     expect(done.err).toContain("the sender was not told");
+  });
+
+  test("the first who is let in is offered to be the owner: by a flag, or by the command that is printed", async () => {
+    const owners = () => (run("owner", "--json") as Promise<{ json(): unknown }>).then(({ json }) => json());
+    const hinted = await run("approve", "telegram", await waiting());
+    expect(hinted.err).toContain("this gateway has no owner; to make telegram:7 the owner, run:\n  openclaw pairing owner telegram 7\n");
+    expect(await owners()).toEqual({ owners: [] });
+    expect((await run("owner")).out).toContain("nobody is the owner");
+    expect((await run("approve", "telegram", await waiting("8"), "--owner")).out).toBe('let in: "8" on telegram, account default, as an owner\n');
+    expect(await owners()).toEqual({ owners: [{ path: "commands.ownerAllowFrom", entries: ["telegram:8"] }] });
+    expect((await run("approve", "telegram", await waiting("9"))).err).toBe("");
+    expect((await run("owner", "Telegram", "7")).out).toBe("commands.ownerAllowFrom: telegram:8, telegram:7\n");
+    expect((await run("owner", "telegram", "7")).out).toBe("commands.ownerAllowFrom: telegram:8, telegram:7\n");
+    expect((await run("owner", "telegram", "8", "--remove")).out).toBe("commands.ownerAllowFrom: telegram:7\n");
+    expect((await run("owner", "telegram", "7", "--remove")).out).toContain("nobody is the owner");
+    for (const args of [["telegram"], ["telegram", "*"], ["--remove"], ["a", "b", "c"]]) expect((await run("owner", ...args)).code).not.toBe(0);
+  });
+
+  test("on a terminal the role is asked for; no leaves everything as it was", async () => {
+    const asked: string[] = [];
+    const answer = (yes: boolean) => ({ interactive: true, confirm: (question: string) => Promise.resolve(asked.push(question) > 0 && yes) });
+    const no = await runCommand("pairing", command, ["approve", "telegram", await waiting()], { ...place(), ...answer(false) });
+    expect(no.err).toContain("openclaw pairing owner telegram 7");
+    const yes = await runCommand("pairing", command, ["approve", "telegram", await waiting("8")], { ...place(), ...answer(true) });
+    expect(yes.out).toContain("telegram:8 is the owner now");
+    await runCommand("pairing", command, ["approve", "telegram", await waiting("9")], { ...place(), ...answer(true) });
+    expect(asked).toEqual(["Make telegram:7 the owner?", "Make telegram:8 the owner?"]);
+    expect((await run("owner")).out).toBe("commands.ownerAllowFrom: telegram:8\n");
+  });
+
+  test("an owner by another list is told of when the first is named", async () => {
+    writeFileSync(join(home, "openclaw.json"), '{ channels: { telegram: { botToken: "1:x", allowFrom: [11, "*"] } } }');
+    expect((await run("owner")).out).toBe("channels.telegram.allowFrom: 11\n");
+    const named = await run("owner", "telegram", "7");
+    expect(named.err).toContain("channels.telegram.allowFrom names were owners");
   });
 
   test("who is turned away is not in", async () => {

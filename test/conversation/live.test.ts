@@ -86,7 +86,7 @@ test("a process that stops leaves nobody waiting, and the message waits on disk 
   const running = offer(first, "busy @chunks=50 @gap=1000", { deliver: async () => {} });
   const waiting = offer(first, "kept for later", { deliver: async () => {} });
   while (first.conversation.depth("agent:main:main") === 0) await new Promise((resolve) => setTimeout(resolve, 2));
-  first.conversation.abort({ sessionKey: "agent:main:main" }, "stop");
+  first.conversation.interrupt("agent:main:main");
   await first.conversation[Symbol.asyncDispose]();
   await first.delivery[Symbol.asyncDispose]();
   expect((await Promise.all([running, waiting])).map(({ counts }) => counts.final)).toEqual([0, 0]);

@@ -128,6 +128,56 @@ test("one who writes too much is told so once and is refused until there is room
   expect(place.sent.filter(({ text }) => text.includes("too much"))).toHaveLength(1);
 });
 
+test("talk in a group that is not for us is never too much, and leaves the sender's budget alone", async () => {
+  const groups = { channels: { test: { groupPolicy: "open", groups: { "*": { requireMention: true } } } } };
+  await using place = await openPlace(groups);
+  const inGroup = (text: string, mentioned: boolean) =>
+    event(text, { chat: { type: "group", id: "club" }, to: "club", mention: { mentioned, implicit: false, others: false, canDetect: true } });
+  for (let at = 0; at < 60; at += 1) expect((await place.inbound.accept(inGroup(`chatter ${at}`, false))).outcome).toBe("accepted");
+  expect((await place.inbound.accept(inGroup("and you?", true))).outcome).toBe("accepted");
+  const sent = await place.out(1);
+  await place.quiet();
+  expect([sent.length, place.sent.some(({ text }) => text.includes("too much"))]).toEqual([1, false]);
+});
+
+test.each([
+  ["by their time", { at: Date.now() - 3_600_000 }],
+  ["by the channel's word", { backlog: true }],
+])("a back-log, known %s, is answered in few turns: nothing is refused, dropped or shortened", async (_how, over) => {
+  const heard: string[] = [];
+  await using place = await openPlace(OPEN, { heard: ({ messages }) => void heard.push(JSON.stringify(messages.at(-1))) });
+  for (let at = 0; at < 250; at += 1) expect((await place.inbound.accept(event(`word-${at}-of-many`, over))).outcome).toBe("accepted");
+  await place.quiet();
+  const missing = Array.from({ length: 250 }, (_, at) => `word-${at}-of-many`).filter((word) => !heard.some((text) => text.includes(word)));
+  expect([missing, heard.length <= 3, place.sent.some(({ text }) => text.includes("too much"))]).toEqual([[], true, false]);
+});
+
+test("a back-log of many people in one group is merged as well, past the cap of the queue", async () => {
+  const heard: string[] = [];
+  const first = Promise.withResolvers<void>();
+  await using place = await openPlace(
+    { channels: { test: { groupPolicy: "open", groups: { "*": { requireMention: false } } } }, messages: { queue: { debounceMs: 0 } } },
+    {
+      heard: ({ messages }) => void heard.push(JSON.stringify(messages.at(-1))),
+      wrap: (turn) => async (input, ports) => (await first.promise, turn(input, ports)),
+    },
+  );
+  const people = Array.from({ length: 40 }, (_, at) => `p${at}`);
+  for (const id of people)
+    await place.inbound.accept(event(`word-of-${id}-.`, { backlog: true, chat: { type: "group", id: "club" }, to: "club", sender: { id } }));
+  while (place.conversation.depth("agent:main:test:group:club") < 39) await new Promise((resolve) => setTimeout(resolve, 2));
+  first.resolve();
+  await place.quiet();
+  expect([people.filter((id) => !heard.some((text) => text.includes(`word-of-${id}-.`))), heard.length]).toEqual([[], 2]);
+});
+
+test("a stop is taken however much was written", async () => {
+  await using place = await openPlace(OPEN);
+  for (let at = 0; at < 40; at += 1) await place.inbound.accept(event(`m${at}`));
+  expect((await place.inbound.accept(event("stop"))).outcome).toBe("accepted");
+  await place.quiet();
+});
+
 test("a session that sends nothing stays silent, and the row says why", async () => {
   await using place = await openPlace({ ...OPEN, session: { sendPolicy: { default: "deny" } } });
   await place.inbound.accept(event("anybody there?"));
@@ -191,4 +241,27 @@ test("a message that a turn took and kept ends with it, and is not answered agai
   await place.quiet();
   const rows = await place.store.read("inbox.recent", {});
   expect([calls, ...rows.map(({ messageId, outcome }) => `${messageId} ${outcome}`).sort()]).toEqual([1, "early answered", "late merged"]);
+});
+
+test("what others write while a turn of the owner runs is not shown to it: it gets a turn of its own, without the owner's rights", async () => {
+  const turns: (readonly [owner: boolean, text: string])[] = [];
+  const config: OpenClawConfig = { ...OPEN, commands: { ownerAllowFrom: ["test:ada"] }, messages: { queue: { mode: "steer", debounceMs: 0 } } };
+  await using place: Place = await openPlace(config, {
+    wrap: (turn) => async (input, ports) => {
+      turns.push([input.owner, input.message]);
+      if (turns.length > 1) return turn(input, ports);
+      await place.inbound.accept(event("second", { id: "late", to: "bob", sender: { id: "bob" }, chat: { type: "direct", id: "bob" } }));
+      const shown: Steered[] = [];
+      while (shown.length === 0 && place.conversation.depth(input.sessionKey) === 0) {
+        await new Promise((resolve) => setTimeout(resolve, 2));
+        shown.push(...ports.steered!());
+      }
+      expect(shown).toEqual([]);
+      return turn(input, ports);
+    },
+  });
+  await place.inbound.accept(event("first", { id: "early" }));
+  await place.quiet();
+  expect(turns.map(([owner]) => owner)).toEqual([true, false]);
+  expect(turns[1]![1]).toContain("second");
 });

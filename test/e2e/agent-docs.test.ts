@@ -54,7 +54,22 @@ function askedId(place: Place): string {
 /** A line with real names in place of the sketched ones. */
 function runnable(place: Place, line: string): string {
   const hash = (): string => (JSON.parse(place.cli("call", "exec.approvals.get").stdout) as { hash: string }).hash;
-  return line.replace("HASH", () => hash()).replace("APPROVAL_ID", () => askedId(place));
+  return line
+    .replace("HASH", () => hash())
+    .replace("APPROVAL_ID", () => askedId(place))
+    .replace("REMEMBERED_ID", () => rememberedId(place));
+}
+
+/** The id of a command that was allowed for good. */
+function rememberedId(place: Place): string {
+  answerOf(place, "run uname -m");
+  const { approvals } = JSON.parse(place.cli("approvals", "pending", "--json").stdout) as { approvals: readonly { readonly id: string }[] };
+  expect(place.cli("approvals", "resolve", approvals[0]!.id, "allow-always").code).toBe(0);
+  for (let tries = 0; tries < 50; tries += 1) {
+    const { commands } = JSON.parse(place.cli("approvals", "remembered", "--json").stdout) as { commands: readonly { readonly id: string }[] };
+    if (commands[0]) return commands[0].id;
+  }
+  throw new Error("nothing was remembered");
 }
 
 describe("every command that the pages about the agent show works as it stands there", () => {

@@ -200,7 +200,10 @@ test("in a chat of a channel `/approve` leads to the same, and the answer comes 
   telegram.direct(telegram.me);
   const account = { botToken: telegram.token, dmPolicy: "open", allowFrom: ["*"] };
   const channels = { telegram: { enabled: true, ackReaction: "", streamMode: "off", accounts: { main: account } } };
-  const house = await open({ channels, commands: { ownerAllowFrom: ["*"] } }, { env: { OPENCLAW_TEST_TELEGRAM_API_ROOT: telegram.apiRoot } });
+  const house = await open(
+    { channels, commands: { ownerAllowFrom: [`telegram:${telegram.me.id}`] } },
+    { env: { OPENCLAW_TEST_TELEGRAM_API_ROOT: telegram.apiRoot } },
+  );
   await expect.poll(() => telegram.polling, SOON).toBe(true);
   const said = (): readonly string[] =>
     telegram

@@ -44,7 +44,7 @@ async function start(exec: Readonly<Record<string, unknown>>): Promise<GatewayPr
       agents: { defaults: { workspace: workspace(), model: { primary: "mock/m1" } } },
       models: { providers: { mock: { baseUrl: model.url, apiKey: "none", api: "openai-completions", models } } },
       tools: { exec: { host: "gateway", ask: "always" } },
-      commands: { ownerAllowFrom: ["*"] },
+      commands: { ownerAllowFrom: [`telegram:${telegram.me.id}`] },
       channels: { telegram: { enabled: true, ackReaction: "", streamMode: "off", accounts: { main: account } } },
       approvals: { exec: { enabled: true, ...exec } },
     }),

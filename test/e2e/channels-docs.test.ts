@@ -163,7 +163,7 @@ function laneOf(mode: QueueMode) {
   const dropped: string[] = [];
   let interrupted = false;
   const text = (item: unknown): string => (item as ChannelItem).text;
-  const turn: ActiveTurn = { steer: (item) => (steered.push(item.text), true), interrupt: () => void (interrupted = true), unshown: () => [] };
+  const turn: ActiveTurn = { steer: (item) => (steered.push(text(item)), true), interrupt: () => void (interrupted = true), unshown: () => [] };
   const lane = createSessionLane({
     clock,
     start: ({ items }: Batch) => void turns.push(items.map(text)),
@@ -171,7 +171,8 @@ function laneOf(mode: QueueMode) {
   });
   const queue = queueSettings({ messages: { queue: { mode } } }, undefined, "x");
   const address = { channel: "x", accountId: "default", to: "ada", chatType: "direct" };
-  const add = (said: string): void => lane.add({ kind: "channel", sessionKey: "s", agentId: "main", text: said, queue, messages: [{ address }] } as never);
+  const add = (said: string): void =>
+    lane.add({ kind: "channel", sessionKey: "s", agentId: "main", text: said, queue, messages: [{ address, event: {}, receivedAt: 0 }] } as never);
   add("first");
   lane.began(turn);
   add("second");

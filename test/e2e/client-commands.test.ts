@@ -1,9 +1,14 @@
-import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { once } from "node:events";
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createDevice } from "../harness/auth.ts";
 import { makePlace, type GatewayProcess, type Place } from "../harness/gateway-process.ts";
+import { freePort } from "../harness/free-port.ts";
+import { runCommand } from "../harness/program.ts";
 import { createStranger } from "../harness/stranger.ts";
+import { fakePrograms } from "../setup/fake-programs.ts";
 
 const TOKEN = "a-token-of-this-test-0123456789";
 const CONFIG = `{ gateway: { mode: "local", auth: { token: "${TOKEN}" } } }`;
@@ -124,6 +129,68 @@ test("gateway stop ends the process that holds the lock and waits for it; withou
   expect(stopped).toEqual({ ok: true, stopped: true, pid: gateway.child.pid });
   expect((await gateway.exited).code).toBe(0);
   expect(place.cli("gateway", "stop")).toMatchObject({ code: 0, stdout: expect.stringContaining("no gateway runs") });
+});
+
+describe.runIf(process.platform === "linux")("gateway stop and the service manager", () => {
+  const UNIT = "openclaw-gateway.service";
+  /** A systemd whose service waits to start its process again. */
+  const waiting = (pid: number | string = 0): string =>
+    `case "$*" in *show*) printf 'LoadState=loaded\\nActiveState=activating\\nSubState=auto-restart\\nMainPID=%s\\nExecMainStatus=1\\n' ${pid};; esac`;
+  const install = (place: Place, stateDir: string): void => {
+    const folder = join(place.home, ".config/systemd/user");
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, UNIT), `[Service]\nEnvironment="OPENCLAW_STATE_DIR=${stateDir}"\n`);
+  };
+
+  test("a service whose process holds no lock at this moment is stopped, so that it does not start again", () => {
+    const place = makePlace();
+    place.configure(CONFIG);
+    install(place, place.stateDir);
+    const { path, calls } = fakePrograms(place.home, { systemctl: waiting() });
+    const { code, stdout } = runCommand(place, ["gateway", "stop", "--json"], { env: { PATH: path } });
+    expect([code, JSON.parse(stdout)]).toEqual([0, { ok: true, stopped: true, service: UNIT }]);
+    expect(calls().at(-1)).toBe(`systemctl --user stop ${UNIT}`);
+  });
+
+  test("a service that waits for the folder of another process is stopped with it", async () => {
+    const place = makePlace();
+    place.configure(CONFIG);
+    install(place, place.stateDir);
+    const { path, calls } = fakePrograms(place.home, { systemctl: waiting() });
+    await using gateway = await place.gateway();
+    const { code, stdout } = runCommand(place, ["gateway", "stop", "--json"], { env: { PATH: path } });
+    expect([code, JSON.parse(stdout)]).toEqual([0, { ok: true, stopped: true, pid: gateway.child.pid, service: UNIT }]);
+    expect([(await gateway.exited).code, calls().at(-1)]).toEqual([0, `systemctl --user stop ${UNIT}`]);
+  });
+
+  test("a service of another state folder is left alone", () => {
+    const place = makePlace();
+    place.configure(CONFIG);
+    install(place, join(place.home, "another"));
+    const { path, calls } = fakePrograms(place.home, { systemctl: waiting() });
+    const { code, stdout } = runCommand(place, ["gateway", "stop"], { env: { PATH: path } });
+    expect([code, stdout, calls()]).toEqual([0, expect.stringContaining("no gateway runs"), []]);
+  });
+});
+
+test("a port of the configuration that is taken is not moved to: the gateway keeps the one it has, and health says so", async () => {
+  const place = makePlace();
+  const [port, taken] = [await freePort(), await freePort()];
+  const config = (at: number): string => `{ gateway: { mode: "local", port: ${at}, auth: { mode: "token", token: "a-token-of-the-test" } } }`;
+  place.configure(config(port));
+  await using gateway = await place.gateway({ portFromConfig: true });
+  const other = createServer().listen(taken, "127.0.0.1");
+  await once(other, "listening");
+  try {
+    place.configure(config(taken));
+    await gateway.waitFor(`could not change to port ${taken}`);
+    const health = async (): Promise<unknown> => (await fetch(`http://127.0.0.1:${port}/health`).catch(() => undefined))?.json();
+    await expect.poll(health, { timeout: 15_000 }).toEqual({ ok: true, status: "degraded" });
+    expect(place.cli("status").stdout).toContain(`could not change to port ${taken}`);
+    expect(gateway.child.exitCode).toBeNull();
+  } finally {
+    other.close();
+  }
 });
 
 describe("without a gateway", () => {

@@ -72,6 +72,13 @@ async function prepareMessages(): Promise<void> {
   for (const { id } of await store.read("pairing.list", { now: systemClock.now() })) await store.write("pairing.take", { id });
   const data = { senderId: "123", channel: "telegram", accountId: "default" };
   const expiresAt = systemClock.now() + 600_000;
+  await store.write("commands.remember", {
+    id: "REMEMBERED_ID",
+    agentId: "main",
+    program: "/bin/x",
+    rule: { kind: "exact", args: [], cwd: "/", files: [] },
+    command: "x",
+  });
   await store.write("allow.add", { channel: "telegram", account: "default", sender: "123456789", source: "pairing" });
   await store.write("pairing.request", { id: "example", kind: "channel", subject: "telegram:default:123", code: "ABCD2345", expiresAt, data });
 }

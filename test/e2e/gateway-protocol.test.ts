@@ -128,6 +128,7 @@ const MINIMAL: Partial<Record<MethodName, (client: DeviceClient) => unknown>> = 
   "channels.start": () => ({ channel: "nobody" }),
   "channels.stop": () => ({ channel: "nobody" }),
   "channels.pairing.revoke": () => ({ channel: "nobody", senderId: "7" }),
+  "channels.pairing.owner": () => ({ channel: "nobody", senderId: "7", remove: true }),
   "channels.pairing.approve": () => ({ channel: "nobody", code: "ABCD2345" }),
   "channels.pairing.reject": () => ({ channel: "nobody", code: "ABCD2345" }),
   send: () => ({ to: "nobody", message: "hello", channel: "nobody", idempotencyKey: "all-send" }),

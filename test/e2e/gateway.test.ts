@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, statSync } from "node:fs";
+import { mkdirSync, readFileSync, renameSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { makePlace } from "../harness/gateway-process.ts";
@@ -105,6 +105,29 @@ test("a change of the file is noticed, told, and an invalid one is kept out", as
   place.configure(`{ gateway: { mode: "local", reload: { debounceMs: 10 } }, logging: { level: "loudest" } }`);
   await gateway.waitFor("config reload skipped (invalid config)");
   expect(JSON.parse(place.cli("status", "--json").stdout).health).toMatchObject({ status: "degraded" });
+});
+
+test("a configuration file that is away for a moment ends nothing: what was in use stays, health says so, and it goes on when it is back", async () => {
+  const place = makePlace();
+  place.configure(`{ gateway: { mode: "local", reload: { debounceMs: 10 } }, logging: { level: "debug" } }`);
+  await using gateway = await place.gateway();
+  renameSync(place.configPath, `${place.configPath}.away`);
+  await gateway.waitFor("is missing, and the gateway ran with it");
+  expect(JSON.parse(place.cli("status", "--json").stdout).health).toMatchObject({ status: "degraded", problems: [expect.stringContaining("is missing")] });
+  renameSync(`${place.configPath}.away`, place.configPath);
+  await gateway.waitFor("is in order again");
+  expect(gateway.child.exitCode).toBeNull();
+  expect(JSON.parse(place.cli("status", "--json").stdout).health).toMatchObject({ status: "ok" });
+});
+
+test("six changes of the configuration at once are all in the file", async () => {
+  const place = makePlace();
+  place.configure(`{ gateway: { mode: "local" } }`);
+  const names = ["a", "b", "c", "d", "e", "f"];
+  const ended = names.map((name) => place.start("config", "set", `env.vars.KEY_${name}`, name));
+  expect((await Promise.all(ended)).map(({ code }) => code)).toEqual(names.map(() => 0));
+  const text = readFileSync(place.configPath, "utf8");
+  expect(names.filter((name) => !text.includes(`KEY_${name}`))).toEqual([]);
 });
 
 test("SIGHUP without a terminal reads the configuration again", async () => {

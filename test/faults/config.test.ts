@@ -202,7 +202,7 @@ test.for([0, 4096])(
     writeFileSync(env.OPENCLAW_CONFIG_PATH, GOOD);
     fill(disk.path, left);
     const { code, stderr } = runCommand(place, ["config", "set", "logging.level", "warn"], { env });
-    expect([code, stderr]).toEqual([1, expect.stringMatching(/could not write: .*openclaw\.json.* does not fit: the disk is full; free some space/)]);
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/could not (?:write|lock): .*openclaw\.json.* does not fit: the disk is full; free some space/)]);
     expect([readFileSync(env.OPENCLAW_CONFIG_PATH, "utf8"), readdirSync(disk.path).filter((name) => name.endsWith(".tmp"))]).toEqual([GOOD, []]);
   },
 );

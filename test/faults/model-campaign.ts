@@ -160,7 +160,7 @@ function createAccounts(random: Random, secrets: readonly string[]): { readonly 
     },
   }));
   return {
-    credentials: { candidates: () => Promise.resolve(candidates), succeeded: write, failed: write, missing: () => "no key" },
+    credentials: { candidates: () => Promise.resolve(candidates), succeeded: write, failed: write, missing: () => ({ kind: "auth", text: "no key" }) },
     refused: () => refused,
   };
 }

@@ -73,14 +73,14 @@ export const FAULTS: readonly Fault[] = [
   status(400, "role_order", "roles must alternate"),
   { name: "a reset before the headers", outcome: "network", behaviour: () => ({ kind: "reset" }) },
   { name: "a reset in the middle", outcome: "network", behaviour: (api) => ({ kind: "reset", after: start(api) }) },
-  { name: "a stream that is cut", outcome: "format", behaviour: (api) => ({ kind: "cut", after: start(api) }) },
+  { name: "a stream that is cut", outcome: "timeout", behaviour: (api) => ({ kind: "cut", after: start(api) }) },
   {
     name: "a stream that is cut inside an event",
-    outcome: "format",
+    outcome: "timeout",
     behaviour: (api) => ({ kind: "cut", after: [...start(api, 1), start(api)[1]!.slice(0, 20)] }),
   },
-  { name: "garbled JSON", outcome: "format", behaviour: (api) => ({ kind: "cut", after: [...start(api), line(api, "{garbled")] }) },
-  { name: "a page", outcome: "format", behaviour: () => ({ kind: "stream", frames: ["<html>no</html>"], contentType: "text/html" }) },
+  { name: "garbled JSON", outcome: "timeout", behaviour: (api) => ({ kind: "cut", after: [...start(api), line(api, "{garbled")] }) },
+  { name: "a page", outcome: "timeout", behaviour: () => ({ kind: "stream", frames: ["<html>no</html>"], contentType: "text/html" }) },
   { name: "an empty answer", outcome: "format", behaviour: (api) => ({ kind: "stream", frames: frames(api, {}) }) },
   { name: "reasoning and nothing else", outcome: "format", behaviour: (api) => ({ kind: "stream", frames: frames(api, { thinking: ["hm"] }) }) },
   {

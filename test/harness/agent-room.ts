@@ -20,7 +20,7 @@ export const USAGE: Usage = { input: 100, output: 10, cacheRead: 5, cacheWrite: 
 export type Says =
   | string
   | { readonly text?: string; readonly calls?: readonly Call[]; readonly usage?: Usage }
-  | { readonly fails: "billing" | "context_overflow" | "timeout" | "unknown"; readonly text?: string }
+  | { readonly fails: "billing" | "context_overflow" | "image_size" | "timeout" | "unknown"; readonly text?: string }
   /** Says the text and then waits until it is aborted. */
   | { readonly hangs: string };
 export interface Call {

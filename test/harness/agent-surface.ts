@@ -9,7 +9,7 @@ import { systemRandom } from "../../src/base/random.ts";
 import { openConfig, type Config } from "../../src/config/index.ts";
 import { createHandlers, type AgentPort, type ToolFactsPort } from "../../src/gateway/index.ts";
 import { observeCommits, openStore, type Store } from "../../src/store/index.ts";
-import { createApprovals, createExecRules, type Approvals } from "../../src/tools/index.ts";
+import { createApprovals, createExecRules, createRemembered, type Approvals } from "../../src/tools/index.ts";
 import { startGateway } from "../gateway/start.ts";
 import { openClient, type RawClient } from "./gateway-client.ts";
 import { createMemoryResponder, type MemoryResponder } from "./memory-responder.ts";
@@ -57,6 +57,7 @@ export async function openAgentSurface(options: AgentSurfaceOptions = {}): Promi
   const responder = createMemoryResponder();
   const rulesFile = join(folder, "exec-approvals.json");
   const approvals = createApprovals({ store, clock, ids });
+  const remembered = createRemembered({ store, clock, ids });
   const skills = stack.use(
     createSkills({ config: () => config.current, places: () => ({ home: folder, stateFolder: folder }), env: {}, platform: "linux", clock: systemClock }),
   );
@@ -71,7 +72,7 @@ export async function openAgentSurface(options: AgentSurfaceOptions = {}): Promi
   };
   const ports = {
     approvals,
-    execRules: createExecRules({ path: rulesFile, clock, ids, random: systemRandom }),
+    execRules: { ...createExecRules({ path: rulesFile, clock, ids, random: systemRandom }), remembered: remembered.list, forget: remembered.forget },
     agent,
     toolFacts: options.toolFacts ?? NO_FACTS,
   };

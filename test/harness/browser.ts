@@ -1,5 +1,9 @@
 /** Debian's Chromium, driven for real. It is installed when it is missing and this machine allows it. */
-import { existsSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { Browser } from "playwright-core";
 import { installPackage } from "./packages.ts";
 
@@ -53,4 +57,37 @@ export async function launchChromium({
   if ("missing" in chromium) throw new Error(chromium.missing);
   const { chromium: driver } = await import("playwright-core");
   return driver.launch({ executablePath: chromium.path, args: FLAGS, ignoreDefaultArgs: keepsPages ? [KEEPS_PAGES] : [] });
+}
+
+/**
+ * The browser with the settings that people have: nothing is turned off, least of all the connections that it opens ahead. Only what running as
+ * root and without a screen needs is passed.
+ */
+export async function launchOrdinaryChromium(): Promise<AsyncDisposable & { readonly browser: Browser }> {
+  const chromium = findChromium("whole");
+  if ("missing" in chromium) throw new Error(chromium.missing);
+  const profile = mkdtempSync(join(tmpdir(), "openclaw-chromium-"));
+  const args = ["--no-sandbox", "--headless=new", "--no-first-run", `--user-data-dir=${profile}`, "--remote-debugging-port=0", "about:blank"];
+  const child = spawn(chromium.path, args, { stdio: ["ignore", "ignore", "pipe"], detached: true });
+  let output = "";
+  const endpoint = await new Promise<string>((resolve, reject) => {
+    child.stderr.on("data", (chunk: Buffer) => {
+      output += chunk.toString();
+      const [, url] = /DevTools listening on (ws:\S+)/.exec(output) ?? [];
+      if (url !== undefined) resolve(url);
+    });
+    child.once("exit", () => reject(new Error(`Chromium did not start:\n${output}`)));
+  });
+  const { chromium: driver } = await import("playwright-core");
+  const browser = await driver.connectOverCDP(endpoint);
+  return {
+    browser,
+    async [Symbol.asyncDispose]() {
+      await browser.close();
+      const gone = child.exitCode === null && child.signalCode === null ? once(child, "exit") : undefined;
+      process.kill(-child.pid!, "SIGKILL");
+      await gone;
+      rmSync(profile, { recursive: true, force: true, maxRetries: 5 });
+    },
+  };
 }

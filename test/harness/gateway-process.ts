@@ -1,4 +1,4 @@
-import { spawn, spawnSync, type ChildProcess } from "node:child_process";
+import { execFile, spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -21,6 +21,8 @@ export interface Place {
   configure(text: string): void;
   /** Runs a command to its end. */
   cli(...args: string[]): { readonly code: number | null; readonly stdout: string; readonly stderr: string };
+  /** Runs a command to its end, beside others. */
+  start(...args: string[]): Promise<{ readonly code: number | null; readonly stdout: string; readonly stderr: string }>;
   /** Starts a gateway on a free port and waits until it is ready or has ended. */
   gateway(options?: GatewayOptions): Promise<GatewayProcess>;
 }
@@ -31,6 +33,8 @@ export interface GatewayOptions {
   /** A command that runs the gateway: `strace …`. */
   readonly wrap?: readonly string[];
   readonly build?: Build;
+  /** The configuration says which port, instead of a free one. */
+  readonly portFromConfig?: boolean;
 }
 
 export interface GatewayProcess extends AsyncDisposable {
@@ -58,6 +62,12 @@ export function makePlace(): Place {
       const { status, stdout, stderr } = spawnSync(process.execPath, [BIN, ...args], { env, cwd: home, encoding: "utf8", timeout: 20_000 });
       return { code: status, stdout, stderr };
     },
+    start: (...args) =>
+      new Promise((resolve) => {
+        const child = execFile(process.execPath, [BIN, ...args], { env, cwd: home, timeout: 20_000 }, (_error, stdout, stderr) => {
+          resolve({ code: child.exitCode, stdout, stderr });
+        });
+      }),
     gateway: (options = {}) => startGateway(env, home, options),
   };
 }
@@ -69,8 +79,7 @@ async function startGateway(env: Record<string, string | undefined>, cwd: string
     ...programArguments(options.build),
     "gateway",
     "--allow-unconfigured",
-    "--port",
-    "0",
+    ...(options.portFromConfig ? [] : ["--port", "0"]),
     ...(options.args ?? []),
   ];
   const child = spawn(line[0]!, line.slice(1), { env: { ...env, ...options.env }, cwd, stdio: ["ignore", "pipe", "pipe"] });

@@ -8,7 +8,15 @@ import { silentLogger, type Logger } from "../../src/base/log/logger.ts";
 import { systemRandom } from "../../src/base/random.ts";
 import { createHooks, createInternalHooks, createToolPolicies, type Hooks, type ToolPolicies } from "../../src/hooks/index.ts";
 import type { Store } from "../../src/store/index.ts";
-import { createHostPackages, createModuleLoader, createPluginHost, hookSettings, type PluginEntry, type PluginHost } from "../../src/plugins/index.ts";
+import {
+  createHostPackages,
+  createModuleLoader,
+  createPluginHost,
+  hookSettings,
+  type GuardRecords,
+  type PluginEntry,
+  type PluginHost,
+} from "../../src/plugins/index.ts";
 
 /** One plugin in a test: its code, and what the inventory says of it. */
 export interface SamplePlugin extends Partial<Omit<PluginEntry, "rootDir" | "source">> {
@@ -67,7 +75,7 @@ function rowStore(written: (readonly [string, unknown])[]): Pick<Store, "read" |
 /** A host over real files, the real loader and real hooks; only the store is a list. */
 export async function openHost(
   plugins: readonly SamplePlugin[],
-  over: { readonly config?: object; readonly clock?: Clock; readonly log?: Logger } = {},
+  over: { readonly config?: object; readonly clock?: Clock; readonly log?: Logger; readonly guards?: GuardRecords } = {},
 ): Promise<HostPlace> {
   seen.seen = [];
   const clock = manualClock();
@@ -100,6 +108,7 @@ export async function openHost(
       coreTool: (name) => (name === "exec" ? "the gateway" : undefined),
     },
     store: rowStore(written),
+    guardRecords: over.guards,
     config: () => config,
     clock: over.clock ?? clock,
     ids: createIds(systemRandom),

@@ -63,6 +63,7 @@ test("methods of rooms that are not there are not advertised, and say so", async
   const client = await bare.client();
   const hello = (one: RawClient) => (one.frames.find(({ id }) => id === "r1")!.payload!["features"] as { methods: string[] }).methods;
   const own = ["exec.approval.list", "exec.approval.request", "exec.approval.resolve", "exec.approval.waitDecision", "exec.approvals.get", "exec.approvals.set"]
+    .concat(["exec.approvals.remembered", "exec.approvals.forget"])
     .concat(["tools.explain", "tools.catalog", "agents.files.list", "agents.files.get", "agents.files.set"])
     .concat(["skills.status", "skills.bins", "skills.update"]);
   expect(own.filter((method) => !hello(admin).includes(method))).toEqual([]);
@@ -87,7 +88,17 @@ test("a question about a command is told to those who may answer, without the pl
   const { payload } = await approver.next((frame) => frame.event === "exec.approval.requested" && frame.payload?.["id"] === id);
   expect(payload).toEqual({
     id,
-    request: { command: "rm -rf build", cwd: "/w", host: "gateway", security: "allowlist", ask: null, agentId: "main", resolvedPath: null, sessionKey: null },
+    request: {
+      command: "rm -rf build",
+      cwd: "/w",
+      host: "gateway",
+      security: "allowlist",
+      ask: null,
+      agentId: "main",
+      resolvedPath: null,
+      sessionKey: null,
+      always: null,
+    },
     createdAtMs: expect.any(Number),
     expiresAtMs: expect.any(Number),
   });

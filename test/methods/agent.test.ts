@@ -68,15 +68,6 @@ test("a call that names no session is refused", async () => {
   );
 });
 
-test("/new in front begins the session anew, once", async () => {
-  await run();
-  const before = (await room.store.read("sessions.get", { key: KEY }))!.entry.sessionId;
-  for (let call = 0; call < 2; call += 1) await run({ message: "/new and now", idempotencyKey: "r2" });
-  const { sessionId, messages } = await room.call("chat.history", { sessionKey: "main" });
-  expect(sessionId).not.toBe(before);
-  expect(messages.map((message) => (message as { content: { text: string }[] }).content[0]!.text)).toEqual(["and now", "and now"]);
-});
-
 test("a run past its time ends with what was said", async () => {
   const answer = run({ message: "long @chunks=2 @gap=60000", timeout: 5 });
   await room.told(said);

@@ -15,6 +15,7 @@ import { editTool } from "../../src/tools/builtin/files/edit.ts";
 import { readTool } from "../../src/tools/builtin/files/read.ts";
 import { writeTool } from "../../src/tools/builtin/files/write.ts";
 import { execTool } from "../../src/tools/exec/exec.ts";
+import { createRemembered } from "../../src/tools/exec/remember/remembered.ts";
 import { createExecRules } from "../../src/tools/exec/rules-file.ts";
 import { execSettings } from "../../src/tools/exec/settings.ts";
 import { createProcesses } from "../../src/tools/process/processes.ts";
@@ -60,6 +61,7 @@ beforeAll(async () => {
       processes: createProcesses({ clock, random: systemRandom }),
       approvals: createApprovals({ store, clock, ids, notify: () => undefined }),
       rules: createExecRules({ path: join(home, "exec-approvals.json"), clock, ids, random: systemRandom }),
+      remembered: createRemembered({ store, clock, ids }),
       settings: ({ agentId }) => execSettings({ tools: { exec: { host: "gateway", security: "full", ask: "off" } } }, agentId),
       env: { PATH: process.env["PATH"], SHELL: "/bin/sh" },
       home,

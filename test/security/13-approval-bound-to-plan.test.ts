@@ -74,6 +74,7 @@ test("every field of a plan is under its hash", async () => {
     fromPlugins: ["A"],
     sandbox: "bwrap:other",
     pty: true,
+    files: [{ path: "/x", digest: "none" }],
     hash: "0".repeat(64),
   };
   for (const key of Object.keys(changes) as (keyof ExecPlan)[]) {

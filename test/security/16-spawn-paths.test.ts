@@ -40,6 +40,7 @@ function house(backend: "docker" | "bwrap") {
     processes,
     approvals: never,
     rules: never,
+    remembered: never,
     settings: ({ agentId }: ToolContext) => execSettings(config, agentId),
     env,
     home: base,

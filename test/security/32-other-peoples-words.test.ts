@@ -69,6 +69,7 @@ function told(kind: ChannelInboundKind, type: "direct" | "group", id: string, wo
     },
     replyTo: { id: says("replyToId").slice(0, 500), body: says("quote"), sender: says("quotedSender"), isQuote: true },
     untrusted: [says("untrusted")],
+    backlog: false,
   };
   const context = Object.fromEntries(
     ["ForwardedFrom", "ForwardedFromUsername", "ForwardedFromTitle", "ThreadLabel", "ThreadStarterBody", "ConversationLabel", "Transcript"].map((field) => [

@@ -61,6 +61,7 @@ const exec = execTool({
   processes,
   approvals: never,
   rules: never,
+  remembered: never,
   settings: ({ agentId }) => execSettings(config, agentId),
   env,
   home: base,

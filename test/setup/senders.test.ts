@@ -14,6 +14,29 @@ describe("QuickStart", () => {
     const { place, config } = await room();
     await onboard(place, { ask: person({ ...TELEGRAM, "Telegram user ids": "12345, tg:678" }).ask, given: GIVEN, command: "test" });
     expect(at(config(), "channels.telegram")).toEqual({ enabled: true, botToken: TOKEN, dmPolicy: "allowlist", allowFrom: ["12345", "678"] });
+    expect(at(config(), "commands.ownerAllowFrom")).toEqual(["telegram:12345"]);
+  });
+
+  test("offers those who are named as owners, and nobody", async () => {
+    const { place, config } = await room();
+    const { ask, offered } = person({ ...TELEGRAM, "Telegram user ids": "12345, 678", "Who owns": "" });
+    await onboard(place, { ask, given: GIVEN, command: "test" });
+    expect(Object.entries(offered).find(([message]) => message.startsWith("Who owns"))?.[1]).toEqual(["12345", "678", ""]);
+    expect(at(config(), "commands.ownerAllowFrom")).toBeUndefined();
+  });
+
+  test("takes the owner from --owner, as channel:id", async () => {
+    const { place, config } = await room();
+    const { ask, asked } = person({ ...TELEGRAM, "Telegram user ids": "" });
+    await onboard(place, { ask, given: { ...GIVEN, owner: "Telegram:12345" }, command: "test" });
+    expect(at(config(), "commands.ownerAllowFrom")).toEqual(["telegram:12345"]);
+    expect(asked.some((message) => message.startsWith("Who owns"))).toBe(false);
+    for (const owner of ["12345", "telegram:", "telegram:*"]) {
+      const given = { ...GIVEN, owner };
+      await expect(onboard((await room()).place, { ask: person({ ...TELEGRAM, "Telegram user ids": "" }).ask, given, command: "test" })).rejects.toThrow(
+        "channel:id",
+      );
+    }
   });
 
   test("does not take names: they change hands", async () => {

@@ -32,7 +32,7 @@ export interface SkippedUpdate {
 
 export interface Intake {
   /** True when nothing of the update can be lost any more; false when the account stopped before. Waits as long as the host takes nothing. */
-  take(update: unknown): Promise<boolean>;
+  take(update: unknown, options?: { readonly backlog?: boolean }): Promise<boolean>;
   /** As `take`, but asks the host once, and rejects where it takes nothing. */
   takeNow(update: unknown): Promise<void>;
 }
@@ -95,11 +95,11 @@ export function createIntake({ inbound, facts, client, log, waiting, signal, mig
   }
 
   return {
-    async take(update) {
+    async take(update, { backlog = false } = {}) {
       const mapped = read(update);
       if (!mapped) return true;
       answer(mapped.callbackId);
-      for (const event of mapped.events) if (!(await offer(update, event))) return false;
+      for (const event of mapped.events) if (!(await offer(update, backlog ? { ...event, backlog } : event))) return false;
       await after(mapped);
       return true;
     },

@@ -30,12 +30,12 @@ const GRACE_MS = 15_000;
 const SAVE_EVERY_MS = 30_000;
 
 /** The first update of the batch that is not safe yet, else the one behind the last. */
-async function takeAll(updates: readonly unknown[], intake: Intake): Promise<number | undefined> {
+async function takeAll(updates: readonly unknown[], intake: Intake, backlog: boolean): Promise<number | undefined> {
   const lanes = new Map<string, Promise<boolean>>();
   const taken = updates.map((update) => {
     const chat = chatOf(update);
     const before = lanes.get(chat) ?? Promise.resolve(true);
-    const mine = before.then((ok) => ok && intake.take(update));
+    const mine = before.then((ok) => ok && intake.take(update, { backlog }));
     lanes.set(chat, mine);
     return mine;
   });
@@ -56,6 +56,8 @@ export async function poll(deps: PollingDeps): Promise<void> {
   let saved = { offset, at: waiting.now() };
   /** Telegram answered last. Until it has, the question is a short one: a long one would tell only at its end that somebody is there. */
   let answered = false;
+  /** What was written while nobody asked is being fetched: more than one update at once belongs to a back-log. */
+  let catchingUp = true;
 
   async function save(): Promise<void> {
     if (offset === undefined || offset === saved.offset) return;
@@ -70,7 +72,8 @@ export async function poll(deps: PollingDeps): Promise<void> {
     const updates = listOf(await client.call("getUpdates", payload, { signal, timeoutMs: timeout * 1000 + GRACE_MS }));
     answered = true;
     deps.alive(updates.length);
-    const next = await takeAll(updates, intake);
+    const next = await takeAll(updates, intake, catchingUp && updates.length > 1);
+    if (updates.length < LIMIT) catchingUp = false;
     if (next !== undefined && next > (offset ?? -1)) offset = next;
     else if (updates.length > 0 && !signal.aborted) throw new Error("none of the updates that came has a number, or all came before");
     if (waiting.now() - saved.at >= SAVE_EVERY_MS) await save();
@@ -84,6 +87,7 @@ export async function poll(deps: PollingDeps): Promise<void> {
     } catch (error) {
       if (signal.aborted) break;
       answered = false;
+      catchingUp = true;
       const failure = asTelegramError(error);
       if (failure?.permanent) throw failure;
       const why = error instanceof Error ? error.message : String(error);

@@ -101,6 +101,8 @@ export async function openWebhook(deps: WebhookDeps): Promise<WebhookListener> {
       end(response, 500);
     });
   });
+  // Proxies keep connections open ahead: an answer on one that has asked nothing would be taken for the one to the next update.
+  server.on("clientError", (_, socket) => socket.destroy());
   const port = await listening(server, deps.settings);
   return {
     port,

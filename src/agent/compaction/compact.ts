@@ -15,6 +15,12 @@ export interface CompactRequest {
   /** Tokens the model can see. */
   readonly window: number;
   readonly settings: CompactionSettings;
+  /** Tokens of what is sent beside the conversation: the system prompt and the tools. */
+  readonly overhead?: number;
+  /** How many times more tokens the provider counts than we guess. */
+  readonly scale?: number;
+  /** Tokens that the request may have now; less than the window after the provider refused more. */
+  readonly budget?: number;
   readonly reason: "threshold" | "overflow" | "manual";
   /** What the user wants the summary to look at. */
   readonly instructions?: string | undefined;
@@ -50,18 +56,21 @@ export type CompactResult =
 /** For all questions together. */
 const DEADLINE_MS = 5 * 60_000;
 const MAX_QUESTIONS = 40;
+/** The user waits for an answer, and questions may be refused as the conversation was. */
+const MAX_QUESTIONS_ON_OVERFLOW = 10;
 const CHARS_PER_TOKEN = 4;
 const ABORTED: CompactResult = { kind: "failed", why: "it was stopped" };
 const LEAST_SUMMARY_CHARS = 600;
+const LEAST_KEPT_TOKENS = 100;
 
 /**
  * Sums up the older part of a conversation. Writes nothing by itself and never rejects: what is to be appended, why nothing was to be done, or
  * what went wrong. A model that fails makes the summary worse, not the compaction fail.
  */
 export async function compact(request: CompactRequest): Promise<CompactResult> {
-  const { path, window, settings, reason, signal } = request;
-  const sizes = compactionSizes(window, settings);
-  const plan = planCompaction(path, { keepRecentTokens: sizes.keep, overflow: reason === "overflow" });
+  const { path, window, settings, reason, signal, scale = 1 } = request;
+  const sizes = compactionSizes(request.budget ?? window, settings, request.overhead);
+  const plan = planCompaction(path, { keepRecentTokens: Math.max(LEAST_KEPT_TOKENS, Math.floor(sizes.keep / scale)), overflow: reason === "overflow" });
   if (plan.kind === "nothing") return plan;
   if (signal?.aborted) return ABORTED;
   const messages = plan.history.length + plan.turnStart.length;
@@ -71,7 +80,7 @@ export async function compact(request: CompactRequest): Promise<CompactResult> {
   const said = [...plan.history, ...plan.turnStart].flatMap(({ message }) => (message ? [message] : []));
   const about = { messageCount: messages + plan.kept, compactingCount: messages, tokenCount: plan.tokensBefore, messages: said, ...place };
   await hooks?.run("before_compaction", about, hookContext, whileIt);
-  const { entry, byRule } = await written(request, plan, sizes.summary * CHARS_PER_TOKEN);
+  const { entry, byRule } = await written(request, plan, Math.max(LEAST_SUMMARY_CHARS, Math.floor(sizes.summary / scale) * CHARS_PER_TOKEN));
   if (signal?.aborted) return ABORTED;
   if (tokensOfChars(entry.summary.length) >= plan.compactedTokens) return { kind: "nothing", why: "a summary would not be shorter than what it stands for" };
   const after = [...path, pathItem({ type: "compaction", ...entry })];
@@ -92,15 +101,19 @@ async function written(
   plan: CompactionPlan,
   maxChars: number,
 ): Promise<{ readonly entry: CompactionFields; readonly byRule?: string }> {
-  const { settings, window, instructions, clock, signal } = request;
+  const { settings, window, budget = window, instructions, clock, signal } = request;
   const gone = [...plan.history, ...plan.turnStart];
   const standing = standingInstructions(gone, plan.previous?.standing);
   const rules = request.agentsFile === undefined ? [] : sectionsOf(request.agentsFile, settings.postCompactionSections);
   const pinned = pinnedText({ files: plan.files, standing, pending: request.pending ?? [], rules }, maxChars);
   const late = new AbortController();
   using _deadline = clock.after(DEADLINE_MS, () => late.abort());
-  const desk: Desk = { ask: request.ask, left: MAX_QUESTIONS, signal: signal ? AbortSignal.any([signal, late.signal]) : late.signal };
-  const work: SummaryWork = { desk, settings, window, instructions };
+  const desk: Desk = {
+    ask: request.ask,
+    left: request.reason === "overflow" ? MAX_QUESTIONS_ON_OVERFLOW : MAX_QUESTIONS,
+    signal: signal ? AbortSignal.any([signal, late.signal]) : late.signal,
+  };
+  const work: SummaryWork = { desk, settings, window: Math.min(window, budget), instructions };
   const room = Math.max(LEAST_SUMMARY_CHARS, maxChars - pinned.length);
   const { text, byRule } = await words(work, plan, room);
   const summary = [text, pinned].filter((part) => part !== "").join("\n\n");

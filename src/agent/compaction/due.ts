@@ -19,9 +19,11 @@ export interface DueInput {
   /** Tokens the model can see. */
   readonly window: number;
   readonly settings: CompactionSettings;
+  /** Tokens of the system prompt and the tools; part of `size`. */
+  readonly overhead?: number;
 }
 
 /** True when the conversation reaches into what is reserved for the answer. */
-export function compactionDue({ size, window, settings }: DueInput): boolean {
-  return (typeof size === "number" ? size : size.tokens) > compactionSizes(window, settings).limit;
+export function compactionDue({ size, window, settings, overhead = 0 }: DueInput): boolean {
+  return (typeof size === "number" ? size : size.tokens) > compactionSizes(window, settings, overhead).limit;
 }

@@ -1,12 +1,15 @@
 import type { ModelMessage } from "../../protocol/index.ts";
+import { evenLimit } from "./fit.ts";
 import { contextOf, cutResult, pathItem, resultsCutEntry, type EntryPlace, type NewEntry, type PathItem } from "../../sessions/index.ts";
 
-/** Compactions that one overflow may cost before results are cut. */
-export const MAX_OVERFLOW_COMPACTIONS = 3;
+/** Times that a conversation is made smaller in one call before it is given up; each time what is sent is at most half as long. */
+export const MAX_OVERFLOW_ROUNDS = 6;
+/** Of these, so many ask a model for a summary; after that it is put together by rule. */
+export const ROUNDS_WITH_MODEL = 2;
 
-/** What the user is told when neither compaction nor cutting helped. */
+/** What the user is told when the provider refuses even what cannot be made smaller. */
 export const OVERFLOW_TEXT =
-  "Context overflow: the conversation is too large for the model, and making it smaller did not help. Start afresh with /new (or /reset), or choose a model with a larger window.";
+  "Context overflow: the request is too large for the model, even with the conversation cut to its last message. Start afresh with /new (or /reset), choose a model with a larger window, or use fewer tools and shorter workspace files.";
 
 const RESULT_SHARE = 0.3;
 const CHARS_PER_TOKEN = 4;
@@ -42,6 +45,16 @@ export function shrinkToolResults(messages: readonly ModelMessage[], window: num
     return shorter ?? message;
   });
   return { messages: cut === 0 ? messages : out, cut };
+}
+
+/**
+ * For a path: one entry to append, so that all results together have at most `tokens`, as far as that is possible. Undefined when they have.
+ */
+export function cutResultsTo(path: readonly PathItem[], window: number, tokens: number, place: EntryPlace): NewEntry | undefined {
+  const shown = Math.min(path.findLast(({ resultChars }) => resultChars !== undefined)?.resultChars ?? window, window);
+  const sizes = contextOf(path).pieces.flatMap(({ message }) => (message.role === "toolResult" ? [Math.min(sizeOf(message), shown)] : []));
+  const limit = Math.max(LEAST_CHARS, evenLimit(sizes, tokens * CHARS_PER_TOKEN));
+  return sizes.some((size) => size > limit) ? resultsCutEntry(place, limit) : undefined;
 }
 
 /**

@@ -58,7 +58,7 @@ export function compactionSettings(configured: Configured = {}, over: Partial<Co
 export interface CompactionSizes {
   /** Kept free for the answer. */
   readonly reserve: number;
-  /** A conversation above this is compacted. */
+  /** A request above this is compacted: system prompt, tools and conversation together. */
   readonly limit: number;
   /** What stays word for word, roughly. */
   readonly keep: number;
@@ -68,19 +68,23 @@ export interface CompactionSizes {
 
 /** The reserve is made for large windows: in a small one it would leave nothing to talk in. */
 const MOST_RESERVED = 0.5;
-/** Shares of the limit, so that a compaction is not due again at once. */
-const MOST_KEPT = 0.6;
+/** Shares of the conversation's room, so that a compaction is not due again soon: more than a quarter of the window is free after it. */
+const MOST_KEPT = 0.4;
 const MOST_SUMMARY = 0.25;
 const SUMMARY_OF_RESERVE = 0.8;
+/** So much of the window is the conversation's, even where prompt and tools would take all of it. */
+const LEAST_ROOM = 0.25;
 
-export function compactionSizes(window: number, settings: CompactionSettings): CompactionSizes {
-  const reserve = Math.min(Math.max(settings.reserveTokens, settings.reserveTokensFloor), Math.floor(window * MOST_RESERVED));
-  const limit = window - reserve;
-  const share = settings.maxHistoryShare === undefined ? limit : Math.floor(window * settings.maxHistoryShare);
+/** `overhead`: tokens of what is sent with every request besides the conversation: the system prompt and the tools. */
+export function compactionSizes(window: number, settings: CompactionSettings, overhead = 0): CompactionSizes {
+  const room = Math.max(window - overhead, Math.floor(window * LEAST_ROOM));
+  const reserve = Math.min(Math.max(settings.reserveTokens, settings.reserveTokensFloor), Math.floor(room * MOST_RESERVED));
+  const talk = room - reserve;
+  const share = settings.maxHistoryShare === undefined ? talk : Math.floor(window * settings.maxHistoryShare);
   return {
     reserve,
-    limit,
-    keep: Math.min(settings.keepRecentTokens, Math.floor(limit * MOST_KEPT), share),
-    summary: Math.min(Math.floor(reserve * SUMMARY_OF_RESERVE), Math.floor(limit * MOST_SUMMARY)),
+    limit: overhead + talk,
+    keep: Math.min(settings.keepRecentTokens, Math.floor(talk * MOST_KEPT), share),
+    summary: Math.min(Math.floor(reserve * SUMMARY_OF_RESERVE), Math.floor(talk * MOST_SUMMARY)),
   };
 }

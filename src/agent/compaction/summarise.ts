@@ -62,8 +62,9 @@ export async function summariseHistory(work: SummaryWork, items: readonly PathIt
       fault: settings.mode === "safeguard" ? faultOfSummary : faultOfText,
     });
     if (answer === "overflow" && conversation.length > LEAST_STRETCH_CHARS) {
+      // What is too long for one question is too long for those that follow.
       const half = Math.max(LEAST_STRETCH_CHARS, Math.floor(conversation.length / 2));
-      queue = [...stretches(next.items, half), ...queue.slice(1)];
+      queue = [...stretches(itemsOf(queue), half)];
     } else if (answer === "overflow" || answer === undefined) {
       text = summaryByRule(itemsOf(queue), text, maxChars);
       byRule = true;

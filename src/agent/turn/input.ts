@@ -61,7 +61,7 @@ export interface Steered {
 export type TurnEvent =
   | LoopEvent
   | { readonly stream: "lifecycle"; readonly data: { readonly phase: "start"; readonly startedAt: number } }
-  | { readonly stream: "compaction"; readonly data: { readonly phase: "start" | "end"; readonly willRetry?: boolean } };
+  | { readonly stream: "compaction"; readonly data: { readonly phase: "start" | "end"; readonly willRetry?: boolean; readonly notice?: string } };
 
 export interface TurnPorts {
   emit(event: TurnEvent): void;

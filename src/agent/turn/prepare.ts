@@ -3,7 +3,7 @@ import type { HookLog } from "../../hooks/index.ts";
 import type { ModelMessage, SessionEntry, ToolSchema, UserMessage } from "../../protocol/index.ts";
 import { gatewayMessage, messageEntry, view, viewSettings, type View } from "../../sessions/index.ts";
 import type { StepRow } from "../../store/index.ts";
-import { failedOutcome, type ToolContext, type Toolbox } from "../../tools/index.ts";
+import { failedOutcome, sessionChoice, type ToolContext, type Toolbox } from "../../tools/index.ts";
 import type { BootstrapFile } from "../prompt/injected-files.ts";
 import type { SystemPrompt } from "../prompt/system-prompt.ts";
 import type { SkillsSnapshot } from "../skills/snapshot.ts";
@@ -152,15 +152,10 @@ async function openToolbox(
   return (await deps.broker()).open(context);
 }
 
-const text = (value: unknown): string | undefined => (typeof value === "string" && value.trim() !== "" ? value.trim() : undefined);
-const LEVELS = ["off", "on", "ask", "full"] as const;
-
 /** What was chosen for the session about commands. */
-function chosenForSession(entry: SessionEntry): Pick<ToolContext, "exec" | "elevated"> {
-  const named = { host: "execHost", security: "execSecurity", ask: "execAsk", node: "execNode" };
-  const exec = Object.fromEntries(Object.entries(named).flatMap(([name, field]) => (text(entry[field]) === undefined ? [] : [[name, text(entry[field])!]])));
-  const elevated = LEVELS.find((level) => level === entry["elevatedLevel"]);
-  return { ...(Object.keys(exec).length === 0 ? {} : { exec }), ...(elevated === undefined ? {} : { elevated }) };
+function chosenForSession(entry: SessionEntry): Pick<ToolContext, "choice"> {
+  const choice = sessionChoice(entry);
+  return choice ? { choice } : {};
 }
 
 /** A plugin may take tools away for a turn, and not give any. */

@@ -1,8 +1,17 @@
-import { compactionEntry, usageAfterCompaction, type SessionPath } from "../../sessions/index.ts";
+import { compactionEntry, contextOf, tokensOfChars, usageAfterCompaction, type SessionPath } from "../../sessions/index.ts";
 import type { ModelMessage, SessionEntry } from "../../protocol/index.ts";
 import type { ModelEntry } from "../../models/index.ts";
 import type { Write } from "../../store/index.ts";
-import { compact, compactionSettings, MAX_OVERFLOW_COMPACTIONS, shrinkPath, type Ask, type CompactRequest, type CompactResult } from "../compaction/index.ts";
+import {
+  compact,
+  compactionSettings,
+  cutResultsTo,
+  ROUNDS_WITH_MODEL,
+  shrinkPath,
+  type Ask,
+  type CompactRequest,
+  type CompactResult,
+} from "../compaction/index.ts";
 import type { ChosenModel } from "./choose-model.ts";
 import type { TurnDeps } from "./deps.ts";
 import type { AgentContext } from "./hook-context.ts";
@@ -21,16 +30,27 @@ export interface RoomMakerInput {
   readonly context: AgentContext;
   readonly agentsFile?: string | undefined;
   readonly signal: AbortSignal;
+  /** Tokens of the system prompt and the tools, and how many times more the provider counts than we guess. Nothing when absent. */
+  readonly measure?: () => Measure;
   /** Appends lines and writes in one commit. */
   readonly append: (drafts: readonly Draft[], writes: readonly Write[]) => Promise<void>;
+}
+
+export interface Measure {
+  readonly overhead: number;
+  readonly scale: number;
 }
 
 /** Makes room in a conversation: sums up what is old, and at last shows less of long results. */
 export interface RoomMaker {
   compact(reason: CompactRequest["reason"], instructions?: string): Promise<CompactResult>;
-  /** After the provider refused the conversation as too long. False when nothing more can be done. */
-  afterOverflow(): Promise<boolean>;
+  /** After the provider refused a request of so many tokens. True when the transcript shows less of the conversation now. */
+  afterOverflow(sentTokens: number): Promise<boolean>;
 }
+
+/** Of the window, what is free after a compaction at least. */
+const FREE_SHARE = 0.25;
+const UNMEASURED: Measure = { overhead: 0, scale: 1 };
 
 export function createRoomMaker(deps: TurnDeps, at: RoomMakerInput): RoomMaker {
   const { clock, memory, hooks, config } = deps;
@@ -39,17 +59,18 @@ export function createRoomMaker(deps: TurnDeps, at: RoomMakerInput): RoomMaker {
   let { entry } = at;
   let overflows = 0;
 
-  async function make(reason: CompactRequest["reason"], instructions?: string): Promise<CompactResult> {
+  async function make(reason: CompactRequest["reason"], over: Pick<CompactRequest, "instructions" | "budget" | "ask">): Promise<CompactResult> {
     const path: SessionPath = await memory.path(file);
-    return compact({
+    const measure = at.measure?.() ?? UNMEASURED;
+    const done = await compact({
       path: path.items,
       window,
       settings: compactionSettings(config.current.agents?.defaults?.compaction),
       reason,
-      instructions,
+      ...measure,
+      ...over,
       pending: deps.pendingWork?.(at.input.sessionKey),
       agentsFile: at.agentsFile,
-      ask: asker(deps, at),
       hooks,
       hookContext: context.agent(),
       sessionFile: file,
@@ -61,20 +82,29 @@ export function createRoomMaker(deps: TurnDeps, at: RoomMakerInput): RoomMaker {
       clock,
       signal,
     });
+    if (done.kind === "compacted") await freeEnough(over.budget ?? window, done.tokensAfter, measure);
+    return done;
+  }
+
+  /** What stayed may hold long results: they are shown shorter, so that the next compaction is not due at once. */
+  async function freeEnough(budget: number, tokensAfter: number, { overhead, scale }: Measure): Promise<void> {
+    const excess = Math.ceil((overhead + tokensAfter * scale - budget * (1 - FREE_SHARE)) / scale);
+    if (excess <= 0) return;
+    const { items } = await memory.path(file);
+    const results = contextOf(items).pieces.reduce((sum, { message, chars }) => sum + (message.role === "toolResult" ? tokensOfChars(chars) : 0), 0);
+    const target = Math.max(0, results - excess);
+    if (!cutResultsTo(items, window, target, { ids: deps.ids, parentId: null, at: clock.now() })) return;
+    await at.append([(place) => cutResultsTo(items, window, target, place)!], []);
   }
 
   return {
-    compact: make,
-    async afterOverflow() {
+    compact: (reason, instructions) => make(reason, { instructions, ask: asker(deps, at) }),
+    async afterOverflow(sentTokens) {
       overflows += 1;
-      if (overflows <= MAX_OVERFLOW_COMPACTIONS) {
-        const done = await make("overflow");
-        if (done.kind === "compacted") return true;
-        overflows = MAX_OVERFLOW_COMPACTIONS;
-        deps.log.warn(`a conversation that is too long could not be summed up: ${done.why}`, { sessionKey: at.input.sessionKey });
-      }
-      if (overflows > MAX_OVERFLOW_COMPACTIONS + 1) return false;
-      overflows = MAX_OVERFLOW_COMPACTIONS + 1;
+      const budget = Math.floor(Math.min(window, sentTokens) / 2);
+      const done = await make("overflow", { budget, ask: overflows <= ROUNDS_WITH_MODEL ? asker(deps, at) : undefined });
+      if (done.kind === "compacted") return true;
+      deps.log.warn(`a conversation that is too long could not be summed up: ${done.why}`, { sessionKey: at.input.sessionKey });
       const path = await memory.path(file);
       // Only whether it helps; the line itself is made where it is hung.
       if (!shrinkPath(path.items, window, { ids: deps.ids, parentId: null, at: clock.now() })) return false;

@@ -1,5 +1,6 @@
 import type { Agents } from "../../agent/index.ts";
 import { messageOf } from "../../base/errors.ts";
+import { lazy } from "../../base/lazy.ts";
 import { createMemoryCare, type MemoryCare } from "../../base/memory-care.ts";
 import { queueSystemEvent, type Handlers } from "../../gateway/index.ts";
 import type { ReplyAddress } from "../../conversation/index.ts";
@@ -7,11 +8,12 @@ import type { ApprovalNotice, SessionPost, Tool } from "../../tools/index.ts";
 import type { AppModels } from "../models.ts";
 import type { OpenGatewayDeps } from "../open-gateway.ts";
 import type { Plugins } from "../plugins/index.ts";
+import { createTurnCode, type TurnCode } from "../turn-code.ts";
 import { openConversation, type ConversationRoom } from "../conversation/open.ts";
 import { gatewayToolFor } from "./gateway-tool.ts";
+import { ownersBy } from "./owners.ts";
 import { createAppAgent, type AppAgent } from "./index.ts";
 import { createRunningCommands, originOf, takeUpCommands, type RunningCommands } from "./asked-commands.ts";
-import type { AskedInChats } from "./asked-in-chats.ts";
 import type { FollowUps } from "./exec-follow-up.ts";
 import { createEndedSessions, type EndedSessions } from "./session-endings.ts";
 import { agentWorkspaces } from "./workspaces.ts";
@@ -36,6 +38,7 @@ export interface Answering {
   readonly workspaceOf: (agentId: string) => string;
   readonly care: MemoryCare;
   readonly commands: RunningCommands;
+  readonly code: TurnCode;
   /** Tells of commands that processes before this one left behind. Gives how many. */
   takeUpCommands(): Promise<number>;
 }
@@ -57,45 +60,37 @@ function noting(agents: Turning, sessions: Pick<EndedSessions, "used">, care: Pi
 
 /** Tools that drive rooms above the agent's: the gateway itself, and messages where there is a channel to send them over. */
 function gatewayTools(deps: AnsweringDeps, talk: () => ConversationRoom): () => Promise<readonly Tool[]> {
-  let gateway: Promise<Tool> | undefined;
-  let message: Promise<Tool> | undefined;
-  return async () => {
-    gateway ??= gatewayToolFor(deps, deps.handlers);
-    if (talk().channels.list().length === 0) return [await gateway];
-    message ??= import("../conversation/message-tool.ts").then(({ messageToolFor }) => messageToolFor(deps, talk()));
-    return Promise.all([gateway, message]);
-  };
+  const gateway = lazy(() => gatewayToolFor(deps, deps.handlers));
+  const message = lazy(async () => (await import("../conversation/message-tool.ts")).messageToolFor(deps, talk()));
+  return async () => (talk().channels.list().length === 0 ? [await gateway()] : Promise.all([gateway(), message()]));
 }
 
 /** Messages between sessions; loaded with the first. */
 function postOffice(deps: AnsweringDeps, talk: () => ConversationRoom): () => Promise<SessionPost> {
-  let post: Promise<SessionPost> | undefined;
   const announce = (address: ReplyAddress, text: string, sessionKey: string): Promise<unknown> =>
     talk().delivery.send(address, [{ text }], { kind: "send", sessionKey }, 0);
-  return () =>
-    (post ??= import("../conversation/session-post.ts").then(({ sessionPost }) =>
-      sessionPost({ ...deps, log: deps.log.room("conversation"), conversation: () => talk().conversation, announce }),
-    ));
+  return lazy(async () => {
+    const { sessionPost } = await import("../conversation/session-post.ts");
+    return sessionPost({ ...deps, log: deps.log.room("conversation"), conversation: () => talk().conversation, announce });
+  });
 }
 
 /** How sessions go on after a command that was asked about; loaded with the first. */
 function followUps(deps: AnsweringDeps, talk: () => ConversationRoom): () => Promise<FollowUps> {
-  let made: Promise<FollowUps> | undefined;
-  return () =>
-    (made ??= import("./exec-follow-up.ts").then(({ createFollowUps }) =>
-      createFollowUps({ ...deps, log: deps.log.room("conversation"), conversation: () => talk().conversation }),
-    ));
+  return lazy(async () => {
+    const { createFollowUps } = await import("./exec-follow-up.ts");
+    return createFollowUps({ ...deps, log: deps.log.room("conversation"), conversation: () => talk().conversation });
+  });
 }
 
 /** Questions to the operator go to chats as well, where the configuration says so; loaded with the first. */
 function chatQuestions(deps: AnsweringDeps, talk: () => ConversationRoom): (notice: ApprovalNotice) => void {
   const log = deps.log.room("conversation");
-  let made: Promise<AskedInChats> | undefined;
+  const chats = lazy(async () => (await import("./asked-in-chats.ts")).createAskedInChats({ ...deps, log, messages: () => talk().messages() }));
   return (notice) => {
-    if (!made && deps.config.current.approvals?.exec?.enabled !== true) return;
-    made ??= import("./asked-in-chats.ts").then(({ createAskedInChats }) => createAskedInChats({ ...deps, log, messages: () => talk().messages() }));
-    made
-      .then((chats) => chats.told(notice))
+    if (!chats.started() && deps.config.current.approvals?.exec?.enabled !== true) return;
+    chats()
+      .then((asked) => asked.told(notice))
       .catch((error: unknown) => log.warn(`a question for approval could not be told in a chat: ${messageOf(error)}`, { id: notice.id }));
   };
 }
@@ -118,6 +113,7 @@ export function openAnswering(deps: AnsweringDeps, stack: AsyncDisposableStack):
       notify(notice) {
         for (const listener of notices) listener(notice);
       },
+      isOwner: (sender) => ownersBy(() => deps.config.current, talk.channels)(sender),
       gatewayTools: ownTools,
       sessionPost: { send: async (message) => (await post()).send(message) },
       asked: {
@@ -131,9 +127,13 @@ export function openAnswering(deps: AnsweringDeps, stack: AsyncDisposableStack):
   );
   const sessions = createEndedSessions({ store: deps.store, hooks: plugins.hooks });
   const care: MemoryCare = stack.use(createMemoryCare({ clock: deps.clock, isBusy: () => talk.conversation.running() > 0 }));
-  const agents = async (): Promise<Turning> => noting(await agent.agents(), sessions, care);
+  const code = createTurnCode({ ...deps, log, loaded: care.tidy });
+  const agents = async (): Promise<Turning> => {
+    await code.ready();
+    return noting(await agent.agents(), sessions, care);
+  };
   const talk: ConversationRoom = openConversation({ ...deps, workspaceOf, agents, agent: agent.open }, stack);
   const startedAt = deps.clock.now();
   const takeUp = (): Promise<number> => takeUpCommands(deps.store, startedAt, following, agent.open);
-  return { agent, talk, sessions, notices, workspaceOf, care, commands, takeUpCommands: takeUp };
+  return { agent, talk, sessions, notices, workspaceOf, care, commands, code, takeUpCommands: takeUp };
 }

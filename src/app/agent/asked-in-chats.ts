@@ -86,7 +86,7 @@ const placeOf = ({ channel, accountId = "", to, threadId = "" }: Chat): string =
 async function askedText({ id, request, expiresAt, allowed }: Requested, now: number): Promise<Shown> {
   const question = questionOf(request);
   const { cwd, host, agentId, security, ask } = question;
-  const { command: subject } = shownRequest(request);
+  const { command: subject, always } = shownRequest(request);
   const slug = approvalSlug(id);
   const head = `Approval needed (id ${slug})`;
   if (subject.length > MOST_CHARS) {
@@ -94,7 +94,7 @@ async function askedText({ id, request, expiresAt, allowed }: Requested, now: nu
       text: `${head}: what is asked has ${subject.length} characters, too many for a chat. It can be read and decided in the Control UI (openclaw dashboard).`,
     };
   }
-  const facts = { Folder: cwd, Host: host, Agent: agentId, Security: security, Ask: ask };
+  const facts = { Folder: cwd, Host: host, Agent: agentId, Security: security, Ask: ask, "allow-always": always };
   const lines = Object.entries(facts).flatMap(([name, value]) => (typeof value === "string" && value !== "" ? [`${name}: ${inline(value)}`] : []));
   const seconds = Math.max(0, Math.round((expiresAt - now) / 1000));
   const text = [`${head}:`, fenced(subject), ...lines, `Expires in ${seconds} s.`, `Reply with: /approve ${slug} ${allowed.join("|")}`].join("\n");

@@ -23,13 +23,12 @@ import {
   sessionsSendTool,
   sessionStatusTool,
   writeTool,
-  type ExecOverride,
   type FileToolsDeps,
   type SessionToolsDeps,
   type Tool,
   type ToolContext,
 } from "../../tools/index.ts";
-import { elevationFor } from "./exec-settings.ts";
+import { elevationFor, execSettingsFor } from "./exec-settings.ts";
 import { fileRules } from "./own-places.ts";
 import { describeImages, sessionModels } from "./session-models.ts";
 import type { ToolShelfDeps } from "./tool-shelf.ts";
@@ -77,14 +76,16 @@ function fileTools(deps: ToolShelfDeps, files: FileToolsDeps): readonly Tool[] {
 }
 
 function commandTools(deps: ToolShelfDeps): readonly Tool[] {
-  const { config, clock, log, env, home, approvals, execRules, processes, sandboxes, skillPrograms, fileAccess } = deps;
+  const { config, clock, log, env, home, approvals, execRules, remembered, processes, sandboxes, skillPrograms, fileAccess } = deps;
+  const chosenBy = (context: ToolContext) => ({ config: config.current, sandboxed: sandboxes.isSandboxed(context), isOwner: deps.isOwner });
   const exec = execTool({
     clock,
     log,
     processes,
     approvals,
     rules: execRules,
-    settings: (context) => execSettings(config.current, context.agentId, (context.exec ?? {}) as ExecOverride),
+    remembered,
+    settings: (context) => execSettingsFor(context, chosenBy(context)),
     env,
     hints: createWithheldHints(
       env,
@@ -98,7 +99,7 @@ function commandTools(deps: ToolShelfDeps): readonly Tool[] {
     isSealed: (context, path) => fileAccess.isSealed(context, path),
     canBackground: ({ offered }) => offered?.has("process") ?? true,
     pluginEnvironment: ({ agentId, sessionKey, channel }, host) => pluginEnvironment(deps, { agentId, sessionKey, channel }, host),
-    elevation: (context) => elevationFor(config.current, context),
+    elevation: (context) => elevationFor(context, chosenBy(context)),
     announce: (context, text) => deps.announce(context.sessionKey, text),
     ...deps.asked,
   });

@@ -1,6 +1,7 @@
-import type { AgentPort, ListedTool, ToolFactsPort, ToolsPort } from "../../gateway/index.ts";
+import { AppError } from "../../base/errors.ts";
+import type { AgentPort, ExecRulesPort, ListedTool, ToolFactsPort, ToolsPort } from "../../gateway/index.ts";
 import { agentOfKey } from "../../protocol/index.ts";
-import type { ApprovalNotice, Approvals, ExecRules, ToolContext } from "../../tools/index.ts";
+import type { ApprovalNotice, Approvals, ToolContext } from "../../tools/index.ts";
 import type { Conversation } from "../../conversation/index.ts";
 import type { AppAgent, AppAgentDeps } from "./index.ts";
 
@@ -23,10 +24,12 @@ export function lazyApprovals(open: Open, listeners: Set<(notice: ApprovalNotice
   };
 }
 
-export function lazyExecRules(open: Open): { snapshot(): Promise<ReturnType<ExecRules["snapshot"]>>; replace: ExecRules["replace"] } {
+export function lazyExecRules(open: Open): ExecRulesPort {
   return {
     snapshot: async () => (await open()).execRules.snapshot(),
     replace: async (...args) => (await open()).execRules.replace(...args),
+    remembered: async (...args) => (await open()).remembered.list(...args),
+    forget: async (...args) => (await open()).remembered.forget(...args),
   };
 }
 
@@ -34,6 +37,8 @@ export interface PortDeps {
   readonly open: Open;
   readonly deps: Pick<AppAgentDeps, "store" | "ids" | "config" | "clock">;
   readonly defaultAgentId: () => string;
+  /** Why no tool may run at all, if so. */
+  readonly refusal: () => string | undefined;
 }
 
 /** Who calls a tool outside of a turn. */
@@ -54,6 +59,8 @@ export function toolsPort(ports: PortDeps): ToolsPort {
       const { broker } = await ports.open();
       const over = { owner, unattended: true, ...(channel === undefined ? {} : { channel }), ...(accountId === undefined ? {} : { accountId }) };
       const toolbox = await broker.open(await contextFor(ports, sessionKey, over));
+      const refused = ports.refusal();
+      if (refused !== undefined) throw new AppError("UNAVAILABLE", refused);
       const schema = toolbox.schemas.find(({ name }) => name === tool);
       if (!schema) return undefined;
       const takesAction = Object.hasOwn((schema.parameters["properties"] as object | undefined) ?? {}, "action");

@@ -1,6 +1,7 @@
 import type { Agents } from "../../agent/index.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Ids } from "../../base/ids.ts";
+import { lazy } from "../../base/lazy.ts";
 import type { Logger } from "../../base/log/logger.ts";
 import type { Random } from "../../base/random.ts";
 import type { Redactor } from "../../base/redaction.ts";
@@ -10,6 +11,7 @@ import type { ApprovalNotice, ExecToolDeps, SessionPost, Tool } from "../../tool
 import type { AppModels } from "../models.ts";
 import type { Plugins } from "../plugins/index.ts";
 import type { OpenAgent } from "./open.ts";
+import type { IsOwner } from "./owners.ts";
 
 export interface AppAgentDeps {
   readonly config: Config;
@@ -24,7 +26,7 @@ export interface AppAgentDeps {
   readonly redact: (text: string) => string;
   readonly redactor: Pick<Redactor, "secrets" | "stream" | "register">;
   readonly models: Pick<AppModels, "models" | "budgets">;
-  readonly plugins: Pick<Plugins, "hooks" | "agent">;
+  readonly plugins: Pick<Plugins, "hooks" | "agent" | "settled" | "missingGuards">;
   /** Tells clients that somebody is asked, or was answered. */
   readonly notify: (notice: ApprovalNotice) => void;
   /** False while nobody is connected who decides about questions. */
@@ -37,6 +39,8 @@ export interface AppAgentDeps {
   readonly sessionPost?: SessionPost;
   /** Tells a session's next turn something. */
   readonly announce: (sessionKey: string, text: string) => void;
+  /** Whether a sender is an owner by the configuration as it is now. */
+  readonly isOwner: IsOwner;
   /** What becomes of commands that somebody is asked about. */
   readonly asked?: Pick<ExecToolDeps, "origin" | "goOn" | "show">;
 }
@@ -45,19 +49,15 @@ export interface AppAgentDeps {
 export interface AppAgent extends AsyncDisposable {
   open(): Promise<OpenAgent>;
   agents(): Promise<Pick<Agents, "turn" | "after">>;
-  /** Loads the code, so that the first turn does not wait for it. */
-  warm(): Promise<void>;
 }
 
 export function createAppAgent(deps: AppAgentDeps): AppAgent {
-  let opening: Promise<OpenAgent> | undefined;
-  const open = (): Promise<OpenAgent> => (opening ??= import("./open.ts").then(({ openAgent }) => openAgent(deps)));
+  const open = lazy(async () => (await import("./open.ts")).openAgent(deps));
   return {
     open,
     agents: async () => (await open()).agents,
-    warm: async () => void (await open()),
     async [Symbol.asyncDispose]() {
-      await (await opening?.catch(() => undefined))?.[Symbol.asyncDispose]();
+      await (await open.started()?.catch(() => undefined))?.[Symbol.asyncDispose]();
     },
   };
 }

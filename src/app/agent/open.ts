@@ -10,6 +10,7 @@ import {
   createFileAccess,
   createFolderGrants,
   createProcesses,
+  createRemembered,
   createSandboxes,
   createTaint,
   execSettings,
@@ -20,6 +21,7 @@ import {
   type ExecRules,
   type FileAccess,
   type ToolContext,
+  type RememberedCommands,
   type Sandboxes,
 } from "../../tools/index.ts";
 import { docsPlace } from "./docs-folder.ts";
@@ -38,6 +40,7 @@ export interface OpenAgent extends AsyncDisposable {
   readonly approvals: Approvals;
   readonly execRules: ExecRules;
   readonly fileAccess: FileAccess;
+  readonly remembered: RememberedCommands;
   readonly sandboxes: Sandboxes;
   readonly skills: ReturnType<typeof createSkills>;
   readonly shelf: ToolShelf;
@@ -114,6 +117,7 @@ export async function openAgent(deps: AppAgentDeps): Promise<OpenAgent> {
   const hooks = currentHooks(deps.plugins);
   const approvals = createApprovals({ store, clock, ids, notify: deps.notify });
   const execRules = createExecRules({ path: join(config.paths.state, "exec-approvals.json"), clock, ids, random });
+  const remembered = createRemembered({ store, clock, ids });
   const fileAccess = openFileAccess(deps, { home, log: deps.log.room("tools"), approvals, execRules }, stack);
   const processes = stack.use(createProcesses({ clock, random, secrets: deps.redactor.stream }));
   const skills = stack.use(
@@ -131,9 +135,12 @@ export async function openAgent(deps: AppAgentDeps): Promise<OpenAgent> {
     skills: async (agentId) => eligibleFolders((await skills.status(workspaceOf(agentId))).skills),
   });
   const skillPrograms: ToolShelfDeps["skillPrograms"] = async ({ workspaceDir }) => trustedPrograms((await skills.status(workspaceDir)).skills, workspaceDir);
-  const shelf = createToolShelf({ ...deps, log, home, approvals, execRules, fileAccess, processes, sandboxes, skillPrograms });
+  const shelf = createToolShelf({ ...deps, log, home, approvals, execRules, remembered, fileAccess, processes, sandboxes, skillPrograms });
+  const untilPlugins = deps.plugins.settled;
   const broker = createBroker({
     clock,
+    ready: untilPlugins,
+    refusal: () => deps.plugins.missingGuards()[0]?.message,
     log: deps.log.room("tools"),
     config: () => config.current,
     tools: shelf.tools,
@@ -147,6 +154,7 @@ export async function openAgent(deps: AppAgentDeps): Promise<OpenAgent> {
   });
   const agents = createAgents({
     ...deps.models,
+    ready: untilPlugins,
     store,
     clock,
     ids,
@@ -178,6 +186,7 @@ export async function openAgent(deps: AppAgentDeps): Promise<OpenAgent> {
     approvals,
     execRules,
     fileAccess,
+    remembered,
     sandboxes,
     skills,
     workspaceOf,

@@ -1,3 +1,4 @@
+import { AppError } from "../../base/errors.ts";
 import type { Tool, ToolContext } from "../../tools/index.ts";
 import type { Plugins } from "../plugins/index.ts";
 
@@ -8,24 +9,35 @@ type PluginTool = ReturnType<PluginAgent["tools"]>[number];
 export function pluginTools(plugins: PluginAgent | undefined, context: ToolContext, facts: Readonly<Record<string, unknown>>): readonly Tool[] {
   if (!plugins) return [];
   const { agentId, sessionKey, sessionId, workspaceDir, channel, accountId, senderId, owner, provider, modelId } = context;
-  const made = plugins.tools({
-    ...facts,
-    workspaceDir,
-    agentId,
-    sessionKey,
-    sessionId,
-    messageChannel: channel,
-    agentAccountId: accountId,
-    requesterSenderId: senderId,
-    senderIsOwner: owner,
-    ...(provider === undefined || modelId === undefined ? {} : { activeModel: { provider, model: modelId } }),
-  });
-  return made.map(asTool);
+  const make = (): readonly PluginTool[] =>
+    plugins.tools({
+      ...facts,
+      workspaceDir,
+      agentId,
+      sessionKey,
+      sessionId,
+      messageChannel: channel,
+      agentAccountId: accountId,
+      requesterSenderId: senderId,
+      senderIsOwner: owner,
+      ...(provider === undefined || modelId === undefined ? {} : { activeModel: { provider, model: modelId } }),
+    });
+  const made = make();
+  return made.map((tool) => asTool(tool, make));
 }
 
 const NO_PARAMETERS = { type: "object", properties: {} };
 
-function asTool(tool: PluginTool): Tool {
+/** The tool as its plugin has it now: a turn chooses its tools once, and the plugin may have been reloaded since. */
+function current(tool: PluginTool, make: () => readonly PluginTool[]): PluginTool {
+  if (tool.isLive()) return tool;
+  const { name, pluginId } = tool;
+  const found = make().find((one) => one.name === name && one.pluginId === pluginId);
+  if (found) return found;
+  throw new AppError("UNAVAILABLE", `the tool ${name} is gone: the plugin ${pluginId} was turned off, or reloaded without it`);
+}
+
+function asTool(tool: PluginTool, make: () => readonly PluginTool[]): Tool {
   const { name, label, description = "", parameters, ownerOnly, optional, pluginId } = tool;
   return {
     name: name.toLowerCase(),
@@ -37,6 +49,6 @@ function asTool(tool: PluginTool): Tool {
     ...(ownerOnly === undefined ? {} : { ownerOnly }),
     // What it returns is checked and bounded by the broker.
     run: async ({ id, params, signal, update }) =>
-      (await tool.execute(id, params, signal, (partial) => update(partial as never))) as Awaited<ReturnType<Tool["run"]>>,
+      (await current(tool, make).execute(id, params, signal, (partial) => update(partial as never))) as Awaited<ReturnType<Tool["run"]>>,
   };
 }

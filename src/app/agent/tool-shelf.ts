@@ -4,6 +4,7 @@ import {
   type Approvals,
   type ExecRules,
   type FileAccess,
+  type RememberedCommands,
   type PolicyFacts,
   type Processes,
   type Sandboxes,
@@ -20,6 +21,7 @@ export interface ToolShelfDeps extends AppAgentDeps {
   readonly approvals: Approvals;
   readonly execRules: ExecRules;
   readonly fileAccess: FileAccess;
+  readonly remembered: RememberedCommands;
   readonly processes: Processes;
   readonly sandboxes: Sandboxes;
   /** Names of programs that may run unasked where the rules say so. */

@@ -1,11 +1,14 @@
 import { AppError, messageOf } from "../../base/errors.ts";
 import { effectiveChannelConfig } from "../../channels/index.ts";
+import type { OpenClawConfig, Snapshot } from "../../config/index.ts";
 import type { CommandPorts } from "../../conversation/index.ts";
 import { matchCommand, runCommand } from "../../plugins/index.ts";
 import { parseTranscriptLine, type HostConfig, type PluginCommandContext, type SessionEntry } from "../../protocol/index.ts";
 import { modelOverride } from "../../sessions/index.ts";
 import type { UsageFilter } from "../../store/index.ts";
-import { elevationFor } from "../agent/exec-settings.ts";
+import { isSessionSandboxed } from "../../tools/index.ts";
+import { elevationRefusal, mayStillGrant, namedForElevated } from "../agent/exec-settings.ts";
+import { ownersBy } from "../agent/owners.ts";
 import type { OwnCaller } from "../own-caller.ts";
 import type { CommandDeps } from "./open.ts";
 
@@ -35,15 +38,19 @@ export function commandPorts(deps: CommandDeps, call: OwnCaller): CommandPorts {
     status: { facts: (key, agentId) => statusFacts(deps, key, agentId) },
     models: modelsPort(deps),
     workspace: deps.workspaceOf,
-    elevation(asked) {
-      const found = elevationFor(config.current, {
-        ...TOOL_CONTEXT,
-        agentId: asked.agentId,
-        channel: asked.channel,
-        sessionKey: asked.sessionKey,
-        ...senderOf(asked),
-      });
-      return found.permitted ? { permitted: true } : { permitted: false, reasons: [found.reason] };
+    elevation({ agentId, channel, senderId }) {
+      const sender = { agentId, channel, ...(senderId === undefined ? {} : { senderId }) };
+      const reason = elevationRefusal(config.current, sender);
+      return reason === undefined ? { permitted: true, named: namedForElevated(config.current, sender) } : { permitted: false, reasons: [reason] };
+    },
+    choice: {
+      sandboxed: (agentId, sessionKey) => isSessionSandboxed(config.current, agentId, sessionKey),
+      stillMay: (agentId) =>
+        mayStillGrant(
+          config.current,
+          agentId,
+          ownersBy(() => config.current, deps.channels),
+        ),
     },
     fire: async (action, sessionKey, context) => (await deps.plugins.agent()?.internalHooks.trigger("command", action, sessionKey, { ...context })) ?? [],
     systemEvent: async (sessionKey, text) => void (await call("system-event", { text, sessionKey } as never).catch(() => undefined)),
@@ -70,15 +77,21 @@ export function commandPorts(deps: CommandDeps, call: OwnCaller): CommandPorts {
   };
 }
 
-const TOOL_CONTEXT = { sessionId: "", runId: "", workspaceDir: "", owner: false } as const;
-const senderOf = ({ senderId }: { readonly senderId?: string }): { senderId?: string } => (senderId === undefined ? {} : { senderId });
+/** Makes a session for the first thing that is set in it. Nothing that runs under its key is touched: a first turn may be about to make it as well. */
+async function ensureSession({ store, ids, clock }: CommandDeps, key: string, agentId: string): Promise<void> {
+  if (await store.read("sessions.get", { key })) return;
+  const entry = { sessionId: ids.uuid(), updatedAt: clock.now() };
+  await store.write("sessions.put", { key, agentId, entry, version: 0 }).catch((error: unknown) => {
+    if (!(error instanceof AppError && error.code === "CONFLICT")) throw error;
+  });
+}
 
-function sessionPort({ store }: CommandDeps, call: OwnCaller): CommandPorts["session"] {
+function sessionPort(deps: CommandDeps, call: OwnCaller): CommandPorts["session"] {
+  const { store } = deps;
   return {
     read: async (key) => (await store.read("sessions.get", { key }))?.entry,
-    async patch(key, _agentId, patch) {
-      // Where there is no session yet, it is made with the first thing that is set.
-      if (!(await store.read("sessions.get", { key }))) await call("sessions.reset", { key, reason: "new" });
+    async patch(key, agentId, patch) {
+      await ensureSession(deps, key, agentId);
       await store.write("sessions.patch", { key, patch });
     },
     async reset(key, _agentId, reason) {
@@ -86,6 +99,7 @@ function sessionPort({ store }: CommandDeps, call: OwnCaller): CommandPorts["ses
       return { sessionId: (entry as SessionEntry).sessionId };
     },
     async compact(key, _agentId, instructions, signal) {
+      deps.conversation().interrupt(key);
       const done = await call("sessions.compact", { key, ...(instructions === undefined ? {} : { instructions }) }, signal);
       if (!done.compacted) return { compacted: false, reason: done.reason ?? "there was nothing to sum up" };
       return { compacted: true, tokensBefore: done.tokensBefore ?? 0, tokensAfter: done.tokensAfter ?? 0 };
@@ -126,7 +140,7 @@ async function statusFacts(deps: CommandDeps, key: string, agentId: string): Ret
     model: `${provider}/${id}`,
     contextWindow: selection.contextWindow.tokens,
     thinkingDefault: selection.thinking,
-    runtime: "direct",
+    runtime: isSessionSandboxed(deps.config.current, agentId, key) ? "sandbox" : "direct",
     ...(candidate ? { auth: candidate.id } : {}),
     ...(totals ? { costUsd: totals.cost } : {}),
   };
@@ -203,11 +217,14 @@ function allowlistPort({ config, pairing, channels }: CommandDeps): NonNullable<
         const key = scope === "dm" ? "allowFrom" : "groupAllowFrom";
         const own = (config.current.channels as HostConfig["channels"])?.[channel] as { readonly accounts?: Readonly<Record<string, unknown>> } | undefined;
         const base = own?.accounts?.[accountId] === undefined ? `channels.${channel}` : `channels.${channel}.accounts.${accountId}`;
-        const list = strings(effectiveChannelConfig(config.current, channel, accountId)[key]);
-        const has = list.includes(entry);
-        if (has === (action === "add")) known.push("config");
+        const listIn = (cfg: OpenClawConfig) => strings(effectiveChannelConfig(cfg, channel, accountId)[key]);
+        if (listIn(config.current).includes(entry) === (action === "add")) known.push("config");
         else {
-          await config.edit({ kind: "set", path: `${base}.${key}`, value: has ? list.filter((one) => one !== entry) : [...list, entry] }, { by: "command" });
+          const edit = ({ config: cfg }: Snapshot) => {
+            const others = listIn(cfg).filter((one) => one !== entry);
+            return { kind: "set" as const, path: `${base}.${key}`, value: action === "add" ? [...others, entry] : others };
+          };
+          await config.edit({ kind: "from", edit }, { by: "command" });
           changed.push("config");
         }
       }

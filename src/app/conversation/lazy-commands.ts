@@ -1,3 +1,4 @@
+import { lazy } from "../../base/lazy.ts";
 import { maskValue } from "../../base/secret-search.ts";
 import { isControlCommandMessage } from "../../channels/index.ts";
 import type { OpenClawConfig } from "../../config/index.ts";
@@ -8,8 +9,7 @@ export function lazyCommands(
   { config, redact }: { readonly config: () => OpenClawConfig; readonly redact: (text: string) => string },
   load: () => Promise<Commands>,
 ): Commands {
-  let loading: Promise<Commands> | undefined;
-  const open = (): Promise<Commands> => (loading ??= load());
+  const open = lazy(load);
   return {
     isControl: (text, options) => isControlCommandMessage(text, config(), options),
     async run(call) {

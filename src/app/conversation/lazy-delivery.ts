@@ -1,20 +1,19 @@
+import { lazy } from "../../base/lazy.ts";
 import type { Delivery } from "../../conversation/index.ts";
 
 /** Delivery whose code is loaded when something is sent, or is found unsent. */
 export function lazyDelivery(load: () => Promise<Delivery>): Delivery {
-  let loading: Promise<Delivery> | undefined;
   let loaded: Delivery | undefined;
   /** Requests on their way to the outbox. */
   let sending = 0;
   const listeners = new Set<Parameters<Delivery["onSettled"]>[0]>();
-  const open = (): Promise<Delivery> =>
-    (loading ??= load().then((delivery) => {
-      loaded = delivery;
-      delivery.onSettled((row) => {
-        for (const listener of listeners) listener(row);
-      });
-      return delivery;
-    }));
+  const open = lazy(async () => {
+    loaded = await load();
+    loaded.onSettled((row) => {
+      for (const listener of listeners) listener(row);
+    });
+    return loaded;
+  });
   return {
     prepare: async (...args) => (await open()).prepare(...args),
     kick: () => void open().then((delivery) => delivery.kick()),
@@ -40,9 +39,9 @@ export function lazyDelivery(load: () => Promise<Delivery>): Delivery {
       return { [Symbol.dispose]: () => void listeners.delete(listener) };
     },
     open: () => (loaded?.open() ?? 0) + sending,
-    isBusy: (address) => (loaded ? loaded.isBusy(address) : loading !== undefined),
+    isBusy: (address) => (loaded ? loaded.isBusy(address) : open.started() !== undefined),
     async [Symbol.asyncDispose]() {
-      await (await loading?.catch(() => undefined))?.[Symbol.asyncDispose]();
+      await (await open.started()?.catch(() => undefined))?.[Symbol.asyncDispose]();
     },
   };
 }

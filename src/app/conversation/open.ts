@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import type { Agents } from "../../agent/index.ts";
+import { lazy } from "../../base/lazy.ts";
 import type { Logger } from "../../base/log/logger.ts";
 import { createAllowLists, createChannelActivity, createPairing, type AllowLists, type Pairing } from "../../channels/index.ts";
 import { oauthFolder } from "../../config/index.ts";
@@ -139,9 +140,9 @@ export function openConversation(deps: ConversationRoomDeps, stack: AsyncDisposa
       mediaRoots,
       redact: deps.redactor.text,
       defaultAgentId: deps.defaultAgentId,
+      untilPlugins: plugins.settled,
     }),
   );
-  let messages: Promise<Messages> | undefined;
   return {
     conversation,
     delivery,
@@ -153,6 +154,6 @@ export function openConversation(deps: ConversationRoomDeps, stack: AsyncDisposa
     activity,
     mediaRoots,
     mediaReadable,
-    messages: () => (messages ??= loadDelivery().then(({ createMessages }) => createMessages({ delivery, channels, config: () => config.current, log }))),
+    messages: lazy(async () => (await loadDelivery()).createMessages({ delivery, channels, config: () => config.current, log })),
   };
 }

@@ -1,6 +1,6 @@
 import { messageOf } from "../../base/errors.ts";
 import type { Logger } from "../../base/log/logger.ts";
-import { createAllowed, type PairedSender } from "../../channels/index.ts";
+import { createAllowed, namedOwners, withOwner, type PairedSender } from "../../channels/index.ts";
 import type { Config } from "../../config/index.ts";
 import type { Messages } from "../../conversation/index.ts";
 import type { ConversationRoom } from "./open.ts";
@@ -10,6 +10,12 @@ export function pairingPort({ pairing, channels }: ConversationRoom, { config, l
   return {
     pairing,
     allowed: createAllowed({ pairing, config: () => config.current }),
+    owners: {
+      list: () => namedOwners(config.current),
+      async change({ channel, senderId }: { readonly channel: string; readonly senderId: string }, wanted: boolean, by: string): Promise<void> {
+        await config.edit({ kind: "change", change: (written) => withOwner(written, channel, senderId, wanted) }, { by });
+      },
+    },
     async notify({ channel, senderId }: PairedSender): Promise<boolean> {
       const adapter = channels.get(channel)?.pairing;
       if (!adapter?.notifyApproval) return false;

@@ -1,10 +1,11 @@
-import { openChats } from "./checks/access.ts";
+import { openChats, owners } from "./checks/access.ts";
 import { configFile, configKeys, configLegacy, configRemarks, gatewayAuth, gatewayMode } from "./checks/config.ts";
 import { channels, plugins, skills } from "./checks/extensions.ts";
 import { channelAccounts, gatewayHealth } from "./checks/gateway.ts";
 import { legacyState } from "./checks/legacy-state.ts";
 import { sessionLocks } from "./checks/locks.ts";
 import { defaultModel, gmailModel, memorySearch, modelKeys } from "./checks/models.ts";
+import { configNames } from "./checks/names.ts";
 import { clockSkew, controlUi, nodeVersion, oldVariables, timeZone } from "./checks/program.ts";
 import { sandbox } from "./checks/sandbox.ts";
 import { linger, otherInstances, otherServices, serviceFile } from "./checks/service.ts";
@@ -21,6 +22,7 @@ export const CHECKS: readonly Check[] = [
   clockSkew,
   timeZone,
   configFile,
+  configNames,
   configKeys,
   configLegacy,
   configRemarks,
@@ -43,6 +45,7 @@ export const CHECKS: readonly Check[] = [
   linger,
   otherInstances,
   openChats,
+  owners,
   gmailModel,
   skills,
   plugins,

@@ -110,6 +110,22 @@ test("without a configuration a token is made only when that is asked for", asyn
   expect(await here.look(["gateway.auth"], { fix: true, generateToken: true })).toMatchObject([{ repaired: expect.stringContaining("gateway.auth.token") }]);
 });
 
+test("a gateway without an owner is named, and a list of several people that stands in for one", async () => {
+  const look = async (config: string) => (await place(config).look(["access.owner"])).map(({ level, text, todo }) => [level, text, todo]);
+  const [[level, text, todo] = []] = await look(`{ channels: { telegram: { botToken: "1:x", allowFrom: ["*"] } } }`);
+  expect([level, todo]).toEqual(["warn", expect.stringContaining("openclaw pairing owner telegram ")]);
+  expect(text).toContain("nobody is the owner");
+  const several = await look(`{ channels: { telegram: { accounts: { a: { allowFrom: [1, 2] } } } } }`);
+  expect(several).toEqual([["info", expect.stringContaining("all 2 senders of channels.telegram.accounts.a.allowFrom are owners"), expect.anything()]]);
+  for (const well of [
+    `{}`,
+    `{ channels: { telegram: { allowFrom: [1] } } }`,
+    `{ commands: { ownerAllowFrom: ["telegram:1"] }, channels: { telegram: { allowFrom: [1, 2] } } }`,
+  ]) {
+    expect((await look(well)).map(([level]) => level)).toEqual(["ok"]);
+  }
+});
+
 test("chats that are open to anybody are named", async () => {
   const config = `{ channels: { telegram: { dmPolicy: "open", allowFrom: ["*"], accounts: { b: { groupPolicy: "open" } } }, slack: { enabled: false, dmPolicy: "open", allowFrom: ["*"] } } }`;
   const outcomes = await place(config).look(["access.open"]);

@@ -1,3 +1,4 @@
+import { lazy } from "../../base/lazy.ts";
 import type { OverviewPort } from "../../gateway/index.ts";
 import type { OverviewDeps } from "./index.ts";
 import type { ModelViewDeps } from "./model-view.ts";
@@ -17,11 +18,10 @@ export function openOverview(
   stack: AsyncDisposableStack,
 ): OverviewPort {
   const runs = stack.use(createRunBoard({ ...deps, conversation }));
-  let overview: Promise<OverviewPort> | undefined;
-  const open = async (): Promise<OverviewPort> => {
+  const open = lazy(async (): Promise<OverviewPort> => {
     const [{ createOverview }, { createModelView }] = await Promise.all([import("./index.ts"), import("./model-view.ts")]);
     const model = createModelView({ ...deps, models: deps.models.models, agentId: deps.defaultAgentId });
     return createOverview({ ...deps, channels, plugins: deps.plugins.facts, runs, model });
-  };
-  return async (asker) => (await (overview ??= open()))(asker);
+  });
+  return async (asker) => (await open())(asker);
 }

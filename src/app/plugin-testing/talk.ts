@@ -9,6 +9,7 @@ import { createChannels } from "../../channels/index.ts";
 import type { Config, Env } from "../../config/index.ts";
 import type { ChannelInboundEvent, ChannelPlugin } from "../../protocol/index.ts";
 import type { OutboxRow, Store } from "../../store/index.ts";
+import { ownersBy, type IsOwner } from "../agent/owners.ts";
 import { createAppAgent } from "../agent/index.ts";
 import { openConversation, type ConversationRoom, type ConversationRoomDeps } from "../conversation/open.ts";
 import type { Plugins } from "../plugins/index.ts";
@@ -58,7 +59,17 @@ function pluginsPort(running: RunningPlugins, fakes: ReadonlyMap<string, Channel
     list: () => registries.channels.list(),
   };
   const shown = { ...registries, channels };
-  return { hooks: () => running.hooks, agent: () => running.agent, registries: () => shown, onChange: () => {}, providers: () => [] } as unknown as Plugins;
+  const { hooks, agent, host } = running;
+  const settled = (): undefined => undefined;
+  return {
+    hooks: () => hooks,
+    agent: () => agent,
+    registries: () => shown,
+    onChange: () => {},
+    providers: () => [],
+    settled,
+    missingGuards: host.missingGuards,
+  } as unknown as Plugins;
 }
 
 function eventOf({ from, text, id, group, to, mentioned = true }: TestMessage, newId: () => string): ChannelInboundEvent {
@@ -86,7 +97,9 @@ export async function openTestTalk(deps: TestTalkDeps, stack: AsyncDisposableSta
   const model = createScriptedModel(clock);
   const workspaceOf = (): string => deps.workspaceDir;
   const shared = { config, store, clock, ids, log, env: deps.env, version: deps.version, random: systemRandom, redactor, plugins, workspaceOf };
-  const agent = stack.use(createAppAgent({ ...shared, redact: redactor.text, models: model.models, notify: () => {}, announce: () => {} }));
+  const isOwner: IsOwner = (sender) => ownersBy(() => config.current, room.channels)(sender);
+  const ports = { redact: redactor.text, models: model.models, notify: () => {}, announce: () => {}, isOwner };
+  const agent = stack.use(createAppAgent({ ...shared, ...ports }));
   const parts = { ...shared, models: model.models, defaultAgentId: () => "main", handlers: () => undefined, agents: agent.agents, agent: agent.open };
   const room = openConversation(parts as unknown as ConversationRoomDeps, stack);
   await room.allowLists.load();

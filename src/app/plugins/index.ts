@@ -5,10 +5,11 @@ import type { Clock } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
 import type { Ids } from "../../base/ids.ts";
 import type { Logger } from "../../base/log/logger.ts";
-import type { Config, ConfigSections, Env, OpenClawConfig, ReloadAction } from "../../config/index.ts";
+import type { LoopMonitor } from "../../base/watchdog/loop-monitor.ts";
+import type { Config, ConfigSections, Env, KnownNames, OpenClawConfig, ReloadAction } from "../../config/index.ts";
 import type { Auth, ExtraMethods, Gateway, GatewayDeps, PluginsPort } from "../../gateway/index.ts";
 import type { PluginProvider } from "../../models/index.ts";
-import type { Inventory } from "../../plugins/index.ts";
+import type { GuardRecords, Inventory, MissingGuard } from "../../plugins/index.ts";
 import type { Store } from "../../store/index.ts";
 import type { Logging } from "../logging.ts";
 import type { PluginFacts } from "../overview/troubles.ts";
@@ -29,12 +30,16 @@ export interface PluginsDeps {
   readonly talk?: (() => PluginTalk | undefined) | undefined;
   /** Shows what is logged to plugins that ask for it. */
   readonly tapLog?: Logging["tap"];
+  /** Notes which plugin's code runs. */
+  readonly monitor?: LoopMonitor | undefined;
+  /** Remembers between starts which plugins guard tool calls. */
+  readonly guardRecords?: GuardRecords;
   /** What to load instead of everything that is found. */
   readonly inventory?: () => Promise<Inventory>;
 }
 
 /** The plugins of one gateway. Their code and the code that runs them are loaded only when one may be enabled. */
-export interface Plugins extends AsyncDisposable {
+export interface Plugins {
   /** What the gateway asks; answers for no plugins until they run. */
   readonly gateway: Required<Pick<GatewayDeps, "extraMethods">> & { readonly unrouted: NonNullable<GatewayDeps["unrouted"]> };
   readonly port: PluginsPort;
@@ -50,17 +55,34 @@ export interface Plugins extends AsyncDisposable {
   facts(): PluginFacts | undefined;
   /** What those that run say about their sections of the configuration; undefined while none do. */
   sections(): Promise<ConfigSections> | undefined;
+  /** Names that those that run bring to lists of the configuration; undefined while none do. */
+  names(): Promise<KnownNames> | undefined;
   /** Model providers that plugins brought. */
   readonly providers: () => readonly PluginProvider[];
   /** What they have for agents; undefined while none run. */
   readonly agent: () => RunningPlugins["agent"] | undefined;
   /** Loads and registers what is enabled. Never rejects for a plugin's sake. */
   open(gateway: Gateway): Promise<void>;
+  /** Plugins are loaded and what the process before this one left is queued: turns may begin. */
+  release(): void;
+  /**
+   * Resolves when every enabled plugin has registered, failed or timed out; undefined when that is so already. No turn begins and no tool runs before.
+   * Rejects with `UNAVAILABLE` when the gateway ends first.
+   */
+  settled(): Promise<void> | undefined;
+  /** Plugins that guard tool calls and did not load: tools are refused while there is one. */
+  missingGuards(): readonly MissingGuard[];
   /** The gateway is ready: services are started, `gateway_start` is told. */
   ready(): void;
   /** One plugin's settings changed. */
   reload(action: ReloadAction): Promise<void>;
+  /** Before turns are drained: notifies plugins of the end and stops their services. What guards tool calls stays. */
+  stop(): Promise<void>;
+  /** After turns are drained: takes everything away. */
+  end(): Promise<void>;
 }
+
+const NONE_MISSING: readonly MissingGuard[] = [];
 
 const isFilled = (value: object | readonly unknown[] | undefined): boolean => value !== undefined && Object.keys(value).length > 0;
 
@@ -88,6 +110,9 @@ export function createPlugins(deps: PluginsDeps): Plugins {
   let opening: Promise<RunningPlugins> | undefined;
   let gateway: Gateway | undefined;
   let isReady = false;
+  const settling = Promise.withResolvers<void>();
+  settling.promise.catch(() => {}); // Rejects only to whoever waits.
+  let isSettled = false;
   const listeners: (() => void)[] = [];
   const changed = (): void => {
     for (const listener of listeners) listener();
@@ -135,12 +160,19 @@ export function createPlugins(deps: PluginsDeps): Plugins {
     onChange: (listener) => void listeners.push(listener),
     facts: () => running && { plugins: running.host.list(), diagnostics: running.host.diagnostics(), breakers: running.hooks.breakers() },
     sections: () => running?.sections(),
+    names: () => running?.names(),
     providers: () => running?.providers() ?? [],
     agent: () => running?.agent,
     async open(opened) {
       gateway = opened;
       if (mayHavePlugins(config.current, config.paths.state)) await host();
     },
+    release() {
+      isSettled = true;
+      settling.resolve();
+    },
+    settled: () => (isSettled ? undefined : settling.promise),
+    missingGuards: () => running?.host.missingGuards() ?? NONE_MISSING,
     ready() {
       isReady = true;
       running?.ready();
@@ -150,7 +182,11 @@ export function createPlugins(deps: PluginsDeps): Plugins {
       await running.reload(action.id);
       changed();
     },
-    async [Symbol.asyncDispose]() {
+    async stop() {
+      settling.reject(new AppError("UNAVAILABLE", "the gateway is stopping; what was accepted goes on after the restart"));
+      await (await opening?.catch(() => undefined))?.stop();
+    },
+    async end() {
       await (await opening?.catch(() => undefined))?.[Symbol.asyncDispose]();
     },
   };

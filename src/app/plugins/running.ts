@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { messageOf } from "../../base/errors.ts";
-import type { ConfigSections } from "../../config/index.ts";
+import type { ConfigSections, KnownNames } from "../../config/index.ts";
 import type { Logger } from "../../base/log/logger.ts";
 import { sessionDefaults, type ExtraMethods, type PluginsPort } from "../../gateway/index.ts";
 import { createHooks, createInternalHooks, createToolPolicies, type Hooks, type InternalHooks, type ToolPolicies } from "../../hooks/index.ts";
@@ -15,8 +15,10 @@ import {
   createTools,
   describedSections,
   hookSettings,
+  knownNames,
   readInventory,
   recoverInstalls,
+  refuseExits,
   type ExtensionRowValue,
   type Inventory,
   type PluginHost,
@@ -45,12 +47,16 @@ export interface RunningPlugins extends AsyncDisposable, Omit<PluginsPort, "sess
   readonly methods: ExtraMethods;
   /** What plugins that are on say about their sections of the configuration. */
   sections(): Promise<ConfigSections>;
+  /** Names that plugins bring to lists of the configuration. */
+  names(): Promise<KnownNames>;
   needsToken(path: string): boolean;
   answer(request: IncomingMessage, response: ServerResponse, path: string): Promise<boolean>;
   keepsSessions(): boolean;
   readonly project: (key: string, sessionId: string | undefined) => Promise<readonly ExtensionRowValue[]>;
   sessionEnded(key: string, reason: "reset" | "delete"): void;
   ready(): void;
+  /** Notifies plugins of the end and stops their services. Hooks, policies and tools stay until this is disposed. */
+  stop(): Promise<void>;
 }
 
 /** `gateway_stop` handlers may take this long together. */
@@ -158,6 +164,8 @@ function build(deps: PluginsDeps, gateway: PluginGateway, stack: AsyncDisposable
       coreTool: ownTool,
     },
     store,
+    guardRecords: deps.guardRecords,
+    monitor: deps.monitor,
     config: () => config.current,
     clock,
     ids,
@@ -169,6 +177,8 @@ function build(deps: PluginsDeps, gateway: PluginGateway, stack: AsyncDisposable
   });
   stack.use(bindSdk({ ...deps, log, host, recordInboundSession: runtimes.recordInboundSession }));
   stack.use(catchFaults(host));
+  // A command of a plugin may end its own process; the gateway is not the plugin's to end.
+  if (deps.monitor) stack.use(refuseExits(host));
   stack.use(host);
   return { host, hooks, policies, internalHooks };
 }
@@ -183,10 +193,17 @@ export async function openPlugins(deps: PluginsDeps, gateway: PluginGateway): Pr
   const loaded = host.list().filter((plugin) => plugin.status === "loaded");
   const failed = host.list().filter((plugin) => plugin.status === "error");
   if (loaded.length + failed.length > 0) log.info(`${loaded.length} plugins loaded${failed.length > 0 ? `, ${failed.length} failed` : ""}`);
+  for (const { message, pluginId } of host.missingGuards()) log.error(message, { pluginId });
   const context = (): { port: number; config: unknown } => ({ port: gateway.port, config: structuredClone(config.current) });
   const report = reporting(() => host);
-  let stopReason: string | undefined = "gateway stopping";
   const kept = stack.move();
+  let stopped: Promise<void> | undefined;
+  const stop = (): Promise<void> =>
+    (stopped ??= (async () => {
+      const event = { reason: "gateway stopping" };
+      if (hooks.has("gateway_stop")) await hooks.runBounded("gateway_stop", [{ event, ctx: context() }], GATEWAY_STOP_MS);
+      await host.stopServices();
+    })());
 
   return {
     host,
@@ -204,6 +221,13 @@ export async function openPlugins(deps: PluginsDeps, gateway: PluginGateway): Pr
     sections: async () => {
       const { entries } = await (deps.inventory ?? inventoryOf(deps))();
       return describedSections(entries, registeredChannels(host));
+    },
+    names: async () => {
+      const { entries } = await (deps.inventory ?? inventoryOf(deps))();
+      const tools = host.registries.tools.list().map(({ value }) => value.names);
+      const ready = host.list().filter((plugin) => plugin.status === "loaded");
+      const registered = { loaded: new Set(ready.map(({ id }) => id)), tools: tools.flat(), unnamed: tools.some((names) => names.length === 0) };
+      return knownNames(entries, config.snapshot().resolved, registered);
     },
     needsToken,
     answer: (request, response, path) => askHandlers(host.registries.httpHandlers, { request, response, path }, report),
@@ -229,11 +253,9 @@ export async function openPlugins(deps: PluginsDeps, gateway: PluginGateway): Pr
       host.startServices().catch((error: unknown) => log.error(`the services could not be started: ${messageOf(error)}`));
       void hooks.run("gateway_start", { port: gateway.port }, context());
     },
+    stop,
     async [Symbol.asyncDispose]() {
-      if (stopReason === undefined) return;
-      const reason = stopReason;
-      stopReason = undefined;
-      if (hooks.has("gateway_stop")) await hooks.runBounded("gateway_stop", [{ event: { reason }, ctx: context() }], GATEWAY_STOP_MS);
+      await stop();
       await kept.disposeAsync();
     },
   };

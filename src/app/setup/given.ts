@@ -49,6 +49,8 @@ export interface Given {
         readonly tailscaleResetOnExit?: boolean | undefined;
       }
     | undefined;
+  /** Who owns the gateway, as `channel:id`. */
+  readonly owner?: string | undefined;
   readonly installDaemon?: boolean | undefined;
   readonly skip?: { readonly channels?: boolean; readonly skills?: boolean; readonly health?: boolean; readonly ui?: boolean } | undefined;
   readonly nodeManager?: NodeManager | undefined;

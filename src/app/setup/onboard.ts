@@ -9,6 +9,7 @@ import { acceptRisk, chooseFlow, handleExisting, requireValidFile } from "./step
 import { setUpChannels } from "./steps/channels.ts";
 import { setUpGateway, type GatewaySummary } from "./steps/gateway.ts";
 import { installPrograms, type Installed } from "./steps/programs.ts";
+import { giveOwner } from "./steps/owner.ts";
 import { setUpModel } from "./steps/model/index.ts";
 import { chooseMode, setUpRemote, type RemoteResult } from "./steps/remote.ts";
 import { applyService, chooseService } from "./steps/service.ts";
@@ -70,6 +71,7 @@ async function local(setup: Setup, command: string, by: string): Promise<LocalRe
   const { authChoice, model } = await setUpModel(setup);
   const gateway = await setUpGateway(setup);
   const channels = await setUpChannels(setup);
+  giveOwner(setup);
   const programs = await setUpSkills(setup, workspace);
   const service = await chooseService(setup);
   writeUsual(setup);

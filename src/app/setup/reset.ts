@@ -7,7 +7,7 @@ import type { ResetScope } from "./given.ts";
 import type { SetupPlace } from "./place.ts";
 
 /** What of the state folder goes with credentials and conversations. */
-const STATE_PARTS = ["agents", "sessions", "devices", "identity", "openclaw.db", "openclaw.db-wal", "openclaw.db-shm", "config.last-good.json", ".env"];
+const STATE_PARTS = ["agents", "sessions", "devices", "identity", "openclaw.db", "openclaw.db-wal", "openclaw.db-shm", ".env"];
 
 export const pathsOf = ({ env, osHome, cwd }: Pick<SetupPlace, "env" | "osHome" | "cwd">): PathContext => ({ env, osHome, cwd, exists: existsSync });
 
@@ -21,7 +21,13 @@ export async function putAway(place: SetupPlace, scope: ResetScope): Promise<Com
   const { file, state } = place.config.paths;
   const stamp = new Date(place.clock.now()).toISOString().replaceAll(/[:.]/g, "-");
   const parts = STATE_PARTS.map((name) => join(state, name));
-  const wanted = [file, ...(scope === "config" ? [] : [oauthFolder(pathsOf(place)), ...parts]), ...(scope === "full" ? [workspaceOf(place)] : [])];
+  // Without the last good one too, the next start would go on with the configuration that was put away.
+  const wanted = [
+    file,
+    join(state, "config.last-good.json"),
+    ...(scope === "config" ? [] : [oauthFolder(pathsOf(place)), ...parts]),
+    ...(scope === "full" ? [workspaceOf(place)] : []),
+  ];
   const removed: { readonly from: string; readonly to: string }[] = [];
   try {
     for (const from of wanted) if (existsSync(from)) removed.push(moved(from, stamp));

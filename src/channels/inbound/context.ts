@@ -1,4 +1,5 @@
 /** What can be derived about an inbound message is filled in once, before anybody reads it. */
+import { printableName } from "../../base/printable.ts";
 import type { FinalizedMsgContext, MsgContext } from "../../protocol/index.ts";
 import { canonicalChatType } from "./envelope.ts";
 
@@ -38,10 +39,24 @@ function mediaTypes(ctx: MsgContext): void {
   ctx.MediaType = trimmed(ctx.MediaType) ?? ctx.MediaTypes[0];
 }
 
+/** What people and chats are called: one line that can be seen. */
+const NAMES = [
+  "SenderName",
+  "SenderUsername",
+  "SenderTag",
+  "GroupSubject",
+  "GroupChannel",
+  "GroupSpace",
+  "ConversationLabel",
+  "ThreadLabel",
+  "ReplyToSender",
+] as const;
+
 /** Fills `ctx` in place and gives it back. Nobody is authorised unless exactly `true` says so. */
 export function finalizeInboundContext<T extends MsgContext>(ctx: T, options: FinalizeOptions = {}): T & FinalizedMsgContext {
   const target: MsgContext = ctx;
   for (const key of TEXTS) if (typeof target[key] === "string") target[key] = lines(target[key]);
+  for (const key of NAMES) if (typeof target[key] === "string") target[key] = printableName(target[key]);
   target.Body ??= "";
   if (target.UntrustedContext) target.UntrustedContext = target.UntrustedContext.map(lines).filter((text) => text.trim() !== "");
   const chatType = canonicalChatType(target.ChatType);

@@ -26,10 +26,10 @@ export function createProgress(io: Io, title: string): Progress {
       if (io.now() - drawn < REDRAW_MS && part < 1) return;
       drawn = io.now();
       const full = Math.round(part * BAR_WIDTH);
-      io.err(`\r\x1b[K${title} ${"█".repeat(full)}${"░".repeat(BAR_WIDTH - full)} ${String(Math.round(part * 100)).padStart(3)}%  ${amount}  ${label}`);
+      io.redraw?.(`${title} ${"█".repeat(full)}${"░".repeat(BAR_WIDTH - full)} ${String(Math.round(part * 100)).padStart(3)}%  ${amount}  ${label}`);
     },
     [Symbol.dispose]() {
-      if (io.interactive && drawn > -Infinity) io.err("\r\x1b[K");
+      if (io.interactive && drawn > -Infinity) io.redraw?.("");
     },
   };
 }

@@ -1,16 +1,29 @@
+import { escapeLine } from "../../base/printable.ts";
 import { clip } from "../../base/text.ts";
 import type { Style } from "./style.ts";
 
 // eslint-disable-next-line no-control-regex -- styles are control sequences and take no room on the screen
 const STYLES = /\x1b\[\d+m/g;
+// eslint-disable-next-line no-control-regex -- the same, kept apart from the text between them
+const STYLED = /(\x1b\[\d+m)/;
 const width = (text: string): number => text.replace(STYLES, "").length;
+
+/** A cell is one line, whatever is in it. Styles stay. */
+const oneLine = (cell: string): string =>
+  cell.includes("\x1b")
+    ? cell
+        .split(STYLED)
+        .map((part, index) => (index % 2 === 1 ? part : escapeLine(part)))
+        .join("")
+    : escapeLine(cell);
 
 /** Rows under a header, columns aligned; the last column is cut to fit `columns`. */
 export function formatTable(
   header: readonly string[],
-  rows: readonly (readonly string[])[],
+  given: readonly (readonly string[])[],
   options: { readonly style: Style; readonly columns: number },
 ): string {
+  const rows = given.map((row) => row.map(oneLine));
   const widths = header.map((title, index) => Math.max(width(title), ...rows.map((row) => width(row[index] ?? ""))));
   const last = header.length - 1;
   const before = widths.slice(0, last).reduce((sum, value) => sum + value + 2, 0);
@@ -27,5 +40,5 @@ export function formatTable(
 /** `name: value` lines with the values aligned. */
 export function formatFacts(facts: readonly (readonly [string, string])[], style: Style): string {
   const widest = Math.max(...facts.map(([name]) => name.length));
-  return facts.map(([name, value]) => `${style.dim(name.padEnd(widest))}  ${value}\n`).join("");
+  return facts.map(([name, value]) => `${style.dim(name.padEnd(widest))}  ${oneLine(value)}\n`).join("");
 }

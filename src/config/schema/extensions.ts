@@ -68,6 +68,7 @@ export const plugins = group("Code that extends the gateway.", {
     "Settings by plugin.",
     group("One plugin.", {
       enabled: flag("Load it."),
+      required: flag("Refuse tools while it is not loaded. When absent: if it guards tool calls.", advanced),
       config: free("Whatever the plugin reads."),
       hooks: pluginHooks,
       apiKey: secret("Its key."),

@@ -61,8 +61,8 @@ describe("what plugins bring", () => {
     const plugins = { allow: ["voic"], deny: ["gone"], disabled: ["gone"], slots: { memory: "lance" }, entries: { other: {} } };
     expect(severities(validateConfig({ plugins }, { sections }))).toEqual([
       "plugins.allow.0 warning",
-      "plugins.deny.0 warning",
-      "plugins.disabled.0 warning",
+      "plugins.deny.0 error",
+      "plugins.disabled.0 error",
       "plugins.slots.memory error",
       "plugins.entries.other warning",
     ]);

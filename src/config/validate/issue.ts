@@ -15,6 +15,8 @@ export type IssueCode =
   | "rule"
   | "unknown-channel"
   | "unknown-plugin"
+  /** A name in a list that stands for nothing. */
+  | "unknown-name"
   /** There is more, but nobody reads that many at once. */
   | "more"
   /** Nested too deeply, or too large to check in reasonable time. */

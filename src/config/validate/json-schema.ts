@@ -1,4 +1,5 @@
 import { isObject } from "../value.ts";
+import type { KnownNames } from "./known-names.ts";
 
 /**
  * The part of JSON Schema (draft-07, and the 2020-12 names that generators emit) that the walker understands. Plugins bring plain
@@ -67,6 +68,8 @@ export interface ConfigSections {
   readonly knownChannels?: readonly string[];
   /** All plugin ids that were found. When given, a name that is not among them is a warning, and an error where it fills a role. */
   readonly knownPlugins?: readonly string[];
+  /** Names that plugins bring. Without it only what needs no plugin to be judged is. */
+  readonly names?: KnownNames | undefined;
 }
 
 /** Follows a local reference (`#/definitions/x`). Undefined when it leads nowhere or out of the document. */

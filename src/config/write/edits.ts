@@ -9,8 +9,12 @@ import { migrate, pathBeforeMigration } from "../migrate/index.ts";
 import { formatPath, parsePath } from "../path.ts";
 import { restoreRedacted } from "../redact.ts";
 import type { OpenClawConfig } from "../schema/index.ts";
+import type { Snapshot } from "../snapshot.ts";
 import { validateConfig } from "../validate/index.ts";
-import { hasPath, isObject, mergePatch, valueAt, withoutPath, withValue } from "../value.ts";
+import { hasPath, isObject, mergePatch, sameValue, valueAt, withoutPath, withValue } from "../value.ts";
+
+/** An edit that is known before the file is read. */
+export type SimpleEdit = Exclude<ConfigEdit, { kind: "from" }>;
 
 /** A change to the configuration file. */
 export type ConfigEdit =
@@ -22,8 +26,13 @@ export type ConfigEdit =
   | { readonly kind: "replace"; readonly value: unknown }
   /** The main file becomes this text. */
   | { readonly kind: "text"; readonly text: string }
-  /** What differs between the configuration in use and this one is written; defaults are not. */
-  | { readonly kind: "update"; readonly config: OpenClawConfig }
+  /**
+   * What differs between `base` and this configuration is written; defaults are not. `base` is the configuration that the caller changed; without
+   * one it is what the file says now. A key that somebody else changed since is not overwritten: the edit is refused as stale.
+   */
+  | { readonly kind: "update"; readonly config: OpenClawConfig; readonly base?: OpenClawConfig | undefined }
+  /** The edit depends on what the file says: it is made from the snapshot that it is then applied to. */
+  | { readonly kind: "from"; readonly edit: (snapshot: Snapshot) => SimpleEdit }
   /** The value as it is written, old keys moved and variables not put in, becomes what this gives. Called when the file is read for the edit, so nothing comes between. */
   | { readonly kind: "change"; readonly change: (written: unknown) => unknown }
   /** Old keys move to their new places. */
@@ -32,7 +41,7 @@ export type ConfigEdit =
   | { readonly kind: "prune" };
 
 /** The value that the configuration has after an edit, before variables are put in. `text` edits are handled apart. */
-export function editedValue(loaded: Loaded, edit: Exclude<ConfigEdit, { kind: "text" }>): unknown {
+export function editedValue(loaded: Loaded, edit: Exclude<SimpleEdit, { kind: "text" }>): unknown {
   const base = loaded.unresolved;
   switch (edit.kind) {
     case "set":
@@ -48,7 +57,7 @@ export function editedValue(loaded: Loaded, edit: Exclude<ConfigEdit, { kind: "t
     case "replace":
       return keepReferences(restoreRedacted(edit.value, base), base, loaded.env);
     case "update":
-      return updated(loaded, edit.config);
+      return updated(loaded, edit);
     case "change":
       return edit.change(migrate(base).value);
     case "prune":
@@ -56,6 +65,11 @@ export function editedValue(loaded: Loaded, edit: Exclude<ConfigEdit, { kind: "t
     default:
       return migrate(base).value;
   }
+}
+
+/** The file is no longer what an edit was made for. */
+export function staleConfig(message: string, details: Record<string, unknown> = {}): AppError {
+  return new AppError("CONFIG_STALE", message, { details });
 }
 
 function segments(path: string | ValuePath): ValuePath {
@@ -78,9 +92,13 @@ export function keepReferences(next: unknown, base: unknown, env: Env): unknown 
   return Object.fromEntries(Object.entries(next).map(([key, child]) => [key, Object.hasOwn(base, key) ? keepReferences(child, base[key], env) : child]));
 }
 
-function updated(loaded: Loaded, config: OpenClawConfig): unknown {
+function updated(loaded: Loaded, { config, base }: Extract<ConfigEdit, { kind: "update" }>): unknown {
   let next = migrate(loaded.unresolved).value;
-  for (const { path, after } of changesBetween(loaded.snapshot.config, config)) {
+  for (const { path, before, after } of changesBetween(base ?? loaded.snapshot.config, config)) {
+    const now = valueAt(loaded.snapshot.config, path);
+    if (sameValue(now, after)) continue;
+    // What is not there now may be a default that the caller's view had.
+    if (now !== undefined && !sameValue(now, before)) throw staleConfig(`${formatPath(path)} changed since last load; read the configuration again and retry`);
     next = after === undefined ? withoutPath(next, path) : (withValue(next, path, after)?.value ?? next);
   }
   return keepReferences(restoreRedacted(next, loaded.unresolved), loaded.unresolved, loaded.env);

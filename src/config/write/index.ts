@@ -14,7 +14,7 @@ import { diskFiles, overlayFiles, type ConfigFiles } from "../source-files.ts";
 import { isObject, withValue } from "../value.ts";
 import { appendAudit, auditEntry, type WriteResult } from "./audit.ts";
 import { keepBackup, temporaryName } from "./backup.ts";
-import { editedValue, restoredText, type ConfigEdit } from "./edits.ts";
+import { editedValue, restoredText, staleConfig, type ConfigEdit, type SimpleEdit } from "./edits.ts";
 import { placeChanges } from "./placement.ts";
 
 export type { ConfigEdit } from "./edits.ts";
@@ -33,6 +33,8 @@ export interface WriteDeps {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly version: string;
+  /** The gateway ran with this file: why a part of a configuration cannot be written while it is missing. */
+  readonly expectsFile?: string | undefined;
   /** Given the main file's text before another takes its place. */
   readonly replacing?: ((text: string) => void) | undefined;
   readonly warn?: ((message: string) => void) | undefined;
@@ -54,7 +56,11 @@ export function writeConfig(request: WriteRequest, deps: WriteDeps): Written {
   const before = loadConfig(deps.load);
   checkBase(before, request);
   const main = before.documents.get(before.snapshot.path)!;
-  const texts = request.edit.kind === "text" ? new Map([[main.file, restoredText(request.edit.text, before)]]) : editedTexts(before, request.edit, files);
+  const edit = request.edit.kind === "from" ? request.edit.edit(before.snapshot) : request.edit;
+  // A part of a configuration must not become all of it while the file is away.
+  const isWhole = edit.kind === "text" || edit.kind === "replace";
+  if (!before.snapshot.exists && !isWhole && deps.expectsFile) throw staleConfig(deps.expectsFile, { file: main.file });
+  const texts = edit.kind === "text" ? new Map([[main.file, restoredText(edit.text, before)]]) : editedTexts(before, edit, files);
   if ([...texts].every(([file, text]) => before.documents.get(file)?.text === text) && before.snapshot.exists) return { before, after: before, files: [] };
   stamp(texts, before, deps);
   const after = loadConfig({ ...deps.load, path: before.snapshot.path, files: overlayFiles(files, texts) });
@@ -69,12 +75,12 @@ export function writeConfig(request: WriteRequest, deps: WriteDeps): Written {
 function checkBase(before: Loaded, request: WriteRequest): void {
   const { exists, hash } = before.snapshot;
   if (!exists || (request.baseHash === undefined && !request.requireBaseHash)) return;
-  if (hash === "") throw new AppError("CONFIG_STALE", "config base hash unavailable; re-run config.get and retry");
-  if (request.baseHash === undefined) throw new AppError("CONFIG_STALE", "config base hash required; re-run config.get and retry");
-  if (request.baseHash !== hash) throw new AppError("CONFIG_STALE", "config changed since last load; re-run config.get and retry", { details: { hash } });
+  if (hash === "") throw staleConfig("config base hash unavailable; re-run config.get and retry");
+  if (request.baseHash === undefined) throw staleConfig("config base hash required; re-run config.get and retry");
+  if (request.baseHash !== hash) throw staleConfig("config changed since last load; re-run config.get and retry", { hash });
 }
 
-function editedTexts(before: Loaded, edit: Exclude<ConfigEdit, { kind: "text" }>, files: ConfigFiles): Map<string, string> {
+function editedTexts(before: Loaded, edit: Exclude<SimpleEdit, { kind: "text" }>, files: ConfigFiles): Map<string, string> {
   const main = before.documents.get(before.snapshot.path)!;
   if (edit.kind === "replace" && !main.root) return new Map([[main.file, `${JSON.stringify(edit.value, null, 2)}\n`]]);
   const broken = before.snapshot.issues.filter((issue) => issue.code === "syntax" || issue.code === "include" || issue.code === "unreadable");
@@ -130,7 +136,7 @@ function storeFile(file: string, text: string, { before, files, deps }: StoreCon
     const current = files.read(file);
     const known = file === before.snapshot.path ? before.snapshot.hash : sha256(before.documents.get(file)?.text ?? "");
     if (sha256(current) !== known) {
-      throw new AppError("CONFIG_STALE", "config changed since last load; re-run config.get and retry", { details: { file } });
+      throw staleConfig("config changed since last load; re-run config.get and retry", { file });
     }
     keepBackup(file, current, deps.ids);
     if (file === before.snapshot.path && before.snapshot.raw !== null) deps.replacing?.(before.snapshot.raw);

@@ -159,7 +159,8 @@ export function setup(given: Setup = {}) {
     status: { facts: () => Promise.resolve(FACTS) },
     models: models(session.entry),
     workspace: () => "/nowhere",
-    elevation: () => ({ permitted: true }),
+    elevation: () => ({ permitted: true, named: true }),
+    choice: { sandboxed: () => false, stillMay: () => () => true },
     fire: (action, key) => {
       log.push(`hook ${action} ${key}`);
       return Promise.resolve([]);

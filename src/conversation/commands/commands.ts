@@ -10,8 +10,10 @@ export interface CommandCall {
   readonly channel: string;
   readonly accountId: string;
   readonly senderId?: string;
+  /** Other ids that the platform knows the sender by. */
+  readonly otherSenderIds?: readonly string[];
   readonly isGroup: boolean;
-  /** May give commands here. */
+  /** May give commands here. What each command needs besides is in the table of authority. */
   readonly authorized: boolean;
   readonly owner: boolean;
   /** Of a client of the gateway; absent for channels. */

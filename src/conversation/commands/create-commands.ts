@@ -61,8 +61,10 @@ async function runMessage(ports: CommandPorts, call: CommandCall): Promise<Comma
   if (plugin) return plugin;
   const written = commandIn(said, call, config);
   if (written && (inText || ALWAYS.has(written.name)) && !written.setting) {
-    if (!call.authorized) return silent("refused", `/${written.name}: the sender may not give commands`);
-    return withMenu(await carryOut({ call, ports, key: targetOf(call), ...written }, read), call, written);
+    const handling: Handling = { call, ports, key: targetOf(call), ...written };
+    const { mayGive } = await import("./authority.ts");
+    if (!mayGive(handling)) return silent("refused", `/${written.name}: the sender may not give commands`);
+    return withMenu(await carryOut(handling, read), call, written);
   }
   if (!inText || !source.includes("/")) return turn(source);
   return settle(ports, call, read);
@@ -98,6 +100,9 @@ const resetAsked = (said: string, config: OpenClawConfig): ReturnType<typeof res
 async function carryOut(handling: Handling, read: Read): Promise<CommandVerdict> {
   const { ports, call, name } = handling;
   const { HANDLERS, reset } = await import("./handlers/index.ts");
+  const { refusalOf } = await import("./authority.ts");
+  const refusal = refusalOf(handling);
+  if (refusal !== undefined) return answered({ text: refusal, isError: true }, `/${name} was refused: the sender may not`);
   return guarded(handling, async () => {
     if (name !== "new" && name !== "reset") return handling.args.length > MOST_ARGS ? tooLong(handling) : HANDLERS[name]!(handling);
     const begun = await reset(handling);
@@ -141,13 +146,14 @@ async function settle(ports: CommandPorts, call: CommandCall, { source, parts, s
   const isModel = (word: string): boolean => aliases.has(word.toLowerCase());
   const options = { botUsername: call.botUsername, isModel, keepShortcuts: !call.canAnswerAside };
   const handling: Handling = { call, ports, key: targetOf(call), name: "settings", args: "" };
-  const { applySettings, calledSkill, runSkill } = await import("./handlers/index.ts");
+  const { applySettings, calledSkill, maySet, runSkill } = await import("./handlers/index.ts");
   const called = call.authorized ? await calledSkill(handling, said).catch(unknownSkill(ports)) : undefined;
   const written = called ? parts.said : withAlias(parts.said.trimStart(), aliases);
   const alone = scanDirectives(called ? said : withAlias(said, aliases), { ...options, keepShortcuts: false });
   const scanned = scanDirectives(written, options);
   if (alone.count > 0 && (alone.alone || isEmptyText(alone.rest))) {
-    if (!call.authorized) return silent("refused", "settings: the sender may not give commands");
+    // Whoever may talk may narrow how commands run; everything else is for those who may give commands.
+    if (!call.authorized && !(await maySet(handling, alone.directives))) return silent("refused", "settings: the sender may not give commands");
     const name = nameOf(alone);
     const settled = await guarded({ ...handling, name }, () => applySettings(handling, alone.directives));
     return withMenu(settled, call, { name, args: said.replace(/^\/[\w@]+:?/, "") });
@@ -173,7 +179,7 @@ function nameOf({ directives: { shortcuts, ...settings } }: Scanned): string {
 async function withHints(handling: Handling, { directives }: Scanned, verdict: CommandVerdict): Promise<CommandVerdict> {
   if (verdict.kind === "answered") return verdict;
   const { hintsOf, shortcut } = await import("./handlers/index.ts");
-  const { hints, notes } = hintsOf(handling, directives);
+  const { hints, notes } = await hintsOf(handling, directives);
   const asides = await Promise.all(directives.shortcuts.map(async (name) => guarded({ ...handling, name }, () => shortcut(handling, name))));
   const thinking = directives.think?.value;
   return {

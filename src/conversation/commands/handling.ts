@@ -39,13 +39,6 @@ export function wordsOf(text: string, most = 64): readonly string[] {
     .slice(0, most);
 }
 
-/** Whether a client of the gateway may do what only operators may. Channels are judged by their own rules. */
-export function hasScope({ scopes }: CommandCall, scope: string): boolean {
-  return scopes === undefined || scopes.includes(scope) || scopes.includes("operator.admin");
-}
-
-export const ownersOnly = (name: string): string => `Only an owner may use /${name}. commands.ownerAllowFrom says who is one.`;
-export const adminsOnly = (name: string): string => `/${name} needs the scope operator.admin.`;
 export const switchedOff = (name: string, key = name): string => `/${name} is switched off. Set commands.${key} to true to use it.`;
 
 /** `1234` → `1.2k`. */

@@ -4,6 +4,7 @@ import type { Ids } from "../../base/ids.ts";
 import type { ConfigEdit, OpenClawConfig } from "../../config/index.ts";
 import type { ModelRef } from "../../models/index.ts";
 import type { PluginCommandContext, PluginCommandResult, SessionEntry, ThinkingLevel, TranscriptEntry } from "../../protocol/index.ts";
+import type { ChoiceUse } from "../../tools/index.ts";
 import type { CommandCall } from "./commands.ts";
 
 /** What commands need of the rest. A port that is absent makes its command say that it is not there yet. */
@@ -23,8 +24,11 @@ export interface CommandPorts {
   readonly home?: string;
   /** Folder of an agent's files. */
   readonly workspace: (agentId: string) => string | Promise<string>;
-  /** Whether the sender's commands may leave the sandbox; else which settings say no. */
-  readonly elevation: (call: CommandCall) => { readonly permitted: true } | { readonly permitted: false; readonly reasons: readonly string[] };
+  /** Whether the sender's commands may leave the sandbox; else which settings say no. `named`: the configuration names them by id, and not by `*`. */
+  readonly elevation: (
+    call: CommandCall,
+  ) => { readonly permitted: true; readonly named: boolean } | { readonly permitted: false; readonly reasons: readonly string[] };
+  readonly choice: ChoicePort;
   /** Fires the internal hook `command:<action>`. Gives what handlers want to tell the user. */
   readonly fire: (action: "new" | "reset" | "stop", sessionKey: string, context: Readonly<Record<string, unknown>>) => Promise<readonly string[]>;
   /** Stands in the next prompt of the session. */
@@ -40,6 +44,14 @@ export interface CommandPorts {
   readonly restart?: (reason: string) => Promise<string> | string;
   /** How the last message of a session was answered, as short text. */
   readonly why?: (sessionKey: string, id: string | undefined) => Promise<string | undefined>;
+}
+
+/** What decides how much of a session's choice about commands holds. */
+export interface ChoicePort {
+  /** The session's tools work in a sandbox. */
+  sandboxed(agentId: string, sessionKey: string): boolean;
+  /** Whether whoever granted a value may still do so. */
+  stillMay(agentId: string): ChoiceUse["stillMay"];
 }
 
 export interface ConfigPort {

@@ -1,4 +1,5 @@
 import { AppError } from "../../base/errors.ts";
+import { lazy } from "../../base/lazy.ts";
 import { loadRichText } from "../../channels/index.ts";
 import type { OutboxRow } from "../../store/index.ts";
 import type { Delivery } from "./delivery.ts";
@@ -12,16 +13,6 @@ import { OutboxWorker } from "./worker.ts";
 
 const WAIT_MS = 30_000;
 
-/** Loads when it is first asked; again where that failed. */
-function once<T>(load: () => Promise<T>): () => Promise<T> {
-  let loaded: Promise<T> | undefined;
-  return () =>
-    (loaded ??= load().catch((error: unknown) => {
-      loaded = undefined;
-      throw error;
-    }));
-}
-
 /** The only way out for a message. */
 export function createDelivery(deps: DeliveryDeps): Delivery {
   const limits = { ...DEFAULT_LIMITS, ...deps.limits };
@@ -33,7 +24,7 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
     for (const listener of listeners) listener(row);
   };
   const worker = new OutboxWorker(deps, limits, told, live);
-  const prepare = createPrepare({ ...deps, richText: once(deps.richText ?? loadRichText) }, limits, new AnsweredTurns());
+  const prepare = createPrepare({ ...deps, richText: lazy(deps.richText ?? loadRichText) }, limits, new AnsweredTurns());
   const send = createSends(deps, { prepare, reports, worker });
   let closed = false;
   return {

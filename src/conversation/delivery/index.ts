@@ -18,3 +18,6 @@ export {
 } from "./messages.ts";
 export { messageTool, type CurrentChat, type MessageToolDeps } from "./message-tool.ts";
 export { resolveAddress, resolveChannel, type ResolvedAddress, type SendingChannels, type TargetRequest } from "./targets.ts";
+
+/** What formats answers for channels. */
+export { loadRichText as loadFormatting } from "../../channels/index.ts";

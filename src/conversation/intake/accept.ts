@@ -1,12 +1,12 @@
 import { AppError } from "../../base/errors.ts";
 import { failpoint } from "../../base/failpoints.ts";
-import { judge, type AccessGranted } from "../../channels/index.ts";
+import { isStopMessage, judge, type AccessGranted } from "../../channels/index.ts";
 import type { OpenClawConfig } from "../../config/index.ts";
 import { agentOfKey, canonicalSessionKey, type ChannelInbound, type ChannelInboundEvent, type ChannelInboundResult } from "../../protocol/index.ts";
 import type { Route } from "../../routing/index.ts";
 import type { ConversationDeps } from "../ports.ts";
 import { boundedEvent } from "./event-bounds.ts";
-import type { Inbound, InboundRecord } from "./inbound-record.ts";
+import { isLate, type Inbound, type InboundRecord } from "./inbound-record.ts";
 import { acceptedInput, accessOf, rowOf, type Offered } from "./inbox-row.ts";
 import { noticeText } from "./notices.ts";
 import { createRefusals } from "./refusals.ts";
@@ -82,7 +82,7 @@ function createNoting({ store, ids }: ConversationDeps) {
 export function createIntake(deps: ConversationDeps, { accepted, open }: IntakePorts): Intake {
   const { store, config } = deps;
   const refusals = createRefusals(deps);
-  const { refuse, tooMuch } = refusals;
+  const { refuse, tooMuch, tooManyNotes } = refusals;
   const take = createTaking(deps, accepted);
   const note = createNoting(deps);
   let closed = false;
@@ -109,9 +109,15 @@ export function createIntake(deps: ConversationDeps, { accepted, open }: IntakeP
     const activation = await activationOf(route, event);
     const verdict = judge({ cfg: config.current, plugin, channel, accountId, event, approved, agentId: route.agentId, ...activation });
     if (!verdict.allow) return refuse(offered, route, verdict);
-    const refusal = tooMuch(offered, route);
-    if (refusal) return refusal;
-    return ANSWERED.has(event.kind) ? take({ ...offered, verdict }) : note(offered, route);
+    if (!ANSWERED.has(event.kind)) return tooManyNotes(offered, route) ?? note(offered, route);
+    return limited(offered, verdict) ?? take({ ...offered, verdict });
+  }
+
+  /** Only what would start a turn counts: not what is said in a group to others, not a back-log, which is merged, and never a stop. */
+  function limited(offered: Offered & { readonly route: Route }, { trigger }: AccessGranted): Promise<ChannelInboundResult> | undefined {
+    const { event, route } = offered;
+    const counts = trigger && !isLate(event, deps.clock.now()) && !isStopMessage(event.text);
+    return counts ? tooMuch(offered, route) : undefined;
   }
 
   return {
@@ -119,7 +125,7 @@ export function createIntake(deps: ConversationDeps, { accepted, open }: IntakeP
     async acceptJudged({ channel, accountId, event }, verdict, context, began) {
       const offered = begin(channel, accountId, event);
       const route = context?.SessionKey ? chosenRoute(offered.route, context.SessionKey, config.current) : offered.route;
-      return tooMuch(offered, route) ?? take({ ...offered, route, verdict, context, began });
+      return limited({ ...offered, route }, verdict) ?? take({ ...offered, route, verdict, context, began });
     },
     close() {
       closed = true;

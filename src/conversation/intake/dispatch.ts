@@ -18,6 +18,8 @@ import { markSeen } from "./seen.ts";
 export interface Dispatch {
   /** A message is on disk: finds out what becomes of it. */
   add(inbound: Inbound): void;
+  /** Messages whose turn the previous process began without a prompt: finds out again what they say, and continues that turn. */
+  resume(messages: Group, turnId: string): void;
   /** What waits for more is treated now; resolves when all that was added is in a lane or at its end. */
   idle(): Promise<void>;
   /** Messages on their way to a lane. */
@@ -38,6 +40,7 @@ function commandCall(last: Inbound, ctx: FinalizedMsgContext): CommandCall {
     channel,
     accountId,
     senderId: event.sender.id,
+    ...(event.sender.otherIds ? { otherSenderIds: event.sender.otherIds.map(String) } : {}),
     isGroup: event.chat.type !== "direct",
     authorized: access.commandAuthorized,
     owner: access.owner,
@@ -58,7 +61,7 @@ interface Treating {
 }
 
 /** Commands, policies, plugins; what is left waits in its session's lane. */
-async function treat(group: Group, { deps, endings, words, notes, enqueue }: Treating): Promise<void> {
+async function treat(group: Group, { deps, endings, words, notes, enqueue }: Treating, resumedTurn?: string): Promise<void> {
   const { store, config, commands, delivery, channels } = deps;
   const last = group.at(-1)!;
   const { sessionKey, agentId, channel } = last;
@@ -84,6 +87,7 @@ async function treat(group: Group, { deps, endings, words, notes, enqueue }: Tre
     ...(verdict.thinking === undefined ? {} : { thinking: verdict.thinking }),
     ...(verdict.hints === undefined ? {} : { hints: verdict.hints }),
     ...(ack ? { ack } : {}),
+    ...(resumedTurn === undefined ? {} : { resumedTurn }),
   });
 }
 
@@ -133,13 +137,29 @@ export function createDispatch(deps: ConversationDeps, lives: Pick<LiveReplies, 
     joining.add(inbound, isControl);
   }
 
+  function add(inbound: Inbound): void {
+    pending += 1;
+    const isControl = commands.isControl(inbound.text, botOf(inbound));
+    if (hooks.has("inbound_claim")) return chats.queue(`claim\0${chatOf(inbound)}`, () => askFirst(inbound, isControl));
+    words.claimed(inbound).catch((error: unknown) => log.warn(`plugins could not be told of a message: ${messageOf(error)}`));
+    joining.add(inbound, isControl);
+  }
+
   return {
     add(inbound) {
+      const waiting = deps.untilPlugins?.();
+      if (!waiting) return add(inbound);
       pending += 1;
-      const isControl = commands.isControl(inbound.text, botOf(inbound));
-      if (hooks.has("inbound_claim")) return chats.queue(`claim\0${chatOf(inbound)}`, () => askFirst(inbound, isControl));
-      words.claimed(inbound).catch((error: unknown) => log.warn(`plugins could not be told of a message: ${messageOf(error)}`));
-      joining.add(inbound, isControl);
+      const over = (): number => (pending -= 1);
+      // On disk: when the gateway ends first, the next start takes it up.
+      waiting.then(() => {
+        over();
+        add(inbound);
+      }, over);
+    },
+    resume(messages, turnId) {
+      pending += messages.length;
+      chats.queue(chatOf(messages[0]), () => safely(messages, () => treat(messages, treating, turnId)).finally(() => notes.forget(messages)));
     },
     async idle() {
       joining.flush();

@@ -1,10 +1,13 @@
 import { AppError } from "../../base/errors.ts";
+import { printableName } from "../../base/printable.ts";
 import type { ChannelInboundEvent } from "../../protocol/index.ts";
 
 /** More of a text is not read; the model is told. */
 export const MAX_TEXT = 1_000_000;
 const MAX_ID = 512;
 const MAX_NAME = 256;
+/** Before it is cleaned. */
+const MAX_READ = 4096;
 const MAX_MEDIA = 32;
 const MAX_QUOTE = 20_000;
 const MAX_UNTRUSTED = 10;
@@ -24,7 +27,7 @@ function idOf(name: string, value: unknown): string {
 
 /** One line of other people's words. */
 const lineOf = (value: string | undefined): string | undefined =>
-  typeof value === "string" ? value.replaceAll(CONTROL, " ").slice(0, MAX_NAME).trim() || undefined : undefined;
+  typeof value === "string" ? printableName(value.slice(0, MAX_READ)).slice(0, MAX_NAME).toWellFormed().trim() || undefined : undefined;
 
 function textOf(value: unknown, most = MAX_TEXT): string {
   if (typeof value !== "string") return "";

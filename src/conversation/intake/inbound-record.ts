@@ -68,3 +68,11 @@ export function inboundOf(row: InboxRow): Inbound | undefined {
 /** The same message or not, whoever asks: what two rows of one chat share. */
 export const chatOf = ({ channel, accountId, conversation }: Pick<Inbound, "channel" | "accountId" | "conversation">): string =>
   `${channel}\0${accountId}\0${conversation}`;
+
+/** A message that took longer than this from its sender to us waited somewhere. */
+const LATE_MS = 30_000;
+
+/** Whether a message belongs to a back-log: it waited on the platform, as after an outage. */
+export function isLate({ at, backlog }: Pick<ChannelInboundEvent, "at" | "backlog">, receivedAt: number): boolean {
+  return backlog === true || (at !== undefined && receivedAt - at > LATE_MS);
+}

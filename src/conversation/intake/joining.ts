@@ -1,7 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import { resolveInboundDebounceMs } from "../../channels/index.ts";
 import type { HostConfig } from "../../protocol/index.ts";
-import { chatOf, type Inbound } from "./inbound-record.ts";
+import { chatOf, isLate, type Inbound } from "./inbound-record.ts";
 
 /** Messages that belong together are handed on together: parts of a long one, albums, what is written in quick succession. */
 export interface Joining {
@@ -17,6 +17,19 @@ interface Waiting {
 
 /** Parts of one message, and messages that are one. More begin the next. */
 const MAX_PARTS = 50;
+/** Messages of a back-log that one turn answers, and how long the next of them is waited for. */
+const MAX_LATE = 200;
+const LATE_WAIT_MS = 1000;
+
+interface Wait {
+  readonly ms: number;
+  readonly part: string;
+  readonly most: number;
+}
+
+/** The name that messages of a back-log wait under. */
+const LATE = "\0part\0late";
+const NO_WAIT: Wait = { ms: 0, part: "", most: MAX_PARTS };
 
 export function createJoining(
   deps: { readonly clock: Pick<Clock, "after">; readonly config: () => HostConfig },
@@ -33,18 +46,19 @@ export function createJoining(
   }
 
   /** How long it waits for more, and under which name. */
-  function waitOf({ event, channel, context }: Inbound): { readonly ms: number; readonly part: string } {
+  function waitOf({ event, channel, context, receivedAt }: Inbound): Wait {
     // A plugin that reads messages by itself has put together what belongs together.
-    if (context) return { ms: 0, part: "" };
-    if (event.joins) return { ms: event.joins.waitMs, part: `\0part\0${event.joins.key}` };
+    if (context) return NO_WAIT;
+    if (event.kind === "message" && isLate(event, receivedAt)) return { ms: LATE_WAIT_MS, part: LATE, most: MAX_LATE };
+    if (event.joins) return { ms: event.joins.waitMs, part: `\0part\0${event.joins.key}`, most: MAX_PARTS };
     const textOnly = !event.media?.length && !event.location && event.kind === "message";
-    return { ms: textOnly ? resolveInboundDebounceMs({ cfg: deps.config(), channel }) : 0, part: "" };
+    return { ...NO_WAIT, ms: textOnly ? resolveInboundDebounceMs({ cfg: deps.config(), channel }) : 0 };
   }
 
   return {
     add(inbound, isControl) {
       const sender = `${chatOf(inbound)}\0${inbound.sessionKey}\0${inbound.event.sender.id}`;
-      const { ms, part } = isControl ? { ms: 0, part: "" } : waitOf(inbound);
+      const { ms, part, most } = isControl ? NO_WAIT : waitOf(inbound);
       const key = `${sender}${part}`;
       // What waits under another name was written before.
       for (const other of waiting.keys()) if (other !== key && (other === sender || other.startsWith(`${sender}\0part\0`))) flush(other);
@@ -58,7 +72,7 @@ export function createJoining(
       found.timer[Symbol.dispose]();
       found.timer = timer;
       found.items.push(inbound);
-      if (found.items.length >= MAX_PARTS) flush(key);
+      if (found.items.length >= most) flush(key);
     },
     flush() {
       for (const key of waiting.keys()) flush(key);

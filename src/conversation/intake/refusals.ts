@@ -23,8 +23,10 @@ interface Reason {
 /** What becomes of events that are not taken. */
 export interface Refusals {
   refuse(offered: Offered, route: Route, reason: Reason): Promise<ChannelInboundResult>;
-  /** How much one sender may write has its limit. Undefined: it is kept. */
+  /** How many turns one sender may start has its limit. Undefined: it is kept. */
   tooMuch(offered: Offered, route: Route): Promise<ChannelInboundResult> | undefined;
+  /** The same for what starts none, such as reactions and edits: refused without a word. */
+  tooManyNotes(offered: Offered, route: Route): Promise<ChannelInboundResult> | undefined;
   /** Refusals that were not written down. */
   readonly uncounted: number;
 }
@@ -33,6 +35,7 @@ export function createRefusals(deps: ConversationDeps): Refusals {
   const { store, clock, hooks } = deps;
   const log = deps.log.room("conversation");
   const messages = createSenderBudget(clock, MESSAGES);
+  const noted = createSenderBudget(clock, MESSAGES);
   const written = createSenderBudget(clock, WRITTEN);
   const told = createSenderBudget(clock, TOLD);
   let uncounted = 0;
@@ -70,14 +73,18 @@ export function createRefusals(deps: ConversationDeps): Refusals {
     return { outcome: "refused", why };
   }
 
+  const senderOf = ({ channel, accountId, event }: Offered): string => `${channel}\0${accountId}\0${event.sender.id}`;
+  const overBudget = (what: string): Reason => ({ why: `more than ${MESSAGES.burst} ${what} at once, or ${MESSAGES.perMinute} a minute`, pairing: false });
+
   return {
     refuse,
     tooMuch(offered, route) {
-      const sender = `${offered.channel}\0${offered.accountId}\0${offered.event.sender.id}`;
+      const sender = senderOf(offered);
       if (messages.take(sender)) return undefined;
       if (told.take(sender)) tell(offered, "That was too much at once: please wait a minute.");
-      return refuse(offered, route, { why: `more than ${MESSAGES.burst} messages at once, or ${MESSAGES.perMinute} a minute`, pairing: false });
+      return refuse(offered, route, overBudget("messages"));
     },
+    tooManyNotes: (offered, route) => (noted.take(senderOf(offered)) ? undefined : refuse(offered, route, overBudget("edits, reactions or notices"))),
     get uncounted() {
       return uncounted;
     },

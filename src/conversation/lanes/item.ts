@@ -1,6 +1,7 @@
 import type { HookLogEntry } from "../../hooks/index.ts";
 import type { QueueSettings } from "../../sessions/index.ts";
 import type { ThinkingLevel } from "../../protocol/index.ts";
+import type { ReplyAddress } from "../address.ts";
 import type { TurnHints } from "../commands/commands.ts";
 import type { Inbound } from "../intake/inbound-record.ts";
 import type { ClientRun } from "../turns/run.ts";
@@ -39,8 +40,22 @@ export interface ClientItem extends Waits {
 
 export const inboxIdsOf = (item: LaneItem): readonly number[] => (item.kind === "client" ? [item.run.row.inboxId] : item.messages.map(({ id }) => id));
 
-/** Answers of these go to the same place, so one turn can answer both. */
-export function sameAddress(one: ChannelItem, other: ChannelItem): boolean {
-  const [a, b] = [one.messages.at(-1)!.address, other.messages.at(-1)!.address];
+/** What an item says, without directives. */
+export const textOf = (item: LaneItem): string => (item.kind === "client" ? item.run.text : item.text);
+
+/** Whether one turn can answer both: what they ask for is alike, and the answer goes to the same place. */
+export function sameTurn(one: LaneItem, other: LaneItem): boolean {
+  if (one.kind === "client" || other.kind === "client") return one.kind === "client" && other.kind === "client" && sameRequest(one.run, other.run);
+  return sameChat(one.messages.at(-1)!.address, other.messages.at(-1)!.address);
+}
+
+function sameChat(a: ReplyAddress, b: ReplyAddress): boolean {
   return a.channel === b.channel && a.accountId === b.accountId && a.to === b.to && a.threadId === b.threadId;
+}
+
+/** Runs with rights, tools or instructions of their own have a turn of their own. */
+function sameRequest({ row: a }: ClientRun, { row: b }: ClientRun): boolean {
+  if (a.clientTools || b.clientTools || a.kind !== undefined || b.kind !== undefined || a.events || b.events) return false;
+  if (a.reply || b.reply) if (!a.reply || !b.reply || !sameChat(a.reply, b.reply)) return false;
+  return a.channel === b.channel && a.systemPrompt === b.systemPrompt && a.owner === b.owner && a.senderId === b.senderId;
 }

@@ -8,6 +8,8 @@ export interface LanesDeps {
   readonly clock: Clock;
   /** Turns that may run at once, over all sessions. */
   readonly places: () => number;
+  /** No turn begins before this resolves; undefined when it has. Rejects when no turn will begin any more. */
+  readonly gate?: (() => Promise<void> | undefined) | undefined;
   /** Runs a turn to its end. It must not reject. `began` gives the lane a hold of it. */
   run(batch: Batch, began: (turn: ActiveTurn) => void): Promise<void>;
   drop(items: readonly LaneItem[], why: string): void;
@@ -18,8 +20,12 @@ export interface LanesDeps {
 /** Each session has one lane, in which one turn runs at a time; over all of them only so many do. */
 export interface SessionLanes {
   add(item: LaneItem): void;
-  /** Takes back what waits in a session. */
-  clear(sessionKey: string): readonly LaneItem[];
+  /** Takes back what waits in a session; only what fits, when that is given. */
+  clear(sessionKey: string, fits?: (item: LaneItem) => boolean): readonly LaneItem[];
+  /** Ends the turn that runs in a session; what waits stays. */
+  interrupt(sessionKey: string): void;
+  /** False: what is added begins at once. */
+  isBusy(sessionKey: string): boolean;
   depth(sessionKey: string): number;
   /** Does something in a session while no turn of it runs; turns that come wait for it. */
   exclusively<T>(sessionKey: string, work: () => Promise<T>): Promise<T>;
@@ -42,8 +48,15 @@ export function createSessionLanes(deps: LanesDeps): SessionLanes {
       drop: deps.drop,
       start(batch) {
         serial.queue(sessionKey, async () => {
+          const gate = deps.gate?.();
+          const isOpen = gate
+            ? await gate.then(
+                () => true,
+                () => false,
+              )
+            : true;
           using _place = await main.enter();
-          if (stopped) return deps.leave(batch.items);
+          if (stopped || !isOpen) return deps.leave(batch.items);
           await deps.run(batch, lane.began);
           lane.ended();
           if (lane.isIdle) lanes.delete(sessionKey);
@@ -56,7 +69,9 @@ export function createSessionLanes(deps: LanesDeps): SessionLanes {
 
   return {
     add: (item) => (stopped ? deps.leave([item]) : laneOf(item.sessionKey).add(item)),
-    clear: (sessionKey) => lanes.get(sessionKey)?.clear() ?? [],
+    clear: (sessionKey, fits) => lanes.get(sessionKey)?.clear(fits) ?? [],
+    interrupt: (sessionKey) => lanes.get(sessionKey)?.interrupt(),
+    isBusy: (sessionKey) => lanes.get(sessionKey)?.isIdle === false,
     depth: (sessionKey) => lanes.get(sessionKey)?.depth ?? 0,
     exclusively: serial.exclusively,
     stop() {

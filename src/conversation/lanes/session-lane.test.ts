@@ -1,7 +1,7 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { manualClock } from "../../base/clock.ts";
 import type { QueueMode } from "../../sessions/index.ts";
-import type { ChannelItem, ClientItem, LaneItem } from "./item.ts";
+import { textOf, type ChannelItem, type ClientItem, type LaneItem } from "./item.ts";
 import { createSessionLane, type ActiveTurn, type Batch, type SessionLane } from "./session-lane.ts";
 
 interface Lab {
@@ -13,13 +13,13 @@ interface Lab {
   readonly steered: string[];
   interrupted: number;
   /** Ends the turn that runs; `unshown`: what its model did not come to see. */
-  end(unshown?: readonly ChannelItem[]): void;
+  end(unshown?: readonly LaneItem[]): void;
 }
 
 function lab({ steerable = true } = {}): Lab {
   const clock = manualClock();
-  const shown = (item: LaneItem): string => (item.kind === "channel" ? item.text : item.run.row.message);
-  let unshown: readonly ChannelItem[] = [];
+  const shown = textOf;
+  let unshown: readonly LaneItem[] = [];
   const made: Lab = {
     clock,
     started: [],
@@ -33,7 +33,7 @@ function lab({ steerable = true } = {}): Lab {
         made.started.push(batch.items.map(shown));
         made.summarised.push(batch.summarised.map(shown));
         const turn: ActiveTurn = {
-          steer: (item) => steerable && made.steered.push(item.text) > 0,
+          steer: (item) => steerable && made.steered.push(textOf(item)) > 0,
           interrupt: () => void (made.interrupted += 1),
           unshown: () => unshown,
         };
@@ -59,11 +59,24 @@ const queue = (mode: QueueMode, over: { debounceMs?: number; cap?: number; drop?
 
 function said(text: string, mode: QueueMode = "collect", over: Parameters<typeof queue>[1] & { to?: string } = {}): ChannelItem {
   const address = { channel: "test", accountId: "default", to: over.to ?? "chat", chatType: "direct" } as const;
-  return { kind: "channel", sessionKey: "k", agentId: "main", text, queue: queue(mode, over), messages: [{ address }] } as unknown as ChannelItem;
+  return {
+    kind: "channel",
+    sessionKey: "k",
+    agentId: "main",
+    text,
+    queue: queue(mode, over),
+    messages: [{ address, event: {}, receivedAt: 0 }],
+  } as unknown as ChannelItem;
 }
 
-const asked = (message: string, mode: QueueMode = "collect", over: Parameters<typeof queue>[1] = {}): ClientItem =>
-  ({ kind: "client", sessionKey: "k", agentId: "main", queue: queue(mode, over), run: { row: { message } } }) as unknown as ClientItem;
+const asked = (message: string, mode: QueueMode = "collect", over: Parameters<typeof queue>[1] & { textOnly?: boolean } = {}): ClientItem =>
+  ({
+    kind: "client",
+    sessionKey: "k",
+    agentId: "main",
+    queue: queue(mode, over),
+    run: { row: { message, scopes: over.textOnly ? undefined : [] }, text: message },
+  }) as unknown as ClientItem;
 
 test("the first message is answered at once", () => {
   const { lane, started } = lab();
@@ -199,4 +212,68 @@ test("clearing gives back what waits, and nothing of it begins", () => {
   end();
   clock.advance(5000);
   expect([started, lane.isIdle]).toEqual([[["a"]], true]);
+});
+
+describe("a client's messages in a session with a mode of its own", () => {
+  const own = { source: "session" } as const;
+
+  test("collect answers all that waited in one turn, after the quiet time", () => {
+    const { lane, clock, started, end } = lab();
+    for (const text of ["a", "b", "c"]) lane.add(asked(text, "collect", own));
+    end();
+    clock.advance(999);
+    expect(started).toEqual([["a"]]);
+    clock.advance(1);
+    expect(started).toEqual([["a"], ["b", "c"]]);
+  });
+
+  test("they are not merged with messages of a chat, whose answer goes elsewhere", () => {
+    const { lane, clock, started, end } = lab();
+    lane.add(asked("a", "collect", own));
+    lane.add(asked("b", "collect", own));
+    lane.add(said("c", "collect", own));
+    clock.advance(1000);
+    end();
+    end();
+    expect(started).toEqual([["a"], ["b"], ["c"]]);
+  });
+
+  test("steer and steer-backlog show it to the turn that runs", () => {
+    const { lane, clock, started, steered, end } = lab();
+    lane.add(asked("a", "steer", own));
+    lane.add(asked("b", "steer", own));
+    lane.add(asked("c", "steer-backlog", own));
+    clock.advance(1000);
+    end();
+    expect([started, steered]).toEqual([
+      [["a"], ["c"]],
+      ["b", "c"],
+    ]);
+  });
+
+  test("interrupt ends the turn and drops what waits", () => {
+    const made = lab();
+    made.lane.add(asked("a", "followup", own));
+    made.lane.add(asked("b", "followup", own));
+    made.lane.add(asked("c", "interrupt", own));
+    made.clock.advance(1000);
+    made.end();
+    expect([made.interrupted, made.dropped, made.started]).toEqual([1, ["b"], [["a"], ["c"]]]);
+  });
+
+  test("the cap and what is dropped are those of the session", () => {
+    const made = lab();
+    for (const text of ["a", "b", "c", "d"]) made.lane.add(asked(text, "collect", { ...own, cap: 2 }));
+    made.clock.advance(1000);
+    made.end();
+    expect([made.started[1], made.summarised[1]]).toEqual([["c", "d"], ["b"]]);
+  });
+
+  test("callers whose text is only text are answered one by one all the same", () => {
+    const { lane, started, end } = lab();
+    for (const text of ["a", "b", "c"]) lane.add(asked(text, "collect", { ...own, textOnly: true }));
+    end();
+    end();
+    expect(started).toEqual([["a"], ["b"], ["c"]]);
+  });
 });

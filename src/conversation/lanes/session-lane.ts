@@ -1,21 +1,22 @@
 import type { Clock } from "../../base/clock.ts";
 import type { QueueMode } from "../../sessions/index.ts";
-import { sameAddress, type ChannelItem, type LaneItem } from "./item.ts";
+import { isLate } from "../intake/inbound-record.ts";
+import { sameTurn, type LaneItem } from "./item.ts";
 
 /** What one turn treats: items that it answers, and some of which only a line is left. */
 export interface Batch {
   readonly items: readonly [LaneItem, ...LaneItem[]];
-  /** Dropped for want of room; they end with the turn. */
-  readonly summarised: readonly ChannelItem[];
+  /** Dropped for want of room; they end with the turn. Of the same kind as the items. */
+  readonly summarised: readonly LaneItem[];
 }
 
 /** The turn that runs. */
 export interface ActiveTurn {
-  /** Shows an item to the model at its next step. False: it cannot any more. */
-  steer(item: ChannelItem): boolean;
+  /** Shows an item to the model at its next step. False: it cannot, because the turn is over or answers somebody else. */
+  steer(item: LaneItem): boolean;
   interrupt(): void;
   /** Items that were to be shown and were not. */
-  unshown(): readonly ChannelItem[];
+  unshown(): readonly LaneItem[];
 }
 
 export interface SessionLaneDeps {
@@ -33,31 +34,43 @@ export interface SessionLane {
   began(turn: ActiveTurn): void;
   /** It is over: the next may begin. */
   ended(): void;
-  /** Gives what waits and forgets it. */
-  clear(): readonly LaneItem[];
+  /** Ends the turn that runs; what waits stays. */
+  interrupt(): void;
+  /** Gives what waits and forgets it; only what fits, when that is given. */
+  clear(fits?: (item: LaneItem) => boolean): readonly LaneItem[];
   readonly depth: number;
   readonly isIdle: boolean;
 }
 
-/** A client waits for the answer to each of its messages, so that they are not put together; where a mode was chosen by name it holds. */
+/**
+ * How an item is queued. A client waits for the answer to each of its messages, so they are answered one by one unless somebody chose a mode: then it
+ * applies as it does to channels. Callers whose text is only text (HTTP, other sessions) always get an answer of their own.
+ */
 function modeOf(item: LaneItem): QueueMode {
   const { value, source } = item.queue.mode;
   if (item.kind === "channel") return value;
-  // What the gateway itself has to tell does not break in on anybody.
-  if (item.run.row.kind !== undefined) return "followup";
-  return source !== "default" && (value === "interrupt" || value === "followup") ? value : "followup";
+  const { kind, scopes } = item.run.row;
+  // What the gateway itself reports interrupts nobody.
+  if (kind !== undefined || source === "default") return "followup";
+  return scopes !== undefined || value === "interrupt" ? value : "followup";
 }
+
+/** Whether the quiet time and the cap of the queue apply. */
+const isQueued = (item: LaneItem): boolean => item.kind === "channel" || (item.queue.mode.source !== "default" && item.run.row.scopes !== undefined);
+
+/** What waited on the platform is merged, and nothing of it is dropped: the cap does not apply. */
+const isBacklog = (item: LaneItem): boolean => item.kind === "channel" && item.messages.every(({ event, receivedAt }) => isLate(event, receivedAt));
 
 /** What waits in a lane, inside of its cap. */
 interface Held {
   items: LaneItem[];
   /** Of which only a line is left. */
-  summarised: ChannelItem[];
+  summarised: LaneItem[];
 }
 
 /** Keeps the queue inside its cap. False: the item itself has to go. */
-function makeRoom(held: Held, item: ChannelItem, drop: SessionLaneDeps["drop"]): boolean {
-  const waiting = held.items.filter((one) => one.kind === "channel");
+function makeRoom(held: Held, item: LaneItem, drop: SessionLaneDeps["drop"]): boolean {
+  const waiting = held.items.filter((one) => isQueued(one) && !isBacklog(one));
   const cap = item.queue.cap.value;
   if (waiting.length < cap) return true;
   if (item.queue.drop.value === "new") {
@@ -75,11 +88,10 @@ function makeRoom(held: Held, item: ChannelItem, drop: SessionLaneDeps["drop"]):
 function takeBatch(held: Held): Batch | undefined {
   const [first] = held.items;
   if (!first) return undefined;
-  const collects = first.kind === "channel" && modeOf(first) === "collect";
-  const together = collects ? held.items.findIndex((item) => item.kind !== "channel" || !sameAddress(item, first)) : 1;
+  const together = modeOf(first) === "collect" ? held.items.findIndex((item) => item !== first && !sameTurn(item, first)) : 1;
   const items = held.items.splice(0, together === -1 ? held.items.length : together);
-  const summarised = first.kind === "channel" ? held.summarised : [];
-  if (first.kind === "channel") held.summarised = [];
+  const summarised = isQueued(first) ? held.summarised.filter(({ kind }) => kind === first.kind) : [];
+  held.summarised = held.summarised.filter((item) => !summarised.includes(item));
   return { items: items as [LaneItem, ...LaneItem[]], summarised };
 }
 
@@ -104,13 +116,13 @@ export function createSessionLane({ clock, start, drop }: SessionLaneDeps): Sess
     rest();
     const [first] = held.items;
     if (busy || !first) return;
-    const wait = first.kind === "client" ? 0 : quietFrom + first.queue.debounceMs.value - clock.monotonic();
+    const wait = !isQueued(first) ? 0 : quietFrom + first.queue.debounceMs.value - clock.monotonic();
     if (wait > 0) timer = clock.after(wait, next);
     else begin(takeBatch(held)!);
   }
 
   function hold(item: LaneItem): void {
-    if (item.kind === "channel" && !makeRoom(held, item, drop)) return;
+    if (isQueued(item) && !isBacklog(item) && !makeRoom(held, item, drop)) return;
     held.items.push(item);
     quietFrom = clock.monotonic();
     if (!busy) next();
@@ -128,7 +140,7 @@ export function createSessionLane({ clock, start, drop }: SessionLaneDeps): Sess
       if (!busy && held.items.length === 0) return begin({ items: [item], summarised: [] });
       const mode = modeOf(item);
       if (mode === "interrupt") return interrupt(item);
-      const steered = item.kind === "channel" && (mode === "steer" || mode === "steer-backlog") && active?.steer(item) === true;
+      const steered = (mode === "steer" || mode === "steer-backlog") && active?.steer(item) === true;
       if (!steered || mode === "steer-backlog") hold(item);
     },
     began(turn) {
@@ -141,10 +153,12 @@ export function createSessionLane({ clock, start, drop }: SessionLaneDeps): Sess
       active = undefined;
       next();
     },
-    clear() {
+    interrupt: () => active?.interrupt(),
+    clear(fits = () => true) {
       rest();
-      const all = [...held.summarised, ...held.items];
-      held = { items: [], summarised: [] };
+      const all = [...held.summarised, ...held.items].filter(fits);
+      held = { items: held.items.filter((item) => !all.includes(item)), summarised: held.summarised.filter((item) => !all.includes(item)) };
+      if (!busy) next();
       return all;
     },
     get depth() {

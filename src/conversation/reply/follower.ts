@@ -81,7 +81,9 @@ export function createFollower(deps: ReplyStreamDeps, turn: LiveTurn): (event: T
     if (event.stream === "thinking") return think(event.data.text, event.data.delta);
     if (event.stream === "tool") return tool(event.data);
     if (event.stream === "compaction") {
-      if (event.data.phase === "end" && verbose()) tell(compactionNotice(event.data.willRetry ?? true));
+      // What was left out of a conversation is told always, that it was summed up only to those who want to know.
+      if (event.data.notice !== undefined) tell({ text: `⚠️ ${event.data.notice}`, isCompactionNotice: true });
+      else if (event.data.phase === "end" && verbose()) tell(compactionNotice(event.data.willRetry ?? true));
       return typing.alive();
     }
     typing.started();

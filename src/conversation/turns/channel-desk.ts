@@ -9,12 +9,15 @@ export interface ChannelDesk {
   /** Resolves to how many messages it took in while it ran. */
   run(batch: Batch, began: (turn: ActiveTurn) => void): Promise<number>;
   abort(meant: (run: ChannelRun) => boolean, reason: AbortReason): readonly string[];
+  /** Resolves when a turn has ended; undefined when none of that id runs. */
+  ended(runId: string): Promise<unknown> | undefined;
   /** The chat that a turn answers. */
   chatOf(runId: string): { readonly address: ReplyAddress; readonly messageId: string } | undefined;
 }
 
 export function createChannelDesk(context: ChannelTurnContext): ChannelDesk {
   const runs = new Map<string, ChannelRun>();
+  const ends = new Map<string, PromiseWithResolvers<void>>();
   return {
     async run({ items, summarised }, began) {
       const own = items as unknown as readonly [ChannelItem, ...ChannelItem[]];
@@ -26,7 +29,7 @@ export function createChannelDesk(context: ChannelTurnContext): ChannelDesk {
         sessionKey,
         agentId,
         items: own,
-        summarised,
+        summarised: summarised.filter((item) => item.kind === "channel"),
         resumed,
         abort: new AbortController(),
         steering: [],
@@ -35,12 +38,17 @@ export function createChannelDesk(context: ChannelTurnContext): ChannelDesk {
         over: false,
       };
       runs.set(runId, run);
+      const end = Promise.withResolvers<void>();
+      ends.set(runId, end);
       began(activeTurn(run));
       await treatChannelRun(run, context);
       runs.delete(runId);
+      ends.delete(runId);
+      end.resolve();
       endLives(run, context);
       return run.merged.length;
     },
+    ended: (runId) => ends.get(runId)?.promise,
     chatOf(runId) {
       const last = runs.get(runId)?.items.at(-1)?.messages.at(-1);
       return last && { address: last.address, messageId: last.event.id };

@@ -82,7 +82,7 @@ export async function channelInput(deps: ConversationDeps, asked: Asked): Promis
     chatId: chat.id,
     senderId: sender.id,
     // Whatever one of them may not, the turn may not.
-    owner: items.every(({ messages }) => messages.every(({ access }) => access.owner)),
+    owner: [...items, ...summarised].every(({ messages }) => messages.every(({ access }) => access.owner)),
     direct: chat.type === "direct",
     inbound: stableFacts(last),
     inboxIds: [...summarised, ...items].flatMap(({ messages }) => messages.map(({ id }) => id)),

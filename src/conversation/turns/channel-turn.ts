@@ -8,7 +8,7 @@ import type { OutgoingFacts } from "../delivery/delivery.ts";
 import { livePlugin } from "../live/live-plugin.ts";
 import type { Live, LiveReplies } from "../live/live-replies.ts";
 import type { ReplyStream } from "../reply/stream.ts";
-import { inboxIdsOf, type ChannelItem } from "../lanes/item.ts";
+import { inboxIdsOf, sameTurn, type ChannelItem } from "../lanes/item.ts";
 import type { ActiveTurn } from "../lanes/session-lane.ts";
 import type { ConversationDeps } from "../ports.ts";
 import { channelInput } from "./channel-input.ts";
@@ -46,11 +46,16 @@ export interface ChannelTurnContext {
 const GAVE_UP = "This took several attempts and could not be finished: please send it again.";
 const FAILED = "Something went wrong while this was answered: please try again.";
 
+/** Everybody who wrote these is an owner. */
+export const isOwners = (items: readonly ChannelItem[]): boolean => items.every(({ messages }) => messages.every(({ access }) => access.owner));
+
 /** How the lane speaks with the turn that runs. */
 export function activeTurn(run: ChannelRun): ActiveTurn {
   return {
     steer(item) {
-      if (run.over || run.abort.signal.aborted) return false;
+      if (run.over || run.abort.signal.aborted || item.kind !== "channel" || !sameTurn(item, run.items.at(-1)!)) return false;
+      // A turn of the owner has the owner's tools: what others write meanwhile gets a turn of its own.
+      if (isOwners(run.items) && !isOwners([item])) return false;
       run.steering.push(item);
       return true;
     },
@@ -191,8 +196,9 @@ async function closeFailed(run: ChannelRun, why: string, text: string, context: 
 function tellEnd(run: ChannelRun, end: TurnEnd, { emit }: ChannelTurnContext): void {
   const outcome = outcomeOf(end);
   const { startedAt, endedAt } = end;
+  const aborted = outcome.status === "aborted" ? { aborted: true, ...(run.reason === undefined ? {} : { reason: run.reason }) } : {};
   if (outcome.status === "error") emit(run, { stream: "lifecycle", data: { phase: "error", error: outcome.error, startedAt, endedAt } });
-  else emit(run, { stream: "lifecycle", data: { phase: "end", startedAt, endedAt, ...(outcome.status === "aborted" ? { aborted: true } : {}) } });
+  else emit(run, { stream: "lifecycle", data: { phase: "end", startedAt, endedAt, ...aborted } });
 }
 
 /** Whoever waits for the answer does not want it any more. */

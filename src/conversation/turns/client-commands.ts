@@ -1,24 +1,27 @@
-import type { Clock } from "../../base/clock.ts";
-import type { Ids } from "../../base/ids.ts";
 import { finalizeInboundContext } from "../../channels/index.ts";
 import { gatewayMessage, headerLine, messageEntry } from "../../sessions/index.ts";
-import { transcriptFile, type Store, type Write } from "../../store/index.ts";
-import type { Commands, CommandVerdict } from "../commands/commands.ts";
+import type { ReplyPayload } from "../../protocol/index.ts";
+import { transcriptFile, type Write } from "../../store/index.ts";
+import type { CommandVerdict } from "../commands/commands.ts";
+import type { ConversationDeps } from "../ports.ts";
 import type { ClientTurnContext } from "./client-turn.ts";
 import type { RunOutcome } from "./contract.ts";
 import { closeTurn, type AcceptedRow } from "./run-log.ts";
 
-export interface ClientCommandDeps {
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly ids: Ids;
-  readonly commands: Pick<Commands, "run">;
-}
+export type ClientCommandDeps = Pick<ConversationDeps, "store" | "clock" | "ids" | "commands" | "delivery">;
+
+type Written = Pick<AcceptedRow, "sessionKey" | "agentId" | "message" | "channel" | "scopes" | "owner">;
+
+/** Whether a text may hold a command or a setting, or may be a word that stops what runs. */
+export const mayBeCommand = (text: string): boolean => /(?:^|\s)[/!]|^\s*\w+\s*$/.test(text.slice(0, 10_000));
 
 /** Whether a client's message is a command, and what came of it. Only messages that say whose rights they carry are looked at. */
-export async function clientVerdict({ commands }: ClientCommandDeps, row: AcceptedRow): Promise<CommandVerdict | undefined> {
-  const { scopes, message, sessionKey, agentId, channel, owner = false, runId } = row;
-  if (scopes === undefined || !/(?:^|\s)[/!]|^\s*\w+\s*$/.test(message.slice(0, 10_000))) return undefined;
+export async function clientVerdict(
+  { commands }: Pick<ClientCommandDeps, "commands">,
+  { scopes, message, sessionKey, agentId, channel, owner = false }: Written,
+  { runId, signal }: { readonly runId: string; readonly signal: AbortSignal },
+): Promise<CommandVerdict | undefined> {
+  if (scopes === undefined || !mayBeCommand(message)) return undefined;
   const ctx = finalizeInboundContext({
     Body: message,
     RawBody: message,
@@ -46,14 +49,14 @@ export async function clientVerdict({ commands }: ClientCommandDeps, row: Accept
     source: "text",
     canAnswerAside: true,
     wasMentioned: true,
-    signal: new AbortController().signal,
+    signal,
   });
 }
 
 /** What the gateway says in a session stands in its transcript, below what is there. */
 async function noteWrites({ store, ids, clock }: ClientCommandDeps, { sessionKey, agentId }: AcceptedRow, text: string): Promise<readonly Write[]> {
   const session = await store.read("sessions.get", { key: sessionKey });
-  if (!session) return [];
+  if (!session || text === "") return [];
   const { sessionId } = session.entry;
   const file = transcriptFile(agentId, sessionId);
   const at = clock.now();
@@ -65,6 +68,15 @@ async function noteWrites({ store, ids, clock }: ClientCommandDeps, { sessionKey
   ];
 }
 
+const textsOf = (payloads: readonly ReplyPayload[]): readonly string[] => payloads.flatMap(({ text }) => (text === undefined || text === "" ? [] : [text]));
+
+/** Messages for the chat that the client wants its answer sent to. */
+async function replyWrites({ delivery }: ClientCommandDeps, row: AcceptedRow, payloads: readonly ReplyPayload[]): Promise<readonly Write[]> {
+  const { reply, sessionKey, agentId, runId } = row;
+  if (!reply || payloads.length === 0) return [];
+  return (await delivery.prepare(reply, payloads, { kind: "command", sessionKey, agentId, runId })).writes;
+}
+
 /** Ends a client's run with the answer to its command, in one commit, and tells it. */
 export async function answerCommand(
   deps: ClientCommandDeps,
@@ -73,14 +85,54 @@ export async function answerCommand(
   { emit }: Pick<ClientTurnContext, "emit">,
 ): Promise<RunOutcome> {
   const startedAt = deps.clock.now();
-  const text = verdict.reply.flatMap((payload) => (payload.text === undefined ? [] : [payload.text])).join("\n\n");
-  const result: RunOutcome = { status: "ok", text, sessionId: "", durationMs: 0, ...(text === "" ? { silent: true } : {}) };
-  const closed = { ...row, inboxIds: [row.inboxId], outcome: verdict.outcome, why: verdict.why, result };
-  const writes = text === "" ? [] : await noteWrites(deps, row, text);
-  // The transcript may have grown meanwhile: then the answer is told and not kept there.
-  await closeTurn(deps, { ...closed, writes }).catch(() => closeTurn(deps, closed));
+  const texts = textsOf(verdict.reply);
+  const text = texts.join("\n\n");
+  const sessionId = (await deps.store.read("sessions.get", { key: row.sessionKey }))?.entry.sessionId ?? "";
+  const result: RunOutcome = {
+    status: "ok",
+    text,
+    sessionId,
+    durationMs: 0,
+    ...(text === "" ? { silent: true } : {}),
+    ...(texts.length > 1 ? { payloads: texts } : {}),
+  };
+  const sent = await replyWrites(deps, row, verdict.reply);
+  const closed = { ...row, inboxIds: [row.inboxId], outcome: verdict.outcome, why: verdict.why, result, writes: sent };
+  const noted = await noteWrites(deps, row, text);
+  // The transcript may have grown in between: then the answer is sent and not stored there.
+  await closeTurn(deps, { ...closed, writes: [...sent, ...noted] }).catch(() => closeTurn(deps, closed));
+  if (sent.length > 0) deps.delivery.kick();
+  const endedAt = deps.clock.now();
   emit(row, { stream: "lifecycle", data: { phase: "start", startedAt } });
   if (text !== "") emit(row, { stream: "assistant", data: { text, delta: text } });
-  emit(row, { stream: "lifecycle", data: { phase: "end", startedAt, endedAt: deps.clock.now() } });
+  emit(row, { stream: "lifecycle", data: { phase: "end", startedAt, endedAt } });
   return result;
+}
+
+/**
+ * Sends what a command says beside the turn that follows it, as a message of its own. A status notice is for chats only: a client sees the new session
+ * by itself. Gives the texts that the client is shown.
+ */
+export async function sendAsides(
+  deps: ClientCommandDeps,
+  row: AcceptedRow,
+  asides: readonly ReplyPayload[],
+  { emit }: Pick<ClientTurnContext, "emit">,
+): Promise<readonly string[]> {
+  const sent = await replyWrites(deps, row, asides);
+  const texts = textsOf(asides.filter(({ isStatusNotice }) => isStatusNotice !== true));
+  const noted = await noteWrites(deps, row, texts.join("\n\n"));
+  if (sent.length > 0) {
+    await deps.store.commit(sent);
+    deps.delivery.kick();
+  }
+  if (noted.length > 0) await deps.store.commit(noted).catch(() => {}); // The transcript grew in between: it is sent and not stored.
+  for (const [at, text] of texts.entries()) {
+    const aside = { runId: `${row.runId}:aside-${at}`, sessionKey: row.sessionKey };
+    const now = deps.clock.now();
+    emit(aside, { stream: "lifecycle", data: { phase: "start", startedAt: now } });
+    emit(aside, { stream: "assistant", data: { text, delta: text } });
+    emit(aside, { stream: "lifecycle", data: { phase: "end", startedAt: now, endedAt: now } });
+  }
+  return texts;
 }

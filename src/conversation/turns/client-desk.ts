@@ -1,24 +1,34 @@
 import { AppError, messageOf } from "../../base/errors.ts";
 import { agentOfKey } from "../../protocol/index.ts";
 import type { ReplyAddress } from "../address.ts";
-import { queueSettings } from "../../sessions/index.ts";
-import type { ClientItem } from "../lanes/item.ts";
+import { isStopMessage } from "../../channels/index.ts";
+import { queueSettings, sendPolicy } from "../../sessions/index.ts";
+import type { CommandVerdict } from "../commands/commands.ts";
+import type { ClientItem, LaneItem } from "../lanes/item.ts";
+import { createLanes } from "../lanes/serial.ts";
+import type { ActiveTurn, Batch } from "../lanes/session-lane.ts";
 import type { ConversationDeps } from "../ports.ts";
-import { answerCommand, clientVerdict } from "./client-commands.ts";
-import { afterRun, STOPPING, treatRun, type ClientTurnContext } from "./client-turn.ts";
+import { answerCommand, clientVerdict, mayBeCommand, sendAsides } from "./client-commands.ts";
+import { activeClientTurn, afterTurn, closeRun, STOPPING, treatTurn, type ClientTurn, type ClientTurnContext } from "./client-turn.ts";
 import type { AcceptedRun, Responder, RunOutcome, RunRequest } from "./contract.ts";
-import { acceptRun, endedRun, otherPayload, type AcceptedRow } from "./run-log.ts";
-import { newClientRun, type AbortReason, type ClientRun } from "./run.ts";
+import { acceptRun, endedRun, otherPayload, wasPrompted, type AcceptedRow } from "./run-log.ts";
+import { mergeInto, newClientRun, type AbortReason, type ClientRun } from "./run.ts";
 
 /** The runs that clients of the gateway ask for. */
 export interface ClientDesk extends Pick<Responder, "accept" | "outcome"> {
-  /** Takes up a run of the process before this one. */
-  resume(row: AcceptedRow): void;
-  /** Answers a run to its end. Never rejects. */
-  run(run: ClientRun): Promise<void>;
+  /** Resumes runs of the previous process that one turn answered: the one it is named after comes last. */
+  resume(rows: readonly AcceptedRow[], turnId: string | null): void;
+  /** Resolves when no message is being looked at or carried out as a command. */
+  idle(): Promise<void>;
+  /** Answers a batch of runs to its end. Never rejects. `began` gives the lane a hold of the turn. */
+  run(batch: Batch, began: (turn: ActiveTurn) => void): Promise<void>;
+  /** Ends a run that will not be answered. */
+  cancel(run: ClientRun, reason: AbortReason): Promise<void>;
   /** It will not run in this process: whoever waits is told. */
   leave(run: ClientRun): void;
-  abort(meant: (row: AcceptedRow) => boolean, reason: AbortReason): readonly string[];
+  /** With `named`, also runs whose message is still being looked at or carried out as a command. */
+  abort(meant: (row: AcceptedRow) => boolean, reason: AbortReason, named?: boolean): readonly string[];
+  stopCommand: NonNullable<Responder["stopCommand"]>;
   has(runId: string): boolean;
   /** Where a run's answer is sent, too. */
   addressOf(runId: string): ReplyAddress | undefined;
@@ -51,43 +61,143 @@ function untilAborted(run: ClientRun, signal: AbortSignal): Promise<RunOutcome> 
   return Promise.race([run.ended, promise]).finally(() => signal.removeEventListener("abort", cancel));
 }
 
-export function createClientDesk(deps: ConversationDeps, context: ClientTurnContext, enqueue: (item: ClientItem) => void): ClientDesk {
+/** The part of the lanes that clients' runs are put into. */
+interface ClientLanes {
+  add(item: LaneItem): void;
+  isBusy(sessionKey: string): boolean;
+}
+
+/** The message as its command left it: the text for the model, and settings for this run only. */
+function applyVerdict(run: ClientRun, { text, thinking, hints }: Extract<CommandVerdict, { readonly kind: "turn" }>): void {
+  run.text = text;
+  if (thinking !== undefined) run.thinking = thinking;
+  if (hints !== undefined) run.hints = hints;
+}
+
+/** Runs of one session are looked at in the order they came: what follows `/new` belongs to the new session. A stop overtakes. */
+function createExamination(deps: ConversationDeps, context: ClientTurnContext, lanes: ClientLanes, end: (run: ClientRun, outcome: RunOutcome) => void) {
+  const { store, config } = deps;
+  const sessions = createLanes();
+
+  async function enqueue(run: ClientRun): Promise<void> {
+    const { sessionKey, agentId, channel } = run.row;
+    // How the session queues is asked only when there is something to wait for.
+    const entry = lanes.isBusy(sessionKey) ? (await store.read("sessions.get", { key: sessionKey }))?.entry : undefined;
+    run.phase = "turn";
+    lanes.add({ kind: "client", sessionKey, agentId, queue: queueSettings(config.current, entry, channel), run });
+  }
+
+  /** A command is answered at once; a turn that follows one needs a session that may be written to, as any message does. */
+  async function carryOut(run: ClientRun): Promise<boolean> {
+    const { row } = run;
+    const verdict = await clientVerdict(deps, row, { runId: row.runId, signal: run.abort.signal });
+    if (!verdict) return true;
+    if (verdict.kind === "answered") {
+      end(run, await answerCommand(deps, row, verdict, context));
+      return false;
+    }
+    applyVerdict(run, verdict);
+    if (verdict.text !== row.message) {
+      const entry = (await store.read("sessions.get", { key: row.sessionKey }))?.entry;
+      const { allowed } = sendPolicy(config.current, row.sessionKey, entry, row.channel);
+      if (!allowed) {
+        end(run, await closeRun(run, "send blocked by session policy", context));
+        return false;
+      }
+    }
+    if (verdict.asides.length > 0) run.asides = await sendAsides(deps, row, verdict.asides, context);
+    return true;
+  }
+
+  async function examine(run: ClientRun, prompted: boolean): Promise<void> {
+    try {
+      const waiting = deps.untilPlugins?.();
+      if (waiting) await waiting;
+    } catch {
+      // On disk: the next start takes it up.
+      return end(run, { status: "error", error: STOPPING });
+    }
+    try {
+      if (run.abort.signal.aborted) return end(run, await closeRun(run, undefined, context));
+      if (prompted || (await carryOut(run))) await enqueue(run);
+    } catch (error) {
+      // A command that failed here must not become a prompt.
+      const why = messageOf(error);
+      deps.log.error(`a client's message could not be treated: ${why}`, { runId: run.row.runId, error });
+      end(run, await closeRun(run, why, context).catch((): RunOutcome => ({ status: "error", error: why })));
+    }
+  }
+
+  return {
+    add(run: ClientRun): void {
+      const { scopes, message, sessionKey } = run.row;
+      if (scopes !== undefined && isStopMessage(message)) void examine(run, false);
+      else sessions.queue(sessionKey, () => examine(run, false));
+    },
+    /** Runs of a turn of the previous process, the newest last: unless the turn has its prompt, the messages are looked at again. */
+    resume(group: readonly [...ClientRun[], ClientRun], turnId: string | null): void {
+      const main = group.at(-1)!;
+      sessions.queue(main.row.sessionKey, async () => {
+        const asks = turnId !== null && (group.length > 1 || mayBeCommand(main.row.message));
+        const prompted = asks && (await wasPrompted(deps, turnId).catch(() => false));
+        const others = group.filter((run) => run !== main);
+        if (prompted) for (const run of others) mergeInto(main, run);
+        else {
+          if (others.length > 0) await store.write("inbox.release", { ids: others.map(({ row }) => row.inboxId) }).catch(() => {});
+          for (const run of others) await examine(run, false);
+        }
+        await examine(main, prompted);
+      });
+    },
+    idle: sessions.idle,
+  };
+}
+
+/** Runs of a batch as one turn. Those that were aborted while they waited are not in it. */
+function turnOf({ items, summarised }: Batch): { readonly turn: ClientTurn | undefined; readonly aborted: readonly ClientRun[] } {
+  const isAlive = ({ run }: ClientItem): boolean => !run.abort.signal.aborted;
+  const withMerged = (item: LaneItem): readonly ClientItem[] => (item.kind === "client" ? [...item.run.merged.map((run) => ({ ...item, run })), item] : []);
+  const [all, lines] = [items, summarised].map((list) => list.flatMap(withMerged));
+  const own = all!.filter(isAlive);
+  const cut = lines!.filter(isAlive);
+  const aborted = [...all!, ...lines!].filter((item) => !isAlive(item)).map(({ run }) => run);
+  const main = own.at(-1)?.run;
+  // What has only a line left is told with nothing to answer: it ends as it would have been.
+  if (!main) return { turn: undefined, aborted: [...aborted, ...cut.map(({ run }) => run)] };
+  for (const { run } of [...cut, ...own]) if (run !== main) mergeInto(main, run);
+  return { turn: { main, items: own, summarised: cut, steering: [], taken: new Set(), over: false }, aborted };
+}
+
+export function createClientDesk(deps: ConversationDeps, context: ClientTurnContext, lanes: ClientLanes): ClientDesk {
   /** Runs that wait or run, by id. */
   const runs = new Map<string, ClientRun>();
   const accepting = new Map<string, Promise<unknown>>();
   let closed = false;
-
-  function wait(run: ClientRun): void {
-    const { sessionKey, agentId, channel } = run.row;
-    runs.set(run.row.runId, run);
-    enqueue({ kind: "client", sessionKey, agentId, queue: queueSettings(deps.config.current, undefined, channel), run });
-  }
 
   function end(run: ClientRun, outcome: RunOutcome): void {
     runs.delete(run.row.runId);
     run.end(outcome);
   }
 
-  /** A command is answered at once; everything else waits for its turn. */
-  async function begin(row: AcceptedRow): Promise<void> {
-    const run = newClientRun(row, false);
-    runs.set(row.runId, run);
-    try {
-      const verdict = await clientVerdict(deps, row);
-      if (verdict?.kind === "answered") return end(run, await answerCommand(deps, row, verdict, context));
-      wait(verdict && verdict.text !== row.message ? Object.assign(run, { row: { ...row, message: verdict.text } }) : run);
-    } catch (error) {
-      deps.log.error(`a client's command could not be answered: ${messageOf(error)}`, { runId: row.runId, error });
-      wait(run);
-    }
+  const examination = createExamination(deps, context, lanes, end);
+
+  function begin(run: ClientRun): void {
+    runs.set(run.row.runId, run);
+    examination.add(run);
   }
 
   async function acceptNew(request: RunRequest): Promise<AcceptedRun> {
     const agentId = agentOfKey(request.sessionKey, { defaultAgentId: deps.defaultAgentId() });
     const { row, duplicate, settled } = await acceptRun(deps, request, agentId);
-    if (!duplicate) void begin(row);
+    if (!duplicate) begin(newClientRun(row, false));
     const ended = settled ? await endedRun(deps, request.runId) : undefined;
     return { runId: request.runId, duplicate, ...(ended ? { ended } : {}) };
+  }
+
+  async function cancel(run: ClientRun, reason: AbortReason): Promise<void> {
+    if (!run.abort.signal.aborted) run.reason = reason;
+    run.abort.abort();
+    end(run, await closeRun(run, undefined, context).catch((error: unknown): RunOutcome => ({ status: "error", error: messageOf(error) })));
   }
 
   return {
@@ -97,7 +207,7 @@ export function createClientDesk(deps: ConversationDeps, context: ClientTurnCont
       await accepting.get(request.runId)?.catch(() => {});
       const known = runs.get(request.runId);
       if (known) {
-        if (known.said !== request.message || known.row.sessionKey !== request.sessionKey) throw otherPayload(request.runId);
+        if (known.row.message !== request.message || known.row.sessionKey !== request.sessionKey) throw otherPayload(request.runId);
         return { runId: request.runId, duplicate: true };
       }
       checkRoom(runs, request.sessionKey);
@@ -111,21 +221,42 @@ export function createClientDesk(deps: ConversationDeps, context: ClientTurnCont
       if (!run) return endedRun(deps, runId);
       return signal ? untilAborted(run, signal) : run.ended;
     },
-    resume: (row) => wait(newClientRun(row, true)),
-    async run(run) {
-      end(run, await treatRun(run, context));
-      await afterRun(run, context);
+    resume(rows, turnId) {
+      const group = rows.map((row) => newClientRun(row, true));
+      for (const run of group) runs.set(run.row.runId, run);
+      examination.resume(group as [ClientRun], turnId);
     },
-    leave: (run) => end(run, { status: "error", error: STOPPING }),
-    abort(meant, reason) {
-      const reached = [...runs.values()].filter((run) => meant(run.row) && !run.abort.signal.aborted);
+    idle: examination.idle,
+    async run(batch, began) {
+      const { turn, aborted } = turnOf(batch);
+      for (const run of aborted) await cancel(run, "interrupt");
+      if (!turn) return;
+      const { main } = turn;
+      // What the gateway itself reports is not interrupted.
+      if (main.row.kind === undefined) began(activeClientTurn(turn));
+      const outcome = await treatTurn(turn, context);
+      for (const run of [...main.merged, main]) end(run, outcome);
+      await afterTurn(turn, context);
+    },
+    cancel,
+    leave(run) {
+      for (const one of [...run.merged, run]) end(one, { status: "error", error: STOPPING });
+    },
+    abort(meant, reason, named = false) {
+      const reached = [...runs.values()].filter((run) => meant(run.row) && (named || run.phase === "turn") && !(run.into ?? run).abort.signal.aborted);
       for (const run of reached) {
-        run.reason = reason;
-        run.abort.abort();
+        const target = run.into ?? run;
+        target.reason = reason;
+        target.abort.abort();
       }
       return reached.map(({ row }) => row.runId);
     },
-    has: (runId) => runs.has(runId),
+    async stopCommand(request) {
+      const agentId = agentOfKey(request.sessionKey, { defaultAgentId: deps.defaultAgentId() });
+      const verdict = await clientVerdict(deps, { ...request, agentId }, { runId: deps.ids.uuid(), signal: new AbortController().signal });
+      return verdict?.kind === "answered" ? (verdict.stopped ?? []) : undefined;
+    },
+    has: (runId) => runs.has(runId) || accepting.has(runId),
     addressOf: (runId) => runs.get(runId)?.row.reply,
     async close() {
       closed = true;

@@ -1,11 +1,14 @@
-import type { TurnEnd, TurnInput } from "../../agent/index.ts";
+import type { Steered, TurnEnd, TurnInput } from "../../agent/index.ts";
 import { messageOf } from "../../base/errors.ts";
+import { reasoningLevel, usageFooter as usageLevel } from "../../sessions/index.ts";
 import type { Write } from "../../store/index.ts";
+import { inboxIdsOf, sameTurn, textOf, type ClientItem, type LaneItem } from "../lanes/item.ts";
+import type { ActiveTurn } from "../lanes/session-lane.ts";
 import type { ConversationDeps } from "../ports.ts";
 import type { RunEvent, RunOutcome } from "./contract.ts";
-import { mediaLine } from "./message-text.ts";
+import { mediaLine, summaryOf } from "./message-text.ts";
 import { closeTurn, outcomeOf } from "./run-log.ts";
-import { ORIGINS, type ClientRun } from "./run.ts";
+import { mergeInto, ORIGINS, type ClientRun } from "./run.ts";
 
 export const STOPPING = "the gateway is stopping; the run goes on after the restart";
 
@@ -16,40 +19,162 @@ export interface ClientTurnContext {
   readonly stopping: AbortSignal;
 }
 
-/** The message as the agent gets it. */
-function inputOf({ row, resumed }: ClientRun): TurnInput {
-  const { inboxId, timeoutMs: _timeout, scopes: _scopes, reply: _reply, kind: _kind, owner = false, files = [], ...request } = row;
-  const message = [...(files.length > 0 && request.message === "" ? [] : [request.message]), ...files.map(mediaLine)].join("\n\n");
-  return { ...request, message, owner, inboxIds: [inboxId], resumed };
+/** A turn that answers one or more runs of clients. */
+export interface ClientTurn {
+  /** The newest of its runs: the turn has its id, and the others are merged into it. */
+  readonly main: ClientRun;
+  readonly items: readonly ClientItem[];
+  /** Runs of which only a line is left. */
+  readonly summarised: readonly ClientItem[];
+  /** Items that the model is to be shown at its next step. */
+  readonly steering: ClientItem[];
+  /** Items that the turn took and has not committed: they are open until it does. */
+  readonly taken: Set<ClientItem>;
+  over: boolean;
 }
 
-async function runTurn(run: ClientRun, context: ClientTurnContext): Promise<RunOutcome> {
+/** How the lane speaks with a client's turn while it runs. */
+export function activeClientTurn(turn: ClientTurn): ActiveTurn {
+  const { main } = turn;
+  return {
+    steer(item) {
+      if (turn.over || main.abort.signal.aborted || item.kind !== "client" || !sameTurn(item, turn.items.at(-1)!)) return false;
+      turn.steering.push(item);
+      return true;
+    },
+    interrupt() {
+      main.reason ??= "interrupt";
+      main.abort.abort();
+    },
+    unshown(): readonly LaneItem[] {
+      const items = [...turn.taken, ...turn.steering.splice(0)];
+      turn.taken.clear();
+      return items;
+    },
+  };
+}
+
+/** Runs for the model, each ending with the commit that shows it. One that also waits for a turn of its own stays open. */
+function steered(turn: ClientTurn): Steered[] {
+  return turn.steering.splice(0).flatMap((item): Steered[] => {
+    // One that was aborted while it waited is not shown: the lane ends it.
+    if (item.run.abort.signal.aborted) {
+      turn.taken.add(item);
+      return [];
+    }
+    if (item.queue.mode.value === "steer-backlog") return [{ text: textOf(item), writes: [] }];
+    turn.taken.add(item);
+    const settle: Write = [
+      "inbox.settle",
+      { ids: inboxIdsOf(item), outcome: "merged", why: "shown to the turn that was running", turnId: turn.main.row.runId },
+    ];
+    const committed = (): void => {
+      turn.taken.delete(item);
+      mergeInto(turn.main, item.run);
+    };
+    return [{ text: textOf(item), writes: [settle], committed }];
+  });
+}
+
+function textOfRun({ row: { files = [] }, text }: ClientRun): string {
+  return [...(files.length > 0 && text === "" ? [] : [text]), ...files.map(mediaLine)].join("\n\n");
+}
+
+/** The messages as the agent gets them. */
+function inputOf({ main, items, summarised }: ClientTurn): TurnInput {
+  const {
+    inboxId: _id,
+    timeoutMs: _timeout,
+    scopes: _scopes,
+    reply: _reply,
+    kind: _kind,
+    files: _files,
+    images: _images,
+    owner = false,
+    ...request
+  } = main.row;
+  const runs = items.map(({ run }) => run);
+  const images = runs.flatMap(({ row }) => row.images ?? []);
+  const many = runs.length > 1 ? [`[${runs.length} messages that came while you were busy]`] : [];
+  const message = [...summaryOf(summarised), ...many, ...runs.map(textOfRun)].join("\n\n");
+  const thinking = runs.findLast((run) => run.thinking !== undefined)?.thinking ?? main.row.thinking;
+  const model = runs.findLast(({ hints }) => hints?.model !== undefined)?.hints?.model;
+  return {
+    ...request,
+    message,
+    owner,
+    inboxIds: [...summarised, ...items].flatMap(inboxIdsOf),
+    resumed: main.resumed,
+    ...(images.length === 0 ? {} : { images }),
+    ...(thinking === undefined ? {} : { thinking }),
+    ...(model === undefined ? {} : { model }),
+  };
+}
+
+/** The answer as the session's settings show it: reasoning and usage. Undefined: nothing but the answer. Only for callers whose text may be a command. */
+async function shownParts(turn: ClientTurn, end: TurnEnd, thoughts: string, { store }: ConversationDeps): Promise<readonly string[] | undefined> {
+  const { main } = turn;
+  if (main.row.scopes === undefined || end.status !== "ok" || end.silent === true || end.text === "") return undefined;
+  const entry = (await store.read("sessions.get", { key: main.row.sessionKey }))?.entry;
+  const usage = usageLevel(entry).value;
+  const showsThoughts = reasoningLevel(entry, main.hints?.reasoning).value === "on";
+  if (usage === "off" && !showsThoughts) return undefined;
+  const { reasoningPayload, usageFooter } = await import("../reply/index.ts");
+  const reasoning = showsThoughts ? reasoningPayload(thoughts)?.text : undefined;
+  const footer = usageFooter(end, { level: usage, sessionKey: main.row.sessionKey });
+  if (reasoning === undefined && footer === undefined) return undefined;
+  return [...(reasoning === undefined ? [] : [reasoning]), footer === undefined ? end.text : `${end.text}\n\n${footer}`];
+}
+
+/** Tells how a turn ended to all whose messages it answered; the answer itself is told once. */
+function tellEnd({ main }: ClientTurn, end: TurnEnd, outcome: RunOutcome, shown: string | undefined, { emit }: ClientTurnContext): void {
+  const { startedAt, endedAt } = end;
+  for (const run of [...main.merged, main]) {
+    if (outcome.status === "error") emit(run.row, { stream: "lifecycle", data: { phase: "error", error: outcome.error, startedAt, endedAt } });
+    else {
+      const aborted = outcome.status === "aborted" ? { aborted: true, ...(main.reason === undefined ? {} : { reason: main.reason }) } : {};
+      emit(run.row, { stream: "lifecycle", data: { phase: "end", startedAt, endedAt, ...aborted, ...(shown === undefined || run !== main ? {} : { shown }) } });
+    }
+  }
+}
+
+async function runTurn(turn: ClientTurn, context: ClientTurnContext): Promise<RunOutcome> {
   const { deps, emit, stopping } = context;
-  const { row } = run;
+  const { main } = turn;
+  const { row } = main;
   const expire = (): void => {
-    run.reason ??= "timeout";
-    run.abort.abort();
+    main.reason ??= "timeout";
+    main.abort.abort();
   };
   using timer = row.timeoutMs ? deps.clock.after(row.timeoutMs, expire) : { [Symbol.dispose]: () => {} };
   const agents = await deps.agents();
-  const end = await agents.turn(inputOf(run), {
-    emit: (event) => emit(row, event),
-    signal: run.abort.signal,
-    origin: () => ORIGINS[run.reason ?? "rpc"],
+  let thoughts = "";
+  const end = await agents.turn(inputOf(turn), {
+    emit(event) {
+      if (event.stream === "thinking") thoughts += event.data.delta;
+      emit(row, event);
+    },
+    signal: main.abort.signal,
+    origin: () => ORIGINS[main.reason ?? "rpc"],
     stopping,
-    ...(row.reply ? { replies: (ended: TurnEnd) => repliesOf(run, ended, deps) } : {}),
+    steered: () => steered(turn),
+    async replies(ended) {
+      turn.over = true;
+      return row.reply ? repliesOf(main, ended, deps) : [];
+    },
   });
   timer[Symbol.dispose]();
   if (row.reply) deps.delivery.kick();
   if (!end) return { status: "error", error: STOPPING };
   if (end === "given-up")
-    return closeWith(run, { status: "error", error: "the run was interrupted too often and was given up" }, "interrupted too often", context);
-  run.turnEnd = end;
+    return closeWith(turn, { status: "error", error: "the run was interrupted too often and was given up" }, "interrupted too often", context);
+  main.turnEnd = end;
   const outcome = outcomeOf(end);
-  const { startedAt, endedAt } = end;
-  if (outcome.status === "error") emit(row, { stream: "lifecycle", data: { phase: "error", error: outcome.error, startedAt, endedAt } });
-  else emit(row, { stream: "lifecycle", data: { phase: "end", startedAt, endedAt, ...(outcome.status === "aborted" ? { aborted: true } : {}) } });
-  return outcome;
+  const parts = await shownParts(turn, end, thoughts, deps).catch(() => undefined);
+  tellEnd(turn, end, outcome, parts?.join("\n\n"), context);
+  const asides = [...main.merged, main].flatMap((run) => run.asides);
+  if (outcome.status !== "ok" || (parts === undefined && asides.length === 0)) return outcome;
+  return { ...outcome, payloads: [...asides, ...(parts ?? (outcome.silent ? [] : [outcome.text]))] };
 }
 
 /** The answer as it is sent to a channel, when the client asked for that. */
@@ -58,13 +183,14 @@ async function repliesOf({ row }: ClientRun, end: TurnEnd, deps: ConversationDep
   if (!address) return [];
   const { openReplyStream } = await import("../reply/index.ts");
   const { clock, random, log, config } = deps;
+  const usage = usageLevel((await deps.store.read("sessions.get", { key: sessionKey }))?.entry).value;
   const stream = openReplyStream({
     plugin: undefined,
     address,
     cfg: config.current,
     agentId,
     sessionKey,
-    levels: () => ({ verbose: "off", reasoning: "off", usage: "off" }),
+    levels: () => ({ verbose: "off", reasoning: "off", usage }),
     wasMentioned: true,
     isHeartbeat: false,
     clock,
@@ -79,37 +205,50 @@ async function repliesOf({ row }: ClientRun, end: TurnEnd, deps: ConversationDep
   return (await deps.delivery.prepare(address, payloads, { kind: "final", sessionKey, agentId, runId })).writes;
 }
 
-/** Ends a run without an answer, on disk first. */
-async function closeWith({ row }: ClientRun, result: RunOutcome, why: string, { deps, emit }: ClientTurnContext): Promise<RunOutcome> {
+/** Ends runs without an answer, on disk first. */
+async function closeWith(turn: ClientTurn, result: RunOutcome, why: string, { deps, emit }: ClientTurnContext): Promise<RunOutcome> {
+  const { main, items, summarised } = turn;
   const endedAt = deps.clock.now();
-  await closeTurn(deps, { ...row, inboxIds: [row.inboxId], outcome: result.status === "aborted" ? "cancelled" : "failed", why, result });
-  if (result.status === "error") emit(row, { stream: "lifecycle", data: { phase: "error", error: result.error, endedAt } });
-  else emit(row, { stream: "lifecycle", data: { phase: "end", endedAt, aborted: true } });
+  const inboxIds = [...summarised, ...items].flatMap(inboxIdsOf);
+  await closeTurn(deps, { ...main.row, inboxIds, outcome: result.status === "aborted" ? "cancelled" : "failed", why, result });
+  const reason = main.reason === undefined ? {} : { reason: main.reason };
+  for (const { row } of [...main.merged, main]) {
+    if (result.status === "error") emit(row, { stream: "lifecycle", data: { phase: "error", error: result.error, endedAt } });
+    else emit(row, { stream: "lifecycle", data: { phase: "end", endedAt, aborted: true, ...reason } });
+  }
   return result;
 }
 
-/** Answers a client's message, and tells how that ended. Never rejects. */
-export async function treatRun(run: ClientRun, context: ClientTurnContext): Promise<RunOutcome> {
+/** Ends one run without a turn: it was aborted while it waited, or it went wrong before it came to one. */
+export function closeRun(run: ClientRun, failure: string | undefined, context: ClientTurnContext): Promise<RunOutcome> {
+  const item = { run, kind: "client" } as ClientItem;
+  const turn: ClientTurn = { main: run, items: [item], summarised: [], steering: [], taken: new Set(), over: true };
+  if (failure !== undefined) return closeWith(turn, { status: "error", error: failure }, failure, context);
+  return closeWith(turn, { status: "aborted", text: "", sessionId: "", durationMs: 0 }, `aborted (${ORIGINS[run.reason ?? "rpc"]})`, context);
+}
+
+/** Answers clients' messages, and tells how that ended. Never rejects. */
+export async function treatTurn(turn: ClientTurn, context: ClientTurnContext): Promise<RunOutcome> {
   const { deps, stopping } = context;
   if (stopping.aborted) return { status: "error", error: STOPPING };
   try {
-    if (run.abort.signal.aborted) {
-      return await closeWith(run, { status: "aborted", text: "", sessionId: "", durationMs: 0 }, `aborted (${ORIGINS[run.reason ?? "rpc"]})`, context);
-    }
-    return await runTurn(run, context);
+    return await runTurn(turn, context);
   } catch (error) {
     const why = messageOf(error);
-    deps.log.error("a run failed", { runId: run.row.runId, error });
-    return closeWith(run, { status: "error", error: why }, why, context).catch((): RunOutcome => ({ status: "error", error: why }));
+    deps.log.error("a run failed", { runId: turn.main.row.runId, error });
+    return closeWith(turn, { status: "error", error: why }, why, context).catch((): RunOutcome => ({ status: "error", error: why }));
+  } finally {
+    turn.over = true;
   }
 }
 
 /** Notes are written and the like, before the session's next turn. */
-export async function afterRun(run: ClientRun, { deps, stopping }: ClientTurnContext): Promise<void> {
-  if (run.turnEnd?.status !== "ok" || stopping.aborted) return;
+export async function afterTurn(turn: ClientTurn, { deps, stopping }: ClientTurnContext): Promise<void> {
+  const { main } = turn;
+  if (main.turnEnd?.status !== "ok" || stopping.aborted) return;
   try {
-    await (await deps.agents()).after(inputOf(run), run.turnEnd, { signal: new AbortController().signal, stopping });
+    await (await deps.agents()).after(inputOf(turn), main.turnEnd, { signal: new AbortController().signal, stopping });
   } catch (error) {
-    deps.log.warn(`the upkeep after a turn failed: ${messageOf(error)}`, { sessionKey: run.row.sessionKey });
+    deps.log.warn(`the upkeep after a turn failed: ${messageOf(error)}`, { sessionKey: main.row.sessionKey });
   }
 }

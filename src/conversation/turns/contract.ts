@@ -1,6 +1,7 @@
 /** Runs that clients ask for: what is asked, what happens, how it ends. */
 import type { ImageContent, ThinkingLevel, ToolCallContent, ToolSchema } from "../../protocol/index.ts";
 import type { ReplyAddress } from "../address.ts";
+import type { AbortReason } from "./run.ts";
 
 /** One run, asked for by a client or an HTTP caller. */
 export interface RunRequest {
@@ -35,7 +36,7 @@ export interface RunRequest {
   readonly senderId?: string;
   readonly accountId?: string;
   readonly direct?: boolean;
-  /** The message may be a command: these are the rights of whoever wrote it. */
+  /** The message may be a command, and the session's queue mode applies to it: these are the rights of whoever wrote it. */
   readonly scopes?: readonly string[];
 }
 
@@ -43,14 +44,23 @@ export type RunEvent =
   | { readonly stream: "lifecycle"; readonly data: { readonly phase: "start"; readonly startedAt: number } }
   | {
       readonly stream: "lifecycle";
-      readonly data: { readonly phase: "end"; readonly endedAt: number; readonly startedAt?: number; readonly aborted?: boolean };
+      readonly data: {
+        readonly phase: "end";
+        readonly endedAt: number;
+        readonly startedAt?: number;
+        readonly aborted?: boolean;
+        /** Why it was aborted. */
+        readonly reason?: AbortReason;
+        /** The answer as the session's settings show it, where that is more than the model's text. */
+        readonly shown?: string;
+      };
     }
   | { readonly stream: "lifecycle"; readonly data: { readonly phase: "error"; readonly error: string; readonly endedAt: number; readonly startedAt?: number } }
   /** `text` is cumulative. */
   | { readonly stream: "assistant"; readonly data: { readonly text: string; readonly delta: string } }
   | { readonly stream: "thinking"; readonly data: { readonly text: string; readonly delta: string } }
   | { readonly stream: "tool"; readonly data: ToolEvent }
-  | { readonly stream: "compaction"; readonly data: { readonly phase: "start" | "end"; readonly willRetry?: boolean } };
+  | { readonly stream: "compaction"; readonly data: { readonly phase: "start" | "end"; readonly willRetry?: boolean; readonly notice?: string } };
 
 /** What a call of a tool does. */
 export type ToolEvent = { readonly name: string; readonly toolCallId: string } & (
@@ -83,6 +93,8 @@ interface EndedTurn {
   readonly calls?: readonly ToolCallContent[];
   /** The answer was `NO_REPLY`. */
   readonly silent?: boolean;
+  /** Everything the caller is shown, message by message, where that is more than `text`: asides, reasoning, the usage footer. */
+  readonly payloads?: readonly string[];
 }
 
 /** How a run ended. It is on disk before this is told. */
@@ -105,8 +117,10 @@ export interface Responder {
   accept(request: RunRequest): Promise<AcceptedRun>;
   /** Resolves when a run has ended; undefined when none of that id is known. */
   outcome(runId: string, signal?: AbortSignal): Promise<RunOutcome | undefined>;
-  /** Ends runs: all of a session, or one. Gives the ids of those it reached. */
+  /** Ends runs: all of a session, with what waits there, or one. Gives the ids of those it reached. */
   abort(target: { readonly sessionKey: string; readonly runId?: string }, reason: "rpc" | "stop" | "timeout"): readonly string[];
+  /** Carries out a stop command at once, without a run of its own. Gives the ids of the runs it reached; undefined when the text is no command here. */
+  stopCommand?(request: Pick<RunRequest, "sessionKey" | "message" | "channel" | "scopes" | "owner">): Promise<readonly string[] | undefined>;
   /** Told everything that happens in any run, in order. */
   onEvent(listener: (run: { readonly runId: string; readonly sessionKey: string }, event: RunEvent) => void): Disposable;
 }

@@ -1,7 +1,7 @@
 import { formatInboundEnvelope, resolveEnvelopeFormatOptions } from "../../channels/index.ts";
 import type { FinalizedMsgContext, HostConfig } from "../../protocol/index.ts";
 import type { Inbound } from "../intake/inbound-record.ts";
-import type { ChannelItem } from "../lanes/item.ts";
+import { textOf, type ChannelItem, type LaneItem } from "../lanes/item.ts";
 
 /** A message of the chat that was not for us. */
 export interface HistoryLine {
@@ -73,9 +73,10 @@ function contextBlocks(ctx: FinalizedMsgContext, history: readonly HistoryLine[]
   ];
 }
 
-function summaryOf(items: readonly ChannelItem[]): readonly string[] {
+/** A line for each message that found no room in the queue. */
+export function summaryOf(items: readonly LaneItem[]): readonly string[] {
   if (items.length === 0) return [];
-  const lines = items.map(({ text }) => `- ${text.replaceAll(/\s+/g, " ").trim().slice(0, MAX_SUMMARY_LINE)}`);
+  const lines = items.map((item) => `- ${textOf(item).replaceAll(/\s+/g, " ").trim().slice(0, MAX_SUMMARY_LINE)}`);
   return [`[${items.length} earlier messages came while you were busy and were shortened]\n${lines.join("\n")}`];
 }
 

@@ -1,21 +1,34 @@
 import { queueSettings } from "../../sessions/index.ts";
 import type { InboxRow } from "../../store/index.ts";
 import { inboundOf, type Inbound } from "../intake/inbound-record.ts";
+import type { Group } from "../intake/joined.ts";
 import type { ChannelItem } from "../lanes/item.ts";
 import type { ConversationDeps } from "../ports.ts";
+import { mayBeCommand } from "./client-commands.ts";
+import { wasPrompted } from "./run-log.ts";
 
-/** Messages of a channel that were in a turn come back as that turn; the others are looked at anew. */
-export function resumedChannels(
-  rows: readonly InboxRow[],
-  { config }: ConversationDeps,
-): { readonly items: readonly ChannelItem[]; readonly fresh: readonly Inbound[] } {
+/** Messages of channels that the previous process did not finish. */
+export interface ResumedChannels {
+  /** They were in a turn and come back as that turn. */
+  readonly items: readonly ChannelItem[];
+  /** Their turn had no prompt yet, and their text may hold a command, which must not become one. */
+  readonly unprompted: readonly { readonly messages: Group; readonly turnId: string }[];
+  /** They were in no turn: they are looked at again. */
+  readonly fresh: readonly Inbound[];
+}
+
+export async function resumedChannels(rows: readonly InboxRow[], deps: ConversationDeps): Promise<ResumedChannels> {
   const inbounds = rows.flatMap((row) => inboundOf(row) ?? []);
   const claimed = inbounds.filter(({ turnId }) => turnId !== undefined);
-  const items = [...Map.groupBy(claimed, ({ turnId }) => turnId!)].map(([resumedTurn, group]): ChannelItem => {
+  const items: ChannelItem[] = [];
+  const unprompted: { messages: Group; turnId: string }[] = [];
+  for (const [resumedTurn, group] of Map.groupBy(claimed, ({ turnId }) => turnId!)) {
     const messages = group as [Inbound, ...Inbound[]];
     const { sessionKey, agentId, channel } = messages.at(-1)!;
     const text = messages.map((message) => message.text).join("\n");
-    return { kind: "channel", sessionKey, agentId, messages, text, queue: queueSettings(config.current, undefined, channel), resumedTurn };
-  });
-  return { items, fresh: inbounds.filter(({ turnId }) => turnId === undefined) };
+    const isOpen = messages.some((message) => mayBeCommand(message.text)) && !(await wasPrompted(deps, resumedTurn));
+    if (isOpen) unprompted.push({ messages, turnId: resumedTurn });
+    else items.push({ kind: "channel", sessionKey, agentId, messages, text, queue: queueSettings(deps.config.current, undefined, channel), resumedTurn });
+  }
+  return { items, unprompted, fresh: inbounds.filter(({ turnId }) => turnId === undefined) };
 }

@@ -5,7 +5,7 @@ import { failpoint } from "../../base/failpoints.ts";
 import type { Ids } from "../../base/ids.ts";
 import { sumUsage } from "../../sessions/index.ts";
 import type { HookLogEntry } from "../../hooks/index.ts";
-import type { InboxRow, Outcome, Store, Write } from "../../store/index.ts";
+import type { InboxRow, Outcome, Store, TurnRow, Write } from "../../store/index.ts";
 import type { RunOutcome, RunRequest } from "./contract.ts";
 
 /** Run ids are one name space over all clients and sessions, so a repeated one is always found. */
@@ -65,15 +65,22 @@ export async function acceptRun(
 
 const systemPromptOf = ({ systemPrompt }: RunRequest): string | undefined => systemPrompt;
 
-/** The run that a row stands for; undefined for one that is no client's. */
-export function runOfRow(row: InboxRow): AcceptedRow | undefined {
-  return row.channel === PLACE.channel && row.account === PLACE.account && row.sessionKey !== null ? rowOf(row) : undefined;
+/** The run that a row stands for, and the turn that it was in; undefined for one that is no client's. */
+export function runOfRow(row: InboxRow): { readonly row: AcceptedRow; readonly turnId: string | null } | undefined {
+  const isRun = row.channel === PLACE.channel && row.account === PLACE.account && row.sessionKey !== null;
+  return isRun ? { row: rowOf(row), turnId: row.turnId } : undefined;
+}
+
+/** Whether a turn that was interrupted has already written its prompt, so that the text of its message is no longer read. */
+export async function wasPrompted({ store }: Pick<RunLogDeps, "store">, turnId: string): Promise<boolean> {
+  const steps = await store.read("journal.steps", { turnId });
+  return steps.some(({ kind, data }) => kind === "model.result" || (kind === "note" && (data as { readonly said?: boolean } | null)?.said === true));
 }
 
 /** Ends turns of the process before this one that nobody asked for and nobody waits for. */
-export async function closeOrphans({ store }: RunLogDeps, asked: ReadonlySet<string>): Promise<void> {
+export async function closeOrphans({ store }: RunLogDeps, isKnown: (turnId: string) => boolean): Promise<void> {
   for (const { id } of await store.read("turns.unfinished", {})) {
-    if (!asked.has(id)) await store.write("turns.end", { id, outcome: "cancelled", why: "the process ended" });
+    if (!isKnown(id)) await store.write("turns.end", { id, outcome: "cancelled", why: "the process ended" });
   }
 }
 
@@ -108,9 +115,17 @@ export async function closeTurn({ store }: Pick<RunLogDeps, "store">, closed: Cl
   ]);
 }
 
+/** The turn that answered a run: its own, or the one it was merged into. */
+async function turnOfRun({ store }: Pick<RunLogDeps, "store">, runId: string): Promise<TurnRow | undefined> {
+  const own = await store.read("turns.get", { id: runId });
+  if (own) return own;
+  const [row] = await store.read("inbox.find", { messageId: runId, ...PLACE });
+  return row && row.turnId !== null && row.turnId !== runId ? store.read("turns.get", { id: row.turnId }) : undefined;
+}
+
 /** How a run ended, if it has. */
 export async function endedRun(deps: RunLogDeps, runId: string): Promise<RunOutcome | undefined> {
-  const turn = await deps.store.read("turns.get", { id: runId });
+  const turn = await turnOfRun(deps, runId);
   if (turn?.state !== "ended") return undefined;
   const detail = turn.detail as RunOutcome | TurnEnd | null;
   if (!detail) return { status: "error", error: turn.why ?? "it failed" };

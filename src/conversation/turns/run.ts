@@ -1,4 +1,5 @@
 import type { TurnEnd } from "../../agent/index.ts";
+import type { TurnHints } from "../commands/commands.ts";
 import type { RunOutcome } from "./contract.ts";
 import type { AcceptedRow } from "./run-log.ts";
 
@@ -10,13 +11,27 @@ export const ORIGINS = { rpc: "rpc", stop: "stop-command", timeout: "timeout", i
 /** A run that a client waits for. */
 export interface ClientRun {
   readonly row: AcceptedRow;
-  /** The message as it was sent. */
-  readonly said: string;
   /** It was accepted by a process before this one. */
   readonly resumed: boolean;
   readonly abort: AbortController;
   readonly ended: Promise<RunOutcome>;
   readonly end: (outcome: RunOutcome) => void;
+  /** The message for the model: without commands and directives. */
+  text: string;
+  /**
+   * `command` until it is certain that the message starts a turn. Whatever ends the turns of a session does not reach a run in that phase: it may be the
+   * command that does so, and would wait for itself.
+   */
+  phase: "command" | "turn";
+  /** Texts that were sent beside the answer. */
+  asides: readonly string[];
+  /** Settings for this run only, from its text. */
+  hints?: TurnHints;
+  thinking?: AcceptedRow["thinking"];
+  /** Runs that end with this one: their messages are answered by the same turn. */
+  readonly merged: ClientRun[];
+  /** The run whose turn answers this one. */
+  into?: ClientRun;
   reason?: AbortReason;
   /** Once the turn is over. */
   turnEnd?: TurnEnd;
@@ -24,5 +39,13 @@ export interface ClientRun {
 
 export function newClientRun(row: AcceptedRow, resumed: boolean): ClientRun {
   const { promise, resolve } = Promise.withResolvers<RunOutcome>();
-  return { row, said: row.message, resumed, abort: new AbortController(), ended: promise, end: resolve };
+  return { row, text: row.message, resumed, abort: new AbortController(), ended: promise, end: resolve, phase: "command", asides: [], merged: [] };
+}
+
+/** Makes `run` end with the turn of `main`. */
+export function mergeInto(main: ClientRun, run: ClientRun): void {
+  if (run.into === main) return;
+  run.phase = "turn";
+  run.into = main;
+  main.merged.push(run);
 }

@@ -8,6 +8,7 @@ import { browserName } from "./devices/browser-name.ts";
 import { isControlUi, ORIGIN_REFUSED, originRefused } from "./peer/origin.ts";
 import type { Pairing } from "./devices/pairing.ts";
 import type { Peer } from "./peer/peer.ts";
+import { printableName } from "../../base/printable.ts";
 
 export interface AdmitDeps {
   readonly settings: () => ResolvedSettings;
@@ -107,7 +108,13 @@ const paired: Check = async (attempt) => {
   const { id: clientId, mode: clientMode, displayName, platform } = params.client;
   // Every Control UI calls itself that: what tells one from another is the browser that it runs in.
   const browser = isControlUi(params.client) ? browserName(params.userAgent) : undefined;
-  const info = { displayName: browser ?? displayName, platform, clientId, clientMode, remoteIp: peer.ip };
+  const info = {
+    displayName: browser ?? (displayName === undefined ? undefined : printableName(displayName) || undefined),
+    platform: printableName(platform),
+    clientId: printableName(clientId),
+    clientMode,
+    remoteIp: peer.ip,
+  };
   const entry = await deps.pairing.enter({ deviceId: device.id, publicKey, info, role, scopes: params.scopes ?? [], local: peer.local });
   if (!entry.ok) return refused("pairing required", "NOT_PAIRED", entry.requestId === undefined ? {} : { requestId: entry.requestId });
   attempt.issued = entry.issued;

@@ -4,6 +4,7 @@ import type { ConnectParams, Role } from "../../protocol/index.ts";
 import type { Admitted, AuthMethod } from "../auth/index.ts";
 import type { Caller } from "../methods/index.ts";
 import type { Client, Connection, Held } from "./connection.ts";
+import { printableName } from "../../base/printable.ts";
 
 /** Requests that one connection may send at once, and per second in the long run: above what the gateway answers to one that waits for its answers. */
 export const REQUEST_BURST = 100_000;
@@ -11,7 +12,8 @@ export const REQUEST_BURST = 100_000;
 export const MAX_IN_FLIGHT = 512;
 
 function callerOf(connId: string, { client, caps }: ConnectParams, admitted: Admitted): Caller {
-  const { id, mode, version, platform, displayName, instanceId } = client;
+  const { id, mode, version, platform, instanceId } = client;
+  const displayName = client.displayName === undefined ? undefined : printableName(client.displayName) || undefined;
   return {
     connId,
     role: admitted.role,

@@ -3,6 +3,7 @@ import type { Socket } from "node:net";
 import type { RawData, ServerOptions, WebSocket, WebSocketServer } from "ws";
 import type { Clock } from "../../base/clock.ts";
 import type { Ids } from "../../base/ids.ts";
+import { lazy } from "../../base/lazy.ts";
 import { LIMITS, type Validators } from "../../protocol/index.ts";
 import type { Auth, Revocation } from "../auth/index.ts";
 import { isRevoked } from "../auth/revocation.ts";
@@ -105,16 +106,6 @@ function closeRevoked(auth: Pick<Auth, "onRevoked">, clients: ReadonlyMap<string
   });
 }
 
-/** Does it once; again when it failed. */
-function onceDone<T>(act: () => Promise<T>): () => Promise<T> {
-  let doing: Promise<T> | undefined;
-  return () =>
-    (doing ??= act().catch((error: unknown) => {
-      doing = undefined;
-      throw error;
-    }));
-}
-
 /** Makes connections of WebSockets that were challenged. */
 function createOpener({ connections }: Roster, openings: Openings, ids: Ids, on: ReturnType<typeof createListeners>) {
   return (ws: WebSocket, socket: Socket, challenge: Challenge): Connection => {
@@ -150,7 +141,7 @@ export function createConnections(deps: ConnectionsDeps): Connections {
   const listeners = createListeners(roster, deps, () => loaded, settle);
   const open = createOpener(roster, openings, ids, listeners);
 
-  const ready = onceDone(async (): Promise<Loaded> => {
+  const ready = lazy(async (): Promise<Loaded> => {
     const [ws, validators] = await Promise.all([import("ws"), deps.loadValidators()]);
     const requests = createRequests({ ...deps, validators, send: roster.send });
     loaded = { server: new ws.WebSocketServer(SOCKET_OPTIONS), requests, entrance: createEntrance(deps, roster, validators, openings.stop) };

@@ -9,14 +9,12 @@ import { audienceOf, extrasOf } from "./chat/asked-run.ts";
 import { cleanMessage } from "./chat/message-text.ts";
 import type { EndedRun } from "./chat/ended-runs.ts";
 import type { CallContext, Handlers } from "./handler.ts";
-import { resetSession } from "./sessions/endings.ts";
 import { agentList, keySettings, mainSessionKey, resolveKey } from "./sessions/keys.ts";
 import { checkSendPolicy } from "./sessions/send-policy.ts";
 
 type Params = MethodParams<"agent">;
 
 const invalid = (text: string): AppError => new AppError("INVALID_INPUT", `invalid agent params: ${text}`);
-const RESET = /^\/(new|reset)(?:\s+|$)/i;
 const WAIT_MS = 30_000;
 /** Channels that are always there: the gateway's own. */
 const OWN_CHANNELS = new Set(["last", "webchat", "internal"]);
@@ -95,13 +93,14 @@ function finalOf(runId: string, outcome: RunOutcome): MethodResult<"agent"> {
   const aborted = outcome.status === "aborted";
   const silent = outcome.silent === true || outcome.text === "" || outcome.text.trim() === "NO_REPLY";
   const stopReason = aborted ? "aborted" : outcome.stopReason;
+  const texts = outcome.payloads ?? (silent ? [] : [outcome.text]);
   const calls = outcome.calls?.map(({ id, name, arguments: given }) => ({ id, name, arguments: JSON.stringify(given) }));
   return {
     runId,
     status: "ok",
     summary: "completed",
     result: {
-      payloads: silent ? [] : [{ text: outcome.text, mediaUrl: null }],
+      payloads: texts.map((text) => ({ text, mediaUrl: null })),
       meta: {
         durationMs: outcome.durationMs,
         agentMeta: agentMetaOf(outcome),
@@ -113,34 +112,20 @@ function finalOf(runId: string, outcome: RunOutcome): MethodResult<"agent"> {
   };
 }
 
-/** `/new` and `/reset` in front begin the session anew; the rest is the message. */
-async function afterReset(message: string, sessionKey: string, deps: ChatDeps): Promise<string> {
-  const command = RESET.exec(message);
-  if (!command) return message;
-  await resetSession({ key: sessionKey, reason: command[1]!.toLowerCase() as "new" | "reset" }, deps);
-  return message.slice(command[0].length).trim() || message;
-}
-
-async function knownRun(runId: string, { relay, responder }: ChatDeps): Promise<boolean> {
-  return relay.find(runId) !== undefined || (await responder.outcome(runId, AbortSignal.abort()).catch(() => true)) !== undefined;
-}
-
 async function start(params: Params, sessionKey: string, deps: ChatDeps, { caller }: CallContext): Promise<AcceptedRun> {
   const { relay, responder, config } = deps;
   const extras = extrasOf(params, caller);
-  const entry = await checkSendPolicy(sessionKey, channelOf(params), deps);
+  const message = cleanMessage(params.message);
+  const entry = await checkSendPolicy(sessionKey, channelOf(params), deps, message);
   const reply = await replyAddress(params, sessionKey, deps);
   const runId = params.idempotencyKey;
-  const cleaned = cleanMessage(params.message);
-  // A repeated call must not reset the session a second time.
-  const message =
-    RESET.test(cleaned) && !(await knownRun(runId, deps)) ? await afterReset(cleaned, sessionKey, deps) : cleaned.replace(RESET, "").trim() || cleaned;
   const timeoutMs = runTimeout(deps, params.timeout === undefined ? undefined : params.timeout * 1000);
   const request = {
     runId,
     sessionKey,
     message,
     channel: channelOf(params),
+    scopes: [...caller.scopes],
     ...extras,
     ...(params.extraSystemPrompt === undefined ? {} : { systemPrompt: params.extraSystemPrompt }),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),

@@ -1,6 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
 import type { MethodParams, MethodResult } from "../../protocol/index.ts";
+import type { ListedRule } from "../../tools/index.ts";
 import type { ApprovalsPort, ExecRulesPort } from "../ports.ts";
 import { shownRequest, type ApprovalBoard } from "./approvals/board.ts";
 import type { CallContext, Caller, Handlers } from "./handler.ts";
@@ -71,10 +72,18 @@ export function approvalHandlers(deps: ApprovalDeps): Handlers {
   };
 }
 
+const toWire = ({ createdAt, lastUsedAt, ...rest }: ListedRule): MethodResult<"exec.approvals.forget">["command"] => ({
+  ...rest,
+  createdAtMs: createdAt,
+  lastUsedAtMs: lastUsedAt,
+});
+
 /** Which commands may run without asking. */
 export function execRulesHandlers(rules: ExecRulesPort): Handlers {
   return {
     "exec.approvals.get": () => rules.snapshot(),
     "exec.approvals.set": ({ file, baseHash }) => rules.replace(file, baseHash),
+    "exec.approvals.remembered": async ({ agentId }) => ({ commands: (await rules.remembered(agentId)).map(toWire) }),
+    "exec.approvals.forget": async ({ id }) => ({ ok: true, command: toWire(await rules.forget(id)) }),
   };
 }

@@ -1,9 +1,20 @@
-import type { Allowed, PairedSender, Pairing } from "../../channels/index.ts";
-import type { Handlers } from "./handler.ts";
+import { AppError, messageOf } from "../../base/errors.ts";
+import type { Allowed, NamedOwners, PairedSender, Pairing } from "../../channels/index.ts";
+import { AUTHORITY, missingFor } from "../../tools/index.ts";
+import type { CallContext, Handlers } from "./handler.ts";
+
+/** Who owns the gateway, as the configuration says. */
+export interface OwnersPort {
+  list(): readonly NamedOwners[];
+  /** Names a sender as owner, or no longer. `by` is for the record of changes. */
+  change(sender: { readonly channel: string; readonly senderId: string }, wanted: boolean, by: string): Promise<void>;
+}
 
 /** Strangers of channels, and how one is told of being let in. */
 export interface ChannelPairingPort {
   readonly pairing: Pick<Pairing, "list" | "approve" | "reject">;
+  /** Without it nobody is made an owner here. */
+  readonly owners?: OwnersPort | undefined;
   /** Without it `channels.pairing.allowed` and `.revoke` are not answered. */
   readonly allowed?: Allowed | undefined;
   /** False: the channel cannot tell, or failed to. Never rejects. */
@@ -20,8 +31,31 @@ function allowedHandlers(allowed: Allowed): Handlers {
   };
 }
 
+function ownersOf(owners: OwnersPort | undefined): OwnersPort {
+  if (!owners) throw new AppError("UNAVAILABLE", "owners cannot be named here; set commands.ownerAllowFrom in the configuration");
+  return owners;
+}
+
+/** Who may let somebody in may not therefore make them the owner. */
+function checkMayOwn({ caller }: CallContext): void {
+  const missing = missingFor(AUTHORITY.method["channels.pairing.approve"], { owner: false, scopes: [...caller.scopes] });
+  if (missing !== undefined) throw new AppError("INVALID_INPUT", `missing scope: ${missing} (to make a sender the owner)`);
+}
+
+/** Makes a sender who was just let in the owner. */
+async function own(sender: PairedSender, port: OwnersPort, by: string): Promise<void> {
+  try {
+    await port.change(sender, true, by);
+  } catch (error) {
+    throw new AppError("UNAVAILABLE", `${sender.channel}:${sender.senderId} was let in, but could not be made the owner: ${messageOf(error)}`, {
+      cause: error,
+    });
+  }
+}
+
 /** Handlers of `channels.pairing.*`. */
-export function channelPairingHandlers({ pairing, allowed, notify }: ChannelPairingPort): Handlers {
+export function channelPairingHandlers({ pairing, allowed, notify, owners }: ChannelPairingPort): Handlers {
+  const hasOwner = (): boolean => (owners?.list().length ?? 0) > 0;
   return {
     async "channels.pairing.list"({ channel, accountId }) {
       const waiting = await pairing.list({ channel, accountId });
@@ -31,11 +65,19 @@ export function channelPairingHandlers({ pairing, allowed, notify }: ChannelPair
         lastSeenAtMs: lastSeenAt,
         expiresAtMs: expiresAt,
       }));
-      return { requests };
+      return { requests, hasOwner: hasOwner() };
     },
-    async "channels.pairing.approve"({ channel, code, accountId, notify: wanted }) {
+    async "channels.pairing.approve"({ channel, code, accountId, notify: wanted, owner = false }, context) {
+      if (owner) checkMayOwn(context);
+      const port = owner ? ownersOf(owners) : undefined;
       const sender = await pairing.approve(channel, code, accountId);
-      return { ...sender, notified: wanted === true && notify !== undefined && (await notify(sender)) };
+      if (port) await own(sender, port, `channels.pairing.approve (${context.caller.client.id})`);
+      return { ...sender, notified: wanted === true && notify !== undefined && (await notify(sender)), owner, hasOwner: hasOwner() };
+    },
+    async "channels.pairing.owner"({ channel, senderId, remove = false }, { caller }) {
+      const port = ownersOf(owners);
+      await port.change({ channel: channel.trim().toLowerCase(), senderId: senderId.trim() }, !remove, `channels.pairing.owner (${caller.client.id})`);
+      return { owners: port.list().map(({ path, entries }) => ({ path, entries: [...entries] })) };
     },
     "channels.pairing.reject": ({ channel, code, accountId }) => pairing.reject(channel, code, accountId),
     ...(allowed ? allowedHandlers(allowed) : {}),

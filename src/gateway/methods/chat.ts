@@ -14,6 +14,7 @@ import { canonicalKey, findSession, runnableKey } from "./sessions/keys.ts";
 import { checkSendPolicy } from "./sessions/send-policy.ts";
 import { appendMessage, headerLine, liveFile } from "./sessions/transcripts.ts";
 import { transcriptFile, type Write } from "../../store/index.ts";
+import { printableName } from "../../base/printable.ts";
 
 export interface ChatDeps extends MethodDeps, Pick<EndingDeps, "turns"> {
   readonly responder: Responder;
@@ -42,11 +43,24 @@ export function runTimeout({ config }: MethodDeps, asked: number | undefined): n
 }
 
 /** Stops runs and resolves when they have ended on disk, or after a moment. Their `aborted` events are out then. */
-async function stopRuns({ responder, relay, clock }: ChatDeps, sessionKey: string, runIds: readonly string[], reason: StopReason): Promise<readonly string[]> {
+async function stopRuns(deps: ChatDeps, sessionKey: string, runIds: readonly string[], reason: StopReason): Promise<readonly string[]> {
+  const { responder, relay } = deps;
   const reached = runIds.flatMap((runId) => {
     relay.stopping(runId, reason);
     return responder.abort({ sessionKey, runId }, reason);
   });
+  return untilStopped(deps, reached);
+}
+
+/** Stops everything in a session, as the command does on every channel: what runs, what waits, and the processes it started. */
+async function stopSession(deps: ChatDeps, request: Parameters<NonNullable<Responder["stopCommand"]>>[0]): Promise<readonly string[]> {
+  const { sessionKey } = request;
+  for (const { runId } of deps.relay.active(sessionKey)) deps.relay.stopping(runId, "stop");
+  const reached = await deps.responder.stopCommand?.(request);
+  return reached ? untilStopped(deps, reached) : stopRuns(deps, sessionKey, chatRuns(deps, sessionKey), "stop");
+}
+
+async function untilStopped({ responder, relay, clock }: ChatDeps, reached: readonly string[]): Promise<readonly string[]> {
   if (reached.length === 0) return reached;
   const { promise, resolve } = Promise.withResolvers<void>();
   using _timer = clock.after(STOP_WAIT_MS, resolve);
@@ -73,11 +87,10 @@ async function send(params: MethodParams<"chat.send">, { caller }: CallContext, 
   if (message.trim() === "" && !params.attachments?.length) throw new AppError("INVALID_INPUT", "message or attachment required");
   const { extras, files } = extrasWithFiles(params, caller, config.current);
   const sessionKey = runnableKey(params.sessionKey, config.current);
-  // Who silenced a session can let it speak again.
-  const entry = /^\s*\/send\b/i.test(message) ? undefined : await checkSendPolicy(sessionKey, "webchat", deps);
+  const entry = await checkSendPolicy(sessionKey, "webchat", deps, message);
   if (isStopMessage(message)) {
-    const runIds = await stopRuns(deps, sessionKey, chatRuns(deps, sessionKey), "stop");
-    return { ok: true, aborted: runIds.length > 0, runIds };
+    const runIds = await stopSession(deps, { sessionKey, message, channel: "webchat", scopes: [...caller.scopes], owner: extras.owner ?? false });
+    return { ok: true, aborted: runIds.length > 0, runIds: [...runIds] };
   }
   if (message.trim() === "" && extras.images === undefined && files.length === 0) throw new AppError("INVALID_INPUT", "message or attachment required");
   const runId = params.idempotencyKey;
@@ -130,7 +143,7 @@ async function inject(params: MethodParams<"chat.inject">, deps: ChatDeps): Prom
   if (!session) throw new AppError("INVALID_INPUT", "session not found");
   const { agentId, entry } = session;
   const at = clock.now();
-  const text = params.label === undefined ? params.message : `[${params.label}]\n\n${params.message}`;
+  const text = params.label === undefined ? params.message : `[${printableName(params.label)}]\n\n${params.message}`;
   const shown = { role: "assistant" as const, content: [{ type: "text", text }], timestamp: at };
   const message = { ...shown, api: "openai-responses", provider: "openclaw", model: "gateway-injected", usage: NO_USAGE, stopReason: "stop" };
   const known = await liveFile(store, session);

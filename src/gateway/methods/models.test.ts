@@ -8,7 +8,10 @@ async function list(current: OpenClawConfig) {
   const { createCatalogue, loadTables } = await loadChoice();
   const hasCredential = (provider: string): boolean => provider === "moonshot";
   const catalogue = createCatalogue({ tables: await loadTables(), config: current.models?.providers, hasCredential });
-  const handlers = modelsHandlers({ config: { current }, models: { choices: () => Promise.resolve({ catalogue, hasCredential }) } });
+  const handlers = modelsHandlers({
+    config: { current },
+    models: { choices: () => Promise.resolve({ catalogue, hasCredential }), auths: () => Promise.resolve([]) },
+  });
   const { models } = await handlers["models.list"]!({}, {} as CallContext);
   return models;
 }

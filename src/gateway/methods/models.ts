@@ -1,11 +1,14 @@
 import type { Config } from "../../config/index.ts";
-import { loadChoice, type Catalogue } from "../../models/index.ts";
+import { loadChoice, type AuthProfiles, type Catalogue, type CredentialRest } from "../../models/index.ts";
+import type { MethodResult } from "../../protocol/index.ts";
 import type { Handlers } from "./handler.ts";
 
 /** Models, as methods need them. */
 export interface ModelsPort {
   /** Everything that is known now, and for whom there is a credential; opened when first asked for. */
   choices(): Promise<{ readonly catalogue: Catalogue; readonly hasCredential: (provider: string) => boolean }>;
+  /** Credentials of agents: of the one that is named, else of all. */
+  auths(agentId: string | undefined): Promise<readonly { readonly agentId: string; readonly auth: Pick<AuthProfiles, "rests" | "clearRests"> }[]>;
 }
 
 export interface ModelsDeps {
@@ -13,9 +16,34 @@ export interface ModelsDeps {
   readonly models: ModelsPort;
 }
 
-/** Handler of `models.list`: what may be chosen, by the rules that choices are checked with. */
+type RestRow = MethodResult<"models.rests.list">["rests"][number];
+
+const restRow =
+  (agentId: string) =>
+  ({ id, provider, modelId, kind, until, reason }: CredentialRest): RestRow => ({
+    agentId,
+    id,
+    kind,
+    until,
+    ...(provider === undefined ? {} : { provider }),
+    ...(modelId === undefined ? {} : { modelId }),
+    ...(reason === undefined ? {} : { reason }),
+  });
+
+/** Handlers of `models.list` (what may be chosen, by the rules that choices are checked with) and of rests. */
 export function modelsHandlers({ config, models }: ModelsDeps): Handlers {
   return {
+    "models.rests.list": async ({ agentId, provider }) => {
+      const { canonicalProvider } = await loadChoice();
+      const of = provider === undefined ? undefined : canonicalProvider(provider);
+      const rests = await Promise.all((await models.auths(agentId)).map(async (one) => (await one.auth.rests()).map(restRow(one.agentId))));
+      return { rests: rests.flat().filter((rest) => of === undefined || (rest.provider !== undefined && canonicalProvider(rest.provider) === of)) };
+    },
+    "models.rests.clear": async ({ agentId, provider, id }) => {
+      const cleared: RestRow[] = [];
+      for (const one of await models.auths(agentId)) cleared.push(...(await one.auth.clearRests({ provider, id })).map(restRow(one.agentId)));
+      return { cleared };
+    },
     "models.list": async () => {
       const [{ allowlistOf, isLocal, standardChoice }, { catalogue, hasCredential }] = await Promise.all([loadChoice(), models.choices()]);
       const allowlist = allowlistOf(config.current, standardChoice({ config: config.current, catalogue, hasCredential }).ref);

@@ -19,7 +19,7 @@ export function sessionsHandlers(deps: EndingDeps): Handlers {
     "sessions.resolve": (params) => resolveSession(params, deps),
     "sessions.patch": (params, context) => {
       refuseWebchat(context, "patch");
-      return patchSession(params, deps);
+      return patchSession(params, { ...deps, scopes: [...context.caller.scopes] });
     },
     "sessions.reset": (params) => resetSession(params, deps),
     "sessions.delete": (params, context) => {

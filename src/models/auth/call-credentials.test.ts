@@ -45,11 +45,14 @@ async function setup(keys: readonly string[]) {
   return { clock, credentials: createCallCredentials({ auth, needsNoKey: (provider) => provider === "ollama", now: () => clock.now() }) };
 }
 
+/** A call that began now and was refused. */
+const failedNow = (clock: { now(): number }) => ({ startedAt: clock.now(), reason: "HTTP 429: slow down" });
+
 test("a candidate that failed is not offered for that model until its rest is over", async () => {
   const { credentials, clock } = await setup(["a", "b"]);
   const [first] = await credentials.candidates(BIG);
   expect([first?.profileId, await first?.credential()]).toEqual(["openai:a", { apiKey: "key-of-a" }]);
-  await credentials.failed(first!, BIG, "rate_limit");
+  await credentials.failed(first!, BIG, "rate_limit", failedNow(clock));
   expect((await credentials.candidates(BIG)).map(({ profileId }) => profileId)).toEqual(["openai:b"]);
   expect(await credentials.candidates(model("openai", "small"))).toHaveLength(2);
   clock.advance(61_000);
@@ -57,18 +60,21 @@ test("a candidate that failed is not offered for that model until its rest is ov
 });
 
 test("a pin is a preference, a lock is a lock even while it rests", async () => {
-  const { credentials } = await setup(["a", "b"]);
-  const ids = async (locked: boolean) => (await credentials.candidates(BIG, { profileId: "openai:b", locked })).map(({ profileId }) => profileId);
+  const { credentials, clock } = await setup(["a", "b"]);
+  const ids = async (locked: boolean) => (await credentials.candidates(BIG, { pin: { profileId: "openai:b", locked } })).map(({ profileId }) => profileId);
   expect([await ids(false), await ids(true)]).toEqual([["openai:b", "openai:a"], ["openai:b"]]);
-  await credentials.failed((await credentials.candidates(BIG, { profileId: "openai:b", locked: true }))[0]!, BIG, "auth");
+  await credentials.failed((await credentials.candidates(BIG, { pin: { profileId: "openai:b", locked: true } }))[0]!, BIG, "auth", failedNow(clock));
   expect([await ids(false), await ids(true)]).toEqual([["openai:a"], ["openai:b"]]);
 });
 
 test("one that rests is tried shortly before its rest is over, when another model would answer otherwise, and not too often", async () => {
   const { credentials, clock } = await setup(["a"]);
-  const tried = async (probe: boolean) => (await credentials.candidates(BIG, undefined, probe)).map(({ profileId }) => profileId);
+  const tried = async (probe: boolean) => (await credentials.candidates(BIG, { probe })).map(({ profileId }) => profileId);
   const [first] = await credentials.candidates(BIG);
-  for (let times = 0; times < 2; times += 1) await credentials.failed(first!, BIG, "rate_limit");
+  for (let times = 0; times < 2; times += 1) {
+    await credentials.failed(first!, BIG, "rate_limit", failedNow(clock));
+    clock.advance(1);
+  }
   expect(await tried(true)).toEqual([]);
   clock.advance(3 * 60_000);
   expect([await tried(false), await tried(true), await tried(true)]).toEqual([[], ["openai:a"], []]);
@@ -78,19 +84,43 @@ test("one that rests is tried shortly before its rest is over, when another mode
 
 test("an account without money is not tried before its time", async () => {
   const { credentials, clock } = await setup(["a"]);
-  await credentials.failed((await credentials.candidates(BIG))[0]!, BIG, "billing");
+  await credentials.failed((await credentials.candidates(BIG))[0]!, BIG, "billing", failedNow(clock));
   clock.advance(5 * 3_600_000 - 60_000);
-  expect(await credentials.candidates(BIG, undefined, true)).toEqual([]);
+  expect(await credentials.candidates(BIG, { probe: true })).toEqual([]);
 });
 
 test("when nobody is left, the reason is told: no key at all, or all of them rest", async () => {
   const none = await setup([]);
   expect(await none.credentials.candidates(BIG)).toEqual([]);
-  expect(none.credentials.missing(BIG)).toMatch(/^No API key found for provider "openai"\. Auth store: .*auth-profiles\.json/);
-  const { credentials } = await setup(["a"]);
-  await credentials.failed((await credentials.candidates(BIG))[0]!, BIG, "billing");
+  expect(none.credentials.missing(BIG)).toMatchObject({
+    kind: "auth",
+    text: expect.stringMatching(/^No API key found for provider "openai"\. Auth store: .*auth-profiles\.json/) as string,
+  });
+  const { credentials, clock } = await setup(["a"]);
+  await credentials.failed((await credentials.candidates(BIG))[0]!, BIG, "billing", failedNow(clock));
   expect(await credentials.candidates(BIG)).toEqual([]);
-  expect(credentials.missing(BIG)).toContain("(openai:a, billing) is tried again in 5h");
+  const { kind, text } = credentials.missing(BIG);
+  expect(kind).toBe("billing");
+  expect(text).toContain("openai:a rests for 5h more because the account has no credit left (HTTP 429: slow down)");
+  expect(text).toContain("openclaw models auth clear");
+});
+
+test.each(["timeout", "overloaded", "network", "format"] as const)(
+  "after %s another model goes first; with none left, the credential is tried",
+  async (kind) => {
+    const { credentials, clock } = await setup(["a"]);
+    await credentials.failed((await credentials.candidates(BIG))[0]!, BIG, kind, failedNow(clock));
+    expect(await credentials.candidates(BIG, { last: false })).toEqual([]);
+    expect((await credentials.candidates(BIG, { last: true })).map(({ profileId }) => profileId)).toEqual(["openai:a"]);
+    clock.advance(60_000);
+    expect(await credentials.candidates(BIG, { last: false })).toHaveLength(1);
+  },
+);
+
+test.each(["auth", "rate_limit", "billing"] as const)("after %s it is not tried, even with nothing else left", async (kind) => {
+  const { credentials, clock } = await setup(["a"]);
+  await credentials.failed((await credentials.candidates(BIG))[0]!, BIG, kind, failedNow(clock));
+  expect(await credentials.candidates(BIG, { last: true })).toEqual([]);
 });
 
 test("a provider on this machine needs no key", async () => {

@@ -1,7 +1,9 @@
 import { formatDuration } from "../../base/text.ts";
 import type { CredentialCandidate, Credentials } from "../call/credentials.ts";
 import type { ModelEntry } from "../entry.ts";
+import type { FailureClass } from "../failover/classify.ts";
 import type { AuthProfiles, Candidate } from "./profiles.ts";
+import { isTriedAnyway } from "./rest.ts";
 import type { RequestAccess } from "./request/request-access.ts";
 
 export interface CallCredentialsDeps {
@@ -40,14 +42,16 @@ export function createCallCredentials({ auth, needsNoKey, now, requestAccess, pr
   }
 
   return {
-    async candidates(model, pin, probe = false) {
+    async candidates(model, { pin, probe = false, last = false } = {}) {
       const pins = pin === undefined ? {} : pin.locked ? { userPin: pin.profileId } : { sessionPin: pin.profileId };
       const all = await auth.candidates(model.provider, { modelId: model.id, ...pins });
       resting.set(
         key(model),
         all.filter(({ rest }) => rest),
       );
-      const usable = all.filter(({ rest, locked }) => !rest || locked);
+      const free = all.filter(({ rest, locked }) => !rest || locked);
+      // A provider that failed a moment ago may be well again: with nobody else to ask, it is asked.
+      const usable = free.length === 0 && last ? all.filter(({ rest }) => rest && isTriedAnyway(rest.kind)) : free;
       if (usable.length === 0 && all.length === 0 && needsNoKey(model.provider)) return [{ credential: async () => ({}) }];
       if (usable.length === 0 && probe) {
         const soon = all.find(({ rest }) => rest && rest.kind !== "billing" && rest.until - now() <= PROBE_BEFORE_MS);
@@ -62,17 +66,32 @@ export function createCallCredentials({ auth, needsNoKey, now, requestAccess, pr
       const candidate = known.get(offer);
       if (candidate) await auth.succeeded(candidate, model.id);
     },
-    async failed(offer, model, kind, retryAfterMs) {
+    async failed(offer, model, kind, call) {
       const candidate = known.get(offer);
-      if (candidate) await auth.failed(candidate, model.id, kind, retryAfterMs);
+      if (candidate) await auth.failed(candidate, model.id, kind, call);
     },
     missing(model) {
       const [first] = resting.get(key(model)) ?? [];
       if (!first?.rest) {
-        return `No API key found for provider "${model.provider}". Auth store: ${auth.storePath}. Add one with: openclaw models auth add --provider ${model.provider}`;
+        const text = `No API key found for provider "${model.provider}". Auth store: ${auth.storePath}. Add one with: openclaw models auth add --provider ${model.provider}`;
+        return { kind: "auth", text };
       }
-      const left = formatDuration(Math.max(1000, first.rest.until - now()));
-      return `every credential of ${model.provider} rests after failures; the first (${first.id}, ${first.rest.kind}) is tried again in ${left}`;
+      const { kind, until, reason } = first.rest;
+      const left = formatDuration(Math.max(1000, until - now()));
+      const why = `${WHY[kind] ?? `after ${kind} failures`}${reason === undefined ? "" : ` (${reason})`}`;
+      const text = `${model.provider} was not asked: its credential ${first.id} rests for ${left} more ${why}. Details: openclaw models auth status; to end the rest now: openclaw models auth clear`;
+      return { kind: kind === "cooldown" ? "rate_limit" : (kind as FailureClass), text };
     },
   };
 }
+
+/** Why a credential rests, in the words of a sentence. */
+const WHY: Readonly<Record<string, string>> = {
+  auth: "because the provider rejected it",
+  billing: "because the account has no credit left",
+  rate_limit: "because the provider's rate limit was reached",
+  format: "because the provider rejected requests as malformed",
+  overloaded: "because the provider was overloaded a moment ago",
+  timeout: "because the provider failed a moment ago",
+  network: "because the provider could not be reached a moment ago",
+};

@@ -271,8 +271,8 @@ describe("use", () => {
     expect((await profiles.candidates("openai", { modelId: "gpt" }))[0]?.rest).toBeDefined();
     expect(read()["modelFailures"]).toBeUndefined();
     rmSync(`${own}.lock`, { recursive: true });
-    await profiles.failed(candidate!, "mini", "timeout");
-    expect(read()["modelFailures"]).toMatchObject({ "openai:a": { gpt: { rate_limit: { count: 1 } }, mini: { timeout: { count: 1 } } } });
+    await profiles.failed(candidate!, "mini", "format");
+    expect(read()["modelFailures"]).toMatchObject({ "openai:a": { gpt: { rate_limit: { count: 1 } }, mini: { format: { count: 1 } } } });
   });
 
   test("a new credential under an old name starts with a clean slate", async () => {

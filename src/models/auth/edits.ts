@@ -48,10 +48,12 @@ export interface EditsDeps {
   readonly view: () => AuthDocument;
   readonly canonical: (provider: string) => string;
   readonly now: () => number;
+  /** Drops what this process alone knows against a credential. */
+  readonly forget: (id: string) => void;
 }
 
 /** What people do with profiles: look, add, remove, put in order. */
-export function createEdits({ stores, view, canonical, now }: EditsDeps): Pick<AuthProfiles, "list" | "add" | "remove" | "order" | "setOrder"> {
+export function createEdits({ stores, view, canonical, now, forget }: EditsDeps): Pick<AuthProfiles, "list" | "add" | "remove" | "order" | "setOrder"> {
   return {
     async list() {
       await stores.prepare();
@@ -64,6 +66,7 @@ export function createEdits({ stores, view, canonical, now }: EditsDeps): Pick<A
     async add(id, credential) {
       if (!/^[^\s:]+:\S+$/.test(id)) throw new AppError("INVALID_INPUT", `an auth profile is named <provider>:<name>, got ${JSON.stringify(id.slice(0, 80))}`);
       await stores.prepare();
+      forget(id);
       await stores.own.update((document) => withoutState({ ...document, profiles: { ...document.profiles, [id]: { ...credential } } }, id));
     },
 
@@ -71,6 +74,7 @@ export function createEdits({ stores, view, canonical, now }: EditsDeps): Pick<A
       await stores.prepare();
       const file = stores.holder(id);
       if (file.read()?.profiles[id] === undefined) return false;
+      forget(id);
       await file.update((document) => {
         const { [id]: _, ...profiles } = document.profiles;
         return withoutState({ ...document, profiles }, id);

@@ -2,7 +2,7 @@
  * Credentials: which may serve a provider, in which order, and how long one that failed is left alone. Logins are made and renewed here.
  * The door of this part of the room.
  */
-export type { Access, AuthProfiles, AuthProfilesDeps, Candidate, CandidateOptions, CredentialType, ProfileView, Refresh } from "./profiles.ts";
+export type { Access, AuthProfiles, AuthProfilesDeps, Candidate, CandidateOptions, CredentialRest, CredentialType, ProfileView, Refresh } from "./profiles.ts";
 export type { FailureKind, Rest } from "./rest.ts";
 export { createAuthProfiles } from "./create-profiles.ts";
 export { oauthClient, type ClientResult, type GivenClient, type OAuthClient } from "./oauth/client.ts";

@@ -65,6 +65,27 @@ export interface ProfileView {
   readonly rests: readonly Rest[];
 }
 
+/** What is known about a failed call besides its kind. */
+export interface FailureFacts {
+  /** What the provider asked for. */
+  readonly retryAfterMs?: number | undefined;
+  /** When the call began, in milliseconds since the epoch. */
+  readonly startedAt?: number | undefined;
+  /** What the provider answered, redacted. */
+  readonly reason?: string | undefined;
+}
+
+/** A credential that rests, and why. */
+export interface CredentialRest extends Rest {
+  /** A profile id, `env:<NAME>` or `config:<path>`. */
+  readonly id: string;
+}
+
+export interface RestFilter {
+  readonly provider?: string | undefined;
+  readonly id?: string | undefined;
+}
+
 export interface AuthProfiles {
   /** Who may serve `provider`, in the order in which they should be tried. */
   candidates(provider: string, options?: CandidateOptions): Promise<readonly Candidate[]>;
@@ -73,7 +94,11 @@ export interface AuthProfiles {
   /** A call with this candidate and model was answered. */
   succeeded(candidate: Candidate, modelId: string): Promise<void>;
   /** A call failed. Gives the rest that follows from it, if any. */
-  failed(candidate: Candidate, modelId: string, kind: FailureKind, retryAfterMs?: number): Promise<Rest | undefined>;
+  failed(candidate: Candidate, modelId: string, kind: FailureKind, facts?: FailureFacts): Promise<Rest | undefined>;
+  /** Everything that rests now: profiles, and keys of the environment and the configuration. */
+  rests(): Promise<readonly CredentialRest[]>;
+  /** Ends rests, of one provider or credential or all of them. Resolves to those that were ended. */
+  clearRests(which?: RestFilter): Promise<readonly CredentialRest[]>;
   list(): Promise<readonly ProfileView[]>;
   /** Stores a credential in the agent's file, in place of the one that had this id. */
   add(id: string, credential: AuthProfileCredential): Promise<void>;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { afterFailure, afterSuccess, restFor, restMs, restRules, type FailureKind } from "./rest.ts";
+import { afterFailure, afterSuccess, restFor, restMs, restRules, withoutPassing, withoutRests, type FailureKind } from "./rest.ts";
 import { EMPTY_DOCUMENT, type AuthDocument } from "./store/document.ts";
 
 const NOW = 1_700_000_000_000;
@@ -11,7 +11,7 @@ const ID = "openai:default";
 
 const fail = (
   document: AuthDocument,
-  over: Partial<{ id: string; modelId: string; kind: FailureKind; now: number; retryAfterMs: number; isProfile: boolean }> = {},
+  over: Partial<{ id: string; modelId: string; kind: FailureKind; now: number; retryAfterMs: number; startedAt: number; isProfile: boolean }> = {},
 ) => afterFailure(document, { id: ID, isProfile: true, modelId: "big", kind: "rate_limit", now: NOW, ...over }, RULES);
 const succeed = (document: AuthDocument, over: Partial<{ modelId: string; now: number }> = {}) =>
   afterSuccess(document, { id: ID, isProfile: true, provider: "openai", modelId: "big", now: NOW, stampMs: 30_000, ...over });
@@ -20,7 +20,6 @@ describe("how long a credential rests", () => {
   test.each<[FailureKind, readonly number[]]>([
     ["rate_limit", [1, 5, 25, 60, 60]],
     ["auth", [1, 5, 25, 60, 60]],
-    ["timeout", [1, 5, 25, 60, 60]],
     ["format", [1, 5, 25, 60, 60]],
     ["billing", [5 * 60, 10 * 60, 20 * 60, 24 * 60, 24 * 60]],
   ])("%s: %j minutes", (kind, minutes) => expect(minutes.map((_, index) => restMs(kind, index + 1, RULES) / MINUTE)).toEqual(minutes));
@@ -29,6 +28,18 @@ describe("how long a credential rests", () => {
     const config = { auth: { cooldowns: { billingBackoffHours: 2, billingBackoffHoursByProvider: { OpenAI: 1 }, billingMaxHours: 3, failureWindowHours: 6 } } };
     expect(restRules(config, "openai", lower)).toEqual({ billingFirstMs: HOUR, billingMaxMs: 3 * HOUR, windowMs: 6 * HOUR });
     expect(restRules(config, "zai", lower).billingFirstMs).toBe(2 * HOUR);
+  });
+
+  test.each<FailureKind>(["timeout", "overloaded", "network"])("%s: seconds, and a minute at most", (kind) =>
+    expect([1, 2, 3, 4, 9].map((count) => restMs(kind, count, RULES) / 1000)).toEqual([10, 20, 40, 60, 60]),
+  );
+
+  test("calls that were under way together are one failure, however many they are", () => {
+    let document = EMPTY_DOCUMENT;
+    for (let call = 0; call < 6; call += 1) document = fail(document, { now: NOW + 100 + call, startedAt: NOW + call });
+    expect(restFor(document, ID, "big", NOW + 200)?.until).toBe(NOW + 100 + MINUTE);
+    const later = fail(document, { now: NOW + 2_000, startedAt: NOW + 1_000 });
+    expect(restFor(later, ID, "big", NOW + 2_000)?.until).toBe(NOW + 2_000 + 5 * MINUTE);
   });
 
   test("failures in a row lengthen it; a rest that is over starts anew", () => {
@@ -45,16 +56,19 @@ describe("how long a credential rests", () => {
     expect(short.modelFailures?.[ID]?.["big"]?.["rate_limit"]?.count).toBe(1);
   });
 
-  test("the server's own retry-after is kept when it is longer, and never shortened by the next failure", () => {
+  test("a rate limit rests as long as the provider asks for; nothing shortens a longer rest", () => {
     const asked = fail(EMPTY_DOCUMENT, { retryAfterMs: 2 * HOUR });
     expect(restFor(asked, ID, "big", NOW)?.until).toBe(NOW + 2 * HOUR);
     expect(restFor(fail(asked, { now: NOW + MINUTE }), ID, "big", NOW + MINUTE)?.until).toBe(NOW + 2 * HOUR);
-    expect(restFor(fail(EMPTY_DOCUMENT, { retryAfterMs: 3000 }), ID, "big", NOW)?.until).toBe(NOW + MINUTE);
+    expect(restFor(fail(EMPTY_DOCUMENT, { retryAfterMs: 3000 }), ID, "big", NOW)?.until).toBe(NOW + 3000);
+    const again = fail(fail(EMPTY_DOCUMENT, { retryAfterMs: 3000 }), { retryAfterMs: 3000, now: NOW + 1 });
+    expect(restFor(again, ID, "big", NOW + 1)?.until).toBe(NOW + 1 + 5 * MINUTE);
     expect(restFor(fail(EMPTY_DOCUMENT, { retryAfterMs: 1e12 }), ID, "big", NOW)?.until).toBe(NOW + 24 * HOUR);
   });
 
-  test.each<FailureKind>(["context_overflow", "image_size", "role_order", "aborted", "unknown", "model_unknown"])("%s is not the credential's fault", (kind) =>
-    expect(fail(EMPTY_DOCUMENT, { kind })).toBe(EMPTY_DOCUMENT),
+  test.each<FailureKind>(["context_overflow", "image_size", "role_order", "aborted", "unknown", "model_unknown", "timeout", "network", "overloaded"])(
+    "%s is written nowhere",
+    (kind) => expect(fail(EMPTY_DOCUMENT, { kind })).toBe(EMPTY_DOCUMENT),
   );
 });
 
@@ -69,13 +83,13 @@ describe("what a failure is held against", () => {
   test("the same account trouble with two models is the account's", () => {
     const document = fail(fail(EMPTY_DOCUMENT, { kind: "auth" }), { kind: "auth", modelId: "small" });
     expect(restFor(document, ID, "third", NOW)).toEqual({ kind: "auth", until: NOW + MINUTE });
-    const slow = fail(fail(EMPTY_DOCUMENT, { kind: "timeout" }), { kind: "timeout", modelId: "small" });
+    const slow = fail(fail(EMPTY_DOCUMENT, { kind: "format" }), { kind: "format", modelId: "small" });
     expect(restFor(slow, ID, "third", NOW)).toBeUndefined();
   });
 
   test("kinds of failure are counted apart", () => {
-    const document = fail(fail(EMPTY_DOCUMENT, { kind: "timeout" }), { kind: "rate_limit" });
-    expect(document.modelFailures?.[ID]?.["big"]).toMatchObject({ timeout: { count: 1 }, rate_limit: { count: 1 } });
+    const document = fail(fail(EMPTY_DOCUMENT, { kind: "format" }), { kind: "rate_limit" });
+    expect(document.modelFailures?.[ID]?.["big"]).toMatchObject({ format: { count: 1 }, rate_limit: { count: 1 } });
   });
 
   test("an answer clears its model and leaves the others", () => {
@@ -94,10 +108,10 @@ describe("what a failure is held against", () => {
 
 describe("the documented counters", () => {
   test("say what others may know: counts by reason, the longest rest, when it failed", () => {
-    const document = fail(fail(fail(EMPTY_DOCUMENT), { kind: "overloaded" }), { kind: "billing", modelId: "small" });
+    const document = fail(fail(fail(EMPTY_DOCUMENT), { kind: "format" }), { kind: "billing", modelId: "small" });
     expect(document.usageStats?.[ID]).toEqual({
       errorCount: 3,
-      failureCounts: { rate_limit: 2, billing: 1 },
+      failureCounts: { rate_limit: 1, format: 1, billing: 1 },
       lastFailureAt: NOW,
       cooldownUntil: NOW + MINUTE,
       disabledUntil: NOW + 5 * HOUR,
@@ -128,5 +142,46 @@ describe("the documented counters", () => {
     const document = fail(EMPTY_DOCUMENT, { id: "env:OPENAI_API_KEY", isProfile: false });
     expect(document.usageStats).toBeUndefined();
     expect(restFor(document, "env:OPENAI_API_KEY", "big", NOW)).toBeDefined();
+  });
+});
+
+describe("rests that older versions and other programs wrote down after passing trouble", () => {
+  const state = (minutes: number) => ({ count: 4, lastFailureAt: NOW, until: NOW + minutes * MINUTE });
+  const stats = { errorCount: 4, failureCounts: { timeout: 4 }, lastFailureAt: NOW, cooldownUntil: NOW + 60 * MINUTE };
+
+  test("are not there any more, neither in our section nor in the documented one", () => {
+    const old: AuthDocument = {
+      ...EMPTY_DOCUMENT,
+      modelFailures: { [ID]: { big: { timeout: state(60), overloaded: state(25) } }, "config:models.providers.x.apiKey": { big: { network: state(5) } } },
+      usageStats: { [ID]: stats, "openai:other": { ...stats } },
+    };
+    const clean = withoutPassing(old);
+    for (const id of [ID, "config:models.providers.x.apiKey", "openai:other"]) expect(restFor(clean, id, "big", NOW)).toBeUndefined();
+    expect(clean.modelFailures).toBeUndefined();
+  });
+
+  test("leave the others as they are", () => {
+    const old: AuthDocument = {
+      ...EMPTY_DOCUMENT,
+      modelFailures: { [ID]: { big: { timeout: state(60), rate_limit: state(5) } } },
+      usageStats: { [ID]: { ...stats, failureCounts: { timeout: 4, rate_limit: 1 } } },
+    };
+    const clean = withoutPassing(old);
+    expect(restFor(clean, ID, "big", NOW)).toMatchObject({ kind: "rate_limit", until: NOW + 5 * MINUTE });
+    expect(restFor(clean, ID, "other", NOW)).toBeUndefined();
+    expect(clean.usageStats?.[ID]?.cooldownUntil).toBe(NOW + 5 * MINUTE);
+    const limited = fail(EMPTY_DOCUMENT);
+    expect(withoutPassing(limited)).toBe(limited);
+  });
+});
+
+describe("ending rests", () => {
+  test("of one credential leaves the others; of all leaves none", () => {
+    const both = fail(fail(EMPTY_DOCUMENT, { kind: "billing" }), { id: "env:KEY", isProfile: false });
+    const one = withoutRests(both, [ID]);
+    expect([restFor(one, ID, "big", NOW), restFor(one, "env:KEY", "big", NOW)?.kind]).toEqual([undefined, "rate_limit"]);
+    expect(withoutRests(both).modelFailures).toBeUndefined();
+    expect(withoutRests(both).usageStats?.[ID]).toMatchObject({ errorCount: 0 });
+    expect(withoutRests(EMPTY_DOCUMENT)).toBe(EMPTY_DOCUMENT);
   });
 });

@@ -9,7 +9,9 @@ import type { AssistantMessage, ModelMessage, ThinkingLevel, ToolSchema, Usage }
 import type { ModelEntry } from "../entry.ts";
 import { failureOf, modelFailed, type ModelFailure } from "../failure.ts";
 import { classify, type FailureClass } from "../failover/classify.ts";
-import { decide, rests, type Step } from "../failover/decide.ts";
+import { blamesCredential, retryLimit } from "../failover/blame.ts";
+import { decide, type Situation, type Step } from "../failover/decide.ts";
+import { fittingOutput } from "../failover/output-limit.ts";
 import { failedText, type Attempt } from "../failover/words.ts";
 import type { ResponseFacts } from "../transport/index.ts";
 import type { ModelEvent, WireRequest } from "../wire/index.ts";
@@ -109,35 +111,62 @@ interface Progress {
 
 async function* tryModel(deps: CallsDeps, request: CallRequest, model: ModelEntry, progress: Progress): AsyncGenerator<CallEvent, ModelOutcome, void> {
   const forbidden = await request.permit?.(model);
-  if (forbidden !== undefined) return unusable(deps, model, progress, "budget", forbidden);
+  if (forbidden !== undefined) return unusable(deps, model, progress, { kind: "budget", text: forbidden });
   // The chosen model is worth a look before its rest is over, when another one would answer otherwise.
   const probe = model === request.models[0] && request.models.length > 1;
-  const candidates = [...(await deps.credentials.candidates(model, request.pin, probe))];
-  if (candidates.length === 0) return unusable(deps, model, progress, "auth", deps.credentials.missing(model));
+  const candidates = [...(await deps.credentials.candidates(model, { pin: request.pin, probe, last: !progress.moreModels }))];
+  if (candidates.length === 0) return unusable(deps, model, progress, deps.credentials.missing(model));
   const prompt = deps.drivers.prepare();
-  let { thinking } = request;
+  let { thinking, maxTokens } = request;
   for (;;) {
     const candidate = candidates[0]!;
+    const startedAt = deps.clock.now();
     let attempt = 1;
     for (;;) {
-      const tried = yield* tryOnce(deps, request, { model, candidate, thinking, prompt }, progress.attempts);
+      const tried = yield* tryOnce(deps, request, { model, candidate, thinking, maxTokens, prompt }, progress.attempts);
       if (tried.ok) return tried;
       const { kind, failure } = tried;
-      // What a model answered is not the fault of whoever pays for it.
-      const nonsense = failure.malformed === true && failure.phase === "answer";
-      if (rests(kind) && !nonsense) await kept(deps, () => deps.credentials.failed(candidate, model, kind, failure.retryAfterMs));
-      const facts = { kind, attempt, retryAfterMs: failure.retryAfterMs, afterContent: failure.afterContent ?? false, thinking, chance: deps.random.float() };
+      const facts = situationOf(tried, { attempt, thinking, maxTokens, chance: deps.random.float() });
       const step = decide({ ...facts, moreProfiles: candidates.length > 1, moreModels: progress.moreModels });
       if (failure.afterContent && step.do !== "stop") yield { type: "discard", after: kind };
+      // However often it was tried: one call that fails is one failure.
+      const over = step.do === "next-model" || step.do === "stop" || step.do === "rotate";
+      if (over && blamesCredential(failure, kind))
+        await kept(deps, () => deps.credentials.failed(candidate, model, kind, { retryAfterMs: failure.retryAfterMs, startedAt, reason: reasonOf(failure) }));
       if (step.do === "next-model" || step.do === "stop") return { ok: false, failure, kind, step };
       if (step.do === "rotate") break;
       if (step.do === "lower-thinking") ({ to: thinking } = step);
+      else if (step.do === "lower-output") ({ to: maxTokens } = step);
       else if (!(await pause(deps.clock, step.afterMs, request.signal)))
         return { ok: false, kind: "aborted", failure: { ...failure, aborted: true }, step: { do: "stop" } };
       attempt += 1;
     }
     candidates.shift();
   }
+}
+
+type Tried = Pick<Situation, "attempt" | "thinking" | "chance"> & { readonly maxTokens: number | undefined };
+
+function situationOf({ kind, failure }: Extract<Once, { ok: false }>, { maxTokens, ...tried }: Tried): Omit<Situation, "moreProfiles" | "moreModels"> {
+  const outputTokens = fittingOutput(failure, maxTokens);
+  return {
+    kind,
+    ...tried,
+    retryAfterMs: failure.retryAfterMs,
+    afterContent: failure.afterContent ?? false,
+    hung: failure.hung ?? false,
+    retries: retryLimit(failure, kind),
+    ...(outputTokens === undefined ? {} : { outputTokens }),
+  };
+}
+
+const REASON_CHARS = 160;
+
+/** What is told later about why a credential rests. */
+function reasonOf({ status, text }: ModelFailure): string {
+  const words = text.replaceAll(/\s+/g, " ").trim();
+  const short = words.length > REASON_CHARS ? `${words.slice(0, REASON_CHARS).toWellFormed()}…` : words;
+  return status === undefined || short.startsWith(`HTTP ${status}`) ? short : `HTTP ${status}: ${short}`;
 }
 
 type Once =
@@ -148,13 +177,14 @@ interface Try {
   readonly model: ModelEntry;
   readonly candidate: CredentialCandidate;
   readonly thinking: ThinkingLevel;
+  readonly maxTokens: number | undefined;
   readonly prompt: ReturnType<Drivers["prepare"]>;
 }
 
 async function* tryOnce(
   deps: CallsDeps,
   request: CallRequest,
-  { model, candidate, thinking, prompt }: Try,
+  { model, candidate, thinking, maxTokens, prompt }: Try,
   attempts: Attempt[],
 ): AsyncGenerator<ModelEvent, Once, void> {
   const { clock } = deps;
@@ -180,7 +210,7 @@ async function* tryOnce(
   };
   try {
     const credential = await candidate.credential();
-    const wire = wireRequest(request, model, credential, thinking);
+    const wire = wireRequest({ ...request, ...(maxTokens === undefined ? {} : { maxTokens }) }, model, credential, thinking);
     const options = {
       clock,
       runId: request.runId,
@@ -286,8 +316,13 @@ function pause(clock: Clock, ms: number, signal: AbortSignal | undefined): Promi
 }
 
 /** Nobody was asked: no credential can be used now, or the money for it is spent. */
-function unusable({ clock }: CallsDeps, model: ModelEntry, { attempts, moreModels }: Progress, kind: FailureClass, text: string): ModelOutcome {
-  attempts.push({ provider: model.provider, model: model.id, startedAt: clock.now(), durationMs: 0, outcome: kind, error: text });
+function unusable(
+  { clock }: CallsDeps,
+  model: ModelEntry,
+  { attempts, moreModels }: Progress,
+  { kind, text }: { readonly kind: FailureClass; readonly text: string },
+): ModelOutcome {
+  attempts.push({ provider: model.provider, model: model.id, startedAt: clock.now(), durationMs: 0, outcome: kind, error: text, asked: false });
   return { ok: false, failure: { phase: "connect", text }, kind, step: { do: moreModels ? "next-model" : "stop" } };
 }
 

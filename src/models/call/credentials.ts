@@ -17,13 +17,31 @@ export interface CredentialCandidate {
   credential(): Promise<Credential>;
 }
 
+export interface CandidateWish {
+  /** A profile that is preferred, or the only one allowed: then there is one candidate or none. */
+  readonly pin?: { readonly profileId: string; readonly locked: boolean } | undefined;
+  /** One that rests may be tried shortly before its rest is over. */
+  readonly probe?: boolean;
+  /** No other model is left: what rests only after passing trouble is tried all the same. */
+  readonly last?: boolean;
+}
+
+/** What is known about a failed call besides its kind. */
+export interface FailedCall {
+  readonly retryAfterMs?: number | undefined;
+  /** When the call began with this credential, in milliseconds since the epoch. */
+  readonly startedAt: number;
+  /** What the provider answered, redacted. */
+  readonly reason: string;
+}
+
 /** Who may call a model, in which order, and what became of it. */
 export interface Credentials {
-  /** Those that can be used now, best first. A locked pin gives one or none. With `probe`, one that rests may be tried shortly before its rest is over. */
-  candidates(model: ModelEntry, pin?: { readonly profileId: string; readonly locked: boolean }, probe?: boolean): Promise<readonly CredentialCandidate[]>;
+  /** Those that can be used now, best first. */
+  candidates(model: ModelEntry, wish?: CandidateWish): Promise<readonly CredentialCandidate[]>;
   succeeded(candidate: CredentialCandidate, model: ModelEntry): Promise<void>;
   /** It rests from now on, for as long as this kind of failure asks for. */
-  failed(candidate: CredentialCandidate, model: ModelEntry, kind: FailureClass, retryAfterMs?: number): Promise<void>;
-  /** Why there is no candidate, and what to do. */
-  missing(model: ModelEntry): string;
+  failed(candidate: CredentialCandidate, model: ModelEntry, kind: FailureClass, call: FailedCall): Promise<void>;
+  /** Why there is no candidate: no key at all (`auth`), or what they rest after; and what to do. */
+  missing(model: ModelEntry): { readonly kind: FailureClass; readonly text: string };
 }

@@ -46,7 +46,7 @@ export function createDrivers({ other, fetch, rawLog, version }: DriversDeps): D
   async function* overWire(request: WireRequest, prepared: Prepared, { runId, ...options }: DriveOptions): AsyncGenerator<ModelEvent, void, void> {
     const { api, provider, id } = request.model;
     const format = await loadWire(api);
-    const name = `${provider}/${id}/${request.thinking}`;
+    const name = `${provider}/${id}/${request.thinking}/${request.maxTokens ?? ""}`;
     const body = prepared.get(name) ?? encodePieces(format, request);
     prepared.set(name, body);
     const onRaw = rawLog?.({ ...(runId === undefined ? {} : { runId }), provider, model: id, api });

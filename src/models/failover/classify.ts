@@ -1,4 +1,6 @@
 import type { ModelFailure } from "../failure.ts";
+import { coarseCode, specificCode } from "./codes.ts";
+import { OVERFLOW, PATTERNS } from "./patterns.ts";
 
 /** What kind of trouble a failed call is. */
 export type FailureClass =
@@ -14,82 +16,109 @@ export type FailureClass =
   | "context_overflow"
   | "role_order"
   | "image_size"
+  | "tool_schema"
   | "thinking_level"
   | "refused"
   | "model_unknown"
   | "aborted"
   | "unknown";
 
-/** First match decides. Texts are compared in lower case: they are the providers' own, and they are not in any order of importance. */
-const TEXTS: readonly { readonly kind: FailureClass; readonly any: RegExp }[] = [
-  {
-    kind: "context_overflow",
-    any: /context (?:length|window|overflow)|maximum context|context_length_exceeded|prompt is too long|too many (?:input )?tokens|input (?:is )?too long|exceeds? the (?:model'?s? )?(?:maximum )?(?:context|token)|request_too_large|request exceeds the maximum size/,
-  },
-  { kind: "role_order", any: /roles must alternate|incorrect role information|unexpected role|must alternate between/ },
-  { kind: "image_size", any: /image (?:exceeds|dimensions exceed|too large|size)|image.{0,40}(?:maximum|max|limit).{0,20}(?:mb|bytes|pixels|px)/ },
-  {
-    kind: "thinking_level",
-    any: /(?:reasoning[._ ]?effort|thinking(?: level|_level|\.type)?).{0,80}(?:not support|unsupported|invalid|must be one of|supported values)|unsupported value.{0,40}reasoning/,
-  },
-  {
-    kind: "billing",
-    any: /insufficient (?:credit|balance|funds|quota)|credit balance|payment required|billing|plan (?:and|has) .{0,20}billing|exceeded your current quota|out of credits/,
-  },
-  { kind: "overloaded", any: /overloaded|over capacity|server is busy|currently unavailable due to high/ },
-  { kind: "rate_limit", any: /rate[ _-]?limit|too many requests|usage limit|quota|resource[ _]exhausted|throttl/ },
-  {
-    kind: "auth",
-    any: /invalid (?:api )?key|incorrect api key|invalid.{0,12}token|token.{0,12}(?:expired|revoked|invalid)|unauthori[sz]ed|authentication|expired (?:api )?key|permission denied|forbidden|no api key/,
-  },
-  { kind: "model_unknown", any: /model.{0,60}(?:not found|does not exist|not available|no access)|unknown model|no such model/ },
-  { kind: "timeout", any: /timed? ?out|deadline exceeded|gateway time-?out/ },
-  { kind: "format", any: /tool_use\.id|tool_call_id|string should match pattern|invalid request format|malformed|messages?\.\d+/ },
-];
-
-/** Statuses that say more than any text. */
+/** What a status means when neither a code nor a text says more. */
 const STATUSES: Readonly<Record<number, FailureClass>> = {
+  400: "format",
   401: "auth",
   402: "billing",
   403: "auth",
+  404: "model_unknown",
+  407: "auth",
   408: "timeout",
+  409: "timeout",
+  412: "billing",
   413: "context_overflow",
+  422: "format",
+  424: "timeout",
   429: "rate_limit",
+  498: "overloaded",
+  499: "timeout",
   529: "overloaded",
 };
-/** What a text may still change about a status: a 429 because the account is empty, a 400 that is really an overflow. */
-const TEXT_FIRST: Readonly<Record<number, readonly FailureClass[]>> = {
-  400: ["context_overflow", "role_order", "image_size", "thinking_level", "billing", "auth", "rate_limit", "model_unknown"],
-  403: ["billing", "rate_limit"],
-  404: ["model_unknown"],
-  413: ["image_size"],
-  422: ["context_overflow", "role_order", "image_size", "thinking_level"],
-  429: ["billing", "overloaded"],
-  503: ["overloaded", "rate_limit"],
+/** What a text may not make of a status: a rate limit is not a matter of the key, a rejected key none of too many requests. */
+const NOT_BY_TEXT: Readonly<Record<number, readonly FailureClass[]>> = {
+  401: ["rate_limit", "timeout", "format", "overloaded"],
+  402: ["auth", "format", "timeout"],
+  403: ["format", "timeout", "overloaded"],
+  404: ["auth", "rate_limit", "timeout"],
+  408: ["format", "auth", "rate_limit"],
+  429: ["auth", "format", "timeout", "model_unknown", "thinking_level", "role_order"],
 };
+/** A 402 that promises to be over soon is none. */
+const COMES_BACK = /try again later|rolling window|usage limit.{0,80}reset/;
+const HTML_SIZE = new Set([413]);
 const NETWORK_CODES =
-  /^(?:ECONNRESET|ECONNREFUSED|EPIPE|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_SOCKET|UND_ERR_CONNECT_TIMEOUT|CERT_.*|DEPTH_ZERO_SELF_SIGNED_CERT)$/;
-const REFUSALS = /^(?:content_filter|refusal|sensitive|SAFETY|BLOCKLIST|PROHIBITED_CONTENT|RECITATION|SPII)$/;
+  /^(?:ECONNRESET|ECONNREFUSED|ECONNABORTED|EPIPE|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|EHOSTDOWN|ENETUNREACH|ENETDOWN|EPROTO|UND_ERR_SOCKET|UND_ERR_CONNECT_TIMEOUT|ERR_SOCKET_CONNECTION_TIMEOUT|ERR_STREAM_PREMATURE_CLOSE|CERT_.*|ERR_TLS_.*|SELF_SIGNED_CERT.*|DEPTH_ZERO_SELF_SIGNED_CERT|UNABLE_TO_.*)$/;
+const TIMEOUT_CODES = /^(?:ETIMEDOUT|ESOCKETTIMEDOUT|UND_ERR_HEADERS_TIMEOUT|UND_ERR_BODY_TIMEOUT)$/;
+const REFUSALS = /^(?:content_filter|refusal|sensitive|SAFETY|IMAGE_SAFETY|BLOCKLIST|PROHIBITED_CONTENT|RECITATION|SPII)$/;
 
-/** What a failed call was, from its status, the provider's words and where it broke. Total. */
+/** What a failed call was, from its status, the provider's codes and words, and where it broke. Total. A specific code goes before the text, the text before coarse codes, and the status comes last. */
 export function classify(failure: ModelFailure): FailureClass {
   if (failure.aborted) return "aborted";
   if (failure.hung) return "timeout";
-  if (failure.code !== undefined && REFUSALS.test(failure.code)) return "refused";
-  const text = `${failure.code ?? ""} ${failure.text}`.toLowerCase();
-  const said = TEXTS.find(({ any }) => any.test(text))?.kind;
-  const { status } = failure;
-  if (status !== undefined) {
-    if (said !== undefined && TEXT_FIRST[status]?.includes(said)) return said;
-    const known = STATUSES[status];
-    if (known) return known;
-    if (status >= 500) return said === "overloaded" ? "overloaded" : "timeout";
-    if (status === 400 || status === 422) return "format";
-    if (status === 404) return "model_unknown";
-    return said ?? "unknown";
-  }
-  if (failure.malformed) return "format";
-  if (failure.code === "ETIMEDOUT" || failure.code === "UND_ERR_HEADERS_TIMEOUT" || failure.code === "UND_ERR_BODY_TIMEOUT") return "timeout";
-  if (failure.code !== undefined && NETWORK_CODES.test(failure.code)) return "network";
-  return said ?? (failure.phase === "connect" || failure.phase === "stream" ? "network" : "unknown");
+  const { code } = failure;
+  if (code !== undefined && REFUSALS.test(code)) return "refused";
+  const codes = failure.codes ?? (code === undefined ? [] : [code]);
+  if (failure.html) return ofPage(failure.status, codes);
+  if (failure.status !== undefined && failure.status >= 500) return ofServer(failure, codes);
+  if (failure.malformed) return failure.phase === "answer" ? "format" : "timeout";
+  if (code !== undefined && TIMEOUT_CODES.test(code)) return "timeout";
+  if (code !== undefined && NETWORK_CODES.test(code)) return "network";
+  return ofRequest(failure, codes);
+}
+
+/** Words in a page are not the provider's: its status and what kind of page it is decide. */
+function ofPage(status: number | undefined, codes: readonly string[]): FailureClass {
+  const known = specificCode(codes);
+  if (known !== undefined) return known;
+  if (status === undefined || status >= 500) return "timeout";
+  return HTML_SIZE.has(status) ? "image_size" : (STATUSES[status] ?? "unknown");
+}
+
+/** The provider failed. Only a 500 that says so in its own format is an overflow: proxies write many things into theirs. */
+function ofServer({ status, text, structured }: ModelFailure, codes: readonly string[]): FailureClass {
+  if (status === 529) return "overloaded";
+  const known = specificCode(codes);
+  if (known !== undefined) return known;
+  const words = text.toLowerCase();
+  if (status === 500 && structured === true && OVERFLOW.test(words)) return "context_overflow";
+  const said = PATTERNS.find(({ any }) => any.test(words))?.kind;
+  if (said === "overloaded") return "overloaded";
+  if (status === 503 && said === "rate_limit") return "rate_limit";
+  return (status === 503 || status === 500) && structured === true && coarseCode(codes) === "overloaded" ? "overloaded" : "timeout";
+}
+
+/** The request was refused, or an error came without a status. */
+function ofRequest({ status, text, code, phase, retryAfterMs }: ModelFailure, codes: readonly string[]): FailureClass {
+  // "Exceeded your current quota" is a matter of money at one provider and of minutes at Google: its code tells.
+  const words = text.toLowerCase();
+  const isGoogle = codes.includes("RESOURCE_EXHAUSTED");
+  const known = isGoogle ? googleQuota(words, codes) : specificCode(codes);
+  if (known === "billing" && status === 402 && (retryAfterMs !== undefined || COMES_BACK.test(words))) return "rate_limit";
+  if (known !== undefined) return known;
+  if (status === 402 && (retryAfterMs !== undefined || COMES_BACK.test(words))) return "rate_limit";
+  const all = codes.length > 0 || code !== undefined ? `${(code ?? codes[0])!.toLowerCase()} ${words}` : words;
+  const excluded = (status === undefined ? undefined : NOT_BY_TEXT[status]) ?? [];
+  const said = PATTERNS.find(({ kind, any }) => !excluded.includes(kind) && any.test(all))?.kind;
+  if (said !== undefined) return said;
+  // A type that lies is common with 429, and so are numbers alone.
+  const coarse = coarseCode(codes);
+  const ofStatus = status === undefined ? undefined : STATUSES[status];
+  if (ofStatus !== undefined && !(coarse !== undefined && coarse !== "format" && status === 400)) return ofStatus;
+  return coarse ?? ofStatus ?? (status === undefined && (phase === "connect" || phase === "stream") ? "network" : "unknown");
+}
+
+/** Google's quotas come back with time, unless nobody pays. */
+function googleQuota(words: string, codes: readonly string[]): FailureClass {
+  const reason = specificCode(codes);
+  if (reason === "overloaded") return reason;
+  if (/billing (?:has not been|is not|not) enabled|credits are depleted/.test(words)) return "billing";
+  return /resource exhausted\. please try again later/.test(words) ? "overloaded" : "rate_limit";
 }

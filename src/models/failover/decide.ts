@@ -10,6 +10,8 @@ export type Step =
   /** The next model of the list. */
   | { readonly do: "next-model" }
   | { readonly do: "lower-thinking"; readonly to: ThinkingLevel }
+  /** The same with a shorter answer: the provider counts its length as part of the window, or allows less. */
+  | { readonly do: "lower-output"; readonly to: number }
   /** Trying on would not help. */
   | { readonly do: "stop" };
 
@@ -23,6 +25,12 @@ export interface Situation {
   readonly moreProfiles: boolean;
   readonly moreModels: boolean;
   readonly thinking: ThinkingLevel;
+  /** The provider did not answer at all within its time, or stopped in the middle: each attempt costs minutes. */
+  readonly hung?: boolean;
+  /** Repeating the call unchanged cannot help, or only once. */
+  readonly retries?: number | undefined;
+  /** Length of an answer, in tokens, that the provider would take. */
+  readonly outputTokens?: number | undefined;
   /** Chosen by 0..1, for the jitter of pauses. */
   readonly chance: number;
 }
@@ -37,14 +45,20 @@ interface Rule {
   readonly next: boolean;
 }
 
+/** Trouble that passes by itself: 5xx, overload, resets, time-outs. With pauses of up to 0.5, 1, 2 and 4 s it is over, or it is no hiccup. */
+const PASSING_RETRIES = 4;
+/** A provider that hangs costs minutes each time. */
+const HUNG_RETRIES = 3;
+const HUNG_RETRIES_WITH_OTHERS = 1;
+
 const RULES: Readonly<Record<FailureClass, Rule>> = {
   auth: { retries: 0, rotate: true, next: true },
   billing: { retries: 0, rotate: true, next: true },
   budget: { retries: 0, rotate: false, next: true },
   rate_limit: { retries: 0, rotate: true, next: true },
-  overloaded: { retries: 2, rotate: true, next: true },
-  timeout: { retries: 0, rotate: true, next: true },
-  network: { retries: 2, rotate: false, next: true },
+  overloaded: { retries: PASSING_RETRIES, rotate: true, next: true },
+  timeout: { retries: PASSING_RETRIES, rotate: true, next: true },
+  network: { retries: PASSING_RETRIES, rotate: false, next: true },
   format: { retries: 1, rotate: true, next: true },
   model_unknown: { retries: 0, rotate: false, next: true },
   unknown: { retries: 0, rotate: false, next: false },
@@ -52,6 +66,7 @@ const RULES: Readonly<Record<FailureClass, Rule>> = {
   context_overflow: { retries: 0, rotate: false, next: false },
   role_order: { retries: 0, rotate: false, next: false },
   image_size: { retries: 0, rotate: false, next: false },
+  tool_schema: { retries: 0, rotate: false, next: true },
   thinking_level: { retries: 0, rotate: false, next: true },
   aborted: { retries: 0, rotate: false, next: false },
 };
@@ -60,6 +75,8 @@ const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 8_000;
 /** A provider that asks for more than this is left alone: somebody else may answer sooner. */
 const LONGEST_ASKED_MS = 10_000;
+/** So long is waited when there is nobody else. */
+const LONGEST_ASKED_ALONE_MS = 60_000;
 const LOWER: Readonly<Record<ThinkingLevel, ThinkingLevel | undefined>> = {
   xhigh: "high",
   high: "medium",
@@ -77,15 +94,24 @@ export function decide(situation: Situation): Step {
     const to = LOWER[thinking];
     if (to !== undefined) return { do: "lower-thinking", to };
   }
+  if (situation.outputTokens !== undefined) return { do: "lower-output", to: situation.outputTokens };
   if (afterContent && kind !== "format" && kind !== "timeout" && kind !== "network" && kind !== "overloaded") return { do: "stop" };
-  // Who knows another way goes it at once; who does not waits as long as is reasonable.
-  const asked = retryAfterMs !== undefined && retryAfterMs <= LONGEST_ASKED_MS;
+  // When there is another way it is taken at once; otherwise the wait is as long as is reasonable.
   const alone = !(rule.rotate && moreProfiles) && !(rule.next && moreModels);
-  const retries = kind === "rate_limit" && asked && alone ? 1 : rule.retries;
-  if (attempt <= retries && (retryAfterMs === undefined || asked)) return { do: "retry", afterMs: retryAfterMs ?? pause(attempt, situation.chance) };
+  const asked = retryAfterMs !== undefined && retryAfterMs <= (alone ? LONGEST_ASKED_ALONE_MS : LONGEST_ASKED_MS);
+  const again = attempt <= retriesOf(situation, asked, alone) && (retryAfterMs === undefined || asked);
+  if (again) return { do: "retry", afterMs: Math.max(retryAfterMs ?? 0, pause(attempt, situation.chance)) };
   if (rule.rotate && moreProfiles) return { do: "rotate" };
   if (rule.next && moreModels) return { do: "next-model" };
   return { do: "stop" };
+}
+
+function retriesOf({ kind, hung = false, retries }: Situation, asked: boolean, alone: boolean): number {
+  const most = retries ?? Number.POSITIVE_INFINITY;
+  if (kind === "rate_limit") return Math.min(most, asked && alone ? 1 : 0);
+  if (hung) return Math.min(most, alone ? HUNG_RETRIES : HUNG_RETRIES_WITH_OTHERS);
+  // A repair that is known (a call that the model garbled) allows what the kind alone would not.
+  return retries ?? RULES[kind].retries;
 }
 
 /** Doubles with each attempt; half of it is chance, so that many callers do not come back together. */
@@ -94,7 +120,9 @@ function pause(attempt: number, chance: number): number {
   return Math.round(full / 2 + (full / 2) * chance);
 }
 
+const RESTING: ReadonlySet<FailureClass> = new Set<FailureClass>(["auth", "billing", "rate_limit", "timeout", "format", "overloaded", "network"]);
+
 /** A credential rests after these. */
 export function rests(kind: FailureClass): boolean {
-  return kind === "auth" || kind === "billing" || kind === "rate_limit" || kind === "timeout" || kind === "format" || kind === "overloaded";
+  return RESTING.has(kind);
 }

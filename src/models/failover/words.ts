@@ -15,6 +15,8 @@ export interface Attempt {
   /** The provider's words, redacted and bounded. */
   readonly error?: string;
   readonly requestIdHash?: string;
+  /** False when nobody was asked: no credential can be used, or a budget forbids it. */
+  readonly asked?: false;
 }
 
 const ADVICE: Readonly<Partial<Record<FailureClass, string>>> = {
@@ -22,26 +24,43 @@ const ADVICE: Readonly<Partial<Record<FailureClass, string>>> = {
   billing: "the account has no credit left: add some, or another key with openclaw models auth add",
   rate_limit: "wait a little, or add another key or a fallback model",
   overloaded: "the provider is overloaded: try again, or add a fallback model",
-  timeout: "the provider did not answer in time: try again, or add a fallback model",
+  timeout: "the provider is failing, which is no fault of the key: try again in a moment, or add a fallback model",
   network: "the provider cannot be reached: check the network and the base URL",
   context_overflow: "the conversation is too long for this model: /compact, /new, or a model with a larger window",
   role_order: "the conversation's order was refused: try again, or /new",
-  image_size: "an image is too large for this model: make it smaller",
+  image_size: "an image or file is too large for this model: make it smaller",
+  tool_schema: "the provider does not take these tools: choose another model, or fewer tools",
+  refused: "the provider's filter stopped it: word it differently, or choose another model",
   model_unknown: "the provider does not know this model: openclaw models list --all",
 };
+
+/** The provider's answer: its status, when that says more than the text. */
+function errorOf({ status, error, outcome }: Attempt): string {
+  const text = error ?? outcome;
+  return status === undefined || text.includes(String(status)) ? text : `HTTP ${status}: ${text}`;
+}
 
 /** What is told when nothing worked: one failure in its own words, several as a list. */
 export function failedText(attempts: readonly Attempt[]): string {
   const failed = attempts.filter((attempt) => attempt.outcome !== "ok");
   const last = failed.at(-1);
   if (!last) return "no model could be tried";
-  const advice = ADVICE[last.outcome as FailureClass];
-  const tail = advice === undefined ? "" : ` (${advice})`;
   const models = new Set(failed.map(({ provider, model }) => `${provider}/${model}`));
-  if (models.size === 1) return `${last.provider}/${last.model}: ${last.error ?? last.outcome}${tail}`;
+  if (models.size === 1) return `${last.provider}/${last.model}: ${errorOf(last)}${tailOf(last, failed)}`;
   const list = [...models].map((ref) => {
     const attempt = failed.findLast(({ provider, model }) => `${provider}/${model}` === ref)!;
-    return `${ref}: ${attempt.error ?? attempt.outcome} (${attempt.outcome})`;
+    return `${ref}: ${errorOf(attempt)} (${attempt.outcome})`;
   });
   return `All models failed (${models.size}): ${list.join(" | ")}`;
+}
+
+/** How often it was tried, and what to do. A text about why nobody was asked says that itself. */
+function tailOf(last: Attempt, failed: readonly Attempt[]): string {
+  if (last.asked === false) return "";
+  const alike = failed.filter(({ outcome }) => outcome === last.outcome).length;
+  const parts = [
+    ...(alike > 1 ? [`tried ${alike} times`] : []),
+    ...(ADVICE[last.outcome as FailureClass] === undefined ? [] : [ADVICE[last.outcome as FailureClass]!]),
+  ];
+  return parts.length === 0 ? "" : ` (${parts.join("; ")})`;
 }

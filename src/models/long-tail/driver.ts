@@ -1,7 +1,7 @@
 import { AppError } from "../../base/errors.ts";
 import type { AssistantMessage } from "../../protocol/index.ts";
 import { failureOf, modelFailed, type ModelFailure } from "../failure.ts";
-import type { StreamOptions } from "../transport/index.ts";
+import { errorFacts, retryHint, type StreamOptions } from "../transport/index.ts";
 import type { ModelEvent, WireRequest } from "../wire/index.ts";
 import { LONG_TAIL_APIS, LONG_TAIL_PACKAGE, loadLibrary, type Library, type LibraryEvent } from "./library.ts";
 
@@ -61,7 +61,7 @@ async function* streamThrough(library: Library, request: WireRequest, options: S
       });
       const next = await Promise.race([events.next(), late]);
       if (next.done === true) throw failed({ phase: "stream", malformed: true, text: "the answer ended in the middle" });
-      for (const event of translated(next.value)) {
+      for (const event of translated(next.value, clock.now())) {
         content = true;
         yield event;
         if (event.type === "end") return;
@@ -109,7 +109,7 @@ function optionsFor(request: WireRequest, signal: AbortSignal, version: string):
   };
 }
 
-function translated({ type, contentIndex: index = 0, delta = "", partial, message, error }: LibraryEvent): readonly ModelEvent[] {
+function translated({ type, contentIndex: index = 0, delta = "", partial, message, error }: LibraryEvent, now: number): readonly ModelEvent[] {
   switch (type) {
     case "text_delta":
       return [{ type: "text", index, delta }];
@@ -125,12 +125,26 @@ function translated({ type, contentIndex: index = 0, delta = "", partial, messag
       return [{ type: "end", message: transcriptMessage(message as AssistantMessage) }];
     case "error": {
       const text = (error as AssistantMessage | undefined)?.errorMessage ?? "the call failed without a word";
-      const status = /^(?:[A-Za-z]+: )?([45]\d\d)\b/.exec(text)?.[1];
-      throw modelFailed({ phase: "stream", text, ...(status === undefined ? {} : { status: Number(status) }) });
+      throw modelFailed({ phase: "stream", text, ...factsIn(text, now) });
     }
     default:
       return []; // Beginnings and ends of parts: what they say is in the deltas and in the message.
   }
+}
+
+/** The package puts all it knows into one text: a status, the name of an exception, the provider's JSON. */
+function factsIn(text: string, now: number): Partial<ModelFailure> {
+  const status = /^(?:[A-Za-z]+: )?([45]\d\d)\b/.exec(text)?.[1];
+  const name = /^([A-Za-z]+(?:Exception|Error))\b/.exec(text)?.[1];
+  const json = /[{[][\s\S]*[}\]]/.exec(text)?.[0];
+  const inner = json === undefined ? [] : errorFacts(json).codes;
+  const codes = [...inner, ...(name === undefined || name === "Error" ? [] : [name])];
+  const retryAfterMs = retryHint(undefined, { text, codes }, now);
+  return {
+    ...(status === undefined ? {} : { status: Number(status) }),
+    ...(codes[0] === undefined ? {} : { code: codes[0], codes }),
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  };
 }
 
 /** Only what transcripts hold; the package adds fields of its own. */

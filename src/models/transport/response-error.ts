@@ -1,26 +1,54 @@
 import { messageOf } from "../../base/errors.ts";
 import { failureOf, modelFailed, type FailurePhase, type ModelFailure } from "../failure.ts";
+import { errorFacts, type ErrorFacts } from "./error-body.ts";
 import type { Answer } from "./post.ts";
+import { retryHint } from "./retry-hint.ts";
 
 const MAX_BODY_CHARS = 4_000;
 const MAX_BODY_BYTES = 64 * 1024;
 
 /** What a provider said instead of an answer. */
 export async function failedResponse(response: Answer, now: number): Promise<Error> {
-  const body = await readStart(response);
-  const { text, code } = words(body);
-  const retryAfterMs = retryAfter(response.headers, now);
+  const facts = errorFacts(await readStart(response), now);
   const requestId = response.headers.get("request-id") ?? response.headers.get("x-request-id");
+  // Some providers put errors into an answer that claims to be good.
+  const claimed = response.ok && facts.structured === true && (facts.status !== undefined || facts.codes.length > 0);
+  const status = response.ok ? facts.status : response.status;
+  const words = facts.text === "" ? response.statusText || `status ${response.status}` : facts.text;
   return modelFailed({
     phase: "headers",
-    ...(response.ok ? { malformed: true } : { status: response.status }),
-    text:
-      (response.ok ? `the answer is no event stream but ${response.headers.get("content-type")}: ` : "") +
-      (text === "" ? response.statusText || `status ${response.status}` : text),
-    ...(code === undefined ? {} : { code }),
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-    ...(requestId ? { requestId } : {}),
+    ...(response.ok && !claimed ? { malformed: true } : {}),
+    ...(status === undefined ? {} : { status }),
+    ...factsOf(facts, retryHint(response.headers, facts, now)),
+    text: (response.ok && !claimed ? `the answer is no event stream but ${response.headers.get("content-type")}: ` : "") + words.slice(0, MAX_BODY_CHARS),
   });
+
+  function factsOf(found: ErrorFacts, retryAfterMs: number | undefined): Partial<ModelFailure> {
+    return { ...failureFacts(found), ...(retryAfterMs === undefined ? {} : { retryAfterMs }), ...(requestId ? { requestId } : {}) };
+  }
+}
+
+/** An error inside a stream that began well. `statusOf` is for providers whose codes stand for statuses. */
+export function streamFailure(data: string, now: number, statusOf: Readonly<Record<string, number>> = {}): Error {
+  const facts = errorFacts(data, now);
+  const status = facts.status ?? facts.codes.map((code) => statusOf[code]).find((known) => known !== undefined);
+  const retryAfterMs = retryHint(undefined, facts, now);
+  return modelFailed({
+    phase: "stream",
+    ...failureFacts(facts),
+    text: facts.text.slice(0, MAX_BODY_CHARS),
+    ...(status === undefined ? {} : { status }),
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  });
+}
+
+function failureFacts({ code, codes, html, structured }: ErrorFacts): Partial<ModelFailure> {
+  return {
+    ...(code === undefined ? {} : { code }),
+    ...(codes.length === 0 ? {} : { codes }),
+    ...(html ? { html } : {}),
+    ...(structured ? { structured } : {}),
+  };
 }
 
 /** As much of the body as an error needs; a provider that goes on sending is not listened to. */
@@ -37,48 +65,7 @@ async function readStart(response: Answer): Promise<string> {
   } catch {
     // What came is enough to tell.
   }
-  return new TextDecoder().decode(Buffer.concat(parts)).slice(0, MAX_BODY_CHARS);
-}
-
-/** Error bodies are JSON with the words at one of a few places, or plain text. */
-export function words(body: string): { readonly text: string; readonly code?: string } {
-  let value: unknown;
-  try {
-    value = JSON.parse(body);
-  } catch {
-    return { text: body.trim() };
-  }
-  const list: unknown = Array.isArray(value) ? value[0] : value;
-  const outer = asRecord(list);
-  const inner = asRecord(outer["error"] ?? outer["response"]);
-  const nested = asRecord(inner["error"]);
-  const text = firstText(nested["message"], inner["message"], outer["message"], outer["detail"], outer["error"]) ?? body.trim();
-  const code = firstText(nested["code"], inner["code"], nested["type"], inner["type"], inner["status"], outer["code"], outer["type"]);
-  return { text, ...(code === undefined ? {} : { code }) };
-}
-
-function asRecord(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
-}
-
-function firstText(...values: readonly unknown[]): string | undefined {
-  for (const value of values) {
-    if (typeof value === "string" && value !== "") return value;
-    if (typeof value === "number") return String(value);
-  }
-  return undefined;
-}
-
-/** `retry-after` in seconds or as a date, and `retry-after-ms`. */
-export function retryAfter(headers: Answer["headers"], now: number): number | undefined {
-  const exact = Number(headers.get("retry-after-ms") ?? Number.NaN);
-  if (Number.isFinite(exact) && exact >= 0) return exact;
-  const value = headers.get("retry-after");
-  if (value === null) return undefined;
-  const seconds = Number(value);
-  if (Number.isFinite(seconds)) return Math.max(0, seconds * 1000);
-  const date = Date.parse(value);
-  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
+  return new TextDecoder().decode(Buffer.concat(parts)).slice(0, MAX_BODY_BYTES);
 }
 
 /** Failures of the network in our words; what already is a failed call gets the facts added. */

@@ -31,6 +31,8 @@ export function createSseParser(): EventParser {
       size += value.length;
       if (size > MAX_EVENT_CHARS) throw tooLong();
     } else if (name === "event") event = value;
+    // llama.cpp sends errors under a field name of their own.
+    else if (name === "error" && value.startsWith("{")) data.push(`{"error":${value}}`);
   }
 
   function dispatch(events: StreamEvent[]): void {

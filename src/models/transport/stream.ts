@@ -155,9 +155,14 @@ async function open(encoded: EncodedRequest, watch: Watch, { clock, fetch, onRes
   return response;
 }
 
-async function* read(response: Answer, format: WireFormat, reader: WireReader, { onRaw }: StreamOptions): AsyncGenerator<readonly ModelEvent[], void, void> {
+async function* read(
+  response: Answer,
+  format: WireFormat,
+  reader: WireReader,
+  { clock, onRaw }: StreamOptions,
+): AsyncGenerator<readonly ModelEvent[], void, void> {
   const type = response.headers.get("content-type") ?? "";
-  if (format.framing === "sse" && /\bapplication\/json\b|\btext\/html\b/.test(type)) throw await failedResponse(response, 0);
+  if (format.framing === "sse" && /\bapplication\/json\b|\btext\/html\b/.test(type)) throw await failedResponse(response, clock.now());
   if (!response.body) throw modelFailed({ phase: "stream", malformed: true, text: "the answer has no body" });
   const parser: EventParser = format.framing === "sse" ? createSseParser() : createLineParser();
   function* through(events: readonly StreamEvent[]): Generator<readonly ModelEvent[], void, void> {

@@ -1,11 +1,13 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Ids } from "../../base/ids.ts";
 import type { Logger } from "../../base/log/logger.ts";
+import type { LoopMonitor } from "../../base/watchdog/loop-monitor.ts";
 import type { OpenClawConfig } from "../../config/index.ts";
 import type { Store } from "../../store/index.ts";
 import type { LoadedModule } from "../load/index.ts";
 import type { PluginDiagnostic, PluginEntry } from "../record.ts";
 import type { InjectionDeps, RegistryPorts } from "../registry/index.ts";
+import type { GuardRecords } from "./guards.ts";
 
 /** What the host needs from the program around it. */
 export interface PluginHostDeps {
@@ -18,10 +20,14 @@ export interface PluginHostDeps {
   }>;
   readonly ports: RegistryPorts;
   readonly store: Pick<Store, "read" | "write">;
+  /** Remembers between starts which plugins guard tool calls. */
+  readonly guardRecords?: GuardRecords | undefined;
   readonly config: () => OpenClawConfig;
   readonly clock: Clock;
   readonly ids: Pick<Ids, "uuid">;
   readonly log: Logger;
+  /** Notes which plugin's code runs, for who looks for what blocks the gateway. */
+  readonly monitor?: LoopMonitor | undefined;
   readonly stateDir: string;
   readonly homeDir: string;
   /** `api.runtime` of one plugin. */

@@ -26,12 +26,16 @@ export interface Generation {
 /** Registration and activation are awaited this long. */
 const REGISTER_MS = 10_000;
 const DISPOSE_MS = 2000;
+/** How much longer than other calls those of tools may run in code that was replaced. */
+const TOOL_PATIENCE_MS = 600_000;
 
 export interface GenerationDeps {
   readonly scopes: Scopes;
   readonly clock: Clock;
   readonly load: (entry: PluginEntry, generation: number) => Promise<LoadedModule>;
   readonly onDiagnostic: (found: PluginDiagnostic) => void;
+  /** A plugin that runs registered something more. */
+  readonly onLateRegistration?: () => void;
   readonly api: (made: {
     readonly entry: PluginEntry;
     readonly definition: PluginDefinition;
@@ -51,19 +55,21 @@ export interface Imported {
 export async function importGeneration(entry: PluginEntry, number: number, deps: GenerationDeps): Promise<Imported> {
   const { clock, scopes } = deps;
   const owner: Owner = { pluginId: entry.id, source: entry.source, generation: number, bundled: entry.origin === "bundled" };
-  const ledger = createLedger(owner, deps.onDiagnostic);
+  const ledger = createLedger(owner, deps.onDiagnostic, deps.onLateRegistration);
   const scope = scopes.create(owner, entry.rootDir);
   const disposers: (() => unknown)[] = [];
   const ending = new AbortController();
   const tell: Binding["tell"] = (level, code, message) => deps.onDiagnostic({ level, code, message, pluginId: entry.id, source: entry.source });
   const onDispose = (fn: () => unknown): void => {
     if (ending.signal.aborted) tell("warn", "after-disposal", "api.lifecycle.onDispose was called after the plugin was taken down");
-    else disposers.push(scope.bind(fn));
+    else disposers.push(scope.bind(fn, "a function given to api.lifecycle.onDispose"));
   };
 
   async function end(patienceMs: number): Promise<void> {
     ledger.retire();
     if (scope.running > 0 && patienceMs > 0) await within(clock, patienceMs, "calls", () => scope.idle()).catch(() => {});
+    // A turn waits for these: they come to their end in the code that they began in.
+    if (scope.toolCalls > 0 && patienceMs > 0) await within(clock, TOOL_PATIENCE_MS, "tool calls", () => scope.toolsIdle()).catch(() => {});
     ending.abort();
     for (const dispose of disposers.splice(0).toReversed()) {
       await within(clock, DISPOSE_MS, "a function given to api.lifecycle.onDispose", dispose).catch((error: unknown) =>
@@ -84,7 +90,7 @@ export async function importGeneration(entry: PluginEntry, number: number, deps:
   }
 
   const began = clock.monotonic();
-  const loaded = await orEnd(scope.bind(() => deps.load(entry, number)));
+  const loaded = await orEnd(scope.bind(() => deps.load(entry, number), "its import"));
   const { definition } = loaded;
   const load = clock.monotonic() - began;
   return {
@@ -93,12 +99,12 @@ export async function importGeneration(entry: PluginEntry, number: number, deps:
         const registering = clock.monotonic();
         const binding = { ledger, scope, tell, nextNumber: deps.nextNumber };
         const api = deps.api({ entry, definition, binding, lifecycle: { signal: ending.signal, onDispose } });
-        const register = scope.bind(definition.register ?? definition.activate ?? (() => {}));
+        const register = scope.bind(definition.register ?? definition.activate ?? (() => {}), "register");
         await within(clock, REGISTER_MS, "register", () => register(api));
         const took = { load, register: clock.monotonic() - registering };
         async function activate(): Promise<void> {
           const { activate: run } = definition;
-          if (definition.register && run) await within(clock, REGISTER_MS, "activate", () => scope.bind(run)(api));
+          if (definition.register && run) await within(clock, REGISTER_MS, "activate", () => scope.bind(run, "activate")(api));
         }
         return { entry, owner, ledger, scope, definition, binding, loaded, took, activate, end };
       }),

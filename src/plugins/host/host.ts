@@ -5,7 +5,8 @@ import { createDiagnostics, createRegistries, registerHttpRoute, type Registries
 import { createApi, pluginLogger } from "./api.ts";
 import type { PluginHostDeps } from "./deps.ts";
 import type { GenerationDeps } from "./generation.ts";
-import { reloadSlot, startAll, stopAll, takeDown, type House } from "./house.ts";
+import { createGuards, type MissingGuard } from "./guards.ts";
+import { reloadSlot, startAll, stopAll, stopServices, takeDown, type House } from "./house.ts";
 import { placeOf } from "./place.ts";
 import { createScopes, type Scopes } from "./scope.ts";
 import { createServices, type Services } from "./services.ts";
@@ -18,6 +19,8 @@ export interface PluginHost extends AsyncDisposable {
   start(): Promise<void>;
   /** Starts what runs in the background. */
   startServices(): Promise<void>;
+  /** Stops what runs in the background. Hooks, policies and tools stay until the host is disposed: turns that still run need them. */
+  stopServices(): Promise<void>;
   /**
    * Loads a plugin's code and settings anew. Calls that run end in the old generation, the next ones go to the new one. When the new one cannot be
    * loaded the old one stays, and this rejects with the reason. One that was enabled since is loaded; one that was disabled is taken down.
@@ -27,6 +30,8 @@ export interface PluginHost extends AsyncDisposable {
   disable(id: string): Promise<void>;
   list(): readonly PluginStatus[];
   diagnostics(): readonly PluginDiagnostic[];
+  /** Plugins that guard tool calls, are meant to run, and do not: no tool may run while there is one. Cheap to ask. */
+  missingGuards(): readonly MissingGuard[];
   readonly registries: Registries;
   readonly sessions: SessionExtensions;
   /** Whose code threw it, or runs now. */
@@ -101,7 +106,7 @@ function apiMaker(
 
 export function createPluginHost(deps: PluginHostDeps): PluginHost {
   const { clock, ports, log } = deps;
-  const scopes: Scopes = createScopes();
+  const scopes: Scopes = createScopes(deps.monitor);
   const diagnostics = createDiagnostics(log);
   const registries = createRegistries(ports);
   const routes: RouteBoard = { table: registries.httpRoutes, mount: ports.mountRoute, placed: new WeakMap() };
@@ -128,15 +133,18 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
       clock,
       load: (entry, generation) => deps.loader.load(entry, generation),
       onDiagnostic: diagnostics.add,
+      onLateRegistration: () => void guards.changed(),
       nextNumber: () => (number += 1),
       api: apiMaker(deps, { registries, routes, services }),
     },
   };
 
+  const guards = createGuards({ records: deps.guardRecords, slots: house.slots, config: deps.config, log });
+
   /** Changes of one plugin follow each other. */
   function inTurn<T>(id: string, work: () => Promise<T>): Promise<T> {
     const before = turns.get(id) ?? Promise.resolve();
-    const run = before.then(work, work);
+    const run = before.then(work, work).finally(guards.changed);
     turns.set(id, run);
     return run;
   }
@@ -145,8 +153,14 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
   return {
     registries,
     sessions,
-    start: () => startAll(house),
+    async start() {
+      await guards.load();
+      await startAll(house);
+      await guards.changed();
+    },
     startServices: () => services.start(),
+    stopServices: () => stopServices(house),
+    missingGuards: guards.missing,
     reload: (id) => inTurn(id, () => reloadSlot(house, id)),
     disable: (id) =>
       inTurn(id, async () => {

@@ -180,11 +180,14 @@ export async function startAll(house: House): Promise<void> {
   }
 }
 
+/** The gateway ends: services stop, in reverse. Bounded, whatever they do. */
+export const stopServices = ({ services }: House): Promise<void> => services.stop(() => true, STOP_LIMITS);
+
 /** Everything ends: services in reverse, then each plugin. Bounded, whatever they do. */
 export async function stopAll(house: House): Promise<void> {
   const { clock } = house.deps;
   const loaded = [...house.slots.values()].filter((slot) => slot.generation).toReversed();
-  await Promise.all([house.services.stop(() => true, STOP_LIMITS), ...loaded.map((slot) => house.sessions.left(slot.entry.id, "restart").catch(() => {}))]);
+  await Promise.all([stopServices(house), ...loaded.map((slot) => house.sessions.left(slot.entry.id, "restart").catch(() => {}))]);
   for (const slot of loaded) {
     letGo(house, slot.generation!, 0);
     slot.generation = undefined;

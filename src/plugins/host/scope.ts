@@ -3,6 +3,8 @@ import { realpathSync } from "node:fs";
 import type { Server } from "node:net";
 import { sep } from "node:path";
 import { pathToFileURL } from "node:url";
+import { AppError } from "../../base/errors.ts";
+import { CURRENT, RUNNING, type LoopMonitor } from "../../base/watchdog/loop-monitor.ts";
 import type { Owner } from "../registry/index.ts";
 import { watchResources, type Started } from "./resources.ts";
 
@@ -12,14 +14,23 @@ type Callable = (...args: never[]) => unknown;
 export interface Scope {
   readonly owner: Owner;
   /** The function, to be called from anywhere, running as this plugin. */
-  bind<F extends Callable>(fn: F): F;
+  bind<F extends Callable>(fn: F, what: string): F;
+  /** See `Runner`. */
+  bindTool(fn: (...args: readonly unknown[]) => unknown, what: string): (...args: readonly unknown[]) => Promise<unknown>;
   /** Calls that have not settled. */
   readonly running: number;
   /** Timers and servers it started that are still there. */
   readonly started: { readonly timers: number; readonly servers: number };
+  /** Calls of its tools that have not settled. */
+  readonly toolCalls: number;
   /** Resolves when no call is running. */
   idle(): Promise<void>;
-  /** Clears its timers and closes its servers; from now on it can start none. */
+  /** Resolves when no call of a tool is running. */
+  toolsIdle(): Promise<void>;
+  /**
+   * Clears its timers and closes its servers, and rejects calls of its tools that still run. A call that somebody still makes runs as ever: what it
+   * starts is ended when the last such call is over.
+   */
   end(): void;
 }
 
@@ -46,7 +57,9 @@ interface Inside {
   adopt(end: () => void): void;
 }
 
-export function createScopes(): Scopes {
+/** `monitor`: notes which plugin's code runs. */
+export function createScopes(monitor?: LoopMonitor): Scopes {
+  const cells = monitor?.cells ?? new Int32Array(RUNNING + 1);
   const inside = new AsyncLocalStorage<Inside>();
   const watching = watchResources({ current: () => inside.getStore() });
 
@@ -58,13 +71,16 @@ export function createScopes(): Scopes {
     let running = 0;
     let ended = false;
     let waiting: (() => void)[] = [];
+    /** How to end each call of a tool that has not settled. */
+    const toolCalls = new Set<() => void>();
+    const waitingForTools: (() => void)[] = [];
 
     function forgetEnded(): void {
       for (const timer of timers) if (timer.isOver()) timers.delete(timer);
     }
 
     function take(started: Started): void {
-      if (ended) return started.end();
+      if (ended && running === 0) return started.end();
       if (started.kind === "server") {
         servers.add(started.server);
         started.server.once("close", () => servers.delete(started.server));
@@ -79,33 +95,73 @@ export function createScopes(): Scopes {
     const callEnded = (): void => {
       running -= 1;
       if (running > 0) return;
+      if (ended) clear();
       for (const resolve of waiting.splice(0)) resolve();
     };
+
+    function clear(): void {
+      for (const timer of timers) timer.end();
+      timers.clear();
+      for (const server of servers) closeServer(server);
+      servers.clear();
+    }
+    const realDir = realOf(rootDir);
     const adopt = (end: () => void): void => (ended ? end() : void adopted.push(end));
     // A resource changes the frame without copying it: a quarter of the price of `run`, which matters for hooks.
     const frame = inside.run({ owner, places: placesOf(rootDir), take, adopt }, () => new AsyncResource("OPENCLAWPLUGIN"));
 
-    function bind<F extends Callable>(given: F): F {
+    function bind<F extends Callable>(given: F, what: string): F {
       const fn = given as unknown as (...args: unknown[]) => unknown;
+      const label = monitor?.label({ pluginId: owner.pluginId, what, rootDir: realDir }) ?? 0;
+      const settled = (): void => {
+        cells[RUNNING + label]! -= 1;
+        callEnded();
+      };
       const bound = function (this: unknown, ...args: unknown[]): unknown {
         running += 1;
+        cells[RUNNING + label]! += 1;
+        const before = cells[CURRENT]!;
+        cells[CURRENT] = label;
         let result: unknown;
         try {
           result = frame.runInAsyncScope(fn, this, ...args);
         } catch (error) {
-          callEnded();
+          settled();
           throw error;
+        } finally {
+          cells[CURRENT] = before;
         }
-        if (isThenable(result)) result.then(callEnded, callEnded);
-        else callEnded();
+        if (isThenable(result)) result.then(settled, settled);
+        else settled();
         return result;
       };
       return bound as unknown as F;
     }
 
+    function bindTool(fn: (...args: readonly unknown[]) => unknown, what: string): (...args: readonly unknown[]) => Promise<unknown> {
+      const bound = bind(fn, what);
+      return async (...args) => {
+        const ending = Promise.withResolvers<never>();
+        const message = `the plugin ${owner.pluginId} was reloaded or stopped, and ${what} did not finish in time`;
+        const end = (): void => ending.reject(new AppError("PLUGIN_FAILED", message));
+        toolCalls.add(end);
+        try {
+          return await Promise.race([bound(...args), ending.promise]);
+        } finally {
+          toolCalls.delete(end);
+          if (toolCalls.size === 0) for (const resolve of waitingForTools.splice(0)) resolve();
+        }
+      };
+    }
+
     return {
       owner,
       bind,
+      bindTool,
+      get toolCalls() {
+        return toolCalls.size;
+      },
+      toolsIdle: () => (toolCalls.size === 0 ? Promise.resolve() : new Promise((resolve) => waitingForTools.push(resolve))),
       get running() {
         return running;
       },
@@ -116,10 +172,8 @@ export function createScopes(): Scopes {
       idle: () => (running === 0 ? Promise.resolve() : new Promise((resolve) => waiting.push(resolve))),
       end() {
         ended = true;
-        for (const timer of timers) timer.end();
-        timers.clear();
-        for (const server of servers) closeServer(server);
-        servers.clear();
+        for (const end of toolCalls) end();
+        clear();
         for (const end of adopted.splice(0).toReversed()) end();
         waiting.splice(0).forEach((resolve) => resolve());
         waiting = [];
@@ -135,15 +189,17 @@ export function createScopes(): Scopes {
   };
 }
 
+function realOf(folder: string): string {
+  try {
+    return realpathSync(folder);
+  } catch {
+    return folder; // A plugin made in memory, in tests.
+  }
+}
+
 /** A folder as stacks name it: with links followed, and as a URL. */
 function placesOf(rootDir: string): readonly string[] {
-  let real = rootDir;
-  try {
-    real = realpathSync(rootDir);
-  } catch {
-    // A plugin made in memory, in tests.
-  }
-  return [...new Set([rootDir, real].flatMap((folder) => [folder + sep, `${pathToFileURL(folder).href}/`]))];
+  return [...new Set([rootDir, realOf(rootDir)].flatMap((folder) => [folder + sep, `${pathToFileURL(folder).href}/`]))];
 }
 
 /** Listening ends at once, and so do connections as far as the server knows them. */

@@ -2,6 +2,7 @@ import { closeSync, existsSync, fsyncSync, openSync, readdirSync, readFileSync, 
 import { basename, join } from "node:path";
 import { AppError, fileError, systemCode } from "../../base/errors.ts";
 import { syncFolder } from "../../base/files.ts";
+import { isRunning } from "../../base/process-identity.ts";
 import { isObject, valueAt } from "../../config/index.ts";
 
 /**
@@ -67,7 +68,7 @@ export interface RecoveryOptions {
  * Finishes or takes back what a process has begun and not ended: afterwards every plugin is the old one or the new one, as the configuration says. Costs one
  * look at a folder when there is nothing to do. Gives what was done, for the log.
  */
-export function recoverInstalls({ stateDir, config, now, isAlive = runs }: RecoveryOptions): readonly string[] {
+export function recoverInstalls({ stateDir, config, now, isAlive = (pid) => isRunning({ pid }) }: RecoveryOptions): readonly string[] {
   const folder = join(stateDir, "extensions");
   const done: string[] = [];
   for (const name of namesIn(folder)) {
@@ -122,14 +123,5 @@ function namesIn(folder: string): readonly string[] {
     return readdirSync(folder).filter((name) => JOURNAL.test(name) || STAGING.test(name));
   } catch {
     return []; // Nothing was ever installed.
-  }
-}
-
-function runs(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return systemCode(error) === "EPERM";
   }
 }

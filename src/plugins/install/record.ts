@@ -61,27 +61,31 @@ export function installEdit(
   const installs = Object.fromEntries(entries.map(({ id }) => [id, whole]));
   if (isUpdate) return { edit: { kind: "patch", value: { plugins: { installs } } }, notes: [] };
   const ids = entries.map(({ id }) => id);
-  const allow = texts(config, "plugins", "allow");
-  const missing = enable && allow.length > 0 ? ids.filter((id) => !allow.includes(id)) : [];
   const memory = entries.find(isMemory)?.id;
-  const takesSlot = enable && memory !== undefined && valueAt(config, ["plugins", "slots", "memory"]) !== memory;
-  const paths = texts(config, "plugins", "load", "paths");
-  const addsPath = loadPath !== undefined && !paths.includes(loadPath);
-  const value = {
-    plugins: {
+  const change = (written: unknown) => {
+    const allow = texts(written, "plugins", "allow");
+    const missing = enable && allow.length > 0 ? ids.filter((id) => !allow.includes(id)) : [];
+    const takesSlot = enable && memory !== undefined && valueAt(written, ["plugins", "slots", "memory"]) !== memory;
+    const paths = texts(written, "plugins", "load", "paths");
+    const addsPath = loadPath !== undefined && !paths.includes(loadPath);
+    const plugins = {
       entries: Object.fromEntries(ids.map((id) => [id, { enabled: enable }])),
       installs,
       ...(missing.length > 0 ? { allow: [...allow, ...missing] } : {}),
       ...(takesSlot ? { slots: { memory } } : {}),
       ...(addsPath ? { load: { paths: [...paths, loadPath] } } : {}),
-    },
+    };
+    const notes = [
+      ...(missing.length > 0 ? [`added to plugins.allow: ${missing.join(", ")}`] : []),
+      ...(takesSlot ? [`it keeps memory from now on: plugins.slots.memory is "${memory}"`] : []),
+      ...(addsPath ? [`added to plugins.load.paths: ${loadPath}`] : []),
+    ];
+    return { plugins, notes };
   };
-  const notes = [
-    ...(missing.length > 0 ? [`added to plugins.allow: ${missing.join(", ")}`] : []),
-    ...(takesSlot ? [`it keeps memory from now on: plugins.slots.memory is "${memory}"`] : []),
-    ...(addsPath ? [`added to plugins.load.paths: ${loadPath}`] : []),
-  ];
-  return { edit: { kind: "patch", value }, notes };
+  return {
+    edit: { kind: "from", edit: ({ resolved }) => ({ kind: "patch", value: { plugins: change(resolved).plugins } }) },
+    notes: change(config).notes,
+  };
 }
 
 /** What an uninstall takes out of the configuration; undefined when there is nothing of the plugin in it. */
@@ -90,6 +94,12 @@ export function uninstallEdit(
   ids: readonly string[],
   linkedPath: string | undefined,
 ): { readonly edit: ConfigEdit | undefined; readonly what: readonly string[] } {
+  const { what } = removal(config, ids, linkedPath);
+  const edit: ConfigEdit = { kind: "from", edit: ({ resolved }) => ({ kind: "patch", value: { plugins: removal(resolved, ids, linkedPath).plugins } }) };
+  return { edit: what.length === 0 ? undefined : edit, what };
+}
+
+function removal(config: unknown, ids: readonly string[], linkedPath: string | undefined): { readonly plugins: unknown; readonly what: readonly string[] } {
   const what: string[] = [];
   const plugins: Record<string, unknown> = {};
   const gone = (key: "entries" | "installs"): void => {
@@ -115,5 +125,5 @@ export function uninstallEdit(
     plugins["load"] = { paths: paths.filter((path) => path !== linkedPath) };
     what.push("its path in plugins.load.paths");
   }
-  return { edit: what.length === 0 ? undefined : { kind: "patch", value: { plugins } }, what };
+  return { plugins, what };
 }

@@ -1,5 +1,6 @@
-import { dottedPath, validate, valueAt, type Loaded, type LocatedIssue } from "../../config/index.ts";
+import { dottedPath, nameIssues, validate, valueAt, type KnownNames, type Loaded, type LocatedIssue } from "../../config/index.ts";
 import type { Inventory } from "./inventory.ts";
+import { knownNames } from "./known-names.ts";
 import { configSections } from "./sections.ts";
 
 type Checked = Pick<Loaded, "snapshot" | "locate">;
@@ -11,7 +12,28 @@ const WRONG = new Set(["config-invalid", "unknown-plugin"]);
 export function pluginIssues(checked: Checked, inventory: Inventory): LocatedIssue[] {
   const { issues, warnings } = checked.snapshot;
   const known = new Set([...issues, ...warnings].map((issue) => issue.path));
-  return [...channelIssues(checked, inventory), ...ofPlugins(inventory, known)];
+  return [...channelIssues(checked, inventory), ...ofPlugins(inventory, known), ...namesOf(checked, inventory, known)];
+}
+
+/** Names in lists that neither this program nor a plugin explains. */
+function namesOf({ snapshot, locate }: Checked, { entries }: Inventory, known: ReadonlySet<string>): LocatedIssue[] {
+  const names = knownNames(entries, snapshot.resolved);
+  const found = nameIssues(snapshot.resolved, names).filter(({ code, path }) => code === "unknown-name" && !known.has(dottedPath(path)));
+  const located = found.map((issue): LocatedIssue => ({ ...issue, ...locate(issue.path), path: dottedPath(issue.path) }));
+  return names.complete ? located : [...located, ...notJudged(snapshot.resolved, names, locate)];
+}
+
+/** What could be a tool of a plugin that does not say which it has. */
+function notJudged(config: unknown, names: KnownNames, locate: Checked["locate"]): LocatedIssue[] {
+  return nameIssues(config, { ...names, complete: true })
+    .filter(({ code, path }) => code === "unknown-name" && !nameIssues(config, names).some((one) => dottedPath(one.path) === dottedPath(path)))
+    .map(({ message, suggestion: _, ...issue }) => ({
+      ...issue,
+      ...locate(issue.path),
+      path: dottedPath(issue.path),
+      message: `${message}; not checked further: an installed plugin does not declare its tools, so this is judged when the gateway starts`,
+      severity: "warning",
+    }));
 }
 
 /** Settings of channels against the schemas that their plugins declare. */

@@ -6,6 +6,7 @@ export { bundledFolder, hostPackage } from "./bundled-folder.ts";
 export { readInventory, type Inventory, type InventoryOptions } from "./inventory.ts";
 export { pluginIssues } from "./config-issues.ts";
 export { isPluginId } from "./plugin-id.ts";
+export { knownNames } from "./known-names.ts";
 export { configSections, describedSections } from "./sections.ts";
 export { findPlugin, switchPlugin } from "./switch.ts";
 export { defaultWorkspace } from "./workspace.ts";

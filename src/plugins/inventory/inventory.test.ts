@@ -118,7 +118,7 @@ describe("names and origins", () => {
     expect(remarks(inventory, "unknown-plugin").map(({ level, path, line, message }) => [level, path, line, message])).toEqual([
       ["warn", "plugins.entries.other", 4, "plugin not found: other"],
       ["warn", "plugins.allow.0", 2, 'plugin not found: voice-cal; did you mean "voice-call"?'],
-      ["warn", "plugins.deny.0", 3, "plugin not found: gone"],
+      ["error", "plugins.deny.0", 3, "plugin not found: gone"],
       ["error", "plugins.slots.memory", 5, "plugin not found: lance"],
     ]);
   });

@@ -32,16 +32,18 @@ export function switchPlugin(entry: PluginEntry, enabled: boolean, { written, fi
 function switchOn(entry: PluginEntry, written: unknown, file: string): SwitchedPlugin {
   const { id } = entry;
   refuseBlocked(id, written, file);
-  const allow = valueAt(written, ["plugins", "allow"]);
-  const extended = Array.isArray(allow) && allow.length > 0 && !allow.includes(id) ? { allow: [...(allow as unknown[]), id] } : {};
+  const extension = (config: unknown): { readonly allow?: readonly unknown[] } => {
+    const allow = valueAt(config, ["plugins", "allow"]);
+    return Array.isArray(allow) && allow.length > 0 && !allow.includes(id) ? { allow: [...(allow as unknown[]), id] } : {};
+  };
   const takesSlot = [entry.manifest.kind ?? []].flat().includes("memory") && valueAt(written, ["plugins", "slots", "memory"]) !== id;
-  const value = { plugins: { entries: { [id]: { enabled: true } }, ...extended, ...(takesSlot ? { slots: { memory: id } } : {}) } };
+  const fixed = { entries: { [id]: { enabled: true } }, ...(takesSlot ? { slots: { memory: id } } : {}) };
   const notes = [
-    ...("allow" in extended ? [`added it to plugins.allow`] : []),
+    ...("allow" in extension(written) ? [`added it to plugins.allow`] : []),
     ...(takesSlot ? [`it keeps memory from now on: plugins.slots.memory is "${id}"`] : []),
     ...(entry.origin === "workspace" ? [`its code came with the workspace and now runs with your rights: ${entry.source}`] : []),
   ];
-  return { edit: { kind: "patch", value }, notes };
+  return { edit: { kind: "from", edit: ({ resolved }) => ({ kind: "patch", value: { plugins: { ...fixed, ...extension(resolved) } } }) }, notes };
 }
 
 function switchOff({ id, reason }: PluginEntry): SwitchedPlugin {

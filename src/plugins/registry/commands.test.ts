@@ -10,7 +10,18 @@ function place() {
   const found: PluginDiagnostic[] = [];
   const ledger = createLedger({ pluginId: "p", source: "/p/index.ts", generation: 1, bundled: false }, (one) => void found.push(one));
   ledger.commit();
-  const binding: Binding = { ledger, scope: { bind: (fn) => fn }, tell: () => {}, nextNumber: () => 1 };
+  const binding: Binding = {
+    ledger,
+    scope: {
+      bind: (fn) => fn,
+      bindTool:
+        (fn) =>
+        async (...args) =>
+          fn(...args),
+    },
+    tell: () => {},
+    nextNumber: () => 1,
+  };
   const table = createTable<CommandRegistration>({ kind: "command", reserved: reservedCommand });
   return { table, found, add: (command: object) => registerCommand(binding, table, command) };
 }

@@ -25,7 +25,7 @@ export function registerCommand({ ledger, scope }: Binding, table: Table<Command
   const name = checks.text("command.name", definition["name"], 64).toLowerCase();
   if (!NAME.test(name)) checks.fail("command.name", "a letter, then letters, digits, _ and -, without the slash", definition["name"]);
   const description = checks.text("command.description", definition["description"] ?? name);
-  const handler = scope.bind(checks.fn("command.handler", definition["handler"]));
+  const handler = scope.bind(checks.fn("command.handler", definition["handler"]), `command /${name}`);
   const value: CommandRegistration = {
     name,
     description,

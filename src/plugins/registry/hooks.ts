@@ -10,7 +10,7 @@ const OPTIONS = ["priority", "timeoutMs", "filter", "matcher", "registrationId",
 export function registerTypedHook({ ledger, scope }: Binding, hooks: RegistryPorts["hooks"], name: unknown, handler: unknown, given: unknown): void {
   const checks = checksFor("api.on");
   const hook = checks.text("hook", name, 128);
-  const fn = scope.bind(checks.fn("handler", handler)) as HookHandler<HookName>;
+  const fn = scope.bind(checks.fn("handler", handler), `hook ${hook}`) as HookHandler<HookName>;
   const options = checks.options("options", given);
   const { pluginId, source } = ledger.owner;
   const known = Object.fromEntries(OPTIONS.filter((key) => options[key] !== undefined).map((key) => [key, options[key]]));
@@ -22,7 +22,7 @@ export function registerInternalHook(binding: Binding, hooks: RegistryPorts["int
   const { ledger, scope, tell } = binding;
   const checks = checksFor("api.registerHook");
   const keys = typeof events === "string" ? [checks.text("events", events)] : checks.texts("events", events);
-  const fn = scope.bind(checks.fn("handler", handler)) as InternalHookHandler;
+  const fn = scope.bind(checks.fn("handler", handler), `internal hook ${keys.join(", ")}`) as InternalHookHandler;
   const options = checks.options("options", given);
   const hook = checks.options("options.entry.hook", checks.options("options.entry", options["entry"])["hook"]);
   const named = hook["name"] ?? options["name"];
@@ -46,7 +46,7 @@ export function registerToolPolicy({ ledger, scope }: Binding, policies: Registr
   const policy = checks.fields("policy", given);
   const id = checks.text("policy.id", policy["id"], 128);
   const description = checks.text("policy.description", policy["description"] ?? id);
-  const evaluate = scope.bind(checks.fn("policy.evaluate", policy["evaluate"])) as ToolPolicy["evaluate"];
+  const evaluate = scope.bind(checks.fn("policy.evaluate", policy["evaluate"]), `tool policy ${id}`) as ToolPolicy["evaluate"];
   const matcher = policy["matcher"] === undefined ? undefined : checks.texts("policy.matcher", policy["matcher"]);
   const { pluginId, source, bundled } = ledger.owner;
   ledger.enter({

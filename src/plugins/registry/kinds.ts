@@ -22,6 +22,8 @@ export interface ToolRegistration {
   readonly names: readonly string[];
   /** Offered only where an allow list names it. */
   readonly optional: boolean;
+  /** False once the plugin was taken down or reloaded: what was created before must not be called any more. */
+  readonly isLive: () => boolean;
   /** Throws what the plugin's factory throws. What is no tool is left out with a diagnostic. */
   create(context: ToolContext): readonly RegisteredTool[];
 }

@@ -71,7 +71,8 @@ function verdict(entry: LedgerEntry, error: unknown): readonly [PluginDiagnostic
   return entry.kind === "hook" && code === "INVALID_INPUT" ? ["warn", "hook-unknown"] : ["error", "registration-failed"];
 }
 
-export function createLedger(owner: Owner, onDiagnostic: (found: PluginDiagnostic) => void): Ledger {
+/** `onLate`: called after something was put in place while the plugin already runs. */
+export function createLedger(owner: Owner, onDiagnostic: (found: PluginDiagnostic) => void, onLate?: () => void): Ledger {
   const staged: LedgerEntry[] = [];
   const live: Placed[] = [];
   const counts = new Map<RegistrationKind, number>();
@@ -103,8 +104,9 @@ export function createLedger(owner: Owner, onDiagnostic: (found: PluginDiagnosti
         return tell("error", "flood", `more than ${LIMITS[entry.kind]} of kind "${entry.kind}" were registered: the rest is ignored`);
       }
       counts.set(entry.kind, count);
-      if (state === "staged") staged.push(entry);
-      else place(entry);
+      if (state === "staged") return void staged.push(entry);
+      place(entry);
+      onLate?.();
     },
     commit() {
       if (state !== "staged") return;

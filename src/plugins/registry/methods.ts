@@ -12,7 +12,7 @@ export function registerGatewayMethod({ ledger, scope }: Binding, table: Table<M
   const checks = checksFor(MEMBER);
   const method = checks.text("method", given, 128);
   if (!NAME.test(method)) checks.fail("method", "a letter, then letters, digits, _ . : and -", given);
-  const handler = scope.bind(checks.fn("handler", fn));
+  const handler = scope.bind(checks.fn("handler", fn), `gateway method ${method}`);
   const asked = checks.options("options", options)["scope"];
   const access = asked === undefined ? "operator.admin" : checks.choice("options.scope", asked, SCOPES);
   ledger.enter({ kind: "gateway method", name: method, apply: () => table.add(method, ledger.owner, { method, access, handler }) });

@@ -10,10 +10,11 @@ const isPlain = (value: unknown): value is Fields =>
   typeof value === "object" && value !== null && [Object.prototype, null].includes(Object.getPrototypeOf(value) as object | null);
 
 /** A copy whose functions run as the plugin, with the objects they stood on as `this`. Instances of classes are left as they are. */
-function bindParts(scope: Runner, parts: Fields, depth = PART_DEPTH): Fields {
+function bindParts(scope: Runner, parts: Fields, what: string, depth = PART_DEPTH): Fields {
   const bound = Object.entries(parts).map(([name, part]): readonly [string, unknown] => {
-    if (typeof part === "function") return [name, scope.bind((...args: readonly unknown[]) => Reflect.apply(part as AnyFunction, parts, args))];
-    return [name, depth > 1 && isPlain(part) ? bindParts(scope, part, depth - 1) : part];
+    if (typeof part === "function")
+      return [name, scope.bind((...args: readonly unknown[]) => Reflect.apply(part as AnyFunction, parts, args), `${what} ${name}`)];
+    return [name, depth > 1 && isPlain(part) ? bindParts(scope, part, `${what} ${name}`, depth - 1) : part];
   });
   return isPlain(parts) ? Object.fromEntries(bound) : parts;
 }
@@ -26,7 +27,11 @@ export function registerChannel({ ledger, scope }: Binding, table: Table<Channel
   const plugin = wrapped ? checks.fields("registration.plugin", registration["plugin"]) : registration;
   const id = checks.text("the channel's id", plugin["id"], 64);
   const dock = wrapped && registration["dock"] !== undefined ? checks.fields("registration.dock", registration["dock"]) : undefined;
-  const value: ChannelRegistration = { id, plugin: bindParts(scope, plugin), ...(dock ? { dock: bindParts(scope, dock) } : {}) };
+  const value: ChannelRegistration = {
+    id,
+    plugin: bindParts(scope, plugin, `channel ${id}`),
+    ...(dock ? { dock: bindParts(scope, dock, `channel ${id}`) } : {}),
+  };
   ledger.enter({ kind: "channel", name: id, apply: () => table.add(id, ledger.owner, value) });
 }
 
@@ -34,14 +39,14 @@ export function registerProvider({ ledger, scope }: Binding, table: Table<Provid
   const checks = checksFor("api.registerProvider");
   const provider = checks.fields("provider", given);
   const id = checks.text("provider.id", provider["id"], 128);
-  ledger.enter({ kind: "provider", name: id, apply: () => table.add(id, ledger.owner, { id, provider: bindParts(scope, provider) }) });
+  ledger.enter({ kind: "provider", name: id, apply: () => table.add(id, ledger.owner, { id, provider: bindParts(scope, provider, `provider ${id}`) }) });
 }
 
 /** Registers what adds commands to `openclaw`. Without names it is run for every command that is not known otherwise. */
 export function registerCli(binding: Binding, table: Table<CliRegistration>, registrar: unknown, given: unknown): void {
   const { ledger, scope, nextNumber } = binding;
   const checks = checksFor("api.registerCli");
-  const register = scope.bind(checks.fn("registrar", registrar));
+  const register = scope.bind(checks.fn("registrar", registrar), "a CLI registrar");
   const options = checks.options("options", given);
   const descriptors: readonly Fields[] =
     options["descriptors"] === undefined
@@ -64,8 +69,8 @@ export function registerService({ ledger, scope }: Binding, table: Table<Service
   const stop = checks.maybeFn("service.stop", service["stop"]);
   const value: ServiceRegistration = {
     id,
-    start: scope.bind((context: Fields) => Reflect.apply(start, service, [context])),
-    ...(stop ? { stop: scope.bind((context: Fields) => Reflect.apply(stop, service, [context])) } : {}),
+    start: scope.bind((context: Fields) => Reflect.apply(start, service, [context]), `service ${id} start`),
+    ...(stop ? { stop: scope.bind((context: Fields) => Reflect.apply(stop, service, [context]), `service ${id} stop`) } : {}),
   };
   ledger.enter({ kind: "service", name: id, apply: () => table.add(`${ledger.owner.pluginId}/${id}`, ledger.owner, value) });
 }

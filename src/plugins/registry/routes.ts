@@ -39,7 +39,7 @@ export function registerHttpRoute({ ledger, scope, tell }: Binding, { table, mou
   const route = checks.fields("route", given);
   const path = canonicalPath(checks.text("route.path", route["path"], 512));
   if (path === undefined) return checks.fail("route.path", "an absolute path without dots, blanks, % escapes, ? and #", route["path"]);
-  const handler = scope.bind(checks.fn("route.handler", route["handler"])) as HttpHandler;
+  const handler = scope.bind(checks.fn("route.handler", route["handler"]), `HTTP route ${path}`) as HttpHandler;
   const upgrade = checks.maybeFn("route.handleUpgrade", route["handleUpgrade"]);
   if (upgrade)
     tell(
@@ -56,7 +56,7 @@ export function registerHttpRoute({ ledger, scope, tell }: Binding, { table, mou
     match,
     auth: forced ? "gateway" : declared,
     handler,
-    ...(upgrade ? { handleUpgrade: scope.bind(upgrade) } : {}),
+    ...(upgrade ? { handleUpgrade: scope.bind(upgrade, `HTTP route ${path}`) } : {}),
   };
   ledger.enter({
     kind: "http route",
@@ -78,6 +78,6 @@ export function registerHttpRoute({ ledger, scope, tell }: Binding, { table, mou
 /** Registers a handler that is asked for every path that nothing else has; it answers true when it took the request. It checks its callers itself. */
 export function registerHttpHandler(binding: Binding, table: Table<HttpHandler>, given: unknown): void {
   const { ledger, scope, nextNumber } = binding;
-  const handler = scope.bind(checksFor("api.registerHttpHandler").fn("handler", given)) as HttpHandler;
+  const handler = scope.bind(checksFor("api.registerHttpHandler").fn("handler", given), "an HTTP handler") as HttpHandler;
   ledger.enter({ kind: "http handler", name: "(handler)", apply: () => table.add(`handler ${nextNumber()}`, ledger.owner, handler) });
 }

@@ -21,8 +21,8 @@ export function registerSessionExtension({ ledger, scope }: Binding, table: Tabl
   const value: SessionExtensionRegistration = {
     namespace,
     description,
-    ...(project ? { project: scope.bind(project) } : {}),
-    ...(cleanup ? { cleanup: scope.bind(cleanup) } : {}),
+    ...(project ? { project: scope.bind(project, "a session extension's projection") } : {}),
+    ...(cleanup ? { cleanup: scope.bind(cleanup, "a session extension's cleanup") } : {}),
   };
   ledger.enter({ kind: "session extension", name: namespace, apply: () => table.add(`${ledger.owner.pluginId}/${namespace}`, ledger.owner, value) });
 }

@@ -27,7 +27,7 @@ function bindTool(tool: Fields, { scope }: Binding): RegisteredTool {
   if (!NAME.test(name)) checks.fail("the tool's name", "letters, digits, _ and -, at most 64", name);
   const execute = checks.fn("tool.execute", tool["execute"]);
   const copy = Object.assign(Object.create(Object.getPrototypeOf(tool) as object | null) as object, tool, { name });
-  return Object.assign(copy, { execute: scope.bind((...args: readonly unknown[]) => Reflect.apply(execute, tool, args)) });
+  return Object.assign(copy, { execute: scope.bindTool((...args) => Reflect.apply(execute, tool, args), `tool ${name}`) });
 }
 
 /**
@@ -41,7 +41,7 @@ export function registerTool(binding: Binding, table: Table<ToolRegistration>, t
   const options = checks.options("options", given);
   const names = declaredNames(tool, options);
   const optional = options["optional"] === true;
-  const make = typeof tool === "function" ? binding.scope.bind(tool as AnyFunction) : () => tool;
+  const make = typeof tool === "function" ? binding.scope.bind(tool as AnyFunction, "a tool factory") : () => tool;
 
   function create(context: ToolContext): readonly RegisteredTool[] {
     const made = make(context);
@@ -60,26 +60,25 @@ export function registerTool(binding: Binding, table: Table<ToolRegistration>, t
     return found;
   }
 
-  const value: ToolRegistration = { names, optional, create };
+  const value: ToolRegistration = { names, optional, create, isLive: () => ledger.state !== "retired" };
   if (names.length === 0)
     return ledger.enter({ kind: "tool", name: "(factory)", apply: () => table.add(`factory ${binding.nextNumber()}`, ledger.owner, value) });
   for (const name of names) ledger.enter({ kind: "tool", name, apply: () => table.add(name, ledger.owner, value) });
 }
 
+/** A tool, and whose it is. */
+export type OwnedTool = RegisteredTool & Pick<ToolRegistration, "optional" | "isLive"> & { readonly pluginId: string };
+
 /** All tools for one run. A factory that throws is left out with a diagnostic; the others are asked. */
-export function createTools(
-  table: Table<ToolRegistration>,
-  context: ToolContext,
-  onError: (pluginId: string, error: unknown) => void,
-): readonly (RegisteredTool & { readonly pluginId: string; readonly optional: boolean })[] {
-  const made = new Map<string, RegisteredTool & { readonly pluginId: string; readonly optional: boolean }>();
+export function createTools(table: Table<ToolRegistration>, context: ToolContext, onError: (pluginId: string, error: unknown) => void): readonly OwnedTool[] {
+  const made = new Map<string, OwnedTool>();
   const asked = new Set<ToolRegistration>();
   for (const { owner, value } of table.list()) {
     if (asked.has(value)) continue;
     asked.add(value);
     try {
       for (const tool of value.create(context)) {
-        if (!made.has(tool.name)) made.set(tool.name, Object.assign(tool, { pluginId: owner.pluginId, optional: value.optional }));
+        if (!made.has(tool.name)) made.set(tool.name, Object.assign(tool, { pluginId: owner.pluginId, optional: value.optional, isLive: value.isLive }));
       }
     } catch (error) {
       onError(owner.pluginId, error);

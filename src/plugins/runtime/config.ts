@@ -10,12 +10,17 @@ import type { RuntimeOwner, RuntimePorts } from "./ports.ts";
 const MAX_ATTEMPTS = 5;
 
 export function createConfig({ config }: RuntimePorts, owner: RuntimeOwner): RuntimeConfig {
+  /** What the plugin was given last: what it writes is compared with that, so that changes of others since then stay. */
+  let handedOut = config.current;
   /** A copy: what a plugin does to it changes nothing. */
-  const current = (): HostConfig => structuredClone(config.current);
+  const current = (): HostConfig => structuredClone((handedOut = config.current));
 
   async function write(next: HostConfig, baseHash?: string): Promise<HostConfig> {
     if (typeof next !== "object" || next === null || Array.isArray(next)) throw new AppError("INVALID_INPUT", "the configuration to write must be an object");
-    await config.edit({ kind: "update", config: next as OpenClawConfig }, { by: `plugin ${owner.id}`, baseHash, requireBaseHash: baseHash !== undefined });
+    await config.edit(
+      { kind: "update", config: next as OpenClawConfig, base: handedOut },
+      { by: `plugin ${owner.id}`, baseHash, requireBaseHash: baseHash !== undefined },
+    );
     return current();
   }
 

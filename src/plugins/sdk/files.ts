@@ -4,6 +4,7 @@ import { mkdtemp, open, readFile, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { AppError, fileError, systemCode } from "../../base/errors.ts";
+import { isRunning } from "../../base/process-identity.ts";
 import { ensureFolder, writeAtomic } from "../../base/files.ts";
 
 export interface FileLockOptions {
@@ -21,7 +22,7 @@ export interface FileLockHandle {
 async function isStale(lockPath: string, staleMs: number): Promise<boolean> {
   try {
     const { pid } = JSON.parse(await readFile(lockPath, "utf8")) as { pid?: unknown };
-    if (typeof pid === "number" && !isAlive(pid)) return true;
+    if (typeof pid === "number" && !isRunning({ pid })) return true;
   } catch (error) {
     if (systemCode(error) === "ENOENT") return false;
     // Half written, or by somebody else: its age decides.
@@ -30,15 +31,6 @@ async function isStale(lockPath: string, staleMs: number): Promise<boolean> {
     return Date.now() - (await stat(lockPath)).mtimeMs > staleMs;
   } catch {
     return false;
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return systemCode(error) === "EPERM";
   }
 }
 

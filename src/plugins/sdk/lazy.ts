@@ -1,12 +1,8 @@
 /** Modules that are loaded when they are first needed. A load that failed is tried again. */
+import { lazy } from "../../base/lazy.ts";
 
 export function createLazyRuntimeModule<T>(load: () => Promise<T>): () => Promise<T> {
-  let loading: Promise<T> | undefined;
-  return () =>
-    (loading ??= load().catch((error: unknown) => {
-      loading = undefined;
-      throw error;
-    }));
+  return lazy(load);
 }
 
 export function createLazyRuntimeNamedExport<T, K extends keyof T>(load: () => Promise<T>, name: K): () => Promise<T[K]> {

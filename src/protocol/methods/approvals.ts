@@ -19,6 +19,16 @@ const File = closed({
   agents: maybe(map(closed({ ...rules, allowlist: maybe(list(Allowed)) }))),
 });
 
+const Remembered = closed({
+  id: filled(),
+  agentId: filled(),
+  program: text({ description: "Path of the program." }),
+  covers: text({ description: "Which calls of it run unasked." }),
+  command: text({ description: "The command that was approved." }),
+  createdAtMs: moment(),
+  lastUsedAtMs: orNull(moment()),
+});
+
 const snapshot = closed({ path: text(), exists: flag(), hash: text(), file: File });
 const decided = closed({ id: filled(), decision: orNull(decision), ...waitFields });
 
@@ -39,6 +49,22 @@ export const approvalsMethods = {
     effect: true,
     room: "tools",
     summary: "Replaces the rules for commands on this host.",
+  }),
+  "exec.approvals.remembered": method({
+    access: "operator.admin",
+    params: closed({ agentId: maybe(filled()) }),
+    result: closed({ commands: list(Remembered) }),
+    effect: false,
+    room: "tools",
+    summary: "Commands that were allowed for good with `allow-always`, the oldest first.",
+  }),
+  "exec.approvals.forget": method({
+    access: "operator.admin",
+    params: effect({ id: filled({ description: "Its beginning will do." }) }),
+    result: closed({ ok: literal(true), command: Remembered }),
+    effect: true,
+    room: "tools",
+    summary: "Asks about a remembered command again.",
   }),
   "exec.approvals.node.get": method({
     access: "operator.admin",

@@ -4,6 +4,11 @@ import { closed, effect, filled, flag, list, map, maybe, moment, text } from "..
 const sender = { channel: filled(), accountId: filled(), senderId: filled(), meta: map(text()) };
 const decision = { channel: filled(), code: filled({ maxLength: 64 }), accountId: maybe(filled()) };
 
+const owned = {
+  owner: flag({ description: "The sender is an owner now: `commands.ownerAllowFrom` names them." }),
+  hasOwner: flag({ description: "Somebody is named as owner." }),
+};
+
 const place = { channel: filled(), accountId: filled(), senderId: filled() };
 
 /** Strangers of chat platforms that ask to be let in. */
@@ -11,18 +16,33 @@ export const pairingMethods = {
   "channels.pairing.list": method({
     access: "operator.pairing",
     params: closed({ channel: maybe(filled()), accountId: maybe(filled()) }),
-    result: closed({ requests: list(closed({ ...sender, code: filled(), createdAtMs: moment(), lastSeenAtMs: moment(), expiresAtMs: moment() })) }),
+    result: closed({
+      requests: list(closed({ ...sender, code: filled(), createdAtMs: moment(), lastSeenAtMs: moment(), expiresAtMs: moment() })),
+      hasOwner: owned.hasOwner,
+    }),
     effect: false,
     room: "channels",
     summary: "Senders that wait to be let in, with their codes.",
   }),
   "channels.pairing.approve": method({
     access: "operator.pairing",
-    params: effect({ ...decision, notify: maybe(flag()) }),
-    result: closed({ ...sender, notified: flag() }),
+    params: effect({
+      ...decision,
+      notify: maybe(flag()),
+      owner: maybe(flag({ description: "Makes the sender an owner, too. Needs `operator.admin`." })),
+    }),
+    result: closed({ ...sender, notified: flag(), ...owned }),
     effect: true,
     room: "channels",
     summary: "Lets the sender in that holds the code, on its account only; with `notify` it is told.",
+  }),
+  "channels.pairing.owner": method({
+    access: "operator.admin",
+    params: effect({ channel: filled(), senderId: filled({ maxLength: 512 }), remove: maybe(flag()) }),
+    result: closed({ owners: list(closed({ path: text(), entries: list(text()) })) }),
+    effect: true,
+    room: "channels",
+    summary: "Names a sender in `commands.ownerAllowFrom`, or takes them out with `remove`; answers with who is an owner then.",
   }),
   "channels.pairing.reject": method({
     access: "operator.pairing",

@@ -27,6 +27,18 @@ import { SessionRowSchema } from "../session-row.ts";
 
 const recent = list(SessionRowSchema);
 
+const rests = list(
+  closed({
+    agentId: filled({ description: "The agent that had the failures." }),
+    id: filled({ description: "An auth profile, or where the key comes from: env:<NAME>, config:<path>." }),
+    provider: maybe(text()),
+    modelId: maybe(text({ description: "Absent: all models." })),
+    kind: filled({ description: "auth, billing, rate_limit, format; timeout, overloaded and network rest for at most a minute." }),
+    until: moment(),
+    reason: maybe(text({ description: "What the provider answered last." })),
+  }),
+);
+
 const Status = open({
   linkChannel: maybe(anything()),
   heartbeat: closed({
@@ -93,6 +105,22 @@ export const systemMethods = {
     effect: false,
     room: "models",
     summary: "Models that may be chosen.",
+  }),
+  "models.rests.list": method({
+    access: "operator.read",
+    params: closed({ agentId: maybe(filled()), provider: maybe(filled()) }),
+    result: closed({ rests }),
+    effect: false,
+    room: "models",
+    summary: "Credentials that are left alone for now after failures: which, for which model, why and until when.",
+  }),
+  "models.rests.clear": method({
+    access: "operator.admin",
+    params: effect({ agentId: maybe(filled()), provider: maybe(filled()), id: maybe(filled()) }),
+    result: closed({ cleared: rests }),
+    effect: true,
+    room: "models",
+    summary: "Ends such rests: the next call tries the credential again.",
   }),
   "system-presence": method({
     access: "operator.read",

@@ -1,4 +1,5 @@
 import type { MsgContext, SessionEntry } from "../../protocol/index.ts";
+import { printableName } from "../../base/printable.ts";
 
 /** Where answers of a session go. */
 export interface DeliveryContext {
@@ -92,16 +93,17 @@ export function chatFields(context: MsgContext, entry: SessionEntry | undefined)
   const chatType = chatTypeOf(context.ChatType);
   const group = chatType === "group" || chatType === "channel";
   const origin = originOf(context, entry?.["origin"]);
-  const subject = filled(context.GroupSubject);
-  const groupChannel = filled(context.GroupChannel);
+  const name = (value: unknown): string | undefined => (typeof value === "string" ? printableName(value) || undefined : undefined);
+  const subject = name(context.GroupSubject);
+  const groupChannel = name(context.GroupChannel);
   return present<Record<string, unknown>>({
     origin: Object.keys(origin).length === 0 ? undefined : origin,
     chatType,
     channel: origin.provider,
     subject: group ? subject : undefined,
     groupChannel: group ? groupChannel : undefined,
-    space: group ? filled(context.GroupSpace) : undefined,
+    space: group ? name(context.GroupSpace) : undefined,
     groupId: group ? (origin.to ?? origin.from) : undefined,
-    displayName: group ? (groupChannel ?? subject ?? filled(context.ConversationLabel)) : undefined,
+    displayName: group ? (groupChannel ?? subject ?? name(context.ConversationLabel)) : undefined,
   });
 }

@@ -6,7 +6,6 @@ import {
   chatFields,
   deliveryOf,
   deliveryPatch,
-  elevatedLevel,
   knownTokens,
   modelOverride,
   originOf,
@@ -127,12 +126,6 @@ describe("settings of a session, with who decided", () => {
     expect(verboseLevel(defaults({ verboseDefault: "full" }), entry({ verboseLevel: "off" }))).toEqual({ value: "off", source: "session" });
     expect(verboseLevel(defaults({ verboseDefault: "full" }), entry())).toEqual({ value: "full", source: "config" });
     expect([reasoningLevel(undefined).value, reasoningLevel(entry({ reasoningLevel: "stream" })).value]).toEqual(["off", "stream"]);
-  });
-
-  test("elevated is off wherever it is not allowed, whatever was chosen", () => {
-    expect(elevatedLevel(defaults({ elevatedDefault: "full" }), entry({ elevatedLevel: "full" }), { allowed: false, run: "full" }).value).toBe("off");
-    expect(elevatedLevel({}, undefined, { allowed: true })).toEqual({ value: "on", source: "default" });
-    expect(elevatedLevel(defaults({ elevatedDefault: "ask" }), entry(), { allowed: true })).toEqual({ value: "ask", source: "config" });
   });
 
   test("model, credential and usage footer", () => {

@@ -13,12 +13,11 @@ export interface Chosen<T> {
 const THINKING = ["off", "minimal", "low", "medium", "high", "xhigh"] as const satisfies readonly ThinkingLevel[];
 const VERBOSE = ["off", "on", "full"] as const;
 const REASONING = ["off", "on", "stream"] as const;
-const ELEVATED = ["off", "on", "ask", "full"] as const;
 const USAGE = ["off", "tokens", "full"] as const;
 
 export type VerboseLevel = (typeof VERBOSE)[number];
 export type ReasoningLevel = (typeof REASONING)[number];
-export type ElevatedLevel = (typeof ELEVATED)[number];
+export type ElevatedLevel = "off" | "on" | "ask" | "full";
 export type UsageFooter = (typeof USAGE)[number];
 
 type Entry = SessionEntry | undefined;
@@ -55,21 +54,6 @@ export function verboseLevel(config: OpenClawConfig, entry: Entry, run?: Verbose
 
 export function reasoningLevel(entry: Entry, run?: ReasoningLevel): Chosen<ReasoningLevel> {
   return first<ReasoningLevel>(["run", run], ["session", word(entry?.["reasoningLevel"], REASONING)]) ?? { value: "off", source: "default" };
-}
-
-/** Off wherever the gates of `tools.elevated` are closed, whatever was chosen; with them open, `on` unless somebody said otherwise. */
-export function elevatedLevel(
-  config: OpenClawConfig,
-  entry: Entry,
-  facts: { readonly allowed: boolean; readonly run?: ElevatedLevel | undefined },
-): Chosen<ElevatedLevel> {
-  if (!facts.allowed) return { value: "off", source: "default" };
-  const found = first<ElevatedLevel>(
-    ["run", facts.run],
-    ["session", word(entry?.["elevatedLevel"], ELEVATED)],
-    ["config", config.agents?.defaults?.elevatedDefault],
-  );
-  return found ?? { value: "on", source: "default" };
 }
 
 /** What is written below an answer about its tokens. `on` is an older word for `tokens`. */

@@ -1,4 +1,5 @@
 import type { ApprovalsReads, ApprovalsWrites } from "./approvals.ts";
+import type { CommandsReads, CommandsWrites } from "./commands.ts";
 import type { CronReads, CronWrites } from "./cron.ts";
 import type { DevicesReads, DevicesWrites } from "./devices.ts";
 import type { ExtensionsReads, ExtensionsWrites } from "./extensions.ts";
@@ -26,6 +27,7 @@ export interface Writes
     LeasesWrites,
     IdempotencyWrites,
     ApprovalsWrites,
+    CommandsWrites,
     SubagentsWrites,
     CronWrites,
     DevicesWrites,
@@ -45,6 +47,7 @@ export interface Reads
     LeasesReads,
     IdempotencyReads,
     ApprovalsReads,
+    CommandsReads,
     SubagentsReads,
     CronReads,
     DevicesReads,

@@ -230,6 +230,76 @@ test("any changed byte is found, and such a backup is not restored", async () =>
   expect([tree(stateDir, NOT_COMPARED), besides()]).toEqual([before, []]);
 });
 
+/** Places of a file at which a flipped bit is not found. */
+async function unnoticed(backup: string, file: string, places: readonly number[], bits: readonly number[]): Promise<readonly string[]> {
+  const good = readFileSync(file);
+  const missed: string[] = [];
+  for (const at of places) {
+    for (const bit of bits) {
+      const bad = Buffer.from(good);
+      bad[at]! ^= 1 << bit;
+      writeFileSync(file, bad);
+      if ((await verifyBackup({ backup })).ok) missed.push(`bit ${bit} of byte ${at}`);
+    }
+  }
+  writeFileSync(file, good);
+  return missed;
+}
+
+test("a flipped bit anywhere in an archive is found: in its header, its content, behind its last block and in its seal", async () => {
+  // Small enough to be read some hundred times.
+  db.close();
+  rmSync(stateDir, { recursive: true });
+  mkdirSync(stateDir);
+  writeFileSync(join(stateDir, "notes.txt"), "a note");
+  const { path } = await create({ configFiles: [] });
+  const { size } = statSync(path);
+  expect((await verifyBackup({ backup: path })).ok).toBe(true);
+  const places = (from: number, length: number): readonly number[] => Array.from({ length }, (_, at) => from + at);
+  expect(await unnoticed(path, path, places(0, 10), [0, 1, 2, 3, 4, 5, 6, 7])).toEqual([]);
+  const step = Math.floor(size / 40);
+  expect(
+    await unnoticed(
+      path,
+      path,
+      places(0, 40).map((at) => at * step),
+      [3],
+    ),
+  ).toEqual([]);
+  // The last block, its checksum and the seal.
+  expect(await unnoticed(path, path, places(size - 110, 110), [7])).toEqual([]);
+  expect((await verifyBackup({ backup: path })).ok).toBe(true);
+});
+
+test("a flipped bit anywhere in a folder's manifest is found", async () => {
+  db.close();
+  rmSync(stateDir, { recursive: true });
+  mkdirSync(stateDir);
+  writeFileSync(join(stateDir, "notes.txt"), "a note");
+  const { path } = await create({ form: "folder", configFiles: [] });
+  const manifest = join(path, "manifest.json");
+  const places = Array.from({ length: statSync(manifest).size }, (_, at) => at);
+  expect(await unnoticed(path, manifest, places, [0])).toEqual([]);
+  expect((await verifyBackup({ backup: path })).ok).toBe(true);
+});
+
+test("an archive with something behind its end, or without its seal, does not verify", async () => {
+  const { path } = await create();
+  const good = readFileSync(path);
+  writeFileSync(path, Buffer.concat([good, Buffer.from("more")]));
+  expect((await verifyBackup({ backup: path })).ok).toBe(false);
+  writeFileSync(path, gzipSync(gunzipSync(good)));
+  expect((await verifyBackup({ backup: path })).problems).toEqual([expect.stringContaining("seal")]);
+});
+
+test("a backup of the version before is still read", async () => {
+  const { path } = await create({ form: "folder" });
+  const file = join(path, "manifest.json");
+  const { digest: _, ...manifest } = JSON.parse(readFileSync(file, "utf8")) as Manifest;
+  writeFileSync(file, JSON.stringify({ ...manifest, version: 1 }, null, 2));
+  expect(await verifyBackup({ backup: path })).toMatchObject({ ok: true, problems: [] });
+});
+
 test("in a folder backup a missing, an added and a changed file are named", async () => {
   const { path } = await create({ form: "folder" });
   rmSync(join(path, "state/cron/jobs.json"));
@@ -248,7 +318,7 @@ test("a database that is damaged in itself does not verify although every hash i
   writeFileSync(file, bytes);
   const manifest = JSON.parse(readFileSync(join(path, "manifest.json"), "utf8")) as { files: { path: string; sha256: string }[] };
   manifest.files.find((entry) => entry.path === "state/openclaw.db")!.sha256 = createHash("sha256").update(bytes).digest("hex");
-  writeFileSync(join(path, "manifest.json"), JSON.stringify(manifest));
+  writeFileSync(join(path, "manifest.json"), JSON.stringify({ ...manifest, version: 1 }));
   const report = await verifyBackup({ backup: path });
   expect([report.ok, report.problems.join()]).toEqual([false, expect.stringContaining("the database:")]);
   await expect(restore(path, { stateDir: join(root, "fresh") })).rejects.toMatchObject({ code: "INVALID_INPUT" });

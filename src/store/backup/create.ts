@@ -9,6 +9,8 @@ import { failpoint } from "../../base/failpoints.ts";
 import { ensureFolder, isInside, syncFolder } from "../../base/files.ts";
 import { configContents, DATABASE, stateContents, type SourceFile } from "./contents.ts";
 import { snapshot } from "./database.ts";
+import { manifestText } from "./manifest.ts";
+import { sealing } from "./seal.ts";
 import { padding, TAR_END, tarHeader } from "./tar.ts";
 import type { BackupOptions, BackupReport, Manifest, ManifestFile } from "./types.ts";
 
@@ -68,7 +70,7 @@ function manifestOf(work: Work, at: number): Buffer {
   const main = options.configFiles[0];
   const manifest: Manifest = {
     format: "openclaw-backup",
-    version: 1,
+    version: 2,
     madeBy: options.madeBy,
     createdAt: new Date(at).toISOString(),
     stateDir: options.stateDir,
@@ -77,7 +79,7 @@ function manifestOf(work: Work, at: number): Buffer {
     left: work.left,
     files: work.files,
   };
-  return Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`);
+  return manifestText(manifest);
 }
 
 async function* tarStream(work: Work, at: number): AsyncGenerator<Buffer> {
@@ -105,7 +107,8 @@ async function syncFile(path: string): Promise<void> {
 
 async function writeArchive(work: Work, path: string, at: number): Promise<void> {
   const { createGzip } = await import("node:zlib");
-  await pipeline(Readable.from(tarStream(work, at), { objectMode: true }), createGzip({ level: 6 }), createWriteStream(path, { flags: "wx", mode: 0o600 }));
+  const packed = Readable.from(tarStream(work, at), { objectMode: true });
+  await pipeline(packed, createGzip({ level: 6 }), sealing(), createWriteStream(path, { flags: "wx", mode: 0o600 }));
   await syncFile(path);
 }
 

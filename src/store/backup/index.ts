@@ -4,5 +4,6 @@
  */
 export { createBackup } from "./create.ts";
 export { verifyBackup } from "./verify.ts";
-export { finishRestore, restoreBackup } from "./restore.ts";
+export { finishRestore, prepareRestore, restoreBackup, type PreparedRestore } from "./restore.ts";
+export { applyWanted, handOver, outcomeOf, takeBack, type AppliedRestore, type RestoreOutcome } from "./handover.ts";
 export type { BackupOptions, BackupReport, Manifest, ManifestFile, Progress, RestoreOptions, RestoreReport, VerifyOptions, VerifyReport } from "./types.ts";

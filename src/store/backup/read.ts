@@ -2,6 +2,8 @@ import { createHash } from "node:crypto";
 import { createReadStream, lstatSync, readdirSync, statSync } from "node:fs";
 import { join, relative, sep } from "node:path";
 import { AppError, fileError, messageOf, systemCode } from "../../base/errors.ts";
+import { parseManifest } from "./manifest.ts";
+import { isSealed } from "./seal.ts";
 import { safeName } from "./tar.ts";
 import { readTar, type ArchivedFile, type ReadLimits } from "./tar-reader.ts";
 import type { Manifest, Progress } from "./types.ts";
@@ -49,14 +51,6 @@ async function* folderFiles(path: string, limits: ReadLimits, progress: Progress
   }
 }
 
-function parseManifest(bytes: Buffer): Manifest {
-  const value = JSON.parse(bytes.toString("utf8")) as Partial<Manifest> | null;
-  if (value?.format !== "openclaw-backup" || !Array.isArray(value.files)) throw new AppError("INVALID_INPUT", "the manifest is not one of this program");
-  if (value.version !== 1)
-    throw new AppError("INVALID_INPUT", `the backup has version ${String(value.version)}, this program reads version 1; update it first`);
-  return value as Manifest;
-}
-
 function compare(manifest: Manifest, found: ReadonlyMap<string, string>): string[] {
   const problems: string[] = [];
   const listed = new Set<string>();
@@ -87,8 +81,10 @@ export async function readBackup(
 ): Promise<ReadResult> {
   const found = new Map<string, string>();
   let manifest: Manifest | undefined;
+  let isFolder = false;
   try {
-    const files = statSync(path).isDirectory() ? folderFiles : archiveFiles;
+    isFolder = statSync(path).isDirectory();
+    const files = isFolder ? folderFiles : archiveFiles;
     for await (const file of files(path, options.limits, options.progress)) {
       if (file.name === MANIFEST) {
         if (file.size > MAX_MANIFEST) throw new AppError("INVALID_INPUT", "the manifest is too large");
@@ -109,7 +105,11 @@ export async function readBackup(
     return { files: found.size, problems: [problemOf(path, error)], ...(manifest ? { manifest } : {}) };
   }
   if (!manifest) return { files: found.size, problems: ["there is no manifest: the backup was not finished"] };
-  return { manifest, files: found.size, problems: compare(manifest, found) };
+  const problems = compare(manifest, found);
+  if (problems.length === 0 && manifest.version >= 2 && !isFolder && !(await isSealed(path))) {
+    problems.push("the archive is not as it was written: its seal does not fit");
+  }
+  return { manifest, files: found.size, problems };
 }
 
 function problemOf(path: string, error: unknown): string {

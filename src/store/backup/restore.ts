@@ -1,4 +1,17 @@
-import { constants, cpSync, createWriteStream, existsSync, readdirSync, realpathSync, renameSync, rmdirSync, rmSync, statfsSync } from "node:fs";
+import {
+  constants,
+  copyFileSync,
+  cpSync,
+  createWriteStream,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  statfsSync,
+} from "node:fs";
 import { open } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
@@ -42,7 +55,7 @@ async function unpackFile(staging: string, file: ArchivedFile, body: AsyncIterab
 }
 
 /** Unpacks and checks everything; throws when anything is wrong. */
-async function unpack(options: RestoreOptions, staging: string): Promise<number> {
+async function unpack(options: Omit<RestoreOptions, "isHeld">, staging: string): Promise<number> {
   const disk = statfsSync(dirname(staging));
   const maxBytes = options.maxBytes ?? disk.bavail * disk.bsize;
   const { files, problems } = await readBackup(options.backup, {
@@ -87,45 +100,97 @@ function swap(stateDir: string, staging: string, kept: string): string | undefin
   try {
     renameSync(staging, stateDir);
   } catch (error) {
-    if (moved !== undefined) renameSync(moved, stateDir);
-    throw error;
+    // Another command that looked for the state folder at this very moment may have finished it.
+    if (existsSync(staging) || !existsSync(join(stateDir, READY))) {
+      if (moved !== undefined) renameSync(moved, stateDir);
+      throw error;
+    }
   }
   syncFolder(dirname(stateDir));
   failpoint("restore.swapped");
   return moved;
 }
 
-/**
- * Brings a state folder back. The backup is unpacked beside it and checked to the last byte before anything is moved; the folder that was
- * there is kept as `<state>.before-restore-<time>`.
- */
-export async function restoreBackup(given: RestoreOptions): Promise<RestoreReport> {
+/** Names beside a state folder that belong to one restore. */
+export function besideOf(stateDir: string, stamp: string): { readonly staging: string; readonly kept: string; readonly failed: string } {
+  return { staging: `${stateDir}.restore-${stamp}`, kept: `${stateDir}.before-restore-${stamp}`, failed: `${stateDir}.failed-restore-${stamp}` };
+}
+
+/** A backup that was unpacked beside the state folder and checked to the last byte. Disposing removes it, unless it was put in place. */
+export interface PreparedRestore extends Disposable {
+  /** The folder that it replaces: what a link to it leads to. */
+  readonly stateDir: string;
+  readonly staging: string;
+  readonly stamp: string;
+  readonly files: number;
+  /** Puts it in the place of the state folder, which nobody may use. */
+  finish(): RestoreReport;
+}
+
+/** Puts a prepared folder in place. `files` are copied over from the old folder besides: the lock of who runs this. */
+export function putInPlace(stateDir: string, stamp: string, at: number, backup: string, files: readonly string[] = []): Omit<RestoreReport, "files"> {
+  const { staging, kept: keptName } = besideOf(stateDir, stamp);
+  const carried = carryOver(stateDir, staging);
+  for (const name of files) if (existsSync(join(stateDir, name))) copyFileSync(join(stateDir, name), join(staging, name));
+  syncFolders(staging);
+  const record = { backup, restoredAt: new Date(at).toISOString(), carried };
+  writeAtomic(join(staging, READY), `${JSON.stringify(record, null, 2)}\n`, { temporary: join(staging, `.${READY}.tmp`) });
+  const kept = swap(stateDir, staging, keptName);
+  return { ...restoredIn(stateDir), ...(kept === undefined ? {} : { kept }) };
+}
+
+/** What a restored state folder says of itself. */
+export function restoredIn(stateDir: string): Omit<RestoreReport, "files" | "kept"> {
+  const { carried = [] } = JSON.parse(readFileSync(join(stateDir, READY), "utf8")) as { readonly carried?: readonly string[] };
+  const configFolder = existsSync(join(stateDir, CONFIG_FOLDER)) ? join(stateDir, CONFIG_FOLDER) : undefined;
+  return { stateDir, carried, ...(configFolder === undefined ? {} : { configFolder }) };
+}
+
+/** Unpacks a backup beside the state folder and checks all of it. The state folder is not touched and may be in use. */
+export async function prepareRestore(given: Omit<RestoreOptions, "isHeld">): Promise<PreparedRestore> {
   // A state folder may be a link; what it leads to is replaced, the link stays.
   const stateDir = existsSync(given.stateDir) ? realpathSync(given.stateDir) : resolve(given.stateDir);
-  const options = { ...given, stateDir };
-  await refuseWhileHeld(options);
   finishRestore(stateDir);
-  const at = options.clock.now();
+  const at = given.clock.now();
   const stamp = new Date(at).toISOString().replaceAll(":", "-");
-  const staging = `${stateDir}.restore-${stamp}`;
+  const { staging } = besideOf(stateDir, stamp);
   if (existsSync(staging)) throw new AppError("CONFLICT", `${staging} is there already; remove it and restore again`);
-  ensureFolder(staging);
-  try {
-    const files = await unpack(options, staging);
-    const carried = carryOver(stateDir, staging);
-    syncFolders(staging);
-    await refuseWhileHeld(options);
-    const record = { backup: resolve(options.backup), restoredAt: new Date(at).toISOString() };
-    writeAtomic(join(staging, READY), `${JSON.stringify(record, null, 2)}\n`, { temporary: join(staging, `.${READY}.tmp`) });
-    const kept = swap(stateDir, staging, `${stateDir}.before-restore-${stamp}`);
-    const configFolder = existsSync(join(stateDir, CONFIG_FOLDER)) ? join(stateDir, CONFIG_FOLDER) : undefined;
-    return { stateDir, files, carried, ...(kept === undefined ? {} : { kept }), ...(configFolder === undefined ? {} : { configFolder }) };
-  } catch (error) {
-    throw fileError(stateDir, "could not restore", error);
-  } finally {
+  const remove = (): void => {
     // After a swap it is gone. When neither folder could be put in place, it is one of the two that are left to do it by hand.
     if (existsSync(stateDir) || !existsSync(join(staging, READY))) rmSync(staging, { recursive: true, force: true });
+  };
+  try {
+    ensureFolder(staging);
+    const files = await unpack(given, staging);
+    return {
+      stateDir,
+      staging,
+      stamp,
+      files,
+      finish() {
+        try {
+          return { ...putInPlace(stateDir, stamp, at, resolve(given.backup)), files };
+        } catch (error) {
+          throw fileError(stateDir, "could not restore", error);
+        }
+      },
+      [Symbol.dispose]: remove,
+    };
+  } catch (error) {
+    remove();
+    throw fileError(stateDir, "could not restore", error);
   }
+}
+
+/**
+ * Brings a state folder back that nobody uses. The backup is unpacked beside it and checked to the last byte before anything is moved; the folder
+ * that was there is kept as `<state>.before-restore-<time>`.
+ */
+export async function restoreBackup(options: RestoreOptions): Promise<RestoreReport> {
+  await refuseWhileHeld(options);
+  using prepared = await prepareRestore(options);
+  await refuseWhileHeld(options);
+  return prepared.finish();
 }
 
 /**

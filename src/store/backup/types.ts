@@ -15,7 +15,10 @@ export interface ManifestFile {
 /** The last file of a backup: a backup without it was not finished. */
 export interface Manifest {
   readonly format: "openclaw-backup";
-  readonly version: 1;
+  /** 2 since archives are sealed and the manifest holds its own digest; 1 is still read. */
+  readonly version: 1 | 2;
+  /** SHA-256 of the manifest's text with zeros in this place. Since version 2. */
+  readonly digest?: string;
   /** Version of the program that made it. */
   readonly madeBy: string;
   /** ISO time. */

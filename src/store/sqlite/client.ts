@@ -21,6 +21,7 @@ export interface SqliteOptions {
   readonly clock: Clock;
   /** A thread that was started earlier. */
   readonly thread?: Worker | undefined;
+  readonly watch?: OpenRequest["watch"];
   readonly log?: (message: string, details?: Readonly<Record<string, unknown>>) => void;
   /** Commits that may wait for their fsync; the next one is refused with `OVERLOADED`. Default 4096. */
   readonly maxWaiting?: number;
@@ -46,7 +47,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
   const standing = createStanding((message, details) => options.log?.(message, details));
   const waiting = createWaiting();
   const { opened, gone, alive } = listen(worker, options, standing, waiting);
-  worker.postMessage({ type: "open", mode: "write", file, stateDir: options.stateDir, now: options.clock.now() } satisfies OpenRequest);
+  worker.postMessage({ type: "open", mode: "write", file, stateDir: options.stateDir, now: options.clock.now(), watch: options.watch } satisfies OpenRequest);
   await opened;
   const heavy = createHeavyReads({ file, stateDir: options.stateDir, clock: options.clock });
   return createStore({ options, standing, waiting, gone, alive, heavy, sender: createSender(worker, waiting) });
@@ -110,7 +111,15 @@ function createStore({ options, standing, waiting, sender, heavy, gone, alive }:
   async function read(kind: ReadKind, input: unknown): Promise<unknown> {
     const error = standing.closed();
     if (error) throw error;
-    return isHeavy(kind, input) ? heavy.read(kind, input) : sender.read(kind, input);
+    if (!isHeavy(kind, input)) return sender.read(kind, input);
+    try {
+      return await heavy.read(kind, input);
+    } catch (failure) {
+      // The second thread could not be started, or died: the first one can answer as well, only not beside its commits.
+      if (!(failure instanceof AppError) || failure.code !== "UNAVAILABLE" || standing.closed()) throw failure;
+      options.log?.(`${failure.message}; the store's own thread answers instead`);
+      return sender.read(kind, input);
+    }
   }
 
   async function ask<T>(control: Control): Promise<T> {

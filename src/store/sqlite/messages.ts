@@ -1,3 +1,4 @@
+import type { WatchRequest } from "../../base/watchdog/watch-main-thread.ts";
 import type { ReadKind, Write } from "../areas/index.ts";
 import type { RetentionPolicy } from "../retention.ts";
 import type { Fence, StoreFailure, StoreNotice } from "../store.ts";
@@ -11,6 +12,8 @@ export interface OpenRequest {
   readonly stateDir: string;
   /** The store's clock at the start. */
   readonly now: number;
+  /** The thread watches the main one, too. */
+  readonly watch?: WatchRequest | undefined;
 }
 
 /** Arrays rather than objects: these cross the thread thousands of times a second. */

@@ -28,6 +28,21 @@ export const MIGRATIONS: readonly Migration[] = [
         ELSE '{"state":"denied","told":true}' END
       WHERE kind = 'exec'`,
   },
+  // Commands that somebody allowed for good, with the shape of their arguments.
+  {
+    version: 5,
+    minReader: 1,
+    up: `CREATE TABLE remembered_commands (
+      id TEXT PRIMARY KEY,
+      agent_id TEXT NOT NULL,
+      program TEXT NOT NULL,
+      rule TEXT NOT NULL,
+      command TEXT NOT NULL,
+      created_at INTEGER NOT NULL,
+      last_used_at INTEGER,
+      UNIQUE (agent_id, program, rule)
+    ) STRICT`,
+  },
 ];
 
 function versionOf(db: DatabaseSync): number {

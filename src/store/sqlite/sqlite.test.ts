@@ -144,7 +144,7 @@ test("a file of a newer version is refused and left untouched", async () => {
   db.exec("PRAGMA user_version = 900; UPDATE meta SET value = '800' WHERE key = 'store.min_reader'");
   db.close();
   const before = readFileSync(database());
-  await expect(open()).rejects.toMatchObject({ code: "STORE_TOO_NEW", details: { version: 900, needed: 800, ours: 4 } });
+  await expect(open()).rejects.toMatchObject({ code: "STORE_TOO_NEW", details: { version: 900, needed: 800, ours: 5 } });
   expect(readFileSync(database()).equals(before)).toBe(true);
 });
 

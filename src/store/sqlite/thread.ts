@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { Worker } from "node:worker_threads";
-import { AppError } from "../../base/errors.ts";
+import { AppError, systemCode } from "../../base/errors.ts";
+import { SIGNAL_FLAGS } from "../../base/watchdog/stop-signals.ts";
 
 /** Where a bundle keeps the thread's file, seen from where this code may have been put. */
 const BUNDLED = ["./store-worker.js", "../store-worker.js", "../../store-worker.js"];
@@ -19,5 +20,12 @@ function threadFile(): URL {
  * little else.
  */
 export function startThread(): Worker {
-  return new Worker(threadFile(), { name: "store", execArgv: [], resourceLimits: { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: 1024 } });
+  const options = { name: "store", resourceLimits: { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: 1024 } };
+  try {
+    // It also watches the main thread, and learns of signals for that.
+    return new Worker(threadFile(), { ...options, execArgv: [...SIGNAL_FLAGS] });
+  } catch (error) {
+    if (systemCode(error) !== "ERR_WORKER_INVALID_EXEC_ARGV") throw error;
+    return new Worker(threadFile(), { ...options, execArgv: [] });
+  }
 }

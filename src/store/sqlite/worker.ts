@@ -1,6 +1,7 @@
 /** The store's thread: with mode `write` the only writer, with mode `read` one more reader for long questions. */
 import { parentPort, receiveMessageOnPort } from "node:worker_threads";
 import { systemClock } from "../../base/clock.ts";
+import { watchMainThread } from "../../base/watchdog/watch-main-thread.ts";
 import { createMemoryCare } from "../../base/memory-care.ts";
 import { createBackground } from "./background.ts";
 import { createStatements, runRead } from "./connection.ts";
@@ -90,6 +91,7 @@ async function open(data: OpenRequest): Promise<void> {
       care.touched();
     };
     post({ type: "opened" });
+    if (data.watch) watchMainThread(data.watch, log);
     if (data.mode === "write") thread.accept({ type: "batch", commits: [], reads: [] });
     for (const request of early.splice(0)) thread.accept(request);
   } catch (error) {

@@ -28,6 +28,10 @@ export interface BrokerDeps {
   readonly hooks: Pick<Hooks, "has" | "run">;
   readonly policies?: Pick<ToolPolicies, "evaluate">;
   readonly askApproval: AskApproval;
+  /** No toolbox is given out before this resolves; undefined when it has. */
+  readonly ready?: (() => Promise<void> | undefined) | undefined;
+  /** Why no tool may run at all, if so: what guards tool calls is not there. Asked at every call. */
+  readonly refusal?: (() => string | undefined) | undefined;
   /** Has the operator asked before data leaves a session that has seen both private data and text of strangers. */
   readonly taint?: Pick<Taint, "evaluate" | "observe">;
   /** Masks registered secrets in what tools give. */
@@ -92,16 +96,24 @@ export function createBroker(deps: BrokerDeps): Broker {
 
   return {
     async open(context) {
+      const waiting = deps.ready?.();
+      if (waiting) await waiting;
       const { schemas, verdicts, offered } = await choose(context);
+      const refused = deps.refusal?.();
       const own: ToolContext = { ...context, offered: new Set(offered.keys()) };
       return {
         schemas,
-        verdicts,
+        verdicts: refused === undefined ? verdicts : verdicts.map((verdict) => refusedBy(verdict, refused)),
         isIdempotent: (name) => offered.get(toolName(name))?.idempotent ?? false,
         run: (call) => safely(deps, own, offered.get(toolName(call.name)), call),
       };
     },
   };
+}
+
+/** What a policy allows is refused all the same while a guard is missing. */
+function refusedBy(verdict: PolicyVerdict, why: string): PolicyVerdict {
+  return verdict.allowed ? { tool: verdict.tool, allowed: false, layer: "plugins", why } : verdict;
 }
 
 interface Offer {
@@ -150,6 +162,8 @@ async function safely(deps: BrokerDeps, context: ToolContext, tool: Tool | undef
 /** Arguments → guard → trusted policies → hooks → approval → the tool itself → hooks. */
 async function carryOut(deps: BrokerDeps, context: ToolContext, tool: Tool, call: BrokerCall): Promise<ToolOutcome> {
   if (isOwnerOnly(tool) && !context.owner) return failedOutcome("Tool restricted to owner senders.");
+  const refused = deps.refusal?.();
+  if (refused !== undefined) return failedOutcome(refused, { status: "refused", code: "UNAVAILABLE", tool: tool.name, error: refused });
   const checked = checkArguments(tool.name, tool.parameters, call.arguments);
   if (!checked.ok) return failedOutcome(checked.text);
   const stuck = deps.loopGuard?.({ name: tool.name, params: checked.params, context });

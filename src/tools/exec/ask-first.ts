@@ -1,4 +1,4 @@
-import { messageOf } from "../../base/errors.ts";
+import { AppError, messageOf } from "../../base/errors.ts";
 import { failpoint } from "../../base/failpoints.ts";
 import type { CommandFate } from "../../store/index.ts";
 import { approvalSlug } from "../approvals/approvals.ts";
@@ -7,8 +7,8 @@ import type { CommandProcess } from "../process/processes.ts";
 import { failedOutcome, textOutcome, type ToolContext, type ToolOutcome } from "../tool.ts";
 import type { ExecToolDeps, ShownOutput } from "./deps.ts";
 import { fateText } from "./fate.ts";
-import { rememberedPaths } from "./judge.ts";
-import { shownCommand, type ExecPlan } from "./plan.ts";
+import { shownCommand, shownText, type ExecPlan } from "./plan.ts";
+import { describeAlways, type Folders } from "./remember/rule.ts";
 import type { EffectiveRules } from "./rules-file.ts";
 import { startPlan, type PlanRun } from "./run.ts";
 import type { ExecSettings } from "./settings.ts";
@@ -56,6 +56,7 @@ export async function askFirst(deps: ExecToolDeps, asked: Omit<Question, "origin
         agentId,
         resolvedPath: plan.segments[0]?.executable ?? null,
         sessionKey,
+        always: shownText(describeAlways(plan, foldersOf(deps, context))),
         plan,
         origin,
       },
@@ -89,11 +90,13 @@ async function carryOn(deps: ExecToolDeps, question: Question, id: string, decis
   const why = refusal(question, decision);
   if (why !== undefined) return conclude(deps, question, id, { state: "denied", why });
   if (decision === "allow-always") {
-    // The command was allowed either way: a file that cannot be written only means that it is asked again.
-    await deps.rules.allow(context.agentId, rememberedPaths(plan), plan.command).catch((error: unknown) => deps.log.warn(messageOf(error)));
+    // The command was allowed either way: what cannot be written only means that it is asked again.
+    await deps.remembered.remember(context.agentId, plan, foldersOf(deps, context)).catch((error: unknown) => deps.log.warn(messageOf(error)));
   }
   await runApproved(deps, question, id);
 }
+
+const foldersOf = ({ home }: ExecToolDeps, { workspaceDir }: ToolContext): Folders => ({ workspace: workspaceDir, home });
 
 /** Writes down what became of it, and then has the session go on. `quietly`: somebody ended it on purpose, so only the next turn is told. */
 async function conclude(deps: ExecToolDeps, { plan, context, origin }: Question, id: string, fate: CommandFate, quietly = false): Promise<void> {
@@ -125,8 +128,9 @@ async function runApproved(deps: ExecToolDeps, question: Question, id: string): 
   let process: CommandProcess;
   try {
     process = await startPlan(plan, plan.hash, run, () => shown?.changed());
-  } catch {
-    return conclude(deps, question, id, { state: "denied", why: "spawn-failed" });
+  } catch (error) {
+    const changed = error instanceof AppError && error.code === "CONFLICT";
+    return conclude(deps, question, id, { state: "denied", why: changed ? `changed-since-asked: ${error.message}` : "spawn-failed" });
   }
   process.toBackground();
   using _shown = (shown = deps.show?.(id, context.sessionKey, () => process.output.tail()));

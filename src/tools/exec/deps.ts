@@ -6,6 +6,7 @@ import type { Processes } from "../process/processes.ts";
 import type { Sandbox } from "../sandbox/sandboxes.ts";
 import type { ToolContext } from "../tool.ts";
 import type { ExecHost } from "./environment.ts";
+import type { RememberedCommands } from "./remember/remembered.ts";
 import type { ExecRules } from "./rules-file.ts";
 import type { ExecSettings } from "./settings.ts";
 import type { WithheldHints } from "./withheld.ts";
@@ -34,6 +35,7 @@ export interface ExecToolDeps {
   readonly processes: Processes;
   readonly approvals: Approvals;
   readonly rules: ExecRules;
+  readonly remembered: RememberedCommands;
   readonly settings: (context: ToolContext) => ExecSettings;
   /** The gateway's own environment. */
   readonly env: Readonly<Record<string, string | undefined>>;

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { OpenClawConfig } from "../../config/index.ts";
 import type { Elevation, ExecToolDeps } from "./deps.ts";
+import { execSettings } from "./settings.ts";
 import { gateway, house, isAlive, sessionOf, SOON, text, UNASKED, withStore } from "./house.fixture.ts";
 
 withStore();
@@ -153,13 +154,14 @@ test("an approved command runs in the background and is announced; once is once"
   expect(text(await there.exec({ command: "echo approved > made; echo said" }))).toMatch(/^Approval required/);
 });
 
-test("always is remembered for the program", async () => {
-  await using there = house(gateway);
+test("always is remembered for the program with its options", async () => {
+  await using there = house(gateway, {}, undefined, "always");
   const { approvalId } = (await there.exec({ command: "uname -s" })).details as { approvalId: string };
   await there.approvals.resolve(approvalId, "allow-always");
   await expect.poll(() => there.announced.length, SOON).toBe(1);
-  expect((await there.exec({ command: "uname -m" })).details).toMatchObject({ status: "completed", exitCode: 0 });
-  expect(text(await there.exec({ command: "uname -m && id" }))).toMatch(/^Approval required/);
+  expect((await there.exec({ command: "uname -s" })).details).toMatchObject({ status: "completed", exitCode: 0 });
+  expect(text(await there.exec({ command: "uname -m" }))).toMatch(/^Approval required/);
+  expect(text(await there.exec({ command: "uname -s && id" }))).toMatch(/^Approval required/);
 });
 
 test.each([
@@ -242,6 +244,18 @@ test("elevated runs on the host when it is permitted, and says why when not", as
   expect(text(await level({ permitted: true, level: "full" }).exec({ command: "echo x", elevated: true }))).toBe("x");
   expect(text(await level({ permitted: true, level: "on" }).exec({ command: "id > x", elevated: true }))).toMatch(/^(Approval required|exec denied)/);
   expect(text(await house(UNASKED, { elevation: () => ({ permitted: true, level: "on" }) }).exec({ command: "echo x", elevated: false }))).toBe("x");
+});
+
+test("elevated full asks nobody, as far as the configuration, the session and the file of approvals go", async () => {
+  const full = (config: OpenClawConfig, rules?: object, over = {}) =>
+    house(config, { elevation: () => ({ permitted: true, level: "full" }), ...over }, rules).exec({ command: "echo x", elevated: true });
+  expect(text(await full({}))).toBe("x");
+  expect(text(await full({ tools: { exec: { security: "deny" } } }))).toBe("exec denied: host=gateway security=deny");
+  expect(text(await full({ tools: { exec: { ask: "always" } } }))).toMatch(/^Approval required/);
+  expect(text(await full({}, { version: 1, defaults: { security: "deny" } }))).toBe("exec denied: host=gateway security=deny");
+  expect(text(await full({}, { version: 1, defaults: { ask: "always" } }))).toMatch(/^Approval required/);
+  const denied = { settings: () => execSettings({}, "main", { security: "deny" }), sandboxed: () => true };
+  expect(text(await full({}, undefined, denied))).toContain("security=deny for this session");
 });
 
 test("programs of skills run unasked where the rules say so, by the file that their name means on this machine", async () => {

@@ -8,7 +8,8 @@ import { askFirst } from "./ask-first.ts";
 import type { ExecToolDeps } from "./deps.ts";
 import { resolveExecutable } from "./executables.ts";
 import { judgePlan } from "./judge.ts";
-import { planCommand, type ExecPlan } from "./plan.ts";
+import { pinPlan, planCommand, type ExecPlan } from "./plan.ts";
+import { pinnedFiles } from "./remember/pins.ts";
 import { runPlan, type PlanRun } from "./run.ts";
 import { askedHost, forCall, type ExecSettings } from "./settings.ts";
 import { createTerminals, type Terminals } from "./terminal.ts";
@@ -75,8 +76,8 @@ async function execute(deps: ExecToolDeps, terminals: Terminals, call: ToolCall)
     pty: terminal !== undefined,
   });
   const run = { ...planRun(deps, call, chosen.settings, warnings), sandbox, terminal };
-  if (chosen.settings.host !== "gateway" || chosen.unasked) return await runPlan(plan, plan.hash, run);
-  return await underRules(deps, call, plan, chosen.settings, run);
+  if (chosen.settings.host !== "gateway") return await runPlan(plan, plan.hash, run);
+  return await underRules(deps, call, pinPlan(plan, pinnedFiles(plan, deps.home)), chosen.settings, run);
 }
 
 /** Runs, asks or refuses, as the operator's rules say. */
@@ -85,12 +86,14 @@ async function underRules(deps: ExecToolDeps, call: ToolCall, plan: ExecPlan, se
   const rules = deps.rules.effective(context.agentId, settings);
   const { safeBins } = settings;
   const skillPrograms = rules.autoAllowSkills ? await skillFiles(deps, context, plan) : undefined;
+  const remembered = await deps.remembered.rules(context.agentId);
   const isSealed = (path: string): boolean => deps.isSealed?.(context, path) ?? false;
-  const judged = { ...rules, home: deps.home, ignoreCase: deps.ignoreCase, skillPrograms, isSealed, ...(safeBins ? { safeBins } : {}) };
+  const judged = { ...rules, remembered, home: deps.home, ignoreCase: deps.ignoreCase, skillPrograms, isSealed, ...(safeBins ? { safeBins } : {}) };
   const verdict = judgePlan(plan, judged);
   if (verdict.kind === "deny") return failedOutcome(verdict.text, { status: "error", error: verdict.text });
   if (verdict.kind === "ask") return await askFirst(deps, { plan, rules: judged, satisfied: verdict.satisfied, settings, run, context });
-  await deps.rules.used(context.agentId, verdict.entries, plan.command).catch((error: unknown) => deps.log.warn(messageOf(error)));
+  const noted = [deps.rules.used(context.agentId, verdict.entries, plan.command), deps.remembered.used(verdict.remembered)];
+  for (const one of noted) await one.catch((error: unknown) => deps.log.warn(messageOf(error)));
   return await runPlan(plan, plan.hash, run);
 }
 
@@ -103,32 +106,32 @@ async function skillFiles({ skillPrograms }: ExecToolDeps, context: ToolContext,
 
 interface Place {
   readonly settings: ExecSettings;
-  /** The operator said beforehand that nobody is asked. */
-  readonly unasked: boolean;
   readonly sandbox?: Sandbox;
 }
 
 /** Where the call runs. Throws when it may not run there. */
 function place(deps: ExecToolDeps, { params, context }: ToolCall): Place {
   const settings = forCall(deps.settings(context), params);
+  if (settings.denied) throw new AppError("PERMISSION_DENIED", "exec denied: security=deny for this session (/exec)");
   const elevation = deps.elevation(context);
   const wanted = params["elevated"];
   if (wanted === true && !elevation.permitted) throw new AppError("PERMISSION_DENIED", `elevated is not available right now\n${elevation.reason}`);
   const level = elevation.permitted && wanted !== false ? elevation.level : "off";
   const elevated = wanted === true ? (level === "full" ? "full" : "ask") : level;
-  if (elevated === "full") return { settings: { ...settings, host: "gateway", security: "full", ask: "off" }, unasked: true };
-  if (elevated !== "off") return { settings: { ...settings, host: "gateway" }, unasked: false };
+  // The file of approvals is asked in every case: nothing goes past it.
+  if (elevated === "full") return { settings: { ...settings, ...settings.limit, host: "gateway" } };
+  if (elevated !== "off") return { settings: { ...settings, host: "gateway", security: settings.hostSecurity } };
   const host = askedHost(params) ?? settings.host;
   if (host !== settings.host) {
     throw new AppError("PERMISSION_DENIED", `exec host not allowed (requested ${host}; configure tools.exec.host=${settings.host} to allow).`);
   }
   if (host === "node") throw new AppError("UNAVAILABLE", "exec host=node needs a paired node that runs commands; there is none");
-  if (host !== "sandbox") return { settings, unasked: false };
+  if (host !== "sandbox") return { settings };
   // Without a sandbox it runs on this machine, and by the rules for that: nothing runs here unasked that nobody allowed.
-  if (!deps.sandboxed(context)) return { settings: { ...settings, host: "gateway", security: settings.hostSecurity }, unasked: false };
+  if (!deps.sandboxed(context)) return { settings: { ...settings, host: "gateway", security: settings.hostSecurity } };
   const sandbox = deps.sandbox?.(context);
   if (!sandbox) throw new AppError("UNAVAILABLE", "this session must run in a sandbox and there is none on this machine; nothing was run");
-  return { settings, unasked: false, sandbox };
+  return { settings, sandbox };
 }
 
 function workingFolder(workdir: unknown, workspace: string, warnings: string[]): string {

@@ -26,7 +26,8 @@ export function isCarrier(path: string): boolean {
   return !/^(?:busybox|toybox|coreutils)/i.test(target) && CARRIERS.test(target);
 }
 
-function realPath(path: string): string {
+/** The file behind links; the path itself when it is not there. */
+export function realPath(path: string): string {
   try {
     return realpathSync(path);
   } catch {

@@ -14,6 +14,7 @@ import { createProcesses, type Processes } from "../process/processes.ts";
 import type { Tool, ToolContext, ToolOutcome } from "../tool.ts";
 import type { ExecToolDeps } from "./deps.ts";
 import { execTool } from "./exec.ts";
+import { createRemembered } from "./remember/remembered.ts";
 import { createExecRules } from "./rules-file.ts";
 import { execSettings } from "./settings.ts";
 
@@ -41,7 +42,7 @@ export interface House extends AsyncDisposable {
 /** Most tests are about what a command does, not about who may run it. */
 export const UNASKED: OpenClawConfig = { tools: { exec: { security: "full", ask: "off" } } };
 
-export function house(config: OpenClawConfig = UNASKED, rest: Partial<ExecToolDeps> = {}, rules?: unknown): House {
+export function house(config: OpenClawConfig = UNASKED, rest: Partial<ExecToolDeps> = {}, rules?: unknown, agentId = "main"): House {
   const workspace = realpathSync(mkdtempSync(join(tmpdir(), "exec-")));
   const rulesPath = join(mkdtempSync(join(tmpdir(), "exec-rules-")), "exec-approvals.json");
   if (rules !== undefined) writeFileSync(rulesPath, JSON.stringify(rules));
@@ -57,6 +58,7 @@ export function house(config: OpenClawConfig = UNASKED, rest: Partial<ExecToolDe
     processes,
     approvals,
     rules: createExecRules({ path: rulesPath, clock, ids, random: systemRandom }),
+    remembered: createRemembered({ store, clock, ids }),
     settings: ({ agentId }) => execSettings(config, agentId),
     env: { PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", SHELL: "/bin/sh", NODE_OPTIONS: "--no-such-option" },
     home: workspace,
@@ -67,7 +69,7 @@ export function house(config: OpenClawConfig = UNASKED, rest: Partial<ExecToolDe
     announce: (_, text) => void announced.push(text),
     ...rest,
   });
-  const context: ToolContext = { agentId: "main", sessionKey: "agent:main:main", sessionId: "s", runId: "r", workspaceDir: workspace, owner: true };
+  const context: ToolContext = { agentId, sessionKey: "agent:main:main", sessionId: "s", runId: "r", workspaceDir: workspace, owner: true };
   const call = (called: Tool, params: Record<string, unknown>, signal = new AbortController().signal, sessionKey = context.sessionKey) =>
     called.run({ id: "c", params, signal, update: (partial) => void updates.push(partial), context: { ...context, sessionKey } });
   return {

@@ -1,9 +1,12 @@
-import { resolve } from "node:path";
+import { dirname, resolve } from "node:path";
 import { matchingEntry, type AllowEntry, type PathRules } from "./allowlist.ts";
 import { isHarmless } from "./environment.ts";
 import { isCarrier } from "./executables.ts";
-import type { ExecPlan, PlannedSegment } from "./plan.ts";
-import { isSafeBin } from "./safe-bins.ts";
+import { ownEnvironment, type ExecPlan, type PlannedSegment } from "./plan.ts";
+import { readingShape } from "./remember/readers.ts";
+import { covers } from "./remember/rule.ts";
+import type { StoredRule } from "./remember/remembered.ts";
+import { isSafeBin, TRUSTED_FOLDERS } from "./safe-bins.ts";
 
 /** From strict to free. */
 export const SECURITY_LEVELS = ["deny", "allowlist", "full"] as const;
@@ -24,6 +27,8 @@ export interface JudgeRules extends PathRules {
   readonly security: ExecSecurity;
   readonly ask: ExecAsk;
   readonly allowlist: readonly AllowEntry[];
+  /** What "allow always" stored for this agent. */
+  readonly remembered?: readonly StoredRule[];
   readonly safeBins?: readonly string[];
   /** Files of programs that skills ask for, where the operator lets those run unasked. */
   readonly skillPrograms?: ReadonlySet<string> | undefined;
@@ -31,35 +36,52 @@ export interface JudgeRules extends PathRules {
   readonly isSealed?: ((path: string) => boolean) | undefined;
 }
 
-/** Whether a plan may run as it is. `entries` are those of the allowlist that covered it. */
+/** What covers a plan: entries of the allowlist, and what "allow always" stored. */
+export interface Coverage {
+  readonly entries: readonly AllowEntry[];
+  readonly remembered: readonly StoredRule[];
+}
+
+/** Whether a plan may run as it is, and what covered it. */
 export type ExecVerdict =
-  | { readonly kind: "run"; readonly entries: readonly AllowEntry[] }
+  | ({ readonly kind: "run" } & Coverage)
   | { readonly kind: "ask"; readonly satisfied: boolean }
   | { readonly kind: "deny"; readonly text: string };
 
 export function judgePlan(plan: ExecPlan, rules: JudgeRules): ExecVerdict {
   if (rules.security === "deny") return { kind: "deny", text: `exec denied: host=${plan.host} security=deny` };
-  const entries = rules.security === "allowlist" || rules.ask === "always" ? coveringEntries(plan, rules) : undefined;
-  if (rules.ask === "always") return { kind: "ask", satisfied: entries !== undefined };
-  if (rules.security === "full") return { kind: "run", entries: [] };
-  if (entries) return { kind: "run", entries };
+  const coverage = rules.security === "allowlist" || rules.ask === "always" ? coverageOf(plan, rules) : undefined;
+  if (rules.ask === "always") return { kind: "ask", satisfied: coverage !== undefined };
+  if (rules.security === "full") return { kind: "run", entries: [], remembered: [] };
+  if (coverage) return { kind: "run", ...coverage };
   return rules.ask === "on-miss" ? { kind: "ask", satisfied: false } : { kind: "deny", text: "exec denied: allowlist miss" };
 }
 
 /**
- * Entries that cover every segment, together with the safe programs; undefined when one segment is not covered. In a terminal nothing is: what
+ * What covers every segment, together with the safe programs; undefined when one segment is not covered. In a terminal nothing is: what
  * is typed into it later (`!` in a pager, a command of an editor) no list has seen.
  */
-function coveringEntries(plan: ExecPlan, rules: JudgeRules): readonly AllowEntry[] | undefined {
+function coverageOf(plan: ExecPlan, rules: JudgeRules): Coverage | undefined {
   if (!plan.analysable || plan.pty === true || !isHarmless(ownEnvironment(plan))) return undefined;
   if (rules.isSealed && reachesSealed(plan, rules.isSealed)) return undefined;
   const entries = new Set<AllowEntry>();
+  const remembered = new Set<StoredRule>();
   for (const segment of plan.segments) {
     const entry = matchingEntry(segment, rules.allowlist, rules);
     if (entry) entries.add(entry);
-    else if (!isSkillProgram(segment, rules) && !isSafeBin(segment, rules.safeBins)) return undefined;
+    else if (!isSkillProgram(segment, rules) && !isSafeBin(segment, rules.safeBins)) {
+      const rule = rules.remembered?.find((one) => covers(one, segment, plan));
+      if (!rule) return undefined;
+      remembered.add(rule);
+    }
   }
-  return [...entries];
+  return [...remembered].some((rule) => mayBeRewritten(rule, plan)) ? undefined : { entries: [...entries], remembered: [...remembered] };
+}
+
+/** Another program of the same line could rewrite a script between the check and its turn. */
+function mayBeRewritten({ program, rule }: StoredRule, { segments }: ExecPlan): boolean {
+  if (rule.files.every(({ path }) => TRUSTED_FOLDERS.has(dirname(path)))) return false;
+  return segments.some(({ executable, argv }) => executable !== program && (executable === null || !readingShape(executable, argv.slice(1))));
 }
 
 /** A listed program must not become a way to files that tools do not read. Its folder counts too: names without a slash begin there. */
@@ -76,16 +98,4 @@ function filesNamed(word: string): readonly string[] {
 /** By the file that will run. Shells, interpreters and wrappers would be everything: a skill that asks for one has not earned that. */
 function isSkillProgram({ executable }: PlannedSegment, { skillPrograms }: JudgeRules): boolean {
   return executable !== null && (skillPrograms?.has(executable) ?? false) && !isCarrier(executable);
-}
-
-/** What `always` remembers of a plan: files that do one thing, named without wildcards. */
-export function rememberedPaths(plan: ExecPlan): readonly string[] {
-  if (!plan.analysable || !isHarmless(ownEnvironment(plan))) return [];
-  const paths = plan.segments.flatMap(({ executable }) => (executable === null || isCarrier(executable) || /[*?]/.test(executable) ? [] : [executable]));
-  return [...new Set(paths)];
-}
-
-/** What the call itself sets: what plugins add was decided by whoever installed them. */
-function ownEnvironment({ env, fromPlugins = [] }: ExecPlan): Readonly<Record<string, string>> {
-  return Object.fromEntries(Object.entries(env).filter(([name]) => !fromPlugins.includes(name)));
 }

@@ -10,6 +10,13 @@ export interface PlannedSegment extends CommandSegment {
   readonly executable: string | null;
 }
 
+/** A file that a plan depends on, as it was when the plan was made. */
+export interface PinnedFile {
+  readonly path: string;
+  /** `sha256:` over its content, `stat:` with its size and times when it is large, `none` when it was not there. */
+  readonly digest: string;
+}
+
 /**
  * What is shown, approved, stored and executed. It is made once from a call and never changed; its hash covers everything in it, so that
  * an approval of one plan is good for no other.
@@ -37,6 +44,8 @@ export interface ExecPlan {
   readonly sandbox?: string;
   /** It runs in a terminal: what is typed into it later is in no plan. */
   readonly pty?: true;
+  /** Programs and scripts that somebody could rewrite before it runs: it runs with these contents only. */
+  readonly files?: readonly PinnedFile[];
   /** SHA-256 over everything above, in hexadecimal. */
   readonly hash: string;
 }
@@ -91,6 +100,18 @@ export function planCommand(input: PlanInput): ExecPlan {
     ...(input.pty === true ? { pty: true as const } : {}),
   };
   return Object.freeze({ ...plan, hash: hashOf(plan) });
+}
+
+/** What the call itself sets: what plugins add was decided by whoever installed them. */
+export function ownEnvironment({ env, fromPlugins = [] }: Pick<ExecPlan, "env" | "fromPlugins">): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !fromPlugins.includes(name)));
+}
+
+/** The same plan, bound to the contents of files. */
+export function pinPlan(plan: ExecPlan, files: readonly PinnedFile[]): ExecPlan {
+  const { hash: _, ...rest } = plan;
+  const pinned = { ...rest, ...(files.length === 0 ? {} : { files }) };
+  return Object.freeze({ ...pinned, hash: hashOf(pinned) });
 }
 
 /** Throws unless the plan is the one its hash was made for, and its script the one its segments say. */
@@ -156,7 +177,10 @@ function shellFor(shell: string | undefined, path: string): readonly string[] {
   return [found ?? "/bin/sh", "-c"];
 }
 
-/** A command as a person is shown it: what would not be seen, or would turn the text around, is written as an escape. */
-export function shownCommand({ command }: Pick<ExecPlan, "command">): string {
-  return command.replace(/[[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cn}]--[\n\t]]/gv, (char) => `\\u{${char.codePointAt(0)!.toString(16).toUpperCase()}}`);
+/** A command as a person is shown it. */
+export const shownCommand = ({ command }: Pick<ExecPlan, "command">): string => shownText(command);
+
+/** Text of a command for people: what would not be seen, or would turn the text around, is written as an escape. */
+export function shownText(text: string): string {
+  return text.replace(/[[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cn}]--[\n\t]]/gv, (char) => `\\u{${char.codePointAt(0)!.toString(16).toUpperCase()}}`);
 }

@@ -55,20 +55,19 @@ test.each([
   const { rules, path } = house(content);
   const before = readFileSync(path, "utf8");
   expect(rules.effective("main", TOOL)).toMatchObject({ security: "allowlist", ask: "on-miss", allowlist: [] });
-  await expect(rules.allow("main", ["/bin/a"], "a")).rejects.toMatchObject({ code: "CONFIG_INVALID" });
+  await expect(rules.used("main", [{ pattern: "/bin/a" }], "a")).rejects.toMatchObject({ code: "CONFIG_INVALID" });
   expect(readFileSync(path, "utf8")).toBe(before);
 });
 
-test("allowed programs are written once, for their agent, readable by the owner only", async () => {
-  const { rules, path } = house();
-  await Promise.all([rules.allow("main", ["/bin/a", "/bin/b"], "a | b"), rules.allow("main", ["/bin/a"], "a")]);
-  expect(rules.effective("main", TOOL).allowlist.map(({ pattern }) => pattern)).toEqual(["/bin/a", "/bin/b"]);
+test("uses are noted for their agent, in a file that only its owner reads, and the socket's token stays", async () => {
+  const { rules, path } = house({ version: 1, agents: { main: { allowlist: ["/bin/a", "/bin/b"] } } });
+  await rules.used("main", [{ pattern: "/bin/b" }], "b x");
+  expect(rules.effective("main", TOOL).allowlist).toMatchObject([{ pattern: "/bin/a" }, { pattern: "/bin/b", lastUsedAt: 5000, lastUsedCommand: "b x" }]);
   expect(rules.effective("other", TOOL).allowlist).toEqual([]);
   expect(statSync(path).mode & 0o777).toBe(0o600);
   const file = JSON.parse(readFileSync(path, "utf8")) as { socket: { path: string; token: string } };
   expect(file.socket.path).toBe(path.replace(".json", ".sock"));
   expect(Buffer.from(file.socket.token, "base64url")).toHaveLength(24);
-  await rules.used("main", [{ pattern: "/bin/b" }], "b x");
-  expect(rules.effective("main", TOOL).allowlist[1]).toMatchObject({ lastUsedAt: 5000, lastUsedCommand: "b x", lastResolvedPath: "/bin/b" });
+  await rules.used("main", [{ pattern: "/bin/a" }], "a");
   expect((JSON.parse(readFileSync(path, "utf8")) as { socket: { token: string } }).socket.token).toBe(file.socket.token);
 });

@@ -54,8 +54,6 @@ export interface ExecRules {
   replace(file: unknown, baseHash: string | undefined): Promise<ExecRulesSnapshot>;
   /** The stricter of the file and the tool's own values. Read anew each time: people edit the file. */
   effective(agentId: string, tool: { readonly security: ExecSecurity; readonly ask: ExecAsk }): EffectiveRules;
-  /** Programs that this agent may always run from now on. */
-  allow(agentId: string, paths: readonly string[], command: string): Promise<void>;
   /** Notes that entries were used. */
   used(agentId: string, entries: readonly AllowEntry[], command: string): Promise<void>;
 }
@@ -144,14 +142,6 @@ export function createExecRules({ path, clock, ids, random }: ExecRulesDeps): Ex
     effective(agentId, tool) {
       const loaded = load();
       return effectiveRules(loaded === "broken" ? UNREADABLE : loaded, agentId, tool);
-    },
-    async allow(agentId, paths, command) {
-      if (paths.length === 0) return;
-      const mark = { lastUsedAt: clock.now(), lastUsedCommand: command.slice(0, COMMAND_CHARS) };
-      await change(agentId, (list) => {
-        const fresh = paths.filter((pattern) => !list.some((entry) => entry.pattern === pattern));
-        return [...list, ...fresh.map((pattern) => ({ id: ids.uuid(), pattern, ...mark, lastResolvedPath: pattern }))];
-      });
     },
     async used(agentId, entries, command) {
       if (entries.length === 0) return;

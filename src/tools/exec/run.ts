@@ -5,6 +5,7 @@ import type { CommandProcess, ProcessEnd, Processes, StartInput } from "../proce
 import type { Sandbox } from "../sandbox/sandboxes.ts";
 import { failedOutcome, textOutcome, type ToolOutcome } from "../tool.ts";
 import { assertPlan, type ExecPlan } from "./plan.ts";
+import { changedFile } from "./remember/pins.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** Streaming is told this often, in milliseconds. */
@@ -56,6 +57,9 @@ export async function startPlan(plan: ExecPlan, approvedHash: string, run: PlanR
     });
   if (plan.pty === true && !run.terminal)
     throw new AppError("CONFLICT", "the plan was made for a terminal and there is none; plan the command again", { details: { hash: plan.hash } });
+  const changed = changedFile(plan.files ?? []);
+  if (changed !== undefined)
+    throw new AppError("CONFLICT", `${changed} was changed after the command was planned; nothing was run, ask again`, { details: { path: changed } });
   return await run.processes.start({
     ...outside(plan, run),
     shownCwd: plan.cwd,

@@ -4,7 +4,7 @@ import type { PlannedSegment } from "./plan.ts";
 
 export const DEFAULT_SAFE_BINS: readonly string[] = ["jq", "cut", "uniq", "head", "tail", "tr", "wc"];
 
-const TRUSTED_FOLDERS: ReadonlySet<string> = new Set([
+export const TRUSTED_FOLDERS: ReadonlySet<string> = new Set([
   "/bin",
   "/usr/bin",
   "/usr/local/bin",

@@ -100,6 +100,11 @@ export function mainKeyOf(config: OpenClawConfig, agentId: string): string {
   return config.session?.scope === "global" ? "global" : `agent:${agentId.toLowerCase()}:main`;
 }
 
+/** The same by the configuration alone, for whoever decides about a session and not in it. */
+export function isSessionSandboxed(config: OpenClawConfig, agentId: string, sessionKey: string): boolean {
+  return isSandboxed(sandboxSettings(config, agentId, ""), sessionKey, mainKeyOf(config, agentId));
+}
+
 /** Whether a session's tools work inside. */
 export function isSandboxed({ mode }: Pick<SandboxSettings, "mode">, sessionKey: string, mainKey: string): boolean {
   return mode === "all" || (mode === "non-main" && sessionKey.trim().toLowerCase() !== mainKey);

@@ -41,8 +41,10 @@ export interface LabGateway extends AsyncDisposable {
   output(): string;
   /** Ends the process as a service manager does. */
   stop(): Promise<{ readonly code: number | null; readonly signal: string | null }>;
-  /** After `stop`. */
-  start(): Promise<void>;
+  /** Waits for the process to end by itself. */
+  ended(): Promise<{ readonly code: number | null; readonly signal: string | null }>;
+  /** After `stop` or `ended`, with more variables for this life of the process. */
+  start(env?: Record<string, string>): Promise<void>;
 }
 
 /** Another build than `dist`, for work on what is in it. */
@@ -79,7 +81,9 @@ async function runCli(place: Place, args: readonly string[]): Promise<{ readonly
 }
 
 /** `env` reaches the gateway only; `sections` are laid over a configuration with a model and a token. */
-export async function startLabGateway(options: { readonly sections?: Sections; readonly env?: Record<string, string> } = {}): Promise<LabGateway> {
+export async function startLabGateway(
+  options: { readonly sections?: Sections; readonly env?: Record<string, string>; readonly build?: Build } = {},
+): Promise<LabGateway> {
   const place = makePlace();
   const workspace = join(place.home, "workspace");
   mkdirSync(workspace);
@@ -94,8 +98,9 @@ export async function startLabGateway(options: { readonly sections?: Sections; r
   };
   configure({});
 
-  async function start(): Promise<void> {
-    const process = await place.gateway({ ...(BUILD === undefined ? {} : { build: BUILD }), ...(options.env ? { env: options.env } : {}) });
+  async function start(env: Record<string, string> = {}): Promise<void> {
+    const build = options.build ?? BUILD;
+    const process = await place.gateway({ ...(build === undefined ? {} : { build }), env: { ...options.env, ...env } });
     if (process.url === undefined) throw new Error(`the gateway did not start:\n${process.output()}`);
     running = { process, operator: await enter(process.url, { token: TOKEN, scopes: SCOPES }) };
   }
@@ -105,10 +110,11 @@ export async function startLabGateway(options: { readonly sections?: Sections; r
     return running;
   }
 
-  async function end(signal: NodeJS.Signals): Promise<{ readonly code: number | null; readonly signal: string | null }> {
+  async function end(signal?: NodeJS.Signals): Promise<{ readonly code: number | null; readonly signal: string | null }> {
     const { process, operator } = live();
+    if (signal === undefined) await process.exited;
+    else process.child.kill(signal);
     running = undefined;
-    process.child.kill(signal);
     const ended = await process.exited;
     output += process.output();
     await operator[Symbol.asyncDispose]();
@@ -148,6 +154,7 @@ export async function startLabGateway(options: { readonly sections?: Sections; r
     storedMedia: () => filesBelow(join(place.stateDir, "media", "inbound")),
     output: () => output + (running?.process.output() ?? ""),
     stop: () => end("SIGTERM"),
+    ended: () => end(),
     start,
     async [Symbol.asyncDispose]() {
       if (running) await end("SIGKILL");

@@ -15,6 +15,10 @@ export interface LabModel extends AsyncDisposable {
   readonly requests: readonly ModelRequest[];
   /** From now on it answers so; undefined gives the usual way back. */
   answers(how: ((request: ModelRequest) => string | undefined) | undefined): void;
+  /** Requests that fit are taken and never answered. */
+  holds(fits: ((request: ModelRequest) => boolean) | undefined): void;
+  /** What it thinks before each answer. */
+  thinks(thought: string | undefined): void;
   /** Between two pieces of its answer. */
   pace(gapMs: number | undefined): void;
 }
@@ -47,12 +51,15 @@ const PIECE = 64;
 export async function startLabModel(): Promise<LabModel> {
   const requests: ModelRequest[] = [];
   let how: ((request: ModelRequest) => string | undefined) | undefined;
+  let held: ((request: ModelRequest) => boolean) | undefined;
+  let thought: string | undefined;
   let gapMs: number | undefined;
   const server = await startModelServer(({ body }) => {
     const request = read(body);
     requests.push(request);
+    if (held?.(request)) return { kind: "silent" };
     const text = how?.(request) ?? `Heard ${wordsOf(request.user).join(" ") || "nothing"}.`;
-    const answer: ScriptedAnswer = { text: text.match(new RegExp(`[^]{1,${PIECE}}`, "g")) ?? [""] };
+    const answer: ScriptedAnswer = { ...(thought === undefined ? {} : { thinking: [thought] }), text: text.match(new RegExp(`[^]{1,${PIECE}}`, "g")) ?? [""] };
     return { kind: "stream", frames: STREAMS[API]!(answer), ...(gapMs === undefined ? {} : { gapMs }) };
   });
   return {
@@ -60,6 +67,12 @@ export async function startLabModel(): Promise<LabModel> {
     requests,
     answers(next) {
       how = next;
+    },
+    holds(fits) {
+      held = fits;
+    },
+    thinks(next) {
+      thought = next;
     },
     pace(ms) {
       gapMs = ms;

@@ -27,7 +27,7 @@ export function sandboxSection(facts: PromptFacts): string | undefined {
       `Access to the agent's workspace: ${sandbox.workspaceAccess}${sandbox.workspaceMount === undefined ? "" : ` (at ${oneLine(sandbox.workspaceMount)})`}`,
     ...browserLines(sandbox),
     sandbox.elevated !== undefined &&
-      `Commands on the host are possible here. The user switches with /elevated on|off|ask|full, and so may you; now: ${sandbox.elevated} (ask: each needs approval, full: none does).`,
+      `Commands on the host are possible here. Who may switches with /elevated on|off|ask|full; now: ${sandbox.elevated} (ask: each needs approval, full: none does).`,
   );
 }
 

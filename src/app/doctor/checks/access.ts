@@ -1,3 +1,4 @@
+import { namedOwners } from "../../../channels/index.ts";
 import { isObject, valueAt } from "../../../config/index.ts";
 import type { Check, Finding } from "../finding.ts";
 
@@ -52,5 +53,35 @@ export const openChats: Check = {
           : []),
       ];
     });
+  },
+};
+
+/** Without an owner nobody may loosen anything from a chat; with a list that only lets people write, everybody on it may. */
+export const owners: Check = {
+  id: "access.owner",
+  topic: "access",
+  title: "Who owns the gateway",
+  run({ config }) {
+    const { config: current } = config.snapshot();
+    const [channel] = Object.keys(current.channels ?? {}).filter((id) => !NO_CHANNEL.has(id));
+    if (channel === undefined) return [];
+    const named = namedOwners(current);
+    if (named.length === 0) {
+      return [
+        {
+          level: "warn",
+          text: "nobody is the owner: /exec, /elevated, /approve, /config and the like are refused in every chat",
+          todo: `openclaw pairing owner ${channel} ID, with your own id: /whoami in the chat shows it, and so does: openclaw pairing allowed ${channel}`,
+        },
+      ];
+    }
+    return named
+      .filter(({ path, entries }) => path !== "commands.ownerAllowFrom" && entries.length > 1)
+      .map(({ path, entries }): Finding => ({
+        part: path,
+        level: "info",
+        text: `commands.ownerAllowFrom is not set, so all ${entries.length} senders of ${path} are owners and may loosen how commands run`,
+        todo: "openclaw pairing owner <channel> <sender> names those who shall be",
+      }));
   },
 };

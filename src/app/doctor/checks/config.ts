@@ -25,7 +25,7 @@ export const configFile: Check = {
     if (!snapshot.exists) {
       return [{ part: "missing", level: "info", text: `there is no configuration at ${snapshot.path}: everything is as it comes`, todo: "openclaw onboard" }];
     }
-    const errors = errorsOf(snapshot);
+    const errors = errorsOf(snapshot).filter(({ code }) => code !== "unknown-name" && code !== "unknown-plugin");
     const shown = errors.slice(0, MOST_SHOWN).map((issue): Finding => {
       const todo = `correct line ${issue.line} of ${issue.file}${backupHint(issue.file)}`;
       return { part: issue.code, level: "error", text: formatLocated(issue), todo };
@@ -90,7 +90,7 @@ export const configRemarks: Check = {
   topic: "config",
   title: "Doubtful settings",
   run({ config }) {
-    const remarks = config.snapshot().warnings.filter(({ code }) => code !== "legacy_key");
+    const remarks = config.snapshot().warnings.filter(({ code }) => code !== "legacy_key" && code !== "unknown-name");
     return remarks.map((issue): Finding => ({
       part: issue.code,
       level: "warn",

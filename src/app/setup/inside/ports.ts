@@ -1,3 +1,4 @@
+import { lazy } from "../../../base/lazy.ts";
 import type { SetupPort } from "../../../gateway/index.ts";
 import type { Store } from "../../../store/index.ts";
 import type { QuickDeps } from "./quick.ts";
@@ -9,8 +10,7 @@ export interface SetupPortDeps extends Omit<QuickDeps, "sessions"> {
 /** The first steps as methods of this gateway. Their code is loaded when somebody takes one. */
 export function setupPort({ store, ...deps }: SetupPortDeps): SetupPort {
   const sessions = async (): Promise<number> => (await store.read("sessions.list", { limit: 1 })).total;
-  let opening: Promise<SetupPort> | undefined;
-  const open = (): Promise<SetupPort> => (opening ??= import("./open.ts").then(({ openSetup }) => openSetup({ ...deps, sessions })));
+  const open = lazy(async () => (await import("./open.ts")).openSetup({ ...deps, sessions }));
   return {
     status: async () => (await open()).status(),
     key: async (given) => (await open()).key(given),

@@ -3,6 +3,7 @@ import { parsePath, valueAt } from "../../../config/index.ts";
 import type { ChannelPlugin, DmPolicy, HostConfig } from "../../../protocol/index.ts";
 import type { MadeAccount } from "../channel-account.ts";
 import type { Setup } from "../context.ts";
+import { chooseOwner } from "./owner.ts";
 
 const HINTS: Readonly<Record<DmPolicy, string>> = {
   pairing: "a stranger gets a code, and you let them in",
@@ -20,9 +21,12 @@ type Policy = NonNullable<NonNullable<ChannelPlugin["onboarding"]>["dmPolicy"]>;
 async function named(setup: Setup, plugin: ChannelPlugin, policy: Policy, { next, accountId }: MadeAccount): Promise<HostConfig> {
   const cfg = await policy.promptAllowFrom!({ cfg: next, prompter: setup.ask!, accountId });
   const people = plugin.config.resolveAllowFrom?.({ cfg, accountId }) ?? valueAt(cfg, parsePath(policy.allowFromKey));
-  if (Array.isArray(people) && people.length > 0) return policy.setPolicy(cfg, "allowlist");
+  if (Array.isArray(people) && people.length > 0) return chooseOwner(setup, plugin, policy.setPolicy(cfg, "allowlist"), people as (string | number)[]);
   const current = policy.getCurrent(next);
-  const how = current === "pairing" ? `strangers get a code; let them in with: openclaw pairing approve ${plugin.id} <code>` : `it stays "${current}"`;
+  const how =
+    current === "pairing"
+      ? `strangers get a code; let them in with: openclaw pairing approve ${plugin.id} <code> (yourself with --owner)`
+      : `it stays "${current}"`;
   await setup.tell(`nobody is named for ${policy.label}: ${how}`);
   return next;
 }

@@ -23,7 +23,7 @@ export function printRules(io: Io, { path, exists, file }: RulesSnapshot): void 
     const rows = (rules.allowlist ?? []).map(({ pattern, lastUsedAt, lastUsedCommand }) => [
       pattern,
       lastUsedAt === undefined ? "never" : `${formatDuration(Math.max(0, io.now() - lastUsedAt))} ago`,
-      (lastUsedCommand ?? "-").replace(/[^\P{C}]/gu, " "),
+      lastUsedCommand ?? "-",
     ]);
     if (rows.length > 0) io.out(formatTable(["Runs unasked", "Used", "Last command"], rows, { style, columns: io.columns }));
   }

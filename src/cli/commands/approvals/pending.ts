@@ -5,11 +5,11 @@ import { callGateway, GATEWAY_OPTIONS } from "../../gateway-call.ts";
 import { printJson, type Io } from "../../io.ts";
 import { createStyle } from "../../output/style.ts";
 import { formatTable } from "../../output/table.ts";
+import { escapeLine } from "../../../base/printable.ts";
 
 type Open = MethodResult<"exec.approval.list">["approvals"];
 
-/** A model chose the words: on the screen nothing of them is a control character, and each stands on its line. */
-const shown = (text: string): string => text.replace(/[^\P{C}]/gu, "\ufffd");
+const shown = escapeLine;
 
 function print(io: Io, approvals: Open): void {
   if (approvals.length === 0) return io.out("nothing waits for an answer\n");
@@ -20,8 +20,9 @@ function print(io: Io, approvals: Open): void {
     formatDuration(Math.max(0, expiresAtMs - io.now())),
     shown(request.cwd ?? "-"),
     shown(request.command),
+    shown(request.always ?? "-"),
   ]);
-  io.out(formatTable(["Id", "Kind", "Session", "Left", "Folder", "Asks to run"], rows, { style: createStyle(io.color), columns: io.columns }));
+  io.out(formatTable(["Id", "Kind", "Session", "Left", "Folder", "Asks to run", "Always"], rows, { style: createStyle(io.color), columns: io.columns }));
 }
 
 export const pending = defineCommand({

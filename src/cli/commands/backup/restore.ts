@@ -1,33 +1,23 @@
 import { existsSync, readdirSync } from "node:fs";
 import { resolve } from "node:path";
-import { setTimeout as wait } from "node:timers/promises";
-import { lockHolder, stateLockPath } from "../../../app/index.ts";
+import { lockHolder, stateLockPath, type LockHolder } from "../../../app/index.ts";
 import { systemClock } from "../../../base/clock.ts";
-import { AppError } from "../../../base/errors.ts";
-import { loadBackup } from "../../../store/index.ts";
+import { AppError, messageOf } from "../../../base/errors.ts";
+import { loadBackup, type PreparedRestore, type RestoreReport } from "../../../store/index.ts";
 import { defineCommand, JSON_OPTION } from "../../command.ts";
 import { loadFor } from "../../config-source.ts";
 import { printJson, type Io } from "../../io.ts";
 import { createProgress } from "../../output/progress.ts";
+import { signalProcess } from "../gateway/process.ts";
+import { waitForReturn } from "../gateway/restart.ts";
 
-const STOP_MS = 15_000;
-
-/** Ends the gateway of a state folder and waits until it has given the folder back. */
-async function stopGateway(stateDir: string): Promise<void> {
-  const holder = lockHolder(stateLockPath(stateDir));
-  if (!holder) return;
-  process.kill(holder.pid, "SIGTERM");
-  const end = performance.now() + STOP_MS;
-  while (lockHolder(stateLockPath(stateDir))) {
-    if (performance.now() > end) throw new AppError("TIMEOUT", `process ${holder.pid} did not end within ${STOP_MS / 1000} s; nothing was restored`);
-    await wait(50);
-  }
-}
+/** Runs may hold up a restart for 30 s, and a large workspace takes its time to be copied. */
+const IN_PLACE_MS = 600_000;
 
 /** What the user has to agree to before anything is moved; undefined when nothing is in the way. */
 function question(stateDir: string): string | undefined {
   const holder = lockHolder(stateLockPath(stateDir));
-  if (holder) return `A gateway (process ${holder.pid}) is running on ${stateDir}. Stop it and replace its state?`;
+  if (holder) return `A gateway (process ${holder.pid}) is running on ${stateDir}. Restart it on the restored state?`;
   return existsSync(stateDir) && readdirSync(stateDir).length > 0 ? `${stateDir} is not empty. Replace it (what is there is kept beside it)?` : undefined;
 }
 
@@ -38,9 +28,29 @@ async function agreed(io: Io, stateDir: string, yes: boolean): Promise<boolean> 
   return io.confirm(asked);
 }
 
+/** Has the running gateway restart on the restored state, and waits until it is back: on it, or on the old one when that did not work. */
+async function restoreInPlace(prepared: PreparedRestore, holder: LockHolder, backup: string): Promise<RestoreReport> {
+  if (holder.port === undefined) throw new AppError("UNAVAILABLE", `process ${holder.pid} is still starting; try again in a moment. Nothing was changed`);
+  const { handOver, outcomeOf, takeBack } = await loadBackup();
+  handOver(prepared, { pid: holder.pid, at: systemClock.now(), backup });
+  try {
+    signalProcess(holder.pid, "SIGUSR1", "restarted");
+    await waitForReturn(stateLockPath(prepared.stateDir), holder, IN_PLACE_MS);
+  } catch (error) {
+    if (takeBack(prepared)) throw new AppError("UNAVAILABLE", `${messageOf(error)}. The state folder was not touched`, { cause: error });
+    throw error;
+  }
+  // A gateway that does not know how leaves it where it is.
+  takeBack(prepared);
+  const outcome = outcomeOf(prepared);
+  if (outcome.ok) return outcome.report;
+  const where = outcome.failed === undefined ? "" : ` What was restored is kept in ${outcome.failed}.`;
+  throw new AppError("UNAVAILABLE", `the backup was not restored; the gateway runs on the state it had (process ${holder.pid}): ${outcome.reason}.${where}`);
+}
+
 export const restore = defineCommand({
   positionals: "<backup>",
-  options: { yes: { type: "boolean", short: "y", help: "agree to replace what is there, and to stop a running gateway" }, json: JSON_OPTION },
+  options: { yes: { type: "boolean", short: "y", help: "agree to replace what is there, and to restart a running gateway" }, json: JSON_OPTION },
   examples: [{ line: "openclaw backup restore openclaw-backup-….tar.gz --yes", does: "bring it back without questions" }],
   async run({ io, values, positionals }) {
     const [path] = positionals;
@@ -50,19 +60,21 @@ export const restore = defineCommand({
       io.err("nothing was changed\n");
       return;
     }
-    await stopGateway(stateDir);
-    const { restoreBackup } = await loadBackup();
+    const backup = resolve(io.cwd, path);
+    const { prepareRestore } = await loadBackup();
     using bar = createProgress(io, "restore");
-    const isHeld = (): boolean => lockHolder(stateLockPath(stateDir)) !== undefined;
-    const report = await restoreBackup({ backup: resolve(io.cwd, path), stateDir, isHeld, clock: systemClock, progress: bar.update });
+    // Unpacked and checked while the gateway goes on; it is disturbed only when there is something to restore.
+    using prepared = await prepareRestore({ backup, stateDir, clock: systemClock, progress: bar.update });
     bar[Symbol.dispose]();
-    if (values.json) printJson(io, { ok: true, ...report });
+    const holder = lockHolder(stateLockPath(stateDir));
+    const report = holder ? await restoreInPlace(prepared, holder, backup) : prepared.finish();
+    if (values.json) printJson(io, { ok: true, ...report, ...(holder ? { restarted: true, pid: holder.pid } : {}) });
     else {
       io.out(`restored ${report.files} files into ${report.stateDir}\n`);
       if (report.kept) io.out(`what was there is kept in ${report.kept}\n`);
       if (report.carried.length > 0) io.out(`taken over from there, as the backup has none: ${report.carried.join(", ")}\n`);
       if (report.configFolder) io.out(`the configuration came from outside of the state folder; its files are in ${report.configFolder}\n`);
-      io.out("start the gateway with: openclaw gateway\n");
+      io.out(holder ? `the gateway (process ${holder.pid}) runs on it\n` : "start the gateway with: openclaw gateway\n");
     }
   },
 });

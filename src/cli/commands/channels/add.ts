@@ -55,8 +55,9 @@ export const add = defineCommand({
     const channel = await chosenChannel(io, values.channel);
     await using view = await openChannels(io, { channel, evenUnconfigured: true });
     const plugin = view.find(channel);
-    const { next, accountId } = await make(io, plugin, view.cfg(), values);
-    const result = await editConfig(io, { kind: "update", config: next as OpenClawConfig }, "cli channels add");
+    const base = view.cfg();
+    const { next, accountId } = await make(io, plugin, base, values);
+    const result = await editConfig(io, { kind: "update", config: next as OpenClawConfig, base: base as OpenClawConfig }, "cli channels add");
     const note = await remark(io, plugin.id);
     if (values.json) return printJson(io, { ok: true, channel: plugin.id, accountId, ...result, ...(note === undefined ? {} : { note }) });
     io.out(describeEdit(`set up ${plugin.id} account ${accountId}`, result));

@@ -36,7 +36,7 @@ export const remove = defineCommand({
       const what = doDelete ? "deleting" : "turning off";
       throw new AppError("UNAVAILABLE", `the plugin of ${id} has no way of ${what} an account; do it by hand: ${byHand(id, accountId, doDelete)}`);
     }
-    const result = await editConfig(io, { kind: "update", config: next as OpenClawConfig }, "cli channels remove");
+    const result = await editConfig(io, { kind: "update", config: next as OpenClawConfig, base: cfg as OpenClawConfig }, "cli channels remove");
     if (values.json) printJson(io, { ok: true, channel: id, accountId, deleted: doDelete, ...result });
     else io.out(describeEdit(`${doDelete ? "deleted" : "turned off"} ${id} account ${accountId}`, result));
   },

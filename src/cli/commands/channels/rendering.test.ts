@@ -55,7 +55,7 @@ test("the channel's name stands once, and nothing that an account says moves the
   });
   expect(table.split("\n").map((line) => line.trim().split(/\s{2,}/))).toEqual([
     ["Channel", "Account", "State"],
-    ["IRC", "default (me [2J)", "ok"],
+    ["IRC", "default (me\\u001b[2J)", "ok"],
     ["work", "not running"],
     [""],
   ]);

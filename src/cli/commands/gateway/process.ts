@@ -2,12 +2,12 @@ import type { LockHolder } from "../../../app/index.ts";
 import { AppError, systemCode } from "../../../base/errors.ts";
 import type { Io } from "../../io.ts";
 import type { ServiceDefinition } from "./service/definition.ts";
-import { findService, isInstalled, serviceState } from "./service/service.ts";
+import { installedService, serviceState } from "./service/service.ts";
 
 /** The service that runs this process, if one does: it would start it again. */
 export async function serviceOf(io: Io, holder: LockHolder): Promise<ServiceDefinition | undefined> {
-  const service = findService(io);
-  if (!service || !isInstalled(service)) return undefined;
+  const service = installedService(io);
+  if (!service) return undefined;
   const state = await serviceState(io, service);
   return state.running && state.pid === holder.pid ? service : undefined;
 }

@@ -1,6 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { lockHolder, stateLockPath, type LockHolder } from "../../../app/index.ts";
 import { AppError } from "../../../base/errors.ts";
+import { isRunning } from "../../../base/process-identity.ts";
 import { defineCommand, JSON_OPTION } from "../../command.ts";
 import { loadFor } from "../../config-source.ts";
 import { tryGateway } from "../../gateway-call.ts";
@@ -8,7 +9,7 @@ import { localTarget, openForReading } from "../../gateway-target.ts";
 import { printJson, type Io } from "../../io.ts";
 import { serviceOf, signalProcess } from "./process.ts";
 import type { ServiceDefinition } from "./service/definition.ts";
-import { control, findService, isInstalled } from "./service/service.ts";
+import { control, installedService } from "./service/service.ts";
 
 /** Longer than runs may hold up a restart, and than it takes then. */
 const RESTART_MS = 60_000;
@@ -23,14 +24,19 @@ async function restartService(io: Io, service: ServiceDefinition, json: boolean)
 }
 
 /** The lock of a process is written anew when its gateway is open again. */
-async function waitForReturn(lock: string, before: LockHolder): Promise<LockHolder> {
-  const end = performance.now() + RESTART_MS;
+export async function waitForReturn(lock: string, before: LockHolder, atMostMs = RESTART_MS): Promise<LockHolder> {
+  const end = performance.now() + atMostMs;
   for (;;) {
     const now = lockHolder(lock);
+    // While a restored state folder takes the place of the old one, there is no lock for a moment.
+    if (!now && isRunning(before) && performance.now() < end) {
+      await wait(LOOK_MS);
+      continue;
+    }
     if (now?.pid !== before.pid) throw new AppError("UNAVAILABLE", `process ${before.pid} ended instead of coming back; its log says why: openclaw logs`);
     if (now.createdAt !== before.createdAt) return now;
     if (performance.now() > end)
-      throw new AppError("TIMEOUT", `process ${before.pid} did not restart its gateway within ${RESTART_MS / 1000} s; its log says why: openclaw logs`);
+      throw new AppError("TIMEOUT", `process ${before.pid} did not restart its gateway within ${atMostMs / 1000} s; its log says why: openclaw logs`);
     await wait(LOOK_MS);
   }
 }
@@ -68,8 +74,8 @@ export const restart = defineCommand({
       const service = await serviceOf(io, holder);
       return service ? restartService(io, service, json) : restartInPlace(io, lock, holder, json);
     }
-    const service = findService(io);
-    if (service && isInstalled(service)) return restartService(io, service, json);
+    const service = installedService(io);
+    if (service) return restartService(io, service, json);
     throw new AppError(
       "NOT_FOUND",
       `no gateway runs on ${stateDir}: start one with \`openclaw gateway\`, or let it start with the machine with \`openclaw gateway install\``,

@@ -122,7 +122,9 @@ async function reopen(app: App, reason: string, io: Io, options: AppOptions, end
       await app.closeForRestart();
     }
     options.lifetime.restarting();
-    return ending.end ? undefined : await create(options);
+    if (ending.end) return undefined;
+    const { openAgain } = await import("./reopen.ts");
+    return await openAgain(app, options, create);
   } catch (error) {
     const message = `the gateway could not be opened again after its restart (${reason}): ${messageOf(error)}`;
     app.log.fatal(message);
@@ -139,10 +141,14 @@ async function serve(io: Io, values: Values<typeof OPTIONS>): Promise<End> {
   const { createApp, createProcessLifetime } = await import("../../../app/index.ts");
   using lifetime = createProcessLifetime(io.env, process.pid);
   const options = optionsOf(io, lifetime, values);
+  // Asked to end before it is ready: what still starts, plugins above all, has no more time than a stop.
+  let isStarting = true;
+  void ending.asked.then(() => isStarting && guardTime(GRACE_MS, "the gateway was asked to stop while it was starting, and did not end in time", io));
   let app: App | undefined = await createApp({ ...options, storeThread }).catch(async (error: unknown) => {
     await storeThread.terminate();
     throw error;
   });
+  isStarting = false;
   while (app) {
     ending.attach(app);
     greet(app, io, process.stdout.isTTY);

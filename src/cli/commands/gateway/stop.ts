@@ -3,9 +3,9 @@ import { lockHolder, stateLockPath } from "../../../app/index.ts";
 import { AppError } from "../../../base/errors.ts";
 import { defineCommand, JSON_OPTION } from "../../command.ts";
 import { loadFor } from "../../config-source.ts";
-import { printJson } from "../../io.ts";
-import { serviceOf, signalProcess } from "./process.ts";
-import { control } from "./service/service.ts";
+import { printJson, type Io } from "../../io.ts";
+import { signalProcess } from "./process.ts";
+import { control, installedService, serviceState } from "./service/service.ts";
 
 /** Longer than a gateway takes to finish what it has accepted. */
 const STOP_MS = 15_000;
@@ -18,6 +18,18 @@ async function waitForEnd(lock: string, pid: number): Promise<void> {
   }
 }
 
+/** Has the service manager stop this state folder's service, when it runs or waits to start it again. */
+async function stopService(io: Io): Promise<{ readonly label: string; readonly pid?: number } | undefined> {
+  const service = installedService(io);
+  if (!service) return undefined;
+  const state = await serviceState(io, service);
+  // What launchd has loaded it starts again, whether it runs now or not.
+  if (!state.running && !(service.kind === "launchd" && state.loaded)) return undefined;
+  const problem = await control(io, service.stop);
+  if (problem !== undefined) throw new AppError("UNAVAILABLE", `${service.label} could not be stopped: ${problem}`);
+  return { label: service.label, ...(state.pid === undefined ? {} : { pid: state.pid }) };
+}
+
 export const stop = defineCommand({
   options: { json: JSON_OPTION },
   examples: [{ line: "openclaw gateway stop", does: "stop it and wait until it has ended" }],
@@ -25,17 +37,15 @@ export const stop = defineCommand({
     const stateDir = loadFor(io).paths.state;
     const lock = stateLockPath(stateDir);
     const holder = lockHolder(lock);
-    if (!holder) {
-      if (values.json) printJson(io, { ok: true, stopped: false });
-      else io.out(`no gateway runs on ${stateDir}\n`);
-      return;
+    const service = await stopService(io);
+    if (holder && service?.pid !== holder.pid) signalProcess(holder.pid, "SIGTERM", "stopped");
+    if (holder) await waitForEnd(lock, holder.pid);
+    if (values.json) {
+      const what = { ...(holder ? { pid: holder.pid } : {}), ...(service ? { service: service.label } : {}) };
+      return printJson(io, { ok: true, stopped: holder !== undefined || service !== undefined, ...what });
     }
-    const service = await serviceOf(io, holder);
-    const problem = service && (await control(io, service.stop));
-    if (problem !== undefined) throw new AppError("UNAVAILABLE", `${service?.label} could not be stopped: ${problem}`);
-    if (!service) signalProcess(holder.pid, "SIGTERM", "stopped");
-    await waitForEnd(lock, holder.pid);
-    if (values.json) printJson(io, { ok: true, stopped: true, pid: holder.pid, ...(service ? { service: service.label } : {}) });
-    else io.out(`stopped process ${holder.pid}${service ? ` (${service.label})` : ""}\n`);
+    const label = service ? ` (${service.label})` : "";
+    if (holder) io.out(`stopped process ${holder.pid}${label}\n`);
+    else io.out(service ? `stopped ${service.label}: it had no process on ${stateDir} and would have started one\n` : `no gateway runs on ${stateDir}\n`);
   },
 });

@@ -96,6 +96,7 @@ function providerAuth(view: ModelsView, provider: string, profiles: Profiles, in
 export async function authOverview(view: ModelsView, { providers: inUse, now, shellEnv }: OverviewInput): Promise<AuthOverview> {
   const { choice, auth, credentials } = view;
   const profiles = await auth.list();
+  const rests = await auth.rests();
   const named = new Set([
     ...inUse,
     ...profiles.map(({ provider }) => choice.canonicalProvider(provider)),
@@ -125,11 +126,14 @@ export async function authOverview(view: ModelsView, { providers: inUse, now, sh
     providersWithOAuth: withLogins.map((provider) => `${provider} (${logins.filter((login) => login.provider === provider).length})`),
     missingProvidersInUse: missing,
     providers,
-    unusableProfiles: profiles.flatMap(({ id, provider, unusable, rests }) => [
-      ...(unusable === undefined ? [] : [{ profileId: id, provider, kind: "unusable" as const, reason: unusable }]),
+    unusableProfiles: [
+      ...profiles.flatMap(({ id, provider, unusable }) =>
+        unusable === undefined ? [] : [{ profileId: id, provider, kind: "unusable" as const, reason: unusable }],
+      ),
+      // Keys of the environment and the configuration rest like profiles.
       ...rests
         .filter(({ until }) => until > now)
-        .map(({ kind, until, modelId }) => ({
+        .map(({ id, provider = "", kind, until, modelId }) => ({
           profileId: id,
           provider,
           kind: kind === "billing" ? ("disabled" as const) : ("cooldown" as const),
@@ -138,7 +142,7 @@ export async function authOverview(view: ModelsView, { providers: inUse, now, sh
           remainingMs: until - now,
           ...(modelId === undefined ? {} : { model: modelId }),
         })),
-    ]),
+    ],
     oauth: {
       warnAfterMs: WARN_MS,
       profiles: logins,

@@ -1,4 +1,5 @@
 import { AppError } from "../../../base/errors.ts";
+import type { OpenClawConfig, Snapshot } from "../../../config/index.ts";
 import { defineCommand, JSON_OPTION, type Command, type Group } from "../../command.ts";
 import { describeEdit, editConfig } from "../../config-edit.ts";
 import { printJson, type Io } from "../../io.ts";
@@ -10,22 +11,28 @@ type Kind = "model" | "imageModel";
 const PLAIN_OPTION = { type: "boolean", help: "one per line, nothing else" } as const;
 const nameOf = (kind: Kind): string => (kind === "model" ? "fallbacks" : "image-fallbacks");
 
-const current = ({ choice, config }: ModelsView, kind: Kind): readonly string[] => choice.choiceOf(config.agents?.defaults?.[kind]).fallbacks ?? [];
+const current = ({ choice, config }: Pick<ModelsView, "choice" | "config">, kind: Kind): readonly string[] =>
+  choice.choiceOf(config.agents?.defaults?.[kind]).fallbacks ?? [];
 
+/** `next` makes the list from the one in the file, as it is when it is written. */
 async function write(
   io: Io,
   kind: Kind,
-  fallbacks: readonly string[],
+  next: (config: OpenClawConfig) => readonly string[],
   done: { readonly what: string; readonly json: boolean | undefined; readonly more?: Record<string, unknown> },
 ) {
-  const value = { agents: { defaults: { [kind]: { fallbacks }, ...done.more } } };
-  const result = await editConfig(io, { kind: "patch", value }, `cli models ${nameOf(kind)}`);
+  let fallbacks: readonly string[] = [];
+  const edit = ({ config }: Snapshot) => {
+    fallbacks = next(config);
+    return { kind: "patch" as const, value: { agents: { defaults: { [kind]: { fallbacks }, ...done.more } } } };
+  };
+  const result = await editConfig(io, { kind: "from", edit }, `cli models ${nameOf(kind)}`);
   if (done.json) printJson(io, { ok: true, fallbacks, ...result });
   else io.out(describeEdit(done.what, result));
 }
 
 /** The place in the list that a text means, however it is spelt. */
-function placeOf({ choice, config }: ModelsView, list: readonly string[], text: string): number {
+function placeOf({ choice, config }: Pick<ModelsView, "choice" | "config">, list: readonly string[], text: string): number {
   const aliases = choice.aliasesOf(config);
   const wanted = choice.readRef(text, aliases, choice.DEFAULT_REF.provider)?.ref;
   return list.findIndex((other) => {
@@ -60,10 +67,13 @@ const add = (kind: Kind): Command =>
       const view = await openModels(io);
       const ref = namedModel(view, one(positionals));
       const text = view.choice.formatRef(ref);
-      const before = current(view, kind);
-      const isThere = placeOf(view, before, text) >= 0;
       const more = kind === "model" ? allowing(view, ref) : {};
-      await write(io, kind, isThere ? before : [...before, text], { what: `${text} is one of the ${nameOf(kind)}`, json: values.json, more });
+      const next = (config: OpenClawConfig): readonly string[] => {
+        const now = { choice: view.choice, config };
+        const before = current(now, kind);
+        return placeOf(now, before, text) >= 0 ? before : [...before, text];
+      };
+      await write(io, kind, next, { what: `${text} is one of the ${nameOf(kind)}`, json: values.json, more });
     },
   });
 
@@ -78,7 +88,8 @@ const remove = (kind: Kind): Command =>
       const before = current(view, kind);
       const at = placeOf(view, before, text);
       if (at < 0) throw new AppError("NOT_FOUND", `${text} is none of the ${nameOf(kind)}; there are: ${before.join(", ") || "none"}`);
-      await write(io, kind, before.toSpliced(at, 1), { what: `removed ${before[at]} from the ${nameOf(kind)}`, json: values.json });
+      const next = (config: OpenClawConfig) => current({ choice: view.choice, config }, kind).filter((ref) => ref !== before[at]);
+      await write(io, kind, next, { what: `removed ${before[at]} from the ${nameOf(kind)}`, json: values.json });
     },
   });
 
@@ -86,7 +97,7 @@ const clear = (kind: Kind): Command =>
   defineCommand({
     options: { json: JSON_OPTION },
     examples: [{ line: `openclaw models ${nameOf(kind)} clear`, does: "no model follows the first" }],
-    run: ({ io, values }) => write(io, kind, [], { what: `there are no ${nameOf(kind)}`, json: values.json }),
+    run: ({ io, values }) => write(io, kind, () => [], { what: `there are no ${nameOf(kind)}`, json: values.json }),
   });
 
 export function fallbackCommands(kind: Kind): Group {

@@ -59,6 +59,7 @@ export const ONBOARD_OPTIONS = {
   "no-install-daemon": yes("do not"),
   "skip-daemon": yes("the same"),
   "daemon-runtime": flag("node", "what the service runs on: always node"),
+  owner: flag("channel:id", "who may do everything from a chat, such as telegram:123456789"),
   "skip-channels": yes("set no channel up"),
   "skip-skills": yes("do not look at skills"),
   "skip-health": yes("ask neither the provider nor the gateway whether it works"),
@@ -123,6 +124,7 @@ export async function givenBy(values: OnboardValues): Promise<Given> {
       tailscale: oneOf("tailscale", values.tailscale, TAILSCALE_MODES),
       tailscaleResetOnExit: values["tailscale-reset-on-exit"],
     },
+    owner: values.owner,
     installDaemon: daemonOf(values),
     skip: {
       channels: values["skip-channels"] ?? false,

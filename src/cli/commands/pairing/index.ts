@@ -5,6 +5,7 @@ export const pairing: Group = {
     { name: "list", summary: "senders that wait to be let in", load: async () => (await import("./list.ts")).list },
     { name: "approve", summary: "let the sender in that holds a code", load: async () => (await import("./approve.ts")).approve },
     { name: "reject", summary: "turn the sender away that holds a code", load: async () => (await import("./reject.ts")).reject },
+    { name: "owner", summary: "who may do everything from a chat", load: async () => (await import("./owner.ts")).owner },
     { name: "allowed", summary: "who may write, and who says so", load: async () => (await import("./allowed.ts")).allowed },
     { name: "revoke", summary: "take somebody off the list of those that were let in", load: async () => (await import("./revoke.ts")).revoke },
   ],

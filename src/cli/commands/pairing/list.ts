@@ -6,10 +6,9 @@ import { printJson, type Io } from "../../io.ts";
 import { createStyle } from "../../output/style.ts";
 import { formatTable } from "../../output/table.ts";
 import { PAIRING_OPTIONS, withPairing } from "./source.ts";
+import { escapeLine } from "../../../base/printable.ts";
 
-/** Names and ids are strangers' words: on the screen nothing of them is a control character. */
-// eslint-disable-next-line no-control-regex -- these are what must not reach the terminal
-const shown = (text: string): string => text.replace(/[\x00-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2066-\u2069]/g, "\ufffd");
+const shown = escapeLine;
 
 function print(io: Io, requests: readonly PairingRequest[]): void {
   if (requests.length === 0) return io.out("nobody waits\n");

@@ -4,7 +4,7 @@ import { systemClock } from "../../../base/clock.ts";
 import { AppError } from "../../../base/errors.ts";
 import { createIds } from "../../../base/ids.ts";
 import { systemRandom } from "../../../base/random.ts";
-import type { Allowed, PairedSender, PairingRequest } from "../../../channels/index.ts";
+import type { Allowed, NamedOwners, PairedSender, PairingRequest } from "../../../channels/index.ts";
 import { oauthFolder } from "../../../config/index.ts";
 import type { GatewayClient } from "../../../protocol/index.ts";
 import { loadFor } from "../../config-source.ts";
@@ -29,10 +29,20 @@ interface Decision {
   readonly accountId?: string | undefined;
 }
 
+export interface Approved extends PairedSender {
+  readonly notified: boolean;
+  /** The sender is an owner now. */
+  readonly owner: boolean;
+  /** Somebody is named as owner. */
+  readonly hasOwner: boolean;
+}
+
 /** Who waits, and what becomes of it: over the gateway, or on the state folder itself while no gateway runs. */
 interface PairingSource {
   list(filter: Filter): Promise<readonly PairingRequest[]>;
-  approve(decision: Decision, notify: boolean): Promise<PairedSender & { readonly notified: boolean }>;
+  approve(decision: Decision, wanted: { readonly notify: boolean; readonly owner: boolean }): Promise<Approved>;
+  /** Names a sender as owner, or no longer. Gives who is one then. */
+  own(sender: { readonly channel: string; readonly senderId: string }, wanted: boolean): Promise<readonly NamedOwners[]>;
   reject(decision: Decision): Promise<PairedSender>;
   allowed: Allowed["list"];
   revoke: Allowed["revoke"];
@@ -51,8 +61,10 @@ function overGateway(client: GatewayClient): PairingSource {
         expiresAt: expiresAtMs,
       }));
     },
-    approve: ({ channel, code, accountId }, notify) =>
-      client.request("channels.pairing.approve", { channel, code, ...given({ accountId }), ...(notify ? { notify } : {}) }),
+    approve: ({ channel, code, accountId }, { notify, owner }) =>
+      client.request("channels.pairing.approve", { channel, code, ...given({ accountId }), ...(notify ? { notify } : {}), ...(owner ? { owner } : {}) }),
+    own: async ({ channel, senderId }, wanted) =>
+      (await client.request("channels.pairing.owner", { channel, senderId, ...(wanted ? {} : { remove: true }) })).owners,
     reject: ({ channel, code, accountId }) => client.request("channels.pairing.reject", { channel, code, ...given({ accountId }) }),
     async allowed(filter = {}) {
       const params = { ...given(filter), ...(filter.channel === undefined ? {} : { channel: filter.channel }) };
@@ -63,10 +75,21 @@ function overGateway(client: GatewayClient): PairingSource {
   };
 }
 
+/** Writes `commands.ownerAllowFrom` of the configuration file. */
+async function ownOnDisk(
+  io: Io,
+  { channel, senderId }: { readonly channel: string; readonly senderId: string },
+  wanted: boolean,
+): Promise<readonly NamedOwners[]> {
+  const [{ namedOwners, withOwner }, { editConfig }] = await Promise.all([import("../../../channels/index.ts"), import("../../config-edit.ts")]);
+  await editConfig(io, { kind: "change", change: (written) => withOwner(written, channel, senderId, wanted) }, "cli pairing owner");
+  return namedOwners(loadFor(io).snapshot.config);
+}
+
 /** On the state folder. What an earlier system left in files is taken over first, as the gateway would. */
 async function onDisk<T>(io: Io, stateDir: string, use: (source: PairingSource) => Promise<T>): Promise<T> {
   if (!existsSync(stateDir)) throw new AppError("NOT_FOUND", `nobody waits: there is no state in ${stateDir} yet; start the gateway first`);
-  const [{ openStore }, { createAllowed, createAllowLists, createPairing }] = await Promise.all([
+  const [{ openStore }, { createAllowed, createAllowLists, createPairing, namedOwners }] = await Promise.all([
     import("../../../store/index.ts"),
     import("../../../channels/index.ts"),
   ]);
@@ -82,7 +105,12 @@ async function onDisk<T>(io: Io, stateDir: string, use: (source: PairingSource) 
     allowed: allowed.list,
     revoke: allowed.revoke,
     list: (filter) => pairing.list(filter),
-    approve: async ({ channel, code, accountId }) => ({ ...(await pairing.approve(channel, code, accountId)), notified: false }),
+    async approve({ channel, code, accountId }, { owner }) {
+      const sender = await pairing.approve(channel, code, accountId);
+      const owners = owner ? await ownOnDisk(io, sender, true) : namedOwners(cfg);
+      return { ...sender, notified: false, owner, hasOwner: owners.length > 0 };
+    },
+    own: (sender, wanted) => ownOnDisk(io, sender, wanted),
     reject: ({ channel, code, accountId }) => pairing.reject(channel, code, accountId),
   });
 }
@@ -93,6 +121,18 @@ export async function withPairing<T>(io: Io, flags: GatewayFlags, use: (source: 
   if (target.kind === "local" && !target.holder && !given) return onDisk(io, target.stateDir, use);
   await using client = await connectTo(io, target, timeoutOf(flags));
   return await use(overGateway(client));
+}
+
+/** Names a sender as owner, or no longer: over the gateway, or in the configuration file while no gateway runs. */
+export async function ownSender(
+  io: Io,
+  flags: GatewayFlags,
+  sender: { readonly channel: string; readonly senderId: string },
+  wanted: boolean,
+): Promise<readonly NamedOwners[]> {
+  const target = await findTarget(io, flags);
+  if (target.kind === "local" && !target.holder && flags.token === undefined && flags.password === undefined) return ownOnDisk(io, sender, wanted);
+  return withPairing(io, flags, (source) => source.own(sender, wanted));
 }
 
 /** The request that is meant by `<channel> <code>`, or by a code alone: then the channel is found out. */

@@ -1,6 +1,7 @@
 import type { PluginDiagnostic, PluginEntry } from "../../../plugins/index.ts";
 import type { Style } from "../../output/style.ts";
 import { declaredCommands } from "../../plugin-commands/declared.ts";
+import { escapeLine } from "../../../base/printable.ts";
 
 export type PluginState = "loaded" | "disabled" | "error";
 
@@ -42,13 +43,8 @@ export function recordOf(entry: PluginEntry): Record<string, unknown> {
   };
 }
 
-// eslint-disable-next-line no-control-regex -- exactly these are to be taken out
-const CONTROL = /[\x00-\x1f\x7f-\x9f]+/g;
-
-/** Text of a manifest as a terminal may show it: whoever wrote it cannot move the cursor. */
-export function printable(text: string): string {
-  return text.replace(CONTROL, " ");
-}
+/** Text of a manifest as a terminal may show it, on one line: whoever wrote it cannot move the cursor. */
+export const printable = escapeLine;
 
 export function colored(state: PluginState, style: Style): string {
   return { loaded: style.green, disabled: style.dim, error: style.red }[state](state);

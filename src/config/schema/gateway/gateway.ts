@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { advanced, amount, choice, count, flag, group, number, openGroup, secret, text, texts } from "../pieces.ts";
+import { advanced, amount, choice, count, flag, group, number, openGroup, secret, text, texts, whole } from "../pieces.ts";
 import { http } from "./http.ts";
 
 const controlUi = group("The Control UI.", {
@@ -64,6 +64,15 @@ export const gateway = group("The server that everything connects to.", {
     resetOnExit: flag("Undo it on exit."),
   }),
   remote,
+  watchdog: group(
+    "What happens when code of a plugin blocks everything else.",
+    {
+      warnSeconds: whole("Name the plugin after this long (5).", { minimum: 1, maximum: 3600 }),
+      limitSeconds: whole("End the process after this long, so that its supervisor starts it again (30); 0 never.", { minimum: 0, maximum: 86_400 }),
+    },
+    [],
+    advanced,
+  ),
   reload: group("What happens when this file changes.", {
     mode: choice("hybrid applies what it can and restarts for the rest.", ["off", "restart", "hot", "hybrid"]),
     debounceMs: amount("Wait for this many quiet milliseconds.", advanced),

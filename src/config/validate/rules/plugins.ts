@@ -1,6 +1,7 @@
 import { ruleIssue, withSuggestion, type Issue, type Path } from "../issue.ts";
 import { clip } from "../../../base/text.ts";
 import { isObject } from "../../value.ts";
+import { nameTable } from "../known-names.ts";
 import { entriesAt, itemsAt, valueAt, type Rule } from "./rule.ts";
 
 function missing(path: Path, id: string, known: readonly string[], severity: Issue["severity"]): Issue {
@@ -10,11 +11,15 @@ function missing(path: Path, id: string, known: readonly string[], severity: Iss
 export const pluginsExist: Rule = function* (config, { knownPlugins }) {
   if (!knownPlugins) return;
   const known = new Set(knownPlugins);
+  const { plugins } = nameTable(config, undefined);
   // A plugin that was taken away leaves settings behind; they do no harm. A role that nobody fills does.
   for (const { key, path } of entriesAt(config, "plugins", "entries")) if (!known.has(key)) yield missing(path, key, knownPlugins, "warning");
   for (const list of ["allow", "deny", "disabled"]) {
     for (const { path, value } of itemsAt(config, "plugins", list)) {
-      if (typeof value === "string" && !known.has(value)) yield missing(path, value, knownPlugins, "warning");
+      if (typeof value !== "string" || known.has(value)) continue;
+      if (list === "allow") yield missing(path, value, knownPlugins, "warning");
+      // What was to be kept out comes in when it is not named right. What the documented system has and this one does not is named right.
+      else if (!plugins.has(value.trim().toLowerCase())) yield missing(path, value, knownPlugins, "error");
     }
   }
   const memory = valueAt(config, "plugins", "slots", "memory");

@@ -210,7 +210,7 @@ describe("/bash", () => {
       stop: (_call, id) => Promise.resolve(void ran.push(["stop", id])).then(() => "ok"),
     };
     const elevation: CommandPorts["elevation"] = () =>
-      permitted ? { permitted } : { permitted, reasons: ["tools.elevated.allowFrom.telegram does not name this sender"] };
+      permitted ? { permitted, named: true } : { permitted, reasons: ["tools.elevated.allowFrom.telegram does not name this sender"] };
     return { ...setup({ ...(config ? { config } : {}), ports: { bash, elevation } }), ran };
   }
 

@@ -1,4 +1,4 @@
-import { adminsOnly, hasScope, notThere, switchedOff, wordsOf, type Handler, type Handling } from "../handling.ts";
+import { notThere, switchedOff, wordsOf, type Handler, type Handling } from "../handling.ts";
 import type { AllowlistPort } from "../ports.ts";
 import { writesForbidden } from "./config.ts";
 
@@ -33,7 +33,7 @@ function askedIn(args: string, { call }: Handling): Asked | undefined {
 }
 
 export const allowlist: Handler = async (handling) => {
-  const { ports, call, args } = handling;
+  const { ports, args } = handling;
   const asked = askedIn(args, handling);
   if (!asked) return USAGE;
   const { allowlist: port } = ports;
@@ -44,7 +44,6 @@ export const allowlist: Handler = async (handling) => {
   if (asked.action === "list") return listed(port, asked);
   const config = ports.config.current();
   if (config.commands?.config !== true) return switchedOff("allowlist", "config");
-  if (!hasScope(call, "operator.admin")) return adminsOnly("allowlist");
   const forbidden = asked.where.includes("config") ? writesForbidden(config, asked.channel, asked.account) : undefined;
   if (forbidden !== undefined) return `The configuration cannot be changed from here: ${forbidden} is false.`;
   return changed(port, { ...asked, action: asked.action });

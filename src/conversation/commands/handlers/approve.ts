@@ -1,12 +1,11 @@
 import { AppError } from "../../../base/errors.ts";
-import { hasScope, notThere, wordsOf, type Handler } from "../handling.ts";
+import { notThere, wordsOf, type Handler } from "../handling.ts";
 import { readDecision } from "../parsing/levels.ts";
 
 const USAGE = "Usage: /approve <id> allow-once|allow-always|deny";
 
 /** Decides on something that waits. Id and decision in either order. */
 export const approve: Handler = async ({ ports, call, args }) => {
-  if (!hasScope(call, "operator.approvals")) return "/approve needs the scope operator.approvals.";
   const [first = "", second = "", ...more] = wordsOf(args);
   const [id, word] = readDecision(second) !== undefined ? [first, second] : [second, first];
   const decision = readDecision(word);

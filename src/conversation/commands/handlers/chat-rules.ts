@@ -1,9 +1,8 @@
-import { ownersOnly, type Handler } from "../handling.ts";
+import type { Handler } from "../handling.ts";
 import { readActivation, readSend } from "../parsing/levels.ts";
 
 /** Whether answers of this session are sent. */
 export const send: Handler = async ({ ports, call, key, args }) => {
-  if (!call.owner) return ownersOnly("send");
   const policy = readSend(args);
   if (policy === undefined) return "Usage: /send on|off|inherit";
   await ports.session.patch(key, call.agentId, { sendPolicy: policy === "inherit" ? null : policy });

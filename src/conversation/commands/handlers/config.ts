@@ -1,7 +1,7 @@
 import { AppError } from "../../../base/errors.ts";
 import { clip } from "../../../base/text.ts";
 import { formatPath, isObject, parsePath, parseValueText, redactConfig, valueAt, withValue, type OpenClawConfig } from "../../../config/index.ts";
-import { adminsOnly, hasScope, notThere, ownersOnly, switchedOff, type Handler, type Handling } from "../handling.ts";
+import { notThere, switchedOff, type Handler, type Handling } from "../handling.ts";
 
 const MOST_SHOWN = 6000;
 const CONFIG_USAGE = "Usage: /config show [path] | set path=value | unset path";
@@ -40,11 +40,9 @@ function shownAt(path: ReturnType<typeof parsePath>, value: unknown): string {
   return clip(JSON.stringify(valueAt(redactConfig(root), path.map(String))) ?? "null", MOST_SHOWN);
 }
 
-/** Why nobody or not this sender may; undefined when they may. */
-function refusal({ ports, call, name }: Handling, gate: "config" | "debug"): string | undefined {
-  if (ports.config.current().commands?.[gate] !== true) return switchedOff(name, gate);
-  if (!call.owner) return ownersOnly(name);
-  return hasScope(call, "operator.admin") ? undefined : adminsOnly(name);
+/** Why nobody may; undefined when it is switched on. */
+function refusal({ ports, name }: Handling, gate: "config" | "debug"): string | undefined {
+  return ports.config.current().commands?.[gate] === true ? undefined : switchedOff(name, gate);
 }
 
 /** Which setting forbids writing the configuration from a chat; undefined when none does. */

@@ -46,4 +46,4 @@ export const HANDLERS: Readonly<Record<string, Handler>> = {
 
 export { calledSkill, runSkill } from "./skill.ts";
 export { reset } from "./reset.ts";
-export { applySettings, hintsOf, shortcut } from "../settings/apply.ts";
+export { applySettings, hintsOf, maySet, shortcut } from "../settings/apply.ts";

@@ -1,8 +1,10 @@
 import { formatDuration } from "../../../base/text.ts";
 import type { SessionEntry } from "../../../protocol/index.ts";
-import { elevatedLevel, knownTokens, queueSettings, reasoningLevel, thinkingLevel, verboseLevel } from "../../../sessions/index.ts";
+import { knownTokens, queueSettings, reasoningLevel, thinkingLevel, verboseLevel } from "../../../sessions/index.ts";
+import { heldElevated, sessionChoice } from "../../../tools/index.ts";
 import { count, type Handling } from "../handling.ts";
 import type { StatusFacts } from "../ports.ts";
+import { choiceUse } from "../settings/exec-and-queue.ts";
 
 type Entry = SessionEntry | undefined;
 
@@ -12,7 +14,7 @@ export async function status({ ports, call, key }: Handling): Promise<string> {
   const [facts, entry, depth] = await Promise.all([ports.status.facts(key, call.agentId), ports.session.read(key), ports.runs.depth(key)]);
   const now = ports.clock.now();
   const think = thinkingLevel(config, entry, { modelDefault: facts.thinkingDefault ?? "off" }).value;
-  const elevated = elevatedLevel(config, entry, { allowed: ports.elevation(call).permitted }).value;
+  const elevated = ports.elevation(call).permitted ? heldElevated(sessionChoice(entry), choiceUse({ ports, call, key })) : "off";
   const queue = queueSettings(config, entry, call.channel);
   const ownQueue = queue.debounceMs.source === "session" || queue.cap.source === "session" || queue.drop.source === "session";
   const details = [`depth ${depth}`, ...(ownQueue ? [`debounce ${queue.debounceMs.value} ms`, `cap ${queue.cap.value}`, `drop ${queue.drop.value}`] : [])];

@@ -1,7 +1,7 @@
 /** `/exec` and `/queue`: several values at once. */
-import { execSettings, type ExecOverride } from "../../../tools/index.ts";
+import { changeChoice, execSettings, heldExec, sessionChoice, type ChangeVerdict, type ChoiceChange } from "../../../tools/index.ts";
 import { queueSettings } from "../../../sessions/index.ts";
-import type { SessionEntry } from "../../../protocol/index.ts";
+import { askerOf, grantorOf, refusalText } from "../authority.ts";
 import type { Handling } from "../handling.ts";
 import type { Directives } from "../parsing/directives.ts";
 
@@ -13,17 +13,39 @@ const wrongWords = (words: readonly string[], options: string): string => `Not u
 export async function exec({ ports, call, key }: Handling, { change, wrong }: NonNullable<Directives["exec"]>): Promise<string> {
   if (wrong.length > 0) return wrongWords(wrong, EXEC_OPTIONS);
   if (Object.keys(change).length === 0) {
-    const { host, security, ask, node } = execSettings(ports.config.current(), call.agentId, execOverride(await ports.session.read(key)));
+    const held = heldExec(sessionChoice(await ports.session.read(key)), choiceUse({ ports, call, key }));
+    const { host, security, ask, node } = execSettings(ports.config.current(), call.agentId, held);
     return `Exec: host=${host} security=${security} ask=${ask} node=${node ?? "(unset)"}. Options: ${EXEC_OPTIONS}.`;
   }
-  await ports.session.patch(key, call.agentId, { ...change });
+  const verdict = await judged("exec", { ports, call, key }, { ...change });
+  if (verdict.kind !== "allowed") return refused(verdict, { ports, call });
+  await ports.session.patch(key, call.agentId, verdict.patch);
   const parts = Object.entries(change).map(([field, value]) => `${field.slice("exec".length).toLowerCase()}=${value}`);
-  return `Exec for this session: ${parts.join(" ")}.`;
+  const whose = verdict.granted ? " Where that is freer than the configuration, it holds for messages of owners." : "";
+  return `Exec for this session: ${parts.join(" ")}.${whose}`;
 }
 
-function execOverride(entry: SessionEntry | undefined): ExecOverride {
-  const fields = { host: entry?.["execHost"], security: entry?.["execSecurity"], ask: entry?.["execAsk"], node: entry?.["execNode"] };
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => typeof value === "string"));
+type Of = Pick<Handling, "ports" | "call" | "key">;
+
+/** What decides how much of the session's choice holds for this sender. */
+export const choiceUse = ({ ports, call, key }: Of) => ({
+  config: ports.config.current(),
+  agentId: call.agentId,
+  sandboxed: ports.choice.sandboxed(call.agentId, key),
+  owner: call.owner,
+  stillMay: ports.choice.stillMay(call.agentId),
+});
+
+/** What the table of authority says about a change of the session's choice. */
+export async function judged(name: "exec" | "elevated", { ports, call, key }: Of, change: ChoiceChange): Promise<ChangeVerdict> {
+  const entry = await ports.session.read(key);
+  const { config, agentId, sandboxed } = choiceUse({ ports, call, key });
+  return changeChoice({ config, agentId, sandboxed, entry, change, asker: askerOf(name, { ports, call }), grantor: grantorOf(call), holds: "owner" });
+}
+
+export function refused(verdict: Exclude<ChangeVerdict, { kind: "allowed" }>, of: Pick<Of, "ports" | "call">): string {
+  if (verdict.kind === "beyond") return `Nothing was changed: ${verdict.text}.`;
+  return `Nothing was changed. ${refusalText("loosen how commands run", verdict.missing, of)}`;
 }
 
 const NO_QUEUE = { queueMode: null, queueDebounceMs: null, queueCap: null, queueDrop: null };

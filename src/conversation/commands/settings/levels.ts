@@ -1,8 +1,10 @@
 /** Settings that are one word: shown, refused or stored. */
 import type { ThinkingLevel } from "../../../protocol/index.ts";
-import { elevatedLevel, reasoningLevel, thinkingLevel, verboseLevel } from "../../../sessions/index.ts";
+import { reasoningLevel, thinkingLevel, verboseLevel } from "../../../sessions/index.ts";
+import { heldElevated, sessionChoice } from "../../../tools/index.ts";
 import type { Handling } from "../handling.ts";
 import type { Directives } from "../parsing/directives.ts";
+import { choiceUse, judged, refused } from "./exec-and-queue.ts";
 
 type Wish<K extends "think" | "verbose" | "reasoning" | "elevated"> = NonNullable<Directives[K]>;
 
@@ -53,18 +55,21 @@ export async function reasoning({ ports, call, key }: Handling, { value, word }:
 export async function elevated({ ports, call, key }: Handling, { value, word }: Wish<"elevated">): Promise<string> {
   const choices = ["on", "off", "ask", "full"];
   const gate = ports.elevation(call);
-  if (!gate.permitted) return ["Elevated is not available here:", ...gate.reasons.map((reason) => `- ${reason}`)].join("\n");
+  // Who may not leave the sandbox may still say that nobody shall.
+  if (!gate.permitted && value !== "off") return ["Elevated is not available here:", ...gate.reasons.map((reason) => `- ${reason}`)].join("\n");
   if (word !== undefined) return unknown("elevated level", word, choices);
-  const now = elevatedLevel(ports.config.current(), await ports.session.read(key), { allowed: true }).value;
+  const now = heldElevated(sessionChoice(await ports.session.read(key)), choiceUse({ ports, call, key }));
   if (value === undefined) return shown("Elevated", now, choices);
-  await ports.session.patch(key, call.agentId, { elevatedLevel: value });
+  const verdict = await judged("elevated", { ports, call, key }, { elevatedLevel: value });
+  if (verdict.kind !== "allowed") return refused(verdict, { ports, call });
+  await ports.session.patch(key, call.agentId, verdict.patch);
   if (value !== now) await ports.systemEvent?.(key, `Elevated is now ${value}.`);
   const { runtime } = await ports.status.facts(key, call.agentId);
   const text = {
     off: "Elevated is off: commands stay in the sandbox.",
     on: "Elevated: commands run on the host, approvals apply.",
     ask: "Elevated: commands run on the host, approvals apply.",
-    full: "Elevated: commands run on the host without approvals.",
+    full: "Elevated: commands run on the host without approvals, as far as tools.exec and the file of approvals allow it.",
   }[value];
   return runtime === "direct" && value !== "off" ? `${text} This session is in no sandbox, so it changes little.` : text;
 }

@@ -9,6 +9,7 @@ import { PAIRING_TTL_MS } from "./pairing.ts";
 import { equalSecrets } from "../../../base/equal-secrets.ts";
 import { createListeners } from "../listeners.ts";
 import { createTurns } from "../../turns.ts";
+import { printableName } from "../../../base/printable.ts";
 
 export type NodeRequest = EventPayload<"node.pair.requested">;
 export type PairedNode = MethodResult<"node.pair.list">["paired"][number];
@@ -127,8 +128,10 @@ export function createNodePairing({ store, clock, ids, random }: NodePairingDeps
       return equalSecrets(token, node?.token ?? "") && node ? { ok: true, node } : { ok: false };
     },
 
-    rename: (nodeId, displayName) =>
+    rename: (nodeId, written) =>
       turns(nodeId, async () => {
+        const displayName = printableName(written);
+        if (displayName === "") throw new AppError("INVALID_INPUT", "the name has no character that can be printed");
         const row = await store.read("devices.get", { id: rowId(nodeId) });
         if (!row) throw unknown("nodeId");
         await store.write("devices.put", { id: row.id, publicKey: row.publicKey, data: { ...fieldsOf(row.data), displayName } });

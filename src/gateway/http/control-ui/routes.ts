@@ -1,3 +1,4 @@
+import { lazy } from "../../../base/lazy.ts";
 import type { Config } from "../../../config/index.ts";
 import type { HealthReport } from "../../health.ts";
 import type { HttpAuth } from "../guard.ts";
@@ -29,8 +30,7 @@ const FILE_TIMEOUT_MS = 120_000;
 
 /** The Control UI. Only these declarations are loaded at start. */
 export function createControlUi(deps: ControlUiDeps): ControlUi {
-  let loaded: Promise<Site> | undefined;
-  const site = (): Promise<Site> => (loaded ??= import("./site.ts").then(({ createSite }) => createSite(deps)));
+  const site = lazy(async (): Promise<Site> => (await import("./site.ts")).createSite(deps));
   const base = (): string | undefined => basePathOf(deps.config.current);
   const under = (name: string) => (): string | undefined => {
     const found = base();

@@ -52,7 +52,9 @@ export async function runMessage(
   const { responder, log } = deps;
   const { runId, sessionKey, resumable } = target;
   const { signal, watcher } = caller;
-  if (!isReady(deps.health()))
+  const health = deps.health();
+  // While plugins are being loaded it is accepted and waits, as over every other entrance.
+  if (!isReady(health) && health.status !== "starting")
     throw new RequestRefused({ status: 503, message: "the gateway is not ready; try again shortly", type: "unavailable", code: "UNAVAILABLE" });
 
   const { message, systemPrompt, images: sources = [] } = asked.conversation;

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { isPrintable } from "../../../base/printable.ts";
 import type { IncomingHttpHeaders } from "node:http";
 import type { Ids } from "../../../base/ids.ts";
 import type { OpenClawConfig } from "../../../config/index.ts";
@@ -28,8 +29,6 @@ export type TargetChoice = { readonly ok: true; readonly target: RunTarget } | {
 
 const MODEL_AGENT = /^(?:openclaw[:/]|agent:)([a-z0-9][a-z0-9_-]{0,63})$/i;
 const KEY_LENGTH = 512;
-// eslint-disable-next-line no-control-regex -- control characters are what it looks for
-const UNPRINTABLE = /[\u0000-\u001f\u007f-\u009f]/;
 
 const fail = (message: string): { readonly ok: false; readonly message: string } => ({ ok: false, message });
 
@@ -62,7 +61,7 @@ export function chooseTarget(config: OpenClawConfig, ids: Ids, input: TargetInpu
   const unique = idempotencyKey === undefined ? ids.uuid() : digest([idempotencyKey, agent, session, user]);
   const rest = user ? `${space}-user:${user.toLowerCase()}` : `${space}:${unique}`;
   const written = session ?? `agent:${agent}:${rest}`;
-  if (written.length > KEY_LENGTH || UNPRINTABLE.test(written)) return fail(`the session key or user must be printable and at most ${KEY_LENGTH} characters`);
+  if (written.length > KEY_LENGTH || !isPrintable(written)) return fail(`the session key or user must be printable and at most ${KEY_LENGTH} characters`);
 
   const scope = config.session?.scope ?? "per-sender";
   const resolved = resolveSessionKey(written, { defaultAgentId: agent, scope }, known);

@@ -8,6 +8,7 @@ import type { CallContext } from "../handler.ts";
 import { agentList } from "../sessions/keys.ts";
 import { alreadyExists, idFromName, notFound, withAgent, withChangedAgent, withoutAgent } from "./roster.ts";
 import { putAway, type TrashOptions } from "./trash.ts";
+import { printableName } from "../../../base/printable.ts";
 
 export interface RosterDeps extends Pick<MethodDeps, "config" | "clock" | "ids" | "log"> {
   readonly agent: Required<Pick<AgentPort, "workspace" | "seed">>;
@@ -40,7 +41,7 @@ async function write(
 
 /** Adds an agent, and makes its workspace first: an agent never stands in the configuration without one. */
 export async function createAgent(params: MethodParams<"agents.create">, deps: RosterDeps, context: CallContext): Promise<MethodResult<"agents.create">> {
-  const name = params.name.trim();
+  const name = printableName(params.name);
   const agentId = idFromName(name);
   if (find(deps.config.current, agentId)) throw alreadyExists(agentId);
   const workspace = folderOf(params.workspace, deps);
@@ -56,7 +57,7 @@ export async function updateAgent(params: MethodParams<"agents.update">, deps: R
   if (!find(deps.config.current, agentId)) throw notFound(agentId);
   const workspace = params.workspace === undefined ? undefined : folderOf(params.workspace, deps);
   if (workspace !== undefined) await deps.agent.seed(workspace);
-  const fields = { name: params.name?.trim(), workspace, model: params.model?.trim(), avatar: params.avatar };
+  const fields = { name: params.name === undefined ? undefined : printableName(params.name), workspace, model: params.model?.trim(), avatar: params.avatar };
   await write((written) => withChangedAgent(written, agentId, fields), "agents.update", deps, context);
   return { ok: true, agentId };
 }

@@ -22,7 +22,7 @@ export interface ApprovalBoardDeps {
 
 /** How long an answer can still be asked for. */
 const KEEP_MS = 15_000;
-const FACTS = ["cwd", "host", "security", "ask", "agentId", "resolvedPath", "sessionKey"] as const;
+const FACTS = ["cwd", "host", "security", "ask", "agentId", "resolvedPath", "sessionKey", "always"] as const;
 /** As much of a question as is shown. Commands of the agent are never longer: what cannot be read whole is not asked about. */
 const COMMAND_CHARS = 100_000;
 

@@ -49,7 +49,8 @@ export function createRunRelay({ responder, broadcast, send, clock, watched }: R
   function aborted(run: Run): void {
     if (run.told) return;
     run.told = true;
-    chat(run, "aborted", { stopReason: run.stop ?? "timeout", sessionKey: run.sentKey });
+    const { stop = "timeout" } = run;
+    chat(run, "aborted", { stopReason: stop, sessionKey: run.sentKey });
   }
 
   function finish(run: Run, how: EndedRun): void {
@@ -74,6 +75,8 @@ export function createRunRelay({ responder, broadcast, send, clock, watched }: R
       run.startedAt = data.startedAt;
       return agent(run, event);
     }
+    if (data.phase === "end" && data.reason !== undefined) run.stop ??= data.reason === "interrupt" ? "stop" : data.reason;
+    if (data.phase === "end" && data.shown !== undefined) run.text = data.shown;
     const times = { endedAt: data.endedAt, ...(run.startedAt === undefined ? {} : { startedAt: run.startedAt }) };
     if (data.phase === "error") {
       agent(run, event);
@@ -82,7 +85,8 @@ export function createRunRelay({ responder, broadcast, send, clock, watched }: R
     }
     if (data.aborted && run.kind !== "agent") aborted(run);
     else if (!run.told) {
-      agent(run, event);
+      const { reason: _reason, shown: _shown, ...told } = data;
+      agent(run, { stream: "lifecycle", data: told });
       chat(run, "final");
     }
     finish(run, { status: data.aborted ? "aborted" : "ok", ...times });

@@ -103,8 +103,10 @@ export function createTeller({ broadcast, send, clock, watched }: TellerDeps): T
     if (run.told) return;
     if (event.stream === "tool") return tool(run, event);
     if (event.stream === "thinking") return thinking(run, event);
-    if (event.stream === "compaction" && event.data.phase === "end")
-      return agent(run, { stream: "compaction", data: { phase: "end", willRetry: event.data.willRetry ?? false } });
+    if (event.stream === "compaction" && event.data.phase === "end") {
+      const { willRetry = false, notice } = event.data;
+      return agent(run, { stream: "compaction", data: { phase: "end", willRetry, ...(notice === undefined ? {} : { notice }) } });
+    }
     agent(run, event);
   }
 

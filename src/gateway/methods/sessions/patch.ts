@@ -1,6 +1,8 @@
 import { AppError } from "../../../base/errors.ts";
+import { isPrintable } from "../../../base/printable.ts";
 import type { MethodParams, MethodResult, SessionEntry } from "../../../protocol/index.ts";
 import type { SessionRow } from "../../../store/index.ts";
+import { changedByClient, CHOICE_FIELDS, isSessionSandboxed } from "../../../tools/index.ts";
 import type { MethodDeps } from "../deps.ts";
 import { storePath } from "./find.ts";
 import { agentOf, canonicalKey, checkAgent, isSubagent } from "./keys.ts";
@@ -59,6 +61,7 @@ function spawnFields(params: Params, key: string, entry: SessionEntry | undefine
 async function labelField({ label }: Params, key: string, { store }: MethodDeps): Promise<Fields> {
   if (label === undefined || label === null) return label === null ? { label } : {};
   const text = label.trim();
+  if (!isPrintable(text)) throw invalid("invalid label: it has characters that cannot be printed, such as line ends or control sequences");
   if (text === "" || text.length > MAX_LABEL) throw invalid(`invalid label: use 1 to ${MAX_LABEL} characters`);
   const others = (await store.read("sessions.byLabel", { label: text })).filter((row) => row.key !== key);
   if (others.length > 0) throw invalid(`label already in use: ${text}`);
@@ -75,11 +78,22 @@ function modelFields({ model }: Params, { config }: MethodDeps): Fields {
   return { modelOverride: chosen.model, providerOverride: chosen.provider };
 }
 
-async function changesOf(params: Params, key: string, row: SessionRow | undefined, deps: MethodDeps): Promise<Fields> {
-  const { execNode } = params;
+/** How commands run: the same table decides as for `/exec` and `/elevated`. */
+function choiceFields(changes: Fields, { execNode }: Params, key: string, row: SessionRow | undefined, { config, scopes }: PatchDeps): Fields {
+  const node = execNode === undefined ? {} : { execNode: execNode === null ? null : execNode.trim() };
+  const wanted: Fields = { ...changes, ...node };
+  const change = Object.fromEntries(CHOICE_FIELDS.flatMap((field) => (wanted[field] === undefined ? [] : [[field, wanted[field] as string | null]])));
+  if (Object.keys(change).length === 0) return {};
+  const agentId = row?.agentId ?? agentOf(key, config.current);
+  const sandboxed = isSessionSandboxed(config.current, agentId, key);
+  return { ...changedByClient({ config: config.current, agentId, sandboxed, entry: row?.entry, change, asker: { owner: false, scopes } }) };
+}
+
+async function changesOf(params: Params, key: string, row: SessionRow | undefined, deps: PatchDeps): Promise<Fields> {
+  const changes = words(params);
   return {
-    ...words(params),
-    ...(execNode === undefined ? {} : { execNode: execNode === null ? null : execNode.trim() }),
+    ...changes,
+    ...choiceFields(changes, params, key, row, deps),
     ...spawnFields(params, key, row?.entry),
     ...modelFields(params, deps),
     ...(await labelField(params, key, deps)),
@@ -91,8 +105,13 @@ export function withFields(entry: SessionEntry, changes: Fields): SessionEntry {
   return Object.fromEntries(Object.entries({ ...entry, ...changes }).filter(([, value]) => value !== null && value !== undefined)) as unknown as SessionEntry;
 }
 
+type PatchDeps = MethodDeps & {
+  /** Of whoever asks. */
+  readonly scopes: readonly string[];
+};
+
 /** Changes a session's settings, or makes the session with them. */
-export async function patchSession(params: Params, deps: MethodDeps & SessionTurns): Promise<MethodResult<"sessions.patch">> {
+export async function patchSession(params: Params, deps: PatchDeps & SessionTurns): Promise<MethodResult<"sessions.patch">> {
   const { config, turns } = deps;
   const key = canonicalKey(params.key, config.current);
   const attempt = (): Promise<SessionEntry> => patched(params, key, deps);
@@ -104,7 +123,7 @@ export async function patchSession(params: Params, deps: MethodDeps & SessionTur
   return { ok: true, path: storePath(deps), key, entry, resolved };
 }
 
-async function patched(params: Params, key: string, deps: MethodDeps): Promise<SessionEntry> {
+async function patched(params: Params, key: string, deps: PatchDeps): Promise<SessionEntry> {
   const { config, store, clock, ids } = deps;
   const row = await store.read("sessions.get", { key });
   checkAgent(key, row, config.current);

@@ -67,6 +67,8 @@ export async function listenForReturn(redirectUri: string, state: string): Promi
     );
     resolve(returned);
   });
+  // Browsers open connections ahead: an answer on one that has asked nothing would be taken for the one to the login's return.
+  server.on("clientError", (_, socket) => socket.destroy());
   const bound = await new Promise<boolean>((done) => {
     server.once("error", () => done(false));
     server.listen({ port: Number(wanted.port), host: wanted.hostname === "[::1]" ? "::1" : "127.0.0.1", exclusive: true }, () => done(true));

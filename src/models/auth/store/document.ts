@@ -18,6 +18,9 @@ export interface FailureState {
   readonly count: number;
   readonly lastFailureAt: number;
   readonly until: number;
+  readonly provider?: string;
+  /** What the provider answered last, redacted. */
+  readonly reason?: string;
 }
 
 /** Credential id, then model, then kind of failure. */

@@ -1,6 +1,6 @@
 import type { StopReason } from "../../../protocol/index.ts";
 import { modelFailed } from "../../failure.ts";
-import { words } from "../../transport/response-error.ts";
+import { streamFailure } from "../../transport/response-error.ts";
 import { Draft, type Tokens } from "../draft.ts";
 import type { ModelEvent, StreamEvent, WireReader, WireRequest } from "../format.ts";
 
@@ -113,11 +113,8 @@ export function anthropicReader(request: WireRequest, now: number): WireReader {
           return draft.take();
         case "message_stop":
           return complete();
-        case "error": {
-          const { text, code } = words(data);
-          const status = code === undefined ? undefined : STATUS[code];
-          throw modelFailed({ phase: "stream", text, ...(code === undefined ? {} : { code }), ...(status === undefined ? {} : { status }) });
-        }
+        case "error":
+          throw streamFailure(data, now, STATUS);
         default:
           return [];
       }

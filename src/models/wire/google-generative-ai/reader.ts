@@ -1,6 +1,6 @@
 import type { StopReason } from "../../../protocol/index.ts";
 import { modelFailed } from "../../failure.ts";
-import { words } from "../../transport/response-error.ts";
+import { streamFailure } from "../../transport/response-error.ts";
 import { Draft } from "../draft.ts";
 import type { ModelEvent, StreamEvent, WireReader, WireRequest } from "../format.ts";
 
@@ -12,7 +12,7 @@ interface Part {
 }
 
 interface Chunk {
-  readonly error?: { readonly code?: number; readonly status?: string; readonly message?: string };
+  readonly error?: unknown;
   readonly candidates?: readonly { readonly content?: { readonly parts?: readonly Part[] }; readonly finishReason?: string }[];
   readonly promptFeedback?: { readonly blockReason?: string };
   readonly usageMetadata?: {
@@ -63,16 +63,10 @@ export function googleReader(request: WireRequest, now: number): WireReader {
     },
     read({ data }: StreamEvent) {
       if (done) return [];
-      const chunk = JSON.parse(data) as Chunk;
-      if (chunk.error) {
-        const { text } = words(data);
-        throw modelFailed({
-          phase: "stream",
-          text,
-          ...(chunk.error.code === undefined ? {} : { status: chunk.error.code }),
-          ...(chunk.error.status === undefined ? {} : { code: chunk.error.status }),
-        });
-      }
+      const event = JSON.parse(data) as Chunk | readonly Chunk[];
+      // Some proxies pass on the elements of the array form as they are.
+      const chunk = (Array.isArray(event) ? (event[0] ?? {}) : event) as Chunk;
+      if (chunk.error) throw streamFailure(data, now);
       const blocked = chunk.promptFeedback?.blockReason;
       if (blocked !== undefined) throw modelFailed({ phase: "answer", code: blocked, text: `the provider refused the prompt: ${blocked}` });
       const candidate = chunk.candidates?.[0];

@@ -1,5 +1,6 @@
 import type { ModelMessage } from "../../../protocol/index.ts";
 import { modelFailed } from "../../failure.ts";
+import { streamFailure } from "../../transport/response-error.ts";
 import { Draft } from "../draft.ts";
 import type { StreamEvent, WireFormat, WireReader, WireRequest } from "../format.ts";
 import { requestHeaders } from "../headers.ts";
@@ -57,7 +58,7 @@ function images(content: ModelMessage["content"]): Record<string, unknown> {
 }
 
 interface Step {
-  readonly error?: string;
+  readonly error?: unknown;
   readonly message?: {
     readonly content?: string;
     readonly thinking?: string;
@@ -80,7 +81,7 @@ function reader(request: WireRequest, now: number): WireReader {
     read({ data }: StreamEvent) {
       if (done) return [];
       const step = JSON.parse(data) as Step;
-      if (step.error !== undefined) throw modelFailed({ phase: "stream", text: step.error });
+      if (step.error !== undefined) throw streamFailure(data, now);
       if (step.message?.thinking) draft.thinking(step.message.thinking);
       if (step.message?.content) draft.text(step.message.content);
       for (const call of step.message?.tool_calls ?? []) {

@@ -1,5 +1,5 @@
 import { modelFailed } from "../../failure.ts";
-import { words } from "../../transport/response-error.ts";
+import { streamFailure } from "../../transport/response-error.ts";
 import { Draft } from "../draft.ts";
 import type { ModelEvent, StreamEvent, WireReader, WireRequest } from "../format.ts";
 import { REASONING_FIELDS } from "./messages.ts";
@@ -57,6 +57,7 @@ const FAILED: Readonly<Record<string, { readonly text: string; readonly status?:
   sensitive: { text: "the provider's content filter stopped the answer" },
   insufficient_system_resource: { text: "the provider is overloaded and gave the answer up", status: 503 },
   network_error: { text: "the provider gave the answer up: network error", status: 502 },
+  model_context_window_exceeded: { text: "the conversation is longer than the model's context window", status: 400 },
   error: { text: "the provider gave the answer up without saying why", status: 500 },
 };
 
@@ -118,7 +119,7 @@ export function completionsReader(request: WireRequest, now: number): WireReader
       if (data === "[DONE]") return complete();
       const chunk = JSON.parse(data) as Chunk | null;
       if (!chunk) return [];
-      if (chunk.error !== undefined && chunk.error !== null) throw streamError(data);
+      if (chunk.error !== undefined && chunk.error !== null) throw streamFailure(data, now);
       if (chunk.x_groq?.error) throw modelFailed({ phase: "stream", text: chunk.x_groq.error });
       const choice = chunk.choices?.[0];
       const part = choice?.delta ?? choice?.message;
@@ -144,16 +145,4 @@ function usage(draft: Draft, counted: Counted): void {
   // Some count reasoning beside the completion, most within it: the total tells.
   const beside = reasoning > 0 && counted.total_tokens === input + output + reasoning ? reasoning : 0;
   draft.usage({ input: Math.max(0, input - cacheRead - cacheWrite), output: output + beside, cacheRead, cacheWrite });
-}
-
-/** An error inside a stream that began well; some servers put the status into it. */
-export function streamError(data: string): Error {
-  const { text, code } = words(data);
-  const status = Number(code);
-  return modelFailed({
-    phase: "stream",
-    text,
-    ...(code === undefined ? {} : { code }),
-    ...(Number.isInteger(status) && status >= 400 && status < 600 ? { status } : {}),
-  });
 }

@@ -1,5 +1,5 @@
 import { modelFailed } from "../../failure.ts";
-import { words } from "../../transport/response-error.ts";
+import { streamFailure } from "../../transport/response-error.ts";
 import { Draft } from "../draft.ts";
 import type { ModelEvent, StreamEvent, WireReader, WireRequest } from "../format.ts";
 
@@ -102,7 +102,7 @@ export function responsesReader(request: WireRequest, now: number): WireReader {
           return complete(event);
         case "error":
         case "response.failed":
-          throw failed(data);
+          throw streamFailure(data, now, STATUS);
         default:
           return [];
       }
@@ -130,9 +130,3 @@ const STATUS: Readonly<Record<string, number>> = {
   invalid_prompt: 400,
   context_length_exceeded: 400,
 };
-
-function failed(data: string): Error {
-  const { text, code } = words(data);
-  const status = code === undefined ? undefined : STATUS[code];
-  return modelFailed({ phase: "stream", text, ...(code === undefined ? {} : { code }), ...(status === undefined ? {} : { status }) });
-}

@@ -92,6 +92,8 @@ export interface ChannelInboundEvent {
   groupSystemPrompt?: string | undefined;
   /** Only these skills, where the configuration of the group says so. */
   skillFilter?: string[] | undefined;
+  /** It waited on the platform while the account was not receiving. Such messages of one sender are answered together. */
+  backlog?: boolean | undefined;
   /** A longer message that the platform cut, or an album: parts with the same key that follow each other within the time are one message. */
   joins?: { key: string; waitMs: number } | undefined;
   /** Further fields of the message context: `ForwardedFrom`, `Sticker`, `ThreadLabel`, …. */

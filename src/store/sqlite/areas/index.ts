@@ -1,6 +1,7 @@
 import type { Reads, Writes } from "../../areas/index.ts";
 import type { ReadHandlers, WriteHandlers } from "../handlers.ts";
 import { approvalsReads, approvalsWrites } from "./approvals.ts";
+import { commandsReads, commandsWrites } from "./commands.ts";
 import { cronReads, cronWrites } from "./cron.ts";
 import { devicesReads, devicesWrites } from "./devices.ts";
 import { extensionsReads, extensionsWrites } from "./extensions.ts";
@@ -26,6 +27,7 @@ export const WRITES: WriteHandlers<Writes> = {
   ...leasesWrites,
   ...idempotencyWrites,
   ...approvalsWrites,
+  ...commandsWrites,
   ...subagentsWrites,
   ...cronWrites,
   ...devicesWrites,
@@ -44,6 +46,7 @@ export const READS: ReadHandlers<Reads> = {
   ...leasesReads,
   ...idempotencyReads,
   ...approvalsReads,
+  ...commandsReads,
   ...subagentsReads,
   ...cronReads,
   ...devicesReads,

@@ -6,6 +6,7 @@ import { failureText } from "../../link/failure.ts";
 import { sheet } from "../../look/sheet.ts";
 import { pageLook } from "../../parts/page-look.ts";
 import type { PageContext } from "../../shell/context.ts";
+import { offerOwner } from "./offer-owner.ts";
 
 export type Stranger = MethodResult<"channels.pairing.list">["requests"][number];
 
@@ -21,8 +22,9 @@ export class PairingRequests extends LitElement {
     const { link, toasts } = this.context;
     try {
       if (letIn) {
-        const { senderId, notified } = await link.request("channels.pairing.approve", { channel, accountId, code, notify: true });
+        const { senderId, notified, hasOwner } = await link.request("channels.pairing.approve", { channel, accountId, code, notify: true });
         toasts.say(`${senderId} is let in${notified ? " and was told" : ""}.`);
+        if (!hasOwner) await offerOwner(this.context, { channel, senderId });
       } else {
         await link.request("channels.pairing.reject", { channel, accountId, code });
         toasts.say("The sender was turned away.");

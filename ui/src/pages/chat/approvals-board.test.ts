@@ -5,7 +5,7 @@ import type { SessionRow } from "./sidebar-groups.ts";
 const approval = (id: string, lasts = 5000): Approval => ({
   id,
   kind: "exec",
-  request: { command: `run ${id}`, cwd: null, host: null, security: null, ask: null, agentId: null, resolvedPath: null, sessionKey: "k" },
+  request: { command: `run ${id}`, cwd: null, host: null, security: null, ask: null, agentId: null, resolvedPath: null, sessionKey: "k", always: null },
   createdAtMs: 1_000_000,
   expiresAtMs: 1_000_000 + lasts,
   until: lasts,

@@ -11,6 +11,7 @@ import "./channel-card.ts";
 import type { ChannelCard, PairingRequest } from "./channel-card.ts";
 import "./key-card.ts";
 import type { KeyCard, KeyWish } from "./key-card.ts";
+import { offerOwner } from "../channels/offer-owner.ts";
 import "./local-card.ts";
 import { checklist, keyOutcome, type Outcome, type SetupStatus } from "./outcome.ts";
 import "./tour.ts";
@@ -184,7 +185,10 @@ export class StartPage extends Page {
   private async decide(what: "approve" | "reject", { channel, code, accountId }: PairingRequest): Promise<void> {
     const { link } = this.context;
     if (what === "approve")
-      await this.attempt(() => link.request("channels.pairing.approve", { channel, code, accountId, notify: true }), "Approved. They can write now.");
+      await this.attempt(async () => {
+        const { senderId, hasOwner } = await link.request("channels.pairing.approve", { channel, code, accountId, notify: true });
+        if (!hasOwner) await offerOwner(this.context, { channel, senderId });
+      }, "Approved. They can write now.");
     else await this.attempt(() => link.request("channels.pairing.reject", { channel, code, accountId }), "Rejected.");
     await this.look();
   }

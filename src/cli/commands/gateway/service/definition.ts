@@ -26,6 +26,8 @@ export interface ServiceDefinition {
   readonly label: string;
   readonly file: string;
   readonly content: string;
+  /** How its file names the state folder that it runs on. */
+  readonly stateMark: string;
   /** For others to read unless there is a secret in it. */
   readonly mode: 0o600 | 0o644;
   readonly load: readonly Line[];
@@ -131,6 +133,7 @@ function systemd(facts: ServiceFacts): ServiceDefinition {
     label,
     file: join(facts.home, ".config", "systemd", "user", label),
     content: systemdUnit(facts, label),
+    stateMark: unitWord(`OPENCLAW_STATE_DIR=${facts.stateDir}`),
     mode: facts.token === undefined ? 0o644 : 0o600,
     load: [control("daemon-reload"), control("enable", "--now", label)],
     unload: [control("disable", "--now", label)],
@@ -154,6 +157,7 @@ function launchd(facts: ServiceFacts): ServiceDefinition {
     label,
     file,
     content: launchdPlist(facts, label),
+    stateMark: `<string>${xml(facts.stateDir)}</string>`,
     mode: facts.token === undefined ? 0o644 : 0o600,
     load: [bootstrap],
     unload: [bootout],

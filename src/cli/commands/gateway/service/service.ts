@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { homedir, tmpdir, userInfo } from "node:os";
 import { AppError, messageOf } from "../../../../base/errors.ts";
 import { gatewayPort, homeFolder } from "../../../../config/index.ts";
@@ -41,6 +41,17 @@ export function requireService(io: Io, flags: ServiceFlags = {}): ServiceDefinit
 }
 
 export const isInstalled = ({ file }: ServiceDefinition): boolean => existsSync(file);
+
+/** The installed service of exactly this state folder: another one of the same name is none of our business. */
+export function installedService(io: Io): ServiceDefinition | undefined {
+  const service = findService(io);
+  if (!service) return undefined;
+  try {
+    return readFileSync(service.file, "utf8").includes(service.stateMark) ? service : undefined;
+  } catch {
+    return undefined;
+  }
+}
 
 const CONTROL_MS = 60_000;
 

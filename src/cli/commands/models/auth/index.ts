@@ -12,6 +12,7 @@ const order: Group = {
 export const auth: Group = {
   entries: [
     { name: "status", summary: "the stored credentials and how they are", load: async () => (await import("./status.ts")).status },
+    { name: "clear", summary: "end rests: try credentials again that are left alone after failures", load: async () => (await import("./clear.ts")).clear },
     { name: "add", summary: "store an API key", load: async () => (await import("./add.ts")).add },
     { name: "login", summary: "log in to a provider: plugin, browser or device code", load: async () => (await import("./login.ts")).login },
     {

@@ -74,6 +74,8 @@ export interface Approval {
   readonly cwd?: string | undefined;
   readonly host?: string | undefined;
   readonly resolvedPath?: string | undefined;
+  /** What "always" would remember. */
+  readonly always?: string | undefined;
   readonly agentId?: string | undefined;
   readonly sessionKey?: string | undefined;
   readonly expiresAt: number;

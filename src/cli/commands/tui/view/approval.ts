@@ -36,6 +36,7 @@ export function approvalLines(
     ...fact("in", approval.cwd),
     ...fact("on", approval.host),
     ...(elsewhere ? fact("session", approval.sessionKey) : []),
+    ...(approval.always ?? "").split("\n").flatMap((line) => fact("always:", line)),
     ...wrap(options(approval, at.focus), room),
   ];
   return [[span(`╭─${fit(rule, columns)}`, EDGE)], ...body.map((line) => [span("│ ", EDGE), ...line]), [span(`╰─${fit(rule, columns)}`, EDGE)]];

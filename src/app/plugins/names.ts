@@ -1,0 +1,59 @@
+import { existsSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { AppError, messageOf } from "../../base/errors.ts";
+import type { Logger } from "../../base/log/logger.ts";
+import { formatLocated, hasUnexplainedNames, type Config, type Env, type KnownNames, type Loaded } from "../../config/index.ts";
+import type { Plugins } from "./index.ts";
+
+/** Names that the manifests of plugins declare, for a configuration that was just read. None of their code is loaded. */
+export async function manifestNames(
+  loaded: Loaded,
+  { env, cwd, osHome }: { readonly env: Env; readonly cwd: string; readonly osHome: string },
+): Promise<KnownNames> {
+  const { bundledFolder, defaultWorkspace, knownNames, readInventory } = await import("../../plugins/index.ts");
+  const { snapshot, paths } = loaded;
+  const config: unknown = snapshot.valid ? snapshot.config : snapshot.resolved;
+  const { entries } = await readInventory({
+    config,
+    stateDir: paths.state,
+    workspaceDir: defaultWorkspace(config, { env, exists: existsSync, osHome, cwd }),
+    bundledDir: bundledFolder(env, fileURLToPath(import.meta.url)),
+    env: loaded.env,
+    home: paths.home,
+    cwd,
+    uid: process.getuid?.(),
+  });
+  return knownNames(entries, snapshot.resolved);
+}
+
+interface JudgeDeps {
+  readonly config: Config;
+  readonly plugins: Pick<Plugins, "names" | "onChange">;
+  readonly log: Logger;
+}
+
+/**
+ * Holds names in policies against what plugins registered, now and whenever plugins change. When one that was to deny something means nothing, the start fails
+ * with what to correct; later the last good configuration stays in use.
+ */
+export async function judgeNames({ config, plugins, log }: JudgeDeps): Promise<void> {
+  const learn = async (): Promise<void> => {
+    const names = await plugins.names();
+    if (names) config.know(names);
+  };
+  const later = (): void => void learn().catch((error: unknown) => log.warn(`names in policies could not be checked: ${messageOf(error)}`));
+  plugins.onChange(later);
+  const { source, resolved } = config.snapshot();
+  if (source === "last-good" || !hasUnexplainedNames(resolved)) return later();
+  const names = await plugins.names();
+  if (!names) return;
+  const { issues, warnings } = config.know(names);
+  const wrong = issues.filter(({ code }) => code === "unknown-name" || code === "unknown-plugin");
+  if (wrong.length > 0) {
+    const lines = wrong.map((issue) => `- ${formatLocated(issue)}`);
+    throw new AppError("CONFIG_INVALID", [`Invalid config at ${config.paths.file}:`, ...lines, "Correct the names, or run openclaw doctor --fix."].join("\n"), {
+      details: { issues: wrong },
+    });
+  }
+  for (const issue of warnings.filter(({ code }) => code === "unknown-name")) log.warn(formatLocated(issue));
+}

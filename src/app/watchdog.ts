@@ -1,0 +1,41 @@
+import type { Clock } from "../base/clock.ts";
+import type { Logger } from "../base/log/logger.ts";
+import { readExitNote, removeExitNote } from "../base/watchdog/exit-note.ts";
+import { createLoopMonitor, type LoopMonitor } from "../base/watchdog/loop-monitor.ts";
+import type { WatchRequest } from "../base/watchdog/watch-main-thread.ts";
+import type { OpenClawConfig } from "../config/index.ts";
+
+const WARN_SECONDS = 5;
+const LIMIT_SECONDS = 30;
+/** As long as a stop may take. */
+const GRACE_SECONDS = 10;
+/** How long health shows why the process before this one ended. */
+const SHOWN_MS = 24 * 60 * 60 * 1000;
+
+export interface Watchdog {
+  readonly monitor: LoopMonitor;
+  /** For the thread that watches; undefined where a debugger stops the main thread on purpose. */
+  readonly request: WatchRequest | undefined;
+}
+
+/** Whoever debugs the gateway stops it for as long as it takes. */
+const isDebugged = (): boolean => process.execArgv.some((arg) => arg.startsWith("--inspect"));
+
+/** What the main thread and the one that watches it share. Disposing the monitor stops its heartbeat. */
+export function createWatchdog({ gateway }: OpenClawConfig, { stateDir, pid }: { readonly stateDir: string; readonly pid: number }): Watchdog {
+  const monitor = createLoopMonitor();
+  const { warnSeconds = WARN_SECONDS, limitSeconds = LIMIT_SECONDS } = gateway?.watchdog ?? {};
+  const request = { buffer: monitor.buffer, stateDir, pid, warnSeconds, limitSeconds, graceSeconds: GRACE_SECONDS };
+  return { monitor, request: isDebugged() ? undefined : request };
+}
+
+/** Logs why the process before this one was ended, if it was; gives what health shows of it. */
+export function tellLastExit(stateDir: string, { clock, log }: { readonly clock: Clock; readonly log: Logger }): () => readonly string[] {
+  const note = readExitNote(stateDir);
+  if (!note) return () => [];
+  const { at, pid, message, pluginId, what } = note;
+  log.warn(`the process before this one: ${message}`, { pid, at: new Date(at).toISOString(), pluginId, what });
+  removeExitNote(stateDir);
+  const shown = `${new Date(at).toISOString()}: ${message}`;
+  return () => (clock.now() - at < SHOWN_MS ? [shown] : []);
+}

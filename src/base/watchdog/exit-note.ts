@@ -1,0 +1,44 @@
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from "node:fs";
+import { join } from "node:path";
+
+/** Why a gateway ended that could not say so itself any more. The next start reads it. */
+export interface ExitNote {
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  readonly pid: number;
+  /** For people. */
+  readonly message: string;
+  readonly pluginId?: string | undefined;
+  /** `hook before_tool_call`, `tool work`, … */
+  readonly what?: string | undefined;
+}
+
+const fileIn = (stateDir: string): string => join(stateDir, "last-exit.json");
+
+/** On disk when this returns. Never throws: whoever calls it is about to end the process. */
+export function leaveExitNote(stateDir: string, note: ExitNote): void {
+  try {
+    const file = fileIn(stateDir);
+    const fd = openSync(`${file}.tmp`, "w", 0o600);
+    writeSync(fd, `${JSON.stringify(note)}\n`);
+    fsyncSync(fd);
+    closeSync(fd);
+    renameSync(`${file}.tmp`, file);
+  } catch {
+    // The line on the standard error has to do.
+  }
+}
+
+/** What the process before this one left; undefined when it left nothing that can be read. */
+export function readExitNote(stateDir: string): ExitNote | undefined {
+  try {
+    const note = JSON.parse(readFileSync(fileIn(stateDir), "utf8")) as Partial<ExitNote> | null;
+    return typeof note?.message === "string" && typeof note.at === "number" ? { pid: 0, ...note, at: note.at, message: note.message } : undefined;
+  } catch {
+    return undefined; // Usually there is none.
+  }
+}
+
+export function removeExitNote(stateDir: string): void {
+  rmSync(fileIn(stateDir), { force: true });
+}

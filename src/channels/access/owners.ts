@@ -1,0 +1,107 @@
+/** Who owns this gateway: may loosen what the agent may do, change the configuration and decide about approvals. */
+import type { ChannelDock, ChannelPlugin, HostConfig } from "../../protocol/index.ts";
+import { sectionOf } from "../sections.ts";
+import { EVERYBODY, isFilledList, names, readEntries, type AllowEntries } from "./allow-entries.ts";
+import { directList } from "./direct.ts";
+import { factsOf, type Facts } from "./facts.ts";
+import { accountKey, DEFAULT_ACCOUNT, layersOf, own } from "./section.ts";
+
+/** Entries of `commands.*` that are for this channel: one that begins with another channel's name is not. */
+export function forChannel(list: unknown, { cfg, channel }: Pick<Facts, "cfg" | "channel">): unknown {
+  if (!Array.isArray(list)) return undefined;
+  const others = new Set(Object.keys(sectionOf(cfg?.channels) ?? {}).filter((id) => id !== channel && id !== "defaults"));
+  return list.filter((entry) => typeof entry !== "string" || !others.has(entry.trim().split(":", 1)[0]!.toLowerCase()) || !entry.includes(":"));
+}
+
+interface Owners {
+  readonly list: AllowEntries;
+  /** Commands are for owners only. */
+  readonly enforced: boolean;
+  /** … but nobody is kept out. */
+  readonly open: boolean;
+}
+
+export function ownersOf(facts: Facts): Owners {
+  const { cfg, plugin, dock, question } = facts;
+  const named = forChannel(own(sectionOf(cfg?.commands), "ownerAllowFrom"), facts);
+  const isNamed = isFilledList(own(sectionOf(cfg?.commands), "ownerAllowFrom"));
+  const enforced = isNamed || (plugin?.commands ?? dock?.commands)?.enforceOwnerForCommands === true;
+  if (isNamed) {
+    const list = readEntries(named, facts);
+    return { list, enforced, open: list.everybody };
+  }
+  const given = question.event?.context?.OwnerAllowFrom;
+  if (isFilledList(given)) return { list: readEntries(given, facts), enforced, open: false };
+  const configured = readEntries(directList(facts)?.value, facts);
+  return { list: configured, enforced, open: configured.everybody || configured.ids.size === 0 };
+}
+
+/** A sender by everything that the platform knows them by and they cannot change. */
+export interface KnownSender {
+  readonly channel: string;
+  readonly accountId: string;
+  readonly senders: readonly string[];
+}
+
+/** Whether a sender is an owner by the configuration as it is now. */
+export function isOwner(
+  cfg: HostConfig,
+  { channel, accountId, senders }: KnownSender,
+  platform: { readonly plugin: ChannelPlugin | undefined; readonly dock?: ChannelDock | undefined },
+): boolean {
+  const [id = "", ...otherIds] = senders;
+  const event = { kind: "message", id: "", text: "", to: "", sender: { id, otherIds }, chat: { type: "direct", id } } as const;
+  const facts = factsOf({ cfg, channel, accountId, approved: new Set(), event: { ...event, sender: { id, otherIds: [...otherIds] } }, ...platform });
+  return names(ownersOf(facts).list.ids, facts.ids);
+}
+
+/** Owners that the configuration names, and the key that does. */
+export interface NamedOwners {
+  readonly path: string;
+  /** Without `*`, which makes nobody an owner. */
+  readonly entries: readonly string[];
+}
+
+const entriesOf = (list: unknown): readonly string[] =>
+  isFilledList(list) ? list.map((entry) => String(entry).trim()).filter((entry) => entry !== "" && entry !== EVERYBODY) : [];
+
+/** Accounts of a channel as the configuration has them; one without any has the default one. */
+function accountsOf(cfg: HostConfig, channel: string): readonly string[] {
+  const accounts = Object.keys(sectionOf(own(sectionOf(own(sectionOf(cfg?.channels), channel)), "accounts")) ?? {});
+  return accounts.length === 0 ? [DEFAULT_ACCOUNT] : accounts.map(accountKey);
+}
+
+/**
+ * Every list that names owners: `commands.ownerAllowFrom` alone once it is set, else the `allowFrom` of channels. With `channel`, those of that channel
+ * only. Empty: this gateway has no owner, and only clients with `operator.admin` may do what owners do.
+ */
+export function namedOwners(cfg: HostConfig, channel?: string): readonly NamedOwners[] {
+  const list = own(sectionOf(cfg?.commands), "ownerAllowFrom");
+  if (isFilledList(list)) {
+    const entries = entriesOf(channel === undefined ? list : forChannel(list, { cfg, channel }));
+    return entries.length === 0 ? [] : [{ path: "commands.ownerAllowFrom", entries }];
+  }
+  const channels = Object.keys(sectionOf(cfg?.channels) ?? {}).filter((id) => id !== "defaults" && (channel === undefined || id === channel));
+  const lists = channels.flatMap((id) => accountsOf(cfg, id).map((account) => directList({ layers: layersOf(cfg, id, account) })));
+  const byPath = new Map(lists.flatMap((found) => (found ? [[found.path, entriesOf(found.value)] as const] : [])));
+  return [...byPath].flatMap(([path, entries]) => (entries.length === 0 ? [] : [{ path, entries }]));
+}
+
+/** How an owner stands in `commands.ownerAllowFrom`. */
+export const ownerEntry = (channel: string, senderId: string): string => `${channel}:${senderId}`;
+
+const isEntry = (entry: unknown): entry is string | number => typeof entry === "string" || typeof entry === "number";
+
+/** The configuration as it is written, with one owner more, or one less. */
+export function withOwner(written: unknown, channel: string, senderId: string, wanted = true): unknown {
+  const root = sectionOf(written) ?? {};
+  const commands = sectionOf(own(root, "commands")) ?? {};
+  const list = own(commands, "ownerAllowFrom");
+  const entry = ownerEntry(channel, senderId);
+  const others = (Array.isArray(list) ? list.filter(isEntry) : []).filter((one) => String(one).trim().toLowerCase() !== entry.toLowerCase());
+  const isThere = Array.isArray(list) && others.length < list.length;
+  if (isThere === wanted) return written;
+  if (wanted || others.length > 0) return { ...root, commands: { ...commands, ownerAllowFrom: wanted ? [...others, entry] : others } };
+  const { ownerAllowFrom: _none, ...rest } = commands;
+  return { ...root, commands: rest };
+}

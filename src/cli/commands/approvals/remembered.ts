@@ -1,0 +1,76 @@
+import { existsSync } from "node:fs";
+import { systemClock } from "../../../base/clock.ts";
+import { AppError } from "../../../base/errors.ts";
+import { createIds } from "../../../base/ids.ts";
+import { systemRandom } from "../../../base/random.ts";
+import { formatDuration } from "../../../base/text.ts";
+import type { MethodResult } from "../../../protocol/index.ts";
+import { defineCommand } from "../../command.ts";
+import { connectTo, GATEWAY_OPTIONS, timeoutOf, type GatewayFlags } from "../../gateway-call.ts";
+import { findTarget } from "../../gateway-target.ts";
+import { printJson, type Io } from "../../io.ts";
+import { createStyle } from "../../output/style.ts";
+import { formatTable } from "../../output/table.ts";
+
+type Remembered = MethodResult<"exec.approvals.remembered">["commands"][number];
+
+/** What was allowed for good: over the gateway, or in the state folder itself while no gateway runs. */
+interface Source {
+  list(agentId: string | undefined): Promise<readonly Remembered[]>;
+  forget(id: string): Promise<Remembered>;
+}
+
+async function onDisk<T>(stateDir: string, use: (source: Source) => Promise<T>): Promise<T> {
+  if (!existsSync(stateDir)) return use({ list: () => Promise.resolve([]), forget: (id) => Promise.reject(notThere(id)) });
+  const [{ openStore }, { createRemembered }] = await Promise.all([import("../../../store/index.ts"), import("../../../tools/index.ts")]);
+  await using store = await openStore({ stateDir, clock: systemClock });
+  const remembered = createRemembered({ store, clock: systemClock, ids: createIds(systemRandom) });
+  const shown = ({ createdAt, lastUsedAt, ...rest }: Awaited<ReturnType<typeof remembered.forget>>): Remembered => ({
+    ...rest,
+    createdAtMs: createdAt,
+    lastUsedAtMs: lastUsedAt,
+  });
+  return await use({ list: async (agentId) => (await remembered.list(agentId)).map(shown), forget: async (id) => shown(await remembered.forget(id)) });
+}
+
+const notThere = (id: string): AppError => new AppError("NOT_FOUND", `no remembered command has the id ${JSON.stringify(id)}; nothing is remembered yet`);
+
+async function withSource<T>(io: Io, flags: GatewayFlags, use: (source: Source) => Promise<T>): Promise<T> {
+  const target = await findTarget(io, flags);
+  if (target.kind === "local" && !target.holder && flags.token === undefined && flags.password === undefined) return onDisk(target.stateDir, use);
+  await using client = await connectTo(io, target, timeoutOf(flags));
+  return await use({
+    list: async (agentId) => (await client.request("exec.approvals.remembered", agentId === undefined ? {} : { agentId })).commands,
+    forget: async (id) => (await client.request("exec.approvals.forget", { id })).command,
+  });
+}
+
+function print(io: Io, commands: readonly Remembered[]): void {
+  if (commands.length === 0) return io.out("No remembered commands\n");
+  const style = createStyle(io.color);
+  const ago = (at: number | null): string => (at === null ? "never" : `${formatDuration(Math.max(0, io.now() - at))} ago`);
+  const rows = commands.map(({ id, agentId, covers, lastUsedAtMs }) => [id.slice(0, 8), agentId, covers, ago(lastUsedAtMs)]);
+  io.out(formatTable(["Id", "Agent", "Runs unasked", "Used"], rows, { style, columns: io.columns }));
+}
+
+export const remembered = defineCommand({
+  options: { agent: { type: "string", value: "id", help: "only those of this agent" }, ...GATEWAY_OPTIONS },
+  examples: [{ line: "openclaw approvals remembered --json", does: "for machines" }],
+  async run({ io, values }) {
+    const commands = await withSource(io, values, (source) => source.list(values.agent?.trim().toLowerCase()));
+    if (values.json) printJson(io, { commands });
+    else print(io, commands);
+  },
+});
+
+export const forget = defineCommand({
+  positionals: "<id>",
+  options: GATEWAY_OPTIONS,
+  examples: [{ line: "openclaw approvals forget REMEMBERED_ID", does: "the first characters of its id will do" }],
+  async run({ io, values, positionals: [id, extra] }) {
+    if (id === undefined || extra !== undefined) throw new AppError("INVALID_INPUT", "expected one id, as openclaw approvals remembered shows it");
+    const command = await withSource(io, values, (source) => source.forget(id));
+    if (values.json) printJson(io, { ok: true, command });
+    else io.out(`Forgotten for agent ${command.agentId}: ${command.covers}\n`);
+  },
+});

@@ -1,0 +1,31 @@
+import { basename } from "node:path";
+import { stateLockPath, type App, type AppOptions } from "../../../app/index.ts";
+import { messageOf } from "../../../base/errors.ts";
+import { findWanted, loadBackup, type AppliedRestore } from "../../../store/index.ts";
+
+type Create = (options: AppOptions) => Promise<App>;
+
+/** Opens the gateway again, on the state that was restored for it meanwhile, if one was. When that does not work, the old state is put back. */
+export async function openAgain({ stateDir, log }: Pick<App, "stateDir" | "log">, options: AppOptions, create: Create): Promise<App> {
+  if (!findWanted(stateDir, options.pid, Date.now())) return create(options);
+  let applied: AppliedRestore | undefined;
+  try {
+    const { applyWanted } = await loadBackup();
+    applied = applyWanted(stateDir, options.pid, Date.now(), [basename(stateLockPath(stateDir))]);
+  } catch (error) {
+    log.error(`the backup could not be put in place; the gateway goes on with the state it had: ${messageOf(error)}`);
+    return create(options);
+  }
+  try {
+    const app = await create(options);
+    applied?.settle();
+    app.log.info(`restored from a backup; the state before it is kept in ${applied?.report.kept ?? "no place: there was none"}`);
+    return app;
+  } catch (error) {
+    if (!applied) throw error;
+    const failed = applied.undo(messageOf(error));
+    const app = await create(options);
+    app.log.error(`the restored state could not be opened, so the one before it is in use again; the restored one is kept in ${failed}: ${messageOf(error)}`);
+    return app;
+  }
+}

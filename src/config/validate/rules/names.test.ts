@@ -1,0 +1,88 @@
+import { describe, expect, test } from "vitest";
+import { parseDocument } from "../../document/index.ts";
+import { formatIssue, validateConfig } from "../index.ts";
+import { readFileSync } from "node:fs";
+
+const judged = { complete: true } as const;
+const found = (config: unknown, names: Parameters<typeof validateConfig>[1] = { sections: { names: judged } }) =>
+  validateConfig(config, names).map((issue) => `${issue.severity} ${formatIssue(issue)}`);
+
+test("a name in a deny list that means nothing is an error with the nearest name", () => {
+  expect(found({ tools: { deny: ["exce", "group:runtme", "exec", "group:fs"] } })).toEqual([
+    'error tools.deny[0]: no tool, group or plugin is called "exce", so this denies nothing; did you mean "exec"?',
+    'error tools.deny[1]: no group of tools is called "group:runtme", so this denies nothing; did you mean "group:runtime"?',
+  ]);
+});
+
+describe("every list is looked at", () => {
+  const policy = { allow: ["raed"], deny: ["wrte"] };
+  test.each<[string, unknown]>([
+    ["tools", { tools: policy }],
+    ["tools.byProvider.openai", { tools: { byProvider: { openai: policy } } }],
+    ["tools.sandbox.tools", { tools: { sandbox: { tools: policy } } }],
+    ["tools.subagents.tools", { tools: { subagents: { tools: policy } } }],
+    ["agents.list[0].tools", { agents: { list: [{ id: "a", tools: policy }] } }],
+    ["agents.list[0].tools.byProvider.openai", { agents: { list: [{ id: "a", tools: { byProvider: { openai: policy } } }] } }],
+    ["agents.list[0].tools.sandbox.tools", { agents: { list: [{ id: "a", tools: { sandbox: { tools: policy } } }] } }],
+    ["gateway.tools", { gateway: { tools: policy } }],
+    ["channels.x.groups.g.tools", { channels: { x: { groups: { g: { tools: policy } } } } }],
+    ["channels.x.groups.g.toolsBySender.s", { channels: { x: { groups: { g: { toolsBySender: { s: policy } } } } } }],
+  ])("%s", (at, config) => {
+    expect(found(config)).toEqual([
+      `warning ${at}.allow[0]: no tool, group or plugin is called "raed"; did you mean "read"?`,
+      `error ${at}.deny[0]: no tool, group or plugin is called "wrte", so this denies nothing; did you mean "write"?`,
+    ]);
+  });
+});
+
+test("a pattern that fits nothing is told, one that fits something is not", () => {
+  expect(found({ tools: { deny: ["sessions_*", "*", "EXEC", " bash ", "wbe_*", "telegram"] } })).toEqual([
+    'error tools.deny[4]: no tool fits "wbe_*", so this denies nothing',
+  ]);
+});
+
+test("tools of documented versions and of plugins that are known are names", () => {
+  const documented = "cron nodes browser canvas tts sessions_spawn memory_search whatsapp_login llm-task lobster voice_call memory-core group:plugins".split(
+    " ",
+  );
+  expect(found({ tools: { deny: documented } })).toEqual([]);
+  const sections = { names: { complete: true, tools: ["weather_now"], plugins: ["weather"] } };
+  expect(found({ tools: { deny: ["weather_now", "Weather", "weather_*"] } }, { sections })).toEqual([]);
+});
+
+test("what a plugin might bring is not judged before the plugins are known; groups are", () => {
+  const config = { tools: { deny: ["exce", "group:runtme"] } };
+  expect(found(config, {})).toHaveLength(1);
+  expect(found(config, { sections: { names: { complete: false, tools: ["x"] } } })).toEqual([expect.stringContaining("group:runtme")]);
+});
+
+test("a plugin that is to be kept out has to be named right", () => {
+  expect(found({ plugins: { deny: ["telegarm", "memory-lancedb"] } })).toEqual([
+    'error plugins.deny[0]: plugin not found: "telegarm", so this keeps nothing out; did you mean "telegram"?',
+  ]);
+});
+
+test("agents, channels and providers in lists get a remark", () => {
+  const config = {
+    agents: { list: [{ id: "main", subagents: { allowAgents: ["mian", "*"] }, model: { primary: "opnai/gpt-5.2", fallbacks: ["anthropic/x", "plain"] } }] },
+    tools: { agentToAgent: { allow: ["hlper"] }, byProvider: { antropic: { deny: ["exec"] } }, elevated: { allowFrom: { telegarm: ["1"] } } },
+    bindings: [{ agentId: "main", match: { channel: "whatsap" } }],
+    approvals: { exec: { agentFilter: ["mani"] } },
+    commands: { allowFrom: { "*": ["1"], dicsord: ["2"] } },
+  };
+  expect(found(config).sort()).toEqual([
+    'warning agents.list[0].model.primary: no provider is called "opnai"; did you mean "openai"?',
+    'warning agents.list[0].subagents.allowAgents[0]: no agent has the id "mian"; did you mean "main"?',
+    'warning approvals.exec.agentFilter[0]: no agent has the id "mani"; did you mean "main"?',
+    'warning bindings[0].match.channel: no channel is called "whatsap"; did you mean "whatsapp"?',
+    'warning commands.allowFrom.dicsord: no channel is called "dicsord"; did you mean "discord"?',
+    'warning tools.agentToAgent.allow[0]: no agent has the id "hlper"',
+    'warning tools.byProvider.antropic: no provider is called "antropic"; did you mean "anthropic"?',
+    'warning tools.elevated.allowFrom.telegarm: no channel is called "telegarm"; did you mean "telegram"?',
+  ]);
+});
+
+test("the large example names nothing that is not there", () => {
+  const document = parseDocument(readFileSync(new URL("../../../../test/fixtures/config/large-600.json5", import.meta.url), "utf8"), "large-600.json5");
+  expect(found(document.value).filter((line) => line.startsWith("error"))).toEqual([]);
+});

@@ -1,0 +1,191 @@
+import { isObject } from "../../value.ts";
+import { withSuggestion, type Issue, type Path } from "../issue.ts";
+import { nameTable, type KnownNames, type NameTable } from "../known-names.ts";
+import { quoted } from "../words.ts";
+import { agentIds, agentKey, agentScopes, entriesAt, itemsAt, objectAt, valueAt, type Placed, type Rule } from "./rule.ts";
+
+/** A list of names of tools. */
+interface ToolList extends Placed<readonly unknown[]> {
+  /** What stands in it is taken away: an entry that means nothing leaves open what was to be closed. */
+  readonly denies: boolean;
+}
+
+const LISTS = ["allow", "alsoAllow", "deny"] as const;
+
+function* listsOf(policy: unknown, path: Path): Generator<ToolList> {
+  for (const list of LISTS) {
+    const value = isObject(policy) ? policy[list] : undefined;
+    if (Array.isArray(value)) yield { path: [...path, list], value, denies: list === "deny" };
+  }
+}
+
+/** Channels write policies into groups, rooms and senders, wherever their plugin likes. */
+function* channelLists(value: unknown, path: Path): Generator<ToolList> {
+  if (!isObject(value)) return;
+  for (const [key, child] of Object.entries(value)) {
+    if (key === "tools") yield* listsOf(child, [...path, key]);
+    else if (key === "toolsBySender" && isObject(child)) {
+      for (const [sender, policy] of Object.entries(child)) yield* listsOf(policy, [...path, key, sender]);
+    } else yield* channelLists(child, [...path, key]);
+  }
+}
+
+/** Every place in which tools are named. */
+function* toolLists(config: Readonly<Record<string, unknown>>): Generator<ToolList> {
+  const scopes: Path[] = [["tools"], ...[...itemsAt(config, "agents", "list")].map(({ path }) => [...path, "tools"])];
+  for (const path of scopes) {
+    const scope = objectAt(config, ...path);
+    if (!scope) continue;
+    yield* listsOf(scope, path);
+    for (const entry of entriesAt(config, ...path, "byProvider")) yield* listsOf(entry.value, entry.path);
+    for (const part of ["subagents", "sandbox"]) yield* listsOf(valueAt(scope, part, "tools"), [...path, part, "tools"]);
+  }
+  yield* listsOf(valueAt(config, "gateway", "tools"), ["gateway", "tools"]);
+  yield* channelLists(config["channels"], ["channels"]);
+  for (const { path, value } of agentScopes(config)) {
+    // What is pruned from a context is no matter of rights.
+    const at = ["contextPruning", "tools"];
+    for (const list of listsOf(valueAt(value, ...at), [...path, ...at])) yield { ...list, denies: false };
+  }
+}
+
+/** Patterns have `*` for any text. Without a regular expression, so that no pattern can be slow. */
+function fits(pattern: string, name: string): boolean {
+  const parts = pattern.split("*");
+  const [first = "", last = ""] = [parts[0], parts.at(-1)];
+  if (name.length < first.length + last.length || !name.startsWith(first) || !name.endsWith(last)) return false;
+  let at = first.length;
+  for (const part of parts.slice(1, -1)) {
+    const found = name.indexOf(part, at);
+    if (found === -1) return false;
+    at = found + part.length;
+  }
+  return at <= name.length - last.length;
+}
+
+function unknown(path: Path, message: string, near: readonly [string, Iterable<string>], severity: Issue["severity"]): Issue {
+  return { ...withSuggestion(message, ...near), path, code: "unknown-name", severity };
+}
+
+function toolIssue(entry: string, path: Path, { groups, tools }: NameTable, { denies, judged }: { denies: boolean; judged: boolean }): Issue | undefined {
+  const name = entry.trim().toLowerCase();
+  const severity = denies ? "error" : "warning";
+  const so = denies ? ", so this denies nothing" : "";
+  if (name === "" || name === "*" || tools.has(name) || groups.has(name)) return undefined;
+  if (name.startsWith("group:") && !name.includes("*")) return unknown(path, `no group of tools is called ${quoted(entry)}${so}`, [name, groups], severity);
+  // A plugin may have it: whoever knows the plugins says so.
+  if (!judged) return undefined;
+  if (name.includes("*"))
+    return [...tools].some((tool) => fits(name, tool))
+      ? undefined
+      : unknown(path, `no tool fits ${quoted(entry)}${so}`, [name.replaceAll("*", ""), tools], severity);
+  return unknown(path, `no tool, group or plugin is called ${quoted(entry)}${so}`, [name, [...tools, ...groups]], severity);
+}
+
+/** Names of tools and groups that mean nothing. Only groups are judged when it is not known what plugins bring. */
+export const toolsExist: Rule = function* (config, { names }) {
+  const table = nameTable(config, names);
+  for (const { path, value, denies } of toolLists(config)) {
+    for (const [index, entry] of value.entries()) {
+      const issue = typeof entry === "string" ? toolIssue(entry, [...path, index], table, { denies, judged: names?.complete === true }) : undefined;
+      if (issue) yield issue;
+    }
+  }
+};
+
+/** A plugin that was to be kept out and is not named right comes in. */
+export const deniedPluginsExist: Rule = function* (config, { names }) {
+  if (!names?.plugins && names?.complete !== true) return;
+  const { plugins } = nameTable(config, names);
+  for (const list of ["deny", "disabled"]) {
+    for (const { path, value } of itemsAt(config, "plugins", list)) {
+      if (typeof value !== "string" || plugins.has(value.trim().toLowerCase())) continue;
+      yield { ...unknown(path, `plugin not found: ${quoted(value)}, so this keeps nothing out`, [value, plugins], "error"), code: "unknown-plugin" };
+    }
+  }
+};
+
+/** Agents in lists that have no rule of their own. */
+export const namedAgentsExist: Rule = function* (config) {
+  const { ids } = agentIds(config);
+  const lists: Path[] = [
+    ["tools", "agentToAgent", "allow"],
+    ["approvals", "exec", "agentFilter"],
+  ];
+  for (const { path } of agentScopes(config)) lists.push([...path, "subagents", "allowAgents"]);
+  for (const list of lists) {
+    for (const { path, value } of itemsAt(config, ...list)) {
+      if (typeof value !== "string" || value.includes("*") || value.trim() === "" || ids.has(agentKey(value))) continue;
+      yield unknown(path, `no agent has the id ${quoted(value)}`, [agentKey(value), ids], "warning");
+    }
+  }
+};
+
+/** Channels and providers where they are only named. Plugins bring both, so it is never more than a remark. */
+export const namedPartnersExist: Rule = function* (config, { names }) {
+  if (!names) return;
+  const { channels, providers } = nameTable(config, names);
+  for (const { path, key } of namedChannels(config)) {
+    if (key === "*" || channels.has(key.trim().toLowerCase())) continue;
+    yield unknown(path, `no channel is called ${quoted(key)}`, [key.trim().toLowerCase(), channels], "warning");
+  }
+  for (const { path, key } of namedProviders(config)) {
+    const provider = key.split("/")[0]!.trim().toLowerCase();
+    if (provider !== "" && !providers.has(provider)) yield unknown(path, `no provider is called ${quoted(provider)}`, [provider, providers], "warning");
+  }
+};
+
+interface Named {
+  readonly path: Path;
+  readonly key: string;
+}
+
+function* namedChannels(config: Readonly<Record<string, unknown>>): Generator<Named> {
+  for (const [list, at] of [
+    [["bindings"], ["match", "channel"]],
+    [
+      ["session", "sendPolicy", "rules"],
+      ["match", "channel"],
+    ],
+  ] as const) {
+    for (const { path, value } of itemsAt(config, ...list)) {
+      const key = valueAt(value, ...at);
+      if (typeof key === "string") yield { path: [...path, ...at], key };
+    }
+  }
+  const maps: Path[] = [
+    ["commands", "allowFrom"],
+    ["tools", "elevated", "allowFrom"],
+  ];
+  for (const { path } of itemsAt(config, "agents", "list")) maps.push([...path, "tools", "elevated", "allowFrom"]);
+  for (const map of maps) for (const { path, key } of entriesAt(config, ...map)) yield { path, key };
+}
+
+function* namedProviders(config: Readonly<Record<string, unknown>>): Generator<Named> {
+  const maps: Path[] = [
+    ["tools", "byProvider"],
+    ["auth", "order"],
+  ];
+  for (const { path } of itemsAt(config, "agents", "list")) maps.push([...path, "tools", "byProvider"]);
+  for (const map of maps) for (const { path, key } of entriesAt(config, ...map)) yield { path, key };
+  for (const { path, value } of agentScopes(config)) {
+    for (const part of ["model", "imageModel"]) {
+      const chosen = value[part];
+      const refs = typeof chosen === "string" ? [{ path: [...path, part], value: chosen as unknown }] : modelRefs(config, [...path, part]);
+      for (const ref of refs) if (typeof ref.value === "string" && ref.value.includes("/")) yield { path: ref.path, key: ref.value };
+    }
+  }
+}
+
+function modelRefs(config: unknown, at: Path): readonly Placed<unknown>[] {
+  return [{ path: [...at, "primary"], value: valueAt(config, ...at, "primary") }, ...itemsAt(config, ...at, "fallbacks")];
+}
+
+/** Everything that names say, for whoever learns later which ones there are. */
+export function nameIssues(config: unknown, names: KnownNames): Issue[] {
+  if (!isObject(config)) return [];
+  return [toolsExist, deniedPluginsExist, namedPartnersExist].flatMap((rule) => [...rule(config, { names })]);
+}
+
+/** True when a list has a name that only a plugin could explain. */
+export const hasUnexplainedNames = (config: unknown): boolean => nameIssues(config, { complete: true }).length > 0;

@@ -1,0 +1,71 @@
+/** Asks the table of authority about commands, and words its refusals. */
+import { shellWord } from "../../base/text.ts";
+import { namedOwners } from "../../channels/index.ts";
+import type { OpenClawConfig } from "../../config/index.ts";
+import { missingForCommand, type Asker, type Grantor, type Missing } from "../../tools/index.ts";
+import type { CommandCall } from "./commands.ts";
+import type { Handling } from "./handling.ts";
+
+type Called = Pick<Handling, "ports" | "call">;
+
+/** Whoever gives a command, as the table knows them. */
+export function askerOf(name: string, { ports, call }: Called): Asker {
+  const { owner, scopes } = call;
+  if (scopes !== undefined) return { owner, scopes };
+  if (name === "bash" || name === "elevated") {
+    const gate = ports.elevation(call);
+    return { owner, named: gate.permitted && gate.named };
+  }
+  return { owner, named: name === "approve" && isNamedApprover(ports.config.current(), call) };
+}
+
+/** Whom a grant of this sender names. */
+export function grantorOf({ scopes, channel, accountId, senderId, otherSenderIds = [] }: CommandCall): Grantor {
+  if (scopes !== undefined) return { by: "client" };
+  return { by: "sender", channel, accountId, senders: [...(senderId === undefined ? [] : [senderId]), ...otherSenderIds] };
+}
+
+/** A target of `approvals.exec` that is this very person: their direct chat, by their id. A group as a target names nobody. */
+function isNamedApprover({ approvals }: OpenClawConfig, { channel, accountId, senderId, isGroup }: CommandCall): boolean {
+  const { enabled, mode = "session", targets = [] } = approvals?.exec ?? {};
+  if (enabled !== true || mode === "session" || senderId === undefined || isGroup) return false;
+  return targets.some(
+    (target) =>
+      target.channel.toLowerCase() === channel &&
+      (target.accountId === undefined || target.accountId.toLowerCase() === accountId.toLowerCase()) &&
+      personIn(target.to, channel) === senderId.toLowerCase(),
+  );
+}
+
+/** The id in an address such as `telegram:123` or `user:U123`. */
+function personIn(to: string, channel: string): string {
+  const written = to.trim().toLowerCase();
+  const [prefix, ...rest] = written.split(":");
+  return rest.length > 0 && [channel, "user", "dm"].includes(prefix!) ? rest.join(":") : written;
+}
+
+/** Whether the sender may give this command as far as chats go. Whom the configuration names for it may, even where commands are for others. */
+export const mayGive = (handling: Handling): boolean => handling.call.authorized || askerOf(handling.name, handling).named === true;
+
+/** Why the sender may not give the command; undefined when they may. */
+export function refusalOf(handling: Handling): string | undefined {
+  const { name } = handling;
+  const missing = missingForCommand(name, askerOf(name, handling));
+  // What a setting would widen is only known with its values: it asks itself.
+  return missing === undefined || name === "exec" || name === "elevated" ? undefined : refusalText(`use /${name}`, missing, handling);
+}
+
+/** `what` completes "Only an owner may …". */
+export function refusalText(what: string, missing: Missing, { ports, call }: Called): string {
+  if (missing !== "owner") return `To ${what}, a client needs the scope ${missing}.`;
+  if (namedOwners(ports.config.current(), call.channel).length > 0) return `Only an owner may ${what}. commands.ownerAllowFrom says who is one.`;
+  const command = ownerCommand(call);
+  const how = command === undefined ? "commands.ownerAllowFrom names one" : `To make yourself the owner, run this where the gateway runs:\n${command}`;
+  return `Only an owner may ${what}, and this gateway has no owner yet. ${how}`;
+}
+
+/** What makes the sender the owner, to be pasted into a shell. */
+function ownerCommand({ channel, senderId = "" }: CommandCall): string | undefined {
+  const word = senderId.length > 200 ? undefined : shellWord(senderId);
+  return word === undefined ? undefined : `openclaw pairing owner ${channel} ${word}`;
+}

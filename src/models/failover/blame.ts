@@ -1,0 +1,31 @@
+import type { ModelFailure } from "../failure.ts";
+import type { FailureClass } from "./classify.ts";
+import { rests } from "./decide.ts";
+
+/** Trouble with the place, the request or the account's options: another call with the same credential may well succeed. */
+const NOT_THE_CREDENTIAL =
+  /extra usage is required for long context|oauth authentication is currently not supported|not supported for the api use|territory not supported|public access is disabled|proxy authentication required|sorry, you have been blocked|use case details have not been submitted|no auth credentials found|temporarily rate-limited upstream/i;
+const PLACES: ReadonlySet<string> = new Set(["unsupported_country_region_territory", "html_blocked", "upstream_provider_shared_pool"]);
+
+/** Whether the credential rests after this failure. */
+export function blamesCredential(failure: ModelFailure, kind: FailureClass): boolean {
+  if (!rests(kind)) return false;
+  // What a model answered is not the fault of the credential, and a wrong address is the configuration's.
+  if (failure.malformed === true && failure.phase === "answer") return false;
+  if (failure.status === 404 || failure.status === 407 || (failure.html && kind === "auth")) return false;
+  return !NOT_THE_CREDENTIAL.test(failure.text) && !(failure.codes ?? []).some((code) => PLACES.has(code));
+}
+
+/** Never: the certificate, the address or the protocol is wrong. */
+const HOPELESS_CODES = /^(?:CERT_.*|ERR_TLS_.*|SELF_SIGNED_CERT.*|DEPTH_ZERO_SELF_SIGNED_CERT|UNABLE_TO_.*|EPROTO)$/;
+
+/** How often repeating the call unchanged can help, where it is less, or more, than the kind of failure suggests. */
+export function retryLimit({ code, codes = [], html, status, text }: ModelFailure, kind: FailureClass): number | undefined {
+  if (code !== undefined && HOPELESS_CODES.test(code)) return 0;
+  if (code === "ENOTFOUND") return 1;
+  if (html && (status === 403 || status === undefined)) return kind === "timeout" && status === undefined ? 1 : 0;
+  // The model wrote a bad call: the next answer may hold a good one.
+  if (kind === "tool_schema" && codes.some((each) => /^(?:tool_use_failed|MALFORMED_FUNCTION_CALL)$/.test(each))) return 1;
+  if (/requires more system memory/i.test(text)) return 0;
+  return undefined;
+}

@@ -1,0 +1,165 @@
+import { expect, test } from "vitest";
+import type { Steered } from "../../src/agent/index.ts";
+import type { RunOutcome } from "../../src/conversation/index.ts";
+import type { ModelMessage } from "../../src/protocol/index.ts";
+import { OPEN, openPlace, type Place } from "./place.ts";
+
+const KEY = "agent:main:main";
+const SCOPES = ["operator.admin"];
+
+/** The text that the model was sent last, call by call. */
+function textOf(messages: readonly ModelMessage[]): string {
+  const last = messages.at(-1)!;
+  return typeof last.content === "string" ? last.content : last.content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
+}
+
+async function settingUp(place: Place, fields: Readonly<Record<string, unknown>>): Promise<void> {
+  const entry = { sessionId: "00000000-0000-4000-8000-000000000001", updatedAt: Date.now(), queueDebounceMs: 0, ...fields };
+  await place.store.write("sessions.put", { key: KEY, agentId: "main", entry, version: 0 });
+}
+
+const accept = (place: Place, runId: string, message: string, more: object = {}) =>
+  place.conversation.accept({ runId, sessionKey: KEY, message, channel: "webchat", scopes: SCOPES, ...more });
+
+const textOfOutcome = (outcome: RunOutcome | undefined): string => (outcome?.status === "ok" ? outcome.text : (outcome?.status ?? "unknown"));
+
+/** A turn that goes on until it is let go. */
+function gate() {
+  const began = Promise.withResolvers<void>();
+  const free = Promise.withResolvers<void>();
+  let first = true;
+  return {
+    began: began.promise,
+    open: () => free.resolve(),
+    async pass(signal: AbortSignal): Promise<void> {
+      if (!first) return;
+      first = false;
+      began.resolve();
+      const { promise, resolve } = Promise.withResolvers<void>();
+      signal.addEventListener("abort", () => resolve());
+      await Promise.race([free.promise, promise]);
+    },
+  };
+}
+
+test("/queue collect holds for a client's messages: those that waited have one turn, and each caller its answer", async () => {
+  const heard: string[] = [];
+  const first = gate();
+  await using place = await openPlace(OPEN, {
+    heard: ({ messages }) => void heard.push(textOf(messages)),
+    wrap: (turn) => async (input, ports) => (await first.pass(ports.signal), turn(input, ports)),
+  });
+  await settingUp(place, { queueMode: "collect" });
+  await accept(place, "r1", "one");
+  await first.began;
+  await accept(place, "r2", "two");
+  await accept(place, "r3", "three");
+  while (place.conversation.depth(KEY) < 2) await new Promise((resolve) => setTimeout(resolve, 2));
+  first.open();
+  const [two, three] = await Promise.all([place.conversation.outcome("r2"), place.conversation.outcome("r3")]);
+  expect(heard).toHaveLength(2);
+  expect(heard[1]).toMatch(/2 messages that came while you were busy[^]*two[^]*three/);
+  expect(textOfOutcome(two)).toBe(textOfOutcome(three));
+  await place.quiet();
+  // Also for whoever asks again, and after the runs left the memory.
+  expect(await accept(place, "r2", "two")).toMatchObject({ duplicate: true, ended: { status: "ok" } });
+  const rows = await place.store.read("inbox.recent", {});
+  expect(rows.map(({ messageId, turnId }) => `${messageId} ${turnId}`).sort()).toEqual(["r1 r1", "r2 r3", "r3 r3"]);
+});
+
+test("without a chosen mode each of a client's messages has a turn of its own, and so have texts of callers that give no commands", async () => {
+  for (const [mode, more] of [
+    [undefined, {}],
+    ["collect", { scopes: undefined }],
+  ] as const) {
+    const heard: string[] = [];
+    const first = gate();
+    await using place = await openPlace(OPEN, {
+      heard: ({ messages }) => void heard.push(textOf(messages)),
+      wrap: (turn) => async (input, ports) => (await first.pass(ports.signal), turn(input, ports)),
+    });
+    await settingUp(place, mode === undefined ? {} : { queueMode: mode });
+    await accept(place, "r1", "one", more);
+    await first.began;
+    for (const [id, text] of [
+      ["r2", "two"],
+      ["r3", "three"],
+    ] as const)
+      await accept(place, id, text, more);
+    first.open();
+    await place.conversation.outcome("r3");
+    expect(heard.map((text) => text.replace(/^\[[^\]]*\] /, ""))).toEqual(["one", "two", "three"]);
+  }
+});
+
+test("/queue interrupt ends the client's turn that runs, and the newest is answered", async () => {
+  const first = gate();
+  await using place = await openPlace(OPEN, { wrap: (turn) => async (input, ports) => (await first.pass(ports.signal), turn(input, ports)) });
+  await settingUp(place, { queueMode: "interrupt" });
+  await accept(place, "r1", "one");
+  await first.began;
+  await accept(place, "r2", "two");
+  expect(await place.conversation.outcome("r1")).toMatchObject({ status: "aborted" });
+  expect(textOfOutcome(await place.conversation.outcome("r2"))).toContain("two");
+});
+
+test("/queue steer shows a client's message to the turn that runs, and both callers have its answer", async () => {
+  let calls = 0;
+  await using place: Place = await openPlace(OPEN, {
+    wrap: (turn) => async (input, ports) => {
+      calls += 1;
+      const shown: Steered[] = [];
+      void accept(place, "r2", "two");
+      while (shown.length === 0) {
+        await new Promise((resolve) => setTimeout(resolve, 2));
+        shown.push(...ports.steered!());
+      }
+      return turn(input, { ...ports, steered: () => shown.splice(0) });
+    },
+  });
+  await settingUp(place, { queueMode: "steer" });
+  await accept(place, "r1", "one");
+  const [one, two] = await Promise.all([place.conversation.outcome("r1"), place.conversation.outcome("r2")]);
+  await place.quiet();
+  expect([calls, textOfOutcome(one) === textOfOutcome(two)]).toEqual([1, true]);
+  const rows = await place.store.read("inbox.recent", {});
+  expect(rows.map(({ messageId, outcome }) => `${messageId} ${outcome}`).sort()).toEqual(["r1 answered", "r2 merged"]);
+});
+
+test("messages that were answered together are answered together after a crash", async () => {
+  const first = gate();
+  const before: Place & { readonly folder: string } = await openPlace(OPEN, {
+    wrap: (turn) => async (input, ports) => {
+      if (input.runId === "r1") await first.pass(ports.signal);
+      if (input.runId !== "r3") return turn(input, ports);
+      // What the process got done of the turn before it died.
+      await before.store.commit([
+        ["turns.start", { id: "r3", sessionKey: KEY, agentId: "main" }],
+        ["inbox.claim", { ids: input.inboxIds, turnId: "r3" }],
+      ]);
+      reached.resolve();
+      return undefined;
+    },
+  });
+  const reached = Promise.withResolvers<void>();
+  const { folder } = before;
+  await settingUp(before, { queueMode: "collect" });
+  await accept(before, "r1", "one");
+  await first.began;
+  await accept(before, "r2", "two");
+  await accept(before, "r3", "three");
+  while (before.conversation.depth(KEY) < 2) await new Promise((resolve) => setTimeout(resolve, 2));
+  first.open();
+  await reached.promise;
+  await before.conversation[Symbol.asyncDispose]();
+  await before.delivery[Symbol.asyncDispose]();
+  await before.store[Symbol.asyncDispose]();
+  const heard: string[] = [];
+  await using after = await openPlace(OPEN, { folder, heard: ({ messages }) => void heard.push(textOf(messages)) });
+  expect(await after.conversation.resume()).toBe(2);
+  const [two, three] = await Promise.all([after.conversation.outcome("r2"), after.conversation.outcome("r3")]);
+  expect([two?.status, three?.status]).toEqual(["ok", "ok"]);
+  expect(heard.join("\n")).toMatch(/two[^]*three/);
+  await after.quiet();
+  expect(await after.store.read("inbox.open", {})).toEqual([]);
+});

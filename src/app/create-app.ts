@@ -91,9 +91,7 @@ export async function createApp(options: AppOptions): Promise<App> {
 
   const stateDir = config.paths.state;
   redactor.register(lifetime.runSecret);
-  const registerVariables = (): void => secretValues(config.env()).forEach(redactor.register);
-  registerVariables();
-  stack.use(config.onEvent(registerVariables));
+  stack.use(registerVariables(config, redactor.register));
   lifetime.lock({ configPath: config.paths.file, stateDir });
   const logging = openLogging({ settings: config.current.logging, stateDir, console: options.console, verbose: options.flags.verbose }, { clock, redactor });
   const { log } = logging;
@@ -180,6 +178,13 @@ function logConfig(snapshot: Snapshot, warnings: readonly string[], log: Logger)
   for (const text of warnings) log.warn(text);
   for (const issue of snapshot.warnings.filter(({ code }) => code === "unknown-name")) log.warn(formatLocated(issue));
   if (snapshot.source === "last-good") log.error(`running on the last good configuration: ${snapshot.reason}`);
+}
+
+/** Has secrets of the environment masked, now and after each change of the configuration. */
+function registerVariables(config: Config, register: (secret: string) => void): Disposable {
+  const tell = (): void => secretValues(config.env()).forEach(register);
+  tell();
+  return config.onEvent(tell);
 }
 
 /** Does what changes of the configuration ask for. */

@@ -2,7 +2,7 @@
  * 39: file tools must not make approvals moot. A model that was talked into everything tries to reach sealed places in every way of writing a path,
  * with every tool that takes one, at a gateway that allows writes outside of the workspace otherwise.
  */
-import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -229,11 +229,12 @@ test("39: hard links and a folder that is swapped while it is used lead nowhere"
     READERS.map((call) => call("innocent.txt")),
   );
   const door = join(workspace, "door");
+  symlinkSync(outside, door);
   let swaps = 0;
   const swapper = setInterval(() => {
     for (const target of [join(home, ".ssh"), outside, join(home, ".ssh")]) {
-      rmSync(door, { force: true });
-      symlinkSync(target, door);
+      symlinkSync(target, `${door}.new`);
+      renameSync(`${door}.new`, door);
     }
     swaps += 3;
   }, 0);

@@ -81,9 +81,7 @@ export function createRecord(deps: TurnDeps, input: TurnInput, place: TurnPlace)
   }
 
   function checked<M extends ModelMessage>(message: M): M | undefined {
-    const written = beforeWrite(deps, input, message);
-    // After plugins had their say: what they add is kept too.
-    const kept = written && maskMessage(deps.redactor, written);
+    const kept = beforeWrite(deps, input, message);
     withheld ||= kept === undefined;
     return kept;
   }

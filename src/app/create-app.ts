@@ -1,5 +1,6 @@
 import { join, resolve } from "node:path";
 import { systemClock, type Clock } from "../base/clock.ts";
+import { secretValues } from "../base/inherited-environment.ts";
 import { createIds } from "../base/ids.ts";
 import type { ConsoleStyle } from "../base/log/console-sink.ts";
 import type { Logger } from "../base/log/logger.ts";
@@ -90,6 +91,7 @@ export async function createApp(options: AppOptions): Promise<App> {
 
   const stateDir = config.paths.state;
   redactor.register(lifetime.runSecret);
+  stack.use(registerVariables(config, redactor.register));
   lifetime.lock({ configPath: config.paths.file, stateDir });
   const logging = openLogging({ settings: config.current.logging, stateDir, console: options.console, verbose: options.flags.verbose }, { clock, redactor });
   const { log } = logging;
@@ -184,6 +186,13 @@ function logConfig(snapshot: Snapshot, warnings: readonly string[], log: Logger)
   for (const text of warnings) log.warn(text);
   for (const issue of snapshot.warnings.filter(({ code }) => code === "unknown-name")) log.warn(formatLocated(issue));
   if (snapshot.source === "last-good") log.error(`running on the last good configuration: ${snapshot.reason}`);
+}
+
+/** Has secrets of the environment masked, now and after each change of the configuration. */
+function registerVariables(config: Config, register: (secret: string) => void): Disposable {
+  const tell = (): void => secretValues(config.env()).forEach(register);
+  tell();
+  return config.onEvent(tell);
 }
 
 /** Does what changes of the configuration ask for. */

@@ -3,6 +3,7 @@
  * The door of the room.
  */
 import type * as doctor from "./doctor/index.ts";
+import type * as explainFile from "./agent/explain-file.ts";
 import type * as commandHost from "./plugins/command-host.ts";
 import type * as securityAudit from "./security-audit/index.ts";
 import type * as setup from "./setup/index.ts";
@@ -13,6 +14,10 @@ export { createProcessLifetime, type Lifetime } from "./lifetime.ts";
 export { lockHolder, type LockHolder } from "./instance-lock.ts";
 export { stateLockPath } from "./state-lock.ts";
 export { logFileAt } from "./log-file.ts";
+/** What tools may do with a file: loaded by who explains it. */
+export async function loadExplainFile(): Promise<typeof explainFile> {
+  return import("./agent/explain-file.ts");
+}
 export type { CommandHost } from "./plugins/command-host.ts";
 /** Plugins for one command: loaded by who needs it. */
 export async function loadCommandHost(): Promise<typeof commandHost> {

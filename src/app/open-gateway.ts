@@ -102,12 +102,18 @@ async function openAuth(deps: OpenGatewayDeps): Promise<Auth> {
   const saveToken = async (token: string): Promise<void> =>
     void (await config.edit({ kind: "set", path: "gateway.auth.token", value: token }, { by: "gateway" }));
   let settings = await ensureToken(settingsFrom(config.current, env), { ids, saveToken, log });
-  const auth = createAuth({ ...deps, log, settings: () => settings, resolveSecret: config.resolveSecret });
+  const { register } = deps.redactor;
+  const known = ({ token, password }: typeof settings): void => {
+    for (const secret of [token, password]) if (typeof secret === "string") register(secret);
+  };
+  known(settings);
+  const auth = createAuth({ ...deps, log, settings: () => settings, resolveSecret: config.resolveSecret, onSecret: register });
   config.onEvent((event) => {
     if (event.kind !== "changed") return;
     const next = settingsFrom(config.current, env);
     // A token that was made here and could not be saved stays good until the file has one.
     settings = next.mode === "token" && next.token === undefined && settings.token !== undefined ? { ...next, token: settings.token } : next;
+    known(settings);
     // Whoever changed the secret over its own connection gets its answer before that is closed.
     deps.clock.after(
       ANSWER_MS,
@@ -199,9 +205,10 @@ export async function openGateway(given: OpenGatewayDeps, stack: AsyncDisposable
   const plugins = guardingPlugins({ ...deps, pairing: auth.pairing, talk: () => answering?.talk }, stack);
   const models = stack.use(createAppModels({ ...deps, hooks: plugins.hooks, providers: plugins.providers }));
   let handlers: Handlers | undefined;
-  answering = openAnswering({ ...deps, models, plugins, defaultAgentId, handlers: () => handlers }, stack);
+  const askable = (): boolean => gateway.hub.audience("exec.approval.requested") > 0;
+  answering = openAnswering({ ...deps, models, plugins, defaultAgentId, askable, handlers: () => handlers }, stack);
   const { agent, talk, sessions, care } = answering;
-  const responder = talk.conversation;
+  const { conversation: responder } = talk;
   const channelsRun = openChannels({ ...deps, plugins }, talk, stack);
   const overview = openOverview({ ...deps, plugins, models, defaultAgentId }, responder, channelsRun.channels, stack);
   const ports: PortDeps = { open: agent.open, deps, defaultAgentId, refusal: () => plugins.missingGuards()[0]?.message };

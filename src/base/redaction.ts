@@ -1,3 +1,5 @@
+import { createSecretSearch, type SecretStream } from "./secret-search.ts";
+
 /**
  * Keeps secrets out of whatever is written for people or to disk: by key (a field called `token`), by value (a secret that was registered
  * when it was resolved) and by shape (a bearer header, a well-known key prefix).
@@ -7,6 +9,10 @@ export interface Redactor {
   register(secret: string): void;
   /** The text with every known secret masked. */
   text(value: string): string;
+  /** The text with registered secrets masked, and nothing else: for what agents work with, where a text that only looks like a secret has to stay. */
+  secrets(value: string): string;
+  /** The same for a text that comes in pieces. */
+  stream(): SecretStream;
   /** A copy of the value that is safe to print: secret fields and secret texts masked, cycles cut, depth bounded. */
   value(value: unknown): unknown;
 }
@@ -40,9 +46,10 @@ export function isSecretKey(key: string): boolean {
 export function createRedactor(): Redactor {
   // Longest first, so that a secret that contains another is masked whole.
   const secrets: string[] = [];
+  const search = createSecretSearch();
 
   function text(value: string): string {
-    let out = value;
+    let out = search.mask(value);
     for (const secret of secrets) if (out.includes(secret)) out = out.replaceAll(secret, MASK);
     for (const shape of SHAPES) out = out.replace(shape, maskSecret);
     return out;
@@ -79,12 +86,17 @@ export function createRedactor(): Redactor {
   }
 
   return {
-    register(secret) {
+    register(given) {
+      // A header is a secret behind the name of its scheme.
+      const secret = given.trim().replace(/^(?:Bearer|Basic|Token)\s+(?=\S+$)/i, "");
       if (secret.length < MINIMUM_SECRET || secrets.includes(secret)) return;
+      search.add(secret);
       secrets.push(secret);
       secrets.sort((a, b) => b.length - a.length);
     },
     text,
+    secrets: search.mask,
+    stream: search.stream,
     value: (value) => copy(value, 0, []),
   };
 }

@@ -1,4 +1,4 @@
-import { constants, type Dirent } from "node:fs";
+import { constants, type Dirent, type Stats } from "node:fs";
 import { lstat, mkdir, open, opendir, readlink, realpath, rename, unlink, type FileHandle } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { AppError, fileError } from "./errors.ts";
@@ -29,10 +29,18 @@ export interface RootedFolder extends AsyncDisposable {
   kindOf(name: string): Promise<EntryKind | undefined>;
 }
 
+export type FileAccess = "read" | "write";
+
+/**
+ * Throws to refuse. `path` is the real path of what is open (reads, listings), or of what will be written or deleted, through a folder that is open
+ * already: it is asked right before the use, about the very file that is used. `stat` is given for files that are open.
+ */
+export type CheckAccess = (path: string, access: FileAccess, stat?: Pick<Stats, "dev" | "ino" | "nlink">) => void | Promise<void>;
+
 export interface RootedFilesOptions {
   readonly root?: string | undefined;
-  /** Real paths that must not be written or deleted, wherever the root lies; a text says why. */
-  readonly sealed?: ((path: string) => string | undefined) | undefined;
+  /** Decides about every access, wherever the root lies. */
+  readonly check?: CheckAccess | undefined;
   /** Makes names of temporary files. */
   readonly unique: () => string;
 }
@@ -42,16 +50,20 @@ const DIRECTORY = constants.O_RDONLY | (constants.O_DIRECTORY ?? 0);
 const READ = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 const CREATE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | (constants.O_NOFOLLOW ?? 0);
 
-export function createRootedFiles({ root, sealed, unique }: RootedFilesOptions): RootedFiles {
+export function createRootedFiles({ root, check: decide, unique }: RootedFilesOptions): RootedFiles {
   /** Looks at the folder that is open, not at the path that led to it. */
-  async function checkSealed(folder: FileHandle, path: string): Promise<void> {
-    if (sealed) refuse(sealed(join(await realPath(folder, dirname(path)), basename(path))));
+  async function checkWrite(folder: FileHandle, path: string): Promise<void> {
+    if (decide) await decide(join(await realPath(folder, dirname(path)), basename(path)), "write");
   }
 
   async function check(handle: FileHandle, path: string): Promise<void> {
     if (root === undefined) return;
     const [real, allowed] = await Promise.all([realPath(handle, path), realpath(root)]);
     if (!isInside(allowed, real)) throw escapes(root, path);
+  }
+
+  async function checkRead(handle: FileHandle, path: string, stat?: Stats): Promise<void> {
+    if (decide) await decide(await realPath(handle, path), "read", stat);
   }
 
   /** Why a path outside could not be opened would tell what is there. */
@@ -78,6 +90,7 @@ export function createRootedFiles({ root, sealed, unique }: RootedFilesOptions):
       try {
         await check(handle, path);
         const stat = await handle.stat();
+        await checkRead(handle, path, stat);
         if (!stat.isFile()) throw new AppError("INVALID_INPUT", `${path} is ${stat.isDirectory() ? "a folder" : "no regular file"}`);
         return handle;
       } catch (error) {
@@ -89,10 +102,10 @@ export function createRootedFiles({ root, sealed, unique }: RootedFilesOptions):
     async write(path, content) {
       // A link to a file is followed once, here; what it names then is checked like any other path.
       const target = await realpath(path).catch(() => path);
-      if (sealed) refuse(sealed(await realTarget(target)));
+      if (decide) await decide(await realTarget(target), "write");
       await makeFolders(dirname(target), root, openFolder);
       await using folder = await openFolder(dirname(target));
-      await checkSealed(folder, target);
+      await checkWrite(folder, target);
       const at = inFolder(folder, dirname(target));
       const mode = await modeOf(join(at, basename(target)));
       const temporary = join(at, `.${basename(target)}.${unique()}`);
@@ -112,11 +125,20 @@ export function createRootedFiles({ root, sealed, unique }: RootedFilesOptions):
 
     async remove(path) {
       await using folder = await openFolder(dirname(path));
-      await checkSealed(folder, path);
+      await checkWrite(folder, path);
       await attempt(path, "could not delete", () => unlink(join(inFolder(folder, dirname(path)), basename(path))));
     },
 
-    folder: async (path) => lookInto(await openFolder(path), path),
+    async folder(path) {
+      const handle = await openFolder(path);
+      try {
+        await checkRead(handle, path);
+      } catch (error) {
+        await handle.close();
+        throw error;
+      }
+      return await lookInto(handle, path);
+    },
   };
 }
 
@@ -160,12 +182,8 @@ function kindOf(entry: Pick<Dirent, "isFile" | "isDirectory" | "isSymbolicLink">
   return entry.isSymbolicLink() ? "link" : "other";
 }
 
-function refuse(why: string | undefined): void {
-  if (why !== undefined) throw new AppError("PERMISSION_DENIED", why);
-}
-
 /** Where a file would come to lie: the real path of what is there, and the rest as it is written. */
-async function realTarget(path: string): Promise<string> {
+export async function realTarget(path: string): Promise<string> {
   const folder = dirname(path);
   if (folder === path) return path;
   const found = await realpath(folder).catch(() => undefined);

@@ -26,6 +26,7 @@ export interface GatewayHub {
   readonly broadcast: Fanout["broadcast"];
   /** To one connection, without a number. */
   readonly send: Fanout["send"];
+  readonly audience: Fanout["audience"];
   readonly presence: Presence;
   readonly health: Pick<HealthFeed, "get" | "refresh">;
   /** Connections after hello, by id. */
@@ -241,6 +242,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
   const hub: GatewayHub = {
     broadcast: fanout.broadcast,
     send: fanout.send,
+    audience: fanout.audience,
     presence,
     health,
     get clients() {

@@ -28,6 +28,8 @@ export interface Fanout {
   broadcast<E extends EventName>(event: E, payload: EventPayload<E>, options?: BroadcastOptions): void;
   /** To one connection, without a number. False when it is not there, may not see it, or is too slow. */
   send<E extends EventName>(connId: string, event: E, payload: EventPayload<E>): boolean;
+  /** How many connections an event would go to. */
+  audience(event: EventName): number;
   add(recipient: Recipient): void;
   remove(recipient: Recipient): void;
   /** Number of the last broadcast. */
@@ -147,6 +149,10 @@ export function createFanout({ maxBufferedBytes = LIMITS.maxBufferedBytes, onSlo
       const listener = listeners.get(connId);
       if (!listener || !maySee(listener.recipient, event)) return false;
       return write(listener, unnumbered(event, payload), event, isDroppable(EVENTS[event], payload));
+    },
+    audience(event) {
+      const bit = bits.get(EVENTS[event].audience)!;
+      return [...listeners.values()].filter(({ audiences }) => (audiences & bit) !== 0).length;
     },
     add(recipient) {
       const { connId, socket, role } = recipient;

@@ -1,5 +1,6 @@
 /** What the gateway needs from rooms above it, or from rooms that are not built yet. `app` fills these. */
 import type { createSkills } from "../agent/index.ts";
+import type { MethodResult } from "../protocol/index.ts";
 import type { Approvals, ExecRules, ExecRulesSnapshot, RememberedCommands } from "../tools/index.ts";
 
 export type { AcceptedRun, Responder, RunEvent, RunFailure, RunOutcome, RunRequest, RunUsage, ToolEvent } from "../conversation/index.ts";
@@ -72,6 +73,8 @@ export interface ToolFactsPort {
     readonly tool?: string;
     readonly owner: boolean;
   }): Promise<readonly ToolExplanation[]>;
+  /** What an agent may do with a file, by its absolute path. */
+  file(agentId: string, path: string): Promise<NonNullable<MethodResult<"tools.explain">["file"]>>;
   catalog(agentId: string): Promise<readonly ListedTool[]>;
 }
 

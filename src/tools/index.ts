@@ -20,6 +20,7 @@ export { ELEVATED_LEVELS, heldElevated, heldExec, type ChoiceChange, type Choice
 export { boundedDetails } from "./broker/bounds.ts";
 export { createBroker, type Broker, type BrokerCall, type BrokerDeps, type PolicyFacts, type Toolbox } from "./broker/broker.ts";
 export type { AskedCommand, Elevation, ExecToolDeps, ShownOutput } from "./exec/deps.ts";
+export { createWithheldHints } from "./exec/withheld.ts";
 export { fateText } from "./exec/fate.ts";
 export { execTool } from "./exec/exec.ts";
 export { createExecRules, type ExecRules, type ExecRulesSnapshot } from "./exec/rules-file.ts";
@@ -42,7 +43,9 @@ export { policyLayers, type Layer, type LayerFacts, type PolicyEntry, type ToolP
 export { processTool } from "./process/process.ts";
 export { createProcesses, type Processes } from "./process/processes.ts";
 export { editTool } from "./builtin/files/edit.ts";
-export { ownFiles } from "./builtin/files/own-files.ts";
+export { createFileAccess, type FileAccess, type FileRules, type FileVerdict } from "./file-access/file-access.ts";
+export { createFolderGrants } from "./file-access/grants.ts";
+export type { OwnPlaces } from "./file-access/sealed.ts";
 export type { FileToolsDeps } from "./builtin/files/paths.ts";
 export { readTool } from "./builtin/files/read.ts";
 export { writeTool } from "./builtin/files/write.ts";

@@ -30,6 +30,8 @@ export interface ToolContext {
   readonly offered?: ReadonlySet<string>;
   /** Tokens the model can see; large results are cut to a share of it. */
   readonly contextWindow?: number;
+  /** Called from outside of any conversation: nobody waits for a question. */
+  readonly unattended?: boolean;
   /** Gets what plugins said about calls. */
   readonly hookLog?: Pick<HookLog, "add">;
 }

@@ -38,7 +38,8 @@ export interface AgentSurfaceOptions {
   readonly toolFacts?: ToolFactsPort;
 }
 
-const NO_FACTS: ToolFactsPort = { explain: async () => [], catalog: async () => [] };
+const ANY = { decision: "allow", why: "" } as const;
+const NO_FACTS: ToolFactsPort = { explain: async () => [], catalog: async () => [], file: async (_, path) => ({ path, read: ANY, write: ANY }) };
 
 export async function openAgentSurface(options: AgentSurfaceOptions = {}): Promise<AgentSurface> {
   await using stack = new AsyncDisposableStack();

@@ -17,6 +17,7 @@ const toolFacts: ToolFactsPort = {
     ];
     return all.filter(({ name }) => request.tool === undefined || request.tool === name);
   },
+  file: async (_, path) => ({ path, read: { decision: "allow", why: "it may be read" }, write: { decision: "deny", why: "it is sealed" } }),
   catalog: async (agentId) => [{ name: "read", description: `for ${agentId}`, source: "core", parameters: { type: "object" } }],
 };
 const compacted: unknown[] = [];

@@ -3,8 +3,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { inheritedEnvironment } from "../../src/base/inherited-environment.ts";
 import { startChild } from "../../src/base/spawn.ts";
-import { inheritedEnvironment } from "../../src/tools/exec/environment.ts";
 import { planCommand } from "../../src/tools/exec/plan.ts";
 
 const DANGEROUS = [
@@ -57,7 +57,7 @@ test("the gateway's own ones do not reach a child", async () => {
   expect(text.trim().split("\n").sort()).toEqual(["KEPT=yes", "PATH=/usr/bin:/bin"]);
 });
 
-test("keys of providers and the gateway's own secrets do not reach a command; what else there is does", () => {
+test("a command inherits what is known to be harmless and nothing else", () => {
   const secrets = [
     "OPENCLAW_GATEWAY_TOKEN",
     "OPENCLAW_GATEWAY_PASSWORD",
@@ -66,9 +66,19 @@ test("keys of providers and the gateway's own secrets do not reach a command; wh
     "ANTHROPIC_OAUTH_TOKEN",
     "OPENROUTER_API_KEYS",
     "COPILOT_GITHUB_TOKEN",
+    "GH_TOKEN",
+    "TELEGRAM_BOT_TOKEN",
+    "AWS_SECRET_ACCESS_KEY",
+    "AWS_ACCESS_KEY_ID",
+    "DATABASE_URL",
+    "MONKEY",
+    "XDG_SECRET_TOKEN",
+    "LC_API_KEY",
   ];
-  const others = ["PATH", "HOME", "GH_TOKEN", "OPENCLAW_STATE_DIR", "MONKEY", "API_KEYBOARD"];
-  expect(Object.keys(inheritedEnvironment(Object.fromEntries([...secrets, ...others].map((name) => [name, "x"]))))).toEqual(others);
+  const others = ["PATH", "HOME", "OPENCLAW_STATE_DIR", "LC_ALL", "XDG_RUNTIME_DIR", "https_proxy", "SSH_AUTH_SOCK", "JAVA_HOME", "AWS_PROFILE"];
+  const env = Object.fromEntries([...secrets, ...others].map((name) => [name, "x"]));
+  expect(Object.keys(inheritedEnvironment(env))).toEqual(others);
+  expect(Object.keys(inheritedEnvironment(env, ["gh_token", "AWS_*", "*", ""]))).toEqual(["GH_TOKEN", "AWS_SECRET_ACCESS_KEY", "AWS_ACCESS_KEY_ID", ...others]);
 });
 
 test("no other file of this program starts children", () => {

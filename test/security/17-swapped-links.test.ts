@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { AppError } from "../../src/base/errors.ts";
 import { isInside } from "../../src/base/files.ts";
 import { createRootedFiles, type RootedFiles } from "../../src/base/rooted-files.ts";
 
@@ -113,7 +114,10 @@ test("17: a root holds while its links are swapped: nothing outside is read, lis
 });
 
 test("17: what is sealed stays sealed while a link to it is swapped, without any root", { timeout: 120_000 }, async () => {
-  const files = createRootedFiles({ sealed: (path) => (isInside(outside, path) ? "sealed" : undefined), unique });
+  const check = (path: string): void => {
+    if (isInside(outside, path)) throw new AppError("PERMISSION_DENIED", `${path} is sealed`);
+  };
+  const files = createRootedFiles({ check, unique });
   const at = (name: string): string => join(root, "link", name);
   let seen: Seen | undefined;
   const swaps = await whileSwapped(async () => {

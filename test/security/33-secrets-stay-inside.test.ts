@@ -1,9 +1,11 @@
-import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { METHODS, type MethodName } from "../../src/protocol/index.ts";
 import { enter, METHOD_NAMES, visit, type DeviceClient } from "../harness/device-client.ts";
 import { makePlace } from "../harness/gateway-process.ts";
+import type { HijackedCall } from "../harness/hijacked-model.ts";
+import { startTalkingModel } from "../harness/talking-model.ts";
 import { ask, bearer } from "./start.ts";
 
 let count = 0;
@@ -187,3 +189,103 @@ test("33: what a user says is not a secret of the gateway, but its own token is 
   expect(secretsIn(gateway.output())).toEqual([]);
   for (const file of filesOf(join(place.stateDir, "logs"))) expect([file, secretsIn(readFileSync(file, "utf8"))]).toEqual([file, []]);
 });
+
+/** Fifty secrets of a gateway: half of them in its configuration, half in its environment. */
+function fifty() {
+  const inConfig = Array.from({ length: 25 }, (_, n) => canary(`config-${n}`));
+  const inEnvironment = Array.from({ length: 25 }, (_, n) => canary(`env-${n}`));
+  return { inConfig, inEnvironment, all: [...inConfig, ...inEnvironment] };
+}
+
+test("33: none of 50 canaries that tools and commands come across is stored, logged, sent or said", { timeout: 120_000 }, async () => {
+  const { inConfig, inEnvironment, all } = fifty();
+  const place = makePlace();
+  const workspace = join(place.home, "ws");
+  mkdirSync(workspace);
+  await using model = await startTalkingModel();
+  const env = Object.fromEntries(inEnvironment.map((secret, n) => [`SERVICE_${n}_TOKEN`, secret]));
+  const models = [{ id: "m1", name: "m1", contextWindow: 200_000, maxTokens: 8192 }];
+  place.configure(
+    JSON.stringify({
+      gateway: { mode: "local", auth: { token: SECRETS.token } },
+      agents: {
+        defaults: { model: { primary: "mock/m1" }, skipBootstrap: true },
+        list: [{ id: "main", workspace, tools: { exec: { host: "gateway", security: "full", ask: "off" }, fs: { outside: "allow" } } }],
+      },
+      models: { providers: { mock: { baseUrl: model.url, apiKey: SECRETS.openai, api: "openai-completions", models } } },
+      skills: { entries: Object.fromEntries(inConfig.map((secret, n) => [`skill${n}`, { apiKey: secret }])) },
+      tools: { exec: { passEnv: ["SERVICE_*"] } },
+      logging: { level: "trace" },
+    }),
+  );
+  // What the model finds in files, as if somebody had copied the secrets there; one to a line, and one in the middle of a long one.
+  const list = all.join("\n");
+  writeFileSync(join(workspace, "notes.txt"), list);
+  writeFileSync(join(workspace, "one.txt"), `${"x".repeat(900)}${all[0]}${"y".repeat(900)}`);
+  writeFileSync(
+    join(workspace, "slow.sh"),
+    all.map((secret) => `printf %s '${secret.slice(0, 13)}'; sleep 0.02; printf '%s\\n' '${secret.slice(13)}'`).join("\n"),
+  );
+  const calls: readonly HijackedCall[] = [
+    { name: "read", args: { path: "notes.txt" } },
+    { name: "read", args: { path: "one.txt" } },
+    { name: "grep", args: { pattern: "canary", path: "." } },
+    { name: "exec", args: { command: "cat notes.txt" } },
+    { name: "exec", args: { command: "env" } },
+    { name: "exec", args: { command: "sh slow.sh" } },
+    { name: "exec", args: { command: "base64 -w0 notes.txt; xxd -p notes.txt | tr -d '\\n'" } },
+    { name: "exec", args: { command: "cat notes.txt >&2; exit 3" } },
+    { name: "exec", args: { command: "sh slow.sh", background: true } },
+    { name: "exec", args: { command: `echo ${all[0]} ${all[30]}` } },
+    { name: "write", args: { path: `${all[1]}/x.txt`, content: "x" } },
+    { name: "edit", args: { path: "notes.txt", oldText: all[2], newText: "changed" } },
+    { name: "read", args: { path: `missing-${all[3]}` } },
+    { name: `no_tool_${all[4]}`, args: {} },
+    { name: "process", args: { action: "list" } },
+  ];
+  const said: string[] = [];
+  {
+    await using gateway = await place.gateway({ env, args: ["--verbose"] });
+    if (gateway.url === undefined) throw new Error(gateway.output());
+    await using client = await enter(gateway.url, { token: SECRETS.token, scopes: ["operator.admin", "operator.read", "operator.write"] });
+    const ask = async (message: string, idempotencyKey: string): Promise<void> => {
+      await client.request("chat.send", { sessionKey: "agent:main:main", message, idempotencyKey });
+      const end = await client.request("agent.wait", { runId: idempotencyKey, timeoutMs: 60_000 });
+      expect(end.payload?.["status"], JSON.stringify(end)).toBe("ok");
+    };
+    // It says what it found, in pieces that break every secret.
+    const pieces = `These are they: ${list}`.match(/.{1,7}/gs) ?? [];
+    model.plan({ calls }, { say: pieces });
+    await ask("look around", "tools");
+    model.plan({
+      calls: [
+        { name: "exec", args: { command: "sleep 2" } },
+        { name: "process", args: { action: "list" } },
+      ],
+    });
+    await ask("and now?", "later");
+    await client.request("chat.history", { sessionKey: "agent:main:main" });
+    await client.request("sessions.preview", { keys: ["agent:main:main"] });
+    await client.request("logs.tail", {});
+    expect(model.requests.length).toBeGreaterThanOrEqual(4);
+    said.push(model.requests.join("\n"), JSON.stringify(client.frames));
+    gateway.child.kill("SIGTERM");
+    await gateway.exited;
+    said.push(gateway.output());
+  }
+  const known = (text: string): string[] => all.filter((secret) => formsOf(secret).some((form) => text.includes(form)));
+  expect(known(said.join("\n"))).toEqual([]);
+  expect(said.join("\n")).toContain("***");
+  const stored = filesOf(place.stateDir).filter((file) => !/config\.last-good\.json$|config-versions\//.test(file));
+  expect(stored.some((file) => file.endsWith(".jsonl"))).toBe(true);
+  expect(stored.some((file) => /sqlite|\.db/.test(file))).toBe(true);
+  for (const file of stored) expect([file, known(readFileSync(file, "latin1"))], file).toEqual([file, []]);
+});
+
+/** In the clear, or as something that anybody can turn back. */
+const formsOf = (secret: string): string[] => [
+  secret,
+  Buffer.from(secret).toString("hex"),
+  Buffer.from(secret).toString("base64").slice(4, -4),
+  encodeURIComponent(secret),
+];

@@ -11,10 +11,11 @@ import { startLoopbackServer, type LoopbackServer } from "../../src/base/loopbac
 import { systemRandom } from "../../src/base/random.ts";
 import type { OpenClawConfig } from "../../src/config/index.ts";
 import {
+  createFileAccess,
+  createFolderGrants,
   createMarkUntrusted,
   createSandboxes,
   createWebTools,
-  ownFiles,
   writeTool,
   type Tool,
   type ToolContext,
@@ -86,6 +87,23 @@ function makeHome(): { readonly base: string; readonly workspaceDir: string; rea
   return { base, workspaceDir, linked: `${base}-linked` };
 }
 
+/** The tool that writes, where writes outside of the workspace are allowed and only sealed places are refused. */
+function writing({ base, state, configFile }: { readonly base: string; readonly state: string; readonly configFile: string }): Tool {
+  const own = { state, configFiles: [configFile], secrets: [], programs: [], homes: [base] };
+  const access = createFileAccess({
+    own: () => own,
+    rules: () => ({ workspaceOnly: false, outside: "allow", unseal: [] }),
+    shared: [],
+    skillsDecide: () => false,
+    grants: createFolderGrants({ path: join(base, "file-approvals.json"), clock: systemClock, ids, log: silentLogger, homes: [base] }),
+    approvals: { request: () => Promise.reject(new Error("nobody is asked here")) },
+    unasked: () => "nobody is there",
+    log: silentLogger,
+    ignoreCase: false,
+  });
+  return writeTool({ ids, workspaceOnly: () => false, home: base, access });
+}
+
 describe("a file that is not there yet", () => {
   test.each([
     ["beside the workspace", "openclaw.json"],
@@ -95,8 +113,7 @@ describe("a file that is not there yet", () => {
   ])("36: a configuration %s is not written by a tool before the operator writes it, by any name of its folder", async (_name, path) => {
     const { base, workspaceDir, linked } = makeHome();
     for (const known of [base, linked]) {
-      const sealed = ownFiles({ state: join(known, "state"), configFile: join(known, path), workspaceDir });
-      const write = writeTool({ ids, workspaceOnly: () => false, home: base, sealed: () => sealed });
+      const write = writing({ base, state: join(known, "state"), configFile: join(known, path) });
       for (const name of [base, linked]) {
         const outcome = await call(write, { path: join(name, path), content: "{}" }, contextIn(workspaceDir));
         expect([known, name, outcome.isError]).toEqual([known, name, true]);
@@ -104,19 +121,13 @@ describe("a file that is not there yet", () => {
     }
     // Not even a folder for it was made.
     expect([readdirSync(base), readdirSync(workspaceDir)]).toEqual([["workspace"], []]);
-    const free = writeTool({
-      ids,
-      workspaceOnly: () => false,
-      home: base,
-      sealed: () => ownFiles({ state: join(base, "state"), configFile: join(base, path), workspaceDir }),
-    });
+    const free = writing({ base, state: join(base, "state"), configFile: join(base, path) });
     expect((await call(free, { path: join(base, "workspace/notes/today.md"), content: "x" }, contextIn(workspaceDir))).isError).toBe(false);
   });
 
   test("36: neither are the rules about commands, credentials or sessions in a state folder that is not there", async () => {
     const { base, workspaceDir, linked } = makeHome();
-    const sealed = ownFiles({ state: join(linked, "state"), configFile: join(base, "openclaw.json"), workspaceDir });
-    const write = writeTool({ ids, workspaceOnly: () => false, home: base, sealed: () => sealed });
+    const write = writing({ base, state: join(linked, "state"), configFile: join(base, "openclaw.json") });
     for (const name of ["exec-approvals.json", "credentials/x.json", "agents/main/agent/auth-profiles.json", "extensions/x/index.js", "gateway.lock"])
       for (const folder of [base, linked])
         expect([name, (await call(write, { path: join(folder, "state", name), content: "{}" }, contextIn(workspaceDir))).isError]).toEqual([name, true]);

@@ -126,7 +126,8 @@ test("14: a call cannot load code into a program that is allowed", async () => {
 
 test("33: the gateway's own token and the keys of providers are not in a command's environment", async () => {
   const seen = await at.works("free", exec("env"));
-  expect(seen).toContain("HARMLESS=canary-harmless");
+  expect(seen).toContain(`HOME=${at.place.home}`);
+  expect(seen, "nobody knows that it is harmless").not.toContain("HARMLESS");
   expect(seen).not.toContain(CANARIES.token);
   expect(seen).not.toContain(CANARIES.key);
 });
@@ -175,23 +176,25 @@ test("the rules about commands, the configuration and the gateway's state are no
     join(at.place.stateDir, "extensions/evil/index.js"),
     join(at.place.stateDir, "agents/asking/agent/auth-profiles.json"),
   ];
-  // `asking` may write everywhere, and would be free to run everything afterwards.
+  // `asking` may write everywhere if somebody agrees, and would be free to run everything afterwards.
   await at.refused(
     "asking",
     targets.map((path) => write(path, "{}")),
-    /own files|escapes/,
+    /is sealed|escapes/,
   );
   symlinkSync(at.rulesFile, at.inside("asking", "notes.json"));
   symlinkSync(at.place.stateDir, at.inside("asking", "state"));
-  await at.refused("asking", [write("notes.json", "{}"), write("state/exec-approvals.json", "{}"), write("state/new.json", "{}")], /own files|escapes/);
+  await at.refused("asking", [write("notes.json", "{}"), write("state/exec-approvals.json", "{}"), write("state/new.json", "{}")], /is sealed|escapes/);
   await at.refused(
     "fenced",
     targets.map((path) => write(path, "{}")),
-    /own files|escapes/,
+    /is sealed|escapes/,
   );
   expect([readFileSync(at.rulesFile, "utf8"), readFileSync(at.place.configPath, "utf8")].map((text) => text.replace(/,?"lastUsed[^}]*/g, ""))).toEqual(
     before.map((text) => text.replace(/,?"lastUsed[^}]*/g, "")),
   );
-  await at.works("asking", write(join(at.outside, "granted.txt")));
+  const granted = at.works("asking", write(join(at.outside, "granted.txt")));
+  await at.decide("granted.txt", "allow-once");
+  await granted;
   rmSync(join(at.outside, "granted.txt"));
 });

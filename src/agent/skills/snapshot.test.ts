@@ -150,7 +150,7 @@ test("a stored snapshot holds until something changed or other skills are allowe
   for (const wrong of [undefined, null, "x", {}, { prompt: "p", skills: [] }]) expect(heldSnapshot(wrong, 0)).toBeUndefined();
 });
 
-test("skills bring variables under their own key, and never replace one that is set", () => {
+test("skills bring variables under their own key, and never replace one that commands inherit", () => {
   const config = {
     skills: {
       entries: {
@@ -162,5 +162,9 @@ test("skills bring variables under their own key, and never replace one that is 
   };
   const snapshot = { skills: [{ name: "weather", skillKey: "wx", primaryEnv: "WX_KEY" }, { name: "second" }] };
   expect(skillEnvironment(snapshot, config, { HOME: "/home/me" })).toEqual({ REGION: "eu", WX_KEY: "secret", UNUSED: "x" });
-  expect(skillEnvironment(snapshot, config, { HOME: "/home/me", WX_KEY: "mine", REGION: "", UNUSED: "y" })).toEqual({ REGION: "eu" });
+  expect(skillEnvironment(snapshot, config, { HOME: "/home/me", WX_KEY: "mine", REGION: "", UNUSED: "y" })).toEqual({
+    REGION: "eu",
+    WX_KEY: "secret",
+    UNUSED: "y",
+  });
 });

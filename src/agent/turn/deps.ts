@@ -1,6 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Ids } from "../../base/ids.ts";
 import type { Logger } from "../../base/log/logger.ts";
+import type { Redactor } from "../../base/redaction.ts";
 import type { Config } from "../../config/index.ts";
 import type { Hooks, InternalHooks } from "../../hooks/index.ts";
 import type { Budgets, Models } from "../../models/index.ts";
@@ -29,6 +30,8 @@ export interface TurnDeps {
   readonly internalHooks?: () => Pick<InternalHooks, "has" | "trigger"> | undefined;
   readonly models: () => Promise<Models>;
   readonly budgets: () => Promise<Pick<Budgets, "check">>;
+  /** Masks registered secrets in what is said and kept. */
+  readonly redactor?: Pick<Redactor, "secrets" | "stream"> | undefined;
   /** Tools, when there are any. */
   readonly broker: () => Promise<Broker>;
   readonly skills?: () => Promise<Skills>;

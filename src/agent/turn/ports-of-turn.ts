@@ -2,6 +2,7 @@ import { createFinalizeRetries } from "../../hooks/index.ts";
 import type { AssistantMessage, ToolCallContent, ToolResultMessage, UserMessage } from "../../protocol/index.ts";
 import type { LoopPorts } from "../loop/ports.ts";
 import type { Steered } from "./input.ts";
+import { maskedAnswer } from "./masked.ts";
 import { textOf } from "./reply.ts";
 import type { Stage } from "./stage.ts";
 import { usageRow } from "./usage.ts";
@@ -27,7 +28,7 @@ export function loopPorts(stage: Stage): LoopPorts {
   }
 
   return {
-    ask: asking.ask,
+    ask: (messages) => maskedAnswer(deps.redactor, asking.ask(messages)),
     runTool: tools.run,
     keep: keep as LoopPorts["keep"],
     steered: () =>

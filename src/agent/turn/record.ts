@@ -7,6 +7,7 @@ import { createAppend, type Draft } from "./append.ts";
 import type { TurnDeps } from "./deps.ts";
 import type { TurnInput } from "./input.ts";
 import type { TurnPlace } from "./place.ts";
+import { maskMessage } from "./masked.ts";
 import { beforeWrite, persisted, stored } from "./written-messages.ts";
 
 export type { Draft } from "./append.ts";
@@ -117,7 +118,7 @@ export function createRecord(deps: TurnDeps, input: TurnInput, place: TurnPlace)
     },
     concluded(message, usage, call) {
       const kept = wait(message);
-      const note = resultNote({ stopReason: message.stopReason, withheld: withheld ? message : undefined }, usage, call);
+      const note = resultNote({ stopReason: message.stopReason, withheld: withheld ? maskMessage(deps.redactor, message) : undefined }, usage, call);
       waiting.writes.push(journal("model.result", note), ["usage.add", usage]);
       return kept;
     },
@@ -125,14 +126,17 @@ export function createRecord(deps: TurnDeps, input: TurnInput, place: TurnPlace)
       const kept = checked(message);
       const intents = calls.map(({ id, name }) => journal("tool.intent", { name }, id));
       // What the transcript does not hold, a resumed turn finds here.
-      const result = journal("model.result", resultNote({ stopReason: message.stopReason, withheld: kept ? undefined : message }, usage, call));
+      const result = journal(
+        "model.result",
+        resultNote({ stopReason: message.stopReason, withheld: kept ? undefined : maskMessage(deps.redactor, message) }, usage, call),
+      );
       await commit(kept ? [(at) => messageEntry(at, kept)] : [], [result, ...intents, ["usage.add", usage]]);
       failpoint("model.result.committed");
       if (calls.length > 0) failpoint("tool.intent.committed");
       return kept ?? message;
     },
     async result(message) {
-      const told = persisted(deps, input, message);
+      const told = maskMessage(deps.redactor, persisted(deps, input, message));
       const kept = checked(told);
       const data = kept ? { isError: message.isError } : { message: told };
       await commit(kept ? [(at) => messageEntry(at, stored(kept))] : [], [journal("tool.result", data, message.toolCallId)]);

@@ -2,9 +2,18 @@ import type { ModelMessage, ToolResultMessage } from "../../protocol/index.ts";
 import { boundedDetails } from "../../tools/index.ts";
 import type { TurnDeps } from "./deps.ts";
 import type { TurnInput } from "./input.ts";
+import { maskMessage } from "./masked.ts";
 
-/** Plugins may change a message before it is written, or keep it out of the transcript: then undefined. */
-export function beforeWrite<M extends ModelMessage>({ hooks }: TurnDeps, { sessionKey, agentId }: TurnInput, message: M): M | undefined {
+/**
+ * Plugins may change a message before it is written, or keep it out of the transcript: then undefined. Registered secrets are masked after they had
+ * their say: what they add is stored too.
+ */
+export function beforeWrite<M extends ModelMessage>(deps: TurnDeps, input: TurnInput, message: M): M | undefined {
+  const written = changedByPlugins(deps, input, message);
+  return written && maskMessage(deps.redactor, written);
+}
+
+function changedByPlugins<M extends ModelMessage>({ hooks }: TurnDeps, { sessionKey, agentId }: TurnInput, message: M): M | undefined {
   if (!hooks.has("before_message_write")) return message;
   const said = hooks.run("before_message_write", { message: message as never, sessionKey, agentId }, { sessionKey, agentId });
   if (said?.block) return undefined;

@@ -22,6 +22,8 @@ export interface AnsweringDeps extends OpenGatewayDeps {
   readonly models: AppModels;
   readonly plugins: Plugins;
   readonly defaultAgentId: () => string;
+  /** False while no client is connected that decides about questions. */
+  readonly askable: () => boolean;
   /** The gateway's methods, once they are there. */
   readonly handlers: () => Handlers | undefined;
 }

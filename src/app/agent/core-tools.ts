@@ -1,5 +1,6 @@
 import { tmpdir } from "node:os";
-import type { OpenClawConfig } from "../../config/index.ts";
+import { defaultAgentId } from "../../config/index.ts";
+import { agentOfKey } from "../../protocol/index.ts";
 import {
   agentsListTool,
   applyPatchAvailable,
@@ -7,6 +8,7 @@ import {
   applyPatchWorkspaceOnly,
   createMarkUntrusted,
   createWebTools,
+  createWithheldHints,
   editTool,
   execSettings,
   execTool,
@@ -14,7 +16,6 @@ import {
   grepTool,
   imageTool,
   lsTool,
-  ownFiles,
   processTool,
   readTool,
   sessionsHistoryTool,
@@ -28,6 +29,7 @@ import {
   type ToolContext,
 } from "../../tools/index.ts";
 import { elevationFor, execSettingsFor } from "./exec-settings.ts";
+import { fileRules } from "./own-places.ts";
 import { describeImages, sessionModels } from "./session-models.ts";
 import type { ToolShelfDeps } from "./tool-shelf.ts";
 import { fetchFile } from "./web-files.ts";
@@ -50,24 +52,14 @@ export function createCoreTools(deps: ToolShelfDeps): (context: ToolContext) => 
   return ({ provider, modelId, agentId }) => [...own, ...(applyPatchAvailable(config.current, provider, modelId, agentId) ? [patch] : []), ...web()];
 }
 
-function filesOf({ ids, home, config, sandboxes, execRules }: ToolShelfDeps): FileToolsDeps {
-  const { state, file: configFile } = config.paths;
+function filesOf({ ids, home, config, sandboxes, fileAccess }: ToolShelfDeps): FileToolsDeps {
   return {
     ids,
     home,
-    workspaceOnly: (agentId) => workspaceOnly(config.current, agentId),
+    workspaceOnly: (agentId) => fileRules(config.current, agentId, home).workspaceOnly,
     place: (context) => sandboxes.for(context)?.files,
-    sealed: ({ workspaceDir, agentId }) => {
-      const skillsDecide = (): boolean => execRules.effective(agentId, execSettings(config.current, agentId)).autoAllowSkills;
-      return ownFiles({ state, configFile, workspaceDir, skillsDecide });
-    },
+    access: fileAccess,
   };
-}
-
-/** `tools.fs.workspaceOnly`, the agent's word first. */
-function workspaceOnly(config: OpenClawConfig, agentId: string): boolean {
-  const agent = config.agents?.list?.find(({ id }) => id.toLowerCase() === agentId.toLowerCase());
-  return agent?.tools?.fs?.workspaceOnly ?? config.tools?.fs?.workspaceOnly ?? false;
 }
 
 function fileTools(deps: ToolShelfDeps, files: FileToolsDeps): readonly Tool[] {
@@ -84,7 +76,7 @@ function fileTools(deps: ToolShelfDeps, files: FileToolsDeps): readonly Tool[] {
 }
 
 function commandTools(deps: ToolShelfDeps): readonly Tool[] {
-  const { config, clock, log, env, home, approvals, execRules, remembered, processes, sandboxes, skillPrograms } = deps;
+  const { config, clock, log, env, home, approvals, execRules, remembered, processes, sandboxes, skillPrograms, fileAccess } = deps;
   const chosenBy = (context: ToolContext) => ({ config: config.current, sandboxed: sandboxes.isSandboxed(context), isOwner: deps.isOwner });
   const exec = execTool({
     clock,
@@ -95,11 +87,16 @@ function commandTools(deps: ToolShelfDeps): readonly Tool[] {
     remembered,
     settings: (context) => execSettingsFor(context, chosenBy(context)),
     env,
+    hints: createWithheldHints(
+      env,
+      (sessionKey) => execSettings(config.current, agentOfKey(sessionKey, { defaultAgentId: defaultAgentId(config.current) })).passEnv,
+    ),
     home,
     ignoreCase: process.platform === "win32" || process.platform === "darwin",
     sandboxed: (context) => sandboxes.isSandboxed(context),
     sandbox: (context) => sandboxes.for(context),
     skillPrograms,
+    isSealed: (context, path) => fileAccess.isSealed(context, path),
     canBackground: ({ offered }) => offered?.has("process") ?? true,
     pluginEnvironment: ({ agentId, sessionKey, channel }, host) => pluginEnvironment(deps, { agentId, sessionKey, channel }, host),
     elevation: (context) => elevationFor(context, chosenBy(context)),

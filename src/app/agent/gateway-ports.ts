@@ -57,7 +57,7 @@ export function toolsPort(ports: PortDeps): ToolsPort {
   return {
     async invoke({ tool, args, action, sessionKey, channel, accountId, owner, signal }) {
       const { broker } = await ports.open();
-      const over = { owner, ...(channel === undefined ? {} : { channel }), ...(accountId === undefined ? {} : { accountId }) };
+      const over = { owner, unattended: true, ...(channel === undefined ? {} : { channel }), ...(accountId === undefined ? {} : { accountId }) };
       const toolbox = await broker.open(await contextFor(ports, sessionKey, over));
       const refused = ports.refusal();
       if (refused !== undefined) throw new AppError("UNAVAILABLE", refused);
@@ -77,6 +77,10 @@ export function toolFactsPort(ports: PortDeps): ToolFactsPort {
       const context = await contextFor(ports, sessionKey, { agentId, owner, ...(await modelOf(ports, agentId)) });
       const [tools, toolbox] = await Promise.all([opened.shelf.tools(context), opened.broker.open(context)]);
       return opened.explainTools(tools, toolbox.verdicts).filter(({ name }) => tool === undefined || name === tool);
+    },
+    async file(agentId, path) {
+      const { fileAccess, workspaceOf } = await ports.open();
+      return fileAccess.explainFile({ agentId, workspaceDir: workspaceOf(agentId) }, path);
     },
     async catalog(agentId) {
       const opened = await ports.open();

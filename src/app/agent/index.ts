@@ -4,6 +4,7 @@ import type { Ids } from "../../base/ids.ts";
 import { lazy } from "../../base/lazy.ts";
 import type { Logger } from "../../base/log/logger.ts";
 import type { Random } from "../../base/random.ts";
+import type { Redactor } from "../../base/redaction.ts";
 import type { Config, Env } from "../../config/index.ts";
 import type { Store } from "../../store/index.ts";
 import type { ApprovalNotice, ExecToolDeps, SessionPost, Tool } from "../../tools/index.ts";
@@ -23,10 +24,13 @@ export interface AppAgentDeps {
   readonly version: string;
   /** Masks secrets in texts. */
   readonly redact: (text: string) => string;
+  readonly redactor: Pick<Redactor, "secrets" | "stream" | "register">;
   readonly models: Pick<AppModels, "models" | "budgets">;
   readonly plugins: Pick<Plugins, "hooks" | "agent" | "settled" | "missingGuards">;
   /** Tells clients that somebody is asked, or was answered. */
   readonly notify: (notice: ApprovalNotice) => void;
+  /** False while nobody is connected who decides about questions. */
+  readonly askable?: () => boolean;
   /** Folder of an agent's files. */
   readonly workspaceOf: (agentId: string) => string;
   /** Tools that look after the gateway itself. */

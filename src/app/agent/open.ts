@@ -7,23 +7,30 @@ import {
   createApprovals,
   createBroker,
   createExecRules,
+  createFileAccess,
+  createFolderGrants,
   createProcesses,
   createRemembered,
   createSandboxes,
   createTaint,
+  execSettings,
   explainTools,
   sessionLoops,
   type Approvals,
   type Broker,
   type ExecRules,
+  type FileAccess,
+  type ToolContext,
   type RememberedCommands,
   type Sandboxes,
 } from "../../tools/index.ts";
 import { docsPlace } from "./docs-folder.ts";
 import { currentHooks } from "../current-hooks.ts";
 import type { AppAgentDeps } from "./index.ts";
+import { fileRules, ownPlaces } from "./own-places.ts";
 import { pendingWork } from "./pending-work.ts";
 import { eligibleFolders, trustedPrograms } from "./skill-programs.ts";
+import { tellSecretFiles } from "./secret-files.ts";
 import { createToolShelf, type ToolShelf, type ToolShelfDeps } from "./tool-shelf.ts";
 
 /** The agent and what its tools need, put together. */
@@ -32,6 +39,7 @@ export interface OpenAgent extends AsyncDisposable {
   readonly broker: Broker;
   readonly approvals: Approvals;
   readonly execRules: ExecRules;
+  readonly fileAccess: FileAccess;
   readonly remembered: RememberedCommands;
   readonly sandboxes: Sandboxes;
   readonly skills: ReturnType<typeof createSkills>;
@@ -41,6 +49,43 @@ export interface OpenAgent extends AsyncDisposable {
   workspaceOf(agentId: string): string;
   /** Ends what a session left running in the background, with all it started. Gives how many. */
   killProcesses(sessionKey: string): number;
+}
+
+/** Sessions that no conversation belongs to. */
+const UNATTENDED = /(?:^|:)(?:cron|hook):/;
+
+/** Why nobody can be asked about a call. */
+function unasked({ askable, config }: AppAgentDeps, { jobId, sessionKey, unattended }: ToolContext): string | undefined {
+  if (jobId !== undefined || unattended === true || UNATTENDED.test(sessionKey)) return "nobody can be asked during a scheduled or automatic run";
+  if (config.current.approvals?.exec?.enabled === true || askable?.() !== false) return undefined;
+  return "nobody can be asked: no client that decides about approvals is connected, and approvals.exec sends no questions to chats";
+}
+
+/** Decides which files tools may reach. */
+function openFileAccess(
+  deps: AppAgentDeps,
+  more: { readonly home: string; readonly log: Logger; readonly approvals: Approvals; readonly execRules: ExecRules },
+  stack: AsyncDisposableStack,
+): FileAccess {
+  const { config, env, clock, ids, workspaceOf } = deps;
+  const { home, log, approvals, execRules } = more;
+  const own = ownPlaces({ config, env, home, uid: process.getuid?.(), workspaceOf });
+  const tellSecrets = (): void => tellSecretFiles(own().secrets, deps.redactor.register);
+  tellSecrets();
+  stack.use(config.onEvent(tellSecrets));
+  const { state, home: ownHome } = config.paths;
+  const grants = createFolderGrants({ path: join(state, "file-approvals.json"), clock, ids, log, homes: [home, ownHome] });
+  return createFileAccess({
+    own,
+    rules: (agentId) => fileRules(config.current, agentId, ownHome),
+    shared: [join(state, "media"), join(state, "canvas")],
+    skillsDecide: (agentId) => execRules.effective(agentId, execSettings(config.current, agentId)).autoAllowSkills,
+    grants,
+    approvals,
+    unasked: (context) => unasked(deps, context),
+    log,
+    ignoreCase: process.platform === "win32" || process.platform === "darwin",
+  });
 }
 
 const MOST_LOOKED_AT = 500;
@@ -73,14 +118,15 @@ export async function openAgent(deps: AppAgentDeps): Promise<OpenAgent> {
   const approvals = createApprovals({ store, clock, ids, notify: deps.notify });
   const execRules = createExecRules({ path: join(config.paths.state, "exec-approvals.json"), clock, ids, random });
   const remembered = createRemembered({ store, clock, ids });
-  const processes = stack.use(createProcesses({ clock, random }));
+  const fileAccess = openFileAccess(deps, { home, log: deps.log.room("tools"), approvals, execRules }, stack);
+  const processes = stack.use(createProcesses({ clock, random, secrets: deps.redactor.stream }));
   const skills = stack.use(
     createSkills({ config: () => config.current, places: () => ({ home, stateFolder: config.paths.state }), env, platform: process.platform, clock }),
   );
   const sandboxes = createSandboxes({
     config: () => config.current,
     stateDir: config.paths.state,
-    ownFiles: () => [config.paths.file],
+    ownFiles: () => config.snapshot().files,
     env,
     home,
     uid: process.getuid?.(),
@@ -90,7 +136,7 @@ export async function openAgent(deps: AppAgentDeps): Promise<OpenAgent> {
     skills: async (agentId) => eligibleFolders((await skills.status(workspaceOf(agentId))).skills),
   });
   const skillPrograms: ToolShelfDeps["skillPrograms"] = async ({ workspaceDir }) => trustedPrograms((await skills.status(workspaceDir)).skills, workspaceDir);
-  const shelf = createToolShelf({ ...deps, log, home, approvals, execRules, remembered, processes, sandboxes, skillPrograms });
+  const shelf = createToolShelf({ ...deps, log, home, approvals, execRules, remembered, fileAccess, processes, sandboxes, skillPrograms });
   const untilPlugins = deps.plugins.settled;
   const broker = createBroker({
     clock,
@@ -103,6 +149,7 @@ export async function openAgent(deps: AppAgentDeps): Promise<OpenAgent> {
     hooks,
     policies: { evaluate: (...args) => deps.plugins.agent()?.policies.evaluate(...args) ?? Promise.resolve(undefined) },
     askApproval: approvals.ask,
+    redact: deps.redactor.secrets,
     taint: createTaint({ settings: () => config.current.tools?.taint, history: (sessionKey) => toolsUsed(deps, sessionKey) }),
     ...sessionLoops({ config: () => config.current, log }),
   });
@@ -116,6 +163,7 @@ export async function openAgent(deps: AppAgentDeps): Promise<OpenAgent> {
     config,
     env,
     hooks,
+    redactor: deps.redactor,
     internalHooks: () => deps.plugins.agent()?.internalHooks,
     broker: () => Promise.resolve(broker),
     skills: () => Promise.resolve(skills),
@@ -138,6 +186,7 @@ export async function openAgent(deps: AppAgentDeps): Promise<OpenAgent> {
     broker,
     approvals,
     execRules,
+    fileAccess,
     remembered,
     sandboxes,
     skills,

@@ -3,6 +3,7 @@ import {
   groupPolicy,
   type Approvals,
   type ExecRules,
+  type FileAccess,
   type RememberedCommands,
   type PolicyFacts,
   type Processes,
@@ -19,6 +20,7 @@ export interface ToolShelfDeps extends AppAgentDeps {
   readonly home: string;
   readonly approvals: Approvals;
   readonly execRules: ExecRules;
+  readonly fileAccess: FileAccess;
   readonly remembered: RememberedCommands;
   readonly processes: Processes;
   readonly sandboxes: Sandboxes;

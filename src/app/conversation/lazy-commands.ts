@@ -1,14 +1,21 @@
 import { lazy } from "../../base/lazy.ts";
+import { maskValue } from "../../base/secret-search.ts";
 import { isControlCommandMessage } from "../../channels/index.ts";
 import type { OpenClawConfig } from "../../config/index.ts";
 import type { Commands } from "../../conversation/index.ts";
 
 /** Commands whose code is loaded with the first message that may be one. */
-export function lazyCommands(config: () => OpenClawConfig, load: () => Promise<Commands>): Commands {
+export function lazyCommands(
+  { config, redact }: { readonly config: () => OpenClawConfig; readonly redact: (text: string) => string },
+  load: () => Promise<Commands>,
+): Commands {
   const open = lazy(load);
   return {
     isControl: (text, options) => isControlCommandMessage(text, config(), options),
-    run: async (call) => (await open()).run(call),
+    async run(call) {
+      const verdict = await (await open()).run(call);
+      return verdict.kind === "answered" ? { ...verdict, reply: maskValue(verdict.reply, redact) } : verdict;
+    },
     native: async (...args) => (await open()).native(...args),
     list: async (...args) => (await open()).list(...args),
   };

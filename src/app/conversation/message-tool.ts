@@ -12,5 +12,11 @@ export async function messageToolFor({ config }: { readonly config: Config }, ta
     const { channel, accountId, to, threadId } = chat.address;
     return { channel, accountId, to, messageId: chat.messageId, ...(threadId === undefined ? {} : { threadId }) };
   };
-  return messageTool({ messages: await talk.messages(), config: () => config.current, current, mediaRoots: talk.mediaRoots });
+  return messageTool({
+    messages: await talk.messages(),
+    config: () => config.current,
+    current,
+    mediaRoots: talk.mediaRoots,
+    readable: ({ agentId }, path) => talk.mediaReadable(agentId, path),
+  });
 }

@@ -62,6 +62,8 @@ export interface ConversationRoom {
   readonly messages: () => Promise<Messages>;
   /** Folders that files may be sent from. */
   readonly mediaRoots: (agentId: string | undefined) => readonly string[];
+  /** Rejects when a file may not be handed to a channel. */
+  readonly mediaReadable: (agentId: string | undefined, path: string) => Promise<void>;
 }
 
 /** How a message of a session was answered, in a few lines; one of another session is not told. */
@@ -96,20 +98,32 @@ export function openConversation(deps: ConversationRoomDeps, stack: AsyncDisposa
     deps.workspaceOf(agentId ?? deps.defaultAgentId()),
     join(config.paths.state, "media"),
   ];
+  const mediaReadable = async (agentId: string | undefined, path: string): Promise<void> => {
+    if (/^https?:/i.test(path)) return;
+    const { fileAccess } = await deps.agent();
+    const id = agentId ?? deps.defaultAgentId();
+    await fileAccess.mayRead({ agentId: id, workspaceDir: deps.workspaceOf(id) }, path, { sealedOnly: agentId === undefined });
+  };
   const delivery = stack.use(
     lazyDelivery(async () =>
-      (await loadDelivery()).createDelivery({ ...base, log: deps.log.room("delivery"), config: () => config.current, table: channels, activity, mediaRoots }),
+      (await loadDelivery()).createDelivery({
+        ...base,
+        log: deps.log.room("delivery"),
+        config: () => config.current,
+        table: channels,
+        activity,
+        mediaRoots,
+        mediaReadable,
+        redact: deps.redactor.secrets,
+      }),
     ),
   );
-  const commands = lazyCommands(
-    () => config.current,
-    async () => {
-      const [{ createCommands }, { commandPorts }] = await Promise.all([loadCommands(), import("./command-ports.ts")]);
-      const killProcesses = async (sessionKey: string): Promise<number> => (await deps.agent()).killProcesses(sessionKey);
-      const all: CommandDeps = { ...deps, conversation: () => conversation, pairing, channels, killProcesses, why: storyOf(deps) };
-      return createCommands(commandPorts(all, ownCaller(deps.handlers, "command")));
-    },
-  );
+  const commands = lazyCommands({ config: () => config.current, redact: deps.redactor.secrets }, async () => {
+    const [{ createCommands }, { commandPorts }] = await Promise.all([loadCommands(), import("./command-ports.ts")]);
+    const killProcesses = async (sessionKey: string): Promise<number> => (await deps.agent()).killProcesses(sessionKey);
+    const all: CommandDeps = { ...deps, conversation: () => conversation, pairing, channels, killProcesses, why: storyOf(deps) };
+    return createCommands(commandPorts(all, ownCaller(deps.handlers, "command")));
+  });
   const conversation: Conversation = stack.use(
     createConversation({
       ...base,
@@ -139,6 +153,7 @@ export function openConversation(deps: ConversationRoomDeps, stack: AsyncDisposa
     channels,
     activity,
     mediaRoots,
+    mediaReadable,
     messages: lazy(async () => (await loadDelivery()).createMessages({ delivery, channels, config: () => config.current, log })),
   };
 }

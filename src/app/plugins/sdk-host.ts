@@ -4,7 +4,7 @@ import { bindSdkHost, hasLogTransports, publishLogRecord, type DevicePairingPort
 import { SCOPES } from "../../protocol/index.ts";
 import type { PluginsDeps } from "./index.ts";
 
-export interface SdkBindingDeps extends Pick<PluginsDeps, "config" | "log" | "pairing" | "tapLog"> {
+export interface SdkBindingDeps extends Pick<PluginsDeps, "config" | "log" | "pairing" | "tapLog" | "talk"> {
   readonly host: Pick<PluginHost, "registerRoute" | "adopt">;
   readonly recordInboundSession: RuntimeChannelSession["recordInboundSession"];
 }
@@ -13,7 +13,7 @@ type Listed = Awaited<ReturnType<DevicePairingPort["list"]>>;
 type Paired = Awaited<ReturnType<NonNullable<PluginsDeps["pairing"]>["list"]>>["paired"][number];
 
 /** Lets SDK functions that plugins call without the API object find this gateway, and log transports its log, until it is disposed of. */
-export function bindSdk({ config, log, pairing, tapLog, host, recordInboundSession }: SdkBindingDeps): Disposable {
+export function bindSdk({ config, log, pairing, tapLog, talk, host, recordInboundSession }: SdkBindingDeps): Disposable {
   using stack = new DisposableStack();
   stack.use(
     bindSdkHost({
@@ -22,6 +22,7 @@ export function bindSdk({ config, log, pairing, tapLog, host, recordInboundSessi
       },
       stateDir: config.paths.state,
       verbose: () => ["debug", "trace"].includes(config.current.logging?.level ?? "info"),
+      mediaReadable: async (path) => talk?.()?.mediaReadable?.(undefined, path),
       log: ({ level, subsystem, message, meta }) => log[level](`${subsystem}: ${message}`, meta),
       registerHttpRoute: host.registerRoute,
       adopt: host.adopt,

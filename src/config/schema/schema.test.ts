@@ -20,6 +20,12 @@ const published = JSON.parse(readFileSync(new URL("../../../test/fixtures/config
 const BOUNDS = ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "minLength", "maxLength", "pattern", "format", "minItems", "maxItems"];
 /** Keys that this project adds to the published ones, with everything below them. */
 const OURS = [
+  "tools.fs.outside",
+  "tools.fs.unseal",
+  "tools.exec.passEnv",
+  "agents.list[].tools.fs.outside",
+  "agents.list[].tools.fs.unseal",
+  "agents.list[].tools.exec.passEnv",
   "agents.defaults.sandbox.backend",
   "agents.defaults.sandbox.bwrap",
   "agents.list[].sandbox.backend",

@@ -85,6 +85,7 @@ export function createAttempt(deps: DeliveryDeps, { attemptMs }: DeliveryLimits)
     const stop = (): void => end(new AppError("CANCELLED", "the process stopped while this was being sent"));
     stopping.addEventListener("abort", stop, { once: true });
     try {
+      if (payload.mediaUrl !== undefined) await Promise.race([deps.mediaReadable?.(payload.agentId, payload.mediaUrl), over]);
       const context: ChannelOutboundContext = {
         cfg: deps.config(),
         to: row.target,

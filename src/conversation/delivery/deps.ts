@@ -31,6 +31,10 @@ export interface DeliveryDeps {
   readonly activity?: Pick<ChannelActivity, "record"> & Partial<Pick<ChannelActivity, "sendFailed">>;
   /** Folders that files may be sent from. */
   readonly mediaRoots?: (agentId: string | undefined) => readonly string[];
+  /** Rejects when a file may not leave this machine, wherever its folder is. Addresses are let through. */
+  readonly mediaReadable?: (agentId: string | undefined, path: string) => Promise<void>;
+  /** Masks registered secrets in what is sent. */
+  readonly redact?: (text: string) => string;
   readonly limits?: Partial<DeliveryLimits>;
 }
 

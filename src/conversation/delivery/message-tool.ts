@@ -25,6 +25,8 @@ export interface MessageToolDeps {
   readonly current: (context: ToolContext) => CurrentChat | undefined;
   /** Folders that files may be sent from. */
   readonly mediaRoots?: (agentId: string) => readonly string[];
+  /** Rejects when a path may not be handed to a channel. Addresses are let through. */
+  readonly readable?: (context: ToolContext, path: string) => Promise<void>;
   /** The channel whose actions are offered; all of them when there is none. */
   readonly channel?: string;
 }
@@ -64,6 +66,20 @@ const textOf = (params: Params, ...names: readonly string[]): string | undefined
   }
   return undefined;
 };
+
+/** Parameters that name a file, however it is written. Of others only what begins like a path is taken for one. */
+const FILE_PARAM = /^(?:media|path|filePath|file|image|icon|attachment|attachments|mediaUrl|mediaUrls|thumbnail)$/i;
+const LIKE_A_PATH = /^\s*(?:MEDIA:\s*)?(?:\/|~|\.{1,2}[/\\]|file:)/i;
+const NOT_FILES: ReadonlySet<string> = new Set(["message", "caption", "buffer", "quoteText"]);
+
+/** Every text in a call's parameters that a channel could open as a file. */
+function filesIn(value: unknown, name: string, found: string[] = []): readonly string[] {
+  if (typeof value === "string") {
+    if (value.trim() !== "" && !NOT_FILES.has(name) && (FILE_PARAM.test(name) || LIKE_A_PATH.test(value))) found.push(value);
+  } else if (Array.isArray(value)) for (const item of value) filesIn(item, name, found);
+  else if (typeof value === "object" && value !== null) for (const [key, item] of Object.entries(value)) filesIn(item, key, found);
+  return found;
+}
 
 interface Place {
   readonly channel?: string;
@@ -203,6 +219,7 @@ export function messageTool(deps: MessageToolDeps): Tool {
 
   async function run({ params, context }: ToolCall): Promise<ToolOutcome> {
     const action = textOf(params, "action") ?? "send";
+    for (const path of filesIn(params, "")) await deps.readable?.(context, path);
     const current = deps.current(context);
     const place = placeOf(params, current, context);
     if (action === "broadcast") return broadcast(params, place, context, current);
@@ -240,7 +257,7 @@ export function messageTool(deps: MessageToolDeps): Tool {
       try {
         return await run(call);
       } catch (error) {
-        if (error instanceof AppError && error.code === "INVALID_INPUT") return failedOutcome(error.message);
+        if (error instanceof AppError && (error.code === "INVALID_INPUT" || error.code === "PERMISSION_DENIED")) return failedOutcome(error.message);
         throw error;
       }
     },

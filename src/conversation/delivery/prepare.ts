@@ -1,4 +1,5 @@
 /** A reply on its way to the disk: hooks, pieces, rows. */
+import { maskValue } from "../../base/secret-search.ts";
 import type { ChannelPlugin, ReplyPayload } from "../../protocol/index.ts";
 import type { OutboxInput } from "../../store/index.ts";
 import type { ReplyAddress } from "../address.ts";
@@ -9,7 +10,7 @@ import { replyReference, type AnsweredTurns, type ReplyReference } from "./reply
 import type { RowPayload } from "./row-payload.ts";
 import { mediaOf, runSendingHooks, type Cancelled } from "./sending-hooks.ts";
 
-export type PrepareDeps = Pick<DeliveryDeps, "hooks" | "table" | "clock" | "ids"> & PieceDeps;
+export type PrepareDeps = Pick<DeliveryDeps, "hooks" | "table" | "clock" | "ids" | "redact"> & PieceDeps;
 type Draft = Pick<RowPayload, "text" | "rich" | "mediaUrl">;
 
 const MOST_LOGGED = 20;
@@ -86,7 +87,9 @@ interface Said {
 
 async function sayOf(given: ReplyPayload, address: ReplyAddress, facts: OutgoingFacts, deps: PrepareDeps, answered: AnsweredTurns): Promise<Said> {
   const plugin = deps.table.get(address.channel);
-  const { payload, cancelled, hooks, log } = await runSendingHooks(given, address, facts, deps);
+  const { payload: decided, cancelled, hooks, log } = await runSendingHooks(given, address, facts, deps);
+  // After plugins had their say: whoever wrote it, what leaves has no secret of the gateway in it.
+  const payload = deps.redact ? { ...decided, ...maskValue({ text: decided.text, channelData: decided.channelData }, deps.redact) } : decided;
   const shared = sharedFields(payload, address, facts, hooks);
   /** The first row tells what was said about the whole payload. */
   const told = <R extends RowPayload>(rows: readonly R[]): R[] =>

@@ -37,6 +37,8 @@ export interface AuthDeps {
   /** For `tailscale whois`. */
   readonly env: Env;
   readonly whois?: Whois;
+  /** Told every device token that is given out, so that it can be masked wherever it appears. */
+  readonly onSecret?: ((secret: string) => void) | undefined;
 }
 
 interface InForce {
@@ -139,6 +141,7 @@ export function createAuth(deps: AuthDeps): Auth {
     const meanwhile: Revocation[] = [];
     using _ = revocations.on((revocation) => void meanwhile.push(revocation));
     const admission = await admitClient(input, { settings, peerOf: who, prove, pairing, foreignHost, now: () => clock.now() });
+    if (admission.ok && admission.issued) deps.onSecret?.(admission.issued.deviceToken);
     if (!admission.ok || !meanwhile.some((revocation) => isRevoked(revocation, admission))) return admission;
     return { ok: false, code: "INVALID_REQUEST", message: "unauthorized", closeCode: 1008 };
   }

@@ -1,3 +1,4 @@
+import { isAbsolute } from "node:path";
 import { AppError } from "../../base/errors.ts";
 import { covers, type MethodParams, type MethodResult } from "../../protocol/index.ts";
 import type { ToolFactsPort } from "../ports.ts";
@@ -23,7 +24,8 @@ async function explain(params: MethodParams<"tools.explain">, caller: Caller, de
   const owner = covers(caller.scopes, "operator.admin");
   const tools = await toolFacts.explain({ agentId, sessionKey, ...(tool === undefined ? {} : { tool }), owner });
   if (tool !== undefined && tools.length === 0) throw invalid(`unknown tool "${tool.slice(0, 80)}"`);
-  return { agentId, sessionKey, tools: [...tools] };
+  if (params.path !== undefined && !isAbsolute(params.path)) throw invalid("path must be absolute");
+  return { agentId, sessionKey, tools: [...tools], ...(params.path === undefined ? {} : { file: await toolFacts.file(agentId, params.path) }) };
 }
 
 /** Which tools there are, and who may use them. */

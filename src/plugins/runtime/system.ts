@@ -1,11 +1,12 @@
 /** `runtime.system`. */
 import { messageOf } from "../../base/errors.ts";
+import { inheritedEnvironment } from "../../base/inherited-environment.ts";
 import type { CommandOptions, CommandResult, RuntimeSystem } from "../sdk/types/index.ts";
 import type { RuntimeOwner, RuntimePorts } from "./ports.ts";
 
 const MAX_OUTPUT = 16 * 1024 * 1024;
 
-/** Runs a program with the gateway's environment, less what would load foreign code. A program that is killed is a result, one that is not there an error. */
+/** Runs a program with what commands inherit of the gateway's environment; a plugin sets the rest by name. A program that is killed is a result, one that is not there an error. */
 async function runCommand(argv: readonly string[], options: CommandOptions, env: Readonly<Record<string, string | undefined>>): Promise<CommandResult> {
   const { run } = await import("../../base/spawn.ts");
   const { AppError } = await import("../../base/errors.ts");
@@ -38,7 +39,8 @@ export function createSystem({ config, queueSystemEvent, log }: RuntimePorts, ow
         log.warn(`[${owner.id}] a system event was lost: ${messageOf(error)}`, { sessionKey }),
       );
     },
-    runCommandWithTimeout: (argv, options) => runCommand(argv, typeof options === "number" ? { timeoutMs: options } : options, config.env()),
+    runCommandWithTimeout: (argv, options) =>
+      runCommand(argv, typeof options === "number" ? { timeoutMs: options } : options, inheritedEnvironment(config.env(), config.current.tools?.exec?.passEnv)),
     formatNativeDependencyHint({ packageName, manager = "pnpm", approveBuildsCommand, rebuildCommand, downloadCommand }) {
       const rebuild = rebuildCommand ?? `${REBUILD[manager]} ${packageName}`;
       const steps = [approveBuildsCommand ?? APPROVE[manager], rebuild, downloadCommand].filter((step) => step !== undefined);

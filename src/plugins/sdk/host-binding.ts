@@ -20,6 +20,8 @@ export interface SdkHost {
   /** Where state lives. */
   readonly stateDir: string;
   readonly verbose?: (() => boolean) | undefined;
+  /** Rejects when a file may not leave this machine, whichever folder it is asked from. */
+  readonly mediaReadable?: ((path: string) => Promise<void>) | undefined;
   readonly log?: ((record: SdkLogRecord) => void) | undefined;
   readonly registerHttpRoute?:
     | ((route: { path: string; handler: OpenClawPluginHttpRouteHandler; pluginId?: string | undefined; source?: string | undefined }) => () => void)

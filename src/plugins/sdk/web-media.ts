@@ -52,6 +52,7 @@ async function fromDisk(path: string, options: WebMediaOptions): Promise<Buffer>
     if (roots !== "any" && !realRoots.some((root) => isInside(root, real))) {
       throw new AppError("PERMISSION_DENIED", `${path} lies outside the folders that media may be read from: ${roots.join(", ") || "none"}`);
     }
+    await sdkHost()?.mediaReadable?.(real);
     return await readFile(real);
   } catch (error) {
     throw fileError(path, "could not read media", error);

@@ -13,6 +13,14 @@ const Verdict = closed({
   source: text({ description: "`core`, `plugin:<id>` or `channel:<id>`." }),
 });
 
+const FileDecision = closed({ decision: choice(["allow", "ask", "deny"]), why: text() });
+
+const FileAnswer = closed({
+  path: filled({ description: "The real path." }),
+  read: FileDecision,
+  write: FileDecision,
+});
+
 const Listed = closed({
   name: filled(),
   label: maybe(text()),
@@ -36,8 +44,13 @@ export const toolsMethods = {
   }),
   "tools.explain": method({
     access: "operator.read",
-    params: closed({ sessionKey: maybe(filled()), agentId: maybe(filled()), tool: maybe(filled()) }),
-    result: closed({ agentId: filled(), sessionKey: filled(), tools: list(Verdict) }),
+    params: closed({
+      sessionKey: maybe(filled()),
+      agentId: maybe(filled()),
+      tool: maybe(filled()),
+      path: maybe(filled({ description: "A file, absolute: what its agent may do with it is answered as well." })),
+    }),
+    result: closed({ agentId: filled(), sessionKey: filled(), tools: list(Verdict), file: maybe(FileAnswer) }),
     effect: false,
     room: "tools",
     summary: "For each tool whether a session may use it, and what decided that.",

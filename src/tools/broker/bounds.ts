@@ -1,3 +1,4 @@
+import { maskValue } from "../../base/secret-search.ts";
 import type { ImageContent, TextContent } from "../../protocol/index.ts";
 import type { ToolOutcome } from "../tool.ts";
 
@@ -11,12 +12,18 @@ const MAX_IMAGE_CHARS = 24 * 1024 * 1024;
 const MAX_DETAILS_CHARS = 64_000;
 const MAX_PARTS = 64;
 
-/** A result as it may be kept and shown: of the right shape, bounded, without cycles. Whatever a tool returns, this is what everybody else sees. */
-export function boundedOutcome(tool: string, raw: unknown): ToolOutcome {
+type Mask = (text: string) => string;
+const asIs: Mask = (text) => text;
+
+/**
+ * A result as it may be kept and shown: of the right shape, bounded, without cycles and without registered secrets. Whatever a tool returns, this is what
+ * everybody else sees.
+ */
+export function boundedOutcome(tool: string, raw: unknown, mask: Mask = asIs): ToolOutcome {
   const found = isRecord(raw) ? raw : {};
-  const parts = Array.isArray(found["content"]) ? found["content"].slice(0, MAX_PARTS).flatMap((part) => contentPart(part)) : [];
-  const content = parts.length > 0 || Array.isArray(found["content"]) ? cut(parts) : [{ type: "text" as const, text: plainText(tool, raw) }];
-  const details = boundedDetails(found["details"]);
+  const parts = Array.isArray(found["content"]) ? found["content"].slice(0, MAX_PARTS).flatMap((part) => contentPart(part, mask)) : [];
+  const content = parts.length > 0 || Array.isArray(found["content"]) ? cut(parts) : [{ type: "text" as const, text: mask(plainText(tool, raw)) }];
+  const details = maskValue(boundedDetails(found["details"]), mask);
   return {
     content,
     ...(details === undefined ? {} : { details }),
@@ -25,9 +32,9 @@ export function boundedOutcome(tool: string, raw: unknown): ToolOutcome {
   };
 }
 
-function contentPart(part: unknown): (TextContent | ImageContent)[] {
+function contentPart(part: unknown, mask: Mask): (TextContent | ImageContent)[] {
   if (!isRecord(part)) return [];
-  if (part["type"] === "text" && typeof part["text"] === "string") return [{ type: "text", text: part["text"] }];
+  if (part["type"] === "text" && typeof part["text"] === "string") return [{ type: "text", text: mask(part["text"]) }];
   if (part["type"] === "image" && typeof part["data"] === "string" && typeof part["mimeType"] === "string") {
     return [{ type: "image", data: part["data"], mimeType: part["mimeType"] }];
   }

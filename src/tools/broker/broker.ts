@@ -34,6 +34,8 @@ export interface BrokerDeps {
   readonly refusal?: (() => string | undefined) | undefined;
   /** Has the operator asked before data leaves a session that has seen both private data and text of strangers. */
   readonly taint?: Pick<Taint, "evaluate" | "observe">;
+  /** Masks registered secrets in what tools give. */
+  readonly redact?: ((text: string) => string) | undefined;
   /** Looks for calls that repeat without getting anywhere; a text blocks the call. */
   readonly loopGuard?: (call: { readonly name: string; readonly params: unknown; readonly context: ToolContext }) => string | undefined;
   /** Told how each call ended that the loop guard let pass, with the arguments that the guard saw. Must not throw. */
@@ -235,7 +237,7 @@ async function approve(deps: BrokerDeps, context: ToolContext, tool: Tool, call:
 }
 
 /** A tool may throw, hang, or go on after it was stopped: the call ends in any case. */
-async function runTool({ clock, log }: BrokerDeps, tool: Tool, context: ToolContext, call: BrokerCall): Promise<ToolOutcome> {
+async function runTool({ clock, log, redact = (text) => text }: BrokerDeps, tool: Tool, context: ToolContext, call: BrokerCall): Promise<ToolOutcome> {
   const late = new AbortController();
   const signal = AbortSignal.any([call.signal, late.signal]);
   const ended = Promise.withResolvers<ToolOutcome>();
@@ -247,17 +249,18 @@ async function runTool({ clock, log }: BrokerDeps, tool: Tool, context: ToolCont
   const update = (partial: ToolOutcome): void => {
     if (over || signal.aborted) return;
     try {
-      call.update?.(boundedOutcome(tool.name, partial));
+      call.update?.(boundedOutcome(tool.name, partial, redact));
     } catch (error) {
       // Whoever watches has a problem, not the tool.
       log.debug(`what ${tool.name} showed could not be passed on: ${messageOf(error)}`, { sessionKey: context.sessionKey });
     }
   };
-  const run = async (): Promise<ToolOutcome> => boundedOutcome(tool.name, await tool.run({ id: call.id, params: call.arguments, signal, update, context }));
+  const run = async (): Promise<ToolOutcome> =>
+    boundedOutcome(tool.name, await tool.run({ id: call.id, params: call.arguments, signal, update, context }), redact);
   run().then(ended.resolve, (error: unknown) => {
     if (signal.aborted) return;
     log.debug(`${tool.name} failed: ${messageOf(error)}`, { sessionKey: context.sessionKey });
-    const details = { status: "error", tool: tool.name, error: messageOf(error) };
+    const details = { status: "error", tool: tool.name, error: redact(messageOf(error)) };
     ended.resolve(failedOutcome(JSON.stringify(details, null, 2), details));
   });
   const outcome = await ended.promise;

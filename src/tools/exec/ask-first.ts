@@ -141,7 +141,8 @@ async function runApproved(deps: ExecToolDeps, question: Question, id: string): 
   const { code, signal, timedOut } = await process.ended;
   // It was ended with the gateway: the next one tells that it does not know what came of it.
   if (deps.processes.closing && process.killed) return;
-  const output = process.output.tail().trim().slice(-OUTPUT_CHARS);
+  const hint = code === 0 || code === null ? undefined : run.hint?.(plan, process.output.aggregated());
+  const output = [process.output.tail().trim().slice(-OUTPUT_CHARS), hint].filter(Boolean).join("\n\n");
   const fate: CommandFate = { ...begun, state: "ended", session, endedAt: clock.now(), exitCode: code, signal, timedOut, output };
   await conclude(deps, question, id, fate, process.killed && !timedOut);
 }

@@ -9,6 +9,7 @@ import type { ExecHost } from "./environment.ts";
 import type { RememberedCommands } from "./remember/remembered.ts";
 import type { ExecRules } from "./rules-file.ts";
 import type { ExecSettings } from "./settings.ts";
+import type { WithheldHints } from "./withheld.ts";
 
 /** Whether commands may leave the sandbox at this sender's word, and how; the reason when they may not. */
 export type Elevation = { readonly permitted: true; readonly level: "off" | "on" | "ask" | "full" } | { readonly permitted: false; readonly reason: string };
@@ -38,6 +39,8 @@ export interface ExecToolDeps {
   readonly settings: (context: ToolContext) => ExecSettings;
   /** The gateway's own environment. */
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** Explains what commands do not inherit. */
+  readonly hints?: WithheldHints | undefined;
   readonly home: string;
   readonly ignoreCase: boolean;
   /** True when the session must run inside a sandbox. */
@@ -48,6 +51,8 @@ export interface ExecToolDeps {
   readonly pluginEnvironment?: ((context: ToolContext, host: ExecHost) => Promise<Readonly<Record<string, string>>>) | undefined;
   /** Names of programs that the skills of a session ask for; asked only where the rules let those run unasked. */
   readonly skillPrograms?: ((context: ToolContext) => Promise<readonly string[]>) | undefined;
+  /** True for a path that no tool may read. */
+  readonly isSealed?: ((context: ToolContext, path: string) => boolean) | undefined;
   /** False when policy keeps `process` away: nothing may go to the background then. */
   readonly canBackground: (context: ToolContext) => boolean;
   readonly elevation: (context: ToolContext) => Elevation;

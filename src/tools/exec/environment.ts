@@ -20,14 +20,6 @@ export function callEnvironment(env: Env, host: ExecHost): Env {
   return Object.fromEntries(Object.entries(env).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** The gateway's own secrets, and keys of providers: whoever runs a command has no need of them. */
-const SECRET = /^OPENCLAW_.*(?:TOKEN|PASSWORD|SECRET|KEYS?)(?:_|$)|(?:^|_)(?:API_KEYS?|OAUTH_TOKEN)(?:_|$)|^COPILOT_GITHUB_TOKEN$/i;
-
-/** What a command on the host inherits: the gateway's environment without its secrets. What a call sets by name stays. */
-export function inheritedEnvironment(env: Readonly<Record<string, string | undefined>>): Readonly<Record<string, string | undefined>> {
-  return Object.fromEntries(Object.entries(env).filter(([name]) => !SECRET.test(name)));
-}
-
 function violation(name: string, why: string): AppError {
   return new AppError("PERMISSION_DENIED", `Security Violation: the variable ${name} may not be set: ${why}`, { details: { name } });
 }

@@ -87,7 +87,8 @@ async function underRules(deps: ExecToolDeps, call: ToolCall, plan: ExecPlan, se
   const { safeBins } = settings;
   const skillPrograms = rules.autoAllowSkills ? await skillFiles(deps, context, plan) : undefined;
   const remembered = await deps.remembered.rules(context.agentId);
-  const judged = { ...rules, remembered, home: deps.home, ignoreCase: deps.ignoreCase, skillPrograms, ...(safeBins ? { safeBins } : {}) };
+  const isSealed = (path: string): boolean => deps.isSealed?.(context, path) ?? false;
+  const judged = { ...rules, remembered, home: deps.home, ignoreCase: deps.ignoreCase, skillPrograms, isSealed, ...(safeBins ? { safeBins } : {}) };
   const verdict = judgePlan(plan, judged);
   if (verdict.kind === "deny") return failedOutcome(verdict.text, { status: "error", error: verdict.text });
   if (verdict.kind === "ask") return await askFirst(deps, { plan, rules: judged, satisfied: verdict.satisfied, settings, run, context });
@@ -164,6 +165,8 @@ function planRun(deps: ExecToolDeps, { params, context, signal, update }: ToolCa
     processes: deps.processes,
     clock: deps.clock,
     env: deps.env,
+    passEnv: settings.passEnv,
+    hint: (plan, output) => (plan.sandbox === undefined ? deps.hints?.hint(context.sessionKey, plan, output) : undefined),
     skillEnv: context.skillEnv,
     scope: context.sessionKey,
     signal,

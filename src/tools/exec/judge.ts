@@ -1,4 +1,4 @@
-import { dirname } from "node:path";
+import { dirname, resolve } from "node:path";
 import { matchingEntry, type AllowEntry, type PathRules } from "./allowlist.ts";
 import { isHarmless } from "./environment.ts";
 import { isCarrier } from "./executables.ts";
@@ -32,6 +32,8 @@ export interface JudgeRules extends PathRules {
   readonly safeBins?: readonly string[];
   /** Files of programs that skills ask for, where the operator lets those run unasked. */
   readonly skillPrograms?: ReadonlySet<string> | undefined;
+  /** True for a path that no tool may read: a command that names one is asked about, whatever list its program is on. */
+  readonly isSealed?: ((path: string) => boolean) | undefined;
 }
 
 /** What covers a plan: entries of the allowlist, and what "allow always" stored. */
@@ -61,6 +63,7 @@ export function judgePlan(plan: ExecPlan, rules: JudgeRules): ExecVerdict {
  */
 function coverageOf(plan: ExecPlan, rules: JudgeRules): Coverage | undefined {
   if (!plan.analysable || plan.pty === true || !isHarmless(ownEnvironment(plan))) return undefined;
+  if (rules.isSealed && reachesSealed(plan, rules.isSealed)) return undefined;
   const entries = new Set<AllowEntry>();
   const remembered = new Set<StoredRule>();
   for (const segment of plan.segments) {
@@ -79,6 +82,17 @@ function coverageOf(plan: ExecPlan, rules: JudgeRules): Coverage | undefined {
 function mayBeRewritten({ program, rule }: StoredRule, { segments }: ExecPlan): boolean {
   if (rule.files.every(({ path }) => TRUSTED_FOLDERS.has(dirname(path)))) return false;
   return segments.some(({ executable, argv }) => executable !== program && (executable === null || !readingShape(executable, argv.slice(1))));
+}
+
+/** A listed program must not become a way to files that tools do not read. Its folder counts too: names without a slash begin there. */
+function reachesSealed({ cwd, segments }: ExecPlan, isSealed: (path: string) => boolean): boolean {
+  return isSealed(cwd) || segments.some(({ argv }) => argv.slice(1).some((word) => filesNamed(word).some((name) => isSealed(resolve(cwd, name)))));
+}
+
+/** What a program could take for a file in one of its words: the word, what follows `=`, `@` or a short option. */
+function filesNamed(word: string): readonly string[] {
+  const names = [word, word.slice(word.indexOf("=") + 1), word.replace(/^-[A-Za-z]/, ""), word.replace(/^@/, ""), word.slice(word.indexOf("@") + 1)];
+  return [...new Set(names)].filter((name) => name !== "" && name.length < 4096 && !name.includes("\0"));
 }
 
 /** By the file that will run. Shells, interpreters and wrappers would be everything: a skill that asks for one has not earned that. */

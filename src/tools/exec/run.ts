@@ -1,9 +1,9 @@
 import type { Clock } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
+import { inheritedEnvironment } from "../../base/inherited-environment.ts";
 import type { CommandProcess, ProcessEnd, Processes, StartInput } from "../process/processes.ts";
 import type { Sandbox } from "../sandbox/sandboxes.ts";
 import { failedOutcome, textOutcome, type ToolOutcome } from "../tool.ts";
-import { inheritedEnvironment } from "./environment.ts";
 import { assertPlan, type ExecPlan } from "./plan.ts";
 import { changedFile } from "./remember/pins.ts";
 import type { Terminal } from "./terminal.ts";
@@ -22,6 +22,10 @@ export interface PlanRun {
   readonly clock: Clock;
   /** What the command's variables are set on top of. */
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** `tools.exec.passEnv`. */
+  readonly passEnv?: readonly string[] | undefined;
+  /** Says what a failed command may have missed; see `createWithheldHints`. */
+  readonly hint?: ((plan: ExecPlan, output: string) => string | undefined) | undefined;
   /** Variables of skills: secrets among them, so they are in no plan and no question. */
   readonly skillEnv?: Readonly<Record<string, string>> | undefined;
   /** Session whose `process` tool sees the command. */
@@ -70,9 +74,9 @@ export async function startPlan(plan: ExecPlan, approvedHash: string, run: PlanR
 type Started = Pick<StartInput, "program" | "args" | "cwd" | "env" | "attend" | "killInside" | "terminal">;
 
 /** What is started on this machine for the plan. The one place where a terminal is put around it. */
-function outside(plan: ExecPlan, { sandbox, env, skillEnv, terminal }: PlanRun): Started {
+function outside(plan: ExecPlan, { sandbox, env, passEnv, skillEnv, terminal }: PlanRun): Started {
   const [first, ...rest] = [...plan.shell, plan.script];
-  const whole = sandbox ? plan.env : { ...inheritedEnvironment(env), ...skillEnv, ...plan.env };
+  const whole = sandbox ? plan.env : { ...inheritedEnvironment(env, passEnv), ...skillEnv, ...plan.env };
   const held = plan.pty === true ? terminal?.around({ argv: [first, ...rest], env: whole }) : undefined;
   const [program, ...args] = held?.argv ?? [first, ...rest];
   if (!sandbox) return { program, args, cwd: plan.cwd, env: { ...whole, ...held?.env, PATH: plan.path, PWD: plan.cwd }, ...(held ? { terminal: "here" } : {}) };
@@ -100,10 +104,10 @@ export async function runPlan(plan: ExecPlan, approvedHash: string, run: PlanRun
   if (yieldMs === 0) yielded.resolve(undefined);
   const end = await Promise.race([process.ended, yielded.promise]);
   signal.removeEventListener("abort", kill);
-  if (end) return endOutcome(process, end, run);
-  if (signal.aborted) return endOutcome(process, await process.ended, run);
+  if (end) return endOutcome(plan, process, end, run);
+  if (signal.aborted) return endOutcome(plan, process, await process.ended, run);
   process.toBackground();
-  if (run.onBackgroundEnd) void announceEnd(process, run.onBackgroundEnd);
+  if (run.onBackgroundEnd) void announceEnd(plan, process, run);
   const lines = [
     ...run.warnings,
     `Command still running (session ${process.id}, pid ${process.pid}). Use process (${process.terminal ? TYPING : FOLLOWING}) for follow-up.`,
@@ -116,15 +120,16 @@ function runningDetails(process: CommandProcess): Record<string, unknown> {
   return { status: "running", sessionId: id, pid, startedAt, cwd, tail: output.tail() };
 }
 
-async function announceEnd(process: CommandProcess, tell: (text: string, empty: boolean) => void): Promise<void> {
+async function announceEnd(plan: ExecPlan, process: CommandProcess, run: PlanRun): Promise<void> {
   const end = await process.ended;
+  const hint = end.code === 0 || end.code === null ? undefined : run.hint?.(plan, process.output.aggregated());
   const tail = process.output.tail().replace(/\s+/g, " ").trim().slice(-NOTE_CHARS);
   const how = end.signal === null ? `code ${end.code ?? "unknown"}` : `signal ${end.signal}`;
   const text = `Exec ${end.code === 0 ? "completed" : "failed"} (${process.id.slice(0, 8)}, ${how})${tail === "" ? "" : ` :: ${tail}`}`;
-  tell(text, end.code === 0 && tail === "");
+  run.onBackgroundEnd?.(hint === undefined ? text : `${text}\n${hint}`, end.code === 0 && tail === "");
 }
 
-function endOutcome(process: CommandProcess, end: ProcessEnd, { clock, warnings, timeoutMs }: PlanRun): ToolOutcome {
+function endOutcome(plan: ExecPlan, process: CommandProcess, end: ProcessEnd, { clock, warnings, timeoutMs, hint }: PlanRun): ToolOutcome {
   const aggregated = process.output.aggregated().trimEnd();
   const durationMs = (process.endedAt ?? clock.now()) - process.startedAt;
   const before = warnings.map((line) => `${line}\n\n`).join("");
@@ -139,5 +144,10 @@ function endOutcome(process: CommandProcess, end: ProcessEnd, { clock, warnings,
     return failedOutcome(`${before}${after}${text}`, { status: "error", exitCode: null, exitSignal: end.signal, ...facts, error: text });
   }
   const code = end.code === 0 ? "" : `\n\n(Command exited with code ${end.code})`;
-  return textOutcome(`${before}${aggregated || "(no output)"}${code}`, { status: "completed", exitCode: end.code, ...facts });
+  const missed = end.code === 0 ? undefined : hint?.(plan, aggregated);
+  return textOutcome(`${before}${aggregated || "(no output)"}${code}${missed === undefined ? "" : `\n\n${missed}`}`, {
+    status: "completed",
+    exitCode: end.code,
+    ...facts,
+  });
 }

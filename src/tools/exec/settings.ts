@@ -23,6 +23,8 @@ export interface ExecSettings {
   readonly node?: string | undefined;
   readonly pathPrepend: readonly string[];
   readonly safeBins?: readonly string[] | undefined;
+  /** Variables that commands inherit besides the usual ones. */
+  readonly passEnv: readonly string[];
   readonly backgroundMs: number;
   /** Milliseconds. */
   readonly timeoutMs: number;
@@ -91,6 +93,7 @@ export function execSettings(config: OpenClawConfig, agentId: string, override: 
     node: textOf(chosen["node"]),
     pathPrepend: textsOf(chosen["pathPrepend"]) ?? [],
     safeBins: textsOf(chosen["safeBins"]),
+    passEnv: textsOf(chosen["passEnv"]) ?? [],
     backgroundMs: numberOf(chosen["backgroundMs"]) ?? DEFAULTS.backgroundMs,
     timeoutMs: (numberOf(chosen["timeoutSec"]) ?? DEFAULTS.timeoutSec) * 1000,
     cleanupMs: numberOf(chosen["cleanupMs"]),

@@ -21,7 +21,7 @@ function pathWith(holder: string | undefined): string {
 }
 
 function at(path: string, rest: Partial<ExecToolDeps> = {}): House {
-  return house(UNASKED, { env: { PATH: path, SHELL: "/bin/sh", TERM: "", CHOSEN: "yes" }, ...rest });
+  return house(UNASKED, { env: { PATH: path, SHELL: "/bin/sh", TERM: "", LC_CHOSEN: "yes" }, ...rest });
 }
 
 const output = async ({ process }: House, sessionId: string): Promise<string> => text(await process({ action: "log", sessionId }));
@@ -33,7 +33,7 @@ describe.each(HOLDERS)("a terminal held by %s", (holder) => {
 
   test("is one for input, output and errors, and has a size and a kind", async () => {
     await using there = at(path);
-    const asked = { command: 'tty && test -t 0 && test -t 1 && test -t 2 && stty size && echo "$TERM $COLUMNS $LINES $SHELL $CHOSEN"; exit 3', pty: true };
+    const asked = { command: 'tty && test -t 0 && test -t 1 && test -t 2 && stty size && echo "$TERM $COLUMNS $LINES $SHELL $LC_CHOSEN"; exit 3', pty: true };
     const outcome = await there.exec(asked);
     expect(text(outcome)).toMatch(/^\/dev\/(?:pts\/|tty)\S+\n30 120\nxterm-256color 120 30 \/bin\/sh yes\n\n\(Command exited with code 3\)$/);
     expect(outcome.details).toMatchObject({ status: "completed", exitCode: 3, cwd: there.workspace });

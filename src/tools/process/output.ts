@@ -1,4 +1,5 @@
 import { StringDecoder } from "node:string_decoder";
+import type { SecretStream } from "../../base/secret-search.ts";
 import type { TerminalText } from "./terminal-text.ts";
 
 /** Control characters except tab, line feed and carriage return; formatting that is not seen; halves of pairs. */
@@ -72,10 +73,12 @@ export class CommandOutput {
   readonly #all: TailText;
   readonly #pending: { readonly stdout: TailText; readonly stderr: TailText };
   readonly #terminal: TerminalText | undefined;
+  readonly #secrets: { readonly stdout: SecretStream; readonly stderr: SecretStream } | undefined;
 
-  /** `terminal` is given when the standard output is one. */
-  constructor({ kept, pending }: OutputLimits = OUTPUT_LIMITS, terminal?: TerminalText) {
+  /** `terminal` is given when the standard output is one; `secrets` makes what masks a stream before any of it is kept. */
+  constructor({ kept, pending }: OutputLimits = OUTPUT_LIMITS, terminal?: TerminalText, secrets?: () => SecretStream) {
     this.#terminal = terminal;
+    this.#secrets = secrets && { stdout: secrets(), stderr: secrets() };
     this.#all = new TailText(kept);
     this.#pending = { stdout: new TailText(pending), stderr: new TailText(pending) };
   }
@@ -88,7 +91,10 @@ export class CommandOutput {
   /** Half characters at the very end become visible. */
   end(): void {
     if (this.#terminal) this.#keep("stdout", this.#terminal.write(this.#decoders.stdout.end()) + this.#terminal.end());
-    for (const stream of ["stdout", "stderr"] as const) this.#keep(stream, this.#decoders[stream].end());
+    for (const stream of ["stdout", "stderr"] as const) {
+      this.#keep(stream, this.#decoders[stream].end());
+      this.#add(stream, this.#secrets?.[stream].end() ?? "");
+    }
   }
 
   get total(): number {
@@ -115,8 +121,12 @@ export class CommandOutput {
 
   #keep(stream: "stdout" | "stderr", text: string): void {
     const clean = text.replace(UNSEEN, "");
-    if (clean === "") return;
-    this.#all.add(clean);
-    this.#pending[stream].add(clean);
+    if (clean !== "") this.#add(stream, this.#secrets ? this.#secrets[stream].push(clean) : clean);
+  }
+
+  #add(stream: "stdout" | "stderr", text: string): void {
+    if (text === "") return;
+    this.#all.add(text);
+    this.#pending[stream].add(text);
   }
 }

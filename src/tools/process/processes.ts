@@ -1,6 +1,7 @@
 import { constants } from "node:os";
 import type { Clock } from "../../base/clock.ts";
 import type { Random } from "../../base/random.ts";
+import type { SecretStream } from "../../base/secret-search.ts";
 import { startChild, type ChildExit } from "../../base/spawn.ts";
 import { CommandOutput, type OutputLimits } from "./output.ts";
 import { freeSlug } from "./slug.ts";
@@ -84,6 +85,8 @@ export interface ProcessesDeps {
   readonly clock: Clock;
   readonly random: Random;
   readonly limits?: OutputLimits;
+  /** Makes what masks registered secrets in a stream of output. */
+  readonly secrets?: (() => SecretStream) | undefined;
 }
 
 /** Those that a session can see. */
@@ -98,7 +101,7 @@ function inBackground(known: Map<string, CommandProcess>): Pick<Processes, "list
   };
 }
 
-export function createProcesses({ clock, random, limits }: ProcessesDeps): Processes {
+export function createProcesses({ clock, random, limits, secrets }: ProcessesDeps): Processes {
   const known = new Map<string, CommandProcess>();
   let closing = false;
 
@@ -113,7 +116,7 @@ export function createProcesses({ clock, random, limits }: ProcessesDeps): Proce
       return closing;
     },
     async start(input) {
-      const { child, output, inTerminal } = await begin(input, limits);
+      const { child, output, inTerminal } = await begin(input, limits, secrets);
       const state = { backgrounded: false, end: undefined as ProcessEnd | undefined, endedAt: undefined as number | undefined, timedOut: false };
       let [killing, endInside]: [Disposable?, Promise<void>?] = [];
       const signal = input.terminal === "here" ? terminalSignals(child) : child.signal;
@@ -180,9 +183,9 @@ export function createProcesses({ clock, random, limits }: ProcessesDeps): Proce
   };
 }
 
-async function begin(input: StartInput, limits: OutputLimits | undefined) {
+async function begin(input: StartInput, limits: OutputLimits | undefined, secrets: ProcessesDeps["secrets"]) {
   const inTerminal = input.terminal !== undefined;
-  const output = new CommandOutput(limits, inTerminal ? new TerminalText(() => void child.write(CURSOR)) : undefined);
+  const output = new CommandOutput(limits, inTerminal ? new TerminalText(() => void child.write(CURSOR)) : undefined, secrets);
   const child = await startChild(input.program, {
     args: input.args,
     cwd: input.cwd,

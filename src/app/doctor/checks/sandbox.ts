@@ -16,7 +16,7 @@ export const sandbox: Check = {
     if (modes.every((mode) => mode === undefined || mode === "off")) return [];
     const { createSandboxes } = await import("../../../tools/index.ts");
     const { state: stateDir, home } = config.paths;
-    const ownFiles = () => [config.paths.file];
+    const ownFiles = () => config.snapshot().files;
     const sandboxes = createSandboxes({ config: () => config.current, stateDir, ownFiles, home, env, uid, clock, ids, log: silentLogger });
     const agents = (list.length > 0 ? list.map(({ id }) => id.toLowerCase()) : ["main"]).filter((id) => sandboxes.settings(id).mode !== "off");
     const tried = await Promise.all(

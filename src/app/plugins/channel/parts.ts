@@ -13,7 +13,7 @@ import { buildInboundContext } from "./inbound-context.ts";
 import { createInbound } from "./inbound.ts";
 
 /** What plugins reach of the conversations. */
-export type PluginTalk = Pick<ConversationRoom, "conversation" | "channels" | "allowLists" | "pairing">;
+export type PluginTalk = Pick<ConversationRoom, "conversation" | "channels" | "allowLists" | "pairing"> & Partial<Pick<ConversationRoom, "mediaReadable">>;
 
 export interface PartsDeps {
   readonly config: Pick<Config, "current">;

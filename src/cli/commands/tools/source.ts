@@ -1,7 +1,9 @@
-import { lockHolder, stateLockPath } from "../../../app/index.ts";
+import { homedir } from "node:os";
+import { resolve } from "node:path";
+import { loadExplainFile, lockHolder, stateLockPath } from "../../../app/index.ts";
 import { AppError } from "../../../base/errors.ts";
 import { nearest } from "../../../base/text.ts";
-import { defaultAgentId, formatLocated, type OpenClawConfig } from "../../../config/index.ts";
+import { defaultAgentId, expandHome, formatLocated, homeFolder, type OpenClawConfig } from "../../../config/index.ts";
 import { loadChoice } from "../../../models/index.ts";
 import { resolveSessionKey, type GatewayClient, type MethodResult } from "../../../protocol/index.ts";
 import { builtinSubjects, explainPolicy, explainSandbox, groupPolicy, type PolicyQuestion } from "../../../tools/index.ts";
@@ -35,6 +37,8 @@ export interface Wanted {
   readonly agent?: string | undefined;
   readonly session?: string | undefined;
   readonly tool?: string | undefined;
+  /** As it was written, from the folder that the command runs in. */
+  readonly path?: string | undefined;
 }
 
 export type Explained = MethodResult<"tools.explain"> & { readonly from: AnswerSource };
@@ -42,17 +46,23 @@ export type Explained = MethodResult<"tools.explain"> & { readonly from: AnswerS
 /** Why a session has its tools: from the running gateway, else from the configuration about the built-in ones. */
 export async function explained(io: Io, wanted: Wanted, flags: GatewayFlags): Promise<Explained> {
   const { agent, session, tool } = wanted;
+  const path =
+    wanted.path === undefined
+      ? undefined
+      : resolve(io.cwd, expandHome(wanted.path, homeFolder({ env: io.env, exists: () => false, osHome: homedir(), cwd: io.cwd })));
   const params = {
     ...(agent === undefined ? {} : { agentId: agent }),
     ...(session === undefined ? {} : { sessionKey: session }),
     ...(tool === undefined ? {} : { tool }),
+    ...(path === undefined ? {} : { path }),
   };
   const answer = await askGateway(io, flags, (client) => client.request("tools.explain", params));
-  return answer ? { ...answer, from: "gateway" } : { ...(await byConfiguration(io, wanted)), from: "configuration" };
+  return answer ? { ...answer, from: "gateway" } : { ...(await byConfiguration(io, { ...wanted, path })), from: "configuration" };
 }
 
-async function byConfiguration(io: Io, { agent, session, tool }: Wanted): Promise<MethodResult<"tools.explain">> {
-  const { snapshot, paths } = loadFor(io);
+async function byConfiguration(io: Io, { agent, session, tool, path }: Wanted): Promise<MethodResult<"tools.explain">> {
+  const loaded = loadFor(io);
+  const { snapshot, paths } = loaded;
   requireValid(snapshot, formatLocated);
   const { config } = snapshot;
   const { agentId, sessionKey } = sessionOf(config, agent, session);
@@ -73,7 +83,7 @@ async function byConfiguration(io: Io, { agent, session, tool }: Wanted): Promis
     const advice = meant === undefined ? "openclaw tools list shows them; tools of plugins are known to a running gateway" : `did you mean ${meant}?`;
     throw new AppError("INVALID_INPUT", `there is no built-in tool ${JSON.stringify(tool)}; ${advice}`);
   }
-  return { agentId, sessionKey, tools: [...tools] };
+  return { agentId, sessionKey, tools: [...tools], ...(path === undefined ? {} : { file: (await loadExplainFile()).explainFile({ loaded, agentId, path }) }) };
 }
 
 /** The session that is meant: the one that is named, else the main one of the agent. */

@@ -7,6 +7,7 @@ const execProperties = {
   node: text("Node that commands run on when host is node."),
   pathPrepend: texts("Folders put before PATH."),
   safeBins: texts("Programs that only filter their input and need no approval."),
+  passEnv: texts("Variables of the gateway's environment that commands inherit besides the usual ones; * at the end of a name stands for any rest."),
   backgroundMs: count("A command that takes longer goes to the background."),
   timeoutSec: count("A command that takes longer is ended."),
   cleanupMs: count("How long a finished background command is remembered.", advanced),
@@ -25,7 +26,11 @@ export const agentExec = group("The exec tool of this agent.", {
   approvalRunningNoticeMs: amount("Say that a command still runs after this long; 0 is never.", advanced),
 });
 
-export const fs = group("The file tools.", { workspaceOnly: flag("Only inside the workspace.") });
+export const fs = group("The file tools.", {
+  workspaceOnly: flag("Only inside the workspace, for reading too."),
+  outside: choice("Writes outside of the workspace: ask a person first, allow them or deny them.", ["ask", "allow", "deny"]),
+  unseal: texts("Paths of sealed files that tools may use all the same.", advanced),
+});
 
 export const elevated = group("Commands outside the sandbox on a sender's request.", {
   enabled: flag("Allow them."),

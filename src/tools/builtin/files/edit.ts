@@ -14,11 +14,12 @@ export function editTool(deps: FileToolsDeps): Tool {
     description: "Replace one exact text of a file. oldText must match including its whitespace, and occur once.",
     parameters: { type: "object", properties: EDIT_PROPERTIES, required: [] },
     source: { kind: "core" },
-    async run({ params, context }) {
+    async run(call) {
+      const { params, context } = call;
       const [written, oldText, newText] = [textParam(params, "path"), textParam(params, "oldText"), textParam(params, "newText")];
       const missing = [...(written?.trim() ? [] : ["path"]), ...(oldText ? [] : ["oldText"]), ...(newText === undefined ? ["newText"] : [])];
       if (missing.length > 0) return failedOutcome(missingParams(missing));
-      const files = filesFor(context, deps);
+      const files = filesFor("edit", call, deps);
       const path = resolvePath(written!, context, deps.home);
       let before: string;
       try {

@@ -152,6 +152,7 @@ describe("edit", () => {
 
 describe("in a sandbox", () => {
   const context = (): ToolContext => ({ agentId: "main", sessionKey: "s", sessionId: "s", runId: "r", workspaceDir: workspace, owner: true });
+  const call = () => ({ id: "c", context: context(), signal: new AbortController().signal });
 
   function placed(readOnly = false) {
     const [own, extra] = [join(home, "own"), join(home, "extra")];
@@ -203,15 +204,15 @@ describe("in a sandbox", () => {
     ] as const) {
       await expect(run(tool, params)).rejects.toThrow(/^Sandbox path is read-only; cannot write files: /);
     }
-    await expect(filesFor(context(), placed(true)).remove("/workspace/f.txt")).rejects.toThrow(
+    await expect(filesFor("read", call(), placed(true)).remove("/workspace/f.txt")).rejects.toThrow(
       "Sandbox path is read-only; cannot remove files: /workspace/f.txt",
     );
     expect(readFileSync(join(workspace, "f.txt"), "utf8")).toBe("the agent's");
   });
 
   test("folders are looked into the same way", async () => {
-    await using folder = await filesFor(context(), placed()).folder("/agent");
+    await using folder = await filesFor("read", call(), placed()).folder("/agent");
     expect((await folder.read(10)).map(({ name }) => name)).toContain("f.txt");
-    await expect(filesFor(context(), placed()).folder("/etc")).rejects.toMatchObject({ code: "PERMISSION_DENIED" });
+    await expect(filesFor("read", call(), placed()).folder("/etc")).rejects.toMatchObject({ code: "PERMISSION_DENIED" });
   });
 });

@@ -1,8 +1,11 @@
 import { homedir } from "node:os";
 import { isAbsolute, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { AppError } from "../../../base/errors.ts";
 import type { Ids } from "../../../base/ids.ts";
-import { createRootedFiles, type RootedFiles } from "../../../base/rooted-files.ts";
-import type { ToolContext } from "../../tool.ts";
+import { createRootedFiles, realTarget, type RootedFiles } from "../../../base/rooted-files.ts";
+import type { FileAccess } from "../../file-access/file-access.ts";
+import type { ToolCall, ToolContext } from "../../tool.ts";
 import { placedFiles, type FilePlace } from "./place.ts";
 
 export interface FileToolsDeps {
@@ -12,26 +15,52 @@ export interface FileToolsDeps {
   readonly home?: string;
   /** The files of a session in a sandbox; undefined for one that is in none. */
   readonly place?: ((context: ToolContext) => FilePlace | undefined) | undefined;
-  /** Why a real path must not be written, whatever the agent may reach; see `ownFiles`. */
-  readonly sealed?: ((context: ToolContext) => (path: string) => string | undefined) | undefined;
+  /** Decides about every path. Without it everything may be reached: for tests of what tools do with files. */
+  readonly access?: Pick<FileAccess, "check"> | undefined;
 }
 
 const UNICODE_SPACES = /[\u00A0\u2000-\u200A\u202F\u205F\u3000]/g;
 
-/** A path as models write it: `@` in front, `~`, odd spaces, relative to the workspace. */
+/** A path as models write it: `@` in front, `~`, `file:`, odd spaces, relative to the workspace. */
 export function resolvePath(written: string, { workspaceDir }: ToolContext, home = homedir()): string {
   const plain = written.trim().replace(/^@/, "").replaceAll(UNICODE_SPACES, " ");
+  if (/^file:\/\//i.test(plain)) return filePath(plain);
   if (plain === "~") return home;
   if (plain.startsWith("~/")) return resolve(home, plain.slice(2));
   return isAbsolute(plain) ? resolve(plain) : resolve(workspaceDir, plain);
 }
 
-/** The files this caller may reach, by the paths that `resolvePath` gives. */
-export function filesFor(context: ToolContext, { ids, workspaceOnly, place, sealed }: FileToolsDeps): RootedFiles {
+function filePath(url: string): string {
+  try {
+    return fileURLToPath(url);
+  } catch (error) {
+    throw new AppError("INVALID_INPUT", `${url} is no address of a file on this machine; give its path`, { cause: error });
+  }
+}
+
+export interface ToolFiles extends RootedFiles {
+  /** Asks about everything that is to be written or deleted, before the first of it is. */
+  permit(paths: readonly string[]): Promise<void>;
+}
+
+/** The files this call may reach, by the paths that `resolvePath` gives. */
+export function filesFor(tool: string, { id, context, signal }: Pick<ToolCall, "id" | "context" | "signal">, deps: FileToolsDeps): ToolFiles {
+  const { ids, workspaceOnly, place, access } = deps;
   const unique = (): string => ids.hex(6);
+  const call = { tool, callId: id, signal };
   const placed = place?.(context);
-  if (placed) return placedFiles(placed, context.workspaceDir, unique);
-  return createRootedFiles({ root: workspaceOnly(context.agentId) ? context.workspaceDir : undefined, sealed: sealed?.(context), unique });
+  if (placed) {
+    const check = access?.check(context, { ...call, roots: placed.mounts.map(({ host }) => host) });
+    return { ...placedFiles(placed, context.workspaceDir, { unique, check }), permit: async () => {} };
+  }
+  const check = access?.check(context, call);
+  const files = createRootedFiles({ root: workspaceOnly(context.agentId) ? context.workspaceDir : undefined, check, unique });
+  return {
+    ...files,
+    async permit(paths) {
+      if (check) for (const path of paths) await check(await realTarget(path), "write");
+    },
+  };
 }
 
 type Params = Readonly<Record<string, unknown>>;

@@ -1,7 +1,7 @@
 import { join, relative } from "node:path";
 import { AppError } from "../../../base/errors.ts";
 import { isInside } from "../../../base/files.ts";
-import { createRootedFiles, type RootedFiles } from "../../../base/rooted-files.ts";
+import { createRootedFiles, type RootedFiles, type RootedFilesOptions } from "../../../base/rooted-files.ts";
 
 /** A folder of this machine that is shown in a sandbox. */
 export interface FileMount {
@@ -48,7 +48,7 @@ export function placedPath({ mounts }: FilePlace, workspaceDir: string, path: st
 }
 
 /** Files by the paths of a sandbox. Links that lead out of a mounted folder are not followed. */
-export function placedFiles(place: FilePlace, workspaceDir: string, unique: () => string): RootedFiles {
+export function placedFiles(place: FilePlace, workspaceDir: string, options: Pick<RootedFilesOptions, "check" | "unique">): RootedFiles {
   async function at(path: string): Promise<Located> {
     await place.ready();
     return placedPath(place, workspaceDir, path);
@@ -61,7 +61,7 @@ export function placedFiles(place: FilePlace, workspaceDir: string, unique: () =
   async function look<T>(path: string, act: (files: RootedFiles, path: string) => Promise<T>): Promise<T> {
     const found = await at(path);
     try {
-      return await act(createRootedFiles({ root: found.root, unique }), found.path);
+      return await act(createRootedFiles({ ...options, root: found.root }), found.path);
     } catch (error) {
       if (error instanceof AppError && error.code === "NOT_FOUND") throw new AppError("NOT_FOUND", `Sandbox FS error (ENOENT): ${path}`, { cause: error });
       throw error;
@@ -72,11 +72,11 @@ export function placedFiles(place: FilePlace, workspaceDir: string, unique: () =
     folder: (path) => look(path, (files, host) => files.folder(host)),
     async write(path, content) {
       const found = await toChange(path, "write files");
-      await createRootedFiles({ root: found.root, unique }).write(found.path, content);
+      await createRootedFiles({ ...options, root: found.root }).write(found.path, content);
     },
     async remove(path) {
       const found = await toChange(path, "remove files");
-      await createRootedFiles({ root: found.root, unique }).remove(found.path);
+      await createRootedFiles({ ...options, root: found.root }).remove(found.path);
     },
   };
 }

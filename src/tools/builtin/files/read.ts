@@ -38,11 +38,12 @@ export function readTool(deps: FileToolsDeps): Tool {
     },
     source: { kind: "core" },
     idempotent: true,
-    async run({ params, context, signal }) {
+    async run(call) {
+      const { params, context, signal } = call;
       const written = textParam(params, "path");
       if (!written?.trim()) return failedOutcome(missingParams(["path"]));
       const path = resolvePath(written, context, deps.home);
-      await using file = await filesFor(context, deps).open(path);
+      await using file = await filesFor("read", call, deps).open(path);
       const image = await readImage(file);
       if (image) return image;
       const asked = { offset: positive(params["offset"]) ?? 1, limit: positive(params["limit"]) };

@@ -14,12 +14,13 @@ export function writeTool(deps: FileToolsDeps): Tool {
     },
     source: { kind: "core" },
     idempotent: true,
-    async run({ params, context }) {
+    async run(call) {
+      const { params, context } = call;
       const written = textParam(params, "path");
       const content = textParam(params, "content");
       const missing = [...(written?.trim() ? [] : ["path"]), ...(content === undefined ? ["content"] : [])];
       if (missing.length > 0) return failedOutcome(missingParams(missing));
-      await filesFor(context, deps).write(resolvePath(written!, context, deps.home), content!);
+      await filesFor("write", call, deps).write(resolvePath(written!, context, deps.home), content!);
       return textOutcome(`Successfully wrote ${content!.length} bytes to ${written}`);
     },
   };

@@ -60,7 +60,7 @@ export function imageTool(deps: ImageToolDeps): Tool {
     },
     source: { kind: "core" },
     idempotent: true,
-    async run({ params, signal, context }) {
+    async run({ id, params, signal, context }) {
       const names = namesOf(params);
       if (names.length === 0) return failedOutcome("image required");
       const most = Math.min(MAX_IMAGES, Math.floor(positive(params["maxImages"]) ?? MAX_IMAGES) || 1);
@@ -69,7 +69,7 @@ export function imageTool(deps: ImageToolDeps): Tool {
         return failedOutcome(text, { error: "too_many_images", count: names.length, max: most });
       }
       const megabytes = Math.min(MOST_IMAGE_MB, positive(params["maxBytesMb"]) ?? positive(deps.mediaMaxMb?.()) ?? MAX_IMAGE_MB);
-      const loaded = await loadAll(names, { maxBytes: Math.floor(megabytes * MB), signal, context }, deps);
+      const loaded = await loadAll(names, { maxBytes: Math.floor(megabytes * MB), id, signal, context }, deps);
       if (!loaded.ok) return loaded.outcome;
       return await ask(deps, names, {
         images: loaded.images,

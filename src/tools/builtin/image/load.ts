@@ -13,6 +13,7 @@ export interface FetchImageOptions {
   readonly maxBytes: number;
   readonly signal: AbortSignal;
   readonly context: ToolContext;
+  readonly id: string;
 }
 
 export interface ImageSourceDeps extends FileToolsDeps {
@@ -72,9 +73,10 @@ function decodeDataUrl(url: string, maxBytes: number): Uint8Array {
   return Buffer.from(url.slice(comma + 1), "base64");
 }
 
-async function readLocal(written: string, { context, maxBytes }: FetchImageOptions, deps: ImageSourceDeps): Promise<Uint8Array> {
+async function readLocal(written: string, options: FetchImageOptions, deps: ImageSourceDeps): Promise<Uint8Array> {
+  const { context, maxBytes } = options;
   const path = resolvePath(written, context, deps.home);
-  await using file = await openAllowed(path, context, deps);
+  await using file = await openAllowed(path, options, deps);
   const { size } = await file.stat();
   if (size > maxBytes) throw tooLarge(size, maxBytes);
   const bytes = Buffer.alloc(size);
@@ -88,14 +90,16 @@ async function readLocal(written: string, { context, maxBytes }: FetchImageOptio
 }
 
 /** In the workspace, or in a folder that images may come from; nowhere else, whatever links say. */
-async function openAllowed(path: string, context: ToolContext, deps: ImageSourceDeps): ReturnType<RootedFiles["open"]> {
+async function openAllowed(path: string, call: FetchImageOptions, deps: ImageSourceDeps): ReturnType<RootedFiles["open"]> {
+  const { context, id, signal } = call;
   const isConfined = deps.place?.(context) !== undefined || deps.workspaceOnly(context.agentId);
   const confined = { ...deps, workspaceOnly: () => true };
   const folders = isConfined ? [] : (deps.imageFolders?.(context) ?? []).map((folder) => resolve(folder));
-  if (!folders.some((folder) => isInside(folder, path))) return await filesFor(context, confined).open(path);
+  if (!folders.some((folder) => isInside(folder, path))) return await filesFor("image", call, confined).open(path);
   const unique = (): string => deps.ids.hex(6);
+  const check = deps.access?.check(context, { tool: "image", callId: id, signal });
   let refusal: unknown;
-  for (const files of [filesFor(context, confined), ...folders.map((root) => createRootedFiles({ root, unique }))]) {
+  for (const files of [filesFor("image", call, confined), ...folders.map((root) => createRootedFiles({ root, check, unique }))]) {
     try {
       return await files.open(path);
     } catch (error) {

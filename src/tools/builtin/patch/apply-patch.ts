@@ -29,11 +29,12 @@ export function applyPatchTool(deps: ApplyPatchDeps): Tool {
       required: ["input"],
     },
     source: { kind: "core" },
-    async run({ params, context, signal }) {
+    async run(call) {
+      const { params, context, signal } = call;
       const input = textParam(params, "input");
       if (!input?.trim()) return failedOutcome("Provide a patch input.");
       if (input.length > MAX_INPUT_CHARS) return failedOutcome(`The patch has more than ${MAX_INPUT_CHARS} characters: send it in parts`);
-      const files = filesFor(context, confined);
+      const files = filesFor("apply_patch", call, confined);
       const effort = createEffort(deps.clock, signal, Number.POSITIVE_INFINITY);
       const resolve = (written: string): string => resolvePath(written, context, deps.home);
       try {
@@ -46,6 +47,7 @@ export function applyPatchTool(deps: ApplyPatchDeps): Tool {
           display: (path) => displayed(top, path),
           pause: () => effort.goOn(),
         });
+        await files.permit([...plan.writes.map(({ path }) => path), ...plan.removals]);
         return await carryOut(plan, files, (path) => displayed(top, path));
       } catch (error) {
         if (error instanceof AppError) return failedOutcome(messageOf(error));

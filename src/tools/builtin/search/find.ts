@@ -25,7 +25,8 @@ export function findTool(deps: SearchToolsDeps): Tool {
     },
     source: { kind: "core" },
     idempotent: true,
-    async run({ params, context, signal }) {
+    async run(call) {
+      const { params, context, signal } = call;
       const pattern = textParam(params, "pattern")?.trim();
       if (!pattern) return failedOutcome(missingParams(["pattern"]));
       const matches = parseGlob(pattern);
@@ -37,7 +38,7 @@ export function findTool(deps: SearchToolsDeps): Tool {
       let more = false;
       try {
         const start = resolvePath(written, context, deps.home);
-        for await (const { path, kind } of walk({ files: filesFor(context, deps), start, top: resolvePath(".", context, deps.home), effort })) {
+        for await (const { path, kind } of walk({ files: filesFor("find", call, deps), start, top: resolvePath(".", context, deps.home), effort })) {
           if (!matches(path)) continue;
           more = page.lines.length === limit;
           if (more || !page.add(kind === "folder" ? `${path}/` : path)) break;

@@ -36,7 +36,8 @@ export function grepTool(deps: SearchToolsDeps): Tool {
     },
     source: { kind: "core" },
     idempotent: true,
-    async run({ params, context, signal }) {
+    async run(call) {
+      const { params, context, signal } = call;
       const text = textParam(params, "pattern");
       if (!text) return failedOutcome(missingParams(["pattern"]));
       const glob = textParam(params, "glob")?.trim();
@@ -54,7 +55,12 @@ export function grepTool(deps: SearchToolsDeps): Tool {
           limit: limitOf(params["limit"], LIMIT, MAX_LIMIT),
           context: limitOf(params["context"], 0, MAX_CONTEXT),
         });
-        const places = { files: filesFor(context, deps), start: resolvePath(written, context, deps.home), top: resolvePath(".", context, deps.home), effort };
+        const places = {
+          files: filesFor("grep", call, deps),
+          start: resolvePath(written, context, deps.home),
+          top: resolvePath(".", context, deps.home),
+          effort,
+        };
         const failure = await searchAll(search, places, wanted, written);
         return failure ?? search.outcome();
       } catch (error) {

@@ -25,13 +25,14 @@ export function lsTool(deps: SearchToolsDeps): Tool {
     },
     source: { kind: "core" },
     idempotent: true,
-    async run({ params, context, signal }) {
+    async run(call) {
+      const { params, context, signal } = call;
       const written = textParam(params, "path")?.trim() || ".";
       const limit = limitOf(params["limit"], LIMIT, MAX_LIMIT);
       const effort = createEffort(deps.clock, signal, patienceOf(deps).totalMs);
       let first: readonly Entry[];
       try {
-        await using folder = await filesFor(context, deps).folder(resolvePath(written, context, deps.home));
+        await using folder = await filesFor("ls", call, deps).folder(resolvePath(written, context, deps.home));
         first = await smallest(limit + 1, () => folder.read(ENTRIES_AT_ONCE), effort);
       } catch (error) {
         return pathFailure(error, written);

@@ -1,0 +1,71 @@
+import type { Redactor } from "../../base/redaction.ts";
+import { maskValue } from "../../base/secret-search.ts";
+import type { CallEvent } from "../../models/index.ts";
+import type { ModelMessage } from "../../protocol/index.ts";
+
+type Masking = Pick<Redactor, "secrets" | "stream"> | undefined;
+
+/** A message without registered secrets, the same one when it has none. Pictures and what providers sign stay as they are. */
+export function maskMessage<M extends ModelMessage>(redactor: Masking, message: M): M {
+  if (!redactor) return message;
+  const mask = redactor.secrets;
+  if (typeof message.content === "string") {
+    const content = mask(message.content);
+    return content === message.content ? message : { ...message, content };
+  }
+  const parts: readonly Part[] = message.content;
+  const content = parts.map((part) => maskPart(part, mask));
+  const details = "details" in message ? maskValue(message.details, mask) : undefined;
+  const sameDetails = !("details" in message) || details === message.details;
+  if (sameDetails && content.every((part, index) => part === parts[index])) return message;
+  return { ...message, content, ...(sameDetails ? {} : { details }) };
+}
+
+type Part = Exclude<ModelMessage["content"], string>[number];
+
+function maskPart(part: Part, mask: (text: string) => string): Part {
+  if (part.type === "text") return changed(part, { text: mask(part.text) }, part.text);
+  if (part.type === "toolCall") {
+    const [name, args] = [mask(part.name), maskValue(part.arguments, mask)];
+    return name === part.name && args === part.arguments ? part : { ...part, name, arguments: args };
+  }
+  if (part.type !== "thinking") return part;
+  const thinking = mask(part.thinking);
+  if (thinking === part.thinking) return part;
+  // The signature is for the thought as it was; with another one it would be refused.
+  const { thinkingSignature: _, ...rest } = part;
+  return { ...rest, thinking };
+}
+
+function changed<P extends Part & { readonly text: string }>(part: P, next: { readonly text: string }, before: string): P {
+  return next.text === before ? part : { ...part, ...next };
+}
+
+/** An answer as it comes, without registered secrets: one that is spread over pieces is found as well. */
+export async function* maskedAnswer(redactor: Masking, events: AsyncIterable<CallEvent>): AsyncGenerator<CallEvent> {
+  if (!redactor) {
+    yield* events;
+    return;
+  }
+  let streams = { text: redactor.stream(), thinking: redactor.stream() };
+  const index = { text: 0, thinking: 0 };
+  const rest = function* (): Generator<CallEvent> {
+    for (const type of ["thinking", "text"] as const) {
+      const delta = streams[type].end();
+      if (delta !== "") yield { type, index: index[type], delta };
+    }
+  };
+  for await (const event of events) {
+    if (event.type === "text" || event.type === "thinking") {
+      index[event.type] = event.index;
+      const delta = streams[event.type].push(event.delta);
+      if (delta !== "") yield { ...event, delta };
+    } else if (event.type === "discard") {
+      streams = { text: redactor.stream(), thinking: redactor.stream() };
+      yield event;
+    } else if (event.type === "done") {
+      yield* rest();
+      yield { ...event, result: { ...event.result, message: maskMessage(redactor, event.result.message) } };
+    } else yield event;
+  }
+}

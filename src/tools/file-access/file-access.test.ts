@@ -1,0 +1,213 @@
+import { existsSync, linkSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { systemClock } from "../../base/clock.ts";
+import { createIds } from "../../base/ids.ts";
+import { silentLogger } from "../../base/log/logger.ts";
+import { seededRandom } from "../../base/random.ts";
+import { createRootedFiles, type RootedFiles } from "../../base/rooted-files.ts";
+import type { ApprovalRequest } from "../approvals/approvals.ts";
+import type { ApprovalDecision } from "../broker/approval.ts";
+import type { ToolContext } from "../tool.ts";
+import { createFileAccess, type FileAccess, type FileAccessDeps, type FileRules } from "./file-access.ts";
+import { createFolderGrants } from "./grants.ts";
+
+let home: string;
+let state: string;
+let configFile: string;
+let rules: FileRules;
+let answer: ApprovalDecision;
+let asked: ApprovalRequest[];
+let nobody: string | undefined;
+let skillsDecide: boolean;
+const ids = createIds(seededRandom(1));
+
+beforeEach(() => {
+  home = realpathSync(mkdtempSync(join(tmpdir(), "file-access-")));
+  state = join(home, "state");
+  configFile = join(home, "openclaw.json");
+  mkdirSync(join(state, "workspace"), { recursive: true });
+  rules = { workspaceOnly: false, outside: "ask", unseal: [] };
+  answer = "deny";
+  asked = [];
+  nobody = undefined;
+  skillsDecide = false;
+});
+afterEach(() => rmSync(home, { recursive: true, force: true }));
+
+function access(over: Partial<FileAccessDeps> = {}): FileAccess {
+  const own = { state, configFiles: [configFile, join(home, "policy.json5")], secrets: [], programs: [join(home, "program")], homes: [home] };
+  return createFileAccess({
+    own: () => own,
+    rules: () => rules,
+    shared: [join(state, "media")],
+    skillsDecide: () => skillsDecide,
+    grants: createFolderGrants({ path: join(state, "file-approvals.json"), clock: systemClock, ids, log: silentLogger, homes: [home] }),
+    approvals: {
+      request: (request) => {
+        asked.push(request);
+        return Promise.resolve({ id: "1", createdAt: 0, expiresAt: 1, decision: Promise.resolve(answer) });
+      },
+    },
+    unasked: () => nobody,
+    log: silentLogger,
+    ignoreCase: false,
+    ...over,
+  });
+}
+
+const caller = (workspaceDir: string): ToolContext => ({
+  agentId: "main",
+  sessionKey: "agent:main:main",
+  sessionId: "s",
+  runId: "r",
+  workspaceDir,
+  owner: true,
+});
+
+function filesOf(workspaceDir: string, over: Partial<FileAccessDeps> = {}): RootedFiles {
+  return createRootedFiles({ check: access(over).check(caller(workspaceDir), { tool: "write" }), unique: () => ids.hex(6) });
+}
+const put = (path: string, content = "mine"): string => {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, content);
+  return path;
+};
+const SEALED = /is sealed/;
+
+test("the state and every file of the configuration are neither read nor written, whether they are there or not", async () => {
+  const files = filesOf(join(state, "workspace"));
+  const own = [
+    configFile,
+    join(home, "policy.json5"),
+    ...["exec-approvals.json", "extensions/evil/index.js", "agents/main/agent/auth-profiles.json", "workspaces", "gateway.lock"].map((name) =>
+      join(state, name),
+    ),
+  ];
+  for (const path of own) await expect(files.write(path, "{}"), path).rejects.toThrow(SEALED);
+  expect(existsSync(join(state, "extensions")), "no folder is left behind either").toBe(false);
+  for (const path of own) {
+    put(path);
+    await expect(files.open(path), path).rejects.toThrow(SEALED);
+    await expect(files.remove(path), path).rejects.toThrow(SEALED);
+    expect(readFileSync(path, "utf8")).toBe("mine");
+  }
+  await expect(files.folder(join(state, "agents"))).rejects.toThrow(SEALED);
+});
+
+test("what is there for agents stays reachable: workspaces, media, the agent's own session logs", async () => {
+  const files = filesOf(join(state, "homes/main"));
+  mkdirSync(join(state, "homes/main"), { recursive: true });
+  for (const name of ["media/a", "homes/main/a"]) await files.write(join(state, name), "ok");
+  expect(asked).toEqual([]);
+  for (const name of ["workspace-other/a", "skills/x/SKILL.md", "agents/main/sessions/1.jsonl"]) {
+    await using file = await files.open(put(join(state, name), "seen"));
+    expect(String(await file.readFile())).toBe("seen");
+  }
+  await expect(files.write(join(state, "agents/main/sessions/1.jsonl"), "x")).rejects.toThrow(SEALED);
+  await expect(files.open(put(join(state, "agents/other/sessions/1.jsonl")))).rejects.toThrow(SEALED);
+  await expect(files.write(join(state, "homes/other/a"), "x")).rejects.toThrow(SEALED);
+});
+
+test("a write outside of the workspace is asked about, once for each folder of a call, and remembered when the answer is always", async () => {
+  await expect(filesOf(join(state, "workspace")).write(join(home, "notes/a.txt"), "x")).rejects.toThrow(/refused.*denied/);
+  expect(existsSync(join(home, "notes"))).toBe(false);
+  answer = "allow-once";
+  const files = filesOf(join(state, "workspace"));
+  await files.write(join(home, "notes/a.txt"), "x");
+  await files.write(join(home, "notes/b.txt"), "x");
+  expect(asked).toHaveLength(2);
+  expect(asked[1]!.request).toMatchObject({ title: `write ${join(home, "notes/a.txt")}`, cwd: join(home, "notes"), toolName: "write" });
+  expect(String(asked[1]!.request["description"])).toContain(join(home, "notes"));
+  answer = "allow-always";
+  await filesOf(join(state, "workspace")).write(join(home, "notes/a.txt"), "y");
+  answer = "deny";
+  await filesOf(join(state, "workspace")).write(join(home, "notes/deep/c.txt"), "y");
+  expect(asked).toHaveLength(3);
+  await expect(filesOf(join(state, "workspace")).write(join(home, "other/c.txt"), "y")).rejects.toThrow(/denied/);
+});
+
+test("always in the home folder is about the files in it, not about everything below", async () => {
+  answer = "allow-always";
+  await filesOf(join(state, "workspace")).write(join(home, "a.txt"), "x");
+  answer = "deny";
+  await filesOf(join(state, "workspace")).write(join(home, "b.txt"), "x");
+  await expect(filesOf(join(state, "workspace")).write(join(home, "below/b.txt"), "x")).rejects.toThrow(/denied/);
+});
+
+test("where nobody can be asked the write is refused and the reason given; allow and deny ask nobody", async () => {
+  const path = join(home, "notes/a.txt");
+  nobody = "nobody can be asked during a scheduled run";
+  await expect(filesOf(join(state, "workspace")).write(path, "x")).rejects.toThrow(/nobody can be asked.*tools\.fs\.outside/);
+  rules = { ...rules, outside: "allow" };
+  await filesOf(join(state, "workspace")).write(path, "x");
+  rules = { ...rules, outside: "deny" };
+  await expect(filesOf(join(state, "workspace")).write(path, "x")).rejects.toThrow(/may not be written/);
+  await using _ = await filesOf(join(state, "workspace")).open(path);
+  rules = { ...rules, workspaceOnly: true };
+  await expect(filesOf(join(state, "workspace")).open(path)).rejects.toThrow(/escapes/);
+  expect(asked).toEqual([]);
+});
+
+test("sealed places stay sealed whatever is allowed; the configuration opens single ones by their path", async () => {
+  rules = { ...rules, outside: "allow" };
+  for (const name of [".ssh/authorized_keys", ".bashrc", ".config/autostart/x.desktop", "program/dist/cli.js"])
+    await expect(filesOf(home).write(join(home, name), "x"), name).rejects.toThrow(SEALED);
+  await expect(filesOf(home).open(put(join(home, ".ssh/id_ed25519")))).rejects.toThrow(SEALED);
+  await using _ = await filesOf(home).open(put(join(home, ".bashrc")));
+  rules = { ...rules, unseal: ["/", home, join(home, ".bashrc"), join(home, ".ssh/id_ed25519"), state] };
+  await filesOf(home).write(join(home, ".bashrc"), "x");
+  await using key = await filesOf(home).open(join(home, ".ssh/id_ed25519"));
+  expect(String(await key.readFile())).toBe("mine");
+  await expect(filesOf(home).write(join(home, ".ssh/authorized_keys"), "x")).rejects.toThrow(SEALED);
+  await expect(filesOf(home).write(configFile, "x"), "a folder around it does not open a file of the configuration").rejects.toThrow(SEALED);
+});
+
+test("links, hard links and other spellings do not lead there, and a workspace around the state does not open it", async () => {
+  rules = { ...rules, outside: "allow" };
+  symlinkSync(state, join(home, "link"));
+  put(join(state, "exec-approvals.json"));
+  symlinkSync(join(state, "exec-approvals.json"), join(home, "notes.json"));
+  for (const name of ["link/exec-approvals.json", "link/new/file", "notes.json", "state/x"])
+    await expect(filesOf(home).write(join(home, name), "{}"), name).rejects.toThrow(SEALED);
+  expect(readFileSync(join(state, "exec-approvals.json"), "utf8")).toBe("mine");
+  await expect(filesOf(state).write(join(state, "exec-approvals.json"), "{}")).rejects.toThrow(SEALED);
+  linkSync(put(join(home, ".ssh/id_rsa")), join(home, "innocent.txt"));
+  await expect(filesOf(home).open(join(home, "innocent.txt"))).rejects.toThrow(SEALED);
+  await expect(filesOf(home, { ignoreCase: true }).write(join(home, ".SSH/Authorized_Keys"), "x")).rejects.toThrow(SEALED);
+});
+
+test("skills that decide which programs run unasked are not an agent's to write", async () => {
+  answer = "allow-once";
+  skillsDecide = true;
+  await expect(filesOf(join(state, "workspace")).write(join(state, "skills/x/SKILL.md"), "x")).rejects.toThrow(SEALED);
+  await filesOf(join(state, "workspace")).write(join(state, "workspace/skills/x/SKILL.md"), "x");
+  skillsDecide = false;
+  await filesOf(join(state, "workspace")).write(join(state, "skills/x/SKILL.md"), "x");
+});
+
+test("the decision can be explained without asking anybody, and a path is checked before it is handed on", async () => {
+  const one = access();
+  const who = caller(join(state, "workspace"));
+  expect(one.explainFile(who, join(state, "workspace/a")).write.decision).toBe("allow");
+  expect(one.explainFile(who, join(home, "a")).write.decision).toBe("ask");
+  expect(one.explainFile(who, join(home, "a")).read.decision).toBe("allow");
+  expect(one.explainFile(who, join(home, ".netrc")).read).toMatchObject({
+    decision: "deny",
+    why: expect.stringContaining("credentials of a code host") as string,
+  });
+  put(configFile);
+  for (const path of [
+    configFile,
+    `file://${configFile}`,
+    "~/openclaw.json",
+    "../../openclaw.json",
+    `MEDIA: ${configFile}`,
+    `file://${configFile.replace("openclaw.json", "%6Fpenclaw.json")}`,
+    join(home, "x/../openclaw.json"),
+  ])
+    await expect(one.mayRead(who, path), path).rejects.toThrow(SEALED);
+  for (const path of ["https://example.com/a.png", join(home, "a.png"), "data:image/png;base64,xx"]) await one.mayRead(who, path);
+  expect(asked).toEqual([]);
+});

@@ -204,11 +204,12 @@ export async function openGateway(given: OpenGatewayDeps, stack: AsyncDisposable
   let answering: Answering | undefined;
   const plugins = guardingPlugins({ ...deps, pairing: auth.pairing, talk: () => answering?.talk }, stack);
   const models = stack.use(createAppModels({ ...deps, hooks: plugins.hooks, providers: plugins.providers }));
+  const answers = () => answeringModel(models.models, defaultAgentId());
   let handlers: Handlers | undefined;
   const askable = (): boolean => gateway.hub.audience("exec.approval.requested") > 0;
   answering = openAnswering({ ...deps, models, plugins, defaultAgentId, askable, handlers: () => handlers }, stack);
-  const { agent, talk, sessions, care } = answering;
-  const { conversation: responder } = talk;
+  const { agent, talk, sessions, care, code } = answering;
+  const responder = talk.conversation;
   const channelsRun = openChannels({ ...deps, plugins }, talk, stack);
   const overview = openOverview({ ...deps, plugins, models, defaultAgentId }, responder, channelsRun.channels, stack);
   const ports: PortDeps = { open: agent.open, deps, defaultAgentId, refusal: () => plugins.missingGuards()[0]?.message };
@@ -240,13 +241,7 @@ export async function openGateway(given: OpenGatewayDeps, stack: AsyncDisposable
             channels: channelsRun.channels,
             channelPairing: pairingPort(talk, deps),
             messages: messagesPort(talk),
-            setup: setupPort({
-              ...deps,
-              models: models.models,
-              providers: plugins.providers,
-              channel: talk.channels.get,
-              answering: () => answeringModel(models.models, defaultAgentId()),
-            }),
+            setup: setupPort({ ...deps, models: models.models, providers: plugins.providers, channel: talk.channels.get, answering: answers }),
             overview,
             commits: deps.store,
           },
@@ -263,12 +258,12 @@ export async function openGateway(given: OpenGatewayDeps, stack: AsyncDisposable
   return {
     gateway,
     plugins,
-    code: answering.code,
+    code,
     channels: channelsRun,
     conversation: responder,
     tell: (address, text, sessionKey) => talk.delivery.send(address, [{ text }], { kind: "send", sessionKey }, 0),
     loginLink: () => addressOf(createLoginLink({ auth, config }), gateway.url),
-    answeringModel: () => answeringModel(models.models, defaultAgentId()),
+    answeringModel: answers,
     announceRestart() {
       stopping = "restart";
       gateway.drain(RESTARTING);

@@ -212,14 +212,8 @@ function createConfig(first: Loaded, options: ConfigOptions, loading: Loading): 
       (await import("./last-good.ts")).keepLastGood(inUse, { now: options.clock.now(), ids: options.ids });
       versions.settle(inUse.snapshot);
     },
-    extend(learned) {
-      loading.extend(learned);
-      return reload();
-    },
-    know(names) {
-      loading.know(names);
-      return reload();
-    },
+    extend: (learned) => (loading.extend(learned), reload()),
+    know: (names) => (loading.know(names), reload()),
     review: lazyReview({ load, current: () => inUse.snapshot.config, modeOf: reloadMode, channels: () => channels(), sections, place }),
     [Symbol.dispose]() {
       watching?.[Symbol.dispose]();

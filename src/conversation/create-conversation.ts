@@ -150,6 +150,10 @@ function aborted(signal: AbortSignal): Promise<void> {
   return promise;
 }
 
+async function settledEnd({ runIds, dropped }: { runIds: readonly string[]; dropped: Promise<number> }): ReturnType<Conversation["stop"]> {
+  return { runIds, dropped: await dropped };
+}
+
 export function createConversation(deps: ConversationDeps): Conversation {
   const { config } = deps;
   const { onEvent, emit } = createListeners();
@@ -181,8 +185,8 @@ export function createConversation(deps: ConversationDeps): Conversation {
     lanes.add(item);
   };
   const dispatch = createDispatch(deps, lives, enqueue);
-  const running = (): number => clients.size + dispatch.pending + waiting;
   const claims = createClaims();
+  const running = (): number => clients.size + dispatch.pending + waiting;
   const intake = createIntake(deps, { accepted: (inbound) => claims.own(inbound.id) && dispatch.add(inbound), open: running });
 
   const drop = (items: readonly LaneItem[], why: string): Promise<void> =>
@@ -197,8 +201,7 @@ export function createConversation(deps: ConversationDeps): Conversation {
   /** `dropped` resolves when what waited has ended. */
   function end(target: { readonly sessionKey: string; readonly runId?: string }, reason: AbortReason): { runIds: readonly string[]; dropped: Promise<number> } {
     const { runId: named } = target;
-    const meant = ({ sessionKey, runId }: { readonly sessionKey: string; readonly runId: string }): boolean =>
-      sessionKey === target.sessionKey && (named === undefined || runId === named);
+    const meant = (run: { sessionKey: string; runId: string }): boolean => run.sessionKey === target.sessionKey && (named === undefined || run.runId === named);
     const held = lanes.clear(target.sessionKey, (item) => named === undefined || (item.kind === "client" && item.run.row.runId === named));
     const runIds = [...clients.abort(meant, reason, named !== undefined), ...channels.abort(meant, reason)];
     return { runIds, dropped: drop(held, reason === "stop" ? "stopped by a command" : "the session was reset").then(() => held.length) };
@@ -223,10 +226,7 @@ export function createConversation(deps: ConversationDeps): Conversation {
     outcome: (runId, signal) => outcomeOf(runId, signal, clients, channels),
     abort: (target, reason) => end(target, reason).runIds,
     stopCommand: clients.stopCommand,
-    async stop(sessionKey) {
-      const { runIds, dropped } = end({ sessionKey }, "stop");
-      return { runIds, dropped: await dropped };
-    },
+    stop: async (sessionKey) => settledEnd(end({ sessionKey }, "stop")),
     interrupt: lanes.interrupt,
     depth: lanes.depth,
     chatOf: channels.chatOf,

@@ -60,7 +60,7 @@ describe("entrances", () => {
       GroupChannel: HOSTILE,
       ConversationLabel: HOSTILE,
     });
-    for (const name of [context.SenderName, context.GroupSubject, context.GroupChannel, context.ConversationLabel]) expect(isPrintable(name!)).toBe(true);
+    for (const name of [context.SenderName, context.GroupSubject, context.GroupChannel, context.ConversationLabel]) expect(isPrintable(name)).toBe(true);
   });
 });
 

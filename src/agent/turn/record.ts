@@ -96,6 +96,12 @@ export function createRecord(deps: TurnDeps, input: TurnInput, place: TurnPlace)
   }
 
   const journal = (kind: StepKind, data: unknown, callId?: string): Write => ["journal.append", { turnId: input.runId, kind, data, callId }];
+  /** What the transcript does not hold, a resumed turn finds here. */
+  const resulted = (message: AssistantMessage, keepsWhole: boolean, usage: UsageInput, call?: LastCall): Write =>
+    journal(
+      "model.result",
+      resultNote({ stopReason: message.stopReason, withheld: keepsWhole ? maskMessage(deps.redactor, message) : undefined }, usage, call),
+    );
 
   return {
     get unwritten() {
@@ -118,19 +124,13 @@ export function createRecord(deps: TurnDeps, input: TurnInput, place: TurnPlace)
     },
     concluded(message, usage, call) {
       const kept = wait(message);
-      const note = resultNote({ stopReason: message.stopReason, withheld: withheld ? maskMessage(deps.redactor, message) : undefined }, usage, call);
-      waiting.writes.push(journal("model.result", note), ["usage.add", usage]);
+      waiting.writes.push(resulted(message, withheld, usage, call), ["usage.add", usage]);
       return kept;
     },
     async answered(message, calls, usage, call) {
       const kept = checked(message);
       const intents = calls.map(({ id, name }) => journal("tool.intent", { name }, id));
-      // What the transcript does not hold, a resumed turn finds here.
-      const result = journal(
-        "model.result",
-        resultNote({ stopReason: message.stopReason, withheld: kept ? undefined : maskMessage(deps.redactor, message) }, usage, call),
-      );
-      await commit(kept ? [(at) => messageEntry(at, kept)] : [], [result, ...intents, ["usage.add", usage]]);
+      await commit(kept ? [(at) => messageEntry(at, kept)] : [], [resulted(message, !kept, usage, call), ...intents, ["usage.add", usage]]);
       failpoint("model.result.committed");
       if (calls.length > 0) failpoint("tool.intent.committed");
       return kept ?? message;
@@ -147,9 +147,7 @@ export function createRecord(deps: TurnDeps, input: TurnInput, place: TurnPlace)
       // A turn that is taken up after this finds its message in the transcript.
       if (waiting.drafts.length > 0) await commit([], [journal("note", { said: true })]);
     },
-    async now(more, also = []) {
-      await commit(more, also);
-    },
+    now: async (more, also = []) => void (await commit(more, also)),
     async end(more, also) {
       const answers = await commit(more, also);
       failpoint("outbox.committed");

@@ -88,6 +88,25 @@ function openFileAccess(
   });
 }
 
+function openSandboxes(
+  deps: AppAgentDeps,
+  { home, log, skills }: { readonly home: string; readonly log: Logger; readonly skills: Pick<OpenAgent["skills"], "status"> },
+) {
+  const { config, env, clock, ids, workspaceOf } = deps;
+  return createSandboxes({
+    config: () => config.current,
+    stateDir: config.paths.state,
+    ownFiles: () => config.snapshot().files,
+    env,
+    home,
+    uid: process.getuid?.(),
+    clock,
+    ids,
+    log,
+    skills: async (agentId) => eligibleFolders((await skills.status(workspaceOf(agentId))).skills),
+  });
+}
+
 const MOST_LOOKED_AT = 500;
 
 /** Names of the tools whose results a session holds. */
@@ -123,18 +142,7 @@ export async function openAgent(deps: AppAgentDeps): Promise<OpenAgent> {
   const skills = stack.use(
     createSkills({ config: () => config.current, places: () => ({ home, stateFolder: config.paths.state }), env, platform: process.platform, clock }),
   );
-  const sandboxes = createSandboxes({
-    config: () => config.current,
-    stateDir: config.paths.state,
-    ownFiles: () => config.snapshot().files,
-    env,
-    home,
-    uid: process.getuid?.(),
-    clock,
-    ids,
-    log,
-    skills: async (agentId) => eligibleFolders((await skills.status(workspaceOf(agentId))).skills),
-  });
+  const sandboxes = openSandboxes(deps, { home, log, skills });
   const skillPrograms: ToolShelfDeps["skillPrograms"] = async ({ workspaceDir }) => trustedPrograms((await skills.status(workspaceDir)).skills, workspaceDir);
   const shelf = createToolShelf({ ...deps, log, home, approvals, execRules, remembered, fileAccess, processes, sandboxes, skillPrograms });
   const untilPlugins = deps.plugins.settled;

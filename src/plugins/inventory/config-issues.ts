@@ -27,10 +27,10 @@ function namesOf({ snapshot, locate }: Checked, { entries }: Inventory, known: R
 function notJudged(config: unknown, names: KnownNames, locate: Checked["locate"]): LocatedIssue[] {
   return nameIssues(config, { ...names, complete: true })
     .filter(({ code, path }) => code === "unknown-name" && !nameIssues(config, names).some((one) => dottedPath(one.path) === dottedPath(path)))
-    .map(({ message, suggestion: _, ...issue }) => ({
-      ...issue,
-      ...locate(issue.path),
-      path: dottedPath(issue.path),
+    .map(({ path, code, message }) => ({
+      code,
+      ...locate(path),
+      path: dottedPath(path),
       message: `${message}; not checked further: an installed plugin does not declare its tools, so this is judged when the gateway starts`,
       severity: "warning",
     }));

@@ -35,6 +35,7 @@ export async function loadTurnCode(): Promise<void> {
     import("./reply/index.ts"),
     import("./commands/handlers/index.ts"),
     import("./commands/native.ts"),
+    import("./commands/authority.ts"),
     loadWhy(),
   ]);
 }

@@ -211,13 +211,16 @@ describe("the official client: responses", () => {
   });
 });
 
-test("endpoints are off until they are switched on; a gateway that is not ready says so", async () => {
+test("endpoints are off until they are switched on; a gateway that failed says so, one that starts takes what is asked", async () => {
   await using closed = await startSurface({ config: {} });
   const off = new OpenAI({ apiKey: TOKEN, baseURL: `${closed.url}/v1`, maxRetries: 0 });
   await expect(off.chat.completions.create({ model: "openclaw", messages: said("x") })).rejects.toMatchObject({ status: 404 });
   await expect(off.responses.create({ model: "openclaw", input: "x" })).rejects.toMatchObject({ status: 404 });
+  await using failed = await startSurface({ health: () => ({ ...HEALTHY, ok: false, status: "failed" }) });
+  const late = new OpenAI({ apiKey: TOKEN, baseURL: `${failed.url}/v1`, maxRetries: 0 });
+  await expect(late.chat.completions.create({ model: "openclaw", messages: said("x") })).rejects.toMatchObject({ status: 503, code: "UNAVAILABLE" });
+  expect(failed.responder.requests).toEqual([]);
   await using starting = await startSurface({ health: () => ({ ...HEALTHY, status: "starting" }) });
   const early = new OpenAI({ apiKey: TOKEN, baseURL: `${starting.url}/v1`, maxRetries: 0 });
-  await expect(early.chat.completions.create({ model: "openclaw", messages: said("x") })).rejects.toMatchObject({ status: 503, code: "UNAVAILABLE" });
-  expect(starting.responder.requests).toEqual([]);
+  expect((await early.chat.completions.create({ model: "openclaw", messages: said("x") })).choices[0]?.message.content).toBe("Echo: x");
 });

@@ -71,7 +71,7 @@ test("commands in manifests are in the help, without loading code; only the plug
   install(place, "other", "export default () => {}", { activation: { onCommands: ["other"] } });
   install(place, "silent", "export default () => {}");
   for (const args of [["--help"], ["help"], []])
-    expect(place.cli(...args).stdout).toMatch(/Commands of plugins\n {2}notes {2}keeps \[2J notes \(plugin notes\)\n {2}other {2}plugin other\n/);
+    expect(place.cli(...args).stdout).toMatch(/Commands of plugins\n {2}notes {2}keeps\\u001b\[2J notes \(plugin notes\)\n {2}other {2}plugin other\n/);
   expect(place.cli("nots").stderr).toContain('did you mean "notes"?');
   expect(["notes", "other", "silent"].map((id) => wasLoaded(place, id))).toEqual([false, false, true]);
   expect(place.cli("notes", "code").code).toBe(7);

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { manualClock, type ManualClock } from "../../src/base/clock.ts";
 import { createIds } from "../../src/base/ids.ts";
 import { systemRandom } from "../../src/base/random.ts";
-import { mergePatch } from "../../src/config/index.ts";
+import { mergePatch, type Snapshot } from "../../src/config/index.ts";
 import { loadInstall, type InstallDeps, type InstallRequest, type InstallResult } from "../../src/plugins/index.ts";
 
 /** A state folder with a configuration that is a value, to install into. */
@@ -32,7 +32,8 @@ export function makeInstallPlace(config: object = {}, over: Partial<InstallDeps>
   const deps: InstallDeps = {
     stateDir,
     config: () => current,
-    edit: async (edit) => {
+    edit: async (given) => {
+      const edit = given.kind === "from" ? given.edit({ resolved: current } as Snapshot) : given;
       if (edit.kind !== "patch") throw new Error(`unexpected edit ${edit.kind}`);
       current = mergePatch(current, edit.value);
     },

@@ -19,6 +19,9 @@ import type { Tool, ToolContext } from "../../src/tools/tool.ts";
 import { makeFakeDocker } from "../fakes/docker.ts";
 import { ROOT } from "../harness/gateway-process.ts";
 
+/** Of this process alone: a copy of the program without its defence may have left one. */
+const OUTSIDE = `/tmp/spawn-paths-ran-${process.pid}-${Date.now()}`;
+
 /** A sandboxed session whose backend may be out of order. */
 function house(backend: "docker" | "bwrap") {
   const base = realpathSync(mkdtempSync(join(tmpdir(), "spawn-paths-")));
@@ -64,7 +67,7 @@ test.each(["docker", "bwrap"] as const)(
   "%s out of order: every way to run or to reach a file is refused with the reason, and nothing happens",
   async (backend) => {
     const { call, exec, bare, files, workspaceDir } = house(backend);
-    const command = `touch ${workspaceDir}/ran ran /tmp/spawn-paths-ran`;
+    const command = `touch ${workspaceDir}/ran ran ${OUTSIDE}`;
     const ways = [
       {},
       { background: true },
@@ -93,7 +96,7 @@ test.each(["docker", "bwrap"] as const)(
       expect(await call(tool, params), tool.name).toMatchObject({ isError: true, text: expect.stringContaining("must run in a sandbox") });
     expect(readdirSync(workspaceDir)).toEqual(["file"]);
     expect(readFileSync(join(workspaceDir, "file"), "utf8")).toBe("on the host");
-    expect(existsSync("/tmp/spawn-paths-ran")).toBe(false);
+    expect(existsSync(OUTSIDE)).toBe(false);
   },
 );
 

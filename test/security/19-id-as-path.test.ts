@@ -102,6 +102,7 @@ const PLACES: Readonly<Partial<Record<string, string>>> = {
   "agents.create": "workspace",
   "agents.update": "workspace",
   "wizard.start": "workspace",
+  "tools.explain": "path",
 };
 
 /** Calls every method with every text in every place. Gives how many requests that were. */
@@ -232,7 +233,7 @@ test("19: a session key whose agent could be no folder is refused before anythin
       ["sessions.reset", { key }],
     ] as const) {
       const { error } = await client.ask(method, params);
-      expect([method, key, error?.code, error?.message]).toEqual([method, key, "INVALID_REQUEST", `malformed session key "${key}"`]);
+      expect([method, key, error?.code, error?.message]).toEqual([method, key, "INVALID_REQUEST", `malformed session key "${key.replaceAll("\u0000", "\\u0000")}"`]);
     }
   }
   expect((await client.ask("sessions.list")).payload).toMatchObject({ count: 0 });

@@ -6,7 +6,8 @@ import { describe, expect, test } from "vitest";
 import { tarOf, tgzOf, zipOf, type ArchiveEntry } from "../harness/archives.ts";
 import { makeInstallPlace, pluginEntries, pluginFiles, type InstallPlace } from "../harness/install-place.ts";
 
-const CANARY = "escaped";
+/** Of this process alone: a copy of the program without its defence may have left one. */
+const CANARY = `escaped-${process.pid}-${Date.now()}`;
 
 /** Everything below a folder, with what it holds: what an install outside of its place would change. */
 function snapshot(folder: string): Record<string, string> {

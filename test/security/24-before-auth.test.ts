@@ -88,9 +88,9 @@ test.skipIf(NO_PROC)("24: thousands of addresses, devices and names are bounded:
   const guess = (n: number) =>
     ask(gateway.url, "/v1/models", { headers: { ...bearer("guess"), "x-forwarded-for": `2001:db8:${(n >> 8).toString(16)}:${(n & 255).toString(16)}::1` } });
   // The heap takes its size from the first thousands, whoever asks.
-  for (let n = 0; n < 4000; n += 50) await Promise.all(Array.from({ length: 50 }, (_, k) => guess(n + k)));
+  for (let n = 0; n < 12_000; n += 50) await Promise.all(Array.from({ length: 50 }, (_, k) => guess(n + k)));
   const before = residentOf(gateway);
-  for (let n = 4000; n < 10_000; n += 50) await Promise.all(Array.from({ length: 50 }, (_, k) => guess(n + k)));
+  for (let n = 12_000; n < 18_000; n += 50) await Promise.all(Array.from({ length: 50 }, (_, k) => guess(n + k)));
   expect(residentOf(gateway) - before).toBeLessThan(40 * MIB);
   await using admin = await enter(gateway.url, { token: TOKEN, scopes: ["operator.admin"] });
   for (let n = 0; n < 300; n += 1) expect((await admin.ask("system-event", { text: `Node: host-${n}`, instanceId: `instance-${n}` })).ok).toBe(true);

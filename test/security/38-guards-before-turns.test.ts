@@ -243,11 +243,11 @@ describe("38: a plugin that guards tool calls and fails to load", () => {
     await client.request("chat.send", { sessionKey: "agent:main:stop", message, idempotencyKey: "run-stop" });
     await expect.poll(() => existsSync(`${released}.waits`), SOON).toBe(true);
     gateway.child.kill("SIGTERM");
-    // Connections are closed when plugins have stopped.
     await client.closed;
-    expect(existsSync(join(there.place.home, "stopping"))).toBe(true);
+    // Nothing new is taken, and the turn that runs goes on.
     writeFileSync(released, "");
     expect(await gateway.exited).toMatchObject({ code: 0 });
+    expect(existsSync(join(there.place.home, "stopping"))).toBe(true);
     expect(existsSync(there.inside("after-stop"))).toBe(false);
     expect(toolAnswers(there).at(-1)).toContain("the police refuses write");
   });

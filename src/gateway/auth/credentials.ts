@@ -38,7 +38,7 @@ export interface Attempts {
 const FREE_SHARE = 0.5;
 const FIRST_WAIT_MS = 100;
 /** The owner with the right secret waits no longer than this while somebody else guesses. */
-export const LONGEST_WAIT_MS = 2000;
+export const LONGEST_WAIT_MS = 1000;
 
 /** How long a secret is held back after so many more wrong ones than are free. */
 export const waitMs = (over: number): number => Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(over, 10));

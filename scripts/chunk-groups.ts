@@ -11,7 +11,7 @@ export const CHUNK_GROUPS = [
   {
     name: "base",
     test: files(
-      "src/base/(?:errors|text|files|clock|failpoints|builtin|lazy|memory-care|redaction|message-text|session-name)\\.ts",
+      "src/base/(?:errors|text|files|clock|failpoints|builtin|lazy|memory-care|printable|process-identity|redaction|secret-search|message-text|session-name)\\.ts",
       "src/store/(?:patched-entry|retention|sqlite/failure|projection/place)\\.ts",
       "src/protocol/transcript\\.ts",
       "rolldown/runtime",
@@ -46,24 +46,24 @@ export const CHUNK_GROUPS = [
     ),
   },
   { name: "channel-text", test: files("src/channels/(?:text/|reactions/|rich-text/(?!parse))") },
-  { name: "thread", test: files("src/store/(?:warm-up|sqlite/thread)\\.ts") },
+  { name: "thread", test: files("src/store/(?:warm-up|lock-holders|sqlite/thread)\\.ts", "src/base/watchdog/(?:stop-signals|exit-note|loop-monitor)\\.ts") },
   { name: "engine", test: files("src/store/(?:sqlite/(?:areas/|connection|handlers|open|migrations|schema)|projection/)") },
   {
     name: "app",
     test: files(
-      "src/app/(?:create-app|current-hooks|health|index|instance-lock|lifetime|log-file|logging|maintenance|media-expiry|raw-stream|reload|start-gates|state-lock)\\.ts",
+      "src/app/(?:create-app|current-hooks|health|index|instance-lock|lifetime|listen|log-file|logging|maintenance|media-expiry|raw-stream|reload|start-gates|state-lock|watchdog)\\.ts",
       "src/app/restart/(?!sentinel)",
-      "src/gateway/(?:server|bind|certificate|address-budget|early|auth/settings)\\.ts",
-      "src/base/(?:log/(?!read)|random|ids)",
+      "src/gateway/(?:server|bind|certificate|address-budget|early|stop-reason|auth/settings)\\.ts",
+      "src/base/(?:log/(?!read)|random|ids|inherited-environment)",
       "src/media/index\\.ts",
       "src/config/(?:config|redact|diff|reload-rules|secrets|last-good|missing-file|version-keeper|shell-environment)\\.ts",
-      "src/store/(?:open|change-counts|remembered-sessions|sqlite/(?:client|messages|sender|waiting|standing|reads))\\.ts",
+      "src/store/(?:open|backup/wanted|change-counts|remembered-sessions|sqlite/(?:client|messages|sender|waiting|standing|reads))\\.ts",
     ),
   },
   {
     name: "plugin-host",
     test: files(
-      "src/app/plugins/(?!index|admin|names-plugins|sections)",
+      "src/app/plugins/(?!index|admin|names|sections)",
       "src/plugins/(?:host|registry|load)/",
       "src/hooks/(?!hook-log|catalog)",
       "node_modules/es-module-lexer",
@@ -72,8 +72,9 @@ export const CHUNK_GROUPS = [
   {
     name: "hub",
     test: files(
-      "src/app/(?:open-gateway|answering-model|own-caller|models|turn-code|setup/inside/ports|overview/open|plugins/(?:index|admin|sections))\\.ts",
-      "src/app/agent/(?:index|answering|asked-commands|gateway-ports|gateway-tool|session-endings|workspaces)",
+      "src/app/(?:open-gateway|answering-model|own-caller|models|turn-code|setup/inside/ports|overview/open|plugins/(?:index|admin|names|sections))\\.ts",
+      "src/tools/(?:authority/|exec/(?:levels|settings)|sandbox/settings)",
+      "src/app/agent/(?:index|answering|owners|asked-commands|gateway-ports|gateway-tool|session-endings|workspaces)",
       "src/app/conversation/(?:open|channels|channel-table|lazy|ports|section-check)",
       "src/hooks/(?:hook-log|catalog)",
       "src/conversation/(?:create-conversation|index|intake/|lanes/|turns/|live/)",

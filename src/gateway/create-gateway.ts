@@ -19,6 +19,7 @@ import { createDispatcher, type CallContext, type Dispatcher, type ExtraMethods,
 import type { Responder } from "./ports.ts";
 import { createPresence, type Presence } from "./presence.ts";
 import { refuseUpgrade, type GatewayServer } from "./server.ts";
+import { STOPPING, type StopReason } from "./stop-reason.ts";
 import { startTicking } from "./tick.ts";
 
 /** What handlers may use of the gateway they are part of. */
@@ -69,13 +70,6 @@ export interface GatewayDeps {
   readonly unrouted?: HttpSurfaceDeps["unrouted"];
 }
 
-/** Why the gateway ends, as clients are told. */
-export interface StopReason {
-  readonly reason: string;
-  /** Until it is back; null when it does not come back by itself. */
-  readonly restartExpectedMs: number | null;
-}
-
 /** A running gateway. Disposing stops it as `gateway stopping`. */
 export interface Gateway extends AsyncDisposable {
   readonly url: string;
@@ -96,9 +90,6 @@ export interface Gateway extends AsyncDisposable {
   /** Tells the clients, closes their connections with 1012 and the listeners. A second call waits for the first. */
   stop(reason: StopReason): Promise<void>;
 }
-
-export const STOPPING: StopReason = { reason: "gateway stopping", restartExpectedMs: null };
-export const RESTARTING: StopReason = { reason: "gateway restarting", restartExpectedMs: 1500 };
 
 /** How long a hello waits for the first look at the health. */
 const FIRST_LOOK_MS = 1000;

@@ -2,7 +2,8 @@
  * The hub that clients, devices and web pages talk to: one port for HTTP and WebSocket.
  * The door of the room.
  */
-export { createGateway, RESTARTING, STOPPING, type Gateway, type GatewayDeps, type GatewayHub, type StopReason } from "./create-gateway.ts";
+export { createGateway, type Gateway, type GatewayDeps, type GatewayHub } from "./create-gateway.ts";
+export { RESTARTING, STOPPING, type StopReason } from "./stop-reason.ts";
 export { openServer, type GatewayServer, type ServerDeps, type ServerSettings } from "./server.ts";
 export { createAuth, ensureToken, settingsFrom, type Auth, type AuthSettings } from "./auth/index.ts";
 export { createHandlers, sessionDefaults } from "./methods/handlers.ts";

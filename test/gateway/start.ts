@@ -42,6 +42,7 @@ export function openAuth(): OpenAuth {
     },
     peerOf: () => peer,
     checkHost: () => ({ ok: true }),
+    checkUpgrade: () => ({ ok: true }),
     bearer: async () => ({ ok: false, status: 401, message: "Unauthorized", peer }),
     onRevoked(listener) {
       listeners.add(listener);

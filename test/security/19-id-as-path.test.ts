@@ -233,7 +233,12 @@ test("19: a session key whose agent could be no folder is refused before anythin
       ["sessions.reset", { key }],
     ] as const) {
       const { error } = await client.ask(method, params);
-      expect([method, key, error?.code, error?.message]).toEqual([method, key, "INVALID_REQUEST", `malformed session key "${key.replaceAll("\u0000", "\\u0000")}"`]);
+      expect([method, key, error?.code, error?.message]).toEqual([
+        method,
+        key,
+        "INVALID_REQUEST",
+        `malformed session key "${key.replaceAll("\u0000", "\\u0000")}"`,
+      ]);
     }
   }
   expect((await client.ask("sessions.list")).payload).toMatchObject({ count: 0 });

@@ -4,24 +4,10 @@ import { isHarmless } from "./environment.ts";
 import { isCarrier } from "./executables.ts";
 import { ownEnvironment, type ExecPlan, type PlannedSegment } from "./plan.ts";
 import { readingShape } from "./remember/readers.ts";
+import type { ExecAsk, ExecSecurity } from "./levels.ts";
 import { covers } from "./remember/rule.ts";
 import type { StoredRule } from "./remember/remembered.ts";
 import { isSafeBin, TRUSTED_FOLDERS } from "./safe-bins.ts";
-
-/** From strict to free. */
-export const SECURITY_LEVELS = ["deny", "allowlist", "full"] as const;
-/** From free to strict. */
-export const ASK_LEVELS = ["off", "on-miss", "always"] as const;
-export type ExecSecurity = (typeof SECURITY_LEVELS)[number];
-export type ExecAsk = (typeof ASK_LEVELS)[number];
-
-export function stricterSecurity(a: ExecSecurity, b: ExecSecurity): ExecSecurity {
-  return SECURITY_LEVELS[Math.min(SECURITY_LEVELS.indexOf(a), SECURITY_LEVELS.indexOf(b))]!;
-}
-
-export function stricterAsk(a: ExecAsk, b: ExecAsk): ExecAsk {
-  return ASK_LEVELS[Math.max(ASK_LEVELS.indexOf(a), ASK_LEVELS.indexOf(b))]!;
-}
 
 export interface JudgeRules extends PathRules {
   readonly security: ExecSecurity;

@@ -1,6 +1,6 @@
 import type { OpenClawConfig } from "../../config/index.ts";
 import type { ExecHost } from "./environment.ts";
-import { ASK_LEVELS, SECURITY_LEVELS, stricterAsk, stricterSecurity, type ExecAsk, type ExecSecurity } from "./judge.ts";
+import { ASK_LEVELS, SECURITY_LEVELS, stricterAsk, stricterSecurity, type ExecAsk, type ExecSecurity } from "./levels.ts";
 
 /** What somebody chose with `/exec` for one session. */
 export interface ExecOverride {

@@ -55,13 +55,15 @@ function tried(kind: FailureClass): string {
   if (retries > 0) steps.push(`again ${retries}×`);
   if (step({ attempt: retries + 1, thinking: "off" }) === "rotate") steps.push("next account");
   if (step({ attempt: retries + 1, thinking: "off", moreProfiles: false }) === "next-model") steps.push("next model");
-  return steps.length === 0 ? "none: it is told" : steps.join(", ");
+  return steps.length === 0 ? "none" : steps.join(", ");
 }
 
 describe("the table of failover says what is done", () => {
   const rows = rowsOf("failover.md", "kind|when|tried");
   test("about many kinds of trouble", () => expect(rows.length).toBeGreaterThanOrEqual(15));
-  test.each(rows.map(([kind, , shown]) => [ticked(kind!)[0] as FailureClass, shown!]))("%s: %s", (kind, shown) => expect(tried(kind)).toBe(shown));
+  test.each(rows.map(([kind, , shown]) => [ticked(kind!)[0] as FailureClass, shown!]))("%s: %s", (kind, shown) =>
+    expect(tried(kind)).toBe(shown.split(":")[0]),
+  );
 });
 
 describe("the offline model does what its page says", () => {

@@ -189,7 +189,8 @@ test("a message that waits is pending; killed in the middle of its turn, the gat
       ["r1", "slow w1"],
       ["r2", "slow w2"],
     ]);
-    expect(late.state!.runs).toMatchObject([{ runId: "r1", text: "beginning w1" }]);
+    // The end of what was streamed is held back as long as it could begin a secret.
+    expect(late.state!.runs).toMatchObject([{ runId: "r1", text: expect.stringMatching(/^beginning w1?$/) as string }]);
     gateway.child.kill("SIGKILL");
     await gateway.exited;
   }

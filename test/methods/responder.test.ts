@@ -224,6 +224,7 @@ test("aborting a session also ends what waits in it", async () => {
   await life.echo.accept(request({ message: "long @chunks=2 @gap=1000" }));
   await life.echo.accept(request({ runId: "r2", message: "waiting" }));
   await life.seen(2);
+  await expect.poll(() => life.echo.depth(KEY)).toBe(1);
   expect(life.echo.abort({ sessionKey: KEY }, "stop")).toEqual(["r1", "r2"]);
   expect(await life.echo.outcome("r2")).toMatchObject({ status: "aborted", text: "" });
   expect(await life.store.read("inbox.find", { messageId: "r2" })).toMatchObject([{ outcome: "cancelled", why: "aborted (stop-command)" }]);

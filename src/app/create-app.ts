@@ -20,7 +20,7 @@ import { createReload, type Reload } from "./reload.ts";
 import { endOf } from "./restart/close.ts";
 import { restartNotes } from "./restart/notes.ts";
 import { createRestarts, requestBySignal } from "./restart/schedule.ts";
-import { checkStartGates, checkSupported } from "./start-gates.ts";
+import { checkStartGates, checkSupported, startRefusal } from "./start-gates.ts";
 import { createWatchdog, tellLastExit } from "./watchdog.ts";
 
 export interface AppOptions {
@@ -83,8 +83,9 @@ export async function createApp(options: AppOptions): Promise<App> {
 
   const warnings: string[] = [];
   const onSecret = redactor.register;
+  const refuses = (changed: Snapshot): string | undefined => startRefusal(changed, options.flags);
   const lookUpNames: ConfigOptions["lookUpNames"] = async (loaded) => (await import("./plugins/names.ts")).manifestNames(loaded, options);
-  const config = stack.use(await openConfig({ ...options, clock, ids, purpose: "start", onSecret, warn: (text) => warnings.push(text), lookUpNames }));
+  const config = stack.use(await openConfig({ ...options, clock, ids, purpose: "start", onSecret, warn: (text) => warnings.push(text), lookUpNames, refuses }));
   const snapshot = config.snapshot();
   checkStartGates(snapshot, config.current, options.flags);
   checkSupported(config.current);

@@ -1,4 +1,4 @@
-import { AppError } from "../base/errors.ts";
+import { AppError, messageOf } from "../base/errors.ts";
 import type { OpenClawConfig, Snapshot } from "../config/index.ts";
 
 /** Refuses to start where starting would surprise: without a configuration nobody asked to go without, or on one that is for another machine. */
@@ -23,4 +23,15 @@ export function checkStartGates(snapshot: Snapshot, config: OpenClawConfig, opti
 export function checkSupported(config: OpenClawConfig): void {
   const url = config.store?.url;
   if (url !== undefined) throw new AppError("UNAVAILABLE", "store.url is set, but this version keeps its state in SQLite only; remove the key to start");
+}
+
+/** Why a gateway that runs would not start again with this configuration; undefined when it would. */
+export function startRefusal(snapshot: Snapshot, options: { readonly allowUnconfigured: boolean }): string | undefined {
+  try {
+    checkStartGates(snapshot, snapshot.config, options);
+    checkSupported(snapshot.config);
+    return undefined;
+  } catch (error) {
+    return messageOf(error);
+  }
 }

@@ -5,7 +5,7 @@ import { diffPaths } from "./diff.ts";
 import type { Env } from "./env.ts";
 import { loadConfig, type Loaded, type LoadOptions } from "./load.ts";
 import { redactConfig, redactText, tellSecrets } from "./redact.ts";
-import { missingFile, withoutFile } from "./missing-file.ts";
+import { missingFile, withoutFile, withoutRefused } from "./missing-file.ts";
 import { planReload, type ReloadMode, type ReloadPlan } from "./reload-rules.ts";
 import type { OpenClawConfig } from "./schema/index.ts";
 import { resolveSecret, type RunProgram, type SecretInput, type SecretsDeps } from "./secrets.ts";
@@ -32,6 +32,8 @@ export interface ConfigOptions extends Omit<LoadOptions, "version"> {
   /** Told every secret in use, so that logs can leave it out. */
   readonly onSecret?: ((value: string) => void) | undefined;
   readonly warn?: ((message: string) => void) | undefined;
+  /** Why a valid configuration cannot be run with; one that changes to such is kept out as a broken one is. */
+  readonly refuses?: ((snapshot: Snapshot) => string | undefined) | undefined;
   /** Looks at plugins for the names that they bring. Asked at the beginning, and only when the file has names that nothing else explains. */
   readonly lookUpNames?: ((loaded: Loaded) => Promise<KnownNames | undefined>) | undefined;
 }
@@ -160,7 +162,7 @@ function createConfig(first: Loaded, options: ConfigOptions, loading: Loading): 
   function reload(restartFollows = false): Snapshot {
     const loaded = loadConfig(load());
     // A file that was there and is gone is a broken one: the empty configuration never takes its place.
-    const next = hadFile && !loaded.snapshot.exists ? withoutFile(loaded) : loaded;
+    const next = hadFile && !loaded.snapshot.exists ? withoutFile(loaded) : withoutRefused(loaded, options.refuses);
     const { snapshot, watched } = next;
     hadFile ||= isRunning && snapshot.exists;
     watching?.follow(watched);

@@ -13,8 +13,16 @@ export function missingFile(path: string, state: string): string {
 
 /** A configuration whose file is gone: broken, with that as its issue. */
 export function withoutFile(loaded: Loaded): Loaded {
-  const { path } = loaded.snapshot;
-  const message = missingFile(path, loaded.paths.state);
-  const issue: LocatedIssue = { path: "", file: path, line: 1, column: 1, message, code: "missing_file", severity: "error" };
+  return broken(loaded, "missing_file", missingFile(loaded.snapshot.path, loaded.paths.state));
+}
+
+/** A configuration that is valid and cannot be run with: broken too, with the reason as its issue. */
+export function withoutRefused(loaded: Loaded, refuses: ((snapshot: Loaded["snapshot"]) => string | undefined) | undefined): Loaded {
+  const reason = loaded.snapshot.valid ? refuses?.(loaded.snapshot) : undefined;
+  return reason === undefined ? loaded : broken(loaded, "refused", reason);
+}
+
+function broken(loaded: Loaded, code: string, message: string): Loaded {
+  const issue: LocatedIssue = { path: "", file: loaded.snapshot.path, line: 1, column: 1, message, code, severity: "error" };
   return { ...loaded, snapshot: { ...loaded.snapshot, valid: false, config: {}, issues: [issue] } };
 }

@@ -120,6 +120,18 @@ test("a configuration file that is away for a moment ends nothing: what was in u
   expect(JSON.parse(place.cli("status", "--json").stdout).health).toMatchObject({ status: "ok" });
 });
 
+test("a configuration that is valid and that no gateway would start with is kept out: it goes on with the one before", async () => {
+  const place = makePlace();
+  place.configure(`{ gateway: { mode: "local", reload: { debounceMs: 10 } } }`);
+  await using gateway = await place.gateway({ strict: true });
+  place.configure("{}");
+  await gateway.waitFor("Gateway start blocked: set gateway.mode=local");
+  expect(JSON.parse(place.cli("status", "--json").stdout).health).toMatchObject({ status: "degraded" });
+  place.configure(`{ gateway: { mode: "local", reload: { debounceMs: 10 } } }`);
+  await gateway.waitFor("is in order again");
+  expect(gateway.child.exitCode).toBeNull();
+});
+
 test("six changes of the configuration at once are all in the file", async () => {
   const place = makePlace();
   place.configure(`{ gateway: { mode: "local" } }`);

@@ -28,6 +28,8 @@ export interface Place {
 }
 
 export interface GatewayOptions {
+  /** Starts only with a configuration that says so. */
+  readonly strict?: boolean;
   readonly args?: readonly string[];
   readonly env?: Record<string, string>;
   /** A command that runs the gateway: `strace …`. */
@@ -78,7 +80,7 @@ async function startGateway(env: Record<string, string | undefined>, cwd: string
     process.execPath,
     ...programArguments(options.build),
     "gateway",
-    "--allow-unconfigured",
+    ...(options.strict ? [] : ["--allow-unconfigured"]),
     ...(options.portFromConfig ? [] : ["--port", "0"]),
     ...(options.args ?? []),
   ];

@@ -47,6 +47,9 @@ export interface OwnPlacesDeps {
   readonly workspaceOf: (agentId: string) => string;
 }
 
+/** Earlier texts of the configuration, which hold its secrets as well. */
+const BACKUPS = [".bak", ".bak.1", ".bak.2", ".bak.3", ".bak.4"];
+
 /** The places of this gateway that tools keep away from. The same object while the configuration is the same. */
 export function ownPlaces({ config, env, home, uid, workspaceOf }: OwnPlacesDeps): () => OwnPlaces {
   const program = programFolder();
@@ -63,7 +66,7 @@ export function ownPlaces({ config, env, home, uid, workspaceOf }: OwnPlacesDeps
     const run = [...programs, ...programsOf(current, ["main", ...agents.map(({ id }) => id)].map(workspaceOf))].map(absolute);
     known = {
       state: paths.state,
-      configFiles: files,
+      configFiles: files.flatMap((file) => [file, ...BACKUPS.map((ending) => `${file}${ending}`)]),
       secrets: [dirname(lockFile(paths.file, tmpdir(), uid)), ...[...secrets, ...logins].map(absolute)],
       programs: [...(program === undefined ? [] : [program]), process.execPath, ...run],
       homes: [...new Set([paths.home, home])],

@@ -168,7 +168,7 @@ function modelsPort(deps: CommandDeps): CommandPorts["models"] {
   };
 }
 
-function pluginsPort({ plugins, config, log }: CommandDeps): NonNullable<CommandPorts["plugins"]> {
+function pluginsPort({ plugins, config, log, clock }: CommandDeps): NonNullable<CommandPorts["plugins"]> {
   return {
     match(text) {
       const registries = plugins.registries();
@@ -178,7 +178,8 @@ function pluginsPort({ plugins, config, log }: CommandDeps): NonNullable<Command
         log.room("plugins").error(`a command of ${pluginId} failed: ${messageOf(error)}`, { pluginId, error });
       return {
         name: match.command.value.name,
-        run: (context: Omit<PluginCommandContext, "args">) => runCommand(match, { ...context, config: structuredClone(config.current) }, report),
+        run: (context: Omit<PluginCommandContext, "args">) =>
+          runCommand(match, { ...context, config: structuredClone(config.current) }, { onError: report, clock }),
       };
     },
     list: () =>

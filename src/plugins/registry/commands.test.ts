@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { manualClock } from "../../base/clock.ts";
 import type { PluginDiagnostic } from "../record.ts";
 import type { Binding } from "./binding.ts";
 import { matchCommand, registerCommand, reservedCommand, runCommand } from "./commands.ts";
@@ -62,19 +63,25 @@ test.each(["help", "new", "status", "usage"])("/%s belongs to the gateway", (nam
 test("who is not authorised is told so, unless the command is for everybody; a failure and garbage are one reply", async () => {
   const { table, add } = place();
   const errors: unknown[] = [];
+  const clock = manualClock();
   const run = (text: string, isAuthorizedSender: boolean) =>
-    runCommand(matchCommand(table, text)!, { isAuthorizedSender }, (id, error) => void errors.push([id, String(error)]));
+    runCommand(matchCommand(table, text)!, { isAuthorizedSender }, { clock, onError: (id, error) => void errors.push([id, String(error)]) });
   add({ name: "closed", description: "d", handler: () => ({ text: "in" }) });
   add({ name: "open", description: "d", requireAuth: false, handler: ({ args }: { args?: string }) => ({ text: `open ${args}` }), acceptsArgs: true });
   add({ name: "fails", description: "d", handler: () => Promise.reject(new Error("secret detail")) });
   add({ name: "odd", description: "d", handler: () => 5 });
+  add({ name: "hangs", description: "d", handler: () => new Promise(() => {}) });
   expect(await run("/closed", false)).toEqual({ text: "⚠️ This command requires authorization." });
   expect(await run("/closed", true)).toEqual({ text: "in" });
   expect(await run("/open up", false)).toEqual({ text: "open up" });
   expect(await run("/fails", true)).toEqual({ text: "⚠️ Command failed. Please try again later." });
   expect(await run("/odd", true)).toEqual({ text: "⚠️ Command failed. Please try again later." });
+  const hangs = run("/hangs", true);
+  clock.advance(60_000);
+  expect(await hangs).toEqual({ text: "⚠️ Command failed. Please try again later." });
   expect(errors).toEqual([
     ["p", "Error: secret detail"],
     ["p", "TypeError: the command /odd must return a reply payload, but returned a number"],
+    ["p", "AppError: the command /hangs did not end within 60 s"],
   ]);
 });

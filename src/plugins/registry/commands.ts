@@ -1,3 +1,5 @@
+import type { Clock } from "../../base/clock.ts";
+import { AppError } from "../../base/errors.ts";
 import { checksFor } from "./arguments.ts";
 import type { Binding } from "./binding.ts";
 import type { CommandRegistration } from "./kinds.ts";
@@ -63,16 +65,26 @@ function cleanArgs(args: string): string {
 const UNAUTHORISED = "⚠️ This command requires authorization.";
 const FAILED = "⚠️ Command failed. Please try again later.";
 
-/** Runs a command and gives the reply payload. Never rejects: a failure is a reply, and `onError` is told. */
+/** How long a command may take: messages of the same chat wait behind it. */
+const LIMIT_MS = 60_000;
+
+/** Waits for a command within its limit. What it does later is nobody's answer any more. */
+async function inTime<T>(work: T | Promise<T>, name: string, clock: Pick<Clock, "after">): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  using _timer = clock.after(LIMIT_MS, () => reject(new AppError("TIMEOUT", `the command /${name} did not end within ${LIMIT_MS / 1000} s`)));
+  return await Promise.race([work, promise]);
+}
+
+/** Runs a command and gives the reply payload. Never rejects: a failure is a reply, and `onError` is notified. */
 export async function runCommand(
   { command, args }: CommandMatch,
   context: Readonly<Record<string, unknown>> & { readonly isAuthorizedSender: boolean },
-  onError: (pluginId: string, error: unknown) => void,
+  { onError, clock }: { readonly onError: (pluginId: string, error: unknown) => void; readonly clock: Pick<Clock, "after"> },
 ): Promise<Readonly<Record<string, unknown>>> {
   const { owner, value } = command;
   if (value.requireAuth && !context.isAuthorizedSender) return { text: UNAUTHORISED };
   try {
-    const reply = await value.handler({ ...context, ...(args === undefined ? {} : { args }) });
+    const reply = await inTime(value.handler({ ...context, ...(args === undefined ? {} : { args }) }), value.name, clock);
     if (typeof reply === "string") return { text: reply };
     if (typeof reply === "object" && reply !== null && !Array.isArray(reply)) return reply as Readonly<Record<string, unknown>>;
     if (reply === undefined || reply === null) return {};

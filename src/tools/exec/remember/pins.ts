@@ -91,7 +91,7 @@ function folderDigest(path: string): string {
 }
 
 /** The file, or a folder on the way to it, by its name or behind links: whoever may write one can put another file there. */
-function isWritable(path: string): boolean {
+export function isWritable(path: string): boolean {
   return [path, realPath(path)].some((file) => {
     for (let at = file; ; at = dirname(at)) {
       if (may(at, constants.W_OK)) return true;

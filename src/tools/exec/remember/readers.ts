@@ -5,8 +5,8 @@ import { TRUSTED_FOLDERS } from "../safe-bins.ts";
 const ANY_OPTION = new Set(
   (
     "ls dir vdir cat tac nl head tail wc cut fold fmt expand unexpand comm join paste tr rev od hexdump hd strings stat du df id groups whoami who w users uname arch nproc pwd basename dirname " +
-    "readlink realpath md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum sum ps pgrep pidof free uptime vmstat lscpu lsblk lsusb lspci which whereis echo printf true false test [ " +
-    "expr seq sleep grep egrep fgrep cmp getent locale tty cal"
+    "readlink realpath md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum sum pgrep pidof free uptime vmstat lscpu lsblk lsusb lspci which whereis echo printf true false test [ " +
+    "expr seq sleep grep egrep fgrep cmp locale tty cal"
   ).split(" "),
 );
 
@@ -24,8 +24,8 @@ const SUBCOMMANDS: Readonly<Record<string, string>> = {
   "apt-cache": "show search policy depends rdepends madison",
   apt: "list show search policy",
   "dpkg-query": "-l -L -s -W",
-  docker: "ps images logs inspect version info top port",
-  podman: "ps images logs inspect version info top port",
+  docker: "ps images version info port",
+  podman: "ps images version info port",
 };
 
 /** What of an argument list is fixed, and what may be any operand. */

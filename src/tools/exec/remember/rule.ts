@@ -6,6 +6,7 @@ import { ownEnvironment, type ExecPlan, type PinnedFile, type PlannedSegment } f
 import { changedFile, pinnedFiles, pinnedText } from "./pins.ts";
 import { readingShape } from "./readers.ts";
 import { runnerOf } from "./runners.ts";
+import { scriptRefusal } from "./scripts.ts";
 
 /**
  * What "allow always" stores about one program. `shape`: these options and this sub-command, with any operands inside a folder; only for programs that
@@ -65,6 +66,8 @@ function forSegment(segment: PlannedSegment, plan: ExecPlan, { workspace, home }
   const runner = runnerOf(executable);
   if (runner && runner.kind !== "arguments") return never(runner.why);
   if (!shape && takesInput(segment)) return never("what it is given as input is not known beforehand");
+  const loads = [executable, ...files.map(({ path }) => path)].map((path) => scriptRefusal(path, plan.cwd)).find((why) => why !== undefined);
+  if (!shape && loads !== undefined) return never(loads);
   const { names } = runner ?? {};
   if (names && files.some(({ path }) => runner!.reads!.some((read) => path.endsWith(read.replace(/^~/, ""))) && names.test(pinnedText(path))))
     return never(runner!.why);

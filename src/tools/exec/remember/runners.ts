@@ -20,9 +20,6 @@ export interface Runner {
   readonly names?: RegExp;
 }
 
-const GIT_RUNS =
-  /hookspath|fsmonitor|\[\s*(?:include|filter|alias|credential|gpg)|textconv|\bcommand\b|pager|editor|sshcommand|external|helper|driver|proxy|!/i;
-
 /**
  * The corpus: names (without version numbers), kind and reason. One line for each way of running something else; more programs of the same
  * kind go on the line they belong to.
@@ -82,22 +79,8 @@ const TABLE: readonly (readonly [names: string, runner: Runner])[] = [
     { kind: "project", why: "loads configuration and code from its folder, and agents write those" },
   ],
   [
-    "git",
-    {
-      kind: "arguments",
-      why: "-c, aliases, ext:: addresses, hooks and its configuration run programs",
-      reads: [".git/config", ".git/config.worktree", ".git/hooks", "~/.gitconfig", "~/.config/git/config"],
-      names: GIT_RUNS,
-    },
-  ],
-  [
-    "hg svn bzr fossil jj darcs cvs pijul git-lfs tig lazygit gitk git-annex",
-    {
-      kind: "arguments",
-      why: "hooks, extensions, aliases and its configuration run programs",
-      reads: [".hg/hgrc", ".svn/hooks", "~/.hgrc"],
-      names: /hooks|extensions|alias|!/i,
-    },
+    "git hg svn bzr fossil jj darcs cvs pijul git-lfs tig lazygit gitk git-annex",
+    { kind: "project", why: "runs what aliases, hooks and the configuration of repositories and their submodules say, and agents write those" },
   ],
   ["gh glab hub", { kind: "code", why: "aliases and extensions run programs" }],
   ["tar gtar bsdtar star", { kind: "arguments", why: "--checkpoint-action, --to-command, -I, -F and --rsh-command start programs" }],
@@ -183,6 +166,12 @@ export function runnerOf(path: string): Runner | undefined {
   const target = basename(realPath(path));
   // Of a multi-call binary it is the name it is called by that decides.
   return /^(?:busybox|toybox|coreutils)/i.test(target) ? undefined : byName(target);
+}
+
+/** A program of the corpus by the name that a script calls it by; data programs whose arguments alone are dangerous do not count. */
+export function runnerNamed(name: string): Runner | undefined {
+  const found = byName(basename(name));
+  return found?.kind === "arguments" ? undefined : found;
 }
 
 /** How many programs the corpus knows. */

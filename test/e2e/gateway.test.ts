@@ -122,12 +122,13 @@ test("a configuration file that is away for a moment ends nothing: what was in u
 
 test("a configuration that is valid and that no gateway would start with is kept out: it goes on with the one before", async () => {
   const place = makePlace();
-  place.configure(`{ gateway: { mode: "local", reload: { debounceMs: 10 } } }`);
+  const text = `{ gateway: { mode: "local", auth: { token: "a-token-of-this-test-0123456789" }, reload: { debounceMs: 10 } } }`;
+  place.configure(text);
   await using gateway = await place.gateway({ strict: true });
   place.configure("{}");
   await gateway.waitFor("Gateway start blocked: set gateway.mode=local");
   expect(JSON.parse(place.cli("status", "--json").stdout).health).toMatchObject({ status: "degraded" });
-  place.configure(`{ gateway: { mode: "local", reload: { debounceMs: 10 } } }`);
+  place.configure(text);
   await gateway.waitFor("is in order again");
   expect(gateway.child.exitCode).toBeNull();
 });

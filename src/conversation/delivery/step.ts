@@ -83,7 +83,9 @@ function createEndings(deps: DeliveryDeps, mark: ReturnType<typeof createMark>) 
 }
 
 /** How long a message that may have arrived waits for an account that does not receive, before it is sent once more. */
-const UNKNOWN_MS = 10 * 60_000;
+const UNKNOWN_MS = 60_000;
+/** A message that may have arrived is sent once more and never again: not before a short trouble of the platform is over. */
+const REPEAT_MS = 5_000;
 
 export function createStep(deps: DeliveryDeps, limits: DeliveryLimits, stopping: AbortSignal, live?: Pick<LiveTargets, "adapterFor">) {
   const { clock, table } = deps;
@@ -100,11 +102,13 @@ export function createStep(deps: DeliveryDeps, limits: DeliveryLimits, stopping:
     const made = attempts - open.asked;
     const ms = retryAfterMs ?? retryDelay(standing.policy, Math.max(made, 1), deps.random.float());
     if (table.receiving?.(open.row.channel, open.row.account) === false) return whileAway(open, failure, ms);
-    if (state === "unknown" && !repeatable(open, standing, clock.now()).again) return fail(`${why}; it may have arrived, and was sent again already`);
+    const { again, honoured } = repeatable(open, standing, clock.now());
+    if (state === "unknown" && !again) return fail(`${why}; it may have arrived, and was sent again already`);
     const spent = state === "retry" && (made >= standing.policy.attempts || attempts >= MAX_ATTEMPTS);
     if (spent) return fail(`${why}; given up after ${attempts} attempts`);
     if (clock.now() + ms >= expiresAt) return fail(`expired: ${why}; the next attempt would come too late`);
-    return later(open, state === "retry" ? "pending" : "unknown", why, ms);
+    if (state === "retry") return later(open, "pending", why, ms);
+    return later(open, "unknown", why, honoured ? ms : Math.min(Math.max(ms, REPEAT_MS), Math.max(0, expiresAt - clock.now() - 1)));
   }
 
   /** Nothing comes in either, so the platform may be away: the row is not given up, and looks again when the account receives. */

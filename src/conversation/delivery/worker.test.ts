@@ -269,7 +269,7 @@ test("one that may have arrived waits for the account to receive before it is se
   const ids = await add(w, [{ to: "a", text: "once" }]);
   w.delivery.kick();
   await w.drain(() => channel.sent.length === 1 && channel.underWay === 0);
-  for (let round = 0; round < 40; round += 1) {
+  for (let round = 0; round < 10; round += 1) {
     await w.turn();
     w.clock.advance(5000);
   }

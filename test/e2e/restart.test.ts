@@ -1,6 +1,7 @@
 import { existsSync, mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { describe, expect, test } from "vitest";
 import { connectNode } from "../../src/protocol/client/node.ts";
 import type { GatewayClient } from "../../src/protocol/client/client.ts";
@@ -237,9 +238,14 @@ describe("by a change of the file", () => {
   test("a gateway that cannot be opened again says why, in its log too, ends with 1 and leaves no lock", async () => {
     const home = place(QUICK);
     await using gateway = await home.gateway();
-    home.configure(`{ gateway: { ${GATEWAY}, ${QUICK} }, store: { url: "postgres://127.0.0.1/none" } }`);
+    {
+      using db = new DatabaseSync(join(home.stateDir, "openclaw.db"));
+      db.exec("PRAGMA user_version = 900; UPDATE meta SET value = '800' WHERE key = 'store.min_reader'");
+    }
+    home.configure(`{ gateway: { ${GATEWAY}, ${QUICK}, controlUi: { basePath: "/other" } } }`);
+    gateway.child.kill("SIGUSR1");
     expect(await gateway.exited).toEqual({ code: 1, signal: null });
-    const why = /the gateway could not be opened again after its restart \(config change: store.*\): store\.url is set/;
+    const why = /the gateway could not be opened again after its restart \(.*\): the database has schema version 900/;
     expect(gateway.output()).toMatch(why);
     expect(home.cli("logs").stdout).toMatch(why);
     expect(existsSync(join(home.stateDir, "gateway.lock"))).toBe(false);

@@ -29,7 +29,6 @@ const fits = problems.length === 0 && unknown.length === 0;
 const { failing, results } = fits
   ? await runMutants({ root, classes: chosen, jobs: Math.max(1, Number(values.jobs) || 1), progress: say })
   : { failing: [], results: [] };
-for (const file of failing) say(`fails without a mutant: ${file}`);
 const bad = results.filter(({ outcome }) => outcome !== "killed");
 const seconds = Math.round((performance.now() - started) / 1000);
 const ok = fits && failing.length === 0 && bad.length === 0 && results.length > 0;

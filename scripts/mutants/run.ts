@@ -20,7 +20,7 @@ export interface MutantResult {
 }
 
 export interface MutantsReport {
-  /** Files that fail without any mutant: nothing can be said about their classes. */
+  /** Files that fail without any mutant: nothing can be said about their classes, which are left out. */
   readonly failing: readonly string[];
   readonly results: readonly MutantResult[];
 }
@@ -59,13 +59,16 @@ async function failingUnmutated(tree: Tree, classes: readonly SecurityClass[]): 
 
 /** `root` must have up-to-date builds. Runs every mutant of the classes. */
 export async function runMutants({ root, classes, jobs, progress }: RunOptions): Promise<MutantsReport> {
-  const queue = classes.flatMap((one) => one.mutants.map((mutant) => ({ one, mutant })));
-  const total = queue.length;
+  const listed = classes.reduce((sum, { mutants }) => sum + mutants.length, 0);
   using stack = new DisposableStack();
-  const trees = Array.from({ length: Math.max(1, Math.min(jobs, total)) }, () => stack.use(openTree(root)));
-  progress(`${classes.length} classes, ${total} mutants; checking that their tests pass as they are`);
+  const trees = Array.from({ length: Math.max(1, Math.min(jobs, listed)) }, () => stack.use(openTree(root)));
+  progress(`${classes.length} classes, ${listed} mutants; checking that their tests pass as they are`);
   const failing = await failingUnmutated(trees[0]!, classes);
-  if (failing.length > 0) return { failing, results: [] };
+  for (const file of failing) progress(`fails without a mutant: ${file}`);
+  const queue = classes
+    .filter(({ tests }) => !failing.some((line) => tests.some((file) => line.startsWith(`${file}: `))))
+    .flatMap((one) => one.mutants.map((mutant) => ({ one, mutant })));
+  const total = queue.length;
   const results: MutantResult[] = [];
   await Promise.all(
     trees.map(async (tree) => {

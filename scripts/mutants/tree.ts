@@ -26,7 +26,7 @@ const LEFT_OUT = new Set(["node_modules", ".git", "coverage", "shots"]);
 /** Caches that a run writes into; shared, two copies would overwrite each other's. */
 const OWN_CACHES = new Set([".cache", ".vite", ".vite-temp", ".vitest-cache"]);
 /** Longest time for the tests of one mutant. A removed defence may make a test wait for its own time limit. */
-const LIMIT_MS = 240_000;
+const LIMIT_MS = 600_000;
 
 function copyTree(root: string): string {
   const copy = mkdtempSync(join(realpathSync(tmpdir()), "oc-mutants-"));

@@ -32,7 +32,7 @@ function copyTree(root: string): string {
   const copy = mkdtempSync(join(realpathSync(tmpdir()), "oc-mutants-"));
   for (const name of readdirSync(root)) {
     if (!LEFT_OUT.has(name) && !name.endsWith(".new") && name !== "dist-bench")
-      cpSync(join(root, name), join(copy, name), { recursive: true, preserveTimestamps: true });
+      cpSync(join(root, name), join(copy, name), { recursive: true, preserveTimestamps: true, verbatimSymlinks: true });
   }
   mkdirSync(join(copy, "node_modules"));
   for (const name of readdirSync(join(root, "node_modules"))) {

@@ -177,7 +177,15 @@ test("33: none of 24 secrets is in a log, in what is kept of sessions, in a fram
 
 test("33: what a user says is not a secret of the gateway, but its own token is hidden in the log even when somebody says it", async () => {
   const place = makePlace();
-  place.configure(JSON.stringify({ gateway: { mode: "local", auth: { token: SECRETS.token } }, logging: { level: "trace" } }));
+  const plugin = join(place.home, "careless");
+  mkdirSync(plugin);
+  writeFileSync(join(plugin, "openclaw.plugin.json"), JSON.stringify({ id: "careless", configSchema: { type: "object" } }));
+  writeFileSync(
+    join(plugin, "index.js"),
+    `export default { id: "careless", register(api) { api.logger.info("careless knows ${SECRETS.token}", { it: "${SECRETS.token}" }); } };`,
+  );
+  const gatewaySection = { mode: "local", auth: { token: SECRETS.token } };
+  place.configure(JSON.stringify({ gateway: gatewaySection, logging: { level: "trace" }, plugins: { load: { paths: [plugin] } } }));
   await using gateway = await place.gateway({ args: ["--verbose"] });
   await using client = await enter(gateway.url!, { token: SECRETS.token, scopes: ["operator.admin"] });
   await client.request(`no.${SECRETS.token}`, {});
@@ -186,6 +194,7 @@ test("33: what a user says is not a secret of the gateway, but its own token is 
   await client.next(({ event, payload }) => event === "chat" && payload?.["state"] === "final");
   gateway.child.kill("SIGTERM");
   await gateway.exited;
+  expect(gateway.output()).toContain("careless knows");
   expect(secretsIn(gateway.output())).toEqual([]);
   for (const file of filesOf(join(place.stateDir, "logs"))) expect([file, secretsIn(readFileSync(file, "utf8"))]).toEqual([file, []]);
 });
@@ -247,12 +256,15 @@ test("33: none of 50 canaries that tools and commands come across is stored, log
   {
     await using gateway = await place.gateway({ env, args: ["--verbose"] });
     if (gateway.url === undefined) throw new Error(gateway.output());
-    await using client = await enter(gateway.url, { token: SECRETS.token, scopes: ["operator.admin", "operator.read", "operator.write"] });
+    // A client that watches tools is sent their results too.
+    const scopes = ["operator.admin", "operator.read", "operator.write"];
+    await using client = await enter(gateway.url, { token: SECRETS.token, scopes, params: { caps: ["tool-events"] } });
     const ask = async (message: string, idempotencyKey: string): Promise<void> => {
       await client.request("chat.send", { sessionKey: "agent:main:main", message, idempotencyKey });
       const end = await client.request("agent.wait", { runId: idempotencyKey, timeoutMs: 60_000 });
       expect(end.payload?.["status"], JSON.stringify(end)).toBe("ok");
     };
+    await client.request("sessions.patch", { key: "agent:main:main", verboseLevel: "full" });
     // It says what it found, in pieces that break every secret.
     const pieces = `These are they: ${list}`.match(/.{1,7}/gs) ?? [];
     model.plan({ calls }, { say: pieces });
@@ -268,6 +280,7 @@ test("33: none of 50 canaries that tools and commands come across is stored, log
     await client.request("sessions.preview", { keys: ["agent:main:main"] });
     await client.request("logs.tail", {});
     expect(model.requests.length).toBeGreaterThanOrEqual(4);
+    expect(JSON.stringify(client.frames)).toMatch(/"stream":"tool".*"phase":"result"/);
     said.push(model.requests.join("\n"), JSON.stringify(client.frames));
     gateway.child.kill("SIGTERM");
     await gateway.exited;

@@ -9,6 +9,7 @@ import {
   normalizeTelegramMessagingTarget,
   PAIRING_APPROVED_MESSAGE,
   type PluginRuntime,
+  type ReplyPayload,
   type TelegramProbe,
 } from "openclaw/plugin-sdk";
 import { bareEntry, groups, security } from "./access.ts";
@@ -25,10 +26,12 @@ import { createOffsets } from "./receive/offsets.ts";
 import { runAccount } from "./receive/start.ts";
 import { realWaiting, type Waiting } from "./receive/waiting.ts";
 import { keyboardOf } from "./send/buttons.ts";
+import { checkSend } from "./send/check.ts";
 import { sendMedia } from "./send/media.ts";
 import { MAX_POLL_OPTIONS, sendPoll } from "./send/poll.ts";
 import { openPreview, PREVIEW } from "./send/preview.ts";
-import { sendText } from "./send/text.ts";
+import type { Sender } from "./send/sender.ts";
+import { editPreview, sendText } from "./send/text.ts";
 import { config, setup, withoutToken } from "./setup.ts";
 import { createStatus } from "./status.ts";
 import { isDirect, messageId, parseTarget } from "./target.ts";
@@ -71,6 +74,10 @@ async function forget({ tokenSource }: TelegramAccount, accountId: string, { run
   return { cleared, loggedOut: cleared, envToken: tokenSource === "env" };
 }
 
+function keyboardFor(sender: Sender, { to, payload }: { readonly to: string; readonly payload: ReplyPayload }) {
+  return keyboardOf(fieldsOf(payload.channelData?.["telegram"])?.["buttons"], sender.account.buttons, isDirect(parseTarget(to)));
+}
+
 function outboundOf(accounts: Accounts): NonNullable<TelegramChannel["outbound"]> {
   return {
     deliveryMode: "direct",
@@ -92,12 +99,16 @@ function outboundOf(accounts: Accounts): NonNullable<TelegramChannel["outbound"]
     sendMedia: async (ctx) => sendMedia(accounts.sender(ctx.cfg, ctx.accountId), ctx),
     async sendPayload(ctx) {
       const sender = accounts.sender(ctx.cfg, ctx.accountId);
-      const own = fieldsOf(ctx.payload.channelData?.["telegram"]);
-      const keyboard = keyboardOf(own?.["buttons"], sender.account.buttons, isDirect(parseTarget(ctx.to)));
+      const keyboard = keyboardFor(sender, ctx);
       const mediaUrl = ctx.mediaUrl ?? ctx.payload.mediaUrl ?? ctx.payload.mediaUrls?.[0];
       return mediaUrl === undefined ? sendText(sender, ctx, keyboard) : sendMedia(sender, { ...ctx, mediaUrl }, keyboard);
     },
     sendPoll: async (ctx) => sendPoll(accounts.sender(ctx.cfg, ctx.accountId), ctx),
+    async editPreview(ctx) {
+      const sender = accounts.sender(ctx.cfg, ctx.accountId);
+      return editPreview(sender, ctx, keyboardFor(sender, ctx));
+    },
+    checkSend: async ({ cfg, accountId, to, signal }) => checkSend(accounts.sender(cfg, accountId), to, signal),
   };
 }
 

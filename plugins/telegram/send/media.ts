@@ -3,7 +3,7 @@ import type { ChannelOutboundContext } from "openclaw/plugin-sdk";
 import { asTelegramError, TelegramError } from "../api/failure.ts";
 import type { Keyboard } from "./buttons.ts";
 import { type Detour, post, type PostFields, postFields, receipt, type Sender } from "./sender.ts";
-import { cannotParse, sendText, type TextContext } from "./text.ts";
+import { cannotParse, removeStale, sendText, type TextContext } from "./text.ts";
 
 export type MediaContext = TextContext & Pick<ChannelOutboundContext, "mediaUrl" | "mediaLocalRoots" | "gifPlayback" | "audioAsVoice">;
 
@@ -119,8 +119,11 @@ export async function sendMedia(sender: Sender, ctx: MediaContext, keyboard?: Ke
     },
     [asDocument, plainCaption(caption?.plain ?? "")],
   );
-  if (!isSplit) return receipt(posted, fields.chat_id);
-  const { previewId: _preview, replyToId: _reply, ...rest } = ctx;
+  if (!isSplit) {
+    await removeStale(sender, ctx, fields.chat_id);
+    return receipt(posted, fields.chat_id);
+  }
+  const { replyToId: _reply, ...rest } = ctx;
   try {
     const text = await sendText(sender, rest, keyboard);
     return { ...text, meta: { mediaMessageId: String(posted.message_id) } };

@@ -31,7 +31,7 @@ describe("a preview", () => {
     const previewId = await preview.seal();
     expect(previewId).toBe(String(lab.seen()[0]!.id));
     await preview.update(`${LONG}too late`);
-    await lab.send({ text: "the end", previewId });
+    await lab.channel.outbound!.editPreview!({ ...lab.contextOf({ text: "the end" }), previewId: previewId!, payload: {} });
     expect(lab.seen().map(({ text }) => text)).toEqual(["the end"]);
   });
 

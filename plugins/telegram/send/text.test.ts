@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { Fault } from "../../../test/fakes/telegram/faults.ts";
 import { createTelegramPlugin } from "../channel.ts";
 import { failed, type SendingLab, startSending } from "./lab.ts";
 
@@ -133,39 +134,66 @@ describe("what became of a message that failed", () => {
 
 describe("the message that showed the answer", () => {
   const preview = async (text = "the answer so far, and more of it"): Promise<string> => (await lab.send({ text })).messageId;
+  const edit = (text: string, previewId: string) => lab.channel.outbound!.editPreview!({ ...lab.contextOf({ text }), previewId, payload: { text } });
 
   test("becomes the answer", async () => {
     const previewId = await preview();
-    expect(await lab.send({ text: "**done**", previewId })).toMatchObject({ messageId: previewId });
+    expect(await edit("**done**", previewId)).toMatchObject({ messageId: previewId });
     expect(lab.seen().map(({ id, text }) => [String(id), text])).toEqual([[previewId, "done"]]);
   });
 
   test("that shows it already is left as it is", async () => {
     const previewId = await preview("same");
-    expect(await lab.send({ text: "same", previewId })).toMatchObject({ messageId: previewId });
+    expect(await edit("same", previewId)).toMatchObject({ messageId: previewId });
     expect(lab.seen()).toHaveLength(1);
   });
 
-  test("that cannot be edited is replaced", async () => {
+  test("that cannot be edited is given up, and goes away when the answer is there", async () => {
     const previewId = await preview();
     lab.telegram.fault("editMessageText", { status: 400, description: "Bad Request: message can't be edited" });
-    const { messageId } = await lab.send({ text: "done", previewId });
-    expect(messageId).not.toBe(previewId);
+    expect(await edit("done", previewId)).toBeUndefined();
+    await lab.send({ text: "done", stalePreviewId: previewId });
     expect(lab.seen().map(({ text }) => text)).toEqual(["done"]);
   });
 
   test("whose styles cannot be read is shown without", async () => {
     const previewId = await preview();
     lab.telegram.fault("editMessageText", { status: 400, description: "Bad Request: can't parse entities: Can't find end tag" });
-    await lab.send({ text: "**done**", previewId });
+    await edit("**done**", previewId);
     expect(lab.seen().map(({ text, entities }) => [text, entities])).toEqual([["done", []]]);
   });
 
   test("may be edited twice: an edit without an answer is simply made again", async () => {
     const previewId = await preview();
     lab.telegram.fault("editMessageText", { drop: "after" });
-    expect(await failed(lab.send({ text: "done", previewId }))).toMatchObject({ delivery: { state: "retry" } });
-    await lab.send({ text: "done", previewId });
+    expect(await failed(edit("done", previewId))).toMatchObject({ delivery: { state: "retry" } });
+    await edit("done", previewId);
     expect(lab.seen().map(({ text }) => text)).toEqual(["done"]);
+  });
+});
+
+describe("whether messages are taken", () => {
+  const check = () =>
+    lab.channel.outbound!.checkSend!({ cfg: lab.contextOf().cfg, accountId: "default", to: `telegram:${lab.chat}`, signal: new AbortController().signal });
+
+  test("is asked without sending one", async () => {
+    await check();
+    expect(lab.seen()).toEqual([]);
+  });
+
+  test.each<[string, string, Fault]>([
+    ["the chat cannot be reached", "sendChatAction", { status: 502, body: "<html>Bad Gateway</html>" }],
+    ["sending breaks", "sendMessage", { status: 500 }],
+    ["it is too much", "sendMessage", { retryAfter: 3 }],
+    ["the connection breaks", "sendMessage", { drop: "before" }],
+  ])("no: %s", async (_, method, fault) => {
+    lab.telegram.fault(method, fault);
+    await expect(check()).rejects.toThrow("Telegram");
+    await check();
+  });
+
+  test("yes, also where the bot was thrown out: the message itself will say so", async () => {
+    lab.telegram.shut(lab.chat, "bot was blocked by the user");
+    await check();
   });
 });

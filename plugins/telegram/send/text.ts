@@ -6,7 +6,7 @@ import { messageId } from "../target.ts";
 import type { Keyboard } from "./buttons.ts";
 import { type Detour, post, type Posted, type PostFields, postFields, receipt, type Sender } from "./sender.ts";
 
-export type TextContext = Pick<ChannelOutboundContext, "to" | "text" | "rich" | "replyToId" | "threadId" | "silent" | "previewId" | "signal">;
+export type TextContext = Pick<ChannelOutboundContext, "to" | "text" | "rich" | "replyToId" | "threadId" | "silent" | "stalePreviewId" | "signal">;
 
 interface TextFields extends PostFields {
   text: string;
@@ -78,14 +78,25 @@ export async function sendText(sender: Sender, ctx: TextContext, keyboard?: Keyb
     ...(keyboard ? { reply_markup: keyboard } : {}),
     ...(sender.account.linkPreview ? {} : { link_preview_options: { is_disabled: true } }),
   };
-  const preview = messageId(ctx.previewId);
-  if (preview !== undefined) {
-    const edited = await editText(sender, rendered, { chatId: fields.chat_id, id: preview, keyboard, signal: ctx.signal });
-    if (edited) return receipt(edited, fields.chat_id);
-  }
   const posted = await post(sender, fields, (current) => sender.client.call("sendMessage", current, { signal: ctx.signal }), [asPlain(rendered.plain)]);
-  if (preview !== undefined) await removeQuietly(sender, fields.chat_id, preview);
+  await removeStale(sender, ctx, fields.chat_id);
   return receipt(posted, fields.chat_id);
+}
+
+/** The message that showed the answer becomes it. Undefined: it cannot be edited any more. */
+export async function editPreview(sender: Sender, ctx: TextContext & { readonly previewId: string }, keyboard?: Keyboard) {
+  const id = messageId(ctx.previewId);
+  if (id === undefined) return undefined;
+  const { chat_id: chatId } = postFields(sender, ctx);
+  const rendered = await sender.render(ctx.text, ctx.rich, sender.account.tables);
+  const edited = await editText(sender, rendered, { chatId, id, keyboard, signal: ctx.signal });
+  return edited && receipt(edited, chatId);
+}
+
+/** Another message took the place of the one that showed the answer. */
+export async function removeStale(sender: Sender, { stalePreviewId }: Pick<TextContext, "stalePreviewId">, chatId: number | string): Promise<void> {
+  const id = messageId(stalePreviewId);
+  if (id !== undefined) await removeQuietly(sender, chatId, id);
 }
 
 /** Takes a message away; one that stays is no failure of what was sent. */

@@ -8,7 +8,11 @@ import type { RowPayload } from "./row-payload.ts";
 
 export type Receipt = Readonly<Record<string, unknown>>;
 
-export type Attempted = { readonly ok: true; readonly receipt: Receipt } | { readonly ok: false; readonly failure: FailedAttempt };
+export type Attempted =
+  | { readonly ok: true; readonly receipt: Receipt }
+  | { readonly ok: false; readonly failure: FailedAttempt }
+  /** The preview cannot be edited: the answer has to be a message of its own. */
+  | { readonly ok: "no-preview" };
 
 /** What is kept of what a channel answered: short texts and numbers, whatever else it gave. */
 function receiptOf(answer: unknown): Receipt {
@@ -32,6 +36,14 @@ function smallJson(value: unknown): unknown {
 const cannot = (channel: string, what: string): AppError =>
   new AppError("INVALID_INPUT", `${channel} cannot send ${what}: its outbound adapter has no function for it`, { details: { channel } });
 
+function wholeOf({ text, mediaUrl, channelData, replyToId, audioAsVoice, isError }: RowPayload): ReplyPayload {
+  return { text, mediaUrl, channelData, replyToId, audioAsVoice, isError };
+}
+
+/** Whether the row can become the message that showed it. Such an attempt may be repeated as often as it takes. */
+export const editsPreview = ({ previewId, mediaUrl, poll }: RowPayload, outbound: ChannelOutboundAdapter): boolean =>
+  previewId !== undefined && mediaUrl === undefined && !poll && outbound.editPreview !== undefined;
+
 /** Which of the channel's functions sends this. */
 function send(outbound: ChannelOutboundAdapter, payload: RowPayload, context: ChannelOutboundContext, channel: string): Promise<unknown> {
   const { cfg, to, accountId, threadId, silent } = context;
@@ -49,9 +61,7 @@ function send(outbound: ChannelOutboundAdapter, payload: RowPayload, context: Ch
     });
   }
   if (payload.channelData && outbound.sendPayload) {
-    const { text, mediaUrl, channelData, replyToId, audioAsVoice, isError } = payload;
-    const whole: ReplyPayload = { text, mediaUrl, channelData, replyToId, audioAsVoice, isError };
-    return outbound.sendPayload({ ...context, payload: whole });
+    return outbound.sendPayload({ ...context, payload: wholeOf(payload) });
   }
   if (payload.mediaUrl !== undefined && outbound.sendMedia) return outbound.sendMedia(context);
   if (!outbound.sendText) throw cannot(channel, payload.mediaUrl === undefined ? "texts" : "files");
@@ -60,9 +70,17 @@ function send(outbound: ChannelOutboundAdapter, payload: RowPayload, context: Ch
   return outbound.sendText(text === context.text ? plain : { ...plain, text, rich: undefined });
 }
 
+/** The message that showed the answer: to be edited, or to be removed where that is not possible. */
+function previewFields({ previewId }: RowPayload, outbound: ChannelOutboundAdapter, isEdit: boolean): Partial<ChannelOutboundContext> {
+  if (previewId === undefined) return {};
+  return isEdit || !outbound.editPreview ? { previewId } : { stalePreviewId: previewId };
+}
+
 export interface AttemptOptions {
   /** An earlier attempt may have arrived. */
   readonly isRepeat: boolean;
+  /** It becomes the message that showed it. */
+  readonly isEdit?: boolean;
   /** Fires when the process stops waiting. */
   readonly stopping: AbortSignal;
 }
@@ -73,7 +91,7 @@ export function createAttempt(deps: DeliveryDeps, { attemptMs }: DeliveryLimits)
     row: OutboxRow,
     payload: RowPayload,
     outbound: ChannelOutboundAdapter,
-    { isRepeat, stopping }: AttemptOptions,
+    { isRepeat, isEdit = false, stopping }: AttemptOptions,
   ): Promise<Attempted> {
     const limit = new AbortController();
     const { promise: over, reject } = Promise.withResolvers<never>();
@@ -99,15 +117,21 @@ export function createAttempt(deps: DeliveryDeps, { attemptMs }: DeliveryLimits)
         silent: payload.silent,
         nonce: row.nonce,
         isRepeat,
-        previewId: payload.previewId,
+        ...previewFields(payload, outbound, isEdit),
         rich: payload.rich,
         audioAsVoice: payload.audioAsVoice,
         signal: limit.signal,
       };
-      const sending = Promise.resolve(send(outbound, payload, context, row.channel));
+      const sending = Promise.resolve(
+        isEdit
+          ? outbound.editPreview!({ ...context, previewId: payload.previewId!, payload: wholeOf(payload) })
+          : send(outbound, payload, context, row.channel),
+      );
       // What comes after the time limit is nobody's.
       sending.catch(() => undefined);
-      return { ok: true, receipt: receiptOf(await Promise.race([sending, over])) };
+      const answer = await Promise.race([sending, over]);
+      if (isEdit && (answer === undefined || answer === null)) return { ok: "no-preview" };
+      return { ok: true, receipt: receiptOf(answer) };
     } catch (error) {
       return { ok: false, failure: classifyFailure(error) };
     } finally {

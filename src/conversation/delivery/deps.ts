@@ -28,7 +28,7 @@ export interface DeliveryDeps {
   readonly internalHooks?: () => Pick<InternalHooks, "has" | "trigger"> | undefined;
   /** Loaded with the first reply to a channel that takes rich text. Default: the one of `channels`. */
   readonly richText?: () => Promise<Pick<RichTextTools, "parseMarkdown">>;
-  readonly activity?: Pick<ChannelActivity, "record"> & Partial<Pick<ChannelActivity, "sendFailed">>;
+  readonly activity?: Pick<ChannelActivity, "record"> & Partial<Pick<ChannelActivity, "sendFailed" | "get">>;
   /** Folders that files may be sent from. */
   readonly mediaRoots?: (agentId: string | undefined) => readonly string[];
   /** Rejects when a file may not leave this machine, wherever its folder is. Addresses are let through. */
@@ -50,6 +50,12 @@ export interface DeliveryLimits {
   readonly graceMs: number;
   /** How often rows look again whether their channel is there. */
   readonly absentMs: number;
+  /** A message that may have arrived is not sent again earlier, and an account in trouble not asked earlier. */
+  readonly repeatMs: number;
+  /** After this a message that may have arrived is sent again although its channel cannot tell whether it works. */
+  readonly blindMs: number;
+  /** An answer whose preview cannot be edited for this long, while the account works, becomes a new message. */
+  readonly editMs: number;
   /** Rows whose content is kept in memory while they wait. */
   readonly held: number;
 }
@@ -57,11 +63,14 @@ export interface DeliveryLimits {
 const HOUR_MS = 3_600_000;
 
 export const DEFAULT_LIMITS: DeliveryLimits = {
-  atOnce: 32,
+  atOnce: 128,
   atOncePerAccount: 8,
   attemptMs: 60_000,
   expireMs: 24 * HOUR_MS,
   graceMs: 5000,
   absentMs: 5000,
+  repeatMs: 5000,
+  blindMs: 10 * 60_000,
+  editMs: 60_000,
   held: 2000,
 };

@@ -7,6 +7,8 @@ export interface FailedAttempt extends SendFailure {
   readonly why: string;
   /** It concerns the account, not this message: others would fail as well. */
   readonly ofAccount: boolean;
+  /** No connection came about: no message is to blame for that. */
+  readonly isUnconnected: boolean;
 }
 
 const MAX_WHY = 500;
@@ -100,5 +102,6 @@ export function classifyFailure(error: unknown): FailedAttempt {
   // What has to wait because too much was sent says nothing about the account.
   const limited = judged.state === "retry" && judged.retryAfterMs !== undefined;
   const ofAccount = judged.state === "failed" ? chain(error).some(({ permanent }) => permanent === true) : !limited;
-  return { ...judged, ofAccount, why: clip(code === undefined ? text : `${text} (${code})`, MAX_WHY) };
+  const isUnconnected = judged.state === "retry" && chain(error).some(connectFailed);
+  return { ...judged, ofAccount, isUnconnected, why: clip(code === undefined ? text : `${text} (${code})`, MAX_WHY) };
 }

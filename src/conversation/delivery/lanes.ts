@@ -9,6 +9,8 @@ export interface Lane {
   /** `idle`: nothing to do; `ready`: stands in line; `busy`: its first row is being sent; `waiting`: for a time; `absent`: for its channel. */
   state: "idle" | "ready" | "busy" | "waiting" | "absent";
   timer: Disposable | undefined;
+  /** Something changed for its account while its first row was looked at. */
+  wasWoken: boolean;
 }
 
 /** A row that waits; its content may be on disk only. */
@@ -29,9 +31,12 @@ export class Lanes {
   private readonly busy = new Map<string, number>();
   private total = 0;
   private readonly limits: LaneLimits;
+  private readonly isInTrouble: (account: string) => boolean;
 
-  constructor(limits: LaneLimits) {
+  /** An account in trouble sends one message at a time: attempts that hang must not take the places of other accounts. */
+  constructor(limits: LaneLimits, isInTrouble: (account: string) => boolean = () => false) {
     this.limits = limits;
+    this.isInTrouble = isInTrouble;
   }
 
   /** Adds a row to its lane, which is made when it is missing. Rows come in the order of their ids, apart from those that a start found half-way. */
@@ -39,7 +44,7 @@ export class Lanes {
     const account = `${place.channel}\0${place.account}`;
     const key = `${account}\0${place.target}`;
     let lane = this.all.get(key);
-    if (!lane) this.all.set(key, (lane = { key, account, entries: [], state: "idle", timer: undefined }));
+    if (!lane) this.all.set(key, (lane = { key, account, entries: [], state: "idle", timer: undefined, wasWoken: false }));
     const at = lane.entries.findLastIndex(({ id }) => id < entry.id) + 1;
     // What is being sent stays where it is.
     lane.entries.splice(at === 0 && lane.state === "busy" ? 1 : at, 0, entry);
@@ -66,13 +71,14 @@ export class Lanes {
     if (this.total >= this.limits.atOnce) return undefined;
     for (const [account, line] of this.lines) {
       const busy = this.busy.get(account) ?? 0;
-      if (busy >= this.limits.atOncePerAccount) continue;
+      if (busy >= (this.isInTrouble(account) ? 1 : this.limits.atOncePerAccount)) continue;
       const lane = line.shift()!;
       this.lines.delete(account);
       if (line.length > 0) this.lines.set(account, line);
       this.busy.set(account, busy + 1);
       this.total += 1;
       lane.state = "busy";
+      lane.wasWoken = false;
       return lane;
     }
     return undefined;

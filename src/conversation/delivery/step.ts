@@ -3,11 +3,12 @@ import { messageOf } from "../../base/errors.ts";
 import { failpoint } from "../../base/failpoints.ts";
 import type { ChannelOutboundAdapter } from "../../protocol/index.ts";
 import type { OutboxMark, OutboxRow } from "../../store/index.ts";
-import { createAttempt, type Receipt } from "./attempt.ts";
+import { createAttempt, editsPreview, type Receipt } from "./attempt.ts";
 import type { DeliveryDeps, DeliveryLimits } from "./deps.ts";
 import { createMark } from "./mark.ts";
 import type { FailedAttempt } from "./failure.ts";
 import type { LiveTargets } from "./live.ts";
+import { EARLIER_FAILURE, type AccountFailure, type Recovery } from "./recovery.ts";
 import { retryDelay, retryPolicy, type RetryPolicy } from "./retry-policy.ts";
 import { markedAsRepeat, readPayload, type RowPayload } from "./row-payload.ts";
 import { createTeller } from "./told.ts";
@@ -19,8 +20,20 @@ export interface OpenRow {
   firstAttemptAt?: number;
   /** Attempts that ended with the platform's request to wait: they are not counted against the row. */
   asked: number;
-  /** Its lane has waited for the time it was put off to. */
-  waited?: boolean;
+  /** Monotonic time before which it is not tried. */
+  dueAt?: number;
+  /** It was put off while its account did not receive: it is tried as soon as that changes. */
+  isAway?: boolean;
+  /** Its last failure. */
+  failure?: AccountFailure;
+  /** Monotonic time of its first failure. */
+  failedSince?: number;
+  /** It failed where somebody waited for it, and goes out over its channel: no trouble of the account is known. */
+  wasLive?: boolean;
+  /** Its preview cannot become the answer, so it is a message of its own. `unsure`: an edit may have worked all the same. */
+  noPreview?: "refused" | "unsure";
+  /** An attempt of an earlier process may have posted it. */
+  mayBePosted?: boolean;
 }
 
 export type StepResult =
@@ -31,24 +44,38 @@ export type StepResult =
   /** Its time is over. */
   | { readonly kind: "expired" };
 
-/** No row is tried more often, whatever a platform asks for. */
-const MAX_ATTEMPTS = 50;
-
 interface Standing {
   readonly outbound: ChannelOutboundAdapter;
   readonly policy: RetryPolicy;
+  /** It goes to somebody who waits for it, not over its channel. */
+  readonly isLive: boolean;
+  /** It becomes the message that showed it. */
+  readonly isEdit: boolean;
 }
+
+export interface StepParts {
+  readonly stopping: AbortSignal;
+  readonly recovery: Recovery;
+  readonly live?: Pick<LiveTargets, "adapterFor"> | undefined;
+}
+
+/** A platform that asks again and again to wait for a moment only is asked less and less often after this many times. */
+const PATIENT_ASKS = 10;
+/** A row that waits for its account looks at least this often. */
+const LOOK_MS = 60_000;
 
 /** The earliest time at which an attempt may have arrived. */
 const arrivedSince = ({ row, firstAttemptAt }: OpenRow): number => firstAttemptAt ?? (row.attempts <= 1 ? row.attemptedAt : null) ?? row.createdAt;
 
 /** Whether a row that may have arrived may be sent again. `honoured`: the platform drops repeats by itself. */
-function repeatable(open: OpenRow, { outbound, policy }: Standing, now: number): { again: boolean; honoured: boolean } {
-  const { row, asked } = open;
+function repeatable(open: OpenRow, { outbound, isEdit }: Standing, now: number): { again: boolean; honoured: boolean } {
   const since = arrivedSince(open);
-  const honoured = outbound.nonceWindowMs !== undefined && now - since < outbound.nonceWindowMs && now >= since;
-  return { again: row.repeats === 0 || (honoured && row.attempts - asked < policy.attempts), honoured };
+  const honoured = isEdit || (outbound.nonceWindowMs !== undefined && now - since < outbound.nonceWindowMs && now >= since);
+  return { again: open.row.repeats === 0 || honoured, honoured };
 }
+
+/** Whether something else than time lets the row go on. */
+const isAway = (open: OpenRow): boolean => open.isAway === true || open.row.state === "unknown";
 
 /** What is written after an attempt. */
 function createEndings(deps: DeliveryDeps, mark: ReturnType<typeof createMark>) {
@@ -72,70 +99,139 @@ function createEndings(deps: DeliveryDeps, mark: ReturnType<typeof createMark>) 
   }
 
   async function later(open: OpenRow, state: "pending" | "unknown", why: string, ms: number): Promise<StepResult> {
-    const nextAttemptAt = clock.now() + ms;
+    const pause = Math.max(0, Math.min(ms, open.row.expiresAt - clock.now()));
+    const nextAttemptAt = clock.now() + pause;
     await mark({ id: open.row.id, state, why, nextAttemptAt });
     open.row = { ...open.row, state, why, nextAttemptAt };
-    open.waited = true;
-    return { kind: "wait", ms };
+    open.dueAt = clock.monotonic() + pause;
+    return { kind: "wait", ms: pause, absent: isAway(open) };
   }
 
   return { end, later };
 }
 
-/** How long a message that may have arrived waits for an account that does not receive, before it is sent once more. */
-const UNKNOWN_MS = 60_000;
-/** A message that may have arrived is sent once more and never again: not before a short trouble of the platform is over. */
-const REPEAT_MS = 5_000;
+/** What follows an attempt that failed. */
+function createAfterFailure(deps: DeliveryDeps, limits: DeliveryLimits, recovery: Recovery, { end, later }: ReturnType<typeof createEndings>) {
+  const { clock } = deps;
 
-export function createStep(deps: DeliveryDeps, limits: DeliveryLimits, stopping: AbortSignal, live?: Pick<LiveTargets, "adapterFor">) {
+  /** Whether the row is to blame: others of its account were sent after it had failed, and it fails all the same. */
+  function isToBlame(open: OpenRow, failure: FailedAttempt, before: AccountFailure | undefined, { policy, isEdit }: Standing): boolean {
+    if (failure.isUnconnected || before === undefined || open.row.attempts - open.asked < policy.attempts) return false;
+    if (isEdit && clock.monotonic() - (open.failedSince ?? clock.monotonic()) < limits.editMs) return false;
+    return recovery.check(open.row, before).isOver;
+  }
+
+  function afterRetry(open: OpenRow, failure: FailedAttempt, before: AccountFailure | undefined, standing: Standing, payload: RowPayload): Promise<StepResult> {
+    const { row, asked } = open;
+    const { why, retryAfterMs } = failure;
+    const fail = (text: string): Promise<StepResult> => end(open, { id: row.id, state: "failed", why: text }, payload);
+    if (retryAfterMs !== undefined) {
+      const ms = Math.max(retryAfterMs, retryDelay(standing.policy, Math.max(asked - PATIENT_ASKS, 1), deps.random.float()));
+      if (clock.now() + ms >= row.expiresAt) return fail(`expired: ${why}; the next attempt would come too late`);
+      return later(open, "pending", why, ms);
+    }
+    if (isToBlame(open, failure, before, standing)) {
+      if (!standing.isEdit) return fail(`${why}; given up after ${row.attempts} attempts`);
+      open.noPreview = "unsure";
+      return later(open, "pending", `${why}; it is sent as a new message`, 0);
+    }
+    return later(open, "pending", why, retryDelay(standing.policy, Math.max(row.attempts - asked, 1), deps.random.float()));
+  }
+
+  /** It may have arrived. */
+  function afterUnknown(open: OpenRow, { why, retryAfterMs = 0 }: FailedAttempt, standing: Standing, payload: RowPayload): Promise<StepResult> {
+    const { row, asked } = open;
+    const { again, honoured } = repeatable(open, standing, clock.now());
+    if (!again) return end(open, { id: row.id, state: "failed", why: `${why}; it may have arrived, and was sent again already` }, payload);
+    if (honoured)
+      return later(open, "unknown", why, Math.max(retryAfterMs, retryDelay(standing.policy, Math.max(row.attempts - asked, 1), deps.random.float())));
+    open.wasLive = standing.isLive;
+    const { status, outbound } = deps.table.get(row.channel) ?? {};
+    const canAsk = outbound?.checkSend !== undefined || status?.probeAccount !== undefined;
+    return later(open, "unknown", why, Math.max(retryAfterMs, canAsk || standing.isLive ? limits.repeatMs : limits.blindMs));
+  }
+
+  return async function afterFailure(open: OpenRow, failure: FailedAttempt, standing: Standing, payload: RowPayload): Promise<StepResult> {
+    const { row } = open;
+    if (failure.state === "failed" && standing.isEdit) {
+      open.noPreview = "refused";
+      return later(open, "pending", failure.why, 0);
+    }
+    if (failure.state === "failed") return end(open, { id: row.id, state: "failed", why: failure.why }, payload);
+    const before = open.failure;
+    const isAsked = failure.state === "retry" && failure.retryAfterMs !== undefined;
+    if (isAsked) open.asked += 1;
+    else if (!standing.isLive) open.failure = recovery.failed(row);
+    open.failedSince ??= clock.monotonic();
+    open.isAway = !isAsked && deps.table.receiving?.(row.channel, row.account) === false;
+    // An edit that may have worked is made again like one that did not.
+    return failure.state === "retry" || standing.isEdit ? afterRetry(open, failure, before, standing, payload) : afterUnknown(open, failure, standing, payload);
+  };
+}
+
+/** How long a row has to wait before it may be tried; 0: now. */
+function createHold(deps: DeliveryDeps, limits: DeliveryLimits, recovery: Recovery) {
+  const { clock, table } = deps;
+
+  /** The one repeat of what may have arrived waits until the account is known to work; where nobody can tell, for its time. */
+  function beforeRepeat(open: OpenRow, left: number): number {
+    const failure = open.failure ?? EARLIER_FAILURE;
+    const earliest = open.failure && open.failure.at + limits.repeatMs - clock.now();
+    const check = recovery.check(open.row, failure);
+    if (check.isOver) return Math.max(0, Math.min(left, earliest ?? 0));
+    const isAway = table.receiving?.(open.row.channel, open.row.account) === false;
+    if (!check.canAsk && !isAway) return left;
+    return Math.max(1, Math.min(check.ms, LOOK_MS));
+  }
+
+  return function hold(open: OpenRow, standing: Standing): number {
+    const { row } = open;
+    const left = Math.max(0, (open.dueAt ?? 0) - clock.monotonic());
+    if (row.state === "unknown" && !repeatable(open, standing, clock.now()).honoured && !open.wasLive) return beforeRepeat(open, left);
+    // Whether the account works decides whether a row that keeps failing is to blame.
+    if (open.failure && row.attempts - open.asked >= standing.policy.attempts) recovery.check(row, open.failure);
+    const isBack = open.isAway === true && table.receiving?.(row.channel, row.account) !== false;
+    return isBack ? 0 : left;
+  };
+}
+
+export function createStep(deps: DeliveryDeps, limits: DeliveryLimits, { stopping, recovery, live }: StepParts) {
   const { clock, table } = deps;
   const mark = createMark(deps, stopping);
-  const { end, later } = createEndings(deps, mark);
+  const endings = createEndings(deps, mark);
+  const { end, later } = endings;
   const attempt = createAttempt(deps, limits);
-
-  async function afterFailure(open: OpenRow, failure: FailedAttempt, standing: Standing, payload: RowPayload): Promise<StepResult> {
-    const { id, attempts, expiresAt } = open.row;
-    const { state, retryAfterMs, why } = failure;
-    const fail = (text: string): Promise<StepResult> => end(open, { id, state: "failed", why: text }, payload);
-    if (state === "failed") return fail(why);
-    if (retryAfterMs !== undefined) open.asked += 1;
-    const made = attempts - open.asked;
-    const ms = retryAfterMs ?? retryDelay(standing.policy, Math.max(made, 1), deps.random.float());
-    if (table.receiving?.(open.row.channel, open.row.account) === false) return whileAway(open, failure, ms);
-    const { again, honoured } = repeatable(open, standing, clock.now());
-    if (state === "unknown" && !again) return fail(`${why}; it may have arrived, and was sent again already`);
-    const spent = state === "retry" && (made >= standing.policy.attempts || attempts >= MAX_ATTEMPTS);
-    if (spent) return fail(`${why}; given up after ${attempts} attempts`);
-    if (clock.now() + ms >= expiresAt) return fail(`expired: ${why}; the next attempt would come too late`);
-    if (state === "retry") return later(open, "pending", why, ms);
-    return later(open, "unknown", why, honoured ? ms : Math.min(Math.max(ms, REPEAT_MS), Math.max(0, expiresAt - clock.now() - 1)));
-  }
-
-  /** Nothing comes in either, so the platform may be away: the row is not given up, and looks again when the account receives. */
-  async function whileAway(open: OpenRow, { state, why }: FailedAttempt, ms: number): Promise<StepResult> {
-    const { expiresAt } = open.row;
-    const pause = state === "retry" ? Math.max(ms, limits.absentMs) : UNKNOWN_MS;
-    const waiting = await later(open, state === "retry" ? "pending" : "unknown", why, Math.min(pause, Math.max(0, expiresAt - clock.now())));
-    return { ...waiting, absent: true } as StepResult;
-  }
+  const afterFailure = createAfterFailure(deps, limits, recovery, endings);
+  const hold = createHold(deps, limits, recovery);
 
   async function tryOnce(open: OpenRow, payload: RowPayload, standing: Standing): Promise<StepResult> {
     const { row } = open;
     const { id } = row;
+    const { isEdit } = standing;
+    if (isEdit && row.state === "unknown") open.mayBePosted = true;
     // One that certainly did not arrive when it was sent again is pending, and still a repeat.
-    const isRepeat = row.state === "unknown" || row.repeats > 0;
+    const isRepeat = !isEdit && (row.state === "unknown" || row.repeats > 0 || open.noPreview === "unsure" || open.mayBePosted === true);
     const repeat = isRepeat ? repeatable(open, standing, clock.now()) : undefined;
     if (repeat && row.state === "unknown" && !repeat.again)
       return end(open, { id, state: "failed", why: `${row.why ?? "no answer came"}; it may have arrived, and was sent again already` }, payload);
-    const { attempts, repeats } = await mark({ id, state: "attempting", ...(repeat?.honoured ? { nonceHonoured: true } : {}) });
+    const { attempts, repeats } = await mark({
+      id,
+      state: "attempting",
+      ...(repeat?.honoured ? { nonceHonoured: true } : {}),
+      ...(isEdit ? { idempotent: true } : {}),
+    });
     const now = clock.now();
     open.row = { ...row, state: "attempting", attempts, repeats, attemptedAt: now };
     open.firstAttemptAt ??= isRepeat ? arrivedSince({ ...open, row }) : now;
     failpoint("send.attempted");
     const marked = isRepeat && !repeat?.honoured ? markedAsRepeat(payload) : payload;
-    const done = await attempt(open.row, marked, standing.outbound, { isRepeat, stopping });
+    const done = await attempt(open.row, marked, standing.outbound, { isRepeat, isEdit, stopping });
     // The row stays as it is: the next start finds that it was being sent.
-    if (!done.ok && stopping.aborted) return { kind: "wait", ms: 0 };
+    if (done.ok !== true && stopping.aborted) return { kind: "wait", ms: 0 };
+    if (done.ok === "no-preview") {
+      open.noPreview = "refused";
+      return later(open, "pending", "the message that showed it cannot be edited any more; it is sent as a new one", 0);
+    }
     if (!done.ok) {
       // It certainly did not arrive, so a window that a platform counts has not begun.
       if (done.failure.state === "retry" && !isRepeat) delete open.firstAttemptAt;
@@ -143,31 +239,45 @@ export function createStep(deps: DeliveryDeps, limits: DeliveryLimits, stopping:
       return afterFailure(open, done.failure, standing, payload);
     }
     deps.activity?.record({ channel: row.channel, accountId: row.account, direction: "outbound" });
+    if (!standing.isLive) recovery.worked(row);
     return end(open, { id, state: "sent", receipt: done.receipt }, payload);
+  }
+
+  /** Undefined: its channel is not there, or the account cannot send. */
+  function standingOf(open: OpenRow, payload: RowPayload): Standing | undefined {
+    const { row } = open;
+    const waiting = live?.adapterFor(row.id, payload);
+    const outbound = waiting ?? table.get(row.channel)?.outbound;
+    if (!outbound || (!waiting && table.running?.(row.channel, row.account) === false)) return undefined;
+    return {
+      outbound,
+      policy: retryPolicy(deps.config(), row.channel, row.account, outbound),
+      isLive: waiting !== undefined,
+      isEdit: open.noPreview === undefined && editsPreview(payload, outbound),
+    };
   }
 
   /** Never rejects for what is wrong with a row; for a store that fails it does. */
   return async function step(open: OpenRow): Promise<StepResult> {
     const { row } = open;
     const now = clock.now();
-    if (row.expiresAt <= now) return { kind: "expired" };
-    if (!open.waited && row.nextAttemptAt !== null && row.nextAttemptAt > now) {
-      open.waited = true;
-      return { kind: "wait", ms: Math.min(row.nextAttemptAt, row.expiresAt) - now };
-    }
+    const left = row.expiresAt - now;
+    if (left <= 0) return { kind: "expired" };
+    if (row.nextAttemptAt !== null) open.dueAt ??= clock.monotonic() + Math.max(0, row.nextAttemptAt - now);
     let payload: RowPayload;
-    let standing: Standing;
+    let standing: Standing | undefined;
     try {
       payload = readPayload(row.payload);
-      const waiting = live?.adapterFor(row.id, payload);
-      const outbound = waiting ?? table.get(row.channel)?.outbound;
-      if (!outbound || (!waiting && table.running?.(row.channel, row.account) === false)) {
-        return { kind: "wait", ms: Math.min(limits.absentMs, row.expiresAt - now), absent: true };
-      }
-      standing = { outbound, policy: retryPolicy(deps.config(), row.channel, row.account, outbound) };
+      standing = standingOf(open, payload);
     } catch (error) {
       return end(open, { id: row.id, state: "failed", why: messageOf(error) }, {});
     }
+    if (!standing) {
+      recovery.disconnected(row);
+      return { kind: "wait", ms: Math.min(limits.absentMs, left), absent: true };
+    }
+    const ms = hold(open, standing);
+    if (ms > 0) return { kind: "wait", ms: Math.min(ms, left), absent: isAway(open) };
     return tryOnce(open, payload, standing);
   };
 }

@@ -51,7 +51,14 @@ test("whatever fails in between, each target gets its rows in order and each row
         if (next instanceof Error) throw next;
         return undefined;
       };
-      w.channels.set("chat", fakeChannel(Array.from({ length: 200 }, () => ask)));
+      w.channels.set(
+        "chat",
+        fakeChannel(
+          Array.from({ length: 200 }, () => ask),
+          {},
+          { status: { probeAccount: async () => ({ ok: true }) } },
+        ),
+      );
       const ids = await add(
         w,
         rows.map(({ target }, index) => ({ to: `${run}${target}`, text: `${run}:${index}` })),
@@ -269,7 +276,7 @@ test("one that may have arrived waits for the account to receive before it is se
   const ids = await add(w, [{ to: "a", text: "once" }]);
   w.delivery.kick();
   await w.drain(() => channel.sent.length === 1 && channel.underWay === 0);
-  for (let round = 0; round < 10; round += 1) {
+  for (let round = 0; round < 40; round += 1) {
     await w.turn();
     w.clock.advance(5000);
   }

@@ -4,6 +4,7 @@ import type { OutboxRow } from "../../store/index.ts";
 import type { DeliveryDeps, DeliveryLimits } from "./deps.ts";
 import { Lanes, type Lane, type LaneEntry } from "./lanes.ts";
 import type { LiveTargets } from "./live.ts";
+import { createRecovery } from "./recovery.ts";
 import { createStep, type OpenRow, type StepResult } from "./step.ts";
 import { createTeller } from "./told.ts";
 
@@ -46,8 +47,9 @@ export class OutboxWorker implements Worker {
     this.deps = deps;
     this.limits = limits;
     this.settled = settled;
-    this.lanes = new Lanes(limits);
-    this.step = createStep(deps, limits, this.stopping.signal, live);
+    const recovery = createRecovery(deps, limits, (account) => this.wake(account));
+    this.lanes = new Lanes(limits, recovery.isInTrouble);
+    this.step = createStep(deps, limits, { stopping: this.stopping.signal, recovery, live });
     this.tell = createTeller(deps);
   }
 
@@ -76,6 +78,16 @@ export class OutboxWorker implements Worker {
       this.lanes.ready(lane);
       this.pump();
     });
+  }
+
+  /** Lanes of an account that wait for it look again. */
+  private wake(account: string): void {
+    for (const lane of this.lanes.all.values()) {
+      if (lane.account !== account) continue;
+      if (lane.state === "absent") this.lanes.ready(lane);
+      else if (lane.state === "busy") lane.wasWoken = true;
+    }
+    this.pump();
   }
 
   /** All rows that nobody has seen yet, one page after the other. */
@@ -151,6 +163,11 @@ export class OutboxWorker implements Worker {
 
   /** `undefined`: the row ended elsewhere. */
   private finish(lane: Lane, entry: LaneEntry, result: StepResult | undefined): void {
+    if (result?.kind === "wait" && result.absent && lane.wasWoken) {
+      this.lanes.rest(lane, "absent");
+      this.lanes.ready(lane);
+      return;
+    }
     if (result?.kind === "wait") {
       this.lanes.rest(lane, result.absent ? "absent" : "waiting");
       this.wait(lane, result.absent ? "absent" : "waiting", result.ms);

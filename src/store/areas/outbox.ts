@@ -50,8 +50,11 @@ export interface OutboxRow {
  * unknown → attempting | sent | failed | suppressed. Sent, failed and suppressed are ends. Everything else is `CONFLICT`.
  */
 export type OutboxMark =
-  /** Out of `unknown` once only, unless `nonceHonoured` says that the platform drops repeats by itself. */
-  | { readonly id: number; readonly state: "attempting"; readonly nonceHonoured?: boolean | undefined }
+  /**
+   * Out of `unknown` once only, unless `nonceHonoured` says that the platform drops repeats by itself. `idempotent`: doing it twice is doing it once, so
+   * it is no repeat either.
+   */
+  | { readonly id: number; readonly state: "attempting"; readonly nonceHonoured?: boolean | undefined; readonly idempotent?: boolean | undefined }
   | { readonly id: number; readonly state: "pending"; readonly nextAttemptAt: number; readonly why: string }
   | { readonly id: number; readonly state: "unknown"; readonly why: string; readonly nextAttemptAt?: number | undefined }
   | { readonly id: number; readonly state: "sent"; readonly receipt?: unknown }

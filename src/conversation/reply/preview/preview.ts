@@ -104,7 +104,8 @@ export function createPreviewWriter({ preview, limits, clock, log, keep, kept }:
     async seal() {
       await end();
       const id = await within(clock, preview.seal()).catch((error: unknown) => log.debug(`a preview could not be ended: ${messageOf(error)}`));
-      return typeof id === "string" ? id : undefined;
+      // One that hangs in an edit is there all the same: it becomes the answer, or stays cut off above it.
+      return typeof id === "string" ? id : (preview.id?.() ?? known);
     },
     async discard() {
       await end();

@@ -23,8 +23,10 @@ export interface ChannelOutboundContext {
   nonce?: string | undefined;
   /** An earlier attempt may have arrived. */
   isRepeat?: boolean | undefined;
-  /** The message that showed this answer while it was written: it becomes the answer, where it can be edited. */
+  /** The message that showed this answer while it was written: it becomes the answer, where it can be edited. Channels with `editPreview` get it there. */
   previewId?: string | undefined;
+  /** A message that showed this answer while it was written and could not become it: to be removed once this one is sent. */
+  stalePreviewId?: string | undefined;
   /** The text as styles and links over plain text, where `chunkerMode` is `rich`. */
   rich?: RichText | undefined;
   /** Voice note instead of an audio file. */
@@ -129,4 +131,22 @@ export interface ChannelOutboundAdapter {
   sendText?(ctx: ChannelOutboundContext): Promise<OutboundDeliveryResult>;
   sendMedia?(ctx: ChannelOutboundContext): Promise<OutboundDeliveryResult>;
   sendPoll?(ctx: ChannelPollContext): Promise<ChannelPollResult>;
+  /**
+   * Puts the answer into the message `previewId` that showed it while it was written. It may be called any number of times with the same answer: it is
+   * called again until it is known to have worked. Undefined: the message cannot be edited any more, so the answer is sent as a new one.
+   */
+  editPreview?(ctx: ChannelOutboundPayloadContext & { previewId: string }): Promise<OutboundDeliveryResult | undefined>;
+  /**
+   * Resolves when the platform takes messages now, without sending one; rejects when it does not. A message that may have arrived is sent again after this
+   * resolved. Without it the host asks `status.probeAccount`; with neither it waits until something comes in or another message is sent, 10 minutes at most.
+   */
+  checkSend?(params: ChannelSendCheck): Promise<void>;
+}
+
+export interface ChannelSendCheck {
+  cfg: HostConfig;
+  accountId: string;
+  /** A chat that a message waits for. */
+  to: string;
+  signal: AbortSignal;
 }

@@ -33,7 +33,7 @@ function assertLegal(mark: OutboxMark, row: Standing): void {
       },
     );
   }
-  if (mark.state === "attempting" && row.state === "unknown" && row.repeats > 0 && mark.nonceHonoured !== true) {
+  if (mark.state === "attempting" && row.state === "unknown" && row.repeats > 0 && mark.nonceHonoured !== true && mark.idempotent !== true) {
     throw new AppError("CONFLICT", `delivery ${mark.id} may have arrived and was repeated once already; mark it failed instead of sending it again`, {
       details: { id: mark.id, from: row.state, to: mark.state, repeats: row.repeats },
     });
@@ -58,7 +58,7 @@ export const outboxWrites = {
     assertLegal(mark, row);
     const attempting = mark.state === "attempting";
     const attempts = row.attempts + (attempting ? 1 : 0);
-    const repeats = row.repeats + (attempting && row.state === "unknown" ? 1 : 0);
+    const repeats = row.repeats + (attempting && row.state === "unknown" && mark.idempotent !== true ? 1 : 0);
     const ended = NEXT[mark.state].length === 0;
     sql(`UPDATE outbox SET state = ?, attempts = ?, repeats = ?, next_attempt_at = ?, receipt = coalesce(?, receipt), why = coalesce(?, why),
       attempted_at = CASE WHEN ? THEN ? ELSE attempted_at END, settled_at = ? WHERE id = ?`).run(

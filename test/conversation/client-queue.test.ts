@@ -1,7 +1,10 @@
 import { expect, test } from "vitest";
 import type { Steered } from "../../src/agent/index.ts";
+import { systemClock } from "../../src/base/clock.ts";
 import type { RunOutcome } from "../../src/conversation/index.ts";
 import type { ModelMessage } from "../../src/protocol/index.ts";
+import { readHistory } from "../../src/gateway/methods/chat/history.ts";
+import { createRunRelay } from "../../src/gateway/methods/chat/run-relay.ts";
 import { OPEN, openPlace, type Place } from "./place.ts";
 
 const KEY = "agent:main:main";
@@ -49,6 +52,15 @@ test("/queue collect holds for a client's messages: those that waited have one t
     heard: ({ messages }) => void heard.push(textOf(messages)),
     wrap: (turn) => async (input, ports) => (await first.pass(ports.signal), turn(input, ports)),
   });
+  const finals = new Map<string, unknown>();
+  using _relay = createRunRelay({
+    responder: place.conversation,
+    clock: systemClock,
+    broadcast(_event, payload) {
+      const { state, runId, message } = payload as { readonly state?: string; readonly runId: string; readonly message?: { readonly content: unknown } };
+      if (state === "final") finals.set(runId, message?.content);
+    },
+  });
   await settingUp(place, { queueMode: "collect" });
   await accept(place, "r1", "one");
   await first.began;
@@ -61,6 +73,7 @@ test("/queue collect holds for a client's messages: those that waited have one t
   expect(heard[1]).toMatch(/2 messages that came while you were busy[^]*two[^]*three/);
   expect(textOfOutcome(two)).toBe(textOfOutcome(three));
   await place.quiet();
+  expect([finals.get("r2"), finals.get("r3")]).toEqual([two, three].map((outcome) => [{ type: "text", text: textOfOutcome(outcome) }]));
   // Also for whoever asks again, and after the runs left the memory.
   expect(await accept(place, "r2", "two")).toMatchObject({ duplicate: true, ended: { status: "ok" } });
   const rows = await place.store.read("inbox.recent", {});
@@ -162,4 +175,32 @@ test("messages that were answered together are answered together after a crash",
   expect(heard.join("\n")).toMatch(/two[^]*three/);
   await after.quiet();
   expect(await after.store.read("inbox.open", {})).toEqual([]);
+});
+
+test("a run that fails leaves a note in the history that people see once, and no model", async () => {
+  const heard: (readonly ModelMessage[])[] = [];
+  await using place = await openPlace(OPEN, {
+    heard: ({ messages }) => void heard.push(messages),
+    wrap: (turn) => async (input, ports) => {
+      if (input.runId === "r2") throw new Error("the workspace is gone");
+      return turn(input, ports);
+    },
+  });
+  for (const [runId, message] of [
+    ["r1", "one"],
+    ["r2", "two"],
+    ["r3", "three"],
+  ] as const) {
+    await accept(place, runId, message);
+    await place.conversation.outcome(runId);
+  }
+  const session = (await place.store.read("sessions.get", { key: KEY }))!;
+  const [transcript] = await place.store.read("transcripts.ofSession", { agentId: "main", sessionId: session.entry.sessionId });
+  const history = await readHistory(place.store, transcript!.file, 100);
+  expect(history.filter((message) => "errorMessage" in message)).toMatchObject([
+    { role: "assistant", content: [], stopReason: "error", errorMessage: "the workspace is gone" },
+  ]);
+  expect(history.findIndex((message) => "errorMessage" in message)).toBeLessThan(history.length - 2);
+  expect(JSON.stringify(heard.at(-1))).not.toContain("the workspace is gone");
+  expect(heard.at(-1)!.filter(({ role, content }) => role === "assistant" && content.length === 0)).toEqual([]);
 });

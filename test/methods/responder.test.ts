@@ -199,6 +199,12 @@ test("a run that died with its process again and again is given up, and that is 
   expect(await last.echo.outcome("r1")).toMatchObject({ status: "error" });
   expect(last.events.at(-1)!.event).toMatchObject({ stream: "lifecycle", data: { phase: "error" } });
   expect(await last.store.read("inbox.find", { messageId: "r1" })).toMatchObject([{ state: "settled", outcome: "failed" }]);
+  const { rows } = await transcript(last);
+  const notes = rows.map(({ line }) => JSON.parse(line).message).filter((message) => message?.errorMessage !== undefined);
+  expect(notes, "seen once below the message after a reload").toMatchObject([
+    { role: "assistant", content: [], stopReason: "error", errorMessage: expect.stringContaining("given up") },
+  ]);
+  expect(JSON.parse(rows.at(-1)!.line).message).toEqual(notes[0]);
 });
 
 test("an aborted run keeps what was said, and is marked in the transcript and the session", async () => {
@@ -228,6 +234,8 @@ test("aborting a session also ends what waits in it", async () => {
   expect(life.echo.abort({ sessionKey: KEY }, "stop")).toEqual(["r1", "r2"]);
   expect(await life.echo.outcome("r2")).toMatchObject({ status: "aborted", text: "" });
   expect(await life.store.read("inbox.find", { messageId: "r2" })).toMatchObject([{ outcome: "cancelled", why: "aborted (stop-command)" }]);
+  const notes = (await transcript(life)).rows.map(({ line }) => JSON.parse(line).message?.openclawAbort).filter(Boolean);
+  expect(notes).toEqual(["r1", "r2"].map((runId) => ({ aborted: true, origin: "stop-command", runId })));
 });
 
 test("a run past its time is aborted", async () => {

@@ -14,7 +14,8 @@ import type { ConversationDeps } from "../ports.ts";
 import { channelInput } from "./channel-input.ts";
 import type { RunEvent } from "./contract.ts";
 import { dispatchedElsewhere } from "./reply-dispatch.ts";
-import { closeTurn, outcomeOf } from "./run-log.ts";
+import { outcomeOf } from "./run-log.ts";
+import { closeUnanswered } from "./transcript-note.ts";
 import { ORIGINS, type AbortReason } from "./run.ts";
 
 /** A turn that answers messages of a channel. */
@@ -188,7 +189,7 @@ async function closeFailed(run: ChannelRun, why: string, text: string, context: 
   const { deps, emit } = context;
   const inboxIds = [...run.summarised, ...run.items].flatMap(inboxIdsOf);
   const { writes } = await deps.delivery.prepare(addressOf(run), [{ text, isError: true }], factsOf(run, "final", context));
-  await closeTurn(deps, { ...run, inboxIds, outcome: "failed", why, result: { status: "error", error: why }, writes });
+  await closeUnanswered(deps, { ...run, inboxIds, outcome: "failed", why, result: { status: "error", error: why }, writes });
   deps.delivery.kick();
   emit(run, { stream: "lifecycle", data: { phase: "error", error: why, endedAt: deps.clock.now() } });
 }

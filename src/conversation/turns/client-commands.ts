@@ -1,12 +1,13 @@
 import { finalizeInboundContext } from "../../channels/index.ts";
-import { gatewayMessage, headerLine, messageEntry } from "../../sessions/index.ts";
+import { gatewayMessage } from "../../sessions/index.ts";
 import type { ReplyPayload } from "../../protocol/index.ts";
-import { transcriptFile, type Write } from "../../store/index.ts";
+import type { Write } from "../../store/index.ts";
 import type { CommandVerdict } from "../commands/commands.ts";
 import type { ConversationDeps } from "../ports.ts";
 import type { ClientTurnContext } from "./client-turn.ts";
 import type { RunOutcome } from "./contract.ts";
 import { closeTurn, type AcceptedRow } from "./run-log.ts";
+import { noteWrites } from "./transcript-note.ts";
 
 export type ClientCommandDeps = Pick<ConversationDeps, "store" | "clock" | "ids" | "commands" | "delivery">;
 
@@ -54,18 +55,8 @@ export async function clientVerdict(
 }
 
 /** What the gateway says in a session stands in its transcript, below what is there. */
-async function noteWrites({ store, ids, clock }: ClientCommandDeps, { sessionKey, agentId }: AcceptedRow, text: string): Promise<readonly Write[]> {
-  const session = await store.read("sessions.get", { key: sessionKey });
-  if (!session || text === "") return [];
-  const { sessionId } = session.entry;
-  const file = transcriptFile(agentId, sessionId);
-  const at = clock.now();
-  const parentId = (await store.read("transcripts.get", { file }))?.leafId ?? null;
-  const entry = messageEntry({ ids, parentId, at }, gatewayMessage("gateway-injected", text, at));
-  return [
-    ["transcripts.ensure", { file, agentId, sessionId, header: headerLine({ sessionId, at, cwd: "" }) }],
-    ["transcripts.append", { file, entries: [entry], expectLeaf: parentId }],
-  ];
+async function textWrites(deps: ClientCommandDeps, row: AcceptedRow, text: string): Promise<readonly Write[]> {
+  return text === "" ? [] : noteWrites(deps, row, (at) => gatewayMessage("gateway-injected", text, at));
 }
 
 const textsOf = (payloads: readonly ReplyPayload[]): readonly string[] => payloads.flatMap(({ text }) => (text === undefined || text === "" ? [] : [text]));
@@ -98,7 +89,7 @@ export async function answerCommand(
   };
   const sent = await replyWrites(deps, row, verdict.reply);
   const closed = { ...row, inboxIds: [row.inboxId], outcome: verdict.outcome, why: verdict.why, result, writes: sent };
-  const noted = await noteWrites(deps, row, text);
+  const noted = await textWrites(deps, row, text);
   // The transcript may have grown in between: then the answer is sent and not stored there.
   await closeTurn(deps, { ...closed, writes: [...sent, ...noted] }).catch(() => closeTurn(deps, closed));
   if (sent.length > 0) deps.delivery.kick();
@@ -121,7 +112,7 @@ export async function sendAsides(
 ): Promise<readonly string[]> {
   const sent = await replyWrites(deps, row, asides);
   const texts = textsOf(asides.filter(({ isStatusNotice }) => isStatusNotice !== true));
-  const noted = await noteWrites(deps, row, texts.join("\n\n"));
+  const noted = await textWrites(deps, row, texts.join("\n\n"));
   if (sent.length > 0) {
     await deps.store.commit(sent);
     deps.delivery.kick();

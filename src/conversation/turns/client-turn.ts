@@ -7,8 +7,9 @@ import type { ActiveTurn } from "../lanes/session-lane.ts";
 import type { ConversationDeps } from "../ports.ts";
 import type { RunEvent, RunOutcome } from "./contract.ts";
 import { mediaLine, summaryOf } from "./message-text.ts";
-import { closeTurn, outcomeOf } from "./run-log.ts";
+import { outcomeOf } from "./run-log.ts";
 import { mergeInto, ORIGINS, type ClientRun } from "./run.ts";
+import { closeUnanswered } from "./transcript-note.ts";
 
 /** How a run ends for whoever waits for it in a gateway that stops. */
 export const STOPPING: RunOutcome = {
@@ -131,14 +132,15 @@ async function shownParts(turn: ClientTurn, end: TurnEnd, thoughts: string, { st
   return [...(reasoning === undefined ? [] : [reasoning]), footer === undefined ? end.text : `${end.text}\n\n${footer}`];
 }
 
-/** Tells how a turn ended to all whose messages it answered; the answer itself is told once. */
+/** Tells how a turn ended to all whose messages it answered. Those that were merged into it were not told the answer while it was written: they get it whole. */
 function tellEnd({ main }: ClientTurn, end: TurnEnd, outcome: RunOutcome, shown: string | undefined, { emit }: ClientTurnContext): void {
   const { startedAt, endedAt } = end;
   for (const run of [...main.merged, main]) {
     if (outcome.status === "error") emit(run.row, { stream: "lifecycle", data: { phase: "error", error: outcome.error, startedAt, endedAt } });
     else {
       const aborted = outcome.status === "aborted" ? { aborted: true, ...(main.reason === undefined ? {} : { reason: main.reason }) } : {};
-      emit(run.row, { stream: "lifecycle", data: { phase: "end", startedAt, endedAt, ...aborted, ...(shown === undefined || run !== main ? {} : { shown }) } });
+      const whole = run === main || outcome.status !== "ok" ? shown : (shown ?? outcome.text);
+      emit(run.row, { stream: "lifecycle", data: { phase: "end", startedAt, endedAt, ...aborted, ...(whole === undefined ? {} : { shown: whole }) } });
     }
   }
 }
@@ -220,7 +222,7 @@ async function closeWith(turn: ClientTurn, result: RunOutcome, why: string, { de
   const { main, items, summarised } = turn;
   const endedAt = deps.clock.now();
   const inboxIds = [...summarised, ...items].flatMap(inboxIdsOf);
-  await closeTurn(deps, { ...main.row, inboxIds, outcome: result.status === "aborted" ? "cancelled" : "failed", why, result });
+  await closeUnanswered(deps, { ...main.row, inboxIds, outcome: result.status === "aborted" ? "cancelled" : "failed", why, result });
   const reason = main.reason === undefined ? {} : { reason: main.reason };
   for (const { row } of [...main.merged, main]) {
     if (result.status === "error") emit(row, { stream: "lifecycle", data: { phase: "error", error: result.error, endedAt } });

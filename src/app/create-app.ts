@@ -1,3 +1,4 @@
+import { messageOf } from "../base/errors.ts";
 import { join, resolve } from "node:path";
 import { systemClock, type Clock } from "../base/clock.ts";
 import { secretValues } from "../base/inherited-environment.ts";
@@ -106,7 +107,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   let reload: Reload | undefined;
   const brokenFile = (): string | undefined => (reload ? reload.broken : snapshot.reason);
   let listenProblem: string | undefined;
-  const notices = (): readonly string[] => [...(listenProblem === undefined ? [] : [listenProblem]), ...lastExit(), ...noticesOf(running)];
+  const notices = (): readonly string[] => [...(listenProblem === undefined ? [] : [listenProblem]), ...lastExit.notices(), ...noticesOf(running)];
   const health = (): HealthReport =>
     reportHealth({ version, pid, startedAt, now: clock.now, config, brokenFile, store, isReady: running !== undefined, notices: notices() });
   // Side by side: the store opens in its own thread. Until all is done, health says "starting" and nothing is accepted.
@@ -122,6 +123,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   if (opened.status === "rejected") throw opened.reason;
   if (listening.status === "rejected") throw listening.reason;
   log.debug("the configuration is loaded, the store is open");
+  await lastExit.trace(opened.value).catch((error: unknown) => log.warn(`the end of the process before this one could not be noted: ${messageOf(error)}`));
   const failure = Promise.withResolvers<string>();
   stack.use(opened.value.onFailure((found) => failure.resolve(found.message)));
   stack.use(scheduleMaintenance({ store: opened.value, clock, log: log.room("store"), config: () => config.current, stateDir }));

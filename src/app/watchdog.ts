@@ -4,6 +4,7 @@ import { readExitNote, removeExitNote } from "../base/watchdog/exit-note.ts";
 import { createLoopMonitor, type LoopMonitor } from "../base/watchdog/loop-monitor.ts";
 import type { WatchRequest } from "../base/watchdog/watch-main-thread.ts";
 import type { OpenClawConfig } from "../config/index.ts";
+import type { Store } from "../store/index.ts";
 
 const WARN_SECONDS = 5;
 const LIMIT_SECONDS = 30;
@@ -29,13 +30,29 @@ export function createWatchdog({ gateway }: OpenClawConfig, { stateDir, pid }: {
   return { monitor, request: isDebugged() ? undefined : request };
 }
 
-/** Logs why the process before this one was ended, if it was; gives what health shows of it. */
-export function tellLastExit(stateDir: string, { clock, log }: { readonly clock: Clock; readonly log: Logger }): () => readonly string[] {
+/** Why the process before this one was ended, if its watchdog did it. */
+export interface LastExit {
+  /** What health shows of it. */
+  notices(): readonly string[];
+  /** Writes it into the journal of each turn that was in the middle, so that `openclaw why` can tell. */
+  trace(store: Pick<Store, "read" | "write">): Promise<void>;
+}
+
+/** Logs why the process before this one was ended, if it was. */
+export function tellLastExit(stateDir: string, { clock, log }: { readonly clock: Clock; readonly log: Logger }): LastExit {
   const note = readExitNote(stateDir);
-  if (!note) return () => [];
+  if (!note) return { notices: () => [], trace: async () => {} };
   const { at, pid, message, pluginId, what } = note;
   log.warn(`the process before this one: ${message}`, { pid, at: new Date(at).toISOString(), pluginId, what });
-  removeExitNote(stateDir);
   const shown = `${new Date(at).toISOString()}: ${message}`;
-  return () => (clock.now() - at < SHOWN_MS ? [shown] : []);
+  return {
+    notices: () => (clock.now() - at < SHOWN_MS ? [shown] : []),
+    async trace(store) {
+      for (const { id, startedAt } of await store.read("turns.unfinished", {})) {
+        if (startedAt > at) continue;
+        await store.write("journal.append", { turnId: id, kind: "note", data: { exit: { at, message, pluginId, what } } });
+      }
+      removeExitNote(stateDir);
+    },
+  };
 }

@@ -35,6 +35,8 @@ interface StepData {
   readonly message?: { readonly isError?: boolean };
   readonly kind?: string;
   readonly resumed?: number;
+  /** Its process was ended in the middle of it, and why. */
+  readonly exit?: { readonly at: number; readonly message: string; readonly pluginId?: string; readonly what?: string };
   readonly hooks?: readonly HookLogEntry[];
   readonly attempts?: readonly AttemptNote[];
   /** Of an answer: the `at` of its usage, and how long after its beginning it began to come. */
@@ -103,13 +105,19 @@ function toolSteps({ turn, journal, approvals, calls }: TurnFacts): StoryStep[] 
     });
 }
 
+function exitStep({ at, message, pluginId, what }: NonNullable<StepData["exit"]>): StoryStep {
+  const cause = pluginId === undefined ? "" : `: plugin ${pluginId}${what === undefined ? "" : ` (${what})`}`;
+  return { at, kind: "resumed", text: `the watchdog ended the gateway${cause}; ${message}`, details: given({ exit: message, pluginId, what }) };
+}
+
 function journalStep(step: StepRow): StoryStep[] {
   const { at, kind } = step;
-  const { resumed, hooks, kind: said, ms } = dataOf(step);
+  const { resumed, exit, hooks, kind: said, ms } = dataOf(step);
   if (kind === "compaction")
     return [{ at: at - (ms ?? 0), ...(ms === undefined ? {} : { ms }), kind: "compaction", text: "the conversation was summed up to make room" }];
   if (kind === "reply.block") return [{ at, kind: "block", text: said === "tool" ? "told what a tool does" : "a part of the answer was sent ahead" }];
   if (hooks) return hookSteps(hooks);
+  if (exit) return [exitStep(exit)];
   if (resumed !== undefined)
     return [{ at, kind: "resumed", text: `taken up again after the process ended (${resumed} of at most 3)`, details: { resumptions: resumed } }];
   return [];

@@ -80,7 +80,8 @@ test("a message that arrived and whose receipt was lost comes once more, marked;
 test("a message whose receipt is lost twice is not sent a third time, and the outbox says so", TIMEOUT, async () => {
   await using telegram = await startTelegram();
   await using place = await openChannelPlace(telegram, { says: () => "hello" });
-  telegram.fault("sendMessage", { drop: "after", times: 2 });
+  // The question whether messages are taken again has no text.
+  telegram.fault("sendMessage", { drop: "after", times: 2, when: ({ text }) => text !== "" });
   const { chatId } = telegram.say("go");
   await place.quiet();
   expect(saidBy(telegram, chatId).map(({ text }) => text)).toEqual(["hello", "(repeat?) hello"]);

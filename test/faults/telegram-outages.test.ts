@@ -120,7 +120,7 @@ beforeAll(async () => {
       return delivery;
     },
     async restart(midway) {
-      while (!midway && (await store.read("outbox.counts", {})).attempting > 0) await turn();
+      if (!midway) while ((await store.read("outbox.counts", {})).attempting > 0) await turn();
       await stop();
       await start();
     },

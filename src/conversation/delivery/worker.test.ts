@@ -286,3 +286,74 @@ test("one that may have arrived waits for the account to receive before it is se
   await w.drain(ends(w, ids));
   expect(channel.sent.map(({ text }) => text)).toEqual(["once", "(repeat?) once"]);
 });
+
+/** Sends of "bad" texts fail like this; all others arrive. */
+const failingFor = (bad: string, error: Error): Reaction[] =>
+  Array.from({ length: 500 }, () => ({ text }) => {
+    if (text.includes(bad)) throw error;
+  });
+
+test("a message that alone cannot be sent is given up when its account works, and stands in nobody's way", async () => {
+  const status = { probeAccount: async () => ({ ok: true }) };
+  const channel = fakeChannel(failingFor("bad", failing("try later", { delivery: { state: "retry" } })), {}, { status });
+  const w = (world = await openWorld(channel));
+  const ids = await add(w, [
+    { to: "a", text: "bad" },
+    { to: "a", text: "behind it" },
+    { to: "b", text: "elsewhere" },
+  ]);
+  w.delivery.kick();
+  await w.drain(ends(w, ids));
+  expect((await w.rows("a")).map(({ state }) => state)).toEqual(["failed", "sent"]);
+  expect((await w.rows("a"))[0]!.why).toMatch(/try later; given up after \d+ attempts/);
+  expect(w.ended[0]).toMatchObject({ target: "b", state: "sent" });
+});
+
+test("on a channel that cannot be asked, one that may have arrived is sent again when something comes in, or after ten minutes", async () => {
+  const channel = fakeChannel([failing("reset", { code: "ECONNRESET" }), "ok", failing("reset", { code: "ECONNRESET" })]);
+  let inboundAt: number | null = null;
+  const activity = { record: () => {}, get: () => ({ inboundAt, outboundAt: null }) };
+  const w = (world = await openWorld(channel, { activity }));
+  const [first] = await add(w, [{ to: "a", text: "one" }]);
+  w.delivery.kick();
+  await w.drain(() => channel.sent.length === 1 && channel.underWay === 0);
+  const failedAt = w.clock.now();
+  await w.drain(() => w.clock.now() > failedAt + 120_000);
+  expect(channel.sent).toHaveLength(1);
+  inboundAt = w.clock.now();
+  w.delivery.kick();
+  await w.drain(ends(w, [first!]));
+  expect(w.clock.now() - inboundAt).toBeLessThan(5000);
+  const [second] = await add(w, [{ to: "a", text: "two" }]);
+  const sentAt = w.clock.now();
+  w.delivery.kick();
+  await w.drain(ends(w, [second!]));
+  expect(channel.sent.map(({ text }) => text)).toEqual(["one", "(repeat?) one", "two", "(repeat?) two"]);
+  expect(w.clock.now() - sentAt).toBeGreaterThanOrEqual(600_000);
+});
+
+test("an account whose sends hang does not keep others from sending", async () => {
+  const hangs: Reaction = ({ accountId, text }) => {
+    if (text === "first") throw failing("bad gateway", { status: 502 });
+    return accountId === "default" ? new Promise(() => {}) : undefined;
+  };
+  const channel = fakeChannel(Array.from({ length: 500 }, () => hangs));
+  const w = (world = await openWorld(channel, { limits: { atOnce: 8 } }));
+  const lost = await add(w, [{ to: "t", text: "first" }]);
+  w.delivery.kick();
+  await w.drain(() => channel.sent.length === 1 && channel.underWay === 0);
+  for (let round = 0; round < 5; round += 1) await w.turn();
+  await add(
+    w,
+    Array.from({ length: 20 }, (_, index) => ({ to: `t${index}`, text: "x" })),
+  );
+  await w.store.write("outbox.add", {
+    rows: [
+      { nonce: "other", channel: "chat", account: "other", target: "o", payload: { kind: "final", text: "through" }, expiresAt: w.clock.now() + 86_400_000 },
+    ],
+  });
+  w.delivery.kick();
+  for (let round = 0; round < 50 && w.ended.length === 0; round += 1) await w.turn();
+  expect(w.ended.map(({ account }) => account)).toEqual(["other"]);
+  expect(lost).toHaveLength(1);
+});

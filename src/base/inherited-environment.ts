@@ -58,12 +58,33 @@ export function inheritedEnvironment(env: Env, passEnv: readonly string[] = []):
 /** Says "secret" at the end of a name, where it says too little to keep a variable from commands by itself. */
 const SECRET_ENDING = /(?:^|_)(?:KEYS?|PAT|PASS|AUTH|DSN|WEBHOOK)(?:_\d+)?$/;
 
-/** Values of variables that hold secrets by their names, or as an address with a password. */
+/** An address with a user and a password in it, anywhere in a text. Proxies are also written without a scheme. */
+const WITH_PASSWORD = /(?:[a-z][a-z0-9+.-]*:\/\/)([^/@\s:,]+):([^/@\s,]+)@|^([^/@\s:,]+):([^/@\s,]+)@/gi;
+
+/** The credentials of every address in a value: the pair, as it is sent encoded in a header, and the password, as it is written and as it is meant. */
+function credentialsIn(value: string): readonly string[] {
+  return [...value.matchAll(WITH_PASSWORD)].flatMap(([, user = "", password = "", plainUser = "", plainPassword = ""]) => {
+    const [name, secret] = [user || plainUser, password || plainPassword];
+    return [`${name}:${secret}@`, ...[`${name}:${secret}`, secret].flatMap((text) => [text, decoded(text)])];
+  });
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** Values of variables that hold secrets by their names, and the credentials of addresses in all others: proxies reach commands with their passwords. */
 export function secretValues(env: Env): readonly string[] {
   return Object.entries(env).flatMap(([name, value]) => {
     const upper = name.toUpperCase();
-    if (value === undefined || value === "" || has(USUAL, upper)) return [];
-    return SECRET_NAME.test(upper) || SECRET_ENDING.test(upper) || /^[a-z][a-z0-9+.-]*:\/\/[^/@\s]+:[^/@\s]+@/i.test(value) ? [value] : [];
+    if (value === undefined || value === "") return [];
+    const credentials = credentialsIn(value);
+    const isSecret = !has(USUAL, upper) && (SECRET_NAME.test(upper) || SECRET_ENDING.test(upper));
+    return isSecret || credentials.length > 0 ? [...new Set([value, ...credentials])] : [];
   });
 }
 

@@ -204,3 +204,19 @@ test("what schemas that plugins bring find wrong is a warning from then on, and 
   config.extend({ channels: { pager: { type: "object", properties: { number: { type: "number", "x-sensitive": true } } } } });
   expect(config.shown()).toMatchObject({ warnings: [], config: { channels: { pager: { number: "__OPENCLAW_REDACTED__" } } } });
 });
+
+test("files that would be read if they existed are sources and are followed: includes and .env, also of a reading that failed", async () => {
+  let changed: ((name: string) => void) | undefined;
+  const { config, put, cwd, clock, events } = await setup("{ gateway: { port: 5 } }");
+  expect(config.sources()).toContain(join(cwd, ".env"));
+  await config.watch({ watchFolder: (_, onChange) => ((changed ??= onChange), { [Symbol.dispose]: () => {} }) });
+  put('{ gateway: { port: 5, $include: "./later.json5" } }');
+  config.reload();
+  expect(events.at(-1)).toMatchObject({ kind: "invalid" });
+  expect(config.sources()).toEqual(expect.arrayContaining([join(cwd, "openclaw.json"), join(cwd, "later.json5"), join(cwd, ".env")]));
+  writeFileSync(join(cwd, "later.json5"), "{ bind: 'loopback' }");
+  changed?.("later.json5");
+  clock.advance(6000);
+  clock.advance(1000);
+  expect(config.current.gateway, "an include that appears is noticed").toMatchObject({ port: 5, bind: "loopback" });
+});

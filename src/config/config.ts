@@ -68,6 +68,8 @@ export interface Config extends Disposable {
   /** The environment, with `.env` files, the `env` block and the login shell's variables. */
   env(): Env;
   snapshot(): Snapshot;
+  /** Files that decide what the configuration is, whether they exist yet or not: those of the configuration in use, and those that the last reading asked for. */
+  sources(): readonly string[];
   /** Where a path of the configuration in use stands, or its nearest ancestor that is in a file. */
   locate: Loaded["locate"];
   /** The snapshot with secrets replaced by the sentinel. */
@@ -145,6 +147,7 @@ interface Loading {
 function createConfig(first: Loaded, options: ConfigOptions, loading: Loading): Config {
   const listeners = new Set<(event: ConfigEvent) => void>();
   let inUse = first;
+  let lastRead = first;
   let broken = first.snapshot.source === "last-good";
   const isRunning = options.purpose === "start";
   let hadFile = isRunning && (first.snapshot.exists || broken);
@@ -164,6 +167,7 @@ function createConfig(first: Loaded, options: ConfigOptions, loading: Loading): 
     // A file that was there and is gone is a broken one: the empty configuration never takes its place.
     const next = hadFile && !loaded.snapshot.exists ? withoutFile(loaded) : withoutRefused(loaded, options.refuses);
     const { snapshot, watched } = next;
+    lastRead = next;
     hadFile ||= isRunning && snapshot.exists;
     watching?.follow(watched);
     if (watching) versions.keep(snapshot);
@@ -190,6 +194,7 @@ function createConfig(first: Loaded, options: ConfigOptions, loading: Loading): 
     paths: { ...first.paths, file: first.snapshot.path },
     env: () => inUse.env,
     snapshot: () => inUse.snapshot,
+    sources: () => [...new Set([first.snapshot.path, ...inUse.snapshot.files, ...inUse.watched, ...lastRead.watched])],
     locate: (path) => inUse.locate(path),
     shown: () => shownSnapshot(inUse, sections()),
     onEvent(listener) {

@@ -25,6 +25,8 @@ export interface Included {
   /** Every document by its path, the main one first. */
   readonly documents: ReadonlyMap<string, ConfigDocument>;
   readonly issues: readonly IncludeIssue[];
+  /** Every file that an include names, whether it exists or not. */
+  readonly named: ReadonlySet<string>;
 }
 
 interface Place {
@@ -42,8 +44,9 @@ function within(place: Place, segment: PathSegment): Place {
 /** Puts in what `$include` names. Included files must lie in the main file's folder, by text and by their real path. */
 export function resolveIncludes(main: ConfigDocument, files: ConfigFiles): Included {
   const documents = new Map([[main.file, main]]);
-  if (!mayInclude(main.text) || !includes(main.root)) return { value: main.value, documents, issues: [] };
+  if (!mayInclude(main.text) || !includes(main.root)) return { value: main.value, documents, issues: [], named: new Set() };
   const issues: IncludeIssue[] = [];
+  const named = new Set<string>();
   const root = dirname(main.file);
   let budget = MAX_INCLUDES;
 
@@ -88,6 +91,7 @@ export function resolveIncludes(main: ConfigDocument, files: ConfigFiles): Inclu
 
   function fileContent(name: string, place: Place): unknown {
     const path = includePath(name, place.document, root);
+    named.add(path);
     if (place.chain.includes(path)) throw new IncludeProblem(`Circular include detected: ${[...place.chain, path].join(" -> ")}`);
     if (place.chain.length > MAX_DEPTH) throw new IncludeProblem(`Maximum include depth (${MAX_DEPTH}) exceeded at: ${name}`);
     if ((budget -= 1) < 0) throw new IncludeProblem(`More than ${MAX_INCLUDES} includes; the last was: ${name}`);
@@ -99,7 +103,7 @@ export function resolveIncludes(main: ConfigDocument, files: ConfigFiles): Inclu
   }
 
   const value = resolved(main.value, { document: main, chain: [main.file], path: [], configPath: [] });
-  return { value, documents, issues };
+  return { value, documents, issues, named };
 }
 
 /** Whether the key can be in a text at all; a backslash may hide one of its letters. */

@@ -62,7 +62,7 @@ export function loadConfig(options: LoadOptions): Loaded {
   const main = options.document ? given(options.document) : readMain(path, files);
   const included: Included = main.document.root
     ? resolveIncludes(main.document, files)
-    : { value: {}, documents: new Map([[path, main.document]]), issues: [] };
+    : { value: {}, documents: new Map([[path, main.document]]), issues: [], named: new Set() };
   const refused = [...environment.refused];
   const env = addEnvBlock(environment.env, included.value, refused);
   const missing: MissingVariable[] = [];
@@ -112,7 +112,7 @@ export function loadConfig(options: LoadOptions): Loaded {
     files: [...included.documents.keys(), ...dotenv],
     source: "file",
   };
-  const watched = [...included.documents.keys(), ...environment.files];
+  const watched = [...new Set([...included.documents.keys(), ...included.named, ...environment.files])];
   return { snapshot, env, unresolved: included.value, documents: included.documents, origins, locate: place, watched, paths: { home, state } };
 }
 

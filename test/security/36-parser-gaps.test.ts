@@ -89,7 +89,7 @@ function makeHome(): { readonly base: string; readonly workspaceDir: string; rea
 
 /** The tool that writes, where writes outside of the workspace are allowed and only sealed places are refused. */
 function writing({ base, state, configFile }: { readonly base: string; readonly state: string; readonly configFile: string }): Tool {
-  const own = { state, configFiles: [configFile], secrets: [], programs: [], homes: [base] };
+  const own = { state, configFiles: [configFile], secrets: [], programs: [], modules: [], searched: [], records: [], skills: [], homes: [base] };
   const access = createFileAccess({
     own: () => own,
     rules: () => ({ workspaceOnly: false, outside: "allow", unseal: [] }),

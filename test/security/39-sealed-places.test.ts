@@ -82,7 +82,7 @@ beforeAll(async () => {
   for (const folder of [workspace, outside, join(home, "conf.d"), join(home, "plugin")]) mkdirSync(folder, { recursive: true });
   mkdirSync(stateDir, { mode: 0o700 });
   writeFileSync(join(home, "conf.d/policy.json5"), `{ deny: ["process"], exec: { applyPatch: { enabled: true, workspaceOnly: false } } } // ${CANARY}`);
-  const rules = { version: 1, agents: { "*": { allowlist: [{ pattern: "/bin/cat" }, { pattern: "/usr/bin/cat" }] } } };
+  const rules = { version: 1, agents: { "*": { allowlist: [{ pattern: "/bin/cat" }, { pattern: "/usr/bin/cat" }, { pattern: "/usr/bin/grep" }, { pattern: "/bin/grep" }] } } };
   writeFileSync(join(stateDir, "exec-approvals.json"), JSON.stringify({ ...rules, canary: CANARY }), { mode: 0o600 });
   configure();
   for (const path of SECRETS) if (!path.endsWith("gateway.lock")) put(path, CANARY);
@@ -245,10 +245,33 @@ test("39: hard links and a folder that is swapped while it is used lead nowhere"
   expect(swaps).toBeGreaterThan(3);
 });
 
+test("39: what the next start would read is not written, although it is not there yet", { timeout: 60_000 }, async () => {
+  // The gateway's working folder is the home folder.
+  const paths = [join(home, ".env"), join(stateDir, ".env"), join(home, "node_modules/x/index.js"), join(dirname(ROOT), "node_modules", NAME, "index.js")];
+  for (const path of paths) {
+    await refusedAll(
+      "open",
+      forms(path).flatMap((form) => [WRITERS[0]!, WRITERS[3]!, WRITERS[5]!].map((call) => call(form))),
+    );
+    expect(existsSync(path), path).toBe(false);
+  }
+  const later = join(home, "conf.d/later.json5");
+  const text = readFileSync(configPath, "utf8");
+  writeFileSync(configPath, JSON.stringify({ ...(JSON.parse(text) as object), logging: { $include: "./conf.d/later.json5" } }));
+  await gateway.waitFor(/config reload skipped.*later\.json5/);
+  await refusedAll("open", [WRITERS[0]!(later)]);
+  writeFileSync(configPath, text);
+});
+
 test("39: a program that runs unasked is no way around it", async () => {
+  if (!existsSync(join(workspace, "hard.txt"))) linkSync(join(home, ".aws/credentials"), join(workspace, "hard.txt"));
   const told = await order("open", [
     ...[configPath, join(home, ".ssh/id_ed25519"), "/proc/self/environ"].map((path) => ({ name: "exec", args: { command: `cat ${path}` } })),
     { name: "exec", args: { command: "cat id_ed25519", workdir: join(home, ".ssh") } },
+    { name: "exec", args: { command: "cat hard.txt" } },
+    { name: "exec", args: { command: `grep -r . ${home}` } },
+    { name: "exec", args: { command: "grep -R . sub" } },
+    { name: "exec", args: { command: "grep -r notes", workdir: home } },
     { name: "exec", args: { command: "cat notes.txt" } },
   ]);
   for (const text of told.slice(0, -1)) expect(text).toBe("exec denied: allowlist miss");

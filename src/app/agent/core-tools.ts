@@ -96,7 +96,10 @@ function commandTools(deps: ToolShelfDeps): readonly Tool[] {
     sandboxed: (context) => sandboxes.isSandboxed(context),
     sandbox: (context) => sandboxes.for(context),
     skillPrograms,
-    isSealed: (context, path) => fileAccess.isSealed(context, path),
+    sealed: (context) => ({
+      isSealed: (path) => fileAccess.isSealed(context, path),
+      holdsSealed: (folder) => fileAccess.holdsSealed(context, folder),
+    }),
     canBackground: ({ offered }) => offered?.has("process") ?? true,
     pluginEnvironment: ({ agentId, sessionKey, channel }, host) => pluginEnvironment(deps, { agentId, sessionKey, channel }, host),
     elevation: (context) => elevationFor(context, chosenBy(context)),

@@ -11,7 +11,7 @@ import { createFileAccess, createFolderGrants, type FileAccess } from "../../too
 import { fileRules, ownPlaces } from "./own-places.ts";
 
 export interface ExplainFileInput {
-  readonly loaded: Pick<Loaded, "snapshot" | "paths" | "env">;
+  readonly loaded: Pick<Loaded, "snapshot" | "paths" | "env" | "watched">;
   readonly agentId: string;
   /** Absolute. */
   readonly path: string;
@@ -24,7 +24,7 @@ export function explainFile({ loaded, agentId, path }: ExplainFileInput): Return
   const env: Env = loaded.env;
   const home = homedir();
   const workspaceOf = (id: string): string => agentWorkspace(current, { env, exists: existsSync, osHome: home, cwd: paths.home }, id);
-  const config = { current, paths: { ...paths, file: snapshot.path }, snapshot: () => snapshot };
+  const config = { current, paths: { ...paths, file: snapshot.path }, sources: () => loaded.watched };
   const grants = {
     path: join(paths.state, "file-approvals.json"),
     clock: systemClock,
@@ -33,7 +33,7 @@ export function explainFile({ loaded, agentId, path }: ExplainFileInput): Return
     homes: [home, paths.home],
   };
   const access = createFileAccess({
-    own: ownPlaces({ config, env, home, uid: process.getuid?.(), workspaceOf }),
+    own: ownPlaces({ config, env, home, cwd: process.cwd(), uid: process.getuid?.(), workspaceOf }),
     rules: (id) => fileRules(current, id, paths.home),
     shared: [join(paths.state, "media"), join(paths.state, "canvas")],
     skillsDecide: () => false,

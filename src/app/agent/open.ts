@@ -69,7 +69,7 @@ function openFileAccess(
 ): FileAccess {
   const { config, env, clock, ids, workspaceOf } = deps;
   const { home, log, approvals, execRules } = more;
-  const own = ownPlaces({ config, env, home, uid: process.getuid?.(), workspaceOf });
+  const own = ownPlaces({ config, env, home, cwd: process.cwd(), uid: process.getuid?.(), workspaceOf });
   const tellSecrets = (): void => tellSecretFiles(own().secrets, deps.redactor.register);
   tellSecrets();
   stack.use(config.onEvent(tellSecrets));
@@ -96,7 +96,7 @@ function openSandboxes(
   return createSandboxes({
     config: () => config.current,
     stateDir: config.paths.state,
-    ownFiles: () => config.snapshot().files,
+    ownFiles: () => config.sources(),
     env,
     home,
     uid: process.getuid?.(),

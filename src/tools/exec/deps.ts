@@ -1,3 +1,4 @@
+import type { SealedFiles } from "./reach.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log/logger.ts";
 import type { CommandFate } from "../../store/index.ts";
@@ -51,8 +52,8 @@ export interface ExecToolDeps {
   readonly pluginEnvironment?: ((context: ToolContext, host: ExecHost) => Promise<Readonly<Record<string, string>>>) | undefined;
   /** Names of programs that the skills of a session ask for; asked only where the rules let those run unasked. */
   readonly skillPrograms?: ((context: ToolContext) => Promise<readonly string[]>) | undefined;
-  /** True for a path that no tool may read. */
-  readonly isSealed?: ((context: ToolContext, path: string) => boolean) | undefined;
+  /** Files that no tool may read. */
+  readonly sealed?: ((context: ToolContext) => SealedFiles) | undefined;
   /** False when policy keeps `process` away: nothing may go to the background then. */
   readonly canBackground: (context: ToolContext) => boolean;
   readonly elevation: (context: ToolContext) => Elevation;

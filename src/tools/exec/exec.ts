@@ -87,8 +87,8 @@ async function underRules(deps: ExecToolDeps, call: ToolCall, plan: ExecPlan, se
   const { safeBins } = settings;
   const skillPrograms = rules.autoAllowSkills ? await skillFiles(deps, context, plan) : undefined;
   const remembered = await deps.remembered.rules(context.agentId);
-  const isSealed = (path: string): boolean => deps.isSealed?.(context, path) ?? false;
-  const judged = { ...rules, remembered, home: deps.home, ignoreCase: deps.ignoreCase, skillPrograms, isSealed, ...(safeBins ? { safeBins } : {}) };
+  const sealed = deps.sealed?.(context);
+  const judged = { ...rules, remembered, home: deps.home, ignoreCase: deps.ignoreCase, skillPrograms, sealed, ...(safeBins ? { safeBins } : {}) };
   const verdict = judgePlan(plan, judged);
   if (verdict.kind === "deny") return failedOutcome(verdict.text, { status: "error", error: verdict.text });
   if (verdict.kind === "ask") return await askFirst(deps, { plan, rules: judged, satisfied: verdict.satisfied, settings, run, context });

@@ -1,9 +1,10 @@
-import { dirname, resolve } from "node:path";
+import { dirname } from "node:path";
 import { matchingEntry, type AllowEntry, type PathRules } from "./allowlist.ts";
 import { isHarmless } from "./environment.ts";
 import { isCarrier } from "./executables.ts";
 import { ownEnvironment, type ExecPlan, type PlannedSegment } from "./plan.ts";
 import { readingShape } from "./remember/readers.ts";
+import { reachesSealed, type SealedFiles } from "./reach.ts";
 import type { ExecAsk, ExecSecurity } from "./levels.ts";
 import { covers } from "./remember/rule.ts";
 import type { StoredRule } from "./remember/remembered.ts";
@@ -18,8 +19,8 @@ export interface JudgeRules extends PathRules {
   readonly safeBins?: readonly string[];
   /** Files of programs that skills ask for, where the operator lets those run unasked. */
   readonly skillPrograms?: ReadonlySet<string> | undefined;
-  /** True for a path that no tool may read: a command that names one is asked about, whatever list its program is on. */
-  readonly isSealed?: ((path: string) => boolean) | undefined;
+  /** Files that no tool may read: a command that names one is asked about, whatever list its program is on. */
+  readonly sealed?: SealedFiles | undefined;
 }
 
 /** What covers a plan: entries of the allowlist, and what "allow always" stored. */
@@ -49,7 +50,7 @@ export function judgePlan(plan: ExecPlan, rules: JudgeRules): ExecVerdict {
  */
 function coverageOf(plan: ExecPlan, rules: JudgeRules): Coverage | undefined {
   if (!plan.analysable || plan.pty === true || !isHarmless(ownEnvironment(plan))) return undefined;
-  if (rules.isSealed && reachesSealed(plan, rules.isSealed)) return undefined;
+  if (rules.sealed && reachesSealed(plan, rules.sealed)) return undefined;
   const entries = new Set<AllowEntry>();
   const remembered = new Set<StoredRule>();
   for (const segment of plan.segments) {
@@ -68,17 +69,6 @@ function coverageOf(plan: ExecPlan, rules: JudgeRules): Coverage | undefined {
 function mayBeRewritten({ program, rule }: StoredRule, { segments }: ExecPlan): boolean {
   if (rule.files.every(({ path }) => TRUSTED_FOLDERS.has(dirname(path)))) return false;
   return segments.some(({ executable, argv }) => executable !== program && (executable === null || !readingShape(executable, argv.slice(1))));
-}
-
-/** A listed program must not become a way to files that tools do not read. Its folder counts too: names without a slash begin there. */
-function reachesSealed({ cwd, segments }: ExecPlan, isSealed: (path: string) => boolean): boolean {
-  return isSealed(cwd) || segments.some(({ argv }) => argv.slice(1).some((word) => filesNamed(word).some((name) => isSealed(resolve(cwd, name)))));
-}
-
-/** What a program could take for a file in one of its words: the word, what follows `=`, `@` or a short option. */
-function filesNamed(word: string): readonly string[] {
-  const names = [word, word.slice(word.indexOf("=") + 1), word.replace(/^-[A-Za-z]/, ""), word.replace(/^@/, ""), word.slice(word.indexOf("@") + 1)];
-  return [...new Set(names)].filter((name) => name !== "" && name.length < 4096 && !name.includes("\0"));
 }
 
 /** By the file that will run. Shells, interpreters and wrappers would be everything: a skill that asks for one has not earned that. */

@@ -12,6 +12,7 @@ import type { ApprovalDecision } from "../broker/approval.ts";
 import type { ToolContext } from "../tool.ts";
 import { createFileAccess, type FileAccess, type FileAccessDeps, type FileRules } from "./file-access.ts";
 import { createFolderGrants } from "./grants.ts";
+import { IN_HOME, OF_MACHINE } from "./known-places.ts";
 
 let home: string;
 let state: string;
@@ -37,7 +38,7 @@ beforeEach(() => {
 afterEach(() => rmSync(home, { recursive: true, force: true }));
 
 function access(over: Partial<FileAccessDeps> = {}): FileAccess {
-  const own = { state, configFiles: [configFile, join(home, "policy.json5")], secrets: [], programs: [join(home, "program")], homes: [home] };
+  const own = { state, configFiles: [configFile, join(home, "policy.json5")], secrets: [], programs: [join(home, "program")], modules: [join(home, "node_modules")], searched: [join(home, "tools/bin")], records: [join(home, "log")], skills: [join(home, ".agents/skills")], homes: [home] };
   return createFileAccess({
     own: () => own,
     rules: () => rules,
@@ -210,4 +211,86 @@ test("the decision can be explained without asking anybody, and a path is checke
     await expect(one.mayRead(who, path), path).rejects.toThrow(SEALED);
   for (const path of ["https://example.com/a.png", join(home, "a.png"), "data:image/png;base64,xx"]) await one.mayRead(who, path);
   expect(asked).toEqual([]);
+});
+
+/** Paths below a home folder that are neither read nor written, and those that are only not written. */
+const HOME_SECRETS = `
+  .cache/huggingface/token .kaggle/kaggle.json .config/sops/age/keys.txt .config/borg/keys/x .local/share/com.vercel.cli/auth.json .config/netlify/config.json .nuget/NuGet/NuGet.Config
+  .subversion/auth/svn.simple/x .thunderbird/p/logins.json .config/Slack/Cookies .config/discord/Local&Storage/leveldb/1.log .config/solana/id.json .bitcoin/wallet.dat .electrum/wallets/default_wallet
+  .Xauthority .bash_history .zsh_history .python_history .node_repl_history .psql_history .mysql_history .rediscli_history .sqlite_history .irb-history .local/share/fish/fish_history
+  Library/Keychains/login.keychain-db AppData/Roaming/Microsoft/Protect/x .claude/.credentials.json .codex/auth.json
+`;
+const HOME_PROGRAMS = `
+  .bashrc.d/x.sh .local/bin/git bin/git .nvm/nvm.sh .pyenv/shims/python .asdf/asdf.sh .local/lib/python3.12/site-packages/usercustomize.py usercustomize.py sitecustomize.py .forward .procmailrc .Rprofile
+  .irbrc .psqlrc .sqliterc .curlrc .wgetrc .envrc .claude/settings.json .cursor/mcp.json .config/Code/User/settings.json .config/Code/User/tasks.json .vscode/tasks.json .config/kitty/kitty.conf
+  .config/alacritty/alacritty.toml .wezterm.lua .codex/config.toml .subversion/config Documents/PowerShell/profile.ps1
+`;
+const named = (text: string): readonly string[] => text.trim().split(/\s+/).map((name) => name.replaceAll("&", " "));
+
+test("credentials and start files of known programs are sealed in every home folder, whatever the case where that means nothing", () => {
+  rules = { ...rules, outside: "allow" };
+  for (const [at, one] of [
+    [home, access()],
+    ["/home/somebody", access()],
+    ["/mnt/c/Users/somebody", access()],
+    ["/Users/Somebody", access({ ignoreCase: true })],
+  ] as const) {
+    const who = caller(join(state, "workspace"));
+    for (const name of named(HOME_SECRETS)) {
+      const found = one.explainFile(who, join(at, name));
+      expect([found.read.decision, found.write.decision], `${at}/${name}`).toEqual(["deny", "deny"]);
+    }
+    for (const name of named(HOME_PROGRAMS)) {
+      const found = one.explainFile(who, join(at, name));
+      expect([found.read.decision, found.write.decision], `${at}/${name}`).toEqual(["allow", "deny"]);
+    }
+    for (const name of ["notes.txt", ".cache/x", "project/.envrc", "project/.vscode/tasks.json", "project/bin/x", "history.txt"])
+      expect(one.explainFile(who, join(at, name)).write.decision, `${at}/${name}`).toBe("allow");
+  }
+  for (const path of ["/usr/local/bin/x", "/usr/local/sbin/x", "/etc/tmpfiles.d/x.conf", "/etc/binfmt.d/x.conf", "/etc/python3.12/sitecustomize.py"])
+    expect(access().explainFile(caller(join(state, "workspace")), path), path).toMatchObject({ read: { decision: "allow" }, write: { decision: "deny" } });
+  expect(access().explainFile(caller(join(state, "workspace")), "/etc/ssh/ssh_host_rsa_key").read.decision).toBe("deny");
+});
+
+test("every known place has one reason, is written once, and stays inside of its tree", () => {
+  for (const [table, isRoot] of [
+    [IN_HOME, false],
+    [OF_MACHINE, true],
+  ] as const) {
+    const paths = table.flatMap(([, , text]) => text.split(/\s+/));
+    expect(paths.filter((path, index) => paths.indexOf(path) !== index)).toEqual([]);
+    for (const path of paths) expect(path.startsWith("/"), path).toBe(isRoot);
+    for (const path of paths) expect(path, path).not.toMatch(/\/$|\/\/|(?:^|\/)\.\.?(?:\/|$)/);
+    for (const [, because] of table) expect(because).toMatch(/^(?:holds|is|lets|keeps|makes|runs|decides) .*[a-z]$/);
+  }
+});
+
+test("a second name of a sealed file is sealed for commands and for what is handed on, and a folder that holds sealed files is known", async () => {
+  const one = access();
+  const workspace = join(state, "workspace");
+  const who = caller(workspace);
+  const plain = put(join(workspace, "plain.txt"));
+  linkSync(plain, join(workspace, "twin.txt"));
+  expect([plain, join(workspace, "twin.txt")].map((path) => one.isSealed(who, path))).toEqual([false, false]);
+  expect(one.holdsSealed(who, workspace)).toBe(false);
+  expect([state, home, "/"].map((folder) => one.holdsSealed(who, folder))).toEqual([false, true, true]);
+  put(join(state, "exec-approvals.json"));
+  expect(one.holdsSealed(who, state)).toBe(true);
+  linkSync(put(join(home, ".kaggle/kaggle.json")), join(workspace, "innocent.txt"));
+  expect(one.isSealed(who, join(workspace, "innocent.txt"))).toBe(true);
+  expect(one.holdsSealed(who, workspace), "it may be anywhere in there").toBe(true);
+  await expect(one.mayRead(who, join(workspace, "innocent.txt"))).rejects.toThrow(SEALED);
+  expect(one.explainFile(who, join(workspace, "innocent.txt")).read.decision).toBe("deny");
+  rules = { ...rules, unseal: [join(home, ".kaggle/kaggle.json")] };
+  expect(one.isSealed(who, join(workspace, "innocent.txt"))).toBe(false);
+});
+
+test("folders that code and programs are taken from are not written, and neither is the log; skills elsewhere are code while they decide", () => {
+  rules = { ...rules, outside: "allow" };
+  const who = caller(join(state, "workspace"));
+  for (const name of ["node_modules/x.js", "tools/bin/git", "log/today.log"])
+    expect(access().explainFile(who, join(home, name)), name).toMatchObject({ read: { decision: "allow" }, write: { decision: "deny" } });
+  expect(access().explainFile(who, join(home, ".agents/skills/x/SKILL.md")).write.decision).toBe("allow");
+  skillsDecide = true;
+  expect(access().explainFile(who, join(home, ".agents/skills/x/SKILL.md")).write.decision).toBe("deny");
 });

@@ -1,3 +1,4 @@
+import { statSync, type Stats } from "node:fs";
 import { dirname, isAbsolute, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { AppError, messageOf } from "../../base/errors.ts";
@@ -7,7 +8,7 @@ import { realTarget, type CheckAccess, type FileAccess as Access } from "../../b
 import type { Approvals } from "../approvals/approvals.ts";
 import type { ToolContext } from "../tool.ts";
 import type { FolderGrants } from "./grants.ts";
-import { createHardLinks } from "./hard-links.ts";
+import { createHardLinks, holdsSealed } from "./hard-links.ts";
 import type { SealedPlace } from "./places.ts";
 import { createSealed, createSealedTable, realName, type OwnPlaces, type Sealed, type SealedTable } from "./sealed.ts";
 
@@ -69,8 +70,10 @@ export interface FileAccess {
   explainFile(caller: FileCaller, path: string): { readonly path: string; readonly read: FileVerdict; readonly write: FileVerdict };
   /** Throws when a path (or `file:` address) may not be read by this caller. For those who hand a path on to a channel. */
   mayRead(caller: FileCaller, written: string, options?: { readonly sealedOnly?: boolean }): Promise<void>;
-  /** True when a command that names this path must not run without being asked about. */
+  /** True when a command that names this path must not run without being asked about: it is sealed for reading, also under another name of the file. */
   isSealed(caller: FileCaller, path: string): boolean;
+  /** The same for a command that reads everything in a folder. */
+  holdsSealed(caller: FileCaller, folder: string): boolean;
 }
 
 const TIMEOUT_MS = 120_000;
@@ -103,10 +106,16 @@ export function createFileAccess(deps: FileAccessDeps): FileAccess {
     return { decision: "ask", why: "it is outside of the workspace (tools.fs.outside)" };
   }
 
+  /** The sealed place that a file belongs to under another of its names. */
+  function secondName(path: string, sealed: Sealed): SealedPlace | undefined {
+    const stat = fileAt(path);
+    return stat && stat.nlink > 1 ? createHardLinks(tableNow(), sealed).placeOf(stat) : undefined;
+  }
+
   return {
     check(context, options) {
       const sealed = sealedFor(context, options.roots);
-      const hardLink = createHardLinks(tableNow(), sealed);
+      const links = createHardLinks(tableNow(), sealed);
       const workspace = realName(context.workspaceDir);
       /** Folders that somebody agreed to during this call. */
       const agreed = new Set<string>();
@@ -116,7 +125,7 @@ export function createFileAccess(deps: FileAccessDeps): FileAccess {
           ? { decision: "allow", why: "it is in the sandbox" }
           : outsideVerdict(context.agentId, workspace, path, access);
         if (verdict.escapes) throw new AppError("PERMISSION_DENIED", `Path escapes sandbox root (${context.workspaceDir}): ${path}`, { details: { path } });
-        const place = sealed(path, access) ?? (access === "read" && stat !== undefined && stat.nlink > 1 ? hardLink(stat) : undefined);
+        const place = sealed(path, access) ?? (access === "read" && stat !== undefined && stat.nlink > 1 ? links.placeOf(stat) : undefined);
         if (place) {
           // Once for a call: a search may come across many.
           if (!reported)
@@ -136,7 +145,7 @@ export function createFileAccess(deps: FileAccessDeps): FileAccess {
       const path = realName(written);
       const sealed = sealedFor(caller);
       const decide = (access: Access): FileVerdict => {
-        const place = sealed(path, access);
+        const place = sealed(path, access) ?? (access === "read" ? secondName(path, sealed) : undefined);
         if (place) return { decision: "deny", why: sealedText(path, place, access) };
         const { decision, why } = outsideVerdict(caller.agentId, realName(caller.workspaceDir), path, access);
         return { decision, why };
@@ -148,15 +157,41 @@ export function createFileAccess(deps: FileAccessDeps): FileAccess {
       const local = localPath(written, caller.workspaceDir, tableNow().homes[0]);
       if (local === undefined) return;
       const path = await realTarget(realName(local));
-      const place = sealedFor(caller)(path, "read");
+      const sealed = sealedFor(caller);
+      const place = sealed(path, "read") ?? secondName(path, sealed);
       if (place) throw sealedError(path, place, "read");
       const folders = [caller.workspaceDir, ...deps.shared].map(realName);
       if (!sealedOnly && deps.rules(caller.agentId).workspaceOnly && !folders.some((folder) => isInside(folder, path)))
         throw new AppError("PERMISSION_DENIED", `${path} may not be read: it is outside of the workspace (tools.fs.workspaceOnly)`, { details: { path } });
     },
 
-    isSealed: (caller, path) => sealedFor(caller)(realName(path), "read") !== undefined,
+    isSealed(caller, written) {
+      const path = realName(written);
+      const sealed = sealedFor(caller);
+      if (sealed(path, "read")) return true;
+      const stat = fileAt(path);
+      if (!stat || stat.nlink < 2) return false;
+      const links = createHardLinks(tableNow(), sealed);
+      return links.placeOf(stat) !== undefined || !links.complete;
+    },
+
+    holdsSealed(caller, written) {
+      const folder = realName(written);
+      const sealed = sealedFor(caller);
+      const { same } = tableNow();
+      return holdsSealed(tableNow(), sealed, (path) => isInside(same(folder), same(path))) || createHardLinks(tableNow(), sealed).exist;
+    },
   };
+}
+
+/** A regular file, as it is now. */
+function fileAt(path: string): Stats | undefined {
+  try {
+    const stat = statSync(path, { throwIfNoEntry: false });
+    return stat?.isFile() === true ? stat : undefined;
+  } catch {
+    return undefined; // It may not be looked at.
+  }
 }
 
 /** Asks the operator about a write. Throws unless the answer is yes. */

@@ -1,44 +1,90 @@
 import { lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import type { SealedPlace } from "./places.ts";
+import { secretsInHome, type SealedPlace } from "./places.ts";
 import type { Sealed, SealedTable } from "./sealed.ts";
 
-/** Files looked at before a search for hard links gives up. */
-const MOST_FILES = 5000;
-const MOST_DEPTH = 4;
+/** Files looked at in one sealed place, and in all of them, before the search gives up. */
+const MOST_FILES_OF_PLACE = 5000;
+const MOST_FILES = 20_000;
+const MOST_DEPTH = 6;
 
-/** Folders of credentials that a second name of a file could come from. */
-const KEY_FOLDERS = [".ssh", ".gnupg", ".aws", ".azure", ".config/gcloud", ".config/gh", ".docker", ".kube", ".netrc", ".git-credentials", ".npmrc", ".pypirc"];
+/** Sealed files that have a second name somewhere, found by looking through all sealed places. */
+export interface HardLinks {
+  /** The sealed place that an open file belongs to under another of its names. */
+  placeOf(stat: { readonly dev: number; readonly ino: number }): SealedPlace | undefined;
+  /** True when one of them was found. */
+  readonly exist: boolean;
+  /** False when there were too many files to look at all. */
+  readonly complete: boolean;
+}
 
-/** Finds the sealed file that an open file is another name of: one with several links only, and as far as sealed places are small enough to look through. */
-export function createHardLinks(
-  { places, homes, states }: SealedTable,
-  sealed: Sealed,
-): (stat: { readonly dev: number; readonly ino: number }) => SealedPlace | undefined {
-  let known: Map<string, SealedPlace> | undefined;
+/** Nothing is looked at before the first question. */
+export function createHardLinks({ places, homes, states }: SealedTable, sealed: Sealed): HardLinks {
+  let known: { readonly found: ReadonlyMap<string, SealedPlace>; readonly complete: boolean } | undefined;
 
-  function collect(): Map<string, SealedPlace> {
+  function collect(): NonNullable<typeof known> {
     const found = new Map<string, SealedPlace>();
     let left = MOST_FILES;
-    const visit = (path: string, depth: number): void => {
-      if ((left -= 1) < 0) return;
+    let complete = true;
+    const visit = (path: string, depth: number, budget: { left: number }): void => {
+      left -= 1;
+      budget.left -= 1;
+      if (left < 0 || budget.left < 0 || depth > MOST_DEPTH) {
+        complete = false;
+        return;
+      }
       const stat = lstatSync(path, { throwIfNoEntry: false });
       if (stat?.isFile() && stat.nlink > 1) {
         const place = sealed(path, "read");
         if (place) found.set(`${stat.dev}:${stat.ino}`, place);
-      } else if (stat?.isDirectory() && depth < MOST_DEPTH) for (const name of readdirSync(path)) visit(join(path, name), depth + 1);
+      } else if (stat?.isDirectory()) for (const name of readdirSync(path)) visit(join(path, name), depth + 1, budget);
     };
-    const secret = [...places].flatMap(([, { path, seal }]) => (seal === "secret" && !path.startsWith("/proc") ? [path] : []));
-    const starts = [...secret, ...homes.flatMap((home) => KEY_FOLDERS.map((name) => join(home, name))), ...states];
-    for (const start of starts) {
+    const listed = [...places.values()].flatMap(({ path, seal }) => (seal === "secret" && !path.startsWith("/proc") ? [path] : []));
+    for (const start of [...listed, ...homes.flatMap((home) => secretsInHome().map((name) => join(home, name))), ...states]) {
       try {
-        visit(start, 0);
+        visit(start, 0, { left: MOST_FILES_OF_PLACE });
       } catch {
         // It may not be looked into; neither may whoever asks.
       }
     }
-    return found;
+    return { found, complete };
   }
+  const now = (): NonNullable<typeof known> => (known ??= collect());
 
-  return ({ dev, ino }) => (known ??= collect()).get(`${dev}:${ino}`);
+  return {
+    placeOf: ({ dev, ino }) => now().found.get(`${dev}:${ino}`),
+    get exist() {
+      return now().found.size > 0;
+    },
+    get complete() {
+      return now().complete;
+    },
+  };
+}
+
+/** True when a folder has a file in it, at any depth, that is sealed for reading. */
+export function holdsSealed({ places, homes, states }: SealedTable, sealed: Sealed, inside: (path: string) => boolean): boolean {
+  const isThere = (path: string): boolean => inside(path) && sealed(path, "read") !== undefined && exists(path);
+  if ([...places.values()].some(({ path, seal }) => seal === "secret" && isThere(path))) return true;
+  if (states.some((state) => inside(state) && namesIn(state).some((name) => isThere(join(state, name))))) return true;
+  return homes.some((home) => {
+    if (inside(home)) return [...secretsInHome(), ...namesIn(home)].some((name) => isThere(join(home, name)));
+    return secretsInHome().some((name) => isThere(join(home, name)));
+  });
+}
+
+function exists(path: string): boolean {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
 }

@@ -2,7 +2,7 @@ import { existsSync, realpathSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { isInside } from "../../base/files.ts";
 import type { FileAccess } from "../../base/rooted-files.ts";
-import { createHomeSeals, ofMachine, sealOfProcess, type SealedPlace } from "./places.ts";
+import { createHomeSeals, createMachinePatterns, ofMachine, sealOfProcess, type SealedPlace } from "./places.ts";
 
 /** Folders of the state that agents may read and, if they are asked about, write. */
 const FOR_AGENTS = /^(?:workspace(?:-.*)?|skills|media|canvas|sandboxes)$/;
@@ -10,12 +10,20 @@ const FOR_AGENTS = /^(?:workspace(?:-.*)?|skills|media|canvas|sandboxes)$/;
 /** Places that only this gateway knows of. */
 export interface OwnPlaces {
   readonly state: string;
-  /** The configuration and every file it was read from. */
+  /** The configuration and every file that it would be read from, whether it exists or not. */
   readonly configFiles: readonly string[];
   /** Files and folders with secrets besides: the lock, key files, files that secrets are read from, folders of agents' logins. */
   readonly secrets: readonly string[];
   /** Folders of this program and its plugins, and programs that the gateway itself runs. */
   readonly programs: readonly string[];
+  /** Folders that imports of this program and its plugins are looked up in. */
+  readonly modules: readonly string[];
+  /** Folders of the gateway's PATH. */
+  readonly searched: readonly string[];
+  /** The log. */
+  readonly records: readonly string[];
+  /** Folders of skills outside of the state and of workspaces. */
+  readonly skills: readonly string[];
   readonly homes: readonly string[];
 }
 
@@ -36,9 +44,12 @@ export type Sealed = (path: string, access: FileAccess) => SealedPlace | undefin
 export interface SealedTable {
   readonly same: (path: string) => string;
   readonly places: ReadonlyMap<string, SealedPlace>;
-  readonly ofHome: (path: string) => SealedPlace | undefined;
+  /** Places that are found by the shape of a path. */
+  readonly ofHome: (path: string) => readonly SealedPlace[];
+  readonly byPattern: (path: string) => readonly SealedPlace[];
   readonly homes: readonly string[];
   readonly states: readonly string[];
+  readonly skills: readonly string[];
 }
 
 /** `ignoreCase`: two spellings of a name are one file here. */
@@ -51,30 +62,42 @@ export function createSealedTable(own: OwnPlaces, ignoreCase: boolean): SealedTa
   add(own.configFiles, { seal: "secret", because: "is part of the gateway's configuration" });
   add(own.secrets, { seal: "secret", because: "holds credentials that the gateway uses" });
   add(own.programs, { seal: "program", because: "is code that the gateway runs" });
+  add(own.modules, { seal: "program", because: "is where code that the gateway imports is looked for" });
   for (const { path, ...place } of ofMachine()) add([path], place);
+  add(own.searched, { seal: "program", because: "is on the gateway's PATH, so programs are started from it" });
+  add(own.records, { seal: "program", because: "is the gateway's log, which has to stay true" });
   const homes = [...new Set(own.homes.flatMap(namesOf))].map(same);
-  return { same, places, homes, ofHome: createHomeSeals(homes), states: namesOf(own.state).map(same) };
+  return { same, places, homes, ofHome: createHomeSeals(homes, same), byPattern: createMachinePatterns(same), states: namesOf(own.state).map(same), skills: own.skills.flatMap(namesOf).map(same) };
 }
 
-export function createSealed({ same, places, ofHome, states }: SealedTable, options: SealedOptions): Sealed {
+export function createSealed({ same, places, ofHome, byPattern, states, skills }: SealedTable, options: SealedOptions): Sealed {
   const roots = options.roots.flatMap(namesOf).map(same);
   const unsealed = options.unsealed.flatMap((path) => namesOf(resolve(path))).map(same);
 
-  /** The innermost listed place that a path lies in, or is. */
-  function listed(path: string): SealedPlace | undefined {
+  /** Every listed place that a path lies in, or is, the innermost first. */
+  function listed(path: string): readonly SealedPlace[] {
+    const found: SealedPlace[] = [];
     for (let at = path; ; at = dirname(at)) {
       const place = places.get(at);
-      if (place || at === dirname(at)) return place;
+      if (place) found.push(place);
+      if (at === dirname(at)) return found;
     }
   }
 
-  function ofState(path: string, access: FileAccess): SealedPlace | undefined {
+  function ofState(path: string, access: FileAccess): readonly SealedPlace[] {
     const state = states.find((one) => isInside(one, path));
-    if (state === undefined) return undefined;
+    if (state === undefined) return [];
     const [top = "", agent = "", kind = ""] = path.slice(state.length + 1).split("/");
-    if (FOR_AGENTS.test(top) && !(top === "skills" && access === "write" && options.skillsDecide?.() === true)) return undefined;
-    if (access === "read" && top === "agents" && agent.toLowerCase() === options.agentId.toLowerCase() && kind === "sessions") return undefined;
-    return { path: state, seal: "secret", because: "is one of the gateway's own files" };
+    if (FOR_AGENTS.test(top) && !(top === "skills" && access === "write" && options.skillsDecide?.() === true)) return [];
+    if (access === "read" && top === "agents" && agent.toLowerCase() === options.agentId.toLowerCase() && kind === "sessions") return [];
+    return [{ path: state, seal: "secret", because: "is one of the gateway's own files" }];
+  }
+
+  /** Skills that decide which programs run unasked are code. */
+  function ofSkills(path: string, access: FileAccess): readonly SealedPlace[] {
+    const folder = access === "write" ? skills.find((one) => isInside(one, path)) : undefined;
+    if (folder === undefined || options.skillsDecide?.() !== true) return [];
+    return [{ path: folder, seal: "program", because: "holds skills, which decide what programs run unasked" }];
   }
 
   const covers = (place: SealedPlace, path: string): boolean =>
@@ -84,8 +107,8 @@ export function createSealed({ same, places, ofHome, states }: SealedTable, opti
   return (real, access) => {
     const path = same(real);
     const own = inOwnState(path);
-    const found = [listed(path), ofState(path, access), own ? undefined : ofHome(path), sealOfProcess(path)].filter(
-      (place): place is SealedPlace => place !== undefined && (access === "write" || place.seal === "secret") && covers(place, path),
+    const found = [...listed(path), ...byPattern(path), ...ofState(path, access), ...ofSkills(path, access), ...(own ? [] : ofHome(path)), ...sealOfProcess(path)].filter(
+      (place) => (access === "write" || place.seal === "secret") && covers(place, path),
     );
     const [place] = found;
     if (!place || isUnsealed(path, found, unsealed, same)) return undefined;

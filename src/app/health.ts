@@ -47,7 +47,7 @@ export function reportHealth({ version, pid, startedAt, now, config, brokenFile,
     problems,
     config: {
       path: snapshot.path,
-      source: snapshot.source === "last-good" ? "last-good" : snapshot.exists ? "file" : "defaults",
+      source: snapshot.source === "last-good" || broken !== undefined ? "last-good" : snapshot.exists ? "file" : "defaults",
       issues: broken === undefined ? [] : broken.split("\n").slice(1),
     },
     store: { ...(stored ?? { state: "opening" }) },

@@ -22,6 +22,8 @@ test("a proxy reaches commands, and its password is a secret in every form in wh
 });
 
 test("addresses without a password and ordinary values are no secrets", () => {
-  expect(secretValues({ HTTPS_PROXY: "http://proxy.example:3128", GIT_AUTHOR_EMAIL: "a@b.example", DOCKER_HOST: "ssh://root@host", LANG: "C", TIME: "12:30" })).toEqual([]);
+  expect(
+    secretValues({ HTTPS_PROXY: "http://proxy.example:3128", GIT_AUTHOR_EMAIL: "a@b.example", DOCKER_HOST: "ssh://root@host", LANG: "C", TIME: "12:30" }),
+  ).toEqual([]);
   expect(secretValues({ GOPROXY: "https://a:W0rd-of-go@one,https://b:W0rd-of-two@two" })).toEqual(expect.arrayContaining(["W0rd-of-go", "W0rd-of-two"]));
 });

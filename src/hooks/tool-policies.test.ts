@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { manualClock } from "../base/clock.ts";
 import { silentLogger } from "../base/log/logger.ts";
@@ -94,4 +95,17 @@ test("an installed plugin needs to be enabled by name and to declare the policy"
   add({})();
   expect(add({})).toThrow(expect.objectContaining({ code: "CONFLICT" }));
   expect(() => policies.register({ id: "", evaluate: () => undefined }, bundled("core"))).toThrow("expected { id, evaluate }");
+});
+
+test("the policy of the documentation blocks what it says", async () => {
+  const page = readFileSync(new URL("../../docs/plugins/manifest.md", import.meta.url), "utf8");
+  const code = /^```js\n([\s\S]*?registerTrustedToolPolicy[\s\S]*?)^```$/m.exec(page)![1]!;
+  const plugin = (await import(`data:text/javascript,${encodeURIComponent(code)}`)) as { default: { id: string; register(api: unknown): void } };
+  const declared = (JSON.parse(/"trustedToolPolicies": (\[[^\]]*\])/.exec(code)![1]!) as string[]) ?? [];
+  const { policies } = setUp();
+  plugin.default.register({ registerTrustedToolPolicy: (one: ToolPolicy) => policies.register(one, installed(plugin.default.id, ...declared)) });
+  const deploy = { toolName: "exec", params: { command: "deploy production" } };
+  expect(await policies.evaluate(deploy, ctx)).toMatchObject({ block: true, blockReason: "deployments are started by people" });
+  expect(await policies.evaluate(call, ctx)).toBeUndefined();
+  expect(policies.evaluate({ toolName: "read", params: {} }, { toolName: "read" })).toBeUndefined();
 });

@@ -44,6 +44,7 @@ export { processTool } from "./process/process.ts";
 export { createProcesses, type Processes } from "./process/processes.ts";
 export { editTool } from "./builtin/files/edit.ts";
 export { createFileAccess, type FileAccess, type FileRules, type FileVerdict } from "./file-access/file-access.ts";
+export { knownSecret } from "./file-access/places.ts";
 export { createFolderGrants } from "./file-access/grants.ts";
 export type { OwnPlaces } from "./file-access/sealed.ts";
 export type { FileToolsDeps } from "./builtin/files/paths.ts";

@@ -82,7 +82,10 @@ beforeAll(async () => {
   for (const folder of [workspace, outside, join(home, "conf.d"), join(home, "plugin")]) mkdirSync(folder, { recursive: true });
   mkdirSync(stateDir, { mode: 0o700 });
   writeFileSync(join(home, "conf.d/policy.json5"), `{ deny: ["process"], exec: { applyPatch: { enabled: true, workspaceOnly: false } } } // ${CANARY}`);
-  const rules = { version: 1, agents: { "*": { allowlist: [{ pattern: "/bin/cat" }, { pattern: "/usr/bin/cat" }, { pattern: "/usr/bin/grep" }, { pattern: "/bin/grep" }] } } };
+  const rules = {
+    version: 1,
+    agents: { "*": { allowlist: [{ pattern: "/bin/cat" }, { pattern: "/usr/bin/cat" }, { pattern: "/usr/bin/grep" }, { pattern: "/bin/grep" }] } },
+  };
   writeFileSync(join(stateDir, "exec-approvals.json"), JSON.stringify({ ...rules, canary: CANARY }), { mode: 0o600 });
   configure();
   for (const path of SECRETS) if (!path.endsWith("gateway.lock")) put(path, CANARY);

@@ -61,7 +61,11 @@ test("a workspace with plugins keeps its modules: they are imported by those", (
 
 test("programs are started from PATH and beside the running one, so those folders are not written", () => {
   const { home, write, read } = setup({}, { PATH: `relative:${join(tmpdir(), "some-tools")}:/` });
-  for (const path of [join(tmpdir(), "some-tools/git"), join(dirname(process.execPath), "x"), join(dirname(dirname(process.execPath)), "lib/node_modules/x.js")]) {
+  for (const path of [
+    join(tmpdir(), "some-tools/git"),
+    join(dirname(process.execPath), "x"),
+    join(dirname(dirname(process.execPath)), "lib/node_modules/x.js"),
+  ]) {
     expect(write(path), path).toMatchObject({ decision: "deny" });
     expect(read(path).decision, path).toBe("allow");
   }

@@ -115,7 +115,10 @@ function placesNow({ config, env, home, cwd, uid, workspaceOf }: OwnPlacesDeps, 
     modules: [...new Set(importing.flatMap(modulesAbove))],
     searched: searchPath(env, workspaces),
     records: configured === undefined ? [dirname(logFileAt({ stateDir: paths.state })(0))] : absolute(configured).flatMap((file) => [file, `${file}.1`]),
-    skills: [join(home, ".agents", "skills"), ...(current.skills?.load?.extraDirs ?? []).flatMap((folder) => workspaces.map((from) => resolve(from, expandHome(folder.trim(), home))))],
+    skills: [
+      join(home, ".agents", "skills"),
+      ...(current.skills?.load?.extraDirs ?? []).flatMap((folder) => workspaces.map((from) => resolve(from, expandHome(folder.trim(), home)))),
+    ],
     homes: [...new Set([paths.home, home])],
   };
 }

@@ -79,6 +79,7 @@ const telegram = (section: object, more: object = {}): object => ({
   ...more,
 });
 const sandbox = (docker: object, more: object = { mode: "all" }): object => ({ ...PLAIN, agents: { defaults: { sandbox: { ...more, docker } } } });
+const bwrap = (...binds: readonly string[]): object => ({ ...PLAIN, agents: { defaults: { sandbox: { mode: "all", backend: "bwrap", bwrap: { binds } } } } });
 const hooks = (more: object): object => ({ ...PLAIN, hooks: { enabled: true, token: `hooks-${TOKEN}`, defaultSessionKey: "hook:ingress", ...more } });
 
 test.each<[string, object, readonly string[]]>([
@@ -166,6 +167,14 @@ test.each<[string, object, readonly string[]]>([
     sandbox({ binds: ["/etc:/data", "/var/run/docker.sock:/s"] }),
     ["critical sandbox.dangerous_bind_mount", "critical sandbox.dangerous_bind_mount"],
   ],
+  [
+    "mounts that give away this machine",
+    bwrap("/:/all:ro", "/home:/homes", "/run/../etc/:/x", "/run/user/1000/podman/podman.sock:/s", "/var/lib/docker:/d", "/srv/.ssh/docker.sock:/s"),
+    Array.from({ length: 6 }, () => "critical sandbox.dangerous_bind_mount"),
+  ],
+  ["credentials of somebody", bwrap("/home/ann/.aws:/a:ro", "/home/ann/.config/gh/hosts.yml:/b"), Array.from({ length: 2 }, () => "critical sandbox.dangerous_bind_mount")],
+  ["harmless mounts", bwrap("/srv/data:/data", "/home/ann/project:/project", "/opt/tools:/tools:ro"), []],
+  ["the host's network in bwrap", { ...PLAIN, agents: { defaults: { sandbox: { mode: "all", bwrap: { network: "host" } } } } }, ["critical sandbox.dangerous_network_mode"]],
   ["a relative mount", sandbox({ binds: ["data:/data"] }), ["warn sandbox.bind_mount_non_absolute"]],
   ["a sandbox that is off", sandbox({ image: "x" }, { mode: "off" }), ["warn sandbox.docker_config_mode_off"]],
   ["elevated for all", { ...PLAIN, tools: { elevated: { allowFrom: { telegram: ["*"] } } } }, ["critical tools.elevated.allowFrom.telegram.wildcard"]],
@@ -343,4 +352,22 @@ test("a check that fails is a finding, and the others are made", async () => {
   expect(findings.map(({ checkId }) => checkId)).toEqual(
     expect.arrayContaining(["security.audit_check_failed", "tools.exec.allowlist_risky", "summary.attack_surface"]),
   );
+});
+
+test("a mount of the home, of the state or of what holds the configuration is critical; a workspace in the state is not", async () => {
+  const place = makePlace({}, ".openclaw");
+  const { home, state } = place;
+  symlinkSync(state, join(home, "link"));
+  mkdirSync(join(state, "workspace/project"), { recursive: true });
+  const dangerous = [home, dirname(home), state, join(state, "agents"), join(home, "link"), join(home, "openclaw.json")];
+  const fine = [join(state, "workspace/project"), join(home, "project")];
+  for (const part of ["docker", "bwrap", "browser"]) {
+    const binds = [...dangerous, ...fine].map((path) => `${path}:/inside:ro`);
+    const config = { ...PLAIN, agents: { defaults: { sandbox: { mode: "all", [part]: { binds } } }, list: [{ id: "a", sandbox: { [part]: { binds: [`${home}:/h`] } } }] } };
+    writeFileSync(place.configPath, JSON.stringify(config));
+    const { findings } = await within(place, audit);
+    const named = findings.filter(({ checkId }) => checkId === "sandbox.dangerous_bind_mount").map(({ detail }) => detail);
+    expect(named, part).toHaveLength(dangerous.length + 1);
+    for (const path of dangerous) expect(named.join("\n"), part).toContain(JSON.stringify(`${path}:/inside:ro`));
+  }
 });

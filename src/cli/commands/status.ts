@@ -2,7 +2,7 @@ import { statSync } from "node:fs";
 import { join } from "node:path";
 import { formatBytes, formatDuration } from "../../base/text.ts";
 import { AppError } from "../../base/errors.ts";
-import { formatLocated, type Snapshot } from "../../config/index.ts";
+import { formatLocated, isKept, type Snapshot } from "../../config/index.ts";
 import type { MethodResult } from "../../protocol/index.ts";
 import { inspectStore, type SessionRow } from "../../store/index.ts";
 import { defineCommand, JSON_OPTION } from "../command.ts";
@@ -82,13 +82,23 @@ function gatewayText({ reachable, url, holder, latencyMs, error }: Probe, style:
   return `${style.dim("not running")} (start it with: openclaw gateway)`;
 }
 
-function configText({ path, exists, valid, issues, warnings }: Snapshot, style: Style): string {
-  if (!exists) return `${path} ${style.dim("(not there: defaults)")}`;
+/** Which configuration holds: as the running gateway says it, or what the next start would take. */
+function inUse({ health }: Probe, { path, exists, valid }: Snapshot, stateDir: string): "file" | "last-good" | "defaults" {
+  if (health) return health.config.source;
+  if (exists && valid) return "file";
+  return isKept(stateDir, path) ? "last-good" : exists ? "file" : "defaults";
+}
+
+function configText({ path, exists, valid, issues, warnings }: Snapshot, holds: ReturnType<typeof inUse>, style: Style): string {
+  const stays = holds === "last-good" ? "; the last good configuration is in use" : "";
+  if (!exists) return `${path} ${stays === "" ? style.dim("(not there: defaults)") : style.red(`missing${stays}: openclaw config validate`)}`;
   const remark = valid
-    ? warnings.length > 0
-      ? style.yellow(`${warnings.length} to look at: openclaw config validate`)
-      : style.green("valid")
-    : style.red(`${issues.length} errors: openclaw config validate`);
+    ? stays !== ""
+      ? style.red(`not in use${stays}`)
+      : warnings.length > 0
+        ? style.yellow(`${warnings.length} to look at: openclaw config validate`)
+        : style.green("valid")
+    : style.red(`${issues.length} ${issues.length === 1 ? "error" : "errors"}${stays}: openclaw config validate`);
   return `${path}  ${remark}`;
 }
 
@@ -104,7 +114,7 @@ function print(io: Io, probe: Probe, snapshot: Snapshot, stateDir: string, state
           ["Up", formatDuration(health.uptimeMs)],
         ] as [string, string][])
       : []),
-    ["Config", configText(snapshot, style)],
+    ["Config", configText(snapshot, inUse(probe, snapshot, stateDir), style)],
     ["State", `${stateDir}${state.bytes === undefined ? style.dim(" (empty)") : `, database ${formatBytes(state.bytes)}`}`],
     ["Sessions", String(state.count)],
   ];
@@ -147,6 +157,7 @@ export const status = defineCommand({
         path: snapshot.path,
         exists: snapshot.exists,
         valid: snapshot.valid,
+        inUse: inUse(probe, snapshot, paths.state),
         issues: snapshot.issues.map(formatLocated),
         warnings: snapshot.warnings.map(formatLocated),
       },

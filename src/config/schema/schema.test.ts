@@ -149,3 +149,9 @@ describe("the configuration schema", () => {
     expect(JSON.parse(JSON.stringify(configSchema))).toEqual(configSchema);
   });
 });
+
+test("every key that this project adds is in the documentation", () => {
+  const page = readFileSync(new URL("../../../docs/configuration.md", import.meta.url), "utf8");
+  const table = page.slice(page.indexOf("## Keys of this gateway"));
+  expect(OURS.filter((key) => !table.includes(`\`${key}\``))).toEqual([]);
+});

@@ -35,6 +35,20 @@ const PROVIDERS = words(`
   aws-bedrock github-copilot copilot-proxy ollama vllm lmstudio llamacpp sglang volcengine volcengine-plan doubao byteplus byteplus-plan azure
   azure-openai azure-openai-responses fireworks perplexity cohere builtin offline elevenlabs brave`);
 
+/** Skills that come with the documented system. */
+export const BUNDLED_SKILLS: ReadonlySet<string> = new Set(
+  words(`
+  1password apple-notes apple-reminders bear-notes blogwatcher blucli bluebubbles camsnap canvas clawhub coding-agent discord eightctl food-order gemini gifgrep github
+  gog goplaces healthcheck himalaya imsg local-places mcporter model-usage nano-banana-pro nano-pdf notion obsidian openai-image-gen openai-whisper openai-whisper-api
+  openhue oracle ordercli peekaboo sag session-logs sherpa-onnx-tts skill-creator slack songsee sonoscli spotify-player summarize things-mac tmux trello video-frames
+  voice-call wacli weather xurl gh-issues`),
+);
+
+/** Words before a colon in a sender's id that are no channel. */
+export const ID_PREFIXES: ReadonlySet<string> = new Set(
+  words("user uid uuid id tg username name nick email mail mailto phone tel chat chat_id chat_guid chat_identifier group room role channel thread dm direct bot app sip http https sms"),
+);
+
 /** Names that exist on one installation besides those that are built in. */
 export interface KnownNames {
   /** Of tools of plugins. */

@@ -38,7 +38,17 @@ beforeEach(() => {
 afterEach(() => rmSync(home, { recursive: true, force: true }));
 
 function access(over: Partial<FileAccessDeps> = {}): FileAccess {
-  const own = { state, configFiles: [configFile, join(home, "policy.json5")], secrets: [], programs: [join(home, "program")], modules: [join(home, "node_modules")], searched: [join(home, "tools/bin")], records: [join(home, "log")], skills: [join(home, ".agents/skills")], homes: [home] };
+  const own = {
+    state,
+    configFiles: [configFile, join(home, "policy.json5")],
+    secrets: [],
+    programs: [join(home, "program")],
+    modules: [join(home, "node_modules")],
+    searched: [join(home, "tools/bin")],
+    records: [join(home, "log")],
+    skills: [join(home, ".agents/skills")],
+    homes: [home],
+  };
   return createFileAccess({
     own: () => own,
     rules: () => rules,
@@ -225,7 +235,11 @@ const HOME_PROGRAMS = `
   .irbrc .psqlrc .sqliterc .curlrc .wgetrc .envrc .claude/settings.json .cursor/mcp.json .config/Code/User/settings.json .config/Code/User/tasks.json .vscode/tasks.json .config/kitty/kitty.conf
   .config/alacritty/alacritty.toml .wezterm.lua .codex/config.toml .subversion/config Documents/PowerShell/profile.ps1
 `;
-const named = (text: string): readonly string[] => text.trim().split(/\s+/).map((name) => name.replaceAll("&", " "));
+const named = (text: string): readonly string[] =>
+  text
+    .trim()
+    .split(/\s+/)
+    .map((name) => name.replaceAll("&", " "));
 
 test("credentials and start files of known programs are sealed in every home folder, whatever the case where that means nothing", () => {
   rules = { ...rules, outside: "allow" };

@@ -41,7 +41,9 @@ type FindPlaces = (path: string) => readonly SealedPlace[];
 /** Places by name, in a tree whose names begin after `from`. */
 function createNames(known: readonly SealedPlace[], same: (path: string) => string): (path: string, from: string) => readonly SealedPlace[] {
   const exact = new Map(known.filter(({ path }) => !isPattern(path)).map((place) => [same(place.path), place]));
-  const patterns = known.filter(({ path }) => isPattern(path)).map((place) => ({ place, depth: place.path.split("/").length, matches: patternOf(same(place.path)) }));
+  const patterns = known
+    .filter(({ path }) => isPattern(path))
+    .map((place) => ({ place, depth: place.path.split("/").length, matches: patternOf(same(place.path)) }));
   return (path, from) => {
     const found: SealedPlace[] = [];
     let at = "";
@@ -84,4 +86,10 @@ export function sealOfProcess(path: string): readonly SealedPlace[] {
   const found = OF_PROCESS.exec(path);
   if (!found?.[1] || HARMLESS_OF_PROCESS.test(found[1])) return [];
   return [{ path, seal: "secret", because: "shows the environment, the memory or the open files of a process" }];
+}
+
+/** The place with credentials that a path lies in, or is, in one of these home folders or anybody's. */
+export function knownSecret(path: string, homes: readonly string[]): SealedPlace | undefined {
+  const found = [...createHomeSeals(homes, (name) => name)(path), ...placesOf(OF_MACHINE).filter((place) => path === place.path || path.startsWith(`${place.path}/`))];
+  return found.find(({ seal }) => seal === "secret");
 }

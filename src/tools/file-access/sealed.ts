@@ -67,7 +67,15 @@ export function createSealedTable(own: OwnPlaces, ignoreCase: boolean): SealedTa
   add(own.searched, { seal: "program", because: "is on the gateway's PATH, so programs are started from it" });
   add(own.records, { seal: "program", because: "is the gateway's log, which has to stay true" });
   const homes = [...new Set(own.homes.flatMap(namesOf))].map(same);
-  return { same, places, homes, ofHome: createHomeSeals(homes, same), byPattern: createMachinePatterns(same), states: namesOf(own.state).map(same), skills: own.skills.flatMap(namesOf).map(same) };
+  return {
+    same,
+    places,
+    homes,
+    ofHome: createHomeSeals(homes, same),
+    byPattern: createMachinePatterns(same),
+    states: namesOf(own.state).map(same),
+    skills: own.skills.flatMap(namesOf).map(same),
+  };
 }
 
 export function createSealed({ same, places, ofHome, byPattern, states, skills }: SealedTable, options: SealedOptions): Sealed {
@@ -107,9 +115,14 @@ export function createSealed({ same, places, ofHome, byPattern, states, skills }
   return (real, access) => {
     const path = same(real);
     const own = inOwnState(path);
-    const found = [...listed(path), ...byPattern(path), ...ofState(path, access), ...ofSkills(path, access), ...(own ? [] : ofHome(path)), ...sealOfProcess(path)].filter(
-      (place) => (access === "write" || place.seal === "secret") && covers(place, path),
-    );
+    const found = [
+      ...listed(path),
+      ...byPattern(path),
+      ...ofState(path, access),
+      ...ofSkills(path, access),
+      ...(own ? [] : ofHome(path)),
+      ...sealOfProcess(path),
+    ].filter((place) => (access === "write" || place.seal === "secret") && covers(place, path));
     const [place] = found;
     if (!place || isUnsealed(path, found, unsealed, same)) return undefined;
     return place;

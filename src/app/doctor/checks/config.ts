@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { formatLocated, isManaged, type LocatedIssue, type Snapshot } from "../../../config/index.ts";
+import { formatLocated, isKept, isManaged, missingFile, type LocatedIssue, type Snapshot } from "../../../config/index.ts";
 import type { DoctorDeps } from "../deps.ts";
 import type { Check, Finding } from "../finding.ts";
 
@@ -23,6 +23,11 @@ export const configFile: Check = {
   run({ config }) {
     const snapshot = config.snapshot();
     if (!snapshot.exists) {
+      const { state } = config.paths;
+      if (isKept(state, snapshot.path)) {
+        const text = `${missingFile(snapshot.path, state)}; until then the last good configuration is in use`;
+        return [{ part: "missing", level: "error", text, todo: `put ${snapshot.path} back${backupHint(snapshot.path)}` }];
+      }
       return [{ part: "missing", level: "info", text: `there is no configuration at ${snapshot.path}: everything is as it comes`, todo: "openclaw onboard" }];
     }
     const errors = errorsOf(snapshot).filter(({ code }) => code !== "unknown-name" && code !== "unknown-plugin");

@@ -1,5 +1,6 @@
 import { valueAt } from "../../../config/index.ts";
 import { channelScopes, isOpen } from "../channels.ts";
+import { dangerOf } from "./binds.ts";
 import { listed, sectionAt, textsAt, type AuditCheck, type AuditContext, type AuditFinding } from "../finding.ts";
 
 const MANY_ELEVATED = 25;
@@ -137,13 +138,12 @@ function profiles({ cfg }: AuditContext): readonly AuditFinding[] {
 }
 
 const is = (value: unknown, word: string): boolean => typeof value === "string" && value.trim().toLowerCase() === word;
-const KEPT = /^\/(?:etc|proc|sys|dev|root|boot|run|var\/run|private\/(?:etc|var\/run))?(?:\/|$)|docker\.sock/;
-
-function sandboxes({ cfg }: AuditContext): readonly AuditFinding[] {
+function sandboxes(context: AuditContext): readonly AuditFinding[] {
+  const { cfg } = context;
   const defaultsMode = modeOf(sectionAt(cfg, "agents", "defaults"));
   return agentsOf(cfg).flatMap(({ path, section }): AuditFinding[] => {
     const docker = sectionAt(section, "sandbox", "docker");
-    const binds = [...textsAt(docker, "binds"), ...textsAt(section, "sandbox", "bwrap", "binds")];
+    const binds = ["docker", "bwrap", "browser"].flatMap((part) => textsAt(section, "sandbox", part, "binds"));
     const critical = (checkId: string, title: string, detail: string): AuditFinding => ({
       checkId,
       severity: "critical",
@@ -152,10 +152,14 @@ function sandboxes({ cfg }: AuditContext): readonly AuditFinding[] {
       remediation: `remove it from ${path}.sandbox`,
     });
     const network = docker?.["network"];
+    const apart = sectionAt(section, "sandbox", "bwrap")?.["network"];
     const mode = modeOf(section) ?? defaultsMode;
     return [
       ...(is(network, "host") || (typeof network === "string" && network.trim().toLowerCase().startsWith("container:"))
         ? [critical("sandbox.dangerous_network_mode", "a sandbox shares another network", `${path}.sandbox.docker.network is ${JSON.stringify(network)}`)]
+        : []),
+      ...(is(apart, "host")
+        ? [critical("sandbox.dangerous_network_mode", "a sandbox shares another network", `${path}.sandbox.bwrap.network is "host"`)]
         : []),
       ...(is(docker?.["seccompProfile"], "unconfined")
         ? [critical("sandbox.dangerous_seccomp_profile", "a sandbox has no seccomp", `${path}.sandbox.docker.seccompProfile is "unconfined"`)]
@@ -163,11 +167,11 @@ function sandboxes({ cfg }: AuditContext): readonly AuditFinding[] {
       ...(is(docker?.["apparmorProfile"], "unconfined")
         ? [critical("sandbox.dangerous_apparmor_profile", "a sandbox has no AppArmor", `${path}.sandbox.docker.apparmorProfile is "unconfined"`)]
         : []),
-      ...binds
-        .filter((bind) => KEPT.test(bind.split(":")[0]!))
-        .map((bind) =>
-          critical("sandbox.dangerous_bind_mount", "a sandbox is shown the machine's own folders", `${path}.sandbox mounts ${JSON.stringify(bind)}`),
-        ),
+      ...binds.flatMap((bind) => {
+        const why = dangerOf(bind, context);
+        const detail = `${path}.sandbox mounts ${JSON.stringify(bind)}, which ${why}`;
+        return why === undefined ? [] : [critical("sandbox.dangerous_bind_mount", "a mount opens the sandbox", detail)];
+      }),
       ...binds
         .filter((bind) => !bind.startsWith("/"))
         .map((bind): AuditFinding => ({

@@ -1,4 +1,4 @@
-import { formatLocated, namesPlugins, type LocatedIssue } from "../../../config/index.ts";
+import { formatLocated, isKept, missingFile, namesPlugins, type LocatedIssue } from "../../../config/index.ts";
 import { defineCommand, JSON_OPTION } from "../../command.ts";
 import { loadFor } from "../../config-source.ts";
 import { printJson, type Io } from "../../io.ts";
@@ -15,7 +15,7 @@ export const validate = defineCommand({
     const { snapshot } = loaded;
     const { path, exists, legacy } = snapshot;
     const found = await issuesOfPlugins(io, loaded);
-    const issues = [...snapshot.issues, ...found.filter(({ severity }) => severity === "error")];
+    const issues = [...snapshot.issues, ...goneIssues(loaded), ...found.filter(({ severity }) => severity === "error")];
     const warnings = [...snapshot.warnings, ...found.filter(({ severity }) => severity === "warning")];
     const valid = issues.length === 0;
     if (values.json) {
@@ -25,12 +25,18 @@ export const validate = defineCommand({
     const style = createStyle(io.color);
     for (const issue of issues) io.out(`${style.red("error")}   ${formatLocated(issue)}\n`);
     for (const issue of warnings) io.out(`${style.yellow("warning")} ${formatLocated(issue)}\n`);
-    if (!exists) io.out(`${style.yellow("none")}    ${path} does not exist; the defaults are in effect\n`);
+    if (!exists && valid) io.out(`${style.yellow("none")}    ${path} does not exist; the defaults are in effect\n`);
     else if (valid) io.out(`${style.green("valid")}   ${path}${warnings.length > 0 ? ` (${warnings.length} to look at)` : ""}\n`);
     else io.out(`${style.red("invalid")} ${path}: ${issues.length} ${issues.length === 1 ? "error" : "errors"}\n`);
     return valid ? 0 : 1;
   },
 });
+
+/** A file that the gateway ran with and that is gone is a broken one: the last good configuration stays in use. */
+function goneIssues({ snapshot: { path, exists }, paths }: ReturnType<typeof loadFor>): LocatedIssue[] {
+  if (exists || !isKept(paths.state, path)) return [];
+  return [{ path: "", file: path, line: 1, column: 1, message: missingFile(path, paths.state), code: "missing_file", severity: "error" }];
+}
 
 /** What the manifests say about the settings of plugins; none of their code is loaded. A file without plugin settings is not looked at. */
 async function issuesOfPlugins(io: Io, loaded: ReturnType<typeof loadFor>): Promise<LocatedIssue[]> {

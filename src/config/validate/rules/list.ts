@@ -13,7 +13,7 @@ import { cronWebhookIsHttp, profilesHaveAddress } from "./browser-and-cron.ts";
 import { channelsExist, heartbeatTargetsExist, openChannelsSayIt } from "./channels.ts";
 import { customBindNeedsHost, openBindNeedsAuth, passwordModeNeedsPassword, portExists, tailscaleFitsBindAndAuth, trustedProxyIsComplete } from "./gateway.ts";
 import { hookModulesAreRelative, hookPrefixesAdmitDefault, hooksNeedToken, hooksPathIsBelowRoot, hooksTokenIsOwn } from "./hooks.ts";
-import { deniedPluginsExist, namedAgentsExist, namedPartnersExist, toolsExist } from "./names.ts";
+import { bundledSkillsExist, deniedPluginsExist, hookPresetsExist, namedAgentsExist, namedPartnersExist, namedSendersExist, toolsExist } from "./names.ts";
 import { disabledPluginConfig, pluginsExist } from "./plugins.ts";
 import type { Rule } from "./rule.ts";
 import { sandboxStaysClosed } from "./sandbox.ts";
@@ -62,4 +62,7 @@ export const rules: readonly Rule[] = [
   deniedPluginsExist,
   namedAgentsExist,
   namedPartnersExist,
+  namedSendersExist,
+  bundledSkillsExist,
+  hookPresetsExist,
 ];

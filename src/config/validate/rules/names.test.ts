@@ -86,3 +86,22 @@ test("the large example names nothing that is not there", () => {
   const document = parseDocument(readFileSync(new URL("../../../../test/fixtures/config/large-600.json5", import.meta.url), "utf8"), "large-600.json5");
   expect(found(document.value).filter((line) => line.startsWith("error"))).toEqual([]);
 });
+
+test("owners of a channel that there is not, empty names and skills that do not exist are told", () => {
+  const config = {
+    commands: { ownerAllowFrom: ["telegrm:1", "telegram:1", "tg:2", "+49123", 12, "@ann:example.org", "ann!a@host", "*", ""] },
+    tools: { deny: [""], allow: [" "] },
+    plugins: { deny: [""] },
+    skills: { allowBundled: ["githb", "github"] },
+    session: { identityLinks: { ann: ["discrd:1", "irc:ann"] } },
+  };
+  expect(found(config).sort()).toEqual([
+    "error plugins.deny[0]: expected the id of a plugin, found an empty text, so this keeps nothing out",
+    "error tools.deny[0]: expected the name of a tool, found an empty text, so this denies nothing",
+    'warning commands.ownerAllowFrom[0]: no channel is called "telegrm", so "telegrm:1" is nobody; did you mean "telegram"?',
+    "warning commands.ownerAllowFrom[8]: expected a sender, found an empty text, which is nobody",
+    'warning session.identityLinks.ann[0]: no channel is called "discrd", so "discrd:1" is nobody; did you mean "discord"?',
+    'warning skills.allowBundled[0]: no bundled skill is called "githb"; did you mean "github"?',
+    "warning tools.allow[0]: expected the name of a tool, found an empty text",
+  ]);
+});

@@ -1,6 +1,6 @@
 import { isObject } from "../../value.ts";
 import { withSuggestion, type Issue, type Path } from "../issue.ts";
-import { nameTable, type KnownNames, type NameTable } from "../known-names.ts";
+import { BUNDLED_SKILLS, ID_PREFIXES, nameTable, type KnownNames, type NameTable } from "../known-names.ts";
 import { quoted } from "../words.ts";
 import { agentIds, agentKey, agentScopes, entriesAt, itemsAt, objectAt, valueAt, type Placed, type Rule } from "./rule.ts";
 
@@ -71,7 +71,8 @@ function toolIssue(entry: string, path: Path, { groups, tools }: NameTable, { de
   const name = entry.trim().toLowerCase();
   const severity = denies ? "error" : "warning";
   const so = denies ? ", so this denies nothing" : "";
-  if (name === "" || name === "*" || tools.has(name) || groups.has(name)) return undefined;
+  if (name === "") return { path, message: `expected the name of a tool, found an empty text${so}`, code: "unknown-name", severity };
+  if (name === "*" || tools.has(name) || groups.has(name)) return undefined;
   if (name.startsWith("group:") && !name.includes("*")) return unknown(path, `no group of tools is called ${quoted(entry)}${so}`, [name, groups], severity);
   // A plugin may have it: whoever knows the plugins says so.
   if (!judged) return undefined;
@@ -95,10 +96,13 @@ export const toolsExist: Rule = function* (config, { names }) {
 
 /** A plugin that was to be kept out and is not named right comes in. */
 export const deniedPluginsExist: Rule = function* (config, { names }) {
-  if (!names?.plugins && names?.complete !== true) return;
+  const judged = names?.plugins !== undefined || names?.complete === true;
   const { plugins } = nameTable(config, names);
   for (const list of ["deny", "disabled"]) {
     for (const { path, value } of itemsAt(config, "plugins", list)) {
+      if (typeof value === "string" && value.trim() === "")
+        yield { path, message: "expected the id of a plugin, found an empty text, so this keeps nothing out", code: "unknown-plugin", severity: "error" };
+      if (!judged || (typeof value === "string" && value.trim() === "")) continue;
       if (typeof value !== "string" || plugins.has(value.trim().toLowerCase())) continue;
       yield { ...unknown(path, `plugin not found: ${quoted(value)}, so this keeps nothing out`, [value, plugins], "error"), code: "unknown-plugin" };
     }
@@ -115,9 +119,51 @@ export const namedAgentsExist: Rule = function* (config) {
   for (const { path } of agentScopes(config)) lists.push([...path, "subagents", "allowAgents"]);
   for (const list of lists) {
     for (const { path, value } of itemsAt(config, ...list)) {
-      if (typeof value !== "string" || value.includes("*") || value.trim() === "" || ids.has(agentKey(value))) continue;
+      if (typeof value !== "string" || value.includes("*") || ids.has(agentKey(value))) continue;
       yield unknown(path, `no agent has the id ${quoted(value)}`, [agentKey(value), ids], "warning");
     }
+  }
+};
+
+/** Skills that a list of bundled ones names. */
+export const bundledSkillsExist: Rule = function* (config) {
+  for (const { path, value } of itemsAt(config, "skills", "allowBundled")) {
+    if (typeof value !== "string" || BUNDLED_SKILLS.has(value.trim().toLowerCase())) continue;
+    yield unknown(path, `no bundled skill is called ${quoted(value)}`, [value.trim().toLowerCase(), BUNDLED_SKILLS], "warning");
+  }
+};
+
+/** `gmail` is the only preset of webhooks. */
+const HOOK_PRESETS = ["gmail"];
+
+export const hookPresetsExist: Rule = function* (config) {
+  for (const { path, value } of itemsAt(config, "hooks", "presets")) {
+    if (typeof value !== "string" || HOOK_PRESETS.includes(value.trim().toLowerCase())) continue;
+    yield unknown(path, `no preset of webhooks is called ${quoted(value)}`, [value.trim().toLowerCase(), HOOK_PRESETS], "warning");
+  }
+};
+
+/** People who are named as `channel:id`, or by a bare id. */
+function* namedSenders(config: Readonly<Record<string, unknown>>): Generator<Placed<unknown>> {
+  yield* itemsAt(config, "commands", "ownerAllowFrom");
+  const maps: Path[] = [
+    ["commands", "allowFrom"],
+    ["session", "identityLinks"],
+    ["tools", "elevated", "allowFrom"],
+    ...[...itemsAt(config, "agents", "list")].map(({ path }) => [...path, "tools", "elevated", "allowFrom"]),
+  ];
+  for (const map of maps) for (const { path } of entriesAt(config, ...map)) yield* itemsAt(config, ...path);
+}
+
+/** Senders that nobody can be: an empty text, or one of a channel that there is not. */
+export const namedSendersExist: Rule = function* (config, { names }) {
+  const { channels } = nameTable(config, names);
+  for (const { path, value } of namedSenders(config)) {
+    if (typeof value !== "string") continue;
+    if (value.trim() === "") yield { path, message: "expected a sender, found an empty text, which is nobody", code: "unknown-name", severity: "warning" };
+    const prefix = /^([a-z][a-z0-9_-]*):./i.exec(value.trim())?.[1]?.toLowerCase();
+    if (!names || prefix === undefined || channels.has(prefix) || ID_PREFIXES.has(prefix)) continue;
+    yield unknown(path, `no channel is called ${quoted(prefix)}, so ${quoted(value)} is nobody`, [prefix, channels], "warning");
   }
 };
 
@@ -129,7 +175,7 @@ export const namedPartnersExist: Rule = function* (config, { names }) {
     if (key === "*" || channels.has(key.trim().toLowerCase())) continue;
     yield unknown(path, `no channel is called ${quoted(key)}`, [key.trim().toLowerCase(), channels], "warning");
   }
-  for (const { path, key } of namedProviders(config)) {
+  for (const { path, key } of [...namedProviders(config), ...toolModels(config)]) {
     const provider = key.split("/")[0]!.trim().toLowerCase();
     if (provider !== "" && !providers.has(provider)) yield unknown(path, `no provider is called ${quoted(provider)}`, [provider, providers], "warning");
   }
@@ -169,10 +215,20 @@ function* namedProviders(config: Readonly<Record<string, unknown>>): Generator<N
   for (const { path } of itemsAt(config, "agents", "list")) maps.push([...path, "tools", "byProvider"]);
   for (const map of maps) for (const { path, key } of entriesAt(config, ...map)) yield { path, key };
   for (const { path, value } of agentScopes(config)) {
-    for (const part of ["model", "imageModel"]) {
-      const chosen = value[part];
-      const refs = typeof chosen === "string" ? [{ path: [...path, part], value: chosen as unknown }] : modelRefs(config, [...path, part]);
+    for (const part of [["model"], ["imageModel"], ["subagents", "model"]]) {
+      const chosen = valueAt(value, ...part);
+      const refs = typeof chosen === "string" ? [{ path: [...path, ...part], value: chosen as unknown }] : modelRefs(config, [...path, ...part]);
       for (const ref of refs) if (typeof ref.value === "string" && ref.value.includes("/")) yield { path: ref.path, key: ref.value };
+    }
+  }
+}
+
+/** Models that may use a tool. */
+function* toolModels(config: Readonly<Record<string, unknown>>): Generator<Named> {
+  const scopes: Path[] = [["tools"], ...[...itemsAt(config, "agents", "list")].map(({ path }) => [...path, "tools"])];
+  for (const scope of scopes) {
+    for (const { path, value } of itemsAt(config, ...scope, "exec", "applyPatch", "allowModels")) {
+      if (typeof value === "string" && value.includes("/") && !value.split("/")[0]!.includes("*")) yield { path, key: value };
     }
   }
 }
@@ -184,7 +240,7 @@ function modelRefs(config: unknown, at: Path): readonly Placed<unknown>[] {
 /** Everything that names say, for whoever learns later which ones there are. */
 export function nameIssues(config: unknown, names: KnownNames): Issue[] {
   if (!isObject(config)) return [];
-  return [toolsExist, deniedPluginsExist, namedPartnersExist].flatMap((rule) => [...rule(config, { names })]);
+  return [toolsExist, deniedPluginsExist, namedPartnersExist, namedSendersExist].flatMap((rule) => [...rule(config, { names })]);
 }
 
 /** True when a list has a name that only a plugin could explain. */

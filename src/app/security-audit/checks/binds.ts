@@ -24,8 +24,8 @@ function dangerOfFolder(host: string, paths: AuditContext["config"]["paths"], os
   if (host === "/") return "is the whole machine";
   if (CONTROL_SOCKET.test(host)) return "lets it start anything on this machine";
   const states = [paths.state, realPath(paths.state)];
-  if (states.some((state) => isInside(state, host) && !isAgents(state, host)) || states.some((state) => isInside(host, state)))
-    return "holds the gateway's own state, with its keys and conversations";
+  if (states.some((state) => isInside(state, host) && isAgents(state, host))) return undefined;
+  if (states.some((state) => isInside(state, host) || isInside(host, state))) return "holds the gateway's own state, with its keys and conversations";
   if (isInside(host, paths.file)) return "holds the gateway's configuration";
   if (KEPT.test(host)) return "is one of the machine's own folders";
   if (CONTAINERS.test(host)) return "holds the containers of this machine";

@@ -172,9 +172,17 @@ test.each<[string, object, readonly string[]]>([
     bwrap("/:/all:ro", "/home:/homes", "/run/../etc/:/x", "/run/user/1000/podman/podman.sock:/s", "/var/lib/docker:/d", "/srv/.ssh/docker.sock:/s"),
     Array.from({ length: 6 }, () => "critical sandbox.dangerous_bind_mount"),
   ],
-  ["credentials of somebody", bwrap("/home/ann/.aws:/a:ro", "/home/ann/.config/gh/hosts.yml:/b"), Array.from({ length: 2 }, () => "critical sandbox.dangerous_bind_mount")],
+  [
+    "credentials of somebody",
+    bwrap("/home/ann/.aws:/a:ro", "/home/ann/.config/gh/hosts.yml:/b"),
+    Array.from({ length: 2 }, () => "critical sandbox.dangerous_bind_mount"),
+  ],
   ["harmless mounts", bwrap("/srv/data:/data", "/home/ann/project:/project", "/opt/tools:/tools:ro"), []],
-  ["the host's network in bwrap", { ...PLAIN, agents: { defaults: { sandbox: { mode: "all", bwrap: { network: "host" } } } } }, ["critical sandbox.dangerous_network_mode"]],
+  [
+    "the host's network in bwrap",
+    { ...PLAIN, agents: { defaults: { sandbox: { mode: "all", bwrap: { network: "host" } } } } },
+    ["critical sandbox.dangerous_network_mode"],
+  ],
   ["a relative mount", sandbox({ binds: ["data:/data"] }), ["warn sandbox.bind_mount_non_absolute"]],
   ["a sandbox that is off", sandbox({ image: "x" }, { mode: "off" }), ["warn sandbox.docker_config_mode_off"]],
   ["elevated for all", { ...PLAIN, tools: { elevated: { allowFrom: { telegram: ["*"] } } } }, ["critical tools.elevated.allowFrom.telegram.wildcard"]],
@@ -363,7 +371,10 @@ test("a mount of the home, of the state or of what holds the configuration is cr
   const fine = [join(state, "workspace/project"), join(home, "project")];
   for (const part of ["docker", "bwrap", "browser"]) {
     const binds = [...dangerous, ...fine].map((path) => `${path}:/inside:ro`);
-    const config = { ...PLAIN, agents: { defaults: { sandbox: { mode: "all", [part]: { binds } } }, list: [{ id: "a", sandbox: { [part]: { binds: [`${home}:/h`] } } }] } };
+    const config = {
+      ...PLAIN,
+      agents: { defaults: { sandbox: { mode: "all", [part]: { binds } } }, list: [{ id: "a", sandbox: { [part]: { binds: [`${home}:/h`] } } }] },
+    };
     writeFileSync(place.configPath, JSON.stringify(config));
     const { findings } = await within(place, audit);
     const named = findings.filter(({ checkId }) => checkId === "sandbox.dangerous_bind_mount").map(({ detail }) => detail);

@@ -46,7 +46,9 @@ export const BUNDLED_SKILLS: ReadonlySet<string> = new Set(
 
 /** Words before a colon in a sender's id that are no channel. */
 export const ID_PREFIXES: ReadonlySet<string> = new Set(
-  words("user uid uuid id tg username name nick email mail mailto phone tel chat chat_id chat_guid chat_identifier group room role channel thread dm direct bot app sip http https sms"),
+  words(
+    "user uid uuid id tg username name nick email mail mailto phone tel chat chat_id chat_guid chat_identifier group room role channel thread dm direct bot app sip http https sms",
+  ),
 );
 
 /** Names that exist on one installation besides those that are built in. */

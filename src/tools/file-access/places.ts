@@ -90,6 +90,9 @@ export function sealOfProcess(path: string): readonly SealedPlace[] {
 
 /** The place with credentials that a path lies in, or is, in one of these home folders or anybody's. */
 export function knownSecret(path: string, homes: readonly string[]): SealedPlace | undefined {
-  const found = [...createHomeSeals(homes, (name) => name)(path), ...placesOf(OF_MACHINE).filter((place) => path === place.path || path.startsWith(`${place.path}/`))];
+  const found = [
+    ...createHomeSeals(homes, (name) => name)(path),
+    ...placesOf(OF_MACHINE).filter((place) => path === place.path || path.startsWith(`${place.path}/`)),
+  ];
   return found.find(({ seal }) => seal === "secret");
 }

@@ -158,9 +158,7 @@ function sandboxes(context: AuditContext): readonly AuditFinding[] {
       ...(is(network, "host") || (typeof network === "string" && network.trim().toLowerCase().startsWith("container:"))
         ? [critical("sandbox.dangerous_network_mode", "a sandbox shares another network", `${path}.sandbox.docker.network is ${JSON.stringify(network)}`)]
         : []),
-      ...(is(apart, "host")
-        ? [critical("sandbox.dangerous_network_mode", "a sandbox shares another network", `${path}.sandbox.bwrap.network is "host"`)]
-        : []),
+      ...(is(apart, "host") ? [critical("sandbox.dangerous_network_mode", "a sandbox shares another network", `${path}.sandbox.bwrap.network is "host"`)] : []),
       ...(is(docker?.["seccompProfile"], "unconfined")
         ? [critical("sandbox.dangerous_seccomp_profile", "a sandbox has no seccomp", `${path}.sandbox.docker.seccompProfile is "unconfined"`)]
         : []),

@@ -106,12 +106,6 @@ export function createFileAccess(deps: FileAccessDeps): FileAccess {
     return { decision: "ask", why: "it is outside of the workspace (tools.fs.outside)" };
   }
 
-  /** The sealed place that a file belongs to under another of its names. */
-  function secondName(path: string, sealed: Sealed): SealedPlace | undefined {
-    const stat = fileAt(path);
-    return stat && stat.nlink > 1 ? createHardLinks(tableNow(), sealed).placeOf(stat) : undefined;
-  }
-
   return {
     check(context, options) {
       const sealed = sealedFor(context, options.roots);
@@ -145,7 +139,7 @@ export function createFileAccess(deps: FileAccessDeps): FileAccess {
       const path = realName(written);
       const sealed = sealedFor(caller);
       const decide = (access: Access): FileVerdict => {
-        const place = sealed(path, access) ?? (access === "read" ? secondName(path, sealed) : undefined);
+        const place = sealed(path, access) ?? (access === "read" ? secondName(tableNow(), sealed, path) : undefined);
         if (place) return { decision: "deny", why: sealedText(path, place, access) };
         const { decision, why } = outsideVerdict(caller.agentId, realName(caller.workspaceDir), path, access);
         return { decision, why };
@@ -158,30 +152,37 @@ export function createFileAccess(deps: FileAccessDeps): FileAccess {
       if (local === undefined) return;
       const path = await realTarget(realName(local));
       const sealed = sealedFor(caller);
-      const place = sealed(path, "read") ?? secondName(path, sealed);
+      const place = sealed(path, "read") ?? secondName(tableNow(), sealed, path);
       if (place) throw sealedError(path, place, "read");
       const folders = [caller.workspaceDir, ...deps.shared].map(realName);
       if (!sealedOnly && deps.rules(caller.agentId).workspaceOnly && !folders.some((folder) => isInside(folder, path)))
         throw new AppError("PERMISSION_DENIED", `${path} may not be read: it is outside of the workspace (tools.fs.workspaceOnly)`, { details: { path } });
     },
 
-    isSealed(caller, written) {
-      const path = realName(written);
-      const sealed = sealedFor(caller);
-      if (sealed(path, "read")) return true;
-      const stat = fileAt(path);
-      if (!stat || stat.nlink < 2) return false;
-      const links = createHardLinks(tableNow(), sealed);
-      return links.placeOf(stat) !== undefined || !links.complete;
-    },
+    isSealed: (caller, path) => commandReachesSealed(tableNow(), sealedFor(caller), realName(path)),
 
-    holdsSealed(caller, written) {
-      const folder = realName(written);
-      const sealed = sealedFor(caller);
-      const { same } = tableNow();
-      return holdsSealed(tableNow(), sealed, (path) => isInside(same(folder), same(path))) || createHardLinks(tableNow(), sealed).exist;
-    },
+    holdsSealed: (caller, folder) => folderHoldsSealed(tableNow(), sealedFor(caller), realName(folder)),
   };
+}
+
+/** The sealed place that a file belongs to under another of its names. */
+function secondName(table: SealedTable, sealed: Sealed, path: string): SealedPlace | undefined {
+  const stat = fileAt(path);
+  return stat && stat.nlink > 1 ? createHardLinks(table, sealed).placeOf(stat) : undefined;
+}
+
+/** Whether a command that names a real path is asked about: also where too many files are sealed to tell whether this is one of them. */
+function commandReachesSealed(table: SealedTable, sealed: Sealed, path: string): boolean {
+  if (sealed(path, "read")) return true;
+  const stat = fileAt(path);
+  if (!stat || stat.nlink < 2) return false;
+  const links = createHardLinks(table, sealed);
+  return links.placeOf(stat) !== undefined || !links.complete;
+}
+
+function folderHoldsSealed(table: SealedTable, sealed: Sealed, folder: string): boolean {
+  const { same } = table;
+  return holdsSealed(table, sealed, (path) => isInside(same(folder), same(path))) || createHardLinks(table, sealed).exist;
 }
 
 /** A regular file, as it is now. */

@@ -23,7 +23,7 @@ function* lists(node: Node, path: readonly string[] = []): Generator<readonly st
     yield* lists(node.items, [...path, "[]"]);
   }
   for (const [key, child] of Object.entries(node.properties ?? {})) yield* lists(child, [...path, key]);
-  if (isObject(node.additionalProperties)) yield* lists(node.additionalProperties as Node, [...path, "*"]);
+  if (isObject(node.additionalProperties)) yield* lists(node.additionalProperties, [...path, "*"]);
 }
 
 /** Lists whose entries name nothing that the configuration could know, by the end of their path, with the reason. */

@@ -102,6 +102,7 @@ const PLACES: Readonly<Partial<Record<string, string>>> = {
   "agents.create": "workspace",
   "agents.update": "workspace",
   "wizard.start": "workspace",
+  "tools.explain": "path",
 };
 
 /** Calls every method with every text in every place. Gives how many requests that were. */

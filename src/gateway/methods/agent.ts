@@ -71,7 +71,9 @@ async function replyAddress(params: Params, sessionKey: string, { config, store 
   if (!channel || OWN_CHANNELS.has(channel) || !to)
     throw invalid("deliver needs a channel and whom to send to: give replyChannel and replyTo, or write in that chat first");
   if (config.current.channels?.[channel] === undefined)
-    throw invalid(`deliver needs a channel that is configured, and ${channel} is not: run \`openclaw channels add --channel ${channel}\`, or leave deliver out`);
+    throw invalid(
+      `deliver needs a channel that is configured, and ${channel} is not: run \`openclaw channels add --channel ${channel}\`, or leave deliver out`,
+    );
   const accountId = params.replyAccountId ?? params.accountId ?? (channel === last?.channel ? last?.accountId : undefined) ?? "default";
   const threadId = params.threadId ?? (channel === last?.channel && to === last?.to ? last?.threadId : undefined);
   return { channel, accountId, to, chatType: "direct", ...(threadId === undefined ? {} : { threadId }) };

@@ -27,3 +27,12 @@ test("agent --local goes through a gateway that runs on the state folder, and sa
     expect.stringMatching(/a gateway runs on this state folder \(process \d+\): it answers/),
   ]);
 });
+
+test("a budget for each sender counts what clients ask for, under webchat", { timeout: 120_000 }, async () => {
+  const place = newPlace();
+  place.configure(`{ gateway: { mode: "local" }, usage: { budgets: [{ per: "day", tokens: 1, sender: "*" }] } }`);
+  expect(await place.ask("say hello")).toMatchObject({ code: 0, stdout: expect.stringContaining("hello") });
+  const refused = await place.ask("say hello");
+  expect(refused.stdout + refused.stderr).toContain("the budget per day (sender webchat) is used up");
+  expect(JSON.parse(place.cli("models", "budgets", "--json").stdout)).toMatchObject({ budgets: [{ sender: "webchat", state: "stop" }] });
+});

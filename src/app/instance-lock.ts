@@ -15,6 +15,8 @@ export interface LockHolder extends ProcessIdentity {
   readonly port?: number;
   /** Lets the same user's CLI ask the running gateway. The file is readable by its owner only. */
   readonly runSecret?: string;
+  /** It is there for one turn (`agent --local`) and ends by itself. */
+  readonly temporary?: true;
 }
 
 export interface LockDeps {

@@ -28,11 +28,14 @@ export interface LifetimeDeps {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly pid: number;
+  /** The gateway is there for one turn and ends by itself; its lock says so. */
+  readonly temporary?: boolean;
 }
 
 /** Disposing gives the locks back. */
 export function createLifetime(deps: LifetimeDeps): Lifetime {
   const { env, clock, pid } = deps;
+  const temporary = deps.temporary ? ({ temporary: true } as const) : {};
   const runSecret = deps.ids.hex(32);
   let held: { readonly lock: StateLock; readonly configPath: string; readonly stateDir: string } | undefined;
   let port: number | undefined;
@@ -43,7 +46,7 @@ export function createLifetime(deps: LifetimeDeps): Lifetime {
     lock({ configPath, stateDir }) {
       if (held?.configPath === configPath && held.stateDir === stateDir) return;
       held?.lock[Symbol.dispose]();
-      held = { lock: acquireStateLock({ configPath, stateDir, runSecret }, env, { clock, pid }), configPath, stateDir };
+      held = { lock: acquireStateLock({ configPath, stateDir, runSecret, ...temporary }, env, { clock, pid }), configPath, stateDir };
     },
     announce(next) {
       const known = port === next;
@@ -72,6 +75,6 @@ export function createLifetime(deps: LifetimeDeps): Lifetime {
 }
 
 /** The lifetime of the process that runs this. */
-export function createProcessLifetime(env: Env, pid: number): Lifetime {
-  return createLifetime({ env, clock: systemClock, ids: createIds(systemRandom), pid });
+export function createProcessLifetime(env: Env, pid: number, options: Pick<LifetimeDeps, "temporary"> = {}): Lifetime {
+  return createLifetime({ ...options, env, clock: systemClock, ids: createIds(systemRandom), pid });
 }

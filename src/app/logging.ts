@@ -25,23 +25,32 @@ export interface Logging {
   readonly path: () => string;
   /** Another place for what goes into the file, until it is disposed of. */
   tap(sink: LogSink): Disposable;
-  /** From now on these levels count; where and how is written stays. */
+  /** From now on these settings count: levels, files, sizes and the console's style. */
   follow(settings: OpenClawConfig["logging"]): void;
 }
 
 /** The gateway's logger: JSON lines to the dated file, readable lines to the console, secrets in neither. */
 export function openLogging({ settings, stateDir, console, verbose }: LoggingOptions, deps: { readonly clock: Clock; readonly redactor: Redactor }): Logging {
-  const style: ConsoleStyle = settings?.consoleStyle ?? (console.terminal ? "pretty" : "compact");
-  const screen = createConsoleSink({ stream: { write: console.write }, style, color: console.color });
-  const fileAt = logFileAt({ configured: settings?.file, stateDir });
+  let now = settings;
+  const styleNow = (): ConsoleStyle => now?.consoleStyle ?? (console.terminal ? "pretty" : "compact");
+  const screen = createConsoleSink({
+    stream: { write: console.write },
+    color: console.color,
+    get style() {
+      return styleNow();
+    },
+  });
+  const usualFileAt = logFileAt({ stateDir });
+  const fileAt = (time: number): string => now?.file || usualFileAt(time);
   const file = createFileSink({
     clock: deps.clock,
     file: fileAt,
-    maxBytes: settings?.maxFileBytes ?? MAX_FILE_BYTES,
+    get maxBytes() {
+      return now?.maxFileBytes ?? MAX_FILE_BYTES;
+    },
     keepMs: KEEP_MS,
     onProblem: (message) => screen.write({ time: deps.clock.now(), level: "warn", room: "log", message, fields: {} }),
   });
-  let now = settings;
   const asInFile = (sink: LogSink): LogOutput => ({
     sink,
     get level() {
@@ -67,7 +76,7 @@ export function openLogging({ settings, stateDir, console, verbose }: LoggingOpt
   return {
     log,
     file,
-    consoleStyle: style,
+    consoleStyle: styleNow(),
     path: () => fileAt(deps.clock.now()),
     tap(sink) {
       const output = asInFile(sink);

@@ -12,6 +12,7 @@ export interface StateLockInfo {
   readonly configPath: string;
   readonly stateDir: string;
   readonly runSecret: string;
+  readonly temporary?: true;
 }
 
 export interface StateLock extends Disposable {

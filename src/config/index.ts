@@ -9,6 +9,7 @@ export type { ConfigEdit } from "./write/index.ts";
 export type { OpenClawConfig } from "./schema/index.ts";
 export type { ConfigSections, Issue, JsonSchema, KnownNames } from "./validate/index.ts";
 export {
+  CHANNEL_IDS,
   isSensitivePath,
   isTooDeep,
   hasUnexplainedNames,

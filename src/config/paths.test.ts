@@ -99,6 +99,17 @@ test("--profile sets what is not set, and only before the sub-command", () => {
   expect(profileEnv(["--profile", "default"], { HOME: "/h" }, place)).toMatchObject({ set: { OPENCLAW_STATE_DIR: "/h/.openclaw" } });
 });
 
+test("OPENCLAW_PROFILE alone chooses the profile's folders; a flag and variables that are set win", () => {
+  const folders = { OPENCLAW_STATE_DIR: "/h/.openclaw-work", OPENCLAW_CONFIG_PATH: "/h/.openclaw-work/openclaw.json" };
+  expect(profileEnv(["status"], { HOME: "/h", OPENCLAW_PROFILE: "work" }, place)).toMatchObject({ profile: "work", args: ["status"], set: folders });
+  expect(profileEnv(["--profile", "play"], { HOME: "/h", OPENCLAW_PROFILE: "work" }, place)).toMatchObject({
+    set: { OPENCLAW_PROFILE: "play", OPENCLAW_STATE_DIR: "/h/.openclaw-play" },
+  });
+  const kept = profileEnv([], { HOME: "/h", OPENCLAW_PROFILE: "work", OPENCLAW_STATE_DIR: "/s", OPENCLAW_CONFIG_PATH: "/s/c.json" }, place);
+  expect(kept).toMatchObject({ set: { OPENCLAW_PROFILE: "work" } });
+  expect(profileEnv([], { HOME: "/h", OPENCLAW_PROFILE: "../x" }, place)).toEqual({ ok: false, message: expect.stringContaining("OPENCLAW_PROFILE=") });
+});
+
 test("--dev is the profile dev with a port of its own", () => {
   expect(profileEnv(["--dev", "gateway"], { HOME: "/h" }, place)).toMatchObject({
     profile: "dev",

@@ -50,6 +50,20 @@ test.each([["set"], ["set-image"], ["fallbacks", "add"], ["image-fallbacks", "ad
   },
 );
 
+test("a model that its provider's own list does not have is refused; one that no list could have is remarked on", async () => {
+  const providers = `acme: { baseUrl: "http://127.0.0.1:9/v1", models: [{ id: "large", name: "Large" }] }, open: { baseUrl: "http://127.0.0.1:9/v1", models: [] }`;
+  const place = makePlace(`{ models: { providers: { ${providers} } } }`);
+  expect(await place.run("set", "acme/lagre")).toMatchObject({
+    code: 1,
+    err: expect.stringContaining("Unknown model: acme/lagre; did you mean acme/large? A new one is added there first"),
+  });
+  expect(await place.run("set", "acme/large")).toMatchObject({ code: 0, err: expect.not.stringContaining("in no list") });
+  expect(await place.run("fallbacks", "add", "open/anything")).toMatchObject({
+    code: 0,
+    err: expect.stringContaining("open/anything is in no list of models"),
+  });
+});
+
 test("set-image: the image model; one that sees nothing is remarked on", async () => {
   const place = makePlace("{}");
   expect((await place.run("set-image", "zai/glm-4.7")).err).toContain("not known to take images");
@@ -231,7 +245,7 @@ test("scan tries tools and images; with --yes the best become fallbacks, and the
   expect(out).not.toContain(KEY);
   expect((await place.run("status", "--json")).json()).toMatchObject({
     resolvedDefault: "openrouter/b/sees-70b:free",
-    fallbacks: ["openrouter/b/sees-70b:free", "openrouter/a/text-8b:free"],
+    fallbacks: ["openrouter/a/text-8b:free"],
     imageModel: "openrouter/b/sees-70b:free",
   });
   expect(place.text()).toContain("/* kept */");

@@ -62,6 +62,15 @@ test.each([
   expect(await room.store.read("inbox.find", { messageId: "r1" })).toEqual([]);
 });
 
+test("a known channel is accepted whether or not it is configured, for everything but sending there", async () => {
+  expect(await run({ channel: "whatsapp" })).toMatchObject({ status: "ok" });
+  expect(await room.call("agent", { message: "hello", to: "+15550100", channel: "whatsapp", idempotencyKey: "r2" })).toMatchObject({ status: "ok" });
+  await expect(run({ channel: "whatsapp", to: "+15550100", deliver: true, idempotencyKey: "r3" })).rejects.toThrow(
+    "invalid agent params: deliver needs a channel that is configured, and whatsapp is not: run `openclaw channels add --channel whatsapp`, or leave deliver out",
+  );
+  expect(await room.store.read("inbox.find", { messageId: "r3" })).toEqual([]);
+});
+
 test("a call that names no session is refused", async () => {
   await expect(room.call("agent", { message: "x", idempotencyKey: "r1" })).rejects.toThrow(
     "invalid agent params: give one of sessionKey, agentId, sessionId and to",

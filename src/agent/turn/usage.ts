@@ -2,6 +2,9 @@ import type { AssistantMessage } from "../../protocol/index.ts";
 import type { UsageInput } from "../../store/index.ts";
 import type { TurnInput } from "./input.ts";
 
+/** Whose budget a call counts for: the sender's, or, for clients of the gateway, which have no sender id, the one of where they came in. */
+export const payerOf = ({ senderId, channel }: Pick<TurnInput, "channel" | "senderId">): string => senderId ?? channel;
+
 /** A row for what one call of a model took. */
 export function usageRow(
   input: Pick<TurnInput, "agentId" | "sessionKey" | "runId" | "channel" | "senderId">,
@@ -26,6 +29,6 @@ export function usageRow(
     channel: input.channel,
     turnId: input.runId,
     ...(at === undefined ? {} : { at }),
-    ...(input.senderId === undefined ? {} : { sender: input.senderId }),
+    sender: payerOf(input),
   };
 }

@@ -4,6 +4,7 @@ export type ConsoleStyle = "pretty" | "compact" | "json";
 
 export interface ConsoleSinkDeps {
   readonly stream: { write(text: string): unknown };
+  /** Read for each line. */
   readonly style: ConsoleStyle;
   readonly color: boolean;
 }
@@ -39,9 +40,10 @@ export function formatLine(record: LogRecord, options: { readonly color: boolean
   return `${head} ${paint(1, `[${record.room}]`)} ${record.message}${fields ? ` ${paint(90, fields)}` : ""}`;
 }
 
-export function createConsoleSink({ stream, style, color }: ConsoleSinkDeps): LogSink {
+export function createConsoleSink(deps: ConsoleSinkDeps): LogSink {
   return {
     write(record) {
+      const { stream, style, color } = deps;
       stream.write(`${style === "json" ? formatJson(record) : formatLine(record, { color, compact: style === "compact" })}\n`);
     },
     flush: () => Promise.resolve(),

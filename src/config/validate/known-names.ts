@@ -17,7 +17,7 @@ const TOOLS = words(`
   feishu_bitable_update_record firecrawl_search firecrawl_scrape tavily_search tavily_extract`);
 
 /** Channels of this program and of the documented system. */
-const CHANNELS = words(`
+export const CHANNEL_IDS = words(`
   telegram whatsapp discord slack signal imessage irc googlechat msteams matrix mattermost bluebubbles feishu line nextcloud-talk nostr tlon
   twitch zalo zalouser synology-chat qqbot wecom dingtalk webchat echo`);
 
@@ -85,8 +85,8 @@ const setOf = (...lists: readonly (readonly string[] | undefined)[]): ReadonlySe
   new Set(lists.flatMap((list) => (list ?? []).map((name) => name.trim().toLowerCase())));
 
 export function nameTable(config: unknown, names: KnownNames | undefined): NameTable {
-  const channels = setOf(CHANNELS, names?.channels, keysAt(config, "channels"));
-  const plugins = setOf(PLUGINS, CHANNELS, names?.plugins, keysAt(config, "plugins", "entries"), keysAt(config, "plugins", "installs"));
+  const channels = setOf(CHANNEL_IDS, names?.channels, keysAt(config, "channels"));
+  const plugins = setOf(PLUGINS, CHANNEL_IDS, names?.plugins, keysAt(config, "plugins", "entries"), keysAt(config, "plugins", "installs"));
   const profiles = keysAt(config, "auth", "profiles").map((id) => valueAt(config, ["auth", "profiles", id, "provider"]));
   const own = profiles.filter((provider) => typeof provider === "string");
   return {

@@ -1,4 +1,5 @@
 import { AppError } from "../../base/errors.ts";
+import { CHANNEL_IDS } from "../../config/index.ts";
 import type { ReplyAddress } from "../../conversation/index.ts";
 import type { MethodParams, MethodResult } from "../../protocol/index.ts";
 import { createRouting } from "../../routing/index.ts";
@@ -29,10 +30,11 @@ async function sessionFor(params: Params, { config, store }: ChatDeps): Promise<
   };
   const agentId = params.agentId?.trim().toLowerCase();
   if (agentId !== undefined && !agentList(config.current).some((agent) => agent.id.toLowerCase() === agentId)) throw invalid(`unknown agent id "${agentId}"`);
-  const channels = Object.keys(config.current.channels ?? {});
+  // Command lines send their default channel whether or not it is configured.
+  const channels = new Set([...OWN_CHANNELS, ...CHANNEL_IDS, ...Object.keys(config.current.channels ?? {})]);
   for (const channel of [params.channel, params.replyChannel]) {
     const name = channel?.trim().toLowerCase();
-    if (name && !OWN_CHANNELS.has(name) && !channels.includes(name)) throw invalid(`unknown channel: ${channel}`);
+    if (name && !channels.has(name)) throw invalid(`unknown channel: ${channel}`);
   }
   const given = params.sessionKey?.trim();
   if (given) {
@@ -59,7 +61,7 @@ async function sessionFor(params: Params, { config, store }: ChatDeps): Promise<
 const channelOf = ({ channel }: Params): string => channel?.trim().toLowerCase() || "webchat";
 
 /** Where the answer is sent besides: what the call names, else where the session's answers go. */
-async function replyAddress(params: Params, sessionKey: string, { store }: ChatDeps): Promise<ReplyAddress | undefined> {
+async function replyAddress(params: Params, sessionKey: string, { config, store }: ChatDeps): Promise<ReplyAddress | undefined> {
   if (params.deliver !== true) return undefined;
   const entry = (await store.read("sessions.get", { key: sessionKey }))?.entry;
   const last = deliveryOf(entry);
@@ -68,6 +70,10 @@ async function replyAddress(params: Params, sessionKey: string, { store }: ChatD
   const to = params.replyTo?.trim() || params.to?.trim() || (channel === last?.channel ? last?.to : undefined);
   if (!channel || OWN_CHANNELS.has(channel) || !to)
     throw invalid("deliver needs a channel and whom to send to: give replyChannel and replyTo, or write in that chat first");
+  if (config.current.channels?.[channel] === undefined)
+    throw invalid(
+      `deliver needs a channel that is configured, and ${channel} is not: run \`openclaw channels add --channel ${channel}\`, or leave deliver out`,
+    );
   const accountId = params.replyAccountId ?? params.accountId ?? (channel === last?.channel ? last?.accountId : undefined) ?? "default";
   const threadId = params.threadId ?? (channel === last?.channel && to === last?.to ? last?.threadId : undefined);
   return { channel, accountId, to, chatType: "direct", ...(threadId === undefined ? {} : { threadId }) };

@@ -7,6 +7,7 @@ import { pipeline } from "node:stream/promises";
 import { AppError, fileError, systemCode } from "../../base/errors.ts";
 import { failpoint } from "../../base/failpoints.ts";
 import { ensureFolder, isInside, syncFolder } from "../../base/files.ts";
+import { encrypting } from "./age.ts";
 import { configContents, DATABASE, stateContents, type SourceFile } from "./contents.ts";
 import { snapshot } from "./database.ts";
 import { manifestText } from "./manifest.ts";
@@ -108,7 +109,12 @@ async function syncFile(path: string): Promise<void> {
 async function writeArchive(work: Work, path: string, at: number): Promise<void> {
   const { createGzip } = await import("node:zlib");
   const packed = Readable.from(tarStream(work, at), { objectMode: true });
-  await pipeline(packed, createGzip({ level: 6 }), sealing(), createWriteStream(path, { flags: "wx", mode: 0o600 }));
+  const { passphrase } = work.options;
+  const encryption = passphrase === undefined ? undefined : await encrypting(passphrase);
+  const target = createWriteStream(path, { flags: "wx", mode: 0o600 });
+  if (encryption) target.write(encryption.head);
+  const sealed = sealing();
+  await Promise.all([pipeline(packed, createGzip({ level: 6 }), sealed), encryption ? pipeline(sealed, encryption.stream, target) : pipeline(sealed, target)]);
   await syncFile(path);
 }
 
@@ -143,7 +149,9 @@ export async function createBackup(given: BackupOptions): Promise<BackupReport> 
   const options = { ...given, stateDir: resolve(given.stateDir), into: resolve(given.into) };
   const at = options.clock.now();
   const name = `openclaw-backup-${new Date(at).toISOString().replaceAll(":", "-")}`;
-  const path = join(options.into, options.form === "folder" ? name : `${name}.tar.gz`);
+  if (options.form === "folder" && options.passphrase !== undefined)
+    throw new AppError("INVALID_INPUT", "a backup that is a folder cannot be encrypted; leave out --folder or the passphrase");
+  const path = join(options.into, `${name}${options.form === "folder" ? "" : options.passphrase === undefined ? ".tar.gz" : ".tar.gz.age"}`);
   if (existsSync(path)) throw new AppError("CONFLICT", `${path} is there already; choose another folder`);
   ensureFolder(options.into);
   removeRemains(options.into, at);

@@ -1,9 +1,11 @@
 import { createHash } from "node:crypto";
 import { createReadStream, lstatSync, readdirSync, statSync } from "node:fs";
 import { join, relative, sep } from "node:path";
+import { pipeline } from "node:stream";
 import { AppError, fileError, messageOf, systemCode } from "../../base/errors.ts";
+import { decrypting, isEncrypted } from "./age.ts";
 import { parseManifest } from "./manifest.ts";
-import { isSealed } from "./seal.ts";
+import { sealState } from "./seal.ts";
 import { safeName } from "./tar.ts";
 import { readTar, type ArchivedFile, type ReadLimits } from "./tar-reader.ts";
 import type { Manifest, Progress } from "./types.ts";
@@ -11,15 +13,25 @@ import type { Manifest, Progress } from "./types.ts";
 const MANIFEST = "manifest.json";
 const MAX_MANIFEST = 256 * 1024 * 1024;
 
-async function* archiveFiles(path: string, limits: ReadLimits, progress: Progress | undefined): AsyncGenerator<ArchivedFile> {
+interface HowToRead {
+  readonly limits: ReadLimits;
+  readonly passphrase?: string | undefined;
+  readonly progress?: Progress | undefined;
+}
+
+async function* archiveFiles(path: string, { limits, passphrase, progress }: HowToRead): AsyncGenerator<ArchivedFile> {
   const { createGunzip } = await import("node:zlib");
+  const isLocked = isEncrypted(path);
+  if (isLocked && passphrase === undefined) throw new AppError("INVALID_INPUT", "the backup is encrypted: give its passphrase with --passphrase-file <file>");
+  const opened = isLocked ? await decrypting(path, passphrase!) : undefined;
   const total = statSync(path).size;
   let done = 0;
   let label = "";
-  const input = createReadStream(path, { highWaterMark: 256 * 1024 });
+  const input = createReadStream(path, { highWaterMark: 256 * 1024, start: opened?.start ?? 0 });
   input.on("data", (piece) => progress?.((done += piece.length), total, label));
-  const output = input.pipe(createGunzip());
-  input.on("error", (error) => output.destroy(error));
+  const output = createGunzip();
+  const parts = opened ? [input, opened.stream, output] : [input, output];
+  pipeline(parts, () => undefined);
   try {
     for await (const file of readTar(output as AsyncIterable<Buffer>, limits)) {
       label = file.name;
@@ -31,7 +43,7 @@ async function* archiveFiles(path: string, limits: ReadLimits, progress: Progres
   }
 }
 
-async function* folderFiles(path: string, limits: ReadLimits, progress: Progress | undefined): AsyncGenerator<ArchivedFile> {
+async function* folderFiles(path: string, { limits, progress }: HowToRead): AsyncGenerator<ArchivedFile> {
   const entries = readdirSync(path, { recursive: true, withFileTypes: true }).filter((entry) => !entry.isDirectory());
   const names = entries.map((entry) => safeName(relative(path, join(entry.parentPath, entry.name)).split(sep).join("/")));
   const sized = names.sort().map((name) => ({ name, stat: lstatSync(join(path, name)) }));
@@ -68,16 +80,13 @@ export interface ReadResult {
   readonly manifest?: Manifest;
   readonly files: number;
   readonly problems: readonly string[];
+  readonly notes: readonly string[];
 }
 
 /** Reads a whole backup and checks every byte against its manifest. `take` gets each file's bytes as they come, besides the manifest. */
 export async function readBackup(
   path: string,
-  options: {
-    readonly limits: ReadLimits;
-    readonly take: (file: ArchivedFile, body: AsyncIterable<Buffer>) => Promise<void>;
-    readonly progress?: Progress | undefined;
-  },
+  options: HowToRead & { readonly take: (file: ArchivedFile, body: AsyncIterable<Buffer>) => Promise<void> },
 ): Promise<ReadResult> {
   const found = new Map<string, string>();
   let manifest: Manifest | undefined;
@@ -85,7 +94,7 @@ export async function readBackup(
   try {
     isFolder = statSync(path).isDirectory();
     const files = isFolder ? folderFiles : archiveFiles;
-    for await (const file of files(path, options.limits, options.progress)) {
+    for await (const file of files(path, options)) {
       if (file.name === MANIFEST) {
         if (file.size > MAX_MANIFEST) throw new AppError("INVALID_INPUT", "the manifest is too large");
         manifest = parseManifest(Buffer.concat(await Array.fromAsync(file.body)));
@@ -102,14 +111,18 @@ export async function readBackup(
       found.set(file.name, hash.digest("hex"));
     }
   } catch (error) {
-    return { files: found.size, problems: [problemOf(path, error)], ...(manifest ? { manifest } : {}) };
+    return { files: found.size, problems: [problemOf(path, error)], notes: [], ...(manifest ? { manifest } : {}) };
   }
-  if (!manifest) return { files: found.size, problems: ["there is no manifest: the backup was not finished"] };
+  if (!manifest) return { files: found.size, problems: ["there is no manifest: the backup was not finished"], notes: [] };
   const problems = compare(manifest, found);
-  if (problems.length === 0 && manifest.version >= 2 && !isFolder && !(await isSealed(path))) {
-    problems.push("the archive is not as it was written: its seal does not fit");
+  const notes: string[] = [];
+  // Every byte of an encrypted archive was checked when it was decrypted.
+  if (problems.length === 0 && manifest.version >= 2 && !isFolder && !isEncrypted(path)) {
+    const seal = await sealState(path);
+    if (seal === "broken") problems.push("the archive is not as it was written: its seal does not fit");
+    if (seal === "none") notes.push("the archive was packed again by another program: its files are as they were backed up, but it is no longer sealed");
   }
-  return { manifest, files: found.size, problems };
+  return { manifest, files: found.size, problems, notes };
 }
 
 function problemOf(path: string, error: unknown): string {

@@ -60,6 +60,7 @@ async function unpack(options: Omit<RestoreOptions, "isHeld">, staging: string):
   const maxBytes = options.maxBytes ?? disk.bavail * disk.bsize;
   const { files, problems } = await readBackup(options.backup, {
     limits: { maxBytes, maxFiles: MAX_FILES },
+    passphrase: options.passphrase,
     progress: options.progress,
     take: (file, body) => unpackFile(staging, file, body),
   });

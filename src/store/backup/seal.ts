@@ -31,18 +31,29 @@ export function sealing(): Transform {
   });
 }
 
-/** Whether a file ends with the seal of what it holds. */
-export async function isSealed(path: string): Promise<boolean> {
+/** Looked for a seal that was damaged or has something behind it. */
+const NEAR_END = 4096;
+
+/** How many bytes of a seal are the same in every one and stand at this place. */
+function likeness(bytes: Buffer, at: number): number {
+  const fixed = sealOf("0".repeat(HEX_LENGTH));
+  const isDigest = (index: number): boolean => index >= HEAD.length + 7 && index < HEAD.length + 7 + HEX_LENGTH;
+  return fixed.reduce((sum, byte, index) => sum + (!isDigest(index) && bytes[at + index] === byte ? 1 : 0), 0);
+}
+
+/** Whether a file ends with the seal of what it holds, with a seal that does not fit, or has none because another program packed it. */
+export async function sealState(path: string): Promise<"whole" | "broken" | "none"> {
   const end = statSync(path).size - SEAL_LENGTH;
-  if (end < 0) return false;
+  if (end < 0) return "none";
   const hash = createHash("sha256");
-  const seal: Buffer[] = [];
+  let tail = Buffer.alloc(0);
   let at = 0;
   for await (const piece of createReadStream(path, { highWaterMark: 256 * 1024 }) as AsyncIterable<Buffer>) {
-    const own = Math.min(Math.max(end - at, 0), piece.length);
-    hash.update(piece.subarray(0, own));
-    seal.push(piece.subarray(own));
+    hash.update(piece.subarray(0, Math.min(Math.max(end - at, 0), piece.length)));
+    tail = Buffer.concat([tail, piece]).subarray(-NEAR_END);
     at += piece.length;
   }
-  return Buffer.concat(seal).equals(sealOf(hash.digest("hex")));
+  if (tail.subarray(-SEAL_LENGTH).equals(sealOf(hash.digest("hex")))) return "whole";
+  const places = Array.from({ length: Math.max(0, tail.length - SEAL_LENGTH + 1) }, (_, index) => index);
+  return places.some((place) => likeness(tail, place) >= 20) ? "broken" : "none";
 }

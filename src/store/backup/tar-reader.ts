@@ -59,15 +59,20 @@ export async function* readTar(pieces: AsyncIterable<Buffer>, limits: ReadLimits
   for (;;) {
     const header = parseHeader(await source.take(BLOCK));
     if (header.kind === "end") return source.finish();
-    if (header.kind === "pax") {
+    if (header.kind !== "file" && header.kind !== "folder") {
       if (header.size > MAX_PAX) throw new AppError("INVALID_INPUT", "not a backup of this program: a pax header is too long");
-      pax = parsePax(await source.take(header.size));
+      const body = await source.take(header.size);
+      if (header.kind === "pax") pax = parsePax(body);
+      if (header.kind === "long-name") pax.set("path", body.toString("utf8").replace(/\0+$/, ""));
       await source.take((BLOCK - (header.size % BLOCK)) % BLOCK);
       continue;
     }
     const size = Number(pax.get("size") ?? header.size);
-    const name = safeName((pax.get("path") ?? header.name).replace(/\/$/, ""));
+    const written = (pax.get("path") ?? header.name).replace(/^(?:\.\/)+/, "").replace(/\/$/, "");
     pax = new Map();
+    // The folder that was packed, as in `tar c .`.
+    if (header.kind === "folder" && (written === "" || written === ".")) continue;
+    const name = safeName(written);
     if (header.kind === "folder") continue;
     bytes += size;
     if (!Number.isSafeInteger(size) || size < 0 || bytes > limits.maxBytes || seen.size >= limits.maxFiles) {

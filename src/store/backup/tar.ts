@@ -70,7 +70,7 @@ export const TAR_END: Buffer = Buffer.alloc(2 * BLOCK);
 
 export type TarHeader =
   | { readonly kind: "end" }
-  | { readonly kind: "file" | "pax" | "folder"; readonly name: string; readonly size: number; readonly mode: number };
+  | { readonly kind: "file" | "pax" | "long-name" | "comment" | "folder"; readonly name: string; readonly size: number; readonly mode: number };
 
 function refuse(what: string): never {
   throw new AppError("INVALID_INPUT", `not a backup of this program: ${what}; nothing of it was used`);
@@ -85,10 +85,28 @@ function octalAt(block: Buffer, at: number, length: number): number {
   return text === "" ? 0 : Number.parseInt(text, 8);
 }
 
+/** Sizes above 8 GB are written as a binary number by some programs. */
+function sizeAt(block: Buffer): number {
+  if (block[124] !== 0x80) return octalAt(block, 124, 12);
+  const size = Number(block.readBigUInt64BE(128));
+  return Number.isSafeInteger(size) ? size : refuse("a file is larger than any disk");
+}
+
 const textAt = (block: Buffer, at: number, length: number): string => {
   const end = block.indexOf(0, at);
   return block.toString("utf8", at, end === -1 || end > at + length ? at + length : end);
 };
+
+/** Backups hold files and pax records; other programs that pack one again write the rest as well. */
+const KINDS: ReadonlyMap<string, "file" | "pax" | "long-name" | "comment" | "folder"> = new Map([
+  ["0", "file"],
+  ["\0", "file"],
+  ["7", "file"],
+  ["x", "pax"],
+  ["L", "long-name"],
+  ["g", "comment"],
+  ["5", "folder"],
+]);
 
 /** Reads one header block. Links, devices and every other type are refused. */
 export function parseHeader(block: Buffer): TarHeader {
@@ -98,15 +116,8 @@ export function parseHeader(block: Buffer): TarHeader {
   const prefix = textAt(block, 345, 155);
   const name = prefix === "" ? textAt(block, 0, 100) : `${prefix}/${textAt(block, 0, 100)}`;
   const type = String.fromCharCode(block[156]!);
-  const kind =
-    type === "0" || type === "\0"
-      ? "file"
-      : type === "x"
-        ? "pax"
-        : type === "5"
-          ? "folder"
-          : refuse(`${JSON.stringify(name)} is a link or a special file (type ${JSON.stringify(type)})`);
-  return { kind, name, size: octalAt(block, 124, 12), mode: octalAt(block, 100, 8) };
+  const kind = KINDS.get(type) ?? refuse(`${JSON.stringify(name)} is a link or a special file (type ${JSON.stringify(type)})`);
+  return { kind, name, size: sizeAt(block), mode: octalAt(block, 100, 8) };
 }
 
 /** The records of a pax header. */

@@ -41,6 +41,8 @@ export interface BackupOptions {
   /** The configuration and what it includes, absolute paths, the main file first. Those inside the state folder come along anyway. */
   readonly configFiles: readonly string[];
   readonly includeWorkspace?: boolean;
+  /** Encrypts an archive with it; a folder is not encrypted. */
+  readonly passphrase?: string | undefined;
   /** Version of the program. */
   readonly madeBy: string;
   readonly clock: Clock;
@@ -56,8 +58,9 @@ export interface BackupReport {
 }
 
 export interface VerifyOptions {
-  /** A `.tar.gz` or a folder made by `createBackup`. */
+  /** A `.tar.gz`, an encrypted one or a folder made by `createBackup`. */
   readonly backup: string;
+  readonly passphrase?: string | undefined;
   /** Folder for the unpacked database while it is checked; default the system's. */
   readonly scratch?: string;
   readonly progress?: Progress;
@@ -67,11 +70,14 @@ export interface VerifyReport {
   readonly ok: boolean;
   /** What is wrong, for people. Empty when all is well. */
   readonly problems: readonly string[];
+  /** What is unusual about a backup that is whole, for people. */
+  readonly notes: readonly string[];
   readonly manifest?: Manifest;
 }
 
 export interface RestoreOptions {
   readonly backup: string;
+  readonly passphrase?: string | undefined;
   readonly stateDir: string;
   /** True while a gateway uses the state folder. Asked before the start and again before the swap. */
   readonly isHeld: () => boolean | Promise<boolean>;

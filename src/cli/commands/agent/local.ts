@@ -1,5 +1,9 @@
 import { homedir } from "node:os";
+import { setTimeout as wait } from "node:timers/promises";
+import { lockHolder, stateLockPath } from "../../../app/index.ts";
+import { AppError } from "../../../base/errors.ts";
 import type { MethodParams, MethodResult } from "../../../protocol/index.ts";
+import { loadFor } from "../../config-source.ts";
 import { withGateway } from "../../gateway-call.ts";
 import { printJson, type Io } from "../../io.ts";
 
@@ -10,11 +14,18 @@ interface Showing {
 
 /** As long as a run may take here; the run itself has its own limit. */
 const WAIT_MS = 2 ** 31 - 1;
+/** How often it is looked whether the state folder is free. */
+const POLL_MS = 200;
+/** How often it is tried against a lock whose holder cannot be seen: another program may have it for long. */
+const UNKNOWN_POLLS = 25;
+
+const ask = (io: Io, params: MethodParams<"agent">) =>
+  withGateway(io, { timeout: String(WAIT_MS) }, (client) => client.call("agent", params, { timeoutMs: WAIT_MS, expectFinal: true }));
 
 /** A gateway of its own for one turn: on a free port, without channels, ended after the answer. */
-export async function runLocally(io: Io, params: MethodParams<"agent">, { json, show }: Showing): Promise<void> {
+async function askOwn(io: Io, params: MethodParams<"agent">): Promise<unknown> {
   const { createApp, createProcessLifetime } = await import("../../../app/index.ts");
-  using lifetime = createProcessLifetime(io.env, process.pid);
+  using lifetime = createProcessLifetime(io.env, process.pid, { temporary: true });
   await using _app = await createApp({
     env: { ...io.env, OPENCLAW_SKIP_CHANNELS: "1" },
     cwd: io.cwd,
@@ -25,7 +36,31 @@ export async function runLocally(io: Io, params: MethodParams<"agent">, { json, 
     console: { write: () => {}, color: false, terminal: false },
     flags: { port: 0, allowUnconfigured: true, verbose: false },
   });
-  const answer = await withGateway(io, { timeout: String(WAIT_MS) }, (client) => client.call("agent", params, { timeoutMs: WAIT_MS, expectFinal: true }));
+  return await ask(io, params);
+}
+
+/** Where the state folder is in use: several of these take turns, and a gateway that runs there answers itself. */
+async function askInTurn(io: Io, params: MethodParams<"agent">): Promise<unknown> {
+  const lock = stateLockPath(loadFor(io).paths.state);
+  for (let waited = 0; ; waited += 1) {
+    const holder = lockHolder(lock);
+    if (holder?.port !== undefined && !holder.temporary) {
+      io.err(`a gateway runs on this state folder (process ${holder.pid}): it answers\n`);
+      return await ask(io, params);
+    }
+    try {
+      return await askOwn(io, params);
+    } catch (error) {
+      const mayEnd = holder === undefined ? waited < UNKNOWN_POLLS : holder.temporary;
+      if (!(error instanceof AppError) || error.code !== "LOCKED" || !mayEnd) throw error;
+      if (waited === 0) io.err("another openclaw uses this state folder for a turn: waiting for it to end\n");
+      await wait(POLL_MS, undefined, { signal: io.signal() });
+    }
+  }
+}
+
+export async function runLocally(io: Io, params: MethodParams<"agent">, { json, show }: Showing): Promise<void> {
+  const answer = await askInTurn(io, params);
   if (json) printJson(io, answer);
   else show(answer as MethodResult<"agent">);
 }

@@ -6,17 +6,20 @@ import { defineCommand, JSON_OPTION } from "../../command.ts";
 import { loadFor } from "../../config-source.ts";
 import { printJson } from "../../io.ts";
 import { createProgress } from "../../output/progress.ts";
+import { PASSPHRASE_OPTION, passphraseFrom } from "./passphrase.ts";
 
 export const create = defineCommand({
   options: {
     output: { type: "string", short: "o", value: "folder", help: "put it there (default: the current folder)" },
     folder: { type: "boolean", help: "a folder instead of one .tar.gz file" },
+    "passphrase-file": { ...PASSPHRASE_OPTION, help: "encrypt it with the passphrase in this file; `age -d` opens it too" },
     "include-workspace": { type: "boolean", help: "with the agents' workspaces" },
     json: JSON_OPTION,
   },
   examples: [
     { line: "openclaw backup create", does: "openclaw-backup-<time>.tar.gz in the current folder" },
     { line: "openclaw backup create --output backups --json", does: "elsewhere, for a script" },
+    { line: "openclaw backup create --passphrase-file pass.txt", does: "encrypted: openclaw-backup-<time>.tar.gz.age" },
   ],
   async run({ io, values }) {
     const { snapshot, paths } = loadFor(io);
@@ -28,6 +31,7 @@ export const create = defineCommand({
       into: resolve(io.cwd, values.output ?? "."),
       form: values.folder ? "folder" : "tar.gz",
       configFiles,
+      passphrase: passphraseFrom(io, values["passphrase-file"]),
       includeWorkspace: values["include-workspace"] ?? false,
       madeBy: io.version,
       clock: systemClock,

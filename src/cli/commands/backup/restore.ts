@@ -8,6 +8,7 @@ import { defineCommand, JSON_OPTION } from "../../command.ts";
 import { loadFor } from "../../config-source.ts";
 import { printJson, type Io } from "../../io.ts";
 import { createProgress } from "../../output/progress.ts";
+import { PASSPHRASE_OPTION, passphraseFrom } from "./passphrase.ts";
 import { signalProcess } from "../gateway/process.ts";
 import { waitForReturn } from "../gateway/restart.ts";
 
@@ -50,12 +51,17 @@ async function restoreInPlace(prepared: PreparedRestore, holder: LockHolder, bac
 
 export const restore = defineCommand({
   positionals: "<backup>",
-  options: { yes: { type: "boolean", short: "y", help: "agree to replace what is there, and to restart a running gateway" }, json: JSON_OPTION },
+  options: {
+    yes: { type: "boolean", short: "y", help: "agree to replace what is there, and to restart a running gateway" },
+    "passphrase-file": PASSPHRASE_OPTION,
+    json: JSON_OPTION,
+  },
   examples: [{ line: "openclaw backup restore openclaw-backup-….tar.gz --yes", does: "bring it back without questions" }],
   async run({ io, values, positionals }) {
     const [path] = positionals;
     if (path === undefined) throw new AppError("INVALID_INPUT", "expected the backup's path");
     const stateDir = loadFor(io).paths.state;
+    const passphrase = passphraseFrom(io, values["passphrase-file"]);
     if (!(await agreed(io, stateDir, values.yes ?? false))) {
       io.err("nothing was changed\n");
       return;
@@ -64,7 +70,7 @@ export const restore = defineCommand({
     const { prepareRestore } = await loadBackup();
     using bar = createProgress(io, "restore");
     // Unpacked and checked while the gateway goes on; it is disturbed only when there is something to restore.
-    using prepared = await prepareRestore({ backup, stateDir, clock: systemClock, progress: bar.update });
+    using prepared = await prepareRestore({ backup, passphrase, stateDir, clock: systemClock, progress: bar.update });
     bar[Symbol.dispose]();
     const holder = lockHolder(stateLockPath(stateDir));
     const report = holder ? await restoreInPlace(prepared, holder, backup) : prepared.finish();

@@ -6,22 +6,25 @@ import { defineCommand, JSON_OPTION } from "../../command.ts";
 import { printJson } from "../../io.ts";
 import { createProgress } from "../../output/progress.ts";
 import { createStyle } from "../../output/style.ts";
+import { PASSPHRASE_OPTION, passphraseFrom } from "./passphrase.ts";
 
 export const verify = defineCommand({
   positionals: "<backup>",
-  options: { json: JSON_OPTION },
+  options: { "passphrase-file": PASSPHRASE_OPTION, json: JSON_OPTION },
   examples: [{ line: "openclaw backup verify openclaw-backup-….tar.gz", does: "exit code 0 when it is whole" }],
   async run({ io, values, positionals }) {
     const [path] = positionals;
     if (path === undefined) throw new AppError("INVALID_INPUT", "expected the backup's path");
     const { verifyBackup } = await loadBackup();
     using bar = createProgress(io, "verify");
-    const { ok, problems, manifest } = await verifyBackup({ backup: resolve(io.cwd, path), progress: bar.update });
+    const passphrase = passphraseFrom(io, values["passphrase-file"]);
+    const { ok, problems, notes, manifest } = await verifyBackup({ backup: resolve(io.cwd, path), passphrase, progress: bar.update });
     bar[Symbol.dispose]();
-    if (values.json) printJson(io, { ok, problems, createdAt: manifest?.createdAt, madeBy: manifest?.madeBy, files: manifest?.files.length });
+    if (values.json) printJson(io, { ok, problems, notes, createdAt: manifest?.createdAt, madeBy: manifest?.madeBy, files: manifest?.files.length });
     else {
       const style = createStyle(io.color);
       for (const problem of problems) io.out(`${style.red("!")} ${problem}\n`);
+      for (const note of notes) io.out(`${note}\n`);
       const size = manifest ? formatBytes(manifest.files.reduce((sum, file) => sum + file.size, 0)) : "";
       io.out(
         ok

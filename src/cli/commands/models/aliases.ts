@@ -6,7 +6,7 @@ import { describeEdit, editConfig } from "../../config-edit.ts";
 import { printJson } from "../../io.ts";
 import { createStyle } from "../../output/style.ts";
 import { formatFacts } from "../../output/table.ts";
-import { namedModel, openModels, type ModelsView } from "./source.ts";
+import { namedModel, openModels, warnAboutUnlisted, type ModelsView } from "./source.ts";
 
 const MODELS = ["agents", "defaults", "models"] as const;
 const NAME = /^[A-Za-z0-9][A-Za-z0-9_.:-]*$/;
@@ -42,6 +42,7 @@ const add = defineCommand({
     if (!NAME.test(alias)) throw new AppError("INVALID_INPUT", `${JSON.stringify(alias)} cannot be a short name: use letters, digits, "_", ".", ":" and "-"`);
     const view = await openModels(io);
     const ref = namedModel(view, text);
+    warnAboutUnlisted(io, view, ref);
     const model = view.choice.formatRef(ref);
     const taken = written(view).find(([name, other]) => name.toLowerCase() === alias.toLowerCase() && other.toLowerCase() !== model.toLowerCase());
     if (taken) throw new AppError("CONFLICT", `${alias} already stands for ${taken[1]}; remove it first: openclaw models aliases remove ${taken[0]}`);

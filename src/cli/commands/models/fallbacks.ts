@@ -4,7 +4,7 @@ import { defineCommand, JSON_OPTION, type Command, type Group } from "../../comm
 import { describeEdit, editConfig } from "../../config-edit.ts";
 import { printJson, type Io } from "../../io.ts";
 import { allowing } from "./set.ts";
-import { namedModel, openModels, type ModelsView } from "./source.ts";
+import { namedModel, openModels, warnAboutUnlisted, type ModelsView } from "./source.ts";
 
 type Kind = "model" | "imageModel";
 
@@ -66,6 +66,7 @@ const add = (kind: Kind): Command =>
     async run({ io, values, positionals }) {
       const view = await openModels(io);
       const ref = namedModel(view, one(positionals));
+      warnAboutUnlisted(io, view, ref);
       const text = view.choice.formatRef(ref);
       const more = kind === "model" ? allowing(view, ref) : {};
       const next = (config: OpenClawConfig): readonly string[] => {

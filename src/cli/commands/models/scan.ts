@@ -90,14 +90,21 @@ interface Picked {
   readonly image: readonly string[];
 }
 
+/** What becomes of one kind of model: the first is the primary when asked to, and no primary is its own fallback. */
+function chosen(view: ModelsView, kind: "model" | "imageModel", picked: readonly string[], setsPrimary: boolean): Record<string, unknown> {
+  if (picked.length === 0) return {};
+  const primary = setsPrimary ? picked[0] : view.choice.choiceOf(view.config.agents?.defaults?.[kind]).primary;
+  return { [kind]: { fallbacks: picked.filter((ref) => ref !== primary), ...(setsPrimary ? { primary } : {}) } };
+}
+
 /** Writes what was picked: as fallbacks, and as the first choice when asked to. */
 function patchFor(view: ModelsView, { text, image }: Picked, set: { readonly main: boolean; readonly image: boolean }): unknown {
   const listed = Object.keys(view.config.agents?.defaults?.models ?? {}).length > 0;
   return {
     agents: {
       defaults: {
-        ...(text.length === 0 ? {} : { model: { fallbacks: text, ...(set.main ? { primary: text[0] } : {}) } }),
-        ...(image.length === 0 ? {} : { imageModel: { fallbacks: image, ...(set.image ? { primary: image[0] } : {}) } }),
+        ...chosen(view, "model", text, set.main),
+        ...chosen(view, "imageModel", image, set.image),
         ...(listed ? { models: Object.fromEntries([...new Set([...text, ...image])].map((ref) => [ref, {}])) } : {}),
       },
     },

@@ -138,6 +138,26 @@ export function namedModel(
   if (text === undefined || text.trim() === "") throw new AppError("INVALID_INPUT", `expected ${expected}; openclaw models list --all shows the known ones`);
   const read = choice.readRef(text, choice.aliasesOf(config), choice.standardChoice(selection).ref.provider);
   if (!read) throw new AppError("INVALID_INPUT", `invalid model: ${text} (use provider/model or an alias)`);
-  const { provider, id } = catalogue.get(read.ref);
+  const { provider, id, source } = catalogue.get(read.ref);
+  const listed = config.models?.providers?.[provider]?.models ?? [];
+  if (source === "generic" && listed.length > 0) {
+    const names = listed.map((model) => model.id);
+    const close = nearest(id, names);
+    throw new AppError(
+      "NOT_FOUND",
+      `Unknown model: ${provider}/${id}; ${close === undefined ? `models.providers.${provider}.models lists ${names.join(", ")}` : `did you mean ${provider}/${close}?`} A new one is added there first`,
+    );
+  }
   return { provider, id };
+}
+
+/** A word about a model that no table lists: it may be new, or mistyped. */
+export function warnAboutUnlisted(io: Io, { catalogue, choice }: ModelsView, ref: ModelRef): void {
+  if (catalogue.listed(ref) !== undefined) return;
+  const known = catalogue.list({ provider: ref.provider, absent: true }).map(({ id }) => id);
+  const close = nearest(ref.id, known);
+  io.err(
+    `${choice.formatRef(ref)} is in no list of models, so it cannot be checked here${close === undefined ? "" : `; did you mean ${ref.provider}/${close}?`} ` +
+      `\`openclaw models status --probe\` asks the provider.\n`,
+  );
 }

@@ -1,7 +1,7 @@
 import { ask } from "../../../ask.ts";
 import { defineCommand } from "../../../command.ts";
 import { save } from "./save.ts";
-import { AGENT_OPTION, openAuth, profileIdOf, providerOf } from "./source.ts";
+import { AGENT_OPTION, openAuth, profileIdOf, providerOf, warnAboutUnknown } from "./source.ts";
 
 export const add = defineCommand({
   options: {
@@ -14,6 +14,7 @@ export const add = defineCommand({
     const view = await openAuth(io, values.agent);
     const asked = values.provider ?? (io.interactive ? await ask(io, { text: "Provider: ", expected: "the name of a provider" }) : undefined);
     const provider = providerOf(view, asked);
+    warnAboutUnknown(io, view, provider);
     const id = profileIdOf(provider, values["profile-id"], "default");
     const key = await ask(io, { text: `API key of ${provider}: `, secret: true, expected: `the API key of ${provider}` });
     view.redactor.register(key);

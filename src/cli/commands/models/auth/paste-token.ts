@@ -3,7 +3,7 @@ import { parseDuration } from "../../../../config/index.ts";
 import { ask } from "../../../ask.ts";
 import { defineCommand } from "../../../command.ts";
 import { save } from "./save.ts";
-import { AGENT_OPTION, openAuth, profileIdOf, providerOf } from "./source.ts";
+import { AGENT_OPTION, openAuth, profileIdOf, providerOf, warnAboutUnknown } from "./source.ts";
 
 function expiryOf(given: string | undefined, now: number): number | undefined {
   if (given === undefined) return undefined;
@@ -23,6 +23,7 @@ export const pasteToken = defineCommand({
   async run({ io, values }) {
     const view = await openAuth(io, values.agent);
     const provider = providerOf(view, values.provider);
+    warnAboutUnknown(io, view, provider);
     const id = profileIdOf(provider, values["profile-id"], "manual");
     const expires = expiryOf(values["expires-in"], io.now());
     const token = await ask(io, { text: `Token of ${provider}: `, secret: true, expected: `the token of ${provider}` });

@@ -25,6 +25,8 @@ export interface AuthView {
   readonly agentId: string;
   readonly redactor: Redactor;
   readonly canonical: (provider: string) => string;
+  /** Providers that are built in or configured; plugins may bring more. */
+  readonly knownProviders: readonly string[];
 }
 
 export const AGENT_OPTION = { type: "string", value: "id", help: "of this agent (default: the main one)" } as const;
@@ -66,7 +68,8 @@ export async function openAuth(io: Io, agent: string | undefined): Promise<AuthV
     home: homedirOf(io),
     version: io.version,
   });
-  return { room, auth, config, env, agentDir, agentId: chosen?.id ?? "main", redactor, canonical: choice.canonicalProvider };
+  const knownProviders = [...choice.PROVIDERS.map(({ id }) => id), ...Object.keys(config.models?.providers ?? {}).map(choice.canonicalProvider)];
+  return { room, auth, config, env, agentDir, agentId: chosen?.id ?? "main", redactor, canonical: choice.canonicalProvider, knownProviders };
 }
 
 /** Where other programs of this user keep their logins. */
@@ -84,6 +87,16 @@ export function providerOf(view: Pick<AuthView, "canonical">, given: string | un
     );
   }
   return provider;
+}
+
+/** Warns about a provider that nobody knows: the credential is saved, since a plugin or the configuration may bring the provider later. */
+export function warnAboutUnknown(io: Io, { knownProviders }: Pick<AuthView, "knownProviders">, provider: string): void {
+  if (knownProviders.includes(provider)) return;
+  const close = nearest(provider, knownProviders);
+  io.err(
+    `no provider is named ${JSON.stringify(provider)}${close === undefined ? "" : `: did you mean ${close}?`} ` +
+      `The credential is saved, and used once a plugin or models.providers in the configuration brings that provider.\n`,
+  );
 }
 
 /** A profile id that belongs to the provider. */

@@ -3,7 +3,7 @@ import { effectiveChannelConfig } from "../../channels/index.ts";
 import type { OpenClawConfig, Snapshot } from "../../config/index.ts";
 import type { CommandPorts } from "../../conversation/index.ts";
 import { matchCommand, runCommand } from "../../plugins/index.ts";
-import { parseTranscriptLine, type HostConfig, type PluginCommandContext, type SessionEntry } from "../../protocol/index.ts";
+import { parseTranscriptLine, type HostConfig, type SessionEntry } from "../../protocol/index.ts";
 import { modelOverride } from "../../sessions/index.ts";
 import type { UsageFilter } from "../../store/index.ts";
 import { isSessionSandboxed } from "../../tools/index.ts";
@@ -30,8 +30,8 @@ export function commandPorts(deps: CommandDeps, call: OwnCaller): CommandPorts {
     session: sessionPort(deps, call),
     runs: {
       async stop(key) {
-        const { runIds, dropped } = await deps.conversation().stop(key);
-        return { runIds, waiting: dropped, processes: await deps.killProcesses(key) };
+        const { runIds, turns, dropped } = await deps.conversation().stop(key);
+        return { runIds, turns, waiting: dropped, processes: await deps.killProcesses(key) };
       },
       depth: (key) => deps.conversation().depth(key),
     },
@@ -176,10 +176,10 @@ function pluginsPort({ plugins, config, log, clock }: CommandDeps): NonNullable<
       if (!match) return undefined;
       const report = (pluginId: string, error: unknown): void =>
         log.room("plugins").error(`a command of ${pluginId} failed: ${messageOf(error)}`, { pluginId, error });
+      const late = (pluginId: string, message: string): void => log.room("plugins").info(message, { pluginId });
       return {
         name: match.command.value.name,
-        run: (context: Omit<PluginCommandContext, "args">) =>
-          runCommand(match, { ...context, config: structuredClone(config.current) }, { onError: report, clock }),
+        run: (context, signal) => runCommand(match, { ...context, config: structuredClone(config.current) }, { onError: report, onLate: late, clock, signal }),
       };
     },
     list: () =>

@@ -96,7 +96,14 @@ export interface SessionTranscript {
 
 export interface RunsPort {
   /** Aborts what runs in a session, drops what waits there, and kills what it started, process trees included, within two seconds. */
-  stop(key: string): Promise<{ readonly runIds: readonly string[]; readonly waiting?: number; readonly processes?: number; readonly subagents?: number }>;
+  stop(key: string): Promise<{
+    readonly runIds: readonly string[];
+    /** Turns of the model among them; the others were commands, or waited for one. Absent: all. */
+    readonly turns?: number;
+    readonly waiting?: number;
+    readonly processes?: number;
+    readonly subagents?: number;
+  }>;
   /** Messages that wait. */
   depth(key: string): number | Promise<number>;
 }
@@ -154,9 +161,15 @@ export interface ModelsPort {
   >;
 }
 
+export interface PluginCommandCall {
+  readonly name: string;
+  /** Undefined when the signal fired first: what the plugin answers later is dropped. */
+  run(context: Omit<PluginCommandContext, "args" | "signal">, signal: AbortSignal): Promise<PluginCommandResult | undefined>;
+}
+
 export interface PluginCommandsPort {
   /** The command that a text is, ready to run. `name` for `why`. */
-  match(text: string): { readonly name: string; run(context: Omit<PluginCommandContext, "args">): Promise<PluginCommandResult> } | undefined;
+  match(text: string): PluginCommandCall | undefined;
   list(): readonly { readonly name: string; readonly description: string; readonly acceptsArgs: boolean; readonly pluginId?: string }[];
 }
 

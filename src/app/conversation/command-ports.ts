@@ -120,15 +120,15 @@ function sessionPort(deps: CommandDeps, call: OwnCaller): CommandPorts["session"
   };
 }
 
-async function selected(deps: CommandDeps, key: string, agentId: string) {
-  const entry = (await deps.store.read("sessions.get", { key }))?.entry;
-  const override = modelOverride(entry);
-  return { entry, selection: await (await deps.models.models()).select({ agentId, ...(override ? { session: override } : {}) }) };
+/** What commands show of a session's model. They work whatever is wrong with it: `/model` mends it. */
+async function described(deps: CommandDeps, key: string, agentId: string) {
+  const override = modelOverride((await deps.store.read("sessions.get", { key }))?.entry);
+  return (await deps.models.models()).describe({ agentId, ...(override ? { session: override } : {}) });
 }
 
 async function statusFacts(deps: CommandDeps, key: string, agentId: string): ReturnType<CommandPorts["status"]["facts"]> {
-  const { selection } = await selected(deps, key, agentId);
-  const { provider, id } = selection.entry;
+  const { ref, contextWindow, thinking, problem } = await described(deps, key, agentId);
+  const { provider, id } = ref;
   const models = await deps.models.models();
   const [candidate] = await models
     .auth(agentId)
@@ -138,11 +138,12 @@ async function statusFacts(deps: CommandDeps, key: string, agentId: string): Ret
   return {
     version: deps.version,
     model: `${provider}/${id}`,
-    contextWindow: selection.contextWindow.tokens,
-    thinkingDefault: selection.thinking,
+    ...(contextWindow ? { contextWindow: contextWindow.tokens } : {}),
+    ...(thinking === undefined ? {} : { thinkingDefault: thinking }),
     runtime: isSessionSandboxed(deps.config.current, agentId, key) ? "sandbox" : "direct",
     ...(candidate ? { auth: candidate.id } : {}),
     ...(totals ? { costUsd: totals.cost } : {}),
+    ...(problem === undefined ? {} : { lines: [`⚠️ ${problem}`] }),
   };
 }
 
@@ -156,9 +157,12 @@ function modelsPort(deps: CommandDeps): CommandPorts["models"] {
         .map(({ provider, id, name }) => ({ provider, id, ...(name === undefined ? {} : { name }) }));
     },
     async standard(agentId) {
-      return (await (await deps.models.models()).select({ agentId })).ref;
+      return (await (await deps.models.models()).describe({ agentId })).ref;
     },
-    current: async (key, agentId) => (await selected(deps, key, agentId)).selection.ref,
+    async current(key, agentId) {
+      const { ref, problem } = await described(deps, key, agentId);
+      return problem === undefined ? ref : { ...ref, problem };
+    },
     async levels(ref) {
       const { catalogue } = await (await deps.models.models()).choices("main");
       const extra = catalogue.find(ref) as { readonly thinkingLevels?: readonly string[] } | undefined;

@@ -106,6 +106,7 @@ async function carryOut(handling: Handling, read: Read): Promise<CommandVerdict>
   return guarded(handling, async () => {
     if (name !== "new" && name !== "reset") return handling.args.length > MOST_ARGS ? tooLong(handling) : HANDLERS[name]!(handling);
     const begun = await reset(handling);
+    if ("answer" in begun) return answered(begun.answer, `/${name}: a new session was begun; no model can greet`);
     if (!begun.said.includes("/")) return begun.turn;
     const next = await settle(ports, call, { ...read, source: begun.said, parts: { before: "", said: begun.said }, said: begun.said });
     return next.kind === "answered" ? next : { ...next, asides: [...begun.turn.asides, ...next.asides], notes: [...begun.turn.notes, ...next.notes] };

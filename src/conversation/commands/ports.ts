@@ -147,7 +147,8 @@ export interface ModelsPort {
   list(agentId: string): Promise<readonly ListedModel[]>;
   /** What the agent uses when nothing is chosen. */
   standard(agentId: string): Promise<ModelRef>;
-  current(key: string, agentId: string): Promise<ModelRef>;
+  /** Also one that cannot be used: `problem` says why, and what to do. */
+  current(key: string, agentId: string): Promise<ModelRef & { readonly problem?: string }>;
   /** Levels of thinking that may be chosen with a model. */
   levels(ref: ModelRef): Promise<readonly ThinkingLevel[]>;
   /** Where models are reached and with what. Labels are shown: no secrets in them. */

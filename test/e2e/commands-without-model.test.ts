@@ -70,4 +70,7 @@ test.each(Object.entries(WRONG))("an agent whose model is %s answers commands, a
   expect([gateway.model.requests.length, failed]).toEqual([asked, expect.stringMatching(/too small|not known|unknown model|key/i)]);
   expect(await say(agent, "/model acme/large")).toBe("Model set to acme/large.");
   expect(await say(agent, "w-apple")).toContain("Heard w-apple.");
+  // Of the turn, and not of this command or the one before it.
+  await say(agent, "/status");
+  for (const _ of ["first", "again"]) expect(await say(agent, "/trace")).toContain("acme/large");
 });

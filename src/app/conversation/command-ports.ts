@@ -45,6 +45,10 @@ export function commandPorts(deps: CommandDeps, call: OwnCaller): CommandPorts {
     },
     choice: {
       sandboxed: (agentId, sessionKey) => isSessionSandboxed(config.current, agentId, sessionKey),
+      async approvals(agentId, { security, ask }) {
+        const rules = (await deps.agent()).execRules.effective(agentId, { security, ask });
+        return { security: rules.security, ask: rules.ask };
+      },
       stillMay: (agentId) =>
         mayStillGrant(
           config.current,

@@ -4,7 +4,7 @@ import type { Ids } from "../../base/ids.ts";
 import type { ConfigEdit, OpenClawConfig } from "../../config/index.ts";
 import type { ModelRef } from "../../models/index.ts";
 import type { PluginCommandContext, PluginCommandResult, SessionEntry, ThinkingLevel, TranscriptEntry } from "../../protocol/index.ts";
-import type { ChoiceUse } from "../../tools/index.ts";
+import type { ChoiceUse, ExecSettings } from "../../tools/index.ts";
 import type { CommandCall } from "./commands.ts";
 
 /** What commands need of the rest. A port that is absent makes its command say that it is not there yet. */
@@ -42,7 +42,7 @@ export interface CommandPorts {
   readonly bash?: BashPort;
   /** Gives how it is done: `in this process`, `through systemd` … */
   readonly restart?: (reason: string) => Promise<string> | string;
-  /** How the last message of a session was answered, as short text. */
+  /** How a message of a session was answered, as short text: the one that is named, else the last that a turn answered. */
   readonly why?: (sessionKey: string, id: string | undefined) => Promise<string | undefined>;
 }
 
@@ -52,6 +52,8 @@ export interface ChoicePort {
   sandboxed(agentId: string, sessionKey: string): boolean;
   /** Whether whoever granted a value may still do so. */
   stillMay(agentId: string): ChoiceUse["stillMay"];
+  /** The same rules as the approvals file narrows them. */
+  approvals?(agentId: string, rules: Pick<ExecSettings, "security" | "ask">): Promise<Pick<ExecSettings, "security" | "ask">>;
 }
 
 export interface ConfigPort {

@@ -38,9 +38,7 @@ afterAll(() => gateway?.[Symbol.asyncDispose]());
 async function say(agent: string, message: string): Promise<string> {
   const runId = `no-model-${(sent += 1)}`;
   expect(await gateway.operator.request("chat.send", { sessionKey: `agent:${agent}:main`, message, idempotencyKey: runId })).toMatchObject({ ok: true });
-  const { payload } = await gateway.operator.next(
-    ({ event, payload }) => event === "chat" && payload?.["runId"] === runId && payload["state"] !== "delta",
-  );
+  const { payload } = await gateway.operator.next(({ event, payload }) => event === "chat" && payload?.["runId"] === runId && payload["state"] !== "delta");
   const { message: answer, errorMessage } = payload as { message?: { content: readonly { text?: string }[] }; errorMessage?: string };
   return errorMessage ?? answer?.content.map(({ text = "" }) => text).join("\n") ?? "";
 }

@@ -251,7 +251,12 @@ async function* tryOnce(
     };
     const kind = classify(failure);
     const text = deps.redact(failure.text).slice(0, MAX_ERROR_CHARS);
-    record({ outcome: kind, error: text, ...(failure.status === undefined ? {} : { status: failure.status }), ...(kind !== "billing" && isRegion(failure) ? { region: true } : {}) });
+    record({
+      outcome: kind,
+      error: text,
+      ...(failure.status === undefined ? {} : { status: failure.status }),
+      ...(kind !== "billing" && isRegion(failure) ? { region: true } : {}),
+    });
     return { ok: false, failure: { ...failure, text, ...(shown ? { afterContent: true } : {}) }, kind };
   }
 }

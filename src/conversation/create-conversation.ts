@@ -25,8 +25,8 @@ export interface Conversation extends Responder, Pick<Intake, "inbound" | "accep
   resume(): Promise<number>;
   /** Messages that are being accepted, wait or are answered. */
   running(): number;
-  /** Stops a session: what runs is aborted, what waits is cancelled. */
-  stop(sessionKey: string): Promise<{ readonly runIds: readonly string[]; readonly dropped: number }>;
+  /** Stops a session: what runs is aborted, commands of plugins included, what waits is cancelled. `turns`: how many of the ids are turns of a model. */
+  stop(sessionKey: string): Promise<{ readonly runIds: readonly string[]; readonly turns: number; readonly dropped: number }>;
   /** Ends the turn that runs in a session; what waits there stays. */
   interrupt(sessionKey: string): void;
   /** Messages that wait in a session. */
@@ -150,8 +150,15 @@ function aborted(signal: AbortSignal): Promise<void> {
   return promise;
 }
 
-async function settledEnd({ runIds, dropped }: { runIds: readonly string[]; dropped: Promise<number> }): ReturnType<Conversation["stop"]> {
-  return { runIds, dropped: await dropped };
+interface Ended {
+  readonly runIds: readonly string[];
+  readonly turns: number;
+  /** Resolves when what waited has ended. */
+  readonly dropped: Promise<number>;
+}
+
+async function settledEnd({ dropped, ...ended }: Ended): ReturnType<Conversation["stop"]> {
+  return { ...ended, dropped: await dropped };
 }
 
 export function createConversation(deps: ConversationDeps): Conversation {
@@ -198,13 +205,18 @@ export function createConversation(deps: ConversationDeps): Conversation {
       },
     });
 
-  /** `dropped` resolves when what waited has ended. */
-  function end(target: { readonly sessionKey: string; readonly runId?: string }, reason: AbortReason): { runIds: readonly string[]; dropped: Promise<number> } {
+  function end(target: { readonly sessionKey: string; readonly runId?: string }, reason: AbortReason): Ended {
     const { runId: named } = target;
     const meant = (run: { sessionKey: string; runId: string }): boolean => run.sessionKey === target.sessionKey && (named === undefined || run.runId === named);
     const held = lanes.clear(target.sessionKey, (item) => named === undefined || (item.kind === "client" && item.run.row.runId === named));
-    const runIds = [...clients.abort(meant, reason, named !== undefined), ...channels.abort(meant, reason)];
-    return { runIds, dropped: drop(held, reason === "stop" ? "stopped by a command" : "the session was reset").then(() => held.length) };
+    const own = clients.abort(meant, reason, named !== undefined);
+    const turns = channels.abort(meant, reason);
+    const before = reason === "stop" && named === undefined ? dispatch.stop(target.sessionKey) : { runIds: [], waiting: 0 };
+    return {
+      runIds: [...own.runIds, ...turns, ...before.runIds],
+      turns: own.turns + turns.length,
+      dropped: drop(held, reason === "stop" ? "stopped by a command" : "the session was reset").then(() => held.length + before.waiting),
+    };
   }
 
   let drained: Promise<void> | undefined;

@@ -15,7 +15,7 @@ import { createDrivers, type Drivers, type OtherDriver, type RawLog } from "./ca
 import * as choice from "./choice.ts";
 import { createDesks } from "./desk.ts";
 import { modelFailed } from "./failure.ts";
-import type { Catalogue, ModelEntry, PluginProvider, Selection, SelectionInput } from "./index.ts";
+import type { Catalogue, DescribedChoice, ModelEntry, PluginProvider, Selection, SelectionInput } from "./index.ts";
 import { OFFLINE_MODEL } from "./offline/entry.ts";
 import type { Quota, QuotaOptions, QuotaReport } from "./quota/index.ts";
 import type { Fetch } from "./transport/index.ts";
@@ -54,6 +54,8 @@ export interface ModelWish {
 /** Chooses models and calls them. */
 export interface Models {
   select(wish: ModelWish): Promise<Selection>;
+  /** What `select` would choose, also where that cannot be used: says what is wrong instead of throwing. */
+  describe(wish: Omit<ModelWish, "override">): Promise<DescribedChoice>;
   /** The last event says how it went; see `CallEvent`. */
   call(agentId: string, request: CallRequest): AsyncIterable<CallEvent>;
   /** What there is to choose from. */
@@ -92,6 +94,10 @@ export function createModels(deps: ModelsDeps): Models {
     async select({ agentId, session, override }) {
       const { config, catalogue, hasCredential, local } = await desks.at(agentId);
       return choice.selectModel({ config, catalogue, hasCredential, agentId, session, override, local });
+    },
+    async describe({ agentId, session }) {
+      const { config, catalogue, hasCredential, local } = await desks.at(agentId);
+      return choice.describeChoice({ config, catalogue, hasCredential, agentId, session, local });
     },
     async imageModels({ agentId, session, override, model }) {
       const { config, catalogue, hasCredential, local } = await desks.at(agentId);

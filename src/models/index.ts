@@ -13,7 +13,7 @@ export type { BudgetCheck, BudgetReport, Budgets, BudgetState, Caller } from "./
 export type { Catalogue, CatalogueFilter, ModelName, PluginProvider } from "./catalogue/index.ts";
 export type { ProviderQuota, Quota, QuotaOptions, QuotaReport, QuotaWindow } from "./quota/index.ts";
 export type { Discovery, Found } from "./discovery/index.ts";
-export type { ModelRef, Selection, SelectionInput } from "./selection/index.ts";
+export type { DescribedChoice, ModelRef, Selection, SelectionInput } from "./selection/index.ts";
 
 /** What is there to choose from and how it is chosen: catalogue, selection, providers, discovery. Loaded when first asked for. */
 export const loadChoice = () => import("./choice.ts");

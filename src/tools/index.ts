@@ -13,7 +13,7 @@ export {
   type OperatorDecision,
   type PendingApproval,
 } from "./approvals/approvals.ts";
-export { AUTHORITY, missingFor, missingForCommand, type Asker, type Missing, type Need } from "./authority/table.ts";
+export { AUTHORITY, isForAnyone, missingFor, missingForCommand, type Asker, type Missing, type Need } from "./authority/table.ts";
 export { CHOICE_FIELDS, sessionChoice, type ChoiceField, type ExecGrant, type Grantor, type SessionChoice } from "./authority/choice.ts";
 export { changeChoice, changedByClient, type AskedChange, type ChangeVerdict } from "./authority/change.ts";
 export { ELEVATED_LEVELS, heldElevated, heldExec, type ChoiceChange, type ChoiceUse, type ElevatedChoice } from "./authority/session-exec.ts";

@@ -118,11 +118,12 @@ test("/queue interrupt ends the client's turn that runs, and the newest is answe
 
 test("/queue steer shows a client's message to the turn that runs, and both callers have its answer", async () => {
   let calls = 0;
+  const asked = Promise.withResolvers<void>();
   await using place: Place = await openPlace(OPEN, {
     wrap: (turn) => async (input, ports) => {
       calls += 1;
       const shown: Steered[] = [];
-      void accept(place, "r2", "two");
+      void accept(place, "r2", "two").then(() => asked.resolve());
       while (shown.length === 0) {
         await new Promise((resolve) => setTimeout(resolve, 2));
         shown.push(...ports.steered!());
@@ -132,6 +133,7 @@ test("/queue steer shows a client's message to the turn that runs, and both call
   });
   await settingUp(place, { queueMode: "steer" });
   await accept(place, "r1", "one");
+  await asked.promise;
   const [one, two] = await Promise.all([place.conversation.outcome("r1"), place.conversation.outcome("r2")]);
   await place.quiet();
   expect([calls, textOfOutcome(one) === textOfOutcome(two)]).toEqual([1, true]);

@@ -1,4 +1,5 @@
 import { mkdirSync, mkdtempSync, readdirSync, readlinkSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import { Agent, get } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { brotliCompressSync, brotliDecompressSync, gunzipSync, gzipSync } from "node:zlib";
@@ -60,6 +61,28 @@ describe("at the root", () => {
     const page = await gateway.ask("/");
     expect([page.status, page.headers["content-type"]]).toEqual([200, "text/html; charset=utf-8"]);
     expect(page.body).toBe(INDEX.replace('<base href="./" />', '<base href="/">'));
+  });
+
+  test("fifty files over one connection leave no warning behind", async () => {
+    const warnings: Error[] = [];
+    const note = (warning: Error): void => void warnings.push(warning);
+    process.on("warning", note);
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const local = new Set<number | undefined>();
+    for (let at = 0; at < 50; at += 1) {
+      const status = await new Promise((resolve, reject) => {
+        const request = get(`${gateway.url}${MAIN}`, { agent }, (response) => {
+          local.add(response.socket.localPort);
+          response.resume().on("end", () => resolve(response.statusCode));
+        });
+        request.on("error", reject);
+      });
+      expect(status).toBe(200);
+    }
+    agent.destroy();
+    await new Promise(setImmediate);
+    process.off("warning", note);
+    expect([local.size, warnings.map(String)]).toEqual([1, []]);
   });
 
   test("the page may load its own files and speak to its own host, and nothing else; it cannot be framed or kept", async () => {

@@ -3,7 +3,7 @@ import { effectiveChannelConfig } from "../../channels/index.ts";
 import type { OpenClawConfig, Snapshot } from "../../config/index.ts";
 import type { CommandPorts } from "../../conversation/index.ts";
 import { matchCommand, runCommand } from "../../plugins/index.ts";
-import { parseTranscriptLine, type HostConfig, type PluginCommandContext, type SessionEntry } from "../../protocol/index.ts";
+import { parseTranscriptLine, type HostConfig, type SessionEntry } from "../../protocol/index.ts";
 import { modelOverride } from "../../sessions/index.ts";
 import type { UsageFilter } from "../../store/index.ts";
 import { isSessionSandboxed } from "../../tools/index.ts";
@@ -30,8 +30,8 @@ export function commandPorts(deps: CommandDeps, call: OwnCaller): CommandPorts {
     session: sessionPort(deps, call),
     runs: {
       async stop(key) {
-        const { runIds, dropped } = await deps.conversation().stop(key);
-        return { runIds, waiting: dropped, processes: await deps.killProcesses(key) };
+        const { runIds, turns, dropped } = await deps.conversation().stop(key);
+        return { runIds, turns, waiting: dropped, processes: await deps.killProcesses(key) };
       },
       depth: (key) => deps.conversation().depth(key),
     },
@@ -45,6 +45,10 @@ export function commandPorts(deps: CommandDeps, call: OwnCaller): CommandPorts {
     },
     choice: {
       sandboxed: (agentId, sessionKey) => isSessionSandboxed(config.current, agentId, sessionKey),
+      async approvals(agentId, { security, ask }) {
+        const rules = (await deps.agent()).execRules.effective(agentId, { security, ask });
+        return { security: rules.security, ask: rules.ask };
+      },
       stillMay: (agentId) =>
         mayStillGrant(
           config.current,
@@ -120,15 +124,15 @@ function sessionPort(deps: CommandDeps, call: OwnCaller): CommandPorts["session"
   };
 }
 
-async function selected(deps: CommandDeps, key: string, agentId: string) {
-  const entry = (await deps.store.read("sessions.get", { key }))?.entry;
-  const override = modelOverride(entry);
-  return { entry, selection: await (await deps.models.models()).select({ agentId, ...(override ? { session: override } : {}) }) };
+/** What commands show of a session's model. They work whatever is wrong with it: `/model` mends it. */
+async function described(deps: CommandDeps, key: string, agentId: string) {
+  const override = modelOverride((await deps.store.read("sessions.get", { key }))?.entry);
+  return (await deps.models.models()).describe({ agentId, ...(override ? { session: override } : {}) });
 }
 
 async function statusFacts(deps: CommandDeps, key: string, agentId: string): ReturnType<CommandPorts["status"]["facts"]> {
-  const { selection } = await selected(deps, key, agentId);
-  const { provider, id } = selection.entry;
+  const { ref, contextWindow, thinking, problem } = await described(deps, key, agentId);
+  const { provider, id } = ref;
   const models = await deps.models.models();
   const [candidate] = await models
     .auth(agentId)
@@ -138,11 +142,12 @@ async function statusFacts(deps: CommandDeps, key: string, agentId: string): Ret
   return {
     version: deps.version,
     model: `${provider}/${id}`,
-    contextWindow: selection.contextWindow.tokens,
-    thinkingDefault: selection.thinking,
+    ...(contextWindow ? { contextWindow: contextWindow.tokens } : {}),
+    ...(thinking === undefined ? {} : { thinkingDefault: thinking }),
     runtime: isSessionSandboxed(deps.config.current, agentId, key) ? "sandbox" : "direct",
     ...(candidate ? { auth: candidate.id } : {}),
     ...(totals ? { costUsd: totals.cost } : {}),
+    ...(problem === undefined ? {} : { lines: [`⚠️ ${problem}`] }),
   };
 }
 
@@ -156,9 +161,12 @@ function modelsPort(deps: CommandDeps): CommandPorts["models"] {
         .map(({ provider, id, name }) => ({ provider, id, ...(name === undefined ? {} : { name }) }));
     },
     async standard(agentId) {
-      return (await (await deps.models.models()).select({ agentId })).ref;
+      return (await (await deps.models.models()).describe({ agentId })).ref;
     },
-    current: async (key, agentId) => (await selected(deps, key, agentId)).selection.ref,
+    async current(key, agentId) {
+      const { ref, problem } = await described(deps, key, agentId);
+      return problem === undefined ? ref : { ...ref, problem };
+    },
     async levels(ref) {
       const { catalogue } = await (await deps.models.models()).choices("main");
       const extra = catalogue.find(ref) as { readonly thinkingLevels?: readonly string[] } | undefined;
@@ -176,10 +184,10 @@ function pluginsPort({ plugins, config, log, clock }: CommandDeps): NonNullable<
       if (!match) return undefined;
       const report = (pluginId: string, error: unknown): void =>
         log.room("plugins").error(`a command of ${pluginId} failed: ${messageOf(error)}`, { pluginId, error });
+      const late = (pluginId: string, message: string): void => log.room("plugins").info(message, { pluginId });
       return {
         name: match.command.value.name,
-        run: (context: Omit<PluginCommandContext, "args">) =>
-          runCommand(match, { ...context, config: structuredClone(config.current) }, { onError: report, clock }),
+        run: (context, signal) => runCommand(match, { ...context, config: structuredClone(config.current) }, { onError: report, onLate: late, clock, signal }),
       };
     },
     list: () =>

@@ -66,12 +66,26 @@ export interface ConversationRoom {
   readonly mediaReadable: (agentId: string | undefined, path: string) => Promise<void>;
 }
 
+/** Turns that are looked through for the last one of a model. */
+const MOST_TURNS = 50;
+
+/** The last turn of a session that a model was to answer. Commands of clients have turns of their own, without a prompt: they are not meant. */
+async function lastTurn(store: ConversationRoomDeps["store"], sessionKey: string): Promise<string | undefined> {
+  for (const { id, outcome } of await store.read("turns.ofSession", { sessionKey, limit: MOST_TURNS })) {
+    if (outcome === "failed" || (await store.read("journal.steps", { turnId: id })).length > 0) return id;
+  }
+  return undefined;
+}
+
 /** How a message of a session was answered, in a few lines; one of another session is not told. */
 function storyOf({ store, clock }: Pick<ConversationRoomDeps, "store" | "clock">): NonNullable<CommandDeps["why"]> {
   return async (sessionKey, id) => {
     const { createWhy, whyText } = await loadWhy();
+    const turnId = id === undefined ? await lastTurn(store, sessionKey) : undefined;
+    const what = id ?? turnId;
+    if (what === undefined) return undefined;
     const [story] = await createWhy({ store, now: clock.now })
-      .tell(id ?? sessionKey)
+      .tell(what)
       .catch(() => []);
     return story && story.about.sessionKey === sessionKey ? whyText(story, { short: true }) : undefined;
   };

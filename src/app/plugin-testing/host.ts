@@ -165,7 +165,8 @@ function callers(
       const match = matchCommand(host.registries.commands, text);
       if (!match) throw new AppError("NOT_FOUND", `no plugin answers ${JSON.stringify(text)}`);
       const told = { isAuthorizedSender: true, channel: "test", senderId: "test-user", commandBody: text, ...given };
-      return runCommand(match, told, { onError: report, clock: systemClock });
+      const { signal } = told as { readonly signal?: AbortSignal };
+      return (await runCommand(match, told, { onError: report, clock: systemClock, ...(signal ? { signal } : {}) })) ?? {};
     },
     async request(method, params = {}) {
       const found = methods.find(method);

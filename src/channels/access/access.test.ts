@@ -246,6 +246,19 @@ describe("commands and owners", () => {
   });
 });
 
+test("in a group whoever may write may stop and narrow; other commands of theirs are dropped", () => {
+  const judged = (text: string, mentioned: boolean, commands: object = { ownerAllowFrom: ["telegram:1"] }) => {
+    const mention = { ...(mentioned ? { mentioned } : {}), botUsername: "us" };
+    const verdict = judge(asked(telegram({ groupPolicy: "open" }), inGroup({ text, mention }), { commands }));
+    return verdict.allow ? `${verdict.trigger ? "turn" : "heard"}${verdict.commandAuthorized ? " commands" : ""}` : verdict.reason;
+  };
+  for (const stop of ["/stop", "/STOP@us", "/stop:"]) expect([stop, judged(stop, false)]).toEqual([stop, "turn"]);
+  expect(judged("/stop@them", false)).toBe("heard");
+  expect([judged("stop", false), judged("stop", true)]).toEqual(["heard", "turn"]);
+  expect([judged("/exec security=deny", false), judged("/exec security=deny", true), judged("/elevated off", true)]).toEqual(["heard", "turn", "turn"]);
+  expect([judged("/status", true), judged("/think high", true), judged("/bash ls", true, { bash: true })]).toEqual(Array(3).fill("command-unauthorised"));
+});
+
 describe("the settings of an account", () => {
   const cfg = {
     channels: { telegram: { dmPolicy: "disabled", groupPolicy: "open", allowFrom: ["1"], accounts: { Work: { allowFrom: ["2"] }, loose: {} } } },

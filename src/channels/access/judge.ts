@@ -3,7 +3,7 @@ import { judgeDirect } from "./direct.ts";
 import { factsOf, startsTurn, type Facts } from "./facts.ts";
 import { groupEntryOf, type GroupEntry } from "./group-entry.ts";
 import { judgeGroup } from "./group.ts";
-import { isCommand, judgeMention } from "./mention.ts";
+import { isCommand, isForAnyone, judgeMention } from "./mention.ts";
 import { firstOf } from "./section.ts";
 import type { AccessQuestion, AccessRefused, AccessVerdict, Step } from "./verdict.ts";
 
@@ -38,7 +38,7 @@ function judgeAmongOthers(facts: Facts, group: GroupEntry): AccessVerdict {
   const { list, ...step } = judgeGroup(facts, group);
   if (!step.allow) return refused(step);
   const { authorized, owner, owners } = judgeCommands(facts, list);
-  if (!authorized && isCommand(facts)) {
+  if (!authorized && isCommand(facts) && !isForAnyone(facts)) {
     return refused({ allow: false, reason: "command-unauthorised", why: `${facts.who} may not give commands here; nobody is told`, path: "commands" });
   }
   const mention = judgeMention(facts, group, authorized);

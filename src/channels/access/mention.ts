@@ -1,5 +1,5 @@
 /** Whether something in a group is meant for us. */
-import { hasControlCommand, shouldHandleTextCommands } from "../inbound/commands.ts";
+import { hasControlCommand, isStopMessage, readCommand, shouldHandleTextCommands, type CommandTextOptions } from "../inbound/commands.ts";
 import { buildMentionRegexes, matchesMentionWithExplicit } from "../inbound/mentions.ts";
 import type { Facts } from "./facts.ts";
 import type { GroupEntry } from "./group-entry.ts";
@@ -43,13 +43,23 @@ function required(facts: Facts, group: GroupEntry): { readonly value: boolean; r
   return firstOf([...group.inherited, ...facts.layers], ["requireMention"], isFlag) ?? { value: true, path };
 }
 
+function optionsOf({ question }: Facts): CommandTextOptions {
+  const { botUsername } = question.event?.mention ?? {};
+  return typeof botUsername === "string" ? { botUsername } : {};
+}
+
 /** Whether the text is a command that is read here; what a menu sends always is. */
-export function isCommand({ kind, text, cfg, channel, question }: Facts): boolean {
+export function isCommand(facts: Facts): boolean {
+  const { kind, text, cfg, channel } = facts;
   if (kind === "command") return true;
   if (kind !== "message" && kind !== "button") return false;
-  const { botUsername } = question.event?.mention ?? {};
-  return shouldHandleTextCommands({ cfg, surface: channel }) && hasControlCommand(text, cfg, typeof botUsername === "string" ? { botUsername } : {});
+  return shouldHandleTextCommands({ cfg, surface: channel }) && hasControlCommand(text, cfg, optionsOf(facts));
 }
+
+/** A command that stops or narrows something: that is for everybody who may talk. */
+export const isForAnyone = (facts: Facts): boolean => readCommand(facts.text, optionsOf(facts))?.facts.anyone === true;
+
+const isStopCommand = (facts: Facts): boolean => facts.text.trimStart().startsWith("/") && isStopMessage(facts.text, optionsOf(facts));
 
 export function judgeMention(facts: Facts, group: GroupEntry, commandAuthorized: boolean): MentionDecision {
   const { kind, text, question } = facts;
@@ -63,7 +73,8 @@ export function judgeMention(facts: Facts, group: GroupEntry, commandAuthorized:
   });
   // Who presses our button or picks from our menu speaks to us.
   const chosen = kind === "button" || kind === "command";
-  const bypass = requireMention && !others && commandAuthorized && isCommand(facts);
+  // Whoever may talk here may stop what runs; a bare word such as "stop" is said to people, too.
+  const bypass = requireMention && !others && (commandAuthorized || isStopCommand(facts)) && isCommand(facts);
   const wasMentioned = named || chosen || mention.implicit === true || bypass;
   return { trigger: wasMentioned || !requireMention || mention.canDetect === false, wasMentioned, requireMention, path };
 }

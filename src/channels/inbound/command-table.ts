@@ -21,6 +21,10 @@ export interface CommandFacts {
   readonly inline?: true;
   /** The lines after the first belong to it. */
   readonly lines?: true;
+  /** It only shows something, or decides on something outside the session: it need not wait for a command that takes long. */
+  readonly quick?: true;
+  /** Whoever may talk may give it, as far as it stops or narrows something: the gate lets it through, and what it asks for is judged later. */
+  readonly anyone?: true;
   /** Not in menus of platforms. */
   readonly textOnly?: true;
 }
@@ -31,21 +35,22 @@ const status = { group: "status" } as const;
 const management = { group: "management" } as const;
 
 export const COMMANDS: readonly CommandFacts[] = [
-  { names: ["help"], args: false, inline: true, ...status, description: "Show the most useful commands" },
-  { names: ["commands"], args: false, inline: true, ...status, description: "List all commands" },
-  { names: ["status"], args: false, inline: true, ...status, description: "Show model, tokens and settings of this session" },
-  { names: ["whoami", "id"], args: false, inline: true, ...status, description: "Show who you are to the gateway" },
+  { names: ["help"], args: false, inline: true, quick: true, ...status, description: "Show the most useful commands" },
+  { names: ["commands"], args: false, inline: true, quick: true, ...status, description: "List all commands" },
+  { names: ["status"], args: false, inline: true, quick: true, ...status, description: "Show model, tokens and settings of this session" },
+  { names: ["whoami", "id"], args: false, inline: true, quick: true, ...status, description: "Show who you are to the gateway" },
   {
     names: ["context"],
     args: true,
     usage: "[list|detail|json]",
     choices: ["list", "detail", "json"],
+    quick: true,
     ...status,
     description: "Explain what fills the context",
   },
   { names: ["export-session", "export"], args: true, usage: "[path]", ...status, description: "Write this session to an HTML file" },
-  { names: ["trace"], args: true, ...status, description: "Tell how the last message was answered" },
-  { names: ["stop"], args: false, ...session, description: "Stop what runs" },
+  { names: ["trace"], args: true, quick: true, ...status, description: "Tell how the last message was answered" },
+  { names: ["stop"], args: false, anyone: true, ...session, description: "Stop what runs" },
   { names: ["new"], args: true, usage: "[model] [text]", lines: true, ...session, description: "Begin a new session" },
   { names: ["reset"], args: true, usage: "[model] [text]", lines: true, ...session, description: "Begin a new session" },
   { names: ["compact"], args: true, usage: "[instructions]", lines: true, ...session, description: "Sum up the conversation" },
@@ -58,7 +63,7 @@ export const COMMANDS: readonly CommandFacts[] = [
     description: "Show usage below answers, or costs",
   },
   { names: ["model"], args: true, usage: "[name|list|status]", directive: true, ...options, description: "Show or choose the model" },
-  { names: ["models"], args: true, usage: "[provider] [page]", ...options, description: "List models" },
+  { names: ["models"], args: true, quick: true, usage: "[provider] [page]", ...options, description: "List models" },
   {
     names: ["think", "thinking", "t"],
     args: true,
@@ -92,10 +97,11 @@ export const COMMANDS: readonly CommandFacts[] = [
     usage: "[on|off|ask|full]",
     choices: ["on", "off", "ask", "full"],
     directive: true,
+    anyone: true,
     ...options,
     description: "Whether commands leave the sandbox",
   },
-  { names: ["exec"], args: true, usage: "[host= security= ask= node=]", directive: true, ...options, description: "Where and how commands run" },
+  { names: ["exec"], args: true, usage: "[host= security= ask= node=]", directive: true, anyone: true, ...options, description: "Where and how commands run" },
   {
     names: ["queue"],
     args: true,
@@ -117,7 +123,7 @@ export const COMMANDS: readonly CommandFacts[] = [
   { names: ["config"], args: true, usage: "[show|set|unset]", gate: "config", ...management, description: "Show or change the configuration" },
   { names: ["debug"], args: true, usage: "[show|set|unset|reset]", gate: "debug", ...management, description: "Overrides that last until a restart" },
   { names: ["allowlist"], args: true, usage: "[list|add|remove]", textOnly: true, ...management, description: "Who may write to the agent" },
-  { names: ["approve"], args: true, usage: "<id> <allow-once|allow-always|deny>", ...management, description: "Decide on a command that waits" },
+  { names: ["approve"], args: true, quick: true, usage: "<id> <allow-once|allow-always|deny>", ...management, description: "Decide on a command that waits" },
   { names: ["subagents"], args: true, usage: "[list|kill|log|info|send|steer|spawn]", ...management, description: "Look after sub-agents" },
   { names: ["kill"], args: true, usage: "<target>", ...management, description: "End a sub-agent" },
   { names: ["steer", "tell"], args: true, usage: "<target> <text>", lines: true, ...management, description: "Tell a sub-agent something" },

@@ -52,7 +52,11 @@ export function isControlCommandMessage(text?: string, cfg?: HostConfig, options
 }
 
 /** A word that stops what runs, or the command that does. */
-export const isStopMessage = (text: string): boolean => isAbortWord(text) || /^\/stop$/i.test(text.trim());
+export const isStopMessage = (text: string, options?: CommandTextOptions): boolean =>
+  isAbortWord(text) || (text.length <= MOST_STOP && readCommand(text, options)?.facts.names[0] === "stop");
+
+/** Characters of the longest text that is read as a stop. */
+const MOST_STOP = 200;
 
 /** Whether a text says nothing but that what runs is to stop. */
 export function isAbortWord(text: string): boolean {

@@ -17,17 +17,17 @@ const oneLine = (cell: string): string =>
         .join("")
     : escapeLine(cell);
 
-/** Rows under a header, columns aligned; the last column is cut to fit `columns`. */
+/** Rows under a header, columns aligned; the last column is cut to fit `columns`, unless it is wanted whole: what matters stands before it, or is not cut. */
 export function formatTable(
   header: readonly string[],
   given: readonly (readonly string[])[],
-  options: { readonly style: Style; readonly columns: number },
+  options: { readonly style: Style; readonly columns: number; readonly whole?: boolean },
 ): string {
   const rows = given.map((row) => row.map(oneLine));
   const widths = header.map((title, index) => Math.max(width(title), ...rows.map((row) => width(row[index] ?? ""))));
   const last = header.length - 1;
   const before = widths.slice(0, last).reduce((sum, value) => sum + value + 2, 0);
-  const room = Math.max(12, options.columns - before);
+  const room = options.whole ? Number.POSITIVE_INFINITY : Math.max(12, options.columns - before);
   const line = (cells: readonly string[]): string =>
     cells
       .map((cell, index) =>

@@ -2,7 +2,7 @@
 import { shellWord } from "../../base/text.ts";
 import { namedOwners } from "../../channels/index.ts";
 import type { OpenClawConfig } from "../../config/index.ts";
-import { missingForCommand, type Asker, type Grantor, type Missing } from "../../tools/index.ts";
+import { isForAnyone, missingForCommand, type Asker, type Grantor, type Missing } from "../../tools/index.ts";
 import type { CommandCall } from "./commands.ts";
 import type { Handling } from "./handling.ts";
 
@@ -44,8 +44,9 @@ function personIn(to: string, channel: string): string {
   return rest.length > 0 && [channel, "user", "dm"].includes(prefix!) ? rest.join(":") : written;
 }
 
-/** Whether the sender may give this command as far as chats go. Whom the configuration names for it may, even where commands are for others. */
-export const mayGive = (handling: Handling): boolean => handling.call.authorized || askerOf(handling.name, handling).named === true;
+/** Whether the sender may give this command as far as chats go. Anyone may stop, and whom the configuration names for a command may give it, even where commands are for others. */
+export const mayGive = (handling: Handling): boolean =>
+  handling.call.authorized || isForAnyone(handling.name) || askerOf(handling.name, handling).named === true;
 
 /** Why the sender may not give the command; undefined when they may. */
 export function refusalOf(handling: Handling): string | undefined {

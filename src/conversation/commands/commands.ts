@@ -23,7 +23,10 @@ export interface CommandCall {
   readonly canAnswerAside: boolean;
   readonly wasMentioned: boolean;
   readonly botUsername?: string;
+  /** Fires when the message is stopped. */
   readonly signal: AbortSignal;
+  /** The command may take long: quick commands of the same session need not wait for its end. */
+  readonly tookLong?: () => void;
 }
 
 /** Settings that stood inside of a message's text. */
@@ -44,7 +47,8 @@ export type CommandVerdict =
   | {
       readonly kind: "answered";
       readonly reply: readonly ReplyPayload[];
-      readonly outcome: "answered" | "silent" | "refused";
+      /** `cancelled`: it was stopped before it had an answer. */
+      readonly outcome: "answered" | "silent" | "refused" | "cancelled";
       readonly why: string;
       /** Runs that were stopped. */ readonly stopped?: readonly string[];
     }

@@ -78,22 +78,19 @@ describe("what bypasses waiting", () => {
 describe("somebody who may not give commands", () => {
   const unauthorised = { authorized: false, owner: false } as const;
 
-  test.each([
-    "/status",
-    "/stop",
-    "stop",
-    "/new",
-    "/model opus",
-    "/think high",
-    "/think high /verbose on",
-    "/config show",
-    "/models",
-    "/allowlist bogus bogus",
-    "/activation",
-  ])("gets silence for %j", async (text) => {
-    const { run, log } = setup({ config: { commands: { config: true } } });
-    expect(await run(text, unauthorised)).toMatchObject({ kind: "answered", reply: [], outcome: "refused" });
-    expect(log).toEqual([]);
+  test.each(["/status", "/new", "/model opus", "/think high", "/think high /verbose on", "/config show", "/models", "/allowlist bogus bogus", "/activation"])(
+    "gets silence for %j",
+    async (text) => {
+      const { run, log } = setup({ config: { commands: { config: true } } });
+      expect(await run(text, unauthorised)).toMatchObject({ kind: "answered", reply: [], outcome: "refused" });
+      expect(log).toEqual([]);
+    },
+  );
+
+  test.each(["/stop", "stop", "/STOP:"])("may stop what runs with %j", async (text) => {
+    const { say, log } = setup({ config: { commands: { allowFrom: { telegram: ["1"] }, ownerAllowFrom: ["1"] } } });
+    expect(await say(text, unauthorised)).toBe("Stopped. Also dropped 2 waiting messages, killed 1 process.");
+    expect(log[0]).toBe("stop agent:main:main");
   });
 
   test("keeps settings inside of a text as text", async () => {

@@ -106,6 +106,7 @@ async function carryOut(handling: Handling, read: Read): Promise<CommandVerdict>
   return guarded(handling, async () => {
     if (name !== "new" && name !== "reset") return handling.args.length > MOST_ARGS ? tooLong(handling) : HANDLERS[name]!(handling);
     const begun = await reset(handling);
+    if ("answer" in begun) return answered(begun.answer, `/${name}: a new session was begun; no model can greet`);
     if (!begun.said.includes("/")) return begun.turn;
     const next = await settle(ports, call, { ...read, source: begun.said, parts: { before: "", said: begun.said }, said: begun.said });
     return next.kind === "answered" ? next : { ...next, asides: [...begun.turn.asides, ...next.asides], notes: [...begun.turn.notes, ...next.notes] };
@@ -117,12 +118,13 @@ const MOST_ARGS = 8192;
 const tooLong = ({ name, args }: Handling): string => `That is too long for /${name}: ${args.length} characters, at most ${MOST_ARGS}.`;
 
 /** A failure is an answer. */
-async function guarded({ ports, name }: Handling, act: () => Promise<Answer> | Answer): Promise<CommandVerdict> {
+async function guarded({ ports, name, call }: Handling, act: () => Promise<Answer> | Answer): Promise<CommandVerdict> {
   try {
     const answer = await act();
     if (typeof answer === "object" && "kind" in answer) return answer;
     return answered(answer, `/${name} was answered`);
   } catch (error) {
+    if (call.signal.aborted) return silent("cancelled", `/${name} was stopped`);
     if (error instanceof AppError) return answered({ text: ports.redact(`⚠️ ${error.message}`), isError: true }, `/${name} failed: ${error.code}`);
     ports.onError(name, error);
     return answered({ text: `⚠️ /${name} failed. The log says why.`, isError: true }, `/${name} failed unexpectedly`);

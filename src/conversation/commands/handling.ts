@@ -24,7 +24,7 @@ export function answered(reply: string | ReplyPayload, why: string): CommandVerd
 }
 
 /** Nobody is told anything. */
-export function silent(outcome: "silent" | "refused", why: string): CommandVerdict {
+export function silent(outcome: "silent" | "refused" | "cancelled", why: string): CommandVerdict {
   return { kind: "answered", reply: [], outcome, why };
 }
 

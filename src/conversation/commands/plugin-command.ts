@@ -10,7 +10,8 @@ export async function runPluginCommand(ports: CommandPorts, call: CommandCall, s
   const { ctx, channel, accountId, agentId, senderId, authorized, owner } = call;
   const sessionKey = ctx.CommandTargetSessionKey ?? call.sessionKey;
   const sessionId = (await ports.session.read(sessionKey))?.sessionId;
-  const result = await found.run({
+  call.tookLong?.();
+  const context = {
     channel,
     channelId: channel,
     accountId,
@@ -21,7 +22,9 @@ export async function runPluginCommand(ports: CommandPorts, call: CommandCall, s
     senderIsOwner: owner,
     config: ports.config.current(),
     ...present({ senderId, sessionId, from: ctx.From, to: ctx.To, messageThreadId: ctx.MessageThreadId }),
-  });
+  };
+  const result = await found.run(context, call.signal);
+  if (!result) return silent("cancelled", `/${found.name}: a plugin's command, stopped before its end`);
   const { continueAgent, suppressReply, ...reply } = result;
   const payloads: readonly ReplyPayload[] = suppressReply || isEmpty(reply) ? [] : [reply];
   const why = `/${found.name}: a plugin's command`;

@@ -4,7 +4,7 @@ import type { Ids } from "../../base/ids.ts";
 import type { ConfigEdit, OpenClawConfig } from "../../config/index.ts";
 import type { ModelRef } from "../../models/index.ts";
 import type { PluginCommandContext, PluginCommandResult, SessionEntry, ThinkingLevel, TranscriptEntry } from "../../protocol/index.ts";
-import type { ChoiceUse } from "../../tools/index.ts";
+import type { ChoiceUse, ExecSettings } from "../../tools/index.ts";
 import type { CommandCall } from "./commands.ts";
 
 /** What commands need of the rest. A port that is absent makes its command say that it is not there yet. */
@@ -42,7 +42,7 @@ export interface CommandPorts {
   readonly bash?: BashPort;
   /** Gives how it is done: `in this process`, `through systemd` … */
   readonly restart?: (reason: string) => Promise<string> | string;
-  /** How the last message of a session was answered, as short text. */
+  /** How a message of a session was answered, as short text: the one that is named, else the last that a turn answered. */
   readonly why?: (sessionKey: string, id: string | undefined) => Promise<string | undefined>;
 }
 
@@ -52,6 +52,8 @@ export interface ChoicePort {
   sandboxed(agentId: string, sessionKey: string): boolean;
   /** Whether whoever granted a value may still do so. */
   stillMay(agentId: string): ChoiceUse["stillMay"];
+  /** The same rules as the approvals file narrows them. */
+  approvals?(agentId: string, rules: Pick<ExecSettings, "security" | "ask">): Promise<Pick<ExecSettings, "security" | "ask">>;
 }
 
 export interface ConfigPort {
@@ -96,7 +98,14 @@ export interface SessionTranscript {
 
 export interface RunsPort {
   /** Aborts what runs in a session, drops what waits there, and kills what it started, process trees included, within two seconds. */
-  stop(key: string): Promise<{ readonly runIds: readonly string[]; readonly waiting?: number; readonly processes?: number; readonly subagents?: number }>;
+  stop(key: string): Promise<{
+    readonly runIds: readonly string[];
+    /** Turns of the model among them; the others were commands, or waited for one. Absent: all. */
+    readonly turns?: number;
+    readonly waiting?: number;
+    readonly processes?: number;
+    readonly subagents?: number;
+  }>;
   /** Messages that wait. */
   depth(key: string): number | Promise<number>;
 }
@@ -140,7 +149,8 @@ export interface ModelsPort {
   list(agentId: string): Promise<readonly ListedModel[]>;
   /** What the agent uses when nothing is chosen. */
   standard(agentId: string): Promise<ModelRef>;
-  current(key: string, agentId: string): Promise<ModelRef>;
+  /** Also one that cannot be used: `problem` says why, and what to do. */
+  current(key: string, agentId: string): Promise<ModelRef & { readonly problem?: string }>;
   /** Levels of thinking that may be chosen with a model. */
   levels(ref: ModelRef): Promise<readonly ThinkingLevel[]>;
   /** Where models are reached and with what. Labels are shown: no secrets in them. */
@@ -154,9 +164,15 @@ export interface ModelsPort {
   >;
 }
 
+export interface PluginCommandCall {
+  readonly name: string;
+  /** Undefined when the signal fired first: what the plugin answers later is dropped. */
+  run(context: Omit<PluginCommandContext, "args" | "signal">, signal: AbortSignal): Promise<PluginCommandResult | undefined>;
+}
+
 export interface PluginCommandsPort {
   /** The command that a text is, ready to run. `name` for `why`. */
-  match(text: string): { readonly name: string; run(context: Omit<PluginCommandContext, "args">): Promise<PluginCommandResult> } | undefined;
+  match(text: string): PluginCommandCall | undefined;
   list(): readonly { readonly name: string; readonly description: string; readonly acceptsArgs: boolean; readonly pluginId?: string }[];
 }
 

@@ -1,9 +1,11 @@
 import { messageOf } from "../../base/errors.ts";
-import { isStopMessage } from "../../channels/index.ts";
+import { buildMentionRegexes } from "../../channels/index.ts";
 import type { FinalizedMsgContext } from "../../protocol/index.ts";
 import { queueSettings, sendPolicy } from "../../sessions/index.ts";
 import type { CommandCall } from "../commands/commands.ts";
+import { paceOf, type Pace } from "../commands/parsing/pace.ts";
 import type { ChannelItem } from "../lanes/item.ts";
+import { createOrder } from "../lanes/order.ts";
 import { createLanes } from "../lanes/serial.ts";
 import type { LiveReplies } from "../live/live-replies.ts";
 import type { ConversationDeps } from "../ports.ts";
@@ -20,18 +22,35 @@ export interface Dispatch {
   add(inbound: Inbound): void;
   /** Messages whose turn the previous process began without a prompt: finds out again what they say, and continues that turn. */
   resume(messages: Group, turnId: string): void;
+  /** Stops what has not come to a lane: commands that run, and what waits for them. The ids name those that ran. */
+  stop(sessionKey: string): { readonly runIds: readonly string[]; readonly waiting: number };
   /** What waits for more is treated now; resolves when all that was added is in a lane or at its end. */
   idle(): Promise<void>;
   /** Messages on their way to a lane. */
   readonly pending: number;
 }
 
+const STOPPED = "stopped by a command";
 const FAILED = "Something went wrong before this could be answered: please try again.";
 
+/** Characters of a group's message that may be a stop or a quick command behind our name. */
+const MOST_WITH_NAME = 300;
 const botOf = ({ event }: Inbound): { readonly botUsername?: string } =>
   event.mention?.botUsername === undefined ? {} : { botUsername: event.mention.botUsername };
 
-function commandCall(last: Inbound, ctx: FinalizedMsgContext): CommandCall {
+/** Messages on their way to a lane. */
+interface Examined {
+  readonly id: string;
+  readonly group: Group;
+  readonly pace: Pace;
+  readonly abort: AbortController;
+  /** The turn that a process before this one began with them. */
+  readonly resumedTurn?: string;
+  /** `long`: a command that takes its time. */
+  phase: "waiting" | "looked at" | "long";
+}
+
+function commandCall(last: Inbound, ctx: FinalizedMsgContext, signal: AbortSignal, tookLong: () => void): CommandCall {
   const { event, access, sessionKey, agentId, channel, accountId } = last;
   return {
     ctx,
@@ -48,7 +67,8 @@ function commandCall(last: Inbound, ctx: FinalizedMsgContext): CommandCall {
     canAnswerAside: true,
     wasMentioned: access.wasMentioned,
     ...botOf(last),
-    signal: new AbortController().signal,
+    signal,
+    tookLong,
   };
 }
 
@@ -61,19 +81,25 @@ interface Treating {
 }
 
 /** Commands, policies, plugins; what is left waits in its session's lane. */
-async function treat(group: Group, { deps, endings, words, notes, enqueue }: Treating, resumedTurn?: string): Promise<void> {
+async function treat(
+  { group, abort: { signal }, resumedTurn }: Examined,
+  { deps, endings, words, notes, enqueue }: Treating,
+  tookLong: () => void,
+): Promise<void> {
+  if (signal.aborted) return endings.settle(group, "cancelled", STOPPED);
   const { store, config, commands, delivery, channels } = deps;
   const last = group.at(-1)!;
   const { sessionKey, agentId, channel } = last;
   const ctx = withoutMentions(joined(group), channels.get(channel), config.current, agentId);
   const entry = (await store.read("sessions.get", { key: sessionKey }))?.entry;
-  const verdict = await commands.run(commandCall(last, ctx));
+  const verdict = await commands.run(commandCall(last, ctx, signal, tookLong));
   if (verdict.kind === "answered") return endings.settle(group, verdict.outcome, verdict.why, verdict.reply);
   if (verdict.asides.length > 0) await delivery.send(last.address, verdict.asides, endings.factsOf(last), 0);
   const policy = sendPolicy(config.current, sessionKey, entry, channel);
   if (!policy.allowed) return endings.settle(group, "silent", `session.sendPolicy: nothing is sent in this session (${policy.source})`);
   const text = await words.dispatched(group, ctx, verdict.text);
   if (text === undefined) return;
+  if (signal.aborted) return endings.settle(group, "cancelled", STOPPED);
   const ack = await markSeen(deps, last);
   const hooks = notes.of(group);
   enqueue({
@@ -91,11 +117,25 @@ async function treat(group: Group, { deps, endings, words, notes, enqueue }: Tre
   });
 }
 
-/** From the inbox to a lane: hooks, joining, commands, policies. Messages of one chat go through in their order; a word that stops what runs overtakes. */
+/** How a message stands to those before it. In groups it may name us first. */
+function paceOfInbound(inbound: Inbound, { config, channels }: Pick<ConversationDeps, "config" | "channels">): Pace {
+  const { event, text, channel, agentId } = inbound;
+  if (event.chat.type === "direct") return paceOf(text, undefined, botOf(inbound).botUsername);
+  const mentions = (): readonly RegExp[] => buildMentionRegexes(config.current, agentId);
+  const pace = paceOf(text, mentions, botOf(inbound).botUsername);
+  if (pace !== "usual" || text.length > MOST_WITH_NAME) return pace;
+  // Channels have their own way to name us.
+  const { BodyForCommands = "" } = withoutMentions(joined([inbound]), channels.get(channel), config.current, agentId);
+  return paceOf(BodyForCommands, mentions, botOf(inbound).botUsername);
+}
+
+/** From the inbox to a lane: hooks, joining, commands, policies. Messages of one chat go through in their order; a stop overtakes all of them, a quick command those that take long. */
 export function createDispatch(deps: ConversationDeps, lives: Pick<LiveReplies, "of" | "ended">, enqueue: (item: ChannelItem) => void): Dispatch {
   const { config, hooks, commands, clock } = deps;
   const log = deps.log.room("conversation");
-  const chats = createLanes();
+  const claims = createLanes();
+  const chats = createOrder();
+  const examined = new Set<Examined>();
   const notes = createHookNotes(hooks, clock.now);
   const endings = createEndings(deps, lives, notes);
   const words = createPluginWords(deps, endings, notes);
@@ -119,11 +159,32 @@ export function createDispatch(deps: ConversationDeps, lives: Pick<LiveReplies, 
   }
 
   const joining = createJoining({ clock, config: () => config.current }, (group) => {
-    const all = group as Group;
-    const run = (): Promise<void> => safely(all, () => treat(all, treating)).finally(() => notes.forget(all));
-    if (isStopMessage(all[0].text)) void run();
-    else chats.queue(chatOf(all[0]), run);
+    examine(group as Group);
   });
+
+  function examine(group: Group, resumedTurn?: string): void {
+    const item: Examined = {
+      id: deps.ids.uuid(),
+      group,
+      pace: group.length === 1 && resumedTurn === undefined ? paceOfInbound(group[0], deps) : "usual",
+      abort: new AbortController(),
+      phase: "waiting",
+      ...(resumedTurn === undefined ? {} : { resumedTurn }),
+    };
+    examined.add(item);
+    const run = async (tookLong: () => void): Promise<void> => {
+      item.phase = "looked at";
+      const long = (): void => {
+        item.phase = "long";
+        tookLong();
+      };
+      await safely(group, () => treat(item, treating, long));
+      examined.delete(item);
+      notes.forget(group);
+    };
+    if (item.pace === "stop") void run(() => {});
+    else chats.add(chatOf(group[0]), { isQuick: item.pace === "quick", run });
+  }
 
   /** A plugin may take it: that is asked before anything else happens with it. */
   async function askFirst(inbound: Inbound, isControl: boolean): Promise<void> {
@@ -140,7 +201,11 @@ export function createDispatch(deps: ConversationDeps, lives: Pick<LiveReplies, 
   function add(inbound: Inbound): void {
     pending += 1;
     const isControl = commands.isControl(inbound.text, botOf(inbound));
-    if (hooks.has("inbound_claim")) return chats.queue(`claim\0${chatOf(inbound)}`, () => askFirst(inbound, isControl));
+    if (hooks.has("inbound_claim")) {
+      // A stop does not wait for what plugins think about earlier messages.
+      if (paceOfInbound(inbound, deps) === "stop") return void askFirst(inbound, isControl);
+      return claims.queue(chatOf(inbound), () => askFirst(inbound, isControl));
+    }
     words.claimed(inbound).catch((error: unknown) => log.warn(`plugins could not be told of a message: ${messageOf(error)}`));
     joining.add(inbound, isControl);
   }
@@ -159,10 +224,17 @@ export function createDispatch(deps: ConversationDeps, lives: Pick<LiveReplies, 
     },
     resume(messages, turnId) {
       pending += messages.length;
-      chats.queue(chatOf(messages[0]), () => safely(messages, () => treat(messages, treating, turnId)).finally(() => notes.forget(messages)));
+      examine(messages, turnId);
+    },
+    stop(sessionKey) {
+      const meant = [...examined].filter((item) => item.group[0].sessionKey === sessionKey && item.pace !== "stop" && !item.abort.signal.aborted);
+      for (const { abort } of meant) abort.abort();
+      const running = meant.filter(({ phase }) => phase === "long");
+      return { runIds: running.map(({ id }) => id), waiting: meant.length - running.length };
     },
     async idle() {
       joining.flush();
+      await claims.idle();
       await chats.idle();
     },
     get pending() {

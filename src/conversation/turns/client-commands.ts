@@ -20,7 +20,7 @@ export const mayBeCommand = (text: string): boolean => /(?:^|\s)[/!]|^\s*\w+\s*$
 export async function clientVerdict(
   { commands }: Pick<ClientCommandDeps, "commands">,
   { scopes, message, sessionKey, agentId, channel, owner = false }: Written,
-  { runId, signal }: { readonly runId: string; readonly signal: AbortSignal },
+  { runId, signal, tookLong }: { readonly runId: string; readonly signal: AbortSignal; readonly tookLong?: () => void },
 ): Promise<CommandVerdict | undefined> {
   if (scopes === undefined || !mayBeCommand(message)) return undefined;
   const ctx = finalizeInboundContext({
@@ -51,6 +51,7 @@ export async function clientVerdict(
     canAnswerAside: true,
     wasMentioned: true,
     signal,
+    ...(tookLong ? { tookLong } : {}),
   });
 }
 

@@ -1,11 +1,11 @@
 import { AppError, messageOf } from "../../base/errors.ts";
 import { agentOfKey } from "../../protocol/index.ts";
 import type { ReplyAddress } from "../address.ts";
-import { isStopMessage } from "../../channels/index.ts";
 import { queueSettings, sendPolicy } from "../../sessions/index.ts";
 import type { CommandVerdict } from "../commands/commands.ts";
+import { paceOf } from "../commands/parsing/pace.ts";
 import type { ClientItem, LaneItem } from "../lanes/item.ts";
-import { createLanes } from "../lanes/serial.ts";
+import { createOrder } from "../lanes/order.ts";
 import type { ActiveTurn, Batch } from "../lanes/session-lane.ts";
 import type { ConversationDeps } from "../ports.ts";
 import { answerCommand, clientVerdict, mayBeCommand, sendAsides } from "./client-commands.ts";
@@ -26,8 +26,8 @@ export interface ClientDesk extends Pick<Responder, "accept" | "outcome"> {
   cancel(run: ClientRun, reason: AbortReason): Promise<void>;
   /** It will not run in this process: whoever waits is told. */
   leave(run: ClientRun): void;
-  /** With `named`, also runs whose message is still being looked at or carried out as a command. */
-  abort(meant: (row: AcceptedRow) => boolean, reason: AbortReason, named?: boolean): readonly string[];
+  /** With `named`, or as a stop, also runs whose message waits to be looked at or is carried out as a command. */
+  abort(meant: (row: AcceptedRow) => boolean, reason: AbortReason, named?: boolean): { readonly runIds: readonly string[]; readonly turns: number };
   stopCommand: NonNullable<Responder["stopCommand"]>;
   has(runId: string): boolean;
   /** Where a run's answer is sent, too. */
@@ -61,6 +61,9 @@ function untilAborted(run: ClientRun, signal: AbortSignal): Promise<RunOutcome> 
   return Promise.race([run.ended, promise]).finally(() => signal.removeEventListener("abort", cancel));
 }
 
+/** A command of its own that stops others. */
+const isStop = ({ scopes, message }: AcceptedRow): boolean => scopes !== undefined && paceOf(message) === "stop";
+
 /** The part of the lanes that clients' runs are put into. */
 interface ClientLanes {
   add(item: LaneItem): void;
@@ -74,10 +77,13 @@ function applyVerdict(run: ClientRun, { text, thinking, hints }: Extract<Command
   if (hints !== undefined) run.hints = hints;
 }
 
-/** Runs of one session are looked at in the order they came: what follows `/new` belongs to the new session. A stop overtakes. */
+/**
+ * Runs of one session are looked at in the order they came: what follows `/new` belongs to the new session. A stop overtakes all of them, a quick
+ * command those that take long.
+ */
 function createExamination(deps: ConversationDeps, context: ClientTurnContext, lanes: ClientLanes, end: (run: ClientRun, outcome: RunOutcome) => void) {
   const { store, config } = deps;
-  const sessions = createLanes();
+  const sessions = createOrder();
 
   async function enqueue(run: ClientRun): Promise<void> {
     const { sessionKey, agentId, channel } = run.row;
@@ -88,9 +94,14 @@ function createExamination(deps: ConversationDeps, context: ClientTurnContext, l
   }
 
   /** A command is answered at once; a turn that follows one needs a session that may be written to, as any message does. */
-  async function carryOut(run: ClientRun): Promise<boolean> {
+  async function carryOut(run: ClientRun, tookLong: () => void): Promise<boolean> {
     const { row } = run;
-    const verdict = await clientVerdict(deps, row, { runId: row.runId, signal: run.abort.signal });
+    const { signal } = run.abort;
+    const verdict = await clientVerdict(deps, row, { runId: row.runId, signal, tookLong });
+    if (signal.aborted && (verdict?.kind !== "answered" || verdict.outcome === "cancelled")) {
+      end(run, await closeRun(run, undefined, context));
+      return false;
+    }
     if (!verdict) return true;
     if (verdict.kind === "answered") {
       end(run, await answerCommand(deps, row, verdict, context));
@@ -109,7 +120,7 @@ function createExamination(deps: ConversationDeps, context: ClientTurnContext, l
     return true;
   }
 
-  async function examine(run: ClientRun, prompted: boolean): Promise<void> {
+  async function examine(run: ClientRun, prompted: boolean, tookLong: () => void): Promise<void> {
     try {
       const waiting = deps.untilPlugins?.();
       if (waiting) await waiting;
@@ -119,7 +130,7 @@ function createExamination(deps: ConversationDeps, context: ClientTurnContext, l
     }
     try {
       if (run.abort.signal.aborted) return end(run, await closeRun(run, undefined, context));
-      if (prompted || (await carryOut(run))) await enqueue(run);
+      if (prompted || (await carryOut(run, tookLong))) await enqueue(run);
     } catch (error) {
       // A command that failed here must not become a prompt.
       const why = messageOf(error);
@@ -131,23 +142,25 @@ function createExamination(deps: ConversationDeps, context: ClientTurnContext, l
   return {
     add(run: ClientRun): void {
       const { scopes, message, sessionKey } = run.row;
-      if (scopes !== undefined && isStopMessage(message)) void examine(run, false);
-      else sessions.queue(sessionKey, () => examine(run, false));
+      const pace = scopes === undefined ? "usual" : paceOf(message);
+      if (pace === "stop") void examine(run, false, () => {});
+      else sessions.add(sessionKey, { isQuick: pace === "quick", run: (tookLong) => examine(run, false, tookLong) });
     },
     /** Runs of a turn of the previous process, the newest last: unless the turn has its prompt, the messages are looked at again. */
     resume(group: readonly [...ClientRun[], ClientRun], turnId: string | null): void {
       const main = group.at(-1)!;
-      sessions.queue(main.row.sessionKey, async () => {
+      const run = async (tookLong: () => void): Promise<void> => {
         const asks = turnId !== null && (group.length > 1 || mayBeCommand(main.row.message));
         const prompted = asks && (await wasPrompted(deps, turnId).catch(() => false));
         const others = group.filter((run) => run !== main);
         if (prompted) for (const run of others) mergeInto(main, run);
         else {
           if (others.length > 0) await store.write("inbox.release", { ids: others.map(({ row }) => row.inboxId) }).catch(() => {});
-          for (const run of others) await examine(run, false);
+          for (const other of others) await examine(other, false, tookLong);
         }
-        await examine(main, prompted);
-      });
+        await examine(main, prompted, tookLong);
+      };
+      sessions.add(main.row.sessionKey, { isQuick: false, run });
     },
     idle: sessions.idle,
   };
@@ -257,13 +270,14 @@ export function createClientDesk(deps: ConversationDeps, context: ClientTurnCont
       for (const one of [...run.merged, run]) end(one, STOPPING);
     },
     abort(meant, reason, named = false) {
-      const reached = [...runs.values()].filter((run) => meant(run.row) && (named || run.phase === "turn") && !(run.into ?? run).abort.signal.aborted);
+      const isReached = ({ phase, row }: ClientRun): boolean => named || phase === "turn" || (reason === "stop" && !isStop(row));
+      const reached = [...runs.values()].filter((run) => meant(run.row) && isReached(run) && !(run.into ?? run).abort.signal.aborted);
       for (const run of reached) {
         const target = run.into ?? run;
         target.reason = reason;
         target.abort.abort();
       }
-      return reached.map(({ row }) => row.runId);
+      return { runIds: reached.map(({ row }) => row.runId), turns: reached.filter(({ phase }) => phase === "turn").length };
     },
     stopCommand: (request) => runStopCommand(deps, request),
     has: (runId) => runs.has(runId) || accepting.has(runId),

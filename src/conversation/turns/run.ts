@@ -20,7 +20,7 @@ export interface ClientRun {
   text: string;
   /**
    * `command` until it is certain that the message starts a turn. Whatever ends the turns of a session does not reach a run in that phase: it may be the
-   * command that does so, and would wait for itself.
+   * command that does so, and would wait for itself. A stop reaches every run but other stops.
    */
   phase: "command" | "turn";
   /** Texts that were sent beside the answer. */

@@ -77,14 +77,14 @@ export function createHttpSurface(deps: HttpSurfaceDeps): HttpSurface {
   );
   for (const route of deps.pluginRoutes ?? []) router.register(route);
   const state = { stopping: false };
-  const open = new Set<ServerResponse>();
+  /** With what else the end of the connection means. One listener for all of it: a handler's own, such as those of a pipeline, need the rest. */
+  const open = new Map<ServerResponse, (() => void) | undefined>();
   const running = new Set<ServerResponse>();
   const begun = (route: Route, response: ServerResponse): void => {
     if ("plugin" in route || response.closed) return;
     running.add(response);
-    response.once("close", () => running.delete(response));
   };
-  const pipeline: Pipeline = { auth, router, guard, bodies, clock, state, ui, unrouted: deps.unrouted, begun };
+  const pipeline: Pipeline = { auth, router, guard, bodies, clock, state, open, ui, unrouted: deps.unrouted, begun };
 
   return {
     get routes() {
@@ -95,11 +95,16 @@ export function createHttpSurface(deps: HttpSurfaceDeps): HttpSurface {
       return running.size;
     },
     endRest() {
-      for (const response of open) if (!response.headersSent) sendError(response, RESTARTING, { connection: "close" });
+      for (const response of open.keys()) if (!response.headersSent) sendError(response, RESTARTING, { connection: "close" });
     },
     handle(request, response) {
-      open.add(response);
-      response.once("close", () => open.delete(response));
+      open.set(response, undefined);
+      response.once("close", () => {
+        const closed = open.get(response);
+        open.delete(response);
+        running.delete(response);
+        closed?.();
+      });
       answer(pipeline, request, response).catch((error: unknown) => {
         const known = apiErrorOfThrown(error);
         log.error("a request failed", { method: request.method, url: request.url?.split("?")[0], error });
@@ -120,6 +125,8 @@ interface Pipeline {
   readonly bodies: BodyReader;
   readonly clock: Clock;
   readonly state: { stopping: boolean };
+  /** Responses that are not closed, and what is called when one is. */
+  readonly open: Map<ServerResponse, (() => void) | undefined>;
   readonly ui: ControlUi;
   readonly unrouted: HttpSurfaceDeps["unrouted"];
   /** Counts a request whose handler begins. */
@@ -190,12 +197,12 @@ function takesMethod(route: Route, method: string | undefined): boolean {
 }
 
 /** Tells a handler when its caller is gone or its time is over. */
-function watch({ clock, state }: Pipeline, route: Route, response: ServerResponse): Disposable & { readonly signal: AbortSignal } {
+function watch({ clock, state, open }: Pipeline, route: Route, response: ServerResponse): Disposable & { readonly signal: AbortSignal } {
   const gone = new AbortController();
   const onClose = (): void => {
     if (!response.writableFinished && !state.stopping) gone.abort();
   };
-  response.once("close", onClose);
+  if (open.has(response)) open.set(response, onClose);
   const deadline =
     route.timeoutMs === undefined
       ? undefined
@@ -208,7 +215,7 @@ function watch({ clock, state }: Pipeline, route: Route, response: ServerRespons
     signal: gone.signal,
     [Symbol.dispose]() {
       deadline?.[Symbol.dispose]();
-      response.off("close", onClose);
+      if (open.has(response)) open.set(response, undefined);
     },
   };
 }

@@ -70,8 +70,15 @@ export function createCallCredentials({ auth, needsNoKey, now, requestAccess, pr
       const candidate = known.get(offer);
       if (candidate) await auth.failed(candidate, model.id, kind, call);
     },
+    async restsFor(model) {
+      const all = await auth.candidates(model.provider, { modelId: model.id });
+      const ends = all.map(({ rest }) => (rest && rest.until > now() && !isTriedAnyway(rest.kind) ? rest.until - now() : 0));
+      const soonest = ends.length === 0 ? 0 : Math.min(...ends);
+      return soonest > 0 ? soonest : undefined;
+    },
     missing(model) {
-      const [first] = resting.get(key(model)) ?? [];
+      // The one that may be used first.
+      const [first] = (resting.get(key(model)) ?? []).toSorted((a, b) => (a.rest?.until ?? 0) - (b.rest?.until ?? 0));
       if (!first?.rest) {
         const text = `No API key found for provider "${model.provider}". Auth store: ${auth.storePath}. Add one with: openclaw models auth add --provider ${model.provider}`;
         return { kind: "auth", text };
@@ -80,7 +87,7 @@ export function createCallCredentials({ auth, needsNoKey, now, requestAccess, pr
       const left = formatDuration(Math.max(1000, until - now()));
       const why = `${WHY[kind] ?? `after ${kind} failures`}${reason === undefined ? "" : ` (${reason})`}`;
       const text = `${model.provider} was not asked: its credential ${first.id} rests for ${left} more ${why}. Details: openclaw models auth status; to end the rest now: openclaw models auth clear`;
-      return { kind: kind === "cooldown" ? "rate_limit" : (kind as FailureClass), text };
+      return { kind: kind === "cooldown" ? "rate_limit" : (kind as FailureClass), text, retryAfterMs: Math.max(1, until - now()) };
     },
   };
 }

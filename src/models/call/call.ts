@@ -9,7 +9,7 @@ import type { AssistantMessage, ModelMessage, ThinkingLevel, ToolSchema, Usage }
 import type { ModelEntry } from "../entry.ts";
 import { failureOf, modelFailed, type ModelFailure } from "../failure.ts";
 import { classify, type FailureClass } from "../failover/classify.ts";
-import { blamesCredential, retryLimit } from "../failover/blame.ts";
+import { blamesCredential, isRegion, retryLimit } from "../failover/blame.ts";
 import { decide, type Situation, type Step } from "../failover/decide.ts";
 import { fittingOutput } from "../failover/output-limit.ts";
 import { failedText, type Attempt } from "../failover/words.ts";
@@ -53,8 +53,9 @@ export type CallResult =
       readonly text: string;
       readonly message: AssistantMessage;
       readonly attempts: readonly Attempt[];
-      /** Of the last failure: the provider's HTTP status, and how long it wants to be left alone. */
+      /** Of the last failure: the provider's HTTP status. */
       readonly status?: number;
+      /** When trying again makes sense: when a credential has rested, else what the provider asks for. */
       readonly retryAfterMs?: number;
     };
 
@@ -106,7 +107,7 @@ export async function* callModel(deps: CallsDeps, request: CallRequest): AsyncGe
     if (outcome.step.do !== "next-model") break;
     deps.log.warn(`${model.provider}/${model.id} failed (${outcome.kind}); the next model is tried`, { runId: request.runId });
   }
-  yield { type: "done", result: failed(deps, request, attempts, last) };
+  yield { type: "done", result: failed(deps, request, attempts, last, await waitAfter(deps, request.models)) };
 }
 
 type ModelOutcome =
@@ -250,7 +251,12 @@ async function* tryOnce(
     };
     const kind = classify(failure);
     const text = deps.redact(failure.text).slice(0, MAX_ERROR_CHARS);
-    record({ outcome: kind, error: text, ...(failure.status === undefined ? {} : { status: failure.status }) });
+    record({
+      outcome: kind,
+      error: text,
+      ...(failure.status === undefined ? {} : { status: failure.status }),
+      ...(kind !== "billing" && isRegion(failure) ? { region: true } : {}),
+    });
     return { ok: false, failure: { ...failure, text, ...(shown ? { afterContent: true } : {}) }, kind };
   }
 }
@@ -329,10 +335,17 @@ function unusable(
   { clock }: CallsDeps,
   model: ModelEntry,
   { attempts, moreModels }: Progress,
-  { kind, text }: { readonly kind: FailureClass; readonly text: string },
+  { kind, text, retryAfterMs }: { readonly kind: FailureClass; readonly text: string; readonly retryAfterMs?: number },
 ): ModelOutcome {
   attempts.push({ provider: model.provider, model: model.id, startedAt: clock.now(), durationMs: 0, outcome: kind, error: text, asked: false });
-  return { ok: false, failure: { phase: "connect", text }, kind, step: { do: moreModels ? "next-model" : "stop" } };
+  const failure: ModelFailure = { phase: "connect", text, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
+  return { ok: false, failure, kind, step: { do: moreModels ? "next-model" : "stop" } };
+}
+
+/** Milliseconds until the first of these models could be asked again; undefined when one can be asked now. */
+async function waitAfter({ credentials }: CallsDeps, models: readonly ModelEntry[]): Promise<number | undefined> {
+  const waits = await Promise.all(models.map(async (model) => credentials.restsFor?.(model).catch(() => undefined)));
+  return waits.length === 0 || waits.includes(undefined) ? undefined : Math.min(...(waits as number[]));
 }
 
 function failed(
@@ -340,6 +353,7 @@ function failed(
   request: CallRequest,
   attempts: readonly Attempt[],
   last: { readonly failure: ModelFailure; readonly kind: FailureClass; readonly model: ModelEntry } | undefined,
+  waitMs: number | undefined,
 ): CallResult {
   const kind = last?.kind ?? "unknown";
   const text = kind === "aborted" ? "the call was aborted" : failedText(attempts);
@@ -355,6 +369,8 @@ function failed(
     errorMessage: text,
     timestamp: clock.now(),
   };
-  const { status, retryAfterMs } = last?.failure ?? {};
+  const { status } = last?.failure ?? {};
+  // While every credential rests nobody is asked: a caller who comes back earlier is told the same.
+  const retryAfterMs = waitMs ?? last?.failure.retryAfterMs;
   return { ok: false, kind, text, message, attempts, ...(status === undefined ? {} : { status }), ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
 }

@@ -43,5 +43,7 @@ export interface Credentials {
   /** It rests from now on, for as long as this kind of failure asks for. */
   failed(candidate: CredentialCandidate, model: ModelEntry, kind: FailureClass, call: FailedCall): Promise<void>;
   /** Why there is no candidate: no key at all (`auth`), or what they rest after; and what to do. */
-  missing(model: ModelEntry): { readonly kind: FailureClass; readonly text: string };
+  missing(model: ModelEntry): { readonly kind: FailureClass; readonly text: string; readonly retryAfterMs?: number };
+  /** Milliseconds until one of a model's credentials may be used again; undefined when one may be used now, or there is none. */
+  restsFor?(model: ModelEntry): Promise<number | undefined>;
 }

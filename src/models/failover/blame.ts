@@ -4,8 +4,19 @@ import { rests } from "./decide.ts";
 
 /** Trouble with the place, the request or the account's options: another call with the same credential may well succeed. */
 const NOT_THE_CREDENTIAL =
-  /extra usage is required for long context|oauth authentication is currently not supported|not supported for the api use|territory not supported|public access is disabled|proxy authentication required|sorry, you have been blocked|use case details have not been submitted|no auth credentials found|temporarily rate-limited upstream/i;
-const PLACES: ReadonlySet<string> = new Set(["unsupported_country_region_territory", "html_blocked", "upstream_provider_shared_pool"]);
+  /extra usage is required for long context|oauth authentication is currently not supported|not supported for the api use|public access is disabled|proxy authentication required|sorry, you have been blocked|use case details have not been submitted|no auth credentials found|temporarily rate-limited upstream/i;
+/** The provider does not serve the place that this machine is in: no other key mends that. */
+const REGION =
+  /(?:country|region|territory|location)s?\b[^.]{0,40}\b(?:is|are)? ?(?:not|un)[- ]?(?:supported|available|allowed)|not (?:available|supported|allowed|offered|accessible) in your (?:current )?(?:region|country|location|territory)|(?:unsupported|restricted|blocked) (?:country|region|territory|location)|unsupported_country/i;
+const REGION_CODE = "unsupported_country_region_territory";
+
+const REGION_STATUSES: ReadonlySet<number | undefined> = new Set([undefined, 400, 403, 451]);
+
+/** Whether a provider refused because of where the request came from. */
+export const isRegion = ({ status, text, codes = [] }: Pick<ModelFailure, "status" | "text" | "codes">): boolean =>
+  codes.includes(REGION_CODE) || (REGION_STATUSES.has(status) && REGION.test(text));
+
+const PLACES: ReadonlySet<string> = new Set([REGION_CODE, "html_blocked", "upstream_provider_shared_pool"]);
 
 /** Whether the credential rests after this failure. */
 export function blamesCredential(failure: ModelFailure, kind: FailureClass): boolean {
@@ -13,6 +24,8 @@ export function blamesCredential(failure: ModelFailure, kind: FailureClass): boo
   // What a model answered is not the fault of the credential, and a wrong address is the configuration's.
   if (failure.malformed === true && failure.phase === "answer") return false;
   if (failure.status === 404 || failure.status === 407 || (failure.html && kind === "auth")) return false;
+  // Where only the free tier is missing, paying helps.
+  if (kind !== "billing" && isRegion(failure)) return false;
   return !NOT_THE_CREDENTIAL.test(failure.text) && !(failure.codes ?? []).some((code) => PLACES.has(code));
 }
 
@@ -23,6 +36,7 @@ const HOPELESS_CODES = /^(?:CERT_.*|ERR_TLS_.*|SELF_SIGNED_CERT.*|DEPTH_ZERO_SEL
 export function retryLimit({ code, codes = [], html, status, text }: ModelFailure, kind: FailureClass): number | undefined {
   if (code !== undefined && HOPELESS_CODES.test(code)) return 0;
   if (code === "ENOTFOUND") return 1;
+  if (isRegion({ text, codes, ...(status === undefined ? {} : { status }) })) return 0;
   if (html && (status === 403 || status === undefined)) return kind === "timeout" && status === undefined ? 1 : 0;
   // The model wrote a bad call: the next answer may hold a good one.
   if (kind === "tool_schema" && codes.some((each) => /^(?:tool_use_failed|MALFORMED_FUNCTION_CALL)$/.test(each))) return 1;

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { ModelFailure } from "../failure.ts";
+import { isRegion } from "./blame.ts";
 import { classify, type FailureClass } from "./classify.ts";
 import { decide, type Situation, type Step } from "./decide.ts";
 import { failedText, type Attempt } from "./words.ts";
@@ -118,5 +119,26 @@ test("one model that failed speaks for itself, several are listed with the reaso
   expect(failedText([attempt("a", "rate_limit", "slow down")])).toBe("p/a: slow down (wait a little, or add another key or a fallback model)");
   expect(failedText([attempt("a", "rate_limit", "slow down"), attempt("b", "auth", "no")])).toBe(
     "All models failed (2): p/a: slow down (rate_limit) | p/b: no (auth)",
+  );
+});
+
+test.each<[Partial<ModelFailure>, boolean]>([
+  [{ status: 403, text: "Forbidden", codes: ["unsupported_country_region_territory"] }, true],
+  [{ status: 403, text: "Country, region, or territory not supported" }, true],
+  [{ status: 400, text: "User location is not supported for the API use." }, true],
+  [{ status: 403, text: "This model is not available in your region" }, true],
+  [{ status: 403, text: "Requests from your location are not allowed" }, true],
+  [{ status: 401, text: "Incorrect API key provided" }, false],
+  [{ status: 403, text: "Your key has no access to this model in the region us-east-1" }, false],
+  [{ status: 500, text: "the service is not available in your region at the moment" }, false],
+])("%j is about the place of the machine: %s", (facts, expected) => {
+  expect(isRegion(failure(facts))).toBe(expected);
+});
+
+test("a refusal because of the place does not ask for another key", () => {
+  const base = { provider: "p", model: "a", startedAt: 0, durationMs: 1, outcome: "auth", error: "no", status: 403 } as const;
+  expect(failedText([base])).toContain("check the key");
+  expect(failedText([{ ...base, region: true }])).toBe(
+    "p/a: HTTP 403: no (the provider does not serve the place that this request came from; the key is not the cause: use another provider, or have the gateway reach it from a place it serves)",
   );
 });

@@ -284,6 +284,8 @@ export const PATTERNS: readonly Pattern[] = [
       "ip not authorized",
       "not supported for the api use",
       "region, or territory not supported",
+      "not (?:available|supported|allowed|offered|accessible) in your (?:current )?(?:region|country|location|territory)",
+      "(?:unsupported|restricted) (?:region|country|location|territory)",
       "denied access",
       "are blocked",
       "has not been used in project",

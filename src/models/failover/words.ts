@@ -17,6 +17,8 @@ export interface Attempt {
   readonly requestIdHash?: string;
   /** False when nobody was asked: no credential can be used, or a budget forbids it. */
   readonly asked?: false;
+  /** The provider does not serve the place of this machine. */
+  readonly region?: true;
 }
 
 const ADVICE: Readonly<Partial<Record<FailureClass, string>>> = {
@@ -54,13 +56,14 @@ export function failedText(attempts: readonly Attempt[]): string {
   return `All models failed (${models.size}): ${list.join(" | ")}`;
 }
 
+const REGION_ADVICE =
+  "the provider does not serve the place that this request came from; the key is not the cause: use another provider, or have the gateway reach it from a place it serves";
+
 /** How often it was tried, and what to do. A text about why nobody was asked says that itself. */
 function tailOf(last: Attempt, failed: readonly Attempt[]): string {
   if (last.asked === false) return "";
   const alike = failed.filter(({ outcome }) => outcome === last.outcome).length;
-  const parts = [
-    ...(alike > 1 ? [`tried ${alike} times`] : []),
-    ...(ADVICE[last.outcome as FailureClass] === undefined ? [] : [ADVICE[last.outcome as FailureClass]!]),
-  ];
+  const advice = last.region === true ? REGION_ADVICE : ADVICE[last.outcome as FailureClass];
+  const parts = [...(alike > 1 ? [`tried ${alike} times`] : []), ...(advice === undefined ? [] : [advice])];
   return parts.length === 0 ? "" : ` (${parts.join("; ")})`;
 }

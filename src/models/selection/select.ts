@@ -134,6 +134,39 @@ function imageChoice(input: SelectionInput, entry: ModelEntry, fallbacks: readon
   return first ? { entry: first, fallbacks: rest } : undefined;
 }
 
+/** The model that a session would use, for whoever shows or changes that. */
+export interface DescribedChoice {
+  readonly ref: ModelRef;
+  /** Absent for a model that nobody knows. */
+  readonly entry?: ModelEntry;
+  readonly contextWindow?: ContextWindow;
+  readonly thinking?: ThinkingLevel;
+  /** Why no turn can use it, and what to do. */
+  readonly problem?: string;
+}
+
+/** What `selectModel` would choose, also when it cannot be used: never throws because of the configuration. */
+export function describeChoice(input: SelectionInput): DescribedChoice {
+  const { config, catalogue, hasCredential } = input;
+  let standard: Choice;
+  let problem: string | undefined;
+  try {
+    standard = standardChoice(input);
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    problem = error.message;
+    standard = unchosen(input);
+  }
+  const { ref } = sessionChoice(input, standard, allowlistOf(config, standard.ref), []) ?? standard;
+  const entry = catalogue.find(ref);
+  if (!entry) return { ref, problem: problem ?? `the model ${formatRef(ref)} is not known` };
+  const contextWindow = contextWindowOf(entry, config);
+  if (contextWindow.verdict === "too-small") problem ??= describeWindow(contextWindow, formatRef(ref));
+  if (!hasCredential(entry.provider)) problem ??= `there is no key for ${entry.provider}; add one with: openclaw models auth add`;
+  const known = { ref: { provider: entry.provider, id: entry.id }, entry, contextWindow, thinking: defaultThinking(entry, config) };
+  return problem === undefined ? known : { ...known, problem };
+}
+
 /**
  * Chooses the model of one run: what the run asks for, what was chosen for the session, the agent's, the defaults', else what there is. Throws `NOT_FOUND`
  * for a model nobody knows, `INVALID_INPUT` for one that is not allowed or sees too little. Looks at nothing but its argument.

@@ -85,3 +85,39 @@ test("who is not authorised is told so, unless the command is for everybody; a f
     ["p", "AppError: the command /hangs did not end within 60 s"],
   ]);
 });
+
+test("a command that is stopped ends at once, listening or not, and what it says later is reported and dropped", async () => {
+  const { table, add } = place();
+  const errors: unknown[] = [];
+  const late: string[] = [];
+  const stop = new AbortController();
+  const ends: ((reply: object) => void)[] = [];
+  let heard: unknown;
+  add({ name: "deaf", description: "d", handler: () => new Promise((resolve) => ends.push(resolve)) });
+  add({
+    name: "listens",
+    description: "d",
+    handler: ({ signal }: { signal: AbortSignal }) =>
+      new Promise((_, reject) => {
+        signal.addEventListener("abort", () => {
+          heard = signal.reason;
+          reject(signal.reason as Error);
+        });
+      }),
+  });
+  const run = (text: string, signal: AbortSignal) =>
+    runCommand(
+      matchCommand(table, text)!,
+      { isAuthorizedSender: true },
+      { clock: manualClock(), signal, onError: (_, error) => void errors.push(error), onLate: (id, message) => void late.push(`${id}: ${message}`) },
+    );
+  const both = [run("/deaf", stop.signal), run("/listens", stop.signal)];
+  stop.abort();
+  expect(await Promise.all(both)).toEqual([undefined, undefined]);
+  expect([String(heard), late]).toEqual(["AppError: the command /listens was stopped", []]);
+  ends[0]!({ text: "too late" });
+  await new Promise(setImmediate);
+  expect([late, errors]).toEqual([["p: /deaf ended after it was stopped; its result is dropped"], []]);
+  expect(await run("/deaf", stop.signal)).toBeUndefined();
+  expect(ends).toHaveLength(1);
+});

@@ -68,29 +68,61 @@ const FAILED = "⚠️ Command failed. Please try again later.";
 /** How long a command may take: messages of the same chat wait behind it. */
 const LIMIT_MS = 60_000;
 
-/** Waits for a command within its limit. What it does later is nobody's answer any more. */
-async function inTime<T>(work: T | Promise<T>, name: string, clock: Pick<Clock, "after">): Promise<T> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  using _timer = clock.after(LIMIT_MS, () => reject(new AppError("TIMEOUT", `the command /${name} did not end within ${LIMIT_MS / 1000} s`)));
-  return await Promise.race([work, promise]);
+export interface CommandRun {
+  readonly onError: (pluginId: string, error: unknown) => void;
+  /** A handler ended after the command was stopped or out of time: its result is dropped. */
+  readonly onLate?: (pluginId: string, message: string) => void;
+  readonly clock: Pick<Clock, "after">;
+  /** Stops the command at once, whether its handler listens or not. */
+  readonly signal?: AbortSignal;
 }
 
-/** Runs a command and gives the reply payload. Never rejects: a failure is a reply, and `onError` is notified. */
+/** Waits for a handler until its time is over or it is stopped; its own signal fires then. */
+async function untilStopped<T>(start: (signal: AbortSignal) => T | Promise<T>, name: string, { clock, signal }: CommandRun, late: () => void): Promise<T> {
+  const own = new AbortController();
+  const { promise, reject } = Promise.withResolvers<never>();
+  const end = (error: AppError): void => {
+    reject(error);
+    own.abort(error);
+  };
+  const stop = (): void => end(new AppError("CANCELLED", `the command /${name} was stopped`));
+  using _timer = clock.after(LIMIT_MS, () => end(new AppError("TIMEOUT", `the command /${name} did not end within ${LIMIT_MS / 1000} s`)));
+  signal?.addEventListener("abort", stop, { once: true });
+  try {
+    signal?.throwIfAborted();
+    const work = Promise.resolve(start(own.signal));
+    const isAbort = (error: unknown): boolean => error === own.signal.reason || (error instanceof Error && error.name === "AbortError");
+    work.then(
+      () => own.signal.aborted && late(),
+      (error: unknown) => own.signal.aborted && !isAbort(error) && late(),
+    );
+    return await Promise.race([work, promise]);
+  } finally {
+    signal?.removeEventListener("abort", stop);
+    // Nobody waits when the handler could not even be started.
+    promise.catch(() => {});
+  }
+}
+
+/** Runs a command and gives the reply payload; undefined when it was stopped. Never rejects: a failure is a reply, and `onError` is notified. */
 export async function runCommand(
   { command, args }: CommandMatch,
   context: Readonly<Record<string, unknown>> & { readonly isAuthorizedSender: boolean },
-  { onError, clock }: { readonly onError: (pluginId: string, error: unknown) => void; readonly clock: Pick<Clock, "after"> },
-): Promise<Readonly<Record<string, unknown>>> {
+  run: CommandRun,
+): Promise<Readonly<Record<string, unknown>> | undefined> {
   const { owner, value } = command;
   if (value.requireAuth && !context.isAuthorizedSender) return { text: UNAUTHORISED };
   try {
-    const reply = await inTime(value.handler({ ...context, ...(args === undefined ? {} : { args }) }), value.name, clock);
+    const late = (): void => run.onLate?.(owner.pluginId, `/${value.name} ended after it was stopped; its result is dropped`);
+    const start = (signal: AbortSignal): unknown => value.handler({ ...context, ...(args === undefined ? {} : { args }), signal });
+    const reply = await untilStopped(start, value.name, run, late);
     if (typeof reply === "string") return { text: reply };
     if (typeof reply === "object" && reply !== null && !Array.isArray(reply)) return reply as Readonly<Record<string, unknown>>;
     if (reply === undefined || reply === null) return {};
     throw new TypeError(`the command /${value.name} must return a reply payload, but returned a ${typeof reply}`);
   } catch (error) {
-    onError(owner.pluginId, error);
+    if (run.signal?.aborted) return undefined;
+    run.onError(owner.pluginId, error);
     return { text: FAILED };
   }
 }

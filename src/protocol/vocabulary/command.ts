@@ -19,6 +19,8 @@ export interface PluginCommandContext {
   agentId?: string | undefined;
   sessionKey?: string | undefined;
   sessionId?: string | undefined;
+  /** Fires when the command is stopped (`/stop`, `chat.abort`) or exceeds its time. What the handler returns after that is dropped. */
+  signal?: AbortSignal | undefined;
 }
 
 export interface PluginCommandResult extends ReplyPayload {

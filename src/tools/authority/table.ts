@@ -14,13 +14,14 @@ export interface Asker {
 }
 
 /**
+ * - `anyone`: whoever may talk in the session, even where commands are for others. Only for what takes away from what runs.
  * - `talk`: whoever may give commands.
  * - `widen`: narrowing is free for whoever may talk; widening needs the owner, whom the configuration names for it, or `operator.admin`.
  * - `owner`: the owner or `operator.admin`.
  * - `named`: the owner, whom the configuration names for it, or `operator.admin`.
  * - `approve`: like `named`; clients need `operator.approvals`.
  */
-export type Need = "talk" | "widen" | "owner" | "named" | "approve";
+export type Need = "anyone" | "talk" | "widen" | "owner" | "named" | "approve";
 
 /** By the canonical name of a command. */
 const COMMANDS = {
@@ -31,7 +32,7 @@ const COMMANDS = {
   context: "talk",
   "export-session": "talk",
   trace: "talk",
-  stop: "talk",
+  stop: "anyone",
   new: "talk",
   reset: "talk",
   compact: "talk",
@@ -85,7 +86,7 @@ export type Missing = "owner" | "operator.admin" | "operator.approvals";
 
 /** Whether a need is met. For `widen` it answers about widening: narrowing needs nobody. */
 export function missingFor(need: Need, { owner, scopes, named = false }: Asker): Missing | undefined {
-  if (need === "talk") return undefined;
+  if (need === "anyone" || need === "talk") return undefined;
   if (scopes !== undefined) {
     const wanted = need === "approve" ? "operator.approvals" : "operator.admin";
     return scopes.includes(wanted) || scopes.includes("operator.admin") ? undefined : wanted;
@@ -93,6 +94,9 @@ export function missingFor(need: Need, { owner, scopes, named = false }: Asker):
   if (owner) return undefined;
   return named && need !== "owner" ? undefined : "owner";
 }
+
+/** Whether a command is for everybody who may talk, and not only for those who may give commands. */
+export const isForAnyone = (name: string): boolean => Object.hasOwn(COMMANDS, name) && COMMANDS[name as keyof typeof COMMANDS] === "anyone";
 
 /** What the asker of a command lacks. A command that is not in the table needs the owner. */
 export function missingForCommand(name: string, asker: Asker): Missing | undefined {

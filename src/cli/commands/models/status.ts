@@ -97,7 +97,7 @@ function show(io: Io, status: Status, style: Style): void {
   if (auth.oauth.profiles.length > 0) {
     const paint = { ok: style.green, static: style.dim, expiring: style.yellow, expired: style.red };
     const rows = auth.oauth.profiles.map((profile) => [profile.profileId, profile.type, paint[profile.status](profile.status)]);
-    io.out(`\n${formatTable(["Login", "Kind", "State"], rows, { style, columns: io.columns })}`);
+    io.out(`\n${formatTable(["Login", "Kind", "State"], rows, { style, columns: io.columns, whole: true })}`);
   }
   if (auth.missingProvidersInUse.length > 0) {
     io.out(`\n${style.red("Missing auth")}\n`);

@@ -12,8 +12,11 @@ const GREETING = [
 
 type Turn = Extract<CommandVerdict, { kind: "turn" }>;
 
-/** A new session id; then a turn with what else was said, or with a greeting. `said` is what the sender said, without the model. */
-export async function reset({ ports, call, key, name, args }: Handling): Promise<{ readonly turn: Turn; readonly said: string }> {
+/**
+ * A new session id; then a turn with what else was said, or with a greeting, unless no model can give it. `said` is what the sender said, without the
+ * model.
+ */
+export async function reset({ ports, call, key, name, args }: Handling): Promise<{ readonly turn: Turn; readonly said: string } | { readonly answer: string }> {
   const reason = name === "reset" ? "reset" : "new";
   // A session can begin anew whatever is wrong with the models.
   const chooser = await modelChooser(ports, call.agentId).catch((error: unknown) => {
@@ -31,10 +34,12 @@ export async function reset({ ports, call, key, name, args }: Handling): Promise
   });
   await ports.session.reset(key, call.agentId, reason);
   if (hint && chooser) await ports.session.patch(key, call.agentId, overrideFor(hint.ref, chooser.standard));
-  const ref = chooser && formatRef(hint?.ref ?? (await ports.models.current(key, call.agentId)));
+  const current = chooser && (await ports.models.current(key, call.agentId));
+  const ref = current && formatRef(hint?.ref ?? current);
   const standard = chooser && formatRef(chooser.standard);
   const notice = ref === undefined ? "New session" : `New session · model ${ref}${ref === standard ? "" : ` (default ${standard})`}`;
   const rest = hint ? hint.rest : args;
+  if (rest === "" && current?.problem !== undefined) return { answer: [notice, ...told, `⚠️ ${current.problem}`].join("\n") };
   const turn: Turn = {
     kind: "turn",
     text: rest === "" ? GREETING : rest,

@@ -5,9 +5,9 @@ const plural = (number: number, one: string, many: string): string => `${number}
 
 /** Ends what runs before anything else is done. */
 export const stop: Handler = async ({ ports, call, key }) => {
-  const { runIds, waiting = 0, processes = 0, subagents = 0 } = await ports.runs.stop(key);
+  const { runIds, turns = runIds.length, waiting = 0, processes = 0, subagents = 0 } = await ports.runs.stop(key);
   const entry = await ports.session.read(key);
-  if (entry && runIds.length > 0) await ports.session.patch(key, call.agentId, { abortedLastRun: true });
+  if (entry && turns > 0) await ports.session.patch(key, call.agentId, { abortedLastRun: true });
   const told = await ports.fire("stop", key, { sessionEntry: entry, sessionId: entry?.sessionId, commandSource: call.channel, senderId: call.senderId });
   const parts = [
     waiting > 0 ? `dropped ${plural(waiting, "waiting message", "waiting messages")}` : "",
@@ -20,6 +20,7 @@ export const stop: Handler = async ({ ports, call, key }) => {
 };
 
 export const compact: Handler = async ({ ports, call, key, args }) => {
+  call.tookLong?.();
   const report = await ports.session.compact(key, call.agentId, args === "" ? undefined : args, call.signal);
   const text = report.compacted ? `Compacted (${count(report.tokensBefore)} → ${count(report.tokensAfter)} tokens)` : `Not compacted: ${report.reason}`;
   const use = contextUse(await ports.session.read(key), undefined);

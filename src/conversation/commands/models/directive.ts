@@ -44,8 +44,14 @@ function acknowledgement(
 }
 
 async function current({ ports, call, key }: Handling): Promise<Shown> {
-  const ref = formatRef(await ports.models.current(key, call.agentId));
-  const text = [`Model: ${ref}`, "Switch: /model provider/model", "Browse: /models", "More: /model status"].join("\n");
+  const { problem, ...ref } = await ports.models.current(key, call.agentId);
+  const text = [
+    `Model: ${formatRef(ref)}`,
+    ...(problem === undefined ? [] : [`⚠️ ${problem}`]),
+    "Switch: /model provider/model",
+    "Browse: /models",
+    "More: /model status",
+  ].join("\n");
   return buttonsFor(text, [[{ text: "Browse providers", command: "/models" }]]);
 }
 

@@ -5,7 +5,7 @@ const MOST_MODELS = 40;
 
 /** What is used, and how each provider is reached. Credentials by their labels. */
 export async function modelStatus({ ports, call, key }: Handling, { models, standard, aliasOf }: ModelChooser): Promise<string> {
-  const current = formatRef(await ports.models.current(key, call.agentId));
+  const current = await ports.models.current(key, call.agentId);
   const providers = (await ports.models.providers?.(call.agentId)) ?? [];
   const lines = providers.map(({ id, baseUrl, api, profiles }) => {
     const auth = profiles.length === 0 ? "no credential" : profiles.map((profile) => `${profile.id}: ${profile.label}`).join(", ");
@@ -18,7 +18,8 @@ export async function modelStatus({ ports, call, key }: Handling, { models, stan
   const rest = models.length - named.length;
   return ports.redact(
     [
-      `Current: ${current}`,
+      `Current: ${formatRef(current)}`,
+      ...(current.problem === undefined ? [] : [`⚠️ ${current.problem}`]),
       `Default: ${formatRef(standard)}`,
       `Agent: ${call.agentId}`,
       ...(lines.length === 0 ? [] : ["Providers:", ...lines]),

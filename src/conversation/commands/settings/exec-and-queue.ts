@@ -1,5 +1,14 @@
 /** `/exec` and `/queue`: several values at once. */
-import { changeChoice, execSettings, heldExec, sessionChoice, type ChangeVerdict, type ChoiceChange } from "../../../tools/index.ts";
+import {
+  changeChoice,
+  execSettings,
+  heldExec,
+  missingForCommand,
+  sessionChoice,
+  type ChangeVerdict,
+  type ChoiceChange,
+  type ExecSettings,
+} from "../../../tools/index.ts";
 import { queueSettings } from "../../../sessions/index.ts";
 import { askerOf, grantorOf, refusalText } from "../authority.ts";
 import type { Handling } from "../handling.ts";
@@ -12,11 +21,7 @@ const wrongWords = (words: readonly string[], options: string): string => `Not u
 
 export async function exec({ ports, call, key }: Handling, { change, wrong }: NonNullable<Directives["exec"]>): Promise<string> {
   if (wrong.length > 0) return wrongWords(wrong, EXEC_OPTIONS);
-  if (Object.keys(change).length === 0) {
-    const held = heldExec(sessionChoice(await ports.session.read(key)), choiceUse({ ports, call, key }));
-    const { host, security, ask, node } = execSettings(ports.config.current(), call.agentId, held);
-    return `Exec: host=${host} security=${security} ask=${ask} node=${node ?? "(unset)"}. Options: ${EXEC_OPTIONS}.`;
-  }
+  if (Object.keys(change).length === 0) return execInForce({ ports, call, key });
   const verdict = await judged("exec", { ports, call, key }, { ...change });
   if (verdict.kind !== "allowed") return refused(verdict, { ports, call });
   await ports.session.patch(key, call.agentId, verdict.patch);
@@ -26,6 +31,39 @@ export async function exec({ ports, call, key }: Handling, { change, wrong }: No
 }
 
 type Of = Pick<Handling, "ports" | "call" | "key">;
+
+type Rule = Pick<ExecSettings, "host" | "security" | "ask">;
+const ruleText = ({ host, security, ask }: Rule): string => `host=${host} security=${security} ask=${ask}`;
+
+/** What holds in this session for this sender, where each part comes from, and who may change it. */
+async function execInForce({ ports, call, key }: Of): Promise<string> {
+  const use = choiceUse({ ports, call, key });
+  const choice = sessionChoice(await ports.session.read(key));
+  const held = heldExec(choice, use);
+  // Without a sandbox commands run on this machine, by the rules for that.
+  const applied = (settings: ExecSettings): Rule =>
+    settings.host === "sandbox" && !use.sandboxed ? { host: "gateway", security: settings.hostSecurity, ask: settings.ask } : settings;
+  const settings = execSettings(use.config, call.agentId, held);
+  const chosen = applied(settings);
+  // What runs in a sandbox is not asked about: the approvals file is for this machine and nodes.
+  const stored = chosen.host === "sandbox" ? chosen : { ...chosen, ...(await ports.choice.approvals?.(call.agentId, chosen)) };
+  const inForce = settings.denied ? { ...stored, security: "deny" as const } : stored;
+  const names = Object.entries(choice ?? {}).flatMap(([field, value]) =>
+    typeof value === "string" && field.startsWith("exec") ? [`${field.slice("exec".length).toLowerCase()}=${value}`] : [],
+  );
+  const inHeld = Object.entries(held).map(([name, value]) => `${name}=${value}`);
+  const unheld = names.filter((name) => !inHeld.includes(name));
+  const widen = missingForCommand("exec", askerOf("exec", { ports, call }));
+  const isStricter = stored.security !== chosen.security || stored.ask !== chosen.ask;
+  return [
+    `Exec: ${ruleText(inForce)} node=${settings.node ?? "(unset)"}.`,
+    `Configuration: ${ruleText(applied(execSettings(use.config, call.agentId, {})))}.`,
+    `This session: ${names.length === 0 ? "nothing chosen" : names.join(" ")}${unheld.length === 0 ? "" : ` (not in force for you: ${unheld.join(" ")})`}.`,
+    ...(isStricter ? [`The approvals file narrows it to security=${stored.security} ask=${stored.ask}.`] : []),
+    `Whoever may write here may narrow it; ${widen === undefined ? "you may also loosen it, within the configuration" : `loosening it needs ${widen === "owner" ? "an owner" : `the scope ${widen}`}`}.`,
+    `Options: ${EXEC_OPTIONS}.`,
+  ].join("\n");
+}
 
 /** What decides how much of the session's choice holds for this sender. */
 export const choiceUse = ({ ports, call, key }: Of) => ({

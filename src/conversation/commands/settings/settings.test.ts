@@ -12,7 +12,7 @@ describe("levels", () => {
     ["/elevated", "Elevated: on. Choose on, off, ask, full."],
     [
       "/exec",
-      "Exec: host=sandbox security=deny ask=on-miss node=(unset). Options: host=sandbox|gateway|node security=deny|allowlist|full ask=off|on-miss|always node=<id>.",
+      "Exec: host=gateway security=allowlist ask=on-miss node=(unset).\nConfiguration: host=gateway security=allowlist ask=on-miss.\nThis session: nothing chosen.\nWhoever may write here may narrow it; you may also loosen it, within the configuration.\nOptions: host=sandbox|gateway|node security=deny|allowlist|full ask=off|on-miss|always node=<id>.",
     ],
     ["/exec host=moon", "Not understood: host=moon. Options: host=sandbox|gateway|node security=deny|allowlist|full ask=off|on-miss|always node=<id>."],
     [
@@ -66,4 +66,23 @@ describe("levels", () => {
     expect(await say("/elevated on")).toBe("Elevated is not available here:\n- tools.elevated.enabled is false");
     expect(log).toEqual([]);
   });
+});
+
+test("/exec without a value tells what is in force, what narrows it, and who may change it", async () => {
+  const choice = { sandboxed: () => false, stillMay: () => () => true };
+  const approvals = async () => ({ security: "deny", ask: "always" }) as const;
+  const config = { tools: { exec: { host: "gateway", security: "full", ask: "off" } } } as const;
+  const narrowed = setup({ config, entry: { execSecurity: "allowlist" }, ports: { choice: { ...choice, approvals } } });
+  expect((await narrowed.say("/exec", { owner: false })).split("\n").slice(0, 5)).toEqual([
+    "Exec: host=gateway security=deny ask=always node=(unset).",
+    "Configuration: host=gateway security=full ask=off.",
+    "This session: security=allowlist.",
+    "The approvals file narrows it to security=deny ask=always.",
+    "Whoever may write here may narrow it; loosening it needs an owner.",
+  ]);
+  // A session's choice that nobody may make any more is shown as what it is.
+  const stale = setup({ entry: { execSecurity: "full" }, ports: { choice } });
+  expect(await stale.say("/exec", { owner: false })).toContain("This session: security=full (not in force for you: security=full).");
+  const boxed = setup({ ports: { choice: { ...choice, sandboxed: () => true, approvals } } });
+  expect(await boxed.say("/exec")).toMatch(/^Exec: host=sandbox security=\S+ ask=\S+ node=\(unset\)\.\nConfiguration: host=sandbox/);
 });

@@ -19,7 +19,7 @@ export const clear = defineCommand({
     if (values.json) return printJson(io, { cleared: rests, asked });
     if (rests.length === 0) io.out("Nothing rests.\n");
     for (const rest of rests) {
-      const [name, , model, why] = restLine(rest, io.now());
+      const [name, , model, , why] = restLine(rest, io.now());
       io.out(`${name} may be used again for ${model} (${why})\n`);
     }
   },

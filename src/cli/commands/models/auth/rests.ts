@@ -84,9 +84,9 @@ const WHY: Readonly<Record<string, string>> = {
   cooldown: "set by another program",
 };
 
-/** One line for a table: credential, model, why, until when. */
+/** One line for a table: credential, agent, model, until when, why. */
 export function restLine({ id, agentId, modelId, kind, until, reason }: RestRow, now: number): readonly string[] {
   const why = `${WHY[kind] ?? kind}${reason === undefined ? "" : `: ${reason}`}`;
   const clock = new Date(until).toISOString().slice(0, 19).replace("T", " ");
-  return [id, agentId, modelId ?? "all models", why, `${clock}Z (${formatDuration(Math.max(0, until - now))})`];
+  return [id, agentId, modelId ?? "all models", `${clock}Z (${formatDuration(Math.max(0, until - now))})`, why];
 }

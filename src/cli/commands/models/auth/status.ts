@@ -26,12 +26,12 @@ function print(io: Io, view: AuthView, profiles: readonly Profile[], rests: read
   if (rests.length === 0) return io.out("Nothing rests: every credential may be used.\n");
   io.out("\nLeft alone for now; end it with: openclaw models auth clear\n");
   const rows = rests.map((rest) => restLine(rest, io.now()));
-  io.out(formatTable(["Credential", "Agent", "Model", "Why", "Until"], rows, { style, columns: io.columns }));
+  io.out(formatTable(["Credential", "Agent", "Model", "Until", "Why"], rows, { style, columns: io.columns }));
 }
 
 function printProfiles(io: Io, style: ReturnType<typeof createStyle>, profiles: readonly Profile[]): void {
   const rows = profiles.map((profile) => [profile.id, profile.type, profile.masked, profile.from, stateOf(profile, io.now())]);
-  io.out(formatTable(["Profile", "Kind", "Secret", "Of", "State"], rows, { style, columns: io.columns }));
+  io.out(formatTable(["Profile", "Kind", "Secret", "Of", "State"], rows, { style, columns: io.columns, whole: true }));
 }
 
 export const status = defineCommand({

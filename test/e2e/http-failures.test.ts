@@ -148,7 +148,8 @@ test("SIGTERM lets streams end, tells what cannot, refuses what is new; what was
   }
   for (const [at, stream] of endless.entries()) {
     const text = await stream.text();
-    expect(text).toContain("the beginning");
+    // A busy machine may have passed the words on in several pieces.
+    expect([...text.matchAll(/"(?:content|delta)":"([^"]*)"/g)].map(([, piece]) => piece).join("")).toContain("the beginning");
     expect(APIS[at]!.errorIn(text)).toMatchObject({ code: "RESTARTING", message: expect.stringContaining("goes on after the restart") });
     expect(text).toMatch(/data: \[DONE\]\n\n$/);
   }

@@ -9,7 +9,7 @@ import { programArguments, type Build } from "./program.ts";
 export const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const BIN = join(ROOT, "bin/openclaw");
 /** Less than a test has: what is waited for in vain is then named. */
-const PATIENCE_MS = 15_000;
+const PATIENCE_MS = 40_000;
 
 /** A home and state folder of its own for one test. Nothing of the user's environment reaches the processes it starts. */
 export interface Place {

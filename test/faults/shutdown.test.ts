@@ -32,7 +32,7 @@ test("a gateway stopped in the middle of its import ends with exit code 0, and t
   expect(await first.exited).toEqual({ code: 0, signal: null });
   expect(performance.now() - asked).toBeLessThan(2000);
   await using second = await place.gateway();
-  await expect.poll(() => isImported(place.stateDir), { timeout: 15_000 }).toBe(true);
+  await expect.poll(() => isImported(place.stateDir)).toBe(true);
   expect(second.url).toBeDefined();
   expect(transcriptCount(place.stateDir)).toBe(400);
 });
@@ -47,7 +47,7 @@ test("a second Ctrl-C ends a gateway at once, even one that waits for its databa
     using other = new DatabaseSync(join(place.stateDir, "openclaw.db"));
     other.exec("BEGIN IMMEDIATE");
     const starting = place.gateway();
-    await expect.poll(() => lockPid(place.stateDir), { timeout: 5000 }).not.toBe(killed.child.pid);
+    await expect.poll(() => lockPid(place.stateDir)).not.toBe(killed.child.pid);
     const pressCtrlC = createKeys(lockPid(place.stateDir), 2);
     await expect.poll(pressCtrlC, { timeout: 2500, interval: 250 }).toBe("gone");
     await using waiting = await starting;
@@ -55,7 +55,7 @@ test("a second Ctrl-C ends a gateway at once, even one that waits for its databa
   }
   await using second = await place.gateway();
   expect(second.url, second.output()).toBeDefined();
-  await expect.poll(() => isImported(place.stateDir), { timeout: 15_000 }).toBe(true);
+  await expect.poll(() => isImported(place.stateDir)).toBe(true);
   expect(transcriptCount(place.stateDir)).toBe(5);
 });
 

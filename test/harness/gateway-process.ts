@@ -61,12 +61,12 @@ export function makePlace(): Place {
     env,
     configure: (text) => writeFileSync(configPath, text, { mode: 0o600 }),
     cli(...args) {
-      const { status, stdout, stderr } = spawnSync(process.execPath, [BIN, ...args], { env, cwd: home, encoding: "utf8", timeout: 20_000 });
+      const { status, stdout, stderr } = spawnSync(process.execPath, [BIN, ...args], { env, cwd: home, encoding: "utf8", timeout: PATIENCE_MS });
       return { code: status, stdout, stderr };
     },
     start: (...args) =>
       new Promise((resolve) => {
-        const child = execFile(process.execPath, [BIN, ...args], { env, cwd: home, timeout: 20_000 }, (_error, stdout, stderr) => {
+        const child = execFile(process.execPath, [BIN, ...args], { env, cwd: home, timeout: PATIENCE_MS }, (_error, stdout, stderr) => {
           resolve({ code: child.exitCode, stdout, stderr });
         });
       }),

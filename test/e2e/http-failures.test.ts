@@ -18,7 +18,7 @@ const PROVIDERS: Readonly<Record<string, Behaviour>> = {
   overflowing: { kind: "status", status: 400, body: { error: { message: "maximum context length is 8192 tokens", code: "context_length_exceeded" } } },
   well: spoken(["all ", "well"]),
   slow: { ...spoken(words(12)), gapMs: 150 },
-  endless: { kind: "stall", after: framesOf({ text: ["the beginning"] }).slice(0, 2), keepAliveMs: 500 },
+  endless: { kind: "stall", after: framesOf({ text: ["the beginning …"] }).slice(0, 2), keepAliveMs: 500 },
 };
 
 const CALLS = ["chat", "chat-streamed", "responses", "responses-streamed"] as const;
@@ -148,8 +148,7 @@ test("SIGTERM lets streams end, tells what cannot, refuses what is new; what was
   }
   for (const [at, stream] of endless.entries()) {
     const text = await stream.text();
-    // A busy machine may have passed the words on in several pieces.
-    expect([...text.matchAll(/"(?:content|delta)":"([^"]*)"/g)].map(([, piece]) => piece).join("")).toContain("the beginning");
+    expect(text).toContain("the beginning");
     expect(APIS[at]!.errorIn(text)).toMatchObject({ code: "RESTARTING", message: expect.stringContaining("goes on after the restart") });
     expect(text).toMatch(/data: \[DONE\]\n\n$/);
   }

@@ -62,6 +62,8 @@ test.each([
   expect(said).toMatch(new RegExp(`has not answered anything for 1 s: the plugin blocker runs \\(${what}\\) at .*blocker/index.ts:\\d+`));
   expect(said).toMatch(new RegExp(`the gateway was ended because .* for 3 s: the plugin blocker runs \\(${what}\\)`));
   there.plant({ id: "blocker", code: "" });
+  // With so short a limit a busy machine would end this one, too.
+  there.configure({ watchdog: {} });
   const next = await there.start();
   await next.waitFor(/the process before this one: the gateway was ended because .* the plugin blocker/);
   expect(there.place.cli("status").stdout).toContain("the plugin blocker runs");

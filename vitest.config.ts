@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 import { LongestFirst } from "./scripts/test-order.ts";
@@ -24,10 +25,12 @@ export default defineConfig({
     ],
     globalSetup: ["./scripts/test-temp.ts"],
     pool: "forks",
-    // Most tests wait for processes and sockets: two would leave a third of two cores idle.
-    maxWorkers: 3,
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    // Most tests wait for processes and sockets: as many workers as cores would leave almost half of the cores idle.
+    maxWorkers: Math.min(8, 2 * availableParallelism()),
+    // On a busy machine everything takes several times as long. Waiting longer costs nothing where what is waited for comes.
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
+    expect: { poll: { timeout: 20_000, interval: 20 } },
     // Plugins are imported by Node itself, with the loader's hooks, as in the product.
     server: { deps: { external: [/src\/plugins\/load\/import\.ts$/] } },
     reporters: ["default", "./scripts/test-report.ts"],

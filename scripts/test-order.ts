@@ -3,14 +3,20 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 /** Files that take long although they are small, the longest first: begun last, one of them would run alone for half a minute. */
 const LONG = [
   /bench\/run/,
-  /conformance\/channels/,
+  /conformance\/channels\/telegram/,
+  /test\/fuzz/,
   /e2e\/examples/,
-  /security\/24/,
-  /test\/(?:fuzz|chaos)/,
+  /scripts\/mutants/,
+  /security\/(?:24|39)/,
+  /conformance\/channels/,
+  /plugins\/watchdog/,
+  /test\/(?:chaos|wire)/,
   /test\/ui\/(?:axe|chat|security|drafts|channels|transcript|rotation|trace)/,
   /test\/ui/,
   /test\/faults/,
   /test\/(?:e2e|security|tui|setup)/,
+  // What stands beside the code is short and comes last.
+  /\/test\//,
 ];
 
 function rankOf({ moduleId }: TestSpecification): number {

@@ -229,7 +229,7 @@ describe("the connection", () => {
     await claw.isIn("#x");
     const joins = (): Heard[] => ada.heard.filter(({ command, from }) => command === "JOIN" && from.startsWith("claw!"));
     ada.write("KICK #x claw :enough");
-    await expect.poll(() => joins().length, { timeout: 15_000 }).toBe(2);
+    await expect.poll(() => joins().length).toBe(2);
     await claw.isIn("#x");
     expect(claw.delays).toContain(5000);
     expect(claw.logs.join("\n")).toContain("ada put us out (enough)");

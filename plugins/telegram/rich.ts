@@ -11,10 +11,10 @@ export type Render = (text: string, rich: RichText | undefined, tables: "off" | 
 
 /** The reader of Markdown is loaded with the first text that has not been read yet. */
 export function createRender(): Render {
-  let loading: Promise<{ parseMarkdown(markdown: string, options: { tables: "off" | "bullets" | "code" }): RichText }> | undefined;
+  let tools: { parseMarkdown(markdown: string, options: { tables: "off" | "bullets" | "code" }): RichText } | undefined;
   return async (text, rich, tables) => {
     const { loadRichText, toTelegramHtml } = await import("openclaw/plugin-sdk/rich-text");
-    const parsed = rich ?? (await (loading ??= loadRichText())).parseMarkdown(text, { tables });
+    const parsed = rich ?? (tools ??= await loadRichText()).parseMarkdown(text, { tables });
     return { html: toTelegramHtml(parsed), plain: parsed.text };
   };
 }

@@ -78,7 +78,7 @@ test("turns with tools, an abort, a summary and a reset are read from the files 
     message: orders([{ name: "exec", args: { command: "touch started; sleep 60" } }]),
     idempotencyKey: "stopped",
   });
-  await expect.poll(() => existsSync(join(place.home, "workspace/started")), { timeout: 10_000 }).toBe(true);
+  await expect.poll(() => existsSync(join(place.home, "workspace/started"))).toBe(true);
   await client.ask("chat.abort", { sessionKey: KEY, runId: "stopped" });
   await client.ask("agent.wait", { runId: "stopped", timeoutMs: 15_000 });
   // More than what a summary leaves word for word.
@@ -87,7 +87,7 @@ test("turns with tools, an abort, a summary and a reset are read from the files 
   const { sessionId } = await shown(client);
   const path = join(folder, `${sessionId}.jsonl`);
   const inUse = (): readonly string[] => (existsSync(path) ? words(path) : []);
-  await expect.poll(() => inUse().slice(0, -1), { timeout: 5_000 }).toEqual(sentWords(model.requests.at(-1)!.messages));
+  await expect.poll(() => inUse().slice(0, -1)).toEqual(sentWords(model.requests.at(-1)!.messages));
   expect(inUse()).toEqual(await shownWords(client));
   expect(inUse().filter((line) => line.startsWith("call "))).toHaveLength(4);
   expect(inUse().filter((line) => line.startsWith("result of "))).toHaveLength(4);
@@ -95,7 +95,7 @@ test("turns with tools, an abort, a summary and a reset are read from the files 
   const whole = readSessionFile(path).lines.length;
   expect((await client.ask("sessions.compact", { key: KEY })).payload).toMatchObject({ ok: true, compacted: true });
   await say(client, "after", "go on");
-  await expect.poll(() => inUse().slice(0, -1), { timeout: 5_000 }).toEqual(sentWords(model.requests.at(-1)!.messages));
+  await expect.poll(() => inUse().slice(0, -1)).toEqual(sentWords(model.requests.at(-1)!.messages));
   const [first, ...rest] = inUse();
   expect(first).toContain("what was said so far");
   expect(rest.some((line) => line.startsWith("call "))).toBe(false);
@@ -109,10 +109,10 @@ test("turns with tools, an abort, a summary and a reset are read from the files 
   await say(client, "fresh", "who are you?");
   const fresh = await shown(client);
   expect(fresh.sessionId).not.toBe(sessionId);
-  await expect.poll(() => fileOf(folder, fresh.sessionId), { timeout: 5_000 }).toBeDefined();
-  await expect.poll(() => words(fileOf(folder, fresh.sessionId)!), { timeout: 5_000 }).toEqual(["user: who are you?", "assistant: nothing to do"]);
+  await expect.poll(() => fileOf(folder, fresh.sessionId)).toBeDefined();
+  await expect.poll(() => words(fileOf(folder, fresh.sessionId)!)).toEqual(["user: who are you?", "assistant: nothing to do"]);
   expect(await shownWords(client)).toEqual(["user: who are you?", "assistant: nothing to do"]);
   expect(sentWords(model.requests.at(-1)!.messages)).toEqual(["user: who are you?"]);
-  await expect.poll(() => resetFiles(folder), { timeout: 5_000 }).toHaveLength(1);
+  await expect.poll(() => resetFiles(folder)).toHaveLength(1);
   expect(words(resetFiles(folder)[0]!)).toEqual(before);
 });

@@ -185,7 +185,7 @@ test("a port of the configuration that is taken is not moved to: the gateway kee
     place.configure(config(taken));
     await gateway.waitFor(`could not change to port ${taken}`);
     const health = async (): Promise<unknown> => (await fetch(`http://127.0.0.1:${port}/health`).catch(() => undefined))?.json();
-    await expect.poll(health, { timeout: 15_000 }).toEqual({ ok: true, status: "degraded" });
+    await expect.poll(health).toEqual({ ok: true, status: "degraded" });
     expect(place.cli("status").stdout).toContain(`could not change to port ${taken}`);
     expect(gateway.child.exitCode).toBeNull();
   } finally {

@@ -293,7 +293,7 @@ describe("at the root", () => {
     writeFileSync(join(root, "assets", "large-12345678.js"), "x".repeat(8_000_000));
     for (let round = 0; round < 20; round += 1) await gateway.raw("GET /assets/large-12345678.js HTTP/1.1\r\nHost: localhost\r\n\r\n", "xxx");
     const held = (): string[] => readdirSync("/proc/self/fd").flatMap((fd) => (targetOf(`/proc/self/fd/${fd}`).includes("large-12345678") ? [fd] : []));
-    if (process.platform === "linux") await vi.waitFor(() => expect(held()).toEqual([]));
+    if (process.platform === "linux") await vi.waitFor(() => expect(held()).toEqual([]), { timeout: 20_000 });
     expect((await gateway.ask("/assets/large-12345678.js")).bytes.length).toBe(8_000_000);
   });
 });

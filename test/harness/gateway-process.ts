@@ -9,7 +9,7 @@ import { programArguments, type Build } from "./program.ts";
 export const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const BIN = join(ROOT, "bin/openclaw");
 /** Less than a test has: what is waited for in vain is then named. */
-const PATIENCE_MS = 15_000;
+const PATIENCE_MS = 40_000;
 
 /** A home and state folder of its own for one test. Nothing of the user's environment reaches the processes it starts. */
 export interface Place {
@@ -61,12 +61,12 @@ export function makePlace(): Place {
     env,
     configure: (text) => writeFileSync(configPath, text, { mode: 0o600 }),
     cli(...args) {
-      const { status, stdout, stderr } = spawnSync(process.execPath, [BIN, ...args], { env, cwd: home, encoding: "utf8", timeout: 20_000 });
+      const { status, stdout, stderr } = spawnSync(process.execPath, [BIN, ...args], { env, cwd: home, encoding: "utf8", timeout: PATIENCE_MS });
       return { code: status, stdout, stderr };
     },
     start: (...args) =>
       new Promise((resolve) => {
-        const child = execFile(process.execPath, [BIN, ...args], { env, cwd: home, timeout: 20_000 }, (_error, stdout, stderr) => {
+        const child = execFile(process.execPath, [BIN, ...args], { env, cwd: home, timeout: PATIENCE_MS }, (_error, stdout, stderr) => {
           resolve({ code: child.exitCode, stdout, stderr });
         });
       }),

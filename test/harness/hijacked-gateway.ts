@@ -156,7 +156,7 @@ export async function startHijackedGateway(): Promise<HijackedGateway> {
     expect(answers, "each call has one answer").toHaveLength(calls.length);
     const ids = answers.map(({ tool_call_id }) => tool_call_id!);
     // The file follows what is committed within moments.
-    await expect.poll(() => resultsOf(agent, ids), { timeout: 5_000 }).not.toContain(undefined);
+    await expect.poll(() => resultsOf(agent, ids)).not.toContain(undefined);
     const lines = resultsOf(agent, ids);
     return answers.map(({ content }, n) => {
       expect(textOf(lines[n]!["content"]), "the transcript keeps what the model was told").toBe(textOf(content));

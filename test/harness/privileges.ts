@@ -128,7 +128,7 @@ export function disturb(inject: string, paths: readonly string[]): Fault {
       // The tracer ends a moment after what it traced.
       const read = (): string[] => readFileSync(output, "utf8").split("\n");
       const ended = new RegExp(`^${pid} +\\+\\+\\+ (?:exited with|killed by)`);
-      await expect.poll(() => read().some((line) => ended.test(line)), { timeout: 5000 }).toBe(true);
+      await expect.poll(() => read().some((line) => ended.test(line))).toBe(true);
       return read().filter((line) => /^\d+ +\w+\(/.test(line));
     },
   };

@@ -23,7 +23,9 @@ export async function openTestStore(stateDir: string): Promise<StoreRoom.Store> 
 export function programArguments(build: Build = "dist"): string[] {
   if (build === "dist") return [join(ROOT, "bin/openclaw")];
   const cli = pathToFileURL(join(ROOT, build, "cli.js")).href;
-  return ["--input-type=module", "-e", `const cli = await import(${JSON.stringify(cli)}); await cli.main(process.argv.slice(1));`, "--"];
+  // As `bin/openclaw` does: hundreds of processes need not compile the same code.
+  const cache = `process.getBuiltinModule("node:module").enableCompileCache(${JSON.stringify(join(ROOT, build, ".cache"))});`;
+  return ["--input-type=module", "-e", `${cache} const cli = await import(${JSON.stringify(cli)}); await cli.main(process.argv.slice(1));`, "--"];
 }
 
 export interface CommandOptions {
@@ -45,7 +47,7 @@ export interface CommandResult {
 export function runCommand(place: Place, args: readonly string[], options: CommandOptions = {}): CommandResult {
   const line = [...(options.wrap ?? []), process.execPath, ...(options.nodeArguments ?? []), ...programArguments(options.build), ...args];
   const env = { ...place.env, ...options.env };
-  const { status, signal, stdout, stderr } = spawnSync(line[0]!, line.slice(1), { env, cwd: place.home, encoding: "utf8", timeout: 20_000 });
+  const { status, signal, stdout, stderr } = spawnSync(line[0]!, line.slice(1), { env, cwd: place.home, encoding: "utf8", timeout: 40_000 });
   return { code: status, signal, stdout, stderr };
 }
 

@@ -7,7 +7,7 @@ import { spawnSync } from "node:child_process";
 import xterm from "@xterm/headless";
 
 /** Less than a test has: what is waited for in vain is then shown. */
-const PATIENCE_MS = 15_000;
+const PATIENCE_MS = 40_000;
 
 const quoted = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`;
 

@@ -65,7 +65,7 @@ test("a version is listed, shown without secrets, and put back with them", async
   const first = readFileSync(file(), "utf8");
   await room.config.keepAsGood();
   await room.call("config.set", { raw: await edited("gateway.auth.token", "another-secret-token"), baseHash: await hash() });
-  await vi.waitFor(async () => expect((await room.call("config.versions", {})).versions).toHaveLength(2));
+  await vi.waitFor(async () => expect((await room.call("config.versions", {})).versions).toHaveLength(2), { timeout: 20_000 });
   const { versions } = await room.call("config.versions", {});
   expect(versions).toMatchObject([
     { current: true, valid: true, hash: await hash() },
@@ -81,12 +81,12 @@ test("a version is listed, shown without secrets, and put back with them", async
   expect(answer).toMatchObject({ ok: true, path: file(), hash: await hash(), reload: { kind: "hot", paths: [{ path: "gateway.auth.token" }] } });
   expect(room.config.current.gateway?.auth?.token).toBe(SECRET);
   // What was in force before stays among the versions.
-  await vi.waitFor(async () => expect((await room.call("config.versions", {})).versions).toHaveLength(3));
+  await vi.waitFor(async () => expect((await room.call("config.versions", {})).versions).toHaveLength(3), { timeout: 20_000 });
 });
 
 test("what is written by hand and not noticed yet is kept before a version takes its place", async () => {
   await room.config.keepAsGood();
-  await vi.waitFor(async () => expect((await room.call("config.versions", {})).versions).toHaveLength(1));
+  await vi.waitFor(async () => expect((await room.call("config.versions", {})).versions).toHaveLength(1), { timeout: 20_000 });
   const [{ id } = { id: "" }] = (await room.call("config.versions", {})).versions;
   writeFileSync(file(), `{ gateway: { mode: "local", port: 4999 } }`);
   await room.call("config.restore", { id, baseHash: await hash() });
@@ -99,7 +99,7 @@ test("a version that is not there, or that is not valid any more, changes nothin
   await room.config.keepAsGood();
   await expect(room.call("config.version", { id: "../../openclaw" })).rejects.toMatchObject({ code: "NOT_FOUND" });
   await expect(room.call("config.restore", { id: "1", baseHash: await hash() })).rejects.toMatchObject({ code: "NOT_FOUND" });
-  await vi.waitFor(async () => expect((await room.call("config.versions", {})).versions).toHaveLength(1));
+  await vi.waitFor(async () => expect((await room.call("config.versions", {})).versions).toHaveLength(1), { timeout: 20_000 });
   const { id } = (await room.call("config.versions", {})).versions[0]!;
   const kept = join(room.folder, "config-versions", `${id}.json5`);
   chmodSync(kept, 0o600);

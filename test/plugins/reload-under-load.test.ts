@@ -48,7 +48,7 @@ test("turns whose tools run or are yet to run when their plugin is reloaded come
     // The second call comes after the reload: from a turn that chose its tools before it.
     await client.request("chat.send", { sessionKey: `agent:main:${name}`, message: work(`long-${name}`, `next-${name}`), idempotencyKey: `run-${name}` });
   }
-  await expect.poll(began, { timeout: 10_000 }).toEqual(sessions.map((name) => `long-${name}`));
+  await expect.poll(began).toEqual(sessions.map((name) => `long-${name}`));
   for (const version of [2, 3]) {
     there.plant({ id: "worker", code: worker(version) });
     expect(await client.request("plugins.reload", { id: "worker" })).toMatchObject({ ok: true });

@@ -5,12 +5,16 @@ import type { DeviceClient } from "../harness/device-client.ts";
 import type { GatewayProcess } from "../harness/gateway-process.ts";
 import { makeGuardedPlace, type GuardedPlace } from "../harness/guarded-gateway.ts";
 
-/** Blocks the event loop for ever: at once in its hook, after a pause in its tool, in a call to the system in its command. */
+/** Blocks the event loop for ever: in its hook by computing or, asleep, in a call to the system, after a pause in its tool. */
 const BLOCKER = {
   id: "blocker",
   code: `
     const block = () => { for (;;) if (home === "") return; };
-    api.on("before_tool_call", ({ params }) => { if (params.command === "echo block") block(); });
+    const sleep = () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+    api.on("before_tool_call", ({ params }) => {
+      if (params.command === "echo block") block();
+      if (params.command === "echo sleep") sleep();
+    });
     api.registerTool({ name: "later", description: "d", parameters: { type: "object", properties: {} },
       async execute() { await new Promise((resolve) => setTimeout(resolve, 5)); block(); } });
     api.registerTool({ name: "leave", description: "d", parameters: { type: "object", properties: { how: { type: "string" } } },
@@ -58,6 +62,8 @@ test.each([
   expect(said).toMatch(new RegExp(`has not answered anything for 1 s: the plugin blocker runs \\(${what}\\) at .*blocker/index.ts:\\d+`));
   expect(said).toMatch(new RegExp(`the gateway was ended because .* for 3 s: the plugin blocker runs \\(${what}\\)`));
   there.plant({ id: "blocker", code: "" });
+  // With so short a limit a busy machine would end this one, too.
+  there.configure({ watchdog: {} });
   const next = await there.start();
   await next.waitFor(/the process before this one: the gateway was ended because .* the plugin blocker/);
   expect(there.place.cli("status").stdout).toContain("the plugin blocker runs");
@@ -67,7 +73,8 @@ test.each([
 
 test("a stop is not put off by code that blocks the event loop", async () => {
   await open({ warnSeconds: 1, limitSeconds: 0 });
-  await send("exec", { command: "echo block" });
+  // Asleep it leaves the cores to other tests for as long as a stop has.
+  await send("exec", { command: "echo sleep" });
   await gateway.waitFor("has not answered anything");
   gateway.child.kill("SIGTERM");
   expect(await gateway.exited).toEqual({ code: null, signal: "SIGKILL" });

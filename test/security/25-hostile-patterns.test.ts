@@ -10,7 +10,12 @@ let gateway: Started;
 let client: DeviceClient;
 beforeAll(async () => {
   const http = { endpoints: { chatCompletions: { enabled: true }, responses: { enabled: true } } };
-  gateway = await start({ gateway: { http }, logging: { level: "debug" }, hooks: { enabled: true, token: "hook-token-0123456789" } }, { args: ["--verbose"] });
+  // Wrong tokens are among the texts: with the usual limit each later request would be held back for a second.
+  const auth = { token: TOKEN, rateLimit: { maxAttempts: 100_000 } };
+  gateway = await start(
+    { gateway: { auth, http }, logging: { level: "debug" }, hooks: { enabled: true, token: "hook-token-0123456789" } },
+    { args: ["--verbose"] },
+  );
   client = await enter(gateway.url, { token: TOKEN, scopes: ["operator.admin"] });
 });
 afterAll(async () => {

@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { startHijackedModel, orders } from "../harness/hijacked-model.ts";
+import { expectInTime } from "../harness/in-time.ts";
 import { startTelegramGateway } from "./telegram-gateway.ts";
 
 const PATIENCE = { timeout: 20_000, interval: 20 };
@@ -58,7 +59,7 @@ test.each([
     const took = performance.now() - said;
     await expect.poll(() => telegram.messages(telegram.me.id).filter(({ byBot }) => byBot).length, PATIENCE).toBeGreaterThan(0);
     expect(model.requests).toHaveLength(asked);
-    expect(took).toBeLessThan(BOUND_MS);
+    expectInTime(took, BOUND_MS);
     // The chat goes on.
     telegram.say("and now?");
     await expect.poll(() => telegram.messages(telegram.me.id).some(({ byBot, text }) => byBot && text.includes("nothing to do")), PATIENCE).toBe(true);

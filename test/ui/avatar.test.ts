@@ -42,12 +42,12 @@ test("agents are shown with their pictures below the base path; emoji or letters
   });
   await page.reload();
   await page.getByRole("heading", { name: "Agents" }).waitFor();
-  await expect.poll(() => isDrawn(avatarOf(page, "Claw")), { timeout: 15_000 }).toBe(true);
-  await expect.poll(() => isDrawn(avatarOf(page, "Inline")), { timeout: 15_000 }).toBe(true);
+  await expect.poll(() => isDrawn(avatarOf(page, "Claw"))).toBe(true);
+  await expect.poll(() => isDrawn(avatarOf(page, "Inline"))).toBe(true);
   await avatarOf(page, "Owl").getByText("🦉").waitFor();
   await avatarOf(page, "Far away").getByText("FA").waitFor();
   await avatarOf(page, "plain").getByText("P", { exact: true }).waitFor();
   expect(foreign).toEqual([]);
   await page.goto(`${scene.url}/overview`);
-  await expect.poll(() => isDrawn(page.locator("[aria-labelledby=agents] oc-avatar").first()), { timeout: 15_000 }).toBe(true);
+  await expect.poll(() => isDrawn(page.locator("[aria-labelledby=agents] oc-avatar").first())).toBe(true);
 });

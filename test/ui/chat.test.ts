@@ -114,7 +114,7 @@ describe("with a model that streams", () => {
     for (const one of [page, other]) await one.getByLabel("What will run").getByText(command, { exact: true }).waitFor();
     expect(existsSync(join(scene.workspace, "granted.txt"))).toBe(false);
     await page.getByRole("button", { name: "Allow once" }).click();
-    await expect.poll(() => existsSync(join(scene.workspace, "granted.txt")), { timeout: 10_000 }).toBe(true);
+    await expect.poll(() => existsSync(join(scene.workspace, "granted.txt"))).toBe(true);
     await page.getByText("May this command run?").waitFor({ state: "detached" });
     await other.getByText("May this command run?").waitFor({ state: "detached" });
     await other.getByText(/was allowed once/).waitFor();

@@ -1,6 +1,7 @@
 import type { Browser, Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { launchChromium } from "../harness/browser.ts";
+import { expectInTime } from "../harness/in-time.ts";
 import type { PageWindow } from "../harness/in-page.ts";
 import { describeInBrowser } from "./harness/in-browser.ts";
 import { logIn, openScene, type Scene } from "./harness/scene.ts";
@@ -68,7 +69,7 @@ describeInBrowser("what a page stood on changes", () => {
     // The file is taken when it has rested for a moment.
     await scene.gateway.waitFor(/configuration changed.*gateway\.auth/);
     const inForce = Date.now();
-    expect((await left) - inForce).toBeLessThan(1000);
+    expectInTime((await left) - inForce, 1000);
     expect(await refusal(shared)).toMatch(/token or password was changed/);
     await say(first, "What can you do?");
     for (const one of [first, second]) await answer(one).first().waitFor();
@@ -96,7 +97,7 @@ describeInBrowser("what a page stood on changes", () => {
     const { code, stderr } = scene.cli("devices", "rotate", "--device", await deviceOf(first), "--role", "operator");
     const ended = Date.now();
     expect(code, stderr).toBe(0);
-    for (const at of left) expect((await at) - ended).toBeLessThan(1000);
+    for (const at of left) expectInTime((await at) - ended, 1000);
     for (const one of [first, second]) expect([await refusal(one), await answer(one).count()]).toEqual([expect.stringMatching(OUT), 0]);
     const link = scene.link();
     expect(tries.map(({ count }) => count)).toEqual([0, 0]);

@@ -5,6 +5,7 @@ import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import type { Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ROOT } from "../harness/gateway-process.ts";
+import { expectInTime } from "../harness/in-time.ts";
 import { CORPUS, findLive, HOSTILE_SESSIONS, logHostile, makeHostile, openRefusingApi } from "./harness/hostile.ts";
 import { describeInBrowser } from "./harness/in-browser.ts";
 import { PAGE_PATHS } from "./harness/pages.ts";
@@ -111,7 +112,7 @@ describeInBrowser("pages of others", () => {
     const { code, stderr } = scene.cli("devices", "revoke", "--device", deviceId!, "--role", "operator");
     const ended = Date.now();
     expect(code, stderr).toBe(0);
-    for (const at of left) expect((await at) - ended).toBeLessThan(1000);
+    for (const at of left) expectInTime((await at) - ended, 1000);
     await gone.goBack();
     await isOut(gone);
     await tab.reload();

@@ -73,7 +73,7 @@ test("a message that waits has a bar that grows, and names what it waits for", a
   await trace.getByRole("heading", { name: "Waits: 1 in front of it" }).waitFor();
   const bar = trace.getByRole("button", { name: /^Queue: waits until in:\d+ is answered/ });
   const words = await bar.getAttribute("aria-label");
-  await expect.poll(() => bar.getAttribute("aria-label"), { timeout: 10_000 }).not.toBe(words);
+  await expect.poll(() => bar.getAttribute("aria-label")).not.toBe(words);
   await bar.click();
   await trace
     .getByRole("region", { name: "Step: Queue" })
@@ -122,7 +122,7 @@ test("a run under way grows, is in the overview, and ends when it is stopped the
   await page.getByRole("heading", { name: /^Is being answered/ }).waitFor();
   const open = page.getByRole("button", { name: /the model is being asked/ });
   const words = await open.getAttribute("aria-label");
-  await expect.poll(() => open.getAttribute("aria-label"), { timeout: 10_000 }).not.toBe(words);
+  await expect.poll(() => open.getAttribute("aria-label")).not.toBe(words);
   const overview = await scene.open("overview");
   await overview.getByRole("heading", { name: "Everything is all right" }).waitFor();
   await overview.getByRole("button", { name: /^Stop the run of .*(halt|web:stopped)/ }).click();

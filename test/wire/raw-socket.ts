@@ -6,7 +6,7 @@ import { connectParams } from "../harness/auth.ts";
 import { clientFrame, createFrameReader, OPCODE, type FrameOptions, type ServerFrame } from "./frame.ts";
 
 /** Less than a test has: what is waited for in vain is then named. */
-const PATIENCE_MS = 10_000;
+const PATIENCE_MS = 40_000;
 const KEY = "dGhlIHNhbXBsZSBub25jZQ==";
 const ACCEPT = createHash("sha1").update(`${KEY}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest("base64");
 

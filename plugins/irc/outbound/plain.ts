@@ -10,14 +10,10 @@ export interface Plain {
 }
 
 export function createPlain(): Plain {
-  let loading: Promise<void> | undefined;
   let tools: RichTextTools | undefined;
   return {
     async load() {
-      loading ??= import("openclaw/plugin-sdk/rich-text").then(async ({ loadRichText }) => {
-        tools = await loadRichText();
-      });
-      await loading;
+      if (!tools) tools = await (await import("openclaw/plugin-sdk/rich-text")).loadRichText();
     },
     lines(markdown, limit) {
       const text = tools ? tools.toPlain(tools.parseMarkdown(markdown, { tables: "bullets" }), { links: "append" }) : markdown;

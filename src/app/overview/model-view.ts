@@ -34,7 +34,10 @@ export function createModelView(deps: ModelViewDeps): ModelView {
   deps.config.onEvent(() => void (known = undefined));
   const refresh = (): Promise<AnsweringModel & ModelState> => {
     const view = look(deps);
-    known = { at: deps.clock.monotonic(), view };
+    const asked = { at: deps.clock.monotonic(), view };
+    known = asked;
+    // What failed is not shown again: the next one who asks starts another look.
+    view.catch(() => void (known === asked && (known = undefined)));
     return view;
   };
   return () => {

@@ -208,6 +208,27 @@ test("which model answers is looked at again after a while and when the configur
   expect(looks).toBe(3);
 });
 
+test("a look at the model that failed is no answer for those who ask later", async () => {
+  let looks = 0;
+  const chosen = { ref: { provider: "acme", id: "one" }, reason: { source: "config", text: "it is configured" }, entry: { source: "config" } };
+  async function candidates(): Promise<readonly never[]> {
+    looks += 0.5;
+    // They are asked for twice in a look; every second look fails at its end.
+    if (looks % 2 === 1) throw new Error("EMFILE: too many open files");
+    return [];
+  }
+  const models = async (): Promise<never> => ({ select: async () => chosen, auth: () => ({ candidates }) }) as never;
+  const view = createModelView({ models, agentId: () => "main", config, clock });
+  await expect(view()).rejects.toThrow("too many open files");
+  expect(await view()).toMatchObject({ model: "acme/one" });
+  // The old answer is given while the next one is looked for; nobody waits for that one, and it fails.
+  const before = looks;
+  clock.advance(11_000);
+  expect(await view()).toMatchObject({ model: "acme/one" });
+  await expect.poll(() => looks).toBeGreaterThan(before);
+  await expect.poll(() => view().then(({ model }) => model)).toBe("acme/one");
+});
+
 test("what runs is told from its beginning to its end, with what it does", async () => {
   let tell: Parameters<Responder["onEvent"]>[0] = () => {};
   const conversation = {

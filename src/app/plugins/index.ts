@@ -4,6 +4,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Clock } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
 import type { Ids } from "../../base/ids.ts";
+import { lazy } from "../../base/lazy.ts";
 import type { Logger } from "../../base/log/logger.ts";
 import type { LoopMonitor } from "../../base/watchdog/loop-monitor.ts";
 import type { Config, ConfigSections, Env, KnownNames, OpenClawConfig, ReloadAction } from "../../config/index.ts";
@@ -123,7 +124,6 @@ function createGate() {
 export function createPlugins(deps: PluginsDeps): Plugins {
   const { config, store } = deps;
   let running: RunningPlugins | undefined;
-  let opening: Promise<RunningPlugins> | undefined;
   let gateway: Gateway | undefined;
   let isReady = false;
   const gate = createGate();
@@ -133,17 +133,14 @@ export function createPlugins(deps: PluginsDeps): Plugins {
   };
 
   /** The host, with nothing loaded into it yet when nothing was enabled at the start. */
-  function host(): Promise<RunningPlugins> {
-    opening ??= (async () => {
-      if (!gateway) throw new AppError("UNAVAILABLE", "the gateway is starting: try again in a moment");
-      const { openPlugins } = await import("./running.ts");
-      running = await openPlugins(deps, gateway);
-      if (isReady) running.ready();
-      changed();
-      return running;
-    })();
-    return opening;
-  }
+  const host = lazy(async (): Promise<RunningPlugins> => {
+    if (!gateway) throw new AppError("UNAVAILABLE", "the gateway is starting: try again in a moment");
+    const { openPlugins } = await import("./running.ts");
+    running = await openPlugins(deps, gateway);
+    if (isReady) running.ready();
+    changed();
+    return running;
+  });
 
   const extraMethods: ExtraMethods = { names: () => running?.methods.names() ?? [], find: (method) => running?.methods.find(method) };
   return {
@@ -195,10 +192,10 @@ export function createPlugins(deps: PluginsDeps): Plugins {
     },
     async stop() {
       gate.shut(new AppError("UNAVAILABLE", "the gateway is stopping; what was accepted goes on after the restart"));
-      await (await opening?.catch(() => undefined))?.stop();
+      await (await host.started()?.catch(() => undefined))?.stop();
     },
     async end() {
-      await (await opening?.catch(() => undefined))?.[Symbol.asyncDispose]();
+      await (await host.started()?.catch(() => undefined))?.[Symbol.asyncDispose]();
     },
   };
 }

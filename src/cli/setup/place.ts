@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { lockHolder, stateLockPath, type SetupPlace } from "../../app/index.ts";
 import { systemClock } from "../../base/clock.ts";
 import { createIds } from "../../base/ids.ts";
+import { lazy } from "../../base/lazy.ts";
 import { createLogger } from "../../base/log/logger.ts";
 import { systemRandom } from "../../base/random.ts";
 import { createRedactor } from "../../base/redaction.ts";
@@ -26,9 +27,8 @@ export async function openPlace(io: Io): Promise<CommandPlace> {
   const agentDir = mainAgentFolder(paths);
   const sink = { write: ({ message }: { readonly message: string }) => warn(message), flush: () => Promise.resolve() };
   const log = createLogger({ clock, redactor, outputs: [{ sink, level: "warn" }] });
-  let auth: ReturnType<SetupPlace["auth"]> | undefined;
 
-  async function openAuth(): ReturnType<SetupPlace["auth"]> {
+  const auth = lazy(async (): ReturnType<SetupPlace["auth"]> => {
     const [{ createAuthProfiles }, { keyVariables, canonicalProvider }] = await Promise.all([loadProfiles(), loadChoice()]);
     return createAuthProfiles({
       agentDir,
@@ -45,7 +45,7 @@ export async function openPlace(io: Io): Promise<CommandPlace> {
       home: env["HOME"]?.trim() || env["USERPROFILE"]?.trim() || osHome,
       version,
     });
-  }
+  });
 
   return {
     config,
@@ -59,7 +59,7 @@ export async function openPlace(io: Io): Promise<CommandPlace> {
     redactor,
     agentDir,
     signal: io.signal(),
-    auth: () => (auth ??= openAuth()),
+    auth,
     inventory: async () => (await (await import("../plugin-source.ts")).loadPlugins(io)).inventory,
     async withChannel(channel, use) {
       const { openChannels } = await import("../commands/channels/source.ts");

@@ -106,12 +106,12 @@ test("every text of the file is kept once the gateway is ready: what it starts w
   expect(() => readdirSync(kept())).toThrow("ENOENT");
   await config.keepAsGood();
   await config.watch({ watchFolder: () => ({ [Symbol.dispose]: () => {} }) });
-  await vi.waitFor(() => expect(readdirSync(kept())).toHaveLength(2));
+  await vi.waitFor(() => expect(readdirSync(kept())).toHaveLength(2), { timeout: 20_000 });
   writeFileSync(file(), TEXT.replace("4000", "4002"));
   config.reload();
   writeFileSync(file(), "{ broken");
   config.reload();
-  await vi.waitFor(() => expect(readdirSync(kept())).toHaveLength(4));
+  await vi.waitFor(() => expect(readdirSync(kept())).toHaveLength(4), { timeout: 20_000 });
   const review = await config.review();
   expect(review.versions().map(({ current, valid }) => ({ current, valid }))).toEqual([
     { current: true, valid: false },
@@ -129,7 +129,7 @@ test("a version is shown without secrets, with what going back would change", as
   await open(TEXT, { purpose: "inspect" });
   await config.edit({ kind: "patch", value: { gateway: { port: 4001, auth: { token: "second-secret" } } } }, { by: "test" });
   const review = await config.review();
-  await vi.waitFor(() => expect(review.versions()).toHaveLength(2));
+  await vi.waitFor(() => expect(review.versions()).toHaveLength(2), { timeout: 20_000 });
   const { id } = review.versions()[1]!;
   const { raw, changes } = review.version(id);
   expect(raw).not.toMatch(/secret"/);

@@ -26,6 +26,19 @@ test("who is unknown is asked again after five seconds", async () => {
   expect(asked).toBe(2);
 });
 
+test("a question that failed is asked again after five seconds", async () => {
+  const clock = manualClock();
+  let asked = 0;
+  const whois = createWhois({}, clock, async () => {
+    asked += 1;
+    if (asked === 1) throw new Error("EMFILE: too many open files");
+    return "ada@example.com";
+  });
+  expect(await whois("100.64.0.9")).toBeUndefined();
+  clock.advance(5001);
+  expect(await whois("100.64.0.9")).toBe("ada@example.com");
+});
+
 test("without the program nobody is known", async () => {
   expect(await createWhois({ PATH: "/nonexistent" }, manualClock())("100.64.0.9")).toBeUndefined();
 });

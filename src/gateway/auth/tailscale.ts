@@ -31,7 +31,8 @@ export function createWhois(env: Env, clock: Pick<Clock, "monotonic">, ask: (ip:
   return (ip) => {
     const known = kept.get(ip);
     if (known && known.until > clock.monotonic()) return known.answer;
-    const entry = { answer: ask(ip, env), until: Number.POSITIVE_INFINITY };
+    // A question that failed is asked again as soon as one without an answer.
+    const entry = { answer: ask(ip, env).catch(() => undefined), until: Number.POSITIVE_INFINITY };
     kept.delete(ip);
     kept.set(ip, entry);
     if (kept.size > MAX_KEPT) kept.delete(kept.keys().next().value!);

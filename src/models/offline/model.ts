@@ -1,4 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
+import { lazy } from "../../base/lazy.ts";
 import type { OtherDriver } from "../call/driver.ts";
 import { modelFailed } from "../failure.ts";
 import type { StreamOptions } from "../transport/index.ts";
@@ -23,8 +24,8 @@ const CHARS_PER_TOKEN = 4;
  */
 export function createOfflineModel({ docsFolder }: OfflineModelDeps = {}): OtherDriver {
   const answer = createAnswer();
-  let pages: Promise<readonly DocSection[]> | undefined;
-  const docs = (): Promise<readonly DocSection[]> => (pages ??= readDocs(docsFolder).catch(() => []));
+  const pages = lazy(() => readDocs(docsFolder));
+  const docs = (): Promise<readonly DocSection[]> => pages().catch(() => []);
 
   async function* stream(request: WireRequest, { clock, signal }: StreamOptions): AsyncGenerator<ModelEvent, void, void> {
     const now = clock.now();

@@ -208,6 +208,17 @@ describe("talk", () => {
     model = createOfflineModel({ docsFolder: folder });
   });
 
+  test("documentation that could not be read once is read when it is asked about again", async () => {
+    const late = join(folder, "late");
+    model = createOfflineModel({ docsFolder: late });
+    expect(await say("how do I set a budget?")).toContain("The documentation is not beside this program");
+    mkdirSync(late);
+    writeFileSync(join(late, "budgets.md"), "# Budgets\n\nSet a budget with `openclaw budgets set`.\n");
+    expect(await say("how do I set a budget?")).toContain("openclaw budgets set");
+    rmSync(late, { recursive: true });
+    model = createOfflineModel({ docsFolder: folder });
+  });
+
   test("the product's own documentation is found", async () => {
     model = createOfflineModel();
     expect(await say("how do I set a budget?")).toContain("docs/models/budgets.md");

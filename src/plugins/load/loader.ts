@@ -4,6 +4,7 @@ import { join, sep } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Clock } from "../../base/clock.ts";
 import { AppError, messageOf } from "../../base/errors.ts";
+import { lazy } from "../../base/lazy.ts";
 import type { PluginEntry } from "../record.ts";
 import { definitionOf, pluginFailed, type LoadedModule } from "./definition.ts";
 import { explain, isLinkFailure, ownerOfError } from "./failure.ts";
@@ -56,20 +57,19 @@ export function createModuleLoader({ sdkDir, hostPackages, clock, budgetMs = 10_
   const known = new Map<string, Known>();
   const sdkFiles = new Map<string, string | undefined>();
   let hooks: { deregister(): void } | undefined;
-  let ready: Promise<void> | undefined;
 
   function sdkFile(subPath: string): string | undefined {
     if (!sdkFiles.has(subPath)) sdkFiles.set(subPath, /^[\w-]*(?:\/[\w-]+)*$/.test(subPath) ? findFile(join(sdkDir, `${subPath || "index"}.js`)) : undefined);
     return sdkFiles.get(subPath);
   }
 
-  async function install(): Promise<void> {
+  const install = lazy(async (): Promise<void> => {
     const lexer = await import("es-module-lexer");
     await lexer.init();
     hooks = registerHooks(
       createModuleHooks({ graphs, hostPackages, sdkFile, ...createSources(lexer.parse, cacheDir === undefined ? undefined : createSourceCache(cacheDir)) }),
     );
-  }
+  });
 
   /** Tries again where Node answered with an earlier loader's modules, and, in the exact way, where modules did not fit together. */
   async function importEntry(entry: PluginEntry, source: string, graph: Graph): Promise<{ namespace: Record<string, unknown>; graph: Graph }> {
@@ -110,7 +110,7 @@ export function createModuleLoader({ sdkDir, hostPackages, clock, budgetMs = 10_
 
   return {
     async load(entry, generation) {
-      await (ready ??= install());
+      await install();
       const root = realRoot(entry);
       const key = `${root}\0${entry.id}`;
       let before = known.get(key);

@@ -152,7 +152,7 @@ describe("gates", () => {
     const params = { removeAfterReply: true, ackReactionValue: "👀", remove };
     gating.removeAckReactionAfterReply({ ...params, ackReactionPromise: Promise.resolve(false) });
     gating.removeAckReactionAfterReply({ ...params, ackReactionPromise: Promise.resolve(true) });
-    await vi.waitFor(() => expect(remove).toHaveBeenCalledTimes(1));
+    await vi.waitFor(() => expect(remove).toHaveBeenCalledTimes(1), { timeout: 20_000 });
   });
 });
 

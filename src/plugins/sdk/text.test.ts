@@ -165,7 +165,7 @@ describe("around a reply", () => {
     const callbacks = createTypingCallbacks({ start: () => Promise.reject(new Error("no")), stop: () => Promise.reject(new Error("still no")), onStartError });
     await callbacks.onReplyStart();
     callbacks.onIdle?.();
-    await vi.waitFor(() => expect(onStartError).toHaveBeenCalledTimes(2));
+    await vi.waitFor(() => expect(onStartError).toHaveBeenCalledTimes(2), { timeout: 20_000 });
   });
 
   it("stand media and places", () => {
@@ -234,6 +234,6 @@ describe("shared between host and plugins", () => {
     await expect(failing).rejects.toThrow("a failed");
     await second;
     expect(order).toEqual(["a", "b"]);
-    await vi.waitFor(() => expect(queue.size).toBe(0));
+    await vi.waitFor(() => expect(queue.size).toBe(0), { timeout: 20_000 });
   });
 });

@@ -273,10 +273,12 @@ function evil(name: string, type: string, link = "", size = 0): Buffer {
   return block;
 }
 
+/** No other run, and nothing else on this machine, makes a file of this name. */
+const OUTSIDE = `/tmp/escaped-${process.pid}-${Date.now()}.txt`;
 const attacks: [string, Buffer[]][] = [
   ["a name with ..", [evil("state/../../escaped.txt", "0")]],
   ["a name that begins with ..", [evil("../escaped.txt", "0")]],
-  ["an absolute name", [evil("/tmp/escaped.txt", "0")]],
+  ["an absolute name", [evil(OUTSIDE, "0")]],
   ["a name with a backslash", [evil("state\\..\\escaped.txt", "0")]],
   ["a name with an empty part", [evil("state//escaped.txt", "0")]],
   ["a symbolic link", [evil("state/link", "2", "/etc")]],
@@ -298,7 +300,7 @@ for (const [what, blocks] of attacks) {
     const before = readdirSync(root);
     await expect(restore(file, { stateDir: join(root, "fresh") })).rejects.toMatchObject({ code: "INVALID_INPUT" });
     expect(readdirSync(root)).toEqual(before);
-    expect([existsSync(join(root, "escaped.txt")), existsSync("/tmp/escaped.txt")]).toEqual([false, false]);
+    expect([existsSync(join(root, "escaped.txt")), existsSync(OUTSIDE)]).toEqual([false, false]);
   });
 }
 

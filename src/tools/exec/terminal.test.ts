@@ -1,9 +1,10 @@
-import { existsSync, mkdtempSync, readFileSync, symlinkSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { ExecToolDeps } from "./deps.ts";
 import { resolveExecutable } from "./executables.ts";
+import { createTerminals } from "./terminal.ts";
 import { gateway, house, type House, isAlive, sessionOf, SOON, text, UNASKED, withStore } from "./house.fixture.ts";
 
 withStore();
@@ -131,4 +132,19 @@ test("no list covers a command in a terminal: what is typed later it has not see
   await using there = house(gateway, {}, rules);
   expect((await there.exec({ command: "uname -s" })).details).toMatchObject({ status: "completed" });
   expect(text(await there.exec({ command: "uname -s", pty: true }))).toMatch(/^Approval required/);
+});
+
+test("a program that could not hold a terminal once is tried again by the next command", async () => {
+  const [holder] = HOLDERS;
+  if (holder === undefined) return;
+  const path = pathWith(undefined);
+  const file = join(path, holder);
+  writeFileSync(file, "#!/bin/sh\nexit 1\n", { mode: 0o755 });
+  const terminals = createTerminals(path);
+  expect(await terminals.for(undefined)).toBeUndefined();
+  rmSync(file);
+  symlinkSync(resolveExecutable(holder, "/", PATH)!, file);
+  const found = await terminals.for(undefined);
+  expect(found).toBeDefined();
+  expect(await terminals.for(undefined)).toBe(found);
 });

@@ -85,6 +85,8 @@ export function createTerminals(path: string): Terminals {
       const key = sandbox?.name ?? "";
       const known = tried.get(key) ?? firstWorking(sandbox, path);
       tried.set(key, known);
+      // One that did not work may have met a bad moment: the next command looks again.
+      void known.then((terminal) => terminal === undefined && tried.delete(key));
       return known;
     },
   };

@@ -9,7 +9,7 @@ import { runCommand, type Build, type CommandResult } from "../../harness/progra
 
 const TOKEN = "a-token-for-the-page-0123456789";
 /** Less than a test has: what is waited for in vain is then named. */
-const PATIENCE_MS = 15_000;
+const PATIENCE_MS = 30_000;
 /** Another build than `dist`, for work on the page. */
 const BUILD = process.env["OPENCLAW_TEST_BUILD"] as Build | undefined;
 

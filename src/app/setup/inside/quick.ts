@@ -1,5 +1,6 @@
 /** First steps that take one call each, in a running gateway. */
 import { AppError } from "../../../base/errors.ts";
+import { lazy } from "../../../base/lazy.ts";
 import { nearest } from "../../../base/text.ts";
 import { isObject, type OpenClawConfig } from "../../../config/index.ts";
 import type { QuickSetupPort } from "../../../gateway/index.ts";
@@ -56,13 +57,12 @@ function keptOffers({ config, clock }: QuickDeps, place: SetupPlace): Quick["off
 
 export function createQuickSetup(deps: QuickDeps): QuickSetupPort {
   const { config, clock } = deps;
-  let local: Promise<LocalModels> | undefined;
   const place = insidePlace(deps, new AbortController().signal);
   const quick: Quick = {
     deps,
     place,
     offers: keptOffers(deps, place),
-    localModels: () => (local ??= createLocalModels({ clock, config: () => config.current })),
+    localModels: lazy(() => createLocalModels({ clock, config: () => config.current })),
   };
   return {
     status: () => status(quick),

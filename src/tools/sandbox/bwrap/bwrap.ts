@@ -36,9 +36,8 @@ export interface BwrapDeps {
 export function createBwrap(deps: BwrapDeps): SandboxBackend {
   const etc = join(deps.stateDir, "sandbox", "etc");
   const working = new Set<string>();
-  /** Options that older versions do not have. */
-  let known: Promise<string> | undefined;
-  let help = "";
+  /** What each program says about its options: older versions lack some. */
+  const helps = new Map<string, string>();
 
   const program = (plan: SandboxPlan): string | undefined => resolveExecutable(plan.settings.bwrap.command, "/", deps.env["PATH"] ?? PATH);
 
@@ -47,12 +46,15 @@ export function createBwrap(deps: BwrapDeps): SandboxBackend {
     for (const name of ["passwd", "group"] as const) {
       writeAtomic(join(etc, name), USERS[name], { mode: 0o644, temporary: join(etc, `.${name}.${deps.ids.hex(6)}`) });
     }
-    known ??= run(file, { args: ["--help"], env: { PATH }, timeoutMs: TRY_MS, maxOutputBytes: TRY_BYTES }).then(({ stdout, stderr }) => stdout + stderr);
-    help = await known;
+    if (helps.has(file)) return;
+    const { stdout, stderr } = await run(file, { args: ["--help"], env: { PATH }, timeoutMs: TRY_MS, maxOutputBytes: TRY_BYTES });
+    helps.set(file, stdout + stderr);
   }
 
-  const args = (plan: SandboxPlan, command: InsideCommand): readonly string[] =>
-    bwrapArguments(plan, command, { etc, hidden: [deps.stateDir, deps.home], has: (option) => help.includes(option) });
+  function args(plan: SandboxPlan, command: InsideCommand): readonly string[] {
+    const help = helps.get(program(plan) ?? "") ?? "";
+    return bwrapArguments(plan, command, { etc, hidden: [deps.stateDir, deps.home], has: (option) => help.includes(option) });
+  }
 
   async function availability(plan: SandboxPlan): Promise<Availability> {
     const { command, network } = plan.settings.bwrap;

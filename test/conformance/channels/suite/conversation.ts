@@ -60,7 +60,7 @@ export function conversationTests({ check, checkWith }: Scene): void {
     lab.gateway.model.answers(() => "Now w-plum it is.");
     await exchange(lab, "w-plum");
     await lab.say("what was this one?", { replyTo: first });
-    await expect.poll(() => lab.gateway.model.requests.length, { timeout: 15_000 }).toBe(3);
+    await expect.poll(() => lab.gateway.model.requests.length).toBe(3);
     expect(lab.gateway.model.requests[2]!.user).toContain("Heard w-apple.");
   });
 
@@ -98,7 +98,7 @@ export function conversationTests({ check, checkWith }: Scene): void {
   check("an answer that is silent on purpose is not seen", async (lab) => {
     lab.gateway.model.answers(({ user }) => (user.includes("w-quiet") ? "NO_REPLY" : undefined));
     await lab.say("a w-quiet word");
-    await expect.poll(() => askedOf(lab, "w-quiet"), { timeout: 15_000 }).toBe(1);
+    await expect.poll(() => askedOf(lab, "w-quiet")).toBe(1);
     await exchange(lab, "w-apple");
     expect(textsIn(lab).filter((text) => text !== "")).toEqual(["Heard w-apple."]);
   });

@@ -43,7 +43,7 @@ export function mediaTests({ checkWith }: Scene): void {
     lab.gateway.model.answers(() => `Here is w-apple.\nMEDIA:${path}`);
     await lab.say("draw w-apple");
     await hears(lab, "w-apple");
-    await expect.poll(() => lab.received().flatMap(({ file }) => file?.data ?? []), { timeout: 15_000 }).toEqual([PNG]);
+    await expect.poll(() => lab.received().flatMap(({ file }) => file?.data ?? [])).toEqual([PNG]);
     expect(
       lab
         .received()

@@ -15,14 +15,17 @@ const message = (runId: string, letters = 0, sessionKey = KEY): Unsent => ({
   attachments: letters === 0 ? [] : [{ type: "file", mimeType: "a/b", fileName: "a.bin", content: "A".repeat(letters) }],
 });
 
+const busy = (retryAfterMs: number): Error => Object.assign(new Error("busy"), { details: { protocolCode: "UNAVAILABLE", retryable: true, retryAfterMs } });
 const lost = (closeCode: number): Error => Object.assign(new Error("the connection was closed"), { details: { closeCode, reason: "" } });
 
-/** A line whose other end does with each message what the test says: `accept`, or break with a code after a while. */
+type Fate = { readonly code: number; readonly afterMs: number } | { readonly retryAfterMs: number } | "accept";
+
+/** A line whose other end does with each message what the test says: `accept`, ask for it later, or break with a code after a while. Waits do not end. */
 function fixture({ storage = memoryStorage() } = {}) {
   const state = createSignal<LinkState>({ kind: "open" });
   const sent: string[] = [];
   const options: unknown[] = [];
-  let fate: (runId: string) => { readonly code: number; readonly afterMs: number } | "accept" = () => "accept";
+  let fate: (runId: string) => Fate = () => "accept";
   let time = 0;
   const request = async (_method: string, { idempotencyKey }: { readonly idempotencyKey: string }, extra: unknown): Promise<object> => {
     sent.push(idempotencyKey);
@@ -30,6 +33,7 @@ function fixture({ storage = memoryStorage() } = {}) {
     await Promise.resolve();
     const what = fate(idempotencyKey);
     if (what === "accept") return { runId: idempotencyKey, status: "started" };
+    if ("retryAfterMs" in what) throw busy(what.retryAfterMs);
     time += what.afterMs;
     state.set({ kind: "lost", message: "gone", retryAt: undefined });
     throw lost(what.code);
@@ -40,6 +44,10 @@ function fixture({ storage = memoryStorage() } = {}) {
   const open = () =>
     createSending({ link, outbox, sessionKey: KEY, now: () => time, count: () => 1, place: () => 0, changed: nothing, accepted: nothing, wait: nothing });
   const sending = open();
+  function join(): void {
+    state.set({ kind: "open" });
+    sending.resume();
+  }
   return {
     outbox,
     sending,
@@ -52,11 +60,11 @@ function fixture({ storage = memoryStorage() } = {}) {
       let times = 0;
       for (await settled(); state.value.kind === "lost" && times < most; await settled()) {
         times += 1;
-        state.set({ kind: "open" });
-        sending.resume();
+        join();
       }
       return times;
     },
+    join,
   };
 }
 
@@ -142,6 +150,22 @@ describe("a message whose connection is lost", () => {
     await reconnect();
     expect(sent).toHaveLength(4);
     expect(sending.shown()).toMatchObject([{ state: "accepted" }]);
+  });
+
+  it("goes out as soon as the next connection is there, although it had been asked to wait on the last one", async () => {
+    const { sending, sent, decide, join, outbox } = fixture();
+    for (const kept of [message("first-1"), message("other-2", 0, "agent:main:other")]) await outbox.put(kept);
+    decide((runId) => {
+      if (runId === "first-1") return { retryAfterMs: 60_000 };
+      decide(() => "accept");
+      // The new connection is there before the page learns that a message was lost with the last one.
+      queueMicrotask(join);
+      return { code: 1006, afterMs: 10 };
+    });
+    sending.resume();
+    await settled();
+    expect(sent).toEqual(["first-1", "other-2", "first-1", "other-2"]);
+    expect(sending.shown()).toMatchObject([{ runId: "first-1", state: "accepted" }]);
   });
 
   it("is sent again from here only, and has as long as a slow line takes", async () => {

@@ -60,22 +60,37 @@ const firstUnsent = (held: ReadonlyMap<string, Held>): Held | undefined => [...h
 interface DrainOptions {
   isOpen(): boolean;
   next(): Held | undefined;
-  /** False when it has to wait. */
-  attempt(entry: Held): Promise<boolean>;
+  /** Milliseconds to wait before it is tried again; undefined when the next one may be sent. */
+  attempt(entry: Held): Promise<number | undefined>;
   /** Sends what other sessions have. */
   others(): Promise<void>;
+  wait(ms: number, work: () => void): void;
 }
 
 /** Sends one after the other, in the order in which they were written. Those of other sessions come last, by themselves: who breaks the connection has to be known. */
-function createDrain({ isOpen, next, attempt, others }: DrainOptions) {
+function createDrain({ isOpen, next, attempt, others, wait }: DrainOptions) {
   let draining = false;
   let othersToo = false;
+  /** A message has to wait, and those behind it with it. */
+  let paused = false;
+  let connections = 0;
+
+  async function send(entry: Held): Promise<void> {
+    const connection = connections;
+    const waitMs = await attempt(entry);
+    // On a newer connection it is tried at once, however it failed on the one before.
+    if (waitMs === undefined || connection !== connections) return;
+    paused = true;
+    wait(waitMs, () => void drain());
+  }
+
   async function drain(): Promise<void> {
+    paused = false;
     if (draining) return;
     draining = true;
-    for (let goesOn = true; isOpen();) {
-      const entry = goesOn ? next() : undefined;
-      if (entry) goesOn = await attempt(entry);
+    while (isOpen()) {
+      const entry = paused ? undefined : next();
+      if (entry) await send(entry);
       else if (othersToo) {
         othersToo = false;
         await others();
@@ -83,9 +98,12 @@ function createDrain({ isOpen, next, attempt, others }: DrainOptions) {
     }
     draining = false;
   }
+
   return {
     drain,
-    drainAll(): Promise<void> {
+    /** There is a new connection. */
+    resume(): Promise<void> {
+      connections += 1;
       othersToo = true;
       return drain();
     },
@@ -98,8 +116,6 @@ export function createSending(options: SendingOptions): Sending {
   const held = new Map<string, Held>();
   /** Messages that were seen in the browser's storage: gone from there means that some tab is done with them. */
   const stored = new Set<string>();
-  /** There is a new connection since the message under way was sent. */
-  let renewed = false;
   const isOpen = (): boolean => link.state.value.kind === "open";
 
   function settle(entry: Held, outcome: Outcome): void {
@@ -117,19 +133,16 @@ export function createSending(options: SendingOptions): Sending {
     changed();
   }
 
-  /** False when it has to wait. */
-  async function attempt(entry: Held): Promise<boolean> {
+  /** Milliseconds to wait before it is tried again. */
+  async function attempt(entry: Held): Promise<number | undefined> {
     entry.state = "sending";
-    renewed = false;
     changed();
     const outcome = await deliver(entry.message);
     if (held.get(entry.message.runId) === entry) settle(entry, outcome);
-    if (outcome.kind !== "later" || renewed) return true;
-    wait(outcome.afterMs, () => void drain());
-    return false;
+    return outcome.kind === "later" ? outcome.afterMs : undefined;
   }
 
-  const { drain, drainAll } = createDrain({ isOpen, next: () => firstUnsent(held), attempt, others: () => deliverOthers(sessionKey) });
+  const { drain, resume } = createDrain({ isOpen, next: () => firstUnsent(held), attempt, others: () => deliverOthers(sessionKey), wait });
 
   function put(message: Unsent, keeping = outbox.put(message)): void {
     void keeping.then((kept) => void (kept && stored.add(message.runId)));
@@ -159,9 +172,8 @@ export function createSending(options: SendingOptions): Sending {
       return true;
     },
     resume() {
-      renewed = true;
       reread();
-      void drainAll();
+      void resume();
     },
     reread,
     retry(runId) {

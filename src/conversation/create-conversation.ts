@@ -157,6 +157,12 @@ interface Ended {
   readonly dropped: Promise<number>;
 }
 
+const ended = (parts: readonly Pick<Ended, "runIds" | "turns">[], dropped: Promise<number>): Ended => ({
+  runIds: parts.flatMap(({ runIds }) => runIds),
+  turns: parts.reduce((sum, { turns }) => sum + turns, 0),
+  dropped,
+});
+
 async function settledEnd({ dropped, ...ended }: Ended): ReturnType<Conversation["stop"]> {
   return { ...ended, dropped: await dropped };
 }
@@ -212,11 +218,11 @@ export function createConversation(deps: ConversationDeps): Conversation {
     const own = clients.abort(meant, reason, named !== undefined);
     const turns = channels.abort(meant, reason);
     const before = reason === "stop" && named === undefined ? dispatch.stop(target.sessionKey) : { runIds: [], waiting: 0 };
-    return {
-      runIds: [...own.runIds, ...turns, ...before.runIds],
-      turns: own.turns + turns.length,
-      dropped: drop(held, reason === "stop" ? "stopped by a command" : "the session was reset").then(() => held.length + before.waiting),
-    };
+    const why = reason === "stop" ? "stopped by a command" : "the session was reset";
+    return ended(
+      [own, { runIds: turns, turns: turns.length }, { ...before, turns: 0 }],
+      drop(held, why).then(() => held.length + before.waiting),
+    );
   }
 
   let drained: Promise<void> | undefined;

@@ -129,13 +129,50 @@ function paceOfInbound(inbound: Inbound, { config, channels }: Pick<Conversation
   return paceOf(BodyForCommands, mentions, botOf(inbound).botUsername);
 }
 
+/** Messages of one chat are treated in their order; a stop reaches those that have not come to a lane. */
+function createExamination(treating: Treating, safely: (group: Group, work: () => Promise<void>) => Promise<void>) {
+  const { deps, notes } = treating;
+  const chats = createOrder();
+  const examined = new Set<Examined>();
+  return {
+    add(group: Group, resumedTurn?: string): void {
+      const item: Examined = {
+        id: deps.ids.uuid(),
+        group,
+        pace: group.length === 1 && resumedTurn === undefined ? paceOfInbound(group[0], deps) : "usual",
+        abort: new AbortController(),
+        phase: "waiting",
+        ...(resumedTurn === undefined ? {} : { resumedTurn }),
+      };
+      examined.add(item);
+      const run = async (tookLong: () => void): Promise<void> => {
+        item.phase = "looked at";
+        const long = (): void => {
+          item.phase = "long";
+          tookLong();
+        };
+        await safely(group, () => treat(item, treating, long));
+        examined.delete(item);
+        notes.forget(group);
+      };
+      if (item.pace === "stop") void run(() => {});
+      else chats.add(chatOf(group[0]), { isQuick: item.pace === "quick", run });
+    },
+    stop(sessionKey: string): ReturnType<Dispatch["stop"]> {
+      const meant = [...examined].filter((item) => item.group[0].sessionKey === sessionKey && item.pace !== "stop" && !item.abort.signal.aborted);
+      for (const { abort } of meant) abort.abort();
+      const running = meant.filter(({ phase }) => phase === "long");
+      return { runIds: running.map(({ id }) => id), waiting: meant.length - running.length };
+    },
+    idle: chats.idle,
+  };
+}
+
 /** From the inbox to a lane: hooks, joining, commands, policies. Messages of one chat go through in their order; a stop overtakes all of them, a quick command those that take long. */
 export function createDispatch(deps: ConversationDeps, lives: Pick<LiveReplies, "of" | "ended">, enqueue: (item: ChannelItem) => void): Dispatch {
   const { config, hooks, commands, clock } = deps;
   const log = deps.log.room("conversation");
   const claims = createLanes();
-  const chats = createOrder();
-  const examined = new Set<Examined>();
   const notes = createHookNotes(hooks, clock.now);
   const endings = createEndings(deps, lives, notes);
   const words = createPluginWords(deps, endings, notes);
@@ -158,33 +195,10 @@ export function createDispatch(deps: ConversationDeps, lives: Pick<LiveReplies, 
     }
   }
 
+  const examination = createExamination(treating, safely);
   const joining = createJoining({ clock, config: () => config.current }, (group) => {
-    examine(group as Group);
+    examination.add(group as Group);
   });
-
-  function examine(group: Group, resumedTurn?: string): void {
-    const item: Examined = {
-      id: deps.ids.uuid(),
-      group,
-      pace: group.length === 1 && resumedTurn === undefined ? paceOfInbound(group[0], deps) : "usual",
-      abort: new AbortController(),
-      phase: "waiting",
-      ...(resumedTurn === undefined ? {} : { resumedTurn }),
-    };
-    examined.add(item);
-    const run = async (tookLong: () => void): Promise<void> => {
-      item.phase = "looked at";
-      const long = (): void => {
-        item.phase = "long";
-        tookLong();
-      };
-      await safely(group, () => treat(item, treating, long));
-      examined.delete(item);
-      notes.forget(group);
-    };
-    if (item.pace === "stop") void run(() => {});
-    else chats.add(chatOf(group[0]), { isQuick: item.pace === "quick", run });
-  }
 
   /** A plugin may take it: that is asked before anything else happens with it. */
   async function askFirst(inbound: Inbound, isControl: boolean): Promise<void> {
@@ -224,18 +238,13 @@ export function createDispatch(deps: ConversationDeps, lives: Pick<LiveReplies, 
     },
     resume(messages, turnId) {
       pending += messages.length;
-      examine(messages, turnId);
+      examination.add(messages, turnId);
     },
-    stop(sessionKey) {
-      const meant = [...examined].filter((item) => item.group[0].sessionKey === sessionKey && item.pace !== "stop" && !item.abort.signal.aborted);
-      for (const { abort } of meant) abort.abort();
-      const running = meant.filter(({ phase }) => phase === "long");
-      return { runIds: running.map(({ id }) => id), waiting: meant.length - running.length };
-    },
+    stop: examination.stop,
     async idle() {
       joining.flush();
       await claims.idle();
-      await chats.idle();
+      await examination.idle();
     },
     get pending() {
       return pending;

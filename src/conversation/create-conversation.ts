@@ -167,6 +167,25 @@ async function settledEnd({ dropped, ...ended }: Ended): ReturnType<Conversation
   return { ...ended, dropped: await dropped };
 }
 
+interface Draining {
+  readonly deps: ConversationDeps;
+  readonly intake: Pick<Intake, "close">;
+  readonly clients: Pick<ClientDesk, "close" | "idle">;
+  readonly lanes: Pick<SessionLanes, "stop">;
+  readonly lives: { close(): void };
+  readonly stopping: AbortController;
+}
+
+async function drainAll({ deps, intake, clients, lanes, lives, stopping }: Draining, graceMs: number): Promise<void> {
+  intake.close();
+  await clients.close();
+  const timer = deps.clock.after(graceMs, () => stopping.abort());
+  await Promise.all([lanes.stop(), Promise.race([clients.idle(), aborted(stopping.signal)])]);
+  timer[Symbol.dispose]();
+  stopping.abort();
+  lives.close();
+}
+
 export function createConversation(deps: ConversationDeps): Conversation {
   const { config } = deps;
   const { onEvent, emit } = createListeners();
@@ -226,15 +245,7 @@ export function createConversation(deps: ConversationDeps): Conversation {
   }
 
   let drained: Promise<void> | undefined;
-  async function drain(graceMs: number): Promise<void> {
-    intake.close();
-    await clients.close();
-    const timer = deps.clock.after(graceMs, () => stopping.abort());
-    await Promise.all([lanes.stop(), Promise.race([clients.idle(), aborted(stopping.signal)])]);
-    timer[Symbol.dispose]();
-    stopping.abort();
-    lives.close();
-  }
+  const drain = (graceMs: number): Promise<void> => drainAll({ deps, intake, clients, lanes, lives, stopping }, graceMs);
 
   return {
     inbound: intake.inbound,

@@ -1,6 +1,7 @@
 /** `docs/protocol.md`, made from the declarations. */
 import { DECLARED_EVENTS } from "../../src/protocol/events.ts";
 import type { JsonSchema } from "../../src/protocol/check.ts";
+import { CAPABILITIES } from "../../src/protocol/capabilities.ts";
 import { ConnectParamsSchema, HelloOkSchema } from "../../src/protocol/connect.ts";
 import { PROTOCOL_ERROR_CODES } from "../../src/protocol/errors.ts";
 import { ErrorShapeSchema, EventFrameSchema, RequestFrameSchema, ResponseFrameSchema } from "../../src/protocol/frames.ts";
@@ -108,6 +109,16 @@ const HANDSHAKE = `## Handshake
 Anything else as the first frame ends the connection. Checks come in this order: frame, method, schema, protocol version, role, origin, device or shared secret, device id, time of the signature, nonce, signature, secret or device token, pairing.
 A client without a device and with the right secret is let in without scopes.`;
 
+const CAPABILITY_TEXT = `Operators announce in \`caps\` what they can handle:
+
+- \`${CAPABILITIES.toolEvents}\`: tool events of the runs that the client takes part in.
+- \`${CAPABILITIES.textDeltas}\`: the client puts texts together by itself. \`agent\` events of the streams \`assistant\` and \`thinking\` then carry \`{delta, at}\` in place of \`{text, delta}\`: \`delta\` follows the first \`at\` characters
+  (UTF-16 units) of the text so far, \`at: 0\` begins another text. A piece comes at most every 50 ms, and there are no \`chat\` events of state \`delta\`; the \`final\` has the whole text as always.
+  \`openclaw/client\` announces this and hands programs the events with whole texts.
+
+Without it every piece repeats the text so far. Pieces are put together: at most one in 150 ms, and in a long answer about one each time the text has grown by 4 %. What a connection receives stays below 60 times the text (12 times with
+\`${CAPABILITIES.textDeltas}\`), whatever the number of pieces the model sent. A connection that reads slowly gets fewer, longer pieces; it is not closed for them.`;
+
 const DISPATCH = `## Methods
 
 A call is checked in this order: scope, parameters, idempotency. \`operator.admin\` covers every operator scope, \`operator.write\` covers \`operator.read\`. Wrong parameters are answered with \`INVALID_REQUEST\` and
@@ -132,10 +143,11 @@ export function protocolPage(): string {
         ["error", shape(ErrorShapeSchema)],
       ],
     ),
-    "`seq` grows by one with every broadcast. Events that are for others leave gaps; events for one connection have none. `stateVersion` comes with `presence` and `health`.",
+    "`seq` grows by one with every broadcast; clients with the capability `text-deltas` and the others are counted apart. Events that are for others leave gaps; events for one connection have none. `stateVersion` comes with `presence` and `health`.",
     HANDSHAKE,
     "### connect",
     fields(ConnectParamsSchema),
+    CAPABILITY_TEXT,
     "### hello-ok",
     fields(HelloOkSchema),
     DISPATCH,

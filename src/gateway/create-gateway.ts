@@ -25,6 +25,8 @@ import { startTicking } from "./tick.ts";
 /** What handlers may use of the gateway they are part of. */
 export interface GatewayHub {
   readonly broadcast: Fanout["broadcast"];
+  readonly piece: Fanout["piece"];
+  readonly form: Fanout["form"];
   /** To one connection, without a number. */
   readonly send: Fanout["send"];
   readonly audience: Fanout["audience"];
@@ -232,6 +234,8 @@ export function createGateway(deps: GatewayDeps): Gateway {
   const checks = lazy<Validators>(loadValidators);
   const hub: GatewayHub = {
     broadcast: fanout.broadcast,
+    piece: fanout.piece,
+    form: fanout.form,
     send: fanout.send,
     audience: fanout.audience,
     presence,

@@ -4,9 +4,9 @@ import type { Audience, Droppable, EventFacts } from "./audience.ts";
 import { HealthSchema } from "./health.ts";
 import type { Frozen } from "./method.ts";
 import { DevicePairRequestSchema, DevicePairResolvedSchema, NodePairRequestSchema, NodePairResolvedSchema } from "./pairing.ts";
-import { amount, closed, filled, flag, list, maybe, moment, orNull, text, texts } from "./pieces.ts";
+import { amount, closed, either, filled, flag, list, maybe, moment, orNull, text, texts } from "./pieces.ts";
 import { PresenceSchema, UpdateAvailableSchema } from "./presence.ts";
-import { AgentEventSchema, ChatEventSchema, cronEventFields, HeartbeatEventSchema } from "./run-events.ts";
+import { AgentDeltaSchema, AgentEventSchema, ChatEventSchema, cronEventFields, HeartbeatEventSchema } from "./run-events.ts";
 
 export interface EventSpec<P extends TSchema = TSchema> extends EventFacts {
   readonly payload: P;
@@ -30,10 +30,10 @@ export const DECLARED_EVENTS = {
   ),
   chat: event(ChatEventSchema, "readers", "delta", "What a run says in the conversation."),
   agent: event(
-    AgentEventSchema,
+    either(AgentEventSchema, AgentDeltaSchema),
     "readers",
     "never",
-    "What happens inside a run. Tool events go only to clients with the cap `tool-events` that take part in it.",
+    "What happens inside a run. Tool events go only to clients with the cap `tool-events` that take part in it. Texts come as `delta` and `at` to clients with the cap `text-deltas`.",
   ),
   "chat.changed": event(
     closed({ sessionKey: filled(), sessionId: maybe(text()), began: maybe(moment()), last: amount(), pending: amount(), runs: amount() }),
@@ -68,4 +68,8 @@ export const DECLARED_EVENTS = {
 } as const;
 
 export type DeclaredEvents = typeof DECLARED_EVENTS;
+/** What happens inside a run, with texts that are whole each time. */
+export type AgentEvent = Frozen<Static<typeof AgentEventSchema>>;
+/** The next part of a text that a run says. */
+export type AgentDelta = Frozen<Static<typeof AgentDeltaSchema>>;
 export type PayloadOf<S> = S extends EventSpec<infer P> ? Frozen<Static<P>> : never;

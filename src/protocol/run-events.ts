@@ -54,6 +54,13 @@ export const AgentEventSchema = either(
   stream("error", closed({ reason: literal("seq gap"), expected: number(), received: number() })),
 );
 
+/**
+ * A text that grows, for clients with the capability `text-deltas`: `delta` follows the first `at` characters (UTF-16 units) of what the stream said so far.
+ * `at: 0` begins another text.
+ */
+const textDelta = (name: "assistant" | "thinking") => stream(name, closed({ delta: text(), at: amount() }));
+export const AgentDeltaSchema = either(textDelta("assistant"), textDelta("thinking"));
+
 /** How one heartbeat went. */
 export const HeartbeatEventSchema = closed({
   ts: moment(),

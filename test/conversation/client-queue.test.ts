@@ -56,6 +56,8 @@ test("/queue collect holds for a client's messages: those that waited have one t
   using _relay = createRunRelay({
     responder: place.conversation,
     clock: systemClock,
+    piece: () => ({ bytes: 0, behind: 0 }),
+    form: () => "whole",
     broadcast(_event, payload) {
       const { state, runId, message } = payload as { readonly state?: string; readonly runId: string; readonly message?: { readonly content: unknown } };
       if (state === "final") finals.set(runId, message?.content);

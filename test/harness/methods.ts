@@ -11,6 +11,7 @@ import type { Conversation } from "../../src/conversation/index.ts";
 import { agentHandlers } from "../../src/gateway/methods/agent.ts";
 import { agentsHandlers } from "../../src/gateway/methods/agents.ts";
 import { chatHandlers } from "../../src/gateway/methods/chat.ts";
+import type { Fanout, TextForm } from "../../src/gateway/fanout.ts";
 import { createRunRelay, type RunRelay } from "../../src/gateway/methods/chat/run-relay.ts";
 import { configHandlers, createWriteBudget } from "../../src/gateway/methods/config.ts";
 import type { CallContext, Caller, Handlers } from "../../src/gateway/methods/handler.ts";
@@ -71,7 +72,8 @@ export async function openMethodRoom(options: { readonly config?: object; readon
   const [checks, validators] = await Promise.all([loadAnswerChecks(), loadValidators()]);
   const events: ToldEvent[] = [];
   const waiting = new Set<() => void>();
-  const broadcast = (event: EventName, payload: unknown): void => {
+  const broadcast = (event: EventName, payload: unknown, { form = "whole" }: { readonly form?: TextForm } = {}): void => {
+    if (form !== "whole") return;
     expect([event, payload, checks.event(event, payload)]).toEqual([event, payload, undefined]);
     events.push({ event, payload: payload as Record<string, unknown> });
     for (const wake of waiting) wake();
@@ -81,7 +83,14 @@ export async function openMethodRoom(options: { readonly config?: object; readon
     broadcast(event, { ...(payload as object) });
     return connId === ADMIN.connId;
   };
-  const relay = createRunRelay({ responder: echo, broadcast, clock, watched: watchers.of });
+  // One connection that takes whole texts.
+  const piece: Fanout["piece"] = (cursor, payload) => {
+    const from = cursor.sent;
+    cursor.sent = cursor.length;
+    broadcast("agent", payload(from), { form: cursor.form });
+    return { bytes: 0, behind: 0 };
+  };
+  const relay = createRunRelay({ responder: echo, broadcast, piece, form: () => "whole", clock, watched: watchers.of });
   const stopping = new AbortController();
   const systemTexts: string[] = [];
   const presence = {

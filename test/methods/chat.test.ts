@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -34,18 +35,25 @@ test("a message is answered with started, and then with events under its key", a
   ]);
 });
 
-test("deltas are cumulative and come at most every 150 ms", async () => {
-  await say("one @chunks=5 @gap=100");
-  for (let piece = 1; piece <= 5; piece += 1) {
-    await room.told((told) => told.event === "agent" && told.payload["seq"] === piece + 1);
-    room.clock.advance(100);
+test("deltas are cumulative and come at most every 150 ms, each after a piece of the run; together the pieces are the answer", async () => {
+  await say("one @chunks=50 @gap=20");
+  while (!room.events.some(chat("r1", "final"))) {
+    room.clock.advance(10);
+    await setImmediate();
   }
-  expect(text(await ended())).toBe("one w1 w2 w3 w4");
-  expect(room.events.filter(({ event, payload }) => event === "chat" && payload["state"] === "delta").map(text)).toEqual([
-    "one",
-    "one w1 w2",
-    "one w1 w2 w3 w4",
-  ]);
+  const whole = ["one", ...Array.from({ length: 49 }, (_, at) => `w${at + 1}`)].join(" ");
+  expect(text(await ended())).toBe(whole);
+  const deltas = room.events.filter(({ event, payload }) => event === "chat" && payload["state"] === "delta");
+  const times = deltas.map(({ payload }) => (payload["message"] as { timestamp: number }).timestamp);
+  expect(deltas.length).toBeGreaterThan(3);
+  for (const [at, delta] of deltas.entries()) {
+    expect(whole.startsWith(text(delta)!)).toBe(true);
+    if (at > 0) expect(times[at]! - times[at - 1]!).toBeGreaterThanOrEqual(150);
+    expect(room.events[room.events.indexOf(delta) - 1]).toMatchObject({ event: "agent", payload: { stream: "assistant", data: { text: text(delta) } } });
+  }
+  const pieces = room.events.flatMap(({ payload }) => (payload["stream"] === "assistant" ? [payload["data"] as { text: string; delta: string }] : []));
+  expect(pieces.map(({ delta }) => delta).join("")).toBe(whole);
+  expect(pieces.at(-1)!.text).toBe(whole);
 });
 
 test("the same key and message is the same run, running or ended; another message under it is refused", async () => {

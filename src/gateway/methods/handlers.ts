@@ -90,10 +90,13 @@ function optionalHandlers(deps: HandlersDeps, { broadcast, stopping }: Pick<Gate
 }
 
 /** Every method that the gateway answers itself. Runs are announced until the gateway stops. */
-export function createHandlers(deps: HandlersDeps, hub: Pick<GatewayHub, "broadcast" | "send" | "presence" | "stopping" | "clients">): Handlers {
-  const { broadcast, send, presence, stopping } = hub;
+export function createHandlers(
+  deps: HandlersDeps,
+  hub: Pick<GatewayHub, "broadcast" | "piece" | "form" | "send" | "presence" | "stopping" | "clients">,
+): Handlers {
+  const { broadcast, piece, form, send, presence, stopping } = hub;
   const watchers = createWatchers();
-  const relay = createRunRelay({ responder: deps.responder, broadcast, send, clock: deps.clock, watched: watchers.of });
+  const relay = createRunRelay({ responder: deps.responder, broadcast, piece, form, send, clock: deps.clock, watched: watchers.of });
   stopping.addEventListener("abort", () => relay[Symbol.dispose](), { once: true });
   const compact = deps.agent?.compact;
   const chat = { ...deps, relay, broadcast, turns: createTurns(), ...(compact ? { compact } : {}) };

@@ -10,6 +10,7 @@ import { createEvents, createSequence, type StreamOptions } from "./events.ts";
 import type { ConnectOptions } from "./options.ts";
 import { platformClock, type ClientClock } from "./ports.ts";
 import { closedError, isFinal, isTokenMismatch } from "./refusal.ts";
+import { createTexts } from "./texts.ts";
 import { createRequests, type RequestOptions } from "./requests.ts";
 import { watchTicks } from "./tick-watch.ts";
 import { openWebSocket } from "./web-socket.ts";
@@ -70,10 +71,12 @@ async function openWith(options: ConnectOptions, deps: Omit<Parameters<typeof op
 function createSession(options: ConnectOptions, clock: ClientClock) {
   const requests = createRequests({ clock, timeoutMs: options.requestTimeoutMs ?? 30_000 });
   const events = createEvents();
-  const sequence = createSequence((gap) => {
+  const missed = (gap: { readonly expected: number; readonly received: number }): void => {
     options.onGap?.(gap);
     options.onStale?.({ kind: "gap", ...gap });
-  });
+  };
+  const sequence = createSequence(missed);
+  const texts = createTexts(missed);
   let connection: Connection | undefined;
   let watch: ReturnType<typeof watchTicks> | undefined;
 
@@ -85,6 +88,7 @@ function createSession(options: ConnectOptions, clock: ClientClock) {
     },
     async open(onLost: (error: AppError) => void): Promise<HelloOk> {
       sequence.reset();
+      texts.reset();
       let lost: AppError | undefined;
       let attached = false;
       const next = await openWith(options, {
@@ -95,7 +99,7 @@ function createSession(options: ConnectOptions, clock: ClientClock) {
           watch?.heard();
           if (frame.type === "res") return requests.answer(frame);
           sequence.take(frame.seq);
-          events.emit(frame);
+          for (const each of texts.take(frame)) events.emit(each);
         },
         onClose(error) {
           lost = error;

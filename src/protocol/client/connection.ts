@@ -1,4 +1,5 @@
 import { AppError } from "../../base/errors.ts";
+import { CAPABILITIES } from "../capabilities.ts";
 import type { ConnectParams, HelloOk } from "../connect.ts";
 import type { EventFrame, RequestFrame, ResponseFrame } from "../frames.ts";
 import { CLOSE, LIMITS, PROTOCOL_VERSION } from "../limits.ts";
@@ -53,7 +54,7 @@ async function connectParams(deps: ConnectionDeps, challenge: Challenge | undefi
     client,
     role,
     scopes,
-    ...(caps ? { caps } : {}),
+    caps: [...new Set([...(caps ?? []), CAPABILITIES.textDeltas])],
     ...(commands ? { commands } : {}),
     ...(permissions ? { permissions } : {}),
     ...(pathEnv === undefined ? {} : { pathEnv }),

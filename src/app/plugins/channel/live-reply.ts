@@ -18,26 +18,60 @@ function teller(log: Logger): Tell {
   };
 }
 
+/** Texts up to this length are told with each piece. */
+const SHORT_CHARS = 2000;
+/** Longer ones when they have grown by this part: whoever reads all of it each time reads no more than so many times the text. */
+const GROWTH = 1 / 32;
+
+/** Tells a text while it grows, less often the longer it is. What is left is told before anything else happens. */
+function growing(told: (text: string) => void) {
+  let text = "";
+  let length = 0;
+  function flush(): void {
+    if (text.length > length) told(text);
+    length = text.length;
+  }
+  return {
+    push(whole: string, delta: string): void {
+      if (whole.length === delta.length) {
+        flush();
+        length = 0;
+      }
+      text = whole;
+      if (whole.length <= SHORT_CHARS || whole.length >= length * (1 + GROWTH)) flush();
+    },
+    flush,
+  };
+}
+
 /** What happens in a turn, as `replyOptions` tell it. */
-function follower(options: ReplyOptions, tell: Tell): (event: TurnEvent) => void {
+function follower(options: ReplyOptions, tell: Tell): { readonly event: (event: TurnEvent) => void; readonly ended: () => void } {
   let thinking = false;
-  return (event) => {
+  const answer = growing((text) => tell(() => options.onPartialReply?.({ text })));
+  const thoughts = growing((text) => tell(() => options.onReasoningStream?.({ text })));
+  function event(event: TurnEvent): void {
+    if (event.stream !== "assistant") answer.flush();
     if (thinking && event.stream !== "thinking") {
       thinking = false;
+      thoughts.flush();
       tell(() => options.onReasoningEnd?.());
     }
     if (event.stream === "assistant") {
       const { text, delta } = event.data;
-      if (text.length === delta.length) tell(() => options.onAssistantMessageStart?.());
-      tell(() => options.onPartialReply?.({ text }));
+      if (text.length === delta.length) {
+        answer.flush();
+        tell(() => options.onAssistantMessageStart?.());
+      }
+      answer.push(text, delta);
     } else if (event.stream === "thinking") {
       thinking = true;
-      tell(() => options.onReasoningStream?.({ text: event.data.text }));
+      thoughts.push(event.data.text, event.data.delta);
     } else if (event.stream === "tool" && event.data.phase === "start") {
       const { name, phase } = event.data;
       tell(() => options.onToolStart?.({ name, phase }));
     }
-  };
+  }
+  return { event, ended: answer.flush };
 }
 
 export interface LiveReplyParts {
@@ -51,6 +85,7 @@ export interface LiveReplyParts {
 export function liveReply({ deliver, options, replyOptions, log }: LiveReplyParts): LiveReply {
   const tell = teller(log);
   const { onReplyStart, onSkip } = options;
+  const following = follower(replyOptions, tell);
   const { disableBlockStreaming, abortSignal, hasRepliedRef } = replyOptions;
   return {
     async deliver(payload, info) {
@@ -60,8 +95,9 @@ export function liveReply({ deliver, options, replyOptions, log }: LiveReplyPart
       if (hasRepliedRef) hasRepliedRef.value = true;
       return answer;
     },
-    event: follower(replyOptions, tell),
+    event: following.event,
     ended({ provider, model, silent }: TurnEnd) {
+      following.ended();
       if (provider !== undefined && model !== undefined) tell(() => replyOptions.onModelSelected?.({ provider, model, thinkLevel: undefined }));
       if (silent) tell(() => onSkip?.({ text: "NO_REPLY" }, { kind: "final", reason: "silent" }));
     },

@@ -32,7 +32,8 @@ export interface EventStreamOptions {
 /** Starts the response. Disposing stops its timers; it does not end the response. */
 export function openEventStream(response: ServerResponse, { clock, encode }: EventStreamOptions): EventStream {
   let text = "";
-  let sent = 0;
+  /** Kept apart: to cut it off the end of the whole text would copy that for each piece. */
+  let waiting = "";
   let blocked = false;
   let quiet: Disposable | undefined;
   let stalled: Disposable | undefined;
@@ -51,9 +52,9 @@ export function openEventStream(response: ServerResponse, { clock, encode }: Eve
     write(`${event === undefined ? "" : `event: ${event}\n`}data: ${JSON.stringify(data)}\n\n`);
   }
   function flush(): void {
-    if (sent === text.length) return;
-    const { data, event } = encode(text.slice(sent));
-    sent = text.length;
+    if (waiting === "") return;
+    const { data, event } = encode(waiting);
+    waiting = "";
     send(data, event);
   }
   function onDrain(): void {
@@ -76,6 +77,7 @@ export function openEventStream(response: ServerResponse, { clock, encode }: Eve
     },
     delta(more) {
       text += more;
+      waiting += more;
       if (!blocked) flush();
     },
     flush,

@@ -1,10 +1,11 @@
 import type { Clock } from "../../../base/clock.ts";
 import type { ShownRun } from "../../../protocol/index.ts";
 import type { Responder, RunEvent } from "../../ports.ts";
-import type { Broadcast, SendTo } from "../deps.ts";
-import { keepLive, shownRuns, SILENCE, writtenDown } from "./live-part.ts";
+import type { TextForm } from "../../fanout.ts";
+import type { Broadcast, SendPiece, SendTo } from "../deps.ts";
+import { keepLive, shownRuns, writtenDown } from "./live-part.ts";
 import { createEndedRuns, type EndedRun, type EndedRuns } from "./ended-runs.ts";
-import { createTeller, newRun, type ExpectedRun, type Run, type RunKind, type StopReason, type Watched } from "./run-teller.ts";
+import { createTeller, dropTexts, newRun, type ExpectedRun, type Run, type RunKind, type StopReason, type Watched } from "./run-teller.ts";
 
 export type { ExpectedRun, RunKind, StopReason, Watched } from "./run-teller.ts";
 
@@ -31,42 +32,46 @@ export interface RunRelay extends Disposable {
 export interface RunRelayDeps {
   readonly responder: Pick<Responder, "onEvent">;
   readonly broadcast: Broadcast;
+  readonly piece: SendPiece;
+  /** How a connection takes texts. */
+  readonly form: (connId: string) => TextForm;
   /** To one connection; tool events are told to nobody without it. */
   readonly send?: SendTo | undefined;
   readonly clock: Clock;
   readonly watched?: ((sessionKey: string) => Watched | undefined) | undefined;
 }
 
-const DELTA_EVERY_MS = 150;
+function dropRun(runs: Map<string, Run>, runId: string): void {
+  const run = runs.get(runId);
+  if (run) dropTexts(run);
+  runs.delete(runId);
+}
 
 /** Turns what happens in runs into `agent` and `chat` events. */
-export function createRunRelay({ responder, broadcast, send, clock, watched }: RunRelayDeps): RunRelay {
+export function createRunRelay({ responder, clock, ...rest }: RunRelayDeps): RunRelay {
   const runs = new Map<string, Run>();
   const ended = createEndedRuns(clock);
 
-  const { chat, agent, beside } = createTeller({ broadcast, send, clock, watched });
+  const { chat, agent, said, beside, close } = createTeller({ ...rest, clock });
 
   function aborted(run: Run): void {
     if (run.told) return;
+    close(run);
     run.told = true;
     const { stop = "timeout" } = run;
     chat(run, "aborted", { stopReason: stop, sessionKey: run.sentKey });
   }
 
   function finish(run: Run, how: EndedRun): void {
+    close(run);
     runs.delete(run.runId);
     ended.add(run.runId, how);
   }
 
-  function said(run: Run, event: Extract<RunEvent, { stream: "assistant" }>): void {
+  function answered(run: Run, event: Extract<RunEvent, { stream: "assistant" }>): void {
     run.text = event.data.text;
     run.live.text = event.data.text;
-    if (run.told) return;
-    agent(run, event);
-    const now = clock.monotonic();
-    if (now - run.deltaAt < DELTA_EVERY_MS || SILENCE.startsWith(run.text.trim())) return;
-    run.deltaAt = now;
-    chat(run, "delta");
+    if (!run.told) said(run, event);
   }
 
   function lifecycle(run: Run, event: Extract<RunEvent, { stream: "lifecycle" }>): void {
@@ -95,7 +100,7 @@ export function createRunRelay({ responder, broadcast, send, clock, watched }: R
   const subscription = responder.onEvent(({ runId, sessionKey }, event) => {
     let run = runs.get(runId);
     if (!run) runs.set(runId, (run = newRun({ runId, sessionKey, sentKey: sessionKey, kind: "other" })));
-    if (event.stream === "assistant") said(run, event);
+    if (event.stream === "assistant") answered(run, event);
     else if (event.stream === "lifecycle") lifecycle(run, event);
     else {
       keepLive(run.live, event);
@@ -110,7 +115,7 @@ export function createRunRelay({ responder, broadcast, send, clock, watched }: R
       if (run.follower !== undefined) for (const other of runs.values()) if (other.sessionKey === run.sessionKey) other.followers.add(run.follower);
       return !known;
     },
-    forget: (runId) => void runs.delete(runId),
+    forget: (runId) => dropRun(runs, runId),
     active: (sessionKey) => [...runs.values()].filter((run) => sessionKey === undefined || run.sessionKey === sessionKey),
     find: (runId) => runs.get(runId),
     shown: (sessionKey, thinking) => shownRuns(runs.values(), sessionKey, thinking),
@@ -124,6 +129,9 @@ export function createRunRelay({ responder, broadcast, send, clock, watched }: R
       if (run) aborted(run);
     },
     ended,
-    [Symbol.dispose]: () => subscription[Symbol.dispose](),
+    [Symbol.dispose]() {
+      subscription[Symbol.dispose]();
+      for (const run of runs.values()) dropTexts(run);
+    },
   };
 }

@@ -1,9 +1,12 @@
 import type { Clock } from "../../../base/clock.ts";
 import type { EventPayload } from "../../../protocol/index.ts";
-import type { RunEvent } from "../../ports.ts";
-import type { Broadcast, SendTo } from "../deps.ts";
+import type { RunEvent, ToolEvent } from "../../ports.ts";
+import { TEXT_FORMS, type TextForm } from "../../fanout.ts";
+import type { Broadcast, SendPiece, SendTo } from "../deps.ts";
 import { newLivePart, SILENCE, type LivePart } from "./live-part.ts";
+import { createTextStream, type TextStream, type TextStreamDeps } from "./text-stream.ts";
 import { shownToolEvent } from "./tool-events.ts";
+import { createToolUpdates, type ToolUpdates } from "./tool-updates.ts";
 
 /** What asked for a run. Runs that were taken up again after a restart, and those of HTTP callers, are `other`. */
 export type RunKind = "chat" | "agent" | "other";
@@ -33,10 +36,16 @@ export interface Run extends ExpectedRun {
   readonly runId: string;
   /** Connections that are told of tools. */
   readonly followers: Set<string>;
-  seq: number;
+  /** Number of the last event, for connections of each form. */
+  readonly seq: Record<TextForm, number>;
   text: string;
+  /** The text so far may still become `NO_REPLY`. */
+  mayBeSilent: boolean;
   readonly live: LivePart;
-  deltaAt: number;
+  /** What it says and thinks, from the first piece on. */
+  readonly texts: { assistant?: TextStream; thinking?: TextStream };
+  /** What its tools report while they run, from the first report on. */
+  updates?: ToolUpdates;
   startedAt?: number;
   stop?: StopReason;
   /** The client was told of the end. */
@@ -44,12 +53,16 @@ export interface Run extends ExpectedRun {
 }
 
 type State = "delta" | "final" | "aborted" | "error";
+type TextEvent = Extract<RunEvent, { stream: "assistant" | "thinking" }>;
 
 export interface TellerDeps {
   readonly broadcast: Broadcast;
+  readonly piece: SendPiece;
+  /** How a connection takes texts. */
+  readonly form: (connId: string) => TextForm;
   /** To one connection; tool events are told to nobody without it. */
   readonly send?: SendTo | undefined;
-  readonly clock: Pick<Clock, "now">;
+  readonly clock: Clock;
   /** Who watches a session, if somebody does. */
   readonly watched?: ((sessionKey: string) => Watched | undefined) | undefined;
 }
@@ -60,43 +73,96 @@ export interface Teller {
   chat(run: Run, state: State, extra?: { readonly errorMessage?: string; readonly stopReason?: string; readonly sessionKey?: string }): void;
   /** Inside of the run, to all. */
   agent(run: Run, event: RunEvent): void;
+  /** More of the answer. */
+  said(run: Run, event: Extract<RunEvent, { stream: "assistant" }>): void;
   /** Beside the answer: to those who may know. */
   beside(run: Run, event: Exclude<RunEvent, { stream: "assistant" | "lifecycle" }>): void;
+  /** What waits of its texts is sent; nothing more comes. The whole text follows in a `chat` event. */
+  close(run: Run): void;
 }
 
-export function createTeller({ broadcast, send, clock, watched }: TellerDeps): Teller {
-  const chat: Teller["chat"] = (run, state, extra = {}) => {
+/** The payload for connections of a form, with the next number that they get. */
+function told(run: Run, form: TextForm, ts: number): (stream: RunEvent["stream"], data: unknown) => EventPayload<"agent"> {
+  const seq = (run.seq[form] += 1);
+  const { runId, sessionKey } = run;
+  return (stream, data) => ({ runId, stream, data, sessionKey, seq, ts }) as EventPayload<"agent">;
+}
+
+/** What waits of its texts. `last`: the whole text follows in another event. */
+function flush({ texts }: Run, last = false): void {
+  texts.thinking?.flush(last);
+  texts.assistant?.flush(last);
+}
+
+export function createTeller({ broadcast, piece, form: formOf, send, clock, watched }: TellerDeps): Teller {
+  function chat(run: Run, state: State, extra: Parameters<Teller["chat"]>[2] = {}): void {
     const silent = state === "error" || run.text === "" || run.text.trim() === SILENCE;
     const message = { role: "assistant" as const, content: [{ type: "text", text: run.text }], timestamp: clock.now() };
-    const payload = { runId: run.runId, sessionKey: run.sessionKey, seq: run.seq, state, ...extra, ...(silent ? {} : { message }) };
-    broadcast("chat", payload);
-  };
-
-  function told(run: Run, { stream, data }: RunEvent): EventPayload<"agent"> {
-    run.seq += 1;
-    return { runId: run.runId, stream, data, sessionKey: run.sessionKey, seq: run.seq, ts: clock.now() } as EventPayload<"agent">;
+    for (const form of TEXT_FORMS) {
+      if (state === "delta" && form === "deltas") continue;
+      const payload = { runId: run.runId, sessionKey: run.sessionKey, seq: run.seq[form], state, ...extra, ...(silent ? {} : { message }) };
+      broadcast("chat", payload, { form, replaceable: state === "delta" });
+    }
   }
 
-  function agent(run: Run, event: RunEvent): void {
-    broadcast("agent", told(run, event));
+  function agent(run: Run, { stream, data }: RunEvent): void {
+    flush(run, stream === "lifecycle");
+    for (const form of TEXT_FORMS) broadcast("agent", told(run, form, clock.now())(stream, data), { form });
   }
 
-  /** Tools are shown to those who take part; everybody else misses numbers of the run, not of the connection. */
+  /** Connections with a cap or a right of their own; everybody else misses numbers of the run, not of the connection. */
+  function tellSome(connIds: Iterable<string>, event: Record<TextForm, EventPayload<"agent">>): void {
+    for (const connId of connIds) send?.(connId, "agent", event[formOf(connId)]);
+  }
+
   function tool(run: Run, event: Extract<RunEvent, { stream: "tool" }>): void {
-    const payload = told(run, { stream: "tool", data: shownToolEvent(event.data, run.verbose) });
+    const { data } = event;
+    if (data.phase === "update") return (run.updates ??= createToolUpdates(clock, (update) => tellTool(run, update))).push(data);
+    if (data.phase === "result") run.updates?.end(data.toolCallId);
+    tellTool(run, data);
+  }
+
+  function tellTool(run: Run, event: ToolEvent): void {
+    flush(run);
+    const payload = { whole: told(run, "whole", clock.now()), deltas: told(run, "deltas", clock.now()) };
+    const shown = (verbose: string | undefined) => {
+      const data = shownToolEvent(event, verbose);
+      return { whole: payload.whole("tool", data), deltas: payload.deltas("tool", data) };
+    };
     const watching = watched?.(run.sessionKey)?.connIds;
-    for (const connId of run.followers) if (!watching?.has(connId)) send?.(connId, "agent", payload);
-    if (!watching) return;
-    const whole = { ...payload, data: shownToolEvent(event.data, "full") } as EventPayload<"agent">;
-    for (const connId of watching) send?.(connId, "agent", whole);
+    tellSome(run.followers.difference(watching ?? new Set()), shown(run.verbose));
+    if (watching) tellSome(watching, shown("full"));
+  }
+
+  function openText(run: Run, stream: "assistant" | "thinking", more: Pick<TextStreamDeps, "only" | "beside">): TextStream {
+    return createTextStream({
+      piece,
+      clock,
+      ...more,
+      payload(form) {
+        const event = told(run, form, clock.now());
+        return (data) => event(stream, data);
+      },
+    });
+  }
+
+  /** A piece of one text. What waits of the other came before it. */
+  function pushText(run: Run, { stream, data }: TextEvent, more: Pick<TextStreamDeps, "only" | "beside">): void {
+    const other = run.texts[stream === "assistant" ? "thinking" : "assistant"];
+    if (other?.waiting) other.giveWay();
+    (run.texts[stream] ??= openText(run, stream, more)).push(data.text, data.delta);
+  }
+
+  function said(run: Run, event: Extract<RunEvent, { stream: "assistant" }>): void {
+    const { text, delta } = event.data;
+    run.mayBeSilent = (run.mayBeSilent || text.length === delta.length) && SILENCE.startsWith(text.trim());
+    pushText(run, event, { only: () => undefined, beside: () => !run.mayBeSilent && (chat(run, "delta"), true) });
   }
 
   function thinking(run: Run, event: Extract<RunEvent, { stream: "thinking" }>): void {
-    if (run.reasoning === "stream") return agent(run, event);
-    const watching = watched?.(run.sessionKey);
-    if (!watching?.reasoning) return;
-    const payload = told(run, event);
-    for (const connId of watching.connIds) send?.(connId, "agent", payload);
+    const isForAll = run.reasoning === "stream";
+    if (!isForAll && !watched?.(run.sessionKey)?.reasoning) return;
+    pushText(run, event, { only: () => (isForAll ? undefined : (watched?.(run.sessionKey)?.connIds ?? new Set())) });
   }
 
   function beside(run: Run, event: Exclude<RunEvent, { stream: "assistant" | "lifecycle" }>): void {
@@ -110,9 +176,22 @@ export function createTeller({ broadcast, send, clock, watched }: TellerDeps): T
     agent(run, event);
   }
 
-  return { chat, agent, beside };
+  function close(run: Run): void {
+    if (!run.told) flush(run, true);
+    dropTexts(run);
+  }
+
+  return { chat, agent, said, beside, close };
+}
+
+/** Ends the timers of its texts and tools. */
+export function dropTexts({ texts, updates }: Pick<Run, "texts" | "updates">): void {
+  updates?.[Symbol.dispose]();
+  texts.assistant?.[Symbol.dispose]();
+  texts.thinking?.[Symbol.dispose]();
 }
 
 export function newRun(run: ExpectedRun & { readonly runId: string }): Run {
-  return { ...run, followers: new Set(), seq: 0, text: "", live: newLivePart(), deltaAt: Number.NEGATIVE_INFINITY, told: false };
+  const seq = { whole: 0, deltas: 0 };
+  return { ...run, followers: new Set(), seq, text: "", mayBeSilent: true, live: newLivePart(), texts: {}, told: false };
 }

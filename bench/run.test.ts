@@ -67,6 +67,9 @@ test("a quick bench measures every bar, with its calibration, and prints a table
     "channel: 8 KB of Markdown to Telegram's HTML",
     "channel: a route among 2000 bindings",
     "channel: turns beside a hook that takes 10 s / without it",
+    "growth: bytes to a client that takes deltas / the text",
+    "growth: bytes to any other client / the text",
+    "growth: 1 MB in 20000 pieces to 50 watching / the model's own time",
   ]);
   for (const row of rows) expect(row.value, row.name).toEqual(expect.any(Number));
   expect(rows[0].facts).toMatchObject({ "bare node ms": expect.any(Number) });

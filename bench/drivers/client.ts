@@ -22,6 +22,7 @@ export interface BenchConnection {
   readonly clientId: string;
   readonly clientMode: string;
   readonly device?: BenchDevice | undefined;
+  readonly caps?: readonly string[];
   readonly timeoutMs?: number;
 }
 
@@ -65,6 +66,7 @@ function connectParams(to: BenchConnection, nonce: string | undefined, ts: numbe
     client: { id: clientId, mode: clientMode, version: "0.0.0", platform: "linux", instanceId: randomUUID() },
     role: "operator",
     scopes: SCOPES,
+    ...(to.caps ? { caps: to.caps } : {}),
     ...(token ? { auth: { token } } : {}),
     ...(device
       ? {

@@ -2,6 +2,7 @@
  * A model provider for measurements, in a process of its own: OpenAI chat completions over HTTP, streamed or not.
  * `node bench/drivers/mock-model.ts [--port N] [--chunks N] [--gap MS] [--first MS]` prints its address.
  * The last message of the user may say otherwise: `@chunks=400 @gap=5 @first=50 @hold=3 @tool=read @args={"path":"x"}` (`@args` takes the rest of the line).
+ * `@size=52` makes every piece that long.
  * `@say=text` is answered with the rest of the line, `\n` in it with a new line; `@in=9000 @out=300` are counted as its tokens.
  * `POST /next` takes a list of such plans, `[{"say": "…"}]`: one for each request that follows, whatever its message says.
  * `GET /stats` gives what was asked for, `GET /last` the last request as it came.
@@ -22,6 +23,8 @@ const { values } = parseArgs({
 
 interface Plan {
   readonly chunks: number;
+  /** Characters of a piece; 0: a counted word. */
+  readonly size: number;
   readonly gap: number;
   readonly first: number;
   /** Pieces after which nothing more comes and the line stays open. */
@@ -64,6 +67,7 @@ function planOf(turn: readonly Message[]): Plan {
   const [input, output] = [number("in", 10), number("out", 5)];
   return {
     chunks: number("chunks", Number(values.chunks)),
+    size: number("size", 0),
     gap: number("gap", Number(values.gap)),
     first: number("first", Number(values.first)),
     hold: number("hold", -1),
@@ -81,7 +85,12 @@ async function read(request: IncomingMessage): Promise<string> {
   return Buffer.concat(parts).toString("utf8");
 }
 
-const wordsOf = (plan: Plan): readonly string[] => plan.say?.split(/(?<=\s)/) ?? Array.from({ length: plan.chunks }, (_, at) => (at === 0 ? "ok" : ` w${at}`));
+function wordAt(at: number, size: number): string {
+  const word = at === 0 ? "ok" : ` w${at}`;
+  return size === 0 ? word : word.padEnd(size, "abcdefghij").slice(0, size);
+}
+
+const wordsOf = (plan: Plan): readonly string[] => plan.say?.split(/(?<=\s)/) ?? Array.from({ length: plan.chunks }, (_, at) => wordAt(at, plan.size));
 
 async function stream(plan: Plan, response: ServerResponse): Promise<void> {
   stats.streamed += 1;

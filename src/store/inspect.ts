@@ -7,7 +7,7 @@ import { isDamage, storeError } from "./sqlite/failure.ts";
 import { assertReadable, MIGRATIONS } from "./sqlite/migrations.ts";
 import { isSuspect, markSuspect, openReader } from "./sqlite/open.ts";
 
-/** A look into the state from another process: reads only, in this thread, whether a gateway runs or not. */
+/** A look into the state from another process: reads only, in this thread, whether a gateway runs or not. All reads see the same moment. */
 export interface Inspection extends Disposable {
   read<K extends ReadKind>(kind: K, input: ReadInput<K>): ReadResult<K>;
 }
@@ -19,6 +19,7 @@ export function inspectStore(stateDir: string): Inspection | undefined {
   try {
     const db = openReader(file);
     assertReadable(db, MIGRATIONS);
+    db.exec("BEGIN");
     const context = { sql: createStatements(db) };
     return {
       read(kind, input) {

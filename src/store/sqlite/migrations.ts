@@ -1,6 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { AppError } from "../../base/errors.ts";
 import { SCHEMA_V1 } from "./schema.ts";
+import { SESSION_LISTS, SESSION_SEARCH } from "./schema-sessions.ts";
 
 export interface Migration {
   /** The version the file has afterwards; 1, 2, 3, … */
@@ -43,6 +44,8 @@ export const MIGRATIONS: readonly Migration[] = [
       UNIQUE (agent_id, program, rule)
     ) STRICT`,
   },
+  // Lists of sessions, how many there are, and words in them have indexes of their own. They are filled after the start: see session-indexes.ts.
+  { version: 6, minReader: 1, up: SESSION_LISTS + SESSION_SEARCH },
 ];
 
 function versionOf(db: DatabaseSync): number {

@@ -3,7 +3,8 @@ import type { SessionEntry } from "../../../protocol/index.ts";
 import type { SessionFilter, SessionRow, SessionsReads, SessionsWrites } from "../../areas/sessions.ts";
 import { patchedEntry } from "../../patched-entry.ts";
 import { likePrefix, shape, shapeAll, where, type ReadHandlers, type WriteContext, type WriteHandlers } from "../handlers.ts";
-import { namesOf, searchSessions, showSessions } from "./shown-sessions.ts";
+import { searchSessions } from "./search-sessions.ts";
+import { namesOf, showSessions } from "./shown-sessions.ts";
 
 const COLUMNS = "key, agent_id AS agentId, version, entry";
 const JSON_COLUMNS = ["entry"] as const;
@@ -137,11 +138,71 @@ function conditions(filter: SessionFilter & { readonly keyPart?: string | undefi
   ]);
 }
 
-function list({ sql }: Pick<WriteContext, "sql">, filter: SessionFilter): SessionsReads["sessions.list"]["result"] {
+/** Agents whose lists are merged; with more, everything that fits is sorted. */
+const MOST_MERGED = 32;
+/** What a turn needs and no list shows, where it makes up most of an entry. */
+const LISTED = `key, agent_id AS agentId, version,
+  CASE WHEN length(entry) > 2000 THEN json_remove(entry, '$.systemPromptReport', '$.skillsSnapshot') ELSE entry END AS entry`;
+
+type Values = readonly (string | number)[];
+interface Query {
+  readonly text: string;
+  readonly values: Values;
+}
+
+/** False while the list of an old state is still being filled. */
+const isListed = ({ sql }: Pick<WriteContext, "sql">): boolean => sql("SELECT 1 FROM meta WHERE key = 'sessions.listed'").get() === undefined;
+
+/** Conditions on what the list of sessions knows by itself; undefined when there are others. */
+function listConditions(filter: SessionFilter): Query | undefined {
+  const { agentId: _agent, activeSince, except, after, order = "newest", limit, offset: _offset, ...others } = filter;
+  if (order === "key" || limit === undefined || Object.values(others).some((value) => value !== undefined)) return undefined;
+  const { text, values } = conditions({ activeSince, except });
+  if (after === undefined) return { text, values };
+  return { text: `${text} AND updated_at <= ? AND (updated_at < ? OR key > ?)`, values: [...values, after.updatedAt, after.updatedAt, after.key] };
+}
+
+/** The keys of a page, from the list alone: as many steps as the page and its offset are long. Undefined when the list cannot tell. */
+function listedKeys(context: Pick<WriteContext, "sql">, filter: SessionFilter): readonly string[] | undefined {
+  const where = isListed(context) ? listConditions(filter) : undefined;
+  if (!where) return undefined;
+  const { agentId, order = "newest", limit = 0, offset = 0 } = filter;
+  const agents =
+    agentId === undefined ? context.sql(`SELECT agent_id AS id FROM session_counts WHERE n > 0 LIMIT ${MOST_MERGED + 1}`).all() : [{ id: agentId }];
+  if (agents.length > MOST_MERGED) return undefined;
+  if (agents.length === 0) return [];
+  const part = `SELECT * FROM (SELECT key, updated_at FROM session_list WHERE agent_id = ? AND ${where.text} ORDER BY ${ORDERS[order]} LIMIT ?)`;
+  const text = `SELECT key FROM (${agents.map(() => part).join(" UNION ALL ")}) ORDER BY ${ORDERS[order]} LIMIT ? OFFSET ?`;
+  const values = agents.flatMap(({ id }) => [String(id), ...where.values, limit + offset]);
+  const rows = context.sql(text).all(...values, limit, offset);
+  return rows.map(({ key }) => String(key));
+}
+
+function matching(context: Pick<WriteContext, "sql">, filter: SessionFilter): readonly SessionRow[] {
+  const keys = listedKeys(context, filter);
+  if (keys) return keys.flatMap((key) => shapeAll<SessionRow>(context.sql(`SELECT ${LISTED} FROM sessions WHERE key = ?`).all(key), JSON_COLUMNS));
+  const { after } = filter;
   const { text, values } = conditions(filter);
-  const query = `SELECT ${COLUMNS} FROM sessions WHERE ${text} ORDER BY ${ORDERS[filter.order ?? "newest"]} LIMIT ? OFFSET ?`;
-  const rows = shapeAll<SessionRow>(sql(query).all(...values, filter.limit ?? -1, filter.offset ?? 0), JSON_COLUMNS);
-  return { rows, total: Number(sql(`SELECT count(*) AS n FROM sessions WHERE ${text}`).get(...values)!["n"]) };
+  const where = after === undefined ? text : `${text} AND updated_at <= ? AND (updated_at < ? OR key > ?)`;
+  const bound: Values = after === undefined ? values : [...values, after.updatedAt, after.updatedAt, after.key];
+  const query = `SELECT ${LISTED} FROM sessions WHERE ${where} ORDER BY ${ORDERS[filter.order ?? "newest"]} LIMIT ? OFFSET ?`;
+  return shapeAll<SessionRow>(context.sql(query).all(...bound, filter.limit ?? -1, filter.offset ?? 0), JSON_COLUMNS);
+}
+
+/** How many fit. All sessions, and all of an agent, are counted as they come and go. */
+function count(context: Pick<WriteContext, "sql">, filter: SessionFilter): number {
+  const { sql } = context;
+  const { except = [], agentId, limit: _limit, offset: _offset, order: _order, after: _after, ...others } = filter;
+  const { text, values } = conditions({ ...others, agentId });
+  const isCounted = isListed(context) && Object.values(others).every((value) => value === undefined);
+  const query = isCounted ? `SELECT coalesce(sum(n), 0) AS n FROM session_counts WHERE ${text}` : `SELECT count(*) AS n FROM sessions WHERE ${text}`;
+  const whole = Number(sql(query).get(...values)!["n"]);
+  const left = [...new Set(except.slice(0, 2))].filter((key) => sql(`SELECT 1 FROM sessions WHERE key = ? AND ${text}`).get(key, ...values));
+  return whole - left.length;
+}
+
+function list(context: Pick<WriteContext, "sql">, filter: SessionFilter): SessionsReads["sessions.list"]["result"] {
+  return { rows: matching(context, filter), total: count(context, filter) };
 }
 
 export const sessionsReads = {
@@ -163,11 +224,10 @@ export const sessionsReads = {
       return { rows: showSessions(context, rows, last), total };
     }
     const { text, values } = conditions({ ...filter, keyPart: words.find((word) => word.startsWith("agent:")) });
-    const keys = searchSessions(context, { where: text, values, order: ORDERS[filter.order ?? "newest"] }, words, last);
-    const from = filter.offset ?? 0;
-    const page = keys.slice(from, filter.limit === undefined ? undefined : from + filter.limit);
-    const rows = page.map((key) => currentOf(context, key)).filter((row) => row !== undefined);
-    return { rows: showSessions(context, rows, last), total: keys.length };
+    const { order = "newest", offset = 0, limit } = filter;
+    const { keys, total } = searchSessions(context, { where: text, values, order, offset, limit }, words, last);
+    const rows = keys.map((key) => currentOf(context, key)).filter((row) => row !== undefined);
+    return { rows: showSessions(context, rows, last), total };
   },
   "sessions.names": (context, { keys }) => namesOf(context, keys, (key) => currentOf(context, key)),
 } satisfies ReadHandlers<SessionsReads>;

@@ -100,6 +100,7 @@ export function createBackground(deps: BackgroundDeps): Background {
     if (!current) return;
     try {
       const through = current.work.steps.next().done === true;
+      log.committed(1);
       if (!through && performance.now() < current.until) return;
       maintaining.shift();
       current.done(undefined, current.work.report(through));

@@ -46,6 +46,8 @@ export const MIGRATIONS: readonly Migration[] = [
   },
   // Lists of sessions, how many there are, and words in them have indexes of their own. They are filled after the start: see session-indexes.ts.
   { version: 6, minReader: 1, up: SESSION_LISTS + SESSION_SEARCH },
+  // Retention finds what was used up without reading what was not.
+  { version: 7, minReader: 1, up: "CREATE INDEX injections_drained ON injections (drained_at) WHERE drained_at IS NOT NULL" },
 ];
 
 function versionOf(db: DatabaseSync): number {

@@ -19,6 +19,9 @@ export function inspectStore(stateDir: string): Inspection | undefined {
   try {
     const db = openReader(file);
     assertReadable(db, MIGRATIONS);
+    // A state that no gateway of this version has opened yet lacks this table; nothing is written to the file.
+    const isOld = db.prepare("SELECT 1 FROM main.sqlite_schema WHERE name = 'session_parts'").get() === undefined;
+    if (isOld) db.exec("CREATE TEMP TABLE session_parts (session_key TEXT, name TEXT, value TEXT)");
     db.exec("BEGIN");
     const context = { sql: createStatements(db) };
     return {

@@ -48,6 +48,13 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 6, minReader: 1, up: SESSION_LISTS + SESSION_SEARCH },
   // Retention finds what was used up without reading what was not.
   { version: 7, minReader: 1, up: "CREATE INDEX injections_drained ON injections (drained_at) WHERE drained_at IS NOT NULL" },
+  // What makes up most of an entry and rarely changes is not written with it. Entries of before are taken apart when they are next written; an older
+  // program finds them without these fields, and makes them again.
+  {
+    version: 8,
+    minReader: 1,
+    up: "CREATE TABLE session_parts (session_key TEXT NOT NULL, name TEXT NOT NULL, value TEXT NOT NULL, PRIMARY KEY (session_key, name)) WITHOUT ROWID",
+  },
 ];
 
 function versionOf(db: DatabaseSync): number {

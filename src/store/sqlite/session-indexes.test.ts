@@ -1,10 +1,11 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { systemClock } from "../../base/clock.ts";
 import type { ReadKind } from "../areas/index.ts";
+import { inspectStore } from "../inspect.ts";
 import { openStore } from "../open.ts";
 import type { Store } from "../store.ts";
 import { createStatements, runRead } from "./connection.ts";
@@ -102,6 +103,34 @@ test("the indexes of an old state are filled after its start, and the answers ar
     { agent: "rare", n: 1 },
     { agent: "work", n: 149 },
   ]);
+});
+
+test("a state that no gateway of this version has opened can be looked into, and stays as it is", () => {
+  makeOldState();
+  using state = inspectStore(folder)!;
+  expect(state.read("sessions.list", { limit: 1, agentId: "rare" })).toMatchObject({ rows: [{ key: "agent:rare:web:7" }], total: 1 });
+  expect(state.read("sessions.get", { key: "agent:rare:web:7" })).toMatchObject({ entry: { sessionId: "s7", systemPromptReport: { text: expect.any(String) } } });
+  expect(look((db) => db.prepare("PRAGMA user_version").get())).toEqual({ user_version: 5 });
+});
+
+test("a turn writes a few pages, whatever its session's entry weighs", async () => {
+  store = await openStore({ stateDir: folder, clock: systemClock });
+  const entry = { sessionId: "s", updatedAt: 1, systemPromptReport: { text: "x".repeat(40_000) } };
+  await store.write("sessions.put", { key: "k", agentId: "main", entry });
+  await store.checkpoint({ truncate: true });
+  for (let n = 0; n < 10; n += 1) await store.write("sessions.merge", { key: "k", patch: { updatedAt: n + 2 } });
+  // Ten commits of the entry's page and those of its indexes; with the report each would be ten pages more.
+  expect(statSync(`${database()}-wal`).size).toBeLessThan(10 * 6 * 4120);
+  expect((await store.read("sessions.get", { key: "k" }))?.entry).toEqual({ ...entry, updatedAt: 11 });
+});
+
+test("an entry of before is taken apart by its next change, and is the same", async () => {
+  makeOldState();
+  store = await openStore({ stateDir: folder, clock: systemClock });
+  const before = (await store.read("sessions.get", { key: "agent:rare:web:7" }))!.entry;
+  await store.write("sessions.merge", { key: "agent:rare:web:7", patch: { model: "m" } });
+  expect((await store.read("sessions.get", { key: "agent:rare:web:7" }))!.entry).toEqual({ ...before, model: "m" });
+  expect(look((db) => Number(db.prepare("SELECT length(entry) AS n FROM sessions WHERE key = 'agent:rare:web:7'").get()!["n"]))).toBeLessThan(300);
 });
 
 test("a session is found as it is after every kind of change, whether the index has caught up or not", async () => {

@@ -4,6 +4,7 @@ import type { SessionFilter, SessionRow, SessionsReads, SessionsWrites } from ".
 import { patchedEntry } from "../../patched-entry.ts";
 import { likePrefix, shape, shapeAll, where, type ReadHandlers, type WriteContext, type WriteHandlers } from "../handlers.ts";
 import { searchSessions } from "./search-sessions.ts";
+import { PARTS, savePart, withoutParts, withParts } from "./session-parts.ts";
 import { namesOf, showSessions } from "./shown-sessions.ts";
 
 const COLUMNS = "key, agent_id AS agentId, version, entry";
@@ -14,8 +15,14 @@ function textOrNull(value: unknown): string | null {
   return typeof value === "string" ? value : null;
 }
 
-function currentOf({ sql }: Pick<WriteContext, "sql">, key: string): SessionRow | undefined {
+/** Without the fields that are kept beside the entry; those of an entry that was never taken apart are in it. */
+function leanOf({ sql }: Pick<WriteContext, "sql">, key: string): SessionRow | undefined {
   return shape<SessionRow>(sql(`SELECT ${COLUMNS} FROM sessions WHERE key = ?`).get(key), JSON_COLUMNS);
+}
+
+function currentOf(context: Pick<WriteContext, "sql">, key: string): SessionRow | undefined {
+  const row = leanOf(context, key);
+  return row && { ...row, entry: withParts(context.sql, key, row.entry) };
 }
 
 /** Refuses when the caller saw another version than the one that is there; 0 stands for none. */
@@ -49,7 +56,7 @@ function save({ sql }: WriteContext, { key, agentId, entry, version }: SessionRo
     agentId,
     Math.trunc(entry.updatedAt),
     version,
-    JSON.stringify(entry),
+    JSON.stringify(withoutParts(entry)),
     ...columnsOf(entry),
   );
 }
@@ -60,15 +67,16 @@ function saveOver(context: WriteContext, before: SessionRow, row: SessionRow): v
   if (columnsOf(row.entry).some((value, at) => value !== was[at])) return save(context, row);
   assertWhole(row.key, row.entry);
   const text = "UPDATE sessions SET updated_at = ?, version = ?, entry = ? WHERE key = ?";
-  context.sql(text).run(Math.trunc(row.entry.updatedAt), row.version, JSON.stringify(row.entry), row.key);
+  context.sql(text).run(Math.trunc(row.entry.updatedAt), row.version, JSON.stringify(withoutParts(row.entry)), row.key);
 }
 
 function patch(context: WriteContext, { key, patch: fields, version }: SessionsWrites["sessions.patch"]["input"]): SessionRow {
-  const row = currentOf(context, key);
+  const row = leanOf(context, key);
   if (!row) throw new AppError("NOT_FOUND", `there is no session ${key}`);
   assertVersion(key, version, row.version);
   const changed = { ...row, version: row.version + 1, entry: patchedEntry(row.entry, fields) };
   saveOver(context, row, changed);
+  for (const name of PARTS) if (name in fields || name in row.entry) savePart(context.sql, key, name, changed.entry[name]);
   return changed;
 }
 
@@ -79,6 +87,7 @@ function versionOf({ sql }: WriteContext, key: string): number {
 /** Tables beside `sessions` that name a session by its key, with the rows that move with it. */
 const FOLLOWERS = [
   ["sessions", "spawned_by", "1"],
+  ["session_parts", "session_key", "1"],
   ["session_extensions", "session_key", "1"],
   ["injections", "session_key", "1"],
   ["inbox", "session_key", "state <> 'settled'"],
@@ -94,15 +103,20 @@ export const sessionsWrites = {
     const actual = versionOf(context, key);
     assertVersion(key, version, actual);
     save(context, { key, agentId, entry, version: actual + 1 });
+    for (const name of PARTS) savePart(context.sql, key, name, entry[name]);
     return { version: actual + 1 };
   },
-  "sessions.patch": patch,
+  "sessions.patch"(context, input) {
+    const row = patch(context, input);
+    return { ...row, entry: withParts(context.sql, row.key, row.entry) };
+  },
   "sessions.merge": (context, input) => ({ version: patch(context, input).version }),
   "sessions.expect"(context, { key, version }) {
     assertVersion(key, version, versionOf(context, key));
   },
   "sessions.delete"(context, { key, version }) {
     assertVersion(key, version, versionOf(context, key));
+    context.sql("DELETE FROM session_parts WHERE session_key = ?").run(key);
     return { deleted: context.sql("DELETE FROM sessions WHERE key = ?").run(key).changes === 1 };
   },
   "sessions.rename"(context, { from, to, version }) {
@@ -150,8 +164,11 @@ interface Query {
   readonly values: Values;
 }
 
-/** False while the list of an old state is still being filled. */
-const isListed = ({ sql }: Pick<WriteContext, "sql">): boolean => sql("SELECT 1 FROM meta WHERE key = 'sessions.listed'").get() === undefined;
+/** A state of a version without the list, or whose list is still being filled. */
+const UNLISTED = `SELECT 1 WHERE EXISTS (SELECT 1 FROM meta WHERE key = 'sessions.listed')
+  OR NOT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'session_list')`;
+
+const isListed = ({ sql }: Pick<WriteContext, "sql">): boolean => sql(UNLISTED).get() === undefined;
 
 /** Conditions on what the list of sessions knows by itself; undefined when there are others. */
 function listConditions(filter: SessionFilter): Query | undefined {

@@ -38,23 +38,53 @@ export function read(lines: readonly { readonly line: string }[], from: PathStat
   return { ...part, state: stateAfter(from, part.items) };
 }
 
+/** The nearest entries come as a small part: a conversation that was compacted lately needs no more. */
+const FIRST_PART = 256;
+
+/** Where a branch ends for its reader: at what the last compaction kept. */
+interface Search {
+  /** The first entry that was kept; undefined until a compaction is met. */
+  readonly keptId?: string;
+  readonly found: boolean;
+}
+
+/** Looks through rows that stand above those that were looked through before. */
+function searchKept({ keptId }: Search, rows: readonly EntryRow[]): Search {
+  const compaction = keptId === undefined ? rows.findLastIndex(({ type }) => type === "compaction") : rows.length;
+  if (compaction < 0) return { found: false };
+  const entry = keptId === undefined ? entryOfRow(rows[compaction]!) : undefined;
+  const wanted = keptId ?? (entry && pathItem(entry).firstKeptId);
+  if (wanted === undefined) return { found: false };
+  return { keptId: wanted, found: wanted === "" || rows.slice(0, compaction).some(({ id }) => id === wanted) };
+}
+
+export interface Branch extends Tail {
+  /** A part was missing: its parent is unknown, or the transcript was put away meanwhile. */
+  readonly torn: boolean;
+}
+
 /**
- * The branch from the root to a leaf, part by part from the leaf. What has been seen already ends it, since parents may go in a circle. `torn`
- * when a part was missing: its parent is unknown, or the transcript was put away meanwhile.
+ * A branch up to its leaf, part by part from the leaf: from what the last compaction kept, or from the root without one. What has been seen already ends
+ * it, since parents may go in a circle. The state tells the model also when the last answer stands somewhat above.
  */
-export async function readBranch(store: Pick<Store, "read">, file: string, leafId: string | null): Promise<Tail & { readonly torn: boolean }> {
+export async function readBranch(store: Pick<Store, "read">, file: string, leafId: string | null): Promise<Branch> {
   const parts: Part[] = [];
   const seen = new Set<string | null>();
-  const ask = (from: string): Promise<readonly EntryRow[]> => store.read("transcripts.path", { file, from, limit: PART });
-  let asked = leafId === null ? undefined : ask(leafId);
+  const ask = (from: string, limit: number): Promise<readonly EntryRow[]> => store.read("transcripts.path", { file, from, limit });
+  let limit = FIRST_PART;
+  let asked = leafId === null ? undefined : ask(leafId, limit);
+  let search: Search = { found: false };
+  let above: string | null = null;
   let torn = false;
   while (asked) {
     const rows: readonly EntryRow[] = await asked;
     torn = rows.length === 0;
     // Once round a circle, everything above has been seen as well.
     const own = seen.has(rows[0]?.id ?? null) ? rows.slice(rows.findLastIndex(({ id }) => seen.has(id)) + 1) : rows;
-    const above = own.length === PART ? own[0]!.parentId : null;
-    asked = above === null ? undefined : ask(above);
+    search = searchKept(search, own);
+    above = own.length === limit ? own[0]!.parentId : null;
+    limit = PART;
+    asked = above === null || search.found ? undefined : ask(above, limit);
     if (asked) {
       for (const { id } of own) seen.add(id);
       // The question leaves at the end of the tick; others get their turn, too.
@@ -64,5 +94,12 @@ export async function readBranch(store: Pick<Store, "read">, file: string, leafI
   }
   parts.reverse();
   const items = parts.flatMap((part) => part.items);
-  return { items, weights: parts.flatMap((part) => part.weights), state: stateAfter({}, items), torn };
+  const state = stateAfter({}, items);
+  const known = state.model !== undefined || !search.found || above === null ? state : stateAfter(await stateAbove(ask, above), items);
+  return { items, weights: parts.flatMap((part) => part.weights), state: known, torn };
+}
+
+/** What the entries shortly above a part say about how the session runs. */
+async function stateAbove(ask: (from: string, limit: number) => Promise<readonly EntryRow[]>, from: string): Promise<PathState> {
+  return stateAfter({}, parse(await ask(from, FIRST_PART)).items);
 }

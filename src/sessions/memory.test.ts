@@ -179,7 +179,45 @@ test("what a compaction put away is not kept, whether it is appended or read; th
   expect(fresh).toMatchObject({ leafId: appended.leafId, items: appended.items, state: appended.state });
 });
 
-test("memory is bounded: the conversation that was not used for the longest time goes, one that is too large is not kept", async () => {
+test("after a compaction only what it kept is read, however long the conversation was before", async () => {
+  const long = Array.from({ length: 3_000 }, (_, n) => `m${n}`);
+  let leaf: string | null = null;
+  for (let n = 0; n < long.length; n += 500) leaf = await append(long.slice(n, n + 500), leaf);
+  const answer = messageEntry({ ids, parentId: leaf, at: clock.now() }, {
+    role: "assistant",
+    content: [{ type: "text", text: "so it is" }],
+    provider: "test",
+    model: "m",
+    api: "openai-completions",
+    usage: { input: 1, output: 1, cacheRead: 0, cacheWrite: 0, totalTokens: 2, cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 } },
+    stopReason: "stop",
+    timestamp: clock.now(),
+  });
+  await store.write("transcripts.append", { file: FILE, entries: [answer] });
+  const kept = await append(["kept"], answer.id);
+  const summary = compactionEntry({ ids, parentId: kept, at: clock.now() }, { summary: "short", firstKeptEntryId: kept!, tokensBefore: 9 });
+  await store.write("transcripts.append", { file: FILE, entries: [summary] });
+  await append(["after"], summary.id);
+  let rows = 0;
+  const counting = { read: async (kind: ReadKind, input: ReadInput<ReadKind>) => {
+    const read = await store.read(kind, input);
+    if (kind === "transcripts.path") rows += (read as readonly unknown[]).length;
+    return read;
+  } } as Pick<Store, "read">;
+  const fresh = await createSessionMemory({ store: counting }).path(FILE);
+  expect(texts(fresh).slice(1)).toEqual(["kept", "after"]);
+  expect(fresh.items).toHaveLength(3);
+  expect(fresh.state.model).toEqual({ provider: "test", id: "m" });
+  expect(rows).toBeLessThan(600);
+  // Kept entries may stand in a part above that of the compaction, and a second compaction counts alone.
+  const many = await append(Array.from({ length: 700 }, (_, n) => `n${n}`), (await store.read("transcripts.get", { file: FILE }))!.leafId);
+  const far = compactionEntry({ ids, parentId: many, at: clock.now() }, { summary: "longer", firstKeptEntryId: kept!, tokensBefore: 9 });
+  await store.write("transcripts.append", { file: FILE, entries: [far] });
+  const second = await createSessionMemory({ store }).path(FILE);
+  expect(texts(second).slice(1)).toEqual(["kept", "after", ...Array.from({ length: 700 }, (_, n) => `n${n}`)]);
+});
+
+test("memory is bounded: the conversation that was not used for the longest time goes, one that is far too large is not kept", async () => {
   const small = createSessionMemory({ store: counted(store), maxBytes: 10_000 });
   const files = ["a", "b", "c"].map((id) => transcriptFile("main", id));
   for (const [at, file] of files.entries()) {
@@ -192,8 +230,13 @@ test("memory is bounded: the conversation that was not used for the longest time
   reads = [];
   for (const file of [files[2]!, files[0]!, files[1]!]) await small.path(file);
   expect(reads.filter((kind) => kind === "transcripts.path")).toHaveLength(1);
-  await append(["z".repeat(20_000)], null);
+  const large = await append(["z".repeat(20_000)], null);
   expect(texts(await small.path(FILE))).toHaveLength(1);
+  // Alone, so that its next turn does not read it again.
+  expect(small.bytes).toBeGreaterThan(20_000);
+  expect(small.bytes).toBeLessThanOrEqual(30_000);
+  await append(["z".repeat(20_000)], large);
+  expect(texts(await small.path(FILE))).toHaveLength(2);
   expect(small.bytes).toBeLessThanOrEqual(10_000);
 });
 
@@ -221,7 +264,7 @@ test("a long branch is read in parts and is the same as in one", async () => {
   let leaf: string | null = null;
   for (let n = 0; n < said.length; n += 500) leaf = await append(said.slice(n, n + 500), leaf);
   expect(texts(await memory.path(FILE))).toEqual(said);
-  expect(reads.filter((kind) => kind === "transcripts.path")).toHaveLength(3);
+  expect(reads.filter((kind) => kind === "transcripts.path")).toHaveLength(4);
 });
 
 test("a long circle of parents is walked once", async () => {

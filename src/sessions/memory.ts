@@ -41,7 +41,7 @@ export interface SessionMemory {
 
 export interface SessionMemoryDeps {
   readonly store: Pick<Store, "read">;
-  /** Roughly; conversations that were not used for the longest time go first, and one that is larger by itself is not kept. */
+  /** Roughly; conversations that were not used for the longest time go first. One that is larger by itself is kept alone, up to three times this. */
   readonly maxBytes?: number;
 }
 
@@ -58,6 +58,8 @@ interface Kept extends SessionPath {
 
 const DEFAULT_MAX_BYTES = 24 * 1024 * 1024;
 const PAGE = 500;
+/** One conversation may be so many times larger than what all of them are bounded to. */
+const LARGEST_SHARE = 3;
 
 type Line = Pick<EntryInput, "id" | "parentId" | "line">;
 
@@ -96,11 +98,12 @@ export function createSessionMemory({ store, maxBytes = DEFAULT_MAX_BYTES }: Ses
 
   function keep(kept: Kept): Kept {
     forget(kept.file);
-    if (kept.weight > maxBytes) return kept;
+    // One that is larger by itself is kept alone, up to a bound: to read it again for each turn would cost more than to hold it.
+    if (kept.weight > maxBytes * LARGEST_SHARE) return kept;
     known.set(kept.file, kept);
     bytes += kept.weight;
     for (const file of known.keys()) {
-      if (bytes <= maxBytes) break;
+      if (bytes <= maxBytes || file === kept.file) break;
       forget(file);
     }
     return kept;

@@ -7,7 +7,7 @@ import { isDamage, storeError } from "./sqlite/failure.ts";
 import { assertReadable, MIGRATIONS } from "./sqlite/migrations.ts";
 import { isSuspect, markSuspect, openReader } from "./sqlite/open.ts";
 
-/** A look into the state from another process: reads only, in this thread, whether a gateway runs or not. */
+/** A look into the state from another process: reads only, in this thread, whether a gateway runs or not. All reads see the same moment. */
 export interface Inspection extends Disposable {
   read<K extends ReadKind>(kind: K, input: ReadInput<K>): ReadResult<K>;
 }
@@ -19,6 +19,10 @@ export function inspectStore(stateDir: string): Inspection | undefined {
   try {
     const db = openReader(file);
     assertReadable(db, MIGRATIONS);
+    // A state that no gateway of this version has opened yet lacks this table; nothing is written to the file.
+    const isOld = db.prepare("SELECT 1 FROM main.sqlite_schema WHERE name = 'session_parts'").get() === undefined;
+    if (isOld) db.exec("CREATE TEMP TABLE session_parts (session_key TEXT, name TEXT, value TEXT)");
+    db.exec("BEGIN");
     const context = { sql: createStatements(db) };
     return {
       read(kind, input) {

@@ -36,6 +36,8 @@ export interface MaintenanceReport {
   readonly deleted: Readonly<Record<string, number>>;
   /** Pages given back to the file system. */
   readonly pagesFreed: number;
+  /** The table whose oldest row is most past its time, when the work was not done and that is more than a day. */
+  readonly behind?: { readonly table: string; readonly lateMs: number };
 }
 
 /** The policy with its defaults, nothing shorter than allowed. */

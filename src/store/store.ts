@@ -47,7 +47,7 @@ export interface StoreHealth {
 }
 
 export interface StoreNotice {
-  readonly kind: "salvaged" | "import" | "projection";
+  readonly kind: "salvaged" | "import" | "projection" | "retention";
   readonly message: string;
   readonly at: number;
   readonly details?: Readonly<Record<string, unknown>>;

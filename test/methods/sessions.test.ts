@@ -104,6 +104,23 @@ test("a search finds words in names, beginnings and, when they are asked for, la
   expect((await room.call("sessions.list", { limit: 1 })).total).toBe(30);
 });
 
+test("a list comes in pages, with a default and a most", async () => {
+  const entry = (n: number) => ({ key: `agent:main:web:p${n}`, agentId: "main", entry: { sessionId: `p${n}`, updatedAt: n } });
+  await room.store.commit(Array.from({ length: 520 }, (_, n) => ["sessions.put", entry(n)] as const));
+  expect(await room.call("sessions.list", {})).toMatchObject({ count: 200, total: 520, limitApplied: 200, hasMore: true, nextOffset: 200 });
+  const first = await room.call("sessions.list", { limit: 100_000 });
+  expect(first).toMatchObject({ count: 500, limitApplied: 500, nextOffset: 500 });
+  const rest = await room.call("sessions.list", { limit: 100_000, offset: first.nextOffset! });
+  expect(rest).toMatchObject({ count: 20, total: 520, hasMore: false });
+  expect(rest).not.toHaveProperty("nextOffset");
+  expect(new Set([...first.sessions, ...rest.sessions].map(({ key }) => key)).size).toBe(520);
+  expect(await room.call("sessions.list", { search: "web:p", limit: 3, offset: 518 })).toMatchObject({ count: 2, total: 520, hasMore: false });
+  // What a turn needs and no list shows is not read for one.
+  await room.store.write("sessions.patch", { key: "agent:main:web:p519", patch: { systemPromptReport: { text: "x".repeat(5000) } } });
+  const { rows } = await room.store.read("sessions.list", { limit: 1 });
+  expect(JSON.stringify(rows).length).toBeLessThan(1000);
+});
+
 test("a preview shows the last lines of each session asked for", async () => {
   await say("hello");
   await room.call("sessions.patch", { key: "empty", label: "Empty" });

@@ -3,9 +3,9 @@ import { effectiveChannelConfig } from "../../channels/index.ts";
 import type { OpenClawConfig, Snapshot } from "../../config/index.ts";
 import type { CommandPorts } from "../../conversation/index.ts";
 import { matchCommand, runCommand } from "../../plugins/index.ts";
-import { parseTranscriptLine, type HostConfig, type SessionEntry } from "../../protocol/index.ts";
+import { parseTranscriptLine, type HostConfig, type SessionEntry, type TranscriptEntry } from "../../protocol/index.ts";
 import { modelOverride } from "../../sessions/index.ts";
-import type { UsageFilter } from "../../store/index.ts";
+import type { EntryRow, Store, UsageFilter } from "../../store/index.ts";
 import { isSessionSandboxed } from "../../tools/index.ts";
 import { elevationRefusal, mayStillGrant, namedForElevated } from "../agent/exec-settings.ts";
 import { ownersBy } from "../agent/owners.ts";
@@ -114,14 +114,32 @@ function sessionPort(deps: CommandDeps, call: OwnCaller): CommandPorts["session"
       const { sessionId } = session.entry;
       const files = await store.read("transcripts.ofSession", { agentId: session.agentId, sessionId });
       const file = files.find(({ archivedAt }) => archivedAt === null)?.file;
-      const rows = file === undefined ? [] : await store.read("transcripts.path", { file, limit: 100_000 });
-      const entries = rows.flatMap(({ line }) => {
-        const parsed = parseTranscriptLine(line);
-        return parsed?.kind === "entry" ? [parsed.entry] : [];
-      });
-      return { sessionId, entries };
+      return { sessionId, entries: file === undefined ? [] : await entriesOf(store, file) };
     },
   };
+}
+
+/** Entries that are read at once: others get their turn between two parts. */
+const PART = 500;
+const MOST_ENTRIES = 100_000;
+
+/** The branch in use of a transcript, part by part from its leaf. */
+async function entriesOf(store: Pick<Store, "read">, file: string): Promise<readonly TranscriptEntry[]> {
+  const parts: TranscriptEntry[][] = [];
+  let from: string | undefined;
+  for (let read = 0; read < MOST_ENTRIES; read += PART) {
+    const rows: readonly EntryRow[] = await store.read("transcripts.path", { file, limit: PART, ...(from === undefined ? {} : { from }) });
+    parts.push(
+      rows.flatMap(({ line }) => {
+        const parsed = parseTranscriptLine(line);
+        return parsed?.kind === "entry" ? [parsed.entry] : [];
+      }),
+    );
+    const above = rows.length === PART ? rows[0]!.parentId : null;
+    if (above === null) break;
+    from = above;
+  }
+  return parts.reverse().flat();
 }
 
 /** What commands show of a session's model. They work whatever is wrong with it: `/model` mends it. */

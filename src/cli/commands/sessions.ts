@@ -2,12 +2,12 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { AppError } from "../../base/errors.ts";
 import { formatDuration } from "../../base/text.ts";
-import { inspectStore, type SessionRow } from "../../store/index.ts";
+import { inspectStore, type Inspection, type SessionRow } from "../../store/index.ts";
 import { defineCommand, JSON_OPTION } from "../command.ts";
 import { loadFor } from "../config-source.ts";
-import { printJson } from "../io.ts";
+import type { Io } from "../io.ts";
 import { createStyle } from "../output/style.ts";
-import { formatTable } from "../output/table.ts";
+import { createTable } from "../output/table.ts";
 
 /** What kind of conversation a key stands for. */
 export function kindOf(key: string): "direct" | "group" | "global" | "unknown" {
@@ -70,6 +70,68 @@ async function importFirst(stateDir: string): Promise<void> {
   await store.imported();
 }
 
+/** Sessions that are read at a time: what is printed is not held. */
+const PAGE = 500;
+
+interface Wanted {
+  readonly agentId: string | undefined;
+  readonly activeSince: number | undefined;
+}
+
+/** All of them, newest first, page by page. */
+function* sessionsOf(state: Inspection | undefined, wanted: Wanted): Generator<SessionRow> {
+  let after: { readonly updatedAt: number; readonly key: string } | undefined;
+  for (let full = state !== undefined; full;) {
+    const { rows } = state!.read("sessions.list", { ...wanted, limit: PAGE, after });
+    yield* rows;
+    const last = rows.at(-1);
+    after = last && { updatedAt: Math.trunc(last.entry.updatedAt), key: last.key };
+    full = rows.length === PAGE;
+  }
+}
+
+/** Characters that are written at once. */
+const WRITTEN = 64 * 1024;
+
+/** Writes pieces of text as they come, many at a time. */
+function printPieces(io: Io, pieces: Iterable<string>): void {
+  let text = "";
+  for (const piece of pieces) {
+    text += piece;
+    if (text.length < WRITTEN) continue;
+    io.out(text);
+    text = "";
+  }
+  io.out(text);
+}
+
+/** One JSON document, as its sessions are read. */
+function* jsonPieces(head: Readonly<Record<string, unknown>>, rows: Iterable<SessionRow>, now: number): Generator<string> {
+  const start = JSON.stringify({ ...head, sessions: [] }, null, 2);
+  yield start.slice(0, start.lastIndexOf("]"));
+  let first = true;
+  for (const row of rows) {
+    yield `${first ? "" : ","}\n    ${JSON.stringify(sessionJson(row, now), null, 2).replaceAll("\n", "\n    ")}`;
+    first = false;
+  }
+  yield `${first ? "" : "\n  "}]\n}\n`;
+}
+
+function* tablePieces(io: Io, rows: () => Iterable<SessionRow>, now: number): Generator<string> {
+  const cells = (row: SessionRow): readonly string[] => [
+    kindOf(row.key),
+    `${formatDuration(now - row.entry.updatedAt)} ago`,
+    row.entry.model ?? "-",
+    tokens(row),
+    row.key,
+  ];
+  const table = createTable(["Kind", "Age", "Model", "Tokens", "Key"], { style: createStyle(io.color), columns: io.columns });
+  // Read twice: how wide the columns are is known when all have been seen.
+  for (const row of rows()) table.measure(cells(row));
+  yield table.header();
+  for (const row of rows()) yield table.line(cells(row));
+}
+
 export const sessions = defineCommand({
   options: {
     active: { type: "string", value: "minutes", help: "only those that changed in the last minutes" },
@@ -86,20 +148,16 @@ export const sessions = defineCommand({
     const since = activeSince(values.active, now);
     if (!existsSync(join(stateDir, "openclaw.db")) && existsSync(join(stateDir, "agents"))) await importFirst(stateDir);
     using state = inspectStore(stateDir);
-    const filter = { agentId: values.agent, activeSince: since };
-    const rows = state?.read("sessions.list", filter).rows ?? [];
+    const wanted = { agentId: values.agent, activeSince: since };
+    const count = state?.read("sessions.list", { ...wanted, limit: 1 }).total ?? 0;
     if (values.json) {
-      printJson(io, {
-        path: join(stateDir, "openclaw.db"),
-        count: rows.length,
-        activeMinutes: values.active ? Number(values.active) : null,
-        sessions: rows.map((row) => sessionJson(row, now)),
-      });
-      return;
+      const head = { path: join(stateDir, "openclaw.db"), count, activeMinutes: values.active ? Number(values.active) : null };
+      return printPieces(io, jsonPieces(head, sessionsOf(state, wanted), now));
     }
-    const style = createStyle(io.color);
-    if (rows.length === 0) return io.out(`no sessions in ${stateDir}\n`);
-    const table = rows.map((row) => [kindOf(row.key), `${formatDuration(now - row.entry.updatedAt)} ago`, row.entry.model ?? "-", tokens(row), row.key]);
-    io.out(formatTable(["Kind", "Age", "Model", "Tokens", "Key"], table, { style, columns: io.columns }));
+    if (count === 0) return io.out(`no sessions in ${stateDir}\n`);
+    printPieces(
+      io,
+      tablePieces(io, () => sessionsOf(state, wanted), now),
+    );
   },
 });

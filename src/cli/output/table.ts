@@ -17,24 +17,47 @@ const oneLine = (cell: string): string =>
         .join("")
     : escapeLine(cell);
 
+interface TableOptions {
+  readonly style: Style;
+  readonly columns: number;
+  /** The last column is not cut. */
+  readonly whole?: boolean;
+}
+
+/** A table whose rows need not be held: they are measured first, and made into lines then. */
+export interface Table {
+  measure(row: readonly string[]): void;
+  header(): string;
+  line(row: readonly string[]): string;
+}
+
 /** Rows under a header, columns aligned; the last column is cut to fit `columns`, unless it is wanted whole: what matters stands before it, or is not cut. */
-export function formatTable(
-  header: readonly string[],
-  given: readonly (readonly string[])[],
-  options: { readonly style: Style; readonly columns: number; readonly whole?: boolean },
-): string {
-  const rows = given.map((row) => row.map(oneLine));
-  const widths = header.map((title, index) => Math.max(width(title), ...rows.map((row) => width(row[index] ?? ""))));
+export function createTable(header: readonly string[], options: TableOptions): Table {
+  const widths = header.map(width);
   const last = header.length - 1;
-  const before = widths.slice(0, last).reduce((sum, value) => sum + value + 2, 0);
-  const room = options.whole ? Number.POSITIVE_INFINITY : Math.max(12, options.columns - before);
-  const line = (cells: readonly string[]): string =>
-    cells
+  function text(cells: readonly string[]): string {
+    const before = widths.slice(0, last).reduce((sum, value) => sum + value + 2, 0);
+    const room = options.whole ? Number.POSITIVE_INFINITY : Math.max(12, options.columns - before);
+    return cells
       .map((cell, index) =>
         index === last ? (width(cell) > room ? clip(cell.replace(STYLES, ""), room - 1) : cell) : cell + " ".repeat(widths[index]! - width(cell)),
       )
       .join("  ");
-  return [options.style.dim(line(header)), ...rows.map(line)].map((text) => `${text.trimEnd()}\n`).join("");
+  }
+  return {
+    measure(row) {
+      for (const [index, cell] of row.entries()) widths[index] = Math.max(widths[index] ?? 0, width(oneLine(cell)));
+    },
+    header: () => `${options.style.dim(text(header)).trimEnd()}\n`,
+    line: (row) => `${text(row.map(oneLine)).trimEnd()}\n`,
+  };
+}
+
+/** A whole table at once. */
+export function formatTable(header: readonly string[], rows: readonly (readonly string[])[], options: TableOptions): string {
+  const table = createTable(header, options);
+  for (const row of rows) table.measure(row);
+  return [table.header(), ...rows.map(table.line)].join("");
 }
 
 /** `name: value` lines with the values aligned. */

@@ -30,7 +30,8 @@ export const sessionsMethods = {
   "sessions.list": method({
     access: "operator.read",
     params: closed({
-      limit: maybe(count()),
+      limit: maybe(count({ default: 200, description: "At most 500." })),
+      offset: maybe(amount({ description: "So many of the newest are left out: `nextOffset` of the page before." })),
       activeMinutes: maybe(count()),
       includeGlobal: maybe(flag()),
       includeUnknown: maybe(flag()),
@@ -51,12 +52,15 @@ export const sessionsMethods = {
       path: text(),
       count: amount(),
       total: maybe(amount({ description: "So many fit, whatever the limit." })),
+      limitApplied: maybe(count()),
+      hasMore: maybe(flag()),
+      nextOffset: maybe(amount({ description: "Where the next page begins, when there is more." })),
       defaults: closed({ modelProvider: orNull(text()), model: orNull(text()), contextTokens: orNull(number()) }),
       sessions: list(SessionRowSchema),
     }),
     effect: false,
     room: "sessions",
-    summary: "Sessions, newest first.",
+    summary: "A page of the sessions, newest first.",
   }),
   "sessions.preview": method({
     access: "operator.read",

@@ -72,7 +72,7 @@ export const usageMethods = {
       key: maybe(filled()),
       startDate: maybe(day()),
       endDate: maybe(day()),
-      limit: maybe(count({ default: 50 })),
+      limit: maybe(count({ default: 50, description: "At most 500." })),
       includeContextWeight: maybe(flag()),
     }),
     result: closed({

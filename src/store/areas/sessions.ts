@@ -25,6 +25,8 @@ export interface SessionFilter {
   readonly order?: "newest" | "oldest" | "key" | undefined;
   readonly limit?: number | undefined;
   readonly offset?: number | undefined;
+  /** With the order `newest`: only what comes after this session. Unlike an offset it costs the same on every page. */
+  readonly after?: { readonly updatedAt: number; readonly key: string } | undefined;
 }
 
 /** A session with what people see of it. */
@@ -65,7 +67,7 @@ export interface SessionsReads {
   /** Keys that point at a session id. */
   "sessions.bySessionId": { input: { readonly sessionId: string }; result: readonly SessionRow[] };
   "sessions.byLabel": { input: { readonly label: string; readonly agentId?: string | undefined }; result: readonly SessionRow[] };
-  /** `total` counts what matches, whatever the limit. */
+  /** `total` counts what matches, whatever the limit. Entries come without the report of their prompt and their list of skills. */
   "sessions.list": { input: SessionFilter; result: { readonly rows: readonly SessionRow[]; readonly total: number } };
   /**
    * Sessions as people see them. Each word of `search` is looked for in the name, how it began, the key, the session id and, with `last`, what was said

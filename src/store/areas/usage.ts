@@ -45,6 +45,8 @@ export interface UsageFilter {
   readonly since?: number | undefined;
   readonly before?: number | undefined;
   readonly sessionKey?: string | undefined;
+  /** Any of these. */
+  readonly sessionKeys?: readonly string[] | undefined;
   readonly agentId?: string | undefined;
   readonly sender?: string | undefined;
   readonly provider?: string | undefined;
@@ -68,6 +70,18 @@ export interface UsageOfTurn extends UsagePoint {
   readonly failed: boolean;
 }
 
+/** What several sessions used together. */
+export interface UsageOfMany extends Omit<UsageTotals, "firstAt" | "lastAt"> {
+  readonly sessions: number;
+}
+
+export interface UsageBySession {
+  readonly rows: readonly (UsageTotals & { readonly sessionKey: string })[];
+  /** Sessions that are still there, and those that are not. */
+  readonly others: UsageOfMany;
+  readonly removed: UsageOfMany;
+}
+
 export interface UsageWrites {
   "usage.add": { input: UsageInput; result: void };
 }
@@ -75,8 +89,8 @@ export interface UsageWrites {
 export interface UsageReads {
   /** Totals by any combination of dimensions, ordered by them; none gives one row over all. */
   "usage.totals": { input: UsageFilter & { readonly by: readonly UsageDimension[] }; result: readonly UsageGroup[] };
-  /** Totals by session, those that cost most first. `kept`: the session is still there. */
-  "usage.bySession": { input: UsageFilter; result: readonly (UsageTotals & { readonly sessionKey: string; readonly kept: boolean })[] };
+  /** The `most` sessions that cost most and the `most` with the most tokens, those that cost most first; the others, and removed ones, are added up. */
+  "usage.bySession": { input: UsageFilter & { readonly most: number }; result: UsageBySession };
   /** The latest calls of a session, oldest first. */
   "usage.points": { input: { readonly sessionKey: string; readonly limit?: number | undefined }; result: readonly UsagePoint[] };
   /** The calls of a turn, oldest first. */

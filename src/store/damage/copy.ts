@@ -7,10 +7,14 @@ import { walkTable } from "./walk.ts";
 const JSON_COLUMNS = new Set(["entry", "line", "job", "data"]);
 const ROWS_PER_TRANSACTION = 1000;
 
+/** Indexes over sessions are made again by the triggers of the sessions that are copied. */
+const REBUILT = /^session_(?:words|search|unsearched|list|counts)/;
+
 /** The tables of a schema, with the columns by which their rows lie in the file. */
 export function tablesOf(db: DatabaseSync): Table[] {
   const named = db.prepare("SELECT name, sql FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name").all();
-  return named.map(({ name, sql }) => {
+  const kept = named.filter(({ name }) => !REBUILT.test(String(name)));
+  return kept.map(({ name, sql }) => {
     const columns = db.prepare("SELECT name, pk, type FROM pragma_table_info(?) ORDER BY cid").all(String(name));
     const keyed = columns.filter((column) => Number(column["pk"]) > 0).sort((a, b) => Number(a["pk"]) - Number(b["pk"]));
     const table = { name: String(name), columns: columns.map((column) => String(column["name"])) };

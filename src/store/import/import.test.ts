@@ -7,7 +7,7 @@ import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createProjection } from "../projection/index.ts";
-import { SCHEMA_V1 } from "../sqlite/schema.ts";
+import { migrate } from "../sqlite/migrations.ts";
 import { exportIndex, importState, importTranscript, type ImportOptions, type ImportReport, type ImportStep } from "./index.ts";
 
 const FIXTURE = fileURLToPath(new URL("../../../test/fixtures/state/reference", import.meta.url));
@@ -34,7 +34,7 @@ beforeEach(() => {
     writeFileSync(index, readFileSync(index, "utf8").replaceAll("__STATE__", stateDir));
   }
   db = openDatabase();
-  db.exec(SCHEMA_V1);
+  migrate(db, 1);
   options = { stateDir, now: () => 1_771_495_260_000, log: () => {} };
 });
 
@@ -106,7 +106,7 @@ test("left after any step and begun again, the result is the same", () => {
     db.close();
     rmSync(join(root, "test.db"));
     db = openDatabase();
-    db.exec(SCHEMA_V1);
+    migrate(db, 1);
     const first = importState(db, { ...options, chunkBytes: 500 });
     for (let n = 0; n < stop; n += 1) first.next();
     db.close();

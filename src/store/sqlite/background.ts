@@ -5,6 +5,7 @@ import { createCheckpoints, type CheckpointsDeps } from "./checkpoints.ts";
 import { storeError } from "./failure.ts";
 import { createMaintenance } from "./maintenance.ts";
 import type { ControlRequest } from "./messages.ts";
+import { createSessionIndexes } from "./session-indexes.ts";
 
 type MaintainRequest = Extract<ControlRequest, { type: "maintain" }>;
 type Done = (error: AppError | undefined, report?: MaintenanceReport) => void;
@@ -38,11 +39,46 @@ interface Maintaining {
   readonly work: ReturnType<typeof createMaintenance>;
 }
 
+/** Indexes over sessions wait until a start is long over, and let others have their turn between two steps. */
+const INDEX_FIRST_MS = 10_000;
+const INDEX_NEXT_MS = 4;
+
+/** Keeps the indexes over sessions up to date, by a timer of its own that runs only while there is something to do. */
+function createIndexing(deps: BackgroundDeps, stepped: () => void): { committed(commits: number): void; catchUp(): void } {
+  const index = createSessionIndexes(deps.db, deps.sql);
+  /** The wait of the timer that counts; one that was overtaken by a shorter does nothing. */
+  let armed: { readonly ms: number } | undefined;
+  function arm(ms: number): void {
+    if (armed && armed.ms <= ms) return;
+    const mine = { ms };
+    armed = mine;
+    deps.later(ms, () => {
+      if (armed !== mine) return;
+      armed = undefined;
+      if (!index.due()) return;
+      index.step();
+      stepped();
+      arm(INDEX_NEXT_MS);
+    });
+  }
+  arm(INDEX_FIRST_MS);
+  return {
+    committed(commits) {
+      if (index.committed(commits)) arm(INDEX_FIRST_MS);
+    },
+    catchUp() {
+      index.catchUp();
+      arm(INDEX_NEXT_MS);
+    },
+  };
+}
+
 export function createBackground(deps: BackgroundDeps): Background {
   const { db, sql } = deps;
   const maintaining: Maintaining[] = [];
   const awaitingImport: (() => void)[] = [];
   const log = createCheckpoints(deps);
+  const indexing = createIndexing(deps, () => log.committed(1));
   let importing = deps.importing;
 
   /** An import that stops in the middle is not told as done: the next start goes on with it. */
@@ -64,6 +100,7 @@ export function createBackground(deps: BackgroundDeps): Background {
     if (!current) return;
     try {
       const through = current.work.steps.next().done === true;
+      log.committed(1);
       if (!through && performance.now() < current.until) return;
       maintaining.shift();
       current.done(undefined, current.work.report(through));
@@ -78,7 +115,10 @@ export function createBackground(deps: BackgroundDeps): Background {
 
   return {
     waiting,
-    committed: log.committed,
+    committed(commits) {
+      log.committed(commits);
+      indexing.committed(commits);
+    },
     checkpoint: log.checkpoint,
     step() {
       if (importing) importStep();
@@ -86,6 +126,7 @@ export function createBackground(deps: BackgroundDeps): Background {
       return waiting();
     },
     maintain(request, done) {
+      indexing.catchUp();
       maintaining.push({ request, done, until: performance.now() + request.budgetMs, work: createMaintenance(db, sql, request.now, request.policy) });
     },
     whenImported(done) {

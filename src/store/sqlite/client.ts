@@ -3,7 +3,7 @@ import type { Worker } from "node:worker_threads";
 import { AppError, messageOf } from "../../base/errors.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { ReadKind, Write } from "../areas/index.ts";
-import { resolveRetention } from "../retention.ts";
+import { resolveRetention, type MaintenanceReport } from "../retention.ts";
 import type { CommitOptions, Store } from "../store.ts";
 import { errorFrom } from "./failure.ts";
 import { isHeavy, type OpenRequest, type Reply } from "./messages.ts";
@@ -149,7 +149,11 @@ function createStore({ options, standing, waiting, sender, heavy, gone, alive }:
     health: () => standing.health(waiting),
     onFailure: standing.onFailure,
     checkpoint: ({ truncate = false } = {}) => ask({ type: "checkpoint", truncate }),
-    maintain: ({ budgetMs = 1000, policy } = {}) => ask({ type: "maintain", now: clock.now(), budgetMs, policy: resolveRetention(policy) }),
+    async maintain({ budgetMs = 1000, policy } = {}) {
+      const report = await ask<MaintenanceReport>({ type: "maintain", now: clock.now(), budgetMs, policy: resolveRetention(policy) });
+      standing.behind(report.behind, clock.now());
+      return report;
+    },
     imported: () => ask({ type: "imported" }),
     [Symbol.asyncDispose]: close,
   };

@@ -49,19 +49,23 @@ const HEAVY_READS: ReadonlySet<ReadKind> = new Set<ReadKind>([
   "transcripts.list",
   "transcripts.positions",
   "usage.totals",
+  "usage.bySession",
   "usage.points",
   "imports.list",
 ]);
 
 /** So few rows are quicker read at once than a thread is started for them. */
 const FEW_ROWS = 50;
+/** So many are passed over in well under a millisecond. */
+const NEAR_ROWS = 1000;
 /** A list of conversations as a page begins with it. */
 const FIRST_SHOWN = 64;
 
 /** True when a read goes to the thread for long ones. */
 export function isHeavy(kind: ReadKind, input: unknown): boolean {
   if (!HEAVY_READS.has(kind)) return false;
-  const { limit, search } = (input ?? {}) as { readonly limit?: unknown; readonly search?: unknown };
+  const { limit, search, offset } = (input ?? {}) as { readonly limit?: unknown; readonly search?: unknown; readonly offset?: unknown };
   const few = kind === "sessions.list" ? FEW_ROWS : kind === "sessions.shown" ? FIRST_SHOWN : 0;
-  return !(typeof limit === "number" && limit <= few && search === undefined);
+  const isNear = offset === undefined || (typeof offset === "number" && offset <= NEAR_ROWS);
+  return !(typeof limit === "number" && limit <= few && search === undefined && isNear);
 }

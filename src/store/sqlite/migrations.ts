@@ -1,6 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { AppError } from "../../base/errors.ts";
 import { SCHEMA_V1 } from "./schema.ts";
+import { SESSION_LISTS, SESSION_SEARCH } from "./schema-sessions.ts";
 
 export interface Migration {
   /** The version the file has afterwards; 1, 2, 3, … */
@@ -42,6 +43,17 @@ export const MIGRATIONS: readonly Migration[] = [
       last_used_at INTEGER,
       UNIQUE (agent_id, program, rule)
     ) STRICT`,
+  },
+  // Lists of sessions, how many there are, and words in them have indexes of their own. They are filled after the start: see session-indexes.ts.
+  { version: 6, minReader: 1, up: SESSION_LISTS + SESSION_SEARCH },
+  // Retention finds what was used up without reading what was not.
+  { version: 7, minReader: 1, up: "CREATE INDEX injections_drained ON injections (drained_at) WHERE drained_at IS NOT NULL" },
+  // What makes up most of an entry and rarely changes is not written with it. Entries of before are taken apart when they are next written; an older
+  // program finds them without these fields, and makes them again.
+  {
+    version: 8,
+    minReader: 1,
+    up: "CREATE TABLE session_parts (session_key TEXT NOT NULL, name TEXT NOT NULL, value TEXT NOT NULL, PRIMARY KEY (session_key, name)) WITHOUT ROWID",
   },
 ];
 

@@ -1,5 +1,6 @@
 import { AppError } from "../../base/errors.ts";
 import { lockingProcesses } from "../lock-holders.ts";
+import type { MaintenanceReport } from "../retention.ts";
 import type { StoreFailure, StoreHealth, StoreNotice } from "../store.ts";
 import type { WaitingRequests } from "./waiting.ts";
 
@@ -14,6 +15,8 @@ export interface Standing {
   readonly onFailure: (listener: (failure: StoreFailure) => void) => Disposable;
   /** Replaces what was known of the kinds that are told of, and of transcript files, whose list is always told whole. */
   notice(told: readonly StoreNotice[]): void;
+  /** What is past its time and still there, or that nothing is. */
+  behind(late: MaintenanceReport["behind"], at: number): void;
   /** Why nothing can be asked or written, if so. */
   closed(): AppError | undefined;
   /** Why nothing can be written, if so. */
@@ -54,6 +57,11 @@ export function createStanding(file: string, log: (message: string, details: Rea
           told.filter((one) => one.kind === kind),
         );
       }
+    },
+    behind(late, at) {
+      const days = Math.floor((late?.lateMs ?? 0) / 86_400_000);
+      const message = `deleting old rows is behind: the oldest of ${late?.table} should have gone ${days} ${days === 1 ? "day" : "days"} ago; it goes on in the background`;
+      notices.set("retention", late ? [{ kind: "retention", message, at, details: { ...late } }] : []);
     },
     closed() {
       return this.phase === "closing" || this.phase === "closed" ? new AppError("UNAVAILABLE", "the store is closed; nothing was read or written") : undefined;

@@ -31,6 +31,25 @@ export function sessions(world: World): void {
     expect(await (await world.reopen()).read("sessions.get", { key: "k" })).toMatchObject({ version: 2, entry: { label: "work" } });
   });
 
+  test("long fields that rarely change are part of an entry like all others", async () => {
+    const store = world.store();
+    const report = { text: "x".repeat(5000) };
+    await store.write("sessions.put", { key: "k", agentId: "main", entry: { sessionId: "s", updatedAt: 1, systemPromptReport: report, skillsSnapshot: [1] } });
+    const whole = { sessionId: "s", updatedAt: 2, systemPromptReport: report, skillsSnapshot: [1] };
+    expect(await store.write("sessions.patch", { key: "k", patch: { updatedAt: 2 } })).toMatchObject({ entry: whole });
+    expect((await store.read("sessions.get", { key: "k" }))?.entry).toEqual(whole);
+    await store.write("sessions.merge", { key: "k", patch: { skillsSnapshot: null, systemPromptReport: { text: "new" } } });
+    expect((await store.read("sessions.get", { key: "k" }))?.entry).toEqual({ sessionId: "s", updatedAt: 2, systemPromptReport: { text: "new" } });
+    await store.write("sessions.rename", { from: "k", to: "l" });
+    expect((await store.read("sessions.get", { key: "l" }))?.entry["systemPromptReport"]).toEqual({ text: "new" });
+    await store.write("sessions.put", { key: "l", agentId: "main", entry: { sessionId: "s", updatedAt: 3 } });
+    expect((await store.read("sessions.get", { key: "l" }))?.entry).toEqual({ sessionId: "s", updatedAt: 3 });
+    await store.write("sessions.merge", { key: "l", patch: { skillsSnapshot: [2] } });
+    await store.write("sessions.delete", { key: "l" });
+    await store.write("sessions.put", { key: "l", agentId: "main", entry: { sessionId: "s2", updatedAt: 4 } });
+    expect((await store.read("sessions.get", { key: "l" }))?.entry).toEqual({ sessionId: "s2", updatedAt: 4 });
+  });
+
   test("of two writers with the same version one wins", async () => {
     await put("k");
     const results = await Promise.allSettled([1, 2].map((n) => world.store().write("sessions.patch", { key: "k", version: 1, patch: { n } })));

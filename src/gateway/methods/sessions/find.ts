@@ -11,6 +11,10 @@ import { liveFile, messagesOf, newestEntries, shownText, type Message } from "./
 
 type Deps = Pick<MethodDeps, "config" | "store" | "clock" | "extensions">;
 
+/** Sessions of one page: without a limit, and at most. A longer answer would keep the others waiting while it is put together. */
+const PAGE = 200;
+const MAX_PAGE = 500;
+
 /** Where sessions are kept. */
 export function storePath({ config }: Pick<MethodDeps, "config">): string {
   return join(config.paths.state, "openclaw.db");
@@ -19,7 +23,8 @@ export function storePath({ config }: Pick<MethodDeps, "config">): string {
 export async function listSessions(params: MethodParams<"sessions.list">, deps: Deps): Promise<MethodResult<"sessions.list">> {
   const { config, store, clock } = deps;
   const now = clock.now();
-  const { limit, activeMinutes, label, agentId, search } = params;
+  const { activeMinutes, label, agentId, search, offset = 0 } = params;
+  const limit = Math.min(params.limit ?? PAGE, MAX_PAGE);
   const spawnedBy = params.spawnedBy === undefined ? undefined : canonicalKey(params.spawnedBy, config.current);
   const filter = {
     label,
@@ -28,6 +33,7 @@ export async function listSessions(params: MethodParams<"sessions.list">, deps: 
     activeSince: activeMinutes === undefined ? undefined : now - activeMinutes * 60_000,
     except: [...(params.includeGlobal === true ? [] : ["global"]), ...(params.includeUnknown === true ? [] : ["unknown"])],
     limit,
+    offset,
   };
   const words = search?.trim() || undefined;
   const seen = { titles: params.includeDerivedTitles === true, last: params.includeLastMessage === true };
@@ -37,7 +43,9 @@ export async function listSessions(params: MethodParams<"sessions.list">, deps: 
       : await store.read("sessions.list", filter);
   const defaults = modelDefaults(config.current);
   const sessions = await sessionRows(rows, { defaults, ...seen, extensions: deps.extensions?.() });
-  return { ts: now, path: storePath(deps), count: sessions.length, total, defaults, sessions };
+  const next = offset + sessions.length;
+  const more = sessions.length > 0 && next < total ? { hasMore: true, nextOffset: next } : { hasMore: false };
+  return { ts: now, path: storePath(deps), count: sessions.length, total, limitApplied: limit, ...more, defaults, sessions };
 }
 
 const MAX_KEYS = 64;

@@ -11,10 +11,11 @@ type Result = MethodResult<"sessions.usage">;
 
 interface Filter extends Days {
   readonly sessionKey?: string | undefined;
+  readonly sessionKeys?: readonly string[] | undefined;
 }
 
-function read(store: Store, { fromDay, toDay, sessionKey }: Filter, by: readonly UsageDimension[]): Promise<readonly UsageGroup[]> {
-  return store.read("usage.totals", { fromDay, toDay, sessionKey, by });
+function read(store: Store, { fromDay, toDay, sessionKey, sessionKeys }: Filter, by: readonly UsageDimension[]): Promise<readonly UsageGroup[]> {
+  return store.read("usage.totals", { fromDay, toDay, sessionKey, sessionKeys, by });
 }
 
 const named = (rows: readonly UsageGroup[], ...names: readonly UsageDimension[]) =>
@@ -60,15 +61,18 @@ async function aggregates(store: Store, filter: Filter, whole: UsageGroup | unde
   };
 }
 
+const MAX_SESSIONS = 500;
+
 /** Tokens and cost by session, newest session first. */
 export async function readSessionsUsage(params: MethodParams<"sessions.usage">, { config, store, clock }: Deps): Promise<Result> {
   const now = clock.now();
   const sessionKey = params.key === undefined ? undefined : canonicalKey(params.key, config.current);
   const filter: Filter = { ...daysOf(params, now), sessionKey };
   const [whole] = await read(store, filter, []);
-  const bySession = new Map((await read(store, filter, ["sessionKey"])).map((row) => [row.sessionKey, row]));
-  const limit = params.limit ?? 50;
+  const limit = Math.min(params.limit ?? 50, MAX_SESSIONS);
   const rows = sessionKey === undefined ? (await store.read("sessions.list", { limit })).rows : [await store.read("sessions.get", { key: sessionKey })];
+  const sessionKeys = rows.flatMap((row) => (row ? [row.key] : []));
+  const bySession = new Map((await read(store, { ...filter, sessionKeys }, ["sessionKey"])).map((row) => [row.sessionKey, row]));
   const sessions = rows.flatMap((row) => {
     if (!row) return [];
     const { key, agentId, entry } = row;

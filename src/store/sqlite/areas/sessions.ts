@@ -3,7 +3,9 @@ import type { SessionEntry } from "../../../protocol/index.ts";
 import type { SessionFilter, SessionRow, SessionsReads, SessionsWrites } from "../../areas/sessions.ts";
 import { patchedEntry } from "../../patched-entry.ts";
 import { likePrefix, shape, shapeAll, where, type ReadHandlers, type WriteContext, type WriteHandlers } from "../handlers.ts";
-import { namesOf, searchSessions, showSessions } from "./shown-sessions.ts";
+import { searchSessions } from "./search-sessions.ts";
+import { PARTS, savePart, withoutParts, withParts } from "./session-parts.ts";
+import { namesOf, showSessions } from "./shown-sessions.ts";
 
 const COLUMNS = "key, agent_id AS agentId, version, entry";
 const JSON_COLUMNS = ["entry"] as const;
@@ -13,8 +15,14 @@ function textOrNull(value: unknown): string | null {
   return typeof value === "string" ? value : null;
 }
 
-function currentOf({ sql }: Pick<WriteContext, "sql">, key: string): SessionRow | undefined {
+/** Without the fields that are kept beside the entry; those of an entry that was never taken apart are in it. */
+function leanOf({ sql }: Pick<WriteContext, "sql">, key: string): SessionRow | undefined {
   return shape<SessionRow>(sql(`SELECT ${COLUMNS} FROM sessions WHERE key = ?`).get(key), JSON_COLUMNS);
+}
+
+function currentOf(context: Pick<WriteContext, "sql">, key: string): SessionRow | undefined {
+  const row = leanOf(context, key);
+  return row && { ...row, entry: withParts(context.sql, key, row.entry) };
 }
 
 /** Refuses when the caller saw another version than the one that is there; 0 stands for none. */
@@ -48,7 +56,7 @@ function save({ sql }: WriteContext, { key, agentId, entry, version }: SessionRo
     agentId,
     Math.trunc(entry.updatedAt),
     version,
-    JSON.stringify(entry),
+    JSON.stringify(withoutParts(entry)),
     ...columnsOf(entry),
   );
 }
@@ -59,15 +67,16 @@ function saveOver(context: WriteContext, before: SessionRow, row: SessionRow): v
   if (columnsOf(row.entry).some((value, at) => value !== was[at])) return save(context, row);
   assertWhole(row.key, row.entry);
   const text = "UPDATE sessions SET updated_at = ?, version = ?, entry = ? WHERE key = ?";
-  context.sql(text).run(Math.trunc(row.entry.updatedAt), row.version, JSON.stringify(row.entry), row.key);
+  context.sql(text).run(Math.trunc(row.entry.updatedAt), row.version, JSON.stringify(withoutParts(row.entry)), row.key);
 }
 
 function patch(context: WriteContext, { key, patch: fields, version }: SessionsWrites["sessions.patch"]["input"]): SessionRow {
-  const row = currentOf(context, key);
+  const row = leanOf(context, key);
   if (!row) throw new AppError("NOT_FOUND", `there is no session ${key}`);
   assertVersion(key, version, row.version);
   const changed = { ...row, version: row.version + 1, entry: patchedEntry(row.entry, fields) };
   saveOver(context, row, changed);
+  for (const name of PARTS) if (name in fields || name in row.entry) savePart(context.sql, key, name, changed.entry[name]);
   return changed;
 }
 
@@ -78,6 +87,7 @@ function versionOf({ sql }: WriteContext, key: string): number {
 /** Tables beside `sessions` that name a session by its key, with the rows that move with it. */
 const FOLLOWERS = [
   ["sessions", "spawned_by", "1"],
+  ["session_parts", "session_key", "1"],
   ["session_extensions", "session_key", "1"],
   ["injections", "session_key", "1"],
   ["inbox", "session_key", "state <> 'settled'"],
@@ -93,15 +103,20 @@ export const sessionsWrites = {
     const actual = versionOf(context, key);
     assertVersion(key, version, actual);
     save(context, { key, agentId, entry, version: actual + 1 });
+    for (const name of PARTS) savePart(context.sql, key, name, entry[name]);
     return { version: actual + 1 };
   },
-  "sessions.patch": patch,
+  "sessions.patch"(context, input) {
+    const row = patch(context, input);
+    return { ...row, entry: withParts(context.sql, row.key, row.entry) };
+  },
   "sessions.merge": (context, input) => ({ version: patch(context, input).version }),
   "sessions.expect"(context, { key, version }) {
     assertVersion(key, version, versionOf(context, key));
   },
   "sessions.delete"(context, { key, version }) {
     assertVersion(key, version, versionOf(context, key));
+    context.sql("DELETE FROM session_parts WHERE session_key = ?").run(key);
     return { deleted: context.sql("DELETE FROM sessions WHERE key = ?").run(key).changes === 1 };
   },
   "sessions.rename"(context, { from, to, version }) {
@@ -137,11 +152,74 @@ function conditions(filter: SessionFilter & { readonly keyPart?: string | undefi
   ]);
 }
 
-function list({ sql }: Pick<WriteContext, "sql">, filter: SessionFilter): SessionsReads["sessions.list"]["result"] {
+/** Agents whose lists are merged; with more, everything that fits is sorted. */
+const MOST_MERGED = 32;
+/** What a turn needs and no list shows, where it makes up most of an entry. */
+const LISTED = `key, agent_id AS agentId, version,
+  CASE WHEN length(entry) > 2000 THEN json_remove(entry, '$.systemPromptReport', '$.skillsSnapshot') ELSE entry END AS entry`;
+
+type Values = readonly (string | number)[];
+interface Query {
+  readonly text: string;
+  readonly values: Values;
+}
+
+/** A state of a version without the list, or whose list is still being filled. */
+const UNLISTED = `SELECT 1 WHERE EXISTS (SELECT 1 FROM meta WHERE key = 'sessions.listed')
+  OR NOT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'session_list')`;
+
+const isListed = ({ sql }: Pick<WriteContext, "sql">): boolean => sql(UNLISTED).get() === undefined;
+
+/** Conditions on what the list of sessions knows by itself; undefined when there are others. */
+function listConditions(filter: SessionFilter): Query | undefined {
+  const { agentId: _agent, activeSince, except, after, order = "newest", limit, offset: _offset, ...others } = filter;
+  if (order === "key" || limit === undefined || Object.values(others).some((value) => value !== undefined)) return undefined;
+  const { text, values } = conditions({ activeSince, except });
+  if (after === undefined) return { text, values };
+  return { text: `${text} AND updated_at <= ? AND (updated_at < ? OR key > ?)`, values: [...values, after.updatedAt, after.updatedAt, after.key] };
+}
+
+/** The keys of a page, from the list alone: as many steps as the page and its offset are long. Undefined when the list cannot tell. */
+function listedKeys(context: Pick<WriteContext, "sql">, filter: SessionFilter): readonly string[] | undefined {
+  const where = isListed(context) ? listConditions(filter) : undefined;
+  if (!where) return undefined;
+  const { agentId, order = "newest", limit = 0, offset = 0 } = filter;
+  const agents =
+    agentId === undefined ? context.sql(`SELECT agent_id AS id FROM session_counts WHERE n > 0 LIMIT ${MOST_MERGED + 1}`).all() : [{ id: agentId }];
+  if (agents.length > MOST_MERGED) return undefined;
+  if (agents.length === 0) return [];
+  const part = `SELECT * FROM (SELECT key, updated_at FROM session_list WHERE agent_id = ? AND ${where.text} ORDER BY ${ORDERS[order]} LIMIT ?)`;
+  const text = `SELECT key FROM (${agents.map(() => part).join(" UNION ALL ")}) ORDER BY ${ORDERS[order]} LIMIT ? OFFSET ?`;
+  const values = agents.flatMap(({ id }) => [String(id), ...where.values, limit + offset]);
+  const rows = context.sql(text).all(...values, limit, offset);
+  return rows.map(({ key }) => String(key));
+}
+
+function matching(context: Pick<WriteContext, "sql">, filter: SessionFilter): readonly SessionRow[] {
+  const keys = listedKeys(context, filter);
+  if (keys) return keys.flatMap((key) => shapeAll<SessionRow>(context.sql(`SELECT ${LISTED} FROM sessions WHERE key = ?`).all(key), JSON_COLUMNS));
+  const { after } = filter;
   const { text, values } = conditions(filter);
-  const query = `SELECT ${COLUMNS} FROM sessions WHERE ${text} ORDER BY ${ORDERS[filter.order ?? "newest"]} LIMIT ? OFFSET ?`;
-  const rows = shapeAll<SessionRow>(sql(query).all(...values, filter.limit ?? -1, filter.offset ?? 0), JSON_COLUMNS);
-  return { rows, total: Number(sql(`SELECT count(*) AS n FROM sessions WHERE ${text}`).get(...values)!["n"]) };
+  const where = after === undefined ? text : `${text} AND updated_at <= ? AND (updated_at < ? OR key > ?)`;
+  const bound: Values = after === undefined ? values : [...values, after.updatedAt, after.updatedAt, after.key];
+  const query = `SELECT ${LISTED} FROM sessions WHERE ${where} ORDER BY ${ORDERS[filter.order ?? "newest"]} LIMIT ? OFFSET ?`;
+  return shapeAll<SessionRow>(context.sql(query).all(...bound, filter.limit ?? -1, filter.offset ?? 0), JSON_COLUMNS);
+}
+
+/** How many fit. All sessions, and all of an agent, are counted as they come and go. */
+function count(context: Pick<WriteContext, "sql">, filter: SessionFilter): number {
+  const { sql } = context;
+  const { except = [], agentId, limit: _limit, offset: _offset, order: _order, after: _after, ...others } = filter;
+  const { text, values } = conditions({ ...others, agentId });
+  const isCounted = isListed(context) && Object.values(others).every((value) => value === undefined);
+  const query = isCounted ? `SELECT coalesce(sum(n), 0) AS n FROM session_counts WHERE ${text}` : `SELECT count(*) AS n FROM sessions WHERE ${text}`;
+  const whole = Number(sql(query).get(...values)!["n"]);
+  const left = [...new Set(except.slice(0, 2))].filter((key) => sql(`SELECT 1 FROM sessions WHERE key = ? AND ${text}`).get(key, ...values));
+  return whole - left.length;
+}
+
+function list(context: Pick<WriteContext, "sql">, filter: SessionFilter): SessionsReads["sessions.list"]["result"] {
+  return { rows: matching(context, filter), total: count(context, filter) };
 }
 
 export const sessionsReads = {
@@ -163,11 +241,10 @@ export const sessionsReads = {
       return { rows: showSessions(context, rows, last), total };
     }
     const { text, values } = conditions({ ...filter, keyPart: words.find((word) => word.startsWith("agent:")) });
-    const keys = searchSessions(context, { where: text, values, order: ORDERS[filter.order ?? "newest"] }, words, last);
-    const from = filter.offset ?? 0;
-    const page = keys.slice(from, filter.limit === undefined ? undefined : from + filter.limit);
-    const rows = page.map((key) => currentOf(context, key)).filter((row) => row !== undefined);
-    return { rows: showSessions(context, rows, last), total: keys.length };
+    const { order = "newest", offset = 0, limit } = filter;
+    const { keys, total } = searchSessions(context, { where: text, values, order, offset, limit }, words, last);
+    const rows = keys.map((key) => currentOf(context, key)).filter((row) => row !== undefined);
+    return { rows: showSessions(context, rows, last), total };
   },
   "sessions.names": (context, { keys }) => namesOf(context, keys, (key) => currentOf(context, key)),
 } satisfies ReadHandlers<SessionsReads>;

@@ -18,7 +18,7 @@ interface Transcript {
 }
 
 /** What is needed of a session to tell it. */
-interface Told {
+export interface Told {
   readonly key: string;
   readonly agentId: string;
   readonly sessionId: string;
@@ -116,7 +116,7 @@ const namingOf = ({ label, displayName, subject }: SessionRow["entry"]): Naming 
 });
 
 /** What was said to sessions and is not in a transcript yet: a turn writes it with its first answer. */
-function waitingTitles({ sql }: ReadContext): () => ReadonlyMap<string, string> {
+export function waitingTitles({ sql }: ReadContext): () => ReadonlyMap<string, string> {
   let titles: Map<string, string> | undefined;
   return () => {
     if (titles) return titles;
@@ -142,26 +142,13 @@ export function showSessions(context: ReadContext, rows: readonly SessionRow[], 
   });
 }
 
-/** Which sessions to look through. */
-export interface Searched {
-  readonly where: string;
-  readonly values: readonly (string | number)[];
-  readonly order: string;
-}
+const FOUND_BY = "SELECT label, entry ->> '$.displayName' AS displayName, entry ->> '$.subject' AS subject FROM sessions WHERE key = ?";
 
-/** Keys of the sessions that have each of the words (in lower case) somewhere in what is seen of them. Their entries may be long: only those are read that are not known. */
-export function searchSessions(context: ReadContext, { where, values, order }: Searched, words: readonly string[], withLast: boolean): readonly string[] {
-  const entry = context.sql("SELECT label, entry ->> '$.displayName' AS displayName, entry ->> '$.subject' AS subject FROM sessions WHERE key = ?");
-  const waiting = waitingTitles(context)();
-  const rows = context.sql(`SELECT key, agent_id AS agentId, session_id AS sessionId, version FROM sessions WHERE ${where} ORDER BY ${order}`).all(...values);
-  return (rows as unknown as readonly Told[]).flatMap((session) => {
-    const found = told(context, session, withLast, () => {
-      const { label, displayName, subject } = entry.get(session.key) ?? {};
-      return { label: textOrNothing(label), displayName: textOrNothing(displayName), subject: textOrNothing(subject) };
-    });
-    const begun = found.title === undefined ? (waiting.get(session.key)?.toLowerCase() ?? "") : "";
-    const text = `${found.words}\n${begun}\n${withLast ? found.lastWords : ""}`;
-    return words.every((word) => text.includes(word)) ? [session.key] : [];
+/** What a session is found by, in lower case: its name and the like, and what was said last. */
+export function searchedWords(context: ReadContext, session: Told): Pick<ToldSession, "title" | "words" | "lastWords"> {
+  return told(context, session, true, () => {
+    const { label, displayName, subject } = context.sql(FOUND_BY).get(session.key) ?? {};
+    return { label: textOrNothing(label), displayName: textOrNothing(displayName), subject: textOrNothing(subject) };
   });
 }
 

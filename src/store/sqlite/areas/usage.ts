@@ -1,5 +1,16 @@
 import { AppError } from "../../../base/errors.ts";
-import type { UsageDimension, UsageFilter, UsageGroup, UsageOfTurn, UsagePoint, UsageReads, UsageTotals, UsageWrites } from "../../areas/usage.ts";
+import type {
+  UsageBySession,
+  UsageDimension,
+  UsageFilter,
+  UsageGroup,
+  UsageOfMany,
+  UsageOfTurn,
+  UsagePoint,
+  UsageReads,
+  UsageTotals,
+  UsageWrites,
+} from "../../areas/usage.ts";
 import { shapeAll, where, type ReadHandlers, type WriteHandlers } from "../handlers.ts";
 
 const DIMENSIONS: Readonly<Record<UsageDimension, string>> = {
@@ -40,18 +51,64 @@ export const usageWrites = {
   },
 } satisfies WriteHandlers<UsageWrites>;
 
-const matching = ({ fromDay, toDay, since, before, sessionKey, agentId, sender, provider, model }: UsageFilter) =>
+const matching = ({ fromDay, toDay, since, before, sessionKey, sessionKeys, agentId, sender, provider, model }: UsageFilter) =>
   where([
     ["day >= ?", fromDay],
     ["day <= ?", toDay],
     ["at >= ?", since],
     ["at < ?", before],
     ["session_key = ?", sessionKey],
+    ["session_key IN (SELECT value FROM json_each(?))", sessionKeys === undefined ? undefined : JSON.stringify(sessionKeys)],
     ["agent_id = ?", agentId],
     ["sender = ?", sender],
     ["provider = ?", provider],
     ["model = ?", model],
   ]);
+
+type SessionTotals = UsageTotals & { readonly sessionKey: string };
+const SUMMED = ["calls", "failed", "input", "output", "cacheRead", "cacheWrite", "cost", "durationMs"] as const;
+const tokensOf = ({ input, output, cacheRead, cacheWrite }: UsageTotals): number => input + output + cacheRead + cacheWrite;
+
+/** Holds no more than the largest, however many sessions there are. `all` comes with the most expensive first. */
+function gather(all: Iterable<SessionTotals & { readonly kept: 0 | 1 }>, most: number): UsageBySession {
+  const nothing = (): Record<keyof UsageOfMany, number> => ({
+    sessions: 0,
+    calls: 0,
+    failed: 0,
+    input: 0,
+    output: 0,
+    cacheRead: 0,
+    cacheWrite: 0,
+    cost: 0,
+    durationMs: 0,
+  });
+  const [others, removed] = [nothing(), nothing()];
+  const dearest: SessionTotals[] = [];
+  /** The most tokens first. */
+  let longest: SessionTotals[] = [];
+  const add = (to: Record<keyof UsageOfMany, number>, row: SessionTotals): void => {
+    to.sessions += 1;
+    for (const name of SUMMED) to[name] += row[name];
+  };
+  for (const { kept, ...row } of all) {
+    if (kept === 0) add(removed, row);
+    else if (dearest.length < most) dearest.push(row);
+    else {
+      const at = longest.findIndex((other) => tokensOf(other) < tokensOf(row));
+      longest = at < 0 ? [...longest, row] : longest.toSpliced(at, 0, row);
+      for (const left of longest.splice(most)) add(others, left);
+    }
+  }
+  // Of those beside the dearest, only as many are among the longest as have more tokens than they.
+  const threshold = [...dearest, ...longest].map(tokensOf).sort((a, b) => b - a)[most - 1] ?? 0;
+  const shown = longest.filter((row) => tokensOf(row) >= threshold);
+  for (const row of longest) if (!shown.includes(row)) add(others, row);
+  return {
+    rows: [...dearest, ...shown].sort((a, b) => b.cost - a.cost || tokensOf(b) - tokensOf(a) || (a.sessionKey < b.sessionKey ? -1 : 1)),
+    others,
+    removed,
+  };
+}
 
 export const usageReads = {
   "usage.totals"({ sql }, { by, ...filter }) {
@@ -65,11 +122,11 @@ export const usageReads = {
     const grouped = group === "" ? "" : `GROUP BY ${group} ORDER BY ${group}`;
     return shapeAll<UsageGroup>(sql(`SELECT ${[...columns.map(({ named }) => named), TOTALS].join(", ")} FROM usage WHERE ${text} ${grouped}`).all(...values));
   },
-  "usage.bySession"({ sql }, filter) {
+  "usage.bySession"({ sql }, { most, ...filter }) {
     const { text, values } = matching(filter);
     const query = `SELECT session_key AS sessionKey, EXISTS (SELECT 1 FROM sessions WHERE sessions.key = usage.session_key) AS kept, ${TOTALS}
       FROM usage WHERE ${text} GROUP BY session_key ORDER BY cost DESC, sum(input + output + cache_read + cache_write) DESC, session_key`;
-    return shapeAll<UsageTotals & { sessionKey: string; kept: boolean }>(sql(query).all(...values), [], ["kept"]);
+    return gather(sql(query).iterate(...values) as unknown as Iterable<SessionTotals & { readonly kept: 0 | 1 }>, most);
   },
   "usage.points"({ sql }, { sessionKey, limit = 1000 }) {
     const text = `SELECT at, provider, model, input, output, cache_read AS cacheRead, cache_write AS cacheWrite, cost FROM usage WHERE session_key = ? ORDER BY at DESC, seq DESC LIMIT ?`;

@@ -12,9 +12,9 @@ const row = (key: string, entry: object = {}): SessionRow =>
 
 function lab(config: OpenClawConfig, answer: SessionReply = { status: "ok", reply: "done" }) {
   const rows = [row("agent:main:main"), row("agent:main:work", { label: "Work" }), row("agent:other:main")];
-  const read = async (kind: string, input: { key?: string; agentId?: string; sessionId?: string }): Promise<unknown> => {
+  const read = async (kind: string, input: { key?: string; agentId?: string; sessionId?: string; label?: string }): Promise<unknown> => {
     if (kind === "sessions.get") return rows.find(({ key }) => key === input.key);
-    if (kind === "sessions.list") return { rows: rows.filter(({ agentId }) => agentId === input.agentId), total: 0 };
+    if (kind === "sessions.byLabel") return rows.filter(({ agentId, entry }) => agentId === input.agentId && entry["label"] === input.label);
     return [];
   };
   const sent: Sent[] = [];

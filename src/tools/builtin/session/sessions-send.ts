@@ -85,6 +85,6 @@ async function namedSession({ store }: SessionToolsDeps, params: Readonly<Record
   if (key !== "") return { written: key, byLabel: false };
   const label = text("label");
   if (label === "" || label.length > MAX_LABEL) return { written: undefined, byLabel: true };
-  const { rows } = await store.read("sessions.list", { agentId: (text("agentId") || agentId).toLowerCase() });
-  return { written: rows.find(({ entry }) => entry["label"] === label)?.key, byLabel: true };
+  const [found] = await store.read("sessions.byLabel", { label, agentId: (text("agentId") || agentId).toLowerCase() });
+  return { written: found?.key, byLabel: true };
 }

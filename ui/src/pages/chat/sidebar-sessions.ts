@@ -53,6 +53,24 @@ const withoutRun = (running: ReadonlyMap<string, string>, runId: string): Readon
 type Change = (part: Partial<SessionsState>) => void;
 type List = (limit: number, search?: string) => Promise<MethodResult<"sessions.list">>;
 
+/** A page of the gateway's list holds no more than this. */
+const PAGE = 500;
+
+/** As many sessions as are wanted, page by page. */
+async function listAll(link: Link, most: number, search: string | undefined): Promise<MethodResult<"sessions.list">> {
+  const seen = { includeDerivedTitles: true, includeLastMessage: true, includeGlobal: true, ...(search ? { search } : {}) };
+  let answer = await link.request("sessions.list", { limit: Math.min(most, PAGE), ...seen });
+  while (answer.nextOffset !== undefined && answer.sessions.length < most) {
+    const offset = answer.nextOffset;
+    const next = await link.request("sessions.list", { limit: Math.min(most - answer.sessions.length, PAGE), offset, ...seen });
+    if (next.sessions.length === 0) break;
+    // One that was used meanwhile moves to the front, and the last of a page is then seen twice.
+    const known = new Set(answer.sessions.map(({ key }) => key));
+    answer = { ...next, sessions: [...answer.sessions, ...next.sessions.filter(({ key }) => !known.has(key))] };
+  }
+  return answer;
+}
+
 const beyond = ({ sessions, total }: MethodResult<"sessions.list">, limit: number): number =>
   total === undefined ? Number(sessions.length >= limit) : Math.max(0, total - sessions.length);
 
@@ -125,8 +143,7 @@ export function createSessions(link: Link): Sessions {
   let limit = FIRST;
   let timer: ReturnType<typeof setTimeout> | undefined;
   const change: Change = (part) => state.update((now) => ({ ...now, ...part }));
-  const list: List = (most, search) =>
-    link.request("sessions.list", { limit: most, includeDerivedTitles: true, includeLastMessage: true, includeGlobal: true, ...(search ? { search } : {}) });
+  const list: List = (most, search) => listAll(link, most, search);
   const searching = createFinder(list, change);
 
   async function load(): Promise<void> {

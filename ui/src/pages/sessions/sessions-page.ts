@@ -28,6 +28,9 @@ import {
 const LEAF = 50;
 /** So many come first: the rest of a long list comes behind what is seen. */
 const FIRST = 300;
+/** Of the rest, so many come at a time, and no more than this in all: older ones are found by the search of the chat page. */
+const NEXT = 500;
+const MOST = 5000;
 const COST_DAYS = 3650;
 /** Rows with all that is seen of them. */
 const SEEN = { includeGlobal: true, includeDerivedTitles: true, includeLastMessage: true } as const;
@@ -79,6 +82,7 @@ export class SessionsPage extends Page {
     `,
   ];
   @state() private rows: readonly SessionRow[] | undefined;
+  @state() private total = 0;
   @state() private costs: Costs = new Map();
   @state() private models: MethodResult<"models.list">["models"] = [];
   @state() private filter: SessionFilter = ALL;
@@ -97,8 +101,8 @@ export class SessionsPage extends Page {
     const { link } = this.context;
     try {
       const first = await link.request("sessions.list", { ...SEEN, limit: FIRST });
-      const whole = first.count < FIRST ? first : await this.rest(first.sessions);
-      this.rows = whole.sessions;
+      this.rows = first.nextOffset === undefined ? first.sessions : await this.rest(first);
+      this.total = first.total ?? this.rows.length;
       this.failure = undefined;
     } catch (error) {
       this.failure = failureText(error);
@@ -110,9 +114,16 @@ export class SessionsPage extends Page {
     if (this.models.length === 0) this.models = (await link.request("models.list", {}).catch(() => ({ models: [] }))).models;
   }
 
-  private async rest(shown: readonly SessionRow[]): Promise<{ readonly sessions: readonly SessionRow[] }> {
-    this.rows ??= shown;
-    return this.context.link.request("sessions.list", SEEN, { timeoutMs: 60_000 });
+  private async rest(first: MethodResult<"sessions.list">): Promise<readonly SessionRow[]> {
+    this.rows ??= first.sessions;
+    const rows = new Map(first.sessions.map((row) => [row.key, row]));
+    let offset = first.nextOffset;
+    while (offset !== undefined && rows.size < MOST) {
+      const page: MethodResult<"sessions.list"> = await this.context.link.request("sessions.list", { ...SEEN, limit: NEXT, offset }, { timeoutMs: 60_000 });
+      for (const row of page.sessions) rows.set(row.key, row);
+      offset = page.nextOffset;
+    }
+    return [...rows.values()];
   }
 
   /** What changed in the last minutes. */
@@ -225,7 +236,9 @@ export class SessionsPage extends Page {
           ${TIMES.map(([text, minutes]) => html`<option value=${minutes} ?selected=${minutes === filter.minutes}>${text}</option>`)}
         </select>
       </header>
-      <p class="faint" role="status">${plural(lines.length, "session")} kept</p>
+      <p class="faint" role="status">
+        ${this.total > MOST ? `Showing the newest ${lines.length.toLocaleString("en")} of ${this.total.toLocaleString("en")} sessions` : `${plural(lines.length, "session")} kept`}
+      </p>
       ${this.table(lines)}`;
   }
 

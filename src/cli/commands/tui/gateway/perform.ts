@@ -1,5 +1,5 @@
 import { AppError, messageOf } from "../../../../base/errors.ts";
-import type { GatewayClient } from "../../../../protocol/index.ts";
+import type { GatewayClient, MethodResult } from "../../../../protocol/index.ts";
 import { entriesOfHistory, entriesOfPage } from "../state/entry.ts";
 import type { TuiEvent } from "../state/event.ts";
 import { GATEWAY_COMMANDS } from "../state/own-commands.ts";
@@ -50,11 +50,30 @@ async function history(client: GatewayClient, { sessionKey, read, limit, paged }
   dispatch({ type: "history", sessionKey, read, entries: entriesOfHistory(messages), runs: [] });
 }
 
+/** A page of the gateway's list holds no more than this. */
+const PAGE = 500;
+
+/** As many sessions as are wanted, page by page. */
+async function sessionsUpTo(
+  client: GatewayClient,
+  most: number,
+  filter: { readonly agentId: string; readonly search?: string },
+): Promise<MethodResult<"sessions.list">> {
+  const seen = { ...filter, includeDerivedTitles: true, includeLastMessage: true };
+  let rows = await client.request("sessions.list", { ...seen, limit: Math.min(most, PAGE) });
+  while (rows.nextOffset !== undefined && rows.sessions.length < most) {
+    const next = await client.request("sessions.list", { ...seen, limit: Math.min(most - rows.sessions.length, PAGE), offset: rows.nextOffset });
+    if (next.sessions.length === 0) break;
+    rows = { ...next, sessions: [...rows.sessions, ...next.sessions] };
+  }
+  return rows;
+}
+
 async function pick(client: GatewayClient, { what, search, limit = 200 }: Of<"pick">, agentId: string, dispatch: Dispatch): Promise<void> {
   if (what === "models") return dispatch({ type: "items", kind: what, items: modelItems(await client.request("models.list", {})) });
   if (what === "agents") return dispatch({ type: "items", kind: what, items: agentItems(await client.request("agents.list", {})) });
   const words = search ? { search } : {};
-  const rows = await client.request("sessions.list", { agentId, limit, ...words, includeDerivedTitles: true, includeLastMessage: true });
+  const rows = await sessionsUpTo(client, limit, { agentId, ...words });
   // A gateway that does not count them may have more, too: then what came is all that is looked through.
   const counted = rows.total === undefined ? {} : { total: rows.total, search: search ?? "" };
   dispatch({ type: "items", kind: what, items: sessionItems(rows), ...counted });

@@ -1,0 +1,68 @@
+/**
+ * Indexes over sessions that are tables, so that those of an old state can be filled after its start in small steps: an index of SQLite's own is made at
+ * once, and reads every entry for it. Triggers keep them right, whoever writes.
+ */
+
+/** Sessions by agent and time, and how many there are. An update moves a row, so that a turn does not touch the counts. */
+export const SESSION_LISTS = `
+CREATE TABLE session_list (agent_id TEXT NOT NULL, updated_at INTEGER NOT NULL, key TEXT NOT NULL, PRIMARY KEY (agent_id, updated_at, key)) WITHOUT ROWID;
+CREATE TABLE session_counts (agent_id TEXT PRIMARY KEY, n INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TRIGGER session_listed AFTER INSERT ON sessions BEGIN
+  INSERT INTO session_list (agent_id, updated_at, key) VALUES (NEW.agent_id, NEW.updated_at, NEW.key);
+END;
+CREATE TRIGGER session_moved AFTER UPDATE OF key, agent_id, updated_at ON sessions
+  WHEN OLD.updated_at <> NEW.updated_at OR OLD.key <> NEW.key OR OLD.agent_id <> NEW.agent_id BEGIN
+  UPDATE session_list SET agent_id = NEW.agent_id, updated_at = NEW.updated_at, key = NEW.key
+    WHERE agent_id = OLD.agent_id AND updated_at = OLD.updated_at AND key = OLD.key;
+END;
+CREATE TRIGGER session_unlisted AFTER DELETE ON sessions BEGIN
+  DELETE FROM session_list WHERE agent_id = OLD.agent_id AND updated_at = OLD.updated_at AND key = OLD.key;
+END;
+CREATE TRIGGER session_counted AFTER INSERT ON session_list BEGIN
+  INSERT INTO session_counts (agent_id, n) VALUES (NEW.agent_id, 1) ON CONFLICT (agent_id) DO UPDATE SET n = n + 1;
+END;
+CREATE TRIGGER session_uncounted AFTER DELETE ON session_list BEGIN
+  UPDATE session_counts SET n = n - 1 WHERE agent_id = OLD.agent_id;
+END;
+CREATE TRIGGER session_recounted AFTER UPDATE OF agent_id ON session_list WHEN OLD.agent_id <> NEW.agent_id BEGIN
+  UPDATE session_counts SET n = n - 1 WHERE agent_id = OLD.agent_id;
+  INSERT INTO session_counts (agent_id, n) VALUES (NEW.agent_id, 1) ON CONFLICT (agent_id) DO UPDATE SET n = n + 1;
+END;
+INSERT INTO meta (key, value) SELECT 'sessions.listed', '' WHERE EXISTS (SELECT 1 FROM sessions);
+INSERT INTO meta (key, value) SELECT 'sessions.searched', '' WHERE EXISTS (SELECT 1 FROM sessions);
+`;
+
+const mark = (when: string, keys: string): string => `CREATE TRIGGER ${when} BEGIN
+  INSERT INTO session_unsearched (session_key) ${keys};
+END;`;
+const one = (key: string): string => `SELECT ${key} WHERE NOT EXISTS (SELECT 1 FROM session_unsearched WHERE session_key = ${key})`;
+const ofTranscript = (row: "NEW" | "OLD"): string => `SELECT key FROM sessions WHERE session_id = ${row}.session_id
+  AND NOT EXISTS (SELECT 1 FROM session_unsearched WHERE session_key = key)`;
+
+/**
+ * `session_search` holds what a session was found by when it was indexed, `session_words` its trigrams. What changes a session or its transcript marks the
+ * session as unsearched: it is read as it is until the index has caught up. A turn marks its session once, so the index adds nothing to those that follow.
+ */
+export const SESSION_SEARCH: string = `
+CREATE TABLE session_search (
+  n INTEGER PRIMARY KEY,
+  key TEXT NOT NULL UNIQUE,
+  agent_id TEXT NOT NULL,
+  updated_at INTEGER NOT NULL,
+  channel TEXT,
+  chat_type TEXT,
+  label TEXT,
+  spawned_by TEXT,
+  words TEXT NOT NULL,
+  last TEXT NOT NULL
+);
+CREATE TABLE session_unsearched (session_key TEXT PRIMARY KEY) WITHOUT ROWID;
+CREATE VIRTUAL TABLE session_words USING fts5(words, last, content = 'session_search', content_rowid = 'n', tokenize = 'trigram case_sensitive 1');
+${mark("session_made AFTER INSERT ON sessions", one("NEW.key"))}
+${mark("session_changed AFTER UPDATE ON sessions", one("NEW.key"))}
+${mark("session_renamed AFTER UPDATE OF key ON sessions WHEN OLD.key <> NEW.key", one("OLD.key"))}
+${mark("session_deleted AFTER DELETE ON sessions", one("OLD.key"))}
+${mark("session_said AFTER UPDATE OF next_seq, leaf_id, archived_at ON transcripts", ofTranscript("NEW"))}
+${mark("session_transcript_made AFTER INSERT ON transcripts", ofTranscript("NEW"))}
+${mark("session_transcript_deleted AFTER DELETE ON transcripts", ofTranscript("OLD"))}
+`;

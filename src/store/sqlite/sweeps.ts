@@ -1,0 +1,113 @@
+import type { StatementSync } from "node:sqlite";
+import type { RetentionPolicy } from "../retention.ts";
+
+type Sql = (text: string) => StatementSync;
+
+/** What is past its time in one table, oldest first where an index tells. */
+export interface Sweep {
+  readonly table: string;
+  /** Deletes up to about so many rows; gives how many of which table went. Nothing when it is done. */
+  delete(rows: number): Readonly<Record<string, number>>;
+  /** When the oldest row was past its time; undefined when nothing is known of one. */
+  oldest(): number | undefined;
+}
+
+interface Simple {
+  readonly table: string;
+  readonly key: string;
+  /** The column that says when a row ended, with an index. */
+  readonly ended: string;
+  readonly condition?: string;
+  readonly keepMs: number;
+}
+
+const numberOf = (value: unknown): number | undefined => (typeof value === "number" ? value : undefined);
+
+function simple(sql: Sql, now: number, { table, key, ended, condition = "1", keepMs }: Simple): Sweep {
+  const text = `DELETE FROM ${table} WHERE (${key}) IN (SELECT ${key} FROM ${table} WHERE ${ended} < ?1 AND ${condition} LIMIT ?2)`;
+  return {
+    table,
+    delete: (rows) => ({ [table]: Number(sql(text).run(now - keepMs, rows).changes) }),
+    oldest() {
+      const at = numberOf(sql(`SELECT min(${ended}) AS at FROM ${table} WHERE ${ended} IS NOT NULL AND ${condition}`).get()?.["at"]);
+      return at === undefined ? undefined : at + keepMs;
+    },
+  };
+}
+
+/** Turns with their steps, one turn after the other: a turn stays until its last step is gone, so that nothing is left without its owner. */
+function turns(sql: Sql, now: number, keepMs: number): Sweep {
+  return {
+    table: "turns",
+    delete(rows) {
+      const deleted = { journal: 0, turns: 0 };
+      for (const { id } of sql("SELECT id FROM turns WHERE ended_at < ? LIMIT ?").all(now - keepMs, rows)) {
+        const left = Math.max(1, rows - deleted.journal);
+        const steps = sql("DELETE FROM journal WHERE turn_id = ?1 AND step IN (SELECT step FROM journal WHERE turn_id = ?1 LIMIT ?2)");
+        const gone = Number(steps.run(String(id), left).changes);
+        deleted.journal += gone;
+        if (gone === left && sql("SELECT 1 FROM journal WHERE turn_id = ? LIMIT 1").get(String(id))) break;
+        deleted.turns += Number(sql("DELETE FROM turns WHERE id = ?").run(String(id)).changes);
+      }
+      return deleted;
+    },
+    oldest() {
+      const at = numberOf(sql("SELECT min(ended_at) AS at FROM turns WHERE ended_at IS NOT NULL").get()?.["at"]);
+      return at === undefined ? undefined : at + keepMs;
+    },
+  };
+}
+
+/** By whole days, since these have the index. */
+function usage(sql: Sql, now: number, keepMs: number): Sweep {
+  const day = new Date(now - keepMs).toISOString().slice(0, 10);
+  return {
+    table: "usage",
+    delete: (rows) => ({ usage: Number(sql("DELETE FROM usage WHERE seq IN (SELECT seq FROM usage WHERE day < ? LIMIT ?)").run(day, rows).changes) }),
+    oldest() {
+      const first = sql("SELECT min(day) AS day FROM usage").get()?.["day"];
+      return typeof first === "string" ? Date.parse(first) + 86_400_000 + keepMs : undefined;
+    },
+  };
+}
+
+/** Put-away transcripts, by their numbers: those that stay are passed over once. */
+function archivedTranscripts(sql: Sql, now: number, keepMs: number): Sweep {
+  let passed = 0;
+  return {
+    table: "transcripts",
+    delete(rows) {
+      const deleted = { transcript_entries: 0, transcripts: 0 };
+      const next = sql("SELECT tid FROM transcripts WHERE tid > ? AND archived_at < ? ORDER BY tid LIMIT 1").get(passed, now - keepMs);
+      if (!next) return deleted;
+      const tid = Number(next["tid"]);
+      const lines = sql("DELETE FROM transcript_entries WHERE tid = ?1 AND seq IN (SELECT seq FROM transcript_entries WHERE tid = ?1 LIMIT ?2)");
+      deleted.transcript_entries = Number(lines.run(tid, rows).changes);
+      if (deleted.transcript_entries < rows) {
+        deleted.transcripts = Number(sql("DELETE FROM transcripts WHERE tid = ?").run(tid).changes);
+        passed = tid;
+      }
+      return deleted;
+    },
+    oldest: () => undefined,
+  };
+}
+
+/** The highest number of a table stays: numbers never come twice. */
+export function createSweeps(sql: Sql, now: number, policy: RetentionPolicy): Sweep[] {
+  const { archivedTranscriptsMs } = policy;
+  const one = (sweep: Simple): Sweep => simple(sql, now, sweep);
+  return [
+    one({ table: "inbox", key: "id", ended: "settled_at", condition: "id < (SELECT max(id) FROM inbox)", keepMs: policy.inboxMs }),
+    turns(sql, now, policy.turnsMs),
+    one({ table: "outbox", key: "id", ended: "settled_at", condition: "id < (SELECT max(id) FROM outbox)", keepMs: policy.outboxMs }),
+    one({ table: "idempotency", key: "scope, key", ended: "expires_at", keepMs: 0 }),
+    one({ table: "approvals", key: "id", ended: "decided_at", keepMs: policy.approvalsMs }),
+    one({ table: "injections", key: "seq", ended: "drained_at", keepMs: policy.injectionsMs }),
+    one({ table: "pairing_requests", key: "id", ended: "expires_at", keepMs: 0 }),
+    one({ table: "cron_slots", key: "job_id, scheduled_at", ended: "finished_at", keepMs: policy.cronSlotsMs }),
+    usage(sql, now, policy.usageMs),
+    one({ table: "leases", key: "name", ended: "expires_at", condition: "token < (SELECT max(token) FROM leases)", keepMs: policy.idempotencyMs }),
+    ...(archivedTranscriptsMs === undefined ? [] : [archivedTranscripts(sql, now, archivedTranscriptsMs)]),
+  ];
+}

@@ -110,6 +110,30 @@ describe.each(WIRE_APIS)("%s", (api) => {
     }
   });
 
+  test("arguments that are packed into a JSON text once more are read", async () => {
+    const packed = JSON.stringify(JSON.stringify({ path: "a.txt" }));
+    for (const given of [packed, JSON.stringify(packed)]) {
+      await using server = await startModelServer(streamed(api, { toolCalls: [{ ...CALL, arguments: [given] }] }));
+      const [part] = messageIn(await call(server, api, { tools: [TOOL] })).content.filter(({ type }) => type === "toolCall");
+      expect(part).toMatchObject({ name: "read", arguments: { path: "a.txt" } });
+      expect(part).not.toHaveProperty("argumentsError");
+    }
+  });
+
+  test("a call in which the answer reached its length limit is not made, and the model is told", async () => {
+    // The others give the arguments whole.
+    if (api === "google-generative-ai" || api === "ollama") return;
+    const whole = { ...CALL, id: "call_0", arguments: ['{"path":"b"}'] };
+    for (const cut of ['{"path":"a.t', ""]) {
+      await using server = await startModelServer(streamed(api, { toolCalls: [whole, { ...CALL, arguments: [cut] }], stop: "length" }));
+      const calls = messageIn(await call(server, api, { tools: [TOOL] })).content.filter((part) => part.type === "toolCall");
+      expect(calls.map(({ arguments: args, argumentsError }) => [args, argumentsError?.slice(0, 36)])).toEqual([
+        [{ path: "b" }, undefined],
+        [{}, "the answer reached its length limit "],
+      ]);
+    }
+  });
+
   test("an answer at its length limit says so", async () => {
     await using server = await startModelServer(streamed(api, { text: ["and so on"], stop: "length" }));
     expect(messageIn(await call(server, api)).stopReason).toBe("length");

@@ -43,6 +43,15 @@ export const MIGRATIONS: readonly Migration[] = [
       UNIQUE (agent_id, program, rule)
     ) STRICT`,
   },
+  // What the cost of a call is made of. Of calls before this only the sum is known.
+  {
+    version: 6,
+    minReader: 1,
+    up: `ALTER TABLE usage ADD COLUMN input_cost REAL;
+      ALTER TABLE usage ADD COLUMN output_cost REAL;
+      ALTER TABLE usage ADD COLUMN cache_read_cost REAL;
+      ALTER TABLE usage ADD COLUMN cache_write_cost REAL`,
+  },
 ];
 
 function versionOf(db: DatabaseSync): number {

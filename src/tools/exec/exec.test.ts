@@ -70,6 +70,16 @@ test("a long output is not written through a link that leads out of the workspac
   expect(readdirSync(elsewhere)).toEqual([]);
 });
 
+test("all of the long output of a command in the background is in a file, too", async () => {
+  await using there = house();
+  const { exec, workspace, process } = there;
+  const sessionId = sessionOf(await exec({ command: "seq 1 20000; echo the end", background: true }));
+  const ended = await process({ action: "poll", sessionId, timeout: 60_000 });
+  const file = /All of its output is in (\S+)\.$/.exec(text(ended))![1]!;
+  expect(text(ended)).toContain("the end\n\nProcess exited with code 0.");
+  expect(readFileSync(join(workspace, file), "utf8")).toMatch(/^1\n2\n[^]*\n20000\nthe end\n$/);
+});
+
 test("binary output is described", async () => {
   const { exec } = house();
   expect(text(await exec({ command: "head -c 4000 /dev/urandom" }))).toMatch(/^\[binary output, not shown: about /);
@@ -298,6 +308,8 @@ test("an elevated command of a sandboxed session runs on the host, in the folder
   expect(await where("sub")).toBe(join(folder, "sub"));
   expect(await where("/workspace/sub")).toBe(join(folder, "sub"));
   expect(await where("/")).toBe("/");
+  expect(text(await exec({ command: "seq 1 20000", elevated: true }))).toContain("all of it is in .openclaw/outputs/");
+  expect(readdirSync(join(folder, ".openclaw/outputs")).filter((name) => name.endsWith(".txt"))).toHaveLength(1);
   expect(await where("/workspace/none")).toContain(`is not there; running in ${JSON.stringify(folder)}.`);
   const broken = house(UNASKED, {
     ...sandboxed,

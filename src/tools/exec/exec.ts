@@ -64,7 +64,8 @@ async function execute(deps: ExecToolDeps, terminals: Terminals, call: ToolCall)
   await sandbox?.ready();
   const terminal = params["pty"] === true ? await terminals.for(sandbox) : undefined;
   const warnings: string[] = params["pty"] === true && !terminal ? ["Warning: there is no terminal here; running without one."] : [];
-  const cwd = sandbox ? await folderInside(sandbox, params["workdir"], warnings) : await folderOutside(deps, call, warnings);
+  const files = sandbox?.files ?? (deps.sandboxed(context) ? await filesOfSandbox(deps, context) : undefined);
+  const cwd = sandbox ? await folderInside(sandbox, params["workdir"], warnings) : folderOutside(files, call, warnings);
   const plan = planCommand({
     command: String(params["command"]),
     cwd,
@@ -77,7 +78,7 @@ async function execute(deps: ExecToolDeps, terminals: Terminals, call: ToolCall)
     sandbox,
     pty: terminal !== undefined,
   });
-  const run = { ...planRun(deps, call, chosen.settings, warnings), sandbox, terminal, keepOutput: outputKeeper(deps, context, sandbox?.files) };
+  const run = { ...planRun(deps, call, chosen.settings, warnings), sandbox, terminal, keepOutput: outputKeeper(deps, context, files) };
   if (chosen.settings.host !== "gateway") return await runPlan(plan, plan.hash, run);
   return await underRules(deps, call, pinPlan(plan, pinnedFiles(plan, deps.home)), chosen.settings, run);
 }
@@ -147,8 +148,7 @@ function workingFolder(workdir: unknown, workspace: string, warnings: string[]):
  * Where a command runs on this machine. One that leaves its sandbox runs in the folder that the session works in, as it lies on the host; paths that
  * the session knows mean the same for it.
  */
-async function folderOutside(deps: ExecToolDeps, { params, context }: ToolCall, warnings: string[]): Promise<string> {
-  const files = deps.sandboxed(context) ? await filesOfSandbox(deps, context) : undefined;
+function folderOutside(files: FilePlace | undefined, { params, context }: ToolCall, warnings: string[]): string {
   if (!files) return workingFolder(params["workdir"], context.workspaceDir, warnings);
   const [{ host, inside }] = files.mounts;
   const workspace = isFolder(host) ? host : context.workspaceDir;

@@ -4,7 +4,7 @@ import { clip, formatDuration } from "../../base/text.ts";
 import { failedOutcome, textOutcome, type Tool, type ToolOutcome } from "../tool.ts";
 import { keyBytes, pasted } from "./keys.ts";
 import { logPage } from "./log-page.ts";
-import { middleLeftOut, SHOWN_CHARS } from "./shown-output.ts";
+import { middleLeftOut } from "./shown-output.ts";
 import type { CommandProcess, Processes } from "./processes.ts";
 
 const MAX_WAIT_MS = 120_000;
@@ -194,8 +194,9 @@ function pollOutcome(process: CommandProcess, text: string): ToolOutcome {
   const { end, emptyPolls } = process;
   const state = end ? `Process exited with ${end.signal === null ? `code ${end.code ?? "unknown"}` : `signal ${end.signal}`}.` : "Process still running.";
   const retryInMs = end ? undefined : RETRY_MS[Math.min(Math.max(emptyPolls - 1, 0), RETRY_MS.length - 1)];
-  const shown = middleLeftOut(text.trimEnd(), SHOWN_CHARS, wholeOutput(process));
-  return textOutcome(`${shown || (end ? "(no output)" : "(no new output)")}\n\n${state}`, {
+  const shown = middleLeftOut(text.trimEnd());
+  const file = process.outputFile === undefined ? "" : ` All of its output is in ${process.outputFile}.`;
+  return textOutcome(`${shown || (end ? "(no output)" : "(no new output)")}\n\n${state}${file}`, {
     status: statusOf(process),
     sessionId: process.id,
     aggregated: process.output.aggregated().slice(-30_000),

@@ -81,6 +81,8 @@ const bundle = await rolldown({
     ...(folder === "dist" ? {} : { store: "src/store/index.ts" }),
   },
   platform: "node",
+  // It has parts that are no JavaScript: loaded from where it is installed, when an image is too large.
+  external: ["sharp"],
   preserveEntrySignatures: "allow-extension",
   plugins: [frozenSchema, frozenCatalogue, englishOnly, lateModules, frozenProtocol({ writesSchema: folder === "dist" }), lightChunks],
   transform: { define: { __FAILPOINTS__: String(folder.startsWith("dist-test")) } },

@@ -6,11 +6,12 @@ import { runTurn, type GIVEN_UP } from "./turn/run-turn.ts";
 import { compactSession, flushMemory, type CompactionOutcome, type CompactionWish } from "./turn/upkeep.ts";
 import { createKnownSessions } from "./turn/known-sessions.ts";
 import { createPromptMemo } from "./turn/prompt-memo.ts";
+import { createToday } from "./prompt/time-zone.ts";
 import { createBootstrapReader } from "./workspace/bootstrap-files.ts";
 import { watchFolder } from "./workspace/folder-watch.ts";
 import { seedWorkspace } from "./workspace/seed.ts";
 
-export interface AgentsDeps extends Omit<TurnDeps, "memory" | "sessions" | "workspace" | "readFiles" | "prompts"> {
+export interface AgentsDeps extends Omit<TurnDeps, "memory" | "sessions" | "workspace" | "readFiles" | "prompts" | "today"> {
   /** Folder of an agent's files. */
   readonly workspaceOf: (agentId: string) => string;
   readonly env: Env;
@@ -38,6 +39,7 @@ export function createAgents(deps: AgentsDeps): Agents {
     workspace,
     readFiles: createBootstrapReader({ watch: watchFolder, now: deps.clock.monotonic }),
     prompts: createPromptMemo(),
+    today: createToday(),
   };
   const begin = <T>(work: () => Promise<T>): Promise<T> => deps.ready?.()?.then(work) ?? work();
   return {

@@ -23,6 +23,8 @@ export type { AskedCommand, Elevation, ExecToolDeps, ShownOutput } from "./exec/
 export { createWithheldHints } from "./exec/withheld.ts";
 export { fateText } from "./exec/fate.ts";
 export { execTool } from "./exec/exec.ts";
+export { shellName } from "./exec/plan.ts";
+export { SHOWN_CHARS as SHOWN_OUTPUT_CHARS } from "./process/shown-output.ts";
 export { createExecRules, type ExecRules, type ExecRulesSnapshot } from "./exec/rules-file.ts";
 export { createRemembered, type ListedRule, type RememberedCommands } from "./exec/remember/remembered.ts";
 export { riskyAllowlistEntries, type RiskyEntry } from "./exec/remember/risky.ts";

@@ -76,6 +76,13 @@ export interface Tool {
   readonly optional?: boolean;
   /** May be run again after a crash in the middle of it. */
   readonly idempotent?: boolean;
+  /**
+   * `parallel`: only reads, so that neighbouring calls in one answer run side by side. Default `sequential`: nothing else of the answer runs
+   * meanwhile.
+   */
+  readonly executionMode?: "parallel" | "sequential";
+  /** Mends what models get wrong with this tool, before its arguments are checked. */
+  readonly prepareArguments?: (raw: Readonly<Record<string, unknown>>) => unknown;
   /** What the operator has to agree to before a call with these parameters is made; undefined when nothing. */
   readonly asks?: (params: Readonly<Record<string, unknown>>) => ToolQuestion | undefined;
   /** Longest time for one call; none when absent. */

@@ -1,6 +1,7 @@
 import * as fc from "fast-check";
 import { expect, test, describe } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
+import { createDrivers } from "../../src/models/call/driver.ts";
 import type { ModelEntry } from "../../src/models/entry.ts";
 import { failureOf } from "../../src/models/failure.ts";
 import { streamCall } from "../../src/models/transport/index.ts";
@@ -107,6 +108,43 @@ describe.each(WIRE_APIS)("%s", (api) => {
       await using server = await startModelServer(streamed(api, { toolCalls: [{ ...CALL, arguments: [given] }] }));
       const [part] = messageIn(await call(server, api, { tools: [TOOL] })).content.filter(({ type }) => type === "toolCall");
       expect(part).toMatchObject({ name: "read", arguments: {}, argumentsError: `the arguments are no JSON object: ${given}` });
+    }
+  });
+
+  test("what the model thinks between tags in its text is thinking", async () => {
+    await using server = await startModelServer(streamed(api, { text: ["<thi", "nk>hm", "</think>", "\n\nYes", "."] }));
+    const drivers = createDrivers({ other: () => Promise.reject(new Error("none")) });
+    const request: WireRequest = { model: model(api, server.url), messages: [{ role: "user", content: "hello", timestamp: 1 }], thinking: "off" };
+    const events: ModelEvent[] = [];
+    for await (const event of drivers.stream(request, drivers.prepare(), { clock: systemClock, headersMs: 5_000, progressMs: 5_000 })) events.push(event);
+    expect(events.map((event) => ("delta" in event ? `${event.type} ${event.delta}` : event.type))).toEqual(["thinking hm", "text Yes", "text .", "end"]);
+    expect(messageIn(events).content).toMatchObject([
+      { type: "thinking", thinking: "hm" },
+      { type: "text", text: "Yes." },
+    ]);
+  });
+
+  test("arguments that are packed into a JSON text once more are read", async () => {
+    const packed = JSON.stringify(JSON.stringify({ path: "a.txt" }));
+    for (const given of [packed, JSON.stringify(packed)]) {
+      await using server = await startModelServer(streamed(api, { toolCalls: [{ ...CALL, arguments: [given] }] }));
+      const [part] = messageIn(await call(server, api, { tools: [TOOL] })).content.filter(({ type }) => type === "toolCall");
+      expect(part).toMatchObject({ name: "read", arguments: { path: "a.txt" } });
+      expect(part).not.toHaveProperty("argumentsError");
+    }
+  });
+
+  test("a call in which the answer reached its length limit is not made, and the model is told", async () => {
+    // The others give the arguments whole.
+    if (api === "google-generative-ai" || api === "ollama") return;
+    const whole = { ...CALL, id: "call_0", arguments: ['{"path":"b"}'] };
+    for (const cut of ['{"path":"a.t', ""]) {
+      await using server = await startModelServer(streamed(api, { toolCalls: [whole, { ...CALL, arguments: [cut] }], stop: "length" }));
+      const calls = messageIn(await call(server, api, { tools: [TOOL] })).content.filter((part) => part.type === "toolCall");
+      expect(calls.map(({ arguments: args, argumentsError }) => [args, argumentsError?.slice(0, 36)])).toEqual([
+        [{ path: "b" }, undefined],
+        [{}, "the answer reached its length limit "],
+      ]);
     }
   });
 

@@ -19,7 +19,7 @@ export const USAGE: Usage = { input: 100, output: 10, cacheRead: 5, cacheWrite: 
 /** What the scripted model says to one call. */
 export type Says =
   | string
-  | { readonly text?: string; readonly calls?: readonly Call[]; readonly usage?: Usage }
+  | { readonly text?: string; readonly calls?: readonly Call[]; readonly usage?: Usage; readonly stop?: "length" }
   | { readonly fails: "billing" | "context_overflow" | "image_size" | "timeout" | "unknown"; readonly text?: string }
   /** Says the text and then waits until it is aborted. */
   | { readonly hangs: string };
@@ -116,7 +116,8 @@ async function* script(says: Says, { signal }: CallRequest, now: number): AsyncG
   const content = contentOf(says);
   for (const part of content) if (part.type === "text") yield { type: "text", index: 0, delta: part.text };
   const usage = typeof says === "object" && says.usage ? says.usage : USAGE;
-  const stopReason = content.some(({ type }) => type === "toolCall") ? "toolUse" : "stop";
+  const asked = typeof says === "object" && says.stop;
+  const stopReason = asked || (content.some(({ type }) => type === "toolCall") ? "toolUse" : "stop");
   yield { type: "done", result: { ok: true, message: { ...facts, usage, content, stopReason }, model: MODEL, attempts: [] } };
 }
 

@@ -119,7 +119,13 @@ export function echoAgents({ folder, modelClock, says = (text) => text, heard, .
       return echo(modelClock ?? deps.clock, says, request);
     },
   };
-  const toolbox: Toolbox = { schemas: [], verdicts: [], isIdempotent: () => false, run: () => Promise.resolve({ content: [], isError: true }) };
+  const toolbox: Toolbox = {
+    schemas: [],
+    verdicts: [],
+    isIdempotent: () => false,
+    isParallel: () => false,
+    run: () => Promise.resolve({ content: [], isError: true }),
+  };
   const agents = createAgents({
     config: { current: { agents: { defaults: { skipBootstrap: true } } } },
     hooks: { has: () => false, run: () => undefined },

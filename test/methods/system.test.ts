@@ -118,6 +118,7 @@ async function use(sessionKey: string, daysAgo: number, cost: number): Promise<v
     model: "claude-x",
     ...tokens,
     cost,
+    costs: { input: cost / 2, output: cost / 4, cacheRead: cost / 8, cacheWrite: cost / 8 },
     durationMs: 100,
     channel: "webchat",
     at,
@@ -134,7 +135,13 @@ test("cost is told by day and in all, for the last 30 days or those asked for", 
     await use("agent:ops:main", days, cost);
   const month = await room.call("usage.cost", {});
   expect([month.days, month.daily.length, month.totals.totalCost, month.totals.totalTokens]).toEqual([30, 3, 7, 54]);
-  expect((await room.call("usage.cost", { days: 1 })).totals.totalCost).toBe(1);
+  expect((await room.call("usage.cost", { days: 1 })).totals).toMatchObject({
+    totalCost: 1,
+    inputCost: 0.5,
+    outputCost: 0.25,
+    cacheReadCost: 0.125,
+    cacheWriteCost: 0.125,
+  });
   const day = month.daily.at(-2)!.date;
   expect((await room.call("usage.cost", { startDate: day, endDate: day })).daily).toMatchObject([{ date: day, totalCost: 2 }]);
   await expect(room.call("usage.cost", { startDate: "2026-02-30" })).rejects.toThrow("startDate is not a day: 2026-02-30");

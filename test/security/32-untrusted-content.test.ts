@@ -147,3 +147,11 @@ test("35: the rule is code: it holds for a session whose history was compacted o
     ["message", "message"],
   ]);
 });
+
+test("35: calls that are made at the same time are judged in their order: what reads private data counts for what leaves beside it", async () => {
+  const { ran, asked, call } = await house("deny");
+  expect(await call("web_fetch")).toBe(true);
+  expect(await Promise.all(["read", "web_fetch", "message"].map((name) => call(name)))).toEqual([true, false, false]);
+  expect(asked).toEqual(["web_fetch", "message"]);
+  expect(ran).toEqual(["web_fetch", "read"]);
+});

@@ -116,7 +116,7 @@ test("17: nothing leads out while links are swapped", async () => {
 
 test("no file holds up the gateway, of whatever kind and size", async () => {
   execFileSync("mkfifo", [at.inside("fenced", "pipe")]);
-  writeFileSync(at.inside("fenced", "huge"), "");
+  writeFileSync(at.inside("fenced", "huge"), "x".repeat(10_000));
   truncateSync(at.inside("fenced", "huge"), 10 * 1024 ** 3);
   const started = performance.now();
   await at.refused("fenced", [read("pipe"), read("."), write("pipe/x")], /no regular file|a folder|could not|not a/i);

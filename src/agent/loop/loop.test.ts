@@ -28,7 +28,7 @@ interface Stage {
 /** A model that says these things in order, and tools that answer with their call's id. */
 function stage(
   says: readonly (AssistantMessage | CallResult)[],
-  options: { steered?: (UserMessage[] | undefined)[]; tool?: (id: string) => ToolAnswer; finalize?: (UserMessage[] | undefined)[] } = {},
+  options: { steered?: (UserMessage[] | undefined)[]; tool?: (id: string) => ToolAnswer | Promise<ToolAnswer>; finalize?: (UserMessage[] | undefined)[] } = {},
 ): Stage {
   const waiting = [...says];
   const found: Omit<Stage, "ports"> = { asked: [], kept: [], events: [], ran: [] };
@@ -45,10 +45,12 @@ function stage(
       for (const part of next.content) if (part.type === "text") yield { type: "text", index: 0, delta: part.text };
       yield { type: "done", result: { ok: true, message: next, model: MODEL, attempts: [] } };
     },
+    spent: () => {},
     async runTool({ id }) {
       found.ran.push(id);
       return options.tool?.(id) ?? { content: [{ type: "text", text: `result of ${id}` }], isError: false };
     },
+    isParallel: ({ name }) => name === "look",
     async keep(message) {
       found.kept.push(message);
       return message;
@@ -89,6 +91,91 @@ test("calls are made in order, each result is kept before the next call, and the
     "result b",
     "assistant",
   ]);
+});
+
+/** Tools that end when the test says so. */
+function held() {
+  const open = new Map<string, PromiseWithResolvers<ToolAnswer>>();
+  const begun = Promise.withResolvers<void>();
+  return {
+    open,
+    /** Resolves when this many calls have begun. */
+    begun: begun.promise,
+    tool: (count: number) => (id: string) => {
+      const call = Promise.withResolvers<ToolAnswer>();
+      open.set(id, call);
+      if (open.size === count) begun.resolve();
+      return call.promise;
+    },
+    end: (id: string) => open.get(id)!.resolve({ content: [{ type: "text", text: `result of ${id}` }], isError: false }),
+  };
+}
+
+test("neighbouring calls of parallel tools run side by side; results are kept and told in the model's order", async () => {
+  const tools = held();
+  const at = stage([answer(call("a", "look"), call("b", "look"), call("c", "look")), answer("done")], { tool: tools.tool(3) });
+  const running = run(at);
+  await tools.begun;
+  expect(at.ran).toEqual(["a", "b", "c"]);
+  for (const id of ["c", "b", "a"]) tools.end(id);
+  await running;
+  expect(texts(at.asked[1]!)).toEqual(["hello", "toolCall,toolCall,toolCall", "result of a", "result of b", "result of c"]);
+  expect(texts(at.kept)).toEqual(["toolCall,toolCall,toolCall", "result of a", "result of b", "result of c", "done"]);
+});
+
+test("a sequential call waits for all before it, and all after it wait for its result to be kept", async () => {
+  const seen: string[] = [];
+  const at = stage([answer(call("a", "look"), call("b", "look"), call("c"), call("d", "look")), answer("done")], {
+    tool(id) {
+      seen.push(`${id} after ${at.kept.length - 1}`);
+      return { content: [{ type: "text", text: id }], isError: false };
+    },
+  });
+  await run(at);
+  expect(seen).toEqual(["a after 0", "b after 0", "c after 2", "d after 3"]);
+});
+
+test("no more than eight calls run at a time, and a message that comes in skips those that have not begun", async () => {
+  const tools = held();
+  const ids = Array.from({ length: 10 }, (_, n) => `c${n}`);
+  const at = stage([answer(...ids.map((id) => call(id, "look"))), answer("as you wish")], { steered: [[], [user("wait")]], tool: tools.tool(8) });
+  const running = run(at);
+  await tools.begun;
+  expect(at.ran).toEqual(ids.slice(0, 8));
+  tools.end("c0");
+  await new Promise((resolve) => setImmediate(resolve));
+  // It took the free place before the message was heard, which is when the first result is kept.
+  expect(at.ran.at(-1)).toBe("c8");
+  for (const id of ids.slice(1, 9)) tools.end(id);
+  await running;
+  expect(texts(at.asked[1]!)).toEqual(["hello", ids.map(() => "toolCall").join(), ...ids.slice(0, 9).map((id) => `result of ${id}`), SKIPPED, "wait"]);
+});
+
+test("an abort while calls run side by side leaves none without a result", async () => {
+  const tools = held();
+  const controller = new AbortController();
+  const at = stage([answer(call("a", "look"), call("b", "look"), call("c"))], { tool: tools.tool(2) });
+  const running = run(at, controller.signal);
+  await tools.begun;
+  controller.abort();
+  tools.end("b");
+  tools.end("a");
+  expect((await running).end.kind).toBe("aborted");
+  expect(texts(at.kept)).toEqual(["toolCall,toolCall,toolCall", "result of a", "result of b", ABORTED]);
+});
+
+test("when keeping a result fails, the calls that run beside it have ended before the loop does", async () => {
+  const tools = held();
+  const ended: string[] = [];
+  const at = stage([answer(call("a", "look"), call("b", "look"))], { tool: tools.tool(2) });
+  const keep: LoopPorts["keep"] = (message) => (message.role === "toolResult" ? Promise.reject(new Error("full")) : Promise.resolve(message));
+  const running = runLoop({ ...at.ports, keep }, { messages: [], signal: new AbortController().signal }).catch((error: Error) => ended.push(error.message));
+  await tools.begun;
+  void tools.open.get("b")!.promise.then(() => ended.push("b"));
+  tools.end("a");
+  tools.end("b");
+  await running;
+  expect(ended).toEqual(["b", "full"]);
 });
 
 test("a message that comes in during a call skips the calls after it and is heard next", async () => {

@@ -1,4 +1,7 @@
-import type { AssistantMessage, ModelMessage, ToolCallContent, ToolResultMessage, UserMessage } from "../../protocol/index.ts";
+import type { CallEvent } from "../../models/index.ts";
+import type { AssistantMessage, ModelMessage, ToolCallContent, ToolResultMessage, Usage, UserMessage } from "../../protocol/index.ts";
+import { batchesOf, sideBySide } from "./batches.ts";
+import { wholeAnswer, type Heard } from "./continued.ts";
 import type { LoopEnd, LoopPorts, LoopResult, ToolAnswer } from "./ports.ts";
 
 export interface LoopOptions {
@@ -6,6 +9,8 @@ export interface LoopOptions {
   readonly signal: AbortSignal;
   /** Calls of the model in one turn. */
   readonly maxCalls?: number;
+  /** False when an answer that reaches its length limit is what was asked for. Default true. */
+  readonly continues?: boolean;
 }
 
 const MAX_CALLS = 200;
@@ -13,16 +18,23 @@ export const SKIPPED = "Skipped due to queued user message.";
 export const ABORTED = "The run was stopped before this call was made.";
 
 /**
- * The agent's loop: ask the model, carry out its calls in order, tell it the results, until it has nothing more to call. Every step is kept before the
- * next is taken. It does not throw for what models and tools do: how it ended is its result.
+ * The agent's loop: ask the model, carry out its calls, tell it the results, until it has nothing more to call. Every step is kept before the next is
+ * taken. It does not throw for what models and tools do: how it ended is its result.
  */
-export async function runLoop(ports: LoopPorts, { messages, signal, maxCalls = MAX_CALLS }: LoopOptions): Promise<LoopResult> {
+export async function runLoop(ports: LoopPorts, { messages, signal, maxCalls = MAX_CALLS, continues = true }: LoopOptions): Promise<LoopResult> {
   const talk = createTalk(ports, messages);
-  const finish = (end: LoopEnd, partial = ""): LoopResult => ({ end, added: talk.added, answers: talk.answers, partial });
+  const usage: Usage[] = [];
+  const finish = (end: LoopEnd, partial = ""): LoopResult => ({ end, added: talk.added, answers: talk.answers, usage, partial });
+  const ask = async (only: readonly ModelMessage[], shown: string): Promise<Heard> => {
+    const heard = await listen(ports.ask(talk.messages, only), ports.emit, shown);
+    if (heard.result.ok) usage.push(heard.result.message.usage);
+    return heard;
+  };
 
   for (let call = 0; call < maxCalls; call += 1) {
     await talk.hear(ports.steered());
-    const { result, text } = await listen(ports, talk.messages);
+    const heard = await ask([], "");
+    const { result, text } = continues ? await wholeAnswer(heard, { ask, spent: ports.spent, now: ports.now }) : heard;
     if (!result.ok) {
       const aborted = result.kind === "aborted" || signal.aborted;
       return finish(aborted ? { kind: "aborted", text } : { kind: "failed", failure: result }, text);
@@ -74,36 +86,48 @@ function createTalk(ports: LoopPorts, before: readonly ModelMessage[]): Talk {
   };
 }
 
-/** One answer of the model, shown as it comes. */
-async function listen(ports: LoopPorts, conversation: readonly ModelMessage[]) {
-  const shown = { assistant: "", thinking: "" };
+/** One answer of the model, shown as it comes, after what was shown of it before. */
+async function listen(events: AsyncIterable<CallEvent>, emit: LoopPorts["emit"], before: string): Promise<Heard> {
+  const shown = { assistant: before, thinking: "" };
   const show = (stream: "assistant" | "thinking", delta: string): void => {
     shown[stream] += delta;
-    ports.emit({ stream, data: { text: shown[stream], delta } });
+    emit({ stream, data: { text: shown[stream], delta } });
   };
-  for await (const event of ports.ask(conversation)) {
+  for await (const event of events) {
     if (event.type === "text") show("assistant", event.delta);
     else if (event.type === "thinking") show("thinking", event.delta);
-    else if (event.type === "discard") shown.assistant = shown.thinking = "";
+    else if (event.type === "discard") [shown.assistant, shown.thinking] = [before, ""];
     else if (event.type === "done") return { result: event.result, text: shown.assistant };
   }
   throw new Error("a call of the model ended without saying how");
 }
 
-/** Calls in order. Each of them gets a result, whatever happens: those that are not made any more are told why. */
+/**
+ * Carries out the calls of one answer, batch after batch; results are kept in the model's order. Each call gets a result, whatever happens: the model
+ * is told why a call was not made.
+ */
 async function carryOut(ports: LoopPorts, talk: Talk, calls: readonly ToolCallContent[], signal: AbortSignal): Promise<"done" | "aborted" | "terminated"> {
   let terminated = false;
   let waiting: readonly UserMessage[] = [];
-  for (const call of calls) {
+  const attempt = async (call: ToolCallContent): Promise<Attempt> => {
     const reason = signal.aborted ? ABORTED : waiting.length > 0 ? SKIPPED : undefined;
-    const answer = reason === undefined ? await runOne(ports, call) : skipped(reason);
-    await talk.add(resultOf(call, answer, ports.now()));
-    terminated ||= answer.terminate ?? false;
-    if (waiting.length === 0) waiting = ports.steered();
+    return { call, answer: reason === undefined ? await runOne(ports, call) : skipped(reason) };
+  };
+  for (const batch of batchesOf(calls, ports.isParallel)) {
+    for await (const { call, answer } of sideBySide(batch, attempt)) {
+      await talk.add(resultOf(call, answer, ports.now()));
+      terminated ||= answer.terminate ?? false;
+      if (waiting.length === 0) waiting = ports.steered();
+    }
   }
   await talk.hear(waiting);
   if (signal.aborted) return "aborted";
   return terminated && waiting.length === 0 ? "terminated" : "done";
+}
+
+interface Attempt {
+  readonly call: ToolCallContent;
+  readonly answer: ToolAnswer;
 }
 
 async function runOne(ports: LoopPorts, call: ToolCallContent): Promise<ToolAnswer> {

@@ -1,5 +1,14 @@
 import type { CallEvent } from "../../models/index.ts";
-import type { AssistantMessage, ImageContent, ModelMessage, TextContent, ToolCallContent, ToolResultMessage, UserMessage } from "../../protocol/index.ts";
+import type {
+  AssistantMessage,
+  ImageContent,
+  ModelMessage,
+  TextContent,
+  ToolCallContent,
+  ToolResultMessage,
+  Usage,
+  UserMessage,
+} from "../../protocol/index.ts";
 
 /** What a tool answered. */
 export interface ToolAnswer {
@@ -27,10 +36,14 @@ export type LoopEvent =
 
 /** Everything the loop needs of the world. */
 export interface LoopPorts {
-  /** Asks the model with the conversation so far. The last event is `done`. */
-  ask(messages: readonly ModelMessage[]): AsyncIterable<CallEvent>;
+  /** Asks the model with the conversation so far, and with what belongs to this question alone. The last event is `done`. */
+  ask(messages: readonly ModelMessage[], only?: readonly ModelMessage[]): AsyncIterable<CallEvent>;
+  /** Counts what a part of an answer took that is kept with the rest of it. */
+  spent(part: AssistantMessage): void;
   /** Carries out a call. Never rejects: whatever goes wrong is the answer. */
   runTool(call: ToolCallContent, update: (partial: unknown) => void): Promise<ToolAnswer>;
+  /** Whether a call may run beside its neighbours that may, too. */
+  isParallel(call: ToolCallContent): boolean;
   /** Makes a step durable before the next one is taken: an answer with its calls, a result, a message that came in between. Gives what is to be used from now on. */
   keep<M extends AssistantMessage | ToolResultMessage | UserMessage>(message: M): Promise<M>;
   /** What the user said since it was last asked. */
@@ -54,6 +67,8 @@ export interface LoopResult {
   readonly added: readonly ModelMessage[];
   /** Answers of the model, in order; the last is the latest. */
   readonly answers: readonly AssistantMessage[];
+  /** What each call of the model took. */
+  readonly usage: readonly Usage[];
   /** What has been said in the answer that was not finished. */
   readonly partial: string;
 }

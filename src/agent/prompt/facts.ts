@@ -73,10 +73,14 @@ export interface PromptFacts {
   /** Folder of the documentation on this machine. */
   readonly docsPath?: string;
   readonly sandbox?: SandboxFacts;
+  /** Characters of a command's output that are shown at once. */
+  readonly outputChars?: number;
   /** Who the owner is, as configured. */
   readonly owners?: readonly string[];
   /** IANA name. */
   readonly timezone?: string;
+  /** The day there, in words. No clock: the same facts give the same bytes all day. */
+  readonly today?: string;
   /** Ids of the configured channels. */
   readonly channels?: readonly string[];
   readonly heartbeatPrompt?: string;

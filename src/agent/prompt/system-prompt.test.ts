@@ -5,7 +5,7 @@ import type { PromptFacts } from "./facts.ts";
 import { injectFiles } from "./injected-files.ts";
 import { sessionFacts } from "./session-facts.ts";
 import { buildSystemPrompt } from "./system-prompt.ts";
-import { userTimeZone } from "./time-zone.ts";
+import { createToday, userTimeZone } from "./time-zone.ts";
 
 const tool = (name: string, description = `${name} does it`): ToolSchema => ({
   name,
@@ -26,6 +26,7 @@ function facts(over: Partial<PromptFacts> = {}): PromptFacts {
     sandbox: { mode: "all", sandboxed: true, workdir: "/workspace", workspaceAccess: "rw", elevated: "ask" },
     owners: ["+15550001"],
     timezone: "Europe/Vienna",
+    today: "Monday, 16 November 2026",
     channels: ["telegram", "irc"],
     heartbeatPrompt: "Look at HEARTBEAT.md.",
     files: injectFiles([
@@ -143,7 +144,6 @@ test("sections without facts are not there", () => {
     "## Reply Tags",
     "## Messaging",
     "## Silent Replies",
-    "## Heartbeats",
     "## Runtime",
   ]);
   expect(text).toContain("This run has no tools");
@@ -316,4 +316,25 @@ test("a time zone that does not exist gives way to the machine's", () => {
   expect(userTimeZone(" America/Chicago ", "UTC")).toBe("America/Chicago");
   expect(userTimeZone("Mars/Olympus", "Europe/Vienna")).toBe("Europe/Vienna");
   expect(userTimeZone(undefined, "Europe/Vienna")).toBe("Europe/Vienna");
+});
+
+test("the prompt tells which shell runs commands, that cd does not last, and how much of an output is shown", () => {
+  const tools = [tool("exec")];
+  const outside = { mode: "off", sandboxed: false };
+  const told = buildSystemPrompt(facts({ tools, sandbox: outside, host: { shell: "zsh" }, outputChars: 40_000 })).text;
+  expect(told).toContain("Each `exec` runs in a new zsh and begins in the working folder: `cd`, variables and functions do not last");
+  expect(told).toContain("longer than 40000 characters");
+  expect(buildSystemPrompt(facts({ tools, host: { shell: "zsh" } })).text).toContain("in a new sh inside the sandbox");
+  expect(buildSystemPrompt(facts({ tools: [], sandbox: outside })).text).not.toContain("`cd`");
+});
+
+test("the day is told in the user's zone", () => {
+  const today = createToday();
+  const at = Date.UTC(2026, 10, 16, 23, 59);
+  expect([today("UTC", at), today("Europe/Vienna", at), today("UTC", at + 60_000)]).toEqual([
+    "Monday, 16 November 2026",
+    "Tuesday, 17 November 2026",
+    "Tuesday, 17 November 2026",
+  ]);
+  expect(buildSystemPrompt(facts({})).text).toContain("Today: Monday, 16 November 2026\nTime zone: Europe/Vienna");
 });

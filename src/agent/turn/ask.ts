@@ -10,7 +10,7 @@ import type { TurnRecord } from "./record.ts";
 
 /** Asks the model of a turn. What it is sent after the first call is what the transcript then holds. */
 export interface Asking {
-  ask(messages: readonly ModelMessage[]): AsyncIterable<CallEvent>;
+  ask(messages: readonly ModelMessage[], only?: readonly ModelMessage[]): AsyncIterable<CallEvent>;
   /** The credential that the last answer was paid with. */
   readonly profileId: string | undefined;
   readonly last: LastCall;
@@ -72,8 +72,9 @@ export function createAsking(deps: TurnDeps, input: TurnInput, stage: AskingStag
   let profileId: string | undefined;
   let last: LastCall = { ms: 0, attempts: [], firstMs: undefined };
 
-  async function* ask(messages: readonly ModelMessage[]): AsyncGenerator<CallEvent, void, void> {
-    let sent = await context.fitting(messages);
+  async function* ask(messages: readonly ModelMessage[], only: readonly ModelMessage[] = []): AsyncGenerator<CallEvent, void, void> {
+    const withOnly = (fitting: readonly ModelMessage[]): readonly ModelMessage[] => (only.length === 0 ? fitting : [...fitting, ...only]);
+    let sent = withOnly(await context.fitting(messages));
     for (let round = 0; ; round += 1) {
       context.reportLeftOut();
       const started = deps.clock.monotonic();
@@ -96,7 +97,7 @@ export function createAsking(deps: TurnDeps, input: TurnInput, stage: AskingStag
       const next = round < MAX_OVERFLOW_ROUNDS && !signal.aborted ? await context.smaller(sent, messages, kind) : undefined;
       yield next ? { type: "discard", after: kind } : kind === "context_overflow" ? tooLong(refused) : refused;
       if (!next) return;
-      sent = next;
+      sent = withOnly(next);
     }
   }
 

@@ -26,14 +26,14 @@ interface Ended {
 
 type Facts = Pick<TurnEnd, "sessionId" | "startedAt" | "endedAt" | "usage" | "provider" | "model" | "window" | "profileId">;
 
-function factsOf({ deps, turn, asking, startedAt }: Stage, { answers }: LoopResult): Facts {
+function factsOf({ deps, turn, asking, startedAt }: Stage, { answers, usage }: LoopResult): Facts {
   const { provider, id } = turn.chosen.selection.entry;
   const last = answers.at(-1);
   return {
     sessionId: turn.place.sessionId,
     startedAt,
     endedAt: deps.clock.now(),
-    usage: answers.map(({ usage }) => usage),
+    usage,
     provider: last?.provider ?? provider,
     model: last?.model ?? id,
     window: turn.chosen.selection.contextWindow.tokens,

@@ -4,6 +4,7 @@ import type { Logger } from "../../base/log/logger.ts";
 import type { Redactor } from "../../base/redaction.ts";
 import type { Config } from "../../config/index.ts";
 import type { Hooks, InternalHooks } from "../../hooks/index.ts";
+import type { ImageFitter } from "../../media/index.ts";
 import type { Budgets, Models } from "../../models/index.ts";
 import type { SessionMemory } from "../../sessions/index.ts";
 import type { Store } from "../../store/index.ts";
@@ -31,6 +32,8 @@ export interface TurnDeps {
   readonly models: () => Promise<Models>;
   readonly budgets: () => Promise<Pick<Budgets, "check">>;
   /** Masks registered secrets in what is said and kept. */
+  /** Makes images of messages small enough for models. */
+  readonly fitImages?: ImageFitter | undefined;
   readonly redactor?: Pick<Redactor, "secrets" | "stream"> | undefined;
   /** Tools, when there are any. */
   readonly broker: () => Promise<Broker>;
@@ -41,6 +44,8 @@ export interface TurnDeps {
   readonly readFiles: ReadBootstrapFiles;
   readonly prompts: PromptMemo;
   readonly host: HostFacts;
+  /** Which day it is in a zone. */
+  readonly today: (zone: string, now: number) => string;
   /** The machine's own zone. */
   readonly timezone: string;
   /** What a session waits for, one line each: processes, approvals. Kept word for word when its conversation is summed up. */

@@ -24,12 +24,16 @@ export function loopPorts(stage: Stage): LoopPorts {
     }
     const calls = message.content.filter((part): part is ToolCallContent => part.type === "toolCall");
     const usage = usageRow(input, message, asking.last.ms, deps.clock.now());
-    return calls.length > 0 ? record.answered(message, calls, usage, asking.last) : record.concluded(message, usage, asking.last);
+    return calls.length > 0
+      ? record.answered(message, usage, { call: asking.last, isParallel: tools.isParallel })
+      : record.concluded(message, usage, asking.last);
   }
 
   return {
-    ask: (messages) => maskedAnswer(deps.redactor, asking.ask(messages)),
+    ask: (messages, only) => maskedAnswer(deps.redactor, asking.ask(messages, only)),
+    spent: (part) => record.later([], [["usage.add", usageRow(input, part, asking.last.ms, deps.clock.now())]]),
     runTool: tools.run,
+    isParallel: tools.isParallel,
     keep: keep as LoopPorts["keep"],
     steered: () =>
       (ports.steered?.() ?? []).map((steered) => {

@@ -2,6 +2,7 @@ import { failpoint } from "../../base/failpoints.ts";
 import type { AssistantMessage, ModelMessage, ToolCallContent, ToolResultMessage, UserMessage } from "../../protocol/index.ts";
 import { messageEntry, type MessageExtras } from "../../sessions/index.ts";
 import type { StepKind, UsageInput, Write } from "../../store/index.ts";
+import { batchesOf } from "../loop/batches.ts";
 import type { LastCall } from "./ask.ts";
 import { createAppend, type Draft } from "./append.ts";
 import type { TurnDeps } from "./deps.ts";
@@ -21,7 +22,7 @@ export interface TurnRecord {
   /** What somebody said; joins the next commit, after which `committed` is called. The message as it is kept, or undefined when a plugin keeps it out. */
   said(message: UserMessage & MessageExtras, writes?: readonly Write[], committed?: () => void): UserMessage;
   /** An answer with its calls, and what it cost. On disk when this resolves. */
-  answered(message: AssistantMessage, calls: readonly ToolCallContent[], usage: UsageInput, call?: LastCall): Promise<AssistantMessage>;
+  answered(message: AssistantMessage, usage: UsageInput, facts: AnswerFacts): Promise<AssistantMessage>;
   /** An answer after which nothing is called: joins the next commit, which is the last one unless the turn goes on. */
   concluded(message: AssistantMessage, usage: UsageInput, call?: LastCall): AssistantMessage;
   /** A result. On disk when this resolves. */
@@ -40,6 +41,11 @@ export interface TurnRecord {
   readonly remembered: boolean;
 }
 
+interface AnswerFacts {
+  readonly call?: LastCall;
+  readonly isParallel: (call: ToolCallContent) => boolean;
+}
+
 /** What the journal keeps of an answer. `at` is that of its usage, so that the two are found together. */
 function resultNote(
   { stopReason, withheld }: { readonly stopReason: string; readonly withheld: AssistantMessage | undefined },
@@ -52,6 +58,12 @@ function resultNote(
     ...(attempts.length === 0 ? {} : { attempts }),
     ...(at === undefined ? {} : { at, stopReason, ...(firstMs === undefined ? {} : { firstMs }) }),
   };
+}
+
+/** Calls of one batch start together: after a crash, each of them may have run. */
+function intentsOf({ content }: AssistantMessage, isParallel: AnswerFacts["isParallel"]) {
+  const calls = content.filter((part) => part.type === "toolCall");
+  return batchesOf(calls, isParallel).flatMap((together, batch) => together.map(({ id, name }) => ({ id, name, batch })));
 }
 
 /** What joins the next commit. */
@@ -127,12 +139,12 @@ export function createRecord(deps: TurnDeps, input: TurnInput, place: TurnPlace)
       waiting.writes.push(resulted(message, withheld, usage, call), ["usage.add", usage]);
       return kept;
     },
-    async answered(message, calls, usage, call) {
+    async answered(message, usage, { call, isParallel }) {
       const kept = checked(message);
-      const intents = calls.map(({ id, name }) => journal("tool.intent", { name }, id));
+      const intents = intentsOf(kept ?? message, isParallel).map(({ id, ...intent }) => journal("tool.intent", intent, id));
       await commit(kept ? [(at) => messageEntry(at, kept)] : [], [resulted(message, !kept, usage, call), ...intents, ["usage.add", usage]]);
       failpoint("model.result.committed");
-      if (calls.length > 0) failpoint("tool.intent.committed");
+      if (intents.length > 0) failpoint("tool.intent.committed");
       return kept ?? message;
     },
     async result(message) {

@@ -1,3 +1,4 @@
+import { sideBySide } from "../loop/batches.ts";
 import type { ModelMessage, ToolCallContent, ToolResultMessage } from "../../protocol/index.ts";
 import type { StepRow, Store } from "../../store/index.ts";
 import type { Toolbox } from "../../tools/index.ts";
@@ -11,26 +12,39 @@ export async function stepsOf(store: Pick<Store, "read">, turnId: string): Promi
 }
 
 /**
- * Results for the calls of the step at which a process died, in their order. Calls are made one after the other, so the first without a result may
- * have run: it runs again only when its tool says that this does no harm. The others were never begun, and the model decides what becomes of them.
+ * Results for the calls of the step at which a process died, in their order. Batches are made one after the other, so the first call without a result
+ * and those of its batch may have run: they run again only when their tool says that this does no harm. The others were never begun, and the model
+ * decides what becomes of them.
  */
 export async function settleCalls(
   calls: readonly ToolCallContent[],
   answered: ReadonlySet<string>,
   deps: {
     readonly toolbox: Pick<Toolbox, "isIdempotent">;
+    /** Steps of the turn so far: they tell which calls started together. */
+    readonly steps: readonly StepRow[];
     readonly runAgain: (call: ToolCallContent) => Promise<ToolResultMessage>;
     readonly keep: (result: ToolResultMessage) => Promise<unknown>;
     readonly now: () => number;
   },
 ): Promise<void> {
-  let first = true;
-  for (const call of calls) {
-    if (answered.has(call.id)) continue;
-    const again = first && deps.toolbox.isIdempotent(call.name);
-    await deps.keep(again ? await deps.runAgain(call) : untold(call, first ? INTERRUPTED : NOT_STARTED, deps.now()));
-    first = false;
-  }
+  const open = calls.filter(({ id }) => !answered.has(id));
+  const [first] = open;
+  if (!first) return;
+  const batchOf = batches(deps.steps);
+  const begun = (call: ToolCallContent): boolean => call === first || (batchOf(call) !== undefined && batchOf(call) === batchOf(first));
+  const settle = async (call: ToolCallContent): Promise<ToolResultMessage> => {
+    if (!begun(call)) return untold(call, NOT_STARTED, deps.now());
+    return deps.toolbox.isIdempotent(call.name) ? deps.runAgain(call) : untold(call, INTERRUPTED, deps.now());
+  };
+  for await (const result of sideBySide(open, settle)) await deps.keep(result);
+}
+
+/** The batch that a call was part of, as its intent says. */
+function batches(steps: readonly StepRow[]): (call: ToolCallContent) => unknown {
+  const known = new Map<string | null | undefined, unknown>();
+  for (const { kind, callId, data } of steps) if (kind === "tool.intent") known.set(callId, (data as { readonly batch?: unknown } | null)?.batch);
+  return ({ id }) => known.get(id);
 }
 
 function untold(call: ToolCallContent, text: string, timestamp: number): ToolResultMessage {

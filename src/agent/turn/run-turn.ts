@@ -25,8 +25,9 @@ export const GIVEN_UP = "given-up";
  * One turn: prepare, ask the model, carry out its calls, and put the end on disk. Undefined when the process stops meanwhile: the turn is left for
  * the next start.
  */
-export async function runTurn(all: TurnDeps, input: TurnInput, ports: TurnPorts): Promise<TurnEnd | typeof GIVEN_UP | undefined> {
+export async function runTurn(all: TurnDeps, given: TurnInput, ports: TurnPorts): Promise<TurnEnd | typeof GIVEN_UP | undefined> {
   const startedAt = all.clock.now();
+  const input = given.images ? await withFittingImages(all, given, given.images) : given;
   const hookLog = createHookLog(all.hooks, all.clock.now);
   hookLog.add(input.hookLog ?? []);
   const deps: TurnDeps = { ...all, hooks: hookLog.hooks };
@@ -45,13 +46,21 @@ export async function runTurn(all: TurnDeps, input: TurnInput, ports: TurnPorts)
   return converse(stage);
 }
 
+/** What is said about an image that cannot be shown is part of the message. */
+async function withFittingImages({ fitImages }: TurnDeps, input: TurnInput, images: NonNullable<TurnInput["images"]>): Promise<TurnInput> {
+  const fitted = (await fitImages?.(images)) ?? images;
+  const notes = fitted.flatMap((part) => (part.type === "text" ? [part.text] : []));
+  const message = [input.message, ...notes].join("\n");
+  return { ...input, message, images: fitted.filter((part) => part.type === "image") };
+}
+
 async function converse(stage: Stage): Promise<TurnEnd | undefined> {
   const { deps, turn, record, ports } = stage;
   try {
     record.later(openingDrafts(turn));
     const prompt = turn.prompt && record.said(turn.prompt);
     const messages = prompt ? firstMessages({ ...turn, prompt }) : await goOn(stage);
-    const result = await runLoop(loopPorts(stage), { messages, signal: stage.signal });
+    const result = await runLoop(loopPorts(stage), { messages, signal: stage.signal, continues: stage.input.maxTokens === undefined });
     if (ports.stopping.aborted && !ports.signal.aborted) return undefined;
     return await conclude(stage, result, messages);
   } catch (error) {
@@ -79,6 +88,7 @@ async function goOn({ deps, input, turn, record, tools }: Stage): Promise<readon
   const { calls, answered } = lastCalls(kept);
   await settleCalls(calls, answered, {
     toolbox: turn.toolbox,
+    steps: turn.steps,
     now: clock.now,
     async runAgain(call) {
       const { content, details, isError } = await tools.run(call, () => {});

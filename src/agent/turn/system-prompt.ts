@@ -1,5 +1,6 @@
 import { parseSessionKey, type SessionEntry, type ToolSchema } from "../../protocol/index.ts";
 import { reasoningLevel } from "../../sessions/index.ts";
+import { SHOWN_OUTPUT_CHARS } from "../../tools/index.ts";
 import { injectFiles, type BootstrapFile } from "../prompt/injected-files.ts";
 import { sessionFacts } from "../prompt/session-facts.ts";
 import { buildSystemPrompt, type SystemPrompt } from "../prompt/system-prompt.ts";
@@ -30,8 +31,10 @@ export function systemPromptFor(deps: TurnDeps, input: TurnInput, parts: PromptP
   const sandbox = deps.sandbox?.({ agentId: input.agentId, sessionKey: input.sessionKey });
   const reasoning = reasoningLevel(entry).value;
   const told = channel ?? input.channel;
+  const timezone = userTimeZone(defaults?.userTimezone, deps.timezone);
+  const today = deps.today(timezone, deps.clock.now());
   const chat = [told, input.direct, input.inbound, input.systemPrompt];
-  const scalars = [mode, input.agentId, workspaceDir, model.provider, model.id, chosen.thinking, reasoning, ...chat, skills?.prompt];
+  const scalars = [mode, input.agentId, workspaceDir, model.provider, model.id, chosen.thinking, reasoning, today, ...chat, skills?.prompt];
   return deps.prompts.prompt([config, tools, sandbox && JSON.stringify(sandbox), ...scalars, ...files], build);
 
   function build(): SystemPrompt {
@@ -43,7 +46,9 @@ export function systemPromptFor(deps: TurnDeps, input: TurnInput, parts: PromptP
       workspaceDir,
       tools,
       files: injectFiles(files, { maxChars: defaults?.bootstrapMaxChars, totalMaxChars: defaults?.bootstrapTotalMaxChars }),
-      timezone: userTimeZone(defaults?.userTimezone, deps.timezone),
+      timezone,
+      today,
+      outputChars: SHOWN_OUTPUT_CHARS,
       channels: Object.keys(config.channels ?? {}).filter((name) => name !== "defaults"),
       host: deps.host,
       turn: {

@@ -10,6 +10,8 @@ export class TurnLeft extends Error {}
 /** Carries out the calls of a turn. */
 export interface TurnTools {
   run(call: ToolCallContent, update: (partial: unknown) => void): Promise<ToolAnswer>;
+  /** Whether a call may run beside others. */
+  isParallel(call: ToolCallContent): boolean;
   /** Calls that whoever asked is to carry out. */
   readonly delegated: readonly ToolCallContent[];
   /** The last result, when it was a failure. */
@@ -44,6 +46,7 @@ export function createTurnTools(
       failed = result.isError ? result : undefined;
       delivered ||= !result.isError && MESSAGING.has(result.toolName);
     },
+    isParallel: ({ name }) => !clients.has(name) && toolbox.isParallel(name),
     async run(call, update) {
       if (call.argumentsError !== undefined) return failedOutcome(`${call.name} was not run: ${call.argumentsError}`);
       if (clients.has(call.name)) {

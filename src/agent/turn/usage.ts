@@ -24,6 +24,7 @@ export function usageRow(
     cacheRead: usage.cacheRead,
     cacheWrite: usage.cacheWrite,
     cost: usage.cost.total,
+    costs: usage.cost,
     durationMs: Math.round(durationMs),
     failed: message.stopReason === "error",
     channel: input.channel,

@@ -68,6 +68,7 @@ function fileTools(deps: ToolShelfDeps, files: FileToolsDeps): readonly Tool[] {
   const image = imageTool({
     ...files,
     describe: describeImages(deps),
+    fitImages: deps.fitImages,
     imageFolders: () => [tmpdir()],
     mediaMaxMb: () => config.current.agents?.defaults?.mediaMaxMb,
     fetchImage: (url, { maxBytes, signal }) => fetchFile(url, { maxBytes, signal, timeoutMs: IMAGE_TIMEOUT_MS }, clock),

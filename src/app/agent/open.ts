@@ -16,6 +16,7 @@ import {
   execSettings,
   explainTools,
   sessionLoops,
+  shellName,
   type Approvals,
   type Broker,
   type ExecRules,
@@ -28,6 +29,7 @@ import { docsPlace } from "./docs-folder.ts";
 import { currentHooks } from "../current-hooks.ts";
 import type { AppAgentDeps } from "./index.ts";
 import { fileRules, ownPlaces } from "./own-places.ts";
+import { lazyImageFitter } from "./fit-images.ts";
 import { pendingWork } from "./pending-work.ts";
 import { eligibleFolders, trustedPrograms } from "./skill-programs.ts";
 import { tellSecretFiles } from "./secret-files.ts";
@@ -144,7 +146,8 @@ export async function openAgent(deps: AppAgentDeps): Promise<OpenAgent> {
   );
   const sandboxes = openSandboxes(deps, { home, log, skills });
   const skillPrograms: ToolShelfDeps["skillPrograms"] = async ({ workspaceDir }) => trustedPrograms((await skills.status(workspaceDir)).skills, workspaceDir);
-  const shelf = createToolShelf({ ...deps, log, home, approvals, execRules, remembered, fileAccess, processes, sandboxes, skillPrograms });
+  const fitImages = lazyImageFitter(() => config.current, log);
+  const shelf = createToolShelf({ ...deps, log, home, fitImages, approvals, execRules, remembered, fileAccess, processes, sandboxes, skillPrograms });
   const untilPlugins = deps.plugins.settled;
   const broker = createBroker({
     clock,
@@ -158,6 +161,7 @@ export async function openAgent(deps: AppAgentDeps): Promise<OpenAgent> {
     policies: { evaluate: (...args) => deps.plugins.agent()?.policies.evaluate(...args) ?? Promise.resolve(undefined) },
     askApproval: approvals.ask,
     redact: deps.redactor.secrets,
+    fitImages,
     taint: createTaint({ settings: () => config.current.tools?.taint, history: (sessionKey) => toolsUsed(deps, sessionKey) }),
     ...sessionLoops({ config: () => config.current, log }),
   });
@@ -172,11 +176,12 @@ export async function openAgent(deps: AppAgentDeps): Promise<OpenAgent> {
     env,
     hooks,
     redactor: deps.redactor,
+    fitImages,
     internalHooks: () => deps.plugins.agent()?.internalHooks,
     broker: () => Promise.resolve(broker),
     skills: () => Promise.resolve(skills),
     workspaceOf,
-    host: { host: hostname(), os: `${systemName()} ${release()}`, arch: process.arch, node: process.version },
+    host: { host: hostname(), os: `${systemName()} ${release()}`, arch: process.arch, node: process.version, shell: shellName(env["SHELL"], env["PATH"]) },
     timezone: Intl.DateTimeFormat().resolvedOptions().timeZone,
     pendingWork: (sessionKey) => pendingWork(processes.list(sessionKey), approvals.open(sessionKey)),
     ...docsPlace(),

@@ -26,6 +26,10 @@ export function pluginTools(plugins: PluginAgent | undefined, context: ToolConte
   return made.map((tool) => asTool(tool, make));
 }
 
+function prepareWith({ prepareArguments }: PluginTool, raw: Readonly<Record<string, unknown>>): unknown {
+  return typeof prepareArguments === "function" ? (prepareArguments as (given: unknown) => unknown)({ ...raw }) : raw;
+}
+
 const NO_PARAMETERS = { type: "object", properties: {} };
 
 /** The tool as its plugin has it now: a turn chooses its tools once, and the plugin may have been reloaded since. */
@@ -38,7 +42,7 @@ function current(tool: PluginTool, make: () => readonly PluginTool[]): PluginToo
 }
 
 function asTool(tool: PluginTool, make: () => readonly PluginTool[]): Tool {
-  const { name, label, description = "", parameters, ownerOnly, optional, pluginId } = tool;
+  const { name, label, description = "", parameters, ownerOnly, optional, executionMode, pluginId } = tool;
   return {
     name: name.toLowerCase(),
     description,
@@ -47,6 +51,10 @@ function asTool(tool: PluginTool, make: () => readonly PluginTool[]): Tool {
     optional,
     ...(label === undefined ? {} : { label }),
     ...(ownerOnly === undefined ? {} : { ownerOnly }),
+    ...(executionMode === "parallel" ? { executionMode } : {}),
+    ...(typeof tool.prepareArguments === "function"
+      ? { prepareArguments: (raw: Readonly<Record<string, unknown>>): unknown => prepareWith(current(tool, make), raw) }
+      : {}),
     // What it returns is checked and bounded by the broker.
     run: async ({ id, params, signal, update }) =>
       (await current(tool, make).execute(id, params, signal, (partial) => update(partial as never))) as Awaited<ReturnType<Tool["run"]>>,

@@ -1,4 +1,5 @@
 import type { Logger } from "../../base/log/logger.ts";
+import type { ImageFitter } from "../../media/index.ts";
 import {
   groupPolicy,
   type Approvals,
@@ -18,6 +19,7 @@ import { pluginTools } from "./plugin-tools.ts";
 export interface ToolShelfDeps extends AppAgentDeps {
   readonly log: Logger;
   readonly home: string;
+  readonly fitImages: ImageFitter;
   readonly approvals: Approvals;
   readonly execRules: ExecRules;
   readonly fileAccess: FileAccess;

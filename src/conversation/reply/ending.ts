@@ -8,7 +8,7 @@ import { reasoningPayload } from "./lines/notices.ts";
 import { saidOf, type LiveTurn } from "./live-turn.ts";
 import type { PreviewWindow } from "./preview/window.ts";
 import { failurePayload } from "./shape/failure.ts";
-import { usageFooter, withFooter } from "./shape/footer.ts";
+import { answerFooter, withFooter } from "./shape/footer.ts";
 import type { ReplyStreamDeps } from "./stream-deps.ts";
 import type { FinalReply, ReplyStream } from "./stream.ts";
 
@@ -58,7 +58,7 @@ export function createEnding(deps: ReplyStreamDeps, turn: LiveTurn): Pick<ReplyS
     const thought = rest.length > 0 ? reasoning() : undefined;
     const payloads = (thought ? [thought, ...rest] : rest).map((payload) => turn.dress(payload, end));
     if (payloads.length === 0 && said.length === 0) return [];
-    return withFooter(payloads, usageFooter(end, { level: levels().usage, sessionKey: deps.sessionKey, billed: deps.billed?.(end) }));
+    return withFooter(payloads, answerFooter(end, { level: levels().usage, sessionKey: deps.sessionKey, billed: deps.billed?.(end) }));
   }
 
   function payloadsOf(end: TurnEnd): readonly ReplyPayload[] {

@@ -120,16 +120,16 @@ function inputOf({ main, items, summarised }: ClientTurn): TurnInput {
 /** The answer as the session's settings show it: reasoning and usage. Undefined: nothing but the answer. Only for callers whose text may be a command. */
 async function shownParts(turn: ClientTurn, end: TurnEnd, thoughts: string, { store }: ConversationDeps): Promise<readonly string[] | undefined> {
   const { main } = turn;
-  if (main.row.scopes === undefined || end.status !== "ok" || end.silent === true || end.text === "") return undefined;
+  if (main.row.scopes === undefined || end.status !== "ok" || end.silent === true || (end.text === "" && end.stopReason !== "length")) return undefined;
   const entry = (await store.read("sessions.get", { key: main.row.sessionKey }))?.entry;
   const usage = usageLevel(entry).value;
   const showsThoughts = reasoningLevel(entry, main.hints?.reasoning).value === "on";
-  if (usage === "off" && !showsThoughts) return undefined;
-  const { reasoningPayload, usageFooter } = await import("../reply/index.ts");
+  if (usage === "off" && !showsThoughts && end.stopReason !== "length") return undefined;
+  const { reasoningPayload, answerFooter } = await import("../reply/index.ts");
   const reasoning = showsThoughts ? reasoningPayload(thoughts)?.text : undefined;
-  const footer = usageFooter(end, { level: usage, sessionKey: main.row.sessionKey });
+  const footer = answerFooter(end, { level: usage, sessionKey: main.row.sessionKey });
   if (reasoning === undefined && footer === undefined) return undefined;
-  return [...(reasoning === undefined ? [] : [reasoning]), footer === undefined ? end.text : `${end.text}\n\n${footer}`];
+  return [...(reasoning === undefined ? [] : [reasoning]), [end.text, footer].filter(Boolean).join("\n\n")];
 }
 
 /** Tells how a turn ended to all whose messages it answered. Those that were merged into it were not told the answer while it was written: they get it whole. */

@@ -1,5 +1,5 @@
 import { streamCall, type StreamOptions } from "../transport/index.ts";
-import { createWires, encodePieces, WIRE_APIS, type ModelEvent, type WireRequest } from "../wire/index.ts";
+import { createWires, encodePieces, WIRE_APIS, withoutThinkingTags, type ModelEvent, type WireRequest } from "../wire/index.ts";
 import { copilotHeaders } from "./copilot-headers.ts";
 
 /** The encoded prompts of one call: each model's is made once and sent as often as needed. */
@@ -58,8 +58,8 @@ export function createDrivers({ other, fetch, rawLog, version }: DriversDeps): D
   return {
     prepare: () => new Map(),
     async *stream(request, prepared, options) {
-      if (WIRE_APIS.includes(request.model.api)) yield* overWire(request, prepared, options);
-      else yield* (await other(request.model.api)).stream(request, options);
+      const events = WIRE_APIS.includes(request.model.api) ? overWire(request, prepared, options) : (await other(request.model.api)).stream(request, options);
+      yield* withoutThinkingTags(events);
     },
   };
 }

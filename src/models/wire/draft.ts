@@ -10,18 +10,23 @@ export interface Tokens {
   readonly output: number;
   readonly cacheRead: number;
   readonly cacheWrite: number;
+  /** How much of `cacheWrite` is kept for an hour. */
+  readonly longCacheWrite?: number;
 }
 
 const NO_TOKENS: Tokens = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
 const MILLION = 1_000_000;
 
+/** What writing to the cache for an hour costs, by the price of the usual five minutes. */
+const LONG_CACHE_RATE = 1.6;
+
 /** Tokens with what they cost by the model's prices. */
-export function priced(tokens: Tokens, cost: ModelEntry["cost"]): Usage {
+export function priced({ longCacheWrite = 0, ...tokens }: Tokens, cost: ModelEntry["cost"]): Usage {
   const money: UsageCost = {
     input: (tokens.input * cost.input) / MILLION,
     output: (tokens.output * cost.output) / MILLION,
     cacheRead: (tokens.cacheRead * cost.cacheRead) / MILLION,
-    cacheWrite: (tokens.cacheWrite * cost.cacheWrite) / MILLION,
+    cacheWrite: ((tokens.cacheWrite + longCacheWrite * (LONG_CACHE_RATE - 1)) * cost.cacheWrite) / MILLION,
     total: 0,
   };
   return {
@@ -48,7 +53,7 @@ interface ToolPart {
   name: string;
   json: string;
   /** Given whole by providers that do not stream arguments. */
-  value?: Readonly<Record<string, unknown>>;
+  value?: unknown;
   signature?: string;
   announced: boolean;
 }
@@ -124,9 +129,9 @@ export class Draft {
   }
 
   /** Arguments that came whole; what was streamed before is replaced. */
-  wholeArguments(key: string | number, value: Readonly<Record<string, unknown>>): void {
+  wholeArguments(key: string | number, value: unknown): void {
     const { part, index } = this.#open("toolCall", key, () => ({ kind: "toolCall", id: "", name: "", json: "", announced: false }));
-    if (part.json === "") this.#events.push({ type: "toolCallArguments", index, delta: JSON.stringify(value) });
+    if (part.json === "") this.#events.push({ type: "toolCallArguments", index, delta: JSON.stringify(value) ?? "" });
     part.value = value;
   }
 
@@ -144,7 +149,7 @@ export class Draft {
 
   /** The finished message as the last event. Throws when a tool call cannot be carried out as it stands. */
   finish(stop: StopReason): readonly ModelEvent[] {
-    const content = this.#parts.flatMap((part) => this.#content(part, stop));
+    const content = this.#parts.flatMap((part, index) => this.#content(part, stop === "length" && index === this.#parts.length - 1));
     const stopReason = stop === "stop" && content.some((part) => part.type === "toolCall") ? "toolUse" : stop;
     const { provider, id, api, cost } = this.#model;
     const message: AssistantMessage = {
@@ -180,7 +185,7 @@ export class Draft {
     return id;
   }
 
-  #content(part: Part, stop: StopReason): (TextContent | ThinkingContent | ToolCallContent)[] {
+  #content(part: Part, cut: boolean): (TextContent | ThinkingContent | ToolCallContent)[] {
     const { signature } = part;
     if (part.kind === "text")
       return part.text === "" ? [] : [{ type: "text", text: part.text, ...(signature === undefined ? {} : { textSignature: signature }) }];
@@ -190,7 +195,7 @@ export class Draft {
       return [{ type: "thinking", thinking: part.text, ...signed, ...(part.redacted ? { redacted: true } : {}) }];
     }
     return [
-      { type: "toolCall", id: part.id, name: part.name, ...readArguments(part, stop), ...(signature === undefined ? {} : { thoughtSignature: signature }) },
+      { type: "toolCall", id: part.id, name: part.name, ...readArguments(part, cut), ...(signature === undefined ? {} : { thoughtSignature: signature }) },
     ];
   }
 }
@@ -198,16 +203,32 @@ export class Draft {
 /** Longest part of arguments that nobody can read, as the model is shown it again. */
 const SHOWN_CHARS = 500;
 
-/** What cannot be read is the model's to mend: it is told, like of any call that went wrong. An answer that was cut off is no answer. */
-function readArguments(part: ToolPart, stop: StopReason): Pick<ToolCallContent, "arguments" | "argumentsError"> {
+/**
+ * What cannot be read is the model's to mend: it is told, like of any call that went wrong. So is a call in whose middle the answer reached its length
+ * limit: part of what it was to do must never be done.
+ */
+function readArguments(part: ToolPart, cut: boolean): Pick<ToolCallContent, "arguments" | "argumentsError"> {
   if (part.name === "") throw modelFailed({ phase: "answer", malformed: true, text: "the model called a tool without naming it" });
-  const value = part.value ?? parseJson(part.json);
-  if (typeof value === "object" && value !== null && !Array.isArray(value)) return { arguments: value as Readonly<Record<string, unknown>> };
-  if (stop === "length") {
-    const text = `the arguments of the model's call of ${part.name} cannot be used: the answer reached its length limit inside it`;
-    throw modelFailed({ phase: "answer", malformed: true, text });
+  const value = unwrapped(part.value === undefined ? parseJson(part.json) : part.value);
+  const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
+  if (cut && (!isObject || (part.value === undefined && part.json.trim() === ""))) {
+    return {
+      arguments: {},
+      argumentsError: "the answer reached its length limit inside this call. Make it again with shorter arguments, for instance a long file in several steps.",
+    };
   }
+  if (isObject) return { arguments: value as Readonly<Record<string, unknown>> };
   return { arguments: {}, argumentsError: `the arguments are no JSON object: ${clip(part.json === "" ? JSON.stringify(value) : part.json, SHOWN_CHARS)}` };
+}
+
+/** How often arguments may be packed into a text. */
+const MAX_PACKED = 3;
+
+/** Some models and proxies give the JSON of the arguments as a JSON text once more. */
+function unwrapped(value: unknown): unknown {
+  let found = value;
+  for (let depth = 0; depth < MAX_PACKED && typeof found === "string"; depth += 1) found = parseJson(found);
+  return found === undefined || typeof found !== "object" ? value : found;
 }
 
 /** Nothing at all is an empty object; undefined when it is no JSON. */

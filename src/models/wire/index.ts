@@ -2,6 +2,7 @@ import { AppError } from "../../base/errors.ts";
 import type { WireFormat } from "./format.ts";
 
 export { encodeBody, encodePieces, encodeRequest } from "./format.ts";
+export { withoutThinkingTags } from "./thinking-tags.ts";
 export type { EncodedRequest, ModelEvent, WireFormat, WireRequest } from "./format.ts";
 
 /** Each format comes with its own chunk, when a model that speaks it is first called. */

@@ -11,6 +11,9 @@ export interface RegisteredTool {
   readonly description?: string;
   readonly parameters?: unknown;
   readonly ownerOnly?: boolean;
+  /** `parallel`: may run beside other calls of the same answer. Everything else is in order. */
+  readonly executionMode?: unknown;
+  readonly prepareArguments?: unknown;
   readonly execute: (toolCallId: string, params: unknown, signal?: AbortSignal, onUpdate?: (partial: unknown) => void) => unknown;
 }
 

@@ -24,6 +24,7 @@ export interface AgentTool<Params = Record<string, unknown>, Details = unknown> 
   ownerOnly?: boolean | undefined;
   outputSchema?: object | undefined;
   prepareArguments?(raw: unknown): unknown;
+  /** `parallel`: only reads, so that calls in one answer may run side by side. Default: in order, one after the other. */
   executionMode?: string | undefined;
   catalogMode?: string | undefined;
   /** A throw becomes a tool error that the model reads. */

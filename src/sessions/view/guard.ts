@@ -1,7 +1,7 @@
 import type { ModelMessage, ToolResultMessage } from "../../protocol/index.ts";
 import type { Piece } from "./piece.ts";
 import { withText } from "./pruning.ts";
-import { cut } from "./value.ts";
+import { cutResult } from "./results-cut.ts";
 
 /** Share of the window, at two characters a token, that one result may take. */
 const RESULT_SHARE = 0.5;
@@ -51,7 +51,7 @@ export function guard(pieces: readonly Piece[], windowTokens: number): Guarded {
   };
   for (let at = 0; at < pieces.length; at += 1) {
     const piece = pieces[at]!;
-    const shorter = piece.message.role === "toolResult" && piece.chars > most ? cutResult(piece, most) : undefined;
+    const shorter = piece.message.role === "toolResult" && piece.chars > most ? shorterResult(piece, most) : undefined;
     if (shorter) replace(at, shorter);
     total += weight(shorter ?? piece);
   }
@@ -67,22 +67,9 @@ export function guard(pieces: readonly Piece[], windowTokens: number): Guarded {
   return { pieces: out ?? pieces, guarded, fits: total <= budget };
 }
 
-/** The beginning of a result's text, with a note; images stay. Undefined when its text is short enough. */
-function cutResult(piece: Piece, most: number): Piece | undefined {
+/** The beginning and the end of a result's text, with a note; images stay. Undefined when its text is short enough. */
+function shorterResult(piece: Piece, most: number): Piece | undefined {
   const message = piece.message as ToolResultMessage;
-  const total = textChars(message);
-  if (total <= most) return undefined;
-  const note = `[cut: ${total} characters are more than half of the model's window]`;
-  const kept: ToolResultMessage["content"][number][] = [];
-  let left = most - note.length;
-  for (const part of message.content) {
-    if (part.type === "image") kept.push(part);
-    else if (left > 0) {
-      const text = cut(part.text, left);
-      left -= text.length;
-      if (text.trim() !== "") kept.push({ ...part, text });
-    }
-  }
-  const content = [...kept, { type: "text" as const, text: note }];
-  return { ...piece, message: { ...message, content }, chars: piece.chars - total + textChars({ ...message, content }) };
+  const shorter = cutResult(message, most);
+  return shorter && { ...piece, message: shorter, chars: piece.chars - textChars(message) + textChars(shorter) };
 }

@@ -9,6 +9,8 @@ export interface UsageInput {
   readonly cacheRead: number;
   readonly cacheWrite: number;
   readonly cost: number;
+  /** What the cost is made of, where that is known. */
+  readonly costs?: UsageCosts | undefined;
   readonly durationMs: number;
   readonly failed?: boolean | undefined;
   readonly channel?: string | undefined;
@@ -17,6 +19,14 @@ export interface UsageInput {
   readonly turnId?: string | undefined;
   /** Default now. */
   readonly at?: number | undefined;
+}
+
+/** Parts of a cost, in USD. */
+export interface UsageCosts {
+  readonly input: number;
+  readonly output: number;
+  readonly cacheRead: number;
+  readonly cacheWrite: number;
 }
 
 export type UsageDimension = "day" | "sessionKey" | "agentId" | "channel" | "sender" | "provider" | "model";
@@ -29,6 +39,11 @@ export interface UsageTotals {
   readonly cacheRead: number;
   readonly cacheWrite: number;
   readonly cost: number;
+  /** Parts of the cost; less than all of it where they are not known. */
+  readonly inputCost: number;
+  readonly outputCost: number;
+  readonly cacheReadCost: number;
+  readonly cacheWriteCost: number;
   readonly durationMs: number;
   readonly firstAt: number;
   readonly lastAt: number;

@@ -55,6 +55,15 @@ export const MIGRATIONS: readonly Migration[] = [
     minReader: 1,
     up: "CREATE TABLE session_parts (session_key TEXT NOT NULL, name TEXT NOT NULL, value TEXT NOT NULL, PRIMARY KEY (session_key, name)) WITHOUT ROWID",
   },
+  // What the cost of a call is made of. Of calls before this only the sum is known.
+  {
+    version: 9,
+    minReader: 1,
+    up: `ALTER TABLE usage ADD COLUMN input_cost REAL;
+      ALTER TABLE usage ADD COLUMN output_cost REAL;
+      ALTER TABLE usage ADD COLUMN cache_read_cost REAL;
+      ALTER TABLE usage ADD COLUMN cache_write_cost REAL`,
+  },
 ];
 
 function versionOf(db: DatabaseSync): number {

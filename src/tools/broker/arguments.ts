@@ -1,4 +1,5 @@
 import { clip } from "../../base/text.ts";
+import { flatText, isWrappedText } from "../flat-text.ts";
 import { validate, type JsonSchema } from "../../config/index.ts";
 
 type Params = Readonly<Record<string, unknown>>;
@@ -31,9 +32,12 @@ const MAX_DEPTH = 32;
 function coerce(schema: JsonSchema | boolean | undefined, value: unknown, depth = 0): unknown {
   if (typeof schema !== "object" || depth > MAX_DEPTH) return value;
   const types = typeof schema.type === "string" ? [schema.type] : (schema.type ?? []);
+  const packed = types.length === 1 && typeof value === "string" ? unpacked(types[0]!, value) : undefined;
+  if (packed !== undefined) return coerce(schema, packed, depth + 1);
   if (isRecord(value) && schema.properties) {
     return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, coerce(own(schema.properties, key), inner, depth + 1)]));
   }
+  if (types.length === 1 && types[0] === "string" && isWrappedText(value)) return flatText(value);
   if (Array.isArray(value)) return Array.isArray(schema.items) ? value : value.map((item) => coerce(schema.items as JsonSchema, item, depth + 1));
   if (types.length !== 1) return value;
   switch (types[0]) {
@@ -48,6 +52,18 @@ function coerce(schema: JsonSchema | boolean | undefined, value: unknown, depth 
       return typeof value === "string" ? [value] : value;
     default:
       return value;
+  }
+}
+
+/** An object or a list that came as its JSON; undefined when the text is none. */
+function unpacked(type: string, text: string): unknown {
+  const begins = type === "object" ? "{" : type === "array" ? "[" : undefined;
+  if (begins === undefined || !text.trimStart().startsWith(begins)) return undefined;
+  try {
+    const value: unknown = JSON.parse(text);
+    return (type === "array" ? Array.isArray(value) : isRecord(value)) ? value : undefined;
+  } catch {
+    return undefined;
   }
 }
 

@@ -1,5 +1,6 @@
 import { maskValue } from "../../base/secret-search.ts";
 import type { ImageContent, TextContent } from "../../protocol/index.ts";
+import { middleLeftOut } from "../process/shown-output.ts";
 import type { ToolOutcome } from "../tool.ts";
 
 /** Longest text of a result that is kept. */
@@ -11,6 +12,8 @@ const MAX_IMAGE_CHARS = 24 * 1024 * 1024;
 /** Longest `details` that are kept, as JSON. */
 const MAX_DETAILS_CHARS = 64_000;
 const MAX_PARTS = 64;
+/** Less than this of a text tells nothing. */
+const LEAST_SHOWN_CHARS = 1000;
 
 type Mask = (text: string) => string;
 const asIs: Mask = (text) => text;
@@ -41,7 +44,7 @@ function contentPart(part: unknown, mask: Mask): (TextContent | ImageContent)[] 
   return [];
 }
 
-/** Keeps the beginning; one note at the end says how much is missing. */
+/** Of a text that is too long the beginning and the end stay; a note says what is missing. */
 function cut(parts: readonly (TextContent | ImageContent)[]): readonly (TextContent | ImageContent)[] {
   const left = { text: MAX_RESULT_CHARS - NOTE_CHARS, image: MAX_IMAGE_CHARS };
   const gone = { text: 0, image: 0 };
@@ -51,10 +54,15 @@ function cut(parts: readonly (TextContent | ImageContent)[]): readonly (TextCont
       left.image -= part.data.length;
       return [part];
     }
-    const text = part.text.slice(0, left.text);
-    left.text -= text.length;
-    gone.text += part.text.length - text.length;
-    return text === "" && part.text !== "" ? [] : [{ type: "text", text }];
+    if (part.text.length <= left.text) {
+      left.text -= part.text.length;
+      return [part];
+    }
+    const most = left.text;
+    left.text = 0;
+    if (most > LEAST_SHOWN_CHARS) return [{ type: "text", text: middleLeftOut(part.text, most) }];
+    gone.text += part.text.length;
+    return [];
   });
   if (gone.text > 0) kept.push({ type: "text", text: `[${gone.text} more characters were cut off]` });
   if (gone.image > 0) kept.push({ type: "text", text: `[${gone.image} images were too large and were left out]` });

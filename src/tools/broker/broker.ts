@@ -4,7 +4,8 @@ import type { Logger } from "../../base/log/logger.ts";
 import { clip } from "../../base/text.ts";
 import type { OpenClawConfig } from "../../config/index.ts";
 import { hookLogEntries, type HookOutcome, type Hooks, type HookTraceRecord, type ToolPolicies } from "../../hooks/index.ts";
-import type { ToolSchema } from "../../protocol/index.ts";
+import type { ImageFitter } from "../../media/index.ts";
+import type { ImageContent, ToolSchema } from "../../protocol/index.ts";
 import { decidePolicy, type PolicyVerdict } from "../policy/decide.ts";
 import { policyLayers, type LayerFacts } from "../policy/layers.ts";
 import { isOwnerOnly, toolName } from "../policy/names.ts";
@@ -36,6 +37,8 @@ export interface BrokerDeps {
   readonly taint?: Pick<Taint, "evaluate" | "observe">;
   /** Masks registered secrets in what tools give. */
   readonly redact?: ((text: string) => string) | undefined;
+  /** Makes the images of results small enough for models. */
+  readonly fitImages?: ImageFitter | undefined;
   /** Looks for calls that repeat without getting anywhere; a text blocks the call. */
   readonly loopGuard?: (call: { readonly name: string; readonly params: unknown; readonly context: ToolContext }) => string | undefined;
   /** Told how each call ended that the loop guard let pass, with the arguments that the guard saw. Must not throw. */
@@ -48,7 +51,9 @@ export interface Toolbox {
   /** Why each tool is there or not. */
   readonly verdicts: readonly PolicyVerdict[];
   isIdempotent(name: string): boolean;
-  /** Carries out a call. Never rejects; the result is bounded. */
+  /** Whether calls of this tool may run beside others. */
+  isParallel(name: string): boolean;
+  /** Carries out a call. Never rejects; the result is bounded. Calls that are made at the same time are decided about one after the other, in their order. */
   run(call: BrokerCall): Promise<ToolOutcome>;
 }
 
@@ -100,12 +105,14 @@ export function createBroker(deps: BrokerDeps): Broker {
       if (waiting) await waiting;
       const { schemas, verdicts, offered } = await choose(context);
       const refused = deps.refusal?.();
+      const queue = createGateQueue();
       const own: ToolContext = { ...context, offered: new Set(offered.keys()) };
       return {
         schemas,
         verdicts: refused === undefined ? verdicts : verdicts.map((verdict) => refusedBy(verdict, refused)),
         isIdempotent: (name) => offered.get(toolName(name))?.idempotent ?? false,
-        run: (call) => safely(deps, own, offered.get(toolName(call.name)), call),
+        isParallel: (name) => offered.get(toolName(name))?.executionMode === "parallel",
+        run: (call) => safely(deps, own, offered.get(toolName(call.name)), { ...call, queue }),
       };
     },
   };
@@ -149,22 +156,56 @@ const GONE = "the run was stopped";
 const UNKNOWN_NAME_CHARS = 200;
 
 /** What goes wrong around a tool is the result of its call, and no other's: a schema nobody can read, a plugin that throws when it is asked. */
-async function safely(deps: BrokerDeps, context: ToolContext, tool: Tool | undefined, call: BrokerCall): Promise<ToolOutcome> {
+async function safely(deps: BrokerDeps, context: ToolContext, tool: Tool | undefined, call: QueuedCall): Promise<ToolOutcome> {
   if (!tool) return failedOutcome(`Tool ${clip(call.name, UNKNOWN_NAME_CHARS)} not found`);
+  using place = call.queue.enter();
   try {
-    return await carryOut(deps, context, tool, call);
+    await place.reached;
+    return await carryOut(deps, context, tool, { ...call, decided: place[Symbol.dispose] });
   } catch (error) {
     deps.log.warn(`a call of ${tool.name} failed in the broker: ${messageOf(error)}`, { sessionKey: context.sessionKey, error });
     return failedOutcome(`The call of ${tool.name} failed: ${messageOf(error)}`);
   }
 }
 
+interface GatePlace extends Disposable {
+  /** Resolves when all calls before this one are decided about. */
+  readonly reached: Promise<void>;
+}
+
+interface GateQueue {
+  enter(): GatePlace;
+}
+
+/** Guards, hooks and questions see the calls of a run in the model's order, also when they run side by side: what one decides may depend on the last. */
+function createGateQueue(): GateQueue {
+  let last = Promise.resolve();
+  return {
+    enter() {
+      const reached = last;
+      const { promise, resolve } = Promise.withResolvers<void>();
+      last = promise;
+      return { reached, [Symbol.dispose]: resolve };
+    },
+  };
+}
+
+interface QueuedCall extends BrokerCall {
+  readonly queue: GateQueue;
+}
+
+interface GatedCall extends BrokerCall {
+  /** To be called when it is certain whether the call is made. */
+  readonly decided: () => void;
+}
+
 /** Arguments → guard → trusted policies → hooks → approval → the tool itself → hooks. */
-async function carryOut(deps: BrokerDeps, context: ToolContext, tool: Tool, call: BrokerCall): Promise<ToolOutcome> {
+async function carryOut(deps: BrokerDeps, context: ToolContext, tool: Tool, call: GatedCall): Promise<ToolOutcome> {
+  if (call.signal.aborted) return failedOutcome(GONE);
   if (isOwnerOnly(tool) && !context.owner) return failedOutcome("Tool restricted to owner senders.");
   const refused = deps.refusal?.();
   if (refused !== undefined) return failedOutcome(refused, { status: "refused", code: "UNAVAILABLE", tool: tool.name, error: refused });
-  const checked = checkArguments(tool.name, tool.parameters, call.arguments);
+  const checked = checkArguments(tool.name, tool.parameters, prepared(tool, call.arguments));
   if (!checked.ok) return failedOutcome(checked.text);
   const stuck = deps.loopGuard?.({ name: tool.name, params: checked.params, context });
   if (stuck !== undefined) return failedOutcome(stuck);
@@ -173,12 +214,20 @@ async function carryOut(deps: BrokerDeps, context: ToolContext, tool: Tool, call
   return outcome;
 }
 
-async function gatedRun(deps: BrokerDeps, context: ToolContext, tool: Tool, call: BrokerCall): Promise<ToolOutcome> {
+/** What the tool itself makes of arguments; as they came when that is no object. */
+function prepared({ prepareArguments }: Tool, raw: BrokerCall["arguments"]): BrokerCall["arguments"] {
+  const made = prepareArguments?.(raw);
+  return typeof made === "object" && made !== null && !Array.isArray(made) ? (made as BrokerCall["arguments"]) : raw;
+}
+
+async function gatedRun(deps: BrokerDeps, context: ToolContext, tool: Tool, call: GatedCall): Promise<ToolOutcome> {
   const gated = await gate(deps, context, tool, call);
   if (!gated.ok) return failedOutcome(gated.text);
+  // Before it runs, so that the next call is judged by it even when both run at the same time.
+  deps.taint?.observe(context.sessionKey, tool.name);
+  call.decided();
   const started = deps.clock.monotonic();
   const outcome = await runTool(deps, tool, context, { ...call, arguments: gated.params });
-  deps.taint?.observe(context.sessionKey, tool.name);
   tell(deps, context, tool, { id: call.id, params: gated.params, outcome, durationMs: deps.clock.monotonic() - started });
   return outcome;
 }
@@ -237,7 +286,12 @@ async function approve(deps: BrokerDeps, context: ToolContext, tool: Tool, call:
 }
 
 /** A tool may throw, hang, or go on after it was stopped: the call ends in any case. */
-async function runTool({ clock, log, redact = (text) => text }: BrokerDeps, tool: Tool, context: ToolContext, call: BrokerCall): Promise<ToolOutcome> {
+async function runTool(
+  { clock, log, fitImages, redact = (text) => text }: BrokerDeps,
+  tool: Tool,
+  context: ToolContext,
+  call: BrokerCall,
+): Promise<ToolOutcome> {
   const late = new AbortController();
   const signal = AbortSignal.any([call.signal, late.signal]);
   const ended = Promise.withResolvers<ToolOutcome>();
@@ -256,7 +310,7 @@ async function runTool({ clock, log, redact = (text) => text }: BrokerDeps, tool
     }
   };
   const run = async (): Promise<ToolOutcome> =>
-    boundedOutcome(tool.name, await tool.run({ id: call.id, params: call.arguments, signal, update, context }), redact);
+    boundedOutcome(tool.name, await withFittingImages(await tool.run({ id: call.id, params: call.arguments, signal, update, context }), fitImages), redact);
   run().then(ended.resolve, (error: unknown) => {
     if (signal.aborted) return;
     log.debug(`${tool.name} failed: ${messageOf(error)}`, { sessionKey: context.sessionKey });
@@ -267,6 +321,19 @@ async function runTool({ clock, log, redact = (text) => text }: BrokerDeps, tool
   over = true;
   signal.removeEventListener("abort", onAbort);
   return outcome;
+}
+
+/** A tool of a plugin may return anything: only a list of parts is looked at. */
+async function withFittingImages(outcome: ToolOutcome, fit: ImageFitter | undefined): Promise<ToolOutcome> {
+  const content: unknown = (outcome as Partial<ToolOutcome> | undefined)?.content;
+  if (!fit || !Array.isArray(content)) return outcome;
+  const isImage = (part: unknown): part is ImageContent => {
+    const { type, data, mimeType } = (part ?? {}) as Partial<ImageContent>;
+    return type === "image" && typeof data === "string" && typeof mimeType === "string";
+  };
+  if (!content.some(isImage)) return outcome;
+  const parts = await Promise.all(content.map(async (part: ToolOutcome["content"][number]) => (isImage(part) ? await fit([part]) : [part])));
+  return { ...outcome, content: parts.flat() };
 }
 
 interface Told {

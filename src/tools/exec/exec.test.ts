@@ -1,6 +1,8 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { AppError } from "../../base/errors.ts";
 import type { OpenClawConfig } from "../../config/index.ts";
 import type { Elevation, ExecToolDeps } from "./deps.ts";
 import { execSettings } from "./settings.ts";
@@ -36,7 +38,51 @@ test("a folder that is not there is told, and the workspace taken", async () => 
 
 test("control characters do not come through, and half a character waits for its other half", async () => {
   const { exec } = house();
-  expect(text(await exec({ command: `printf 'a\\033[31mb\\000\\007c\\342\\200\\256d\\te\\303'; printf '\\244'` }))).toBe("a[31mbcd\teä");
+  expect(text(await exec({ command: `printf 'a\\033[31mb\\000\\007c\\342\\200\\256d\\te\\303'; printf '\\244'` }))).toBe("abcd\teä");
+});
+
+test("colours, titles and pictures of a terminal leave nothing behind, wherever they are split", async () => {
+  const { exec } = house();
+  const printed = String.raw`printf 'a\033[1;31mb\033[0m'; printf '\033]0;title\007c\033]8;;http://x\033\\d'; printf '\033]1337;File='; head -c 9000 /dev/zero | tr '\0' A; printf '\007e\033[3'; sleep 0.1; printf '2mf\n'; printf 'g\033]0;never ends'`;
+  expect(text(await exec({ command: printed }))).toBe("abcdef\ng");
+});
+
+test("of a long output the beginning and the end are shown, and all of it is in a file", async () => {
+  const { exec, workspace } = house();
+  const outcome = await exec({ command: "echo first; seq 1 20000; echo 'the error at the end' >&2; exit 2" });
+  const shown = text(outcome);
+  expect(shown.length).toBeLessThan(41_000);
+  expect(shown).toMatch(/^first\n1\n2\n/);
+  expect(shown).toMatch(/the error at the end\n\n\(Command exited with code 2\)$/);
+  const [, left, file] = /\[(\d+) characters left out here; all of it is in (\S+), which read shows in pages\]/.exec(shown)!;
+  const whole = readFileSync(join(workspace, file!), "utf8");
+  expect(whole).toHaveLength("first\n".length + 108_894 + "the error at the end\n".length);
+  expect(Number(left)).toBeGreaterThan(whole.length - 41_000);
+  expect(readFileSync(join(workspace, ".openclaw/outputs/.gitignore"), "utf8")).toBe("*\n");
+  expect(outcome.details).toMatchObject({ exitCode: 2, aggregated: expect.stringContaining("the error at the end") as string });
+});
+
+test("a long output is not written through a link that leads out of the workspace", async () => {
+  const { exec, workspace } = house();
+  const elsewhere = mkdtempSync(join(tmpdir(), "elsewhere-"));
+  symlinkSync(elsewhere, join(workspace, ".openclaw"));
+  expect(text(await exec({ command: "seq 1 20000" }))).toMatch(/\[\d+ characters left out here\]/);
+  expect(readdirSync(elsewhere)).toEqual([]);
+});
+
+test("all of the long output of a command in the background is in a file, too", async () => {
+  await using there = house();
+  const { exec, workspace, process } = there;
+  const sessionId = sessionOf(await exec({ command: "seq 1 20000; echo the end", background: true }));
+  const ended = await process({ action: "poll", sessionId, timeout: 60_000 });
+  const file = /All of its output is in (\S+)\.$/.exec(text(ended))![1]!;
+  expect(text(ended)).toContain("the end\n\nProcess exited with code 0.");
+  expect(readFileSync(join(workspace, file), "utf8")).toMatch(/^1\n2\n[^]*\n20000\nthe end\n$/);
+});
+
+test("binary output is described", async () => {
+  const { exec } = house();
+  expect(text(await exec({ command: "head -c 4000 /dev/urandom" }))).toMatch(/^\[binary output, not shown: about /);
 });
 
 test("a command that takes longer goes to the background and is followed there", async () => {
@@ -244,6 +290,34 @@ test("elevated runs on the host when it is permitted, and says why when not", as
   expect(text(await level({ permitted: true, level: "full" }).exec({ command: "echo x", elevated: true }))).toBe("x");
   expect(text(await level({ permitted: true, level: "on" }).exec({ command: "id > x", elevated: true }))).toMatch(/^(Approval required|exec denied)/);
   expect(text(await house(UNASKED, { elevation: () => ({ permitted: true, level: "on" }) }).exec({ command: "echo x", elevated: false }))).toBe("x");
+});
+
+test("an elevated command of a sandboxed session runs on the host, in the folder that the session works in", async () => {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), "sandbox-")));
+  mkdirSync(join(folder, "sub"));
+  const files = { mounts: [{ inside: "/workspace", host: folder, writable: true }], readOnly: false, ready: () => Promise.resolve() };
+  const sandboxed: Partial<ExecToolDeps> = {
+    sandboxed: () => true,
+    sandbox: () => ({ files }) as never,
+    elevation: () => ({ permitted: true, level: "full" }),
+  };
+  const { exec } = house(UNASKED, sandboxed);
+  const where = async (workdir?: string): Promise<string> =>
+    text(await exec({ command: "pwd", elevated: true, ...(workdir === undefined ? {} : { workdir }) }));
+  expect(await where()).toBe(folder);
+  expect(await where("sub")).toBe(join(folder, "sub"));
+  expect(await where("/workspace/sub")).toBe(join(folder, "sub"));
+  expect(await where("/")).toBe("/");
+  expect(text(await exec({ command: "seq 1 20000", elevated: true }))).toContain("all of it is in .openclaw/outputs/");
+  expect(readdirSync(join(folder, ".openclaw/outputs")).filter((name) => name.endsWith(".txt"))).toHaveLength(1);
+  expect(await where("/workspace/none")).toContain(`is not there; running in ${JSON.stringify(folder)}.`);
+  const broken = house(UNASKED, {
+    ...sandboxed,
+    sandbox: () => {
+      throw new AppError("UNAVAILABLE", "no docker here");
+    },
+  });
+  expect(text(await broken.exec({ command: "pwd", elevated: true }))).toBe(broken.workspace);
 });
 
 test("elevated full asks nobody, as far as the configuration, the session and the file of approvals go", async () => {

@@ -2,6 +2,7 @@ import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import { AppError, messageOf } from "../../base/errors.ts";
 import { isInside } from "../../base/files.ts";
+import { placedPath, type FilePlace } from "../builtin/files/place.ts";
 import type { Sandbox } from "../sandbox/sandboxes.ts";
 import { failedOutcome, type Tool, type ToolCall, type ToolContext, type ToolOutcome } from "../tool.ts";
 import { askFirst } from "./ask-first.ts";
@@ -10,6 +11,7 @@ import { resolveExecutable } from "./executables.ts";
 import { judgePlan } from "./judge.ts";
 import { pinPlan, planCommand, type ExecPlan } from "./plan.ts";
 import { pinnedFiles } from "./remember/pins.ts";
+import { outputKeeper } from "./kept-output.ts";
 import { runPlan, type PlanRun } from "./run.ts";
 import { askedHost, forCall, type ExecSettings } from "./settings.ts";
 import { createTerminals, type Terminals } from "./terminal.ts";
@@ -62,7 +64,8 @@ async function execute(deps: ExecToolDeps, terminals: Terminals, call: ToolCall)
   await sandbox?.ready();
   const terminal = params["pty"] === true ? await terminals.for(sandbox) : undefined;
   const warnings: string[] = params["pty"] === true && !terminal ? ["Warning: there is no terminal here; running without one."] : [];
-  const cwd = sandbox ? await folderInside(sandbox, params["workdir"], warnings) : workingFolder(params["workdir"], context.workspaceDir, warnings);
+  const files = sandbox?.files ?? (deps.sandboxed(context) ? await filesOfSandbox(deps, context) : undefined);
+  const cwd = sandbox ? await folderInside(sandbox, params["workdir"], warnings) : folderOutside(files, call, warnings);
   const plan = planCommand({
     command: String(params["command"]),
     cwd,
@@ -75,7 +78,7 @@ async function execute(deps: ExecToolDeps, terminals: Terminals, call: ToolCall)
     sandbox,
     pty: terminal !== undefined,
   });
-  const run = { ...planRun(deps, call, chosen.settings, warnings), sandbox, terminal };
+  const run = { ...planRun(deps, call, chosen.settings, warnings), sandbox, terminal, keepOutput: outputKeeper(deps, context, files) };
   if (chosen.settings.host !== "gateway") return await runPlan(plan, plan.hash, run);
   return await underRules(deps, call, pinPlan(plan, pinnedFiles(plan, deps.home)), chosen.settings, run);
 }
@@ -139,6 +142,33 @@ function workingFolder(workdir: unknown, workspace: string, warnings: string[]):
   if (asked === undefined || isFolder(asked)) return asked ?? workspace;
   warnings.push(`Warning: workdir ${JSON.stringify(asked)} is not there; running in ${JSON.stringify(workspace)}.`);
   return workspace;
+}
+
+/**
+ * Where a command runs on this machine. One that leaves its sandbox runs in the folder that the session works in, as it lies on the host; paths that
+ * the session knows mean the same for it.
+ */
+function folderOutside(files: FilePlace | undefined, { params, context }: ToolCall, warnings: string[]): string {
+  if (!files) return workingFolder(params["workdir"], context.workspaceDir, warnings);
+  const [{ host, inside }] = files.mounts;
+  const workspace = isFolder(host) ? host : context.workspaceDir;
+  const asked = typeof params["workdir"] === "string" ? params["workdir"].trim() : "";
+  if (asked === "") return workspace;
+  const shown = resolve(inside, asked);
+  const mounted = files.mounts.some((mount) => isInside(mount.inside, shown));
+  return workingFolder(mounted ? placedPath(files, context.workspaceDir, shown).path : asked, workspace, warnings);
+}
+
+/** Undefined when there is none to be had: a command that leaves it does not need it. */
+async function filesOfSandbox({ sandbox, log }: ExecToolDeps, context: ToolContext): Promise<FilePlace | undefined> {
+  try {
+    const files = sandbox?.(context)?.files;
+    await files?.ready();
+    return files;
+  } catch (error) {
+    log.debug(`the folder of the sandbox is not to be had: ${messageOf(error)}`, { sessionKey: context.sessionKey });
+    return undefined;
+  }
 }
 
 async function folderInside(sandbox: Sandbox, workdir: unknown, warnings: string[]): Promise<string> {

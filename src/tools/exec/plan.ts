@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { delimiter } from "node:path";
+import { basename, delimiter } from "node:path";
 import { AppError } from "../../base/errors.ts";
 import { parseCommandLine, type CommandSegment } from "./command-line.ts";
 import { callEnvironment, type ExecHost } from "./environment.ts";
@@ -176,6 +176,9 @@ function shellFor(shell: string | undefined, path: string): readonly string[] {
   const found = shell ? (resolveExecutable("bash", "/", path) ?? resolveExecutable("sh", "/", path)) : undefined;
   return [found ?? "/bin/sh", "-c"];
 }
+
+/** The name of the shell that runs commands on this machine. */
+export const shellName = (shell: string | undefined, path = ""): string => basename(shellFor(shell, path)[0]!);
 
 /** A command as a person is shown it. */
 export const shownCommand = ({ command }: Pick<ExecPlan, "command">): string => shownText(command);

@@ -34,6 +34,8 @@ export interface PlanRun {
   readonly sandbox?: Sandbox | undefined;
   /** What gives a plan that wants one its terminal, there. */
   readonly terminal?: Terminal | undefined;
+  /** Keeps all of an output that is too long to be shown. */
+  readonly keepOutput?: StartInput["keepOutput"];
   readonly signal: AbortSignal;
   readonly update: (partial: ToolOutcome) => void;
   /** Lines in front of the output. */
@@ -68,6 +70,7 @@ export async function startPlan(plan: ExecPlan, approvedHash: string, run: PlanR
     timeoutMs: run.timeoutMs,
     cleanupMs: run.cleanupMs,
     ...(onOutput ? { onOutput } : {}),
+    keepOutput: run.keepOutput,
   });
 }
 
@@ -130,7 +133,8 @@ async function announceEnd(plan: ExecPlan, process: CommandProcess, run: PlanRun
 }
 
 function endOutcome(plan: ExecPlan, process: CommandProcess, end: ProcessEnd, { clock, warnings, timeoutMs, hint }: PlanRun): ToolOutcome {
-  const aggregated = process.output.aggregated().trimEnd();
+  const where = process.outputFile === undefined ? "" : `; all of it is in ${process.outputFile}, which read shows in pages`;
+  const aggregated = process.output.shown(where).trimEnd();
   const durationMs = (process.endedAt ?? clock.now()) - process.startedAt;
   const before = warnings.map((line) => `${line}\n\n`).join("");
   const facts = { durationMs, aggregated, cwd: process.cwd };

@@ -22,7 +22,7 @@ function retained(): number {
   return heapUsed + external;
 }
 
-test("of a flood only the end is kept", () => {
+test("of a flood only the end is kept", async () => {
   const output = new CommandOutput();
   const chunk = Buffer.from(`${"x".repeat(1023)}\n`.repeat(64));
   output.add("stdout", chunk);
@@ -33,6 +33,8 @@ test("of a flood only the end is kept", () => {
   expect(output.aggregated()).toHaveLength(200_000);
   expect(output.tail()).toHaveLength(2000);
   expect(output.drain().length).toBeLessThanOrEqual(60_001);
+  expect(output.shown()).toMatch(/^x+\n[^]*\[\d+ characters left out here\][^]*x\n$/);
+  await output.release();
 });
 
 test("what was drained does not come again", () => {

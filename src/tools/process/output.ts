@@ -1,6 +1,9 @@
 import { StringDecoder } from "node:string_decoder";
+import { formatBytes } from "../../base/text.ts";
 import type { SecretStream } from "../../base/secret-search.ts";
-import type { TerminalText } from "./terminal-text.ts";
+import { createOutputFile, type OutputFile } from "./output-file.ts";
+import { endsOf, HEAD_CHARS, joinedEnds, SHOWN_CHARS } from "./shown-output.ts";
+import { TerminalText } from "./terminal-text.ts";
 
 /** Control characters except tab, line feed and carriage return; formatting that is not seen; halves of pairs. */
 const UNSEEN = /[[\p{Cc}\p{Cf}\p{Cs}]--[\t\n\r]]/gv;
@@ -62,37 +65,47 @@ export interface OutputLimits {
   readonly kept: number;
   /** Characters kept of each stream until somebody asks for them. */
   readonly pending: number;
+  /** Whether all of a long output is written to a file. Default true. */
+  readonly savesAll?: boolean;
 }
 
 export const OUTPUT_LIMITS: OutputLimits = { kept: 200_000, pending: 30_000 };
 const TAIL_CHARS = 2000;
+/** More than so many characters, and this share of all, that belong to no text make an output a binary one. */
+const LEAST_ODD = 32;
+const MOST_ODD = 0.1;
 
 /** What a command wrote: readable, and bounded while it is being written. */
 export class CommandOutput {
   readonly #decoders = { stdout: new StringDecoder("utf8"), stderr: new StringDecoder("utf8") };
   readonly #all: TailText;
   readonly #pending: { readonly stdout: TailText; readonly stderr: TailText };
-  readonly #terminal: TerminalText | undefined;
+  readonly #readers: { readonly stdout: TerminalText; readonly stderr: TerminalText };
+  #head = "";
+  /** Characters that came, and those of them that are none of a text. */
+  #seen = 0;
+  #odd = 0;
+  #file: OutputFile | undefined;
+  readonly #savesAll: boolean;
   readonly #secrets: { readonly stdout: SecretStream; readonly stderr: SecretStream } | undefined;
 
   /** `terminal` is given when the standard output is one; `secrets` makes what masks a stream before any of it is kept. */
-  constructor({ kept, pending }: OutputLimits = OUTPUT_LIMITS, terminal?: TerminalText, secrets?: () => SecretStream) {
-    this.#terminal = terminal;
+  constructor({ kept, pending, savesAll = true }: OutputLimits = OUTPUT_LIMITS, terminal?: TerminalText, secrets?: () => SecretStream) {
+    this.#savesAll = savesAll;
+    this.#readers = { stdout: terminal ?? new TerminalText(), stderr: new TerminalText() };
     this.#secrets = secrets && { stdout: secrets(), stderr: secrets() };
     this.#all = new TailText(kept);
     this.#pending = { stdout: new TailText(pending), stderr: new TailText(pending) };
   }
 
   add(stream: "stdout" | "stderr", chunk: Buffer): void {
-    const text = this.#decoders[stream].write(chunk);
-    this.#keep(stream, stream === "stdout" && this.#terminal ? this.#terminal.write(text) : text);
+    this.#keep(stream, this.#readers[stream].write(this.#decoders[stream].write(chunk)));
   }
 
   /** Half characters at the very end become visible. */
   end(): void {
-    if (this.#terminal) this.#keep("stdout", this.#terminal.write(this.#decoders.stdout.end()) + this.#terminal.end());
     for (const stream of ["stdout", "stderr"] as const) {
-      this.#keep(stream, this.#decoders[stream].end());
+      this.#keep(stream, this.#readers[stream].write(this.#decoders[stream].end()) + this.#readers[stream].end());
       this.#add(stream, this.#secrets?.[stream].end() ?? "");
     }
   }
@@ -103,6 +116,31 @@ export class CommandOutput {
 
   get truncated(): boolean {
     return this.#all.truncated;
+  }
+
+  /** More than is shown at once. */
+  get isLong(): boolean {
+    return this.#all.total > SHOWN_CHARS;
+  }
+
+  /** All of it that is on disk, and whether that is all; undefined when it was not long, or the disk did not take it. */
+  async whole(): Promise<{ readonly content: Buffer; readonly complete: boolean } | undefined> {
+    const content = await this.#file?.content();
+    return content && { content, complete: this.#file?.full === false };
+  }
+
+  /** Frees what is on disk. */
+  async release(): Promise<void> {
+    await this.#file?.[Symbol.asyncDispose]();
+    this.#file = undefined;
+  }
+
+  /** What is shown of it: everything, or the beginning and the end. `where` says where the rest is. */
+  shown(where = ""): string {
+    if (this.#odd > LEAST_ODD && this.#odd > this.#seen * MOST_ODD)
+      return `[binary output, not shown: about ${formatBytes(this.#seen)}. Write it to a file, or use a program that describes it (file, xxd, strings).]`;
+    if (!this.isLong) return this.#all.text();
+    return joinedEnds(endsOf(this.#head, this.#all.text(), this.#all.total), where);
   }
 
   aggregated(): string {
@@ -121,12 +159,20 @@ export class CommandOutput {
 
   #keep(stream: "stdout" | "stderr", text: string): void {
     const clean = text.replace(UNSEEN, "");
+    this.#seen += text.length;
+    this.#odd += text.length - clean.length + (clean.match(/\uFFFD/g)?.length ?? 0);
     if (clean !== "") this.#add(stream, this.#secrets ? this.#secrets[stream].push(clean) : clean);
   }
 
   #add(stream: "stdout" | "stderr", text: string): void {
     if (text === "") return;
+    if (this.#head.length < HEAD_CHARS) this.#head += text.slice(0, HEAD_CHARS - this.#head.length);
     this.#all.add(text);
+    if (this.#file) this.#file.add(text);
+    else if (this.isLong && this.#savesAll && !this.#all.truncated) {
+      this.#file = createOutputFile();
+      this.#file.add(this.#all.text());
+    }
     this.#pending[stream].add(text);
   }
 }

@@ -4,6 +4,7 @@ import { clip, formatDuration } from "../../base/text.ts";
 import { failedOutcome, textOutcome, type Tool, type ToolOutcome } from "../tool.ts";
 import { keyBytes, pasted } from "./keys.ts";
 import { logPage } from "./log-page.ts";
+import { middleLeftOut } from "./shown-output.ts";
 import type { CommandProcess, Processes } from "./processes.ts";
 
 const MAX_WAIT_MS = 120_000;
@@ -12,6 +13,9 @@ const ACTIONS = ["list", "poll", "log", "write", "send-keys", "submit", "paste",
 /** Ends the input of whoever reads lines. */
 const END_OF_INPUT = "\x04";
 const LABEL_CHARS = 120;
+
+/** As it is meant: `send_keys`, ` Poll`. */
+const actionOf = (written: string): string => written.trim().toLowerCase().replaceAll("_", "-");
 
 export interface ProcessToolDeps {
   readonly processes: Processes;
@@ -27,7 +31,7 @@ export function processTool({ processes, clock }: ProcessToolDeps): Tool {
     parameters: {
       type: "object",
       properties: {
-        action: { type: "string", description: ACTIONS.join(" | ") },
+        action: { type: "string", enum: ACTIONS },
         sessionId: { type: "string", description: "Id from exec or list; needed for all but list" },
         data: { type: "string", description: "Text to write" },
         keys: { type: "array", items: { type: "string" }, description: "send-keys: names such as Enter, Up, C-c, M-x, F5" },
@@ -43,8 +47,9 @@ export function processTool({ processes, clock }: ProcessToolDeps): Tool {
       required: ["action"],
     },
     source: { kind: "core" },
+    prepareArguments: (raw) => ({ ...raw, ...(typeof raw["action"] === "string" ? { action: actionOf(raw["action"]) } : {}) }),
     async run({ params, context, signal }) {
-      const action = String(params["action"]).trim();
+      const action = actionOf(String(params["action"]));
       if (action === "list") return listed(processes.list(context.sessionKey), clock.now());
       const id = typeof params["sessionId"] === "string" ? params["sessionId"].trim() : "";
       if (id === "") return failed("sessionId is required for this action.");
@@ -171,10 +176,7 @@ interface Waiting {
 }
 
 async function poll(process: CommandProcess, { clock, signal, waitMs }: Waiting): Promise<ToolOutcome> {
-  if (process.end) {
-    process.output.drain();
-    return pollOutcome(process, process.output.tail());
-  }
+  if (process.end) return pollOutcome(process, process.output.drain() || process.output.tail());
   if (waitMs > 0) {
     const { promise, resolve } = Promise.withResolvers<void>();
     const stop = (): void => resolve();
@@ -192,19 +194,25 @@ function pollOutcome(process: CommandProcess, text: string): ToolOutcome {
   const { end, emptyPolls } = process;
   const state = end ? `Process exited with ${end.signal === null ? `code ${end.code ?? "unknown"}` : `signal ${end.signal}`}.` : "Process still running.";
   const retryInMs = end ? undefined : RETRY_MS[Math.min(Math.max(emptyPolls - 1, 0), RETRY_MS.length - 1)];
-  return textOutcome(`${text.trimEnd() || (end ? "(no output)" : "(no new output)")}\n\n${state}`, {
+  const shown = middleLeftOut(text.trimEnd());
+  const file = process.outputFile === undefined ? "" : ` All of its output is in ${process.outputFile}.`;
+  return textOutcome(`${shown || (end ? "(no output)" : "(no new output)")}\n\n${state}${file}`, {
     status: statusOf(process),
     sessionId: process.id,
-    aggregated: clip(process.output.aggregated(), 30_000),
+    aggregated: process.output.aggregated().slice(-30_000),
     name: nameOf(process),
     ...exitOf(process),
     ...(retryInMs === undefined ? {} : { retryInMs }),
   });
 }
 
+/** Says where all of an output is. */
+const wholeOutput = ({ outputFile }: CommandProcess): string => (outputFile === undefined ? "" : `; all of it is in ${outputFile}`);
+
 function logged(process: CommandProcess, offset: number | undefined, limit: number | undefined): ToolOutcome {
   const page = logPage(process.output.aggregated(), offset, limit);
-  return textOutcome(page.text || "(no output)", {
+  const before = process.output.truncated ? `[only the end of the output is kept here${wholeOutput(process)}]\n` : "";
+  return textOutcome(`${before}${middleLeftOut(page.text)}` || "(no output)", {
     status: statusOf(process),
     sessionId: process.id,
     total: page.totalLines,

@@ -26,6 +26,8 @@ export interface CommandProcess {
   readonly cwd: string;
   readonly startedAt: number;
   readonly output: CommandOutput;
+  /** Where all of a long output can be read, once it has ended. */
+  readonly outputFile: string | undefined;
   /** Only what runs in the background is listed and outlives its call. */
   readonly backgrounded: boolean;
   /** Set when it ended. */
@@ -68,6 +70,8 @@ export interface StartInput {
   readonly cleanupMs?: number | undefined;
   /** Told after each piece of output. */
   readonly onOutput?: () => void;
+  /** Keeps all of an output that is too long to be shown, and gives the name under which it can be read. */
+  readonly keepOutput?: ((id: string, output: CommandOutput) => Promise<string | undefined>) | undefined;
 }
 
 /** The commands that were started here. They end with the gateway. */
@@ -119,6 +123,7 @@ export function createProcesses({ clock, random, limits, secrets }: ProcessesDep
       const { child, output, inTerminal } = await begin(input, limits, secrets);
       const state = { backgrounded: false, end: undefined as ProcessEnd | undefined, endedAt: undefined as number | undefined, timedOut: false };
       let [killing, endInside]: [Disposable?, Promise<void>?] = [];
+      let outputFile: string | undefined;
       const signal = input.terminal === "here" ? terminalSignals(child) : child.signal;
       function kill(graceMs = KILL_AFTER_MS): void {
         if (state.end || killing) return;
@@ -139,6 +144,7 @@ export function createProcesses({ clock, random, limits, secrets }: ProcessesDep
         if (killing) signal("SIGKILL");
         killing?.[Symbol.dispose]();
         state.endedAt = clock.now();
+        outputFile = await settled(process.id, output, input.keepOutput);
         state.end = { ...(inTerminal && killing ? killedExit(exit) : exit), timedOut: state.timedOut };
         remember(process, input.cleanupMs);
         return state.end;
@@ -151,6 +157,9 @@ export function createProcesses({ clock, random, limits, secrets }: ProcessesDep
         cwd: input.shownCwd ?? input.cwd,
         startedAt: clock.now(),
         output,
+        get outputFile() {
+          return outputFile;
+        },
         get backgrounded() {
           return state.backgrounded;
         },
@@ -176,11 +185,21 @@ export function createProcesses({ clock, random, limits, secrets }: ProcessesDep
     ...inBackground(known),
     async [Symbol.asyncDispose]() {
       closing = true;
-      const running = [...known.values()].filter((process) => !process.end);
-      for (const process of running) process.kill();
-      await Promise.all(running.map((process) => process.ended));
+      await endAll([...known.values()].filter((process) => !process.end));
     },
   };
+}
+
+async function endAll(running: readonly CommandProcess[]): Promise<void> {
+  for (const process of running) process.kill();
+  await Promise.all(running.map((process) => process.ended));
+}
+
+/** Keeps an output that is too long to be shown, if somebody wants it; then nothing of it is on disk here any more. */
+async function settled(id: string, output: CommandOutput, keep: StartInput["keepOutput"]): Promise<string | undefined> {
+  const kept = output.isLong ? await keep?.(id, output).catch(() => undefined) : undefined;
+  await output.release();
+  return kept;
 }
 
 async function begin(input: StartInput, limits: OutputLimits | undefined, secrets: ProcessesDeps["secrets"]) {

@@ -24,5 +24,8 @@ test("a query for the cursor is told once, also in two pieces", () => {
 
 test("what never ends is not kept for ever", () => {
   const text = new TerminalText();
-  expect(text.write(`\x1b]${"x".repeat(10_000)}`)).toContain("xxx");
+  expect(text.write(`a\x1b]${"x".repeat(10_000)}`)).toBe("a");
+  expect(text.write("xxx")).toBe("");
+  expect(text.write("x\nthe next line")).toBe("\nthe next line");
+  expect(text.write(`\x1b[${"1;".repeat(5000)}`) + text.end()).toContain("1;1;");
 });

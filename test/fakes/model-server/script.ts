@@ -26,7 +26,7 @@ function completions(answer: ScriptedAnswer): Frames {
       chunk({ tool_calls: [{ index, id: call.id, type: "function", function: { name: call.name, arguments: "" } }] }),
       ...call.arguments.map((piece) => chunk({ tool_calls: [{ index, function: { arguments: piece } }] })),
     ]),
-    chunk({}, calls.length > 0 ? "tool_calls" : (answer.stop ?? "stop")),
+    chunk({}, answer.stop === "length" ? "length" : calls.length > 0 ? "tool_calls" : "stop"),
     sse({ choices: [], usage: { prompt_tokens: input + cacheRead, completion_tokens: output, prompt_tokens_details: { cached_tokens: cacheRead } } }),
     "data: [DONE]\n\n",
   ];
@@ -109,7 +109,7 @@ function anthropic(answer: ScriptedAnswer): Frames {
       ),
     ),
     event("message_delta", {
-      delta: { stop_reason: calls.length > 0 ? "tool_use" : answer.stop === "length" ? "max_tokens" : "end_turn" },
+      delta: { stop_reason: answer.stop === "length" ? "max_tokens" : calls.length > 0 ? "tool_use" : "end_turn" },
       usage: { output_tokens: output },
     }),
     event("message_stop", {}),

@@ -20,7 +20,8 @@ export function sandboxSection(facts: PromptFacts): string | undefined {
   if (!sandbox?.sandboxed) return undefined;
   return lines(
     "## Sandbox",
-    "Your tools work inside a sandbox, and some are left out by its policy. Sub-agents are inside as well: for anything outside, ask instead of spawning.",
+    "Your tools work inside a sandbox, and some are left out by its policy. For anything outside, ask.",
+    hasTool(facts, "sessions_spawn") && "Sub-agents are inside as well.",
     sandbox.workdir !== undefined && `Folder inside: ${oneLine(sandbox.workdir)}`,
     sandbox.hostFolder !== undefined && `Folder on the host: ${oneLine(sandbox.hostFolder)}`,
     sandbox.workspaceAccess !== undefined &&
@@ -40,9 +41,14 @@ function browserLines({ browser }: SandboxFacts): readonly (string | false)[] {
   ];
 }
 
-/** Only the zone: a clock would make every prompt a new one. */
+/** The day and the zone: a clock would make every prompt a new one. */
 export function timeSection(facts: PromptFacts): string | undefined {
   const zone = facts.timezone?.trim();
   if (!zone) return undefined;
-  return lines("## Current Date & Time", `Time zone: ${oneLine(zone)}`, hasTool(facts, "session_status") && "What day and time it is, `session_status` tells.");
+  return lines(
+    "## Current Date & Time",
+    facts.today !== undefined && `Today: ${oneLine(facts.today)}`,
+    `Time zone: ${oneLine(zone)}`,
+    hasTool(facts, "session_status") && "`session_status` shows the time of day.",
+  );
 }

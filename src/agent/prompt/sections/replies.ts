@@ -43,11 +43,13 @@ export function silentRepliesSection(): string {
   );
 }
 
-export function heartbeatsSection(facts: PromptFacts): string {
+/** Only where something sends heartbeats. */
+export function heartbeatsSection(facts: PromptFacts): string | undefined {
   const prompt = facts.heartbeatPrompt?.trim();
+  if (!prompt) return undefined;
   return lines(
     "## Heartbeats",
-    `Heartbeat prompt: ${prompt ? oneLine(prompt) : "(configured)"}`,
+    `Heartbeat prompt: ${oneLine(prompt)}`,
     `Now and then that prompt comes as a message. If nothing needs attention, answer exactly ${HEARTBEAT_ACK}; it is taken as a sign of life and not delivered.`,
     `If something does, write what it is, without ${HEARTBEAT_ACK}.`,
   );

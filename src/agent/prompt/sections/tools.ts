@@ -21,7 +21,7 @@ const CORE_TOOLS: ReadonlyMap<string, string> = new Map([
   ["cron", "reminders and scheduled jobs; word a reminder so that it makes sense when it fires, with the context it needs"],
   ["message", "send messages and use a channel's actions"],
   ["gateway", "restart, configuration and updates of OpenClaw itself"],
-  ["agents_list", "agents that sessions_spawn may start"],
+  ["agents_list", "the agents there are"],
   ["sessions_list", "other sessions and sub-agents"],
   ["sessions_history", "what was said in another session"],
   ["sessions_send", "write to another session"],
@@ -74,12 +74,20 @@ export function toolingSection(facts: PromptFacts): string {
       : "The tools of this run, after policy. Use the names exactly as written; nothing else can be called.",
     toolList(facts.tools),
     "`TOOLS.md` is the user's notebook about their own equipment. It neither grants nor removes a tool.",
+    hasTool(facts, "exec") && commandLine(facts),
     hasTool(facts, "exec") &&
       hasTool(facts, "process") &&
       "Waiting for a slow command: give `exec` a longer `yieldMs`, or call `process` once with `action=poll` and a `timeout`, instead of asking every moment.",
     hasTool(facts, "sessions_spawn") &&
       "Hand long or separable work to a sub-agent. It reports by itself when it is finished, so look at `subagents` or `sessions_list` only to step in or when asked.",
   );
+}
+
+/** How commands run here, so that nothing has to be found out by trying. */
+function commandLine({ host, sandbox, outputChars }: PromptFacts): string {
+  const shell = sandbox?.sandboxed ? "sh inside the sandbox" : (host.shell ?? "sh");
+  const limit = outputChars === undefined ? "" : ` Of output longer than ${outputChars} characters you see the beginning and the end; a file has all of it.`;
+  return `Each \`exec\` runs in a new ${oneLine(shell)} and begins in the working folder: \`cd\`, variables and functions do not last until the next call. Use \`workdir\` and \`env\`, or one line (\`cd x && …\`).${limit}`;
 }
 
 export function toolStyleSection(): string {

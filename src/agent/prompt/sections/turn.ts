@@ -6,14 +6,15 @@ const hasButtons = (facts: PromptFacts): boolean => (facts.turn.capabilities ?? 
 
 /** What the message tool can do on the channel of this turn. */
 export function channelSection(facts: PromptFacts): string | undefined {
-  const { channel, messageHints = [] } = facts.turn;
+  const { channel, capabilities, messageHints = [] } = facts.turn;
   if (channel === undefined || !hasTool(facts, "message")) return undefined;
   const name = oneLine(channel);
   return lines(
     `## Channel: ${name}`,
-    hasButtons(facts)
-      ? "- Buttons: `action=send` with `buttons=[[{text,callback_data}]]`; a pressed button comes back as a message with its callback_data."
-      : `- Buttons are off here. If you need them, ask for \`${name}.capabilities.inlineButtons\` ("dm", "group", "all" or "allowlist").`,
+    capabilities !== undefined &&
+      (hasButtons(facts)
+        ? "- Buttons: `action=send` with `buttons=[[{text,callback_data}]]`; a pressed button comes back as a message with its callback_data."
+        : `- Buttons are off here. If you need them, ask for \`${name}.capabilities.inlineButtons\` ("dm", "group", "all" or "allowlist").`),
     ...messageHints.map((hint) => oneLine(hint)),
   );
 }
@@ -75,7 +76,7 @@ function runtimeLine({ agentId, host, turn }: PromptFacts): string {
     turn.defaultModel && `default_model=${turn.defaultModel}`,
     host.shell && `shell=${host.shell}`,
     turn.channel && `channel=${turn.channel}`,
-    turn.channel && `capabilities=${turn.capabilities?.length ? turn.capabilities.join(",") : "none"}`,
+    turn.channel && turn.capabilities && `capabilities=${turn.capabilities.length > 0 ? turn.capabilities.join(",") : "none"}`,
     `thinking=${turn.thinking ?? "off"}`,
   ];
   return `Runtime: ${parts

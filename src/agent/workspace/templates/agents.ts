@@ -40,11 +40,4 @@ A reaction is often enough, and one is plenty.
 
 Skills tell you how a tool is used; \`TOOLS.md\` has what is special here: names of devices, hosts, habits.
 Write for the place you write to: no tables or headings where a messenger shows them as raw text.
-
-## Heartbeats
-
-A heartbeat is a look around, not a report. Read \`HEARTBEAT.md\`, do what it says, and answer \`HEARTBEAT_OK\` when nothing needs your user. At night,
-or when you looked a few minutes ago, let them be.
-Things that belong together and may drift by some minutes go into \`HEARTBEAT.md\`; a thing with an exact time, or that should stand on its own, is a
-job for \`cron\`.
 `;

@@ -8,7 +8,22 @@ import { createStyle, type Style } from "../../output/style.ts";
 import { formatTable } from "../../output/table.ts";
 
 const BAR_WIDTH = 20;
-const NOTHING = { calls: 0, failed: 0, input: 0, output: 0, cacheRead: 0, cacheWrite: 0, cost: 0, durationMs: 0, firstAt: 0, lastAt: 0 };
+const NOTHING = {
+  calls: 0,
+  failed: 0,
+  input: 0,
+  output: 0,
+  cacheRead: 0,
+  cacheWrite: 0,
+  cost: 0,
+  inputCost: 0,
+  outputCost: 0,
+  cacheReadCost: 0,
+  cacheWriteCost: 0,
+  durationMs: 0,
+  firstAt: 0,
+  lastAt: 0,
+};
 
 type BudgetWords = Pick<Awaited<ReturnType<typeof loadBudgets>>, "scopeText" | "usedText">;
 

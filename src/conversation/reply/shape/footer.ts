@@ -32,6 +32,14 @@ export function usageFooter({ usage }: Pick<TurnEnd, "usage">, { level, sessionK
   return `Usage: ${parts.join(" · ")}`;
 }
 
+const CUT_OFF = "⚠️ Cut off: the answer reached the model's length limit. Ask it to continue for the rest.";
+
+/** What stands below an answer: that it is not whole, and what it took. */
+export function answerFooter(end: Pick<TurnEnd, "usage" | "stopReason">, facts: FooterFacts): string | undefined {
+  const lines = [end.stopReason === "length" ? CUT_OFF : undefined, usageFooter(end, facts)].filter((line) => line !== undefined);
+  return lines.length === 0 ? undefined : lines.join("\n\n");
+}
+
 /** The payloads with the line below the last text. Where no text is left to be sent it is a message of its own. */
 export function withFooter(payloads: readonly ReplyPayload[], footer: string | undefined): readonly ReplyPayload[] {
   if (footer === undefined) return payloads;

@@ -7,8 +7,10 @@ export type Totals = MethodResult<"usage.cost">["totals"];
 const DAY_MS = 86_400_000;
 const MAX_DAYS = 3660;
 
-/** What the store adds up, in the documented form. Cost is kept as one sum: its parts are not known. */
-export function totalsOf({ input, output, cacheRead, cacheWrite, cost }: Pick<UsageTotals, "input" | "output" | "cacheRead" | "cacheWrite" | "cost">): Totals {
+type Summed = "input" | "output" | "cacheRead" | "cacheWrite" | "cost" | "inputCost" | "outputCost" | "cacheReadCost" | "cacheWriteCost";
+
+/** What the store adds up, in the documented form. */
+export function totalsOf({ input, output, cacheRead, cacheWrite, cost, ...costs }: Pick<UsageTotals, Summed>): Totals {
   return {
     input,
     output,
@@ -16,15 +18,25 @@ export function totalsOf({ input, output, cacheRead, cacheWrite, cost }: Pick<Us
     cacheWrite,
     totalTokens: input + output + cacheRead + cacheWrite,
     totalCost: cost,
-    inputCost: 0,
-    outputCost: 0,
-    cacheReadCost: 0,
-    cacheWriteCost: 0,
+    inputCost: costs.inputCost,
+    outputCost: costs.outputCost,
+    cacheReadCost: costs.cacheReadCost,
+    cacheWriteCost: costs.cacheWriteCost,
     missingCostEntries: 0,
   };
 }
 
-export const NO_USAGE: Totals = totalsOf({ input: 0, output: 0, cacheRead: 0, cacheWrite: 0, cost: 0 });
+export const NO_USAGE: Totals = totalsOf({
+  input: 0,
+  output: 0,
+  cacheRead: 0,
+  cacheWrite: 0,
+  cost: 0,
+  inputCost: 0,
+  outputCost: 0,
+  cacheReadCost: 0,
+  cacheWriteCost: 0,
+});
 
 /** Days in UTC, both included. */
 export interface Days {

@@ -9,6 +9,7 @@ interface Counted {
   readonly output_tokens?: number | null;
   readonly cache_read_input_tokens?: number | null;
   readonly cache_creation_input_tokens?: number | null;
+  readonly cache_creation?: { readonly ephemeral_1h_input_tokens?: number | null } | null;
 }
 
 interface Event {
@@ -73,7 +74,7 @@ export function anthropicReader(request: WireRequest, now: number): WireReader {
       draft.toolCall(index, { id: block.id, name: block.name });
       // Servers that do not stream arguments put them here.
       const input = block.input;
-      if (typeof input === "object" && input !== null && Object.keys(input).length > 0) draft.wholeArguments(index, input as Record<string, unknown>);
+      if (typeof input === "object" && input !== null && Object.keys(input).length > 0) draft.wholeArguments(index, input);
     }
   }
 
@@ -134,5 +135,7 @@ function tokens(counted: Counted | undefined): Partial<Tokens> {
   if (typeof counted?.output_tokens === "number") found.output = counted.output_tokens;
   if (typeof counted?.cache_read_input_tokens === "number") found.cacheRead = counted.cache_read_input_tokens;
   if (typeof counted?.cache_creation_input_tokens === "number") found.cacheWrite = counted.cache_creation_input_tokens;
+  const long = counted?.cache_creation?.ephemeral_1h_input_tokens;
+  if (typeof long === "number") found.longCacheWrite = long;
   return found;
 }

@@ -22,7 +22,7 @@ export function googleContents(request: WireRequest): readonly Content[] {
   };
   for (const message of prepareHistory(request.messages, request.model, { toolId: alphanumericId, thinking: "own" })) {
     if (message.role === "user") add("user", userParts(message.content));
-    else if (message.role === "assistant") add("model", modelParts(message));
+    else if (message.role === "assistant") add("model", modelParts(message, needsSignatures(request.model.id)));
     else add("user", resultParts(message));
   }
   if (contents[0]?.role === "model") contents.unshift({ role: "user", parts: [{ text: "(continued)" }] });
@@ -42,12 +42,21 @@ function signature(value: string | undefined): Part {
   return value !== undefined && value.length % 4 === 0 && BASE64.test(value) ? { thoughtSignature: value } : {};
 }
 
-function modelParts({ content }: AssistantMessage): readonly Part[] {
-  return content.map((part) => {
+/** What the provider documents for calls whose signature is not to be had: those of other models, or of this one before it signed. */
+const UNSIGNED = "skip_thought_signature_validator";
+
+/** From Gemini 3 on, the first call of a step without a signature is refused. */
+const needsSignatures = (id: string): boolean => Number(/gemini-(\d+)/.exec(id)?.[1] ?? 0) >= 3;
+
+function modelParts({ content }: AssistantMessage, signed: boolean): readonly Part[] {
+  const parts: Part[] = content.map((part) => {
     if (part.type === "text") return { text: part.text, ...signature(part.textSignature) };
     if (part.type === "thinking") return { text: part.thinking, thought: true, ...signature(part.thinkingSignature) };
     return { functionCall: { name: part.name, args: part.arguments }, ...signature(part.thoughtSignature) };
   });
+  const first = parts.findIndex((part) => part["functionCall"] !== undefined);
+  if (signed && first >= 0 && parts[first]!["thoughtSignature"] === undefined) parts[first] = { ...parts[first], thoughtSignature: UNSIGNED };
+  return parts;
 }
 
 function resultParts(result: ToolResultMessage): readonly Part[] {

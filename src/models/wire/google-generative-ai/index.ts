@@ -49,7 +49,7 @@ const DYNAMIC = -1;
 function thinkingConfig({ model, thinking }: WireRequest): Record<string, unknown> {
   if (!model.reasoning) return {};
   const pro = model.id.includes("pro");
-  if (/gemini-3/.test(model.id)) {
+  if (/gemini-[3-9]/.test(model.id)) {
     if (thinking === "off") return { thinkingConfig: { thinkingLevel: pro ? "LOW" : "MINIMAL" } };
     return { thinkingConfig: { includeThoughts: true, thinkingLevel: (pro ? PRO_LEVELS : FLASH_LEVELS)[thinking] } };
   }

@@ -20,6 +20,7 @@ interface Chunk {
     readonly candidatesTokenCount?: number;
     readonly thoughtsTokenCount?: number;
     readonly cachedContentTokenCount?: number;
+    readonly toolUsePromptTokenCount?: number;
   };
 }
 
@@ -76,7 +77,8 @@ export function googleReader(request: WireRequest, now: number): WireReader {
       if (counted) {
         const cacheRead = counted.cachedContentTokenCount ?? 0;
         const output = (counted.candidatesTokenCount ?? 0) + (counted.thoughtsTokenCount ?? 0);
-        draft.usage({ input: Math.max(0, (counted.promptTokenCount ?? 0) - cacheRead), output, cacheRead });
+        const input = Math.max(0, (counted.promptTokenCount ?? 0) - cacheRead) + (counted.toolUsePromptTokenCount ?? 0);
+        draft.usage({ input, output, cacheRead });
       }
       return draft.take();
     },

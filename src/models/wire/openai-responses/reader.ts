@@ -32,6 +32,7 @@ interface Event {
 export function responsesReader(request: WireRequest, now: number): WireReader {
   const draft = new Draft(request.model, now);
   const texts = new Set<number>();
+  const streamed = new Set<number>();
   let done = false;
 
   function added(index: number, item: OutputItem): void {
@@ -47,13 +48,8 @@ export function responsesReader(request: WireRequest, now: number): WireReader {
       if (item.id !== undefined && draft.hasContent) draft.sign("text", item.id, index);
     } else if (item.type === "function_call") {
       added(index, item);
-      if (item.arguments !== undefined) whole(index, item.arguments);
+      whole(draft, index, item.arguments ?? "", streamed.has(index));
     }
-  }
-
-  function whole(index: number, json: string): void {
-    const value: unknown = json.trim() === "" ? {} : tryParse(json);
-    if (typeof value === "object" && value !== null && !Array.isArray(value)) draft.wholeArguments(index, value as Record<string, unknown>);
   }
 
   function complete(event: Event): readonly ModelEvent[] {
@@ -92,6 +88,7 @@ export function responsesReader(request: WireRequest, now: number): WireReader {
           if ((event.summary_index ?? 0) > 0) draft.thinking("\n\n", index);
           break;
         case "response.function_call_arguments.delta":
+          streamed.add(index);
           draft.arguments(index, event.delta ?? "");
           break;
         case "response.output_item.done":
@@ -113,6 +110,14 @@ export function responsesReader(request: WireRequest, now: number): WireReader {
       throw modelFailed({ phase: "stream", malformed: true, text: "the stream ended before the answer did" });
     },
   };
+}
+
+/** What was streamed counts unless the whole is an object: it may be cut, or packed once more. */
+function whole(draft: Draft, index: number, json: string, wasStreamed: boolean): void {
+  if (json.trim() === "") return;
+  const value = tryParse(json);
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) draft.wholeArguments(index, value);
+  else if (!wasStreamed) draft.arguments(index, json);
 }
 
 function tryParse(json: string): unknown {

@@ -25,13 +25,16 @@ const DIMENSIONS: Readonly<Record<UsageDimension, string>> = {
 
 const TOTALS = `count(*) AS calls, coalesce(sum(failed), 0) AS failed, coalesce(sum(input), 0) AS input, coalesce(sum(output), 0) AS output,
   coalesce(sum(cache_read), 0) AS cacheRead, coalesce(sum(cache_write), 0) AS cacheWrite, coalesce(sum(cost), 0.0) AS cost,
+  coalesce(sum(input_cost), 0.0) AS inputCost, coalesce(sum(output_cost), 0.0) AS outputCost, coalesce(sum(cache_read_cost), 0.0) AS cacheReadCost,
+  coalesce(sum(cache_write_cost), 0.0) AS cacheWriteCost,
   coalesce(sum(duration_ms), 0) AS durationMs, coalesce(min(at), 0) AS firstAt, coalesce(max(at), 0) AS lastAt`;
 
 export const usageWrites = {
   "usage.add"({ sql, now }, row) {
     const at = row.at ?? now;
-    const text = `INSERT INTO usage (at, day, session_key, agent_id, channel, sender, provider, model, turn_id, input, output, cache_read, cache_write, cost, duration_ms, failed)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+    const text = `INSERT INTO usage (at, day, session_key, agent_id, channel, sender, provider, model, turn_id, input, output, cache_read, cache_write, cost, duration_ms, failed,
+        input_cost, output_cost, cache_read_cost, cache_write_cost)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
     const counts = [row.input, row.output, row.cacheRead, row.cacheWrite].map(Math.trunc);
     sql(text).run(
       at,
@@ -47,6 +50,7 @@ export const usageWrites = {
       row.cost,
       Math.trunc(row.durationMs),
       row.failed === true ? 1 : 0,
+      ...[row.costs?.input, row.costs?.output, row.costs?.cacheRead, row.costs?.cacheWrite].map((cost) => cost ?? null),
     );
   },
 } satisfies WriteHandlers<UsageWrites>;

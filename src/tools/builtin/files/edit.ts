@@ -1,4 +1,6 @@
+import { looksBinary } from "../../../base/binary.ts";
 import { AppError, messageOf } from "../../../base/errors.ts";
+import { clip } from "../../../base/text.ts";
 import { failedOutcome, textOutcome, type Tool } from "../../tool.ts";
 import { numberedDiff } from "./diff.ts";
 import { EDIT_PROPERTIES, filesFor, missingParams, resolvePath, textParam, type FileToolsDeps } from "./paths.ts";
@@ -6,57 +8,129 @@ import { EDIT_PROPERTIES, filesFor, missingParams, resolvePath, textParam, type 
 const MAX_FILE_BYTES = 20 * 1024 * 1024;
 const BOM = "\uFEFF";
 
-/** Replaces one text of a file by another. The text must be found once; line ends and a mark at the beginning stay as they were. */
+/** Most replacements in one call. */
+const MAX_EDITS = 200;
+
+/** Replaces texts of a file by others, all of them or none. Line ends and a mark at the beginning stay as they were. */
 export function editTool(deps: FileToolsDeps): Tool {
   return {
     name: "edit",
     label: "edit",
-    description: "Replace one exact text of a file. oldText must match including its whitespace, and occur once.",
+    description:
+      "Replace exact texts of a file. oldText must match including its whitespace, and occur once unless replaceAll is set. Use edits for several replacements in the same file: each is made in the result of those before it, and when one does not fit nothing is changed.",
     parameters: { type: "object", properties: EDIT_PROPERTIES, required: [] },
     source: { kind: "core" },
     async run(call) {
       const { params, context } = call;
-      const [written, oldText, newText] = [textParam(params, "path"), textParam(params, "oldText"), textParam(params, "newText")];
-      const missing = [...(written?.trim() ? [] : ["path"]), ...(oldText ? [] : ["oldText"]), ...(newText === undefined ? ["newText"] : [])];
-      if (missing.length > 0) return failedOutcome(missingParams(missing));
+      const written = textParam(params, "path");
+      const asked = editsOf(params);
+      const missing = [...(written?.trim() ? [] : ["path"]), ...(asked.ok ? [] : asked.missing)];
+      if (!asked.ok || missing.length > 0) return failedOutcome(missingParams(missing));
+      if (asked.edits.length > MAX_EDITS)
+        return failedOutcome(`At most ${MAX_EDITS} replacements in one call, these are ${asked.edits.length}. Make several calls.`);
       const files = filesFor("edit", call, deps);
       const path = resolvePath(written!, context, deps.home);
       let before: string;
       try {
         await using file = await files.open(path);
         if ((await file.stat()).size > MAX_FILE_BYTES) return failedOutcome(`${written} is larger than ${MAX_FILE_BYTES / 1024 / 1024} MB: edit it with exec`);
-        before = String(await file.readFile());
+        const content = await file.readFile();
+        if (looksBinary(content)) return failedOutcome(`${written} is a binary file: edit it with exec and a program for such files`);
+        before = String(content);
       } catch (error) {
         return failedOutcome(error instanceof AppError && error.code === "NOT_FOUND" ? `File not found: ${written}` : messageOf(error));
       }
-      const replaced = replaceOnce(before, oldText!, newText!, written!);
+      const replaced = replaceAllOf(before, asked.edits, written!);
       if (!replaced.ok) return failedOutcome(replaced.text);
       await files.write(path, replaced.content);
-      return textOutcome(`Successfully replaced text in ${written}.`, numberedDiff(replaced.before, replaced.after));
+      const what = replaced.count === 1 ? "text" : `${replaced.count} texts`;
+      return textOutcome(`Successfully replaced ${what} in ${written}.`, joinedDiff(replaced.steps));
     },
   };
 }
 
-type Replaced =
-  | { readonly ok: true; readonly content: string; readonly before: string; readonly after: string }
-  | { readonly ok: false; readonly text: string };
-
-function replaceOnce(original: string, oldText: string, newText: string, path: string): Replaced {
-  const mark = original.startsWith(BOM) ? BOM : "";
-  const crlf = /\r\n|\n/.exec(original)?.[0] === "\r\n";
-  const before = toLf(original.slice(mark.length));
-  const [wanted, wanting] = [toLf(oldText), toLf(newText)];
-  const found = occurrences(before, wanted);
-  if (found.length > 1) return no(`Found ${found.length} occurrences of the text in ${path}. Add more of its surroundings so that it occurs once.`);
-  const place = found[0] ?? looseMatch(before, wanted);
-  if (place === undefined) return no(`Could not find the exact text in ${path}. It must match exactly, including whitespace and line ends.`);
-  if (place === "several") return no(`Found several occurrences of the text in ${path}. Add more of its surroundings so that it occurs once.`);
-  const after = before.slice(0, place.start) + wanting + before.slice(place.end);
-  if (after === before) return no(`No changes made to ${path}. The new text is the same as the old one.`);
-  return { ok: true, content: mark + (crlf ? after.replaceAll("\n", "\r\n") : after), before, after };
+interface Edit {
+  readonly oldText: string;
+  readonly newText: string;
+  readonly all: boolean;
 }
 
-const no = (text: string): Replaced => ({ ok: false, text });
+type Asked = { readonly ok: true; readonly edits: readonly Edit[] } | { readonly ok: false; readonly missing: readonly string[] };
+type Params = Readonly<Record<string, unknown>>;
+
+/** One replacement, or those of the list; a single one beside a list comes first. */
+function editsOf(params: Params): Asked {
+  const listed = Array.isArray(params["edits"]) ? (params["edits"] as readonly Params[]).map((edit, at) => ({ edit, prefix: `edits[${at}].` })) : [];
+  const alone = listed.length === 0 || textParam(params, "oldText") !== undefined ? [{ edit: params, prefix: "" }] : [];
+  const missing: string[] = [];
+  const edits = [...alone, ...listed].map(({ edit, prefix }): Edit => {
+    const [oldText, newText] = [textParam(edit, "oldText"), textParam(edit, "newText")];
+    if (!oldText) missing.push(`${prefix}oldText`);
+    if (newText === undefined) missing.push(`${prefix}newText`);
+    return { oldText: oldText ?? "", newText: newText ?? "", all: (edit["replaceAll"] ?? edit["replace_all"]) === true };
+  });
+  return missing.length === 0 ? { ok: true, edits } : { ok: false, missing };
+}
+
+interface Step {
+  readonly before: string;
+  readonly after: string;
+}
+
+type Replaced =
+  | { readonly ok: true; readonly content: string; readonly steps: readonly Step[]; readonly count: number }
+  | { readonly ok: false; readonly text: string };
+
+function replaceAllOf(original: string, edits: readonly Edit[], path: string): Replaced {
+  const mark = original.startsWith(BOM) ? BOM : "";
+  const crlf = /\r\n|\n/.exec(original)?.[0] === "\r\n";
+  const steps: Step[] = [];
+  let count = 0;
+  let now = toLf(original.slice(mark.length));
+  for (const [at, edit] of edits.entries()) {
+    const found = replaceIn(now, edit, path);
+    if (!found.ok) return edits.length === 1 ? found : { ok: false, text: `Nothing was changed. edits[${at}]: ${found.text}` };
+    steps.push({ before: now, after: found.after });
+    now = found.after;
+    count += found.count;
+  }
+  return { ok: true, content: mark + (crlf ? now.replaceAll("\n", "\r\n") : now), steps, count };
+}
+
+type OneReplaced = { readonly ok: true; readonly after: string; readonly count: number } | { readonly ok: false; readonly text: string };
+
+function replaceIn(before: string, { oldText, newText, all }: Edit, path: string): OneReplaced {
+  const [wanted, wanting] = [toLf(oldText), toLf(newText)];
+  const found = occurrences(before, wanted);
+  if (found.length > 1 && !all)
+    return no(`Found ${found.length} occurrences of the text in ${path}. Add more of its surroundings so that it occurs once, or set replaceAll.`);
+  const loose = found.length === 0 ? looseMatch(before, wanted) : undefined;
+  if (loose === "several") return no(`Found several occurrences of the text in ${path}. Add more of its surroundings so that it occurs once.`);
+  const places = loose === undefined ? found : [loose];
+  if (places.length === 0) return no(`Could not find the exact text in ${path}. It must match exactly, including whitespace and line ends.`);
+  let after = "";
+  let from = 0;
+  for (const { start, end } of places) {
+    after += before.slice(from, start) + wanting;
+    from = end;
+  }
+  after += before.slice(from);
+  if (after === before) return no(`No changes made to ${path}. The new text is the same as the old one.`);
+  return { ok: true, after, count: places.length };
+}
+
+/** Longest description of what changed, in characters. */
+const MAX_DIFF_CHARS = 40_000;
+
+function joinedDiff(steps: readonly Step[]): { readonly diff: string; readonly firstChangedLine: number } {
+  const diffs = steps.map(({ before, after }) => numberedDiff(before, after));
+  return {
+    diff: clip(diffs.map(({ diff }) => diff).join("\n\n"), MAX_DIFF_CHARS),
+    firstChangedLine: Math.min(...diffs.map(({ firstChangedLine }) => firstChangedLine)),
+  };
+}
+
+const no = (text: string): { readonly ok: false; readonly text: string } => ({ ok: false, text });
 const toLf = (text: string): string => text.replaceAll(/\r\n?/g, "\n");
 
 interface Place {

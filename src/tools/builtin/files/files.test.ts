@@ -34,14 +34,14 @@ const at = (name: string): string => readFileSync(join(workspace, name), "utf8")
 
 describe("read", () => {
   test("of a huge file only what is needed is read, and that is said", async () => {
-    put("line", "");
+    put("line", "x".repeat(10_000));
     truncateSync(join(workspace, "line"), 10 * 1024 ** 3);
-    put("many", "x\n".repeat(1000));
+    put("many", "x\n".repeat(5000));
     truncateSync(join(workspace, "many"), 10 * 1024 ** 3);
     const started = performance.now();
     expect(text(await run(readTool(deps), { path: "line" }))).toMatch(/^Line 1 alone is longer than/);
-    expect(text(await run(readTool(deps), { path: "many", limit: 2 }))).toMatch(/^x\nx\n\n\[more than 998 more lines in file\. Use offset=3/);
-    expect(text(await run(readTool(deps), { path: "many", offset: 5000 }))).toMatch(/^The file is too large to look for line 5000/);
+    expect(text(await run(readTool(deps), { path: "many", limit: 2 }))).toMatch(/^x\nx\n\n\[more than 4998 more lines in file\. Use offset=3/);
+    expect(text(await run(readTool(deps), { path: "many", offset: 9000 }))).toMatch(/^The file is too large to look for line 9000/);
     expect(performance.now() - started).toBeLessThan(10_000);
   });
 
@@ -81,6 +81,18 @@ describe("read", () => {
   test("a picture comes as a picture, whatever its name", async () => {
     put("photo.txt", Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 1, 2, 3]));
     expect(text(await run(readTool(deps), { path: "photo.txt" }))).toBe("Read image file [image/png]|<image/png>");
+  });
+
+  test("a binary file is described, not printed; texts in any script are no such file", async () => {
+    put("a.zip", Buffer.concat([Buffer.from([0x50, 0x4b, 0x03, 0x04, 0, 0]), Buffer.alloc(2000, 0xe9)]));
+    const said = await run(readTool(deps), { path: "a.zip" });
+    expect(text(said)).toMatch(/^a\.zip is a binary file \(application\/zip, 2\.0KB\), so it is not shown\. It begins with the bytes 50 4b 03 04 00 00 e9/);
+    expect(said).toMatchObject({ isError: false, details: { binary: true, mimeType: "application/zip", size: 2006 } });
+    put("noise.txt", Buffer.alloc(3000, 0xe9));
+    expect(text(await run(readTool(deps), { path: "noise.txt" }))).toContain("is a binary file");
+    expect(text(await run(editTool(deps), { path: "noise.txt", oldText: "a", newText: "b" }))).toContain("is a binary file");
+    put("script.txt", "日本語の文章 ".repeat(2000));
+    expect(text(await run(readTool(deps), { path: "script.txt" }))).toMatch(/^日本語/);
   });
 
   test("with workspaceOnly nothing outside is reached, by path or by link", async () => {
@@ -133,6 +145,43 @@ describe("edit", () => {
       diff: "  2 2\n  3 3\n  4 4\n  5 5\n- 6 6\n+ 6 six\n+ 7 and a half\n  8 7\n  9 8\n 10 9\n 11 10",
       firstChangedLine: 6,
     });
+  });
+
+  test("several replacements are made in their order, all of them or none", async () => {
+    put("f.txt", "one\ntwo\nthree\n");
+    const edits = [
+      { oldText: "one", newText: "1" },
+      { old_string: "1\ntwo", new_string: "1\n2" },
+      { oldText: "three\n", newText: "" },
+    ];
+    const outcome = await run(editTool(deps), { path: "f.txt", edits });
+    expect(text(outcome)).toBe("Successfully replaced 3 texts in f.txt.");
+    expect(at("f.txt")).toBe("1\n2\n");
+    expect(outcome.details).toMatchObject({ firstChangedLine: 1, diff: expect.stringContaining("-3 three") as string });
+    const failed = await run(editTool(deps), {
+      path: "f.txt",
+      edits: [
+        { oldText: "1", newText: "x" },
+        { oldText: "one", newText: "y" },
+      ],
+    });
+    expect(text(failed)).toMatch(/^Nothing was changed\. edits\[1\]: Could not find the exact text in f\.txt\./);
+    expect(at("f.txt")).toBe("1\n2\n");
+    expect(text(await run(editTool(deps), { path: "f.txt", edits: [{ oldText: "1" }] }))).toMatch(/^Missing required parameter: edits\[0\]\.newText\./);
+  });
+
+  test("replaceAll replaces every occurrence", async () => {
+    put("f.txt", "a\r\nab\r\nb\r\n");
+    expect(text(await run(editTool(deps), { path: "f.txt", oldText: "a", newText: "aa", replaceAll: true }))).toBe("Successfully replaced 2 texts in f.txt.");
+    expect(at("f.txt")).toBe("aa\r\naab\r\nb\r\n");
+    await run(editTool(deps), {
+      path: "f.txt",
+      edits: [
+        { old_string: "aa", new_string: "", replace_all: true },
+        { oldText: "\nb\n", newText: "\nc\n", replaceAll: true },
+      ],
+    });
+    expect(at("f.txt")).toBe("\r\nc\r\nb\r\n");
   });
 
   test.each<[string, Record<string, unknown>, RegExp]>([

@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import { AppError } from "../../../base/errors.ts";
 import type { Ids } from "../../../base/ids.ts";
 import { createRootedFiles, realTarget, type RootedFiles } from "../../../base/rooted-files.ts";
+import { flatText } from "../../flat-text.ts";
 import type { FileAccess } from "../../file-access/file-access.ts";
 import type { ToolCall, ToolContext } from "../../tool.ts";
 import { placedFiles, type FilePlace } from "./place.ts";
@@ -71,19 +72,7 @@ const OTHER_NAMES: Readonly<Record<string, string>> = { path: "file_path", oldTe
 /** A text under its name or its other name; undefined when it is missing. */
 export function textParam(params: Params, name: string): string | undefined {
   const value = params[name] ?? params[OTHER_NAMES[name] ?? name];
-  return value === undefined || value === null ? undefined : flatten(value, 0);
-}
-
-const MAX_DEPTH = 6;
-
-/** Models wrap texts: `{text}`, `{content}`, `{parts}`, lists of these. */
-function flatten(value: unknown, depth: number): string | undefined {
-  if (typeof value === "string") return value;
-  if (typeof value === "number" || typeof value === "boolean") return String(value);
-  if (depth > MAX_DEPTH || typeof value !== "object" || value === null) return undefined;
-  if (Array.isArray(value)) return value.map((item) => flatten(item, depth + 1) ?? "").join("");
-  const { text, content, parts } = value as { readonly text?: unknown; readonly content?: unknown; readonly parts?: unknown };
-  return flatten(text ?? content ?? parts ?? null, depth + 1);
+  return value === undefined || value === null ? undefined : flatText(value);
 }
 
 /** The text that names every missing parameter. */
@@ -95,10 +84,20 @@ const text = (description: string) => ({ type: "string", description });
 
 /** The properties that every file tool has, with their other names. */
 export const PATH_PROPERTIES = { path: text("Path of the file, from the workspace or absolute"), file_path: text("The same as path") };
-export const EDIT_PROPERTIES = {
-  ...PATH_PROPERTIES,
-  oldText: text("Exact text to replace; must occur once"),
+const REPLACEMENT = {
+  oldText: text("Exact text to replace; must occur once unless replaceAll is set"),
   old_string: text("The same as oldText"),
   newText: text("Text to put in its place"),
   new_string: text("The same as newText"),
+  replaceAll: { type: "boolean", description: "Replace every occurrence" },
+  replace_all: { type: "boolean", description: "The same as replaceAll" },
+};
+export const EDIT_PROPERTIES = {
+  ...PATH_PROPERTIES,
+  ...REPLACEMENT,
+  edits: {
+    type: "array",
+    description: "Several replacements in the same file, made in this order: all of them or none. In place of oldText and newText",
+    items: { type: "object", properties: REPLACEMENT },
+  },
 };

@@ -1,4 +1,6 @@
 import type { FileHandle } from "node:fs/promises";
+import { BINARY_HEAD_BYTES, looksBinary } from "../../../base/binary.ts";
+import { detectMime } from "../../../media/index.ts";
 import { failedOutcome, textOutcome, type Tool, type ToolContext, type ToolOutcome } from "../../tool.ts";
 import { filesFor, missingParams, PATH_PROPERTIES, resolvePath, textParam, type FileToolsDeps } from "./paths.ts";
 
@@ -8,7 +10,10 @@ const MAX_BYTES = 512 * 1024;
 /** Of the window, at four bytes a token. */
 const WINDOW_SHARE = 0.2;
 const BYTES_PER_TOKEN = 4;
-const MAX_IMAGE_BYTES = 5 * 1024 * 1024;
+/** What is larger than a model takes is scaled by the broker. */
+const MAX_IMAGE_BYTES = 32 * 1024 * 1024;
+/** Of a binary file, in hexadecimal. */
+const SHOWN_BYTES = 16;
 const CHUNK_BYTES = 64 * 1024;
 /** How far a file is read to count its lines once the page is there, and at most to find it. */
 const COUNTED_BYTES = 32 * 1024 * 1024;
@@ -26,7 +31,7 @@ export function readTool(deps: FileToolsDeps): Tool {
   return {
     name: "read",
     label: "read",
-    description: `Read a file. Text comes up to ${PAGE_LINES} lines or ${PAGE_BYTES / 1024} KB at a time: use offset and limit for the rest. Images (jpg, png, gif, webp) come as pictures.`,
+    description: `Read a file. Text comes up to ${PAGE_LINES} lines or ${PAGE_BYTES / 1024} KB at a time: use offset and limit for the rest. Images (jpg, png, gif, webp) come as pictures, other binary files as a description.`,
     parameters: {
       type: "object",
       properties: {
@@ -38,6 +43,7 @@ export function readTool(deps: FileToolsDeps): Tool {
     },
     source: { kind: "core" },
     idempotent: true,
+    executionMode: "parallel",
     async run(call) {
       const { params, context, signal } = call;
       const written = textParam(params, "path");
@@ -46,6 +52,8 @@ export function readTool(deps: FileToolsDeps): Tool {
       await using file = await filesFor("read", call, deps).open(path);
       const image = await readImage(file);
       if (image) return image;
+      const binary = await describeBinary(file, written);
+      if (binary) return binary;
       const asked = { offset: positive(params["offset"]) ?? 1, limit: positive(params["limit"]) };
       return await readText(file, { ...asked, budget: asked.limit === undefined ? budgetOf(context) : PAGE_BYTES, signal });
     },
@@ -77,6 +85,22 @@ async function readImage(file: FileHandle): Promise<ToolOutcome | undefined> {
     ],
     isError: false,
   };
+}
+
+/** What a file is that is no text: its bytes would tell a model nothing. */
+async function describeBinary(file: FileHandle, written: string): Promise<ToolOutcome | undefined> {
+  const buffer = Buffer.alloc(BINARY_HEAD_BYTES);
+  const { bytesRead } = await file.read(buffer, 0, buffer.length, 0);
+  const head = buffer.subarray(0, bytesRead);
+  if (!looksBinary(head)) return undefined;
+  const mimeType = (await detectMime({ buffer: head, filePath: written })) ?? "application/octet-stream";
+  const { size } = await file.stat();
+  const bytes = head
+    .subarray(0, SHOWN_BYTES)
+    .toString("hex")
+    .replaceAll(/(..)(?=.)/g, "$1 ");
+  const text = `${written} is a binary file (${mimeType}, ${kilobytes(size)}), so it is not shown. It begins with the bytes ${bytes}. Use exec with a program for such files (file, strings, xxd, unzip -l, pdftotext, …) to look into it.`;
+  return textOutcome(text, { binary: true, mimeType, size });
 }
 
 interface Wanted {

@@ -1,6 +1,7 @@
 import { AppError, messageOf } from "../../../base/errors.ts";
 import { clip } from "../../../base/text.ts";
-import type { ImageContent } from "../../../protocol/index.ts";
+import type { ImageFitter } from "../../../media/index.ts";
+import type { ImageContent, TextContent } from "../../../protocol/index.ts";
 import { failedOutcome, textOutcome, type Tool, type ToolContext, type ToolOutcome } from "../../tool.ts";
 import { textParam } from "../files/paths.ts";
 import { loadImage, parseReference, type ImageSourceDeps } from "./load.ts";
@@ -26,6 +27,8 @@ export interface ImageAnswer {
 export interface ImageToolDeps extends ImageSourceDeps {
   /** Asks a model that sees images; rejects when none can answer. */
   readonly describe: (question: ImageQuestion) => Promise<ImageAnswer>;
+  /** Makes images small enough for models. */
+  readonly fitImages?: ImageFitter | undefined;
   /** `agents.defaults.mediaMaxMb`. */
   readonly mediaMaxMb?: () => number | undefined;
 }
@@ -60,6 +63,7 @@ export function imageTool(deps: ImageToolDeps): Tool {
     },
     source: { kind: "core" },
     idempotent: true,
+    executionMode: "parallel",
     async run({ id, params, signal, context }) {
       const names = namesOf(params);
       if (names.length === 0) return failedOutcome("image required");
@@ -118,7 +122,8 @@ async function loadAll(names: readonly string[], options: Parameters<typeof load
       return { ok: false, outcome: failedOutcome(text, { error: "unsupported_image_reference", image: shown(name) }) };
     }
     try {
-      const image = await loadImage(reference, { ...options, maxBytes: Math.min(options.maxBytes, room) }, deps);
+      const [image] = await fitted(await loadImage(reference, { ...options, maxBytes: Math.min(options.maxBytes, room) }, deps), deps);
+      if (image.type === "text") return { ok: false, outcome: failedOutcome(`${shown(name)}: ${image.text}`, { error: "INVALID_INPUT", image: shown(name) }) };
       images.push(image);
       room -= Math.floor((image.data.length * 3) / 4);
     } catch (error) {
@@ -127,6 +132,11 @@ async function loadAll(names: readonly string[], options: Parameters<typeof load
     }
   }
   return { ok: true, images };
+}
+
+async function fitted(image: ImageContent, { fitImages }: ImageToolDeps): Promise<readonly [ImageContent | TextContent]> {
+  const [found = image] = (await fitImages?.([image])) ?? [];
+  return [found];
 }
 
 function codeOf(error: unknown): string {

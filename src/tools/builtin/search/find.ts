@@ -25,6 +25,7 @@ export function findTool(deps: SearchToolsDeps): Tool {
     },
     source: { kind: "core" },
     idempotent: true,
+    executionMode: "parallel",
     async run(call) {
       const { params, context, signal } = call;
       const pattern = textParam(params, "pattern")?.trim();

@@ -36,6 +36,7 @@ export function grepTool(deps: SearchToolsDeps): Tool {
     },
     source: { kind: "core" },
     idempotent: true,
+    executionMode: "parallel",
     async run(call) {
       const { params, context, signal } = call;
       const text = textParam(params, "pattern");

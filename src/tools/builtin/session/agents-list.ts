@@ -10,6 +10,7 @@ export function agentsListTool({ config }: Pick<SessionToolsDeps, "config">): To
     parameters: { type: "object", properties: {} },
     source: { kind: "core" },
     idempotent: true,
+    executionMode: "parallel",
     run({ context }) {
       const list = config().agents?.list ?? [];
       const requester = context.agentId.toLowerCase();

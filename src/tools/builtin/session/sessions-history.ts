@@ -23,6 +23,7 @@ export function sessionsHistoryTool(deps: SessionToolsDeps): Tool {
     },
     source: { kind: "core" },
     idempotent: true,
+    executionMode: "parallel",
     async run({ params, context }) {
       const written = typeof params["sessionKey"] === "string" ? params["sessionKey"].trim() : "";
       if (written === "") return failedOutcome("sessionKey required");

@@ -37,6 +37,7 @@ export function sessionsListTool(deps: SessionToolsDeps): Tool {
     },
     source: { kind: "core" },
     idempotent: true,
+    executionMode: "parallel",
     async run({ params, context, signal }) {
       const number = (key: string): number | undefined => (typeof params[key] === "number" ? Math.floor(params[key]) : undefined);
       const minutes = number("activeMinutes");

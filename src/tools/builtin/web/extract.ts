@@ -1,3 +1,5 @@
+import { looksBinary } from "../../../base/binary.ts";
+import { formatBytes } from "../../../base/text.ts";
 import type { ExtractMode } from "./settings.ts";
 
 export type Extractor = "cf-markdown" | "readability" | "firecrawl" | "json" | "raw";
@@ -24,6 +26,7 @@ export function mimeOf(contentType: string | undefined): string {
 /** What can be read of an answer; undefined when it is a page without text. */
 export async function extract(fetched: Fetched, mode: ExtractMode): Promise<Extracted | undefined> {
   const mime = mimeOf(fetched.contentType);
+  if (looksBinary(fetched.bytes)) return { text: `[binary content, not shown: ${mime}, ${formatBytes(fetched.bytes.length)}]`, extractor: "raw" };
   const text = decodeBody(fetched.bytes, fetched.contentType, mime);
   if (mime === "text/markdown")
     return { text: mode === "text" ? withoutMarkdown(text) : text, title: titleOf(/^#\s+(.{1,300})$/m.exec(text)?.[1]), extractor: "cf-markdown" };

@@ -45,6 +45,7 @@ export function webFetchTool(deps: WebToolsDeps): Tool {
     },
     source: { kind: "core" },
     idempotent: true,
+    executionMode: "parallel",
     async run({ params, signal }) {
       const settings = fetchSettings(deps.config());
       const url = typeof params["url"] === "string" ? params["url"].trim() : "";

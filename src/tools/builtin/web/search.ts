@@ -41,6 +41,7 @@ export function webSearchTool(deps: WebToolsDeps): Tool {
     },
     source: { kind: "core" },
     idempotent: true,
+    executionMode: "parallel",
     async run({ params, signal }) {
       const settings = searchSettings(deps.config());
       const { SERVICES } = await import("./providers.ts");

@@ -1,0 +1,94 @@
+import type sharpLibrary from "sharp";
+import { messageOf } from "../base/errors.ts";
+import type { Logger } from "../base/log/logger.ts";
+import { formatBytes } from "../base/text.ts";
+import type { ImageContent, TextContent } from "../protocol/index.ts";
+import { imageSize } from "./image-size.ts";
+
+const DEFAULT_IMAGE_SIDE = 1200;
+/** Largest image that models take. */
+const MAX_BYTES = 5 * 1024 * 1024;
+/** More than this is not decoded: an image of a few bytes can claim any size. */
+const MAX_PIXELS = 100_000_000;
+/** Tried in this order until the image is small enough. */
+const STEPS: readonly { readonly share: number; readonly quality: number }[] = [
+  { share: 1, quality: 85 },
+  { share: 1, quality: 65 },
+  { share: 0.75, quality: 60 },
+  { share: 0.5, quality: 50 },
+  { share: 0.3, quality: 40 },
+];
+
+export interface ImageFitterDeps {
+  /** `agents.defaults.imageMaxDimensionPx`. */
+  readonly maxSide: () => number | undefined;
+  readonly log: Pick<Logger, "warn">;
+  /** The library that scales; loaded with the first image that is too large. */
+  readonly load?: () => Promise<Sharp>;
+}
+
+/** Makes images small enough to be sent to a model. */
+export interface ImageFitter {
+  /** The parts with images that fit; one that cannot be made to becomes a text that says so. The same list when all fit. */
+  <P extends ImageContent | TextContent>(parts: readonly P[]): Promise<readonly (P | ImageContent | TextContent)[]>;
+}
+
+type Sharp = typeof sharpLibrary;
+
+export function createImageFitter({ maxSide, log, load = async () => (await import("sharp")).default }: ImageFitterDeps): ImageFitter {
+  let library: Promise<Sharp | undefined> | undefined;
+  const sharp = (): Promise<Sharp | undefined> =>
+    (library ??= load().then(
+      (found) => {
+        found.cache(false);
+        return found;
+      },
+      (error: unknown) => {
+        log.warn(`images are not scaled: the library that does it cannot be loaded here (${messageOf(error)})`);
+        return undefined;
+      },
+    ));
+
+  async function fitted(image: ImageContent): Promise<ImageContent | TextContent> {
+    const bytes = Buffer.from(image.data, "base64");
+    const size = imageSize(bytes);
+    const side = maxSide() ?? DEFAULT_IMAGE_SIDE;
+    const longest = size === undefined ? 0 : Math.max(size.width, size.height);
+    if (bytes.length === 0) return omitted("it is empty");
+    if (bytes.length <= MAX_BYTES && longest <= side) return image;
+    if (size && size.width * size.height > MAX_PIXELS) return omitted(`it has ${size.width} × ${size.height} pixels, which is too many to be scaled`);
+    const found = await sharp();
+    if (!found) return bytes.length <= MAX_BYTES ? image : omitted(`it has ${formatBytes(bytes.length)}, at most ${formatBytes(MAX_BYTES)} can be sent`);
+    try {
+      return (await scaled(found, bytes, Math.min(side, longest || side))) ?? omitted("it could not be made small enough");
+    } catch (error) {
+      // What the library cannot read, the provider may.
+      log.warn(`an image could not be scaled: ${messageOf(error)}`);
+      return bytes.length <= MAX_BYTES ? image : omitted("it is too large, and damaged or of an unknown kind");
+    }
+  }
+
+  return async <P extends ImageContent | TextContent>(parts: readonly P[]) => {
+    if (!parts.some(({ type }) => type === "image")) return parts;
+    const out: (P | ImageContent | TextContent)[] = [];
+    // One after the other: a picture in memory is many times its file.
+    for (const part of parts) out.push(part.type === "image" ? await fitted(part) : part);
+    return out.every((part, index) => part === parts[index]) ? parts : out;
+  };
+}
+
+async function scaled(sharp: Sharp, bytes: Buffer, side: number): Promise<ImageContent | undefined> {
+  for (const { share, quality } of STEPS) {
+    const most = Math.max(1, Math.round(side * share));
+    const data = await sharp(bytes, { limitInputPixels: MAX_PIXELS, failOn: "none" })
+      .autoOrient()
+      .resize({ width: most, height: most, fit: "inside", withoutEnlargement: true })
+      .flatten({ background: "#ffffff" })
+      .jpeg({ quality })
+      .toBuffer();
+    if (data.length <= MAX_BYTES) return { type: "image", data: data.toString("base64"), mimeType: "image/jpeg" };
+  }
+  return undefined;
+}
+
+const omitted = (why: string): TextContent => ({ type: "text", text: `[image] omitted: ${why}.` });

@@ -1,0 +1,24 @@
+import { expect, test } from "vitest";
+import type { ModelEntry, ModelSource } from "../../entry.ts";
+import { cacheMark } from "./cache.ts";
+
+const model = (provider: string, id: string, source: ModelSource): ModelEntry =>
+  ({ provider, id, source, baseUrl: provider === "anthropic" ? "https://api.anthropic.com" : "https://proxy.example" }) as unknown as ModelEntry;
+const marked = (entry: ModelEntry, params?: Readonly<Record<string, unknown>>): unknown =>
+  cacheMark({ model: entry, messages: [], thinking: "off", ...(params ? { params } : {}) }).cache_control;
+
+test("Claude is cached wherever it runs, and so is what the user configured to be spoken to like it", () => {
+  const short = { type: "ephemeral" };
+  expect(marked(model("anthropic", "claude-opus-4-6", "catalogue"))).toEqual(short);
+  expect(marked(model("my-proxy", "my-model", "config"))).toEqual(short);
+  expect(marked(model("my-proxy", "my-model", "generic"))).toEqual(short);
+  expect(marked(model("vercel-ai-gateway", "anthropic/claude-opus-4.6", "catalogue"))).toEqual(short);
+  expect(marked(model("minimax", "MiniMax-M2.1", "catalogue"))).toBeUndefined();
+});
+
+test("the model's params decide, and an hour is only asked of the maker", () => {
+  expect(marked(model("my-proxy", "my-model", "config"), { cacheRetention: "none" })).toBeUndefined();
+  expect(marked(model("minimax", "MiniMax-M2.1", "catalogue"), { cacheRetention: "short" })).toEqual({ type: "ephemeral" });
+  expect(marked(model("anthropic", "claude-opus-4-6", "catalogue"), { cacheRetention: "long" })).toEqual({ type: "ephemeral", ttl: "1h" });
+  expect(marked(model("my-proxy", "my-model", "config"), { cacheControlTtl: "1h" })).toEqual({ type: "ephemeral" });
+});

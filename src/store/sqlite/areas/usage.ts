@@ -70,22 +70,26 @@ const matching = ({ fromDay, toDay, since, before, sessionKey, sessionKeys, agen
   ]);
 
 type SessionTotals = UsageTotals & { readonly sessionKey: string };
-const SUMMED = ["calls", "failed", "input", "output", "cacheRead", "cacheWrite", "cost", "durationMs"] as const;
+const NOTHING = {
+  calls: 0,
+  failed: 0,
+  input: 0,
+  output: 0,
+  cacheRead: 0,
+  cacheWrite: 0,
+  cost: 0,
+  inputCost: 0,
+  outputCost: 0,
+  cacheReadCost: 0,
+  cacheWriteCost: 0,
+  durationMs: 0,
+} satisfies Omit<UsageOfMany, "sessions">;
+const SUMMED = Object.keys(NOTHING) as (keyof typeof NOTHING)[];
 const tokensOf = ({ input, output, cacheRead, cacheWrite }: UsageTotals): number => input + output + cacheRead + cacheWrite;
 
 /** Holds no more than the largest, however many sessions there are. `all` comes with the most expensive first. */
 function gather(all: Iterable<SessionTotals & { readonly kept: 0 | 1 }>, most: number): UsageBySession {
-  const nothing = (): Record<keyof UsageOfMany, number> => ({
-    sessions: 0,
-    calls: 0,
-    failed: 0,
-    input: 0,
-    output: 0,
-    cacheRead: 0,
-    cacheWrite: 0,
-    cost: 0,
-    durationMs: 0,
-  });
+  const nothing = (): Record<keyof UsageOfMany, number> => ({ sessions: 0, ...NOTHING });
   const [others, removed] = [nothing(), nothing()];
   const dearest: SessionTotals[] = [];
   /** The most tokens first. */

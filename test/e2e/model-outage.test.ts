@@ -109,7 +109,7 @@ test("a rest that an older version wrote down after time-outs mutes nothing; one
     const refused = await ask(client, "main");
     expect(refused).toContain("rate limit");
     expect(refused).toContain("openclaw models auth clear");
-    expect(place.cli("models", "auth", "status").stdout).toMatch(/config:models\.providers\.acme\.apiKey +main +large +rate limit/);
+    expect(place.cli("models", "auth", "status").stdout).toMatch(/config:models\.providers\.acme\.apiKey +main +large +\S.* +rate limit/);
     expect(place.cli("models", "auth", "clear").stdout).toContain(`${KEY_ID} may be used again for large`);
     expect(await ask(client, "main")).toContain("all well");
   });

@@ -2,9 +2,10 @@
  * Encrypted archives in the age format (age-encryption.org/v1) with a passphrase, so that the `age` program opens them too. Written on Node's own crypto: the
  * library for it is JavaScript throughout, brings five packages, and reads a large backup many times slower than the native ciphers do.
  */
-import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes, scrypt, timingSafeEqual } from "node:crypto";
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes, scrypt } from "node:crypto";
 import { closeSync, openSync, readSync } from "node:fs";
 import { Transform } from "node:stream";
+import { equalSecrets } from "../../base/equal-secrets.ts";
 import { AppError } from "../../base/errors.ts";
 
 const VERSION = "age-encryption.org/v1\n";
@@ -135,7 +136,7 @@ export async function decrypting(path: string, passphrase: string): Promise<{ re
   const key = await passphraseKey(passphrase, Buffer.from(salt!, "base64"), Number(logN));
   const fileKey = open(key, Buffer.alloc(12), Buffer.from(wrapped!, "base64"));
   if (!fileKey) throw refuse("the passphrase does not open the backup");
-  if (!timingSafeEqual(macOf(fileKey, whole.slice(0, -macLine!.length)), Buffer.from(mac!, "base64"))) throw refuse("the header of the backup was changed");
+  if (!equalSecrets(mac!, base64(macOf(fileKey, whole.slice(0, -macLine!.length))))) throw refuse("the header of the backup was changed");
   const start = whole.length + 16;
   const nonce = Buffer.from(head.slice(whole.length, start), "latin1");
   const payload = derive(fileKey, nonce, "payload");

@@ -18,7 +18,12 @@ const nothing = { deleted: {}, pagesFreed: 0 };
 
 test("passes follow one another while something is left, and say when they are behind and when no longer", async () => {
   const behind = { table: "inbox", lateMs: 3 * 86_400_000 };
-  const { clock, told, job, passes } = lab([{ ...nothing, done: false, behind }, { ...nothing, done: false, behind }, { ...nothing, done: false }, { ...nothing, done: true }]);
+  const { clock, told, job, passes } = lab([
+    { ...nothing, done: false, behind },
+    { ...nothing, done: false, behind },
+    { ...nothing, done: false },
+    { ...nothing, done: true },
+  ]);
   clock.advance(60_000);
   for (const count of [1, 2, 3, 4]) {
     await expect.poll(passes).toBe(count);

@@ -183,34 +183,42 @@ test("after a compaction only what it kept is read, however long the conversatio
   const long = Array.from({ length: 3_000 }, (_, n) => `m${n}`);
   let leaf: string | null = null;
   for (let n = 0; n < long.length; n += 500) leaf = await append(long.slice(n, n + 500), leaf);
-  const answer = messageEntry({ ids, parentId: leaf, at: clock.now() }, {
-    role: "assistant",
-    content: [{ type: "text", text: "so it is" }],
-    provider: "test",
-    model: "m",
-    api: "openai-completions",
-    usage: { input: 1, output: 1, cacheRead: 0, cacheWrite: 0, totalTokens: 2, cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 } },
-    stopReason: "stop",
-    timestamp: clock.now(),
-  });
+  const answer = messageEntry(
+    { ids, parentId: leaf, at: clock.now() },
+    {
+      role: "assistant",
+      content: [{ type: "text", text: "so it is" }],
+      provider: "test",
+      model: "m",
+      api: "openai-completions",
+      usage: { input: 1, output: 1, cacheRead: 0, cacheWrite: 0, totalTokens: 2, cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 } },
+      stopReason: "stop",
+      timestamp: clock.now(),
+    },
+  );
   await store.write("transcripts.append", { file: FILE, entries: [answer] });
   const kept = await append(["kept"], answer.id);
   const summary = compactionEntry({ ids, parentId: kept, at: clock.now() }, { summary: "short", firstKeptEntryId: kept!, tokensBefore: 9 });
   await store.write("transcripts.append", { file: FILE, entries: [summary] });
   await append(["after"], summary.id);
   let rows = 0;
-  const counting = { read: async (kind: ReadKind, input: ReadInput<ReadKind>) => {
-    const read = await store.read(kind, input);
-    if (kind === "transcripts.path") rows += (read as readonly unknown[]).length;
-    return read;
-  } } as Pick<Store, "read">;
+  const counting = {
+    read: async (kind: ReadKind, input: ReadInput<ReadKind>) => {
+      const read = await store.read(kind, input);
+      if (kind === "transcripts.path") rows += (read as readonly unknown[]).length;
+      return read;
+    },
+  } as Pick<Store, "read">;
   const fresh = await createSessionMemory({ store: counting }).path(FILE);
   expect(texts(fresh).slice(1)).toEqual(["kept", "after"]);
   expect(fresh.items).toHaveLength(3);
   expect(fresh.state.model).toEqual({ provider: "test", id: "m" });
   expect(rows).toBeLessThan(600);
   // Kept entries may stand in a part above that of the compaction, and a second compaction counts alone.
-  const many = await append(Array.from({ length: 700 }, (_, n) => `n${n}`), (await store.read("transcripts.get", { file: FILE }))!.leafId);
+  const many = await append(
+    Array.from({ length: 700 }, (_, n) => `n${n}`),
+    (await store.read("transcripts.get", { file: FILE }))!.leafId,
+  );
   const far = compactionEntry({ ids, parentId: many, at: clock.now() }, { summary: "longer", firstKeptEntryId: kept!, tokensBefore: 9 });
   await store.write("transcripts.append", { file: FILE, entries: [far] });
   const second = await createSessionMemory({ store }).path(FILE);

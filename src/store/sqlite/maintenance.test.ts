@@ -17,7 +17,8 @@ function makeState(turns: number, stepsEach = 2): DatabaseSync {
   const turn = db.prepare(`INSERT INTO turns (id, session_key, agent_id, state, resumptions, next_step, started_at, touched_at, ended_at)
     VALUES (?, 'k', 'main', 'ended', 0, 0, 1, 1, ?)`);
   const step = db.prepare("INSERT INTO journal (turn_id, step, kind, data, at) VALUES (?, ?, 'note', '1', 1)");
-  const usage = db.prepare(`INSERT INTO usage (at, day, session_key, agent_id, provider, model, input, output, cache_read, cache_write, cost, duration_ms, failed)
+  const usage =
+    db.prepare(`INSERT INTO usage (at, day, session_key, agent_id, provider, model, input, output, cache_read, cache_write, cost, duration_ms, failed)
     VALUES (?, ?, 'k', 'main', 'p', 'm', 1, 1, 0, 0, 0, 1, 0)`);
   for (let n = 0; n < turns; n += 1) {
     inbox.run(`m${n}`, n);

@@ -109,7 +109,9 @@ test("a state that no gateway of this version has opened can be looked into, and
   makeOldState();
   using state = inspectStore(folder)!;
   expect(state.read("sessions.list", { limit: 1, agentId: "rare" })).toMatchObject({ rows: [{ key: "agent:rare:web:7" }], total: 1 });
-  expect(state.read("sessions.get", { key: "agent:rare:web:7" })).toMatchObject({ entry: { sessionId: "s7", systemPromptReport: { text: expect.any(String) } } });
+  expect(state.read("sessions.get", { key: "agent:rare:web:7" })).toMatchObject({
+    entry: { sessionId: "s7", systemPromptReport: { text: expect.any(String) } },
+  });
   expect(look((db) => db.prepare("PRAGMA user_version").get())).toEqual({ user_version: 5 });
 });
 

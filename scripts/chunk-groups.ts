@@ -27,7 +27,7 @@ export const CHUNK_GROUPS = [
   {
     name: "config",
     test: files(
-      "src/config/[a-z-]*(?:load|snapshot|dotenv|environment|include|names-plugins|origin|path|source-files|tilde|version|sha256)\\.ts",
+      "src/config/[a-z-]*(?:load|snapshot|dotenv|environment|include|last-good|missing-file|names-plugins|origin|path|source-files|tilde|version|sha256)\\.ts",
       "src/config/(?:document/|migrate/|schema/index|validate/(?!hints|schema-export))",
       "src/cli/(?:config-source|commands/config/(?:index|validate))\\.ts",
     ),
@@ -56,7 +56,7 @@ export const CHUNK_GROUPS = [
       "src/gateway/(?:server|bind|certificate|address-budget|early|stop-reason|auth/settings)\\.ts",
       "src/base/(?:log/(?!read)|random|ids|inherited-environment)",
       "src/media/index\\.ts",
-      "src/config/(?:config|redact|diff|reload-rules|secrets|last-good|missing-file|version-keeper|shell-environment)\\.ts",
+      "src/config/(?:config|redact|diff|reload-rules|secrets|version-keeper|shell-environment)\\.ts",
       "src/store/(?:open|backup/wanted|change-counts|remembered-sessions|sqlite/(?:client|messages|sender|waiting|standing|reads))\\.ts",
     ),
   },
@@ -77,7 +77,7 @@ export const CHUNK_GROUPS = [
       "src/app/agent/(?:index|answering|owners|asked-commands|gateway-ports|gateway-tool|session-endings|workspaces)",
       "src/app/conversation/(?:open|channels|channel-table|lazy|ports|section-check)",
       "src/hooks/(?:hook-log|catalog)",
-      "src/conversation/(?:create-conversation|index|intake/|lanes/|turns/|live/)",
+      "src/conversation/(?:create-conversation|index|intake/|lanes/|turns/|live/|commands/parsing/(?:pace|message)\\.)",
       "src/channels/(?:access/|inbound/|pairing/|manager/|sections)",
       "src/routing/",
       "src/gateway/(?!tools/|methods/view/(?:context|export|markdown)|welcome-page|http/control-ui/(?!base-path|routes))",

@@ -35,11 +35,12 @@ function currentIsEnough() {
 }
 
 /**
- * How the pinned runtime is started for a gateway, which runs for weeks. What its optimising compilers work in is given back to the system when they
- * are done; as it is taken otherwise, 20 to 30 MB of it stay. New objects get 8 MB at a time instead of 16: 50 MB less under load, and no slower.
- * Other runtimes may not know the first flag, and would not start.
+ * How the pinned runtime is started for a gateway, which runs for weeks. Measured with 3,000 turns of 100 sessions that were all accepted at once: the
+ * heap grows by 40 % between two collections instead of up to four times, which is 60 to 70 MB less at the peak (190 instead of 255 MB) for a tenth more
+ * processor time; new objects get 8 MB at a time instead of 16. Giving back what the compilers work in (--managed-zone-memory) made no difference.
+ * Other runtimes may not know these flags, and would not start.
  */
-const GATEWAY_FLAGS = ["--managed-zone-memory", "--max-semi-space-size=8"];
+const GATEWAY_FLAGS = ["--max-semi-space-size=8", "--heap-growing-percent=40"];
 
 /** Flags for a gateway on this binary; what NODE_OPTIONS says about one of them holds. */
 function gatewayFlags(node) {

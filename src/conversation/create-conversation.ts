@@ -5,6 +5,7 @@ import { createDispatch, type Dispatch } from "./intake/dispatch.ts";
 import { inboxIdsOf, type ChannelItem, type LaneItem } from "./lanes/item.ts";
 import { createLiveReplies, type LiveEnd, type LiveReply } from "./live/live-replies.ts";
 import { createSessionLanes, type SessionLanes } from "./lanes/lanes.ts";
+import type { InboxRow } from "../store/index.ts";
 import type { ConversationDeps } from "./ports.ts";
 import { createChannelDesk, type ChannelDesk } from "./turns/channel-desk.ts";
 import type { ChannelTurnContext } from "./turns/channel-turn.ts";
@@ -44,10 +45,36 @@ export interface Conversation extends Responder, Pick<Intake, "inbound" | "accep
   drain(graceMs: number): Promise<void>;
 }
 
-const MOST_ROWS = 100_000;
+/** Open inputs that are read at once: there may be as many as came while nothing was answered. */
+const PAGE = 200;
 const MAX_CONCURRENT = 4;
 
-/** Everything without an end goes where it was, or where it begins. */
+/** Inputs without an end, some at a time. */
+async function* openRows({ store }: Pick<ConversationDeps, "store">, state: "claimed" | "pending"): AsyncGenerator<readonly InboxRow[]> {
+  for (let after = 0; ;) {
+    const rows = await store.read("inbox.open", { state, after, limit: PAGE });
+    if (rows.length > 0) yield rows;
+    if (rows.length < PAGE) return;
+    after = rows.at(-1)!.id;
+  }
+}
+
+/** Turns that open inputs belong to, or would. */
+async function turnsOf(deps: Pick<ConversationDeps, "store">): Promise<ReadonlySet<string>> {
+  const known = new Set<string>();
+  for (const state of ["claimed", "pending"] as const) {
+    for await (const rows of openRows(deps, state)) {
+      for (const row of rows) {
+        if (row.turnId !== null) known.add(row.turnId);
+        const run = runOfRow(row);
+        if (run) known.add(run.row.runId);
+      }
+    }
+  }
+  return known;
+}
+
+/** Everything without an end goes where it was, or where it begins: what was in a turn first, all of a turn together, then what waits, page by page. */
 async function resumeAll(
   deps: ConversationDeps,
   clients: Pick<ClientDesk, "has" | "resume">,
@@ -58,22 +85,28 @@ async function resumeAll(
     claim,
   }: { readonly enqueue: (item: ChannelItem) => void; readonly claim: (inboxId: number) => boolean } & Pick<Dispatch, "add" | "resume">,
 ): Promise<number> {
-  const rows = await deps.store.read("inbox.open", { limit: MOST_ROWS });
-  const runs = rows.flatMap((row) => runOfRow(row) ?? []);
-  const turns = rows.flatMap(({ turnId }) => (turnId === null ? [] : [turnId]));
-  const known = new Set([...runs.map(({ row }) => row.runId), ...turns]);
-  await closeOrphans(deps, (turnId) => known.has(turnId) || clients.has(turnId));
-  const asked = runs.filter(({ row }) => !clients.has(row.runId));
-  for (const [turnId, group] of Map.groupBy(asked, ({ row, turnId }) => turnId ?? row.runId)) {
-    const own = group.map(({ row }) => row).toSorted((a, b) => Number(a.runId === turnId) - Number(b.runId === turnId));
-    clients.resume(own, group[0]!.turnId);
+  async function resumeRows(rows: readonly InboxRow[]): Promise<number> {
+    const asked = rows.flatMap((row) => runOfRow(row) ?? []).filter(({ row }) => !clients.has(row.runId));
+    for (const [turnId, group] of Map.groupBy(asked, ({ row, turnId }) => turnId ?? row.runId)) {
+      const own = group.map(({ row }) => row).toSorted((a, b) => Number(a.runId === turnId) - Number(b.runId === turnId));
+      clients.resume(own, group[0]!.turnId);
+    }
+    const left = rows.filter(({ id }) => claim(id));
+    const { items, unprompted, fresh } = await resumedChannels(left, deps);
+    for (const item of items) enqueue(item);
+    for (const { messages, turnId } of unprompted) resume(messages, turnId);
+    for (const inbound of fresh) add(inbound);
+    return asked.length + items.length + unprompted.length + fresh.length;
   }
-  const left = rows.filter(({ id }) => claim(id));
-  const { items, unprompted, fresh } = await resumedChannels(left, deps);
-  for (const item of items) enqueue(item);
-  for (const { messages, turnId } of unprompted) resume(messages, turnId);
-  for (const inbound of fresh) add(inbound);
-  return asked.length + items.length + unprompted.length + fresh.length;
+
+  const known = await turnsOf(deps);
+  await closeOrphans(deps, (turnId) => known.has(turnId) || clients.has(turnId));
+  // Read before any is resumed: a turn's inputs go together, and one that begins now claims others.
+  const claimed = await Array.fromAsync(openRows(deps, "claimed"));
+  // What begins meanwhile may claim or end what waits: a page is read when the one before it was taken up.
+  let resumed = await resumeRows(claimed.flat());
+  for await (const rows of openRows(deps, "pending")) resumed += await resumeRows(rows);
+  return resumed;
 }
 
 /** Which of the open inputs are this process's own, and which the process before it left: none is taken up twice. */

@@ -118,6 +118,49 @@ test("a queue of a process that ended is there in the next, and answered once", 
   expect((await second.store.read("inbox.recent", {}))[0]).toMatchObject({ outcome: "answered" });
 });
 
+test("a long queue of a process that ended is read page by page, in order and each message once", async () => {
+  const first = await openPlace(OPEN);
+  const { folder } = first;
+  const COUNT = 450;
+  const row = (n: number) => ({
+    channel: "test",
+    account: "default",
+    conversation: `p${n % 50}`,
+    messageId: `left-${n}`,
+    kind: "message",
+    text: `left ${n}`,
+    sender: `p${n % 50}`,
+    sessionKey: `agent:main:test:direct:p${n % 50}`,
+    agentId: "main",
+    payload: {
+      kind: "channel",
+      event: { kind: "message", id: `left-${n}`, chat: { type: "direct", id: `p${n % 50}` }, sender: { id: `p${n % 50}` }, to: `p${n % 50}` },
+      access: { owner: false, commandAuthorized: false, wasMentioned: true, why: "" },
+      address: { channel: "test", accountId: "default", to: `p${n % 50}`, chatType: "direct" },
+      route: { matchedBy: "default" },
+    },
+  });
+  await first.store.commit(Array.from({ length: COUNT }, (_, n) => ["inbox.accept", row(n)] as const));
+  await first.conversation[Symbol.asyncDispose]();
+  await first.delivery[Symbol.asyncDispose]();
+  await first.store[Symbol.asyncDispose]();
+  await using second = await openPlace(OPEN, { folder });
+  const pages: number[] = [];
+  const { read } = second.store;
+  const counting = async (kind: Parameters<typeof read>[0], input: never): Promise<unknown> => {
+    const answer = await read(kind, input);
+    if (kind === "inbox.open") pages.push((answer as readonly unknown[]).length);
+    return answer;
+  };
+  Object.assign(second.store, { read: counting });
+  expect(await second.conversation.resume()).toBe(COUNT);
+  expect(Math.max(...pages)).toBeLessThanOrEqual(200);
+  await second.quiet();
+  expect(await second.store.read("inbox.counts", {})).toMatchObject({ pending: 0, claimed: 0 });
+  const ended = await second.store.read("inbox.recent", { limit: COUNT });
+  expect(ended.filter(({ state, outcome }) => state === "settled" && (outcome === "answered" || outcome === "merged"))).toHaveLength(COUNT);
+});
+
 test("one who writes too much is told so once and is refused until there is room again", async () => {
   await using place = await openPlace(OPEN);
   const results = [];

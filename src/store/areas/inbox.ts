@@ -119,6 +119,8 @@ export interface InboxReads {
       readonly state?: "pending" | "claimed" | undefined;
       /** Only what arrived at or before this time. */
       readonly until?: number | undefined;
+      /** Only what arrived after this row. */
+      readonly after?: number | undefined;
       readonly limit?: number | undefined;
     };
     result: readonly InboxRow[];

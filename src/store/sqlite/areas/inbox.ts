@@ -94,8 +94,9 @@ export const inboxReads = {
     ]);
     return shapeAll<InboxRow>(sql(`SELECT ${COLUMNS} FROM inbox WHERE ${text} ORDER BY id DESC LIMIT ${DEFAULT_LIMIT}`).all(...values), JSON_COLUMNS);
   },
-  "inbox.open"({ sql }, { sessionKey, state, until, limit = DEFAULT_LIMIT }) {
+  "inbox.open"({ sql }, { sessionKey, state, until, after, limit = DEFAULT_LIMIT }) {
     const { text, values } = where([
+      ["id > ?", after],
       ["session_key = ?", sessionKey],
       ["state = ?", state],
       ["received_at <= ?", until],

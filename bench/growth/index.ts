@@ -1,8 +1,9 @@
 import type { Measure } from "../row.ts";
+import { states } from "./states.ts";
 import { streaming } from "./streaming.ts";
 
 /**
  * What must not grow faster than the work itself, one file per group of rows. `--only growth` runs all of them, `--only "growth: streaming"` one.
  * Each name starts with `growth: `.
  */
-export const growth: readonly Measure[] = [streaming];
+export const growth: readonly Measure[] = [streaming, states];

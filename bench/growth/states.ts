@@ -1,0 +1,139 @@
+/** Large states: many sessions, and one long one. What they cost must not follow from what is stored. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { setTimeout as wait } from "node:timers/promises";
+import { makeAgentPlace, startModel } from "../drivers/agent-place.ts";
+import { connectBench, type BenchClient } from "../drivers/client.ts";
+import { cpuMs } from "../drivers/process-facts.ts";
+import type { BenchContext, Measure, Row } from "../row.ts";
+import { median, round } from "../stats.ts";
+import { makeLargeState } from "./large-state.ts";
+
+const ROUNDS = 7;
+
+/** Milliseconds of each call, in the middle. */
+async function middle(rounds: number, call: () => Promise<unknown>): Promise<number> {
+  const times: number[] = [];
+  for (let round_ = 0; round_ < rounds; round_ += 1) {
+    const started = performance.now();
+    await call();
+    times.push(performance.now() - started);
+  }
+  return round(median(times), 1);
+}
+
+const peakMb = (pid: number): number => Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0) / 1024;
+
+/** Waits until the indexes of a state that was filled from outside have caught up. */
+async function untilIndexed(file: string): Promise<void> {
+  for (;;) {
+    const db = new DatabaseSync(file, { readOnly: true });
+    const { left } = db.prepare("SELECT (SELECT count(*) FROM (SELECT 1 FROM session_unsearched LIMIT 200)) >= 200 AS left").get() as { left: number };
+    db.close();
+    if (left === 0) return;
+    await wait(500);
+  }
+}
+
+async function manySessions(context: BenchContext): Promise<Row[]> {
+  using model = await startModel(context);
+  const [sessions, entries] = context.quick ? [1000, 10_000] : [100_000, 2_000_000];
+  const empty = await makeAgentPlace(context, "states-empty", model);
+  const large = await makeAgentPlace(context, "states-large", model);
+  context.say(`  making a state with ${sessions} sessions and ${entries} entries …`);
+  await makeLargeState(large.stateDir, { sessions, entries, agents: 3 }, await context.loadStore());
+  const starts = { empty: [] as number[], large: [] as number[] };
+  for (let n = 0; n < (context.quick ? 1 : ROUNDS); n += 1) {
+    for (const [name, place] of [
+      ["empty", empty],
+      ["large", large],
+    ] as const) {
+      await using gateway = await place.start();
+      starts[name].push(gateway.ready.readyMs);
+    }
+  }
+  await using gateway = await large.start();
+  await untilIndexed(join(large.stateDir, "openclaw.db"));
+  const client = await connectBench(large.to);
+  const before = peakMb(gateway.pid);
+  const seen = { includeDerivedTitles: true, includeLastMessage: true };
+  const list = await middle(ROUNDS, () => client.request("sessions.list", {}));
+  const search = await middle(ROUNDS, () => client.request("sessions.list", { ...seen, limit: 60, search: "mountain violin" }));
+  const taken = round(peakMb(gateway.pid) - before, 1);
+  client.close();
+  const facts = { sessions, entries };
+  return [
+    {
+      name: "growth: start with many sessions / with none",
+      value: round(median(starts.large) / median(starts.empty)),
+      unit: "×",
+      bar: 1.5,
+      better: "lower",
+      facts: { ...facts, "large ms": round(median(starts.large)), "empty ms": round(median(starts.empty)) },
+    },
+    { name: "growth: sessions.list of many sessions", value: list, unit: "ms", bar: 50, better: "lower", facts },
+    { name: "growth: search in many sessions", value: search, unit: "ms", bar: 150, better: "lower", facts },
+    { name: "growth: memory taken by lists and searches", value: Math.max(0, taken), unit: "MB", bar: 50, better: "lower", facts },
+  ];
+}
+
+/** Processor time of one turn, in the middle of some. */
+async function turnCost(pid: number, client: BenchClient, key: string): Promise<number> {
+  const costs: number[] = [];
+  for (let n = 0; n < ROUNDS; n += 1) {
+    const before = cpuMs(pid);
+    await client.turn(key, "hello");
+    await wait(50);
+    costs.push(cpuMs(pid) - before);
+  }
+  return median(costs);
+}
+
+async function longSession(context: BenchContext): Promise<Row[]> {
+  using model = await startModel(context);
+  const place = await makeAgentPlace(context, "states-long", model);
+  const entries = context.quick ? 4000 : 40_000;
+  await makeLargeState(place.stateDir, { sessions: 4, entries: 80, long: entries, compactEvery: 100 }, await context.loadStore());
+  const [short, long] = ["agent:main:webchat:direct:1", "agent:main:long"];
+  const first: number[] = [];
+  let [shortCost, longCost] = [0, 0];
+  // The first start writes the files of both; what counts is a restart.
+  for (const counts of [false, true]) {
+    await using gateway = await place.start();
+    const client = await connectBench(place.to);
+    for (let n = 0; n < 5; n += 1) await client.turn("agent:main:webchat:direct:3", "warm up");
+    for (const key of [short, long]) {
+      const before = cpuMs(gateway.pid);
+      await client.turn(key, "hello");
+      await wait(50);
+      if (counts) first.push(cpuMs(gateway.pid) - before);
+    }
+    if (counts) [shortCost, longCost] = [await turnCost(gateway.pid, client, short), await turnCost(gateway.pid, client, long)];
+    client.close();
+  }
+  const facts = { entries };
+  return [
+    {
+      name: "growth: first turn of a long session after a restart / of a short one",
+      value: round(first[1]! / first[0]!),
+      unit: "×",
+      bar: 1.5,
+      better: "lower",
+      facts: { ...facts, "long cpu ms": round(first[1]!, 1), "short cpu ms": round(first[0]!, 1) },
+    },
+    {
+      name: "growth: turn of a long session / of a short one",
+      value: round(longCost / shortCost),
+      unit: "×",
+      bar: 1.5,
+      better: "lower",
+      facts: { ...facts, "long cpu ms": round(longCost, 1), "short cpu ms": round(shortCost, 1) },
+    },
+  ];
+}
+
+export const states: Measure = {
+  name: "growth: states",
+  run: async (context) => [...(await manySessions(context)), ...(await longSession(context))],
+};

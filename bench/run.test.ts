@@ -68,6 +68,12 @@ test("a quick bench measures every bar, with its calibration, and prints a table
     "growth: bytes to a client that takes deltas / the text",
     "growth: bytes to any other client / the text",
     "growth: 1 MB in 20000 pieces to 50 watching / the model's own time",
+    "growth: start with many sessions / with none",
+    "growth: sessions.list of many sessions",
+    "growth: search in many sessions",
+    "growth: memory taken by lists and searches",
+    "growth: first turn of a long session after a restart / of a short one",
+    "growth: turn of a long session / of a short one",
   ]);
   for (const row of rows) expect(row.value, row.name).toEqual(expect.any(Number));
   expect(rows[0].facts).toMatchObject({ "bare node ms": expect.any(Number) });

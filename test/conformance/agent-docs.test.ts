@@ -107,6 +107,7 @@ function everything(mode: PromptMode): PromptFacts {
     sandbox: { mode: "all", sandboxed: true },
     owners: ["1"],
     timezone: "UTC",
+    heartbeatPrompt: "Look around.",
     host: {},
     files: { files: [{ name: "AGENTS.md", path: "/w/AGENTS.md", missing: false, rawChars: 1, truncated: false, text: "x" }], maxChars: 1, totalMaxChars: 1 },
     turn: { channel: "telegram", reactions: "minimal", voiceHint: "v", thinkTags: true, inbound: "{}", instructions: "i" },

@@ -123,7 +123,9 @@ describe.each(cassettes)("%s", (name) => {
     for (const size of SIZES) {
       const { outcome, streamed } = await play(api, bytes, size);
       expect(outcome, `${size} bytes at a time`).toEqual(expected);
-      if (!("failure" in expected)) expect(shown(streamed), `${size} bytes at a time`).toEqual(shown(partsOf(expected)));
+      // Of a call that cannot be made, what was streamed of it is no object.
+      const isWhole = !("failure" in expected) && !JSON.stringify(expected).includes("argumentsError");
+      if (isWhole) expect(shown(streamed), `${size} bytes at a time`).toEqual(shown(partsOf(expected)));
     }
   });
 });

@@ -12,6 +12,7 @@ export type { LiveEnd, LiveReply } from "./live/live-replies.ts";
 export { fillPrefix, withPrefix } from "./reply/shape/prefix.ts";
 export type { ConversationDeps, KeepMedia, KeptMedia } from "./ports.ts";
 export type { AcceptedRun, Responder, RunEvent, RunFailure, RunOutcome, RunRequest, RunUsage, ToolEvent } from "./turns/contract.ts";
+export { createBegunCommands } from "./commands/begun.ts";
 export type { CommandPorts, Commands } from "./commands/index.ts";
 export type { ActionRequest, CurrentChat, Messages, MessagesDeps, MirroredMessage, PollRequest, SendRequest, SentMessage } from "./delivery/index.ts";
 export type { Delivery, DeliveryDeps, OutgoingFacts, SendReport } from "./delivery/index.ts";

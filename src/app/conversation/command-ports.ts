@@ -1,7 +1,7 @@
 import { AppError, messageOf } from "../../base/errors.ts";
 import { effectiveChannelConfig } from "../../channels/index.ts";
 import type { OpenClawConfig, Snapshot } from "../../config/index.ts";
-import type { CommandPorts } from "../../conversation/index.ts";
+import { createBegunCommands, type CommandPorts } from "../../conversation/index.ts";
 import { matchCommand, runCommand } from "../../plugins/index.ts";
 import { parseTranscriptLine, type HostConfig, type SessionEntry, type TranscriptEntry } from "../../protocol/index.ts";
 import { modelOverride } from "../../sessions/index.ts";
@@ -62,6 +62,7 @@ export function commandPorts(deps: CommandDeps, call: OwnCaller): CommandPorts {
       report: async (key) => (await store.read("sessions.get", { key }))?.entry["systemPromptReport"] as never,
     },
     plugins: pluginsPort(deps),
+    begun: createBegunCommands(store),
     skills: {
       async list(agentId) {
         const { skills } = await deps.agent();

@@ -3,6 +3,8 @@ import type { ElevatedLevel, ReasoningLevel, VerboseLevel } from "../../sessions
 
 /** A message that may be a command, with who sent it and for which session. */
 export interface CommandCall {
+  /** Names the accepted message, in this process and the next. Absent for texts that are not stored. */
+  readonly messageKey?: string;
   /** The finalised context; `BodyForCommands` is read. */
   readonly ctx: MsgContext;
   readonly sessionKey: string;

@@ -11,6 +11,7 @@ export async function runPluginCommand(ports: CommandPorts, call: CommandCall, s
   const sessionKey = ctx.CommandTargetSessionKey ?? call.sessionKey;
   const sessionId = (await ports.session.read(sessionKey))?.sessionId;
   call.tookLong?.();
+  if (call.messageKey !== undefined && (await ports.begun?.begin(call.messageKey)) === false) return interrupted(found.name);
   const context = {
     channel,
     channelId: channel,
@@ -30,6 +31,12 @@ export async function runPluginCommand(ports: CommandPorts, call: CommandCall, s
   const why = `/${found.name}: a plugin's command`;
   if (continueAgent) return { kind: "turn", text: said, asides: payloads, notes: [why] };
   return payloads.length === 0 ? silent("silent", why) : answered(payloads[0]!, why);
+}
+
+/** The process ended while the command ran: the command itself may be the reason. */
+function interrupted(name: string): CommandVerdict {
+  const text = `/${name} was interrupted when the gateway stopped. It may have done its work or not, and is not run again by itself: send it again to run it once more.`;
+  return answered({ text, isError: true }, `/${name}: a plugin's command that was running when the gateway stopped`);
 }
 
 function isEmpty(reply: Omit<PluginCommandResult, "continueAgent" | "suppressReply">): boolean {

@@ -1,3 +1,4 @@
+import type { BegunCommands } from "./begun.ts";
 import type { SystemPromptReport } from "../../agent/index.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Ids } from "../../base/ids.ts";
@@ -35,6 +36,7 @@ export interface CommandPorts {
   readonly systemEvent?: (sessionKey: string, text: string) => Promise<void> | void;
   readonly context?: ContextPort;
   readonly plugins?: PluginCommandsPort;
+  readonly begun?: BegunCommands;
   readonly skills?: SkillsPort;
   readonly approvals?: ApprovalPort;
   readonly allowlist?: AllowlistPort;

@@ -66,6 +66,7 @@ function commandCall(last: Inbound, ctx: FinalizedMsgContext, signal: AbortSigna
     source: event.kind === "command" ? "native" : "text",
     canAnswerAside: true,
     wasMentioned: access.wasMentioned,
+    messageKey: `inbox:${last.id}`,
     ...botOf(last),
     signal,
     tookLong,

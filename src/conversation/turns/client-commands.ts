@@ -39,6 +39,7 @@ export async function clientVerdict(
   });
   return commands.run({
     ctx,
+    messageKey: `run:${runId}`,
     sessionKey,
     agentId,
     channel,

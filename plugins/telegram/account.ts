@@ -1,5 +1,6 @@
 /** One account with everything that its configuration says, in the types that the rest of the plugin uses. */
 import { resolveTelegramAccount, type ResolvedTelegramAccount } from "openclaw/plugin-sdk";
+import { unfit } from "./api/failure.ts";
 import { fieldsOf, type Fields, listOf, numberOf, textOf } from "./fields.ts";
 
 type Config = Parameters<typeof resolveTelegramAccount>[0]["cfg"];
@@ -21,6 +22,8 @@ export interface TelegramAccount extends ResolvedTelegramAccount {
   readonly configWrites: boolean;
   readonly webhook: WebhookSettings | undefined;
   readonly proxy: string | undefined;
+  /** Where the Bot API is. */
+  readonly apiRoot: string | undefined;
   readonly autoSelectFamily: boolean | undefined;
   readonly timeoutMs: number | undefined;
   readonly tables: "off" | "bullets" | "code";
@@ -61,6 +64,15 @@ function webhookSettings(config: Fields): WebhookSettings | undefined {
   };
 }
 
+/** The address of another Bot API server, without what would end it. */
+function apiRoot(value: unknown): string | undefined {
+  const text = textOf(value)?.trim().replace(/\/+$/, "");
+  if (!text) return undefined;
+  if (!/^https?:$/.test(URL.parse(text)?.protocol ?? ""))
+    throw unfit("connect", `channels.telegram.apiRoot has to be an address like http://127.0.0.1:8081, not "${text}"`);
+  return text;
+}
+
 function customCommands(value: unknown): TelegramAccount["customCommands"] {
   return listOf(value).flatMap((entry) => {
     const { command, description } = fieldsOf(entry) ?? {};
@@ -84,6 +96,7 @@ export function readAccount(cfg: Config, accountId?: string | null): TelegramAcc
     configWrites: config["configWrites"] !== false,
     webhook: webhookSettings(config),
     proxy: textOf(config["proxy"])?.trim() || undefined,
+    apiRoot: apiRoot(config["apiRoot"]),
     autoSelectFamily: typeof select === "boolean" ? select : undefined,
     timeoutMs: seconds !== undefined && seconds > 0 ? seconds * 1000 : undefined,
     tables: choice(config.markdown?.tables, ["off", "bullets", "code"], "code"),

@@ -34,6 +34,8 @@ interface Connection {
   readonly client: TelegramClient;
 }
 
+/** Messages whose text is remembered while an answer is written. */
+const MAX_PREVIEWS = 1000;
 /** Messages of ours that are remembered, for reactions to them. */
 const MAX_REMEMBERED = 5000;
 
@@ -43,17 +45,18 @@ export function createAccounts(options: AccountsOptions): Accounts {
   const menus = new Map<string, ReadonlySet<string>>();
   const ours = new Set<string>();
   const moved = new Map<string, string>();
+  const previews = new Map<string, string>();
   const render = createRender();
 
   function client(account: TelegramAccount): TelegramClient {
-    const { token, proxy, autoSelectFamily, timeoutMs } = account;
-    const made = JSON.stringify([token, proxy, autoSelectFamily, timeoutMs]);
+    const { token, proxy, autoSelectFamily, timeoutMs, apiRoot = options.apiRoot } = account;
+    const made = JSON.stringify([token, proxy, autoSelectFamily, timeoutMs, apiRoot]);
     const before = connections.get(account.accountId);
     if (before?.made === made) return before.client;
     before?.client.close();
     const next = createClient({
       token,
-      apiRoot: options.apiRoot,
+      apiRoot,
       timeoutMs,
       transport: options.transport,
       ...(proxy === undefined ? {} : { proxy }),
@@ -84,6 +87,18 @@ export function createAccounts(options: AccountsOptions): Accounts {
         account,
         client: client(account),
         render,
+        preview: {
+          shown(chatId, id, text) {
+            previews.set(`${account.accountId}/${chatId}/${id}`, text);
+            if (previews.size > MAX_PREVIEWS) previews.delete(previews.keys().next().value!);
+          },
+          take(chatId, id) {
+            const key = `${account.accountId}/${chatId}/${id}`;
+            const text = previews.get(key);
+            previews.delete(key);
+            return text;
+          },
+        },
         sent: (chatId, messageId) => remember(account.accountId, chatId, messageId),
         currentId(chatId) {
           const to = moved.get(String(chatId));

@@ -35,6 +35,25 @@ describe("a preview", () => {
     expect(lab.seen().map(({ text }) => text)).toEqual(["the end"]);
   });
 
+  test("that shows the answer already is not edited once more; one with marks, an address or buttons is", async () => {
+    const finish = async (shown: string, text: string, config: Record<string, unknown> = {}, payload: object = {}): Promise<number> => {
+      const preview = open(config)!;
+      await preview.update(shown);
+      const previewId = (await preview.seal())!;
+      const before = lab.telegram.calls("editMessageText").length;
+      const context = { ...lab.contextOf({ text, config }), previewId, payload };
+      expect(await lab.channel.outbound!.editPreview!(context)).toMatchObject({ messageId: previewId });
+      return lab.telegram.calls("editMessageText").length - before;
+    };
+    const same = `${LONG}& <more>`;
+    expect(await finish(same, same)).toBe(0);
+    expect(await finish(LONG.trim(), `${LONG}**and more**`)).toBe(1);
+    expect(await finish(`${LONG}**bold**`, `${LONG}**bold**`)).toBe(1);
+    expect(await finish(`${LONG}https://x.test`, `${LONG}https://x.test`)).toBe(1);
+    const buttons = { channelData: { telegram: { buttons: [[{ text: "yes", callback_data: "y" }]] } } };
+    expect(await finish(same, same, { capabilities: { inlineButtons: "all" } }, buttons)).toBe(1);
+  });
+
   test("is off where the configuration says so", () => expect(open({ streamMode: "off" })).toBeUndefined());
 
   test("goes into its topic, as an answer", async () => {

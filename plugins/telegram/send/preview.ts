@@ -55,6 +55,7 @@ export function openPreview({ sender, now }: PreviewDeps, options: PreviewOption
       try {
         await show(text);
         shown = text;
+        sender.preview.shown(chatId!, id!, text);
       } catch (error) {
         const failure = asTelegramError(error);
         if (failure?.says("message is not modified")) shown = text;

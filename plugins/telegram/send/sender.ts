@@ -10,6 +10,12 @@ export interface Sender {
   readonly account: TelegramAccount;
   readonly client: TelegramClient;
   readonly render: Render;
+  /** What messages show while an answer is written. */
+  readonly preview: {
+    shown(chatId: number | string, messageId: number, text: string): void;
+    /** What it showed last, as far as that is known; forgotten with this. */
+    take(chatId: number | string, messageId: number): string | undefined;
+  };
   /** We sent this one. */
   sent(chatId: string, messageId: number): void;
   /** The id that a group has by now. */

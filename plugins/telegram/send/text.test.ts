@@ -197,3 +197,15 @@ describe("whether messages are taken", () => {
     await check();
   });
 });
+
+test("another Bot API server is used where apiRoot says so, for an account or the channel; what is no address is refused", async () => {
+  const channel = createTelegramPlugin();
+  const root = `${lab.telegram.apiRoot}/`;
+  await channel.outbound!.sendText!(lab.contextOf({ text: "there", config: { apiRoot: root } }));
+  await channel.outbound!.sendText!(
+    lab.contextOf({ text: "too", accountId: "own", config: { accounts: { own: { botToken: lab.telegram.token, apiRoot: root } } } }),
+  );
+  expect(lab.seen().map(({ text }) => text)).toEqual(["there", "too"]);
+  await expect(channel.outbound!.sendText!(lab.contextOf({ config: { apiRoot: "my server" } }))).rejects.toThrow(/apiRoot.*http:/);
+  channel[Symbol.dispose]();
+});

@@ -83,12 +83,21 @@ export async function sendText(sender: Sender, ctx: TextContext, keyboard?: Keyb
   return receipt(posted, fields.chat_id);
 }
 
+const ENTITIES: Readonly<Record<string, string>> = { "&lt;": "<", "&gt;": ">", "&quot;": '"', "&amp;": "&" };
+
+/** Whether an edit would change nothing: no marks, and no address that Telegram would show a preview of. */
+function isShownAsIs(shown: string | undefined, { html, plain }: Rendered): boolean {
+  if (shown === undefined || shown.trim() !== plain.trim() || /<|\S\.\S/.test(html)) return false;
+  return html.replaceAll(/&(?:lt|gt|quot|amp);/g, (entity) => ENTITIES[entity]!).trim() === shown.trim();
+}
+
 /** The message that showed the answer becomes it. Undefined: it cannot be edited any more. */
 export async function editPreview(sender: Sender, ctx: TextContext & { readonly previewId: string }, keyboard?: Keyboard) {
   const id = messageId(ctx.previewId);
   if (id === undefined) return undefined;
   const { chat_id: chatId } = postFields(sender, ctx);
   const rendered = await sender.render(ctx.text, ctx.rich, sender.account.tables);
+  if (keyboard === undefined && isShownAsIs(sender.preview.take(chatId, id), rendered)) return receipt({ message_id: id }, chatId);
   const edited = await editText(sender, rendered, { chatId, id, keyboard, signal: ctx.signal });
   return edited && receipt(edited, chatId);
 }

@@ -25,10 +25,35 @@ describe("tables", () => {
   });
 
   test("keep bars that are escaped or in code, and their block of code stays closed", () => {
-    const converted = convertMarkdownTables("| a | b |\n|---|---|\n| x \\| y | `p|q` |\n| ``` | z |", "code");
+    const converted = convertMarkdownTables("| a | b |\n|---|---|\n| x \\| y | `p|q` |\n| a ``` | z |", "code");
     expect(converted).toContain("x | y");
-    expect(converted).toContain("`p|q`");
+    expect(converted).toContain("| p|q |");
     expect(converted.startsWith("````\n") && converted.endsWith("\n````")).toBe(true);
+  });
+
+  test("are aligned by what is seen: wide characters, pictures, accents, and no marks that code would show", () => {
+    const table = [
+      "| name | what |",
+      "|---|---|",
+      "| 日本 | **bold** and *slanted* |",
+      "| 🦞👨‍👩‍👧 | [site](https://x.test/a) |",
+      "| e\u0301te\u0301 | `a_b` and snake_case_name 2*3*4 |",
+      "| plain | ~~gone~~ \\*kept\\* |",
+    ];
+    expect(convertMarkdownTables(table.join("\n"), "code").split("\n")).toEqual([
+      "```",
+      "| name  | what                          |",
+      "| ----- | ----------------------------- |",
+      "| 日本  | bold and slanted              |",
+      "| 🦞👨‍👩‍👧  | site (https://x.test/a)       |",
+      "| e\u0301te\u0301   | a_b and snake_case_name 2*3*4 |",
+      "| plain | gone *kept*                   |",
+      "```",
+    ]);
+  });
+
+  test("as lists have titles that are bold as a whole, whatever is bold in them", () => {
+    expect(convertMarkdownTables("| a | b |\n|---|---|\n| **x** and y | *1* |", "bullets")).toBe("**x and y**\n• b: *1*");
   });
 
   test("with a very long cell or very many columns do not grow by blanks", () => {

@@ -35,8 +35,47 @@ function cells(line: string): string[] {
 const isRule = (line: string | undefined): boolean => line !== undefined && line.includes("-") && cells(line).every((cell) => /^:?-+:?$/.test(cell));
 const isRow = (line: string | undefined): line is string => line !== undefined && line.includes("|") && line.trim() !== "";
 
-/** Visible length: what a monospaced font shows of it, near enough. */
-const width = (text: string): number => Array.from(text).length;
+/** Characters that take two columns in a monospaced font: East Asian scripts, and pictures. */
+const WIDE =
+  /[\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1b000}-\u{1b2ff}\u{1f1e6}-\u{1f1ff}\u{20000}-\u{3fffd}]|\p{Emoji_Presentation}|\p{Emoji}\ufe0f/u;
+/** Such as marks above a letter, and joiners. */
+const BARE = /^[\p{M}\p{Cf}\p{Cc}]+$/u;
+/** Gives the columns of a text in a monospaced font. */
+function createWidth(): (text: string) => number {
+  let graphemes: Intl.Segmenter | undefined;
+  return (text) => {
+    // What every font shows in one column each.
+    if (/^[\x20-\x7e\u00a0-\u02ff]*$/.test(text)) return text.length;
+    graphemes ??= new Intl.Segmenter("en", { granularity: "grapheme" });
+    let columns = 0;
+    for (const { segment } of graphemes.segment(text)) columns += BARE.test(segment) ? 0 : WIDE.test(segment) ? 2 : 1;
+    return columns;
+  };
+}
+
+/** Longer cells stay as they are written. */
+const MAX_MARKED = 2000;
+
+/** A cell as it is read: code shows marks as they are written. */
+function unmarked(cell: string): string {
+  if (cell.length > MAX_MARKED) return cell;
+  // What stands in code is meant as it is.
+  return cell
+    .split(/(`+[^`]+`+)/)
+    .map((part, index) => (index % 2 === 1 ? part.replaceAll(/^`+ ?| ?`+$/g, "") : unmarkedText(part)))
+    .join("");
+}
+
+function unmarkedText(text: string): string {
+  return text
+    .replaceAll(/!\[([^\]]*)\]\([^()\s]*\)/g, "$1")
+    .replaceAll(/\[([^\]]+)\]\(([^()\s]+)\)/g, (_, label: string, address: string) => (label === address ? label : `${label} (${address})`))
+    .replaceAll(/(?<!\\)(\*\*|__|~~|\|\|)(?=\S)(.+?)(?<=[^\s\\])\1/g, "$2")
+    .replaceAll(/(?<![\w*\\])\*(?=[^\s*])([^*]+?)(?<=[^\s*\\])\*(?![\w*])/g, "$1")
+    .replaceAll(/(?<![\w\\])_(?=[^\s_])([^_]+?)(?<=[^\s_\\])_(?!\w)/g, "$1")
+    .replaceAll(/<br\s*\/?>/gi, " ")
+    .replaceAll(/\\([\\`*_{}[\]()#+.!~|<>-])/g, "$1");
+}
 
 /** A table that alignment would make larger than this, in characters, is not aligned: one long cell would fill every row with blanks. */
 const MAX_ALIGNED = 200_000;
@@ -47,8 +86,11 @@ const largest = (numbers: Iterable<number>, least: number): number => {
   return most;
 };
 
-function asCode({ header, rows }: Table): string[] {
+function asCode(table: Table): string[] {
+  const header = table.header.map(unmarked);
+  const rows = table.rows.map((row) => row.map(unmarked));
   const all = [header, ...rows];
+  const width = createWidth();
   const longest = header.map(() => 3);
   for (const row of all) for (const [column, cell] of row.entries()) longest[column] = Math.max(longest[column] ?? 3, width(cell));
   const isAligned = all.length * longest.reduce((sum, size) => sum + size + 3, 0) <= MAX_ALIGNED;
@@ -66,7 +108,7 @@ function asBullets({ header, rows }: Table): string[] {
     header.flatMap((name, column) => (column >= from && row[column] ? [`• ${name ? `${name}: ` : ""}${row[column]}`] : []));
   const titled = header.length > 1;
   return rows.flatMap((row, index) => {
-    const title = titled && row[0] ? [/^\*\*.*\*\*$/.test(row[0]) ? row[0] : `**${row[0]}**`] : [];
+    const title = titled && row[0] ? [`**${row[0].replaceAll(/\*\*|__/g, "")}**`] : [];
     const gap = index > 0 && titled ? [""] : [];
     return [...gap, ...title, ...labelled(row, title.length > 0 ? 1 : 0)];
   });

@@ -17,6 +17,8 @@ export interface Lane {
 export interface LaneEntry {
   readonly id: number;
   open: OpenRow | undefined;
+  /** The answer to a command: it does not wait for the rest of a long answer. */
+  readonly isCommand?: boolean;
 }
 
 export interface LaneLimits {
@@ -45,9 +47,10 @@ export class Lanes {
     const key = `${account}\0${place.target}`;
     let lane = this.all.get(key);
     if (!lane) this.all.set(key, (lane = { key, account, entries: [], state: "idle", timer: undefined, wasWoken: false }));
-    const at = lane.entries.findLastIndex(({ id }) => id < entry.id) + 1;
-    // What is being sent stays where it is.
-    lane.entries.splice(at === 0 && lane.state === "busy" ? 1 : at, 0, entry);
+    const isBefore = ({ id, isCommand = false }: LaneEntry): boolean => (isCommand === (entry.isCommand ?? false) ? id < entry.id : isCommand);
+    const at = lane.entries.findLastIndex(isBefore) + 1;
+    // What is being sent, or is to be tried again, stays where it is.
+    lane.entries.splice(at === 0 && lane.state !== "idle" && lane.state !== "ready" ? 1 : at, 0, entry);
     return lane;
   }
 

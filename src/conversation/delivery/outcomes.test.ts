@@ -116,6 +116,22 @@ test("an attempt that never ends is given up after its time and counts as one th
   expect(channel.sent[1]).toMatchObject({ text: "(repeat?) hello", isRepeat: true });
 });
 
+test("the wait that a platform asks for holds for the edit that makes a preview the answer", async () => {
+  const edits: number[] = [];
+  const channel = channelThat([], {
+    async editPreview() {
+      edits.push(world.clock.now());
+      if (edits.length === 1) throw flood;
+      return { channel: "chat", messageId: "p1" };
+    },
+  });
+  const sending = world.delivery.send(address, [{ text: "hello" }], { kind: "final", previewId: "p1" }, 86_000_000);
+  await world.drain(() => edits.length === 1);
+  expect(await world.settle(sending)).toMatchObject({ state: "sent", messageIds: ["p1"] });
+  expect(edits[1]).toBeGreaterThanOrEqual(edits[0]! + 90_000);
+  expect(channel.sent).toEqual([]);
+});
+
 test("the wait that a platform asks for is neither cut short nor drawn out", async () => {
   const channel = channelThat([flood]);
   const waiting = world.delivery.send(address, [{ text: "hello" }], { kind: "send" }, 86_000_000);

@@ -28,7 +28,11 @@ export class AnsweredTurns {
 }
 
 /** What the channel says; one that has nothing to say, or fails to, answers every time. */
-function modeOf(plugin: ChannelPlugin | undefined, cfg: HostConfig, { accountId, chatType }: ReplyAddress): ReplyToMode {
+export function replyModeOf(
+  plugin: ChannelPlugin | undefined,
+  cfg: HostConfig,
+  { accountId, chatType }: Pick<ReplyAddress, "accountId" | "chatType">,
+): ReplyToMode {
   try {
     return plugin?.threading?.resolveReplyToMode?.({ cfg, accountId, chatType }) ?? "all";
   } catch {
@@ -49,7 +53,7 @@ export function replyReference(
   // Whoever asked for it named the message.
   if (facts.kind === "send") return { id, rows: "first" };
   const threading = plugin?.threading;
-  const mode = modeOf(plugin, cfg, address);
+  const mode = replyModeOf(plugin, cfg, address);
   if (mode === "off") {
     const allowed = threading?.allowExplicitReplyTagsWhenOff ?? threading?.allowTagsWhenOff ?? true;
     return tagged && allowed ? { id, rows: "all" } : NONE;

@@ -357,3 +357,30 @@ test("an account whose sends hang does not keep others from sending", async () =
   expect(w.ended.map(({ account }) => account)).toEqual(["other"]);
   expect(lost).toHaveLength(1);
 });
+
+test("the answer to a command goes before the rest of a long answer, after what is being sent; commands keep their order", async () => {
+  const held = Promise.withResolvers<void>();
+  const texts: string[] = [];
+  const first: Reaction = async ({ text }) => {
+    texts.push(text);
+    await held.promise;
+    return undefined;
+  };
+  const note: Reaction = ({ text }) => void texts.push(text);
+  const w = (world = await openWorld(fakeChannel([first, note, note, note, note])));
+  const long = await add(
+    w,
+    ["one", "two", "three"].map((text) => ({ to: "a", text })),
+  );
+  w.delivery.kick();
+  await w.drain(() => texts.length === 1);
+  const commands = await add(
+    w,
+    ["status", "whoami"].map((text) => ({ to: "a", text, payload: { kind: "command", text } })),
+  );
+  w.delivery.kick();
+  for (let i = 0; i < 5; i += 1) await w.turn();
+  held.resolve();
+  await w.drain(ends(w, [...long, ...commands]));
+  expect(texts).toEqual(["one", "status", "whoami", "two", "three"]);
+});

@@ -5,6 +5,7 @@ import type { DeliveryDeps, DeliveryLimits } from "./deps.ts";
 import { Lanes, type Lane, type LaneEntry } from "./lanes.ts";
 import type { LiveTargets } from "./live.ts";
 import { createRecovery } from "./recovery.ts";
+import type { RowPayload } from "./row-payload.ts";
 import { createStep, type OpenRow, type StepResult } from "./step.ts";
 import { createTeller } from "./told.ts";
 
@@ -56,7 +57,8 @@ export class OutboxWorker implements Worker {
   private take(row: OutboxRow): void {
     if (this.known.has(row.id)) return;
     const keeps = this.held < this.limits.held;
-    const entry: LaneEntry = { id: row.id, open: keeps ? { row, asked: 0 } : undefined };
+    const isCommand = (row.payload as Partial<RowPayload> | null)?.kind === "command";
+    const entry: LaneEntry = { id: row.id, open: keeps ? { row, asked: 0 } : undefined, isCommand };
     if (keeps) this.held += 1;
     this.known.set(row.id, entry);
     const lane = this.lanes.add(row, entry);

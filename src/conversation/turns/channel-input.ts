@@ -50,6 +50,12 @@ function entryFieldsOf({ entry, items }: Asked): Readonly<Record<string, unknown
   return { ...chatFields(messageContext(last), entry), ...deliveryPatch({ channel, accountId, to, ...(threadId === undefined ? {} : { threadId }) }) };
 }
 
+/** A channel that says nothing about itself is taken to know its messages by their ids. */
+function namesMessages(plugin: ReturnType<ConversationDeps["channels"]["get"]>): boolean {
+  const { reply, reactions, edit, unsend } = plugin?.capabilities ?? {};
+  return plugin === undefined || reply === true || reactions === true || edit === true || unsend === true;
+}
+
 /** One or more messages of a channel as the agent gets them. */
 export async function channelInput(deps: ConversationDeps, asked: Asked): Promise<TurnInput> {
   const { items, runId, resumed, entry, summarised } = asked;
@@ -66,6 +72,7 @@ export async function channelInput(deps: ConversationDeps, asked: Asked): Promis
     history: [...history, ...told],
     mediaLines: files.lines,
     summarised,
+    namesMessages: namesMessages(deps.channels.get(last.channel)),
     ...(previousAt === undefined ? {} : { previousAt }),
   });
   const images = files.kept.flatMap(({ image }) => (image ? [image] : []));

@@ -218,6 +218,34 @@ export function endLives(run: ChannelRun, { lives }: Pick<ChannelTurnContext, "l
   lives.ended([...[...run.summarised, ...run.items].flatMap(inboxIdsOf), ...run.merged], run.runId);
 }
 
+/** The sign that a message was seen goes when the answer is there, not when it is on its way. */
+function removeAcks({ items, runId }: ChannelRun, { delivery, store, log }: ConversationDeps): void {
+  const acks = items.flatMap(({ ack }) => ack ?? []);
+  if (acks.length === 0) return;
+  const settled = new Set<number>();
+  const open = Promise.withResolvers<ReadonlySet<number>>();
+  const done = Promise.withResolvers<void>();
+  const check = (ids: ReadonlySet<number>): void => {
+    if (ids.isSubsetOf(settled)) done.resolve();
+  };
+  const listening = delivery.onSettled(({ id }) => {
+    settled.add(id);
+    void open.promise.then(check);
+  });
+  store.read("outbox.ofTurn", { turnId: runId }).then(
+    (rows) => open.resolve(new Set(rows.flatMap((row) => (row.settledAt === null ? [row.id] : [])))),
+    (error: unknown) => {
+      log.debug("the replies of a turn could not be looked for", { runId, error });
+      open.resolve(new Set());
+    },
+  );
+  void open.promise.then(check);
+  void done.promise.then(() => {
+    listening[Symbol.dispose]();
+    for (const ack of acks) ack.replied();
+  });
+}
+
 async function answer(run: ChannelRun, context: ChannelTurnContext): Promise<void> {
   const { deps, emit, stopping } = context;
   const live = liveOf(run, context)?.reply;
@@ -251,7 +279,7 @@ async function answer(run: ChannelRun, context: ChannelTurnContext): Promise<voi
   if (end === "given-up") return closeFailed(run, "interrupted too often", GAVE_UP, context);
   deps.delivery.kick();
   endLives(run, context);
-  for (const { ack } of run.items) ack?.replied();
+  removeAcks(run, deps);
   tellEnd(run, end, context);
   if (end.status === "ok" && !stopping.aborted) await agents.after(input, end, { signal: new AbortController().signal, stopping });
 }

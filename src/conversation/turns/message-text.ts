@@ -19,6 +19,8 @@ interface TextFacts {
   readonly mediaLines: readonly string[];
   /** Of messages that found no room in the queue. */
   readonly summarised: readonly ChannelItem[];
+  /** The channel can point to a message by its id. Ids that it only tells messages apart by are no business of the model. */
+  readonly namesMessages: boolean;
 }
 
 const MAX_SUMMARY_LINE = 160;
@@ -36,11 +38,11 @@ const present = (fields: Readonly<Record<string, unknown>>): Readonly<Record<str
 };
 
 /** What is known about the conversation, the sender, and what the message refers to. Names and quotes stand here and nowhere else. */
-function contextBlocks(ctx: FinalizedMsgContext, history: readonly HistoryLine[]): readonly string[] {
+function contextBlocks(ctx: FinalizedMsgContext, history: readonly HistoryLine[], messageId: string | undefined): readonly string[] {
   const direct = ctx.ChatType === "direct";
   const conversation = present({
-    message_id: ctx.MessageSid,
-    reply_to_id: ctx.ReplyToId,
+    message_id: messageId,
+    reply_to_id: messageId === undefined ? undefined : ctx.ReplyToId,
     conversation_label: direct ? undefined : ctx.ConversationLabel,
     group_subject: ctx.GroupSubject,
     group_channel: ctx.GroupChannel,
@@ -52,8 +54,15 @@ function contextBlocks(ctx: FinalizedMsgContext, history: readonly HistoryLine[]
     ? undefined
     : present({ id: ctx.SenderId, name: ctx.SenderName, username: ctx.SenderUsername, tag: ctx.SenderTag, e164: ctx.SenderE164 });
   const starter = present({ body: ctx.ThreadStarterBody });
-  const replied = present({ id: ctx.ReplyToId, sender: ctx.ReplyToSender, body: ctx.ReplyToBody, is_quote: ctx.ReplyToIsQuote });
+  const replied = present({
+    id: messageId === undefined ? undefined : ctx.ReplyToId,
+    sender: ctx.ReplyToSender,
+    body: ctx.ReplyToBody,
+    is_quote: ctx.ReplyToIsQuote,
+  });
   const forwarded = present({ from: ctx.ForwardedFrom, type: ctx.ForwardedFromType, username: ctx.ForwardedFromUsername, title: ctx.ForwardedFromTitle });
+  const { emoji, setName } = (ctx["Sticker"] ?? {}) as { readonly emoji?: string; readonly setName?: string };
+  const sticker = present({ emoji, set: setName });
   const place = present({
     lat: ctx["LocationLat"],
     lon: ctx["LocationLon"],
@@ -67,6 +76,7 @@ function contextBlocks(ctx: FinalizedMsgContext, history: readonly HistoryLine[]
     ...(starter ? [block("First message of the thread", starter)] : []),
     ...(replied && ctx.ReplyToBody ? [block("Message that is answered", replied)] : []),
     ...(forwarded ? [block("Forwarded from", forwarded)] : []),
+    ...(sticker ? [block("Sticker", sticker)] : []),
     ...(place ? [block("Location", place)] : []),
     ...(history.length > 0 ? [block("Chat since your last answer", history)] : []),
     ...(ctx.UntrustedContext ?? []).map((text) => block("Channel", text)),
@@ -101,12 +111,20 @@ const agentText = (text: string, ctx: FinalizedMsgContext, { context }: Inbound)
 
 const labelOf = (channel: string): string => channel.charAt(0).toUpperCase() + channel.slice(1);
 
+/** The id that the model can use for the message. A pressed button has none of its own; the message that it stands under has. */
+function usableId(ctx: FinalizedMsgContext, { event }: Inbound, namesMessages: boolean): string | undefined {
+  if (!namesMessages) return undefined;
+  if (event.kind === "button") return ctx["ButtonMessageId"] as string | undefined;
+  return event.kind === "message" || event.kind === "edit" ? ctx.MessageSid : undefined;
+}
+
 /** What the model reads of one or more items: data about them, then what was said, each with its envelope. */
 export function messageText(items: readonly ChannelItem[], contexts: readonly FinalizedMsgContext[], facts: TextFacts): string {
   const last = contexts.at(-1)!;
   const said = items.map((item, index) => enveloped(item, contexts[index]!, facts));
   const many = said.length > 1 ? [`[${said.length} messages that came while you were busy]`] : [];
-  return [...contextBlocks(last, facts.history), ...summaryOf(facts.summarised), ...many, said.join("\n\n"), ...facts.mediaLines].join("\n\n");
+  const messageId = usableId(last, items.at(-1)!.messages.at(-1)!, facts.namesMessages);
+  return [...contextBlocks(last, facts.history, messageId), ...summaryOf(facts.summarised), ...many, said.join("\n\n"), ...facts.mediaLines].join("\n\n");
 }
 
 /** An address that could be a sentence is none that the system prompt repeats. */

@@ -154,3 +154,16 @@ describe("a preview", () => {
     expect([heartbeat.opened(), quick.opened()]).toEqual([0, 0]);
   });
 });
+
+it.each([
+  ["off", undefined],
+  ["first", "m1"],
+  ["all", "m1"],
+] as const)("with replyToMode %s a preview names the message that it answers: %s", async (mode, replyToId) => {
+  const opened: unknown[] = [];
+  const preview: ChannelPreview = { update: async () => {}, seal: async () => "p1", discard: async () => {} };
+  const open = (context: { readonly replyToId?: string | undefined }): ChannelPreview => (opened.push(context.replyToId), preview);
+  stage({ plugin: { preview: { open }, threading: { resolveReplyToMode: () => mode } } }).write("Hello there.");
+  await settle();
+  expect(opened).toEqual([replyToId]);
+});

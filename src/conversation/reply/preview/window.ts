@@ -2,6 +2,7 @@
 import { messageOf } from "../../../base/errors.ts";
 import type { Logger } from "../../../base/log/logger.ts";
 import type { ChannelPreview } from "../../../protocol/index.ts";
+import { replyModeOf } from "../../delivery/reply-to.ts";
 import type { ReplyStreamDeps } from "../stream-deps.ts";
 import { withoutBegunSilence } from "../shape/silence.ts";
 import { createPreviewWriter } from "./preview.ts";
@@ -46,7 +47,8 @@ export function openPreviewWindow({
   const ending = new AbortController();
   const place = {
     ...(threadId === undefined ? {} : { threadId }),
-    ...(replyToId === undefined ? {} : { replyToId }),
+    // It becomes the first message of the answer, and names the message that it answers where that one would.
+    ...(replyToId === undefined || replyModeOf(plugin, cfg, address) === "off" ? {} : { replyToId }),
     ...(before?.id === undefined ? {} : { previewId: before.id }),
   };
   const preview = opened(log, () => adapter?.open({ cfg, accountId, to, chatType, ...place, signal: ending.signal }));

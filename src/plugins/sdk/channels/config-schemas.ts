@@ -55,6 +55,7 @@ const OWN: Readonly<Record<Channel, (k: ReturnType<typeof pieces>) => z.ZodRawSh
     streamMode: z.enum(["off", "partial", "block"]).optional(),
     timeoutSeconds: k.number,
     proxy: k.text,
+    apiRoot: k.text,
     webhookUrl: k.text,
     webhookSecret: k.text,
     webhookPath: k.text,

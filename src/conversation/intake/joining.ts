@@ -55,24 +55,33 @@ export function createJoining(
     return { ...NO_WAIT, ms: textOnly ? resolveInboundDebounceMs({ cfg: deps.config(), channel }) : 0 };
   }
 
+  /** Back-logs of several senders in one session go on together, the one that began first before the others: nothing overtakes what was written before. */
+  function flushLate(session: string): void {
+    for (const key of waiting.keys()) if (key.startsWith(session) && key.endsWith(LATE)) flush(key);
+  }
+
   return {
     add(inbound, isControl) {
-      const sender = `${chatOf(inbound)}\0${inbound.sessionKey}\0${inbound.event.sender.id}`;
+      const session = `${chatOf(inbound)}\0${inbound.sessionKey}\0`;
+      const sender = `${session}${inbound.event.sender.id}`;
       const { ms, part, most } = isControl ? NO_WAIT : waitOf(inbound);
       const key = `${sender}${part}`;
+      const isBacklog = part === LATE;
+      if (!isBacklog) flushLate(session);
       // What waits under another name was written before.
       for (const other of waiting.keys()) if (other !== key && (other === sender || other.startsWith(`${sender}\0part\0`))) flush(other);
       if (ms <= 0) {
         flush(key);
         return hand([inbound]);
       }
-      const timer = deps.clock.after(ms, () => flush(key));
+      const over = (): void => (isBacklog ? flushLate(session) : flush(key));
+      const timer = deps.clock.after(ms, over);
       const found = waiting.get(key);
       if (!found) return void waiting.set(key, { items: [inbound], timer });
       found.timer[Symbol.dispose]();
       found.timer = timer;
       found.items.push(inbound);
-      if (found.items.length >= most) flush(key);
+      if (found.items.length >= most) over();
     },
     flush() {
       for (const key of waiting.keys()) flush(key);

@@ -30,10 +30,20 @@ export function entryOf(row: EntryRow): TranscriptEntry | undefined {
   return line?.kind === "entry" ? line.entry : undefined;
 }
 
+/** The message of a row as people are shown it; undefined when it is none, or when plugins kept all of it back. */
 export function messageOfRow(row: EntryRow): Message | undefined {
-  if (row.type !== "message") return undefined;
-  const message = entryOf(row)?.["message"];
-  return typeof message === "object" && message !== null ? (message as Message) : undefined;
+  return row.type === "message" ? shownWords(entryOf(row)?.["message"]) : undefined;
+}
+
+/** A stored message as people are shown it. */
+export function shownWords(stored: unknown): Message | undefined {
+  if (typeof stored !== "object" || stored === null) return undefined;
+  const { openclawShown, ...message } = stored as Message;
+  if (typeof openclawShown !== "string") return stored as Message;
+  // Its thoughts and calls are the model's, its words are as plugins left them.
+  const others = Array.isArray(message.content) ? (message.content as readonly { readonly type?: unknown }[]).filter(({ type }) => type !== "text") : [];
+  const content = [...others, ...(openclawShown === "" ? [] : [{ type: "text", text: openclawShown }])];
+  return content.length === 0 ? undefined : { ...message, content };
 }
 
 export function messagesOf(rows: readonly EntryRow[]): readonly Message[] {

@@ -1,7 +1,7 @@
 /** Every message hook over every entrance: how often it is called, in which order, and what its result does must not depend on where a message comes from. */
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { isAbsolute, join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { HOOKS } from "../../src/hooks/index.ts";
 import { startLabGateway, type LabGateway } from "../conformance/channels/lab-gateway.ts";
@@ -81,7 +81,12 @@ export default function register(api) {
     if (content.includes("w-hush")) return { cancel: true, cancelReason: "quiet" };
   });
   on("message_sent");
-  api.on("before_model_resolve", (event, ctx) => note("before_model_resolve", { content: event.prompt }, ctx, ctx.sessionKey));
+  api.on("before_model_resolve", (event, ctx) => {
+    note("before_model_resolve", { content: event.prompt }, ctx, ctx.sessionKey);
+    return event.prompt.includes("w-nomodel") ? { modelOverride: "nobody/nothing" } : undefined;
+  });
+  api.on("before_prompt_build", (event) => (event.prompt.includes("w-context") ? { prependContext: "from a plugin", appendContext: "more of it" } : undefined));
+  api.on("before_reset", (event, ctx) => appendFileSync(file, JSON.stringify({ hook: "before_reset", sessionKey: ctx.sessionKey, sessionFile: event.sessionFile }) + "\\n"));
   api.on("before_agent_run", (event, ctx) => {
     const { contextTokenBudget, workspaceDir, trace, sessionKey } = ctx;
     appendFileSync(file, JSON.stringify({ hook: "before_agent_run", sessionKey, contextTokenBudget, workspaceDir, trace }) + "\\n");
@@ -353,6 +358,38 @@ test("a command and its answer pass the same hooks over every entrance that has 
     await expect.poll(() => hooksOf(chat.sessionKey), PATIENCE).toEqual(["message_received", "inbound_claim", ...ANSWER]);
     expect(chat.answers().join()).toContain("Channel");
   }
+});
+
+test("an unknown model that a plugin asks for is logged, and the usual one answers", async () => {
+  const chat = webchat((serial += 1));
+  const word = `w-nomodel${serial}`;
+  await chat.write(`say ${word}`);
+  await expect.poll(() => chat.answers(), PATIENCE).toEqual([`Heard ${word}.`]);
+  const { payload } = await gateway.operator.request("logs.tail", { limit: 5000 });
+  expect(JSON.stringify(payload)).toContain("nobody/nothing");
+});
+
+test("what a plugin puts around a message reaches the model, and nobody who reads the conversation", async () => {
+  const chat = webchat((serial += 1));
+  const word = `w-context${serial}`;
+  await chat.write(`say ${word}`);
+  await expect.poll(() => chat.answers(), PATIENCE).toEqual([`Heard ${word}.`]);
+  expect(gateway.model.requests.findLast(({ user }) => user.includes(word))!.user).toBe(`from a plugin\nsay ${word}\nmore of it`);
+  for (const method of ["chat.history", "chat.page"]) {
+    const { payload } = await gateway.operator.request(method, { sessionKey: chat.sessionKey });
+    expect(JSON.stringify(payload)).toContain(`say ${word}`);
+    expect(JSON.stringify(payload)).not.toContain("from a plugin");
+  }
+});
+
+test("the file of a session that ends is named with its whole path", async () => {
+  const chat = webchat((serial += 1));
+  await chat.write(`say w-plain${serial}`);
+  await gateway.operator.request("sessions.reset", { key: chat.sessionKey });
+  const named = (): unknown => calls().find(({ hook, sessionKey }) => hook === "before_reset" && sessionKey === chat.sessionKey)?.["sessionFile"];
+  await expect.poll(named, PATIENCE).toMatch(/\.jsonl/);
+  expect(isAbsolute(String(named()))).toBe(true);
+  expect(String(named()).startsWith(gateway.place.stateDir)).toBe(true);
 });
 
 test("a plugin's decision is told by why", async () => {

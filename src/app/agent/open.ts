@@ -181,6 +181,7 @@ export async function openAgent(deps: AppAgentDeps): Promise<OpenAgent> {
     broker: () => Promise.resolve(broker),
     skills: () => Promise.resolve(skills),
     workspaceOf,
+    stateDir: config.paths.state,
     host: { host: hostname(), os: `${systemName()} ${release()}`, arch: process.arch, node: process.version, shell: shellName(env["SHELL"], env["PATH"]) },
     timezone: Intl.DateTimeFormat().resolvedOptions().timeZone,
     pendingWork: (sessionKey) => pendingWork(processes.list(sessionKey), approvals.open(sessionKey)),

@@ -171,7 +171,7 @@ test("what plugins put around a message is bounded, and stands apart from the us
   const at = await room({ says: ["ok"] });
   at.hooks.on("before_prompt_build", () => ({ prependContext: "x".repeat(100_000), appendContext: "after" }), HOST);
   await at.turn("hello");
-  const [before, own, after] = (await at.transcript())[0]!.content as { text: string; openclawContext?: true }[];
+  const [before, own, after] = (await at.transcript())[0]!.content as unknown as { text: string; openclawContext?: true }[];
   expect([own, after]).toEqual([
     { type: "text", text: "hello" },
     { type: "text", text: "after", openclawContext: true },

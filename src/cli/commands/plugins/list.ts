@@ -5,7 +5,7 @@ import { createStyle, type Style } from "../../output/style.ts";
 import { formatTable } from "../../output/table.ts";
 import { loadPlugins } from "../../plugin-source.ts";
 import { colored, describeDiagnostic, printable, recordOf, stateOf, whyNot } from "./record.ts";
-import { runningPlugins, sameIn, type RunningPlugin } from "./running.ts";
+import type { RunningPlugin } from "./running.ts";
 
 const STATES = ["loaded", "not checked", "disabled", "error"] as const;
 
@@ -21,8 +21,10 @@ export const list = defineCommand({
   ],
   async run({ io, values }) {
     const { inventory, loaded } = await loadPlugins(io);
-    const running = inventory.entries.some(({ enabled }) => enabled) ? await runningPlugins(io, loaded.paths.state) : undefined;
-    const known = (entry: PluginEntry): RunningPlugin | undefined => sameIn(running, entry);
+    // What asks a gateway is loaded only where there is something to ask it about.
+    const asking = inventory.entries.some(({ enabled }) => enabled) ? await import("./running.ts") : undefined;
+    const running = await asking?.runningPlugins(io, loaded.paths.state);
+    const known = (entry: PluginEntry): RunningPlugin | undefined => asking?.sameIn(running, entry);
     const entries = values.enabled ? inventory.entries.filter((entry) => entry.enabled && entry.error === undefined) : inventory.entries;
     if (values.json) {
       printJson(io, {

@@ -5,7 +5,7 @@ import type { Plugins } from "./plugins/index.ts";
 /** Plugins come and go while the gateway runs: what is asked is whoever is there now. */
 export function currentHooks(plugins: Pick<Plugins, "hooks">): TurnHooks {
   return {
-    has: (hook) => plugins.hooks()?.has(hook) ?? false,
+    has: (hook, ctx) => plugins.hooks()?.has(hook, ctx) ?? false,
     run: (...args: Parameters<Hooks["run"]>) => plugins.hooks()?.run(...args),
   };
 }

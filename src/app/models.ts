@@ -44,7 +44,7 @@ export function createAppModels(deps: AppModelsDeps): AppModels {
   };
   // Plugins come and go while the gateway runs.
   const hooks: Pick<Hooks, "has" | "run"> = {
-    has: (hook) => deps.hooks()?.has(hook) ?? false,
+    has: (hook, ctx) => deps.hooks()?.has(hook, ctx) ?? false,
     run: (...args: Parameters<Hooks["run"]>) => deps.hooks()?.run(...args),
   };
   let raw: RawStream | undefined;

@@ -6,12 +6,16 @@ export interface WordedMessage {
   readonly content?: unknown;
 }
 
-/** Everything textual in a message, blocks joined by line breaks. */
+/** Whether a part of a message is what plugins put there for the model. */
+export const isContext = (part: unknown): boolean =>
+  typeof part === "object" && part !== null && (part as { readonly openclawContext?: unknown }).openclawContext === true;
+
+/** Everything textual that was said in a message, blocks joined by line breaks. */
 export function textOf({ content }: WordedMessage): string {
   if (typeof content === "string") return content;
   if (!Array.isArray(content)) return "";
   return content
-    .flatMap((block: { type?: unknown; text?: unknown }) => (block?.type === "text" && typeof block.text === "string" ? [block.text] : []))
+    .flatMap((block: { type?: unknown; text?: unknown }) => (block?.type === "text" && typeof block.text === "string" && !isContext(block) ? [block.text] : []))
     .join("\n");
 }
 

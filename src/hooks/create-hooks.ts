@@ -99,7 +99,10 @@ export function createHooks(deps: HooksDeps): Hooks {
 
   return {
     on,
-    has: (hook) => lists[hook].size > 0,
+    has(hook, ctx) {
+      if (ctx === undefined || lists[hook].size === 0) return lists[hook].size > 0;
+      return lists[hook].sorted().some(({ filter }) => filter === undefined || filter({}, ctx as Fields));
+    },
     run,
     runBounded: (hook, calls, totalMs) => bounded(engine.deadlines, calls, totalMs, ({ event, ctx }) => run(hook, event, ctx)),
     stats: () => [...tallies.values()].map(({ pluginId, hook, tally }) => tally.row(pluginId, hook)),

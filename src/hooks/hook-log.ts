@@ -48,7 +48,7 @@ export function createHookLog(hooks: Pick<Hooks, "has" | "run">, now: () => numb
       return said;
     });
   };
-  return { hooks: { has: (hook) => hooks.has(hook), run }, entries, add };
+  return { hooks: { has: (hook, ctx) => hooks.has(hook, ctx), run }, entries, add };
 }
 
 /** The trace of one dispatch with what it led to. */

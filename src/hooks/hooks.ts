@@ -37,7 +37,8 @@ export interface Hooks extends Disposable {
    * or a handler that is no function, `PERMISSION_DENIED` where the operator has not allowed the hook to this plugin.
    */
   on<K extends HookName>(hook: K | HookAlias, handler: HookHandler<K>, registration: HookRegistration): Disposable;
-  has(hook: HookName): boolean;
+  /** Whether anybody listens. With a context: whether some handler's filter takes calls with that context. */
+  has(hook: HookName, ctx?: object): boolean;
   /** Calls every handler. Returns at once when nobody listens or nobody waits; never rejects because of a handler. */
   run<K extends SyncHookName>(hook: K, event: HookEvent<K>, ctx: HookContext<K>, options?: HookRunOptions): HookOutcome<K> | undefined;
   run<K extends HookName>(

@@ -23,4 +23,5 @@ export type { HookFilter, HookOptions } from "./registration.ts";
 export type { Breaker, HookCallOutcome, HookStat, HookTraceRecord } from "./runner/stats.ts";
 export { BUDGET_LIMITS, resolveHookSettings, type HookSettings } from "./settings.ts";
 export type { FieldMerge, FieldSpec, FieldType, FieldValue, HookArea, HookMode, HookSpec } from "./spec.ts";
+export { hookTrace, MESSAGE_SPAN, messageTrace, traceIdOf } from "./trace.ts";
 export { createToolPolicies, type ToolPolicies, type ToolPolicy, type ToolPolicyDecision, type ToolPolicyRegistration } from "./tool-policies.ts";

@@ -1,5 +1,5 @@
 import type { TSchema } from "typebox";
-import { choice, closed, filled, moment, orNull, text } from "./pieces.ts";
+import { choice, closed, filled, list, literal, moment, orNull, text } from "./pieces.ts";
 
 export const decision = choice(["allow-once", "allow-always", "deny"]);
 
@@ -7,6 +7,7 @@ export const decision = choice(["allow-once", "allow-always", "deny"]);
 export const commandFields = <Fact extends TSchema>(fact: () => Fact) => ({
   command: filled(),
   cwd: fact(),
+  environment: fact(),
   host: fact(),
   security: fact(),
   ask: fact(),
@@ -23,3 +24,28 @@ export const waitFields = { createdAtMs: moment(), expiresAtMs: moment() };
 export const ApprovalRequestedSchema = closed({ id: filled(), request: closed(commandFields(() => orNull(text()))), ...waitFields });
 
 export const ApprovalResolvedSchema = closed({ id: filled(), decision, resolvedBy: orNull(text()), ts: moment() });
+
+/** A call that a plugin, or a tool by itself, wants somebody to decide about. */
+const pluginQuestion = closed({
+  title: filled(),
+  description: text(),
+  severity: choice(["info", "warning", "critical"]),
+  pluginId: orNull(filled()),
+  toolName: orNull(text()),
+  toolCallId: orNull(text()),
+  allowedDecisions: list(decision),
+  agentId: orNull(text()),
+  sessionKey: orNull(text()),
+});
+
+export const PluginApprovalRequestedSchema = closed({ approvalKind: literal("plugin"), id: filled(), request: pluginQuestion, ...waitFields });
+
+/** `decision` is null when nobody decided in time, or the question was withdrawn: `reason` says which. */
+export const PluginApprovalResolvedSchema = closed({
+  id: filled(),
+  decision: orNull(decision),
+  reason: choice(["user", "timeout", "cancelled", "gateway-restart"]),
+  resolvedBy: orNull(text()),
+  ts: moment(),
+  request: pluginQuestion,
+});

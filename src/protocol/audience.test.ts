@@ -22,7 +22,7 @@ test("a node's scopes open nothing", () => {
 
 test("pairing and approvals go to those who decide about them", () => {
   const pairing = ["device.pair.requested", "device.pair.resolved", "node.pair.requested", "node.pair.resolved"];
-  const approvals = ["exec.approval.requested", "exec.approval.resolved"];
+  const approvals = ["exec.approval.requested", "exec.approval.resolved", "plugin.approval.requested", "plugin.approval.resolved"];
   expect(seenBy({ role: "operator", scopes: ["operator.pairing"] })).toEqual([...FOR_ALL, ...pairing].sort());
   expect(seenBy({ role: "operator", scopes: ["operator.approvals"] })).toEqual([...FOR_ALL, ...approvals].sort());
   expect(seenBy({ role: "operator", scopes: ["operator.admin"] })).toEqual([...FOR_READERS, ...pairing, ...approvals].sort());
@@ -40,6 +40,8 @@ test("a slow reader misses only what the next event replaces", () => {
     "heartbeat",
     "node.pair.requested",
     "node.pair.resolved",
+    "plugin.approval.requested",
+    "plugin.approval.resolved",
     "presence",
     "talk.mode",
     "tick",

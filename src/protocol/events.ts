@@ -1,5 +1,5 @@
 import type { Static, TSchema } from "typebox";
-import { ApprovalRequestedSchema, ApprovalResolvedSchema } from "./approval.ts";
+import { ApprovalRequestedSchema, ApprovalResolvedSchema, PluginApprovalRequestedSchema, PluginApprovalResolvedSchema } from "./approval.ts";
 import type { Audience, Droppable, EventFacts } from "./audience.ts";
 import { HealthSchema } from "./health.ts";
 import type { Frozen } from "./method.ts";
@@ -49,6 +49,18 @@ export const DECLARED_EVENTS = {
   "node.pair.resolved": event(NodePairResolvedSchema, "operator.pairing", "always", "Somebody decided about a node."),
   "exec.approval.requested": event(ApprovalRequestedSchema, "operator.approvals", "always", "A command waits for somebody's word."),
   "exec.approval.resolved": event(ApprovalResolvedSchema, "operator.approvals", "always", "Somebody decided about a command."),
+  "plugin.approval.requested": event(
+    PluginApprovalRequestedSchema,
+    "operator.approvals",
+    "always",
+    "A plugin wants somebody to decide about a call of a tool.",
+  ),
+  "plugin.approval.resolved": event(
+    PluginApprovalResolvedSchema,
+    "operator.approvals",
+    "always",
+    "That question is closed: decided, out of time or withdrawn.",
+  ),
   "node.invoke.request": event(
     closed({
       id: filled(),

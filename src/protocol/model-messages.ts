@@ -4,6 +4,8 @@ export interface TextContent {
   readonly type: "text";
   readonly text: string;
   readonly textSignature?: string;
+  /** Put there for the model by plugins: no part of what somebody said. */
+  readonly openclawContext?: true;
 }
 
 export interface ImageContent {

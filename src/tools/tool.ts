@@ -32,6 +32,8 @@ export interface ToolContext {
   readonly contextWindow?: number;
   /** Called from outside of any conversation: nobody waits for a question. */
   readonly unattended?: boolean;
+  /** The trace that the run belongs to, and its span in it. */
+  readonly trace?: { readonly traceId: string; readonly span: string };
   /** Gets what plugins said about calls. */
   readonly hookLog?: Pick<HookLog, "add">;
 }

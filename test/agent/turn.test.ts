@@ -162,9 +162,38 @@ test("plugins put text around the message and the system prompt, and may choose 
   at.hooks.on("before_agent_start", () => ({ systemPrompt: "You are terse." }), HOST);
   await at.turn("hello");
   const [request] = at.requests;
-  expect(said(request!.messages.at(-1)!)).toBe("first\n\nsecond\n\nhello\n\nafter");
+  expect(said(request!.messages.at(-1)!)).toBe("first\n\nsecond|hello|after");
   expect(request!.systemPrompt).toBe("You are terse.\n\nBe kind.");
   expect(request!.tools!.map(({ name }) => name)).toEqual(["look"]);
+});
+
+test("what plugins put around a message is bounded, and stands apart from the user's words in the transcript", async () => {
+  const at = await room({ says: ["ok"] });
+  at.hooks.on("before_prompt_build", () => ({ prependContext: "x".repeat(100_000), appendContext: "after" }), HOST);
+  await at.turn("hello");
+  const [before, own, after] = (await at.transcript())[0]!.content as unknown as { text: string; openclawContext?: true }[];
+  expect([own, after]).toEqual([
+    { type: "text", text: "hello" },
+    { type: "text", text: "after", openclawContext: true },
+  ]);
+  expect(before).toMatchObject({ openclawContext: true, text: expect.stringMatching(/^x{32000}\n\[68000 more characters of plugins were left out\]$/) });
+});
+
+test("plugins are asked for a model once in a run, also when the session changes while its turn is prepared", async () => {
+  const at = await room({ says: ["ok", "ok"] });
+  await at.turn("first");
+  let asked = 0;
+  at.hooks.on(
+    "before_model_resolve",
+    async () => {
+      asked += 1;
+      await at.store.write("sessions.patch", { key: KEY, patch: { label: `changed ${asked}` } });
+      return undefined;
+    },
+    HOST,
+  );
+  expect(await at.turn("second")).toMatchObject({ status: "ok" });
+  expect(asked).toBe(1);
 });
 
 test("what waits for a session's next turn is told once, also when the turn dies and is taken up again", async () => {
@@ -181,7 +210,7 @@ test("what waits for a session's next turn is told once, also when the turn dies
   const next = await room({ folder, says: ["ok", "ok"], seed: 2 });
   await next.agents.turn({ ...input, resumed: true }, next.ports());
   await next.turn("and now?");
-  expect(said(next.requests[0]!.messages.at(-1)!)).toBe("System: [2023-11-14 22:13:20 UTC] Node: printer is back\n\nremember the milk\n\nhello");
+  expect(said(next.requests[0]!.messages.at(-1)!)).toBe("remember the milk|System: [2023-11-14 22:13:20 UTC] Node: printer is back\n\nhello");
   expect(said(next.requests[1]!.messages.at(-1)!)).toBe("and now?");
 });
 

@@ -62,7 +62,7 @@ const EXPECTED: Readonly<Record<string, Expected>> = {
   kill: { text: "/kill 1", says: /./ },
   steer: { text: "/steer 1 go on", says: /./ },
   tts: { text: "/tts status", says: /./ },
-  skill: { text: "/skill nothing-there w-skill", isText: true, asks: /\/skill nothing-there/ },
+  skill: { text: "/skill nothing-there w-skill", says: /No skill is called "nothing-there"/ },
   bash: { text: "/bash help", says: /./ },
   restart: { text: "/restart", says: /estart/ },
 };

@@ -9,7 +9,10 @@ const SCHEMA = { type: "object", additionalProperties: false, properties: { port
 function install(place: Place, id: string, manifest: object = {}, folder = join(place.stateDir, "extensions", id)): void {
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, "openclaw.plugin.json"), JSON.stringify({ id, name: `The ${id}`, configSchema: SCHEMA, ...manifest }));
-  writeFileSync(join(folder, "index.ts"), `import { writeFileSync } from "node:fs";\nwriteFileSync(${JSON.stringify(join(place.home, "loaded"))}, "x");\n`);
+  writeFileSync(
+    join(folder, "index.ts"),
+    `import { writeFileSync } from "node:fs";\nwriteFileSync(${JSON.stringify(join(place.home, "loaded"))}, "x");\nexport default () => {};\n`,
+  );
 }
 
 function house(config = "{}\n"): Place {
@@ -28,7 +31,7 @@ test("plugins list shows every plugin with its state and the reason, and loads n
   const { code, stdout, stderr } = place.cli("plugins", "list");
   expect([code, stderr]).toEqual([0, ""]);
   expect(stdout).toMatch(/^id +status +origin +version +about$/m);
-  expect(stdout).toMatch(/^hello +loaded +global +- +The hello$/m);
+  expect(stdout).toMatch(/^hello +not checked +global +- +The hello$/m);
   expect(stdout).toMatch(/^other +disabled +global +- +disabled in config$/m);
   expect(stdout).toMatch(/^visitor +disabled +workspace +- +workspace plugin \(disabled by default\)$/m);
   expect(place.cli("plugins", "list", "--enabled").stdout).not.toContain("visitor");
@@ -55,7 +58,7 @@ test("plugins list --json has the documented form", () => {
     source: join(place.stateDir, "extensions/chat/index.ts"),
     origin: "global",
     enabled: true,
-    status: "loaded",
+    status: "not checked",
     kind: "channel",
     toolNames: ["say"],
     channelIds: ["chat"],
@@ -77,8 +80,8 @@ test("a name in a manifest cannot write on the terminal", () => {
 
 test("plugins info tells all about one, and what was meant when there is none", () => {
   const place = house();
-  expect(place.cli("plugins", "info", "hello").stdout).toMatch(/status +loaded[\s\S]*settings +port/);
-  expect(JSON.parse(place.cli("plugins", "info", "hello", "--json").stdout)).toMatchObject({ plugin: { id: "hello", status: "loaded" } });
+  expect(place.cli("plugins", "info", "hello").stdout).toMatch(/status +not checked[\s\S]*settings +port/);
+  expect(JSON.parse(place.cli("plugins", "info", "hello", "--json").stdout)).toMatchObject({ plugin: { id: "hello", status: "not checked" } });
   expect(place.cli("plugins", "info", "helo")).toMatchObject({ code: 1, stderr: expect.stringContaining('plugin not found: helo; did you mean "hello"?') });
 });
 
@@ -154,6 +157,51 @@ test("doctor has nothing to say about what is right, and names file and line of 
   expect(code).toBe(1);
   expect(stdout).toContain(`openclaw.plugin.json:2: hello: "id": expected a text, found a number`);
   expect(JSON.parse(place.cli("plugins", "doctor", "--json").stdout)).toMatchObject({ ok: false, plugins: [{ id: "hello", status: "error" }] });
+});
+
+test("of plugins that cannot be loaded nobody says that they are: doctor tries, and the running gateway is asked", async () => {
+  const place = house(`{ gateway: { mode: "local" }, plugins: { allow: ["hello", "broken", "ending"] } }`);
+  install(place, "broken");
+  writeFileSync(join(place.stateDir, "extensions/broken/index.ts"), `throw new Error("it has no legs");\n`);
+  expect(place.cli("plugins", "list").stdout).toMatch(/2 not checked: no gateway runs/);
+  const { code, stdout } = place.cli("plugins", "doctor");
+  expect([code, stdout]).toEqual([1, expect.stringMatching(/broken .*it has no legs[^]*1 of 2 plugins cannot be loaded/)]);
+  expect(stdout).not.toContain("hello (");
+  expect(JSON.parse(place.cli("plugins", "doctor", "--json").stdout)).toMatchObject({ ok: false, plugins: [{ id: "broken", status: "error" }] });
+  {
+    await using gateway = await place.gateway();
+    await gateway.waitFor(/plugins? loaded|cannot be loaded|failed/);
+    const states = (): unknown =>
+      (JSON.parse(place.cli("plugins", "list", "--json").stdout) as { plugins: Record<string, string>[] }).plugins.map(({ id, status }) => `${id} ${status}`);
+    await expect.poll(states, { timeout: 20_000, interval: 200 }).toEqual(["broken error", "hello loaded"]);
+    expect(place.cli("plugins", "list").stdout).toMatch(/^broken +error.*it has no legs/m);
+    expect(place.cli("plugins", "info", "broken").stdout).toMatch(/status +error[^]*it has no legs/);
+  }
+  // Code that ends its process ends the one it was tried in.
+  install(place, "ending");
+  writeFileSync(join(place.stateDir, "extensions/ending/index.ts"), `process.kill(process.pid, "SIGKILL");\n`);
+  expect(place.cli("plugins", "doctor")).toMatchObject({ code: 1, stdout: expect.stringContaining("the process that loaded the plugins ended") });
+});
+
+test("what cannot be loaded is said when it is installed, and takes the place of no plugin that comes with the program", () => {
+  const place = house();
+  const bundled = join(place.home, "none");
+  install(place, "voice", {}, join(bundled, "voice"));
+  for (const id of ["voice", "other"]) {
+    install(place, id, {}, join(place.home, "new", id));
+    writeFileSync(join(place.home, "new", id, "package.json"), JSON.stringify({ name: id, version: "1.0.0", openclaw: { extensions: ["./index.ts"] } }));
+    writeFileSync(join(place.home, "new", id, "index.ts"), `throw new Error("it has no legs");\n`);
+  }
+  expect(place.cli("plugins", "install", "./new/other")).toMatchObject({
+    code: 1,
+    stdout: expect.stringMatching(/other is installed and cannot be loaded: .*it has no legs/),
+  });
+  expect(place.cli("plugins", "install", "./new/voice")).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("the voice that comes with the program stays in use"),
+  });
+  expect(JSON.parse(place.cli("plugins", "info", "voice", "--json").stdout)).toMatchObject({ plugin: { origin: "bundled" } });
+  expect(existsSync(join(place.stateDir, "extensions/voice"))).toBe(false);
 });
 
 test("a configuration with errors does not keep plugins from being listed", () => {

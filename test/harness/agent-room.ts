@@ -156,6 +156,7 @@ export async function openAgentRoom(options: AgentRoomOptions): Promise<AgentRoo
     config: { current: config },
     log: silentLogger,
     env: {},
+    stateDir: folder,
     models: () => Promise.resolve(models as unknown as Models),
     budgets: () => Promise.resolve({ check: () => Promise.resolve({ state: "ok" }) }),
     broker: () => Promise.resolve(broker),

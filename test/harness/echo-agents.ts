@@ -136,6 +136,7 @@ export function echoAgents({ folder, modelClock, says = (text) => text, heard, .
     budgets: () => Promise.resolve({ check: () => Promise.resolve({ state: "ok" }) }),
     broker: () => Promise.resolve({ open: () => Promise.resolve(toolbox) }),
     workspaceOf: () => join(folder, "workspace"),
+    stateDir: folder,
     host: {},
     timezone: "UTC",
   });

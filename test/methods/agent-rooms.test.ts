@@ -71,6 +71,33 @@ test("methods of rooms that are not there are not advertised, and say so", async
   expect(await client.request("tools.explain", {})).toMatchObject({ ok: false, error: { code: "UNAVAILABLE" } });
 });
 
+test("questions of plugins are events of their own: severity, owner, the decisions that can be given, and an end, also when nobody decides", async () => {
+  const approver = await gateway.client({ scopes: ["operator.approvals"] });
+  const request = {
+    title: "Send mail?",
+    description: "to ada",
+    severity: "critical",
+    pluginId: "mailer",
+    toolName: "mail",
+    toolCallId: "call-1",
+    sessionKey: "agent:main:main",
+  };
+  const question = { ...request, allowedDecisions: ["allow-once", "deny"], agentId: null };
+  for (const [timeoutMs, answer, ending] of [
+    [60_000, "deny", { decision: "deny", reason: "user" }],
+    [1, undefined, { decision: null, reason: "timeout", resolvedBy: null }],
+  ] as const) {
+    const { id, decision } = await gateway.approvals.request({ kind: "plugin", request, timeoutMs, allowed: ["allow-once", "deny"] });
+    const asked = await approver.next((frame) => frame.event === "plugin.approval.requested" && frame.payload?.["id"] === id);
+    expect(asked.payload).toMatchObject({ approvalKind: "plugin", request: question, createdAtMs: expect.any(Number), expiresAtMs: expect.any(Number) });
+    if (answer) expect(await ask("exec.approval.resolve", { id, decision: answer }, approver)).toEqual({ ok: true });
+    else gateway.clock.advance(timeoutMs);
+    expect(await decision).toBe(answer ?? "timeout");
+    const closed = await approver.next((frame) => frame.event === "plugin.approval.resolved" && frame.payload?.["id"] === id);
+    expect(closed.payload).toMatchObject({ ...ending, request: question, ts: expect.any(Number) });
+  }
+});
+
 test("a question about a command is told to those who may answer, without the plan, and is answered once", async () => {
   const [approver, reader] = await Promise.all([
     gateway.client({ scopes: ["operator.approvals"], client: { id: "test", mode: "test", version: "1", platform: "x", displayName: "Ada" } }),
@@ -91,6 +118,7 @@ test("a question about a command is told to those who may answer, without the pl
     request: {
       command: "rm -rf build",
       cwd: "/w",
+      environment: null,
       host: "gateway",
       security: "allowlist",
       ask: null,

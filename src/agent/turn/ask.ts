@@ -158,7 +158,7 @@ function tellInput(
   if (!hooks.has("llm_input")) return;
   const { provider, id } = chosen.selection.entry;
   const content = prompt && typeof prompt.content !== "string" ? prompt.content : [];
-  const text = content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
+  const text = content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n\n");
   void hooks.run(
     "llm_input",
     {

@@ -23,10 +23,20 @@ interface Override {
   readonly modelOverride?: string | undefined;
 }
 
+/** What plugins ask for, once in a run: a turn that has to be prepared again asks nobody again. */
+export interface AskedOnce {
+  asked?: Promise<Override | undefined>;
+}
+
 /** What plugins say, then what was chosen for the session, then the configuration. */
-export async function chooseModel(deps: TurnDeps, input: TurnInput, entry: SessionEntry, context: AgentContext): Promise<ChosenModel> {
+export async function chooseModel(
+  deps: TurnDeps,
+  input: TurnInput,
+  entry: SessionEntry,
+  { context, once = {} }: { readonly context: AgentContext; readonly once?: AskedOnce },
+): Promise<ChosenModel> {
   const models = await deps.models();
-  const asked = deps.hooks.has("before_model_resolve") ? await askPlugins(deps, input, context) : undefined;
+  const asked = deps.hooks.has("before_model_resolve") ? await (once.asked ??= askPlugins(deps, input, context)) : undefined;
   return withOverride(deps, input, entry, { models, asked: asked ?? (input.model === undefined ? undefined : { modelOverride: input.model }) });
 }
 
@@ -44,7 +54,9 @@ export async function withOverride(
 ): Promise<ChosenModel> {
   const session = modelOverride(entry);
   const wish = { agentId: input.agentId, ...(session ? { session } : {}) };
-  const selection = (await selectWished(models, wish, asked, log)) ?? (await models.select(wish));
+  const wished = await selectWished(models, wish, asked, log);
+  const selection = wished ?? (await models.select(wish));
+  const standard = wished?.entry.source === "generic" ? await standardModels(models, wish, wished, log) : [];
   const small = windowCheck(selection.contextWindow.tokens);
   if (small?.level === "refuse") throw new AppError("UNAVAILABLE", small.text);
   for (const warning of selection.warnings) log.debug(warning, { sessionKey: input.sessionKey });
@@ -53,10 +65,18 @@ export async function withOverride(
   return {
     models,
     selection,
-    tried: triedFor(input, selection),
+    tried: [...triedFor(input, selection), ...standard],
     thinking,
     ...(profile ? { pin: { profileId: profile.profile, locked: profile.source === "user" } } : {}),
   };
+}
+
+/** A model that no catalogue has may not be there: then the one that would have answered does. */
+async function standardModels(models: Models, wish: ModelWish, { entry, fallbacks }: Selection, log: Logger): Promise<readonly ModelEntry[]> {
+  log.warn(`a run asks for ${entry.provider}/${entry.id}, which no catalogue has; when its provider does not know it, the usual model answers`);
+  const usual = await models.select(wish).catch(() => undefined);
+  const known = new Set([entry, ...fallbacks].map(({ provider, id }) => `${provider}/${id}`));
+  return usual ? [usual.entry, ...usual.fallbacks].filter(({ provider, id }) => !known.has(`${provider}/${id}`)) : [];
 }
 
 /** A model without eyes is no use for pictures: the one that has them answers instead. */

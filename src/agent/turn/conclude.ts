@@ -13,8 +13,8 @@ import { usageRow } from "./usage.ts";
 /** How the loop ended becomes the end of the turn, on disk. */
 export async function conclude(stage: Stage, result: LoopResult, before: readonly ModelMessage[]): Promise<TurnEnd> {
   const { deps, input, turn } = stage;
-  const { end, drafts } = endOf(stage, result, factsOf(stage, result));
-  await finishTurn(stage, end, drafts);
+  const { end: made, drafts } = endOf(stage, result, factsOf(stage, result));
+  const end = await finishTurn(stage, made, drafts);
   tellEnd(deps, input, turn, { end, answers: result.answers, messages: [...before, ...result.added] });
   return end;
 }

@@ -38,6 +38,8 @@ export interface TurnDeps {
   /** Tools, when there are any. */
   readonly broker: () => Promise<Broker>;
   readonly skills?: () => Promise<Skills>;
+  /** Folder of the gateway's state: transcripts are named from there. */
+  readonly stateDir: string;
   /** Folder of an agent's files, made when it is missing. */
   readonly workspace: (agentId: string) => Promise<string>;
   /** The files of a workspace that a prompt shows. */

@@ -70,27 +70,30 @@ function sameReport(entry: SessionEntry, made: object): boolean {
   return JSON.stringify(facts) === JSON.stringify(made);
 }
 
-/** The last commit of a turn: the answer, what is sent of it, the input's outcome, the session's fields. */
-export async function finishTurn({ deps, input, ports, turn, record, hookLog }: Finishing, end: TurnEnd, drafts: readonly Draft[]): Promise<void> {
-  const replies = (await ports.replies?.(end)) ?? [];
+/** The last commit of a turn: the answer, what is sent of it, the input's outcome, the session's fields. Gives the end as it is on disk. */
+export async function finishTurn({ deps, input, ports, turn, record, hookLog }: Finishing, made: TurnEnd, drafts: readonly Draft[]): Promise<TurnEnd> {
+  const said = (await ports.replies?.(made)) ?? [];
+  const { writes: replies, shown } = "shown" in said ? said : { writes: said };
+  const end = shown === undefined ? made : { ...made, shown };
   const outcome = outcomeOf(end);
   const why = end.status === "ok" ? undefined : (end.error ?? end.status);
   const pruned = deps.config.current.agents?.defaults?.contextPruning?.mode === "cache-ttl";
   const touched: Draft[] = pruned && end.status === "ok" ? [(at) => cacheTouchEntry(at, turn.chosen.selection.entry)] : [];
-  const said: Write[] = hookLog.entries.length === 0 ? [] : [["journal.append", { turnId: input.runId, kind: "note", data: { hooks: hookLog.entries } }]];
+  const decided: Write[] = hookLog.entries.length === 0 ? [] : [["journal.append", { turnId: input.runId, kind: "note", data: { hooks: hookLog.entries } }]];
   const patch = patchOf(deps, input, turn, end);
   const writes: Write[] = [
     ["sessions.merge", { key: input.sessionKey, patch }],
-    ...said,
+    ...decided,
     ["inbox.settle", { ids: input.inboxIds, outcome, why, turnId: input.runId }],
-    ["turns.end", { id: input.runId, outcome, why, detail: end }],
     ...replies,
+    ["turns.end", { id: input.runId, outcome, why, detail: end }],
   ];
   const before = changesOf(deps, turn);
-  const [merged] = (await record.end([...drafts, ...touched], writes)) as readonly [{ readonly version: number }];
+  const [merged] = (await record.end([...drafts, ...touched], writes, shown)) as readonly [{ readonly version: number }];
   // Its own two: the lines and the entry.
   const alone = before !== undefined && record.remembered && changesOf(deps, turn) === before + 2;
   remember(deps, turn, { patch, version: merged.version, changes: alone ? before + 2 : undefined });
+  return end;
 }
 
 const changesOf = ({ store }: TurnDeps, { place }: PreparedTurn): number | undefined => store.changeCounts?.(place.row.key, place.file).changes;

@@ -18,9 +18,9 @@ export async function endAtGate(stage: Stage, gate: Gate): Promise<TurnEnd> {
   if (text !== "") ports.emit({ stream: "assistant", data: { text, delta: text } });
   if (gate.kind === "replied") {
     record.said(turn.prompt!);
-    const end: TurnEnd = { ...base, status: "ok", ...(text === "" ? { silent: true } : {}) };
+    const made: TurnEnd = { ...base, status: "ok", ...(text === "" ? { silent: true } : {}) };
     const drafts: Draft[] = text === "" ? [] : [(at) => messageEntry(at, gatewayMessage("gateway-injected", text, at.at))];
-    await finishTurn(stage, end, drafts);
+    const end = await finishTurn(stage, made, drafts);
     tellEnd(deps, input, turn, { end, answers: [], messages: firstMessages(turn) });
     return end;
   }
@@ -32,7 +32,7 @@ export async function endAtGate(stage: Stage, gate: Gate): Promise<TurnEnd> {
     [],
     input.inboxIds.map((id): Write => ["inbox.redact", { id, text: "" }]),
   );
-  await finishTurn(stage, end, [(at) => messageEntry(at, stands)]);
+  const ended = await finishTurn(stage, end, [(at) => messageEntry(at, stands)]);
   await deps.store.checkpoint({ truncate: true }).catch((error: unknown) => deps.log.warn(`the log could not be emptied: ${messageOf(error)}`));
-  return end;
+  return ended;
 }

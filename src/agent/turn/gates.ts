@@ -30,5 +30,5 @@ export async function askGates(deps: TurnDeps, input: TurnInput, turn: PreparedT
 }
 
 function promptText(content: Extract<ModelMessage, { role: "user" }>["content"]): string {
-  return typeof content === "string" ? content : content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
+  return typeof content === "string" ? content : content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n\n");
 }

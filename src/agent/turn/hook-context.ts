@@ -1,4 +1,4 @@
-import type { AgentHookContext } from "../../hooks/index.ts";
+import { hookTrace, MESSAGE_SPAN, traceIdOf, type AgentHookContext } from "../../hooks/index.ts";
 import type { Selection } from "../../models/index.ts";
 import type { TurnInput } from "./input.ts";
 
@@ -13,6 +13,12 @@ export interface AgentContext {
 const idOf = <K extends string>(name: K, id: string | undefined): { readonly [P in K]?: { readonly id: string } } =>
   id === undefined ? {} : ({ [name]: { id } } as { readonly [P in K]: { readonly id: string } });
 
+/** A turn is a part of the trace of the message that it answers; one that answers no message has a trace of its own. */
+export const turnTrace = ({ runId, traceId }: Pick<TurnInput, "runId" | "traceId">): ReturnType<typeof hookTrace> =>
+  hookTrace(traceId ?? traceIdOf(runId), turnSpan(runId), traceId === undefined ? undefined : MESSAGE_SPAN);
+
+export const turnSpan = (runId: string): string => `turn ${runId}`;
+
 export function hookContext(input: TurnInput, place: { readonly sessionId: string; readonly workspaceDir: string }): AgentContext {
   const { agentId, sessionKey, runId, channel, senderId, chatId } = input;
   const { sessionId, workspaceDir } = place;
@@ -25,6 +31,7 @@ export function hookContext(input: TurnInput, place: { readonly sessionId: strin
     messageProvider: channel,
     channel,
     trigger: "user",
+    trace: turnTrace(input),
     ...(senderId === undefined ? {} : { senderId }),
     ...(chatId === undefined ? {} : { chatId }),
     ...(senderId === undefined && chatId === undefined ? {} : { channelContext: { ...idOf("sender", senderId), ...idOf("chat", chatId) } }),

@@ -8,6 +8,8 @@ import type { LoopEvent } from "../loop/ports.ts";
 export interface TurnInput {
   /** The turn's id, too. */
   readonly runId: string;
+  /** The trace of the message, for hooks. */
+  readonly traceId?: string;
   /** Canonical. */
   readonly sessionKey: string;
   readonly agentId: string;
@@ -73,7 +75,14 @@ export interface TurnPorts {
   readonly stopping: AbortSignal;
   readonly steered?: () => readonly Steered[];
   /** What is to be sent, as writes that are committed together with the end. It must not reject. */
-  readonly replies?: (end: TurnEnd) => Promise<readonly Write[]>;
+  readonly replies?: (end: TurnEnd) => Promise<readonly Write[] | ShownReplies>;
+}
+
+/** Replies that a client is shown, where plugins made something else of the answer. */
+export interface ShownReplies {
+  readonly writes: readonly Write[];
+  /** What is shown in place of the answer; empty when it is kept back. */
+  readonly shown: string;
 }
 
 /** Why a turn failed, for machines. */
@@ -90,6 +99,8 @@ export interface TurnEnd {
   readonly status: "ok" | "aborted" | "failed" | "blocked";
   /** What is shown. */
   readonly text: string;
+  /** What the client is shown in place of `text`, where plugins changed or cancelled it. */
+  readonly shown?: string;
   /** What is said, one text for each answer that had any. */
   readonly texts: readonly string[];
   readonly error?: string;

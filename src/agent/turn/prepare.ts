@@ -7,9 +7,9 @@ import { failedOutcome, sessionChoice, type ToolContext, type Toolbox } from "..
 import type { BootstrapFile } from "../prompt/injected-files.ts";
 import type { SystemPrompt } from "../prompt/system-prompt.ts";
 import type { SkillsSnapshot } from "../skills/snapshot.ts";
-import { chooseModel, withOverride, type ChosenModel } from "./choose-model.ts";
+import { chooseModel, withOverride, type AskedOnce, type ChosenModel } from "./choose-model.ts";
 import type { TurnDeps } from "./deps.ts";
-import { hookContext, type AgentContext } from "./hook-context.ts";
+import { hookContext, turnSpan, turnTrace, type AgentContext } from "./hook-context.ts";
 import type { TurnInput } from "./input.ts";
 import { beginTurn, overtaken, type Begun, type TurnPlace } from "./place.ts";
 import { createRecord } from "./record.ts";
@@ -42,11 +42,12 @@ const MAX_RETRIES = 20;
 /** Begins the turn and gathers what it needs. Undefined: it died too often. */
 export async function prepareTurn(deps: TurnDeps, input: TurnInput, hookLog: HookLog): Promise<PreparedTurn | undefined> {
   const workspaceDir = await deps.workspace(input.agentId);
+  const once: AskedOnce = {};
   for (let attempt = 0; ; attempt += 1) {
     const begun = await beginTurn(deps, input, workspaceDir);
     if (!begun) return undefined;
     try {
-      return await gather(deps, input, workspaceDir, begun, hookLog);
+      return await gather(deps, input, { workspaceDir, begun, hookLog, once });
     } catch (error) {
       // The session was changed, or reset, since it was read: the turn belongs to the one that is there now.
       const isOvertaken = overtaken(error, "key") || overtaken(error, "lines");
@@ -61,19 +62,27 @@ async function keepWords(deps: TurnDeps, input: TurnInput, { place, committed }:
   try {
     await committed;
     const record = createRecord(deps, input, place);
-    record.said(userMessage(input, input.message, deps.clock.now()));
+    record.said(userMessage(input, { text: input.message }, deps.clock.now()));
     await record.now([(at) => messageEntry(at, { ...gatewayMessage("gateway-injected", "", at.at), stopReason: "error", errorMessage: messageOf(error) })]);
   } catch (problem) {
     deps.log.warn(`what was said could not be kept in the conversation: ${messageOf(problem)}`, { runId: input.runId });
   }
 }
 
+interface Gathering {
+  readonly workspaceDir: string;
+  readonly begun: Begun;
+  readonly hookLog: HookLog;
+  readonly once: AskedOnce;
+}
+
 /** While the beginning is being written, the rest is looked up. */
-async function gather(deps: TurnDeps, input: TurnInput, workspaceDir: string, { place, committed }: Begun, hookLog: HookLog): Promise<PreparedTurn> {
+async function gather(deps: TurnDeps, input: TurnInput, { workspaceDir, begun, hookLog, once }: Gathering): Promise<PreparedTurn> {
+  const { place, committed } = begun;
   const at = { entry: place.entry, workspaceDir };
   const context = hookContext(input, { sessionId: place.sessionId, workspaceDir });
   const [model, files, skills, injections, steps] = await Promise.all([
-    chooseModel(deps, input, place.entry, context),
+    chooseModel(deps, input, place.entry, { context, once }),
     bootstrapFiles(deps, input, at),
     skillsFor(deps, input, at),
     committed,
@@ -82,7 +91,7 @@ async function gather(deps: TurnDeps, input: TurnInput, workspaceDir: string, { 
   const goesOn = steps.some(({ kind, data }) => kind === "model.result" || (kind === "note" && (data as { said?: boolean } | null)?.said === true));
   const parts = { ...at, sessionId: place.sessionId, skills, files, hookLog };
   let ready = await withModel(deps, input, place, { chosen: model, parts });
-  const ask = { context, messages: ready.seen.messages, systemPrompt: ready.prompt.text, injections };
+  const ask = { context, messages: ready.seen.messages, systemPrompt: ready.prompt.text, injections, window: model.selection.contextWindow.tokens };
   context.chosen(model.selection);
   const shaped = await shapePrompt(deps, input, ask);
   if (shaped.override) {
@@ -101,7 +110,7 @@ async function gather(deps: TurnDeps, input: TurnInput, workspaceDir: string, { 
     skills,
     files,
     seen: ready.seen,
-    prompt: goesOn ? undefined : userMessage(input, shaped.text, deps.clock.now()),
+    prompt: goesOn ? undefined : userMessage(input, shaped, deps.clock.now()),
     steps,
   };
 }
@@ -144,6 +153,7 @@ async function openToolbox(
     channel,
     contextWindow: selection.contextWindow.tokens,
     hookLog,
+    trace: { ...turnTrace(input), span: turnSpan(runId) },
     ...(senderId === undefined ? {} : { senderId }),
     ...(accountId === undefined ? {} : { accountId }),
     ...chosenForSession(place.entry),

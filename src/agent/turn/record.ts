@@ -27,8 +27,11 @@ export interface TurnRecord {
   concluded(message: AssistantMessage, usage: UsageInput, call?: LastCall): AssistantMessage;
   /** A result. On disk when this resolves. */
   result(message: ToolResultMessage): Promise<ToolResultMessage>;
-  /** The last commit of the turn: last lines, how it ended, and what follows from it. Gives what the store answered to the writes. */
-  end(drafts: readonly Draft[], writes: readonly Write[]): Promise<readonly unknown[]>;
+  /**
+   * The last commit of the turn: last lines, how it ended, and what follows from it. Gives what the store answered to the writes. `shown`: what a client
+   * was shown in place of the last answer.
+   */
+  end(drafts: readonly Draft[], writes: readonly Write[], shown?: string): Promise<readonly unknown[]>;
   /** Puts what waits on disk, so that the transcript tells all that was said. */
   flush(): Promise<void>;
   /** An extra commit, for what must not wait for the next step. */
@@ -48,7 +51,8 @@ interface AnswerFacts {
 
 /** What the journal keeps of an answer. `at` is that of its usage, so that the two are found together. */
 function resultNote(
-  { stopReason, withheld }: { readonly stopReason: string; readonly withheld: AssistantMessage | undefined },
+  { stopReason }: AssistantMessage,
+  withheld: AssistantMessage | undefined,
   { at }: UsageInput,
   call: LastCall | undefined,
 ): Readonly<Record<string, unknown>> {
@@ -81,6 +85,8 @@ export function createRecord(deps: TurnDeps, input: TurnInput, place: TurnPlace)
   const transcript = createAppend(deps, place);
   let waiting = nothing();
   let withheld = false;
+  /** What a client is shown in place of the last answer. */
+  let shownLast: MessageExtras = {};
 
   /** What waits and what is given, in one commit. */
   async function commit(moreDrafts: readonly Draft[], moreWrites: readonly Write[]): Promise<readonly unknown[]> {
@@ -99,10 +105,10 @@ export function createRecord(deps: TurnDeps, input: TurnInput, place: TurnPlace)
   }
 
   /** Puts a message among what waits, unless a plugin keeps it out. */
-  function wait<M extends ModelMessage>(message: M): M {
+  function wait<M extends ModelMessage>(message: M, extras: () => MessageExtras = () => ({})): M {
     const kept = checked(message);
     if (!kept) return message;
-    waiting.drafts.push((at) => messageEntry(at, kept));
+    waiting.drafts.push((at) => messageEntry(at, { ...kept, ...extras() }));
     waiting.unwritten.push(kept);
     return kept;
   }
@@ -110,10 +116,7 @@ export function createRecord(deps: TurnDeps, input: TurnInput, place: TurnPlace)
   const journal = (kind: StepKind, data: unknown, callId?: string): Write => ["journal.append", { turnId: input.runId, kind, data, callId }];
   /** What the transcript does not hold, a resumed turn finds here. */
   const resulted = (message: AssistantMessage, keepsWhole: boolean, usage: UsageInput, call?: LastCall): Write =>
-    journal(
-      "model.result",
-      resultNote({ stopReason: message.stopReason, withheld: keepsWhole ? maskMessage(deps.redactor, message) : undefined }, usage, call),
-    );
+    journal("model.result", resultNote(message, keepsWhole ? maskMessage(deps.redactor, message) : undefined, usage, call));
 
   return {
     get unwritten() {
@@ -135,7 +138,7 @@ export function createRecord(deps: TurnDeps, input: TurnInput, place: TurnPlace)
       return wait(message);
     },
     concluded(message, usage, call) {
-      const kept = wait(message);
+      const kept = wait(message, () => shownLast);
       waiting.writes.push(resulted(message, withheld, usage, call), ["usage.add", usage]);
       return kept;
     },
@@ -160,7 +163,8 @@ export function createRecord(deps: TurnDeps, input: TurnInput, place: TurnPlace)
       if (waiting.drafts.length > 0) await commit([], [journal("note", { said: true })]);
     },
     now: async (more, also = []) => void (await commit(more, also)),
-    async end(more, also) {
+    async end(more, also, shown) {
+      if (shown !== undefined) shownLast = { openclawShown: shown };
       const answers = await commit(more, also);
       failpoint("outbox.committed");
       return answers;

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { compactionEntry, contextOf, tokensOfChars, usageAfterCompaction, type SessionPath } from "../../sessions/index.ts";
 import type { ModelMessage, SessionEntry } from "../../protocol/index.ts";
 import type { ModelEntry } from "../../models/index.ts";
@@ -73,7 +74,7 @@ export function createRoomMaker(deps: TurnDeps, at: RoomMakerInput): RoomMaker {
       agentsFile: at.agentsFile,
       hooks,
       hookContext: context.agent(),
-      sessionFile: file,
+      sessionFile: join(deps.stateDir, file),
       append: async (fields) => {
         const patch = usageAfterCompaction(entry, undefined);
         entry = { ...entry, ...patch };

@@ -8,8 +8,11 @@ import type { Injections } from "./place.ts";
 
 /** What hooks and injections made of a turn's prompt. */
 export interface TurnPrompt {
-  /** What the user said, with what is put around it. */
+  /** What the user said, after lines of the system. */
   readonly text: string;
+  /** What plugins put before and behind it: parts of their own, so that it is never taken for the user's words. */
+  readonly before: string;
+  readonly after: string;
   readonly systemPrompt: string;
   /** Only these tools in this turn. */
   readonly toolsAllow?: readonly string[];
@@ -37,7 +40,14 @@ const SYSTEM_EVENT = "system-event";
 export async function shapePrompt(
   deps: TurnDeps,
   input: TurnInput,
-  turn: { readonly context: AgentContext; readonly messages: readonly ModelMessage[]; readonly systemPrompt: string; readonly injections: Injections },
+  turn: {
+    readonly context: AgentContext;
+    readonly messages: readonly ModelMessage[];
+    readonly systemPrompt: string;
+    readonly injections: Injections;
+    /** Tokens the model can see. */
+    readonly window: number;
+  },
 ): Promise<TurnPrompt> {
   const { hooks } = deps;
   const { context, injections } = turn;
@@ -58,9 +68,21 @@ export async function shapePrompt(
   const last = built.at(-1);
   const override = last && (last.modelOverride !== undefined || last.providerOverride !== undefined) ? overrideOf(last) : undefined;
   const toolsAllow = built.map((result) => result.toolsAllow).findLast((names) => names !== undefined);
+  const all = [...around, ...built];
+  const limit = Math.min(CONTEXT_CHARS, turn.window);
+  const bounded = (where: string, texts: readonly (string | undefined)[]): string => boundedContext(deps, where, filled(texts).join("\n\n"), limit);
+  const events = systemEvents(deps, injections, input.events);
   return {
-    text: userText(prompt, systemEvents(deps, injections, input.events), [...around, ...built]),
-    systemPrompt: systemText(turn.systemPrompt, built),
+    before: bounded(
+      "before the message",
+      all.map(({ prependContext }) => prependContext),
+    ),
+    text: events.length === 0 ? prompt : `${events.join("\n")}\n\n${prompt}`,
+    after: bounded(
+      "behind the message",
+      all.map(({ appendContext }) => appendContext),
+    ),
+    systemPrompt: systemText(turn.systemPrompt, built, bounded),
     ...(toolsAllow === undefined ? {} : { toolsAllow }),
     ...(override ? { override } : {}),
   };
@@ -69,18 +91,27 @@ export async function shapePrompt(
 const filled = (texts: readonly (string | undefined)[]): readonly string[] =>
   texts.filter((text): text is string => typeof text === "string" && text.trim() !== "");
 
-/** System events, what is put before, the message itself, what is put after. */
-function userText(message: string, events: readonly string[], around: readonly Around[]): string {
-  const before = filled(around.map(({ prependContext }) => prependContext));
-  const after = filled(around.map(({ appendContext }) => appendContext));
-  return [...(events.length === 0 ? [] : [events.join("\n")]), ...before, message, ...after].join("\n\n");
+/** Most characters of what plugins put at one place; never more than a quarter of what the model can see, counting four for a token. */
+const CONTEXT_CHARS = 32_000;
+
+/** What plugins add must not push out the conversation itself. */
+function boundedContext({ log }: TurnDeps, where: string, text: string, limit: number): string {
+  if (text.length <= limit) return text;
+  log.warn(`plugins put ${text.length} characters ${where}: the first ${limit} are used`);
+  return `${text.slice(0, limit).toWellFormed()}\n[${text.length - limit} more characters of plugins were left out]`;
 }
 
-function systemText(own: string, built: readonly BuildResult[]): string {
+function systemText(own: string, built: readonly BuildResult[], bounded: (where: string, texts: readonly (string | undefined)[]) => string): string {
   const replaced = filled(built.map(({ systemPrompt }) => systemPrompt)).at(-1);
-  const before = filled(built.map(({ prependSystemContext }) => prependSystemContext));
-  const after = filled(built.map(({ appendSystemContext }) => appendSystemContext));
-  return [...before, replaced ?? own, ...after].join("\n\n");
+  const before = bounded(
+    "before the system prompt",
+    built.map(({ prependSystemContext }) => prependSystemContext),
+  );
+  const after = bounded(
+    "behind the system prompt",
+    built.map(({ appendSystemContext }) => appendSystemContext),
+  );
+  return filled([before, replaced ?? own, after]).join("\n\n");
 }
 
 function injected({ placement, text }: InjectionRow): Around {
@@ -137,7 +168,11 @@ function overrideOf({ providerOverride, modelOverride }: BuildResult): TurnPromp
 }
 
 /** The message as it stands in the conversation. */
-export function userMessage(input: TurnInput, text: string, timestamp: number): UserMessage {
-  const images = input.images ?? [];
-  return { role: "user", content: [{ type: "text", text }, ...images], timestamp };
+export function userMessage(
+  input: TurnInput,
+  { text, before = "", after = "" }: Pick<TurnPrompt, "text"> & Partial<TurnPrompt>,
+  timestamp: number,
+): UserMessage {
+  const context = (added: string) => (added === "" ? [] : [{ type: "text", text: added, openclawContext: true } as const]);
+  return { role: "user", content: [...context(before), { type: "text", text }, ...context(after), ...(input.images ?? [])], timestamp };
 }

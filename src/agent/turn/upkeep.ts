@@ -35,7 +35,7 @@ export async function compactSession(deps: TurnDeps, { agentId, sessionKey, inst
   const workspaceDir = await deps.workspace(agentId);
   const input = inputFor({ agentId, sessionKey, runId: ids.uuid() }, entry);
   const context = hookContext(input, { sessionId, workspaceDir });
-  const chosen = await chooseModel(deps, input, entry, context);
+  const chosen = await chooseModel(deps, input, entry, { context });
   const place = { sessionId, file: row.file, entry, row: session, path: await memory.path(row.file, row), resumptions: 0 };
   const record = createRecord(deps, input, place);
   const files = await deps.readFiles({ folder: workspaceDir, which: "few" });

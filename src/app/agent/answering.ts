@@ -125,7 +125,7 @@ export function openAnswering(deps: AnsweringDeps, stack: AsyncDisposableStack):
         void queueSystemEvent(deps, { sessionKey, text }).catch((error: unknown) => log.warn("a session could not be told", { error })),
     }),
   );
-  const sessions = createEndedSessions({ store: deps.store, hooks: plugins.hooks });
+  const sessions = createEndedSessions({ store: deps.store, hooks: plugins.hooks, stateDir: deps.config.paths.state });
   const care: MemoryCare = stack.use(createMemoryCare({ clock: deps.clock, isBusy: () => talk.conversation.running() > 0 }));
   const code = createTurnCode({ ...deps, log, loaded: care.tidy });
   const agents = async (): Promise<Turning> => {

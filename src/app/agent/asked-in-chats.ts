@@ -37,6 +37,7 @@ interface Chat {
 /** What a question tells of where it comes from. */
 interface Question {
   readonly cwd?: string;
+  readonly environment?: string | null;
   readonly host?: string;
   readonly security?: string;
   readonly ask?: string;
@@ -85,7 +86,7 @@ const placeOf = ({ channel, accountId = "", to, threadId = "" }: Chat): string =
 
 async function askedText({ id, request, expiresAt, allowed }: Requested, now: number): Promise<Shown> {
   const question = questionOf(request);
-  const { cwd, host, agentId, security, ask } = question;
+  const { cwd, environment, host, agentId, security, ask } = question;
   const { command: subject, always } = shownRequest(request);
   const slug = approvalSlug(id);
   const head = `Approval needed (id ${slug})`;
@@ -94,7 +95,7 @@ async function askedText({ id, request, expiresAt, allowed }: Requested, now: nu
       text: `${head}: what is asked has ${subject.length} characters, too many for a chat. It can be read and decided in the Control UI (openclaw dashboard).`,
     };
   }
-  const facts = { Folder: cwd, Host: host, Agent: agentId, Security: security, Ask: ask, "allow-always": always };
+  const facts = { Folder: cwd, Environment: environment ?? undefined, Host: host, Agent: agentId, Security: security, Ask: ask, "allow-always": always };
   const lines = Object.entries(facts).flatMap(([name, value]) => (typeof value === "string" && value !== "" ? [`${name}: ${inline(value)}`] : []));
   const seconds = Math.max(0, Math.round((expiresAt - now) / 1000));
   const text = [`${head}:`, fenced(subject), ...lines, `Expires in ${seconds} s.`, `Reply with: /approve ${slug} ${allowed.join("|")}`].join("\n");

@@ -53,6 +53,15 @@ export interface OpenAgent extends AsyncDisposable {
   killProcesses(sessionKey: string): number;
 }
 
+/** Skills of the workspaces, of this machine, and of plugins that run. */
+function openSkills(
+  { config, clock, plugins }: AppAgentDeps,
+  { home, env }: { readonly home: string; readonly env: AppAgentDeps["env"] },
+): OpenAgent["skills"] {
+  const places = () => ({ home, stateFolder: config.paths.state, plugins: plugins.agent()?.skillFolders() ?? [] });
+  return createSkills({ config: () => config.current, places, env, platform: process.platform, clock });
+}
+
 /** Sessions that no conversation belongs to. */
 const UNATTENDED = /(?:^|:)(?:cron|hook):/;
 
@@ -141,9 +150,7 @@ export async function openAgent(deps: AppAgentDeps): Promise<OpenAgent> {
   const remembered = createRemembered({ store, clock, ids });
   const fileAccess = openFileAccess(deps, { home, log: deps.log.room("tools"), approvals, execRules }, stack);
   const processes = stack.use(createProcesses({ clock, random, secrets: deps.redactor.stream }));
-  const skills = stack.use(
-    createSkills({ config: () => config.current, places: () => ({ home, stateFolder: config.paths.state }), env, platform: process.platform, clock }),
-  );
+  const skills = stack.use(openSkills(deps, { home, env }));
   const sandboxes = openSandboxes(deps, { home, log, skills });
   const skillPrograms: ToolShelfDeps["skillPrograms"] = async ({ workspaceDir }) => trustedPrograms((await skills.status(workspaceDir)).skills, workspaceDir);
   const fitImages = lazyImageFitter(() => config.current, log);
@@ -181,6 +188,7 @@ export async function openAgent(deps: AppAgentDeps): Promise<OpenAgent> {
     broker: () => Promise.resolve(broker),
     skills: () => Promise.resolve(skills),
     workspaceOf,
+    stateDir: config.paths.state,
     host: { host: hostname(), os: `${systemName()} ${release()}`, arch: process.arch, node: process.version, shell: shellName(env["SHELL"], env["PATH"]) },
     timezone: Intl.DateTimeFormat().resolvedOptions().timeZone,
     pendingWork: (sessionKey) => pendingWork(processes.list(sessionKey), approvals.open(sessionKey)),

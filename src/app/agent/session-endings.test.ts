@@ -25,18 +25,18 @@ async function house(listen: (hooks: Hooks) => void) {
   listen(hooks);
   const reads: string[] = [];
   const read = ((name: string, ...rest: unknown[]) => (reads.push(name), (store.read as (...args: unknown[]) => unknown)(name, ...rest))) as typeof store.read;
-  return { store, reads, endings: createEndedSessions({ store: { read }, hooks: () => hooks }) };
+  return { store, reads, endings: createEndedSessions({ store: { read }, hooks: () => hooks, stateDir: "/state" }) };
 }
 
 test("whoever listens to the end of a session is told its messages, before the next one begins", async () => {
   const told: unknown[] = [];
   const { endings, store } = await house((hooks) => {
-    hooks.on("session_end", ({ messageCount, reason, nextSessionId }) => void told.push([reason, messageCount, nextSessionId]), HOST);
+    hooks.on("session_end", ({ messageCount, reason, nextSessionId, sessionFile }) => void told.push([reason, messageCount, nextSessionId, sessionFile]), HOST);
     hooks.on("session_start", ({ sessionId }) => void told.push(sessionId), HOST);
   });
   await store.write("transcripts.archive", { file: FILE, reason: "reset" });
   endings.ended({ ...SESSION, file: FILE, reason: "reset" }, { sessionId: "s2" });
-  await expect.poll(() => told, SOON).toEqual([["reset", 2, "s2"], "s2"]);
+  await expect.poll(() => told, SOON).toEqual([["reset", 2, "s2", join("/state", FILE)], "s2"]);
 });
 
 test("when the gateway stops, the sessions it used are told the same way", async () => {

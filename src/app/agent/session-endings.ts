@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import type { EndingSession, SessionEndings } from "../../gateway/index.ts";
 import type { Hooks } from "../../hooks/index.ts";
 import type { Store } from "../../store/index.ts";
@@ -15,7 +16,14 @@ export interface EndedSessions extends SessionEndings {
   stop(reason: "shutdown" | "restart"): Promise<void>;
 }
 
-export function createEndedSessions({ store, hooks }: { readonly store: Pick<Store, "read">; readonly hooks: () => Hooks | undefined }): EndedSessions {
+interface EndedSessionsDeps {
+  readonly store: Pick<Store, "read">;
+  readonly hooks: () => Hooks | undefined;
+  /** Transcripts are named from there. */
+  readonly stateDir: string;
+}
+
+export function createEndedSessions({ store, hooks, stateDir }: EndedSessionsDeps): EndedSessions {
   const active = new Map<string, Pick<EndingSession, "key" | "agentId" | "sessionId">>();
 
   async function messagesOf(file: string | undefined): Promise<unknown[]> {
@@ -23,6 +31,8 @@ export function createEndedSessions({ store, hooks }: { readonly store: Pick<Sto
     const rows = await store.read("transcripts.tail", { file, limit: MOST_MESSAGES });
     return rows.flatMap(({ type, line }) => (type === "message" ? [(JSON.parse(line) as { message: unknown }).message] : []));
   }
+
+  const fileOf = (file: string | undefined): { readonly sessionFile?: string } => (file === undefined ? {} : { sessionFile: join(stateDir, file) });
 
   const counted = ({ agentId, sessionId }: Pick<EndingSession, "agentId" | "sessionId">): Promise<number> =>
     store.read("transcripts.messages", { agentId, sessionId }).catch(() => 0);
@@ -32,12 +42,12 @@ export function createEndedSessions({ store, hooks }: { readonly store: Pick<Sto
     async ending({ key, agentId, sessionId, file, reason }) {
       if (!hooks()?.has("before_reset")) return;
       const messages = await messagesOf(file);
-      await hooks()?.run("before_reset", { messages, reason, ...(file === undefined ? {} : { sessionFile: file }) }, { agentId, sessionKey: key, sessionId });
+      await hooks()?.run("before_reset", { messages, reason, ...fileOf(file) }, { agentId, sessionKey: key, sessionId });
     },
     ended({ key, agentId, sessionId, file, reason }, next) {
       active.delete(key);
       const facts = { agentId, sessionId, sessionKey: key };
-      const place = { ...(file === undefined ? {} : { sessionFile: file }), transcriptArchived: file !== undefined };
+      const place = { ...fileOf(file), transcriptArchived: file !== undefined };
       const after = next ? { nextSessionId: next.sessionId, nextSessionKey: key } : {};
       const begin = (): void => {
         if (!next) return;

@@ -67,8 +67,11 @@ export function commandPorts(deps: CommandDeps, call: OwnCaller): CommandPorts {
       async list(agentId) {
         const { skills } = await deps.agent();
         const { skills: found } = await skills.status(deps.workspaceOf(agentId));
-        return found.filter(({ eligible }) => eligible).map(({ name, description }) => ({ name, description: description ?? "" }));
+        return found
+          .filter(({ eligible, userInvocable }) => eligible && userInvocable)
+          .map(({ name, description, dispatch }) => ({ name, description: description ?? "", ...(dispatch ? { tool: dispatch.tool } : {}) }));
       },
+      callTool: (asked, tool, args) => callTool(deps, asked, tool, args),
     },
     approvals: { resolve: async (id, decision, by) => (await deps.agent()).approvals.resolve(id, decision, by) },
     allowlist: allowlistPort(deps),
@@ -80,6 +83,21 @@ export function commandPorts(deps: CommandDeps, call: OwnCaller): CommandPorts {
     },
     ...(deps.why ? { why: deps.why } : {}),
   };
+}
+
+/** A tool in place of a model, for a skill that names one: with the rights of whoever wrote, and past the same policies and hooks. */
+async function callTool(
+  { agent, store, ids, workspaceOf }: CommandDeps,
+  { sessionKey, agentId, owner, channel, accountId, senderId, signal }: Parameters<NonNullable<NonNullable<CommandPorts["skills"]>["callTool"]>>[0],
+  tool: string,
+  args: Readonly<Record<string, unknown>>,
+): Promise<{ readonly text: string } | undefined> {
+  const sessionId = (await store.read("sessions.get", { key: sessionKey }))?.entry.sessionId ?? "";
+  const who = { agentId, sessionKey, sessionId, runId: ids.uuid(), workspaceDir: workspaceOf(agentId), owner, channel, accountId };
+  const toolbox = await (await agent()).broker.open(senderId === undefined ? who : { ...who, senderId });
+  if (!toolbox.schemas.some(({ name }) => name === tool)) return undefined;
+  const { content } = await toolbox.run({ id: `skill_${ids.hex(4)}`, name: tool, arguments: args, signal });
+  return { text: content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n") };
 }
 
 /** Makes a session for the first thing that is set in it. Nothing that runs under its key is touched: a first turn may be about to make it as well. */

@@ -43,6 +43,8 @@ export interface RunningPlugins extends AsyncDisposable, Omit<PluginsPort, "sess
     tools(context: Readonly<Record<string, unknown>>): ReturnType<typeof createTools>;
     readonly policies: ToolPolicies;
     readonly internalHooks: InternalHooks;
+    /** Folders of the skills that plugins bring. */
+    skillFolders(): readonly string[];
   };
   readonly methods: ExtraMethods;
   /** What plugins that are on say about their sections of the configuration. */
@@ -99,6 +101,24 @@ function noting(log: Logger, note: PluginHost["note"]): Logger {
 
 const ownTool = (): undefined => undefined;
 const ownMethod = (method: string): string | undefined => (Object.hasOwn(METHODS, method) || method === "connect" ? "the gateway" : undefined);
+
+interface GatewayContext {
+  port: number;
+  config: unknown;
+  workspaceDir?: string;
+}
+
+/** What hooks about the gateway itself are called with. */
+function gatewayContext(deps: PluginsDeps, port: number): GatewayContext {
+  const { current } = deps.config;
+  const { workspaceDir } = inventoryOptions(deps, current);
+  return { port, config: structuredClone(current), ...(workspaceDir === undefined ? {} : { workspaceDir }) };
+}
+
+/** `gateway:startup` for internal hooks. Nobody waits for them. */
+function tellStartup(internalHooks: Pick<InternalHooks, "trigger">, { config: cfg, ...facts }: GatewayContext): void {
+  void internalHooks.trigger("gateway", "startup", "gateway:startup", { cfg, ...facts });
+}
 
 interface Built {
   readonly host: PluginHost;
@@ -194,7 +214,7 @@ export async function openPlugins(deps: PluginsDeps, gateway: PluginGateway): Pr
   const failed = host.list().filter((plugin) => plugin.status === "error");
   if (loaded.length + failed.length > 0) log.info(`${loaded.length} plugins loaded${failed.length > 0 ? `, ${failed.length} failed` : ""}`);
   for (const { message, pluginId } of host.missingGuards()) log.error(message, { pluginId });
-  const context = (): { port: number; config: unknown } => ({ port: gateway.port, config: structuredClone(config.current) });
+  const context = (): GatewayContext => gatewayContext(deps, gateway.port);
   const report = reporting(() => host);
   const kept = stack.move();
   let stopped: Promise<void> | undefined;
@@ -211,6 +231,7 @@ export async function openPlugins(deps: PluginsDeps, gateway: PluginGateway): Pr
     agent: {
       policies,
       internalHooks,
+      skillFolders: host.skillFolders,
       tools: (context) =>
         createTools(host.registries.tools, { config: structuredClone(config.current), ...context }, (pluginId, error) =>
           report(pluginId, `its tool factory failed: ${messageOf(error)}`, error),
@@ -252,6 +273,7 @@ export async function openPlugins(deps: PluginsDeps, gateway: PluginGateway): Pr
     ready() {
       host.startServices().catch((error: unknown) => log.error(`the services could not be started: ${messageOf(error)}`));
       void hooks.run("gateway_start", { port: gateway.port }, context());
+      tellStartup(internalHooks, context());
     },
     stop,
     async [Symbol.asyncDispose]() {

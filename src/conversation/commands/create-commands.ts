@@ -148,8 +148,8 @@ async function settle(ports: CommandPorts, call: CommandCall, { source, parts, s
   const isModel = (word: string): boolean => aliases.has(word.toLowerCase());
   const options = { botUsername: call.botUsername, isModel, keepShortcuts: !call.canAnswerAside };
   const handling: Handling = { call, ports, key: targetOf(call), name: "settings", args: "" };
-  const { applySettings, calledSkill, maySet, runSkill } = await import("./handlers/index.ts");
-  const called = call.authorized ? await calledSkill(handling, said).catch(unknownSkill(ports)) : undefined;
+  const { applySettings, calledSkill, maySet, runSkill, unknownSkill } = await import("./handlers/index.ts");
+  const called = call.authorized ? await calledSkill(handling, said).catch(withoutSkills(ports)) : undefined;
   const written = called ? parts.said : withAlias(parts.said.trimStart(), aliases);
   const alone = scanDirectives(called ? said : withAlias(said, aliases), { ...options, keepShortcuts: false });
   const scanned = scanDirectives(written, options);
@@ -163,12 +163,14 @@ async function settle(ports: CommandPorts, call: CommandCall, { source, parts, s
   if (!call.authorized) return turn(source);
   if (called)
     return guarded(handling, async () => withHints(handling, scanned, await runSkill(handling, called.skill, scanDirectives(called.input, options).rest)));
+  const unknown = await unknownSkill(handling, said).catch(withoutSkills(ports));
+  if (unknown) return unknown;
   if (scanned.count === 0) return turn(source);
   return withHints(handling, scanned, turn(parts.before + scanned.rest));
 }
 
 /** Without its skills a message still is a message. */
-const unknownSkill = (ports: CommandPorts) => (error: unknown) => {
+const withoutSkills = (ports: CommandPorts) => (error: unknown) => {
   ports.onError("skill", error);
   return undefined;
 };

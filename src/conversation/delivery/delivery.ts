@@ -14,6 +14,8 @@ export interface OutgoingFacts {
   readonly senderId?: string;
   /** Of the message that is answered. */
   readonly messageId?: string;
+  /** The trace that the message belongs to, for hooks. */
+  readonly traceId?: string;
   /** Model and usage of the turn, for `reply_payload_sending`. */
   readonly usageState?: Readonly<Record<string, unknown>>;
   /** The message that showed the answer while it was written. */
@@ -37,6 +39,8 @@ export interface PreparedReply {
   readonly texts: readonly string[];
   /** Why nothing or less is sent. */
   readonly suppressed: readonly string[];
+  /** The texts of the payloads as plugins left them; undefined when no plugin changed or cancelled anything. */
+  readonly decided?: readonly string[];
 }
 
 /** What became of a `send`. */

@@ -48,6 +48,7 @@ function sharedFields(payload: ReplyPayload, address: ReplyAddress, facts: Outgo
     ...(facts.agentId === undefined ? {} : { agentId: facts.agentId }),
     ...(facts.senderId === undefined ? {} : { senderId: facts.senderId }),
     ...(facts.messageId === undefined ? {} : { messageId: facts.messageId }),
+    ...(facts.traceId === undefined ? {} : { traceId: facts.traceId }),
     ...(facts.idempotencyKey === undefined ? {} : { sendKey: facts.idempotencyKey }),
     ...(facts.live === undefined ? {} : { live: facts.live }),
     ...(hooks.length === 0 ? {} : { hooks }),
@@ -80,6 +81,9 @@ function pollRow(payload: ReplyPayload, facts: OutgoingFacts, shared: Omit<RowPa
 }
 
 interface Said {
+  /** As plugins left it, and whether one of them changed or cancelled it. */
+  readonly text?: string | undefined;
+  readonly changed: boolean;
   readonly rows: readonly RowPayload[];
   readonly cancelled?: RowPayload & { readonly why: string };
   readonly suppressed?: string;
@@ -94,12 +98,13 @@ async function sayOf(given: ReplyPayload, address: ReplyAddress, facts: Outgoing
   /** The first row tells what was said about the whole payload. */
   const told = <R extends RowPayload>(rows: readonly R[]): R[] =>
     rows.map((row, index) => (index === 0 && log.length > 0 ? { ...row, hookLog: log.slice(0, MOST_LOGGED) } : row));
-  if (cancelled) return { rows: [], cancelled: told([cancelledRow(payload, shared, cancelled)])[0]!, suppressed: cancelled.why };
-  if (facts.poll) return { rows: told(pollRow(payload, facts, shared)) };
+  if (cancelled) return { changed: true, rows: [], cancelled: told([cancelledRow(payload, shared, cancelled)])[0]!, suppressed: cancelled.why };
+  const said = { text: payload.text, changed: decided !== given };
+  if (facts.poll) return { ...said, rows: told(pollRow(payload, facts, shared)) };
   const parts: readonly Draft[] = await drafts(payload, address, plugin, deps, facts.live !== undefined);
   const shown: readonly Draft[] = parts.length === 0 && payload.channelData ? [{ text: "" } satisfies Piece] : parts;
-  if (shown.length === 0) return { rows: [], suppressed: mediaOf(payload).length > 0 ? "media_not_supported" : "empty" };
-  return { rows: told(rowsOf(payload, shown, shared, replyReference(payload, address, facts, { plugin, cfg: deps.config(), answered }))) };
+  if (shown.length === 0) return { ...said, rows: [], suppressed: mediaOf(payload).length > 0 ? "media_not_supported" : "empty" };
+  return { ...said, rows: told(rowsOf(payload, shown, shared, replyReference(payload, address, facts, { plugin, cfg: deps.config(), answered }))) };
 }
 
 function cancelledRow(payload: ReplyPayload, shared: Omit<RowPayload, "text">, { why, metadata }: Cancelled): RowPayload & { readonly why: string } {
@@ -138,6 +143,7 @@ export function createPrepare(deps: PrepareDeps, limits: DeliveryLimits, answere
       writes: rows.length === 0 ? [] : [["outbox.add", { rows }]],
       texts: sent.map(({ text, poll }) => poll?.question ?? text),
       suppressed: said.flatMap(({ suppressed }) => (suppressed === undefined ? [] : [suppressed])),
+      ...(said.some(({ changed }) => changed) ? { decided: said.flatMap(({ text }) => (text ? [text] : [])) } : {}),
     };
   };
 }

@@ -22,6 +22,8 @@ export interface RowPayload {
   readonly senderId?: string;
   /** Of the message that is answered. */
   readonly messageId?: string;
+  /** The trace that it belongs to. */
+  readonly traceId?: string;
   /** Whoever waits for it in the process that wrote it. */
   readonly live?: string;
   /** The key of the `send` that it belongs to. */

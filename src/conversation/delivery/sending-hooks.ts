@@ -1,5 +1,12 @@
 /** What plugins say about a reply before it becomes rows. */
-import { hookLogEntries, type HookLogEntry, type HookTraceRecord, type MessageHookContext, type ReplyPayloadSendingEvent } from "../../hooks/index.ts";
+import {
+  hookLogEntries,
+  messageTrace,
+  type HookLogEntry,
+  type HookTraceRecord,
+  type MessageHookContext,
+  type ReplyPayloadSendingEvent,
+} from "../../hooks/index.ts";
 import type { ReplyPayload } from "../../protocol/index.ts";
 import type { ReplyAddress } from "../address.ts";
 import type { OutgoingFacts } from "./delivery.ts";
@@ -24,7 +31,8 @@ export function mediaOf({ mediaUrl, mediaUrls }: ReplyPayload): readonly string[
   return [...new Set([mediaUrl, ...(mediaUrls ?? [])].filter((url): url is string => typeof url === "string" && url.trim() !== ""))];
 }
 
-function contextOf(address: ReplyAddress, facts: OutgoingFacts): MessageHookContext {
+/** What hooks of messages that go out are called with. */
+export function sendingContext(address: ReplyAddress, facts: Omit<OutgoingFacts, "kind">): MessageHookContext {
   return {
     channelId: address.channel,
     accountId: address.accountId,
@@ -33,6 +41,7 @@ function contextOf(address: ReplyAddress, facts: OutgoingFacts): MessageHookCont
     ...(facts.runId === undefined ? {} : { runId: facts.runId }),
     ...(facts.messageId === undefined ? {} : { messageId: facts.messageId }),
     ...(facts.senderId === undefined ? {} : { senderId: facts.senderId }),
+    ...(facts.traceId === undefined ? {} : messageTrace(facts.traceId, true)),
   };
 }
 
@@ -74,7 +83,7 @@ async function payloadSending(
     runId: facts.runId,
   });
   const trace: HookTraceRecord[] = [];
-  const said = await deps.hooks.run("reply_payload_sending", event as ReplyPayloadSendingEvent, contextOf(address, facts), { trace });
+  const said = await deps.hooks.run("reply_payload_sending", event as ReplyPayloadSendingEvent, sendingContext(address, facts), { trace });
   const log = hookLogEntries(trace, said, deps.clock.now());
   if (said?.cancel) return { payload, cancelled: cancelledBy("reply_payload_sending", said.cancelReason), hooks: by(trace), log };
   if (!said?.payload) return { payload, hooks: [], log };
@@ -101,7 +110,7 @@ export async function runSendingHooks(
     metadata: { channel: address.channel, accountId: address.accountId, mediaUrls: [...mediaOf(payload)] },
   };
   const trace: HookTraceRecord[] = [];
-  const said = await deps.hooks.run("message_sending", event, contextOf(address, facts), { trace });
+  const said = await deps.hooks.run("message_sending", event, sendingContext(address, facts), { trace });
   const decided = [...hooks, ...by(trace)];
   const log = [...first.log, ...hookLogEntries(trace, said, deps.clock.now())];
   if (said?.cancel) return { payload, cancelled: cancelledBy("message_sending", said.cancelReason, said.metadata), hooks: decided, log };

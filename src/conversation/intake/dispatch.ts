@@ -98,8 +98,8 @@ async function treat(
   if (verdict.asides.length > 0) await delivery.send(last.address, verdict.asides, endings.factsOf(last), 0);
   const policy = sendPolicy(config.current, sessionKey, entry, channel);
   if (!policy.allowed) return endings.settle(group, "silent", `session.sendPolicy: nothing is sent in this session (${policy.source})`);
-  const text = await words.dispatched(group, ctx, verdict.text);
-  if (text === undefined) return;
+  const text = await words.dispatched(last, ctx, verdict.text);
+  if (typeof text !== "string") return endings.settle(group, text.outcome, text.why, text.reply);
   if (signal.aborted) return endings.settle(group, "cancelled", STOPPED);
   const ack = await markSeen(deps, last);
   const hooks = notes.of(group);
@@ -176,7 +176,7 @@ export function createDispatch(deps: ConversationDeps, lives: Pick<LiveReplies, 
   const claims = createLanes();
   const notes = createHookNotes(hooks, clock.now);
   const endings = createEndings(deps, lives, notes);
-  const words = createPluginWords(deps, endings, notes);
+  const words = createPluginWords(deps, notes);
   const treating: Treating = { deps, endings, words, notes, enqueue };
   let pending = 0;
 
@@ -206,7 +206,9 @@ export function createDispatch(deps: ConversationDeps, lives: Pick<LiveReplies, 
     const group: Group = [inbound];
     let taken: boolean | undefined;
     await safely(group, async () => {
-      taken = await words.claimed(inbound);
+      const verdict = await words.claimed(inbound);
+      taken = verdict !== undefined;
+      if (verdict) await endings.settle(group, verdict.outcome, verdict.why, verdict.reply);
     });
     if (taken !== false) return notes.forget(group);
     pending += 1;
@@ -216,12 +218,16 @@ export function createDispatch(deps: ConversationDeps, lives: Pick<LiveReplies, 
   function add(inbound: Inbound): void {
     pending += 1;
     const isControl = commands.isControl(inbound.text, botOf(inbound));
+    try {
+      words.received(inbound);
+    } catch (error) {
+      log.warn(`plugins could not be notified about a message: ${messageOf(error)}`);
+    }
     if (hooks.has("inbound_claim")) {
       // A stop does not wait for what plugins think about earlier messages.
       if (paceOfInbound(inbound, deps) === "stop") return void askFirst(inbound, isControl);
       return claims.queue(chatOf(inbound), () => askFirst(inbound, isControl));
     }
-    words.claimed(inbound).catch((error: unknown) => log.warn(`plugins could not be told of a message: ${messageOf(error)}`));
     joining.add(inbound, isControl);
   }
 

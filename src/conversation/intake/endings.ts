@@ -5,6 +5,7 @@ import type { LiveReplies } from "../live/live-replies.ts";
 import type { ConversationDeps } from "../ports.ts";
 import type { HookNotes } from "./hook-notes.ts";
 import type { Inbound } from "./inbound-record.ts";
+import { traceOfMessage } from "./inbound-hooks.ts";
 import type { Group } from "./joined.ts";
 
 /** How messages end before they come to a turn. */
@@ -16,16 +17,17 @@ export interface Endings {
 }
 
 export function createEndings({ store, delivery }: ConversationDeps, lives: Pick<LiveReplies, "of" | "ended">, notes: HookNotes): Endings {
-  function factsOf({ id, sessionKey, agentId }: Inbound): OutgoingFacts {
+  function factsOf(inbound: Inbound): OutgoingFacts {
+    const { id, sessionKey, agentId, event } = inbound;
     const live = lives.of(id)?.key;
-    return { kind: "command", sessionKey, agentId, ...(live === undefined ? {} : { live }) };
+    const answered = { senderId: event.sender.id, messageId: event.id, traceId: traceOfMessage(inbound) };
+    return { kind: "command", sessionKey, agentId, ...answered, ...(live === undefined ? {} : { live }) };
   }
   return {
     factsOf,
     async settle(group, outcome, why, reply = []) {
       const last = group.at(-1)!;
-      const facts = { ...factsOf(last), senderId: last.event.sender.id, messageId: last.event.id };
-      const writes: readonly Write[] = reply.length === 0 ? [] : (await delivery.prepare(last.address, reply, facts)).writes;
+      const writes: readonly Write[] = reply.length === 0 ? [] : (await delivery.prepare(last.address, reply, factsOf(last))).writes;
       await store.commit([["inbox.settle", { ids: group.map(({ id }) => id), outcome, why, hooks: notes.of(group) }], ...writes]);
       if (writes.length > 0) delivery.kick();
       lives.ended(group.map(({ id }) => id));

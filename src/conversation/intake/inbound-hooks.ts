@@ -1,4 +1,12 @@
-import type { BeforeDispatchEvent, InboundClaimEvent, InboundHookContext, MessageReceivedEvent, QuotedMessage } from "../../hooks/index.ts";
+import {
+  messageTrace,
+  traceIdOf,
+  type BeforeDispatchEvent,
+  type InboundClaimEvent,
+  type InboundHookContext,
+  type MessageReceivedEvent,
+  type QuotedMessage,
+} from "../../hooks/index.ts";
 import type { FinalizedMsgContext } from "../../protocol/index.ts";
 import type { Inbound } from "./inbound-record.ts";
 
@@ -19,8 +27,23 @@ function quoted(ctx: FinalizedMsgContext): QuotedMessage {
   });
 }
 
-export function inboundContext({ channel, accountId, address, sessionKey, event }: Inbound, ctx: FinalizedMsgContext): InboundHookContext {
-  return { channelId: channel, accountId, conversationId: address.to, sessionKey, messageId: event.id, senderId: event.sender.id, ...quoted(ctx) };
+/** The trace that everything about a message and its answer belongs to. */
+export const traceOfMessage = ({ channel, accountId, address, event }: Pick<Inbound, "channel" | "accountId" | "address" | "event">): string =>
+  traceIdOf(channel, accountId, address.to, event.id);
+
+export function inboundContext(inbound: Inbound, ctx: FinalizedMsgContext): InboundHookContext {
+  const { channel, accountId, address, sessionKey, event, runId } = inbound;
+  return {
+    channelId: channel,
+    accountId,
+    conversationId: address.to,
+    sessionKey,
+    ...(runId === undefined ? {} : { runId }),
+    messageId: event.id,
+    senderId: event.sender.id,
+    ...messageTrace(traceOfMessage(inbound)),
+    ...quoted(ctx),
+  };
 }
 
 export function receivedEvent({ channel, address, event, text }: Inbound, ctx: FinalizedMsgContext): MessageReceivedEvent {

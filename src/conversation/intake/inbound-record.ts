@@ -44,6 +44,8 @@ export interface Inbound extends InboundRecord {
   readonly receivedAt: number;
   /** The turn that a process before this one began with it. */
   readonly turnId?: string;
+  /** Of a client's message: the run that it asked for. */
+  readonly runId?: string;
 }
 
 /** Undefined for rows that did not come over a channel. */

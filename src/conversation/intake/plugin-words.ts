@@ -1,48 +1,52 @@
 import type { FinalizedMsgContext, ReplyPayload } from "../../protocol/index.ts";
+import type { CommandVerdict } from "../commands/commands.ts";
 import type { ConversationDeps } from "../ports.ts";
-import type { Endings } from "./endings.ts";
 import type { HookNotes } from "./hook-notes.ts";
 import type { Inbound } from "./inbound-record.ts";
 import { claimEvent, dispatchEvent, inboundContext, receivedEvent } from "./inbound-hooks.ts";
-import type { Group } from "./joined.ts";
 import { messageContext } from "./message-context.ts";
 
-/** What plugins have to say about a message before a turn. */
+/** How a message ends that a plugin has dealt with. */
+export type PluginVerdict = Extract<CommandVerdict, { readonly kind: "answered" }>;
+
+/** What plugins have to say about a message before a turn, wherever it came from. */
 export interface PluginWords {
-  /** `message_received` and `inbound_claim`. True: a plugin took it. */
-  claimed(inbound: Inbound): Promise<boolean>;
-  /** `before_dispatch`: the text as a plugin wants it. Undefined: it was dealt with. */
-  dispatched(group: Group, ctx: FinalizedMsgContext, text: string): Promise<string | undefined>;
+  /** `message_received`, for plugins and for internal hooks. Nobody waits for them. */
+  received(inbound: Inbound): void;
+  /** `inbound_claim`. Undefined: nobody took it. */
+  claimed(inbound: Inbound): Promise<PluginVerdict | undefined>;
+  /** `before_dispatch`: the text as a plugin wants it, or that it was dealt with. */
+  dispatched(last: Inbound, ctx: FinalizedMsgContext, text: string): Promise<string | PluginVerdict>;
 }
 
-const outcomeOf = (reply: readonly ReplyPayload[]): "silent" | "answered" => (reply.length === 0 ? "silent" : "answered");
+function answered(reply: readonly ReplyPayload[], why: string): PluginVerdict {
+  return { kind: "answered", outcome: reply.length === 0 ? "silent" : "answered", why, reply };
+}
 
-export function createPluginWords({ hooks, internalHooks }: ConversationDeps, { settle }: Endings, notes: HookNotes): PluginWords {
+export function createPluginWords({ hooks, internalHooks }: Pick<ConversationDeps, "hooks" | "internalHooks">, notes: HookNotes): PluginWords {
   return {
-    async claimed(inbound) {
+    received(inbound) {
+      const internal = internalHooks?.();
+      if (!hooks.has("message_received") && !internal?.has("message", "received")) return;
       const ctx = messageContext(inbound);
-      const context = inboundContext(inbound, ctx);
-      if (hooks.has("message_received")) void hooks.run("message_received", receivedEvent(inbound, ctx), context);
-      void internalHooks?.()?.trigger("message", "received", inbound.sessionKey, { ...receivedEvent(inbound, ctx) });
-      if (!hooks.has("inbound_claim")) return false;
-      const claim = await notes.asking(inbound, (logged) => logged.run("inbound_claim", claimEvent(inbound, ctx), context));
-      if (!claim?.handled) return false;
-      const reply = claim.reply ? [claim.reply as ReplyPayload] : [];
-      await settle([inbound], outcomeOf(reply), `claimed by ${claim.decidedBy ?? "a plugin"}`, reply);
-      return true;
+      if (hooks.has("message_received")) void hooks.run("message_received", receivedEvent(inbound, ctx), inboundContext(inbound, ctx));
+      void internal?.trigger("message", "received", inbound.sessionKey, { ...receivedEvent(inbound, ctx) });
     },
-    async dispatched(group, ctx, text) {
+    async claimed(inbound) {
+      if (!hooks.has("inbound_claim")) return undefined;
+      const ctx = messageContext(inbound);
+      const claim = await notes.asking(inbound, (logged) => logged.run("inbound_claim", claimEvent(inbound, ctx), inboundContext(inbound, ctx)));
+      if (!claim?.handled) return undefined;
+      return answered(claim.reply ? [claim.reply] : [], `claimed by ${claim.decidedBy ?? "a plugin"}`);
+    },
+    async dispatched(last, ctx, text) {
       if (!hooks.has("before_dispatch")) return text;
-      const last = group.at(-1)!;
       const answer = await notes.asking(last, (logged) => logged.run("before_dispatch", dispatchEvent(last, ctx, text), inboundContext(last, ctx)));
       if (!answer?.cancel && !answer?.handled) return answer?.content ?? text;
       const by = answer.decidedBy ?? "a plugin";
-      if (answer.cancel) await settle(group, "refused", `stopped by ${by}${answer.cancelReason === undefined ? "" : `: ${answer.cancelReason}`}`);
-      else {
-        const reply = answer.text === undefined ? [] : [{ text: answer.text }];
-        await settle(group, outcomeOf(reply), `answered by ${by}`, reply);
-      }
-      return undefined;
+      if (!answer.cancel) return answered(answer.text === undefined ? [] : [{ text: answer.text }], `answered by ${by}`);
+      const reason = answer.cancelReason === undefined ? "" : `: ${answer.cancelReason}`;
+      return { kind: "answered", outcome: "refused", why: `stopped by ${by}${reason}`, reply: [] };
     },
   };
 }

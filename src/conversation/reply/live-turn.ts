@@ -66,7 +66,7 @@ export function createLiveTurn(deps: ReplyStreamDeps): LiveTurn {
     },
     surface() {
       if (!plugin || isHeartbeat) return (surface ??= { blocks: false });
-      const preview = surface || settings.explicit ? undefined : openPreviewWindow(deps);
+      const preview = surface || settings.explicit || deps.held ? undefined : openPreviewWindow(deps);
       // After a restart no blocks: only at the end it is known what of the answer was said before.
       return (surface ??= { preview, blocks: !preview && settings.enabled && deps.spoken.length === 0 });
     },

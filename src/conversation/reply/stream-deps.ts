@@ -40,6 +40,8 @@ export interface ReplyStreamDeps {
   readonly keepPreview?: (id: string | undefined) => Promise<void>;
   /** What a process before this one has kept so. Without an id nobody knows whether the message is there. */
   readonly preview?: { readonly id: string | undefined };
+  /** Plugins may still change or cancel what is said: nothing is shown before they have decided, so there is no preview. */
+  readonly held?: boolean;
   /** For the variables of the prefix, as far as they are known before the turn. */
   readonly prefixFacts: ResponsePrefixContext;
   /** Folders that files may be sent from; relative paths begin at the first. */

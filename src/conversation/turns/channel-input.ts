@@ -2,6 +2,7 @@ import type { TurnInput } from "../../agent/index.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { SessionEntry } from "../../protocol/index.ts";
 import { chatFields, deliveryPatch } from "../../sessions/index.ts";
+import { traceOfMessage } from "../intake/inbound-hooks.ts";
 import { messageContext } from "../intake/message-context.ts";
 import type { ChannelItem } from "../lanes/item.ts";
 import type { ConversationDeps, KeptMedia } from "../ports.ts";
@@ -81,6 +82,7 @@ export async function channelInput(deps: ConversationDeps, asked: Asked): Promis
   const { groupSystemPrompt, skillFilter, sender, chat } = last.event;
   return {
     runId,
+    traceId: traceOfMessage(last),
     sessionKey: first.sessionKey,
     agentId: first.agentId,
     message,

@@ -5,6 +5,8 @@ import type { ReplyPayload } from "../../protocol/index.ts";
 import { reasoningLevel, usageFooter, verboseLevel } from "../../sessions/index.ts";
 import type { StepRow, Write } from "../../store/index.ts";
 import type { OutgoingFacts } from "../delivery/delivery.ts";
+import { isDecided } from "../delivery/shown-replies.ts";
+import { traceOfMessage } from "../intake/inbound-hooks.ts";
 import { livePlugin } from "../live/live-plugin.ts";
 import type { Live, LiveReplies } from "../live/live-replies.ts";
 import type { ReplyStream } from "../reply/stream.ts";
@@ -98,7 +100,8 @@ function factsOf(run: ChannelRun, kind: OutgoingFacts["kind"], context: ChannelT
   const live = liveOf(run, context)?.key;
   const last = run.items.at(-1)!.messages.at(-1)!;
   const { sessionKey, agentId, runId } = run;
-  return { kind, sessionKey, agentId, runId, senderId: last.event.sender.id, messageId: last.event.id, ...(live === undefined ? {} : { live }) };
+  const answered = { senderId: last.event.sender.id, messageId: last.event.id, traceId: traceOfMessage(last) };
+  return { kind, sessionKey, agentId, runId, ...answered, ...(live === undefined ? {} : { live }) };
 }
 
 /** Texts that a process before this one sent as blocks of this turn. */
@@ -149,6 +152,7 @@ async function openStream(run: ChannelRun, input: TurnInput, context: ChannelTur
     sessionKey: input.sessionKey,
     spoken: spokenIn(steps),
     ...(shown ? { preview: shown } : {}),
+    held: isDecided(deps, address, factsOf(run, "final", context)),
     async keepPreview(id) {
       if (id === undefined && deps.channels.running?.(address.channel, address.accountId) === false)
         throw new AppError("UNAVAILABLE", "the account is not connected: its answer waits");

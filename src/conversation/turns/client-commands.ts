@@ -3,13 +3,15 @@ import { gatewayMessage } from "../../sessions/index.ts";
 import type { ReplyPayload } from "../../protocol/index.ts";
 import type { Write } from "../../store/index.ts";
 import type { CommandVerdict } from "../commands/commands.ts";
+import type { HookLogEntry } from "../../hooks/index.ts";
 import type { ConversationDeps } from "../ports.ts";
+import { clientReply, textsOf, type ClientReplyDeps } from "./client-reply.ts";
 import type { ClientTurnContext } from "./client-turn.ts";
 import type { RunOutcome } from "./contract.ts";
 import { closeTurn, type AcceptedRow } from "./run-log.ts";
 import { noteWrites } from "./transcript-note.ts";
 
-export type ClientCommandDeps = Pick<ConversationDeps, "store" | "clock" | "ids" | "commands" | "delivery">;
+export type ClientCommandDeps = ClientReplyDeps & Pick<ConversationDeps, "store" | "ids" | "commands">;
 
 type Written = Pick<AcceptedRow, "sessionKey" | "agentId" | "message" | "channel" | "scopes" | "owner">;
 
@@ -61,24 +63,27 @@ async function textWrites(deps: ClientCommandDeps, row: AcceptedRow, text: strin
   return text === "" ? [] : noteWrites(deps, row, (at) => gatewayMessage("gateway-injected", text, at));
 }
 
-const textsOf = (payloads: readonly ReplyPayload[]): readonly string[] => payloads.flatMap(({ text }) => (text === undefined || text === "" ? [] : [text]));
-
-/** Messages for the chat that the client wants its answer sent to. */
-async function replyWrites({ delivery }: ClientCommandDeps, row: AcceptedRow, payloads: readonly ReplyPayload[]): Promise<readonly Write[]> {
-  const { reply, sessionKey, agentId, runId } = row;
-  if (!reply || payloads.length === 0) return [];
-  return (await delivery.prepare(reply, payloads, { kind: "command", sessionKey, agentId, runId })).writes;
+/** An answer that no model gave: a command's, or a plugin's. */
+export interface DirectAnswer {
+  readonly verdict: Pick<Extract<CommandVerdict, { readonly kind: "answered" }>, "reply" | "outcome" | "why">;
+  /** Inputs that it ends; the run's own unless given. */
+  readonly inboxIds?: readonly number[];
+  /** Runs that end with it. */
+  readonly merged?: readonly AcceptedRow[];
+  /** What plugins said. */
+  readonly hooks?: readonly HookLogEntry[];
 }
 
-/** Ends a client's run with the answer to its command, in one commit, and tells it. */
-export async function answerCommand(
+/** Ends a client's run with an answer that no model gave, in one commit, and tells it. */
+export async function answerDirectly(
   deps: ClientCommandDeps,
   row: AcceptedRow,
-  verdict: Extract<CommandVerdict, { readonly kind: "answered" }>,
+  { verdict, inboxIds = [row.inboxId], merged = [], hooks = [] }: DirectAnswer,
   { emit }: Pick<ClientTurnContext, "emit">,
 ): Promise<RunOutcome> {
   const startedAt = deps.clock.now();
-  const texts = textsOf(verdict.reply);
+  const reply = await clientReply(deps, row, verdict.reply, { kind: "command" });
+  const { texts, writes: sent } = reply;
   const text = texts.join("\n\n");
   const sessionId = (await deps.store.read("sessions.get", { key: row.sessionKey }))?.entry.sessionId ?? "";
   const result: RunOutcome = {
@@ -89,16 +94,17 @@ export async function answerCommand(
     ...(text === "" ? { silent: true } : {}),
     ...(texts.length > 1 ? { payloads: texts } : {}),
   };
-  const sent = await replyWrites(deps, row, verdict.reply);
-  const closed = { ...row, inboxIds: [row.inboxId], outcome: verdict.outcome, why: verdict.why, result, writes: sent };
+  const closed = { ...row, inboxIds, outcome: verdict.outcome, why: verdict.why, result, writes: sent, hooks: [...hooks, ...reply.log] };
   const noted = await textWrites(deps, row, text);
   // The transcript may have grown in between: then the answer is sent and not stored there.
   await closeTurn(deps, { ...closed, writes: [...sent, ...noted] }).catch(() => closeTurn(deps, closed));
-  if (sent.length > 0) deps.delivery.kick();
   const endedAt = deps.clock.now();
-  emit(row, { stream: "lifecycle", data: { phase: "start", startedAt } });
-  if (text !== "") emit(row, { stream: "assistant", data: { text, delta: text } });
-  emit(row, { stream: "lifecycle", data: { phase: "end", startedAt, endedAt } });
+  for (const one of [...merged, row]) {
+    emit(one, { stream: "lifecycle", data: { phase: "start", startedAt } });
+    if (text !== "" && one === row) emit(one, { stream: "assistant", data: { text, delta: text } });
+    emit(one, { stream: "lifecycle", data: { phase: "end", startedAt, endedAt } });
+  }
+  reply.sent();
   return result;
 }
 
@@ -112,13 +118,11 @@ export async function sendAsides(
   asides: readonly ReplyPayload[],
   { emit }: Pick<ClientTurnContext, "emit">,
 ): Promise<readonly string[]> {
-  const sent = await replyWrites(deps, row, asides);
-  const texts = textsOf(asides.filter(({ isStatusNotice }) => isStatusNotice !== true));
+  const shown = row.reply ? asides : asides.filter(({ isStatusNotice }) => isStatusNotice !== true);
+  const reply = await clientReply(deps, row, shown, { kind: "command" });
+  const texts = reply.changed ? reply.texts : textsOf(asides.filter(({ isStatusNotice }) => isStatusNotice !== true));
   const noted = await textWrites(deps, row, texts.join("\n\n"));
-  if (sent.length > 0) {
-    await deps.store.commit(sent);
-    deps.delivery.kick();
-  }
+  if (reply.writes.length > 0) await deps.store.commit(reply.writes);
   if (noted.length > 0) await deps.store.commit(noted).catch(() => {}); // The transcript grew in between: it is sent and not stored.
   for (const [at, text] of texts.entries()) {
     const aside = { runId: `${row.runId}:aside-${at}`, sessionKey: row.sessionKey };
@@ -127,5 +131,6 @@ export async function sendAsides(
     emit(aside, { stream: "assistant", data: { text, delta: text } });
     emit(aside, { stream: "lifecycle", data: { phase: "end", startedAt: now, endedAt: now } });
   }
+  reply.sent();
   return texts;
 }

@@ -1,4 +1,5 @@
 import { AppError, messageOf } from "../../base/errors.ts";
+import type { HookLogEntry } from "../../hooks/index.ts";
 import { agentOfKey } from "../../protocol/index.ts";
 import type { ReplyAddress } from "../address.ts";
 import { queueSettings, sendPolicy } from "../../sessions/index.ts";
@@ -8,7 +9,8 @@ import type { ClientItem, LaneItem } from "../lanes/item.ts";
 import { createOrder } from "../lanes/order.ts";
 import type { ActiveTurn, Batch } from "../lanes/session-lane.ts";
 import type { ConversationDeps } from "../ports.ts";
-import { answerCommand, clientVerdict, mayBeCommand, sendAsides } from "./client-commands.ts";
+import { answerDirectly, clientVerdict, mayBeCommand, sendAsides } from "./client-commands.ts";
+import { createClientHooks, tellReceived } from "./client-hooks.ts";
 import { activeClientTurn, afterTurn, closeRun, STOPPING, treatTurn, type ClientTurn, type ClientTurnContext } from "./client-turn.ts";
 import type { AcceptedRun, Responder, RunOutcome, RunRequest } from "./contract.ts";
 import { acceptRun, endedRun, otherPayload, wasPrompted, type AcceptedRow } from "./run-log.ts";
@@ -78,12 +80,41 @@ function applyVerdict(run: ClientRun, { text, thinking, hints }: Extract<Command
 }
 
 /**
+ * A command is answered at once; a turn that follows one needs a session that may be written to, as any message does. How the run ended, if no turn
+ * follows.
+ */
+async function carryOut(run: ClientRun, deps: ConversationDeps, context: ClientTurnContext, { hooks, tookLong }: CarryOut): Promise<RunOutcome | undefined> {
+  const { store, config } = deps;
+  const { row } = run;
+  const { signal } = run.abort;
+  const verdict = await clientVerdict(deps, row, { runId: row.runId, signal, tookLong });
+  if (signal.aborted && (verdict?.kind !== "answered" || verdict.outcome === "cancelled")) return closeRun(run, undefined, context);
+  if (!verdict) return undefined;
+  if (verdict.kind === "answered") return answerDirectly(deps, row, { verdict, hooks }, context);
+  applyVerdict(run, verdict);
+  if (verdict.text !== row.message) {
+    const entry = (await store.read("sessions.get", { key: row.sessionKey }))?.entry;
+    const { allowed } = sendPolicy(config.current, row.sessionKey, entry, row.channel);
+    if (!allowed) return closeRun(run, "send blocked by session policy", context);
+  }
+  if (verdict.asides.length > 0) run.asides = await sendAsides(deps, row, verdict.asides, context);
+  return undefined;
+}
+
+interface CarryOut {
+  /** What plugins said so far. */
+  readonly hooks: readonly HookLogEntry[];
+  readonly tookLong: () => void;
+}
+
+/**
  * Runs of one session are looked at in the order they came: what follows `/new` belongs to the new session. A stop overtakes all of them, a quick
  * command those that take long.
  */
 function createExamination(deps: ConversationDeps, context: ClientTurnContext, lanes: ClientLanes, end: (run: ClientRun, outcome: RunOutcome) => void) {
   const { store, config } = deps;
   const sessions = createOrder();
+  const plugins = createClientHooks(deps, context);
 
   async function enqueue(run: ClientRun): Promise<void> {
     const { sessionKey, agentId, channel } = run.row;
@@ -93,34 +124,20 @@ function createExamination(deps: ConversationDeps, context: ClientTurnContext, l
     lanes.add({ kind: "client", sessionKey, agentId, queue: queueSettings(config.current, entry, channel), run });
   }
 
-  /** A command is answered at once; a turn that follows one needs a session that may be written to, as any message does. */
-  async function carryOut(run: ClientRun, tookLong: () => void): Promise<boolean> {
-    const { row } = run;
-    const { signal } = run.abort;
-    const verdict = await clientVerdict(deps, row, { runId: row.runId, signal, tookLong });
-    if (signal.aborted && (verdict?.kind !== "answered" || verdict.outcome === "cancelled")) {
-      end(run, await closeRun(run, undefined, context));
-      return false;
-    }
-    if (!verdict) return true;
-    if (verdict.kind === "answered") {
-      end(run, await answerCommand(deps, row, verdict, context));
-      return false;
-    }
-    applyVerdict(run, verdict);
-    if (verdict.text !== row.message) {
-      const entry = (await store.read("sessions.get", { key: row.sessionKey }))?.entry;
-      const { allowed } = sendPolicy(config.current, row.sessionKey, entry, row.channel);
-      if (!allowed) {
-        end(run, await closeRun(run, "send blocked by session policy", context));
-        return false;
-      }
-    }
-    if (verdict.asides.length > 0) run.asides = await sendAsides(deps, row, verdict.asides, context);
-    return true;
+  /** What becomes of a message that no turn was asked about yet. Nobody wrote what the gateway reports itself: plugins are not asked about it. */
+  async function treat(run: ClientRun, tookLong: () => void, isNew: boolean): Promise<void> {
+    const isWritten = run.row.kind === undefined;
+    const over =
+      (isWritten && isNew ? await plugins.claimed(run) : undefined) ??
+      (await carryOut(run, deps, context, { hooks: plugins.said(run), tookLong })) ??
+      (isWritten ? await plugins.dispatched(run) : undefined);
+    if (over) return end(run, over);
+    run.hooks = plugins.said(run);
+    await enqueue(run);
   }
 
-  async function examine(run: ClientRun, prompted: boolean, tookLong: () => void): Promise<void> {
+  /** `prompted`: its turn has begun. `isNew`: no process before this one took it into a turn. */
+  async function examine(run: ClientRun, prompted: boolean, tookLong: () => void, isNew = true): Promise<void> {
     try {
       const waiting = deps.untilPlugins?.();
       if (waiting) await waiting;
@@ -130,12 +147,15 @@ function createExamination(deps: ConversationDeps, context: ClientTurnContext, l
     }
     try {
       if (run.abort.signal.aborted) return end(run, await closeRun(run, undefined, context));
-      if (prompted || (await carryOut(run, tookLong))) await enqueue(run);
+      if (prompted) await enqueue(run);
+      else await treat(run, tookLong, isNew);
     } catch (error) {
       // A command that failed here must not become a prompt.
       const why = messageOf(error);
       deps.log.error(`a client's message could not be treated: ${why}`, { runId: run.row.runId, error });
       end(run, await closeRun(run, why, context).catch((): RunOutcome => ({ status: "error", error: why })));
+    } finally {
+      plugins.forget(run);
     }
   }
 
@@ -150,15 +170,16 @@ function createExamination(deps: ConversationDeps, context: ClientTurnContext, l
     resume(group: readonly [...ClientRun[], ClientRun], turnId: string | null): void {
       const main = group.at(-1)!;
       const run = async (tookLong: () => void): Promise<void> => {
-        const asks = turnId !== null && (group.length > 1 || mayBeCommand(main.row.message));
+        await deps.untilPlugins?.()?.catch(() => {});
+        const asks = turnId !== null && (group.length > 1 || mayBeCommand(main.row.message) || deps.hooks.has("before_dispatch"));
         const prompted = asks && (await wasPrompted(deps, turnId).catch(() => false));
         const others = group.filter((run) => run !== main);
         if (prompted) for (const run of others) mergeInto(main, run);
         else {
           if (others.length > 0) await store.write("inbox.release", { ids: others.map(({ row }) => row.inboxId) }).catch(() => {});
-          for (const other of others) await examine(other, false, tookLong);
+          for (const other of others) await examine(other, false, tookLong, turnId === null);
         }
-        await examine(main, prompted, tookLong);
+        await examine(main, prompted, tookLong, turnId === null);
       };
       sessions.add(main.row.sessionKey, { isQuick: false, run });
     },
@@ -199,9 +220,12 @@ async function answerBatch(batch: Batch, began: (turn: ActiveTurn) => void, cont
   await afterTurn(turn, context);
 }
 
+/** Plugins hear of the message; nothing that they do can hold up a stop. */
 async function runStopCommand(deps: ConversationDeps, request: Parameters<ClientDesk["stopCommand"]>[0]): Promise<readonly string[] | undefined> {
   const agentId = agentOfKey(request.sessionKey, { defaultAgentId: deps.defaultAgentId() });
-  const verdict = await clientVerdict(deps, { ...request, agentId }, { runId: deps.ids.uuid(), signal: new AbortController().signal });
+  const runId = deps.ids.uuid();
+  tellReceived(deps, { ...request, runId, agentId });
+  const verdict = await clientVerdict(deps, { ...request, agentId }, { runId, signal: new AbortController().signal });
   return verdict?.kind === "answered" ? (verdict.stopped ?? []) : undefined;
 }
 

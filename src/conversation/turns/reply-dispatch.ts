@@ -3,6 +3,7 @@ import type { HookLog } from "../../hooks/index.ts";
 import type { ReplyCounts, ReplyDispatcher, ReplyKind, ReplyPayload } from "../../protocol/index.ts";
 import type { Write } from "../../store/index.ts";
 import type { OutgoingFacts } from "../delivery/delivery.ts";
+import type { Inbound } from "../intake/inbound-record.ts";
 import { messageContext } from "../intake/message-context.ts";
 import type { ConversationDeps } from "../ports.ts";
 import type { ChannelRun } from "./channel-turn.ts";
@@ -32,12 +33,31 @@ function collector(): { readonly dispatcher: ReplyDispatcher; readonly said: rea
   };
 }
 
-/** `reply_dispatch`: a plugin may take a turn over. True: it did, and that is the end of it, on disk. */
-export async function dispatchedElsewhere(run: ChannelRun, input: TurnInput, deps: ConversationDeps, hookLog: HookLog, facts: OutgoingFacts): Promise<boolean> {
-  if (run.resumed || !deps.hooks.has("reply_dispatch")) return false;
-  const last = run.items.at(-1)!.messages.at(-1)!;
+/** A turn that is about to be answered. */
+interface Dispatching {
+  readonly runId: string;
+  readonly sessionKey: string;
+  readonly agentId: string;
+  /** The message that is answered; the newest, where there are several. */
+  readonly last: Inbound;
+  readonly signal: AbortSignal;
+}
+
+/** What a plugin says in the agent's place. */
+interface TakenOver {
+  readonly reply: readonly ReplyPayload[];
+  readonly outcome: "answered" | "silent";
+  readonly why: string;
+}
+
+/** `reply_dispatch`: a plugin may take a turn over. Undefined: nobody does. */
+export async function takenOver(
+  { runId, sessionKey, agentId, last, signal }: Dispatching,
+  deps: ConversationDeps,
+  hookLog: HookLog,
+): Promise<TakenOver | undefined> {
+  if (!deps.hooks.has("reply_dispatch")) return undefined;
   const { dispatcher, said } = collector();
-  const { runId, sessionKey, agentId } = run;
   const { channel, to } = last.address;
   const event = {
     ctx: { ...messageContext(last) } as Record<string, unknown>,
@@ -49,16 +69,25 @@ export async function dispatchedElsewhere(run: ChannelRun, input: TurnInput, dep
     originatingChannel: channel,
     originatingTo: to,
   };
-  const taken = await hookLog.hooks.run("reply_dispatch", event, { cfg: structuredClone(deps.config.current), dispatcher, abortSignal: run.abort.signal });
-  if (!taken?.handled) return false;
+  const taken = await hookLog.hooks.run("reply_dispatch", event, { cfg: structuredClone(deps.config.current), dispatcher, abortSignal: signal });
+  if (!taken?.handled) return undefined;
   const { shapePayload } = await import("../reply/index.ts");
   const shape = { localRoots: deps.mediaRoots?.(agentId) ?? [], currentId: last.event.id };
-  const spoken = said.flatMap((payload) => shapePayload(payload, shape) ?? []);
-  const writes: readonly Write[] = spoken.length === 0 ? [] : (await deps.delivery.prepare(last.address, spoken, facts)).writes;
-  const text = spoken.flatMap((payload) => (payload.text === undefined ? [] : [payload.text])).join("\n");
+  const reply = said.flatMap((payload) => shapePayload(payload, shape) ?? []);
+  return { reply, outcome: reply.length === 0 ? "silent" : "answered", why: `taken over by ${taken.decidedBy ?? "a plugin"}` };
+}
+
+/** The same for a turn that answers a channel. True: a plugin took it over, and that is the end of it, on disk. */
+export async function dispatchedElsewhere(run: ChannelRun, input: TurnInput, deps: ConversationDeps, hookLog: HookLog, facts: OutgoingFacts): Promise<boolean> {
+  if (run.resumed) return false;
+  const { runId, sessionKey, agentId } = run;
+  const last = run.items.at(-1)!.messages.at(-1)!;
+  const taken = await takenOver({ runId, sessionKey, agentId, last, signal: run.abort.signal }, deps, hookLog);
+  if (!taken) return false;
+  const { reply, outcome, why } = taken;
+  const writes: readonly Write[] = reply.length === 0 ? [] : (await deps.delivery.prepare(last.address, reply, facts)).writes;
+  const text = reply.flatMap((payload) => (payload.text === undefined ? [] : [payload.text])).join("\n");
   const result = { status: "ok", text, sessionId: "", durationMs: 0 } as const;
-  const outcome = spoken.length === 0 ? "silent" : "answered";
-  const why = `taken over by ${taken.decidedBy ?? "a plugin"}`;
   await closeTurn(deps, { runId, sessionKey, agentId, inboxIds: input.inboxIds, outcome, why, result, writes, hooks: hookLog.entries });
   deps.delivery.kick();
   return true;

@@ -135,11 +135,13 @@ export async function endedRun(deps: RunLogDeps, runId: string): Promise<RunOutc
 /** The end of a turn as the gateway tells it. */
 export function outcomeOf(end: TurnEnd): RunOutcome {
   if (end.status === "failed") return { status: "error", error: end.error ?? "the model failed", ...(end.failure ? { failure: end.failure } : {}) };
-  const { text, sessionId, startedAt, endedAt, provider, model, stopReason, calls, silent, usage } = end;
+  const { sessionId, startedAt, endedAt, provider, model, stopReason, calls, usage, shown } = end;
+  // Of an answer that plugins kept back nothing is shown, as of one that is silent by itself.
+  const silent = end.silent === true || shown === "";
   const last = usage.at(-1);
   return {
     status: end.status === "aborted" ? "aborted" : "ok",
-    text: silent ? "NO_REPLY" : text,
+    text: end.silent ? "NO_REPLY" : (shown ?? end.text),
     sessionId,
     durationMs: endedAt - startedAt,
     ...(provider === undefined ? {} : { provider }),

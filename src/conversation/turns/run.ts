@@ -1,4 +1,5 @@
 import type { TurnEnd } from "../../agent/index.ts";
+import type { HookLogEntry } from "../../hooks/index.ts";
 import type { TurnHints } from "../commands/commands.ts";
 import type { RunOutcome } from "./contract.ts";
 import type { AcceptedRow } from "./run-log.ts";
@@ -33,6 +34,8 @@ export interface ClientRun {
   /** The run whose turn answers this one. */
   into?: ClientRun;
   reason?: AbortReason;
+  /** What plugins said about the message on its way to a turn. */
+  hooks?: readonly HookLogEntry[];
   /** Once the turn is over. */
   turnEnd?: TurnEnd;
 }

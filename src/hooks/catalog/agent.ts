@@ -19,7 +19,7 @@ export const agentHooks: Readonly<Record<keyof AgentHooks | keyof ModelHooks, Ho
     fields: promptContext,
   }),
   before_prompt_build: decide("agent", "Adds to the prompt or replaces the system prompt.", { fields: promptParts }),
-  before_agent_start: decide("agent", "What the two hooks before it do, in one; runs after them, twice: with the prompt alone, then with messages.", {
+  before_agent_start: decide("agent", "What before_model_resolve and before_prompt_build do, in one; runs once, after them.", {
     fields: { ...modelChoice, ...promptParts },
     deprecated: "use before_model_resolve and before_prompt_build",
   }),

@@ -81,7 +81,6 @@ export interface BeforePromptBuildResult extends PromptContext {
 
 export interface BeforeAgentStartEvent extends HookEventBase {
   prompt: string;
-  /** Missing in the first of the two calls, before the model is chosen. */
   messages?: unknown[];
   runId?: string;
 }

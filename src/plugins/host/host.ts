@@ -29,6 +29,8 @@ export interface PluginHost extends AsyncDisposable {
   /** Takes a plugin down and deletes what it kept in sessions. */
   disable(id: string): Promise<void>;
   list(): readonly PluginStatus[];
+  /** Folders of the skills that running plugins bring, in the order in which those were loaded. */
+  skillFolders(): readonly string[];
   diagnostics(): readonly PluginDiagnostic[];
   /** Plugins that guard tool calls, are meant to run, and do not: no tool may run while there is one. Cheap to ask. */
   missingGuards(): readonly MissingGuard[];
@@ -182,6 +184,7 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
       ...[...house.slots.values()].map((slot) => statusOf(slot.entry, slot.generation, slot.error)),
       ...house.overridden.map((entry) => statusOf(entry, undefined, undefined)),
     ],
+    skillFolders: () => [...house.slots.values()].flatMap(({ entry, generation }) => (generation ? (entry.skillDirs ?? []) : [])),
     diagnostics: diagnostics.list,
     ownerOf: (error) => deps.loader.pluginOf(error) ?? scopes.current()?.pluginId,
     registerRoute: (route) => addRoute(house, routes, scopes.current()?.pluginId ?? route.pluginId, route),

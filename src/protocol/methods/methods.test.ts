@@ -77,8 +77,8 @@ test("the methods that are handled but not advertised are the documented ones", 
   ]);
 });
 
-test("the events are the 19 documented ones and one for those who watch a session", () => {
-  expect(Object.keys(DECLARED_EVENTS).sort()).toEqual([...names("events"), "chat.changed"].sort());
+test("the events are the 19 documented ones, one for those who watch a session, and two for questions of plugins", () => {
+  expect(Object.keys(DECLARED_EVENTS).sort()).toEqual([...names("events"), "chat.changed", "plugin.approval.requested", "plugin.approval.resolved"].sort());
 });
 
 test("checks can be made of every shape", () => {

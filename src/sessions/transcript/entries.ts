@@ -44,6 +44,8 @@ export interface MessageExtras {
   readonly provenance?: Provenance | undefined;
   readonly idempotencyKey?: string | undefined;
   readonly openclawAbort?: { readonly aborted: true; readonly origin: string; readonly runId: string } | undefined;
+  /** On an answer that plugins changed or cancelled before a client was shown it: what the client was shown; empty when that is nothing. */
+  readonly openclawShown?: string | undefined;
 }
 
 export interface Provenance {

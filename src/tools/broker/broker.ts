@@ -3,7 +3,7 @@ import { messageOf } from "../../base/errors.ts";
 import type { Logger } from "../../base/log/logger.ts";
 import { clip } from "../../base/text.ts";
 import type { OpenClawConfig } from "../../config/index.ts";
-import { hookLogEntries, type HookOutcome, type Hooks, type HookTraceRecord, type ToolPolicies } from "../../hooks/index.ts";
+import { hookLogEntries, hookTrace, type HookOutcome, type Hooks, type HookTraceRecord, type ToolPolicies } from "../../hooks/index.ts";
 import type { ImageFitter } from "../../media/index.ts";
 import type { ImageContent, ToolSchema } from "../../protocol/index.ts";
 import { decidePolicy, type PolicyVerdict } from "../policy/decide.ts";
@@ -354,7 +354,7 @@ function hookEvent({ runId }: ToolContext, tool: Tool, toolCallId: string, param
   return { toolName: tool.name, params: { ...params }, runId, toolCallId };
 }
 
-function hookContext({ agentId, sessionKey, sessionId, runId, jobId, channel }: ToolContext, tool: Tool, toolCallId: string) {
+function hookContext({ agentId, sessionKey, sessionId, runId, jobId, channel, trace }: ToolContext, tool: Tool, toolCallId: string) {
   return {
     toolName: tool.name,
     agentId,
@@ -364,5 +364,6 @@ function hookContext({ agentId, sessionKey, sessionId, runId, jobId, channel }: 
     toolCallId,
     ...(jobId === undefined ? {} : { jobId }),
     ...(channel === undefined ? {} : { messageProvider: channel }),
+    ...(trace === undefined ? {} : { trace: hookTrace(trace.traceId, `tool ${toolCallId}`, trace.span) }),
   };
 }

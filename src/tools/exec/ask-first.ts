@@ -7,7 +7,7 @@ import type { CommandProcess } from "../process/processes.ts";
 import { failedOutcome, textOutcome, type ToolContext, type ToolOutcome } from "../tool.ts";
 import type { ExecToolDeps, ShownOutput } from "./deps.ts";
 import { fateText } from "./fate.ts";
-import { shownCommand, shownText, type ExecPlan } from "./plan.ts";
+import { shownCommand, shownEnvironment, shownText, type ExecPlan } from "./plan.ts";
 import { describeAlways, type Folders } from "./remember/rule.ts";
 import type { EffectiveRules } from "./rules-file.ts";
 import { startPlan, type PlanRun } from "./run.ts";
@@ -50,6 +50,7 @@ export async function askFirst(deps: ExecToolDeps, asked: Omit<Question, "origin
       request: {
         command,
         cwd: plan.cwd,
+        environment: shownEnvironment(plan),
         host: plan.host,
         security: rules.security,
         ask: rules.ask,

@@ -280,8 +280,9 @@ test("variables of plugins are part of the plan, those of skills reach the comma
   await using there = house(UNASKED, { pluginEnvironment });
   expect(text(await there.exec({ command: "echo $FROM_PLUGIN $OWN", env: { OWN: "o" } }))).toBe("p o");
   await using asking = house({}, { pluginEnvironment });
-  await asking.exec({ command: "echo x" });
-  expect(JSON.stringify(await asking.approvals.list())).toContain("FROM_PLUGIN");
+  await asking.exec({ command: "echo x", env: { OWN: "o" } });
+  const [question] = await asking.approvals.list();
+  expect(question!.request).toMatchObject({ environment: "FROM_PLUGIN (set by plugins), OWN=o", plan: { env: { FROM_PLUGIN: "p", OWN: "o" } } });
 });
 
 test("elevated runs on the host when it is permitted, and says why when not", async () => {

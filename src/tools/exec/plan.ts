@@ -183,6 +183,12 @@ export const shellName = (shell: string | undefined, path = ""): string => basen
 /** A command as a person is shown it. */
 export const shownCommand = ({ command }: Pick<ExecPlan, "command">): string => shownText(command);
 
+/** The variables that a command is started with, for whoever is asked. Values of plugins may be secrets: their names are shown. */
+export function shownEnvironment({ env, fromPlugins = [] }: Pick<ExecPlan, "env" | "fromPlugins">): string | null {
+  const shown = Object.entries(env).map(([name, value]) => (fromPlugins.includes(name) ? `${name} (set by plugins)` : `${name}=${value}`));
+  return shown.length === 0 ? null : shownText(shown.join(", "));
+}
+
 /** Text of a command for people: what would not be seen, or would turn the text around, is written as an escape. */
 export function shownText(text: string): string {
   return text.replace(/[[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cn}]--[\n\t]]/gv, (char) => `\\u{${char.codePointAt(0)!.toString(16).toUpperCase()}}`);

@@ -5,8 +5,8 @@ import { printJson } from "../../io.ts";
 import { createStyle } from "../../output/style.ts";
 import { formatFacts } from "../../output/table.ts";
 import { findPlugin, loadPlugins, type Plugins } from "../../plugin-source.ts";
-import { colored, describeDiagnostic, printable, recordOf, stateOf } from "./record.ts";
-import { registeredBy, runningPlugin, type RunningPlugin } from "./running.ts";
+import { colored, describeDiagnostic, NOT_CHECKED, printable, recordOf, stateOf, whyNot } from "./record.ts";
+import { registeredBy, runningPlugins, sameIn, type RunningPlugin } from "./running.ts";
 
 export const info = defineCommand({
   positionals: "<id>",
@@ -16,15 +16,16 @@ export const info = defineCommand({
     const plugins = await loadPlugins(io);
     const entry = findPlugin(plugins.inventory, positionals[0]);
     const install = installRecord(plugins, entry.id);
-    const running = entry.enabled ? await runningPlugin(io, plugins.loaded.paths.state, entry) : undefined;
+    const known = entry.enabled ? sameIn(await runningPlugins(io, plugins.loaded.paths.state), entry) : undefined;
+    const running = known && known.generation > 0 ? known : undefined;
     const diagnostics = plugins.inventory.diagnostics.filter(({ pluginId }) => pluginId === entry.id);
     if (values.json) {
-      printJson(io, { workspaceDir: plugins.inventory.workspaceDir, plugin: { ...recordOf(entry), ...registeredBy(running) }, install, diagnostics });
+      printJson(io, { workspaceDir: plugins.inventory.workspaceDir, plugin: { ...recordOf(entry, known), ...registeredBy(running) }, install, diagnostics });
       return;
     }
     const style = createStyle(io.color);
-    const facts = [...factsOf(entry, install), ...registeredFacts(entry, running)].map(([name, value]) => [name, printable(value)] as const);
-    io.out(formatFacts([["plugin", style.bold(entry.id)], ["status", colored(stateOf(entry), style)], ...facts], style));
+    const facts = [...factsOf(entry, install, known), ...registeredFacts(entry, running)].map(([name, value]) => [name, printable(value)] as const);
+    io.out(formatFacts([["plugin", style.bold(entry.id)], ["status", colored(stateOf(entry, known), style)], ...facts], style));
     for (const diagnostic of diagnostics) io.out(describeDiagnostic(diagnostic, style));
   },
 });
@@ -35,10 +36,10 @@ function installRecord({ loaded }: Plugins, id: string): Readonly<Record<string,
   return isObject(record) ? record : undefined;
 }
 
-function factsOf(entry: PluginEntry, install: Readonly<Record<string, unknown>> | undefined): (readonly [string, string])[] {
+function factsOf(entry: PluginEntry, install: Readonly<Record<string, unknown>> | undefined, known: RunningPlugin | undefined): (readonly [string, string])[] {
   const { manifest } = entry;
   const facts: (readonly [string, string | undefined])[] = [
-    ["why", entry.error ?? entry.reason],
+    ["why", stateOf(entry, known) === "not checked" ? (entry.reason ?? NOT_CHECKED) : whyNot(entry, known)],
     ["name", entry.name],
     ["about", entry.description],
     ["version", entry.version],

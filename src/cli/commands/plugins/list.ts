@@ -4,9 +4,10 @@ import { printJson } from "../../io.ts";
 import { createStyle, type Style } from "../../output/style.ts";
 import { formatTable } from "../../output/table.ts";
 import { loadPlugins } from "../../plugin-source.ts";
-import { colored, describeDiagnostic, printable, recordOf, stateOf } from "./record.ts";
+import { colored, describeDiagnostic, printable, recordOf, stateOf, whyNot } from "./record.ts";
+import type { RunningPlugin } from "./running.ts";
 
-const STATES = ["loaded", "disabled", "error"] as const;
+const STATES = ["loaded", "not checked", "disabled", "error"] as const;
 
 export const list = defineCommand({
   options: {
@@ -19,28 +20,37 @@ export const list = defineCommand({
     { line: "openclaw plugins list --json", does: "the same for machines" },
   ],
   async run({ io, values }) {
-    const { inventory } = await loadPlugins(io);
-    const entries = values.enabled ? inventory.entries.filter((entry) => stateOf(entry) === "loaded") : inventory.entries;
+    const { inventory, loaded } = await loadPlugins(io);
+    // What asks a gateway is loaded only where there is something to ask it about.
+    const asking = inventory.entries.some(({ enabled }) => enabled) ? await import("./running.ts") : undefined;
+    const running = await asking?.runningPlugins(io, loaded.paths.state);
+    const known = (entry: PluginEntry): RunningPlugin | undefined => asking?.sameIn(running, entry);
+    const entries = values.enabled ? inventory.entries.filter((entry) => entry.enabled && entry.error === undefined) : inventory.entries;
     if (values.json) {
-      printJson(io, { workspaceDir: inventory.workspaceDir, plugins: entries.map(recordOf), diagnostics: inventory.diagnostics });
+      printJson(io, {
+        workspaceDir: inventory.workspaceDir,
+        plugins: entries.map((entry) => recordOf(entry, known(entry))),
+        diagnostics: inventory.diagnostics,
+      });
       return;
     }
     const style = createStyle(io.color);
     if (inventory.entries.length === 0) io.out("no plugins are installed\n");
     else if (entries.length === 0) io.out(`none of the ${inventory.entries.length} plugins is on\n`);
-    else if (values.verbose) for (const entry of entries) io.out(block(entry, style));
+    else if (values.verbose) for (const entry of entries) io.out(block(entry, known(entry), style));
     else
       io.out(
         formatTable(
           ["id", "status", "origin", "version", "about"],
-          entries.map((entry) => row(entry, style)),
+          entries.map((entry) => row(entry, known(entry), style)),
           { style, columns: io.columns },
         ),
       );
-    const counts = STATES.map((state) => [state, inventory.entries.filter((entry) => stateOf(entry) === state).length] as const).filter(
+    const counts = STATES.map((state) => [state, inventory.entries.filter((entry) => stateOf(entry, known(entry)) === state).length] as const).filter(
       ([, count]) => count > 0,
     );
-    if (counts.length > 0) io.out(style.dim(`${counts.map(([state, count]) => `${count} ${state}`).join(", ")}\n`));
+    const untried = counts.some(([state]) => state === "not checked") ? ": no gateway runs; openclaw plugins doctor loads them in a process of its own" : "";
+    if (counts.length > 0) io.out(style.dim(`${counts.map(([state, count]) => `${count} ${state}`).join(", ")}${running ? "" : untried}\n`));
     const shown = values.verbose ? inventory.diagnostics : inventory.diagnostics.filter(({ level }) => level === "error");
     for (const diagnostic of shown) io.out(describeDiagnostic(diagnostic, style));
     const hidden = inventory.diagnostics.length - shown.length;
@@ -48,25 +58,26 @@ export const list = defineCommand({
   },
 });
 
-function row(entry: PluginEntry, style: Style): string[] {
-  const state = stateOf(entry);
-  const about = state === "loaded" ? (entry.description ?? entry.name) : (entry.error ?? entry.reason ?? "");
+function row(entry: PluginEntry, known: RunningPlugin | undefined, style: Style): string[] {
+  const state = stateOf(entry, known);
+  const isOn = state === "loaded" || state === "not checked";
+  const about = isOn ? (entry.description ?? entry.name) : (whyNot(entry, known) ?? "");
   return [entry.id, colored(state, style), entry.origin, printable(entry.version ?? "-"), printable(about)];
 }
 
-function block(entry: PluginEntry, style: Style): string {
+function block(entry: PluginEntry, known: RunningPlugin | undefined, style: Style): string {
   const { manifest } = entry;
   const lines: (readonly [string, string | undefined])[] = [
     ["name", entry.name === entry.id ? undefined : entry.name],
     ["about", entry.description],
     ["version", entry.version],
-    ["why", entry.error ?? entry.reason],
+    ["why", whyNot(entry, known)],
     ["source", entry.source],
     ["kind", [manifest.kind ?? []].flat().join(", ")],
     ["channels", manifest.channels?.join(", ")],
     ["providers", manifest.providers?.join(", ")],
   ];
   const shown = lines.filter((line): line is readonly [string, string] => line[1] !== undefined && line[1] !== "");
-  const head = `${style.bold(entry.id)} ${colored(stateOf(entry), style)} ${style.dim(entry.origin)}\n`;
+  const head = `${style.bold(entry.id)} ${colored(stateOf(entry, known), style)} ${style.dim(entry.origin)}\n`;
   return `${head}${shown.map(([name, value]) => `  ${style.dim(name.padEnd(9))} ${printable(value)}\n`).join("")}`;
 }

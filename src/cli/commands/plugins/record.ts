@@ -3,18 +3,32 @@ import type { Style } from "../../output/style.ts";
 import { declaredCommands } from "../../plugin-commands/declared.ts";
 import { escapeLine } from "../../../base/printable.ts";
 
-export type PluginState = "loaded" | "disabled" | "error";
+export type PluginState = "loaded" | "disabled" | "error" | "not checked";
 
-/** What the gateway makes of a plugin as things stand. */
-export function stateOf({ enabled, error }: PluginEntry): PluginState {
-  return error !== undefined ? "error" : enabled ? "loaded" : "disabled";
+/** Whether the code of a plugin could be loaded, by the running gateway or in a trial; undefined where nobody tried. */
+export interface Loaded {
+  readonly status: "loaded" | "disabled" | "error";
+  readonly error?: string | undefined;
 }
 
+/** What is known about a plugin. Its manifest tells whether it is on; that its code loads, only who loaded it can tell. */
+export function stateOf({ enabled, error }: PluginEntry, loaded?: Loaded): PluginState {
+  if (error !== undefined) return "error";
+  return enabled ? (loaded?.status ?? "not checked") : "disabled";
+}
+
+/** What is said where nobody tried. */
+export const NOT_CHECKED = "no running gateway has loaded it; openclaw plugins doctor tries";
+
+/** Why it is not loaded. */
+export const whyNot = (entry: PluginEntry, loaded?: Loaded): string | undefined =>
+  entry.error ?? (stateOf(entry, loaded) === "error" ? loaded?.error : entry.reason);
+
 /** The documented form of a listed plugin. What only running code knows is empty; what the manifest declares is not. */
-export function recordOf(entry: PluginEntry): Record<string, unknown> {
+export function recordOf(entry: PluginEntry, loaded?: Loaded): Record<string, unknown> {
   const { id, name, description, version, source, origin, enabled, manifest, reason } = entry;
-  const status = stateOf(entry);
-  const error = entry.error ?? (status === "disabled" ? reason : undefined);
+  const status = stateOf(entry, loaded);
+  const error = entry.error ?? (status === "disabled" ? reason : status === "error" ? loaded?.error : undefined);
   return {
     id,
     name,
@@ -47,7 +61,7 @@ export function recordOf(entry: PluginEntry): Record<string, unknown> {
 export const printable = escapeLine;
 
 export function colored(state: PluginState, style: Style): string {
-  return { loaded: style.green, disabled: style.dim, error: style.red }[state](state);
+  return { loaded: style.green, disabled: style.dim, error: style.red, "not checked": style.yellow }[state](state);
 }
 
 /** `file:12: voice: "id": expected a text`, for people. */

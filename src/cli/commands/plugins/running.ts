@@ -9,15 +9,18 @@ export type RunningPlugin = MethodResult<"plugins.list">["plugins"][number];
 
 const PATIENCE_MS = 2000;
 
-/** The plugin as the gateway of this state folder runs it: what its code registered. Nothing when none runs, or has another plugin of that name. */
-export async function runningPlugin(io: Io, stateDir: string, { id, source }: PluginEntry): Promise<RunningPlugin | undefined> {
+/** Plugins as the gateway of this state folder has them; undefined when none runs. */
+export async function runningPlugins(io: Io, stateDir: string): Promise<readonly RunningPlugin[] | undefined> {
   if (lockHolder(stateLockPath(stateDir)) === undefined) return undefined;
   const target = await findTarget(io, {});
   if (target.kind !== "local") return undefined;
   const { value } = await tryGateway(io, target, PATIENCE_MS, (client) => client.request("plugins.list", {}));
-  const found = value?.plugins.find((plugin) => plugin.id === id && plugin.source === source);
-  return found && found.generation > 0 ? found : undefined;
+  return value?.plugins;
 }
+
+/** The same plugin in what the gateway says. One of that name from somewhere else is another. */
+export const sameIn = (plugins: readonly RunningPlugin[] | undefined, { id, source }: Pick<PluginEntry, "id" | "source">): RunningPlugin | undefined =>
+  plugins?.find((plugin) => plugin.id === id && plugin.source === source);
 
 /** Names that only code knows, from the running plugin. */
 const REGISTERED = [

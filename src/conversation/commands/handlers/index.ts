@@ -44,6 +44,6 @@ export const HANDLERS: Readonly<Record<string, Handler>> = {
   bash,
 };
 
-export { calledSkill, runSkill } from "./skill.ts";
+export { calledSkill, runSkill, unknownSkill } from "./skill.ts";
 export { reset } from "./reset.ts";
 export { applySettings, hintsOf, maySet, shortcut } from "../settings/apply.ts";

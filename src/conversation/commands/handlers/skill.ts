@@ -17,6 +17,19 @@ export async function calledSkill(handling: Handling, text: string): Promise<{ r
   return skill && { skill, input: (general ? rest.slice(first.length) : rest).trim() };
 }
 
+const MOST_NAMED = 30;
+
+/** What is said to a `/skill` that names no skill there is; undefined for any other text. */
+export async function unknownSkill({ ports, call }: Handling, text: string): Promise<CommandVerdict | undefined> {
+  const named = NAMED.exec(text);
+  if (named?.[1]!.toLowerCase() !== "skill" || !ports.skills) return undefined;
+  const [wanted = ""] = /^\S{1,64}/.exec(text.slice(named[0].length)) ?? [];
+  const names = (await skillCommands(ports, call.agentId)).map(({ name }) => name);
+  const there =
+    names.length === 0 ? "There are no skills to call here." : `Skills: ${names.slice(0, MOST_NAMED).join(", ")}${names.length > MOST_NAMED ? ", …" : ""}`;
+  return answered(wanted === "" ? `Usage: /skill <name> [input]\n${there}` : `No skill is called "${wanted}". ${there}`, "/skill: no such skill");
+}
+
 /** A turn with an instruction; or the tool that the skill names, without a model. */
 export async function runSkill({ call, ports }: Handling, skill: SkillCommand, input: string): Promise<CommandVerdict> {
   const { name, tool, command } = skill;

@@ -1,12 +1,13 @@
 import type { Clock } from "../../../base/clock.ts";
 import { AppError } from "../../../base/errors.ts";
 import type { EventPayload, MethodResult } from "../../../protocol/index.ts";
-import type { ApprovalNotice } from "../../../tools/index.ts";
+import type { ApprovalNotice, OperatorDecision } from "../../../tools/index.ts";
 import type { ApprovalsPort } from "../../ports.ts";
 import type { Broadcast } from "../deps.ts";
 
 type Decided = MethodResult<"exec.approval.waitDecision">;
 type Request = EventPayload<"exec.approval.requested">["request"];
+type PluginQuestion = EventPayload<"plugin.approval.requested">["request"];
 
 /** Questions that were asked while this gateway runs, for those who wait for their answers. */
 export interface ApprovalBoard extends Disposable {
@@ -22,7 +23,7 @@ export interface ApprovalBoardDeps {
 
 /** How long an answer can still be asked for. */
 const KEEP_MS = 15_000;
-const FACTS = ["cwd", "host", "security", "ask", "agentId", "resolvedPath", "sessionKey", "always"] as const;
+const FACTS = ["cwd", "environment", "host", "security", "ask", "agentId", "resolvedPath", "sessionKey", "always"] as const;
 /** As much of a question as is shown. Commands of the agent are never longer: what cannot be read whole is not asked about. */
 const COMMAND_CHARS = 100_000;
 
@@ -30,6 +31,8 @@ interface Posted {
   readonly createdAtMs: number;
   readonly expiresAtMs: number;
   readonly decided: PromiseWithResolvers<Decided["decision"]>;
+  /** Of a question that is about no command. */
+  readonly question: PluginQuestion | undefined;
   endedAt?: number;
 }
 
@@ -43,6 +46,26 @@ export function shownRequest(asked: unknown): Request {
   const command = textOf(facts["command"]) ?? ([named, titled].filter(Boolean).join(": ") || "(not told)");
   const shown = Object.fromEntries(FACTS.map((fact) => [fact, textOf(facts[fact])])) as Record<(typeof FACTS)[number], string | null>;
   return { command: command.length > COMMAND_CHARS ? `${command.slice(0, COMMAND_CHARS)}…` : command, ...shown };
+}
+
+/** Who decides about questions that an earlier process left open. */
+const RESTART = "restart";
+const SEVERITIES = ["info", "warning", "critical"] as const;
+
+/** A question of a plugin, or of a tool about itself, as clients are told it. */
+function pluginQuestion(asked: unknown, allowed: readonly OperatorDecision[]): PluginQuestion {
+  const facts = (typeof asked === "object" && asked !== null ? asked : {}) as Readonly<Record<string, unknown>>;
+  return {
+    title: textOf(facts["title"]) ?? "(not told)",
+    description: textOf(facts["description"])?.slice(0, COMMAND_CHARS) ?? "",
+    severity: SEVERITIES.find((one) => one === facts["severity"]) ?? "warning",
+    pluginId: textOf(facts["pluginId"]),
+    toolName: textOf(facts["toolName"]),
+    toolCallId: textOf(facts["toolCallId"]),
+    allowedDecisions: [...allowed],
+    agentId: textOf(facts["agentId"]),
+    sessionKey: textOf(facts["sessionKey"]),
+  };
 }
 
 /** Announces questions and decisions, and keeps answers for those who come late. */
@@ -60,13 +83,20 @@ export function createApprovalBoard({ approvals, broadcast, clock }: ApprovalBoa
     if (one) one.endedAt = clock.now();
     one?.decided.resolve(nobody ? null : decision);
     if (!nobody) broadcast("exec.approval.resolved", { id, decision, resolvedBy: by, ts: at });
+    if (notice.kind === "exec") return;
+    const reason = nobody ? decision : by === RESTART ? "gateway-restart" : "user";
+    const request = one?.question ?? pluginQuestion(notice.request, []);
+    broadcast("plugin.approval.resolved", { id, decision: nobody ? null : decision, reason, resolvedBy: by, ts: at, request });
   }
 
   const subscription = approvals.onNotice((notice) => {
     forgetOld();
     if (notice.type === "resolved") return ended(notice);
     const times = { createdAtMs: notice.createdAt, expiresAtMs: notice.expiresAt };
-    posted.set(notice.id, { ...times, decided: Promise.withResolvers() });
+    const question = notice.kind === "exec" ? undefined : pluginQuestion(notice.request, notice.allowed);
+    posted.set(notice.id, { ...times, decided: Promise.withResolvers(), question });
+    if (question) broadcast("plugin.approval.requested", { approvalKind: "plugin", id: notice.id, request: question, ...times });
+    // Also for clients that know commands only.
     broadcast("exec.approval.requested", { id: notice.id, request: shownRequest(notice.request), ...times });
   });
 

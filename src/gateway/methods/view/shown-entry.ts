@@ -4,7 +4,7 @@ import type { EntryRow, TurnSpan } from "../../../store/index.ts";
 import { shownMessage } from "../chat/history.ts";
 import { shownValue } from "../chat/tool-events.ts";
 import { asNote, withoutSystemLines } from "./system-lines.ts";
-import { entryOf, type Message } from "../sessions/transcripts.ts";
+import { entryOf, shownWords, type Message } from "../sessions/transcripts.ts";
 
 /** Characters of one text; as in `chat.history`. */
 export const MAX_TEXT = 12_000;
@@ -96,7 +96,7 @@ function textBody(kind: ChatEntry["kind"], text: string): Body {
 function bodyOf(entry: Fields): Body | undefined {
   const { type } = entry;
   if (type === "message") {
-    const message = fieldsOf(entry["message"]);
+    const message = shownWords(entry["message"]);
     return message && messageBody(message);
   }
   if (type === "compaction") return textBody("compaction", textOf(entry["summary"]) ?? "");

@@ -90,6 +90,7 @@ export class ApprovalCards extends LitElement {
       ["Program", request.resolvedPath],
       ["Agent", request.agentId],
       ["Rule", inWords(request.security, RULES)],
+      ["Environment", request.environment],
       ["Always", request.always],
       ["Why", kind === "exec" ? inWords(request.ask, WHY) : "A plugin asks before it goes on."],
     ];

@@ -74,6 +74,8 @@ export interface Approval {
   readonly cwd?: string | undefined;
   readonly host?: string | undefined;
   readonly resolvedPath?: string | undefined;
+  /** Variables that it is started with. */
+  readonly environment?: string | undefined;
   /** What "always" would remember. */
   readonly always?: string | undefined;
   readonly agentId?: string | undefined;

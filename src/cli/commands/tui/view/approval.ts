@@ -36,6 +36,7 @@ export function approvalLines(
     ...fact("in", approval.cwd),
     ...fact("on", approval.host),
     ...(elsewhere ? fact("session", approval.sessionKey) : []),
+    ...fact("env:", approval.environment ?? ""),
     ...(approval.always ?? "").split("\n").flatMap((line) => fact("always:", line)),
     ...wrap(options(approval, at.focus), room),
   ];

@@ -13,7 +13,9 @@ import { startTelegramGateway, type TelegramGateway } from "./telegram-gateway.t
 const CANARY = "canary-of-a-file-outside";
 const INSIDE = "canary-of-a-file-inside";
 /** A picture by its first bytes, with a text in it. */
-const picture = (text: string): Buffer => Buffer.concat([Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]), Buffer.from(text.repeat(30))]);
+/** The head of a PNG of one pixel, with the text behind it. */
+const picture = (text: string): Buffer =>
+  Buffer.concat([Buffer.from("89504e470d0a1a0a0000000d494844520000000100000001", "hex"), Buffer.from(text.repeat(30))]);
 
 let model: HijackedModel;
 let at: TelegramGateway;

@@ -145,7 +145,7 @@ export function namedModel(
     const close = nearest(id, names);
     throw new AppError(
       "NOT_FOUND",
-      `Unknown model: ${provider}/${id}; ${close === undefined ? `models.providers.${provider}.models lists ${names.join(", ")}` : `did you mean ${provider}/${close}?`} A new one is added there first`,
+      `Unknown model: ${provider}/${id}; ${close === undefined ? `models.providers.${provider}.models lists ${names.join(", ")}; a new one is added there first` : `did you mean ${provider}/${close}? A new one is added to models.providers.${provider}.models first`}`,
     );
   }
   return { provider, id };

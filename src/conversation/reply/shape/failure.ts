@@ -1,5 +1,5 @@
 /** What a sender is told when there is no answer. */
-import type { TurnEnd } from "../../../agent/index.ts";
+import { isUnusableModel, type TurnEnd } from "../../../agent/index.ts";
 import type { ReplyPayload } from "../../../protocol/index.ts";
 
 /** First match decides. The provider's own words are for the owner's log, not for a chat. */
@@ -20,6 +20,13 @@ const KINDS: readonly { readonly any: RegExp; readonly say: string }[] = [
   { any: /without coming to an end/, say: "it took too many steps. Try to ask for less at once." },
 ];
 const MAX_ERROR_CHARS = 4000;
+const MAX_SHOWN_CHARS = 300;
+
+/** For a turn that did not come to an answer at all. What is wrong with the chosen model is said, since trying again would not help. */
+export function brokenText(error: unknown, redact: (text: string) => string = (text) => text): string {
+  if (!isUnusableModel(error)) return "Something went wrong while this was answered: please try again.";
+  return `⚠️ No answer, the model cannot be used: ${redact(error.message).split("\n", 1)[0]!.slice(0, MAX_SHOWN_CHARS)}`;
+}
 
 /** One short message for a turn that failed. */
 export function failurePayload({ error = "" }: Pick<TurnEnd, "error">): ReplyPayload {

@@ -151,6 +151,12 @@ export function namedModel(
   return { provider, id };
 }
 
+/** Turns with a model that sees less than the minimum are refused. */
+export function warnAboutWindow(io: Io, { catalogue, choice, config }: ModelsView, ref: ModelRef): void {
+  const window = choice.contextWindowOf(catalogue.get(ref), config);
+  if (window.verdict === "too-small") io.err(`${choice.describeWindow(window, choice.formatRef(ref))}; turns with it are refused\n`);
+}
+
 /** A word about a model that no table lists: it may be new, or mistyped. */
 export function warnAboutUnlisted(io: Io, { catalogue, choice }: ModelsView, ref: ModelRef): void {
   if (catalogue.listed(ref) !== undefined) return;

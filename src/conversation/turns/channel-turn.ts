@@ -264,8 +264,11 @@ export async function treatChannelRun(run: ChannelRun, context: ChannelTurnConte
     await answer(run, context);
   } catch (error) {
     deps.log.error(`a turn failed: ${messageOf(error)}`, { runId: run.runId, error });
-    const { brokenText } = await import("../reply/index.ts");
-    await closeFailed(run, messageOf(error), brokenText(error, deps.redact), context).catch((second: unknown) =>
+    const text = await import("../reply/index.ts").then(
+      ({ brokenText }) => brokenText(error, deps.redact) ?? FAILED,
+      () => FAILED,
+    );
+    await closeFailed(run, messageOf(error), text, context).catch((second: unknown) =>
       deps.log.error(`the end of a turn could not be written: ${messageOf(second)}`, { runId: run.runId, error: second }),
     );
   } finally {

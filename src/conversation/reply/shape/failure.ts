@@ -22,9 +22,9 @@ const KINDS: readonly { readonly any: RegExp; readonly say: string }[] = [
 const MAX_ERROR_CHARS = 4000;
 const MAX_SHOWN_CHARS = 300;
 
-/** For a turn that did not come to an answer at all. What is wrong with the chosen model is said, since trying again would not help. */
-export function brokenText(error: unknown, redact: (text: string) => string = (text) => text): string {
-  if (!isUnusableModel(error)) return "Something went wrong while this was answered: please try again.";
+/** For a turn that could not begin: what is wrong with the chosen model, since trying again would not help. Undefined for other errors. */
+export function brokenText(error: unknown, redact: (text: string) => string = (text) => text): string | undefined {
+  if (!isUnusableModel(error)) return undefined;
   return `⚠️ No answer, the model cannot be used: ${redact(error.message).split("\n", 1)[0]!.slice(0, MAX_SHOWN_CHARS)}`;
 }
 

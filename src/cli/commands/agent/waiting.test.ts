@@ -19,7 +19,6 @@ test("a question of the run's own session is said with how to answer it, and no 
   ask("agent:other:main", "of another session");
   expect(said).toBe("");
   ask("agent:main:main", "rm -r x\u001b[2J\nmore");
-  expect(said).toMatch(
-    /^waiting for approval: rm -r x[^\u001b\n]*more; decide with: openclaw approvals resolve 25e15b1e <allow-once \| allow-always \| deny>\n$/,
-  );
+  expect(said).not.toContain("\u001b");
+  expect(said).toMatch(/^waiting for approval: rm -r x.*more; decide with: openclaw approvals resolve 25e15b1e <allow-once \| allow-always \| deny>\n$/);
 });

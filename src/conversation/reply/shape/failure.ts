@@ -10,6 +10,8 @@ const KINDS: readonly { readonly any: RegExp; readonly say: string }[] = [
   },
   { any: /billing|credit|payment|quota|budget/, say: "the model's account has no credit left. Its owner has to look at that." },
   { any: /rate[ _-]?limit|too many requests|overloaded|busy|capacity|\b429\b|\b529\b/, say: "the model is overloaded right now. Try again in a minute." },
+  { any: /no api key found/, say: "there is no key for the model yet. Its owner has to add one: openclaw models auth add." },
+  { any: /model_unknown|unknown model|does not know this model/, say: "the provider does not know the chosen model. /model shows others." },
   {
     any: /api key|unauthori[sz]ed|authentication|credential|forbidden|\b40[13]\b|\bauth\b/,
     say: "the model refused our login. Its owner has to look at that.",

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { startJsonServer, type Answer } from "../fakes/json-server/index.ts";
 import { STREAMS } from "../fakes/model-server/index.ts";
+import { config } from "../../src/cli/commands/config/index.ts";
 import { models } from "../../src/cli/commands/models/index.ts";
 import { openCommandLine } from "../harness/command-line.ts";
 
@@ -50,12 +51,35 @@ test.each([["set"], ["set-image"], ["fallbacks", "add"], ["image-fallbacks", "ad
   },
 );
 
+test("set, config validate and status: a default model whose window is under the minimum is remarked on", async () => {
+  const models = `[{ id: "small", name: "Small", contextWindow: 8000 }, { id: "large", name: "Large", contextWindow: 200000 }]`;
+  const text = (primary: string): string =>
+    `{\n  agents: { defaults: { model: { primary: "${primary}" } } },\n  models: { providers: { acme: { baseUrl: "http://127.0.0.1:9/v1", apiKey: "k", models: ${models} } } },\n}`;
+  const place = makePlace(text("acme/large"));
+  const words = "Model context window too small (8000 tokens). Minimum is 16000";
+  expect(await place.run("set", "acme/small")).toMatchObject({ code: 0, err: expect.stringContaining(words) });
+  expect((await place.run("status", "--json")).json()).toMatchObject({ warnings: [expect.stringContaining(words)] });
+  expect((await place.run("set", "acme/large")).err).not.toContain("too small");
+  const validate = (primary: string) => openCommandLine<Record<string, unknown>>("config", config, { config: text(primary) }).run("validate", "--json");
+  const found = await validate("acme/small");
+  expect(found.code).toBe(0);
+  expect(found.json()).toMatchObject({
+    valid: true,
+    warnings: [{ path: "agents.defaults.model", line: 2, severity: "warning", code: "small_window", message: expect.stringContaining(words) }],
+  });
+  expect((await validate("acme/large")).json()).toMatchObject({ valid: true, warnings: [] });
+});
+
 test("a model that its provider's own list does not have is refused; one that no list could have is remarked on", async () => {
   const providers = `acme: { baseUrl: "http://127.0.0.1:9/v1", models: [{ id: "large", name: "Large" }] }, open: { baseUrl: "http://127.0.0.1:9/v1", models: [] }`;
   const place = makePlace(`{ models: { providers: { ${providers} } } }`);
   expect(await place.run("set", "acme/lagre")).toMatchObject({
     code: 1,
-    err: expect.stringContaining("Unknown model: acme/lagre; did you mean acme/large? A new one is added there first"),
+    err: expect.stringContaining("Unknown model: acme/lagre; did you mean acme/large? A new one is added to models.providers.acme.models first"),
+  });
+  expect(await place.run("set", "acme/zzzzzzzzzz")).toMatchObject({
+    code: 1,
+    err: "error: Unknown model: acme/zzzzzzzzzz; models.providers.acme.models lists large; a new one is added there first\n",
   });
   expect(await place.run("set", "acme/large")).toMatchObject({ code: 0, err: expect.not.stringContaining("in no list") });
   expect(await place.run("fallbacks", "add", "open/anything")).toMatchObject({

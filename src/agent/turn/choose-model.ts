@@ -45,6 +45,23 @@ async function askPlugins({ hooks }: TurnDeps, { message, images = [] }: TurnInp
   return hooks.run("before_model_resolve", { prompt: message, ...(attachments.length === 0 ? {} : { attachments }) }, context.agent());
 }
 
+const UNUSABLE = { unusableModel: true };
+
+/** True when a turn could not begin because of the model that was chosen for it: trying again does not help, and the message says what does. */
+export function isUnusableModel(error: unknown): error is AppError {
+  return error instanceof AppError && error.details["unusableModel"] === true;
+}
+
+/** What the session or the configuration says. That it cannot be used is marked, for whoever is notified of it. */
+async function selectUsable(models: Models, wish: ModelWish): Promise<Selection> {
+  try {
+    return await models.select(wish);
+  } catch (error) {
+    if (!(error instanceof AppError) || !["INVALID_INPUT", "NOT_FOUND", "CONFIG_INVALID"].includes(error.code)) throw error;
+    throw new AppError(error.code, error.message, { cause: error, details: { ...error.details, ...UNUSABLE } });
+  }
+}
+
 /** The model under an override; without one, what the session or the configuration says. */
 export async function withOverride(
   { config, log }: TurnDeps,
@@ -55,10 +72,10 @@ export async function withOverride(
   const session = modelOverride(entry);
   const wish = { agentId: input.agentId, ...(session ? { session } : {}) };
   const wished = await selectWished(models, wish, asked, log);
-  const selection = wished ?? (await models.select(wish));
+  const selection = wished ?? (await selectUsable(models, wish));
   const standard = wished?.entry.source === "generic" ? await standardModels(models, wish, wished, log) : [];
   const small = windowCheck(selection.contextWindow.tokens);
-  if (small?.level === "refuse") throw new AppError("UNAVAILABLE", small.text);
+  if (small?.level === "refuse") throw new AppError("UNAVAILABLE", small.text, { details: UNUSABLE });
   for (const warning of selection.warnings) log.debug(warning, { sessionKey: input.sessionKey });
   const thinking = thinkingLevel(config.current, entry, { run: input.thinking, modelDefault: selection.thinking }).value;
   const profile = authProfileOverride(entry);

@@ -2,5 +2,6 @@
 export { ackReactionFor, setAckReaction } from "./typing/ack.ts";
 export { openReplyStream } from "./open-reply-stream.ts";
 export { shapePayload } from "./shape/payload.ts";
+export { brokenText } from "./shape/failure.ts";
 export { answerFooter } from "./shape/footer.ts";
 export { reasoningPayload } from "./lines/notices.ts";

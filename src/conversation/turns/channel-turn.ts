@@ -296,7 +296,11 @@ export async function treatChannelRun(run: ChannelRun, context: ChannelTurnConte
     await answer(run, context);
   } catch (error) {
     deps.log.error(`a turn failed: ${messageOf(error)}`, { runId: run.runId, error });
-    await closeFailed(run, messageOf(error), FAILED, context).catch((second: unknown) =>
+    const text = await import("../reply/index.ts").then(
+      ({ brokenText }) => brokenText(error, deps.redact) ?? FAILED,
+      () => FAILED,
+    );
+    await closeFailed(run, messageOf(error), text, context).catch((second: unknown) =>
       deps.log.error(`the end of a turn could not be written: ${messageOf(second)}`, { runId: run.runId, error: second }),
     );
   } finally {

@@ -78,7 +78,7 @@ test("who is not authorised is told so, unless the command is for everybody; a f
   expect(await run("/odd", true)).toEqual({ text: "⚠️ Command failed. Please try again later." });
   const hangs = run("/hangs", true);
   clock.advance(60_000);
-  expect(await hangs).toEqual({ text: "⚠️ Command failed. Please try again later." });
+  expect(await hangs).toEqual({ text: "⚠️ /hangs did not end within 60 seconds and was stopped." });
   expect(errors).toEqual([
     ["p", "Error: secret detail"],
     ["p", "TypeError: the command /odd must return a reply payload, but returned a number"],

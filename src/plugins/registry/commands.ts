@@ -64,6 +64,7 @@ function cleanArgs(args: string): string {
 
 const UNAUTHORISED = "⚠️ This command requires authorization.";
 const FAILED = "⚠️ Command failed. Please try again later.";
+const lateText = (name: string): string => `⚠️ /${name} did not end within ${LIMIT_MS / 1000} seconds and was stopped.`;
 
 /** How long a command may take: messages of the same chat wait behind it. */
 const LIMIT_MS = 60_000;
@@ -86,7 +87,9 @@ async function untilStopped<T>(start: (signal: AbortSignal) => T | Promise<T>, n
     own.abort(error);
   };
   const stop = (): void => end(new AppError("CANCELLED", `the command /${name} was stopped`));
-  using _timer = clock.after(LIMIT_MS, () => end(new AppError("TIMEOUT", `the command /${name} did not end within ${LIMIT_MS / 1000} s`)));
+  using _timer = clock.after(LIMIT_MS, () =>
+    end(new AppError("TIMEOUT", `the command /${name} did not end within ${LIMIT_MS / 1000} s`, { details: { limitMs: LIMIT_MS } })),
+  );
   signal?.addEventListener("abort", stop, { once: true });
   try {
     signal?.throwIfAborted();
@@ -103,6 +106,9 @@ async function untilStopped<T>(start: (signal: AbortSignal) => T | Promise<T>, n
     promise.catch(() => {});
   }
 }
+
+/** The limit ended it, and not an error of the handler's own. */
+const isOutOfTime = (error: unknown): boolean => error instanceof AppError && error.code === "TIMEOUT" && error.details["limitMs"] === LIMIT_MS;
 
 /** Runs a command and gives the reply payload; undefined when it was stopped. Never rejects: a failure is a reply, and `onError` is notified. */
 export async function runCommand(
@@ -123,6 +129,6 @@ export async function runCommand(
   } catch (error) {
     if (run.signal?.aborted) return undefined;
     run.onError(owner.pluginId, error);
-    return { text: FAILED };
+    return { text: isOutOfTime(error) ? lateText(value.name) : FAILED };
   }
 }

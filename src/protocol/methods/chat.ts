@@ -85,7 +85,7 @@ export const chatMethods = {
     result: aborted,
     effect: true,
     room: "conversation",
-    summary: "Ends one run, or all runs of a session.",
+    summary: "Ends one run, or all runs of a session, but none that the method agent began: /stop reaches those.",
   }),
   "chat.inject": method({
     access: "operator.admin",

@@ -28,8 +28,17 @@ test("an encrypted backup shows nothing, verifies and is restored with its passp
   expect(path).toMatch(/\.tar\.gz\.age$/);
   expect(readFileSync(path, "latin1").startsWith("age-encryption.org/v1\n-> scrypt ")).toBe(true);
   expect(await verifyBackup({ backup: path, passphrase: PASSPHRASE })).toMatchObject({ ok: true, problems: [], notes: [] });
-  expect(await verifyBackup({ backup: path })).toMatchObject({ ok: false, problems: [expect.stringContaining("give its passphrase with --passphrase-file")] });
-  expect(await verifyBackup({ backup: path, passphrase: "wrong" })).toMatchObject({ ok: false, problems: ["the passphrase does not open the backup"] });
+  expect(await verifyBackup({ backup: path })).toMatchObject({
+    ok: false,
+    reason: "passphrase_missing",
+    problems: [expect.stringContaining("give its passphrase with --passphrase-file")],
+  });
+  expect(await verifyBackup({ backup: path, passphrase: "wrong" })).toMatchObject({
+    ok: false,
+    reason: "passphrase_wrong",
+    problems: ["the passphrase does not open the backup"],
+  });
+  expect(await verifyBackup({ backup: join(root, "nowhere.tar.gz") })).toMatchObject({ ok: false, reason: "unreadable" });
   const target = join(root, "restored");
   await restoreBackup({ backup: path, passphrase: PASSPHRASE, stateDir: target, isHeld: () => false, clock });
   for (const name of ["notes.txt", "large.bin"]) expect(readFileSync(join(target, name))).toEqual(readFileSync(join(stateDir, name)));

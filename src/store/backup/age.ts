@@ -7,6 +7,7 @@ import { closeSync, openSync, readSync } from "node:fs";
 import { Transform } from "node:stream";
 import { equalSecrets } from "../../base/equal-secrets.ts";
 import { AppError } from "../../base/errors.ts";
+import type { Unopened } from "./types.ts";
 
 const VERSION = "age-encryption.org/v1\n";
 const SCRYPT_LABEL = "age-encryption.org/v1/scrypt";
@@ -21,6 +22,11 @@ const MAX_HEADER = 512;
 
 const base64 = (bytes: Buffer): string => bytes.toString("base64").replaceAll("=", "");
 const refuse = (what: string): AppError => new AppError("INVALID_INPUT", what);
+/** Nothing is known about the content: it could not be looked at. */
+const unopened = (reason: Unopened, what: string): AppError => new AppError("INVALID_INPUT", what, { details: { unopened: reason } });
+
+/** An encrypted backup cannot be opened without its passphrase. */
+export const passphraseMissing = (): AppError => unopened("passphrase_missing", "the backup is encrypted: give its passphrase with --passphrase-file <file>");
 
 function passphraseKey(passphrase: string, salt: Buffer, logN: number): Promise<Buffer> {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
@@ -130,12 +136,16 @@ export function isEncrypted(path: string): boolean {
 export async function decrypting(path: string, passphrase: string): Promise<{ readonly start: number; readonly stream: Transform }> {
   const head = headOf(path);
   const match = HEADER.exec(head);
-  if (!match) throw refuse("the backup is encrypted for a key, not with a passphrase, or its header is damaged; open it with the program that encrypted it");
+  if (!match)
+    throw unopened(
+      "not_with_passphrase",
+      "the backup is encrypted for a key, not with a passphrase, or its header is damaged; open it with the program that encrypted it",
+    );
   const [whole, salt, logN, wrapped, macLine, mac] = match;
-  if (Number(logN) > MAX_LOG_N) throw refuse(`the backup asks for 2^${logN} rounds for its passphrase; 2^${MAX_LOG_N} are allowed`);
+  if (Number(logN) > MAX_LOG_N) throw unopened("passphrase_cost", `the backup asks for 2^${logN} rounds for its passphrase; 2^${MAX_LOG_N} are allowed`);
   const key = await passphraseKey(passphrase, Buffer.from(salt!, "base64"), Number(logN));
   const fileKey = open(key, Buffer.alloc(12), Buffer.from(wrapped!, "base64"));
-  if (!fileKey) throw refuse("the passphrase does not open the backup");
+  if (!fileKey) throw unopened("passphrase_wrong", "the passphrase does not open the backup");
   if (!equalSecrets(mac!, base64(macOf(fileKey, whole.slice(0, -macLine!.length))))) throw refuse("the header of the backup was changed");
   const start = whole.length + 16;
   const nonce = Buffer.from(head.slice(whole.length, start), "latin1");

@@ -3,12 +3,12 @@ import { createReadStream, lstatSync, readdirSync, statSync } from "node:fs";
 import { join, relative, sep } from "node:path";
 import { pipeline } from "node:stream";
 import { AppError, fileError, messageOf, systemCode } from "../../base/errors.ts";
-import { decrypting, isEncrypted } from "./age.ts";
+import { decrypting, isEncrypted, passphraseMissing } from "./age.ts";
 import { parseManifest } from "./manifest.ts";
 import { sealState } from "./seal.ts";
 import { safeName } from "./tar.ts";
 import { readTar, type ArchivedFile, type ReadLimits } from "./tar-reader.ts";
-import type { Manifest, Progress } from "./types.ts";
+import type { Manifest, Progress, Unopened } from "./types.ts";
 
 const MANIFEST = "manifest.json";
 const MAX_MANIFEST = 256 * 1024 * 1024;
@@ -22,7 +22,7 @@ interface HowToRead {
 async function* archiveFiles(path: string, { limits, passphrase, progress }: HowToRead): AsyncGenerator<ArchivedFile> {
   const { createGunzip } = await import("node:zlib");
   const isLocked = isEncrypted(path);
-  if (isLocked && passphrase === undefined) throw new AppError("INVALID_INPUT", "the backup is encrypted: give its passphrase with --passphrase-file <file>");
+  if (isLocked && passphrase === undefined) throw passphraseMissing();
   const opened = isLocked ? await decrypting(path, passphrase!) : undefined;
   const total = statSync(path).size;
   let done = 0;
@@ -80,6 +80,8 @@ export interface ReadResult {
   readonly manifest?: Manifest;
   readonly files: number;
   readonly problems: readonly string[];
+  /** It could not be looked at; the problem says why. */
+  readonly unopened?: Unopened;
   readonly notes: readonly string[];
 }
 
@@ -111,7 +113,8 @@ export async function readBackup(
       found.set(file.name, hash.digest("hex"));
     }
   } catch (error) {
-    return { files: found.size, problems: [problemOf(path, error)], notes: [], ...(manifest ? { manifest } : {}) };
+    const unopened = unopenedOf(error);
+    return { files: found.size, problems: [problemOf(path, error)], notes: [], ...(manifest ? { manifest } : {}), ...(unopened ? { unopened } : {}) };
   }
   if (!manifest) return { files: found.size, problems: ["there is no manifest: the backup was not finished"], notes: [] };
   const problems = compare(manifest, found);
@@ -123,6 +126,12 @@ export async function readBackup(
     if (seal === "none") notes.push("the archive was packed again by another program: its files are as they were backed up, but it is no longer sealed");
   }
   return { manifest, files: found.size, problems, notes };
+}
+
+/** Files that are not there or not ours to read say nothing about the backup, and neither does one that stays locked. */
+function unopenedOf(error: unknown): Unopened | undefined {
+  if (error instanceof AppError) return error.details["unopened"] as Unopened | undefined;
+  return ["ENOENT", "ENOTDIR", "EACCES", "EPERM"].includes(systemCode(error) ?? "") ? "unreadable" : undefined;
 }
 
 function problemOf(path: string, error: unknown): string {

@@ -66,8 +66,13 @@ export interface VerifyOptions {
   readonly progress?: Progress;
 }
 
+/** Why nothing can be said about the content of a backup. */
+export type Unopened = "passphrase_missing" | "passphrase_wrong" | "not_with_passphrase" | "passphrase_cost" | "unreadable";
+
 export interface VerifyReport {
   readonly ok: boolean;
+  /** Why it is not ok: it could not be looked at, or what is in it is not what was backed up. */
+  readonly reason?: Unopened | "damaged";
   /** What is wrong, for people. Empty when all is well. */
   readonly problems: readonly string[];
   /** What is unusual about a backup that is whole, for people. */

@@ -16,7 +16,7 @@ export async function verifyBackup(options: VerifyOptions): Promise<VerifyReport
   const copy = join(scratch, DATABASE);
   let hasDatabase = false;
   try {
-    const { manifest, problems, notes } = await readBackup(options.backup, {
+    const { manifest, problems, notes, unopened } = await readBackup(options.backup, {
       limits: LIMITS,
       passphrase: options.passphrase,
       progress: options.progress,
@@ -28,7 +28,7 @@ export async function verifyBackup(options: VerifyOptions): Promise<VerifyReport
     });
     const damage = hasDatabase && problems.length === 0 ? await integrityProblems(copy) : [];
     const all = [...problems, ...damage.map((text) => `the database: ${text}`)];
-    return { ok: all.length === 0, problems: all, notes, ...(manifest ? { manifest } : {}) };
+    return { ok: all.length === 0, ...(all.length === 0 ? {} : { reason: unopened ?? "damaged" }), problems: all, notes, ...(manifest ? { manifest } : {}) };
   } finally {
     rmSync(scratch, { recursive: true, force: true });
   }

@@ -9,7 +9,9 @@ import { seededRandom } from "../../base/random.ts";
 import { createRootedFiles, type RootedFiles } from "../../base/rooted-files.ts";
 import type { ApprovalRequest } from "../approvals/approvals.ts";
 import type { ApprovalDecision } from "../broker/approval.ts";
-import type { ToolContext } from "../tool.ts";
+import { findTool } from "../builtin/search/find.ts";
+import { grepTool } from "../builtin/search/grep.ts";
+import type { Tool, ToolContext } from "../tool.ts";
 import { createFileAccess, type FileAccess, type FileAccessDeps, type FileRules } from "./file-access.ts";
 import { createFolderGrants } from "./grants.ts";
 import { IN_HOME, OF_MACHINE } from "./known-places.ts";
@@ -229,10 +231,13 @@ const HOME_SECRETS = `
   .subversion/auth/svn.simple/x .thunderbird/p/logins.json .config/Slack/Cookies .config/discord/Local&Storage/leveldb/1.log .config/solana/id.json .bitcoin/wallet.dat .electrum/wallets/default_wallet
   .Xauthority .bash_history .zsh_history .python_history .node_repl_history .psql_history .mysql_history .rediscli_history .sqlite_history .irb-history .local/share/fish/fish_history
   Library/Keychains/login.keychain-db AppData/Roaming/Microsoft/Protect/x .claude/.credentials.json .codex/auth.json
+  .env .env.local .doppler/.doppler.yaml .infisical/infisical-config.json .config/doppler/x .config/infisical/x .mc/config.json .mcli/config.json .config/mc/config.json .rclone.conf .cursor/mcp.json .mcp.json .expo/state.json
+  .config/opencode/auth.json .dropbox/host.db .ansible/vault_pass .ansible/vault_pass.txt .vagrant.d/insecure_private_key .vagrant.d/insecure_private_keys/vagrant.key.ed25519 .config/atuin/key .config/pulumi/x .pulumi/credentials.json
+  .config/rbw/config.json .config/.jira/.config.yml .config/linear/x .config/Claude/claude_desktop_config.json
 `;
 const HOME_PROGRAMS = `
   .bashrc.d/x.sh .local/bin/git bin/git .nvm/nvm.sh .pyenv/shims/python .asdf/asdf.sh .local/lib/python3.12/site-packages/usercustomize.py usercustomize.py sitecustomize.py .forward .procmailrc .Rprofile
-  .irbrc .psqlrc .sqliterc .curlrc .wgetrc .envrc .claude/settings.json .cursor/mcp.json .config/Code/User/settings.json .config/Code/User/tasks.json .vscode/tasks.json .config/kitty/kitty.conf
+  .irbrc .psqlrc .sqliterc .curlrc .wgetrc .envrc .claude/settings.json .cursor/hooks.json .config/mc/ini .ansible/x.py .vagrant.d/Vagrantfile .config/atuin/config.toml .config/Code/User/settings.json .config/Code/User/tasks.json .vscode/tasks.json .config/kitty/kitty.conf
   .config/alacritty/alacritty.toml .wezterm.lua .codex/config.toml .subversion/config Documents/PowerShell/profile.ps1
 `;
 const named = (text: string): readonly string[] =>
@@ -264,6 +269,23 @@ test("credentials and start files of known programs are sealed in every home fol
   for (const path of ["/usr/local/bin/x", "/usr/local/sbin/x", "/etc/tmpfiles.d/x.conf", "/etc/binfmt.d/x.conf", "/etc/python3.12/sitecustomize.py"])
     expect(access().explainFile(caller(join(state, "workspace")), path), path).toMatchObject({ read: { decision: "allow" }, write: { decision: "deny" } });
   expect(access().explainFile(caller(join(state, "workspace")), "/etc/ssh/ssh_host_rsa_key").read.decision).toBe("deny");
+});
+
+test("a search over a home folder shows nothing of the sealed files in it, by content or by name of what lies in sealed folders", async () => {
+  rules = { ...rules, outside: "allow" };
+  for (const name of [...named(HOME_SECRETS), "notes.txt", ".ansible/hosts"]) put(join(home, name), `canary of ${name}`);
+  const workspaceDir = join(state, "workspace");
+  const deps = { ids, home, clock: systemClock, workspaceOnly: () => false, access: access() };
+  const search = async (tool: Tool, params: Record<string, unknown>): Promise<string> => {
+    const context = caller(workspaceDir);
+    const { content } = await tool.run({ id: "c", params: { path: home, ...params }, signal: new AbortController().signal, update: () => undefined, context });
+    return content.map((part) => (part.type === "text" ? part.text : "")).join("\n");
+  };
+  const lines = await search(grepTool(deps), { pattern: "canary", limit: 1000 });
+  expect(lines.match(/canary of \S+/g)?.sort()).toEqual(["canary of .ansible/hosts", "canary of notes.txt"]);
+  const found = await search(findTool(deps), { pattern: "**/*", limit: 1000 });
+  expect(found).toContain("notes.txt");
+  expect(found).not.toMatch(/\.doppler\.yaml|host\.db|wallet\.dat|infisical-config/);
 });
 
 test("every known place has one reason, is written once, and stays inside of its tree", () => {

@@ -14,21 +14,26 @@ export const IN_HOME: readonly KnownPlaces[] = [
     "holds private keys and passwords",
     `.gnupg .password-store .local/share/pass .local/share/gopass .local/share/gnupg .local/share/keyrings .local/share/kwalletd .kde/share/apps/kwallet .kde4/share/apps/kwallet
     .config/op .op .config/1Password .config/Bitwarden .config/Bitwarden&CLI .config/keepassxc .cache/keepassxc .keepass .lastpass .local/share/lpass .config/lpass .vault-token .vault_pass .ansible_vault_pass
-    .age .config/age .config/sops .sops .config/borg .config/restic .borgmatic .step .acme.sh .pki .config/letsencrypt .eyaml .config/wireguard
+    .age .config/age .config/sops .sops .config/borg .config/restic .borgmatic .step .acme.sh .pki .config/letsencrypt .eyaml .config/wireguard .config/rbw .local/share/rbw .cache/rbw Library/Application&Support/rbw .ansible/vault_pass* .ansible/vault-pass* .vault_pass.txt .vault-password .vagrant.d/insecure_private_key* .config/atuin/key
     Library/Keychains Library/Application&Support/sops Library/Application&Support/1Password Library/Application&Support/Bitwarden AppData/Roaming/Microsoft/Credentials AppData/Local/Microsoft/Credentials AppData/Roaming/Microsoft/Protect AppData/Roaming/Microsoft/Crypto AppData/Local/Microsoft/Vault AppData/Roaming/sops AppData/Roaming/Bitwarden`,
   ],
   [
     "secret",
     "holds credentials of a cloud",
-    `.aws .azure .config/gcloud .boto .s3cfg .oci .bluemix .aliyun .tccli .config/doctl .config/hcloud .config/linode-cli .config/scw .config/civo .civo.json .config/vultr-cli.yaml .vultr-cli.yaml .config/exoscale .ovh.conf .fly .config/rclone .databrickscfg .snowflake .snowsql .bigqueryrc
-    .config/wrangler .wrangler .config/.wrangler .cloudflared .config/cloudflared .config/stripe .config/firebase .config/configstore .config/heroku .config/supabase .supabase/access-token .railway .config/railway .config/render .config/planetscale .config/turso .config/ngrok .ngrok2 .terraformrc .terraform.d/credentials.tfrc.json .pulumi/credentials.json .chef .sentryclirc .config/sentry
-    .local/share/com.vercel.cli .config/com.vercel.cli .vercel/auth.json .now .config/netlify .netlify .huggingface .cache/huggingface/token .cache/huggingface/stored_tokens .config/huggingface .kaggle .config/kaggle .config/wandb .modal.toml .replicate .config/replicate .runpod .lambda .vast_api_key .config/vastai
+    `.aws .azure .config/gcloud .boto .s3cfg .oci .bluemix .aliyun .tccli .config/doctl .config/hcloud .config/linode-cli .config/scw .config/civo .civo.json .config/vultr-cli.yaml .vultr-cli.yaml .config/exoscale .ovh.conf .fly .config/rclone .rclone.conf .mc/config.json .mcli .config/mc/config.json .config/mcli .databrickscfg .snowflake .snowsql .bigqueryrc
+    .config/wrangler .wrangler .config/.wrangler .cloudflared .config/cloudflared .config/stripe .config/firebase .config/configstore .config/heroku .config/supabase .supabase/access-token .railway .config/railway .config/render .config/planetscale .config/turso .config/ngrok .ngrok2 .terraformrc .terraform.d/credentials.tfrc.json .pulumi/credentials.json .config/pulumi .chef .sentryclirc .config/sentry
+    .local/share/com.vercel.cli .config/com.vercel.cli .vercel/auth.json .now .config/netlify .netlify .huggingface .cache/huggingface/token .cache/huggingface/stored_tokens .config/huggingface .kaggle .config/kaggle .config/wandb .modal.toml .replicate .config/replicate .runpod .lambda .vast_api_key .config/vastai .expo/state.json .dropbox Library/Dropbox AppData/Local/Dropbox
     Library/Application&Support/com.vercel.cli Library/Preferences/netlify Library/Application&Support/ngrok Library/Application&Support/rclone AppData/Roaming/gcloud AppData/Roaming/com.vercel.cli/auth.json AppData/Roaming/netlify AppData/Roaming/rclone AppData/Roaming/xdg.data/com.vercel.cli`,
   ],
   [
     "secret",
+    "holds secrets that programs are started with",
+    `.env .env.* .doppler .config/doppler .infisical .config/infisical .config/chamber .config/teller .teller.yml .config/dotenv-vault .config/akeyless .akeyless`,
+  ],
+  [
+    "secret",
     "holds credentials of a code host",
-    `.git-credentials .config/git/credentials .netrc _netrc .netrc.gpg .authinfo .authinfo.gpg .config/gh .config/hub .config/glab-cli .config/tea .config/lab .config/github-copilot .subversion/auth .config/Atlassian .jira.d .config/.jira AppData/Roaming/GitHub&CLI AppData/Roaming/Subversion/auth Library/Application&Support/GitHub&CLI`,
+    `.git-credentials .config/git/credentials .netrc _netrc .netrc.gpg .authinfo .authinfo.gpg .config/gh .config/hub .config/glab-cli .config/tea .config/lab .config/github-copilot .subversion/auth .config/Atlassian .jira.d .config/.jira .config/jira .config/linear .linear AppData/Roaming/GitHub&CLI AppData/Roaming/Subversion/auth Library/Application&Support/GitHub&CLI`,
   ],
   [
     "secret",
@@ -49,7 +54,13 @@ export const IN_HOME: readonly KnownPlaces[] = [
   [
     "secret",
     "holds the login of another agent program",
-    `.claude/.credentials.json .claude.json .codex/auth.json .gemini/oauth_creds.json .qwen/oauth_creds.json .minimax .config/anthropic .anthropic .config/openai .openai .local/share/opencode/auth.json .config/goose .config/io.datasette.llm/keys.json .config/aichat .continue .aider.conf.yml .codeium .ollama/id_ed25519 .grok .config/litellm .cody .config/cagent .local/share/kiro-cli .local/share/amp`,
+    `.claude/.credentials.json .claude.json .codex/auth.json .gemini/oauth_creds.json .qwen/oauth_creds.json .minimax .config/anthropic .anthropic .config/openai .openai .local/share/opencode/auth.json .config/opencode/auth.json .config/goose .config/io.datasette.llm/keys.json .config/aichat .continue .aider.conf.yml .codeium .ollama/id_ed25519 .grok .config/litellm .cody .config/cagent .local/share/kiro-cli .local/share/amp`,
+  ],
+  [
+    "secret",
+    "holds keys that servers of tools are started with",
+    `.cursor/mcp.json .mcp.json .vscode/mcp.json .config/Claude/claude_desktop_config.json .config/Code/User/mcp.json .config/Cursor/User/mcp.json .gemini/settings.json .config/opencode/opencode.json .config/opencode/opencode.jsonc .kiro/settings/mcp.json .aws/amazonq/mcp.json .copilot/mcp-config.json .roo/mcp.json .config/mcp
+    Library/Application&Support/Claude/claude_desktop_config.json Library/Application&Support/Code/User/mcp.json Library/Application&Support/Cursor/User/mcp.json AppData/Roaming/Claude/claude_desktop_config.json AppData/Roaming/Code/User/mcp.json AppData/Roaming/Cursor/User/mcp.json`,
   ],
   [
     "secret",
@@ -126,7 +137,7 @@ export const IN_HOME: readonly KnownPlaces[] = [
   [
     "program",
     "makes an editor or another agent run commands",
-    `.claude .cursor .cursor-server .codex .gemini .qwen .opencode .config/opencode .windsurf .config/claude .config/Claude .mcp.json .config/mcp .copilot .kiro .roo .config/crush .factory .amazonq .aws/amazonq .augment .vscode .vscode-server .vscode-remote .vscode-oss .vscode-insiders .config/Code/User .config/Code&-&Insiders/User .config/Code&-&OSS/User .config/VSCodium/User .config/Cursor/User .config/Windsurf/User
+    `.claude .cursor .cursor-server .codex .gemini .qwen .opencode .config/opencode .windsurf .config/claude .config/Claude .copilot .kiro .roo .config/crush .factory .amazonq .aws/amazonq .augment .vscode .vscode-server .vscode-remote .vscode-oss .vscode-insiders .config/Code/User .config/Code&-&Insiders/User .config/Code&-&OSS/User .config/VSCodium/User .config/Cursor/User .config/Windsurf/User
     Library/Application&Support/Code/User Library/Application&Support/VSCodium/User Library/Application&Support/Cursor/User Library/Application&Support/Windsurf/User Library/Application&Support/Claude AppData/Roaming/Code/User AppData/Roaming/VSCodium/User AppData/Roaming/Cursor/User AppData/Roaming/Windsurf/User AppData/Roaming/Claude`,
   ],
   [

@@ -5,6 +5,7 @@ import { defineCommand, JSON_OPTION, type Values } from "../../command.ts";
 import { withGateway } from "../../gateway-call.ts";
 import { printJson, type Io } from "../../io.ts";
 import { createStyle } from "../../output/style.ts";
+import { sayWhatWaits } from "./waiting.ts";
 
 const OPTIONS = {
   message: { type: "string", short: "m", value: "text", help: "what to say (required)" },
@@ -93,6 +94,7 @@ export const agent = defineCommand({
     };
     if (!values.json && io.color) io.err(`${createStyle(io.color).dim("asking …")}\n`);
     const answer = await withGateway(io, flags, async (client) => {
+      if (!values.json && io.redraw) sayWhatWaits(io, client, params.idempotencyKey);
       const done = (await client.call("agent", params, { timeoutMs, expectFinal: true })) as MethodResult<"agent">;
       return done;
     });

@@ -6,6 +6,7 @@ import type { MethodParams, MethodResult } from "../../../protocol/index.ts";
 import { loadFor } from "../../config-source.ts";
 import { withGateway } from "../../gateway-call.ts";
 import { printJson, type Io } from "../../io.ts";
+import { sayWhatWaits } from "./waiting.ts";
 
 interface Showing {
   readonly json: boolean;
@@ -19,11 +20,14 @@ const POLL_MS = 200;
 /** How often it is tried against a lock whose holder cannot be seen: another program may have it for long. */
 const UNKNOWN_POLLS = 25;
 
-const ask = (io: Io, params: MethodParams<"agent">) =>
-  withGateway(io, { timeout: String(WAIT_MS) }, (client) => client.call("agent", params, { timeoutMs: WAIT_MS, expectFinal: true }));
+const ask = (io: Io, params: MethodParams<"agent">, json: boolean) =>
+  withGateway(io, { timeout: String(WAIT_MS) }, (client) => {
+    if (!json && io.redraw) sayWhatWaits(io, client, params.idempotencyKey);
+    return client.call("agent", params, { timeoutMs: WAIT_MS, expectFinal: true });
+  });
 
 /** A gateway of its own for one turn: on a free port, without channels, ended after the answer. */
-async function askOwn(io: Io, params: MethodParams<"agent">): Promise<unknown> {
+async function askOwn(io: Io, params: MethodParams<"agent">, json: boolean): Promise<unknown> {
   const { createApp, createProcessLifetime } = await import("../../../app/index.ts");
   using lifetime = createProcessLifetime(io.env, process.pid, { temporary: true });
   await using _app = await createApp({
@@ -36,20 +40,20 @@ async function askOwn(io: Io, params: MethodParams<"agent">): Promise<unknown> {
     console: { write: () => {}, color: false, terminal: false },
     flags: { port: 0, allowUnconfigured: true, verbose: false },
   });
-  return await ask(io, params);
+  return await ask(io, params, json);
 }
 
 /** Where the state folder is in use: several of these take turns, and a gateway that runs there answers itself. */
-async function askInTurn(io: Io, params: MethodParams<"agent">): Promise<unknown> {
+async function askInTurn(io: Io, params: MethodParams<"agent">, json: boolean): Promise<unknown> {
   const lock = stateLockPath(loadFor(io).paths.state);
   for (let waited = 0; ; waited += 1) {
     const holder = lockHolder(lock);
     if (holder?.port !== undefined && !holder.temporary) {
       io.err(`a gateway runs on this state folder (process ${holder.pid}): it answers\n`);
-      return await ask(io, params);
+      return await ask(io, params, json);
     }
     try {
-      return await askOwn(io, params);
+      return await askOwn(io, params, json);
     } catch (error) {
       const mayEnd = holder === undefined ? waited < UNKNOWN_POLLS : holder.temporary;
       if (!(error instanceof AppError) || error.code !== "LOCKED" || !mayEnd) throw error;
@@ -60,7 +64,7 @@ async function askInTurn(io: Io, params: MethodParams<"agent">): Promise<unknown
 }
 
 export async function runLocally(io: Io, params: MethodParams<"agent">, { json, show }: Showing): Promise<void> {
-  const answer = await askInTurn(io, params);
+  const answer = await askInTurn(io, params, json);
   if (json) printJson(io, answer);
   else show(answer as MethodResult<"agent">);
 }

@@ -18,19 +18,17 @@ export const verify = defineCommand({
     const { verifyBackup } = await loadBackup();
     using bar = createProgress(io, "verify");
     const passphrase = passphraseFrom(io, values["passphrase-file"]);
-    const { ok, problems, notes, manifest } = await verifyBackup({ backup: resolve(io.cwd, path), passphrase, progress: bar.update });
+    const { ok, reason, problems, notes, manifest } = await verifyBackup({ backup: resolve(io.cwd, path), passphrase, progress: bar.update });
     bar[Symbol.dispose]();
-    if (values.json) printJson(io, { ok, problems, notes, createdAt: manifest?.createdAt, madeBy: manifest?.madeBy, files: manifest?.files.length });
+    if (values.json) printJson(io, { ok, reason, problems, notes, createdAt: manifest?.createdAt, madeBy: manifest?.madeBy, files: manifest?.files.length });
     else {
       const style = createStyle(io.color);
       for (const problem of problems) io.out(`${style.red("!")} ${problem}\n`);
       for (const note of notes) io.out(`${note}\n`);
       const size = manifest ? formatBytes(manifest.files.reduce((sum, file) => sum + file.size, 0)) : "";
-      io.out(
-        ok
-          ? `${style.green("whole")}: ${manifest?.files.length} files, ${size}, made ${manifest?.createdAt}\n`
-          : `${style.red("damaged")}: do not rely on this backup\n`,
-      );
+      if (ok) io.out(`${style.green("whole")}: ${manifest?.files.length} files, ${size}, made ${manifest?.createdAt}\n`);
+      else if (reason === "damaged") io.out(`${style.red("damaged")}: do not rely on this backup\n`);
+      else io.out(`${style.red("could not be opened")}: nothing is known about what is in this backup\n`);
     }
     return ok ? 0 : 1;
   },

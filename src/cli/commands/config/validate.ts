@@ -1,4 +1,6 @@
-import { formatLocated, isKept, missingFile, namesPlugins, type LocatedIssue } from "../../../config/index.ts";
+import { existsSync } from "node:fs";
+import { homedir } from "node:os";
+import { formatLocated, isKept, mainAgentFolder, missingFile, namesPlugins, type LocatedIssue } from "../../../config/index.ts";
 import { defineCommand, JSON_OPTION } from "../../command.ts";
 import { loadFor } from "../../config-source.ts";
 import { printJson, type Io } from "../../io.ts";
@@ -18,6 +20,7 @@ export const validate = defineCommand({
     const issues = [...snapshot.issues, ...goneIssues(loaded), ...found.filter(({ severity }) => severity === "error")];
     const warnings = [...snapshot.warnings, ...found.filter(({ severity }) => severity === "warning")];
     const valid = issues.length === 0;
+    if (valid && exists) warnings.push(...(await windowWarning(io, loaded)));
     if (values.json) {
       printJson(io, { path, exists, valid, issues, warnings, legacy });
       return valid ? 0 : 1;
@@ -36,6 +39,23 @@ export const validate = defineCommand({
 function goneIssues({ snapshot: { path, exists }, paths }: ReturnType<typeof loadFor>): LocatedIssue[] {
   if (exists || !isKept(paths.state, path)) return [];
   return [{ path: "", file: path, line: 1, column: 1, message: missingFile(path, paths.state), code: "missing_file", severity: "error" }];
+}
+
+/** Turns with a default model that sees less than the minimum are refused, which is better known before. A file that names no model is not looked at. */
+async function windowWarning(io: Io, { snapshot: { config }, locate }: ReturnType<typeof loadFor>): Promise<LocatedIssue[]> {
+  if (config.agents?.defaults?.model === undefined) return [];
+  const choice = await (await import("../../../models/index.ts")).loadChoice();
+  const { primary } = choice.choiceOf(config.agents.defaults.model);
+  const ref = primary === undefined ? undefined : choice.readRef(primary, choice.aliasesOf(config), choice.DEFAULT_REF.provider)?.ref;
+  if (ref === undefined) return [];
+  const agentDir = mainAgentFolder({ env: io.env, exists: existsSync, osHome: homedir(), cwd: io.cwd });
+  const catalogue = await choice.openCatalogue({ config, agentDir, hasCredential: () => true, warn: () => {} });
+  const entry = catalogue.find(ref);
+  const window = entry && choice.contextWindowOf(entry, config);
+  if (window?.verdict !== "too-small") return [];
+  const path = window.source === "agentContextTokens" ? ["agents", "defaults", "contextTokens"] : ["agents", "defaults", "model"];
+  const message = choice.describeWindow(window, choice.formatRef(ref))!;
+  return [{ path: path.join("."), ...locate(path), message, code: "small_window", severity: "warning" }];
 }
 
 /** What the manifests say about the settings of plugins; none of their code is loaded. A file without plugin settings is not looked at. */

@@ -2,7 +2,7 @@ import { AppError } from "../../../base/errors.ts";
 import { defineCommand, JSON_OPTION } from "../../command.ts";
 import { describeEdit, editConfig } from "../../config-edit.ts";
 import { printJson } from "../../io.ts";
-import { namedModel, openModels, warnAboutUnlisted, type ModelsView } from "./source.ts";
+import { namedModel, openModels, warnAboutUnlisted, warnAboutWindow, type ModelsView } from "./source.ts";
 import type { ModelRef } from "../../../models/index.ts";
 
 /** A list of allowed models has to name what is chosen; without a list there is nothing to add to. */
@@ -25,6 +25,7 @@ function setter(key: "model" | "imageModel", word: string, name: string) {
       const view = await openModels(io);
       const ref = namedModel(view, positionals[0]);
       warnAboutUnlisted(io, view, ref);
+      warnAboutWindow(io, view, ref);
       const entry = view.catalogue.get(ref);
       if (key === "imageModel" && !entry.input.includes("image")) {
         io.err(`${view.choice.formatRef(ref)} is not known to take images; models.providers can say that it does\n`);

@@ -145,10 +145,16 @@ export function namedModel(
     const close = nearest(id, names);
     throw new AppError(
       "NOT_FOUND",
-      `Unknown model: ${provider}/${id}; ${close === undefined ? `models.providers.${provider}.models lists ${names.join(", ")}` : `did you mean ${provider}/${close}?`} A new one is added there first`,
+      `Unknown model: ${provider}/${id}; ${close === undefined ? `models.providers.${provider}.models lists ${names.join(", ")}; a new one is added there first` : `did you mean ${provider}/${close}? A new one is added to models.providers.${provider}.models first`}`,
     );
   }
   return { provider, id };
+}
+
+/** Turns with a model that sees less than the minimum are refused. */
+export function warnAboutWindow(io: Io, { catalogue, choice, config }: ModelsView, ref: ModelRef): void {
+  const window = choice.contextWindowOf(catalogue.get(ref), config);
+  if (window.verdict === "too-small") io.err(`${choice.describeWindow(window, choice.formatRef(ref))}; turns with it are refused\n`);
 }
 
 /** A word about a model that no table lists: it may be new, or mistyped. */

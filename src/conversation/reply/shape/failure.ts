@@ -1,5 +1,5 @@
 /** What a sender is told when there is no answer. */
-import type { TurnEnd } from "../../../agent/index.ts";
+import { isUnusableModel, type TurnEnd } from "../../../agent/index.ts";
 import type { ReplyPayload } from "../../../protocol/index.ts";
 
 /** First match decides. The provider's own words are for the owner's log, not for a chat. */
@@ -10,6 +10,8 @@ const KINDS: readonly { readonly any: RegExp; readonly say: string }[] = [
   },
   { any: /billing|credit|payment|quota|budget/, say: "the model's account has no credit left. Its owner has to look at that." },
   { any: /rate[ _-]?limit|too many requests|overloaded|busy|capacity|\b429\b|\b529\b/, say: "the model is overloaded right now. Try again in a minute." },
+  { any: /no api key found/, say: "there is no key for the model yet. Its owner has to add one: openclaw models auth add." },
+  { any: /model_unknown|unknown model|does not know this model/, say: "the provider does not know the chosen model. /model shows others." },
   {
     any: /api key|unauthori[sz]ed|authentication|credential|forbidden|\b40[13]\b|\bauth\b/,
     say: "the model refused our login. Its owner has to look at that.",
@@ -20,6 +22,13 @@ const KINDS: readonly { readonly any: RegExp; readonly say: string }[] = [
   { any: /without coming to an end/, say: "it took too many steps. Try to ask for less at once." },
 ];
 const MAX_ERROR_CHARS = 4000;
+const MAX_SHOWN_CHARS = 300;
+
+/** For a turn that could not begin: what is wrong with the chosen model, since trying again would not help. Undefined for other errors. */
+export function brokenText(error: unknown, redact: (text: string) => string = (text) => text): string | undefined {
+  if (!isUnusableModel(error)) return undefined;
+  return `⚠️ No answer, the model cannot be used: ${redact(error.message).split("\n", 1)[0]!.slice(0, MAX_SHOWN_CHARS)}`;
+}
 
 /** One short message for a turn that failed. */
 export function failurePayload({ error = "" }: Pick<TurnEnd, "error">): ReplyPayload {

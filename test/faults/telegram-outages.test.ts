@@ -79,7 +79,7 @@ beforeAll(async () => {
   stack.defer(() => rmSync(folder, { recursive: true, force: true }));
   const { createDelivery } = await loadDelivery();
   const random = seededRandom(7);
-  const own = stack.use(createTelegramPlugin({ apiRoot: telegram.apiRoot }));
+  const own = stack.use(createTelegramPlugin({ apiRoot: telegram.apiRoot, waiting: { now: clock.now, sleep: async () => {}, random: () => 0 } }));
   const { plugin, underWay } = counted(own);
   const config = { channels: { telegram: { botToken: telegram.token } } };
   const ended = new Set<number>();

@@ -250,12 +250,12 @@ function newChat() {
 const SHOWS = { stream: "assistant", data: { text: SHOWN, delta: SHOWN } } as const;
 
 /** Shows the first words of the answer while it is written, as far as that works, and hands over the whole. `before` runs between the two. */
-async function answerStreamed({ to, address }: ReturnType<typeof newChat>, before = async (_: ReplyStream): Promise<void> => {}): Promise<void> {
+async function answerStreamed({ to, address }: ReturnType<typeof newChat>, before?: (stream: ReplyStream) => Promise<void>): Promise<void> {
   const calls = place.telegram.calls("sendMessage").length;
   const stream = place.stream(to);
   stream.event(SHOWS);
   await place.until(() => place.telegram.calls("sendMessage").length > calls);
-  await before(stream);
+  await before?.(stream);
   const { payloads, ...shown } = await stream.finish(turnEnd([ANSWER]));
   void place.delivery.send(address, payloads, { kind: "final", ...shown }, 1);
   await place.until(async () => (await place.row(to)) !== undefined);

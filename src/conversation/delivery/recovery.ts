@@ -7,17 +7,7 @@ import { messageOf } from "../../base/errors.ts";
 import type { ChannelPlugin } from "../../protocol/index.ts";
 import type { OutboxRow } from "../../store/index.ts";
 import type { DeliveryDeps, DeliveryLimits } from "./deps.ts";
-
-type Account = Pick<OutboxRow, "channel" | "account">;
-type Place = Pick<OutboxRow, "channel" | "account" | "target">;
-
-/** A failed send. */
-export interface KnownFailure {
-  /** Failures of one chat are counted, or those of one account where the channel cannot check a chat. */
-  readonly number: number;
-  /** Milliseconds since the epoch. */
-  readonly at: number;
-}
+import { accountKey, createTroubleStates, type KnownFailure, type Place, type TroubleState, type Wake } from "./trouble-states.ts";
 
 /** One of a process before this one: anything that works now came later. */
 export const EARLIER_FAILURE: KnownFailure = { number: 0, at: 0 };
@@ -41,21 +31,6 @@ export interface Recovery {
   check(row: OutboxRow, since: KnownFailure): TroubleCheck;
 }
 
-interface State {
-  failures: number;
-  /** Monotonic time of the last one. */
-  failedAt: number;
-  /** The last failure after which it was seen to work; -1: it was not seen to work yet. */
-  worked: number;
-  wasAway: boolean;
-  /** Of the last message that came in, as far as it was looked at. */
-  heardAt: number;
-  isAsking: boolean;
-  /** Monotonic time of the next question. */
-  askAt: number;
-  pauseMs: number;
-}
-
 type Question = (signal: AbortSignal) => Promise<void>;
 
 const LONGEST_PAUSE_MS = 60_000;
@@ -64,8 +39,6 @@ const QUESTION_MS = 15_000;
 const MOST_QUESTIONS = 4;
 /** When all of these are taken, the next one looks again after this time. */
 const CROWDED_MS = 1000;
-
-const accountKey = ({ channel, account }: Account): string => `${channel}\0${account}`;
 
 /** How long what may have arrived waits at least: where nobody can be asked, for long. */
 export function repeatPauseMs(plugin: ChannelPlugin | undefined, { repeatMs, blindMs }: Pick<DeliveryLimits, "repeatMs" | "blindMs">): number {
@@ -102,63 +75,12 @@ async function ask(question: Question, clock: Clock): Promise<boolean> {
   ]);
 }
 
-/** What is known of one account: of itself, and of its chats that had trouble where the channel can check them one by one. */
-interface AccountStates {
-  readonly own: State;
-  readonly chats: Map<string, State>;
-  questions: number;
-}
-
-/** `wake`: lanes of the account look again, or the one of a target. */
-export function createRecovery(deps: DeliveryDeps, limits: Pick<DeliveryLimits, "repeatMs">, wake: (accountKey: string, target?: string) => void): Recovery {
+export function createRecovery(deps: DeliveryDeps, limits: Pick<DeliveryLimits, "repeatMs">, wake: Wake): Recovery {
   const { clock, table, activity, log } = deps;
-  const accounts = new Map<string, AccountStates>();
-
-  const newState = (): State => ({ failures: 0, failedAt: 0, worked: -1, wasAway: false, heardAt: 0, isAsking: false, askAt: 0, pauseMs: limits.repeatMs });
-
-  function accountOf(account: Account): AccountStates {
-    const key = accountKey(account);
-    let found = accounts.get(key);
-    if (!found) accounts.set(key, (found = { own: newState(), chats: new Map(), questions: 0 }));
-    return found;
-  }
-
-  const isByChat = (channel: string): boolean => table.get(channel)?.outbound?.checkSend !== undefined;
-
-  /** What decides about a place: its chat, where that can be checked. */
-  function stateOf(place: Place): State {
-    const { own, chats } = accountOf(place);
-    if (!isByChat(place.channel)) return own;
-    let found = chats.get(place.target);
-    if (!found) chats.set(place.target, (found = newState()));
-    return found;
-  }
-
-  function noteWorked(state: State): boolean {
-    const news = state.worked < state.failures;
-    state.worked = state.failures;
-    state.pauseMs = limits.repeatMs;
-    return news;
-  }
-
-  function worked(place: Place): void {
-    const { own, chats } = accountOf(place);
-    const chat = chats.get(place.target);
-    const isNewsOfChat = chat !== undefined && noteWorked(chat);
-    const isNews = noteWorked(own);
-    if (isNews) {
-      // What works in one chat is a reason to ask about the others now.
-      for (const other of chats.values()) {
-        if (other.worked >= other.failures) continue;
-        other.askAt = Math.min(other.askAt, other.failures === 0 ? 0 : other.failedAt + limits.repeatMs);
-        other.pauseMs = limits.repeatMs;
-      }
-      wake(accountKey(place));
-    } else if (isNewsOfChat) wake(accountKey(place), place.target);
-  }
+  const { accountOf, stateOf, worked, ...told } = createTroubleStates(deps, limits, wake);
 
   /** Whether something came in since the failure, or the account was away and is back. Each such sign counts once. */
-  function isHeard(state: State, row: OutboxRow, since: KnownFailure): boolean {
+  function isHeard(state: TroubleState, row: OutboxRow, since: KnownFailure): boolean {
     const { channel, account } = row;
     if (table.receiving?.(channel, account) === false) {
       state.wasAway = true;
@@ -171,7 +93,7 @@ export function createRecovery(deps: DeliveryDeps, limits: Pick<DeliveryLimits, 
     return heard;
   }
 
-  function start(question: Question, row: OutboxRow, state: State): void {
+  function start(question: Question, row: OutboxRow, state: TroubleState): void {
     const account = accountOf(row);
     state.isAsking = true;
     account.questions += 1;
@@ -188,26 +110,8 @@ export function createRecovery(deps: DeliveryDeps, limits: Pick<DeliveryLimits, 
   }
 
   return {
-    failed(place) {
-      const state = stateOf(place);
-      const { own } = accountOf(place);
-      // The first question comes after the shortest pause; later failures do not put it off.
-      if (state.worked >= state.failures || state.failures === 0) state.askAt = Math.max(state.askAt, clock.monotonic() + limits.repeatMs);
-      state.failures += 1;
-      state.failedAt = clock.monotonic();
-      if (state !== own) own.failures += 1;
-      return { number: state.failures, at: clock.now() };
-    },
+    ...told,
     worked,
-    disconnected(place) {
-      const { own, chats } = accountOf(place);
-      own.wasAway = true;
-      for (const chat of chats.values()) chat.wasAway = true;
-    },
-    isInTrouble: (key) => {
-      const own = accounts.get(key)?.own;
-      return own !== undefined && own.failures > Math.max(own.worked, 0);
-    },
     check(row, since) {
       const state = stateOf(row);
       if (state.worked >= since.number) return { isOver: true };

@@ -8,7 +8,8 @@ import type { DeliveryDeps, DeliveryLimits } from "./deps.ts";
 import { createMark } from "./mark.ts";
 import type { FailedAttempt } from "./failure.ts";
 import type { LiveTargets } from "./live.ts";
-import { EARLIER_FAILURE, repeatPauseMs, type KnownFailure, type Recovery } from "./recovery.ts";
+import { EARLIER_FAILURE, repeatPauseMs, type Recovery } from "./recovery.ts";
+import type { KnownFailure } from "./trouble-states.ts";
 import { retryDelay, retryPolicy, type RetryPolicy } from "./retry-policy.ts";
 import { markedAsRepeat, readPayload, type RowPayload } from "./row-payload.ts";
 import { createTeller } from "./told.ts";
@@ -229,7 +230,7 @@ export function createStep(deps: DeliveryDeps, limits: DeliveryLimits, { stoppin
     });
     const now = clock.now();
     open.row = { ...row, state: "attempting", attempts, repeats, attemptedAt: now };
-    open.firstAttemptAt ??= isRepeat ? arrivedSince({ ...open, row }) : now;
+    open.firstAttemptAt ??= isRepeat && row.attempts > 0 ? arrivedSince({ ...open, row }) : now;
     failpoint("send.attempted");
     const marked = standing.isPreviewLost || (isRepeat && !repeat?.honoured) ? markedAsRepeat(payload) : payload;
     const done = await attempt(open.row, marked, standing.outbound, { isRepeat, isEdit, stopping });

@@ -12,6 +12,7 @@ type Config = Parameters<typeof readAccount>[0];
 export interface AccountsOptions {
   readonly apiRoot?: string | undefined;
   readonly transport?: Transport | undefined;
+  readonly now?: (() => number) | undefined;
   /** Moves what is configured for a group to its new id. */
   moveGroup(account: TelegramAccount, from: string, to: string): Promise<void>;
 }
@@ -59,6 +60,7 @@ export function createAccounts(options: AccountsOptions): Accounts {
       apiRoot,
       timeoutMs,
       transport: options.transport,
+      now: options.now,
       ...(proxy === undefined ? {} : { proxy }),
       ...(autoSelectFamily === undefined ? {} : { autoSelectFamily }),
     });

@@ -226,7 +226,12 @@ function manners(accounts: Accounts): Pick<TelegramChannel, "pairing" | "mention
 
 /** Telegram as a channel. */
 export function createTelegramPlugin(options: TelegramPluginOptions = {}): TelegramChannel {
-  const accounts = createAccounts({ apiRoot: options.apiRoot, transport: options.transport, moveGroup: groupMover(options) });
+  const accounts = createAccounts({
+    apiRoot: options.apiRoot,
+    transport: options.transport,
+    now: options.waiting && (() => options.waiting!.now()),
+    moveGroup: groupMover(options),
+  });
   return {
     id: "telegram",
     meta: { ...getChatChannelMeta("telegram"), quickstartAllowFrom: true },

@@ -9,6 +9,10 @@ import { createIds } from "../../src/base/ids.ts";
 import { silentLogger } from "../../src/base/log/logger.ts";
 import { seededRandom } from "../../src/base/random.ts";
 import { loadDelivery, type Delivery } from "../../src/conversation/index.ts";
+import { openReplyStream } from "../../src/conversation/reply/index.ts";
+import type { ReplyStream } from "../../src/conversation/reply/stream.ts";
+import { turnEnd } from "../../src/conversation/reply/stream.fixture.ts";
+import { stateText } from "../../src/conversation/why/delivery-steps.ts";
 import { createHooks } from "../../src/hooks/index.ts";
 import type { ChannelPlugin } from "../../src/protocol/index.ts";
 import { openStore, type OutboxRow, type Store } from "../../src/store/index.ts";
@@ -47,6 +51,10 @@ const OUTAGES: Readonly<Record<string, Outage>> = {
 interface Place {
   readonly telegram: FakeTelegram;
   readonly delivery: Delivery;
+  /** What shows an answer while it is written, as a turn has it. */
+  stream(to: string): ReplyStream;
+  /** The story of the row, as `openclaw why` has it. */
+  story(row: OutboxRow): string;
   /** Ends the process and starts it again. `midway`: while something is being sent. */
   restart(midway: boolean): Promise<void>;
   pass(ms: number): Promise<void>;
@@ -79,7 +87,7 @@ beforeAll(async () => {
   stack.defer(() => rmSync(folder, { recursive: true, force: true }));
   const { createDelivery } = await loadDelivery();
   const random = seededRandom(7);
-  const own = stack.use(createTelegramPlugin({ apiRoot: telegram.apiRoot }));
+  const own = stack.use(createTelegramPlugin({ apiRoot: telegram.apiRoot, waiting: { now: clock.now, sleep: async () => {}, random: () => 0 } }));
   const { plugin, underWay } = counted(own);
   const config = { channels: { telegram: { botToken: telegram.token } } };
   const ended = new Set<number>();
@@ -119,6 +127,25 @@ beforeAll(async () => {
     get delivery() {
       return delivery;
     },
+    stream: (to) =>
+      openReplyStream({
+        plugin,
+        address: { channel: "telegram", accountId: "default", to, chatType: "direct" },
+        cfg: config,
+        agentId: "main",
+        sessionKey: "agent:main:main",
+        levels: () => ({ verbose: "off", reasoning: "off", usage: "off" }),
+        wasMentioned: false,
+        isHeartbeat: false,
+        clock,
+        random,
+        log: silentLogger,
+        say: async () => {},
+        spoken: [],
+        prefixFacts: {},
+        localRoots: [],
+      }),
+    story: stateText,
     async restart(midway) {
       if (!midway) while ((await store.read("outbox.counts", {})).attempting > 0) await turn();
       await stop();
@@ -207,3 +234,111 @@ test.each(Object.entries(OUTAGES))("%s: once it is over the answer is there", { 
 /** Editing alone fails for so long, while messages can be sent, that the answer becomes a new message. */
 const isBlamed = ({ what, scope, ms }: Omit<Case, "outage">, { fault }: Outage): boolean =>
   what === "edit" && scope === "one" && ms > MINUTE_MS && fault !== undefined && fault.retryAfter === undefined;
+
+const BAD_GATEWAY: Fault = { status: 502, description: "Bad Gateway", times: 100_000 };
+
+function newChat() {
+  const { telegram } = place;
+  const chat = telegram.direct(telegram.person({ first_name: "Ada" })).id;
+  const to = `telegram:${chat}`;
+  const when = (params: Readonly<Record<string, unknown>>): boolean => String(params["chat_id"]) === String(chat);
+  const address = { channel: "telegram", accountId: "default", to, chatType: "direct" } as const;
+  const texts = (): string[] => telegram.messages(chat).flatMap(({ byBot, text }) => (byBot ? [text] : []));
+  return { to, when, address, texts, settled: () => place.until(async () => (await place.row(to))?.settledAt !== null) };
+}
+
+const SHOWS = { stream: "assistant", data: { text: SHOWN, delta: SHOWN } } as const;
+
+/** Shows the first words of the answer while it is written, as far as that works, and hands over the whole. `before` runs between the two. */
+async function answerStreamed({ to, address }: ReturnType<typeof newChat>, before?: (stream: ReplyStream) => Promise<void>): Promise<void> {
+  const calls = place.telegram.calls("sendMessage").length;
+  const stream = place.stream(to);
+  stream.event(SHOWS);
+  await place.until(() => place.telegram.calls("sendMessage").length > calls);
+  await before?.(stream);
+  const { payloads, ...shown } = await stream.finish(turnEnd([ANSWER]));
+  void place.delivery.send(address, payloads, { kind: "final", ...shown }, 1);
+  await place.until(async () => (await place.row(to)) !== undefined);
+}
+
+const STREAMED = [true, false].flatMap((applied) =>
+  (["one chat", "all chats"] as const).flatMap((scope) =>
+    ([1500, 35_000, 10 * MINUTE_MS] as const).flatMap((ms) => [0, 1].map((restarts) => ({ applied, scope, ms, restarts }))),
+  ),
+);
+
+test("an answer behind a preview that may have been posted is its one repeat, with one mark", { timeout: 120_000 }, async () => {
+  const { telegram } = place;
+  for (const one of STREAMED) {
+    const [chat, other] = [newChat(), newChat()];
+    telegram.fault("*", { ...BAD_GATEWAY, ...(one.applied ? { applied: true } : {}), ...(one.scope === "one chat" ? { when: chat.when } : {}) });
+    await answerStreamed(chat);
+    const shown = one.applied ? [SHOWN] : [];
+    expect({ ...one, texts: chat.texts(), state: (await place.row(chat.to))!.state }).toEqual({ ...one, texts: shown, state: "unknown" });
+    await place.pass(one.ms / 2);
+    if (one.scope === "one chat") expect(await place.delivery.send(other.address, [{ text: "Hello" }], { kind: "send" })).toMatchObject({ state: "sent" });
+    if (one.restarts > 0) await place.restart(false);
+    await place.pass(one.ms / 2);
+    expect({ ...one, texts: chat.texts() }).toEqual({ ...one, texts: shown });
+    telegram.clearFaults();
+    await chat.settled();
+    const row = (await place.row(chat.to))!;
+    expect({ ...one, texts: chat.texts(), state: row.state }).toEqual({ ...one, texts: [...shown, REPEAT], state: "sent" });
+    expect(place.story(row)).toMatch(/^sent as message \d+.*, 1 repeat; a message that showed its first words while it was written may be there as well$/);
+  }
+});
+
+test.each([true, false])("the repeat of a preview is not sent a second time when nobody knows of it either (applied: %s)", async (applied) => {
+  const chat = newChat();
+  place.telegram.fault("sendMessage", { ...BAD_GATEWAY, times: 2, when: chat.when, ...(applied ? { applied: true } : {}) });
+  await answerStreamed(chat);
+  await chat.settled();
+  await place.pass(MINUTE_MS);
+  expect(chat.texts()).toEqual(applied ? [SHOWN, REPEAT] : []);
+  expect(await place.row(chat.to)).toMatchObject({
+    state: "failed",
+    attempts: 1,
+    why: expect.stringContaining("may have arrived, and was sent again already"),
+  });
+});
+
+test("an answer waits for its own chat, whatever others of the account do", async () => {
+  const [chat, other] = [newChat(), newChat()];
+  place.telegram.fault("*", { ...BAD_GATEWAY, when: chat.when });
+  void place.delivery.send(chat.address, [{ text: ANSWER }], { kind: "final" }, 1);
+  await place.until(async () => (await place.row(chat.to))?.state === "unknown");
+  for (let round = 0; round < 3; round += 1) {
+    expect(await place.delivery.send(other.address, [{ text: "Hello" }], { kind: "send" })).toMatchObject({ state: "sent" });
+    await place.pass(12_000);
+    expect(await place.row(chat.to)).toMatchObject({ state: "unknown", attempts: 1, repeats: 0 });
+  }
+  place.telegram.clearFaults();
+  await chat.settled();
+  expect([chat.texts(), (await place.row(chat.to))!.state]).toEqual([[REPEAT], "sent"]);
+});
+
+test("a preview that certainly was not posted leaves the answer a first message, after the pause that Telegram asked for", async () => {
+  const chat = newChat();
+  place.telegram.fault("sendMessage", { retryAfter: 7, when: chat.when });
+  await answerStreamed(chat);
+  const calls = place.telegram.calls("sendMessage").length;
+  await place.pass(6000);
+  expect([place.telegram.calls("sendMessage").length, chat.texts()]).toEqual([calls, []]);
+  await chat.settled();
+  expect(chat.texts()).toEqual([ANSWER]);
+});
+
+test("the pause that Telegram asked a preview for counts for the last edit as well", async () => {
+  const chat = newChat();
+  const edits = (): number => place.telegram.calls("editMessageText").filter(({ params }) => chat.when(params)).length;
+  place.telegram.fault("editMessageText", { retryAfter: 7, when: chat.when });
+  await answerStreamed(chat, async (stream) => {
+    await place.until(() => chat.texts().length === 1);
+    stream.event({ stream: "assistant", data: { text: `${SHOWN} its first`, delta: " its first" } });
+    await place.until(() => edits() === 1);
+  });
+  await place.pass(5000);
+  expect([edits(), chat.texts()]).toEqual([1, [SHOWN]]);
+  await chat.settled();
+  expect([edits(), chat.texts()]).toEqual([2, [ANSWER]]);
+});

@@ -14,8 +14,7 @@ const CANARY = "canary-of-a-file-outside";
 const INSIDE = "canary-of-a-file-inside";
 /** A picture by its first bytes, with a text in it. */
 /** The head of a PNG of one pixel, with the text behind it. */
-const picture = (text: string): Buffer =>
-  Buffer.concat([Buffer.from("89504e470d0a1a0a0000000d494844520000000100000001", "hex"), Buffer.from(text.repeat(30))]);
+const picture = (text: string): Buffer => Buffer.concat([Buffer.from("89504e470d0a1a0a0000000d494844520000000100000001", "hex"), Buffer.from(text.repeat(30))]);
 
 let model: HijackedModel;
 let at: TelegramGateway;

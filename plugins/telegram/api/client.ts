@@ -3,6 +3,7 @@ import type { InputFile, RawApi } from "grammy";
 import { fieldsOf, textOf, wholeOf } from "../fields.ts";
 import { noAnswer, refusal, TelegramError } from "./failure.ts";
 import { type Library, loadLibrary } from "./library.ts";
+import { createPatience } from "./patience.ts";
 import { createTransport, type Transport, type TransportOptions, type TransportRequest } from "./transport.ts";
 
 export const API_ROOT = "https://api.telegram.org";
@@ -25,6 +26,8 @@ export interface ClientOptions extends TransportOptions {
   readonly timeoutMs?: number | undefined;
   /** Instead of real connections. */
   readonly transport?: Transport | undefined;
+  /** Milliseconds. Default: the clock of the machine. */
+  readonly now?: (() => number) | undefined;
 }
 
 export interface TelegramClient {
@@ -66,6 +69,7 @@ export function createClient(options: ClientOptions): TelegramClient {
   const root = (options.apiRoot ?? API_ROOT).replace(/\/+$/, "");
   const transport = options.transport ?? createTransport(options);
   const clean = (text: string): string => text.replaceAll(token, "<token>");
+  const patience = createPatience(options.now ?? Date.now);
   let loaded: { readonly library: Library; readonly raw: RawApi } | undefined;
 
   /** Answers of anything but the Bot API (a proxy's error page) are told by their status. */
@@ -97,6 +101,8 @@ export function createClient(options: ClientOptions): TelegramClient {
   return {
     botId: wholeOf(Number(/^(\d+):/.exec(token)?.[1])),
     async call(method, payload, { signal, timeoutMs } = {}) {
+      const refused = patience.refused(method, payload);
+      if (refused) throw refused;
       const { library, raw } = load();
       const bound = timeoutMs ?? Math.max(options.timeoutMs ?? TIMEOUT_MS, UPLOADS.has(method) ? UPLOAD_TIMEOUT_MS : 0);
       const timeout = AbortSignal.timeout(bound);
@@ -106,7 +112,9 @@ export function createClient(options: ClientOptions): TelegramClient {
         const args = Object.keys(payload).length === 0 && ["getMe", "getWebhookInfo"].includes(method) ? [either] : [payload, either];
         return (await (ask as (...args: unknown[]) => Promise<unknown>)(...args)) as never;
       } catch (error) {
-        throw failureOf(error, method, library, clean);
+        const failure = failureOf(error, method, library, clean);
+        patience.learn(method, payload, failure);
+        throw failure;
       }
     },
     upload: (data, name) => new (load().library.InputFile)(data, name),

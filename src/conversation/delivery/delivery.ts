@@ -20,6 +20,8 @@ export interface OutgoingFacts {
   readonly usageState?: Readonly<Record<string, unknown>>;
   /** The message that showed the answer while it was written. */
   readonly previewId?: string;
+  /** A message that showed the answer may be there, and nobody knows its id: the answer is the one repeat of it. */
+  readonly isPreviewLost?: boolean;
   /** Makes a repeated `send` the same one. */
   readonly idempotencyKey?: string;
   /** Whoever waits for it, as `attach` names it. */

@@ -150,3 +150,62 @@ test("the wait that a platform asks for is neither cut short nor drawn out", asy
   expect((await world.settle(waiting)).state).toBe("sent");
   expect(channel.sent).toHaveLength(3);
 });
+
+interface LostCase {
+  readonly name: string;
+  readonly reactions?: readonly Reaction[];
+  readonly outbound?: Partial<ChannelOutboundAdapter>;
+  readonly previewId?: string;
+  readonly state: "sent" | "failed";
+  readonly sends: number;
+}
+
+const LOST: readonly LostCase[] = [
+  { name: "it is the repeat", state: "sent", sends: 1 },
+  { name: "nobody knows of it either: that was the repeat", reactions: [reset], state: "failed", sends: 1 },
+  { name: "it certainly did not arrive: it is tried again", reactions: [refused, flood], state: "sent", sends: 3 },
+  { name: "the platform drops repeats of it, not of the preview", reactions: [reset, reset], outbound: nonced, state: "sent", sends: 3 },
+  {
+    name: "it goes into a message that is there",
+    outbound: { editPreview: async () => ({ channel: "chat", messageId: "p1" }) },
+    previewId: "p1",
+    state: "sent",
+    sends: 0,
+  },
+  { name: "the message that is there cannot be edited", outbound: { editPreview: async () => undefined }, previewId: "p1", state: "sent", sends: 1 },
+  {
+    name: "the message that is there cannot be edited, and nobody knows of the new one",
+    reactions: [reset],
+    outbound: { editPreview: async () => undefined },
+    previewId: "p1",
+    state: "failed",
+    sends: 1,
+  },
+];
+
+test.each(LOST)("a preview may be there that nobody can find: $name", async ({ reactions = [], outbound, previewId, state, sends }) => {
+  const edits: string[] = [];
+  const edit = outbound?.editPreview;
+  const noted: Partial<ChannelOutboundAdapter> = { ...outbound, ...(edit ? { editPreview: (ctx) => (edits.push(ctx.text), edit(ctx)) } : {}) };
+  const channel = channelThat(reactions, noted);
+  const facts = { kind: "final", isPreviewLost: true, ...(previewId === undefined ? {} : { previewId }) } as const;
+  const report = await world.settle(world.delivery.send(address, [{ text: "hello" }], facts, 86_000_000));
+  expect([report.state, channel.sent.length]).toEqual([state, sends]);
+  expect(new Set([...edits, ...channel.sent.map(({ text }) => text)])).toEqual(new Set(["(repeat?) hello"]));
+});
+
+test("a preview may be there that nobody can find: the answer waits for its time, over a restart, and what follows waits behind it", async () => {
+  const channel = channelThat([], { chunker: (text) => text.split(" ") });
+  void world.delivery.send(address, [{ text: "", mediaUrl: "https://x.test/a.png" }, { text: "one two" }], { kind: "final", isPreviewLost: true }, 1);
+  await world.drain(() => channel.sent.length === 1);
+  const [, first] = await world.rows(address.to);
+  expect(first).toMatchObject({ state: "unknown", attempts: 0, why: expect.stringContaining("first words") });
+  await world.restart();
+  await world.delivery.resume();
+  // Nobody can be asked here: ten minutes.
+  world.clock.advance(first!.createdAt + 599_000 - world.clock.now());
+  for (let round = 0; round < 3; round += 1) await world.turn();
+  expect(channel.sent).toHaveLength(1);
+  await world.drain(() => channel.sent.length === 3);
+  expect(channel.sent.map(({ text }) => text)).toEqual(["", "(repeat?) one", "two"]);
+});

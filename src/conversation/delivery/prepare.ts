@@ -5,6 +5,7 @@ import type { OutboxInput } from "../../store/index.ts";
 import type { ReplyAddress } from "../address.ts";
 import type { OutgoingFacts, PreparedReply } from "./delivery.ts";
 import type { DeliveryDeps, DeliveryLimits } from "./deps.ts";
+import { repeatPauseMs } from "./recovery.ts";
 import { captionOf, piecesOf, type Piece, type PieceDeps } from "./pieces.ts";
 import { replyReference, type AnsweredTurns, type ReplyReference } from "./reply-to.ts";
 import type { RowPayload } from "./row-payload.ts";
@@ -14,6 +15,7 @@ export type PrepareDeps = Pick<DeliveryDeps, "hooks" | "table" | "clock" | "ids"
 type Draft = Pick<RowPayload, "text" | "rich" | "mediaUrl">;
 
 const MOST_LOGGED = 20;
+const LOST_PREVIEW = "nobody knows whether the message that showed its first words was posted; the answer is sent once, marked, when the chat is known to work";
 
 const isWeb = (url: string): boolean => /^https?:\/\//i.test(url.trim());
 
@@ -76,6 +78,12 @@ function withPreview(rows: readonly RowPayload[], previewId: string | undefined)
   return rows.map((row, index) => (index === at ? { ...row, previewId } : row));
 }
 
+/** The first message with words is the repeat of a preview that may be there. */
+function withLostPreview(rows: readonly RowPayload[], isPreviewLost: boolean | undefined): readonly RowPayload[] {
+  const at = isPreviewLost === true ? rows.findIndex(({ text }) => text !== "") : -1;
+  return at < 0 ? rows : rows.map((row, index) => (index === at ? { ...row, isPreviewLost: true } : row));
+}
+
 function pollRow(payload: ReplyPayload, facts: OutgoingFacts, shared: Omit<RowPayload, "text">): RowPayload[] {
   return facts.poll ? [{ ...shared, text: "", poll: { ...facts.poll, question: payload.text ?? facts.poll.question } }] : [];
 }
@@ -118,11 +126,10 @@ export function createPrepare(deps: PrepareDeps, limits: DeliveryLimits, answere
     const all = facts.poll ? [{ text: facts.poll.question }] : payloads;
     const said: Said[] = [];
     for (const payload of all) said.push(await sayOf(payload, address, facts, deps, answered));
-    const sent = withPreview(
-      said.flatMap(({ rows }) => rows),
-      facts.previewId,
-    );
+    const rowsSaid = said.flatMap(({ rows }) => rows);
+    const sent = withLostPreview(withPreview(rowsSaid, facts.previewId), facts.isPreviewLost);
     const expiresAt = deps.clock.now() + limits.expireMs;
+    const repeatPause = repeatPauseMs(deps.table.get(address.channel), limits);
     const key = facts.idempotencyKey ?? facts.live;
     const turnId = facts.runId ?? (key === undefined ? undefined : `send:${key}`);
     const row = (payload: RowPayload, suppressed?: string): OutboxInput => ({
@@ -136,6 +143,8 @@ export function createPrepare(deps: PrepareDeps, limits: DeliveryLimits, answere
       turnId,
       sessionKey: facts.sessionKey,
       ...(suppressed === undefined ? {} : { suppressed }),
+      // One that is put into a message whose id is known is no repeat.
+      ...(payload.isPreviewLost && payload.previewId === undefined ? { mayHaveArrived: LOST_PREVIEW, notBefore: deps.clock.now() + repeatPause } : {}),
     });
     const cancelled = said.flatMap(({ cancelled: one }) => (one ? [one] : []));
     const rows = [...cancelled.map(({ why, ...payload }) => row(payload, why)), ...sent.map((payload) => row(payload))];

@@ -1,61 +1,49 @@
-/** Whether an account works again after sends that may have arrived: the one repeat of such a message is not spent while the trouble lasts. */
+/**
+ * Whether an account works again after sends that may have arrived: the one repeat of such a message is not spent while the trouble lasts. A channel
+ * that can check one chat is believed for that chat alone: others may work while it does not.
+ */
 import type { Clock } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { ChannelPlugin } from "../../protocol/index.ts";
 import type { OutboxRow } from "../../store/index.ts";
 import type { DeliveryDeps, DeliveryLimits } from "./deps.ts";
-
-type Account = Pick<OutboxRow, "channel" | "account">;
-
-/** A failed send of an account. */
-export interface AccountFailure {
-  /** Failures of one account are counted. */
-  readonly number: number;
-  /** Milliseconds since the epoch. */
-  readonly at: number;
-}
+import { accountKey, createTroubleStates, type KnownFailure, type Place, type TroubleState, type Wake } from "./trouble-states.ts";
 
 /** One of a process before this one: anything that works now came later. */
-export const EARLIER_FAILURE: AccountFailure = { number: 0, at: 0 };
+export const EARLIER_FAILURE: KnownFailure = { number: 0, at: 0 };
 
 export type TroubleCheck =
-  /** The account was seen to work after the failure. */
+  /** The chat was seen to work after the failure; where it cannot be checked, its account. */
   | { readonly isOver: true }
   /** Look again after `ms`, or when the account's lanes are woken. `canAsk`: the channel can tell whether it works. */
   | { readonly isOver: false; readonly ms: number; readonly canAsk: boolean };
 
 export interface Recovery {
   /** A send failed for a reason that may concern other messages as well. */
-  failed(account: Account): AccountFailure;
+  failed(place: Place): KnownFailure;
   /** A send succeeded. */
-  worked(account: Account): void;
+  worked(place: Place): void;
   /** The account is not connected at the moment. */
-  disconnected(account: Account): void;
+  disconnected(place: Place): void;
   /** Whether the last thing known of an account is a failure. */
   isInTrouble(accountKey: string): boolean;
-  /** Whether the account works again since a failure of the row. Asks the platform, where its channel can and the time for it has come. */
-  check(row: OutboxRow, since: AccountFailure): TroubleCheck;
-}
-
-interface State {
-  failures: number;
-  /** The last failure after which it was seen to work; -1: it was not seen to work yet. */
-  worked: number;
-  wasAway: boolean;
-  /** Of the last message that came in, as far as it was looked at. */
-  heardAt: number;
-  isAsking: boolean;
-  /** Monotonic time of the next question. */
-  askAt: number;
-  pauseMs: number;
+  /** Whether the row's chat works again since a failure of the row. Asks the platform, where its channel can and the time for it has come. */
+  check(row: OutboxRow, since: KnownFailure): TroubleCheck;
 }
 
 type Question = (signal: AbortSignal) => Promise<void>;
 
 const LONGEST_PAUSE_MS = 60_000;
 const QUESTION_MS = 15_000;
+/** Questions of one account that are open at once. */
+const MOST_QUESTIONS = 4;
+/** When all of these are taken, the next one looks again after this time. */
+const CROWDED_MS = 1000;
 
-export const accountKey = ({ channel, account }: Account): string => `${channel}\0${account}`;
+/** How long what may have arrived waits at least: where nobody can be asked, for long. */
+export function repeatPauseMs(plugin: ChannelPlugin | undefined, { repeatMs, blindMs }: Pick<DeliveryLimits, "repeatMs" | "blindMs">): number {
+  return plugin?.outbound?.checkSend !== undefined || plugin?.status?.probeAccount !== undefined ? repeatMs : blindMs;
+}
 
 /** What asks the platform: the channel's own check of sending, or the probe of its status. */
 function questionOf(plugin: ChannelPlugin | undefined, row: OutboxRow, config: DeliveryDeps["config"]): Question | undefined {
@@ -87,31 +75,12 @@ async function ask(question: Question, clock: Clock): Promise<boolean> {
   ]);
 }
 
-/** `wake`: lanes of the account look again. */
-export function createRecovery(deps: DeliveryDeps, limits: Pick<DeliveryLimits, "repeatMs">, wake: (accountKey: string) => void): Recovery {
+export function createRecovery(deps: DeliveryDeps, limits: Pick<DeliveryLimits, "repeatMs">, wake: Wake): Recovery {
   const { clock, table, activity, log } = deps;
-  const states = new Map<string, State>();
-
-  function stateOf(account: Account): State {
-    const key = accountKey(account);
-    let found = states.get(key);
-    if (!found) {
-      found = { failures: 0, worked: -1, wasAway: false, heardAt: 0, isAsking: false, askAt: 0, pauseMs: limits.repeatMs };
-      states.set(key, found);
-    }
-    return found;
-  }
-
-  function worked(account: Account): void {
-    const state = stateOf(account);
-    const news = state.worked < state.failures;
-    state.worked = state.failures;
-    state.pauseMs = limits.repeatMs;
-    if (news) wake(accountKey(account));
-  }
+  const { accountOf, stateOf, worked, ...told } = createTroubleStates(deps, limits, wake);
 
   /** Whether something came in since the failure, or the account was away and is back. Each such sign counts once. */
-  function isHeard(state: State, row: OutboxRow, since: AccountFailure): boolean {
+  function isHeard(state: TroubleState, row: OutboxRow, since: KnownFailure): boolean {
     const { channel, account } = row;
     if (table.receiving?.(channel, account) === false) {
       state.wasAway = true;
@@ -124,32 +93,25 @@ export function createRecovery(deps: DeliveryDeps, limits: Pick<DeliveryLimits, 
     return heard;
   }
 
-  function start(question: Question, row: OutboxRow, state: State): void {
+  function start(question: Question, row: OutboxRow, state: TroubleState): void {
+    const account = accountOf(row);
     state.isAsking = true;
+    account.questions += 1;
     void ask(question, clock).then((works) => {
       state.isAsking = false;
+      account.questions -= 1;
       if (works) return worked(row);
       state.askAt = clock.monotonic() + state.pauseMs;
       state.pauseMs = Math.min(state.pauseMs * 2, LONGEST_PAUSE_MS);
       log.debug(`${row.channel}:${row.account} does not take messages yet`, { channel: row.channel, accountId: row.account });
-      wake(accountKey(row));
+      if (state === account.own) wake(accountKey(row));
+      else wake(accountKey(row), row.target);
     });
   }
 
   return {
-    failed(account) {
-      const state = stateOf(account);
-      // The first question comes after the shortest pause; later failures do not put it off.
-      if (state.worked >= state.failures || state.failures === 0) state.askAt = Math.max(state.askAt, clock.monotonic() + limits.repeatMs);
-      state.failures += 1;
-      return { number: state.failures, at: clock.now() };
-    },
+    ...told,
     worked,
-    disconnected: (account) => void (stateOf(account).wasAway = true),
-    isInTrouble: (key) => {
-      const state = states.get(key);
-      return state !== undefined && state.failures > Math.max(state.worked, 0);
-    },
     check(row, since) {
       const state = stateOf(row);
       if (state.worked >= since.number) return { isOver: true };
@@ -167,7 +129,10 @@ export function createRecovery(deps: DeliveryDeps, limits: Pick<DeliveryLimits, 
         log.warn(`${row.channel}:${row.account} cannot be asked whether it works: ${messageOf(error)}`);
       }
       if (!question) return { isOver: false, ms: LONGEST_PAUSE_MS, canAsk: false };
-      if (!state.isAsking && (heard || clock.monotonic() >= state.askAt)) start(question, row, state);
+      if (heard) state.askAt = Math.min(state.askAt, clock.monotonic());
+      const isDue = !state.isAsking && clock.monotonic() >= state.askAt;
+      if (isDue && accountOf(row).questions >= MOST_QUESTIONS) return { isOver: false, ms: CROWDED_MS, canAsk: true };
+      if (isDue) start(question, row, state);
       return { isOver: false, ms: state.isAsking ? LONGEST_PAUSE_MS : Math.max(1, state.askAt - clock.monotonic()), canAsk: true };
     },
   };

@@ -12,6 +12,8 @@ export interface RowPayload {
   readonly replyToId?: string;
   readonly threadId?: string | number;
   readonly previewId?: string;
+  /** A message that showed it may be there, and nobody knows its id: this one is marked as a repeat, and no other follows it. */
+  readonly isPreviewLost?: boolean;
   readonly audioAsVoice?: boolean;
   readonly silent?: boolean;
   readonly gifPlayback?: boolean;

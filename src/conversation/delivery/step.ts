@@ -8,7 +8,8 @@ import type { DeliveryDeps, DeliveryLimits } from "./deps.ts";
 import { createMark } from "./mark.ts";
 import type { FailedAttempt } from "./failure.ts";
 import type { LiveTargets } from "./live.ts";
-import { EARLIER_FAILURE, type AccountFailure, type Recovery } from "./recovery.ts";
+import { EARLIER_FAILURE, repeatPauseMs, type Recovery } from "./recovery.ts";
+import type { KnownFailure } from "./trouble-states.ts";
 import { retryDelay, retryPolicy, type RetryPolicy } from "./retry-policy.ts";
 import { markedAsRepeat, readPayload, type RowPayload } from "./row-payload.ts";
 import { createTeller } from "./told.ts";
@@ -25,7 +26,7 @@ export interface OpenRow {
   /** It was put off while its account did not receive: it is tried as soon as that changes. */
   isAway?: boolean;
   /** Its last failure. */
-  failure?: AccountFailure;
+  failure?: KnownFailure;
   /** Monotonic time of its first failure. */
   failedSince?: number;
   /** It failed where somebody waited for it, and goes out over its channel: no trouble of the account is known. */
@@ -51,6 +52,8 @@ interface Standing {
   readonly isLive: boolean;
   /** It becomes the message that showed it. */
   readonly isEdit: boolean;
+  /** See `RowPayload`. */
+  readonly isPreviewLost: boolean;
 }
 
 export interface StepParts {
@@ -68,10 +71,14 @@ const LOOK_MS = 60_000;
 const arrivedSince = ({ row, firstAttemptAt }: OpenRow): number => firstAttemptAt ?? (row.attempts <= 1 ? row.attemptedAt : null) ?? row.createdAt;
 
 /** Whether a row that may have arrived may be sent again. `honoured`: the platform drops repeats by itself. */
-function repeatable(open: OpenRow, { outbound, isEdit }: Standing, now: number): { again: boolean; honoured: boolean } {
+function repeatable(open: OpenRow, { outbound, isEdit, isPreviewLost }: Standing, now: number): { again: boolean; honoured: boolean } {
   const since = arrivedSince(open);
-  const honoured = isEdit || (outbound.nonceWindowMs !== undefined && now - since < outbound.nonceWindowMs && now >= since);
-  return { again: open.row.repeats === 0 || honoured, honoured };
+  const { attempts, repeats } = open.row;
+  // A preview was posted under no nonce of this row.
+  const isDropped = outbound.nonceWindowMs !== undefined && attempts > 0 && now - since < outbound.nonceWindowMs && now >= since;
+  const honoured = isEdit || isDropped;
+  const isSpent = repeats > 0 || (isPreviewLost && attempts > 0);
+  return { again: !isSpent || honoured, honoured };
 }
 
 /** Whether something else than time lets the row go on. */
@@ -115,13 +122,13 @@ function createAfterFailure(deps: DeliveryDeps, limits: DeliveryLimits, recovery
   const { clock } = deps;
 
   /** Whether the row is to blame: others of its account were sent after it had failed, and it fails all the same. */
-  function isToBlame(open: OpenRow, failure: FailedAttempt, before: AccountFailure | undefined, { policy, isEdit }: Standing): boolean {
+  function isToBlame(open: OpenRow, failure: FailedAttempt, before: KnownFailure | undefined, { policy, isEdit }: Standing): boolean {
     if (failure.isUnconnected || before === undefined || open.row.attempts - open.asked < policy.attempts) return false;
     if (isEdit && clock.monotonic() - (open.failedSince ?? clock.monotonic()) < limits.editMs) return false;
     return recovery.check(open.row, before).isOver;
   }
 
-  function afterRetry(open: OpenRow, failure: FailedAttempt, before: AccountFailure | undefined, standing: Standing, payload: RowPayload): Promise<StepResult> {
+  function afterRetry(open: OpenRow, failure: FailedAttempt, before: KnownFailure | undefined, standing: Standing, payload: RowPayload): Promise<StepResult> {
     const { row, asked } = open;
     const { why, retryAfterMs } = failure;
     const fail = (text: string): Promise<StepResult> => end(open, { id: row.id, state: "failed", why: text }, payload);
@@ -146,9 +153,8 @@ function createAfterFailure(deps: DeliveryDeps, limits: DeliveryLimits, recovery
     if (honoured)
       return later(open, "unknown", why, Math.max(retryAfterMs, retryDelay(standing.policy, Math.max(row.attempts - asked, 1), deps.random.float())));
     open.wasLive = standing.isLive;
-    const { status, outbound } = deps.table.get(row.channel) ?? {};
-    const canAsk = outbound?.checkSend !== undefined || status?.probeAccount !== undefined;
-    return later(open, "unknown", why, Math.max(retryAfterMs, canAsk || standing.isLive ? limits.repeatMs : limits.blindMs));
+    const pauseMs = standing.isLive ? limits.repeatMs : repeatPauseMs(deps.table.get(row.channel), limits);
+    return later(open, "unknown", why, Math.max(retryAfterMs, pauseMs));
   }
 
   return async function afterFailure(open: OpenRow, failure: FailedAttempt, standing: Standing, payload: RowPayload): Promise<StepResult> {
@@ -187,6 +193,8 @@ function createHold(deps: DeliveryDeps, limits: DeliveryLimits, recovery: Recove
   return function hold(open: OpenRow, standing: Standing): number {
     const { row } = open;
     const left = Math.max(0, (open.dueAt ?? 0) - clock.monotonic());
+    // What failed was no attempt of the row.
+    if (row.state === "unknown" && row.attempts === 0) open.failure ??= recovery.failed(row);
     if (row.state === "unknown" && !repeatable(open, standing, clock.now()).honoured && !open.wasLive) return beforeRepeat(open, left);
     // Whether the account works decides whether a row that keeps failing is to blame.
     if (open.failure && row.attempts - open.asked >= standing.policy.attempts) recovery.check(row, open.failure);
@@ -222,9 +230,9 @@ export function createStep(deps: DeliveryDeps, limits: DeliveryLimits, { stoppin
     });
     const now = clock.now();
     open.row = { ...row, state: "attempting", attempts, repeats, attemptedAt: now };
-    open.firstAttemptAt ??= isRepeat ? arrivedSince({ ...open, row }) : now;
+    open.firstAttemptAt ??= isRepeat && row.attempts > 0 ? arrivedSince({ ...open, row }) : now;
     failpoint("send.attempted");
-    const marked = isRepeat && !repeat?.honoured ? markedAsRepeat(payload) : payload;
+    const marked = standing.isPreviewLost || (isRepeat && !repeat?.honoured) ? markedAsRepeat(payload) : payload;
     const done = await attempt(open.row, marked, standing.outbound, { isRepeat, isEdit, stopping });
     // The row stays as it is: the next start finds that it was being sent.
     if (done.ok !== true && stopping.aborted) return { kind: "wait", ms: 0 };
@@ -254,6 +262,7 @@ export function createStep(deps: DeliveryDeps, limits: DeliveryLimits, { stoppin
       policy: retryPolicy(deps.config(), row.channel, row.account, outbound),
       isLive: waiting !== undefined,
       isEdit: open.noPreview === undefined && editsPreview(payload, outbound),
+      isPreviewLost: payload.isPreviewLost === true,
     };
   }
 

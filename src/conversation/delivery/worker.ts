@@ -48,7 +48,7 @@ export class OutboxWorker implements Worker {
     this.deps = deps;
     this.limits = limits;
     this.settled = settled;
-    const recovery = createRecovery(deps, limits, (account) => this.wake(account));
+    const recovery = createRecovery(deps, limits, (account, target) => this.wake(account, target));
     this.lanes = new Lanes(limits, recovery.isInTrouble);
     this.step = createStep(deps, limits, { stopping: this.stopping.signal, recovery, live });
     this.tell = createTeller(deps);
@@ -82,9 +82,10 @@ export class OutboxWorker implements Worker {
     });
   }
 
-  /** Lanes of an account that wait for it look again. */
-  private wake(account: string): void {
-    for (const lane of this.lanes.all.values()) {
+  /** Lanes of an account that wait for it look again, or the one of a target. */
+  private wake(account: string, target?: string): void {
+    const own = target === undefined ? undefined : this.lanes.all.get(`${account}\0${target}`);
+    for (const lane of target === undefined ? this.lanes.all.values() : own ? [own] : []) {
       if (lane.account !== account) continue;
       if (lane.state === "absent") this.lanes.ready(lane);
       else if (lane.state === "busy") lane.wasWoken = true;

@@ -2,7 +2,6 @@
 import type { TurnEnd } from "../../agent/index.ts";
 import { sectionOf } from "../../channels/index.ts";
 import type { HostConfig, ReplyPayload } from "../../protocol/index.ts";
-import { REPEAT_MARK } from "../delivery/row-payload.ts";
 import { finalPayloads } from "./finals.ts";
 import { reasoningPayload } from "./lines/notices.ts";
 import { saidOf, type LiveTurn } from "./live-turn.ts";
@@ -25,11 +24,6 @@ function heartbeatSetting(cfg: HostConfig, agentId: string, key: string): unknow
 /** Whether a message with the same words may stand there already, and nobody knows its id. */
 function isLost({ preview }: ReplyStreamDeps, own: PreviewWindow | undefined): boolean {
   return (preview !== undefined && preview.id === undefined) || own?.isLost() === true;
-}
-
-function markedAsRepeat(payloads: readonly ReplyPayload[]): readonly ReplyPayload[] {
-  const [first, ...rest] = payloads;
-  return first?.text === undefined ? payloads : [{ ...first, text: REPEAT_MARK + first.text }, ...rest];
 }
 
 export function createEnding(deps: ReplyStreamDeps, turn: LiveTurn): Pick<ReplyStream, "finish" | "abandon"> {
@@ -81,11 +75,10 @@ export function createEnding(deps: ReplyStreamDeps, turn: LiveTurn): Pick<ReplyS
       const becomes = first?.text !== undefined && first.mediaUrls === undefined && first.channelData === undefined;
       if (!preview || !becomes) {
         await preview?.discard();
-        return { payloads: isLost(deps, preview) ? markedAsRepeat(payloads) : payloads };
+        return { payloads, ...(isLost(deps, preview) && payloads.length > 0 ? { isPreviewLost: true } : {}) };
       }
       const previewId = await preview.seal();
-      const shown = isLost(deps, preview) ? markedAsRepeat(payloads) : payloads;
-      return previewId === undefined ? { payloads: shown } : { payloads: shown, previewId };
+      return { payloads, ...(isLost(deps, preview) ? { isPreviewLost: true } : {}), ...(previewId === undefined ? {} : { previewId }) };
     },
     async abandon() {
       turn.current?.hold();

@@ -6,6 +6,8 @@ export interface FinalReply {
   readonly payloads: readonly ReplyPayload[];
   /** The message that showed the answer while it was written and now becomes it. */
   readonly previewId?: string;
+  /** A message that showed the answer may be there, and nobody knows its id. */
+  readonly isPreviewLost?: true;
 }
 
 /** Follows one turn and shows what a channel lets people see of it meanwhile: typing, previews, blocks, tools, reasoning. */

@@ -178,8 +178,8 @@ async function repliesOf(run: ChannelRun, stream: ReplyStream, end: TurnEnd, con
   const facts = factsOf(run, "final", context);
   const usageState = { provider: end.provider, model: end.model, usage: end.usage.at(-1) };
   try {
-    const { payloads, previewId } = await stream.finish(end);
-    const prepared = await deps.delivery.prepare(addressOf(run), payloads, { ...facts, usageState, ...(previewId === undefined ? {} : { previewId }) });
+    const { payloads, ...shown } = await stream.finish(end);
+    const prepared = await deps.delivery.prepare(addressOf(run), payloads, { ...facts, usageState, ...shown });
     return prepared.writes;
   } catch (error) {
     deps.log.error(`a reply could not be shaped: ${messageOf(error)}`, { runId: run.runId, error });

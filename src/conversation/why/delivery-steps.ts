@@ -39,7 +39,8 @@ export function stateText(row: OutboxRow): string {
   };
   const tried = attempts > 1 ? ` after ${times(attempts, "attempt")}` : "";
   const again = repeats > 0 ? `, ${times(repeats, "repeat")}` : "";
-  return `${how[state]}${tried}${again}${why === null || state === "sent" ? "" : `: ${why}`}`;
+  const beside = payloadOf(row).isPreviewLost ? "; a message that showed its first words while it was written may be there as well" : "";
+  return `${how[state]}${tried}${again}${why === null || state === "sent" ? "" : `: ${why}`}${beside}`;
 }
 
 /** Rows of the outbox, in the order in which they were to be sent. */

@@ -17,6 +17,8 @@ export interface OutboxInput {
   readonly notBefore?: number | undefined;
   /** Why it is never sent: the row is at its end from the beginning, so that there is a trace of it. */
   readonly suppressed?: string | undefined;
+  /** Why its text may be there already, posted by something else than the outbox: the row begins as `unknown`, so that its only attempt is the repeat. */
+  readonly mayHaveArrived?: string | undefined;
 }
 
 export interface OutboxRow {

@@ -6,6 +6,8 @@ export interface Fault {
   readonly status?: number;
   /** Instead of the usual error object. */
   readonly body?: unknown;
+  /** With `status`: the call has its effect all the same. */
+  readonly applied?: true;
   /** With `status`, without `body`. */
   readonly description?: string;
   /** 429 with this many seconds. */

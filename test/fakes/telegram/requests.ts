@@ -91,7 +91,7 @@ export function createRequests(deps: Deps): Requests {
       response.socket?.resetAndDestroy();
       return true;
     }
-    const instead = faulty(fault);
+    const instead = fault.applied ? undefined : faulty(fault);
     if (!instead) return false;
     call.status = instead.status;
     answer(response, instead.status, instead.body);
@@ -118,8 +118,9 @@ export function createRequests(deps: Deps): Requests {
     call.hadEffect = status === 200;
     if (fault?.silent === "after") return;
     if (fault?.drop === "after") return void response.socket?.resetAndDestroy();
-    call.status = response.destroyed ? 0 : status;
-    answer(response, status, body);
+    const instead = fault?.applied ? faulty(fault) : undefined;
+    call.status = response.destroyed ? 0 : (instead?.status ?? status);
+    answer(response, instead?.status ?? status, instead ? instead.body : body);
   }
 
   return {

@@ -58,11 +58,11 @@ describe("a preview and the process after this one", () => {
     const turn = stage({ plugin: { preview: { open: () => preview, minChars: 5 } } });
     turn.write("Hello you");
     await settle();
-    expect(await turn.stream.finish(turnEnd(["Hello you."]))).toEqual({ payloads: [{ text: "(repeat?) Hello you." }] });
+    expect(await turn.stream.finish(turnEnd(["Hello you."]))).toEqual({ payloads: [{ text: "Hello you." }], isPreviewLost: true });
   });
 
   it("of which nobody knows whether it is there makes the answer a possible repeat", async () => {
     const turn = withKept({ id: undefined });
-    expect(await turn.stream.finish(turnEnd(["Hello you."]))).toEqual({ payloads: [{ text: "(repeat?) Hello you." }] });
+    expect(await turn.stream.finish(turnEnd(["Hello you."]))).toEqual({ payloads: [{ text: "Hello you." }], isPreviewLost: true });
   });
 });

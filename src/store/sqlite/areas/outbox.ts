@@ -47,7 +47,9 @@ export const outboxWrites = {
       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0)`);
     const ids = rows.map((row) => {
       const values = [row.nonce, row.turnId ?? null, row.sessionKey ?? null, row.channel, row.account, row.target, JSON.stringify(row.payload ?? null)];
-      const standing = row.suppressed === undefined ? ["pending", row.notBefore ?? now, null, null] : ["suppressed", null, row.suppressed, now];
+      const open = row.mayHaveArrived === undefined ? "pending" : "unknown";
+      const standing =
+        row.suppressed === undefined ? [open, row.notBefore ?? now, row.mayHaveArrived ?? null, null] : ["suppressed", null, row.suppressed, now];
       return Number(insert.run(...values, row.expiresAt, now, ...standing).lastInsertRowid);
     });
     return { ids };

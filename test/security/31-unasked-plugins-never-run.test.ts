@@ -53,7 +53,6 @@ describe("commands import no plugin, whatever is enabled", () => {
   test.each([
     ["plugins", "list", "--verbose"],
     ["plugins", "info", "on"],
-    ["plugins", "doctor"],
     ["config", "validate"],
     ["plugins", "enable", "off"],
     ["plugins", "uninstall", "on", "--force"],
@@ -62,6 +61,12 @@ describe("commands import no plugin, whatever is enabled", () => {
     place.cli(...line.filter((word) => word !== undefined));
     expect(ran(place)).toEqual([]);
   });
+});
+
+test("plugins doctor tries the enabled plugin, in a process of its own, and none of the others", () => {
+  const place = house(SETTINGS);
+  place.cli("plugins", "doctor");
+  expect(ran(place)).toEqual(["on"]);
 });
 
 test("a plugin of a workspace that takes the id of an enabled one is not imported in its place", async () => {

@@ -23,7 +23,7 @@ const UNFINISHED = /^<\s*\/?\s*[a-z]{0,11}\s*$/i;
 /** Longest tag that is waited for, blanks included. */
 const MOST_HELD = 32;
 /** Backquotes, line ends, what may be a tag, and everything between. */
-const TOKEN = /`+|\n|<|[^`\n<]+/y;
+const WORD = /`+|\n|<|[^`\n<]+/y;
 
 /** Code is quoted, so tags in it are meant to be read: fences at the beginning of a line, backquotes within one. */
 interface Code {
@@ -33,20 +33,20 @@ interface Code {
   lineStart: boolean;
 }
 
-function afterToken(code: Code, token: string): void {
-  if (token === "\n") {
+function afterWord(code: Code, word: string): void {
+  if (word === "\n") {
     code.inline = undefined;
     code.lineStart = true;
     return;
   }
-  if (token.startsWith("`")) {
+  if (word.startsWith("`")) {
     if (code.fence !== undefined) {
-      if (code.lineStart && token.length >= code.fence.length) code.fence = undefined;
-    } else if (code.lineStart && token.length >= 3) code.fence = token;
-    else if (code.inline === undefined) code.inline = token;
-    else if (code.inline === token) code.inline = undefined;
+      if (code.lineStart && word.length >= code.fence.length) code.fence = undefined;
+    } else if (code.lineStart && word.length >= 3) code.fence = word;
+    else if (code.inline === undefined) code.inline = word;
+    else if (code.inline === word) code.inline = undefined;
   }
-  if (token.trim() !== "") code.lineStart = false;
+  if (word.trim() !== "") code.lineStart = false;
 }
 
 export function createThinkingTags(): ThinkingTags {
@@ -109,19 +109,19 @@ export function createThinkingTags(): ThinkingTags {
     const out: TaggedPiece[] = [];
     let at = 0;
     while (at < text.length) {
-      TOKEN.lastIndex = at;
-      const [token] = TOKEN.exec(text)!;
-      const rest = token === "<" ? text.slice(at, at + MOST_HELD) : "";
-      const tag = token === "<" ? tagAt(rest, out) : undefined;
+      WORD.lastIndex = at;
+      const [word] = WORD.exec(text)!;
+      const rest = word === "<" ? text.slice(at, at + MOST_HELD) : "";
+      const tag = word === "<" ? tagAt(rest, out) : undefined;
       if (tag !== undefined) {
         at += tag;
         continue;
       }
-      const mayGoOn = token === "<" ? UNFINISHED.test(rest) && rest.length < MOST_HELD : token.startsWith("`");
-      if (!isEnd && mayGoOn && at + Math.max(token.length, rest.length) === text.length) break;
-      if (!thinking) afterToken(code, token);
-      shown(token, out);
-      at += token.length;
+      const mayGoOn = word === "<" ? UNFINISHED.test(rest) && rest.length < MOST_HELD : word.startsWith("`");
+      if (!isEnd && mayGoOn && at + Math.max(word.length, rest.length) === text.length) break;
+      if (!thinking) afterWord(code, word);
+      shown(word, out);
+      at += word.length;
     }
     held = text.slice(at);
     return out;

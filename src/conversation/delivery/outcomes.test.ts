@@ -195,17 +195,18 @@ test.each(LOST)("a preview may be there that nobody can find: $name", async ({ r
 });
 
 test("a preview may be there that nobody can find: the answer waits for its time, over a restart, and what follows waits behind it", async () => {
-  const channel = channelThat([], { chunker: (text) => text.split(" ") });
-  void world.delivery.send(address, [{ text: "", mediaUrl: "https://x.test/a.png" }, { text: "one two" }], { kind: "final", isPreviewLost: true }, 1);
-  await world.drain(() => channel.sent.length === 1);
-  const [, first] = await world.rows(address.to);
+  const channel = fakeChannel([], { chunker: (text) => text.split(" ") });
+  await using own = await openWorld(channel);
+  void own.delivery.send(ADDRESS, [{ text: "", mediaUrl: "https://x.test/a.png" }, { text: "one two" }], { kind: "final", isPreviewLost: true }, 1);
+  await own.drain(() => own.ended.length === 1);
+  const [, first] = await own.rows(ADDRESS.to);
   expect(first).toMatchObject({ state: "unknown", attempts: 0, why: expect.stringContaining("first words") });
-  await world.restart();
-  await world.delivery.resume();
+  await own.restart();
+  await own.delivery.resume();
   // Nobody can be asked here: ten minutes.
-  world.clock.advance(first!.createdAt + 599_000 - world.clock.now());
-  for (let round = 0; round < 3; round += 1) await world.turn();
+  own.clock.advance(first!.createdAt + 599_000 - own.clock.now());
+  for (let round = 0; round < 3; round += 1) await own.turn();
   expect(channel.sent).toHaveLength(1);
-  await world.drain(() => channel.sent.length === 3);
+  await own.drain(() => own.ended.length === 3);
   expect(channel.sent.map(({ text }) => text)).toEqual(["", "(repeat?) one", "two"]);
 });

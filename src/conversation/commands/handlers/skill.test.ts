@@ -41,8 +41,8 @@ describe("skills", () => {
     expect(await setup({ ports: { skills: { list: ports.skills.list } } }).say("/clock")).toContain("needs the tool time");
   });
 
-  test("that are unknown, or of a sender who may not, are text", async () => {
-    expect(await setup({ ports }).run("/skill bogus x")).toMatchObject({ kind: "turn", text: "/skill bogus x" });
+  test("that are unknown are answered; of a sender who may not, they are text", async () => {
+    expect(await setup({ ports }).run("/skill bogus x")).toMatchObject({ kind: "answered", reply: [{ text: expect.stringContaining("bogus") }] });
     expect(await setup({ ports }).run("/clock", { authorized: false })).toMatchObject({ kind: "turn", text: "/clock" });
   });
 

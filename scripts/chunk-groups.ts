@@ -12,7 +12,7 @@ export const CHUNK_GROUPS = [
     name: "base",
     test: files(
       "src/base/(?:errors|text|files|clock|failpoints|builtin|lazy|memory-care|printable|process-identity|redaction|secret-search|message-text|session-name)\\.ts",
-      "src/store/(?:patched-entry|retention|sqlite/failure|projection/place)\\.ts",
+      "src/store/(?:areas/usage|patched-entry|retention|sqlite/failure|projection/place)\\.ts",
       "src/protocol/transcript\\.ts",
       "rolldown/runtime",
     ),

@@ -1,5 +1,6 @@
 import type sharpLibrary from "sharp";
 import { messageOf } from "../base/errors.ts";
+import { lazy } from "../base/lazy.ts";
 import type { Logger } from "../base/log/logger.ts";
 import { formatBytes } from "../base/text.ts";
 import type { ImageContent, TextContent } from "../protocol/index.ts";
@@ -36,18 +37,16 @@ export interface ImageFitter {
 type Sharp = typeof sharpLibrary;
 
 export function createImageFitter({ maxSide, log, load = async () => (await import("sharp")).default }: ImageFitterDeps): ImageFitter {
-  let library: Promise<Sharp | undefined> | undefined;
+  const library = lazy(async () => {
+    const found = await load();
+    found.cache(false);
+    return found;
+  });
   const sharp = (): Promise<Sharp | undefined> =>
-    (library ??= load().then(
-      (found) => {
-        found.cache(false);
-        return found;
-      },
-      (error: unknown) => {
-        log.warn(`images are not scaled: the library that does it cannot be loaded here (${messageOf(error)})`);
-        return undefined;
-      },
-    ));
+    library().catch((error: unknown) => {
+      log.warn(`images are not scaled: the library that does it cannot be loaded here (${messageOf(error)})`);
+      return undefined;
+    });
 
   async function fitted(image: ImageContent): Promise<ImageContent | TextContent> {
     const bytes = Buffer.from(image.data, "base64");

@@ -29,6 +29,7 @@ export type { SessionFilter, SessionRow, ShownSession } from "./areas/sessions.t
 export type { SubagentPatch, SubagentRow } from "./areas/subagents.ts";
 export type { Appended, EntryInput, EntryRow, TranscriptRow } from "./areas/transcripts.ts";
 export type { TurnRow, TurnSpan } from "./areas/turns.ts";
+export { NO_TOTALS } from "./areas/usage.ts";
 export type { UsageDimension, UsageFilter, UsageGroup, UsageInput, UsageOfMany, UsageOfTurn, UsagePoint, UsageTotals } from "./areas/usage.ts";
 /** Making, verifying and restoring backups: loaded by who needs it. */
 export async function loadBackup(): Promise<typeof backup> {

@@ -214,6 +214,20 @@ test("a back-log of many people in one group is merged as well, past the cap of 
   expect([people.filter((id) => !heard.some((text) => text.includes(`word-of-${id}-.`))), heard.length]).toEqual([[], 2]);
 });
 
+test("what another sender writes later does not overtake a back-log of the same session", async () => {
+  const heard: string[] = [];
+  await using place = await openPlace(
+    { channels: { test: { groupPolicy: "open", groups: { "*": { requireMention: false } } } } },
+    { heard: ({ messages }) => void heard.push(JSON.stringify(messages.at(-1))) },
+  );
+  const inGroup = (text: string, id: string, over: object) => event(text, { chat: { type: "group", id: "club" }, to: "club", sender: { id }, ...over });
+  await place.inbound.accept(inGroup("the-earlier-one", "alice", { backlog: true }));
+  await place.inbound.accept(inGroup("the-later-one", "bob", {}));
+  await place.quiet();
+  const at = (word: string): number => heard.findIndex((text) => text.includes(word));
+  expect([at("the-earlier-one"), at("the-later-one") >= at("the-earlier-one")]).toEqual([0, true]);
+});
+
 test("a stop is taken however much was written", async () => {
   await using place = await openPlace(OPEN);
   for (let at = 0; at < 40; at += 1) await place.inbound.accept(event(`m${at}`));

@@ -49,6 +49,24 @@ export interface UsageTotals {
   readonly lastAt: number;
 }
 
+/** Totals of nothing: sums begin with it. */
+export const NO_TOTALS: UsageTotals = {
+  calls: 0,
+  failed: 0,
+  input: 0,
+  output: 0,
+  cacheRead: 0,
+  cacheWrite: 0,
+  cost: 0,
+  inputCost: 0,
+  outputCost: 0,
+  cacheReadCost: 0,
+  cacheWriteCost: 0,
+  durationMs: 0,
+  firstAt: 0,
+  lastAt: 0,
+};
+
 /** The dimensions that were asked for, with their totals. */
 export type UsageGroup = Readonly<Partial<Record<UsageDimension, string | null>>> & UsageTotals;
 

@@ -285,7 +285,7 @@ const attacks: [string, Buffer[]][] = [
   ["a hard link", [evil("state/link", "1", "/etc/passwd")]],
   ["a device", [evil("state/null", "3")]],
   ["a pipe", [evil("state/pipe", "6")]],
-  ["a long name of another dialect", [evil("././@LongLink", "L", "", 3), Buffer.from("abc"), padding(3)]],
+  ["a long name of another program, and no file behind it", [evil("././@LongLink", "L", "", 3), Buffer.from("abc"), padding(3)]],
   ["the same name twice", [evil("state/a", "0"), evil("state/a", "0")]],
   ["a name outside of state and config", [evil("other/a", "0")]],
   ["a file that is larger than the disk", [evil("state/a", "0", "", 0o77777777777)]],

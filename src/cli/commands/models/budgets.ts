@@ -1,6 +1,6 @@
 import { formatLocated } from "../../../config/index.ts";
 import { loadBudgets, type BudgetState } from "../../../models/index.ts";
-import { inspectStore } from "../../../store/index.ts";
+import { inspectStore, NO_TOTALS } from "../../../store/index.ts";
 import { defineCommand, JSON_OPTION } from "../../command.ts";
 import { loadFor, requireValid } from "../../config-source.ts";
 import { printJson } from "../../io.ts";
@@ -8,23 +8,6 @@ import { createStyle, type Style } from "../../output/style.ts";
 import { formatTable } from "../../output/table.ts";
 
 const BAR_WIDTH = 20;
-const NOTHING = {
-  calls: 0,
-  failed: 0,
-  input: 0,
-  output: 0,
-  cacheRead: 0,
-  cacheWrite: 0,
-  cost: 0,
-  inputCost: 0,
-  outputCost: 0,
-  cacheReadCost: 0,
-  cacheWriteCost: 0,
-  durationMs: 0,
-  firstAt: 0,
-  lastAt: 0,
-};
-
 type BudgetWords = Pick<Awaited<ReturnType<typeof loadBudgets>>, "scopeText" | "usedText">;
 
 function bar(share: number): string {
@@ -50,7 +33,7 @@ export const budgets = defineCommand({
     const room = await loadBudgets();
     const report = await room
       .createBudgets({
-        store: { read: async (kind, input) => state?.read(kind, input) ?? (input.by.length === 0 ? [NOTHING] : []) },
+        store: { read: async (kind, input) => state?.read(kind, input) ?? (input.by.length === 0 ? [NO_TOTALS] : []) },
         clock: io,
         config: () => snapshot.config,
       })

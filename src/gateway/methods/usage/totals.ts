@@ -1,6 +1,6 @@
 import { AppError } from "../../../base/errors.ts";
 import type { MethodResult } from "../../../protocol/index.ts";
-import type { UsageTotals } from "../../../store/index.ts";
+import { NO_TOTALS, type UsageTotals } from "../../../store/index.ts";
 
 export type Totals = MethodResult<"usage.cost">["totals"];
 
@@ -26,17 +26,7 @@ export function totalsOf({ input, output, cacheRead, cacheWrite, cost, ...costs 
   };
 }
 
-export const NO_USAGE: Totals = totalsOf({
-  input: 0,
-  output: 0,
-  cacheRead: 0,
-  cacheWrite: 0,
-  cost: 0,
-  inputCost: 0,
-  outputCost: 0,
-  cacheReadCost: 0,
-  cacheWriteCost: 0,
-});
+export const NO_USAGE: Totals = totalsOf(NO_TOTALS);
 
 /** Days in UTC, both included. */
 export interface Days {

@@ -11,6 +11,7 @@ import type {
   UsageTotals,
   UsageWrites,
 } from "../../areas/usage.ts";
+import { NO_TOTALS } from "../../areas/usage.ts";
 import { shapeAll, where, type ReadHandlers, type WriteHandlers } from "../handlers.ts";
 
 const DIMENSIONS: Readonly<Record<UsageDimension, string>> = {
@@ -70,20 +71,7 @@ const matching = ({ fromDay, toDay, since, before, sessionKey, sessionKeys, agen
   ]);
 
 type SessionTotals = UsageTotals & { readonly sessionKey: string };
-const NOTHING = {
-  calls: 0,
-  failed: 0,
-  input: 0,
-  output: 0,
-  cacheRead: 0,
-  cacheWrite: 0,
-  cost: 0,
-  inputCost: 0,
-  outputCost: 0,
-  cacheReadCost: 0,
-  cacheWriteCost: 0,
-  durationMs: 0,
-} satisfies Omit<UsageOfMany, "sessions">;
+const { firstAt: _firstAt, lastAt: _lastAt, ...NOTHING } = NO_TOTALS;
 const SUMMED = Object.keys(NOTHING) as (keyof typeof NOTHING)[];
 const tokensOf = ({ input, output, cacheRead, cacheWrite }: UsageTotals): number => input + output + cacheRead + cacheWrite;
 

@@ -73,6 +73,9 @@ export interface App extends AsyncDisposable {
 /** These look at the configuration, or listen to its changes, by themselves. */
 const FOLLOWERS = { auth: () => {}, hooks: () => {} };
 
+/** How long after ready the code of turns is loaded, unless a turn comes earlier. */
+const FIRST_CLIENTS_MS = 50;
+
 /** Builds every room and returns when it is ready. What was built is taken down again, last first, when something fails or at the end. */
 export async function createApp(options: AppOptions): Promise<App> {
   await using stack = new AsyncDisposableStack();
@@ -147,7 +150,8 @@ export async function createApp(options: AppOptions): Promise<App> {
   void open.channels.start();
   // The first connection finds what it needs loaded.
   void gateway.warm();
-  void open.code.ready();
+  // Clients that waited for the start are let in first: loading holds up the event loop. The first turn waits for it, whenever it comes.
+  stack.use(clock.after(FIRST_CLIENTS_MS, () => void open.code.ready()));
   return { ...appOf(open, { config, logging, restarts, clock, pid }), ...endOf(open, stack.move(), { clock, log }), log, health, failed: failure.promise };
 }
 

@@ -50,7 +50,11 @@ export function createTurnCode(deps: TurnCodeDeps): TurnCode {
   async function load(): Promise<void> {
     for (let attempt = 0; ; attempt += 1) {
       try {
-        await Promise.all(CODE.map((part) => part()));
+        for (const part of CODE) {
+          await part();
+          // Requests are answered between two parts.
+          await new Promise((resolve) => setImmediate(resolve));
+        }
         deps.log[problem === undefined ? "debug" : "info"]("the code that turns need is loaded");
         problem = undefined;
         return deps.loaded();

@@ -3,7 +3,7 @@ import { AppError } from "../../base/errors.ts";
 import type { Env, OpenClawConfig } from "../../config/index.ts";
 import type { ModelSettings, ProviderSettings } from "../catalogue/layer.ts";
 import { askJson, type Fetch } from "../transport/index.ts";
-import { signedHeaders, type AwsKeys } from "./aws-signature.ts";
+import type { AwsKeys } from "./aws-signature.ts";
 
 export interface BedrockListDeps {
   readonly env: Env;
@@ -67,7 +67,9 @@ export async function listBedrock(deps: BedrockListDeps): Promise<ProviderSettin
   const region = bedrockRegion(deps);
   const url = new URL(`https://bedrock.${region}.amazonaws.com/foundation-models`);
   const headers =
-    "bearer" in access ? { authorization: `Bearer ${access.bearer}` } : signedHeaders({ url, region, service: "bedrock", now: clock.now() }, access.keys);
+    "bearer" in access
+      ? { authorization: `Bearer ${access.bearer}` }
+      : (await import("./aws-signature.ts")).signedHeaders({ url, region, service: "bedrock", now: clock.now() }, access.keys);
   const { status, value } = await askJson({ url: url.href, headers, version, clock, timeoutMs, fetch, maxBytes: MAX_BYTES });
   const summaries = isRecord(value) ? value["modelSummaries"] : undefined;
   if (status >= 400 || !Array.isArray(summaries)) throw new AppError("UNAVAILABLE", `Amazon Bedrock gave no list of models (${status})`);

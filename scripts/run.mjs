@@ -180,6 +180,8 @@ const COMMANDS = {
     await build("dist");
     return run(node(), ["bench/run.ts", ...args]);
   },
+  modules: (args) => run(node(), ["scripts/modules.ts", ...args]),
+  walk: (args) => run(node(), ["scripts/walk.ts", ...args]),
   async fuzz(args) {
     await build("dist");
     return run(node(), ["test/fuzz/campaign.ts", ...args]);

@@ -28,7 +28,7 @@ export interface BenchGateway extends AsyncDisposable {
 export interface BenchSetup {
   /** Areas; what `gateway` says is laid over how it is reached. */
   readonly config?: Readonly<Record<string, unknown>>;
-  /** Start what was built into this folder, instead of what `bin/openclaw` starts. */
+  /** Start what was built into this folder, instead of what `bin/openclaw` starts. `src`: the sources themselves. */
   readonly built?: string;
   /** Beside what every gateway gets. */
   readonly env?: Readonly<Record<string, string>>;
@@ -37,10 +37,11 @@ export interface BenchSetup {
 /** As `bin/openclaw` does it, for another build: with the compiled code of the last run kept beside it. */
 function writeStart(folder: string, root: string, built: string): string {
   const file = join(folder, "start.cjs");
+  const entry = built === "src" ? "src/cli/main.ts" : join(built, "cli.js");
   // As `bin/openclaw` does it.
   const text = `if (process.execArgv.length === 0) require("node:v8").setFlagsFromString("--invocation-count-for-maglev=20000");
-require("node:module").enableCompileCache(${JSON.stringify(join(root, built, ".cache"))});
-import(${JSON.stringify(pathToFileURL(join(root, built, "cli.js")).href)}).then((cli) => cli.main(process.argv.slice(2)));
+require("node:module").enableCompileCache(${JSON.stringify(join(built === "src" ? folder : join(root, built), ".cache"))});
+import(${JSON.stringify(pathToFileURL(join(root, entry)).href)}).then((cli) => cli.main(process.argv.slice(2)));
 `;
   writeFileSync(file, text);
   return file;

@@ -13,6 +13,8 @@ export const FAILPOINTS = [
   "projection.appended",
   "projection.repair.written",
   "import.file.committed",
+  "index.written",
+  "index.replaced",
   "backup.written",
   "restore.moved",
   "restore.swapped",

@@ -48,6 +48,7 @@ export {
   lockFile,
   mainAgentFolder,
   oauthFolder,
+  sessionIndexFile,
   stateFolder,
   workspaceFolder,
   type PathContext,

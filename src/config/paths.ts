@@ -79,6 +79,15 @@ export function agentFolder(context: PathContext, agent: { readonly id: string; 
   return agent.agentDir?.trim() ? fromUser(context, agent.agentDir.trim()) : join(stateFolder(context), "agents", checkedId(agent.id), "agent");
 }
 
+/**
+ * Where an agent's session index is: what `session.store` says, with `{agentId}` filled in and a relative path below the home folder, or the
+ * documented place.
+ */
+export function sessionIndexFile(store: string | undefined, { state, home }: { readonly state: string; readonly home: string }, agentId: string): string {
+  const template = store?.trim() ? resolve(home, expandHome(store.trim(), home)) : join(state, "agents", "{agentId}", "sessions", "sessions.json");
+  return template.replaceAll("{agentId}", agentId);
+}
+
 /** The agent folder whose stores serve everyone who has none of their own. */
 export function mainAgentFolder(context: PathContext): string {
   const own = first(context.env, "OPENCLAW_AGENT_DIR", "PI_CODING_AGENT_DIR");

@@ -55,11 +55,18 @@ function wholeFile(run: Run, kind: ImportStep["kind"], path: string, work: (prob
   return { kind, source, rows, done: true };
 }
 
+/** True for an index that this program writes: it takes in by itself what others write there. */
+function isOwnIndex(db: DatabaseSync, path: string): boolean {
+  const known = db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'session_files'").get();
+  return known !== undefined && db.prepare("SELECT 1 FROM session_files WHERE path = ?").get(path) !== undefined;
+}
+
 function* indexes(run: Run): Generator<ImportStep> {
   const { db, options, report } = run;
   const standard = sessionFolders(options.stateDir).map(({ agentId, path, legacy }) => ({ agentId, legacy, path: join(path, "sessions.json") }));
   const moved = (options.indexes ?? []).map((index) => ({ ...index, legacy: false }));
   for (const index of [...standard, ...moved]) {
+    if (isOwnIndex(db, index.path)) continue;
     const step = wholeFile(run, "sessions", index.path, (problem) => importIndex(db, { ...index, stateDir: options.stateDir, now: options.now, problem }));
     if (!step) continue;
     report.sessions += step.rows;

@@ -20,6 +20,8 @@ export interface Background {
   waiting(): boolean;
   maintain(request: MaintainRequest, done: Done): void;
   whenImported(done: () => void): void;
+  /** Goes on with steps of an import when those before them are done. */
+  importMore(steps: Iterator<unknown>): void;
   /** Moves the log into the database now. Returns what stood in the way. */
   readonly checkpoint: (truncate: boolean) => AppError | undefined;
 }
@@ -71,6 +73,11 @@ function createIndexing(deps: BackgroundDeps, stepped: () => void): { committed(
       arm(INDEX_NEXT_MS);
     },
   };
+}
+
+/** One after the other. */
+function* chain(...parts: readonly Iterator<unknown>[]): Generator<void> {
+  for (const part of parts) while (part.next().done !== true) yield;
 }
 
 export function createBackground(deps: BackgroundDeps): Background {
@@ -128,6 +135,10 @@ export function createBackground(deps: BackgroundDeps): Background {
     maintain(request, done) {
       indexing.catchUp();
       maintaining.push({ request, done, until: performance.now() + request.budgetMs, work: createMaintenance(db, sql, request.now, request.policy) });
+    },
+    importMore(steps) {
+      const first = importing;
+      importing = first ? chain(first, steps) : steps;
     },
     whenImported(done) {
       if (importing) awaitingImport.push(done);

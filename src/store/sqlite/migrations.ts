@@ -1,7 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { AppError } from "../../base/errors.ts";
 import { SCHEMA_V1 } from "./schema.ts";
-import { SESSION_LISTS, SESSION_SEARCH } from "./schema-sessions.ts";
+import { SESSION_FILES, SESSION_LISTS, SESSION_SEARCH } from "./schema-sessions.ts";
 
 export interface Migration {
   /** The version the file has afterwards; 1, 2, 3, … */
@@ -64,6 +64,8 @@ export const MIGRATIONS: readonly Migration[] = [
       ALTER TABLE usage ADD COLUMN cache_read_cost REAL;
       ALTER TABLE usage ADD COLUMN cache_write_cost REAL`,
   },
+  // What the session index files of other programs hold: see session-index/.
+  { version: 10, minReader: 1, up: SESSION_FILES },
 ];
 
 function versionOf(db: DatabaseSync): number {

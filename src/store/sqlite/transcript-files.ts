@@ -22,6 +22,8 @@ export interface TranscriptFiles {
   follow(effects: readonly Effect[]): void;
   /** Writes what waits when it has become much or old; otherwise a little later, when nobody may be waiting for this thread. */
   flush(): void;
+  /** Compares a transcript with its file now: another program may have written it. Not inside a transaction. */
+  check(file: string): void;
   problems(): readonly ProjectionProblem[];
   close(): void;
 }
@@ -90,6 +92,10 @@ export function createTranscriptFiles(deps: TranscriptFilesDeps): TranscriptFile
       if (lines === 0) return;
       if (lines >= FLUSH_LINES || performance.now() - (waitingSince ?? 0) >= FLUSH_MS) write();
       else timer ??= deps.later(QUIET_MS, whenQuiet);
+    },
+    check(file) {
+      const tid = tidOf(file);
+      if (tid !== undefined) projection.check(deps.db, tid);
     },
     problems: () => projection.problems(),
     close() {

@@ -12,6 +12,7 @@ import { openImport } from "./importing.ts";
 import type { OpenRequest, Reply, Request, Settled } from "./messages.ts";
 import { markSuspect, openDatabase, openReader, openWitness, type Opened } from "./open.ts";
 import { createQueue } from "./queue.ts";
+import { createSessionIndex, followTranscripts, type SessionIndex, type TouchedSession } from "../session-index/index.ts";
 import { createTranscriptFiles } from "./transcript-files.ts";
 import { createWriter, type Writer } from "./writer.ts";
 
@@ -41,22 +42,48 @@ async function startWriter(data: OpenRequest): Promise<Writer> {
   tellSalvage(opened, now);
   const { db } = opened;
   const sql = createStatements(db);
-  const imports = await openImport({ db, sql, stateDir: data.stateDir, now, log });
   const later = (ms: number, fn: () => void): unknown => setTimeout(fn, ms).unref();
-  const files = createTranscriptFiles({ db, sql, stateDir: data.stateDir, now, log, later, adopt: imports.adopt });
+  // What was put off before the store failed must not touch the disk after it.
+  const upkeepLater = (ms: number, fn: () => void): unknown => later(ms, () => desk.upkeep(fn));
+  const base = { db, sql, stateDir: data.stateDir, now, log };
+  const sessionIndex = data.sessionIndex && openSessionIndex(data.sessionIndex.path);
+  const touched = (await sessionIndex?.open()) ?? [];
+  const imports = await openImport(base);
+  const files = createTranscriptFiles({ ...base, later, adopt: imports.adopt });
   const background = createBackground({
     db,
     sql,
     importing: imports.steps,
     imported: imports.finish,
-    // What was put off before the store failed must not touch the disk after it.
-    later: (ms, fn) => later(ms, () => desk.upkeep(fn)),
+    later: upkeepLater,
     failed: (error) => desk.fail(error),
   });
   const groups = createGroups(db, sql);
-  const desk = createDesk({ sql, groups, files, background, post, now, markSuspect: (reason) => markSuspect(data.file, reason) });
+  const desk = createDesk({ sql, groups, files, sessionIndex, background, post, now, markSuspect: (reason) => markSuspect(data.file, reason) });
   const queue = createQueue(() => receiveMessageOnPort(port)?.message as Request | undefined);
-  return createWriter({ db, desk, queue, files, background, witness: () => openWitness(data.file), closed: () => port.close() });
+  const writer = createWriter({ db, desk, queue, files, sessionIndex, background, witness: () => openWitness(data.file), closed: () => port.close() });
+  if (touched.length > 0) followSessions(touched);
+  return writer;
+
+  function followSessions(sessions: readonly TouchedSession[]): void {
+    background.importMore(followTranscripts({ ...base, check: files.check }, sessions));
+  }
+
+  function openSessionIndex(template: string | undefined): SessionIndex {
+    return createSessionIndex({
+      ...base,
+      template,
+      later: upkeepLater,
+      takenIn(sessions) {
+        post({ type: "takenIn" });
+        followSessions(sessions);
+        void imports.again().then((steps) => {
+          background.importMore(steps);
+          writer.accept({ type: "batch", commits: [], reads: [] });
+        });
+      },
+    });
+  }
 }
 
 function startReader(data: OpenRequest): { accept(request: Request): void } {

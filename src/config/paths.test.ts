@@ -9,6 +9,7 @@ import {
   lockFile,
   mainAgentFolder,
   oauthFolder,
+  sessionIndexFile,
   stateFolder,
   workspaceFolder,
   type PathContext,
@@ -55,6 +56,14 @@ test("credentials and agent folders", () => {
   expect(agentFolder(on(), { id: "work", agentDir: "~/w" })).toBe("/home/me/w");
   expect(mainAgentFolder(on())).toBe("/home/me/.openclaw/agents/main/agent");
   expect(mainAgentFolder(on({ PI_CODING_AGENT_DIR: "/pi", OPENCLAW_AGENT_DIR: "/oc" }))).toBe("/oc");
+});
+
+test("the session index: the documented place, or session.store with the agent filled in", () => {
+  const paths = { state: "/s", home: "/home/me" };
+  expect(sessionIndexFile(undefined, paths, "work")).toBe("/s/agents/work/sessions/sessions.json");
+  expect(sessionIndexFile(" ", paths, "main")).toBe("/s/agents/main/sessions/sessions.json");
+  expect(sessionIndexFile("~/x/{agentId}/sessions.json", paths, "work")).toBe("/home/me/x/work/sessions.json");
+  expect(sessionIndexFile("all.json", paths, "work")).toBe("/home/me/all.json");
 });
 
 test("workspaces: the default agent's is in the home, others are in the state folder", () => {

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, delimiter, dirname, isAbsolute, join, resolve } from "node:path";
-import { expandHome, lockFile, type Config, type Env, type OpenClawConfig } from "../../config/index.ts";
+import { expandHome, lockFile, sessionIndexFile, type Config, type Env, type OpenClawConfig } from "../../config/index.ts";
 import type { FileRules, OwnPlaces } from "../../tools/index.ts";
 import { logFileAt } from "../log-file.ts";
 
@@ -101,6 +101,9 @@ function placesNow({ config, env, home, cwd, uid, workspaceOf }: OwnPlacesDeps, 
   const { secrets, programs } = namedIn(current, { secrets: [], programs: [] });
   const agents = current.agents?.list ?? [];
   const logins = [...agents.flatMap(({ agentDir }) => agentDir?.trim() || []), ...LOGIN_FOLDERS.flatMap((name) => env[name]?.trim() || [])];
+  const { store } = current.session ?? {};
+  // It decides what sessions may do; in its usual place the state folder covers it.
+  const lists = store?.trim() ? ["main", ...agents.map(({ id }) => id)].map((id) => sessionIndexFile(store, paths, id)) : [];
   const workspaces = ["main", ...agents.map(({ id }) => id)].map(workspaceOf);
   const folders = [...codeFolders(current, workspaces), env["OPENCLAW_BUNDLED_PLUGINS_DIR"] ?? ""].filter((folder) => folder.trim() !== "").flatMap(absolute);
   // A workspace's own node_modules counts only where plugins are in that workspace.
@@ -110,7 +113,7 @@ function placesNow({ config, env, home, cwd, uid, workspaceOf }: OwnPlacesDeps, 
   return {
     state: paths.state,
     configFiles: files.flatMap((file) => [file, ...BACKUPS.map((ending) => `${file}${ending}`)]),
-    secrets: [dirname(lockFile(paths.file, tmpdir(), uid)), ...[...secrets, ...logins].flatMap(absolute)],
+    secrets: [dirname(lockFile(paths.file, tmpdir(), uid)), ...lists, ...[...secrets, ...logins].flatMap(absolute)],
     programs: [...importing.slice(0, program === undefined ? 0 : 1), bin, join(dirname(bin), "lib"), ...folders, ...programs.flatMap(absolute)],
     modules: [...new Set(importing.flatMap(modulesAbove))],
     searched: searchPath(env, workspaces),

@@ -53,9 +53,10 @@ export function referenceSystem(folder: string, index: string = join(folder, "se
       readFileSync(fileOf(entry), "utf8")
         .trimEnd()
         .split("\n")
-        .map((line) => JSON.parse(line) as { type: string; message?: { content: unknown } })
+        .map((line) => JSON.parse(line) as { type: string; message?: { content: string | { text?: string }[] } })
         .filter(({ type }) => type === "message")
-        .map(({ message }) => String(message!.content)),
+        .map(({ message }) => message!.content)
+        .map((content) => (typeof content === "string" ? content : content.map(({ text = "" }) => text).join(""))),
     /** Changes an entry as a turn or a command does. */
     change(key: string, fields: Partial<Entry>): Entry {
       const store = load();

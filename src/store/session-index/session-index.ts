@@ -22,6 +22,8 @@ export interface SessionIndexDeps {
   readonly now: () => number;
   readonly log: (message: string, details?: Readonly<Record<string, unknown>>) => void;
   readonly later: (ms: number, fn: () => void) => unknown;
+  /** Called after something was written to the database. */
+  readonly wrote: () => void;
   /** Called when sessions were taken in while the store is in use. */
   readonly takenIn: (touched: readonly TouchedSession[]) => void;
 }
@@ -123,7 +125,7 @@ export function createSessionIndex(deps: SessionIndexDeps): SessionIndex {
       const until = performance.now() + CLOSE_MS;
       while ((writing || schedule.isDue()) && performance.now() < until) {
         // What another program wrote is taken in by the next start; a file that could not be written is tried again there.
-        for (const { path } of advance() ?? []) schedule.drop(path);
+        for (const { path, outcome } of advance() ?? []) if (outcome === "failed" || outcome === "foreign") schedule.drop(path);
       }
       if (writing) deps.log("there was no time to write sessions.json; it is written at the next start", {});
       writing?.return([]);

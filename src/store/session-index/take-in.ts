@@ -1,14 +1,15 @@
 import { renameSync, type Stats } from "node:fs";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import { messageOf } from "../../base/errors.ts";
+import { AppError, messageOf } from "../../base/errors.ts";
 import type { SessionEntry } from "../../protocol/index.ts";
-import { currentKey, isObject, loadLooseJson, recordProgress, rowOf, sourceName, type IndexSource, type Json } from "../import/index.ts";
+import { currentKey, isObject, recordProgress, rowOf, sourceName, type IndexSource } from "../import/index.ts";
 import { transaction } from "../projection/rows.ts";
 import { extensionsWrites } from "../sqlite/areas/extensions.ts";
 import { sessionsWrites } from "../sqlite/areas/sessions.ts";
 import type { WriteContext } from "../sqlite/handlers.ts";
 import { digestOf, fileEntry, type StoredSession } from "./entry.ts";
 import { isPrivateField } from "../private-fields.ts";
+import { withEntries } from "./read.ts";
 import { digestFile, forgetWritten, newRecord, recordOf, saveRecord, saveWritten, writtenSession, type FileRecord } from "./record.ts";
 
 export interface TakeInDeps {
@@ -55,17 +56,6 @@ interface FileSession {
 }
 
 const timeOf = (value: unknown): number => (isObject(value) && typeof value["updatedAt"] === "number" ? value["updatedAt"] : 0);
-
-/** Of two spellings of one key the newer entry counts. */
-function byKey(index: Json): Map<string, FileSession> {
-  const found = new Map<string, FileSession>();
-  for (const [written, value] of Object.entries(index)) {
-    const key = currentKey(written);
-    const other = found.get(key);
-    if (!other || timeOf(value) > timeOf(other.value) || (timeOf(value) === timeOf(other.value) && written === key)) found.set(key, { written, value });
-  }
-  return found;
-}
 
 function storedSession({ sql }: Run, key: string): StoredSession | undefined {
   const text = "SELECT key, agent_id AS agentId, session_id AS sessionId, version, updated_at AS updatedAt, entry FROM sessions WHERE key = ?";
@@ -122,12 +112,12 @@ function merge(run: Run, key: string, session: FileSession): boolean {
 }
 
 /** Sessions that were in the file and are gone from it are removed, unless they were changed here since. */
-function removeMissing(run: Run, sessions: ReadonlyMap<string, FileSession>, survived: boolean): void {
+function removeMissing(run: Run, found: ReadonlySet<string>, survived: boolean): void {
   const { sql, record, outcome } = run;
   const missing = sql("SELECT key FROM session_projected WHERE file = ?")
     .all(record.n)
     .map(({ key }) => String(key))
-    .filter((key) => !sessions.has(key));
+    .filter((key) => !found.has(key));
   const begunAgain = !survived && missing.length >= MANY_LOST;
   if (begunAgain) run.log("sessions.json has none of the sessions that were in it; they stay", { path: record.path, sessions: missing.length });
   for (const key of missing) {
@@ -147,20 +137,24 @@ function removeMissing(run: Run, sessions: ReadonlyMap<string, FileSession>, sur
   }
 }
 
-function mergeAll(run: Run, index: Json, stat: Stats, digest: string): TakenIn {
+function mergeAll(run: Run, entries: Iterable<readonly [string, unknown]>, stat: Stats): TakenIn {
   const { sql, record, outcome } = run;
-  const sessions = byKey(index);
+  const found = new Set<string>();
   let survived = false;
   let newest = -1;
-  for (const [key, session] of sessions) {
-    survived = merge(run, key, session) || survived;
-    newest = Math.max(newest, Math.trunc(timeOf(session.value)));
+  for (const [written, value] of entries) {
+    // Two spellings of one key are one session: the newer entry counts.
+    const key = currentKey(written);
+    found.add(key);
+    survived = merge(run, key, { written, value }) || survived;
+    newest = Math.max(newest, Math.trunc(timeOf(value)));
   }
-  removeMissing(run, sessions, survived);
+  removeMissing(run, found, survived);
   // What stayed here is not in the file: it has to be written again.
   const count = outcome.kept > 0 ? -1 : Number(sql("SELECT count(*) AS n FROM session_projected WHERE file = ?").get(record.n)!["n"]);
+  const digest = digestFile(record.path);
   saveRecord(sql, { ...record, size: stat.size, mtime: stat.mtimeMs, digest, own: false, nextDigest: undefined, sessions: count, newest });
-  recordProgress(run.db, sourceName(run.stateDir, record.path), stat, { state: "done", detail: { rows: sessions.size } }, run.now());
+  recordProgress(run.db, sourceName(run.stateDir, record.path), stat, { state: "done", detail: { rows: found.size } }, run.now());
   // New transcripts are looked for, also by the next process when this one ends before that is done.
   sql("DELETE FROM meta WHERE key = 'store.imported'").run();
   return outcome;
@@ -175,29 +169,30 @@ function setAside(deps: TakeInDeps, path: string, reason: unknown): TakenIn {
   return { ...NOTHING, problem };
 }
 
-/**
- * Takes in what another program wrote to an index file, in one transaction: new sessions, changed ones, and those that it removed. Where both sides
- * changed a session, the newer entry counts.
- */
-export function takeIn(deps: TakeInDeps, path: string, agentId: string, stat: Stats): TakenIn {
-  let index: Json;
-  let digest: string;
-  try {
-    const read = loadLooseJson(path);
-    if (!isObject(read)) throw new TypeError("expected an object of session keys");
-    index = read;
-    digest = digestFile(path);
-  } catch (error) {
-    return setAside(deps, path, error);
-  }
+function takeInEntries(deps: TakeInDeps, path: string, agentId: string, stat: Stats, entries: Iterable<readonly [string, unknown]>): TakenIn {
   const problems: string[] = [];
   const taken = transaction(deps.db, () => {
     const record = recordOf(deps.sql, path) ?? newRecord(deps.sql, path);
     const source: IndexSource = { path, agentId, legacy: false, stateDir: deps.stateDir, now: deps.now, problem: (text) => problems.push(text) };
     const outcome = { added: 0, changed: 0, removed: 0, kept: 0, touched: [] };
-    return mergeAll({ ...deps, record, source, outcome, writtenAt: Math.trunc(stat.mtimeMs) }, index, stat, digest);
+    return mergeAll({ ...deps, record, source, outcome, writtenAt: Math.trunc(stat.mtimeMs) }, entries, stat);
   });
   for (const problem of problems) deps.log("import", { source: sourceName(deps.stateDir, path), problem });
+  return taken;
+}
+
+/**
+ * Takes in what another program wrote to an index file, in one transaction: new sessions, changed ones, and those that it removed. Where both sides
+ * changed a session, the newer entry counts.
+ */
+export function takeIn(deps: TakeInDeps, path: string, agentId: string, stat: Stats): TakenIn {
+  let taken: TakenIn;
+  try {
+    taken = withEntries(path, (entries) => takeInEntries(deps, path, agentId, stat, entries));
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== "INVALID_INPUT") throw error;
+    return setAside(deps, path, error);
+  }
   const { touched: _touched, ...counts } = taken;
   if (Object.values(counts).some((count) => count !== 0)) deps.log("sessions.json was changed by another program and has been taken in", { path, ...counts });
   return taken;

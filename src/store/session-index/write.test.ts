@@ -49,7 +49,17 @@ function drive(): Driven {
   const timers: { readonly ms: number; readonly fn: () => void }[] = [];
   const takenIn: (readonly TouchedSession[])[] = [];
   const later = (ms: number, fn: () => void): unknown => timers.push({ ms, fn });
-  const index = createSessionIndex({ db, sql, stateDir, template: undefined, now: () => T, log: () => {}, later, takenIn: (touched) => takenIn.push(touched) });
+  const index = createSessionIndex({
+    db,
+    sql,
+    stateDir,
+    template: undefined,
+    now: () => T,
+    log: () => {},
+    later,
+    wrote: () => {},
+    takenIn: (touched) => takenIn.push(touched),
+  });
   return {
     index,
     timers,
@@ -158,11 +168,13 @@ test("a change that another program makes while the gateway runs is taken in bef
   expect(readdirSync(folder()).filter((name) => name.startsWith("sessions.json.bak."))).toHaveLength(1);
 });
 
-test("a write that cannot be finished leaves the file as it was, and nothing beside it", () => {
+test("closing ends the write that is going on, and writes what has changed since it began", () => {
   const { commit, index, timers } = drive();
   commit(...Array.from({ length: 600 }, (_, at) => put(`agent:main:s${at}`)));
   timers.shift()!.fn();
+  commit(put("agent:main:s0", { label: "late" }));
   index.close();
+  expect(referenceSystem(folder()).load()["agent:main:s0"]!.label).toBe("late");
   expect(Object.keys(referenceSystem(folder()).load())).toHaveLength(600);
   expect(readdirSync(folder())).toEqual(["sessions.json"]);
 });

@@ -24,6 +24,8 @@ export interface WriteDeps {
   readonly stateDir: string;
   readonly locations: Locations;
   readonly now: () => number;
+  /** Called after something was written to the database. */
+  readonly wrote: () => void;
 }
 
 /** What became of one file. */
@@ -174,7 +176,10 @@ function step(deps: WriteDeps, outputs: ReadonlyMap<string, Output>, from: numbe
     }
     at = rows.length < PAGE ? undefined : rows.at(-1)!.n;
   }
-  if (notes.length > 0) unsynced(deps.db, () => notes.forEach((note) => note()));
+  if (notes.length > 0) {
+    unsynced(deps.db, () => notes.forEach((note) => note()));
+    deps.wrote();
+  }
   return at;
 }
 

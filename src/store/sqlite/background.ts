@@ -14,6 +14,8 @@ type Done = (error: AppError | undefined, report?: MaintenanceReport) => void;
 export interface Background {
   /** Told after each group was acknowledged, and how many commits it had. */
   readonly committed: (commits: number) => void;
+  /** Told after something was written that nobody waits for. */
+  readonly wrote: () => void;
   /** Does one step; true when there is more to do at once. */
   readonly step: () => boolean;
   /** True when there is something to do at once. */
@@ -126,6 +128,7 @@ export function createBackground(deps: BackgroundDeps): Background {
       log.committed(commits);
       indexing.committed(commits);
     },
+    wrote: () => log.committed(1),
     checkpoint: log.checkpoint,
     step() {
       if (importing) importStep();

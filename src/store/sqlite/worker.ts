@@ -74,6 +74,7 @@ async function startWriter(data: OpenRequest): Promise<Writer> {
       ...base,
       template,
       later: upkeepLater,
+      wrote: () => background.wrote(),
       takenIn(sessions) {
         post({ type: "takenIn" });
         followSessions(sessions);

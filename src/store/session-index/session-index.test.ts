@@ -1,9 +1,10 @@
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { systemClock } from "../../base/clock.ts";
-import { openStore, rememberSessions, type Store, type Write } from "../index.ts";
+import { openStore, rememberSessions, suspectStore, type Store, type Write } from "../index.ts";
 import { referenceSystem, type Entry } from "./reference.fixture.ts";
 
 let stateDir: string;
@@ -283,6 +284,31 @@ test("what another program wrote is kept beside the file that replaces it, three
       .map((name) => (JSON.parse(readFileSync(join(folderOf("main"), name), "utf8")) as Record<string, Entry>)["agent:main:a"]!.label!)
       .sort((a, b) => a.localeCompare(b)),
   ).toEqual(["L3", "L4", "L5"]);
+});
+
+test("grants are never written to the file, and never believed from it", async () => {
+  const grants = { execHost: { value: "gateway", by: "client" } };
+  await run((store) => store.commit([put("agent:main:a", { execHost: "gateway", execGranted: grants })]));
+  const reference = referenceSystem(folderOf("main"));
+  expect(reference.load()["agent:main:a"]).not.toHaveProperty("execGranted");
+  reference.change("agent:main:forged", { sessionId: "f", updatedAt: T, execHost: "gateway", execGranted: grants });
+  await run(async (store) => {
+    expect((await get(store, "agent:main:forged"))!.entry).toEqual({ sessionId: "f", updatedAt: T, execHost: "gateway" });
+    expect((await get(store, "agent:main:a"))!.entry["execGranted"]).toEqual(grants);
+  });
+  // The first takeover of a folder by a command.
+  rmSync(join(stateDir, "openclaw.db"));
+  await using first = await openStore({ stateDir, clock: systemClock });
+  expect((await get(first, "agent:main:forged"))!.entry).not.toHaveProperty("execGranted");
+});
+
+test("sessions that a damaged database lost come back from the file", async () => {
+  await run((store) => store.commit([put("agent:main:a"), put("agent:main:b", { label: "B" })]));
+  const db = new DatabaseSync(join(stateDir, "openclaw.db"));
+  db.exec("DELETE FROM sessions WHERE key = 'agent:main:b'");
+  db.close();
+  suspectStore(stateDir, "a page could not be read");
+  await run(async (store) => expect((await get(store, "agent:main:b"))!.entry.label).toBe("B"));
 });
 
 test("a link in place of the file is replaced, never written through", async () => {

@@ -44,8 +44,12 @@ export async function loadHere(options: Omit<CommandHostOptions, "sink">): Promi
 /** What the child prints for its parent. */
 export const trialLine = (trial: PluginTrial): string => `\n${MARK}${JSON.stringify(trial)}\n`;
 
-/** Loads the plugins of the inventory in a child process: code that ends, blocks or litters its process does so there. */
-export async function tryLoading({ args, cwd, env }: TrialProgram, inventory: Inventory): Promise<PluginTrial> {
+/**
+ * Loads the plugins of the inventory in a child process: code that ends, blocks or litters its process does so there. When the process ends with several of
+ * them, each is tried alone, so that none is blamed for another.
+ */
+export async function tryLoading(program: TrialProgram, inventory: Inventory): Promise<PluginTrial> {
+  const { args, cwd, env } = program;
   const tried = triable(inventory);
   if (tried.length === 0) return { plugins: [], diagnostics: [] };
   const failed = (error: string): PluginTrial => ({ plugins: tried.map(({ id, source }) => ({ id, source, status: "error", error })), diagnostics: [] });
@@ -61,10 +65,21 @@ export async function tryLoading({ args, cwd, env }: TrialProgram, inventory: In
     const line = stdout.split("\n").findLast((text) => text.startsWith(MARK));
     if (line !== undefined) return JSON.parse(line.slice(MARK.length)) as PluginTrial;
     const last = stderr.trim().split("\n").at(-1) ?? "";
-    return failed(`the process that loaded it ended with ${code ?? "a signal"}${last === "" ? "" : `: ${last}`}`);
+    const ending = `ended with ${code ?? "a signal"}${last === "" ? "" : `: ${last}`}`;
+    return ids.length > 1 ? await tryEach(program, inventory, ids, ending) : failed(`the process that loaded it ${ending}`);
   } catch (error) {
     return failed(`it could not be tried: ${messageOf(error)}`);
   }
+}
+
+async function tryEach(program: TrialProgram, inventory: Inventory, ids: readonly string[], ending: string): Promise<PluginTrial> {
+  const trials: PluginTrial[] = [];
+  for (const wanted of ids) trials.push(await tryLoading(program, { ...inventory, entries: inventory.entries.filter(({ id }) => id === wanted) }));
+  const plugins = trials.flatMap((trial) => trial.plugins);
+  const diagnostics = trials.flatMap((trial) => trial.diagnostics);
+  if (plugins.some(({ status }) => status === "error")) return { plugins, diagnostics };
+  const message = `every plugin loads alone, but the process that loaded them together ${ending}`;
+  return { plugins, diagnostics: [...diagnostics, { level: "error", code: "trial-failed", message }] };
 }
 
 export interface UnloadablePlugin extends TriedPlugin {

@@ -6,6 +6,9 @@ import type { Plugins, PluginsDeps } from "./index.ts";
 export interface PluginAdminDeps extends Pick<PluginsDeps, "config" | "clock" | "ids" | "log" | "env"> {
   readonly plugins: Pick<Plugins, "hooks" | "port">;
   readonly requestRestart: (request: RestartRequest, options?: { readonly urgent?: boolean }) => RestartReport;
+  /** How to run this program; without it plugins that are installed are not tried. */
+  readonly program?: readonly string[] | undefined;
+  readonly cwd: string;
 }
 
 /** Says which plugins there are and which are on. The code that does it is loaded when somebody asks. */
@@ -23,8 +26,10 @@ export function issuesOfPlugins(deps: Pick<PluginsDeps, "config" | "env">): (che
   return async (checked) => {
     const { snapshot } = checked;
     if (!namesPlugins(snapshot.resolved)) return [];
-    const [{ pluginIssues, readInventory }, { inventoryOptions }] = await Promise.all([import("../../plugins/index.ts"), import("./inventory.ts")]);
-    const written = snapshot.valid && snapshot.legacy.length > 0 ? snapshot.config : snapshot.resolved;
-    return pluginIssues(checked, await readInventory({ ...inventoryOptions(deps, written), locate: checked.locate }));
+    const [{ pluginIssues, readInventory, writtenConfig }, { inventoryOptions }] = await Promise.all([
+      import("../../plugins/index.ts"),
+      import("./inventory.ts"),
+    ]);
+    return pluginIssues(checked, await readInventory({ ...inventoryOptions(deps, writtenConfig(snapshot)), locate: checked.locate }));
   };
 }

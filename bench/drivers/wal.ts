@@ -52,7 +52,9 @@ export function holdWal(database: string): Disposable {
 export function framesByTree(database: string, { pages }: WalFacts): readonly (readonly [name: string, frames: number])[] {
   const db = new DatabaseSync(database, { readOnly: true });
   try {
-    const owners = new Map((db.prepare("SELECT name, pageno FROM dbstat").all() as { name: string; pageno: number }[]).map(({ name, pageno }) => [pageno, name]));
+    const owners = new Map(
+      (db.prepare("SELECT name, pageno FROM dbstat").all() as { name: string; pageno: number }[]).map(({ name, pageno }) => [pageno, name]),
+    );
     const frames = new Map<string, number>();
     for (const [page, count] of pages) {
       const name = owners.get(page) ?? "(none)";

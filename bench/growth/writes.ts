@@ -154,7 +154,9 @@ async function afterCrash(context: BenchContext, model: BenchModel): Promise<Row
   const ready = gateway.ready.readyMs;
   while (openRows(database) > 0) await wait(500);
   const facts = { rows: count, sessions, "ready ms": round(ready), "all answered s": round((performance.now() - started) / 1000, 1) };
-  return [{ name: "growth: peak memory after a crash with 10000 open messages", value: round(peakMb(gateway.pid), 1), unit: "MB", bar: 180, better: "lower", facts }];
+  return [
+    { name: "growth: peak memory after a crash with 10000 open messages", value: round(peakMb(gateway.pid), 1), unit: "MB", bar: 180, better: "lower", facts },
+  ];
 }
 
 export const writes: Measure = {

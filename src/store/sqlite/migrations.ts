@@ -1,5 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import { AppError } from "../../base/errors.ts";
+import { leanTables } from "./schema-lean.ts";
 import { SCHEMA_V1 } from "./schema.ts";
 import { SESSION_LISTS, SESSION_SEARCH } from "./schema-sessions.ts";
 
@@ -64,6 +65,8 @@ export const MIGRATIONS: readonly Migration[] = [
       ALTER TABLE usage ADD COLUMN cache_read_cost REAL;
       ALTER TABLE usage ADD COLUMN cache_write_cost REAL`,
   },
+  // A turn writes fewer pages.
+  { version: 10, minReader: 1, up: leanTables },
 ];
 
 function versionOf(db: DatabaseSync): number {

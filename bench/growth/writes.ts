@@ -13,6 +13,9 @@ import { round } from "../stats.ts";
 
 const peakMb = (pid: number): number => Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0) / 1024;
 
+/** Linux only, and not always installed. */
+const TRACER = "strace";
+
 async function turnsOf(client: BenchClient, sessions: number, count: number, at = 1): Promise<void> {
   let next = 0;
   await Promise.all(
@@ -27,12 +30,15 @@ async function turnsOf(client: BenchClient, sessions: number, count: number, at 
 
 /** Syncs of a process while `work` is done, counted by the kernel; undefined without `strace`. */
 async function countSyncs(pid: number, work: () => Promise<void>): Promise<number | undefined> {
-  const tracer = spawn("strace", ["-f", "-c", "-e", "trace=fsync,fdatasync", "-p", String(pid)], { stdio: ["ignore", "ignore", "pipe"] });
+  const tracer = spawn(TRACER, ["-f", "-c", "-e", "trace=fsync,fdatasync", "-p", String(pid)], { stdio: ["ignore", "ignore", "pipe"] });
   const failed = once(tracer, "error").then(
     () => true,
     () => true,
   );
-  if (await Promise.race([failed, wait(500).then(() => tracer.exitCode !== null)])) return void (await work());
+  if (await Promise.race([failed, wait(500).then(() => tracer.exitCode !== null)])) {
+    await work();
+    return undefined;
+  }
   let text = "";
   tracer.stderr.on("data", (data: Buffer) => (text += data.toString("utf8")));
   await work();

@@ -14,7 +14,7 @@ export const TURN_IS_OTHER = "turn_id <> message_id";
 export const OF_CHANNEL = "channel <> 'gateway'";
 
 const COLUMNS = "id, session_key, agent_id, state, outcome, why, resumptions, next_step, started_at, touched_at, ended_at, detail";
-/** More than these are left as they are: to write them all again would delay the start by more than a second. */
+/** More than these are left as they are: to write them all again would delay the start. The number is a guess, not a measurement. */
 const MOST_MOVED = 100_000;
 
 const MOVE_TURNS = `

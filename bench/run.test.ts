@@ -74,6 +74,10 @@ test("a quick bench measures every bar, with its calibration, and prints a table
     "growth: memory taken by lists and searches",
     "growth: first turn of a long session after a restart / of a short one",
     "growth: turn of a long session / of a short one",
+    "growth: written to the log per turn",
+    "growth: syncs per turn",
+    "growth: peak memory with 100 sessions at once",
+    "growth: peak memory after a crash with 10000 open messages",
   ]);
   for (const row of rows) expect(row.value, row.name).toEqual(expect.any(Number));
   expect(rows[0].facts).toMatchObject({ "bare node ms": expect.any(Number) });

@@ -86,7 +86,8 @@ export async function finishTurn({ deps, input, ports, turn, record, hookLog }: 
     ...decided,
     ["inbox.settle", { ids: input.inboxIds, outcome, why, turnId: input.runId }],
     ...replies,
-    ["turns.end", { id: input.runId, outcome, why, detail: end }],
+    // The text once: its pieces are in the transcript.
+    ["turns.end", { id: input.runId, outcome, why, detail: { ...end, texts: [] } }],
   ];
   const before = changesOf(deps, turn);
   const [merged] = (await record.end([...drafts, ...touched], writes, shown)) as readonly [{ readonly version: number }];

@@ -32,7 +32,10 @@ function presentColumns(damaged: DatabaseSync, table: Table): Table {
         .all(table.name)
         .map((row) => String(row["name"])),
     );
-    return names.size === 0 ? table : { ...table, columns: table.columns.filter((column) => names.has(column)) };
+    if (names.size === 0) return table;
+    // A table of an older schema may lie in another order.
+    const { key, numeric } = tablesOf(damaged).find(({ name }) => name === table.name) ?? table;
+    return { ...table, key, numeric, columns: table.columns.filter((column) => names.has(column)) };
   } catch {
     return table;
   }

@@ -7,9 +7,9 @@ import { storeError } from "./failure.ts";
  * 1 to 2 ms; thousands would give a higher rate, and make one commit in a hundred wait for several milliseconds more. A short log is also
  * written over sooner, which syncs faster.
  */
-const QUIET_PAGES = 100;
+const QUIET_PAGES = 200;
 const QUIET_MS = 200;
-const BUSY_PAGES = 400;
+const BUSY_PAGES = 800;
 /** Commits after which the log is measured: each adds some ten pages. */
 const MEASURED_COMMITS = 8;
 

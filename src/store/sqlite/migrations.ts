@@ -1,5 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import { AppError } from "../../base/errors.ts";
+import { leanTables } from "./schema-lean.ts";
 import { SCHEMA_V1 } from "./schema.ts";
 import { SESSION_FILES, SESSION_LISTS, SESSION_SEARCH } from "./schema-sessions.ts";
 
@@ -66,6 +67,8 @@ export const MIGRATIONS: readonly Migration[] = [
   },
   // What the session index files of other programs hold: see session-index/.
   { version: 10, minReader: 1, up: SESSION_FILES },
+  // A turn writes fewer pages.
+  { version: 11, minReader: 1, up: leanTables },
 ];
 
 function versionOf(db: DatabaseSync): number {

@@ -19,6 +19,8 @@ import { createWriter, type Writer } from "./writer.ts";
 const port = parentPort!;
 /** This thread has a heap of its own, of which most is in use as long as it holds no more than this. */
 const MUCH_HELD = 12 * 1024 * 1024;
+/** Worth giving back at once: it takes this thread a few milliseconds. */
+const MUCH_TAKEN = 2 * 1024 * 1024;
 
 const post = (reply: Reply): void => port.postMessage(reply);
 const log = (message: string, details?: Readonly<Record<string, unknown>>): void => post({ type: "log", message, details });
@@ -113,7 +115,7 @@ function startReader(data: OpenRequest): { accept(request: Request): void } {
 async function open(data: OpenRequest): Promise<void> {
   try {
     const thread = data.mode === "write" ? await startWriter(data) : startReader(data);
-    const care = createMemoryCare({ clock: systemClock, isBusy: () => false, leastBytes: MUCH_HELD, muchBytes: MUCH_HELD });
+    const care = createMemoryCare({ clock: systemClock, isBusy: () => false, leastBytes: MUCH_HELD, muchBytes: MUCH_TAKEN });
     accept = (request) => {
       thread.accept(request);
       care.touched();

@@ -100,7 +100,18 @@ export function workspaceFolder(context: PathContext, agent: WorkspaceChoice): s
   if (!agent.isDefault) return join(stateFolder(context), `workspace-${checkedId(agent.id)}`);
   const profile = first(context.env, "OPENCLAW_PROFILE");
   const suffix = profile && profile.toLowerCase() !== "default" ? `-${checkedId(profile)}` : "";
-  return join(homeFolder(context), STATE_FOLDER, `workspace${suffix}`);
+  return join(workspaceParent(context, suffix), `workspace${suffix}`);
+}
+
+/**
+ * The folder that holds the default workspace. A state folder in the usual location keeps the documented one, `~/.openclaw`; one that
+ * `OPENCLAW_STATE_DIR` puts elsewhere holds its workspace itself, so that trying things out there leaves the usual workspace alone.
+ */
+function workspaceParent(context: PathContext, suffix: string): string {
+  const usual = join(homeFolder(context), STATE_FOLDER);
+  if (!first(context.env, "OPENCLAW_STATE_DIR", "CLAWDBOT_STATE_DIR")) return usual;
+  const state = stateFolder(context);
+  return state === usual || state === `${usual}${suffix}` ? usual : state;
 }
 
 /** The gateway's lock: one per config file and user. */
@@ -109,7 +120,7 @@ export function lockFile(configPath: string, temporary: string, uid: number | un
   return join(temporary, uid === undefined ? "openclaw" : `openclaw-${uid}`, `gateway.${hash}.lock`);
 }
 
-export const DEFAULT_GATEWAY_PORT = 18_789;
+const DEFAULT_GATEWAY_PORT = 18_789;
 
 /** Flag, then environment, then `gateway.port`, then the default. A variable that is no port is passed over. */
 export function gatewayPort(env: Env, choice: { readonly flag?: number | undefined; readonly config?: number | undefined }): number {

@@ -26,6 +26,8 @@ export interface AnsweringDeps extends OpenGatewayDeps {
   readonly askable: () => boolean;
   /** The gateway's methods, once they are there. */
   readonly handlers: () => Handlers | undefined;
+  /** Makes the commands in a text run as they are printed. */
+  readonly runnable: (text: string) => string;
 }
 
 /** Who answers messages, and what belongs to it. */

@@ -12,6 +12,7 @@ export const PROGRAM_COMMANDS = [
   "configure",
   "dashboard",
   "devices",
+  "directory",
   "doctor",
   "gateway",
   "health",

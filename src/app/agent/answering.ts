@@ -116,6 +116,7 @@ export function openAnswering(deps: AnsweringDeps, stack: AsyncDisposableStack):
         for (const listener of notices) listener(notice);
       },
       isOwner: (sender) => ownersBy(() => deps.config.current, talk.channels)(sender),
+      channelOf: (id) => talk.channels.get(id),
       gatewayTools: ownTools,
       sessionPost: { send: async (message) => (await post()).send(message) },
       asked: {

@@ -202,7 +202,10 @@ test("an action of the tool acts on the message that is answered, for the person
 test("an action is told where the agent is, in the channel's own terms, and nothing about another channel's chat", async () => {
   const { messages, acted } = room();
   const current = { accountId: "work", to: "5", threadId: 7 };
-  const [own, other] = [{ ...current, channel: "chat" }, { ...current, channel: "other" }];
+  const [own, other] = [
+    { ...current, channel: "chat" },
+    { ...current, channel: "other" },
+  ];
   for (const chat of [own, other]) await messages.action({ action: "react", channel: "chat", params: { to: "5" }, current: chat });
   expect(acted.map(({ toolContext }) => toolContext)).toEqual([
     { currentChannelId: "5", currentChannelProvider: "chat", currentThreadTs: "topic 7", replyToMode: "first" },

@@ -245,7 +245,10 @@ export function createDispatch(deps: ConversationDeps, lives: Pick<LiveReplies, 
     },
     resume(messages, turnId) {
       pending += messages.length;
-      examination.add(messages, turnId);
+      const waiting = deps.untilPlugins?.();
+      if (!waiting) return examination.add(messages, turnId);
+      const left = (): number => (pending -= messages.length);
+      waiting.then(() => examination.add(messages, turnId), left);
     },
     stop: examination.stop,
     async idle() {

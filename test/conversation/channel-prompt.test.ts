@@ -33,7 +33,7 @@ test("how freely to react comes from the channel, and nothing is said where it s
 });
 
 test("what the plugin says about its groups stands before the configuration's own words, in groups only", async () => {
-  const groups = { resolveGroupIntroHint: ({ groupId }: { groupId?: string | null }) => `Keep it short in ${groupId}.` };
+  const groups = { resolveGroupIntroHint: ({ groupId }: { groupId?: string | null | undefined }) => `Keep it short in ${groupId}.` };
   const open = {
     channels: { test: { ...(OPEN.channels!["test"] as object), groupPolicy: "open", groups: { "*": { requireMention: false } } } },
   } as typeof OPEN;

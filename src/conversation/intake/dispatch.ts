@@ -15,11 +15,14 @@ import { chatOf, type Inbound } from "./inbound-record.ts";
 import { joined, withoutMentions, type Group } from "./joined.ts";
 import { createJoining } from "./joining.ts";
 import { createPluginWords, type PluginWords } from "./plugin-words.ts";
+import { LOOKED_AT_TOO_OFTEN, LOOKS_GIVEN_UP, type SecondLooks } from "./second-looks.ts";
 import { markSeen } from "./seen.ts";
 
 export interface Dispatch {
   /** A message is on disk: finds out what becomes of it. */
   add(inbound: Inbound): void;
+  /** The same for a message that a previous process left. */
+  addAgain(inbound: Inbound): void;
   /** Messages whose turn the previous process began without a prompt: finds out again what they say, and continues that turn. */
   resume(messages: Group, turnId: string): void;
   /** Stops what has not come to a lane: commands that run, and what waits for them. The ids name those that ran. */
@@ -74,6 +77,7 @@ function commandCall(last: Inbound, ctx: FinalizedMsgContext, signal: AbortSigna
 }
 
 interface Treating {
+  readonly looks: Pick<SecondLooks, "passed">;
   readonly deps: ConversationDeps;
   readonly endings: Endings;
   readonly words: PluginWords;
@@ -153,6 +157,7 @@ function createExamination(treating: Treating, safely: (group: Group, work: () =
           tookLong();
         };
         await safely(group, () => treat(item, treating, long));
+        treating.looks.passed(group.map(({ id }) => id));
         examined.delete(item);
         notes.forget(group);
       };
@@ -170,14 +175,19 @@ function createExamination(treating: Treating, safely: (group: Group, work: () =
 }
 
 /** From the inbox to a lane: hooks, joining, commands, policies. Messages of one chat go through in their order; a stop overtakes all of them, a quick command those that take long. */
-export function createDispatch(deps: ConversationDeps, lives: Pick<LiveReplies, "of" | "ended">, enqueue: (item: ChannelItem) => void): Dispatch {
+export function createDispatch(
+  deps: ConversationDeps,
+  lives: Pick<LiveReplies, "of" | "ended">,
+  enqueue: (item: ChannelItem) => void,
+  looks: SecondLooks,
+): Dispatch {
   const { config, hooks, commands, clock } = deps;
   const log = deps.log.room("conversation");
   const claims = createLanes();
   const notes = createHookNotes(hooks, clock.now);
   const endings = createEndings(deps, lives, notes);
   const words = createPluginWords(deps, notes);
-  const treating: Treating = { deps, endings, words, notes, enqueue };
+  const treating: Treating = { deps, endings, words, notes, enqueue, looks };
   let pending = 0;
 
   /** One that cannot be treated is told, and does not hold up the others. */
@@ -210,7 +220,10 @@ export function createDispatch(deps: ConversationDeps, lives: Pick<LiveReplies, 
       taken = verdict !== undefined;
       if (verdict) await endings.settle(group, verdict.outcome, verdict.why, verdict.reply);
     });
-    if (taken !== false) return notes.forget(group);
+    if (taken !== false) {
+      looks.passed([inbound.id]);
+      return notes.forget(group);
+    }
     pending += 1;
     joining.add(inbound, isControl);
   }
@@ -231,6 +244,26 @@ export function createDispatch(deps: ConversationDeps, lives: Pick<LiveReplies, 
     joining.add(inbound, isControl);
   }
 
+  /** Messages that a previous process left, unless plugins were asked about them too often. */
+  async function again(group: Group, go: () => void): Promise<void> {
+    const ids = group.map(({ id }) => id);
+    pending += group.length;
+    try {
+      await deps.untilPlugins?.();
+    } catch {
+      pending -= group.length;
+      return; // On disk: the next start resumes it.
+    }
+    const isLetIn = await looks.begin(ids).catch((error: unknown) => {
+      log.error(`the attempts of a message could not be counted: ${messageOf(error)}`, { inbox: ids, error });
+      return true;
+    });
+    if (isLetIn) return go();
+    await safely(group, () => endings.settle(group, "failed", LOOKED_AT_TOO_OFTEN, [{ text: LOOKS_GIVEN_UP, isError: true }]));
+    looks.passed(ids);
+    notes.forget(group);
+  }
+
   return {
     add(inbound) {
       const waiting = deps.untilPlugins?.();
@@ -243,13 +276,12 @@ export function createDispatch(deps: ConversationDeps, lives: Pick<LiveReplies, 
         add(inbound);
       }, over);
     },
-    resume(messages, turnId) {
-      pending += messages.length;
-      const waiting = deps.untilPlugins?.();
-      if (!waiting) return examination.add(messages, turnId);
-      const left = (): number => (pending -= messages.length);
-      waiting.then(() => examination.add(messages, turnId), left);
-    },
+    addAgain: (inbound) =>
+      void again([inbound], () => {
+        pending -= 1;
+        add(inbound);
+      }),
+    resume: (messages, turnId) => void again(messages, () => examination.add(messages, turnId)),
     stop: examination.stop,
     async idle() {
       joining.flush();

@@ -249,17 +249,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
   };
   const handlers = deps.handlers(hub);
   const cached: Handlers = handlers.health ? { ...handlers, health: ({ probe }) => health.get(probe === true) } : handlers;
-  const intake = createIntake(
-    createDispatcher({
-      handlers: cached,
-      extra: deps.extraMethods,
-      store: deps.store,
-      log,
-      validators: checks,
-      stopping: stop.signal,
-      runnable: deps.runnable,
-    }),
-  );
+  const intake = createIntake(createDispatcher({ ...deps, handlers: cached, extra: deps.extraMethods, log, validators: checks, stopping: stop.signal }));
   const { dispatcher } = intake;
   const connections = createConnections({
     auth,

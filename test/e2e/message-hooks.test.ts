@@ -326,21 +326,6 @@ describe.each(CASES.map((one, at) => ({ ...one, at })))("$word", ({ word: name, 
   });
 });
 
-test("the prompt over a channel says what that channel can do", async () => {
-  const bodies: string[] = [];
-  for (const open of [overTelegram, overIrc]) {
-    const word = `w-able${(serial += 1)}`;
-    await open(0).write(`say ${word}`);
-    await expect.poll(() => gateway.model.requests.findLast(({ user }) => user.includes(word))?.body, PATIENCE).toBeDefined();
-    bodies.push(gateway.model.requests.findLast(({ user }) => user.includes(word))!.body);
-  }
-  expect(bodies[0]).toMatch(/channel=telegram \| capabilities=[\w,]*reactions[\w,]*inlineButtons/);
-  expect(bodies[0]).toContain("- Buttons: `action=send`");
-  expect(bodies[0]).toContain("(MINIMAL)");
-  expect(bodies[1]).toContain("IRC shows plain text without formatting");
-  expect(bodies[1]).not.toContain("Buttons are off");
-});
-
 test("what plugins changed or cancelled is shown so to clients, also while it is written and when it is read again", async () => {
   for (const [name, expected] of [
     ["loud", (word: string) => [`HEARD ${word.toUpperCase()}.`]],

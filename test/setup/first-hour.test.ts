@@ -15,7 +15,7 @@ const COMMAND = /(?:\S*\/)?openclaw(?: --profile \w+| --dev)?(?: [a-z]+){1,3}/g;
 function broken(text: string, home: SetupHome, cwd: string): readonly string[] {
   const printed = [...new Set(text.match(COMMAND) ?? [])];
   expect(printed).not.toEqual([]);
-  return printed.filter((line) => spawnSync("/bin/sh", ["-c", `${line} --help`], { cwd, env: home.env as NodeJS.ProcessEnv }).status !== 0);
+  return printed.filter((line) => spawnSync("/bin/sh", ["-c", `${line} --help`], { cwd, env: home.env }).status !== 0);
 }
 
 test("commands in the help, the setup, the status and the doctor run as they are printed, from any folder", async () => {
@@ -38,7 +38,7 @@ test("commands in the help, the setup, the status and the doctor run as they are
 
 test("in the checkout's own folder commands are printed as bin/openclaw, and an error names them too", () => {
   const home = setupHome();
-  const run = (...args: string[]) => spawnSync(join(ROOT, "bin/openclaw"), args, { cwd: ROOT, env: home.env as NodeJS.ProcessEnv, encoding: "utf8" });
+  const run = (...args: string[]) => spawnSync(join(ROOT, "bin/openclaw"), args, { cwd: ROOT, env: home.env, encoding: "utf8" });
   const { stdout } = run("status");
   expect(stdout).toContain("(start it with: bin/openclaw gateway)");
   expect(broken(stdout, home, ROOT)).toEqual([]);

@@ -11,7 +11,7 @@ function setup(chunk = CHUNK) {
       id: () => "1",
       seal: () => Promise.resolve("1"),
       discard: () => Promise.resolve(),
-    } as unknown as Parameters<typeof inBlocks>[0],
+    },
     chunk,
   );
   return { shown, preview };

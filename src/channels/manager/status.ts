@@ -113,7 +113,7 @@ async function warningsOf(
   try {
     const account = config.resolveAccount(cfg, accountId);
     const warnings = await within(clock, WARNINGS_MS, "its warnings", async () => security.collectWarnings!({ cfg, accountId, account }));
-    return (warnings ?? []).map((text) => ({ channel: plugin.id, accountId, kind: "permissions", message: String(text).replace(/^-\s*/, "") }));
+    return (warnings ?? []).map((text) => ({ channel: plugin.id, accountId, kind: "permissions", message: text.replace(/^-\s*/, "") }));
   } catch {
     return []; // The accounts themselves are shown.
   }

@@ -1,4 +1,5 @@
 import { messageOf } from "../../base/errors.ts";
+import type { Logger } from "../../base/log/logger.ts";
 import { buildMentionRegexes } from "../../channels/index.ts";
 import type { FinalizedMsgContext } from "../../protocol/index.ts";
 import { queueSettings, sendPolicy } from "../../sessions/index.ts";
@@ -77,7 +78,7 @@ function commandCall(last: Inbound, ctx: FinalizedMsgContext, signal: AbortSigna
 }
 
 interface Treating {
-  readonly looks: Pick<SecondLooks, "passed">;
+  readonly looks: SecondLooks;
   readonly deps: ConversationDeps;
   readonly endings: Endings;
   readonly words: PluginWords;
@@ -174,6 +175,49 @@ function createExamination(treating: Treating, safely: (group: Group, work: () =
   };
 }
 
+/** Counts messages on their way, and keeps one that fails or that a previous process left from holding up the others. */
+function createCare(treating: Treating, lives: Pick<LiveReplies, "ended">, log: Logger) {
+  const count = { pending: 0 };
+
+  /** One that cannot be treated is told, and does not hold up the others. */
+  async function safely(group: Group, work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      const why = messageOf(error);
+      log.error(`a message could not be treated: ${why}`, { inbox: group.map(({ id }) => id), error });
+      await treating.endings.settle(group, "failed", why, [{ text: FAILED, isError: true }]).catch((second: unknown) => {
+        log.error(`the end of a message could not be written: ${messageOf(second)}`, { error: second });
+        lives.ended(group.map(({ id }) => id));
+      });
+    } finally {
+      count.pending -= group.length;
+    }
+  }
+
+  /** Messages that a previous process left, unless plugins were asked about them too often. */
+  async function again(group: Group, go: () => void): Promise<void> {
+    const ids = group.map(({ id }) => id);
+    count.pending += group.length;
+    try {
+      await treating.deps.untilPlugins?.();
+    } catch {
+      count.pending -= group.length;
+      return; // On disk: the next start resumes it.
+    }
+    const isLetIn = await treating.looks.begin(ids).catch((error: unknown) => {
+      log.error(`the attempts of a message could not be counted: ${messageOf(error)}`, { inbox: ids, error });
+      return true;
+    });
+    if (isLetIn) return go();
+    await safely(group, () => treating.endings.settle(group, "failed", LOOKED_AT_TOO_OFTEN, [{ text: LOOKS_GIVEN_UP, isError: true }]));
+    treating.looks.passed(ids);
+    treating.notes.forget(group);
+  }
+
+  return { count, safely, again };
+}
+
 /** From the inbox to a lane: hooks, joining, commands, policies. Messages of one chat go through in their order; a stop overtakes all of them, a quick command those that take long. */
 export function createDispatch(
   deps: ConversationDeps,
@@ -188,24 +232,7 @@ export function createDispatch(
   const endings = createEndings(deps, lives, notes);
   const words = createPluginWords(deps, notes);
   const treating: Treating = { deps, endings, words, notes, enqueue, looks };
-  let pending = 0;
-
-  /** One that cannot be treated is told, and does not hold up the others. */
-  async function safely(group: Group, work: () => Promise<void>): Promise<void> {
-    try {
-      await work();
-    } catch (error) {
-      const why = messageOf(error);
-      log.error(`a message could not be treated: ${why}`, { inbox: group.map(({ id }) => id), error });
-      await endings.settle(group, "failed", why, [{ text: FAILED, isError: true }]).catch((second: unknown) => {
-        log.error(`the end of a message could not be written: ${messageOf(second)}`, { error: second });
-        lives.ended(group.map(({ id }) => id));
-      });
-    } finally {
-      pending -= group.length;
-    }
-  }
-
+  const { count, safely, again } = createCare(treating, lives, log);
   const examination = createExamination(treating, safely);
   const joining = createJoining({ clock, config: () => config.current }, (group) => {
     examination.add(group as Group);
@@ -224,12 +251,12 @@ export function createDispatch(
       looks.passed([inbound.id]);
       return notes.forget(group);
     }
-    pending += 1;
+    count.pending += 1;
     joining.add(inbound, isControl);
   }
 
   function add(inbound: Inbound): void {
-    pending += 1;
+    count.pending += 1;
     const isControl = commands.isControl(inbound.text, botOf(inbound));
     try {
       words.received(inbound);
@@ -244,32 +271,12 @@ export function createDispatch(
     joining.add(inbound, isControl);
   }
 
-  /** Messages that a previous process left, unless plugins were asked about them too often. */
-  async function again(group: Group, go: () => void): Promise<void> {
-    const ids = group.map(({ id }) => id);
-    pending += group.length;
-    try {
-      await deps.untilPlugins?.();
-    } catch {
-      pending -= group.length;
-      return; // On disk: the next start resumes it.
-    }
-    const isLetIn = await looks.begin(ids).catch((error: unknown) => {
-      log.error(`the attempts of a message could not be counted: ${messageOf(error)}`, { inbox: ids, error });
-      return true;
-    });
-    if (isLetIn) return go();
-    await safely(group, () => endings.settle(group, "failed", LOOKED_AT_TOO_OFTEN, [{ text: LOOKS_GIVEN_UP, isError: true }]));
-    looks.passed(ids);
-    notes.forget(group);
-  }
-
   return {
     add(inbound) {
       const waiting = deps.untilPlugins?.();
       if (!waiting) return add(inbound);
-      pending += 1;
-      const over = (): number => (pending -= 1);
+      count.pending += 1;
+      const over = (): number => (count.pending -= 1);
       // On disk: when the gateway ends first, the next start takes it up.
       waiting.then(() => {
         over();
@@ -278,7 +285,7 @@ export function createDispatch(
     },
     addAgain: (inbound) =>
       void again([inbound], () => {
-        pending -= 1;
+        count.pending -= 1;
         add(inbound);
       }),
     resume: (messages, turnId) => void again(messages, () => examination.add(messages, turnId)),
@@ -289,7 +296,7 @@ export function createDispatch(
       await examination.idle();
     },
     get pending() {
-      return pending;
+      return count.pending;
     },
   };
 }

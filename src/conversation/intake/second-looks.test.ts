@@ -19,7 +19,12 @@ async function setup() {
     (await store.write("inbox.accept", { channel: "test", account: "default", conversation: "c", messageId, kind: "message", text: messageId })).id;
   /** As the next process would make them. */
   const looks = (names: readonly string[] = ["inbound_claim"]) =>
-    createSecondLooks({ store, clock, log: silentLogger, hooks: { has: (name: string) => names.includes(name), run: () => Promise.resolve(undefined) } as never });
+    createSecondLooks({
+      store,
+      clock,
+      log: silentLogger,
+      hooks: { has: (name: string) => names.includes(name), run: () => Promise.resolve(undefined) } as never,
+    });
   const stored = () => store.read("meta.get", { key: "intake.looks" });
   return { accept, looks, stored, clock };
 }

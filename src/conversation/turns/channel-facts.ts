@@ -64,7 +64,7 @@ export function channelFacts(place: ChannelPlace, { channel, accountId }: Pick<M
   return {
     capabilities,
     ...(canHaveButtons && !capabilities.some((name) => name.toLowerCase() === "inlinebuttons") ? { buttonsOff: true } : {}),
-    ...(Array.isArray(hints) && hints.length > 0 ? { hints: hints.slice(0, MOST_HINTS).map((hint) => clip(String(hint), HINT_CHARS)) } : {}),
+    ...(Array.isArray(hints) && hints.length > 0 ? { hints: hints.slice(0, MOST_HINTS).map((hint) => clip(hint, HINT_CHARS)) } : {}),
     ...(guidance?.level === "minimal" || guidance?.level === "extensive" ? { reactions: guidance.level } : {}),
   };
 }

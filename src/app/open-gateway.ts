@@ -36,6 +36,7 @@ import { openAnswering, type Answering } from "./agent/answering.ts";
 import type { Logging } from "./logging.ts";
 import { openChannels, type AppChannelsRun } from "./conversation/channels.ts";
 import { messagesPort, pairingPort } from "./conversation/ports.ts";
+import { runnableTexts } from "./runnable.ts";
 import { answeringModel, type AnsweringModel } from "./answering-model.ts";
 import { createAppModels, type AppModels } from "./models.ts";
 import { openOverview } from "./overview/open.ts";
@@ -199,7 +200,7 @@ async function resumeWork({ talk, takeUpCommands }: Answering, plugins: Pick<Plu
 /** Puts the gateway's parts together: who may connect, who answers, and what is listened on. */
 export async function openGateway(given: OpenGatewayDeps, stack: AsyncDisposableStack): Promise<OpenGateway> {
   // Whoever watches a session is told what anybody commits in it.
-  const deps = { ...given, store: observeCommits(given.store), pluginIssues: issuesOfPlugins(given) };
+  const deps = { ...given, store: observeCommits(given.store), pluginIssues: issuesOfPlugins(given), runnable: runnableTexts(given.env) };
   const { config } = deps;
   const log = deps.log.room("gateway");
   const auth = await openAuth(deps);

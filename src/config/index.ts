@@ -39,7 +39,6 @@ export {
   agentFolder,
   checkedId,
   configFile,
-  DEFAULT_GATEWAY_PORT,
   derivedPorts,
   expandHome,
   gatewayPort,

@@ -66,10 +66,17 @@ test("the session index: the documented place, or session.store with the agent f
   expect(sessionIndexFile("all.json", paths, "work")).toBe("/home/me/all.json");
 });
 
-test("workspaces: the default agent's is in the home, others are in the state folder", () => {
+test("workspaces: the default agent's is in the home, or in a state folder that is elsewhere; others are in the state folder", () => {
   const state = { OPENCLAW_STATE_DIR: "/s" };
-  expect(workspaceFolder(on(state), { id: "main", isDefault: true })).toBe("/home/me/.openclaw/workspace");
-  expect(workspaceFolder(on({ ...state, OPENCLAW_PROFILE: "work" }), { id: "main", isDefault: true })).toBe("/home/me/.openclaw/workspace-work");
+  const main = { id: "main", isDefault: true };
+  expect(workspaceFolder(on(state), main)).toBe("/s/workspace");
+  const used = ["/s/agents/main/sessions", "/home/me/.openclaw/workspace"];
+  expect(workspaceFolder(on(state, used), main)).toBe("/home/me/.openclaw/workspace");
+  expect(workspaceFolder(on(state, [...used, "/s/workspace"]), main)).toBe("/s/workspace");
+  expect(workspaceFolder(on({ ...state, OPENCLAW_PROFILE: "work" }), main)).toBe("/s/workspace-work");
+  expect(workspaceFolder(on({ OPENCLAW_PROFILE: "work" }), main)).toBe("/home/me/.openclaw/workspace-work");
+  expect(workspaceFolder(on({ OPENCLAW_PROFILE: "work", OPENCLAW_STATE_DIR: "~/.openclaw-work" }), main)).toBe("/home/me/.openclaw/workspace-work");
+  expect(workspaceFolder(on({ OPENCLAW_STATE_DIR: "~/.openclaw" }), main)).toBe("/home/me/.openclaw/workspace");
   expect(workspaceFolder(on({ OPENCLAW_PROFILE: "default" }), { id: "main", isDefault: true })).toBe("/home/me/.openclaw/workspace");
   expect(workspaceFolder(on(state), { id: "main", isDefault: true, defaults: "~/d", own: "~/o" })).toBe("/home/me/o");
   expect(workspaceFolder(on(state), { id: "x", isDefault: false, defaults: "~/d" })).toBe("/s/workspace-x");

@@ -4,6 +4,17 @@ import type { FailureClass } from "../../models/index.ts";
 import type { Write } from "../../store/index.ts";
 import type { LoopEvent } from "../loop/ports.ts";
 
+/** What the channel of a turn can do, as its plugin and the configuration say. */
+export interface ChannelFacts {
+  readonly capabilities: readonly string[];
+  /** It can have buttons, and the configuration turns them off. */
+  readonly buttonsOff?: boolean;
+  /** What the channel's plugin says about the message tool. */
+  readonly hints?: readonly string[];
+  /** How freely the agent reacts to messages. */
+  readonly reactions?: "minimal" | "extensive";
+}
+
 /** A message that is to be answered, in its session. */
 export interface TurnInput {
   /** The turn's id, too. */
@@ -24,6 +35,7 @@ export interface TurnInput {
   readonly accountId?: string;
   /** The chat it was written in. */
   readonly chatId?: string;
+  readonly channelFacts?: ChannelFacts;
   /** That chat has one other person in it. */
   readonly direct?: boolean;
   /** What the gateway knows of that chat, for the system prompt: one line of JSON in which nothing was written by a person. */

@@ -26,6 +26,8 @@ export interface AnsweringDeps extends OpenGatewayDeps {
   readonly askable: () => boolean;
   /** The gateway's methods, once they are there. */
   readonly handlers: () => Handlers | undefined;
+  /** Makes the commands in a text run as they are printed. */
+  readonly runnable: (text: string) => string;
 }
 
 /** Who answers messages, and what belongs to it. */
@@ -114,6 +116,7 @@ export function openAnswering(deps: AnsweringDeps, stack: AsyncDisposableStack):
         for (const listener of notices) listener(notice);
       },
       isOwner: (sender) => ownersBy(() => deps.config.current, talk.channels)(sender),
+      channelOf: (id) => talk.channels.get(id),
       gatewayTools: ownTools,
       sessionPost: { send: async (message) => (await post()).send(message) },
       asked: {

@@ -1,15 +1,10 @@
 import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, delimiter, dirname, isAbsolute, join, resolve } from "node:path";
+import { packageFolder } from "../../base/program-name.ts";
 import { expandHome, lockFile, sessionIndexFile, type Config, type Env, type OpenClawConfig } from "../../config/index.ts";
 import type { FileRules, OwnPlaces } from "../../tools/index.ts";
 import { logFileAt } from "../log-file.ts";
-
-/** Folder of this program: sources and bundle lie at different depths below it. */
-function programFolder(from: string = import.meta.dirname): string | undefined {
-  for (let folder = from; folder !== dirname(folder); folder = dirname(folder)) if (existsSync(join(folder, "bin", "openclaw"))) return folder;
-  return undefined;
-}
 
 const SECRET_FILE_KEY = /(?:token|secret|password|credentials?|key)(?:File|Path)$/i;
 /** Keys that name a program, a module, or a file that decides whom or what the gateway trusts. */
@@ -79,7 +74,7 @@ const BACKUPS = [".bak", ".bak.1", ".bak.2", ".bak.3", ".bak.4"];
 /** The places of this gateway that tools keep away from. The same object while the configuration is the same. */
 export function ownPlaces(deps: OwnPlacesDeps): () => OwnPlaces {
   const { config } = deps;
-  const program = programFolder();
+  const program = packageFolder(import.meta.dirname);
   let known: OwnPlaces | undefined;
   let of: { readonly config: OpenClawConfig; readonly files: string } | undefined;
   return () => {

@@ -119,8 +119,8 @@ function print(io: Io, probe: Probe, snapshot: Snapshot, stateDir: string, state
     ["Sessions", String(state.count)],
   ];
   if (state.inbox) facts.push(["Inbox", `${state.inbox.pending} waiting, ${state.inbox.claimed} being worked on`]);
-  io.out(formatFacts(facts, style));
-  for (const problem of [...(health?.problems ?? []), ...(state.error ? [state.error] : [])]) io.out(`${style.yellow("!")} ${problem}\n`);
+  io.out(io.runnable(formatFacts(facts, style)));
+  for (const problem of [...(health?.problems ?? []), ...(state.error ? [state.error] : [])]) io.out(io.runnable(`${style.yellow("!")} ${problem}\n`));
   if (state.recent.length === 0) return;
   const rows = state.recent.map((row) => [kindOf(row.key), `${formatDuration(io.now() - row.entry.updatedAt)} ago`, row.key]);
   io.out(`\n${formatTable(["Kind", "Age", "Session"], rows, { style, columns: io.columns })}`);

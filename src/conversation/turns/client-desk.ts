@@ -13,6 +13,7 @@ import { answerDirectly, clientVerdict, mayBeCommand, sendAsides } from "./clien
 import { createClientHooks, tellReceived } from "./client-hooks.ts";
 import { activeClientTurn, afterTurn, closeRun, STOPPING, treatTurn, type ClientTurn, type ClientTurnContext } from "./client-turn.ts";
 import type { AcceptedRun, Responder, RunOutcome, RunRequest } from "./contract.ts";
+import { LOOKED_AT_TOO_OFTEN, type SecondLooks } from "../intake/second-looks.ts";
 import { acceptRun, endedRun, otherPayload, wasPrompted, type AcceptedRow } from "./run-log.ts";
 import { mergeInto, newClientRun, type AbortReason, type ClientRun } from "./run.ts";
 
@@ -111,7 +112,12 @@ interface CarryOut {
  * Runs of one session are looked at in the order they came: what follows `/new` belongs to the new session. A stop overtakes all of them, a quick
  * command those that take long.
  */
-function createExamination(deps: ConversationDeps, context: ClientTurnContext, lanes: ClientLanes, end: (run: ClientRun, outcome: RunOutcome) => void) {
+function createExamination(
+  deps: ConversationDeps,
+  context: ClientTurnContext,
+  { lanes, looks }: { readonly lanes: ClientLanes; readonly looks: SecondLooks },
+  end: (run: ClientRun, outcome: RunOutcome) => void,
+) {
   const { store, config } = deps;
   const sessions = createOrder();
   const plugins = createClientHooks(deps, context);
@@ -174,12 +180,19 @@ function createExamination(deps: ConversationDeps, context: ClientTurnContext, l
         const asks = turnId !== null && (group.length > 1 || mayBeCommand(main.row.message) || deps.hooks.has("before_dispatch"));
         const prompted = asks && (await wasPrompted(deps, turnId).catch(() => false));
         const others = group.filter((run) => run !== main);
+        const ids = group.map(({ row }) => row.inboxId);
+        if (!prompted && !(await looks.begin(ids).catch(() => true))) {
+          for (const run of group)
+            end(run, await closeRun(run, LOOKED_AT_TOO_OFTEN, context).catch((): RunOutcome => ({ status: "error", error: LOOKED_AT_TOO_OFTEN })));
+          return looks.passed(ids);
+        }
         if (prompted) for (const run of others) mergeInto(main, run);
         else {
           if (others.length > 0) await store.write("inbox.release", { ids: others.map(({ row }) => row.inboxId) }).catch(() => {});
           for (const other of others) await examine(other, false, tookLong, turnId === null);
         }
         await examine(main, prompted, tookLong, turnId === null);
+        looks.passed(ids);
       };
       sessions.add(main.row.sessionKey, { isQuick: false, run });
     },
@@ -229,7 +242,7 @@ async function runStopCommand(deps: ConversationDeps, request: Parameters<Client
   return verdict?.kind === "answered" ? (verdict.stopped ?? []) : undefined;
 }
 
-export function createClientDesk(deps: ConversationDeps, context: ClientTurnContext, lanes: ClientLanes): ClientDesk {
+export function createClientDesk(deps: ConversationDeps, context: ClientTurnContext, lanes: ClientLanes, looks: SecondLooks): ClientDesk {
   /** Runs that wait or run, by id. */
   const runs = new Map<string, ClientRun>();
   const accepting = new Map<string, Promise<unknown>>();
@@ -240,7 +253,7 @@ export function createClientDesk(deps: ConversationDeps, context: ClientTurnCont
     run.end(outcome);
   }
 
-  const examination = createExamination(deps, context, lanes, end);
+  const examination = createExamination(deps, context, { lanes, looks }, end);
 
   function begin(run: ClientRun): void {
     runs.set(run.row.runId, run);

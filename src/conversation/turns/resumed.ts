@@ -4,14 +4,13 @@ import { inboundOf, type Inbound } from "../intake/inbound-record.ts";
 import type { Group } from "../intake/joined.ts";
 import type { ChannelItem } from "../lanes/item.ts";
 import type { ConversationDeps } from "../ports.ts";
-import { mayBeCommand } from "./client-commands.ts";
 import { wasPrompted } from "./run-log.ts";
 
 /** Messages of channels that the previous process did not finish. */
 export interface ResumedChannels {
   /** They were in a turn and come back as that turn. */
   readonly items: readonly ChannelItem[];
-  /** Their turn had no prompt yet, and their text may hold a command, which must not become one. */
+  /** Their turn had no prompt yet: what commands and plugins make of their text is not stored anywhere, so both are asked again. */
   readonly unprompted: readonly { readonly messages: Group; readonly turnId: string }[];
   /** They were in no turn: they are looked at again. */
   readonly fresh: readonly Inbound[];
@@ -26,8 +25,7 @@ export async function resumedChannels(rows: readonly InboxRow[], deps: Conversat
     const messages = group as [Inbound, ...Inbound[]];
     const { sessionKey, agentId, channel } = messages.at(-1)!;
     const text = messages.map((message) => message.text).join("\n");
-    const isOpen = messages.some((message) => mayBeCommand(message.text)) && !(await wasPrompted(deps, resumedTurn));
-    if (isOpen) unprompted.push({ messages, turnId: resumedTurn });
+    if (!(await wasPrompted(deps, resumedTurn))) unprompted.push({ messages, turnId: resumedTurn });
     else items.push({ kind: "channel", sessionKey, agentId, messages, text, queue: queueSettings(deps.config.current, undefined, channel), resumedTurn });
   }
   return { items, unprompted, fresh: inbounds.filter(({ turnId }) => turnId === undefined) };

@@ -3,6 +3,8 @@ import type { DatabaseSync } from "node:sqlite";
 import { AppError, fileError, messageOf, systemCode } from "../../base/errors.ts";
 import { failpoint } from "../../base/failpoints.ts";
 import { checkTranscript } from "./check.ts";
+import { compressedName, hasCompressed } from "./compressed-file.ts";
+import { createCompressing } from "./compressing.ts";
 import { resolveFile } from "./place.ts";
 import { transcriptRow } from "./rows.ts";
 import type { Projection, ProjectionDeps, ProjectionProblem, RepairReport } from "./types.ts";
@@ -71,6 +73,7 @@ export function createProjection(deps: ProjectionDeps): Projection {
   const problems = new Map<string, ProjectionProblem>();
   const checked = new Set<string>();
   let lines = 0;
+  let isClosed = false;
 
   /** The file stays as it is until it is checked again: what waited for it is in the database. */
   function suspect(file: string, problem: string): void {
@@ -115,6 +118,7 @@ export function createProjection(deps: ProjectionDeps): Projection {
 
   function settle(report: RepairReport): RepairReport {
     if (report.action === "failed") suspect(report.file, report.problem ?? "unknown");
+    else if (report.action === "compressed") problems.delete(report.file);
     else {
       checked.add(report.file);
       problems.delete(report.file);
@@ -123,10 +127,10 @@ export function createProjection(deps: ProjectionDeps): Projection {
     return report;
   }
 
-  function check(db: DatabaseSync, tid: number, options: { readonly thorough?: boolean } = {}): RepairReport {
+  function check(db: DatabaseSync, tid: number, { thorough = false, writing = true }: Parameters<Projection["check"]>[2] = {}): RepairReport {
     flush();
     descriptors.close(transcriptRow(db, tid).file);
-    return settle(checkTranscript(db, tid, deps, options.thorough ?? false));
+    return settle(checkTranscript(db, tid, deps, { thorough, writing }));
   }
 
   return {
@@ -141,11 +145,22 @@ export function createProjection(deps: ProjectionDeps): Projection {
     flush,
     pending: () => lines,
     check,
-    ensure: (db, tid) => (checked.has(transcriptRow(db, tid).file) ? undefined : check(db, tid)),
-    renamed: (from, to) => leave(from, (path) => renameSync(path, resolveFile(deps.stateDir, to))),
-    removed: (file) => leave(file, unlinkSync),
+    ensure: (db, tid, options) => (checked.has(transcriptRow(db, tid).file) ? undefined : check(db, tid, options)),
+    compress: createCompressing({ ...deps, mayReplace: (file) => !isClosed && !problems.has(file), leave }),
+    renamed: (from, to) =>
+      leave(from, (path) => {
+        const target = resolveFile(deps.stateDir, to);
+        if (hasCompressed(path)) renameSync(compressedName(path), compressedName(target));
+        renameSync(path, target);
+      }),
+    removed: (file) =>
+      leave(file, (path) => {
+        if (hasCompressed(path)) unlinkSync(compressedName(path));
+        unlinkSync(path);
+      }),
     problems: () => [...problems.values()],
     close() {
+      isClosed = true;
       flush();
       descriptors.closeAll();
     },

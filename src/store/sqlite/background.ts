@@ -3,7 +3,7 @@ import type { AppError } from "../../base/errors.ts";
 import type { MaintenanceReport } from "../retention.ts";
 import { createCheckpoints, type CheckpointsDeps } from "./checkpoints.ts";
 import { storeError } from "./failure.ts";
-import { createMaintenance } from "./maintenance.ts";
+import { createMaintenance, type MaintenanceDeps } from "./maintenance.ts";
 import type { ControlRequest } from "./messages.ts";
 import { createSessionIndexes } from "./session-indexes.ts";
 
@@ -26,6 +26,7 @@ export interface Background {
 
 export interface BackgroundDeps extends CheckpointsDeps {
   readonly db: DatabaseSync;
+  readonly files: MaintenanceDeps["files"];
   /** Steps of an unfinished import. */
   readonly importing: Iterator<unknown> | undefined;
   /** Told when the import is through. */
@@ -74,9 +75,9 @@ function createIndexing(deps: BackgroundDeps, stepped: () => void): { committed(
 }
 
 export function createBackground(deps: BackgroundDeps): Background {
-  const { db, sql } = deps;
   const maintaining: Maintaining[] = [];
   const awaitingImport: (() => void)[] = [];
+  const cursor = { tid: 0 };
   const log = createCheckpoints(deps);
   const indexing = createIndexing(deps, () => log.committed(1));
   let importing = deps.importing;
@@ -101,7 +102,7 @@ export function createBackground(deps: BackgroundDeps): Background {
     try {
       const through = current.work.steps.next().done === true;
       log.committed(1);
-      if (!through && performance.now() < current.until) return;
+      if (!through && (performance.now() < current.until || !current.work.canStop())) return;
       maintaining.shift();
       current.done(undefined, current.work.report(through));
     } catch (error) {
@@ -127,7 +128,12 @@ export function createBackground(deps: BackgroundDeps): Background {
     },
     maintain(request, done) {
       indexing.catchUp();
-      maintaining.push({ request, done, until: performance.now() + request.budgetMs, work: createMaintenance(db, sql, request.now, request.policy) });
+      maintaining.push({
+        request,
+        done,
+        until: performance.now() + request.budgetMs,
+        work: createMaintenance({ ...deps, cursor }, request.now, request.policy),
+      });
     },
     whenImported(done) {
       if (importing) awaitingImport.push(done);

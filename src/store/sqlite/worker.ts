@@ -43,10 +43,11 @@ async function startWriter(data: OpenRequest): Promise<Writer> {
   const sql = createStatements(db);
   const imports = await openImport({ db, sql, stateDir: data.stateDir, now, log });
   const later = (ms: number, fn: () => void): unknown => setTimeout(fn, ms).unref();
-  const files = createTranscriptFiles({ db, sql, stateDir: data.stateDir, now, log, later, adopt: imports.adopt });
+  const files = createTranscriptFiles({ db, sql, stateDir: data.stateDir, now, log, later, adopt: imports.adopt, upkeep: (work) => desk.upkeep(work) });
   const background = createBackground({
     db,
     sql,
+    files,
     importing: imports.steps,
     imported: imports.finish,
     // What was put off before the store failed must not touch the disk after it.

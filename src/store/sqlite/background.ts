@@ -45,7 +45,7 @@ const INDEX_FIRST_MS = 10_000;
 const INDEX_NEXT_MS = 4;
 
 /** Keeps the indexes over sessions up to date, by a timer of its own that runs only while there is something to do. */
-function createIndexing(deps: BackgroundDeps, stepped: () => void): { committed(commits: number): void; catchUp(): void } {
+function createIndexing(deps: BackgroundDeps, stepped: () => unknown): { committed(commits: number): void; catchUp(): void } {
   const index = createSessionIndexes(deps.db, deps.sql);
   /** The wait of the timer that counts; one that was overtaken by a shorter does nothing. */
   let armed: { readonly ms: number } | undefined;
@@ -78,8 +78,16 @@ export function createBackground(deps: BackgroundDeps): Background {
   const maintaining: Maintaining[] = [];
   const awaitingImport: (() => void)[] = [];
   const cursor = { tid: 0 };
-  const log = createCheckpoints(deps);
-  const indexing = createIndexing(deps, () => log.committed(1));
+  /** False while maintenance waits for the log to be moved. */
+  let mayGoOn = true;
+  const log = createCheckpoints({
+    ...deps,
+    resume() {
+      mayGoOn = true;
+      deps.resume();
+    },
+  });
+  const indexing = createIndexing(deps, log.swept);
   let importing = deps.importing;
 
   /** An import that stops in the middle is not told as done: the next start goes on with it. */
@@ -98,10 +106,10 @@ export function createBackground(deps: BackgroundDeps): Background {
 
   function maintainStep(): void {
     const current = maintaining[0];
-    if (!current) return;
+    if (!current || !mayGoOn) return;
     try {
       const through = current.work.steps.next().done === true;
-      log.committed(1);
+      mayGoOn = log.swept();
       if (!through && (performance.now() < current.until || !current.work.canStop())) return;
       maintaining.shift();
       current.done(undefined, current.work.report(through));
@@ -112,7 +120,7 @@ export function createBackground(deps: BackgroundDeps): Background {
     }
   }
 
-  const waiting = (): boolean => importing !== undefined || maintaining.length > 0;
+  const waiting = (): boolean => importing !== undefined || (mayGoOn && maintaining.length > 0);
 
   return {
     waiting,

@@ -1,6 +1,7 @@
 import type { StatementSync } from "node:sqlite";
 import { AppError } from "../../base/errors.ts";
 import { storeError } from "./failure.ts";
+import type { LogMover } from "./log-mover.ts";
 
 /**
  * Pages in the log: above the first they are moved when nobody writes for a while, above the second in any case. Moving some hundred pages takes
@@ -12,6 +13,8 @@ const QUIET_MS = 200;
 const BUSY_PAGES = 400;
 /** Commits after which the log is measured: each adds some ten pages. */
 const MEASURED_COMMITS = 8;
+/** With so many pages in the log, background work waits until some are moved. */
+const FULL_PAGES = 4000;
 
 export interface CheckpointsDeps {
   readonly sql: (text: string) => StatementSync;
@@ -19,12 +22,18 @@ export interface CheckpointsDeps {
   readonly later: (ms: number, fn: () => void) => unknown;
   /** Damage or a failing disk met outside of a request. */
   readonly failed: (error: AppError) => void;
+  /** Moves the pages of background work. */
+  readonly mover: LogMover;
+  /** Called when background work may go on, in case `swept` stopped it. */
+  readonly resume: () => void;
 }
 
 /** Moves the log into the database, between groups. */
 export interface Checkpoints {
   /** Told after each group was acknowledged, and how many commits it had. */
   readonly committed: (commits: number) => void;
+  /** Called after each step of background work. False when the work has to wait until `resume`: the log is long, and is being moved in another thread. */
+  readonly swept: () => boolean;
   /** Moves it now. Returns what stood in the way. */
   readonly checkpoint: (truncate: boolean) => AppError | undefined;
 }
@@ -34,6 +43,7 @@ export function createCheckpoints(deps: CheckpointsDeps): Checkpoints {
   let lastCommit = 0;
   let quietTimer = false;
   let unmeasured = 0;
+  let isMoving = false;
 
   /** Pages that are in the log only. */
   function logPages(): number {
@@ -52,11 +62,28 @@ export function createCheckpoints(deps: CheckpointsDeps): Checkpoints {
     deps.later(QUIET_MS, () => {
       quietTimer = false;
       if (performance.now() - lastCommit < QUIET_MS) return watchQuiet();
-      try {
-        if (logPages() >= QUIET_PAGES) moveLog();
-      } catch (error) {
-        deps.failed(storeError("the log could not be moved into the database", error));
-      }
+      attempt(() => {
+        if (!isMoving && logPages() >= QUIET_PAGES) moveLog();
+      });
+    });
+  }
+
+  function attempt(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      deps.failed(storeError("the log could not be moved into the database", error));
+    }
+  }
+
+  function moveElsewhere(): void {
+    isMoving = true;
+    deps.mover.move(({ error, unavailable }) => {
+      isMoving = false;
+      const reason = error && storeError("the log could not be moved into the database", error);
+      if (reason && reason.code !== "LOCKED") deps.failed(reason);
+      if (unavailable) attempt(moveLog);
+      deps.resume();
     });
   }
 
@@ -66,8 +93,15 @@ export function createCheckpoints(deps: CheckpointsDeps): Checkpoints {
       unmeasured += commits;
       if (unmeasured < MEASURED_COMMITS) return watchQuiet();
       unmeasured = 0;
-      if (logPages() >= BUSY_PAGES) moveLog();
+      if (!isMoving && logPages() >= BUSY_PAGES) moveLog();
       else watchQuiet();
+    },
+    swept() {
+      lastCommit = performance.now();
+      const pages = logPages();
+      if (pages >= BUSY_PAGES && !isMoving) moveElsewhere();
+      else if (!isMoving) watchQuiet();
+      return !isMoving || pages < FULL_PAGES;
     },
     checkpoint(truncate) {
       try {

@@ -4,8 +4,13 @@ import { createPace, unsynced } from "./pace.ts";
 import { createPacking, type PackingDeps } from "./packing.ts";
 import { createSweeps, type Sweep } from "./sweeps.ts";
 
-/** The time after which a transaction ends: no request waits longer than about this and one statement more. */
-const BATCH_MS = 3;
+/**
+ * The time after which a transaction ends, at most and at least. Committing can take several times as long as deleting: rows that lie far apart fill a page
+ * of the log each. The whole should take about `WHOLE_MS`: no request waits much longer than that.
+ */
+const LONGEST_BATCH_MS = 3;
+const SHORTEST_BATCH_MS = 0.25;
+const WHOLE_MS = 5;
 const MOST_ROWS = 100;
 const MOST_PAGES = 64;
 /** Rows that are so much past their time are told. */
@@ -36,6 +41,7 @@ export function createMaintenance({ db, sql, files, cursor }: MaintenanceDeps, n
   const pagePace = createPace(MOST_PAGES);
   let open: readonly Sweep[] = createSweeps(sql, now, policy);
   let pagesFreed = 0;
+  let batchMs = LONGEST_BATCH_MS;
 
   /** Deletes from one table until the time is over; true when nothing is left there. */
   function sweepOnce(sweep: Sweep): boolean {
@@ -48,8 +54,13 @@ export function createMaintenance({ db, sql, files, cursor }: MaintenanceDeps, n
       rowPace.took(until - from);
       for (const [table, rows] of gone) if (rows > 0) deleted[table] = (deleted[table] ?? 0) + rows;
       const done = gone.every(([, rows]) => rows === 0);
-      if (!done && until - started < BATCH_MS) continue;
+      if (!done && until - started < batchMs) continue;
       db.exec("COMMIT");
+      const whole = performance.now() - started;
+      if (whole > WHOLE_MS) {
+        batchMs = Math.max(SHORTEST_BATCH_MS, batchMs / 2);
+        rowPace.took(whole);
+      } else if (whole < WHOLE_MS / 2) batchMs = Math.min(LONGEST_BATCH_MS, batchMs * 1.5);
       return done;
     }
   }

@@ -51,7 +51,17 @@ const CANDIDATES = `SELECT tid FROM transcripts AS t WHERE tid > ?1 AND tid <= ?
   ORDER BY tid`;
 
 const SIZES = "SELECT seq, octet_length(line) AS bytes FROM transcript_entries WHERE tid = ? AND seq >= ? ORDER BY seq LIMIT ?";
-const LINES = "SELECT line FROM transcript_entries WHERE tid = ? AND seq BETWEEN ? AND ? ORDER BY seq";
+const ROWS = "SELECT seq, entry_id AS id, parent_id AS parent, type, ts, line FROM transcript_entries WHERE tid = ? AND seq BETWEEN ? AND ? ORDER BY seq";
+const INSERT = "INSERT INTO transcript_entries (tid, seq, entry_id, parent_id, type, ts, line) VALUES (?, ?, ?, ?, ?, ?, ?)";
+
+interface EntryColumns {
+  readonly seq: number;
+  readonly id: string | null;
+  readonly parent: string | null;
+  readonly type: string;
+  readonly ts: number | null;
+  readonly line: string;
+}
 
 /** Compresses transcripts that nobody has used for long, one after the other. Stopped anywhere, it goes on there the next time. */
 export function createPacking({ db, sql, files, cursor, now, before }: PackingDeps): Packing {
@@ -82,13 +92,14 @@ export function createPacking({ db, sql, files, cursor, now, before }: PackingDe
     const range = nextRange(tid, row.done);
     db.exec("BEGIN IMMEDIATE");
     if (range) {
-      const lines = sql(LINES)
-        .all(tid, row.done, range.last)
-        .map(({ line }) => String(line));
+      const rows = sql(ROWS).all(tid, row.done, range.last) as unknown as readonly EntryColumns[];
+      const lines = rows.map(({ line }) => line);
       const data = packLines(lines);
       requireReader(db, PACKS_VERSION);
       sql("INSERT INTO transcript_packs (tid, first, last, data) VALUES (?, ?, ?, ?)").run(tid, row.done, range.last, data);
-      sql("UPDATE transcript_entries SET line = ? WHERE tid = ? AND seq BETWEEN ? AND ?").run(PACKED_LINE, tid, row.done, range.last);
+      // Rows that get shorter in place leave their pages as empty as that; deleted and inserted again they are put together.
+      sql("DELETE FROM transcript_entries WHERE tid = ? AND seq BETWEEN ? AND ?").run(tid, row.done, range.last);
+      for (const { seq, id, parent, type, ts } of rows) sql(INSERT).run(tid, seq, id, parent, type, ts, PACKED_LINE);
       total.lines += lines.length;
       total.bytes += lines.reduce((sum, line) => sum + Buffer.byteLength(line) + 1, 0);
       total.packedBytes += data.length;

@@ -9,6 +9,7 @@ import { createDesk } from "./desk.ts";
 import { errorMessage, storeError } from "./failure.ts";
 import { createGroups } from "./group.ts";
 import { openImport } from "./importing.ts";
+import { createLogMover } from "./log-mover.ts";
 import type { OpenRequest, Reply, Request, Settled } from "./messages.ts";
 import { markSuspect, openDatabase, openReader, openWitness, type Opened } from "./open.ts";
 import { createQueue } from "./queue.ts";
@@ -53,11 +54,14 @@ async function startWriter(data: OpenRequest): Promise<Writer> {
     // What was put off before the store failed must not touch the disk after it.
     later: (ms, fn) => later(ms, () => desk.upkeep(fn)),
     failed: (error) => desk.fail(error),
+    mover: createLogMover(data.file),
+    resume: () => writer.accept({ type: "batch", commits: [], reads: [] }),
   });
   const groups = createGroups(db, sql);
   const desk = createDesk({ sql, groups, files, background, post, now, markSuspect: (reason) => markSuspect(data.file, reason) });
   const queue = createQueue(() => receiveMessageOnPort(port)?.message as Request | undefined);
-  return createWriter({ db, desk, queue, files, background, witness: () => openWitness(data.file), closed: () => port.close() });
+  const writer = createWriter({ db, desk, queue, files, background, witness: () => openWitness(data.file), closed: () => port.close() });
+  return writer;
 }
 
 function startReader(data: OpenRequest): { accept(request: Request): void } {

@@ -43,9 +43,11 @@ interface Maintaining {
 /** Indexes over sessions wait until a start is long over, and let others have their turn between two steps. */
 const INDEX_FIRST_MS = 10_000;
 const INDEX_NEXT_MS = 4;
+/** While the log is being moved. */
+const INDEX_WAIT_MS = 100;
 
 /** Keeps the indexes over sessions up to date, by a timer of its own that runs only while there is something to do. */
-function createIndexing(deps: BackgroundDeps, stepped: () => unknown): { committed(commits: number): void; catchUp(): void } {
+function createIndexing(deps: BackgroundDeps, stepped: () => boolean): { committed(commits: number): void; catchUp(): void } {
   const index = createSessionIndexes(deps.db, deps.sql);
   /** The wait of the timer that counts; one that was overtaken by a shorter does nothing. */
   let armed: { readonly ms: number } | undefined;
@@ -58,8 +60,7 @@ function createIndexing(deps: BackgroundDeps, stepped: () => unknown): { committ
       armed = undefined;
       if (!index.due()) return;
       index.step();
-      stepped();
-      arm(INDEX_NEXT_MS);
+      arm(stepped() ? INDEX_NEXT_MS : INDEX_WAIT_MS);
     });
   }
   arm(INDEX_FIRST_MS);

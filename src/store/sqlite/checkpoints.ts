@@ -13,7 +13,10 @@ const QUIET_MS = 200;
 const BUSY_PAGES = 400;
 /** Commits after which the log is measured: each adds some ten pages. */
 const MEASURED_COMMITS = 8;
-/** With so many pages in the log, background work waits until some are moved. */
+/**
+ * With a log of so many pages, background work waits until all of them are moved: only then it is written from its beginning again. Work that went on
+ * would keep adding to its end, and the file would grow for as long.
+ */
 const FULL_PAGES = 4000;
 
 export interface CheckpointsDeps {
@@ -45,11 +48,13 @@ export function createCheckpoints(deps: CheckpointsDeps): Checkpoints {
   let unmeasured = 0;
   let isMoving = false;
 
-  /** Pages that are in the log only. */
-  function logPages(): number {
+  /** How long the log is, and how many of its pages are nowhere else. */
+  function measure(): { readonly length: number; readonly pages: number } {
     const row = sql("PRAGMA wal_checkpoint(NOOP)").get()!;
-    return Number(row["log"]) - Number(row["checkpointed"]);
+    return { length: Number(row["log"]), pages: Number(row["log"]) - Number(row["checkpointed"]) };
   }
+
+  const logPages = (): number => measure().pages;
 
   /** A failure here is final: nobody knows what of the database file reached the disk, and a second fsync would not tell. */
   function moveLog(): void {
@@ -98,10 +103,11 @@ export function createCheckpoints(deps: CheckpointsDeps): Checkpoints {
     },
     swept() {
       lastCommit = performance.now();
-      const pages = logPages();
-      if (pages >= BUSY_PAGES && !isMoving) moveElsewhere();
+      const { length, pages } = measure();
+      const isLong = length >= FULL_PAGES;
+      if (!isMoving && (pages >= BUSY_PAGES || (isLong && pages > 0))) moveElsewhere();
       else if (!isMoving) watchQuiet();
-      return !isMoving || pages < FULL_PAGES;
+      return !isMoving || !isLong;
     },
     checkpoint(truncate) {
       try {

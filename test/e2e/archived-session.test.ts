@@ -24,7 +24,13 @@ async function makeArchived({ stateDir }: Place): Promise<readonly string[]> {
   const entries = ["Where does the narwhal live?", "In arctic waters.", "Who studied it?", "Several marine biologists."].map((text, n) => {
     const message = { role: n % 2 === 0 ? "user" : "assistant", content: [{ type: "text", text }], timestamp: clock.now() };
     const parentId = n === 0 ? null : `0000000${n - 1}`;
-    return { id: `0000000${n}`, parentId, type: "message", at: clock.now(), line: JSON.stringify({ type: "message", id: `0000000${n}`, parentId, timestamp, message }) };
+    return {
+      id: `0000000${n}`,
+      parentId,
+      type: "message",
+      at: clock.now(),
+      line: JSON.stringify({ type: "message", id: `0000000${n}`, parentId, timestamp, message }),
+    };
   });
   await store.write("transcripts.append", { file: FILE, entries });
   clock.advance(399 * DAY);
@@ -39,7 +45,12 @@ test("an archived session is listed, found, previewed, read and exported like an
   place.configure(`{ gateway: { mode: "local", auth: { token: "${TOKEN}" } }, session: { reset: { mode: "idle", idleMinutes: 9000000 } } }`);
   await using gateway = await place.gateway();
   const stateDir = mkdtempSync(join(tmpdir(), "openclaw-client-"));
-  await using client = await connectNode({ url: gateway.url!, token: TOKEN, client: { id: "test", mode: "test", version: "1.0.0", platform: "linux" }, stateDir });
+  await using client = await connectNode({
+    url: gateway.url!,
+    token: TOKEN,
+    client: { id: "test", mode: "test", version: "1.0.0", platform: "linux" },
+    stateDir,
+  });
 
   const seen = { includeDerivedTitles: true, includeLastMessage: true };
   for (const search of ["narwhal", "marine biologists"]) {
@@ -47,7 +58,12 @@ test("an archived session is listed, found, previewed, read and exported like an
     expect(found.sessions).toMatchObject([{ key: KEY, derivedTitle: "Where does the narwhal live?", lastMessagePreview: "Several marine biologists." }]);
   }
   const { previews } = await client.request("sessions.preview", { keys: [KEY] });
-  expect(previews[0]!.items.map(({ text }) => text)).toEqual(["Where does the narwhal live?", "In arctic waters.", "Who studied it?", "Several marine biologists."]);
+  expect(previews[0]!.items.map(({ text }) => text)).toEqual([
+    "Where does the narwhal live?",
+    "In arctic waters.",
+    "Who studied it?",
+    "Several marine biologists.",
+  ]);
   const history = async (): Promise<readonly unknown[]> => (await client.request("chat.history", { sessionKey: KEY })).messages;
   expect(await history()).toHaveLength(4);
   using inspection = inspectStore(place.stateDir)!;

@@ -15,9 +15,9 @@ const PASS_MS = 500;
 /** Asks the store one thing after the other while something else goes on, and how long each took. Reads: a commit also waits for the disk. */
 async function waitsDuring(store: Store, work: Promise<unknown>): Promise<readonly number[]> {
   const times: number[] = [];
-  let isOver = false;
-  const ended = work.finally(() => (isOver = true));
-  while (!isOver || times.length < 100) {
+  const state = { isOver: false };
+  const ended = work.finally(() => (state.isOver = true));
+  while (!state.isOver || times.length < 100) {
     const started = performance.now();
     await store.read("sessions.get", { key: `agent:main:webchat:direct:${times.length % 100}` });
     times.push(performance.now() - started);

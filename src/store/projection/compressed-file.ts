@@ -1,4 +1,4 @@
-import { closeSync, constants, fsync, lstatSync, openSync, readFileSync, renameSync, rmSync, writeSync } from "node:fs";
+import { closeSync, constants, fsync, lstatSync, openSync, readFileSync, renameSync, rmSync, unlinkSync, writeSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { failpoint } from "../../base/failpoints.ts";
 import { compress, uncompress } from "./packs.ts";
@@ -16,6 +16,18 @@ export const compressedName = (file: string): string => `${file}.gz`;
 /** True when a compressed file stands at its place. Links are not followed. */
 export function hasCompressed(path: string): boolean {
   return lstatSync(compressedName(path), { throwIfNoEntry: false })?.isFile() === true;
+}
+
+/** Renames a transcript's file and its compressed one, whichever are there. Throws `ENOENT` when only the second is. */
+export function renameFiles(from: string, to: string): void {
+  if (hasCompressed(from)) renameSync(compressedName(from), compressedName(to));
+  renameSync(from, to);
+}
+
+/** Removes both; throws as `renameFiles` does. */
+export function removeFiles(path: string): void {
+  if (hasCompressed(path)) unlinkSync(compressedName(path));
+  unlinkSync(path);
 }
 
 function writeAll(fd: number, bytes: Uint8Array): void {

@@ -20,8 +20,8 @@ export interface Background {
   waiting(): boolean;
   maintain(request: MaintainRequest, done: Done): void;
   whenImported(done: () => void): void;
-  /** Moves the log into the database now. Returns what stood in the way. */
-  readonly checkpoint: (truncate: boolean) => AppError | undefined;
+  /** Moves the log into the database. `done` gets what stood in the way. */
+  readonly checkpoint: (truncate: boolean, done: (error: AppError | undefined) => void) => void;
 }
 
 export interface BackgroundDeps extends CheckpointsDeps {

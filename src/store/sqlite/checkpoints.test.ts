@@ -57,6 +57,20 @@ test("a long log of background work is not moved in the store's own thread, and 
   expect(resumed()).toBe(1);
 });
 
+test("a caller that asks for an empty log while it is being moved gets it right after", () => {
+  const { mover, asked } = heldMover();
+  const { log } = lab(mover);
+  const answers: unknown[] = [];
+  fill(500);
+  log.swept();
+  log.checkpoint(true, (error) => answers.push(error));
+  expect(answers).toEqual([]);
+  asked[0]!({});
+  expect([answers, logPages()]).toEqual([[undefined], 0]);
+  log.checkpoint(true, (error) => answers.push(error));
+  expect(answers).toEqual([undefined, undefined]);
+});
+
 test("the log does not grow for as long as background work goes on", async () => {
   const mover = createLogMover(join(folder, "a.db"));
   let resume = (): void => {};

@@ -37,8 +37,8 @@ export interface Checkpoints {
   readonly committed: (commits: number) => void;
   /** Called after each step of background work. False when the work has to wait until `resume`: the log is long, and is being moved in another thread. */
   readonly swept: () => boolean;
-  /** Moves it now. Returns what stood in the way. */
-  readonly checkpoint: (truncate: boolean) => AppError | undefined;
+  /** Moves it now, or right after the thread that is moving it; SQLite lets only one do so. `done` gets what stood in the way. */
+  readonly checkpoint: (truncate: boolean, done: (error: AppError | undefined) => void) => void;
 }
 
 export function createCheckpoints(deps: CheckpointsDeps): Checkpoints {
@@ -47,6 +47,7 @@ export function createCheckpoints(deps: CheckpointsDeps): Checkpoints {
   let quietTimer = false;
   let unmeasured = 0;
   let isMoving = false;
+  const postponed: { readonly truncate: boolean; readonly done: (error: AppError | undefined) => void }[] = [];
 
   /** How long the log is, and how many of its pages are nowhere else. */
   function measure(): { readonly length: number; readonly pages: number } {
@@ -81,13 +82,27 @@ export function createCheckpoints(deps: CheckpointsDeps): Checkpoints {
     }
   }
 
+  function moveNow(truncate: boolean): AppError | undefined {
+    try {
+      const row = sql(`PRAGMA wal_checkpoint(${truncate ? "TRUNCATE" : "PASSIVE"})`).get()!;
+      return truncate && Number(row["busy"]) !== 0 ? new AppError("LOCKED", "the log could not be emptied: a reader still needs it; try again") : undefined;
+    } catch (error) {
+      const reason = storeError("the log could not be moved into the database", error);
+      if (reason.code !== "LOCKED") deps.failed(reason);
+      return reason;
+    }
+  }
+
   function moveElsewhere(): void {
     isMoving = true;
     deps.mover.move(({ error, unavailable }) => {
       isMoving = false;
       const reason = error && storeError("the log could not be moved into the database", error);
-      if (reason && reason.code !== "LOCKED") deps.failed(reason);
+      const fatal = reason && reason.code !== "LOCKED" ? reason : undefined;
+      if (fatal) deps.failed(fatal);
       if (unavailable) attempt(moveLog);
+      // Nothing is synced again after a failed sync.
+      for (const { truncate, done } of postponed.splice(0)) done(fatal ?? moveNow(truncate));
       deps.resume();
     });
   }
@@ -109,15 +124,9 @@ export function createCheckpoints(deps: CheckpointsDeps): Checkpoints {
       else if (!isMoving) watchQuiet();
       return !isMoving || !isLong;
     },
-    checkpoint(truncate) {
-      try {
-        const row = sql(`PRAGMA wal_checkpoint(${truncate ? "TRUNCATE" : "PASSIVE"})`).get()!;
-        return truncate && Number(row["busy"]) !== 0 ? new AppError("LOCKED", "the log could not be emptied: a reader still needs it; try again") : undefined;
-      } catch (error) {
-        const reason = storeError("the log could not be moved into the database", error);
-        if (reason.code !== "LOCKED") deps.failed(reason);
-        return reason;
-      }
+    checkpoint(truncate, done) {
+      if (isMoving) postponed.push({ truncate, done });
+      else done(moveNow(truncate));
     },
   };
 }

@@ -1,4 +1,6 @@
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
+import { PACKS_VERSION, requireReader } from "../sqlite/migrations.ts";
+import { PACKED_LINE, unpackLines } from "../projection/packs.ts";
 import type { SalvagedTable } from "./types.ts";
 import type { Row, Table } from "./reader.ts";
 import { walkTable } from "./walk.ts";
@@ -41,9 +43,20 @@ function presentColumns(damaged: DatabaseSync, table: Table): Table {
   }
 }
 
-function isSound(row: Row): boolean {
+/** Compressed lines have a checksum. */
+function isSoundPack({ first, last, data }: Row): boolean {
+  try {
+    return unpackLines(data as Uint8Array).length === Number(last) - Number(first) + 1;
+  } catch {
+    return false;
+  }
+}
+
+function isSound(table: string, row: Row): boolean {
+  if (table === "transcript_packs") return isSoundPack(row);
   for (const [column, value] of Object.entries(row)) {
     if (!JSON_COLUMNS.has(column) || typeof value !== "string") continue;
+    if (table === "transcript_entries" && value === PACKED_LINE) continue;
     try {
       JSON.parse(value);
     } catch {
@@ -63,7 +76,7 @@ export function copyTable(damaged: DatabaseSync, fresh: DatabaseSync, wanted: Ta
   let refused = 0;
   fresh.exec("BEGIN");
   const unreadable = walkTable(damaged, table, (row) => {
-    if (!isSound(row)) {
+    if (!isSound(table.name, row)) {
       refused += 1;
       return;
     }
@@ -74,5 +87,6 @@ export function copyTable(damaged: DatabaseSync, fresh: DatabaseSync, wanted: Ta
     if (copied % ROWS_PER_TRANSACTION === 0) fresh.exec("COMMIT; BEGIN");
   });
   fresh.exec("COMMIT");
+  if (table.name === "transcript_packs" && copied > 0) requireReader(fresh, PACKS_VERSION);
   return { table: table.name, copied, unreadable, refused };
 }

@@ -94,7 +94,8 @@ function reset(): void {
   for (let n = 1; n <= TRANSCRIPTS; n += 1) copyFileSync(join(template, fileOf(n)), join(stateDir, fileOf(n)));
 }
 
-const run = (reason = "database disk image is malformed"): SalvageReport => salvage({ file, stateDir, now: () => 1_771_495_260_000, prepare, reason });
+const run = (reason = "database disk image is malformed"): SalvageReport =>
+  salvage({ file, stateDir, now: () => 1_771_495_260_000, prepare: (db) => void migrate(db, 1), reason });
 
 function overwrite(page: number, byte = 0xff): void {
   const bytes = readFileSync(file);

@@ -3,6 +3,7 @@ import { isAbsolute, join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { AppError, messageOf } from "../../base/errors.ts";
 import { failpoint } from "../../base/failpoints.ts";
+import { hasCompressed } from "../projection/compressed-file.ts";
 import { isTranscriptFile } from "../projection/place.ts";
 import { transaction } from "../projection/rows.ts";
 import { progressOf, recordProgress, sourcesIn } from "./progress.ts";
@@ -176,7 +177,7 @@ function sourceFor(run: Run, file: string, sessionId: string | undefined): Trans
   const begun = db.prepare("SELECT source FROM imports WHERE state IN ('pending', 'partial') AND json_extract(detail, '$.file') = ?").get(file);
   if (begun) return fromProgress(run, String(begun["source"]));
   const path = join(options.stateDir, file);
-  if (db.prepare("SELECT 1 FROM transcripts WHERE file = ?").get(file) || !existsSync(path)) return undefined;
+  if (db.prepare("SELECT 1 FROM transcripts WHERE file = ?").get(file) || !(existsSync(path) || hasCompressed(path))) return undefined;
   const agentId = /^agents\/([^/]+)\//.exec(file)?.[1] ?? "main";
   return { path, source: file, file, agentId, sessionId, now: options.now, chunkBytes: options.chunkBytes ?? CHUNK_BYTES };
 }

@@ -106,6 +106,7 @@ function archivedTranscripts(sql: Sql, now: number, keepMs: number): Sweep {
       const lines = sql("DELETE FROM transcript_entries WHERE tid = ?1 AND seq IN (SELECT seq FROM transcript_entries WHERE tid = ?1 LIMIT ?2)");
       deleted.transcript_entries = Number(lines.run(tid, rows).changes);
       if (deleted.transcript_entries < rows) {
+        sql("DELETE FROM transcript_packs WHERE tid = ?").run(tid);
         deleted.transcripts = Number(sql("DELETE FROM transcripts WHERE tid = ?").run(tid).changes);
         passed = tid;
       }

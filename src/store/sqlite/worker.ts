@@ -9,6 +9,7 @@ import { createDesk } from "./desk.ts";
 import { errorMessage, storeError } from "./failure.ts";
 import { createGroups } from "./group.ts";
 import { openImport } from "./importing.ts";
+import { createLogMover } from "./log-mover.ts";
 import type { OpenRequest, Reply, Request, Settled } from "./messages.ts";
 import { markSuspect, openDatabase, openReader, openWitness, type Opened } from "./open.ts";
 import { createQueue } from "./queue.ts";
@@ -51,14 +52,17 @@ async function startWriter(data: OpenRequest): Promise<Writer> {
   const sessionIndex = data.sessionIndex && openSessionIndex(data.sessionIndex.path);
   const touched = (await sessionIndex?.open()) ?? [];
   const imports = await openImport(base);
-  const files = createTranscriptFiles({ ...base, later, adopt: imports.adopt });
+  const files = createTranscriptFiles({ ...base, later, adopt: imports.adopt, upkeep: (work) => desk.upkeep(work) });
   const background = createBackground({
     db,
     sql,
+    files,
     importing: imports.steps,
     imported: imports.finish,
     later: upkeepLater,
     failed: (error) => desk.fail(error),
+    mover: createLogMover(data.file),
+    resume: () => writer.accept({ type: "batch", commits: [], reads: [] }),
   });
   const groups = createGroups(db, sql);
   const desk = createDesk({ sql, groups, files, sessionIndex, background, post, now, markSuspect: (reason) => markSuspect(data.file, reason) });

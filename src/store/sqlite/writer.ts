@@ -61,7 +61,7 @@ export function createWriter(deps: WriterDeps): Writer {
       deps.closed();
     } else if (request.type === "imported") background.whenImported(() => reply(undefined));
     else if (desk.failure) reply(new AppError("STORE_FAILED", `the store has failed: ${desk.failure.message}`));
-    else if (request.type === "checkpoint") reply(background.checkpoint(request.truncate));
+    else if (request.type === "checkpoint") background.checkpoint(request.truncate, reply);
     else background.maintain(request, reply);
   }
 

@@ -46,11 +46,11 @@ test("a long log of background work is not moved in the store's own thread, and 
   const { log, resumed } = lab(mover);
   fill(100);
   expect([log.swept(), asked.length]).toEqual([true, 0]);
-  fill(500);
+  fill(1000);
   expect([log.swept(), asked.length]).toEqual([true, 1]);
   // Neither the next step nor a commit begins a second move, or one of its own.
   log.committed(100);
-  expect([log.swept(), asked.length, logPages() > 500]).toEqual([true, 1, true]);
+  expect([log.swept(), asked.length, logPages() > 1000]).toEqual([true, 1, true]);
   fill(4000);
   expect(log.swept()).toBe(false);
   asked[0]!({});
@@ -61,7 +61,7 @@ test("a caller that asks for an empty log while it is being moved gets it right 
   const { mover, asked } = heldMover();
   const { log } = lab(mover);
   const answers: unknown[] = [];
-  fill(500);
+  fill(1000);
   log.swept();
   log.checkpoint(true, (error) => answers.push(error));
   expect(answers).toEqual([]);
@@ -88,14 +88,14 @@ test("the log does not grow for as long as background work goes on", async () =>
 test("a disk that fails while the log is moved fails the store; a lock does not, and without a thread the log is moved at once", () => {
   const { mover, asked } = heldMover();
   const { log, failures } = lab(mover);
-  fill(500);
+  fill(1000);
   log.swept();
   asked[0]!({ error: Object.assign(new Error("database is locked"), { errcode: 5 }) });
   expect(failures).toEqual([]);
   log.swept();
   asked[1]!({ unavailable: true });
   expect(logPages()).toBe(0);
-  fill(500);
+  fill(1000);
   log.swept();
   asked[2]!({ error: Object.assign(new Error("disk I/O error"), { errcode: 10 }) });
   expect(failures).toEqual(["IO_ERROR"]);
@@ -104,7 +104,7 @@ test("a disk that fails while the log is moved fails the store; a lock does not,
 test("the thread moves the log while the store's connection stays open", async () => {
   const mover = createLogMover(join(folder, "a.db"));
   for (let round = 0; round < 2; round += 1) {
-    fill(500);
+    fill(1000);
     expect(logPages()).toBeGreaterThan(500);
     expect(await new Promise<Moved>((resolve) => mover.move(resolve))).toEqual({});
     expect(logPages()).toBe(0);

@@ -46,6 +46,9 @@ const ENDING: ReadonlySet<string> = new Set<WriteKind>(["transcripts.archive", "
 /** A writer that waits for one commit after the other does not wait for files in between. */
 const QUIET_MS = 3;
 
+const tidIn = ({ sql }: Pick<TranscriptFilesDeps, "sql">, file: string): number | undefined =>
+  sql("SELECT tid FROM transcripts WHERE file = ?").get(file)?.["tid"] as number | undefined;
+
 export function createTranscriptFiles(deps: TranscriptFilesDeps): TranscriptFiles {
   const projection = createProjection({ stateDir: deps.stateDir, pid: process.pid, now: deps.now, log: deps.log });
   /** Files that were right when they were first used. Once one is not, the projection is asked each time. */
@@ -55,14 +58,10 @@ export function createTranscriptFiles(deps: TranscriptFilesDeps): TranscriptFile
   let timer: unknown;
   let compressing = 0;
 
-  function tidOf(file: string): number | undefined {
-    return deps.sql("SELECT tid FROM transcripts WHERE file = ?").get(file)?.["tid"] as number | undefined;
-  }
-
   function use(file: unknown, writing: boolean): void {
     if (typeof file !== "string" || (trusted.has(file) && projection.problems().length === 0)) return;
     deps.adopt(file);
-    const tid = tidOf(file);
+    const tid = tidIn(deps, file);
     if (tid === undefined) return;
     const report = projection.ensure(deps.db, tid, { writing });
     if (report?.action !== "compressed") trusted.add(file);
@@ -126,7 +125,7 @@ export function createTranscriptFiles(deps: TranscriptFilesDeps): TranscriptFile
       else timer ??= deps.later(QUIET_MS, whenQuiet);
     },
     check(file) {
-      const tid = tidOf(file);
+      const tid = tidIn(deps, file);
       // One that is archived has no such file.
       if (tid !== undefined && existsSync(join(deps.stateDir, file))) projection.check(deps.db, tid);
     },

@@ -6,9 +6,10 @@ import { batchesOf } from "../loop/batches.ts";
 import type { LastCall } from "./ask.ts";
 import { createAppend, type Draft } from "./append.ts";
 import type { TurnDeps } from "./deps.ts";
-import type { TurnInput } from "./input.ts";
+import type { Spoken, TurnInput } from "./input.ts";
 import type { TurnPlace } from "./place.ts";
 import { maskMessage } from "./masked.ts";
+import { isSilentReply, textOf } from "./reply.ts";
 import { beforeWrite, persisted, stored } from "./written-messages.ts";
 
 export type { Draft } from "./append.ts";
@@ -25,6 +26,8 @@ export interface TurnRecord {
   answered(message: AssistantMessage, usage: UsageInput, facts: AnswerFacts): Promise<AssistantMessage>;
   /** An answer after which nothing is called: joins the next commit, which is the last one unless the turn goes on. */
   concluded(message: AssistantMessage, usage: UsageInput, call?: LastCall): AssistantMessage;
+  /** The turn goes on after the answer that concluded it: its text is decided about before anything else is written. */
+  reopened(): Promise<void>;
   /** A result. On disk when this resolves. */
   result(message: ToolResultMessage): Promise<ToolResultMessage>;
   /**
@@ -81,12 +84,22 @@ interface Waiting {
 
 const nothing = (): Waiting => ({ drafts: [], writes: [], unwritten: [], committed: [] });
 
-export function createRecord(deps: TurnDeps, input: TurnInput, place: TurnPlace): TurnRecord {
+/** An answer that waits for the next commit, and what is shown in its place. */
+interface Concluded {
+  message: AssistantMessage;
+  openclawShown?: string;
+}
+
+export function createRecord(deps: TurnDeps, input: TurnInput, place: TurnPlace, ask?: (text: string) => Promise<Spoken | undefined>): TurnRecord {
   const transcript = createAppend(deps, place);
   let waiting = nothing();
   let withheld = false;
-  /** What a client is shown in place of the last answer. */
-  let shownLast: MessageExtras = {};
+  let concluded: Concluded | undefined;
+
+  async function spoken(message: AssistantMessage): Promise<Spoken | undefined> {
+    const text = ask ? textOf(message) : "";
+    return text === "" || isSilentReply(text) ? undefined : ask?.(text);
+  }
 
   /** What waits and what is given, in one commit. */
   async function commit(moreDrafts: readonly Draft[], moreWrites: readonly Write[]): Promise<readonly unknown[]> {
@@ -138,17 +151,33 @@ export function createRecord(deps: TurnDeps, input: TurnInput, place: TurnPlace)
       return wait(message);
     },
     concluded(message, usage, call) {
-      const kept = wait(message, () => shownLast);
+      const own: Concluded = { message };
+      const kept = wait(message, () => (own.openclawShown === undefined ? {} : { openclawShown: own.openclawShown }));
+      own.message = kept;
+      concluded = own;
       waiting.writes.push(resulted(message, withheld, usage, call), ["usage.add", usage]);
       return kept;
     },
     async answered(message, usage, { call, isParallel }) {
       const kept = checked(message);
+      const said = await spoken(kept ?? message);
+      const shown: MessageExtras = said?.shown === undefined ? {} : { openclawShown: said.shown };
       const intents = intentsOf(kept ?? message, isParallel).map(({ id, ...intent }) => journal("tool.intent", intent, id));
-      await commit(kept ? [(at) => messageEntry(at, kept)] : [], [resulted(message, !kept, usage, call), ...intents, ["usage.add", usage]]);
+      const lines: Draft[] = kept ? [(at) => messageEntry(at, { ...kept, ...shown })] : [];
+      await commit(lines, [resulted(message, !kept, usage, call), ...intents, ["usage.add", usage], ...(said?.writes ?? [])]);
+      said?.committed();
       failpoint("model.result.committed");
       if (intents.length > 0) failpoint("tool.intent.committed");
       return kept ?? message;
+    },
+    async reopened() {
+      const own = concluded;
+      concluded = undefined;
+      const said = own && (await spoken(own.message));
+      if (!said) return;
+      if (said.shown !== undefined) own.openclawShown = said.shown;
+      waiting.writes.push(...said.writes);
+      waiting.committed.push(() => said.committed());
     },
     async result(message) {
       const told = maskMessage(deps.redactor, persisted(deps, input, message));
@@ -164,7 +193,7 @@ export function createRecord(deps: TurnDeps, input: TurnInput, place: TurnPlace)
     },
     now: async (more, also = []) => void (await commit(more, also)),
     async end(more, also, shown) {
-      if (shown !== undefined) shownLast = { openclawShown: shown };
+      if (shown !== undefined && concluded) concluded.openclawShown = shown;
       const answers = await commit(more, also);
       failpoint("outbox.committed");
       return answers;

@@ -13,7 +13,7 @@ import { mediaLine, summaryOf } from "./message-text.ts";
 import { takenOver } from "./reply-dispatch.ts";
 import { outcomeOf } from "./run-log.ts";
 import { mergeInto, ORIGINS, type ClientRun } from "./run.ts";
-import { closeUnanswered } from "./transcript-note.ts";
+import { closeUnanswered, unsaidOf, type Said } from "./transcript-note.ts";
 
 /** How a run ends for whoever waits for it in a gateway that stops. */
 export const STOPPING: RunOutcome = {
@@ -100,6 +100,7 @@ function inputOf({ main, items, summarised }: ClientTurn): TurnInput {
     kind: _kind,
     files: _files,
     images: _images,
+    decided: _decided,
     owner = false,
     ...request
   } = main.row;
@@ -176,6 +177,7 @@ async function runTurn(turn: ClientTurn, context: ClientTurnContext): Promise<Ru
       { status: "error", error: "the run was interrupted too often and was given up", failure: { kind: "interrupted" } },
       "interrupted too often",
       context,
+      await unsaidOf(deps, input),
     );
   main.turnEnd = end;
   return ended(turn, end, answer, context);
@@ -202,7 +204,7 @@ function ended(turn: ClientTurn, end: TurnEnd, { parts: whole, reply, held, isSh
 async function takenOverTurn({ main, items, summarised }: ClientTurn, context: ClientTurnContext, hookLog: HookLog): Promise<RunOutcome | undefined> {
   const { deps } = context;
   const { row } = main;
-  if (main.resumed || row.kind !== undefined) return undefined;
+  if (main.begun || row.kind !== undefined) return undefined;
   const { runId, sessionKey, agentId } = row;
   const last = clientMessage({ ...row, message: main.text }, deps.clock.now());
   const verdict = await takenOver({ runId, sessionKey, agentId, last, signal: main.abort.signal }, deps, hookLog);
@@ -212,11 +214,11 @@ async function takenOverTurn({ main, items, summarised }: ClientTurn, context: C
 }
 
 /** Ends runs without an answer, on disk first. */
-async function closeWith(turn: ClientTurn, result: RunOutcome, why: string, { deps, emit }: ClientTurnContext): Promise<RunOutcome> {
+async function closeWith(turn: ClientTurn, result: RunOutcome, why: string, { deps, emit }: ClientTurnContext, said?: Said): Promise<RunOutcome> {
   const { main, items, summarised } = turn;
   const endedAt = deps.clock.now();
   const inboxIds = [...summarised, ...items].flatMap(inboxIdsOf);
-  await closeUnanswered(deps, { ...main.row, inboxIds, outcome: result.status === "aborted" ? "cancelled" : "failed", why, result });
+  await closeUnanswered(deps, { ...main.row, inboxIds, outcome: result.status === "aborted" ? "cancelled" : "failed", why, result }, said);
   const reason = main.reason === undefined ? {} : { reason: main.reason };
   for (const { row } of [...main.merged, main]) {
     if (result.status === "error") emit(row, { stream: "lifecycle", data: { phase: "error", error: result.error, endedAt } });

@@ -90,16 +90,11 @@ interface Concluded {
   openclawShown?: string;
 }
 
-export function createRecord(deps: TurnDeps, input: TurnInput, place: TurnPlace, ask?: (text: string) => Promise<Spoken | undefined>): TurnRecord {
+/** What joins the next commit, and the commits. */
+function createPending(deps: TurnDeps, input: TurnInput, place: TurnPlace) {
   const transcript = createAppend(deps, place);
   let waiting = nothing();
   let withheld = false;
-  let concluded: Concluded | undefined;
-
-  async function spoken(message: AssistantMessage): Promise<Spoken | undefined> {
-    const text = ask ? textOf(message) : "";
-    return text === "" || isSilentReply(text) ? undefined : ask?.(text);
-  }
 
   /** What waits and what is given, in one commit. */
   async function commit(moreDrafts: readonly Draft[], moreWrites: readonly Write[]): Promise<readonly unknown[]> {
@@ -126,14 +121,12 @@ export function createRecord(deps: TurnDeps, input: TurnInput, place: TurnPlace,
     return kept;
   }
 
-  const journal = (kind: StepKind, data: unknown, callId?: string): Write => ["journal.append", { turnId: input.runId, kind, data, callId }];
-  /** What the transcript does not hold, a resumed turn finds here. */
-  const resulted = (message: AssistantMessage, keepsWhole: boolean, usage: UsageInput, call?: LastCall): Write =>
-    journal("model.result", resultNote(message, keepsWhole ? maskMessage(deps.redactor, message) : undefined, usage, call));
-
   return {
-    get unwritten() {
-      return waiting.unwritten;
+    commit,
+    checked,
+    wait,
+    get waiting() {
+      return waiting;
     },
     get withheld() {
       return withheld;
@@ -141,13 +134,41 @@ export function createRecord(deps: TurnDeps, input: TurnInput, place: TurnPlace,
     get remembered() {
       return transcript.remembered;
     },
+  };
+}
+
+export function createRecord(deps: TurnDeps, input: TurnInput, place: TurnPlace, ask?: (text: string) => Promise<Spoken | undefined>): TurnRecord {
+  const pending = createPending(deps, input, place);
+  const { commit, checked, wait } = pending;
+  let concluded: Concluded | undefined;
+
+  async function spoken(message: AssistantMessage): Promise<Spoken | undefined> {
+    const text = ask ? textOf(message) : "";
+    return text === "" || isSilentReply(text) ? undefined : ask?.(text);
+  }
+
+  const journal = (kind: StepKind, data: unknown, callId?: string): Write => ["journal.append", { turnId: input.runId, kind, data, callId }];
+  /** What the transcript does not hold, a resumed turn finds here. */
+  const resulted = (message: AssistantMessage, keepsWhole: boolean, usage: UsageInput, call?: LastCall): Write =>
+    journal("model.result", resultNote(message, keepsWhole ? maskMessage(deps.redactor, message) : undefined, usage, call));
+
+  return {
+    get unwritten() {
+      return pending.waiting.unwritten;
+    },
+    get withheld() {
+      return pending.withheld;
+    },
+    get remembered() {
+      return pending.remembered;
+    },
     later(more, also = []) {
-      waiting.drafts.push(...more);
-      waiting.writes.push(...also);
+      pending.waiting.drafts.push(...more);
+      pending.waiting.writes.push(...also);
     },
     said(message, also = [], committed?: () => void) {
-      waiting.writes.push(...also);
-      if (committed) waiting.committed.push(committed);
+      pending.waiting.writes.push(...also);
+      if (committed) pending.waiting.committed.push(committed);
       return wait(message);
     },
     concluded(message, usage, call) {
@@ -155,7 +176,7 @@ export function createRecord(deps: TurnDeps, input: TurnInput, place: TurnPlace,
       const kept = wait(message, () => (own.openclawShown === undefined ? {} : { openclawShown: own.openclawShown }));
       own.message = kept;
       concluded = own;
-      waiting.writes.push(resulted(message, withheld, usage, call), ["usage.add", usage]);
+      pending.waiting.writes.push(resulted(message, pending.withheld, usage, call), ["usage.add", usage]);
       return kept;
     },
     async answered(message, usage, { call, isParallel }) {
@@ -176,8 +197,8 @@ export function createRecord(deps: TurnDeps, input: TurnInput, place: TurnPlace,
       const said = own && (await spoken(own.message));
       if (!said) return;
       if (said.shown !== undefined) own.openclawShown = said.shown;
-      waiting.writes.push(...said.writes);
-      waiting.committed.push(() => said.committed());
+      pending.waiting.writes.push(...said.writes);
+      pending.waiting.committed.push(() => said.committed());
     },
     async result(message) {
       const told = maskMessage(deps.redactor, persisted(deps, input, message));
@@ -189,7 +210,7 @@ export function createRecord(deps: TurnDeps, input: TurnInput, place: TurnPlace,
     },
     async flush() {
       // A turn that is taken up after this finds its message in the transcript.
-      if (waiting.drafts.length > 0) await commit([], [journal("note", { said: true })]);
+      if (pending.waiting.drafts.length > 0) await commit([], [journal("note", { said: true })]);
     },
     now: async (more, also = []) => void (await commit(more, also)),
     async end(more, also, shown) {

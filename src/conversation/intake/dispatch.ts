@@ -243,9 +243,7 @@ export function createDispatch(
   const treating: Treating = { deps, endings, words, notes, enqueue, looks };
   const { count, safely, again } = createCare(treating, lives, log);
   const examination = createExamination(treating, safely);
-  const joining = createJoining({ clock, config: () => config.current }, (group) => {
-    examination.add(group as Group);
-  });
+  const joining = createJoining({ clock, config: () => config.current }, (group) => examination.add(group as Group));
 
   /** A plugin may take it: that is asked before anything else happens with it. */
   async function askFirst(inbound: Inbound, isControl: boolean): Promise<void> {

@@ -20,11 +20,10 @@ export async function markSeen(deps: ConversationDeps, { channel, address, event
 
 /** The sign that a process before this one put on a message. */
 export function seenBefore(deps: ConversationDeps, { channel, address, event }: Inbound): { replied(): void } {
-  return {
-    async replied() {
-      const { ackReaction } = await import("../reply/index.ts");
-      const { clock, log, config, channels } = deps;
-      await ackReaction({ adapter: channels.get(channel)?.reactions, cfg: config.current, address, messageId: event.id, clock, log }).replied();
-    },
+  const { clock, log, config, channels } = deps;
+  const remove = async (): Promise<void> => {
+    const { ackReaction } = await import("../reply/index.ts");
+    await ackReaction({ adapter: channels.get(channel)?.reactions, cfg: config.current, address, messageId: event.id, clock, log }).replied();
   };
+  return { replied: () => void remove().catch((error: unknown) => log.debug("a reaction could not be removed", { channel, error })) };
 }

@@ -170,7 +170,7 @@ describe("the reaction that says seen", () => {
     const settled = async (refusals: number): Promise<number> => {
       let removals = 0;
       const adapter = { set: ({ emoji }: { emoji: string }) => (emoji === "" && (removals += 1) <= refusals ? Promise.reject(limited) : Promise.resolve()) };
-      let done = false;
+      const state = { done: false };
       const replied = setAckReaction({
         adapter,
         cfg: { messages: { removeAckAfterReply: true } },
@@ -180,8 +180,8 @@ describe("the reaction that says seen", () => {
         clock,
         log,
       }).replied();
-      void replied.then(() => (done = true));
-      for (let step = 0; step < 100 && !done; step += 1) {
+      void replied.then(() => (state.done = true));
+      for (let step = 0; step < 100 && !state.done; step += 1) {
         await new Promise((resolve) => setImmediate(resolve));
         clock.advance(500);
       }

@@ -86,8 +86,20 @@ export interface TurnPorts {
   /** Fires when the process stops: the turn is left as it is for the next start. */
   readonly stopping: AbortSignal;
   readonly steered?: () => readonly Steered[];
+  /** Asked about the text of an answer after which the turn goes on, before that answer is written. It must not reject. */
+  readonly spoken?: (text: string) => Promise<Spoken | undefined>;
   /** What is to be sent, as writes that are committed together with the end. It must not reject. */
   readonly replies?: (end: TurnEnd) => Promise<readonly Write[] | ShownReplies>;
+}
+
+/** What plugins made of a text that the model wrote before the end of its turn. */
+export interface Spoken {
+  /** Shown in place of the text; empty when it is withheld, undefined when nothing was changed. */
+  readonly shown?: string;
+  /** Committed with the answer. */
+  readonly writes: readonly Write[];
+  /** Called after that commit. */
+  committed(): void;
 }
 
 /** Replies that a client is shown, where plugins made something else of the answer. */
@@ -95,6 +107,8 @@ export interface ShownReplies {
   readonly writes: readonly Write[];
   /** What is shown in place of the answer; empty when it is kept back. */
   readonly shown: string;
+  /** The text belongs to an answer that is in the transcript already, as it is shown. */
+  readonly isWritten?: boolean;
 }
 
 /** Why a turn failed, for machines. */

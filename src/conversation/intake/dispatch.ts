@@ -10,6 +10,7 @@ import { createOrder } from "../lanes/order.ts";
 import { createLanes } from "../lanes/serial.ts";
 import type { LiveReplies } from "../live/live-replies.ts";
 import type { ConversationDeps } from "../ports.ts";
+import { persistDecided } from "./decided.ts";
 import { createEndings, type Endings } from "./endings.ts";
 import { createHookNotes, type HookNotes } from "./hook-notes.ts";
 import { chatOf, type Inbound } from "./inbound-record.ts";
@@ -108,6 +109,16 @@ async function treat(
   if (signal.aborted) return endings.settle(group, "cancelled", STOPPED);
   const ack = await markSeen(deps, last);
   const hooks = notes.of(group);
+  const decided = {
+    ...(hooks.length === 0 ? {} : { hooks }),
+    ...(verdict.thinking === undefined ? {} : { thinking: verdict.thinking }),
+    ...(verdict.hints === undefined ? {} : { hints: verdict.hints }),
+  };
+  persistDecided(
+    deps,
+    group.map(({ id }) => id),
+    { ...decided, text, ...(ack ? { ack: true } : {}) },
+  );
   enqueue({
     kind: "channel",
     sessionKey,
@@ -115,9 +126,7 @@ async function treat(
     messages: group,
     text,
     queue: queueSettings(config.current, entry, channel),
-    ...(hooks.length === 0 ? {} : { hooks }),
-    ...(verdict.thinking === undefined ? {} : { thinking: verdict.thinking }),
-    ...(verdict.hints === undefined ? {} : { hints: verdict.hints }),
+    ...decided,
     ...(ack ? { ack } : {}),
     ...(resumedTurn === undefined ? {} : { resumedTurn }),
   });
@@ -234,9 +243,7 @@ export function createDispatch(
   const treating: Treating = { deps, endings, words, notes, enqueue, looks };
   const { count, safely, again } = createCare(treating, lives, log);
   const examination = createExamination(treating, safely);
-  const joining = createJoining({ clock, config: () => config.current }, (group) => {
-    examination.add(group as Group);
-  });
+  const joining = createJoining({ clock, config: () => config.current }, (group) => examination.add(group as Group));
 
   /** A plugin may take it: that is asked before anything else happens with it. */
   async function askFirst(inbound: Inbound, isControl: boolean): Promise<void> {

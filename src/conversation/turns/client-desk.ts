@@ -3,8 +3,8 @@ import type { HookLogEntry } from "../../hooks/index.ts";
 import { agentOfKey } from "../../protocol/index.ts";
 import type { ReplyAddress } from "../address.ts";
 import { queueSettings, sendPolicy } from "../../sessions/index.ts";
-import type { CommandVerdict } from "../commands/commands.ts";
 import { paceOf } from "../commands/parsing/pace.ts";
+import { persistDecided, type Decided } from "../intake/decided.ts";
 import type { ClientItem, LaneItem } from "../lanes/item.ts";
 import { createOrder } from "../lanes/order.ts";
 import type { ActiveTurn, Batch } from "../lanes/session-lane.ts";
@@ -74,10 +74,25 @@ interface ClientLanes {
 }
 
 /** The message as its command left it: the text for the model, and settings for this run only. */
-function applyVerdict(run: ClientRun, { text, thinking, hints }: Extract<CommandVerdict, { readonly kind: "turn" }>): void {
+function applyVerdict(run: ClientRun, { text, thinking, hints }: Pick<Decided, "thinking" | "hints"> & { readonly text: string }): void {
   run.text = text;
   if (thinking !== undefined) run.thinking = thinking;
   if (hints !== undefined) run.hints = hints;
+}
+
+/** What is to be found again by the next process, should this one end first. */
+function decidedOf({ row, text, thinking, hints, hooks = [] }: ClientRun): Omit<Decided, "last"> {
+  return {
+    ...(text === row.message ? {} : { text }),
+    ...(thinking === undefined ? {} : { thinking }),
+    ...(hints === undefined ? {} : { hints }),
+    ...(hooks.length === 0 ? {} : { hooks }),
+  };
+}
+
+function applyDecided(run: ClientRun, decided: Decided): void {
+  applyVerdict(run, { ...decided, text: decided.text ?? run.row.message });
+  if (decided.hooks) run.hooks = decided.hooks;
 }
 
 /**
@@ -139,6 +154,7 @@ function createExamination(
       (isWritten ? await plugins.dispatched(run) : undefined);
     if (over) return end(run, over);
     run.hooks = plugins.said(run);
+    if (isWritten) persistDecided(deps, [run.row.inboxId], decidedOf(run));
     await enqueue(run);
   }
 
@@ -153,7 +169,8 @@ function createExamination(
     }
     try {
       if (run.abort.signal.aborted) return end(run, await closeRun(run, undefined, context));
-      if (prompted) await enqueue(run);
+      if (run.row.decided) applyDecided(run, run.row.decided);
+      if (prompted || run.row.decided) await enqueue(run);
       else await treat(run, tookLong, isNew);
     } catch (error) {
       // A command that failed here must not become a prompt.
@@ -189,6 +206,7 @@ function createExamination(
         if (prompted) for (const run of others) mergeInto(main, run);
         else {
           if (others.length > 0) await store.write("inbox.release", { ids: others.map(({ row }) => row.inboxId) }).catch(() => {});
+          for (const other of others) other.begun = false;
           for (const other of others) await examine(other, false, tookLong, turnId === null);
         }
         await examine(main, prompted, tookLong, turnId === null);
@@ -296,7 +314,7 @@ export function createClientDesk(deps: ConversationDeps, context: ClientTurnCont
       return signal ? untilAborted(run, signal) : run.ended;
     },
     resume(rows, turnId) {
-      const group = rows.map((row) => newClientRun(row, true));
+      const group = rows.map((row) => newClientRun(row, true, turnId !== null));
       for (const run of group) runs.set(run.row.runId, run);
       examination.resume(group as [ClientRun], turnId);
     },

@@ -61,6 +61,10 @@ export const inboxWrites = {
   "inbox.assign"(context, { id, sessionKey, agentId }) {
     changeOne(context, "UPDATE inbox SET session_key = ?, agent_id = ? WHERE id = ? AND state <> 'settled'", [sessionKey, agentId, id], id, "assign");
   },
+  "inbox.decide"({ sql }, { inputs }) {
+    const keep = sql("UPDATE inbox SET payload = json_set(coalesce(payload, '{}'), '$.decided', json(?)) WHERE id = ? AND state <> 'settled'");
+    for (const { id, decided } of inputs) keep.run(JSON.stringify(decided), id);
+  },
   "inbox.claim"(context, { ids, turnId }) {
     const text = `UPDATE inbox SET state = 'claimed', turn_id = ?, claimed_at = ? WHERE id = ? AND (state = 'pending' OR (state = 'claimed' AND turn_id = ?))`;
     for (const id of ids) changeOne(context, text, [turnId, context.now, id, turnId], id, "claim");

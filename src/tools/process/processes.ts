@@ -221,8 +221,9 @@ async function begin(input: StartInput, limits: OutputLimits | undefined, secret
     env: input.env,
     input: inTerminal,
     onOutput(stream, chunk) {
-      output.add(stream, chunk);
+      const busy = output.add(stream, chunk);
       input.onOutput?.();
+      return busy;
     },
   });
   return { child, output, inTerminal };

@@ -26,7 +26,9 @@ test.each(KINDS)("a whole %s %j passes, also with bytes after its end; cut off a
   expect(checkImage(bytes)).toEqual({ type });
   expect(checkImage(Buffer.concat([bytes, Buffer.alloc(16, 1)]))).toEqual({ type });
   // The last byte of a WebP may be padding; of the others every byte counts.
-  const passed = Array.from({ length: bytes.length - 1 }, (_, length) => length).filter((length) => checkImage(bytes.subarray(0, length)).problem === undefined);
+  const passed = Array.from({ length: bytes.length - 1 }, (_, length) => length).filter(
+    (length) => checkImage(bytes.subarray(0, length)).problem === undefined,
+  );
   expect(passed).toEqual([]);
 });
 

@@ -43,7 +43,7 @@ const WALKS: Readonly<Record<ImageType, (bytes: Buffer) => boolean>> = {
 /** IHDR first, at least one IDAT, IEND last; the checksums of the chunks that a picture cannot do without are right. */
 function isWholePng(bytes: Buffer): boolean {
   let hasData = false;
-  for (let at = 8; ; ) {
+  for (let at = 8; ;) {
     const length = bytes.readUInt32BE(at);
     const name = bytes.toString("latin1", at + 4, at + 8);
     const end = at + 8 + length;
@@ -60,7 +60,7 @@ function isWholePng(bytes: Buffer): boolean {
 /** A frame with a size, then a scan, then the end mark; what cameras append after it does not matter. */
 function isWholeJpeg(bytes: Buffer): boolean {
   let hasFrame = false;
-  for (let at = 2; ; ) {
+  for (let at = 2; ;) {
     if (bytes.readUInt8(at) !== 0xff) return false;
     const kind = bytes.readUInt8(at + 1);
     if (kind === 0xff) {
@@ -87,7 +87,7 @@ function isWholeGif(bytes: Buffer): boolean {
     return at + 1;
   };
   let hasPicture = false;
-  for (let at = tableAfter(13, bytes.readUInt8(10)); ; ) {
+  for (let at = tableAfter(13, bytes.readUInt8(10)); ;) {
     const kind = bytes.readUInt8(at);
     if (kind === 0x3b) return hasPicture;
     if (kind === 0x21) at = afterBlocks(at + 2);
@@ -103,7 +103,7 @@ function isWholeWebp(bytes: Buffer): boolean {
   const end = bytes.readUInt32LE(4) + 8;
   if (end > bytes.length) return false;
   let hasPicture = false;
-  for (let at = 12; at + 8 <= end; ) {
+  for (let at = 12; at + 8 <= end;) {
     const length = bytes.readUInt32LE(at + 4);
     if (at + 8 + length > end) return false;
     hasPicture ||= length > 4 && /^(?:VP8 |VP8L|ANMF)$/.test(bytes.toString("latin1", at, at + 4));

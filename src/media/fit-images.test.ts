@@ -78,7 +78,11 @@ test.each<[string, (whole: ImageContent) => ImageContent, string]>([
 
 test("an image goes with the type and the text that its bytes have", async () => {
   const whole = await image(50, 40);
-  for (const written of [{ ...whole, mimeType: "image/jpeg" }, { ...whole, data: `data:image/png;base64,${whole.data}` }, { ...whole, data: whole.data.replace(/=+$/, "") }]) {
+  for (const written of [
+    { ...whole, mimeType: "image/jpeg" },
+    { ...whole, data: `data:image/png;base64,${whole.data}` },
+    { ...whole, data: whole.data.replace(/=+$/, "") },
+  ]) {
     expect(await fit()([written])).toEqual([whole]);
   }
 });
@@ -92,7 +96,9 @@ test("a large damaged image shows what can be read of it", async () => {
 
 test("a kind of image that no provider takes is converted", async () => {
   const { default: sharp } = await import("sharp");
-  const data = await sharp({ create: { width: 30, height: 20, channels: 3, background: "#123456" } }).tiff().toBuffer();
+  const data = await sharp({ create: { width: 30, height: 20, channels: 3, background: "#123456" } })
+    .tiff()
+    .toBuffer();
   const [shown] = await fit()([{ type: "image", mimeType: "image/tiff", data: data.toString("base64") }]);
   expect(shown).toMatchObject({ type: "image", mimeType: "image/jpeg" });
 });

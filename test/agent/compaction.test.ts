@@ -134,7 +134,11 @@ test("images that the provider refuses are left out of this turn and of those af
   const { default: sharp } = await import("sharp");
   const picture = async (background: string): Promise<ImageContent> => ({
     type: "image",
-    data: (await sharp({ create: { width: 8, height: 8, channels: 3, background } }).png().toBuffer()).toString("base64"),
+    data: (
+      await sharp({ create: { width: 8, height: 8, channels: 3, background } })
+        .png()
+        .toBuffer()
+    ).toString("base64"),
     mimeType: "image/png",
   });
   const [refused, good] = [await picture("#ff0000"), await picture("#00ff00")];

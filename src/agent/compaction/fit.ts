@@ -45,7 +45,10 @@ export function fitMessages(messages: readonly ModelMessage[], tokens: number): 
 }
 
 /** Replaces every image with a note that says why. */
-export function withoutImages(messages: readonly ModelMessage[], note: TextContent = NO_IMAGE): { readonly messages: readonly ModelMessage[]; readonly images: number } {
+export function withoutImages(
+  messages: readonly ModelMessage[],
+  note: TextContent = NO_IMAGE,
+): { readonly messages: readonly ModelMessage[]; readonly images: number } {
   let images = 0;
   const out = messages.map((message): ModelMessage => {
     if (typeof message.content === "string" || !message.content.some(({ type }) => type === "image")) return message;

@@ -140,5 +140,16 @@ export function openAnswering(deps: AnsweringDeps, stack: AsyncDisposableStack):
   const talk: ConversationRoom = openConversation({ ...deps, workspaceOf, agents, agent: agent.open }, stack);
   const startedAt = deps.clock.now();
   const takeUp = (): Promise<number> => takeUpCommands(deps.store, startedAt, following, agent.open);
-  return { agent, talk, sessions, notices, workspaceOf, care, commands, code, endLeftCommands: () => endLeftCommands({ ...deps, log }), takeUpCommands: takeUp };
+  return {
+    agent,
+    talk,
+    sessions,
+    notices,
+    workspaceOf,
+    care,
+    commands,
+    code,
+    endLeftCommands: () => endLeftCommands({ ...deps, log }),
+    takeUpCommands: takeUp,
+  };
 }

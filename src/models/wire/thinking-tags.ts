@@ -119,114 +119,120 @@ function lineBeginning(code: Code, text: string, at: number, isEnd: boolean, spo
   return prefix.length;
 }
 
-export function createThinkingTags(): ThinkingTags {
-  let held = "";
+/** Where the reading of a text is. */
+interface State {
   /** How many thoughts are open, one within the other. */
-  let depth = 0;
+  depth: number;
   /** What came after the end of an inner thought: still the outer one, or the answer when that never ends. */
-  let afterInner: string | undefined;
-  let hadThought = false;
-  let spoke = false;
-  let final = false;
+  afterInner: string | undefined;
+  hadThought: boolean;
+  spoke: boolean;
+  final: boolean;
   /** Blanks around tags are layout. */
-  let trims = false;
+  trims: boolean;
   /** The character in front of what is read. */
-  let before = "";
-  const code: Code = { fence: undefined, indented: false, emptyBefore: false, lineStart: true, blank: true };
+  before: string;
+  readonly code: Code;
+}
 
-  function add(out: TaggedPiece[], type: "text" | "thinking", text: string): void {
-    const last = out.at(-1);
-    if (last?.type === type) out[out.length - 1] = { type, text: last.text + text };
-    else out.push({ type, text });
+function add(out: TaggedPiece[], type: "text" | "thinking", text: string): void {
+  const last = out.at(-1);
+  if (last?.type === type) out[out.length - 1] = { type, text: last.text + text };
+  else out.push({ type, text });
+}
+
+function shown(state: State, text: string, out: TaggedPiece[]): void {
+  const rest = state.trims ? text.trimStart() : text;
+  if (rest === "") return;
+  state.trims = false;
+  if (state.depth > 0) {
+    if (state.afterInner === undefined) add(out, "thinking", rest);
+    else state.afterInner += rest;
+    return;
   }
+  if (rest.trim() !== "") state.spoke = true;
+  state.code.blank = rest.endsWith("\n") || (state.code.blank && rest.trim() === "");
+  add(out, "text", rest);
+}
 
-  function shown(text: string, out: TaggedPiece[]): void {
-    const rest = trims ? text.trimStart() : text;
-    if (rest === "") return;
-    trims = false;
-    if (depth > 0) {
-      if (afterInner === undefined) add(out, "thinking", rest);
-      else afterInner += rest;
-      return;
-    }
-    if (rest.trim() !== "") spoke = true;
-    code.blank = rest.endsWith("\n") || (code.blank && rest.trim() === "");
-    add(out, "text", rest);
+function tagInThought(state: State, rest: string, out: TaggedPiece[]): number | undefined {
+  const [opened] = OPEN.exec(rest) ?? [];
+  // A tag that is named is no tag.
+  if (opened !== undefined && !/[`"']/.test(state.before)) {
+    state.depth += 1;
+    return opened.length;
   }
+  const [closed] = CLOSE.exec(rest) ?? [];
+  if (closed === undefined) return undefined;
+  if (state.afterInner) add(out, "thinking", state.afterInner);
+  state.depth -= 1;
+  state.afterInner = state.depth > 0 ? "" : undefined;
+  state.trims = state.depth > 0 || !state.spoke;
+  state.code.lineStart = state.code.blank;
+  return closed.length;
+}
 
-  function tagInThought(rest: string, before: string, out: TaggedPiece[]): number | undefined {
-    const [opened] = OPEN.exec(rest) ?? [];
-    // A tag that is named is no tag.
-    if (opened !== undefined && !/[`"']/.test(before)) {
-      depth += 1;
-      return opened.length;
-    }
-    const [closed] = CLOSE.exec(rest) ?? [];
-    if (closed === undefined) return undefined;
-    if (afterInner) add(out, "thinking", afterInner);
-    depth -= 1;
-    afterInner = depth > 0 ? "" : undefined;
-    trims = depth > 0 || !spoke;
-    code.lineStart = code.blank;
+/** The tag at this place, taken; how long it is, or undefined when it is none. */
+function tagAt(state: State, rest: string, out: TaggedPiece[]): number | undefined {
+  if (state.depth > 0) return tagInThought(state, rest, out);
+  if (state.code.fence !== undefined || state.code.indented) return undefined;
+  const [opened] = OPEN.exec(rest) ?? [];
+  if (opened !== undefined) {
+    state.depth = 1;
+    state.hadThought = true;
+    state.trims = true;
+    return opened.length;
+  }
+  const [closed] = CLOSE.exec(rest) ?? [];
+  if (closed !== undefined && !state.hadThought) {
+    // Servers whose template opens the thought let the answer begin inside it: only its end is to be seen.
+    state.hadThought = true;
+    state.trims = true;
+    out.push({ type: "closed", text: "" });
     return closed.length;
   }
+  const [around] = FINAL.exec(rest) ?? [];
+  if (around === undefined || (around.includes("/") ? !state.final : state.spoke)) return undefined;
+  state.final = true;
+  state.trims ||= !state.spoke;
+  return around.length;
+}
 
-  /** The tag at this place, taken; how long it is, or undefined when it is none. */
-  function tagAt(rest: string, before: string, out: TaggedPiece[]): number | undefined {
-    if (depth > 0) return tagInThought(rest, before, out);
-    if (code.fence !== undefined || code.indented) return undefined;
-    const [opened] = OPEN.exec(rest) ?? [];
-    if (opened !== undefined) {
-      depth = 1;
-      hadThought = true;
-      trims = true;
-      return opened.length;
-    }
-    const [closed] = CLOSE.exec(rest) ?? [];
-    if (closed !== undefined && !hadThought) {
-      // Servers whose template opens the thought let the answer begin inside it: only its end is to be seen.
-      hadThought = true;
-      trims = true;
-      out.push({ type: "closed", text: "" });
-      return closed.length;
-    }
-    const [around] = FINAL.exec(rest) ?? [];
-    if (around === undefined || (around.includes("/") ? !final : spoke)) return undefined;
-    final = true;
-    trims ||= !spoke;
-    return around.length;
+/** How many characters from here on are shown as they are; 0 for a tag that was taken; undefined when more has to come first. */
+function step(state: State, text: string, at: number, isEnd: boolean, out: TaggedPiece[]): { readonly take: number; readonly show: boolean } | undefined {
+  if (state.depth === 0 && state.code.lineStart) {
+    const take = lineBeginning(state.code, text, at, isEnd, state.spoke);
+    return take === undefined ? undefined : { take, show: true };
   }
+  WORD.lastIndex = at;
+  const [word] = WORD.exec(text)!;
+  if (word === "<") {
+    const rest = text.slice(at, at + MOST_HELD);
+    const tag = tagAt(state, rest, out);
+    if (tag !== undefined) return { take: tag, show: false };
+    return !isEnd && at + rest.length === text.length && isUnfinished(rest) ? undefined : { take: 1, show: true };
+  }
+  if (word === "\n") state.code.lineStart = true;
+  if (!word.startsWith("`") || state.depth > 0 || state.code.fence !== undefined || state.code.indented) return { take: word.length, show: true };
+  if (!isEnd && at + word.length === text.length) return undefined;
+  const take = codeAt(text, at, isEnd);
+  return take === undefined ? undefined : { take: take || word.length, show: true };
+}
 
-  /** How many characters from here on are shown as they are; 0 for a tag that was taken; undefined when more has to come first. */
-  function step(text: string, at: number, isEnd: boolean, out: TaggedPiece[]): { readonly take: number; readonly show: boolean } | undefined {
-    if (depth === 0 && code.lineStart) {
-      const take = lineBeginning(code, text, at, isEnd, spoke);
-      return take === undefined ? undefined : { take, show: true };
-    }
-    WORD.lastIndex = at;
-    const [word] = WORD.exec(text)!;
-    if (word === "<") {
-      const rest = text.slice(at, at + MOST_HELD);
-      const tag = tagAt(rest, before, out);
-      if (tag !== undefined) return { take: tag, show: false };
-      return !isEnd && at + rest.length === text.length && isUnfinished(rest) ? undefined : { take: 1, show: true };
-    }
-    if (word === "\n") code.lineStart = true;
-    if (!word.startsWith("`") || depth > 0 || code.fence !== undefined || code.indented) return { take: word.length, show: true };
-    if (!isEnd && at + word.length === text.length) return undefined;
-    const take = codeAt(text, at, isEnd);
-    return take === undefined ? undefined : { take: take || word.length, show: true };
-  }
+export function createThinkingTags(): ThinkingTags {
+  const code: Code = { fence: undefined, indented: false, emptyBefore: false, lineStart: true, blank: true };
+  const state: State = { depth: 0, afterInner: undefined, hadThought: false, spoke: false, final: false, trims: false, before: "", code };
+  let held = "";
 
   function read(text: string, isEnd: boolean): readonly TaggedPiece[] {
     const out: TaggedPiece[] = [];
     let at = 0;
     while (at < text.length) {
-      const next = step(text, at, isEnd, out);
+      const next = step(state, text, at, isEnd, out);
       if (!next) break;
-      if (next.show) shown(text.slice(at, at + next.take), out);
+      if (next.show) shown(state, text.slice(at, at + next.take), out);
       at += next.take;
-      before = text[at - 1]!;
+      state.before = text[at - 1]!;
     }
     held = text.slice(at);
     return out;
@@ -236,7 +242,7 @@ export function createThinkingTags(): ThinkingTags {
     push: (delta) => read(held + delta, false),
     end() {
       const out = [...read(held, true)];
-      if (depth > 0 && afterInner) out.push({ type: "text", text: afterInner });
+      if (state.depth > 0 && state.afterInner) out.push({ type: "text", text: state.afterInner });
       return out;
     },
   };

@@ -112,13 +112,6 @@ function inBackground(known: Map<string, CommandProcess>): Pick<Processes, "list
 export function createProcesses({ clock, random, limits, secrets, records }: ProcessesDeps): Processes {
   const known = new Map<string, CommandProcess>();
   let closing = false;
-
-  function remember(process: CommandProcess, cleanupMs: number | undefined): void {
-    const asked = cleanupMs ?? CLEANUP_MS.default;
-    if (!process.backgrounded) known.delete(process.id);
-    else clock.after(Math.min(Math.max(asked, CLEANUP_MS.min), CLEANUP_MS.max), () => known.delete(process.id));
-  }
-
   return {
     get closing() {
       return closing;
@@ -153,7 +146,7 @@ export function createProcesses({ clock, random, limits, secrets, records }: Pro
         state.endedAt = clock.now();
         outputFile = await settled(id, output, input.keepOutput);
         state.end = { ...(inTerminal && killing ? killedExit(exit) : exit), timedOut: state.timedOut };
-        remember(process, input.cleanupMs);
+        remember(process, known, clock, input.cleanupMs);
         return state.end;
       });
       const process: CommandProcess = {
@@ -198,6 +191,12 @@ export function createProcesses({ clock, random, limits, secrets, records }: Pro
       await endAll([...known.values()].filter((process) => !process.end));
     },
   };
+}
+
+/** What ran in the background is known for a while after its end. */
+function remember(process: CommandProcess, known: Map<string, CommandProcess>, clock: Clock, cleanupMs: number = CLEANUP_MS.default): void {
+  if (!process.backgrounded) known.delete(process.id);
+  else clock.after(Math.min(Math.max(cleanupMs, CLEANUP_MS.min), CLEANUP_MS.max), () => known.delete(process.id));
 }
 
 async function endAll(running: readonly CommandProcess[]): Promise<void> {

@@ -131,8 +131,7 @@ export function createProcesses({ clock, random, limits, secrets, records }: Pro
         signal("SIGTERM");
         killing = clock.after(graceMs, () => signal("SIGKILL"));
       }
-      const { timeoutMs } = input;
-      const timer = timeoutMs === undefined ? undefined : clock.after(timeoutMs, () => ((state.timedOut = true), kill()));
+      const timer = input.timeoutMs === undefined ? undefined : clock.after(input.timeoutMs, () => ((state.timedOut = true), kill()));
       const attending = input.attend?.(child.pid, () => signal("SIGKILL"));
       const ended = child.exited.then(async (exit): Promise<ProcessEnd> => {
         output.end();

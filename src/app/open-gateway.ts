@@ -185,9 +185,11 @@ async function openPlugins({ config, log }: OpenGatewayDeps, plugins: Plugins, g
 }
 
 /** What the process before this one accepted goes on. */
-async function resumeWork({ talk, takeUpCommands }: Answering, plugins: Pick<Plugins, "release">, store: Store, log: Logger): Promise<void> {
+async function resumeWork({ talk, endLeftCommands, takeUpCommands }: Answering, plugins: Pick<Plugins, "release">, store: Store, log: Logger): Promise<void> {
   const { allowLists, conversation, delivery } = talk;
   await allowLists.load();
+  // Before turns go on: a command that is run again must not meet itself.
+  await endLeftCommands();
   const resumed = await conversation.resume();
   const left = await takeUpCommands();
   if (left > 0) log.info(`sessions are told of ${left} commands that waited for approval or ran when the process before this one ended`);

@@ -21,6 +21,8 @@ export interface PathItem {
   readonly resultChars?: number;
   /** Set on a message that the user wrote, as opposed to another session or a program. */
   readonly byUser?: true;
+  /** Set where the images above are left out. */
+  readonly leavesOutImages?: true;
   /** When the provider's prompt cache was used, and by what, if this entry tells. */
   readonly touch?: { readonly at: number; readonly provider: string; readonly model: string };
 }
@@ -91,6 +93,7 @@ export function pathItem(entry: TranscriptEntry): PathItem {
     const firstKept = entry.type === "compaction" ? filledText(entry["firstKeptEntryId"]) : undefined;
     const touch = touchOf(entry, message);
     const resultChars = resultCharsOf(entry);
+    const leavesOutImages = entry.type === "custom" && entry["customType"] === CUSTOM.imagesLeftOut;
     return {
       entry,
       chars: message ? messageChars(message) : 0,
@@ -100,6 +103,7 @@ export function pathItem(entry: TranscriptEntry): PathItem {
       ...(isByUser(entry, message) ? { byUser: true } : {}),
       ...(touch ? { touch } : {}),
       ...(resultChars === undefined ? {} : { resultChars }),
+      ...(leavesOutImages ? { leavesOutImages } : {}),
     };
   } catch {
     return { entry, chars: 0, images: 0 };

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { systemClock } from "../../src/base/clock.ts";
 import { createIds } from "../../src/base/ids.ts";
 import { systemRandom } from "../../src/base/random.ts";
-import { mergePatch, valueAt } from "../../src/config/index.ts";
+import { mergePatch, valueAt, type Snapshot } from "../../src/config/index.ts";
 import { loadInstall } from "../../src/plugins/index.ts";
 import { LIMITS } from "../../src/plugins/install/limits.ts";
 import { packFromRegistry } from "../../src/plugins/install/npm.ts";
@@ -44,7 +44,8 @@ async function install(spec: string, id: string, { cache: stateDir, offline }: W
       {
         stateDir,
         config: () => config,
-        edit: async (edit) => {
+        edit: async (given) => {
+          const edit = given.kind === "from" ? given.edit({ resolved: config } as Snapshot) : given;
           if (edit.kind === "patch") config = mergePatch(config, edit.value);
           writeFileSync(file, JSON.stringify(config, null, 2));
         },

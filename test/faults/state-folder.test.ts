@@ -117,9 +117,13 @@ test("a disk that is full before the first start is said to be, and the next sta
 });
 
 /** Overwrites whole pages of the database with something that is none. */
+/** Bytes of a page, as the header of the file says. */
+const pageSize = (place: Place): number => readFileSync(database(place)).readUInt16BE(16);
+
 function damage(place: Place, firstPage: number, pages: number): Buffer {
+  const size = pageSize(place);
   const fd = openSync(database(place), "r+");
-  writeSync(fd, Buffer.alloc(4096 * pages, "garbage "), 0, 4096 * pages, (firstPage - 1) * 4096);
+  writeSync(fd, Buffer.alloc(size * pages, "garbage "), 0, size * pages, (firstPage - 1) * size);
   closeSync(fd);
   return readFileSync(database(place));
 }
@@ -158,8 +162,8 @@ test("damage that the gateway meets while it works ends it, and the next start s
   const place = makePlace();
   await seedSessions(place.stateDir, 40, 60);
   const transcripts = fingerprint(join(place.stateDir, "agents"));
-  const pages = statSync(database(place)).size / 4096;
-  const damaged = damage(place, Math.floor(pages / 2), 3);
+  const pages = statSync(database(place)).size / pageSize(place);
+  const damaged = damage(place, Math.floor(pages / 2), 6);
   {
     await using store = await openTestStore(place.stateDir);
     const reads = KEYS.map((_, n) => store.read("transcripts.page", { file: fileOf(n), limit: 1000 }));

@@ -5,6 +5,7 @@
 import { mkdtempSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
+import { crc32, deflateSync } from "node:zlib";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { fileOutside } from "../../src/conversation/delivery/local-files.ts";
 import { startHijackedModel, orders, textOf, type HijackedCall, type HijackedModel, type SentTool } from "../harness/hijacked-model.ts";
@@ -12,9 +13,24 @@ import { startTelegramGateway, type TelegramGateway } from "./telegram-gateway.t
 
 const CANARY = "canary-of-a-file-outside";
 const INSIDE = "canary-of-a-file-inside";
-/** A picture by its first bytes, with a text in it. */
-/** The head of a PNG of one pixel, with the text behind it. */
-const picture = (text: string): Buffer => Buffer.concat([Buffer.from("89504e470d0a1a0a0000000d494844520000000100000001", "hex"), Buffer.from(text.repeat(30))]);
+/** A chunk of a PNG file. */
+function chunk(type: string, data: Buffer): Buffer {
+  const [length, sum] = [Buffer.alloc(4), Buffer.alloc(4)];
+  const body = Buffer.concat([Buffer.from(type), data]);
+  length.writeUInt32BE(data.length);
+  sum.writeUInt32BE(crc32(body));
+  return Buffer.concat([length, body, sum]);
+}
+
+/** A whole PNG of one pixel, with a text in it. */
+const picture = (text: string): Buffer =>
+  Buffer.concat([
+    Buffer.from("89504e470d0a1a0a", "hex"),
+    chunk("IHDR", Buffer.from("00000001000000010800000000", "hex")),
+    chunk("tEXt", Buffer.from(`Comment\0${text.repeat(30)}`)),
+    chunk("IDAT", deflateSync(Buffer.from([0, 0]))),
+    chunk("IEND", Buffer.alloc(0)),
+  ]);
 
 let model: HijackedModel;
 let at: TelegramGateway;
@@ -173,7 +189,7 @@ test("18: a file of the workspace does come out by these tools, so that a refusa
     { name: "message", args: { ...usual(), action: "send", media: join(workspace, "own.png") } },
   ]);
   expect([read, grep]).toEqual([expect.stringContaining(INSIDE), expect.stringContaining("own.txt")]);
-  const piece = picture(INSIDE).toString("base64").slice(40, 100);
+  const piece = picture(INSIDE).toString("base64").slice(80, 140);
   expect(model.requests.some(({ messages }) => JSON.stringify(messages).includes(piece))).toBe(true);
   await expect
     .poll(() => at.telegram.calls().some(({ files }) => [...files.values()].some((file) => Buffer.from(file.data).includes(INSIDE))), { timeout: 20_000 })

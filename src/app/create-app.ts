@@ -89,7 +89,10 @@ export async function createApp(options: AppOptions): Promise<App> {
   const onSecret = redactor.register;
   const refuses = (changed: Snapshot): string | undefined => startRefusal(changed, options.flags);
   const lookUpNames: ConfigOptions["lookUpNames"] = async (loaded) => (await import("./plugins/names.ts")).manifestNames(loaded, options);
-  const config = stack.use(await openConfig({ ...options, clock, ids, purpose: "start", onSecret, warn: (text) => warnings.push(text), lookUpNames, refuses }));
+  const reviewWrite: ConfigOptions["reviewWrite"] = async (write) => (await import("./plugins/names.ts")).manifestRefusals(write, options);
+  const config = stack.use(
+    await openConfig({ ...options, clock, ids, purpose: "start", onSecret, warn: (text) => warnings.push(text), lookUpNames, refuses, reviewWrite }),
+  );
   const snapshot = config.snapshot();
   checkStartGates(snapshot, config.current, options.flags);
   checkSupported(config.current);

@@ -2,7 +2,7 @@ import { homedir } from "node:os";
 import { systemClock } from "../base/clock.ts";
 import { createIds } from "../base/ids.ts";
 import { systemRandom } from "../base/random.ts";
-import { openConfig, type ConfigEdit } from "../config/index.ts";
+import { openConfig, touchesPluginSettings, type ConfigEdit, type LocatedIssue, type ReviewWrite } from "../config/index.ts";
 import { lockHolder, stateLockPath } from "../app/index.ts";
 import type { Io } from "./io.ts";
 
@@ -26,9 +26,17 @@ export async function editConfig(io: Io, edit: ConfigEdit, by: string): Promise<
     ids: createIds(systemRandom),
     purpose: "inspect",
     warn: (text) => io.err(`${text}\n`),
+    reviewWrite: (write) => refusedByPlugins(io, write),
   });
   const { snapshot, files } = await config.edit(edit, { by });
   return { path: snapshot.path, files, hash: snapshot.hash, gatewayRunning: lockHolder(stateLockPath(config.paths.state)) !== undefined };
+}
+
+/** What an edit changes to what the manifests of plugins refuse. None of their code is loaded, and no manifest is read for other edits. */
+async function refusedByPlugins(io: Io, write: Parameters<ReviewWrite>[0]): Promise<readonly LocatedIssue[]> {
+  if (!touchesPluginSettings(write)) return [];
+  const { inventoryOf, refusedSettings } = await import("./plugin-source.ts");
+  return refusedSettings(write, await inventoryOf(io, write.after));
 }
 
 /** What follows from an edit, for people. */

@@ -2,11 +2,11 @@ import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { fileURLToPath } from "node:url";
 import type { Loaded } from "../config/index.ts";
-import { bundledFolder, defaultWorkspace, readInventory, recoverInstalls, type Inventory } from "../plugins/index.ts";
+import { bundledFolder, defaultWorkspace, readInventory, recoverInstalls, writtenConfig, type Inventory } from "../plugins/index.ts";
 import { loadFor } from "./config-source.ts";
 import type { Io } from "./io.ts";
 
-export { describedSections, findPlugin, pluginIssues } from "../plugins/index.ts";
+export { describedSections, findPlugin, pluginIssues, refusedSettings } from "../plugins/index.ts";
 
 export interface Plugins {
   readonly loaded: Loaded;
@@ -15,11 +15,15 @@ export interface Plugins {
 
 /** Looks at all plugins as a command sees them. A configuration with errors is no reason to stop. */
 export async function loadPlugins(io: Io, loaded: Loaded = loadFor(io)): Promise<Plugins> {
-  const { snapshot, env, paths, locate } = loaded;
-  // What was written says all there is to say about plugins; old keys have to be moved first.
-  const config: unknown = snapshot.valid && snapshot.legacy.length > 0 ? snapshot.config : snapshot.resolved;
-  for (const done of recoverInstalls({ stateDir: paths.state, config: () => config, now: io.now() })) io.err(`${done}\n`);
-  const inventory = await readInventory({
+  const config = writtenConfig(loaded.snapshot);
+  for (const done of recoverInstalls({ stateDir: loaded.paths.state, config: () => config, now: io.now() })) io.err(`${done}\n`);
+  return { loaded, inventory: await inventoryOf(io, loaded) };
+}
+
+/** As {@link loadPlugins}, while an installation may be under way. */
+export async function inventoryOf(io: Io, { snapshot, env, paths, locate }: Loaded): Promise<Inventory> {
+  const config = writtenConfig(snapshot);
+  return await readInventory({
     config,
     stateDir: paths.state,
     workspaceDir: defaultWorkspace(config, { env: io.env, exists: existsSync, osHome: homedir(), cwd: io.cwd }),
@@ -30,5 +34,4 @@ export async function loadPlugins(io: Io, loaded: Loaded = loadFor(io)): Promise
     uid: process.getuid?.(),
     locate,
   });
-  return { loaded, inventory };
 }

@@ -17,7 +17,7 @@ import { hasUnexplainedNames, type ConfigSections, type KnownNames } from "./val
 import { isObject } from "./value.ts";
 import { createVersionKeeper, type VersionKeeper } from "./version-keeper.ts";
 import type { WatchFolder } from "./watch.ts";
-import type { ConfigEdit } from "./write/index.ts";
+import type { ConfigEdit, ReviewWrite } from "./write/index.ts";
 
 export interface ConfigOptions extends Omit<LoadOptions, "version"> {
   readonly version: string;
@@ -36,6 +36,8 @@ export interface ConfigOptions extends Omit<LoadOptions, "version"> {
   readonly refuses?: ((snapshot: Snapshot) => string | undefined) | undefined;
   /** Looks at plugins for the names that they bring. Asked at the beginning, and only when the file has names that nothing else explains. */
   readonly lookUpNames?: ((loaded: Loaded) => Promise<KnownNames | undefined>) | undefined;
+  /** What else is wrong with what an edit changes: such an edit is refused. Not asked about edits with `isRestore`. */
+  readonly reviewWrite?: ReviewWrite | undefined;
 }
 
 /** Something happened to the file. */
@@ -59,6 +61,8 @@ export interface EditOptions {
   readonly by: string;
   /** The caller restarts the gateway afterwards: the change itself asks for no restart. */
   readonly restartFollows?: boolean | undefined;
+  /** Puts an earlier configuration back, which is possible whatever plugins think of it today. */
+  readonly isRestore?: boolean | undefined;
 }
 
 export interface Config extends Disposable {
@@ -256,7 +260,14 @@ function createEdits({ options, load, place, versions, reload, hadFile }: EditsD
       const { writeLocked } = await import("./write/locked.ts");
       const written = await writeLocked(
         { edit, ...editOptions },
-        { ...options, ...place, load: load(), replacing: await versions.keeper(), expectsFile: await expectsFile() },
+        {
+          ...options,
+          ...place,
+          reviewWrite: editOptions.isRestore ? undefined : options.reviewWrite,
+          load: load(),
+          replacing: await versions.keeper(),
+          expectsFile: await expectsFile(),
+        },
       );
       if (written.files.length === 0) return { snapshot: written.after.snapshot, files: [] };
       versions.keep(written.after.snapshot);

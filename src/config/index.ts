@@ -5,7 +5,7 @@
 export { openConfig, type Config, type ConfigEvent, type ConfigOptions, type EditOptions } from "./config.ts";
 export { loadConfig, type Loaded, type LoadOptions } from "./load.ts";
 export { formatLocated, type LocatedIssue, type Snapshot } from "./snapshot.ts";
-export type { ConfigEdit } from "./write/index.ts";
+export type { ConfigEdit, ReviewWrite } from "./write/index.ts";
 export type { OpenClawConfig } from "./schema/index.ts";
 export type { ConfigSections, Issue, JsonSchema, KnownNames } from "./validate/index.ts";
 export {
@@ -56,4 +56,4 @@ export { profileEnv, type ProfileResult } from "./profile.ts";
 export { parseDocument, type ConfigDocument, type Position, type ValuePath } from "./document/document.ts";
 export { agentWorkspace } from "./agent-workspace.ts";
 export { defaultAgentId } from "./default-agent.ts";
-export { namesPlugins } from "./names-plugins.ts";
+export { namesPlugins, touchesPluginSettings } from "./names-plugins.ts";

@@ -33,6 +33,8 @@ export {
   isPluginId,
   isWaiting,
   pluginIssues,
+  refusedSettings,
+  writtenConfig,
   readInventory,
   switchPlugin,
   type Inventory,

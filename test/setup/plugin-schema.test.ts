@@ -190,3 +190,65 @@ test("settings of a plugin that is off are not offered, and its channel only whe
   expect(Object.keys(uiHints).filter((path) => /harbour|channels\.(?:irc|gull)/.test(path))).toEqual([]);
   expect(uiHints).toHaveProperty(["channels.telegram.botToken"]);
 });
+
+/** Settings that the manifest refuses, with where and what was expected. */
+const REFUSED: readonly (readonly [string, unknown, RegExp])[] = [
+  ["depth", "deep", /plugins\.entries\.harbour\.config\.depth: .*number/],
+  ["depth", 4.5, /plugins\.entries\.harbour\.config\.depth: .*(?:whole|integer)/],
+  ["depth", 41, /plugins\.entries\.harbour\.config\.depth: .*40/],
+  ["tide", "middle", /plugins\.entries\.harbour\.config\.tide: .*high/],
+  ["height", 3, /plugins\.entries\.harbour\.config\.height: .*unknown/],
+  ["pilots", [{ name: 1 }], /plugins\.entries\.harbour\.config\.pilots\[?\.?0\]?\.name: .*text|string/],
+];
+
+test("config set refuses what a plugin's manifest refuses, whether the plugin is on or off, and takes all else", () => {
+  const config = (...args: string[]): { code: number | null; output: string } => {
+    const { code, stdout, stderr } = runCommand(place, ["config", ...args], { build: BUILD });
+    return { code, output: stdout + stderr };
+  };
+  const written = (): unknown => readFileSync(place.configPath, "utf8");
+  for (const enabled of [true, false]) {
+    place.configure(JSON.stringify({ gateway: { mode: "local" }, plugins: { entries: { harbour: { enabled, config: { berth: BERTH } } } } }));
+    const before = written();
+    for (const [key, value, says] of REFUSED) {
+      const { code, output } = config("set", `plugins.entries.harbour.config.${key}`, JSON.stringify(value));
+      expect([key, code === 0, output]).toEqual([key, false, expect.stringMatching(says)]);
+    }
+    expect(written()).toBe(before);
+    expect(config("set", "plugins.entries.harbour.config.depth", "12").code).toBe(0);
+  }
+  expect(config("set", "plugins.entries.nobody.config.depth", '"deep"').code).toBe(0);
+  // What is wrong already is no reason to refuse other changes, nor to refuse its repair one by one.
+  place.configure(
+    JSON.stringify({ gateway: { mode: "local" }, plugins: { entries: { harbour: { enabled: true, config: { depth: "deep", tide: "middle" } } } } }),
+  );
+  expect(config("set", "gateway.port", "19001").code).toBe(0);
+  expect(config("set", "plugins.entries.harbour.config.depth", "12").code).toBe(0);
+  expect(config("set", "plugins.entries.harbour.config.tide", '"none"').code).not.toBe(0);
+  expect(config("unset", "plugins.entries.harbour.config.tide").code).toBe(0);
+  expect(config("validate").code).toBe(0);
+});
+
+test("the gateway's methods refuse it too, and say where", async () => {
+  await start({ entries: { harbour: { enabled: false, config: { depth: 12 } } } });
+  const { raw, hash } = await call("config.get");
+  const before = readFileSync(place.configPath, "utf8");
+  for (const [key, value, says] of REFUSED) {
+    const config = { [key]: value };
+    const whole = JSON.parse(raw!) as { plugins: { entries: Record<string, object> } };
+    whole.plugins.entries["harbour"] = { enabled: false, config };
+    // Patches are limited to a few a minute.
+    for (const [method, text] of [
+      ["config.set", whole],
+      ...(key === "tide" ? [["config.patch", { plugins: { entries: { harbour: { config } } } }] as const] : []),
+    ] as const) {
+      const { ok, error } = await client.ask(method, { raw: JSON.stringify(text), baseHash: hash });
+      const issues = (error?.details as { issues?: { path: string; message: string }[] } | undefined)?.issues ?? [];
+      expect([method, key, ok, issues.map(({ path, message }) => `${path}: ${message}`).join("\n")]).toEqual([method, key, false, expect.stringMatching(says)]);
+    }
+  }
+  const { ok } = await client.ask("config.apply", { raw: raw!.replace("12", '"deep"'), baseHash: hash });
+  expect(ok).toBe(false);
+  expect(readFileSync(place.configPath, "utf8")).toBe(before);
+  expect((await client.ask("config.set", { raw: raw!.replace("12", "13"), baseHash: hash })).ok).toBe(true);
+});

@@ -23,8 +23,10 @@ export function issuesOfPlugins(deps: Pick<PluginsDeps, "config" | "env">): (che
   return async (checked) => {
     const { snapshot } = checked;
     if (!namesPlugins(snapshot.resolved)) return [];
-    const [{ pluginIssues, readInventory }, { inventoryOptions }] = await Promise.all([import("../../plugins/index.ts"), import("./inventory.ts")]);
-    const written = snapshot.valid && snapshot.legacy.length > 0 ? snapshot.config : snapshot.resolved;
-    return pluginIssues(checked, await readInventory({ ...inventoryOptions(deps, written), locate: checked.locate }));
+    const [{ pluginIssues, readInventory, writtenConfig }, { inventoryOptions }] = await Promise.all([
+      import("../../plugins/index.ts"),
+      import("./inventory.ts"),
+    ]);
+    return pluginIssues(checked, await readInventory({ ...inventoryOptions(deps, writtenConfig(snapshot)), locate: checked.locate }));
   };
 }

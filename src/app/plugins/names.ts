@@ -2,18 +2,47 @@ import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { AppError, messageOf } from "../../base/errors.ts";
 import type { Logger } from "../../base/log/logger.ts";
-import { formatLocated, hasUnexplainedNames, type Config, type Env, type KnownNames, type Loaded } from "../../config/index.ts";
+import {
+  formatLocated,
+  hasUnexplainedNames,
+  touchesPluginSettings,
+  type Config,
+  type Env,
+  type KnownNames,
+  type Loaded,
+  type LocatedIssue,
+  type ReviewWrite,
+} from "../../config/index.ts";
+import type { Inventory } from "../../plugins/index.ts";
 import type { Plugins } from "./index.ts";
 
+interface Surroundings {
+  readonly env: Env;
+  readonly cwd: string;
+  readonly osHome: string;
+}
+
 /** Names that the manifests of plugins declare, for a configuration that was just read. None of their code is loaded. */
-export async function manifestNames(
-  loaded: Loaded,
-  { env, cwd, osHome }: { readonly env: Env; readonly cwd: string; readonly osHome: string },
-): Promise<KnownNames> {
-  const { bundledFolder, defaultWorkspace, knownNames, readInventory } = await import("../../plugins/index.ts");
-  const { snapshot, paths } = loaded;
-  const config: unknown = snapshot.valid ? snapshot.config : snapshot.resolved;
-  const { entries } = await readInventory({
+export async function manifestNames(loaded: Loaded, surroundings: Surroundings): Promise<KnownNames> {
+  const { snapshot } = loaded;
+  const [{ knownNames }, { entries }] = await Promise.all([
+    import("../../plugins/index.ts"),
+    inventoryFor(loaded, snapshot.valid ? snapshot.config : snapshot.resolved, surroundings),
+  ]);
+  return knownNames(entries, snapshot.resolved);
+}
+
+/** What a write changes to what the manifests of plugins refuse. A write that touches no settings of theirs costs nothing. */
+export async function manifestRefusals(write: Parameters<ReviewWrite>[0], surroundings: Surroundings): Promise<readonly LocatedIssue[]> {
+  if (!touchesPluginSettings(write)) return [];
+  const { refusedSettings, writtenConfig } = await import("../../plugins/index.ts");
+  return refusedSettings(write, await inventoryFor(write.after, writtenConfig(write.after.snapshot), surroundings));
+}
+
+async function inventoryFor(loaded: Loaded, config: unknown, { env, cwd, osHome }: Surroundings): Promise<Inventory> {
+  const { bundledFolder, defaultWorkspace, readInventory } = await import("../../plugins/index.ts");
+  const { paths } = loaded;
+  return await readInventory({
     config,
     stateDir: paths.state,
     workspaceDir: defaultWorkspace(config, { env, exists: existsSync, osHome, cwd }),
@@ -23,7 +52,6 @@ export async function manifestNames(
     cwd,
     uid: process.getuid?.(),
   });
-  return knownNames(entries, snapshot.resolved);
 }
 
 interface JudgeDeps {

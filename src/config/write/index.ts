@@ -10,6 +10,7 @@ import { rewriteDocument } from "../document/edit.ts";
 import { invalidConfig } from "../last-good.ts";
 import { loadConfig, type Loaded, type LoadOptions } from "../load.ts";
 import { sha256 } from "../sha256.ts";
+import type { LocatedIssue } from "../snapshot.ts";
 import { diskFiles, overlayFiles, type ConfigFiles } from "../source-files.ts";
 import { isObject, withValue } from "../value.ts";
 import { appendAudit, auditEntry, type WriteResult } from "./audit.ts";
@@ -38,7 +39,11 @@ export interface WriteDeps {
   /** Given the main file's text before another takes its place. */
   readonly replacing?: ((text: string) => void) | undefined;
   readonly warn?: ((message: string) => void) | undefined;
+  /** What else is wrong with what a write changes: it is refused. */
+  readonly reviewWrite?: ReviewWrite | undefined;
 }
+
+export type ReviewWrite = (write: Pick<Written, "before" | "after">) => Promise<readonly LocatedIssue[]>;
 
 export interface Written {
   readonly before: Loaded;
@@ -52,6 +57,29 @@ export interface Written {
  * Throws `CONFIG_STALE`, `CONFIG_INVALID` (with all issues) or what the file system says; the file is then as it was.
  */
 export function writeConfig(request: WriteRequest, deps: WriteDeps): Written {
+  return finishWrite(prepareWrite(request, deps), request, deps);
+}
+
+/** As {@link writeConfig}, with what `reviewWrite` finds wrong refused too. */
+export async function writeReviewed(request: WriteRequest, deps: WriteDeps): Promise<Written> {
+  const prepared = prepareWrite(request, deps);
+  const refused = (prepared.texts && (await deps.reviewWrite?.(prepared))) ?? [];
+  if (refused.length > 0) throw validationFailed(refused);
+  return finishWrite(prepared, request, deps);
+}
+
+interface PreparedWrite extends Pick<Written, "before" | "after"> {
+  /** New texts by file; undefined when nothing changes. */
+  readonly texts?: Map<string, string>;
+}
+
+function finishWrite({ before, after, texts }: PreparedWrite, { by }: WriteRequest, deps: WriteDeps): Written {
+  if (!texts) return { before, after, files: [] };
+  store(texts, { before, after, by, files: deps.load.files ?? diskFiles, deps });
+  return { before, after, files: [...texts.keys()] };
+}
+
+function prepareWrite(request: WriteRequest, deps: WriteDeps): PreparedWrite {
   const files = deps.load.files ?? diskFiles;
   const before = loadConfig(deps.load);
   checkBase(before, request);
@@ -61,15 +89,16 @@ export function writeConfig(request: WriteRequest, deps: WriteDeps): Written {
   const isWhole = edit.kind === "text" || edit.kind === "replace";
   if (!before.snapshot.exists && !isWhole && deps.expectsFile) throw staleConfig(deps.expectsFile, { file: main.file });
   const texts = edit.kind === "text" ? new Map([[main.file, restoredText(edit.text, before)]]) : editedTexts(before, edit, files);
-  if ([...texts].every(([file, text]) => before.documents.get(file)?.text === text) && before.snapshot.exists) return { before, after: before, files: [] };
+  if ([...texts].every(([file, text]) => before.documents.get(file)?.text === text) && before.snapshot.exists) return { before, after: before };
   stamp(texts, before, deps);
   const after = loadConfig({ ...deps.load, path: before.snapshot.path, files: overlayFiles(files, texts) });
-  if (!after.snapshot.valid) {
-    const [first] = after.snapshot.issues;
-    throw invalidConfig(`Config validation failed: ${first?.path || "<root>"}: ${first?.message}`, after.snapshot.issues);
-  }
-  store(texts, { before, after, by: request.by, files, deps });
-  return { before, after, files: [...texts.keys()] };
+  if (!after.snapshot.valid) throw validationFailed(after.snapshot.issues);
+  return { before, after, texts };
+}
+
+function validationFailed(issues: readonly LocatedIssue[]): AppError {
+  const [first] = issues;
+  return invalidConfig(`Config validation failed: ${first?.path || "<root>"}: ${first?.message}`, issues);
 }
 
 function checkBase(before: Loaded, request: WriteRequest): void {

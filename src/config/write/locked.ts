@@ -3,7 +3,7 @@ import type { Clock } from "../../base/clock.ts";
 import { AppError, systemCode } from "../../base/errors.ts";
 import { withFileLock } from "../../base/file-lock.ts";
 import { diskFiles } from "../source-files.ts";
-import { writeConfig, type WriteDeps, type WriteRequest, type Written } from "./index.ts";
+import { writeReviewed, type WriteDeps, type WriteRequest, type Written } from "./index.ts";
 
 const LOCK = { timeoutMs: 10_000, staleMs: 30_000 };
 
@@ -24,7 +24,7 @@ export async function writeLocked(request: WriteRequest, deps: LockedWriteDeps):
   return await holding(deps, async () => {
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return writeConfig(request, deps);
+        return await writeReviewed(request, deps);
       } catch (error) {
         if (!wasOvertaken(error) || attempt === ATTEMPTS) throw error;
         await pause(deps.clock);

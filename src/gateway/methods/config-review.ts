@@ -41,7 +41,7 @@ async function restore(
   const { text, reload } = (await config.review()).restoring(id);
   budget.take("config.restore", caller);
   const restarts = reload.kind === "restart";
-  await changeFile(config, { kind: "text", text }, { baseHash, by: `config.restore (${caller.client.id})`, restartFollows: restarts });
+  await changeFile(config, { kind: "text", text }, { baseHash, by: `config.restore (${caller.client.id})`, restartFollows: restarts, isRestore: true });
   if (restarts) requestRestart({ reason: "config.restore", delayMs: RESTART_DELAY_MS }, { urgent: true });
   return { ok: true, path: config.paths.file, hash: config.snapshot().hash, reload: sentReload(reload) };
 }

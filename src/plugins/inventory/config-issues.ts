@@ -1,6 +1,18 @@
-import { dottedPath, nameIssues, validate, valueAt, type KnownNames, type Loaded, type LocatedIssue } from "../../config/index.ts";
+import {
+  dottedPath,
+  hasPath,
+  nameIssues,
+  sameValue,
+  validate,
+  valueAt,
+  type Issue,
+  type KnownNames,
+  type Loaded,
+  type LocatedIssue,
+} from "../../config/index.ts";
 import type { Inventory } from "./inventory.ts";
 import { knownNames } from "./known-names.ts";
+import { checkPluginConfig } from "./plugin-config.ts";
 import { configSections } from "./sections.ts";
 
 type Checked = Pick<Loaded, "snapshot" | "locate">;
@@ -13,6 +25,34 @@ export function pluginIssues(checked: Checked, inventory: Inventory): LocatedIss
   const { issues, warnings } = checked.snapshot;
   const known = new Set([...issues, ...warnings].map((issue) => issue.path));
   return [...channelIssues(checked, inventory), ...ofPlugins(inventory, known), ...namesOf(checked, inventory, known)];
+}
+
+/** What was written about plugins: old keys have to be moved first. */
+export function writtenConfig({ valid, legacy, config, resolved }: Loaded["snapshot"]): unknown {
+  return valid && legacy.length > 0 ? config : resolved;
+}
+
+/**
+ * Settings that a write changes to what the manifest of their plugin refuses, whether the plugin is on or not. What was wrong before and stays as it was, and
+ * what is still missing, is no reason to refuse a write. `inventory` was read for the configuration after the write.
+ */
+export function refusedSettings({ before, after }: { readonly before: Loaded; readonly after: Loaded }, inventory: Inventory): LocatedIssue[] {
+  const [old, written] = [writtenConfig(before.snapshot), writtenConfig(after.snapshot)];
+  const plugins = settledEntries(inventory).flatMap(({ id, manifest }) => {
+    const config = valueAt(written, ["plugins", "entries", id, "config"]);
+    return config === undefined ? [] : checkPluginConfig(id, manifest, { hasConfig: true, config }).filter(({ level }) => level === "error");
+  });
+  const channels = channelFindings(written, inventory).filter(({ severity }) => severity === "error");
+  return [...plugins, ...channels]
+    .filter(({ path }) => hasPath(written, path) && !sameValue(valueAt(written, path), valueAt(old, path)))
+    .map(({ path, message, code }) => ({ ...after.locate(path), path: dottedPath(path), message, code, severity: "error" }));
+}
+
+/** One entry for each id: the one that is on, else the first that was found. A broken manifest says nothing about settings. */
+function settledEntries({ entries }: Inventory): Inventory["entries"] {
+  const known = entries.filter(({ reason }) => reason !== "broken manifest");
+  const chosen = (wanted: string) => known.find(({ id, enabled }) => id === wanted && enabled) ?? known.find(({ id }) => id === wanted);
+  return known.filter((entry) => entry === chosen(entry.id));
 }
 
 /** Names in lists that neither this program nor a plugin explains. */
@@ -37,11 +77,14 @@ function notJudged(config: unknown, names: KnownNames, locate: Checked["locate"]
 }
 
 /** Settings of channels against the schemas that their plugins declare. */
-function channelIssues({ snapshot, locate }: Checked, { entries }: Inventory): LocatedIssue[] {
+function channelIssues({ snapshot, locate }: Checked, inventory: Inventory): LocatedIssue[] {
+  return channelFindings(snapshot.resolved, inventory).map((issue) => ({ ...issue, ...locate(issue.path), path: dottedPath(issue.path) }));
+}
+
+function channelFindings(config: unknown, { entries }: Inventory): Issue[] {
   return Object.entries(configSections(entries).channels ?? {}).flatMap(([id, schema]) => {
-    const section = valueAt(snapshot.resolved, ["channels", id]);
-    if (section === undefined) return [];
-    return validate(schema, section, { at: ["channels", id] }).map((issue) => ({ ...issue, ...locate(issue.path), path: dottedPath(issue.path) }));
+    const section = valueAt(config, ["channels", id]);
+    return section === undefined ? [] : validate(schema, section, { at: ["channels", id] });
   });
 }
 

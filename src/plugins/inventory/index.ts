@@ -4,7 +4,7 @@
  */
 export { bundledFolder, hostPackage } from "./bundled-folder.ts";
 export { readInventory, type Inventory, type InventoryOptions } from "./inventory.ts";
-export { pluginIssues } from "./config-issues.ts";
+export { pluginIssues, refusedSettings, writtenConfig } from "./config-issues.ts";
 export { isPluginId } from "./plugin-id.ts";
 export { knownNames } from "./known-names.ts";
 export { configSections, describedSections } from "./sections.ts";

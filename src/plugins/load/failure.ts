@@ -63,7 +63,7 @@ function placeOf(error: unknown, entry: PluginEntry, graph: Graph, graphs: Graph
   if (error instanceof SyntaxFailure) return at(error.file, error.line, "transform");
   const phase = isLinkFailure(error) ? "link" : error instanceof SyntaxError ? "transform" : "import";
   for (const line of error instanceof Error ? (error.stack ?? "").split("\n") : []) {
-    const place = graphs.inStack(line);
+    const place = graphs.inStack(line, graph);
     if (place) return at(place.file, place.line, phase);
   }
   const last = [...graph.files.keys()].at(-1);

@@ -1,6 +1,6 @@
 import { realpathSync } from "node:fs";
-import { createRequire, registerHooks } from "node:module";
-import { join, sep } from "node:path";
+import { registerHooks } from "node:module";
+import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Clock } from "../../base/clock.ts";
 import { AppError, messageOf } from "../../base/errors.ts";
@@ -13,6 +13,8 @@ import { createGraphs, type Graph } from "./graphs.ts";
 import { createModuleHooks } from "./hooks.ts";
 import type { HostPackages } from "./host-packages.ts";
 import { importModule } from "./import.ts";
+import { createRequireCache } from "./require-cache.ts";
+import { createRequiredModules } from "./required-modules.ts";
 import { createSourceCache } from "./source-cache.ts";
 import { createSources } from "./sources.ts";
 
@@ -55,6 +57,7 @@ interface Known {
 export function createModuleLoader({ sdkDir, hostPackages, clock, budgetMs = 10_000, cacheDir, firstToken: instance = "" }: ModuleLoaderDeps): ModuleLoader {
   const graphs = createGraphs();
   const known = new Map<string, Known>();
+  const requireCache = createRequireCache();
   const sdkFiles = new Map<string, string | undefined>();
   let hooks: { deregister(): void } | undefined;
 
@@ -66,8 +69,9 @@ export function createModuleLoader({ sdkDir, hostPackages, clock, budgetMs = 10_
   const install = lazy(async (): Promise<void> => {
     const lexer = await import("es-module-lexer");
     await lexer.init();
+    const sources = createSources(lexer.parse, cacheDir === undefined ? undefined : createSourceCache(cacheDir));
     hooks = registerHooks(
-      createModuleHooks({ graphs, hostPackages, sdkFile, ...createSources(lexer.parse, cacheDir === undefined ? undefined : createSourceCache(cacheDir)) }),
+      createModuleHooks({ graphs, hostPackages, sdkFile, ...sources, requireCache, requiredModules: createRequiredModules(import.meta.url) }),
     );
   });
 
@@ -75,7 +79,7 @@ export function createModuleLoader({ sdkDir, hostPackages, clock, budgetMs = 10_
   async function importEntry(entry: PluginEntry, source: string, graph: Graph): Promise<{ namespace: Record<string, unknown>; graph: Graph }> {
     const { root, token: mark, exact } = graph;
     const again = async (next: string, exactly: boolean): ReturnType<typeof importEntry> => {
-      forget(root);
+      requireCache.forget(root);
       return await importEntry(entry, source, graphs.open(root, next, exactly, entry.id));
     };
     try {
@@ -85,6 +89,7 @@ export function createModuleLoader({ sdkDir, hostPackages, clock, budgetMs = 10_
       if (error instanceof AppError) throw error;
       if (!graph.files.has(source) && !mark.startsWith(instance)) return await again(instance, false);
       if (isLinkFailure(error) && !exact) return await again(`${mark}~`, true);
+      graphs.abandon(graph);
       throw await explain(error, { entry, graph, graphs, namesOf });
     }
   }
@@ -119,7 +124,7 @@ export function createModuleLoader({ sdkDir, hostPackages, clock, budgetMs = 10_
         if (again) return again;
       }
       const tries = (before?.tries ?? 0) + 1;
-      if (before) forget(root);
+      if (before) requireCache.forget(root);
       const module = run(entry, root, before ? `${instance}${entry.id}.${generation}.${tries}` : "");
       before ??= { tries, last: { generation, module } };
       before.tries = tries;
@@ -129,9 +134,9 @@ export function createModuleLoader({ sdkDir, hostPackages, clock, budgetMs = 10_
     },
     pluginOf: (error) => ownerOfError(error, graphs),
     [Symbol.dispose]() {
+      for (const key of known.keys()) requireCache.forget(key.slice(0, key.indexOf("\0")));
       hooks?.deregister();
       hooks = undefined;
-      for (const key of known.keys()) forget(key.slice(0, key.indexOf("\0")));
     },
   };
 }
@@ -163,10 +168,4 @@ function realRoot(entry: PluginEntry): string {
       error,
     );
   }
-}
-
-/** Makes `require` read the folder's files again. Native add-ons stay: they cannot be loaded twice. */
-function forget(root: string): void {
-  const { cache } = createRequire(join(root, "index.js"));
-  for (const path of Object.keys(cache)) if (path.startsWith(root + sep) && !path.endsWith(".node")) delete cache[path];
 }

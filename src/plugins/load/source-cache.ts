@@ -4,7 +4,7 @@ import { extname, join } from "node:path";
 import type { PreparedSource } from "./source.ts";
 
 /** Changes whenever the same text would be prepared differently. */
-const VERSION = 1;
+const VERSION = 2;
 /** Entries beyond which the older half is thrown away. */
 const MAX_ENTRIES = 4_000;
 

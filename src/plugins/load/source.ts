@@ -1,4 +1,6 @@
-import { extname } from "node:path";
+import { readFileSync } from "node:fs";
+import { dirname, extname, join } from "node:path";
+import { compileFunction } from "node:vm";
 import { isSdk, sdkNamesOf, withoutUnusedImports, type ExportsOf, type Lexed, type SdkName } from "./imports.ts";
 import { stripTypes } from "./strip.ts";
 
@@ -22,7 +24,7 @@ export interface PrepareOptions {
 }
 
 /**
- * JavaScript of a plugin's own file, and whether it is a module: by its extension, else by what is written in it, whatever the
+ * JavaScript of a plugin's own file, and whether it is a module: by its extension, else by what is written in it, else by what the
  * package says. Lines stay where they were. Throws `SyntaxFailure`.
  */
 export function prepareSource(file: string, source: string, { lex, exact, exportsOf }: PrepareOptions): PreparedSource {
@@ -31,7 +33,7 @@ export function prepareSource(file: string, source: string, { lex, exact, export
   let code = typed ? stripTypes(source, file) : source;
   const lexed = lexOrNothing(lex, code);
   const [imports, , , hasModuleSyntax] = lexed;
-  const format = formatOf(extension, code, hasModuleSyntax);
+  const format = formatOf(file, code, hasModuleSyntax);
   if (format === "commonjs") return { format, code, sdkNames: [] };
   if (typed) code = withoutUnusedImports(code, lexed, exact, exportsOf);
   const usesSdk = imports.some((item) => typeof item.specifier === "string" && isSdk(item.specifier));
@@ -39,20 +41,52 @@ export function prepareSource(file: string, source: string, { lex, exact, export
   return { format, code: typed || extension === ".js" ? withCommonJsNames(code) : code, sdkNames };
 }
 
-/** What the lexer cannot read V8 will not compile either, and says so better. */
+/** What the lexer cannot read V8 will not compile as a module either, and says so better. */
 function lexOrNothing(lex: Lex, code: string): Lexed {
   try {
     return lex(code);
   } catch {
-    return [[], [], false, /^\s*(?:import|export)\b/m.test(code)];
+    return [[], [], false, !compilesAsCommonJs(code)];
   }
 }
 
-const COMMONJS = /\bmodule\.exports\b|\bexports\.\w|\bexports\[|\brequire\s*\(|\b__(?:dirname|filename)\b/;
+/** Whether code is an ES module by its syntax: imports, exports, `import.meta` or top-level await. */
+export function hasModuleSyntax(lex: Lex, code: string): boolean {
+  return /\b(?:import|export|await)\b/.test(code) && (lexOrNothing(lex, code)[3] || awaitsAtTop(code));
+}
 
-function formatOf(extension: string, code: string, hasModuleSyntax: boolean): "module" | "commonjs" {
-  if (extension === ".mts" || extension === ".mjs" || hasModuleSyntax) return "module";
-  return extension === ".cts" || extension === ".cjs" || COMMONJS.test(code) ? "commonjs" : "module";
+const awaitsAtTop = (code: string): boolean => /\bawait\b/.test(code) && !compilesAsCommonJs(code);
+
+function compilesAsCommonJs(code: string): boolean {
+  try {
+    compileFunction(code.replace(/^#!.*/, ""), ["exports", "require", "module", "__filename", "__dirname"]);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const COMMONJS = /\bmodule\.exports\b|\bexports\s*[.[=]|[(,]\s*exports\s*[,)]|\brequire\s*\(|\b__(?:dirname|filename)\b/;
+
+function formatOf(file: string, code: string, isModule: boolean): "module" | "commonjs" {
+  const extension = extname(file);
+  if (extension === ".mts" || extension === ".mjs" || isModule) return "module";
+  if (extension === ".cts" || extension === ".cjs") return "commonjs";
+  if (awaitsAtTop(code)) return "module";
+  if (COMMONJS.test(code)) return "commonjs";
+  // TypeScript without either had nothing but types; JavaScript is what Node takes it for.
+  return extension !== ".js" || packageType(file) === "module" ? "module" : "commonjs";
+}
+
+/** `type` of the nearest package.json. */
+function packageType(file: string): unknown {
+  for (let folder = dirname(file); ; folder = dirname(folder)) {
+    try {
+      return (JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as { type?: unknown } | null)?.type;
+    } catch (error) {
+      if (error instanceof SyntaxError || folder === dirname(folder)) return undefined;
+    }
+  }
 }
 
 /** What a module that was written for a bundler or transpiler may find missing: `require`, `__filename`, `__dirname`. */

@@ -2,16 +2,16 @@ import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { findFile } from "./files.ts";
 import type { Graph } from "./graphs.ts";
-import type { HooksDeps } from "./hooks.ts";
+import type { LoadDeps } from "./load-module.ts";
 import type { ExportsOf } from "./imports.ts";
 import type { SourceCache } from "./source-cache.ts";
-import { isTypeScript, prepareSource, type Lex, type PreparedSource } from "./source.ts";
+import { hasModuleSyntax, isTypeScript, prepareSource, type Lex, type PreparedSource } from "./source.ts";
 
 /** Prepared sources, each made once while its text stays the same. */
-export function createSources(lex: Lex, cache?: SourceCache): Pick<HooksDeps, "prepare" | "exportsOf"> {
+export function createSources(lex: Lex, cache?: SourceCache): Pick<LoadDeps, "prepare" | "exportsOf" | "hasModuleSyntax"> {
   const made = new Map<string, { readonly source: string; readonly exact: boolean; readonly prepared: PreparedSource }>();
 
-  const prepare: HooksDeps["prepare"] = (file, source, exact, exportsOf) => {
+  const prepare: LoadDeps["prepare"] = (file, source, exact, exportsOf) => {
     const known = made.get(file);
     if (known?.source === source && known.exact === exact) return known.prepared;
     // The exact way depends on other files too; it is rare and not kept.
@@ -55,5 +55,5 @@ export function createSources(lex: Lex, cache?: SourceCache): Pick<HooksDeps, "p
     (file: string, graph: Graph): ExportsOf =>
     (specifier) =>
       lookUp(specifier, file, graph, [file]);
-  return { prepare, exportsOf };
+  return { prepare, exportsOf, hasModuleSyntax: (code) => hasModuleSyntax(lex, code) };
 }

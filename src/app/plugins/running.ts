@@ -197,8 +197,8 @@ function build(deps: PluginsDeps, gateway: PluginGateway, stack: AsyncDisposable
   });
   stack.use(bindSdk({ ...deps, log, host, recordInboundSession: runtimes.recordInboundSession }));
   stack.use(catchFaults(host));
-  // A command of a plugin may end its own process; the gateway is not the plugin's to end.
-  if (deps.monitor) stack.use(refuseExits(host));
+  // A command of a plugin may end its own process; the gateway, and a command that only loads the plugin, are not the plugin's to end.
+  if (deps.monitor) stack.use(refuseExits({ ownerOf: host.ownerOf, report: host.report, ...deps.exits }));
   stack.use(host);
   return { host, hooks, policies, internalHooks };
 }

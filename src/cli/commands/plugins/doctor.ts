@@ -1,28 +1,33 @@
 import { defineCommand, JSON_OPTION } from "../../command.ts";
 import { printJson } from "../../io.ts";
 import { createStyle } from "../../output/style.ts";
-import { loadPlugins } from "../../plugin-source.ts";
+import { findPlugin, loadPlugins } from "../../plugin-source.ts";
 import type { PluginEntry } from "../../../plugins/index.ts";
 import { colored, describeDiagnostic, printable, recordOf, stateOf, whyNot } from "./record.ts";
-import { loadHere, trialLine, tryLoading, type Tried } from "./trial.ts";
+import { loadHere, readQuestion, tryLoading, type Tried } from "./trial.ts";
 
 export const doctor = defineCommand({
   options: {
-    here: { type: "boolean", help: "load the plugins in this process, and say for machines what came of it" },
+    only: { type: "string", value: "ids", help: "load only these plugins, separated by commas" },
+    here: { type: "boolean", help: "load the plugins in this process, and print the result for machines" },
+    ask: { type: "boolean", help: "with --here: ask the plugins about the install that the standard input describes" },
     json: JSON_OPTION,
   },
   examples: [{ line: "openclaw plugins doctor", does: "loads what is on in a process of its own; errors with file and line; exit code 1 when there is one" }],
   async run({ io, values }) {
     const { inventory } = await loadPlugins(io);
+    const only = values.only?.split(",").map((id) => id.trim());
     if (values.here) {
-      const trial = await loadHere(io, inventory);
-      io.out(trialLine(trial));
+      const trial = await loadHere(io, inventory, { only, question: values.ask ? readQuestion() : undefined });
       return trial.plugins.some(({ status }) => status === "error") ? 1 : 0;
     }
-    const trial = await tryLoading(io, inventory);
+    for (const id of only ?? []) findPlugin(inventory, id);
+    const isAsked = (id: string | undefined): boolean => only === undefined || (id !== undefined && only.includes(id));
+    const entries = inventory.entries.filter(({ id }) => isAsked(id));
+    const trial = await tryLoading(io, { entries });
     const known = (entry: PluginEntry): Tried | undefined => trial.plugins.find(({ id, source }) => id === entry.id && source === entry.source);
-    const broken = inventory.entries.filter((entry) => stateOf(entry, known(entry)) === "error");
-    const diagnostics = [...inventory.diagnostics, ...trial.diagnostics];
+    const broken = entries.filter((entry) => stateOf(entry, known(entry)) === "error");
+    const diagnostics = [...inventory.diagnostics, ...trial.diagnostics].filter(({ pluginId }) => isAsked(pluginId));
     const errors = diagnostics.filter(({ level }) => level === "error");
     const warnings = diagnostics.filter(({ level }) => level === "warn");
     const ok = broken.length === 0 && errors.length === 0;
@@ -31,10 +36,21 @@ export const doctor = defineCommand({
       return ok ? 0 : 1;
     }
     const style = createStyle(io.color);
-    for (const entry of broken) io.out(`${colored("error", style)}   ${entry.id} (${entry.source}): ${printable(whyNot(entry, known(entry)) ?? "")}\n`);
+    // A diagnostic says more than the same message without its place.
+    const unexplained = broken.filter(({ id, error }) => error === undefined || !errors.some(({ pluginId }) => pluginId === id));
+    for (const entry of unexplained) io.out(`${colored("error", style)}   ${entry.id} (${entry.source}): ${printable(whyNot(entry, known(entry)) ?? "")}\n`);
     for (const diagnostic of [...errors, ...warnings]) io.out(describeDiagnostic(diagnostic, style));
-    if (ok) io.out("No plugin issues detected.\n");
-    else io.out(`${errors.length} ${errors.length === 1 ? "error" : "errors"}, ${broken.length} of ${inventory.entries.length} plugins cannot be loaded\n`);
+    io.out(`${summary({ errors: errors.length + unexplained.length, warnings: warnings.length, broken: broken.length, all: entries.length })}\n`);
     return ok ? 0 : 1;
   },
 });
+
+/** The last line: as many errors and warnings as stand above it. */
+function summary({ errors, warnings, broken, all }: Readonly<Record<"errors" | "warnings" | "broken" | "all", number>>): string {
+  if (errors === 0 && warnings === 0) return "No plugin issues detected.";
+  const found = [counted(errors, "error"), counted(warnings, "warning")].filter(Boolean).join(", ");
+  if (broken > 0) return `${found}; ${broken} of ${all} plugins cannot be loaded`;
+  return errors > 0 ? found : `${found}; all plugins that are on can be loaded`;
+}
+
+const counted = (count: number, noun: string): string => (count === 0 ? "" : `${count} ${noun}${count === 1 ? "" : "s"}`);

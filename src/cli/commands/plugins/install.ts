@@ -3,10 +3,10 @@ import { loadInstall, type Finding, type InstallResult } from "../../../plugins/
 import { defineCommand, JSON_OPTION } from "../../command.ts";
 import { printJson, type Io } from "../../io.ts";
 import { createStyle } from "../../output/style.ts";
-import { afterwards, fullAuthority, installing, openGuards } from "../../plugin-install.ts";
+import { afterwards, fullAuthority, installing } from "../../plugin-install.ts";
 import { loadPlugins } from "../../plugin-source.ts";
 import { printable } from "./record.ts";
-import { tryLoading, type Tried } from "./trial.ts";
+import { installHooks, tryLoading, type Tried } from "./trial.ts";
 
 export const install = defineCommand({
   positionals: "<path | archive | npm-package>",
@@ -28,8 +28,8 @@ export const install = defineCommand({
     const spec = positionals[0];
     if (spec === undefined) throw new AppError("INVALID_INPUT", "expected a folder, an archive or an npm package");
     const { installPlugin } = await loadInstall();
-    await using guards = await openGuards(io);
-    const { deps, edited } = installing(io, "cli plugins install", { quiet: values.json, hooks: guards?.hooks });
+    const hooks = installHooks(io, (await loadPlugins(io)).inventory);
+    const { deps, edited } = installing(io, "cli plugins install", { quiet: values.json, hooks });
     const result = await installPlugin({ spec, link: values.link, pin: values.pin, force: values.force, dryRun: values["dry-run"] }, deps);
     const unloadable = result.dryRun ? [] : await cannotLoad(io, result.ids);
     await keepBundled(io, unloadable, deps);

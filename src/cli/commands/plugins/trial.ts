@@ -1,8 +1,10 @@
+import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { loadCommandHost } from "../../../app/index.ts";
-import { messageOf } from "../../../base/errors.ts";
+import { AppError, messageOf } from "../../../base/errors.ts";
 import { run } from "../../../base/spawn.ts";
-import type { Inventory, PluginDiagnostic, PluginEntry } from "../../../plugins/index.ts";
+import { BLOCKED_MARK } from "../../../base/watchdog/watch-loading.ts";
+import type { InstallDeps, Inventory, PluginDiagnostic, PluginEntry } from "../../../plugins/index.ts";
 import type { Io } from "../../io.ts";
 import type { Loaded } from "./record.ts";
 
@@ -17,46 +19,152 @@ export interface Trial {
   readonly diagnostics: readonly PluginDiagnostic[];
 }
 
+type InstallHooks = NonNullable<InstallDeps["hooks"]>;
+type InstallOutcome = Awaited<ReturnType<InstallHooks["run"]>>;
+
+/** A question for `before_install` handlers. */
+interface InstallQuestion {
+  readonly event: Parameters<InstallHooks["run"]>[1];
+  readonly context: Parameters<InstallHooks["run"]>[2];
+}
+
+/** One process for all plugins; a plugin that blocks it ends it after ten seconds. */
 const TRIAL_MS = 120_000;
+/** One process for one plugin, with the time it takes to start. */
+const ALONE_MS = 30_000;
 const MOST_OUTPUT = 16 * 1024 * 1024;
-/** Begins the one line that the child says: plugins may print what they like. */
-const MARK = "plugins-trial:";
+/** Begins the lines that the child says: plugins may print what they like. */
+const TRIAL_MARK = "plugins-trial:";
+const ANSWER_MARK = "plugins-answer:";
 
-const triable = ({ entries }: Inventory): PluginEntry[] => entries.filter(({ enabled, error }) => enabled && error === undefined);
+const triable = ({ entries }: Pick<Inventory, "entries">): PluginEntry[] => entries.filter(({ enabled, error }) => enabled && error === undefined);
 
-/** Loads the plugins that are on, as a gateway would, in this process. Their services are not started. */
-export async function loadHere(io: Io, inventory: Inventory): Promise<Trial> {
+export interface HereOptions {
+  /** Ids of the plugins to load; undefined for all that are on. */
+  readonly only?: readonly string[] | undefined;
+  /** Asked once they are loaded. */
+  readonly question?: InstallQuestion | undefined;
+}
+
+/** Loads plugins that are on, as a gateway would, in this process, and prints for the parent what came of it. Their services are not started. */
+export async function loadHere(io: Io, inventory: Inventory, { only, question }: HereOptions): Promise<Trial> {
   const { openCommandHost } = await loadCommandHost();
   const { env, cwd, version } = io;
   const sink = { write: () => {}, flush: async () => {} };
-  await using host = await openCommandHost({
-    env,
-    cwd,
-    version,
-    osHome: homedir(),
-    inventory: { ...inventory, entries: triable(inventory), diagnostics: [] },
-    sink,
-  });
+  const entries = triable(inventory).filter(({ id }) => only === undefined || only.includes(id));
+  await using host = await openCommandHost({ env, cwd, version, osHome: homedir(), inventory: { ...inventory, entries, diagnostics: [] }, sink });
   const plugins = host.list().map(({ id, source, status, error }) => ({ id, source, status, ...(error === undefined ? {} : { error }) }));
-  return { plugins, diagnostics: [...host.faults()] };
+  const trial = { plugins, diagnostics: [...host.faults()] };
+  io.out(`\n${TRIAL_MARK}${JSON.stringify(trial)}\n`);
+  if (question) {
+    // Time limits of handlers do not keep a process alive.
+    const alive = setInterval(() => {}, 1000);
+    try {
+      const outcome = host.hooks.has("before_install") ? await host.hooks.run("before_install", question.event, question.context) : undefined;
+      io.out(`\n${ANSWER_MARK}${JSON.stringify(outcome ?? {})}\n`);
+    } finally {
+      clearInterval(alive);
+    }
+  }
+  return trial;
 }
 
-/** What the child prints for its parent. */
-export const trialLine = (trial: Trial): string => `\n${MARK}${JSON.stringify(trial)}\n`;
+/** What a parent asks its child with `--ask`. */
+export function readQuestion(): InstallQuestion {
+  return JSON.parse(readFileSync(0, "utf8")) as InstallQuestion;
+}
 
-/** Loads them in a child process: code that ends, blocks or litters its process does so there. */
-export async function tryLoading(io: Io, inventory: Inventory): Promise<Trial> {
-  const tried = triable(inventory);
-  if (tried.length === 0) return { plugins: [], diagnostics: [] };
-  const failed = (error: string): Trial => ({ plugins: tried.map(({ id, source }) => ({ id, source, status: "error", error })), diagnostics: [] });
-  const args = [...process.execArgv, process.argv[1]!, "plugins", "doctor", "--here"];
+/** What one child said. */
+interface Child {
+  readonly trial?: Trial;
+  readonly answer?: NonNullable<InstallOutcome>;
+  /** Why there is no trial, or no answer. */
+  readonly ended: string;
+  /** The plugin that the child named when it was blocked. */
+  readonly culprit?: string;
+}
+
+async function runChild(io: Io, entries: readonly PluginEntry[], timeoutMs: number, question?: InstallQuestion): Promise<Child> {
+  const only = `--only=${entries.map(({ id }) => id).join(",")}`;
+  const args = [...process.execArgv, process.argv[1]!, "plugins", "doctor", "--here", only, ...(question ? ["--ask"] : [])];
+  const input = question ? { input: JSON.stringify(question) } : {};
   try {
-    const { code, stdout, stderr } = await run(process.execPath, { args, cwd: io.cwd, env: io.env, timeoutMs: TRIAL_MS, maxOutputBytes: MOST_OUTPUT });
-    const line = stdout.split("\n").findLast((text) => text.startsWith(MARK));
-    if (line !== undefined) return JSON.parse(line.slice(MARK.length)) as Trial;
+    const { code, stdout, stderr } = await run(process.execPath, { args, cwd: io.cwd, env: io.env, timeoutMs, maxOutputBytes: MOST_OUTPUT, ...input });
+    const marked = (mark: string): string | undefined =>
+      stdout
+        .split("\n")
+        .findLast((text) => text.startsWith(mark))
+        ?.slice(mark.length);
+    const [trial, answer] = [marked(TRIAL_MARK), marked(ANSWER_MARK)];
+    const blocked = stderr
+      .split("\n")
+      .findLast((text) => text.startsWith(BLOCKED_MARK))
+      ?.slice(BLOCKED_MARK.length);
     const last = stderr.trim().split("\n").at(-1) ?? "";
-    return failed(`the process that loaded the plugins ended with ${code ?? "a signal"}${last === "" ? "" : `: ${last}`}`);
+    const culprit = blocked === undefined ? undefined : entries.find(({ id }) => blocked.startsWith(`the plugin ${id} has `))?.id;
+    return {
+      ended: blocked?.replace(/; run: .*$/, "") ?? `the process that loaded it ended with ${code ?? "a signal"}${last === "" ? "" : `: ${last}`}`,
+      ...(trial === undefined ? {} : { trial: JSON.parse(trial) as Trial }),
+      ...(answer === undefined ? {} : { answer: JSON.parse(answer) as NonNullable<InstallOutcome> }),
+      ...(culprit === undefined ? {} : { culprit }),
+    };
   } catch (error) {
-    return failed(`the plugins could not be tried: ${messageOf(error)}`);
+    return { ended: error instanceof AppError && error.code === "TIMEOUT" ? `it was not loaded within ${timeoutMs / 1000} s` : messageOf(error) };
   }
+}
+
+const failedOne = ({ id, source }: PluginEntry, error: string): Tried => ({ id, source, status: "error", error: `load: ${error}` });
+
+/**
+ * Runs children until one comes to its end: a plugin that takes its process down is left out of the next one. Where a child does not say which it was, each
+ * is tried by itself.
+ */
+async function runUntilLoaded(io: Io, tried: readonly PluginEntry[], question?: InstallQuestion): Promise<{ readonly child?: Child; readonly trial: Trial }> {
+  const failed: Tried[] = [];
+  let rest = tried;
+  while (rest.length > 0) {
+    const child = await runChild(io, rest, rest.length === 1 ? ALONE_MS : TRIAL_MS, question);
+    if (child.trial) return { child, trial: { plugins: [...child.trial.plugins, ...failed], diagnostics: child.trial.diagnostics } };
+    const suspects = child.culprit === undefined ? rest : rest.filter(({ id }) => id === child.culprit);
+    const alone = suspects.length === 1 ? [] : await unloadable(io, suspects);
+    // One was named; or they fail together and not alone, and nothing more is known about any of them.
+    const bad = alone.length > 0 ? alone : suspects.map((entry) => failedOne(entry, child.ended));
+    failed.push(...bad);
+    rest = rest.filter(({ id, source }) => !bad.some((one) => one.id === id && one.source === source));
+  }
+  return { trial: { plugins: failed, diagnostics: [] } };
+}
+
+/** Those that take down a process in which nothing else is loaded. */
+async function unloadable(io: Io, entries: readonly PluginEntry[]): Promise<Tried[]> {
+  const found: Tried[] = [];
+  for (const entry of entries) {
+    const { trial, ended } = await runChild(io, [entry], ALONE_MS);
+    if (!trial) found.push(failedOne(entry, ended));
+  }
+  return found;
+}
+
+/** Loads them in a child process: code that ends, blocks or litters its process does so there, and says nothing about the other plugins. */
+export async function tryLoading(io: Io, inventory: Pick<Inventory, "entries">): Promise<Trial> {
+  return (await runUntilLoaded(io, triable(inventory))).trial;
+}
+
+/**
+ * Hooks that ask the `before_install` handlers of plugins that are on, in a child process. Undefined when no plugins are on but those that come with the
+ * program: these ask nothing. One that cannot be loaded is named and not asked, as in the gateway; a process that ends while it is asked refuses.
+ */
+export function installHooks(io: Io, inventory: Pick<Inventory, "entries">): InstallHooks | undefined {
+  const asked = triable(inventory).filter(({ origin }) => origin !== "bundled");
+  if (asked.length === 0) return undefined;
+  const ask = async (question: InstallQuestion): Promise<InstallOutcome> => {
+    const { child, trial } = await runUntilLoaded(io, asked, question);
+    for (const { id, status, error } of trial.plugins) if (status === "error") io.err(`the plugin ${id} was not asked, it cannot be loaded: ${error}\n`);
+    if (!child) return undefined;
+    return child.answer ?? { block: true, blockReason: `a plugin did not answer: ${child.ended}` };
+  };
+  return {
+    has: (name) => name === "before_install",
+    run: (_name, event, context) => ask({ event, context }),
+  };
 }

@@ -31,6 +31,8 @@ export interface AppOptions {
   readonly version: string;
   readonly pid: number;
   readonly console: LoggingOptions["console"];
+  /** Arguments of the Node executable that run this program, up to the command: for trying plugins in a process of their own. */
+  readonly program?: readonly string[] | undefined;
   /** Outlives the app when it is created again. */
   readonly lifetime: Lifetime;
   /** The store's thread, when it was started ahead. */
@@ -140,7 +142,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   const { openGateway } = await import("./open-gateway.ts");
   const logs = { logFile: logging.path, tapLog: logging.tap, rawStream: rawStreamFile(options, stateDir) };
   const own = { runSecret: lifetime.runSecret, monitor: watchdog.monitor, failed: failure.resolve, requestRestart: restarts.request, leaveSentinel };
-  const open = await openGateway({ ...rooms, ...logs, ...own }, stack);
+  const open = await openGateway({ ...rooms, cwd: options.cwd, program: options.program, ...logs, ...own }, stack);
   running = open;
   const { gateway } = open;
   await notes.take({ ...rooms, deliver: open.tell });

@@ -5,6 +5,7 @@
 import type * as doctor from "./doctor/index.ts";
 import type * as explainFile from "./agent/explain-file.ts";
 import type * as commandHost from "./plugins/command-host.ts";
+import type * as pluginTrial from "./plugins/trial.ts";
 import type * as securityAudit from "./security-audit/index.ts";
 import type * as setup from "./setup/index.ts";
 
@@ -22,6 +23,11 @@ export type { CommandHost } from "./plugins/command-host.ts";
 /** Plugins for one command: loaded by who needs it. */
 export async function loadCommandHost(): Promise<typeof commandHost> {
   return import("./plugins/command-host.ts");
+}
+export type { TrialProgram, TriedPlugin, UnloadablePlugin } from "./plugins/trial.ts";
+/** Loads plugins to see whether they load: loaded by the command that asks. */
+export async function loadPluginTrial(): Promise<typeof pluginTrial> {
+  return import("./plugins/trial.ts");
 }
 export type { Asker, Given, LoginPort, MadeAccount, OnboardResult, ProgramsPort, Section, ServicePort, SetupPlace } from "./setup/index.ts";
 /** The first steps: loaded by who takes them. */

@@ -63,6 +63,9 @@ export interface OpenGatewayDeps {
   readonly redactor: Redactor;
   readonly env: Env;
   readonly version: string;
+  /** See `AppOptions`. */
+  readonly program?: readonly string[] | undefined;
+  readonly cwd: string;
   readonly runSecret: string;
   /** Notes which plugin's code runs. */
   readonly monitor?: LoopMonitor;

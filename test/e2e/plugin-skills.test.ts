@@ -11,11 +11,14 @@ let folder: string;
 let gateway: LabGateway;
 let started: string;
 
-function skill(name: string, more = ""): void {
-  const place = join(folder, "helper", "skills", name);
+function skill(name: string, more = "", root = "skills"): void {
+  const place = join(folder, "helper", root, name);
   mkdirSync(place, { recursive: true });
   writeFileSync(join(place, "SKILL.md"), `---\nname: ${name}\ndescription: Does ${name}.\n${more}---\n\nDo it.\n`);
 }
+
+const brings = (...skills: string[]): void =>
+  writeFileSync(join(folder, "helper", "openclaw.plugin.json"), JSON.stringify({ id: "helper", configSchema: {}, skills }));
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "plugin-skills-"));
@@ -23,7 +26,7 @@ beforeAll(async () => {
   skill("garden");
   skill("hidden", "user-invocable: false\n");
   skill("shouter", "command-dispatch: tool\ncommand-tool: shout\n");
-  writeFileSync(join(folder, "helper", "openclaw.plugin.json"), JSON.stringify({ id: "helper", configSchema: {}, skills: ["./skills"] }));
+  brings("./skills");
   writeFileSync(
     join(folder, "helper", "index.mjs"),
     `import { writeFileSync } from "node:fs";
@@ -52,9 +55,9 @@ afterAll(async () => {
 });
 
 let serial = 0;
-async function said(message: string): Promise<string> {
-  const sessionKey = `agent:main:skills-${(serial += 1)}`;
-  const { payload, error } = await gateway.operator.request("agent", { sessionKey, message, idempotencyKey: sessionKey });
+async function said(message: string, session = `skills-${(serial += 1)}`): Promise<string> {
+  const sessionKey = `agent:main:${session}`;
+  const { payload, error } = await gateway.operator.request("agent", { sessionKey, message, idempotencyKey: `${sessionKey}-${(serial += 1)}` });
   const { payloads = [] } = (payload?.["result"] ?? {}) as { payloads?: readonly { text: string }[] };
   return payloads.map(({ text }) => text).join("\n") || String(error?.message);
 }
@@ -85,4 +88,34 @@ test("internal hooks hear that the gateway has started", async () => {
     port: expect.any(Number),
     workspaceDir: gateway.workspace,
   });
+});
+
+test("a session that is open sees the skills that a plugin brings after its reload, and those that the configuration turns off", async () => {
+  const known = async (word: string): Promise<string[]> => {
+    await said(`say ${word}`, "open-all-the-time");
+    const { body } = gateway.model.requests.findLast(({ user }) => user.includes(word))!;
+    return ["garden", "orchard", "meadow"].filter((name) => body.includes(join(name, "SKILL.md")));
+  };
+  const ask = async (method: string, params: object): Promise<Record<string, unknown>> => {
+    const { payload, error } = await gateway.operator.request(method, params);
+    if (error) throw new Error(error.message);
+    return payload!;
+  };
+  expect(await known("w-first")).toEqual(["garden"]);
+  skill("orchard", "", "more");
+  skill("meadow", "", "more");
+  brings("./skills", "./more");
+  expect(await known("w-second")).toEqual(["garden"]);
+  await ask("plugins.reload", { id: "helper" });
+  expect(await known("w-third")).toEqual(["garden", "orchard", "meadow"]);
+  brings("./more");
+  await ask("plugins.reload", { id: "helper" });
+  expect(await known("w-fourth")).toEqual(["orchard", "meadow"]);
+  const { raw, hash } = (await ask("config.get", {})) as { raw: string; hash: string };
+  await ask("config.set", { raw: JSON.stringify({ ...(JSON.parse(raw) as object), skills: { entries: { orchard: { enabled: false } } } }), baseHash: hash });
+  expect(await known("w-fifth")).toEqual(["meadow"]);
+  await ask("config.set", { raw, baseHash: ((await ask("config.get", {})) as { hash: string }).hash });
+  brings("./skills");
+  await ask("plugins.reload", { id: "helper" });
+  expect(await known("w-sixth")).toEqual(["garden"]);
 });

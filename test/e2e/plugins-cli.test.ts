@@ -180,7 +180,12 @@ test("of plugins that cannot be loaded nobody says that they are: doctor tries, 
   // Code that would end its process cannot.
   install(place, "ending");
   writeFileSync(join(place.stateDir, "extensions/ending/index.ts"), `process.kill(process.pid, "SIGKILL");\n`);
-  expect(place.cli("plugins", "doctor")).toMatchObject({ code: 1, stdout: expect.stringContaining("a plugin cannot end the process that loads it") });
+  const together = place.cli("plugins", "doctor");
+  expect([together.code, together.stdout]).toEqual([1, expect.stringMatching(/ending .*a plugin cannot end the process that loads it[^]*2 of 3 plugins cannot be loaded/)]);
+  expect(together.stdout).toMatch(/broken .*it has no legs/);
+  expect(together.stdout).not.toContain("hello (");
+  expect(place.cli("plugins", "doctor", "hello")).toMatchObject({ code: 0 });
+  expect(place.cli("plugins", "doctor", "helo")).toMatchObject({ code: 1, stderr: expect.stringContaining("helo") });
 });
 
 test("what cannot be loaded is said when it is installed, and takes the place of no plugin that comes with the program", () => {

@@ -155,3 +155,29 @@ test("a channel whose section does not fit its plugin's schema is marked and tol
   expect(call(at, "config.get")).toMatchObject({ valid: true, warnings: [] });
   expect((call(at, "channels.status") as typeof status).channels.pager).not.toHaveProperty("misconfigured");
 }, 60_000);
+
+test("what was installed and cannot be loaded is reported, and does not take the place of a plugin that comes with the gateway", async () => {
+  const own = { enabled: true, hooks: { timeoutMs: 700 }, config: { depth: 3 } };
+  const at = place({ plugins: { entries: { own } } });
+  at.configure(JSON.stringify({ gateway: { mode: "local", auth: { token: TOKEN }, reload: { mode: "off" } }, plugins: { entries: { own } } }));
+  const bundled = join(at.home, "bundled");
+  at.env["OPENCLAW_BUNDLED_PLUGINS_DIR"] = bundled;
+  write(join(bundled, "own"), "own", saying("own"));
+  const broken = (id: string): string => write(join(at.home, `broken-${id}`), id, `throw new Error("no luck with ${id}");`);
+  const plugins = (): object => (JSON.parse(readFileSync(at.configPath, "utf8")) as { plugins: object }).plugins;
+  await using _gateway = await at.gateway({ build: BUILD });
+  const before = plugins();
+  const says = /own was not installed: it cannot be loaded \(.*no luck with own.*; the own that comes with the program stays in use/;
+  expect(() => call(at, "plugins.install", { spec: broken("own") })).toThrow(says);
+  const { code, stderr } = runCommand(at, ["plugins", "install", broken("own")], { build: BUILD });
+  expect([code, stderr]).toEqual([1, expect.stringMatching(says)]);
+  expect([plugins(), existsSync(installed(at, "own"))]).toEqual([{ ...before, installs: {} }, false]);
+  expect(call(at, "own.say")).toEqual({ said: "own" });
+  const reason = expect.stringMatching(/^lonely is installed and cannot be loaded: .*no luck with lonely/);
+  const answer = call(at, "plugins.install", { spec: broken("lonely") });
+  expect(answer).toMatchObject({ ok: true, id: "lonely", problem: reason });
+  expect((answer["warnings"] as string[])[0]).toEqual(reason);
+  const unset = write(join(at.home, "unset"), "unset", saying("unset"), { configSchema: { type: "object", required: ["key"] } });
+  expect(call(at, "plugins.install", { spec: unset })).toMatchObject({ problem: expect.stringMatching(/^unset is installed and cannot be loaded: .*key/) });
+  expect(call(at, "plugins.install", { spec: write(join(at.home, "fine"), "fine", saying("fine")) })).not.toHaveProperty("problem");
+});

@@ -26,7 +26,7 @@ export interface AppAgentDeps {
   readonly redact: (text: string) => string;
   readonly redactor: Pick<Redactor, "secrets" | "stream" | "register">;
   readonly models: Pick<AppModels, "models" | "budgets">;
-  readonly plugins: Pick<Plugins, "hooks" | "agent" | "settled" | "missingGuards">;
+  readonly plugins: Pick<Plugins, "hooks" | "agent" | "settled" | "missingGuards" | "onChange">;
   /** Tells clients that somebody is asked, or was answered. */
   readonly notify: (notice: ApprovalNotice) => void;
   /** False while nobody is connected who decides about questions. */

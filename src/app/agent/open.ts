@@ -2,6 +2,7 @@ import { homedir, hostname, release, type as systemName } from "node:os";
 import { join } from "node:path";
 import { createAgents, createSkills, type Agents } from "../../agent/index.ts";
 import type { Logger } from "../../base/log/logger.ts";
+import { sameValue } from "../../config/index.ts";
 import type { Models } from "../../models/index.ts";
 import {
   createApprovals,
@@ -59,7 +60,13 @@ function openSkills(
   { home, env }: { readonly home: string; readonly env: AppAgentDeps["env"] },
 ): OpenAgent["skills"] {
   const places = () => ({ home, stateFolder: config.paths.state, plugins: plugins.agent()?.skillFolders() ?? [] });
-  return createSkills({ config: () => config.current, places, env, platform: process.platform, clock });
+  const skills = createSkills({ config: () => config.current, places, env, platform: process.platform, clock });
+  // Both listen for as long as there is a configuration; a change after the end is none.
+  plugins.onChange(skills.changed);
+  config.onEvent((event) => {
+    if (event.kind === "changed" && !sameValue(event.before.config.skills, event.after.config.skills)) skills.changed();
+  });
+  return skills;
 }
 
 /** Sessions that no conversation belongs to. */

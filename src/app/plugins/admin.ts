@@ -6,6 +6,9 @@ import type { Plugins, PluginsDeps } from "./index.ts";
 export interface PluginAdminDeps extends Pick<PluginsDeps, "config" | "clock" | "ids" | "log" | "env"> {
   readonly plugins: Pick<Plugins, "hooks" | "port">;
   readonly requestRestart: (request: RestartRequest, options?: { readonly urgent?: boolean }) => RestartReport;
+  /** How to run this program; without it plugins that are installed are not tried. */
+  readonly program?: readonly string[] | undefined;
+  readonly cwd: string;
 }
 
 /** Says which plugins there are and which are on. The code that does it is loaded when somebody asks. */

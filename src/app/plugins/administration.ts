@@ -3,6 +3,7 @@ import type { PluginAdminPort, SwitchEffect } from "../../gateway/index.ts";
 import { findPlugin, loadInstall, readInventory, switchPlugin, type Inventory, type InstallDeps } from "../../plugins/index.ts";
 import type { PluginAdminDeps } from "./admin.ts";
 import { inventoryOptions } from "./inventory.ts";
+import { unloadablePlugins } from "./trial.ts";
 
 /** The answer is sent before the gateway goes. */
 const RESTART_DELAY_MS = 1000;
@@ -70,15 +71,27 @@ export function createAdministration(deps: PluginAdminDeps): PluginAdminPort {
       return { id, enabled: findPlugin(await inventory(), id).enabled, ...effect, notes, ...(plugin ? { plugin } : {}) };
     },
     async install({ spec, enable }) {
-      const { installPlugin } = await loadInstall();
+      const { installPlugin, withdrawShadowing } = await loadInstall();
       const change = createChange(deps, `plugins.install ${spec}`);
+      const before = config.snapshot().resolved;
       const { ids, version, record, scan, notes } = await installPlugin({ spec, enable }, installDeps(deps, change.edit));
+      const found = await inventory();
+      const unloadable = deps.program ? await unloadablePlugins({ args: deps.program, cwd: deps.cwd, env: deps.env }, found, ids) : [];
+      await withdrawShadowing({ unloadable, inventory: found, before }, installDeps(deps, change.edit));
       const findings = scan.findings.map(({ severity, message, file, line }) => {
         const place = file === undefined ? "" : `${file}${line === undefined ? "" : `:${line}`}: `;
         return `${severity}: ${place}${message}`;
       });
       const source = record.resolvedSpec ?? record.sourcePath ?? record.spec ?? record.source;
-      return { id: ids[0]!, ...(version === undefined ? {} : { version }), source, warnings: [...findings, ...notes], ...change.end() };
+      const problems = unloadable.map(({ id, error }) => `${id} is installed and cannot be loaded: ${error ?? "no reason was given"}`);
+      return {
+        id: ids[0]!,
+        ...(version === undefined ? {} : { version }),
+        source,
+        warnings: [...problems, ...findings, ...notes],
+        ...(problems.length > 0 ? { problem: problems.join("; ") } : {}),
+        ...change.end(),
+      };
     },
     async uninstall(id) {
       const { uninstallPlugin } = await loadInstall();

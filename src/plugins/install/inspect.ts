@@ -21,6 +21,9 @@ export interface Inspected {
   readonly scan: BuiltinScan;
 }
 
+/** Settings that a plugin requires come after it is installed. */
+const ABOUT_SETTINGS: ReadonlySet<string> = new Set(["config-invalid", "config-missing"]);
+
 /** Reads a plugin as discovery will read it. Throws when it is none. */
 async function readPlugins(root: string): Promise<readonly PluginEntry[]> {
   const { entries, diagnostics } = await readInventory({
@@ -32,7 +35,7 @@ async function readPlugins(root: string): Promise<readonly PluginEntry[]> {
     uid: undefined,
   });
   const problem =
-    diagnostics.find(({ level, code }) => level === "error" && code !== "config-invalid")?.message ??
+    diagnostics.find(({ level, code = "" }) => level === "error" && !ABOUT_SETTINGS.has(code))?.message ??
     entries.find(({ manifest }) => manifest.id === "unnamed")?.error;
   if (entries.length === 0 || problem !== undefined) {
     const why = problem ?? `expected a package.json with "openclaw.extensions", or an index.ts or index.js`;

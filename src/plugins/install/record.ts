@@ -93,31 +93,43 @@ export function uninstallEdit(
   config: unknown,
   ids: readonly string[],
   linkedPath: string | undefined,
+  before?: unknown,
 ): { readonly edit: ConfigEdit | undefined; readonly what: readonly string[] } {
-  const { what } = removal(config, ids, linkedPath);
-  const edit: ConfigEdit = { kind: "from", edit: ({ resolved }) => ({ kind: "patch", value: { plugins: removal(resolved, ids, linkedPath).plugins } }) };
+  const { what } = removal(config, { ids, linkedPath, before });
+  const edit: ConfigEdit = {
+    kind: "from",
+    edit: ({ resolved }) => ({ kind: "patch", value: { plugins: removal(resolved, { ids, linkedPath, before }).plugins } }),
+  };
   return { edit: what.length === 0 ? undefined : edit, what };
 }
 
-function removal(config: unknown, ids: readonly string[], linkedPath: string | undefined): { readonly plugins: unknown; readonly what: readonly string[] } {
+interface Removal {
+  readonly ids: readonly string[];
+  readonly linkedPath: string | undefined;
+  /** The configuration to go back to, as far as the plugins are concerned; without it nothing of them stays. */
+  readonly before: unknown;
+}
+
+function removal(config: unknown, { ids, linkedPath, before }: Removal): { readonly plugins: unknown; readonly what: readonly string[] } {
   const what: string[] = [];
   const plugins: Record<string, unknown> = {};
   const gone = (key: "entries" | "installs"): void => {
     const there = ids.filter((id) => valueAt(config, ["plugins", key, id]) !== undefined);
     if (there.length === 0) return;
-    plugins[key] = Object.fromEntries(there.map((id) => [id, null]));
+    plugins[key] = Object.fromEntries(there.map((id) => [id, key === "entries" ? formerEntry(before, id) : null]));
     what.push(...there.map((id) => `plugins.${key}.${id}`));
   };
   gone("entries");
   gone("installs");
   const allow = texts(config, "plugins", "allow");
-  if (allow.some((id) => ids.includes(id))) {
-    plugins["allow"] = allow.filter((id) => !ids.includes(id));
+  const added = ids.filter((id) => !texts(before, "plugins", "allow").includes(id));
+  if (allow.some((id) => added.includes(id))) {
+    plugins["allow"] = allow.filter((id) => !added.includes(id));
     what.push("its name in plugins.allow");
   }
   const slot = valueAt(config, ["plugins", "slots", "memory"]);
   if (typeof slot === "string" && ids.includes(slot)) {
-    plugins["slots"] = { memory: null };
+    plugins["slots"] = { memory: valueAt(before, ["plugins", "slots", "memory"]) ?? null };
     what.push("plugins.slots.memory (back to the default)");
   }
   const paths = texts(config, "plugins", "load", "paths");
@@ -126,4 +138,10 @@ function removal(config: unknown, ids: readonly string[], linkedPath: string | u
     what.push("its path in plugins.load.paths");
   }
   return { plugins, what };
+}
+
+/** The patch that takes an entry back to what it was: only whether the plugin is on was changed by the installation. */
+function formerEntry(before: unknown, id: string): Readonly<Record<string, unknown>> | null {
+  const entry = valueAt(before, ["plugins", "entries", id]);
+  return isObject(entry) ? { enabled: entry["enabled"] ?? null } : null;
 }

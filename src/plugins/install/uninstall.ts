@@ -17,6 +17,8 @@ export interface UninstallRequest {
   readonly dryRun?: boolean | undefined;
   /** Do not ask. */
   readonly force?: boolean | undefined;
+  /** The configuration before the plugin was installed: settings that were there under its id stay. */
+  readonly before?: unknown;
 }
 
 export interface UninstallResult {
@@ -31,7 +33,7 @@ export interface UninstallResult {
 }
 
 /** Takes a plugin out: its settings, its record, its folder. A linked folder is the user's and stays. */
-export async function uninstallPlugin({ id, entry, keepFiles, dryRun, force }: UninstallRequest, deps: InstallDeps): Promise<UninstallResult> {
+export async function uninstallPlugin({ id, entry, keepFiles, dryRun, force, before }: UninstallRequest, deps: InstallDeps): Promise<UninstallResult> {
   recoverInstalls({ stateDir: deps.stateDir, config: deps.config, now: deps.clock.now() });
   const config = deps.config();
   const record = installRecord(config, id);
@@ -41,7 +43,7 @@ export async function uninstallPlugin({ id, entry, keepFiles, dryRun, force }: U
   const folder = extensionsFolder(deps.stateDir);
   const place = placeOf(folder, record?.installPath, entry);
   const linked = record?.source === "path" && record.sourcePath !== undefined && record.sourcePath === record.installPath ? record.sourcePath : undefined;
-  const { edit, what } = uninstallEdit(config, [id], linked);
+  const { edit, what } = uninstallEdit(config, [id], linked, before);
   const deletes = keepFiles || place === undefined ? undefined : place;
   const kept = deletes === undefined ? (linked ?? place) : undefined;
   const result: UninstallResult = { id, removed: what, deleted: deletes, kept, dryRun: dryRun === true };

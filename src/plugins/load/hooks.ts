@@ -48,6 +48,17 @@ function placeOf(parent: string, specifier: string): { readonly file: string; re
 
 const show = ({ file, line }: { readonly file: string; readonly line: number | undefined }): string => (line === undefined ? file : `${file}:${line}`);
 
+/** A module of the SDK. */
+function resolveSdk(specifier: string, parent: string, context: ResolveHookContext, graph: Graph, sdkFile: HooksDeps["sdkFile"]): ResolveFnOutput {
+  const file = sdkFile(specifier.slice(SDK.length + 1).replace(/\.js$/, ""));
+  if (file !== undefined) return { url: pathToFileURL(file).href, shortCircuit: true };
+  const place = placeOf(parent, specifier);
+  const message = `plugin "${graph.pluginId}" imports "${specifier}" (${show(place)}), which this host's SDK does not have; use a version of the plugin made for this host, or update the host`;
+  // A static import must get something, so that the names missing elsewhere are found too and all are told at once.
+  if (byRequire(context)) throw new ResolveFailure(message, place, "ERR_PACKAGE_PATH_NOT_EXPORTED");
+  return { url: `${MISSING}${encodeURIComponent(message)}`, format: "module", shortCircuit: true };
+}
+
 /** The hooks for `module.registerHooks`: they pass on whatever no plugin's code asks for. */
 export function createModuleHooks(deps: HooksDeps): {
   resolve: (specifier: string, context: ResolveHookContext, next: NextResolve) => ResolveFnOutput;
@@ -62,16 +73,6 @@ export function createModuleHooks(deps: HooksDeps): {
   /** What Node itself finds. */
   const foundByNode = (resolved: ResolveFnOutput, graph: Graph): ResolveFnOutput =>
     resolved.url.startsWith("file:") ? { ...resolved, ...found(fileURLToPath(resolved.url), graph, true) } : resolved;
-
-  function sdk(specifier: string, parent: string, context: ResolveHookContext, graph: Graph): ResolveFnOutput {
-    const file = deps.sdkFile(specifier.slice(SDK.length + 1).replace(/\.js$/, ""));
-    if (file !== undefined) return { url: pathToFileURL(file).href, shortCircuit: true };
-    const place = placeOf(parent, specifier);
-    const message = `plugin "${graph.pluginId}" imports "${specifier}" (${show(place)}), which this host's SDK does not have; use a version of the plugin made for this host, or update the host`;
-    // A static import must get something, so that the names missing elsewhere are found too and all are told at once.
-    if (byRequire(context)) throw new ResolveFailure(message, place, "ERR_PACKAGE_PATH_NOT_EXPORTED");
-    return { url: `${MISSING}${encodeURIComponent(message)}`, format: "module", shortCircuit: true };
-  }
 
   function relative(specifier: string, parent: string, context: ResolveHookContext, next: NextResolve, graph: Graph): ResolveFnOutput {
     const from = fileURLToPath(parent);
@@ -124,7 +125,7 @@ export function createModuleHooks(deps: HooksDeps): {
       const graph = parent === undefined ? undefined : graphs.of(parent, byRequire(context));
       if (parent === undefined || !graph || isBuiltin(specifier)) return next(specifier, context);
       if (byRequire(context)) deps.requireCache.note(graph.root, fileURLToPath(parent), specifier);
-      if (isSdk(specifier)) return sdk(specifier, parent, context, graph);
+      if (isSdk(specifier)) return resolveSdk(specifier, parent, context, graph, deps.sdkFile);
       if (specifier === "openclaw" || specifier.startsWith("openclaw/")) {
         const place = placeOf(parent, specifier);
         throw new ResolveFailure(

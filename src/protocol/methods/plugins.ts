@@ -134,7 +134,14 @@ export const pluginsMethods = {
     }),
     result: either(
       closed({ status: literal("accepted"), spec: text() }),
-      done({ id: filled(), version: maybe(text()), source: text(), warnings: texts(), ...effectOfSwitch }),
+      done({
+        id: filled(),
+        version: maybe(text()),
+        source: text(),
+        warnings: texts(),
+        problem: maybe(text({ description: "Why what was installed cannot be loaded. It is the first of the warnings as well." })),
+        ...effectOfSwitch,
+      }),
     ),
     effect: true,
     room: "plugins",

@@ -92,6 +92,7 @@ function optionsOf(io: Io, lifetime: Lifetime, values: Values<typeof OPTIONS>): 
     osHome: homedir(),
     version: io.version,
     pid: process.pid,
+    program: [...process.execArgv, process.argv[1]!],
     lifetime,
     console: { write: io.out, color: io.color, terminal: process.stdout.isTTY },
     flags: {

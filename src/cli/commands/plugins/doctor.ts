@@ -1,33 +1,34 @@
 import { defineCommand, JSON_OPTION } from "../../command.ts";
 import { printJson } from "../../io.ts";
 import { createStyle } from "../../output/style.ts";
-import { findPlugin, loadPlugins } from "../../plugin-source.ts";
-import type { PluginEntry } from "../../../plugins/index.ts";
+import { loadPlugins } from "../../plugin-source.ts";
+import { homedir } from "node:os";
+import { loadPluginTrial, type TriedPlugin } from "../../../app/index.ts";
+import { findPlugin, type Inventory, type PluginEntry } from "../../../plugins/index.ts";
 import { colored, describeDiagnostic, printable, recordOf, stateOf, whyNot } from "./record.ts";
-import { loadHere, readQuestion, tryLoading, type Tried } from "./trial.ts";
+import { ownProgram } from "./trial.ts";
 
 export const doctor = defineCommand({
+  positionals: "[id…]",
   options: {
-    only: { type: "string", value: "ids", help: "load only these plugins, separated by commas" },
     here: { type: "boolean", help: "load the plugins in this process, and print the result for machines" },
     ask: { type: "boolean", help: "with --here: ask the plugins about the install that the standard input describes" },
     json: JSON_OPTION,
   },
   examples: [{ line: "openclaw plugins doctor", does: "loads what is on in a process of its own; errors with file and line; exit code 1 when there is one" }],
-  async run({ io, values }) {
-    const { inventory } = await loadPlugins(io);
-    const only = values.only?.split(",").map((id) => id.trim());
+  async run({ io, values, positionals }) {
+    const inventory = chosen((await loadPlugins(io)).inventory, positionals);
+    const { loadHere, readQuestion, tryLoading } = await loadPluginTrial();
     if (values.here) {
-      const trial = await loadHere(io, inventory, { only, question: values.ask ? readQuestion() : undefined });
+      const { env, cwd, version } = io;
+      const question = values.ask ? readQuestion() : undefined;
+      const trial = await loadHere({ env, cwd, version, osHome: homedir(), inventory, print: io.out, question });
       return trial.plugins.some(({ status }) => status === "error") ? 1 : 0;
     }
-    for (const id of only ?? []) findPlugin(inventory, id);
-    const isAsked = (id: string | undefined): boolean => only === undefined || (id !== undefined && only.includes(id));
-    const entries = inventory.entries.filter(({ id }) => isAsked(id));
-    const trial = await tryLoading(io, { entries });
-    const known = (entry: PluginEntry): Tried | undefined => trial.plugins.find(({ id, source }) => id === entry.id && source === entry.source);
-    const broken = entries.filter((entry) => stateOf(entry, known(entry)) === "error");
-    const diagnostics = [...inventory.diagnostics, ...trial.diagnostics].filter(({ pluginId }) => isAsked(pluginId));
+    const trial = await tryLoading(ownProgram(io), inventory);
+    const known = (entry: PluginEntry): TriedPlugin | undefined => trial.plugins.find(({ id, source }) => id === entry.id && source === entry.source);
+    const broken = inventory.entries.filter((entry) => stateOf(entry, known(entry)) === "error");
+    const diagnostics = [...inventory.diagnostics, ...trial.diagnostics];
     const errors = diagnostics.filter(({ level }) => level === "error");
     const warnings = diagnostics.filter(({ level }) => level === "warn");
     const ok = broken.length === 0 && errors.length === 0;
@@ -40,10 +41,22 @@ export const doctor = defineCommand({
     const unexplained = broken.filter(({ id, error }) => error === undefined || !errors.some(({ pluginId }) => pluginId === id));
     for (const entry of unexplained) io.out(`${colored("error", style)}   ${entry.id} (${entry.source}): ${printable(whyNot(entry, known(entry)) ?? "")}\n`);
     for (const diagnostic of [...errors, ...warnings]) io.out(describeDiagnostic(diagnostic, style));
-    io.out(`${summary({ errors: errors.length + unexplained.length, warnings: warnings.length, broken: broken.length, all: entries.length })}\n`);
+    const counts = { errors: errors.length + unexplained.length, warnings: warnings.length, broken: broken.length, all: inventory.entries.length };
+    io.out(`${summary(counts)}\n`);
     return ok ? 0 : 1;
   },
 });
+
+/** The plugins that were named; all when none was. Throws `NOT_FOUND`. */
+function chosen(inventory: Inventory, ids: readonly string[]): Inventory {
+  if (ids.length === 0) return inventory;
+  for (const id of ids) findPlugin(inventory, id);
+  return {
+    ...inventory,
+    entries: inventory.entries.filter(({ id }) => ids.includes(id)),
+    diagnostics: inventory.diagnostics.filter(({ pluginId }) => pluginId !== undefined && ids.includes(pluginId)),
+  };
+}
 
 /** The last line: as many errors and warnings as stand above it. */
 function summary({ errors, warnings, broken, all }: Readonly<Record<"errors" | "warnings" | "broken" | "all", number>>): string {

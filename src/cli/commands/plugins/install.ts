@@ -1,4 +1,6 @@
+import { loadPluginTrial, type UnloadablePlugin } from "../../../app/index.ts";
 import { AppError } from "../../../base/errors.ts";
+import { loadFor } from "../../config-source.ts";
 import { loadInstall, type Finding, type InstallResult } from "../../../plugins/index.ts";
 import { defineCommand, JSON_OPTION } from "../../command.ts";
 import { printJson, type Io } from "../../io.ts";
@@ -6,7 +8,7 @@ import { createStyle } from "../../output/style.ts";
 import { afterwards, fullAuthority, installing } from "../../plugin-install.ts";
 import { loadPlugins } from "../../plugin-source.ts";
 import { printable } from "./record.ts";
-import { installHooks, tryLoading, type Tried } from "./trial.ts";
+import { installHooks, ownProgram } from "./trial.ts";
 
 export const install = defineCommand({
   positionals: "<path | archive | npm-package>",
@@ -27,42 +29,27 @@ export const install = defineCommand({
   async run({ io, values, positionals }) {
     const spec = positionals[0];
     if (spec === undefined) throw new AppError("INVALID_INPUT", "expected a folder, an archive or an npm package");
-    const { installPlugin } = await loadInstall();
-    const hooks = installHooks(io, (await loadPlugins(io)).inventory);
+    const { installPlugin, withdrawShadowing } = await loadInstall();
+    const hooks = await installHooks(io);
     const { deps, edited } = installing(io, "cli plugins install", { quiet: values.json, hooks });
+    const before = loadFor(io).snapshot.resolved;
     const result = await installPlugin({ spec, link: values.link, pin: values.pin, force: values.force, dryRun: values["dry-run"] }, deps);
     const unloadable = result.dryRun ? [] : await cannotLoad(io, result.ids);
-    await keepBundled(io, unloadable, deps);
-    if (values.json) return printJson(io, { ok: true, ...result, unloadable, warning: fullAuthority(), gateway: afterwards(edited()) });
+    if (unloadable.length > 0) await withdrawShadowing({ unloadable, inventory: (await loadPlugins(io)).inventory, before }, deps);
+    const code = unloadable.some(({ because }) => because === "code") ? 1 : 0;
+    if (values.json) {
+      printJson(io, { ok: true, ...result, unloadable, warning: fullAuthority(), gateway: afterwards(edited()) });
+      return code;
+    }
     tell(io, result, values.link ? "linked" : result.replaced ? "replaced" : "installed", afterwards(edited()));
-    for (const { id, error = "it was not told why" } of unloadable) io.out(`warning: ${id} is installed and cannot be loaded: ${printable(error)}\n`);
-    return unloadable.length > 0 ? 1 : 0;
+    for (const { id, error = "no reason was given" } of unloadable) io.out(`warning: ${id} is installed and cannot be loaded: ${printable(error)}\n`);
+    return code;
   },
 });
 
-/** Those of the plugins that are on and whose code cannot be loaded, with why. */
-async function cannotLoad(io: Io, ids: readonly string[]): Promise<readonly Tried[]> {
-  const { inventory } = await loadPlugins(io);
-  const { plugins } = await tryLoading(io, { ...inventory, entries: inventory.entries.filter(({ id }) => ids.includes(id)) });
-  return plugins.filter(({ id, status }) => ids.includes(id) && status === "error");
-}
-
-/** One that cannot be loaded does not take the place of one that comes with the program: it is removed again. */
-async function keepBundled(io: Io, unloadable: readonly Tried[], deps: ReturnType<typeof installing>["deps"]): Promise<void> {
-  const { inventory } = await loadPlugins(io);
-  const { uninstallPlugin } = await loadInstall();
-  for (const { id, source, error } of unloadable) {
-    if (!inventory.entries.some((entry) => entry.id === id && entry.origin === "bundled")) continue;
-    const entry = inventory.entries.find((one) => one.id === id && one.source === source);
-    await uninstallPlugin({ id, entry, force: true }, deps);
-    throw new AppError(
-      "PLUGIN_FAILED",
-      `${id} was not installed: it cannot be loaded (${error ?? "it was not told why"}), and the ${id} that comes with the program stays in use`,
-      {
-        details: { pluginId: id },
-      },
-    );
-  }
+async function cannotLoad(io: Io, ids: readonly string[]): Promise<readonly UnloadablePlugin[]> {
+  const { unloadablePlugins } = await loadPluginTrial();
+  return await unloadablePlugins(ownProgram(io), (await loadPlugins(io)).inventory, ids);
 }
 
 function tell(io: Io, { ids, version, record, scan, notes, dryRun }: InstallResult, done: string, after: string): void {

@@ -3,7 +3,6 @@ import { loadInstall, type UpdateOutcome } from "../../../plugins/index.ts";
 import { defineCommand, JSON_OPTION } from "../../command.ts";
 import { printJson } from "../../io.ts";
 import { afterwards, installing } from "../../plugin-install.ts";
-import { loadPlugins } from "../../plugin-source.ts";
 import { printable } from "./record.ts";
 import { installHooks } from "./trial.ts";
 
@@ -20,7 +19,7 @@ export const update = defineCommand({
     const id = positionals[0];
     if ((id === undefined) === (values.all !== true)) throw new AppError("INVALID_INPUT", "expected the id of a plugin, or --all");
     const { updatePlugins } = await loadInstall();
-    const hooks = installHooks(io, (await loadPlugins(io)).inventory);
+    const hooks = await installHooks(io);
     const { deps, edited } = installing(io, "cli plugins update", { yes: values.yes, quiet: values.json, hooks });
     const outcomes = await updatePlugins({ id, dryRun: values["dry-run"] }, deps);
     const failed = outcomes.some(({ status }) => status === "failed");

@@ -54,10 +54,10 @@ export class InstallForm extends LitElement {
       return html`<p>${this.stage === "asked" ? "Asking the gateway…" : "Fetching, checking and unpacking it. This may take a minute."}</p>`;
     if (this.failure !== undefined) return html`<div class="note bad">It was not installed: ${this.failure}</div>`;
     if (!this.done) return nothing;
-    const { id, version, source, warnings, does } = this.done;
-    return html`<div class="note">
+    const { id, version, source, warnings, problem, does } = this.done;
+    return html`<div class="note ${problem === undefined ? "" : "bad"}">
       <strong>${id}${version === undefined ? "" : ` ${version}`}</strong> is installed from ${source}. ${does}
-      ${warnings.map((text) => html`<div>Note: ${text}</div>`)}
+      ${warnings.map((text, index) => html`<div>${index === 0 && problem !== undefined ? "" : "Note: "}${text}</div>`)}
     </div>`;
   }
 

@@ -110,9 +110,7 @@ test("the last line of plugins doctor counts what stands above it", () => {
   const warned = place.cli("plugins", "doctor");
   expect([warned.code, warned.stdout]).toEqual([
     0,
-    expect.stringMatching(
-      /"cliCommands": expected a list.*\n.*"enabledByDefault": expected true or false.*\n2 warnings; all plugins that are on can be loaded\n$/,
-    ),
+    expect.stringMatching(/"cliCommands": expected a list.*\n.*"enabledByDefault": expected true or false.*\n2 warnings\n$/),
   ]);
   place.configure(`{ plugins: { allow: ["good", "throws"] } }\n`);
   plugin("throws", `export default () => { throw new Error("no legs"); };`);

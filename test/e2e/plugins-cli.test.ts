@@ -181,7 +181,10 @@ test("of plugins that cannot be loaded nobody says that they are: doctor tries, 
   install(place, "ending");
   writeFileSync(join(place.stateDir, "extensions/ending/index.ts"), `process.kill(process.pid, "SIGKILL");\n`);
   const together = place.cli("plugins", "doctor");
-  expect([together.code, together.stdout]).toEqual([1, expect.stringMatching(/ending .*a plugin cannot end the process that loads it[^]*2 of 3 plugins cannot be loaded/)]);
+  expect([together.code, together.stdout]).toEqual([
+    1,
+    expect.stringMatching(/ending .*a plugin cannot end the process that loads it[^]*2 of 3 plugins cannot be loaded/),
+  ]);
   expect(together.stdout).toMatch(/broken .*it has no legs/);
   expect(together.stdout).not.toContain("hello (");
   expect(place.cli("plugins", "doctor", "hello")).toMatchObject({ code: 0 });

@@ -125,7 +125,11 @@ const failedOne = ({ id, source }: PluginEntry, error: string): TriedPlugin => (
  * Runs children until one comes to its end: a plugin that takes its process down is left out of the next one. Where a child does not say which it was, each
  * is tried by itself.
  */
-async function runUntilLoaded(program: TrialProgram, tried: readonly PluginEntry[], question?: InstallQuestion): Promise<{ readonly child?: Child; readonly trial: PluginTrial }> {
+async function runUntilLoaded(
+  program: TrialProgram,
+  tried: readonly PluginEntry[],
+  question?: InstallQuestion,
+): Promise<{ readonly child?: Child; readonly trial: PluginTrial }> {
   const failed: TriedPlugin[] = [];
   let rest = tried;
   while (rest.length > 0) {
@@ -176,8 +180,8 @@ export function installHooks(program: TrialProgram, inventory: Pick<Inventory, "
 }
 
 export interface UnloadablePlugin extends TriedPlugin {
-  /** Whether its settings keep it out, or its code failed. */
-  readonly because: "settings" | "code";
+  /** Whether settings have to be made first, its settings keep it out, or its code failed. */
+  readonly because: "missing settings" | "settings" | "code";
 }
 
 /** Those of the plugins that are on and cannot be loaded, with why. */
@@ -186,7 +190,9 @@ export async function unloadablePlugins(program: TrialProgram, inventory: Invent
   const kept = entries.filter(({ error }) => error !== undefined);
   const { plugins } = await tryLoading(program, { ...inventory, entries });
   return [
-    ...kept.map(({ id, source, error }): UnloadablePlugin => ({ id, source, status: "error", error, because: "settings" })),
+    ...kept.map(({ id, source, error, missingSettings }): UnloadablePlugin => {
+      return { id, source, status: "error", error, because: missingSettings ? "missing settings" : "settings" };
+    }),
     ...plugins.filter(({ status }) => status === "error").map((plugin): UnloadablePlugin => ({ ...plugin, because: "code" })),
   ];
 }

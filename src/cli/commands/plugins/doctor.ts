@@ -30,7 +30,8 @@ export const doctor = defineCommand({
     const broken = inventory.entries.filter((entry) => stateOf(entry, known(entry)) === "error");
     const diagnostics = [...inventory.diagnostics, ...trial.diagnostics];
     const errors = diagnostics.filter(({ level }) => level === "error");
-    const warnings = diagnostics.filter(({ level }) => level === "warn");
+    // Said once, with the commands that make the settings.
+    const warnings = diagnostics.filter(({ level, code }) => level === "warn" && code !== "config-missing");
     const ok = broken.length === 0 && errors.length === 0;
     if (values.json) {
       printJson(io, { ok, workspaceDir: inventory.workspaceDir, plugins: broken.map((entry) => recordOf(entry, known(entry))), diagnostics });
@@ -38,10 +39,17 @@ export const doctor = defineCommand({
     }
     const style = createStyle(io.color);
     // A diagnostic says more than the same message without its place.
+    const waiting = inventory.entries.filter(({ missingSettings }) => missingSettings !== undefined);
     const unexplained = broken.filter(({ id, error }) => error === undefined || !errors.some(({ pluginId }) => pluginId === id));
     for (const entry of unexplained) io.out(`${colored("error", style)}   ${entry.id} (${entry.source}): ${printable(whyNot(entry, known(entry)) ?? "")}\n`);
+    for (const { id, error = "" } of waiting) io.out(`${style.yellow("warning")} ${id}: ${printable(error)}\n`);
     for (const diagnostic of [...errors, ...warnings]) io.out(describeDiagnostic(diagnostic, style));
-    const counts = { errors: errors.length + unexplained.length, warnings: warnings.length, broken: broken.length, all: inventory.entries.length };
+    const counts = {
+      errors: errors.length + unexplained.length,
+      warnings: warnings.length + waiting.length,
+      broken: broken.length,
+      all: inventory.entries.length,
+    };
     io.out(`${summary(counts)}\n`);
     return ok ? 0 : 1;
   },
@@ -63,7 +71,7 @@ function summary({ errors, warnings, broken, all }: Readonly<Record<"errors" | "
   if (errors === 0 && warnings === 0) return "No plugin issues detected.";
   const found = [counted(errors, "error"), counted(warnings, "warning")].filter(Boolean).join(", ");
   if (broken > 0) return `${found}; ${broken} of ${all} plugins cannot be loaded`;
-  return errors > 0 ? found : `${found}; all plugins that are on can be loaded`;
+  return found;
 }
 
 const counted = (count: number, noun: string): string => (count === 0 ? "" : `${count} ${noun}${count === 1 ? "" : "s"}`);

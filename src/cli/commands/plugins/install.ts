@@ -42,7 +42,9 @@ export const install = defineCommand({
       return code;
     }
     tell(io, result, values.link ? "linked" : result.replaced ? "replaced" : "installed", afterwards(edited()));
-    for (const { id, error = "no reason was given" } of unloadable) io.out(`warning: ${id} is installed and cannot be loaded: ${printable(error)}\n`);
+    for (const { id, error = "no reason was given", because } of unloadable) {
+      io.out(because === "missing settings" ? `${id} ${printable(error)}\n` : `warning: ${id} is installed and cannot be loaded: ${printable(error)}\n`);
+    }
     return code;
   },
 });

@@ -15,6 +15,7 @@ import {
   createSandboxes,
   createTaint,
   execSettings,
+  distinctTools,
   explainTools,
   sessionLoops,
   shellName,
@@ -48,6 +49,7 @@ export interface OpenAgent extends AsyncDisposable {
   readonly skills: ReturnType<typeof createSkills>;
   readonly shelf: ToolShelf;
   readonly explainTools: typeof explainTools;
+  readonly distinctTools: typeof distinctTools;
   readonly models: Models;
   workspaceOf(agentId: string): string;
   /** Ends what a session left running in the background, with all it started. Gives how many. */
@@ -210,6 +212,7 @@ export async function openAgent(deps: AppAgentDeps): Promise<OpenAgent> {
     agents,
     shelf,
     explainTools,
+    distinctTools,
     models,
     broker,
     approvals,

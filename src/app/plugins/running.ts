@@ -24,6 +24,7 @@ import {
   type PluginHost,
 } from "../../plugins/index.ts";
 import { canonicalSessionKey, METHODS } from "../../protocol/index.ts";
+import { isBuiltinTool } from "../../tools/index.ts";
 import { askHandlers, needsToken, routeMounter, type PluginGateway } from "./http.ts";
 import type { PluginsDeps } from "./index.ts";
 import { inventoryOptions } from "./inventory.ts";
@@ -99,7 +100,7 @@ function noting(log: Logger, note: PluginHost["note"]): Logger {
   return { ...log, warn: at("warn"), error: at("error") };
 }
 
-const ownTool = (): undefined => undefined;
+const ownTool = (name: string): string | undefined => (isBuiltinTool(name) ? "the gateway" : undefined);
 const ownMethod = (method: string): string | undefined => (Object.hasOwn(METHODS, method) || method === "connect" ? "the gateway" : undefined);
 
 interface GatewayContext {

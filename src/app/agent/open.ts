@@ -58,11 +58,12 @@ export interface OpenAgent extends AsyncDisposable {
 
 /** Skills of the workspaces, of this machine, and of plugins that run. */
 function openSkills(
-  { config, clock, plugins }: AppAgentDeps,
+  { config, clock, plugins, log }: AppAgentDeps,
   { home, env }: { readonly home: string; readonly env: AppAgentDeps["env"] },
 ): OpenAgent["skills"] {
   const places = () => ({ home, stateFolder: config.paths.state, plugins: plugins.agent()?.skillFolders() ?? [] });
-  const skills = createSkills({ config: () => config.current, places, env, platform: process.platform, clock });
+  const onProblem = ({ path, message }: { readonly path: string; readonly message: string }): void => log.room("agent").warn(`skill ${path}: ${message}`);
+  const skills = createSkills({ config: () => config.current, places, env, platform: process.platform, clock, onProblem });
   // Both listen for as long as there is a configuration; a change after the end is none.
   plugins.onChange(skills.changed);
   config.onEvent((event) => {

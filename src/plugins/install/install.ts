@@ -8,7 +8,7 @@ import { passGates } from "./gates.ts";
 import { inspectPlugin, type Inspected } from "./inspect.ts";
 import { recoverInstalls } from "./journal.ts";
 import { hasDependencies, installDependencies } from "./npm.ts";
-import { installEdit, texts, type InstallRecord } from "./record.ts";
+import { installEdit, installRecord, texts, type InstallRecord } from "./record.ts";
 import { scanOf, type BuiltinScan } from "./scan/finding.ts";
 import { parseSource, type Source } from "./source.ts";
 import { extensionsFolder, fetchInto, openStage, type Fetched, type Stage } from "./stage.ts";
@@ -79,7 +79,8 @@ export async function placePlugin({ request, source, stage, fetched, kind, expec
   const at = join(folder, target);
   const replaced = existsSync(at);
   if (replaced && kind === "install" && !request.force) {
-    throw new AppError("CONFLICT", `plugin already exists: ${at} (delete it first); openclaw plugins update ${id} brings a newer version, --force replaces it`);
+    const update = installRecord(deps.config(), id)?.source === "npm" ? `openclaw plugins update ${id} brings a newer version; ` : "";
+    throw new AppError("CONFLICT", `plugin already exists: ${at}; ${update}to replace it, run: openclaw plugins install ${request.spec} --force`);
   }
   refuseDenied(inspected, deps.config());
   const added = await addDependencies(inspected, root, stage, request, deps);

@@ -85,10 +85,11 @@ export const skills: Check = {
   id: "skills.programs",
   topic: "workspace",
   title: "Skills",
-  async run({ config, env, cwd, osHome, platform, clock }) {
+  async run({ config, env, cwd, osHome, platform, clock, inventory }) {
     const { createSkills } = await import("../../../agent/index.ts");
     const workspace = agentWorkspace(config.current, { env, exists: existsSync, osHome, cwd }, defaultAgentId(config.current));
-    const places = () => ({ home: config.paths.home, stateFolder: config.paths.state });
+    const plugins = (await inventory()).entries.flatMap(({ enabled, error, skillDirs = [] }) => (enabled && error === undefined ? skillDirs : []));
+    const places = () => ({ home: config.paths.home, stateFolder: config.paths.state, plugins });
     using offered = createSkills({ config: () => config.current, places, env: config.env(), platform, clock });
     const { skills: found, problems } = await offered.status(workspace);
     const lacks = found.flatMap(({ name, eligible, disabled, blockedByAllowlist, missing }): string[] => {

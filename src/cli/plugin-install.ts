@@ -18,6 +18,7 @@ export interface InstallingOptions {
   readonly quiet?: boolean | undefined;
   /** Who is asked about what comes in. */
   readonly hooks?: InstallDeps["hooks"];
+  readonly tryStaged?: InstallDeps["tryStaged"];
 }
 
 /** What installs need, as a command has it. */
@@ -35,6 +36,7 @@ export function installing(io: Io, by: string, options: InstallingOptions = {}):
     clock: systemClock,
     ids: createIds(systemRandom),
     hooks: options.hooks,
+    tryStaged: options.tryStaged,
     onStep: options.quiet ? undefined : (what) => io.err(`${what} …\n`),
     confirm: async (question) => options.yes === true || io.confirm(question),
     signal: io.signal(),

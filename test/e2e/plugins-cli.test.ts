@@ -261,4 +261,5 @@ test("what the running gateway could not load, and names that are taken, are in 
   const messages = diagnostics.filter(({ pluginId }) => pluginId === "shadow").map(({ message }) => message);
   expect(messages).toContain("tool already registered: exec (shadow asks for it, the gateway has it)");
   expect(messages).toContain("tool already registered: read (shadow made it, the gateway has it)");
+  expect(place.cli("plugins", "doctor").stdout).toContain("shadow: tool already registered: exec (shadow asks for it, the gateway has it)");
 });

@@ -36,6 +36,8 @@ export interface CommandHost extends AsyncDisposable {
   /** What the plugins hook into. */
   readonly hooks: Pick<Hooks, "has" | "run">;
   list(): readonly PluginStatus[];
+  /** Everything that is known to be wrong, so far. */
+  diagnostics(): readonly PluginDiagnostic[];
   /** Errors that nothing caught, so far. */
   faults(): readonly PluginDiagnostic[];
   /** Lets a registrar add its commands to `program`, within its time. Rejects with `PLUGIN_FAILED`, naming the plugin. */
@@ -91,6 +93,7 @@ export async function openCommandHost({ inventory, sink, ...options }: CommandHo
     channels: host.registries.channels.list(),
     hooks,
     list: host.list,
+    diagnostics: host.diagnostics,
     faults: () => host.diagnostics().filter(({ code }) => code === "uncaught-exception" || code === "unhandled-rejection"),
     async register({ owner: { pluginId, source }, value }, program) {
       try {

@@ -60,7 +60,10 @@ export async function loadHere({ print, question, ...options }: HereOptions): Pr
   const sink = { write: () => {}, flush: async () => {} };
   await using host = await openCommandHost({ ...options, inventory: { ...inventory, entries: triable(inventory), diagnostics: [] }, sink });
   const plugins = host.list().map(({ id, source, status, error }) => ({ id, source, status, ...(error === undefined ? {} : { error }) }));
-  const trial = { plugins, diagnostics: [...host.faults()] };
+  // What failed has its reason already.
+  const failed = new Set(plugins.flatMap(({ id, status }) => (status === "error" ? [id] : [])));
+  const diagnostics = host.diagnostics().filter(({ pluginId }) => pluginId === undefined || !failed.has(pluginId));
+  const trial = { plugins, diagnostics };
   print(`\n${TRIAL_MARK}${JSON.stringify(trial)}\n`);
   if (question) {
     // Time limits of handlers do not keep a process alive.
@@ -90,9 +93,22 @@ interface Child {
   readonly culprit?: string;
 }
 
-async function runChild(program: TrialProgram, entries: readonly PluginEntry[], timeoutMs: number, question?: InstallQuestion): Promise<Child> {
+async function runChild(
+  program: TrialProgram,
+  entries: readonly Pick<PluginEntry, "id">[],
+  timeoutMs: number,
+  { question, staged }: { readonly question?: InstallQuestion | undefined; readonly staged?: string } = {},
+): Promise<Child> {
   const { cwd, env } = program;
-  const args = [...program.args, "plugins", "doctor", "--here", ...(question ? ["--ask"] : []), ...new Set(entries.map(({ id }) => id))];
+  const args = [
+    ...program.args,
+    "plugins",
+    "doctor",
+    "--here",
+    ...(question ? ["--ask"] : []),
+    ...(staged === undefined ? [] : ["--staged", staged]),
+    ...new Set(entries.map(({ id }) => id)),
+  ];
   const input = question ? { input: JSON.stringify(question) } : {};
   try {
     const { code, stdout, stderr } = await run(process.execPath, { args, cwd, env, timeoutMs, maxOutputBytes: MOST_OUTPUT, ...input });
@@ -133,7 +149,7 @@ async function runUntilLoaded(
   const failed: TriedPlugin[] = [];
   let rest = tried;
   while (rest.length > 0) {
-    const child = await runChild(program, rest, rest.length === 1 ? ALONE_MS : TRIAL_MS, question);
+    const child = await runChild(program, rest, rest.length === 1 ? ALONE_MS : TRIAL_MS, { question });
     if (child.trial) return { child, trial: { plugins: [...child.trial.plugins, ...failed], diagnostics: child.trial.diagnostics } };
     const suspects = child.culprit === undefined ? rest : rest.filter(({ id }) => id === child.culprit);
     const alone = suspects.length === 1 ? [] : await unloadable(program, suspects);
@@ -158,6 +174,14 @@ async function unloadable(program: TrialProgram, entries: readonly PluginEntry[]
 /** Loads them in a child process: code that ends, blocks or litters its process does so there, and says nothing about the other plugins. */
 export async function tryLoading(program: TrialProgram, inventory: Pick<Inventory, "entries">): Promise<PluginTrial> {
   return (await runUntilLoaded(program, triable(inventory))).trial;
+}
+
+/** Loads a plugin that is not installed yet, from its folder. Gives why it cannot be loaded; settings that are missing are no reason. */
+export async function tryStaged(program: TrialProgram, folder: string, ids: readonly string[]): Promise<string | undefined> {
+  const entries = ids.map((id) => ({ id }));
+  const { trial, ended } = await runChild(program, entries, ALONE_MS, { staged: folder });
+  if (!trial) return ended;
+  return trial.plugins.find(({ id, status }) => ids.includes(id) && status === "error")?.error;
 }
 
 /**

@@ -29,6 +29,11 @@ export interface InstallDeps {
   readonly ids: Pick<Ids, "hex">;
   /** Asked about what comes in. Without them `before_install` is not asked, and the operator's policy alone decides. */
   readonly hooks?: InstallHooks | undefined;
+  /**
+   * Loads a staged plugin that is to replace one, outside of this process. Gives why it cannot be loaded; undefined when it can, or when settings have to be
+   * made first. Without it nothing is tried.
+   */
+  readonly tryStaged?: ((folder: string, ids: readonly string[]) => Promise<string | undefined>) | undefined;
   /** Told what is being done. */
   readonly onStep?: ((what: string) => void) | undefined;
   /** Asks the user. */

@@ -1,7 +1,8 @@
 import { defineCommand, JSON_OPTION } from "../../command.ts";
 import { printJson } from "../../io.ts";
 import { createStyle } from "../../output/style.ts";
-import { loadPlugins } from "../../plugin-source.ts";
+import { loadFor } from "../../config-source.ts";
+import { inventoryOf, loadPlugins } from "../../plugin-source.ts";
 import { homedir } from "node:os";
 import { loadPluginTrial, type TriedPlugin } from "../../../app/index.ts";
 import { findPlugin, type Inventory, type PluginEntry } from "../../../plugins/index.ts";
@@ -12,12 +13,14 @@ export const doctor = defineCommand({
   positionals: "[id…]",
   options: {
     here: { type: "boolean", help: "load the plugins in this process, and print the result for machines" },
+    staged: { type: "string", value: "folder", help: "the plugin in this folder instead of the installed one" },
     ask: { type: "boolean", help: "with --here: ask the plugins about the install that the standard input describes" },
     json: JSON_OPTION,
   },
   examples: [{ line: "openclaw plugins doctor", does: "loads what is on in a process of its own; errors with file and line; exit code 1 when there is one" }],
   async run({ io, values, positionals }) {
-    const inventory = chosen((await loadPlugins(io)).inventory, positionals);
+    const { inventory: all } = values.staged === undefined ? await loadPlugins(io) : { inventory: await inventoryOf(io, loadFor(io), values.staged) };
+    const inventory = chosen(all, positionals);
     const { loadHere, readQuestion, tryLoading } = await loadPluginTrial();
     if (values.here) {
       const { env, cwd, version } = io;

@@ -8,7 +8,7 @@ import { createStyle } from "../../output/style.ts";
 import { afterwards, fullAuthority, installing } from "../../plugin-install.ts";
 import { loadPlugins } from "../../plugin-source.ts";
 import { printable } from "./record.ts";
-import { installHooks, ownProgram } from "./trial.ts";
+import { installHooks, ownProgram, tryStaged } from "./trial.ts";
 
 export const install = defineCommand({
   positionals: "<path | archive | npm-package>",
@@ -31,7 +31,7 @@ export const install = defineCommand({
     if (spec === undefined) throw new AppError("INVALID_INPUT", "expected a folder, an archive or an npm package");
     const { installPlugin, withdrawShadowing } = await loadInstall();
     const hooks = await installHooks(io);
-    const { deps, edited } = installing(io, "cli plugins install", { quiet: values.json, hooks });
+    const { deps, edited } = installing(io, "cli plugins install", { quiet: values.json, hooks, tryStaged: tryStaged(io) });
     const before = loadFor(io).snapshot.resolved;
     const result = await installPlugin({ spec, link: values.link, pin: values.pin, force: values.force, dryRun: values["dry-run"] }, deps);
     const unloadable = result.dryRun ? [] : await cannotLoad(io, result.ids);

@@ -4,7 +4,7 @@ import { defineCommand, JSON_OPTION } from "../../command.ts";
 import { printJson } from "../../io.ts";
 import { afterwards, installing } from "../../plugin-install.ts";
 import { printable } from "./record.ts";
-import { installHooks } from "./trial.ts";
+import { installHooks, tryStaged } from "./trial.ts";
 
 export const update = defineCommand({
   positionals: "[id]",
@@ -20,7 +20,7 @@ export const update = defineCommand({
     if ((id === undefined) === (values.all !== true)) throw new AppError("INVALID_INPUT", "expected the id of a plugin, or --all");
     const { updatePlugins } = await loadInstall();
     const hooks = await installHooks(io);
-    const { deps, edited } = installing(io, "cli plugins update", { yes: values.yes, quiet: values.json, hooks });
+    const { deps, edited } = installing(io, "cli plugins update", { yes: values.yes, quiet: values.json, hooks, tryStaged: tryStaged(io) });
     const outcomes = await updatePlugins({ id, dryRun: values["dry-run"] }, deps);
     const failed = outcomes.some(({ status }) => status === "failed");
     if (values.json) printJson(io, { ok: !failed, outcomes, gateway: afterwards(edited()) });

@@ -72,8 +72,19 @@ test("a quick bench measures every bar, with its calibration, and prints a table
     "growth: sessions.list of many sessions",
     "growth: search in many sessions",
     "growth: memory taken by lists and searches",
+    "growth: cold start with many sessions / with none",
+    "growth: longest hold of the loop by one request",
+    "growth: memory of openclaw sessions --json",
     "growth: first turn of a long session after a restart / of a short one",
     "growth: turn of a long session / of a short one",
+    "growth: written to the log per turn",
+    "growth: syncs per turn",
+    "growth: peak memory with 100 sessions at once",
+    "growth: peak memory after a crash with 10000 open messages",
+    "growth: store requests while old rows are deleted, p99.9",
+    "growth: turns that retention deletes",
+    "growth: store requests while transcripts are archived, p99.9",
+    "growth: size of archived transcripts / before",
   ]);
   for (const row of rows) expect(row.value, row.name).toEqual(expect.any(Number));
   expect(rows[0].facts).toMatchObject({ "bare node ms": expect.any(Number) });

@@ -11,8 +11,8 @@ export const CHUNK_GROUPS = [
   {
     name: "base",
     test: files(
-      "src/base/(?:errors|text|files|clock|failpoints|builtin|lazy|memory-care|printable|process-identity|redaction|secret-search|message-text|session-name)\\.ts",
-      "src/store/(?:areas/usage|patched-entry|retention|sqlite/failure|projection/place)\\.ts",
+      "src/base/(?:errors|text|files|clock|failpoints|builtin|lazy|memory-care|printable|process-identity|program-name|redaction|secret-search|message-text|session-name)\\.ts",
+      "src/store/(?:areas/usage|change-counts|patched-entry|private-fields|retention|sqlite/failure|projection/place)\\.ts",
       "src/protocol/transcript\\.ts",
       "src/models/index\\.ts",
       "rolldown/runtime",
@@ -58,7 +58,7 @@ export const CHUNK_GROUPS = [
       "src/base/(?:log/(?!read)|random|ids|inherited-environment)",
       "src/media/index\\.ts",
       "src/config/(?:config|redact|diff|reload-rules|secrets|version-keeper|shell-environment)\\.ts",
-      "src/store/(?:open|backup/wanted|change-counts|remembered-sessions|sqlite/(?:client|messages|sender|waiting|standing|reads))\\.ts",
+      "src/store/(?:open|backup/wanted|remembered-sessions|sqlite/(?:client|messages|sender|waiting|standing|reads))\\.ts",
     ),
   },
   {
@@ -73,7 +73,7 @@ export const CHUNK_GROUPS = [
   {
     name: "hub",
     test: files(
-      "src/app/(?:open-gateway|answering-model|own-caller|models|turn-code|setup/inside/ports|overview/open|plugins/(?:index|admin|names|sections))\\.ts",
+      "src/app/(?:open-gateway|runnable|answering-model|own-caller|models|turn-code|setup/inside/ports|overview/open|plugins/(?:index|admin|names|sections))\\.ts",
       "src/tools/(?:authority/|exec/(?:levels|settings)|sandbox/settings)",
       "src/app/agent/(?:index|answering|owners|asked-commands|gateway-ports|gateway-tool|session-endings|workspaces)",
       "src/app/conversation/(?:open|channels|channel-table|lazy|ports|section-check)",

@@ -9,6 +9,7 @@ import { cpuMs } from "../drivers/process-facts.ts";
 import type { BenchContext, Measure, Row } from "../row.ts";
 import { median, round } from "../stats.ts";
 import { makeLargeState } from "./large-state.ts";
+import { coldRow, commandRow, loopRow, watchedLoop } from "./large-requests.ts";
 
 const ROUNDS = 7;
 
@@ -38,11 +39,11 @@ async function untilIndexed(file: string): Promise<void> {
 
 async function manySessions(context: BenchContext): Promise<Row[]> {
   using model = await startModel(context);
-  const [sessions, entries] = context.quick ? [1000, 10_000] : [100_000, 2_000_000];
+  const [sessions, entries] = context.quick ? [1000, 10_000] : [100_000, 5_000_000];
   const empty = await makeAgentPlace(context, "states-empty", model);
   const large = await makeAgentPlace(context, "states-large", model);
   context.say(`  making a state with ${sessions} sessions and ${entries} entries …`);
-  await makeLargeState(large.stateDir, { sessions, entries, agents: 3 }, await context.loadStore());
+  await makeLargeState(large.stateDir, { sessions, entries, agents: 3, turns: context.quick ? 100 : 100_000 }, await context.loadStore());
   const starts = { empty: [] as number[], large: [] as number[] };
   for (let n = 0; n < (context.quick ? 1 : ROUNDS); n += 1) {
     for (const [name, place] of [
@@ -53,14 +54,19 @@ async function manySessions(context: BenchContext): Promise<Row[]> {
       starts[name].push(gateway.ready.readyMs);
     }
   }
-  await using gateway = await large.start();
+  const cold = await coldRow(context, empty, large);
+  const command = await commandRow(context, "states-empty", "states-large");
+  const watched = watchedLoop(context, "states");
+  const asked = await makeAgentPlace(context, "states-asked", model, { env: { ...watched.env, OPENCLAW_STATE_DIR: large.stateDir } });
+  await using gateway = await asked.start();
   await untilIndexed(join(large.stateDir, "openclaw.db"));
-  const client = await connectBench(large.to);
+  const client = await connectBench(asked.to);
   const before = peakMb(gateway.pid);
   const seen = { includeDerivedTitles: true, includeLastMessage: true };
   const list = await middle(ROUNDS, () => client.request("sessions.list", {}));
   const search = await middle(ROUNDS, () => client.request("sessions.list", { ...seen, limit: 60, search: "mountain violin" }));
   const taken = round(peakMb(gateway.pid) - before, 1);
+  const loop = await loopRow(context, client, { pid: gateway.pid, file: watched.file });
   client.close();
   const facts = { sessions, entries };
   return [
@@ -75,6 +81,9 @@ async function manySessions(context: BenchContext): Promise<Row[]> {
     { name: "growth: sessions.list of many sessions", value: list, unit: "ms", bar: 50, better: "lower", facts },
     { name: "growth: search in many sessions", value: search, unit: "ms", bar: 150, better: "lower", facts },
     { name: "growth: memory taken by lists and searches", value: Math.max(0, taken), unit: "MB", bar: 50, better: "lower", facts },
+    cold,
+    loop,
+    command,
   ];
 }
 

@@ -2,6 +2,7 @@
 import { resolveTelegramAccount, type ResolvedTelegramAccount } from "openclaw/plugin-sdk";
 import { unfit } from "./api/failure.ts";
 import { fieldsOf, type Fields, listOf, numberOf, textOf } from "./fields.ts";
+import type { DraftChunk } from "./send/block-preview.ts";
 
 type Config = Parameters<typeof resolveTelegramAccount>[0]["cfg"];
 
@@ -17,6 +18,9 @@ export interface TelegramAccount extends ResolvedTelegramAccount {
   readonly buttons: ButtonScope;
   readonly reactionNotices: "off" | "own" | "all";
   readonly streamMode: "off" | "partial" | "block";
+  /** The pieces that the preview grows by, in the block mode. */
+  readonly draftChunk: DraftChunk;
+  readonly reactionLevel: "off" | "ack" | "minimal" | "extensive";
   readonly linkPreview: boolean;
   readonly replyToMode: "off" | "first" | "all";
   readonly configWrites: boolean;
@@ -73,6 +77,16 @@ function apiRoot(value: unknown): string | undefined {
   return text;
 }
 
+function draftChunk(value: unknown): DraftChunk {
+  const fields = fieldsOf(value) ?? {};
+  const maxChars = Math.max(1, numberOf(fields["maxChars"]) ?? 800);
+  return {
+    minChars: Math.min(Math.max(1, numberOf(fields["minChars"]) ?? 200), maxChars),
+    maxChars,
+    breakPreference: choice(fields["breakPreference"], ["paragraph", "newline", "sentence"], "paragraph"),
+  };
+}
+
 function customCommands(value: unknown): TelegramAccount["customCommands"] {
   return listOf(value).flatMap((entry) => {
     const { command, description } = fieldsOf(entry) ?? {};
@@ -91,6 +105,8 @@ export function readAccount(cfg: Config, accountId?: string | null): TelegramAcc
     buttons: buttonScope(config["capabilities"]),
     reactionNotices: choice(config["reactionNotifications"], ["off", "own", "all"], "own"),
     streamMode: choice(config["streamMode"], ["off", "partial", "block"], "partial"),
+    draftChunk: draftChunk(config["draftChunk"]),
+    reactionLevel: choice(config["reactionLevel"], ["off", "ack", "minimal", "extensive"], "minimal"),
     linkPreview: config["linkPreview"] !== false,
     replyToMode: choice(config["replyToMode"], ["off", "first", "all"], "off"),
     configWrites: config["configWrites"] !== false,

@@ -36,10 +36,18 @@ type ActionName = keyof typeof GATES;
 
 const isKnown = (action: string): action is ActionName => Object.hasOwn(GATES, action);
 
-function isOn(account: TelegramAccount, action: ActionName): boolean {
+export function isOn(account: TelegramAccount, action: ActionName): boolean {
   const [gate, otherwise] = GATES[action];
+  if (action === "react" && !reacts(account)) return false;
   return createActionGate(account.actions)(gate, otherwise);
 }
+
+/** Reactions of the agent's own; with `ack` there is only the gateway's sign that a message was seen. */
+const reacts = ({ reactionLevel }: TelegramAccount): boolean => reactionLevel === "minimal" || reactionLevel === "extensive";
+
+/** What to set for an action that is off. */
+const switchOf = (account: TelegramAccount, action: ActionName): string =>
+  action === "react" && !reacts(account) ? "channels.telegram.reactionLevel to minimal or extensive" : `channels.telegram.actions.${GATES[action][0]} to true`;
 
 /** The chat that is named, else the one that the agent is in. */
 function chatIn({ params, toolContext }: ChannelMessageActionContext): string {
@@ -136,13 +144,13 @@ export function createActions(senderOf: (cfg: ChannelMessageActionContext["cfg"]
       return (Object.keys(GATES) as ActionName[]).filter((action) => accounts.some((account) => isOn(account, action)));
     },
     supportsAction: ({ action }) => isKnown(action),
-    supportsButtons: ({ cfg }) => usable(cfg).some(({ buttons }) => buttons !== "off"),
+    supportsButtons: ({ cfg, accountId }) => (accountId ? [readAccount(cfg, accountId)] : usable(cfg)).some(({ buttons }) => buttons !== "off"),
     extractToolSend: ({ args }) => extractToolSend(args, "sendMessage"),
     async handleAction(ctx) {
       const { action } = ctx;
       if (!isKnown(action)) throw unfit("message", `Telegram has no action "${action}"; there are ${Object.keys(GATES).join(", ")}`);
       const sender = senderOf(ctx.cfg, ctx.accountId);
-      if (!isOn(sender.account, action)) throw unfit("message", `the action "${action}" is off; set channels.telegram.actions.${GATES[action][0]} to true`);
+      if (!isOn(sender.account, action)) throw unfit("message", `the action "${action}" is off; set ${switchOf(sender.account, action)}`);
       if (ctx.dryRun === true) return jsonResult({ ok: true, dryRun: true, action, to: chatIn(ctx) });
       return jsonResult(await HANDLERS[action](sender, ctx));
     },

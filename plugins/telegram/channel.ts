@@ -15,7 +15,7 @@ import {
 import { bareEntry, groups, security } from "./access.ts";
 import { readAccount, type TelegramAccount } from "./account.ts";
 import { type Accounts, createAccounts } from "./accounts.ts";
-import { createActions } from "./actions.ts";
+import { createActions, isOn } from "./actions.ts";
 import type { Transport } from "./api/transport.ts";
 import { registerCommands } from "./commands.ts";
 import { fetchFile } from "./files.ts";
@@ -29,6 +29,7 @@ import { keyboardOf } from "./send/buttons.ts";
 import { checkSend } from "./send/check.ts";
 import { sendMedia } from "./send/media.ts";
 import { MAX_POLL_OPTIONS, sendPoll } from "./send/poll.ts";
+import { inBlocks } from "./send/block-preview.ts";
 import { openPreview, PREVIEW } from "./send/preview.ts";
 import type { Sender } from "./send/sender.ts";
 import { editPreview, sendText } from "./send/text.ts";
@@ -154,7 +155,8 @@ function aroundMessages(accounts: Accounts, waiting: Waiting): Pick<TelegramChan
       open({ cfg, accountId, to, threadId, replyToId, previewId, signal }) {
         const sender = accounts.sender(cfg, accountId);
         if (sender.account.streamMode === "off") return undefined;
-        return openPreview({ sender, now: () => waiting.now() }, { to, threadId, replyToId, previewId }, signal);
+        const preview = openPreview({ sender, now: () => waiting.now() }, { to, threadId, replyToId, previewId }, signal);
+        return sender.account.streamMode === "block" ? inBlocks(preview, sender.account.draftChunk) : preview;
       },
     },
     reactions: {
@@ -162,7 +164,7 @@ function aroundMessages(accounts: Accounts, waiting: Waiting): Pick<TelegramChan
         const sender = accounts.sender(cfg, accountId);
         const message = messageId(id);
         // What has no number, such as a pressed button, takes no reaction.
-        if (message === undefined) return;
+        if (message === undefined || (emoji !== "" && sender.account.reactionLevel === "off")) return;
         const reaction = emoji === "" ? [] : [{ type: "emoji" as const, emoji: emoji as never }];
         await sender.client.call("setMessageReaction", { chat_id: sender.currentId(parseTarget(to).chatId), message_id: message, reaction }, { signal });
       },
@@ -207,10 +209,14 @@ function manners(accounts: Accounts): Pick<TelegramChannel, "pairing" | "mention
     },
     agentPrompt: {
       messageToolHints({ cfg, accountId }) {
-        const isOff = readAccount(cfg, accountId).buttons === "off";
-        return isOff
-          ? []
-          : ["On Telegram a message can have buttons: buttons=[[{text, callback_data}]]; what is pressed comes back as a message with that data."];
+        const { buttons } = readAccount(cfg, accountId);
+        if (buttons === "dm") return ["On Telegram buttons can be sent to direct chats only."];
+        return buttons === "group" ? ["On Telegram buttons can be sent to groups only."] : [];
+      },
+      reactionGuidance({ cfg, accountId }) {
+        const account = readAccount(cfg, accountId);
+        const { reactionLevel: level } = account;
+        return isOn(account, "react") && (level === "minimal" || level === "extensive") ? { level } : undefined;
       },
     },
     directory: {

@@ -312,6 +312,32 @@ describe("with Telegram", () => {
       expect(telegram.messages(chat).some((message) => message.id === id)).toBe(false);
     });
 
+    test("the agent reacts as far as reactionLevel lets it, and buttons follow the account", async () => {
+      const react = (reactionLevel: string) =>
+        channel.actions!.handleAction!({
+          channel: "telegram",
+          action: "react",
+          cfg: cfg({ reactionLevel }),
+          params: { to: String(chat), messageId: 1, emoji: "👍" },
+        });
+      await expect(react("ack")).rejects.toThrow("channels.telegram.reactionLevel to minimal or extensive");
+      expect(channel.actions!.listActions!({ cfg: cfg({ reactionLevel: "off" }) })).not.toContain("react");
+      const guidance = (own: Record<string, unknown>) => channel.agentPrompt!.reactionGuidance!({ cfg: cfg(own) })?.level;
+      expect(["off", "ack", "minimal", "extensive"].map((reactionLevel) => guidance({ reactionLevel }))).toEqual([
+        undefined,
+        undefined,
+        "minimal",
+        "extensive",
+      ]);
+      expect([guidance({}), guidance({ actions: { reactions: false } })]).toEqual(["minimal", undefined]);
+      const accounts = { loud: { botToken: TOKEN }, calm: { botToken: "2:AAabcdefghijklmnopqrstuvw", capabilities: { inlineButtons: "off" } } };
+      const has = (accountId?: string) => channel.actions!.supportsButtons!({ cfg: cfg({ accounts }), accountId });
+      expect([has(), has("loud"), has("calm")]).toEqual([true, true, false]);
+      expect(channel.agentPrompt!.messageToolHints!({ cfg: cfg({ capabilities: { inlineButtons: "dm" } }) })).toEqual([
+        "On Telegram buttons can be sent to direct chats only.",
+      ]);
+    });
+
     test("topics are made", async () => {
       const group = telegram.group({ forum: true });
       const { details } = await act("topic-create", { to: String(group.id), name: "Plans" });

@@ -64,6 +64,7 @@ export const onboarding: ChannelOnboardingAdapter = {
     await prompter.note(HELP, "Telegram bot token");
     const token = await prompter.text({
       message: "Bot token",
+      sensitive: true,
       validate: (value) => setup.validateInput!({ cfg, accountId, input: { token: value } }) ?? undefined,
     });
     return { cfg: setup.applyAccountConfig({ cfg, accountId, input: { token: token.trim() } }), accountId };

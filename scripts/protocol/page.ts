@@ -114,10 +114,11 @@ const CAPABILITY_TEXT = `Operators announce in \`caps\` what they can handle:
 - \`${CAPABILITIES.toolEvents}\`: tool events of the runs that the client takes part in.
 - \`${CAPABILITIES.textDeltas}\`: the client puts texts together by itself. \`agent\` events of the streams \`assistant\` and \`thinking\` then carry \`{delta, at}\` in place of \`{text, delta}\`: \`delta\` follows the first \`at\` characters
   (UTF-16 units) of the text so far, \`at: 0\` begins another text. A piece comes at most every 50 ms, and there are no \`chat\` events of state \`delta\`; the \`final\` has the whole text as always.
-  \`openclaw/client\` announces this and hands programs the events with whole texts.
+  \`openclaw/client\` announces this and hands programs the events with whole texts. A client that joins in the middle reads the text so far from [\`chat.page\`](channels/webchat.md) (\`runs\`) and adds the pieces to it by their \`at\`.
 
-Without it every piece repeats the text so far. Pieces are put together: at most one in 150 ms, and in a long answer about one each time the text has grown by 4 %. What a connection receives stays below 60 times the text (12 times with
-\`${CAPABILITIES.textDeltas}\`), whatever the number of pieces the model sent. A connection that reads slowly gets fewer, longer pieces; it is not closed for them.`;
+Without it every piece repeats the text so far. Pieces are put together: at most one in 150 ms, and in a long answer about one each time the text has grown by 4 %. At ordinary speeds a connection receives
+less than 60 times the text (12 times with \`${CAPABILITIES.textDeltas}\`), whatever the number of pieces the model sent. The frames around the pieces weigh more when a short text comes slowly: 300 bytes over 15 seconds take about 80 times (30 times) their length, a few
+kilobytes. A connection that reads slowly gets fewer, longer pieces; it is not closed for them.`;
 
 const DISPATCH = `## Methods
 

@@ -5,7 +5,7 @@ export { createAgents, type Agents, type AgentsDeps } from "./create-agents.ts";
 export { GIVEN_UP } from "./turn/run-turn.ts";
 export { isUnusableModel } from "./turn/choose-model.ts";
 export { isSilentReply } from "./turn/reply.ts";
-export type { ShownReplies, Steered, TurnEnd, TurnEvent, TurnFailure, TurnInput, TurnPorts } from "./turn/input.ts";
+export type { ChannelFacts, ShownReplies, Spoken, Steered, TurnEnd, TurnEvent, TurnFailure, TurnInput, TurnPorts } from "./turn/input.ts";
 export type { CompactionOutcome, CompactionWish } from "./turn/upkeep.ts";
 export type { AttemptNote } from "./turn/ask.ts";
 export type { TurnHooks } from "./turn/deps.ts";

@@ -7,7 +7,7 @@ import type { ConsoleStyle } from "../base/log/console-sink.ts";
 import type { Logger } from "../base/log/logger.ts";
 import { systemRandom } from "../base/random.ts";
 import { createRedactor } from "../base/redaction.ts";
-import { formatLocated, gatewayPort, openConfig, type Config, type ConfigOptions, type Env, type Snapshot } from "../config/index.ts";
+import { formatLocated, gatewayPort, openConfig, sessionIndexFile, type Config, type ConfigOptions, type Env, type Snapshot } from "../config/index.ts";
 import { answerEarly, settingsFrom, type HealthReport, type SentinelPayload, type ServerSettings } from "../gateway/index.ts";
 import { findWanted, openStore, rememberSessions, type Store, type StoreThread } from "../store/index.ts";
 import type { AnsweringModel } from "./answering-model.ts";
@@ -120,9 +120,14 @@ export async function createApp(options: AppOptions): Promise<App> {
     reportHealth({ version, pid, startedAt, now: clock.now, config, brokenFile, store, isReady: running !== undefined, notices: notices() });
   // Side by side: the store opens in its own thread. Until all is done, health says "starting" and nothing is accepted.
   const [opened, listening] = await Promise.allSettled([
-    openStore({ stateDir, clock, thread: options.storeThread, watch: watchdog.request, log: log.room("store").warn }).then(
-      (open) => (store = rememberSessions(stack.use(open))),
-    ),
+    openStore({
+      stateDir,
+      clock,
+      thread: options.storeThread,
+      watch: watchdog.request,
+      sessionIndex: sessionIndexOf(config),
+      log: log.room("store").warn,
+    }).then((open) => (store = rememberSessions(stack.use(open)))),
     listen({ settings: serverSettings(config, options), log: log.room("gateway"), stateDir, env, early: answerEarly(health) }, lifetime).then((open) => {
       listenProblem = open.problem;
       return stack.use(open.server);
@@ -158,6 +163,12 @@ export async function createApp(options: AppOptions): Promise<App> {
   // Clients that waited for the start are let in first: loading holds up the event loop. The first turn waits for it, whenever it comes.
   stack.use(clock.after(FIRST_CLIENTS_MS, () => void open.code.ready()));
   return { ...appOf(open, { config, logging, restarts, clock, pid }), ...endOf(open, stack.move(), { clock, log }), log, health, failed: failure.promise };
+}
+
+/** Where the list of sessions is written for other programs. */
+function sessionIndexOf({ current, paths }: Config): NonNullable<Parameters<typeof openStore>[0]["sessionIndex"]> {
+  const store = current.session?.store;
+  return store?.trim() ? { path: sessionIndexFile(store, paths, "{agentId}") } : {};
 }
 
 interface Running {

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { manualClock } from "../base/clock.ts";
 import type { Logger } from "../base/log/logger.ts";
 import type { MaintenanceReport, Store } from "../store/index.ts";
-import { scheduleMaintenance } from "./maintenance.ts";
+import { retentionOf, scheduleMaintenance } from "./maintenance.ts";
 
 function lab(reports: readonly MaintenanceReport[]) {
   const clock = manualClock();
@@ -43,4 +43,9 @@ test("with nothing left the next round is an hour later", async () => {
   clock.advance(60_000);
   await expect.poll(passes).toBe(2);
   job[Symbol.dispose]();
+});
+
+test("transcripts are archived only when the configuration says after how many days", () => {
+  expect(retentionOf({})).toEqual({});
+  expect(retentionOf({ store: { retention: { archiveDays: 30 } } })).toEqual({ compressMs: 30 * 86_400_000 });
 });

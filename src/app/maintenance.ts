@@ -21,12 +21,13 @@ const DAY_MS = 86_400_000;
 
 /** What the configuration says of `store.retention`, in the store's terms. */
 export function retentionOf(config: OpenClawConfig): Partial<RetentionPolicy> {
-  const { inboxDays, outboxDays, journalDays, usageDays } = config.store?.retention ?? {};
+  const { inboxDays, outboxDays, journalDays, usageDays, archiveDays } = config.store?.retention ?? {};
   return {
     ...(inboxDays === undefined ? {} : { inboxMs: inboxDays * DAY_MS }),
     ...(outboxDays === undefined ? {} : { outboxMs: outboxDays * DAY_MS }),
     ...(journalDays === undefined ? {} : { turnsMs: journalDays * DAY_MS }),
     ...(usageDays === undefined ? {} : { usageMs: usageDays * DAY_MS }),
+    ...(archiveDays === undefined ? {} : { compressMs: archiveDays * DAY_MS }),
   };
 }
 

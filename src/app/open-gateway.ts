@@ -36,6 +36,7 @@ import { openAnswering, type Answering } from "./agent/answering.ts";
 import type { Logging } from "./logging.ts";
 import { openChannels, type AppChannelsRun } from "./conversation/channels.ts";
 import { messagesPort, pairingPort } from "./conversation/ports.ts";
+import { runnableTexts } from "./runnable.ts";
 import { answeringModel, type AnsweringModel } from "./answering-model.ts";
 import { createAppModels, type AppModels } from "./models.ts";
 import { openOverview } from "./overview/open.ts";
@@ -184,9 +185,11 @@ async function openPlugins({ config, log }: OpenGatewayDeps, plugins: Plugins, g
 }
 
 /** What the process before this one accepted goes on. */
-async function resumeWork({ talk, takeUpCommands }: Answering, plugins: Pick<Plugins, "release">, store: Store, log: Logger): Promise<void> {
+async function resumeWork({ talk, endLeftCommands, takeUpCommands }: Answering, plugins: Pick<Plugins, "release">, store: Store, log: Logger): Promise<void> {
   const { allowLists, conversation, delivery } = talk;
   await allowLists.load();
+  // Before turns go on: a command that is run again must not meet itself.
+  await endLeftCommands();
   const resumed = await conversation.resume();
   const left = await takeUpCommands();
   if (left > 0) log.info(`sessions are told of ${left} commands that waited for approval or ran when the process before this one ended`);
@@ -199,7 +202,7 @@ async function resumeWork({ talk, takeUpCommands }: Answering, plugins: Pick<Plu
 /** Puts the gateway's parts together: who may connect, who answers, and what is listened on. */
 export async function openGateway(given: OpenGatewayDeps, stack: AsyncDisposableStack): Promise<OpenGateway> {
   // Whoever watches a session is told what anybody commits in it.
-  const deps = { ...given, store: observeCommits(given.store), pluginIssues: issuesOfPlugins(given) };
+  const deps = { ...given, store: observeCommits(given.store), pluginIssues: issuesOfPlugins(given), runnable: runnableTexts(given.env) };
   const { config } = deps;
   const log = deps.log.room("gateway");
   const auth = await openAuth(deps);

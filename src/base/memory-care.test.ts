@@ -4,8 +4,11 @@ import { createMemoryCare } from "./memory-care.ts";
 
 function room() {
   const clock = manualClock();
-  const state = { busy: false, held: 100, released: 0 };
-  const release = (): void => void (state.released += 1);
+  const state = { busy: false, held: 100, inUse: 20, released: 0 };
+  const release = (): void => {
+    state.released += 1;
+    state.held = state.inUse;
+  };
   const care = createMemoryCare({ clock, isBusy: () => state.busy, heldBytes: () => state.held, release, leastBytes: 50, muchBytes: 80 });
   return { clock, state, care };
 }
@@ -39,6 +42,7 @@ test("it is done rarely, and only when there is something to give back", () => {
   clock.advance(10_000);
   care.touched();
   clock.advance(500);
+  state.held = 100;
   care.touched();
   clock.advance(1_000);
   expect(state.released).toBe(1);
@@ -61,11 +65,34 @@ test("a moderate amount is given back after half a minute without anything, not 
   expect(state.released).toBe(0);
   clock.advance(10_000);
   expect(state.released).toBe(1);
+  state.held = 60;
   care.touched();
   clock.advance(1_000);
-  state.held = 90;
+  state.held = 110;
   care.touched();
   clock.advance(29_000);
+  expect(state.released).toBe(2);
+});
+
+test("what is in use does not count: much is what was taken since the last time", () => {
+  const { clock, state, care } = room();
+  Object.assign(state, { held: 300, inUse: 200 });
+  clock.advance(10_000);
+  care.touched();
+  clock.advance(1_000);
+  expect(state.released).toBe(1);
+  for (let n = 0; n < 5; n += 1) {
+    state.held = 240;
+    care.touched();
+    clock.advance(20_000);
+  }
+  expect(state.released).toBe(1);
+  state.held = 280;
+  care.touched();
+  clock.advance(1_000);
+  expect(state.released).toBe(2);
+  care.touched();
+  clock.advance(60_000);
   expect(state.released).toBe(2);
 });
 

@@ -4,6 +4,8 @@ import { clip } from "./text.ts";
 export interface WordedMessage {
   readonly role?: unknown;
   readonly content?: unknown;
+  /** What the user was shown in place of the model's text, where plugins changed it; empty when they withheld it. */
+  readonly openclawShown?: unknown;
 }
 
 /** Whether a part of a message is what plugins put there for the model. */
@@ -39,8 +41,28 @@ export function apart(text: string): { readonly told: readonly string[]; readonl
   return { told: lines.split(NEXT_TOLD).map((line) => line.slice("System: ".length)), said: end === -1 ? "" : withoutEnvelope(text.slice(end + 2)) };
 }
 
+/** Whether an answer without content still has something to report: that it failed, or that it was stopped. */
+const hasOutcome = (message: WordedMessage): boolean => "errorMessage" in message || "openclawAbort" in message;
+
+/**
+ * A stored message as people may see it: without what plugins added for the model, and with the text that plugins left of an answer in place of the
+ * model's own. Undefined when nothing of it was shown. Everything that shows a conversation goes through here.
+ */
+export function shownMessage<M extends WordedMessage>(stored: M): Omit<M, "openclawShown"> | undefined {
+  const { openclawShown, ...message } = stored;
+  const { role, content } = message;
+  if (typeof openclawShown !== "string") {
+    if (role !== "user" || !Array.isArray(content) || !content.some(isContext)) return stored;
+    return { ...message, content: content.filter((part) => !isContext(part)) };
+  }
+  const others = Array.isArray(content) ? (content as readonly { readonly type?: unknown }[]).filter(({ type }) => type !== "text") : [];
+  const shown = [...others, ...(openclawShown === "" ? [] : [{ type: "text", text: openclawShown }])];
+  return shown.length === 0 && !hasOutcome(stored) ? undefined : { ...message, content: shown };
+}
+
 /** What a person wrote or read, for titles and previews. */
-export function shownText(message: WordedMessage): string {
+export function shownText(stored: WordedMessage): string {
+  const message = shownMessage(stored) ?? {};
   const text = textOf(message);
   return (message.role === "user" ? withoutEnvelope(apart(text).said) : text).trim();
 }

@@ -57,6 +57,27 @@ test("a started child tells its output as it comes, and how it ended", async () 
   expect(child.signal("SIGTERM"), "nobody is left").toBe(false);
 });
 
+test("a child's output is not read while its reader is busy, and none of it is lost", async () => {
+  let received = 0;
+  let isBusy = false;
+  const early: number[] = [];
+  const child = await startChild("/bin/sh", {
+    args: ["-c", "head -c 4000000 /dev/zero"],
+    cwd: "/",
+    env: limits.env,
+    onOutput(_stream, chunk) {
+      received += chunk.length;
+      if (isBusy) early.push(received);
+      isBusy = true;
+      return new Promise((resolve) => setImmediate(() => setImmediate(resolve))).then(() => void (isBusy = false));
+    },
+  });
+  expect(await child.exited).toEqual({ code: 0, signal: null });
+  expect(received).toBe(4_000_000);
+  // What is left in the pipe when the child ends is read at once.
+  expect(early.filter((at) => at < 3_000_000)).toEqual([]);
+});
+
 test("what a child leaves behind does not keep it from ending", async () => {
   const child = await startChild("/bin/sh", { args: ["-c", "sleep 60 & exit 0"], cwd: "/", env: limits.env, onOutput: () => undefined });
   expect(await child.exited).toEqual({ code: 0, signal: null });

@@ -100,8 +100,8 @@ export interface ChildOptions {
   readonly cwd: string;
   /** The child's whole environment; what loads foreign code is filtered out. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Told each piece as it comes; nothing is kept here. */
-  readonly onOutput: (stream: "stdout" | "stderr", chunk: Buffer) => void;
+  /** Called with each piece as it comes; nothing is kept here. While a promise it returned is pending, the child's output is not read. */
+  readonly onOutput: (stream: "stdout" | "stderr", chunk: Buffer) => Promise<void> | undefined;
   /** True keeps its input open for `write`; otherwise it has none. */
   readonly input?: boolean;
 }
@@ -135,7 +135,20 @@ export function startChild(command: string, options: ChildOptions): Promise<Chil
   const { stdin, stdout, stderr } = child as typeof child & { readonly stdout: Readable; readonly stderr: Readable };
   // Its end is told by `exited`; what is written after it is lost, as on a terminal.
   stdin?.on("error", () => {});
-  for (const name of ["stdout", "stderr"] as const) ({ stdout, stderr })[name].on("data", (chunk: Buffer) => options.onOutput(name, chunk));
+  let paused = 0;
+  for (const name of ["stdout", "stderr"] as const) {
+    const stream = { stdout, stderr }[name];
+    stream.on("data", (chunk: Buffer) => {
+      const busy = options.onOutput(name, chunk);
+      if (!busy) return;
+      paused += 1;
+      stream.pause();
+      void busy.finally(() => {
+        paused -= 1;
+        stream.resume();
+      });
+    });
+  }
 
   function write(data: string | Buffer): boolean {
     if (!stdin?.writable || stdin.writableLength > MOST_UNREAD_BYTES) return false;
@@ -154,12 +167,15 @@ export function startChild(command: string, options: ChildOptions): Promise<Chil
   child.on("spawn", () => resolve({ pid: child.pid!, exited: exited.promise, signal, write }));
   child.on("error", (error) => reject(new AppError("IO_ERROR", `${command} could not be started: ${messageOf(error)}`, { cause: error })));
   child.on("exit", () => {
-    const timer = setTimeout(() => {
+    const timer = setInterval(() => {
+      // What it wrote before its end is still to be read.
+      if (paused > 0) return;
       stdout.destroy();
       stderr.destroy();
       stdin?.destroy();
+      clearInterval(timer);
     }, LINGER_MS);
-    child.on("close", () => clearTimeout(timer));
+    child.on("close", () => clearInterval(timer));
   });
   child.on("close", (code, name) => exited.resolve({ code, signal: name }));
   return promise;

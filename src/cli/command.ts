@@ -27,6 +27,8 @@ export interface Command<O extends OptionSpecs = OptionSpecs> {
   /** Arguments after the command's name, as the usage line shows them: `<path> <value>`. */
   readonly positionals?: string;
   readonly options: O;
+  /** What `--help` lists, where that depends on what is installed; the others are still read. */
+  readonly listedOptions?: (io: Io) => Promise<OptionSpecs>;
   /** Shown by `--help`; every one of them is run by a test. */
   readonly examples: readonly Example[];
   /** The exit code; nothing means 0. */

@@ -14,6 +14,8 @@ function fakeIo(): Io & { readonly written: { out: string; err: string } } {
     version: "9.9.9",
     out: (text) => void (written.out += text),
     err: (text) => void (written.err += text),
+    program: "openclaw",
+    runnable: (text: string) => text,
     color: false,
     interactive: false,
     columns: 100,

@@ -52,7 +52,7 @@ export async function dispatch(entries: readonly Entry[], args: readonly string[
   while (isGroup(loaded)) {
     const next = step(loaded, rest, path);
     if (!next) {
-      io.out(commandHelp(path, entry.summary, loaded, io.color));
+      io.out(commandHelp(path, entry.summary, loaded, io));
       return 0;
     }
     ({ entry, rest } = next);
@@ -61,7 +61,7 @@ export async function dispatch(entries: readonly Entry[], args: readonly string[
   }
   const { values, positionals, help } = parseArguments(rest, loaded.options);
   if (help) {
-    io.out(commandHelp(path, entry.summary, loaded, io.color));
+    io.out(commandHelp(path, entry.summary, loaded, io, await loaded.listedOptions?.(io)));
     return 0;
   }
   return (await loaded.run({ io, values, positionals })) ?? 0;

@@ -6,7 +6,7 @@ import { createStyle } from "./output/style.ts";
 export function showFailure(error: unknown, io: Io, json: boolean): number {
   const known = error instanceof AppError;
   const code = known ? error.code : "INTERNAL";
-  const message = error instanceof Error ? error.message : String(error);
+  const message = io.runnable(error instanceof Error ? error.message : String(error));
   if (json) {
     printJson(io, { ok: false, error: { code, message, ...(known && Object.keys(error.details).length > 0 ? { details: error.details } : {}) } });
     return 1;

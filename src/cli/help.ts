@@ -1,4 +1,5 @@
 import { isGroup, type Command, type Entry, type Example, type Group, type OptionSpecs } from "./command.ts";
+import type { Io } from "./io.ts";
 import { createStyle, type Style } from "./output/style.ts";
 
 const GLOBAL_OPTIONS: OptionSpecs = {
@@ -29,7 +30,7 @@ function exampleText(examples: readonly Example[], style: Style): string {
 /** The first page: what there is. */
 export function rootHelp(
   entries: readonly Entry[],
-  { version, color }: { readonly version: string; readonly color: boolean },
+  { version, color, program }: Pick<Io, "version" | "color" | "program">,
   plugins: readonly Pick<Entry, "name" | "summary">[] = [],
 ): string {
   const style = createStyle(color);
@@ -37,23 +38,29 @@ export function rootHelp(
   const brought = plugins.filter(({ name }) => !entries.some((entry) => entry.name === name));
   return [
     `${style.bold("openclaw")} ${version}\n\n`,
-    `${style.bold("Usage")}  openclaw [--profile <name> | --dev] <command> [options]\n\n`,
+    `${style.bold("Usage")}  ${program} [--profile <name> | --dev] <command> [options]\n\n`,
     `${style.bold("Commands")}\n${list}\n`,
     brought.length > 0 ? `${style.bold("Commands of plugins")}\n${columns(brought.map(({ name, summary }) => [name, summary]))}\n` : "",
     `${style.bold("Options")}\n${columns(optionRows(GLOBAL_OPTIONS))}\n`,
-    "`openclaw <command> --help` shows a command's options and examples.\n",
+    `\`${program} <command> --help\` shows a command's options and examples.\n`,
   ].join("");
 }
 
-/** The page of one command or group. `path` is how it was called, without the program's name. */
-export function commandHelp(path: string, summary: string, loaded: Command | Group, color: boolean): string {
+type HelpIo = Pick<Io, "color" | "program" | "runnable">;
+
+/** The page of one command or group. `path` is how it was called, without the program's name; `options` are those to list, where not all that are read. */
+export function commandHelp(path: string, summary: string, loaded: Command | Group, { color, program, runnable }: HelpIo, options?: OptionSpecs): string {
   const style = createStyle(color);
   const head = `${style.bold(`openclaw ${path}`)}  ${summary}\n\n`;
+  const examples = exampleText(
+    loaded.examples.map(({ line, does }) => ({ line: runnable(line), does })),
+    style,
+  );
   if (isGroup(loaded)) {
     const list = columns(loaded.entries.map((entry) => [entry.name + (entry.name === loaded.fallback ? " (default)" : ""), entry.summary]));
-    return `${head}${style.bold("Usage")}  openclaw ${path} <command> [options]\n\n${style.bold("Commands")}\n${list}${exampleText(loaded.examples, style)}`;
+    return `${head}${style.bold("Usage")}  ${program} ${path} <command> [options]\n\n${style.bold("Commands")}\n${list}${examples}`;
   }
-  const usage = ["openclaw", path, loaded.positionals, "[options]"].filter(Boolean).join(" ");
-  const options = columns([...optionRows(loaded.options), ["-h, --help", "print this help"]]);
-  return `${head}${style.bold("Usage")}  ${usage}\n\n${style.bold("Options")}\n${options}${exampleText(loaded.examples, style)}`;
+  const usage = [program, path, loaded.positionals, "[options]"].filter(Boolean).join(" ");
+  const rows = columns([...optionRows(options ?? loaded.options), ["-h, --help", "print this help"]]);
+  return `${head}${style.bold("Usage")}  ${usage}\n\n${style.bold("Options")}\n${runnable(rows)}${examples}`;
 }

@@ -7,6 +7,10 @@ export interface Io {
   readonly out: (text: string) => void;
   /** For what is not the answer: progress, warnings, errors. */
   readonly err: (text: string) => void;
+  /** What to type to run this program here: `openclaw`, or where it is not on the PATH, its path. */
+  readonly program: string;
+  /** The text with every `openclaw …` command as it can be pasted here. The error output does it by itself. */
+  readonly runnable: (text: string) => string;
   readonly color: boolean;
   /** Draws over the current line of the error output. Only a terminal has it. */
   readonly redraw?: ((text: string) => void) | undefined;

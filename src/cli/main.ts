@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, dirname } from "node:path";
+import { programName, withProgram } from "../base/program-name.ts";
 import { profileEnv, stateFolder } from "../config/index.ts";
 import { parseGlobals } from "./arguments.ts";
 import { COMMANDS } from "./commands/index.ts";
@@ -44,13 +45,21 @@ function createIo(env: Io["env"], noColor: boolean): Io {
   const output = createStandardOutput();
   // Asked when somebody wants to know: the standard input alone costs 4 ms to open.
   const interactive = (): boolean => process.stdin.isTTY && process.stderr.isTTY;
+  // A search along the PATH: only for texts that name a command.
+  let found: string | undefined;
+  const program = (): string => (found ??= programName({ from: import.meta.dirname, path: env["PATH"], profile: env["OPENCLAW_PROFILE"], cwd: process.cwd() }));
+  const runnable = (text: string): string => (text.includes("openclaw ") ? withProgram(text, program()) : text);
   const color = !noColor && !env["NO_COLOR"] && env["TERM"] !== "dumb" && output.isTerminal;
   return {
     env,
     cwd: process.cwd(),
     version: packageVersion(),
     out: (text) => output.write(terminalText(text, color)),
-    err: (text) => void process.stderr.write(terminalText(text, color)),
+    err: (text) => void process.stderr.write(terminalText(runnable(text), color)),
+    get program() {
+      return program();
+    },
+    runnable,
     redraw: (text) => (interactive() ? void process.stderr.write(redrawn(text, color)) : undefined),
     color,
     get interactive() {

@@ -1,4 +1,5 @@
 /** What a plugin talks to when a command runs it: a person, and the command's output. */
+import { loadSetup } from "../app/index.ts";
 import { AppError } from "../base/errors.ts";
 import type { RuntimeEnv, WizardPrompter } from "../protocol/index.ts";
 import { ask } from "./ask.ts";
@@ -20,8 +21,10 @@ export function prompterFor(io: Io): WizardPrompter {
     note: (message, title) => say(title === undefined ? message : `${title}\n${message}`),
     select: ({ message, options }) => choose(message, options),
     multiselect: async ({ message, options }) => [await choose(message, options)],
-    async text({ message, initialValue, validate }) {
-      const answer = await ask(io, { text: `${message}${initialValue ? ` [${initialValue}]` : ""}: `, expected: "an answer" });
+    async text({ message, initialValue, sensitive, validate }) {
+      const secret = (await loadSetup()).asksForSecret({ message, sensitive });
+      const usual = initialValue && !secret ? ` [${initialValue}]` : "";
+      const answer = await ask(io, { text: `${message}${usual}: `, secret, expected: "an answer" });
       const wrong = validate?.(answer);
       if (wrong) throw new AppError("INVALID_INPUT", wrong);
       return answer;

@@ -9,6 +9,7 @@ import {
   lockFile,
   mainAgentFolder,
   oauthFolder,
+  sessionIndexFile,
   stateFolder,
   workspaceFolder,
   type PathContext,
@@ -57,10 +58,25 @@ test("credentials and agent folders", () => {
   expect(mainAgentFolder(on({ PI_CODING_AGENT_DIR: "/pi", OPENCLAW_AGENT_DIR: "/oc" }))).toBe("/oc");
 });
 
-test("workspaces: the default agent's is in the home, others are in the state folder", () => {
+test("the session index: the documented place, or session.store with the agent filled in", () => {
+  const paths = { state: "/s", home: "/home/me" };
+  expect(sessionIndexFile(undefined, paths, "work")).toBe("/s/agents/work/sessions/sessions.json");
+  expect(sessionIndexFile(" ", paths, "main")).toBe("/s/agents/main/sessions/sessions.json");
+  expect(sessionIndexFile("~/x/{agentId}/sessions.json", paths, "work")).toBe("/home/me/x/work/sessions.json");
+  expect(sessionIndexFile("all.json", paths, "work")).toBe("/home/me/all.json");
+});
+
+test("workspaces: the default agent's is in the home, or in a state folder that is elsewhere; others are in the state folder", () => {
   const state = { OPENCLAW_STATE_DIR: "/s" };
-  expect(workspaceFolder(on(state), { id: "main", isDefault: true })).toBe("/home/me/.openclaw/workspace");
-  expect(workspaceFolder(on({ ...state, OPENCLAW_PROFILE: "work" }), { id: "main", isDefault: true })).toBe("/home/me/.openclaw/workspace-work");
+  const main = { id: "main", isDefault: true };
+  expect(workspaceFolder(on(state), main)).toBe("/s/workspace");
+  const used = ["/s/agents/main/sessions", "/home/me/.openclaw/workspace"];
+  expect(workspaceFolder(on(state, used), main)).toBe("/home/me/.openclaw/workspace");
+  expect(workspaceFolder(on(state, [...used, "/s/workspace"]), main)).toBe("/s/workspace");
+  expect(workspaceFolder(on({ ...state, OPENCLAW_PROFILE: "work" }), main)).toBe("/s/workspace-work");
+  expect(workspaceFolder(on({ OPENCLAW_PROFILE: "work" }), main)).toBe("/home/me/.openclaw/workspace-work");
+  expect(workspaceFolder(on({ OPENCLAW_PROFILE: "work", OPENCLAW_STATE_DIR: "~/.openclaw-work" }), main)).toBe("/home/me/.openclaw/workspace-work");
+  expect(workspaceFolder(on({ OPENCLAW_STATE_DIR: "~/.openclaw" }), main)).toBe("/home/me/.openclaw/workspace");
   expect(workspaceFolder(on({ OPENCLAW_PROFILE: "default" }), { id: "main", isDefault: true })).toBe("/home/me/.openclaw/workspace");
   expect(workspaceFolder(on(state), { id: "main", isDefault: true, defaults: "~/d", own: "~/o" })).toBe("/home/me/o");
   expect(workspaceFolder(on(state), { id: "x", isDefault: false, defaults: "~/d" })).toBe("/s/workspace-x");

@@ -79,6 +79,15 @@ export function agentFolder(context: PathContext, agent: { readonly id: string; 
   return agent.agentDir?.trim() ? fromUser(context, agent.agentDir.trim()) : join(stateFolder(context), "agents", checkedId(agent.id), "agent");
 }
 
+/**
+ * Where an agent's session index is: what `session.store` says, with `{agentId}` filled in and a relative path below the home folder, or the
+ * documented place.
+ */
+export function sessionIndexFile(store: string | undefined, { state, home }: { readonly state: string; readonly home: string }, agentId: string): string {
+  const template = store?.trim() ? resolve(home, expandHome(store.trim(), home)) : join(state, "agents", "{agentId}", "sessions", "sessions.json");
+  return template.replaceAll("{agentId}", agentId);
+}
+
 /** The agent folder whose stores serve everyone who has none of their own. */
 export function mainAgentFolder(context: PathContext): string {
   const own = first(context.env, "OPENCLAW_AGENT_DIR", "PI_CODING_AGENT_DIR");
@@ -100,7 +109,23 @@ export function workspaceFolder(context: PathContext, agent: WorkspaceChoice): s
   if (!agent.isDefault) return join(stateFolder(context), `workspace-${checkedId(agent.id)}`);
   const profile = first(context.env, "OPENCLAW_PROFILE");
   const suffix = profile && profile.toLowerCase() !== "default" ? `-${checkedId(profile)}` : "";
-  return join(homeFolder(context), STATE_FOLDER, `workspace${suffix}`);
+  return defaultWorkspace(context, suffix);
+}
+
+/**
+ * The default agent's workspace. A state folder in the usual location keeps the documented one, in `~/.openclaw`; one that `OPENCLAW_STATE_DIR` puts
+ * elsewhere holds its workspace itself, so that trying things out there leaves the usual workspace alone. One that has been used with the usual workspace
+ * goes on with it.
+ */
+function defaultWorkspace(context: PathContext, suffix: string): string {
+  const parent = join(homeFolder(context), STATE_FOLDER);
+  const usual = join(parent, `workspace${suffix}`);
+  if (!first(context.env, "OPENCLAW_STATE_DIR", "CLAWDBOT_STATE_DIR")) return usual;
+  const state = stateFolder(context);
+  if (state === parent || state === `${parent}${suffix}`) return usual;
+  const own = join(state, `workspace${suffix}`);
+  const { exists } = context;
+  return !exists(own) && exists(usual) && exists(join(state, "agents", "main", "sessions")) ? usual : own;
 }
 
 /** The gateway's lock: one per config file and user. */
@@ -109,7 +134,7 @@ export function lockFile(configPath: string, temporary: string, uid: number | un
   return join(temporary, uid === undefined ? "openclaw" : `openclaw-${uid}`, `gateway.${hash}.lock`);
 }
 
-export const DEFAULT_GATEWAY_PORT = 18_789;
+const DEFAULT_GATEWAY_PORT = 18_789;
 
 /** Flag, then environment, then `gateway.port`, then the default. A variable that is no port is passed over. */
 export function gatewayPort(env: Env, choice: { readonly flag?: number | undefined; readonly config?: number | undefined }): number {

@@ -10,6 +10,8 @@ test("differences are paths, lists count whole", () => {
 test.each([
   ["gateway.reload.mode", [{ kind: "none" }]],
   ["gateway.remote.url", [{ kind: "none" }]],
+  ["session.store", [{ kind: "process" }]],
+  ["session.dmScope", [{ kind: "none" }]],
   ["gateway.port", [{ kind: "process" }]],
   ["plugins.entries.audit.config.file", [{ kind: "restart", room: "plugins", id: "audit" }]],
   ["plugins.entries.audit.hooks.timeoutMs", [{ kind: "restart", room: "plugins", id: "audit" }]],

@@ -54,6 +54,8 @@ const RULES: readonly (Rule | "channels")[] = [
   { prefix: "web", actions: [restart("channels", "whatsapp")] },
   { prefix: "channels.whatsapp", actions: [NONE] },
   "channels",
+  // The store is opened with it.
+  { prefix: "session.store", actions: [PROCESS] },
   ...READ_ON_USE.map((prefix) => ({ prefix, actions: [NONE] })),
   ...NEEDS_PROCESS.map((prefix) => ({ prefix, actions: [PROCESS] })),
 ];

@@ -12,6 +12,7 @@ import type { ChannelTurnContext } from "./turns/channel-turn.ts";
 import { createClientDesk, type ClientDesk } from "./turns/client-desk.ts";
 import type { ClientTurnContext } from "./turns/client-turn.ts";
 import type { Responder } from "./turns/contract.ts";
+import { createSecondLooks } from "./intake/second-looks.ts";
 import { resumedChannels } from "./turns/resumed.ts";
 import { closeOrphans, runOfRow } from "./turns/run-log.ts";
 import type { AbortReason, ClientRun } from "./turns/run.ts";
@@ -244,12 +245,13 @@ export function createConversation(deps: ConversationDeps): Conversation {
       for (const item of items) if (item.kind === "client") clients.leave(item.run);
     },
   });
-  const clients: ClientDesk = createClientDesk(deps, context, lanes);
+  const looks = createSecondLooks(deps);
+  const clients: ClientDesk = createClientDesk(deps, context, lanes, looks);
   const enqueue = (item: ChannelItem): void => {
     waiting += item.messages.length;
     lanes.add(item);
   };
-  const dispatch = createDispatch(deps, lives, enqueue);
+  const dispatch = createDispatch(deps, lives, enqueue, looks);
   const claims = createClaims();
   const running = (): number => clients.size + dispatch.pending + waiting;
   const intake = createIntake(deps, { accepted: (inbound) => claims.own(inbound.id) && dispatch.add(inbound), open: running });
@@ -294,7 +296,7 @@ export function createConversation(deps: ConversationDeps): Conversation {
     chatOf: channels.chatOf,
     addressOf: (runId) => channels.chatOf(runId)?.address ?? clients.addressOf(runId),
     onEvent,
-    resume: () => resumeAll(deps, clients, { enqueue, add: dispatch.add, resume: dispatch.resume, claim: claims.left }).finally(claims.resumed),
+    resume: () => resumeAll(deps, clients, { enqueue, add: dispatch.addAgain, resume: dispatch.resume, claim: claims.left }).finally(claims.resumed),
     running,
     exclusively: lanes.exclusively,
     drain: (graceMs) => (drained ??= drain(graceMs)),

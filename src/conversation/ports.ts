@@ -58,6 +58,8 @@ export interface ConversationDeps {
   readonly mediaRoots?: (agentId: string) => readonly string[];
   /** Takes secrets out of what is shown. */
   readonly redact?: (text: string) => string;
+  /** Makes the commands in a text for a chat run as they are printed. */
+  readonly runnable?: ((text: string) => string) | undefined;
   /** Answers for keys that name no agent. */
   readonly defaultAgentId: () => string;
   /**

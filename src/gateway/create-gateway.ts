@@ -68,6 +68,8 @@ export interface GatewayDeps {
   readonly extraMethods?: ExtraMethods;
   /** Somebody came: memory may have been used up that can be given back. */
   readonly touched?: () => void;
+  /** Makes the commands in a text run as they are printed. */
+  readonly runnable?: HttpSurfaceDeps["runnable"];
   /** Asked for requests that no route has; true: it has answered. */
   readonly unrouted?: HttpSurfaceDeps["unrouted"];
 }
@@ -247,9 +249,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
   };
   const handlers = deps.handlers(hub);
   const cached: Handlers = handlers.health ? { ...handlers, health: ({ probe }) => health.get(probe === true) } : handlers;
-  const intake = createIntake(
-    createDispatcher({ handlers: cached, extra: deps.extraMethods, store: deps.store, log, validators: checks, stopping: stop.signal }),
-  );
+  const intake = createIntake(createDispatcher({ ...deps, handlers: cached, extra: deps.extraMethods, log, validators: checks, stopping: stop.signal }));
   const { dispatcher } = intake;
   const connections = createConnections({
     auth,

@@ -49,9 +49,11 @@ test("an image that nobody can make smaller is a text that says so, and one that
   const missing = createImageFitter({ maxSide: () => 100, log: silentLogger, load: () => Promise.reject(new Error("no binary for this machine")) });
   const wide = await image(300, 10);
   expect(await missing([wide])).toEqual([wide]);
-  const heavy: ImageContent = { type: "image", mimeType: "image/png", data: Buffer.alloc(6 * 1024 * 1024, 1).toString("base64") };
+  const heavyBytes = Buffer.concat([Buffer.from(wide.data, "base64"), Buffer.alloc(6 * 1024 * 1024, 1)]);
+  const heavy: ImageContent = { ...wide, data: heavyBytes.toString("base64") };
   expect(await missing([heavy])).toMatchObject([{ type: "text", text: expect.stringMatching(/^\[image\] omitted: it has 6/) as string }]);
-  expect(await fit()([heavy])).toMatchObject([{ type: "text", text: expect.stringContaining("[image] omitted") as string }]);
+  const noise: ImageContent = { ...wide, data: Buffer.alloc(6 * 1024 * 1024, 1).toString("base64") };
+  expect(await fit()([noise])).toMatchObject([{ type: "text", text: expect.stringContaining("[image] omitted") as string }]);
   expect(await fit()([{ ...heavy, data: "" }])).toMatchObject([{ type: "text", text: "[image] omitted: it is empty." }]);
 });
 
@@ -64,4 +66,39 @@ test("an image that claims more pixels than can be decoded is not decoded", asyn
   expect(await never([{ ...small, data: bytes.toString("base64") }])).toMatchObject([
     { type: "text", text: expect.stringContaining("100000 × 100000") as string },
   ]);
+});
+
+test.each<[string, (whole: ImageContent) => ImageContent, string]>([
+  ["is cut off", (whole) => ({ ...whole, data: Buffer.from(whole.data, "base64").subarray(0, 60).toString("base64") }), "damaged or incomplete"],
+  ["is a text", () => ({ type: "image", mimeType: "image/png", data: "Z2FyYmFnZQ==" }), "no PNG, JPEG, GIF or WebP"],
+  ["is no base64", () => ({ type: "image", mimeType: "image/png", data: "%%%" }), "it is empty"],
+])("a small image that %s is a text that says so", async (_name, damage, why) => {
+  expect(await fit()([damage(await image(50, 40))])).toEqual([{ type: "text", text: expect.stringContaining(why) as string }]);
+});
+
+test("an image goes with the type and the text that its bytes have", async () => {
+  const whole = await image(50, 40);
+  for (const written of [
+    { ...whole, mimeType: "image/jpeg" },
+    { ...whole, data: `data:image/png;base64,${whole.data}` },
+    { ...whole, data: whole.data.replace(/=+$/, "") },
+  ]) {
+    expect(await fit()([written])).toEqual([whole]);
+  }
+});
+
+test("a large damaged image shows what can be read of it", async () => {
+  const large = await image(1500, 1400, "jpeg");
+  const bytes = Buffer.from(large.data, "base64");
+  const [shown] = await fit()([{ ...large, data: bytes.subarray(0, Math.floor(bytes.length * 0.8)).toString("base64") }]);
+  expect(sizeOf(shown as ImageContent)).toMatchObject({ width: 1200 });
+});
+
+test("a kind of image that no provider takes is converted", async () => {
+  const { default: sharp } = await import("sharp");
+  const data = await sharp({ create: { width: 30, height: 20, channels: 3, background: "#123456" } })
+    .tiff()
+    .toBuffer();
+  const [shown] = await fit()([{ type: "image", mimeType: "image/tiff", data: data.toString("base64") }]);
+  expect(shown).toMatchObject({ type: "image", mimeType: "image/jpeg" });
 });

@@ -1,5 +1,6 @@
 import type sharpLibrary from "sharp";
 import { messageOf } from "../base/errors.ts";
+import { checkImage } from "../base/image-check.ts";
 import { lazy } from "../base/lazy.ts";
 import type { Logger } from "../base/log/logger.ts";
 import { formatBytes } from "../base/text.ts";
@@ -11,6 +12,7 @@ const DEFAULT_IMAGE_SIDE = 1200;
 const MAX_BYTES = 5 * 1024 * 1024;
 /** More than this is not decoded: an image of a few bytes can claim any size. */
 const MAX_PIXELS = 100_000_000;
+const DATA_URL = /^data:[^,]{0,100};base64,/;
 /** Tried in this order until the image is small enough. */
 const STEPS: readonly { readonly share: number; readonly quality: number }[] = [
   { share: 1, quality: 85 },
@@ -28,9 +30,9 @@ export interface ImageFitterDeps {
   readonly load?: () => Promise<Sharp>;
 }
 
-/** Makes images small enough to be sent to a model. */
+/** Makes images fit to be sent to a model: whole, of a kind that providers take, and small enough. Every image passes here on its way in. */
 export interface ImageFitter {
-  /** The parts with images that fit; one that cannot be made to becomes a text that says so. The same list when all fit. */
+  /** The parts with images that fit; one that is damaged, or cannot be made to fit, becomes a text that says so. The same list when all fit. */
   <P extends ImageContent | TextContent>(parts: readonly P[]): Promise<readonly (P | ImageContent | TextContent)[]>;
 }
 
@@ -49,21 +51,24 @@ export function createImageFitter({ maxSide, log, load = async () => (await impo
     });
 
   async function fitted(image: ImageContent): Promise<ImageContent | TextContent> {
-    const bytes = Buffer.from(image.data, "base64");
+    const bytes = Buffer.from(image.data.replace(DATA_URL, ""), "base64");
     const size = imageSize(bytes);
     const side = maxSide() ?? DEFAULT_IMAGE_SIDE;
     const longest = size === undefined ? 0 : Math.max(size.width, size.height);
-    if (bytes.length === 0) return omitted("it is empty");
-    if (bytes.length <= MAX_BYTES && longest <= side) return image;
     if (size && size.width * size.height > MAX_PIXELS) return omitted(`it has ${size.width} × ${size.height} pixels, which is too many to be scaled`);
-    const found = await sharp();
-    if (!found) return bytes.length <= MAX_BYTES ? image : omitted(`it has ${formatBytes(bytes.length)}, at most ${formatBytes(MAX_BYTES)} can be sent`);
+    const { type, problem } = checkImage(bytes);
+    if (problem === undefined && bytes.length <= MAX_BYTES && longest <= side) return asSent(image, bytes, type);
+    // What is small and damaged has nothing to rescue; of a large picture, or of another kind, the library may read enough.
+    const unusable = omitted(problem ?? `it has ${formatBytes(bytes.length)}, at most ${formatBytes(MAX_BYTES)} can be sent`);
+    const mayBeRead = type === undefined ? isConvertible(bytes) : longest > side || bytes.length > MAX_BYTES;
+    const found = mayBeRead ? await sharp() : undefined;
+    const fallback = problem === undefined && bytes.length <= MAX_BYTES ? asSent(image, bytes, type) : unusable;
+    if (!found) return fallback;
     try {
       return (await scaled(found, bytes, Math.min(side, longest || side))) ?? omitted("it could not be made small enough");
     } catch (error) {
-      // What the library cannot read, the provider may.
       log.warn(`an image could not be scaled: ${messageOf(error)}`);
-      return bytes.length <= MAX_BYTES ? image : omitted("it is too large, and damaged or of an unknown kind");
+      return fallback;
     }
   }
 
@@ -88,6 +93,18 @@ async function scaled(sharp: Sharp, bytes: Buffer, side: number): Promise<ImageC
     if (data.length <= MAX_BYTES) return { type: "image", data: data.toString("base64"), mimeType: "image/jpeg" };
   }
   return undefined;
+}
+
+/** With the type and the base64 text that its bytes have, whatever its sender wrote: providers compare them. */
+function asSent(image: ImageContent, bytes: Buffer, mimeType: string): ImageContent {
+  const data = bytes.toString("base64");
+  return image.mimeType === mimeType && image.data === data ? image : { type: "image", data, mimeType };
+}
+
+/** Photos of phones (HEIC, AVIF) and TIFF: no provider takes them, the library turns them into a JPEG where it can. */
+function isConvertible(bytes: Buffer): boolean {
+  const head = bytes.toString("latin1", 0, 12);
+  return /^.{4}ftyp(?:avif|avis|heic|heix|mif1|msf1)/s.test(head) || head.startsWith("II*\0") || head.startsWith("MM\0*");
 }
 
 const omitted = (why: string): TextContent => ({ type: "text", text: `[image] omitted: ${why}.` });

@@ -38,6 +38,8 @@ export interface ModelsDeps {
   readonly plugins?: () => readonly PluginProvider[];
   /** Folders from which the package of the long tail is looked for. */
   readonly packagesFrom?: readonly string[];
+  /** Makes the commands in the offline model's texts run as they are printed. */
+  readonly runnable?: ((text: string) => string) | undefined;
   /** Sees every event of every provider. */
   readonly rawLog?: RawLog;
   /** Fetches a configured key that is kept in a file or given by a program. */
@@ -174,7 +176,7 @@ function isAmbient(provider: string, env: Env): boolean {
   return facts?.ambient === true && facts.env.some((name) => (env[name]?.trim() ?? "") !== "");
 }
 
-async function otherDriver({ version, packagesFrom = [] }: ModelsDeps, api: string): Promise<OtherDriver> {
-  if (api === OFFLINE_MODEL.api) return (await import("./offline/index.ts")).createOfflineModel();
+async function otherDriver({ version, packagesFrom = [], runnable }: ModelsDeps, api: string): Promise<OtherDriver> {
+  if (api === OFFLINE_MODEL.api) return (await import("./offline/index.ts")).createOfflineModel({ runnable });
   return (await import("./long-tail/index.ts")).loadLongTail(api, { from: packagesFrom, version });
 }

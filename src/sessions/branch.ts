@@ -1,13 +1,14 @@
 import { setImmediate } from "node:timers/promises";
 import type { EntryRow, Store } from "../store/index.ts";
 import { entryOfRow, nextState, type PathState } from "./transcript/path.ts";
-import { pathItem, type PathItem } from "./view/item.ts";
+import { heldItem, pathItem, type PathItem } from "./view/item.ts";
 
 /** A stretch of a branch, read. */
 export interface Tail {
   readonly items: readonly PathItem[];
   /** What each item weighs, in bytes. */
   readonly weights: readonly number[];
+  /** What the stretch says about how the session runs; what it does not mention is undefined. */
   readonly state: PathState;
 }
 
@@ -16,26 +17,24 @@ const ENTRY_BYTES = 600;
 /** Entries that are asked for at once: while one part is parsed here, the store reads the next, and no commit waits for all of them. */
 const PART = 2_000;
 
-type Part = Omit<Tail, "state">;
-
-function parse(lines: readonly { readonly line: string }[]): Part {
+function parse(lines: readonly { readonly line: string }[]): Tail {
   const items: PathItem[] = [];
   const weights: number[] = [];
+  let state: PathState = {};
   for (const line of lines) {
     const entry = entryOfRow(line);
     if (!entry) continue;
-    items.push(pathItem(entry));
+    items.push(heldItem(entry));
     weights.push(line.line.length + ENTRY_BYTES);
+    state = nextState(state, entry);
   }
-  return { items, weights };
+  return { items, weights, state };
 }
-
-const stateAfter = (from: PathState, items: readonly PathItem[]): PathState => items.reduce((state, { entry }) => nextState(state, entry), from);
 
 /** Lines of a branch in order, after `from`. */
 export function read(lines: readonly { readonly line: string }[], from: PathState): Tail {
   const part = parse(lines);
-  return { ...part, state: stateAfter(from, part.items) };
+  return { ...part, state: { ...from, ...part.state } };
 }
 
 /** The nearest entries come as a small part: a conversation that was compacted lately needs no more. */
@@ -68,7 +67,7 @@ export interface Branch extends Tail {
  * it, since parents may go in a circle. The state tells the model also when the last answer stands somewhat above.
  */
 export async function readBranch(store: Pick<Store, "read">, file: string, leafId: string | null): Promise<Branch> {
-  const parts: Part[] = [];
+  const parts: Tail[] = [];
   const seen = new Set<string | null>();
   const ask = (from: string, limit: number): Promise<readonly EntryRow[]> => store.read("transcripts.path", { file, from, limit });
   let limit = FIRST_PART;
@@ -94,12 +93,12 @@ export async function readBranch(store: Pick<Store, "read">, file: string, leafI
   }
   parts.reverse();
   const items = parts.flatMap((part) => part.items);
-  const state = stateAfter({}, items);
-  const known = state.model !== undefined || !search.found || above === null ? state : stateAfter(await stateAbove(ask, above), items);
+  const state: PathState = Object.assign({}, ...parts.map((part) => part.state));
+  const known = state.model !== undefined || !search.found || above === null ? state : { ...(await stateAbove(ask, above)), ...state };
   return { items, weights: parts.flatMap((part) => part.weights), state: known, torn };
 }
 
 /** What the entries shortly above a part say about how the session runs. */
 async function stateAbove(ask: (from: string, limit: number) => Promise<readonly EntryRow[]>, from: string): Promise<PathState> {
-  return stateAfter({}, parse(await ask(from, FIRST_PART)).items);
+  return parse(await ask(from, FIRST_PART)).state;
 }

@@ -28,6 +28,7 @@ export {
   gatewayMessageEntry,
   modelSnapshotEntry,
   promptErrorEntry,
+  imagesLeftOutEntry,
   resultsCutEntry,
   ZERO_USAGE,
   type PromptError,
@@ -39,6 +40,7 @@ export { branchText, compactionText, pathItem, type PathItem } from "./view/item
 export { historyLimit, pruningSettings, viewSettings, type PruningSettings, type ViewSettings } from "./view/settings.ts";
 export { view, windowTokens, type View, type ViewInput, type ViewModel } from "./view/view.ts";
 export type { Dropped, Piece } from "./view/piece.ts";
+export { REFUSED_IMAGE } from "./view/images.ts";
 export { cutResult } from "./view/results-cut.ts";
 export { createSessionMemory, type KeptPath, type SessionMemory, type SessionMemoryDeps, type SessionPath } from "./memory.ts";
 export { entryAfterReset, type ResetKind } from "./entry/after-reset.ts";

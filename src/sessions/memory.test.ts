@@ -307,3 +307,20 @@ test("a transcript that is put away while it is read is not taken for its beginn
   });
   expect(texts(await interrupted.path(FILE))).toEqual(["fresh"]);
 });
+
+test("what is held of an entry is what a model reads of it, once: the stored text and its objects are not", async () => {
+  await append(["a long text ".repeat(50)], null);
+  const [item] = (await memory.path(FILE)).items;
+  expect(Object.keys(item!.entry).toSorted()).toEqual(["id", "type"]);
+  expect(item).toMatchObject({ byUser: true, message: { role: "user" } });
+});
+
+test("of a summary everything is held: the next one goes on from it", async () => {
+  const leaf = await append(["one", "two"], null);
+  const [first] = (await memory.path(FILE)).items;
+  const place = { ids, parentId: leaf, at: clock.now() };
+  const entry = compactionEntry(place, { summary: "both", firstKeptEntryId: first!.entry.id!, tokensBefore: 10, details: { files: ["a"] } });
+  await store.write("transcripts.append", { file: FILE, entries: [entry] });
+  const { items } = await memory.path(FILE);
+  expect(items.at(-1)!.entry).toMatchObject({ type: "compaction", summary: "both", details: { files: ["a"] } });
+});

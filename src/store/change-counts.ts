@@ -12,6 +12,8 @@ export interface ChangeCounter {
   /** Told the writes of each commit when it is made, before it is done. */
   count(writes: readonly Write[]): void;
   of(sessionKey: string, file: string): ChangeCounts;
+  /** Any session may have changed. */
+  countAll(): void;
 }
 
 const MOST_KEPT = 4096;
@@ -52,6 +54,7 @@ export function createChangeCounter(): ChangeCounter {
         for (const name of names ?? []) counts.set(name, (counts.get(name) ?? 0) + 1);
       }
     },
+    countAll: forgetAll,
     of: (sessionKey, file) => ({
       changes: countOf(`session ${sessionKey}`) + countOf(`transcript ${file}`),
       injections: countOf(`injections ${sessionKey}`),

@@ -12,6 +12,11 @@ export interface OpenStoreOptions {
   readonly thread?: StoreThread | undefined;
   /** The thread also watches the main one: it names who blocks it, and ends the process when that lasts. */
   readonly watch?: WatchRequest | undefined;
+  /**
+   * Writes the documented `sessions.json` of each agent, and takes in what other programs wrote to it. `path` is an absolute path with `{agentId}`
+   * where they are at another place. Without it these files are only read, at the first start.
+   */
+  readonly sessionIndex?: { readonly path?: string | undefined } | undefined;
   /** Told what a person should know: repairs, imports, failures. */
   readonly log?: (message: string, details?: Readonly<Record<string, unknown>>) => void;
   /** Commits, and roughly bytes, that may wait for their fsync before the next is refused. */

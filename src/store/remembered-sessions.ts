@@ -20,6 +20,16 @@ function rowAfter([kind, input]: Write, result: unknown, before: SessionRow | un
   return { ...before, version, entry: patchedEntry(before.entry, input.patch) };
 }
 
+/** Changes no session. When it is refused, what is known of the sessions it relied on may be why. */
+async function asserted<T>(rows: Map<string, SessionRow>, writes: readonly Write[], run: () => Promise<T>): Promise<T> {
+  try {
+    return await run();
+  } catch (error) {
+    for (const [kind, input] of writes) if (kind === "sessions.expect") rows.delete(input.key);
+    throw error;
+  }
+}
+
 /**
  * The same store, with the sessions that were used last at hand: each message asks for its session, and a question to the store's thread costs more than
  * the rest of its way there. Right as long as all that changes sessions goes through here. While a change is under way the store is asked, after it.
@@ -65,20 +75,10 @@ export function rememberSessions(store: Store): Store {
     return { number, before, over };
   }
 
-  /** Changes no session. When it is refused, what is known of the sessions it relied on may be why. */
-  async function asserted<T>(writes: readonly Write[], run: () => Promise<T>): Promise<T> {
-    try {
-      return await run();
-    } catch (error) {
-      for (const [kind, input] of writes) if (kind === "sessions.expect") rows.delete(input.key);
-      throw error;
-    }
-  }
-
   async function watched<T extends readonly unknown[]>(writes: readonly Write[], run: () => Promise<T>): Promise<T> {
     counter.count(writes);
     const touched = writes.map(changedKeys);
-    if (touched.every((keys) => keys?.length === 0)) return asserted(writes, run);
+    if (touched.every((keys) => keys?.length === 0)) return asserted(rows, writes, run);
     const keys = touched.includes(undefined) ? undefined : new Set(touched.flatMap((each) => each ?? []));
     const { number, before, over } = begin(keys);
     try {
@@ -95,6 +95,11 @@ export function rememberSessions(store: Store): Store {
       over();
     }
   }
+
+  store.onTakenIn?.(() => {
+    counter.countAll();
+    begin(undefined).over();
+  });
 
   async function session(key: string): Promise<SessionRow | undefined> {
     const known = changing.has(key) || renaming > 0 ? undefined : rows.get(key);

@@ -10,6 +10,8 @@ export interface RetentionPolicy {
   readonly injectionsMs: number;
   readonly cronSlotsMs: number;
   readonly usageMs: number;
+  /** Transcripts that nobody has used for this time are stored compressed, and so are their files. Undefined leaves them as they are. */
+  readonly compressMs: number | undefined;
   /** Archived transcripts leave the database after this time; their files stay. Undefined keeps them. */
   readonly archivedTranscriptsMs: number | undefined;
 }
@@ -23,6 +25,7 @@ export const DEFAULT_RETENTION: RetentionPolicy = {
   injectionsMs: 7 * DAY_MS,
   cronSlotsMs: 90 * DAY_MS,
   usageMs: 400 * DAY_MS,
+  compressMs: undefined,
   archivedTranscriptsMs: undefined,
 };
 
@@ -36,6 +39,8 @@ export interface MaintenanceReport {
   readonly deleted: Readonly<Record<string, number>>;
   /** Pages given back to the file system. */
   readonly pagesFreed: number;
+  /** Lines of old transcripts that were compressed, and their bytes before and after. */
+  readonly compressed?: { readonly lines: number; readonly bytes: number; readonly packedBytes: number };
   /** The table whose oldest row is most past its time, when the work was not done and that is more than a day. */
   readonly behind?: { readonly table: string; readonly lateMs: number };
 }

@@ -73,6 +73,8 @@ export interface Store extends AsyncDisposable {
   health(): StoreHealth;
   /** Told once when the store fails; at once when it already has. */
   onFailure(listener: (failure: StoreFailure) => void): Disposable;
+  /** Called when sessions were changed by what another program wrote to `sessions.json`: what is held of them in memory may be out of date. */
+  onTakenIn?(listener: () => void): Disposable;
   /** Moves the log into the database. With `truncate` nothing that was overwritten is left in the log: `LOCKED` when a reader stands in the way. */
   checkpoint(options?: { readonly truncate?: boolean | undefined }): Promise<void>;
   /** Deletes what is past its time and gives space back, between commits. */

@@ -44,6 +44,8 @@ export { builtinSubjects, explainPolicy, explainTools, groupsOf, type PolicyQues
 export { groupOfKey, groupPolicy, type GroupFacts, type GroupSender } from "./policy/group.ts";
 export { policyLayers, type Layer, type LayerFacts, type PolicyEntry, type ToolPolicy } from "./policy/layers.ts";
 export { processTool } from "./process/process.ts";
+export { endFormerCommands } from "./process/former-commands.ts";
+export { createCommandRecords } from "./process/command-records.ts";
 export { createProcesses, type Processes } from "./process/processes.ts";
 export { editTool } from "./builtin/files/edit.ts";
 export { createFileAccess, type FileAccess, type FileRules, type FileVerdict } from "./file-access/file-access.ts";

@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from "vitest";
 import type { TurnEnd } from "../../src/agent/index.ts";
 import { OVERFLOW_TEXT } from "../../src/agent/compaction/index.ts";
 import type { CallRequest } from "../../src/models/index.ts";
-import type { Usage } from "../../src/protocol/index.ts";
+import type { ImageContent, Usage } from "../../src/protocol/index.ts";
 import { textOutcome, type Tool } from "../../src/tools/index.ts";
 import { KEY, openAgentRoom, said, USAGE, type AgentRoom, type AgentRoomOptions, type Says } from "../harness/agent-room.ts";
 
@@ -130,19 +130,33 @@ test("instructions that fill the window are shortened, and the user is told", as
   expect(notices.join()).toContain("characters of instructions");
 });
 
-test("an image that the provider refuses is left out, and the turn goes on", async () => {
-  const hasImage = ({ messages }: CallRequest): boolean => JSON.stringify(messages).includes('"type":"image"');
-  const says = Array.from(
-    { length: 6 },
-    () =>
-      (request: CallRequest): Says =>
-        hasImage(request) ? { fails: "image_size", text: "image exceeds 5 MB maximum" } : "I see nothing",
-  );
-  const at = await room({ contextWindow: 200_000, says });
-  const images = [{ type: "image" as const, data: "AA==", mimeType: "image/png" }];
-  expect(await at.turn("what is this?", { images })).toMatchObject({ status: "ok", text: "I see nothing" });
+test("images that the provider refuses are left out of this turn and of those after it; later ones are shown", async () => {
+  const { default: sharp } = await import("sharp");
+  const picture = async (background: string): Promise<ImageContent> => ({
+    type: "image",
+    data: (
+      await sharp({ create: { width: 8, height: 8, channels: 3, background } })
+        .png()
+        .toBuffer()
+    ).toString("base64"),
+    mimeType: "image/png",
+  });
+  const [refused, good] = [await picture("#ff0000"), await picture("#00ff00")];
+  const shows = ({ messages }: CallRequest, { data }: ImageContent): boolean => JSON.stringify(messages).includes(data);
+  const answer = (request: CallRequest): Says => (shows(request, refused) ? { fails: "image_size", text: "Invalid image data" } : "fine");
+  const at = await room({ contextWindow: 200_000, says: Array.from({ length: 6 }, () => answer) });
+  expect(await at.turn("what is this?", { images: [refused] })).toMatchObject({ status: "ok", text: "fine" });
+  const notices = at.events.flatMap(({ stream, data }) => (stream === "compaction" && "notice" in data ? [data.notice] : []));
+  expect(notices.join()).toContain("The provider refused the pictures: 1 image left out");
+  expect(at.requests).toHaveLength(2);
   expect(await at.turn("and now?")).toMatchObject({ status: "ok" });
-  expect(at.requests.length).toBeLessThanOrEqual(4);
+  expect(at.requests).toHaveLength(3);
+  expect(JSON.stringify(at.requests.at(-1)!.messages)).toContain("[image left out: the provider refused");
+  expect(await at.turn("and this one?", { images: [good] })).toMatchObject({ status: "ok" });
+  expect(at.requests).toHaveLength(4);
+  expect(shows(at.requests.at(-1)!, good)).toBe(true);
+  expect(await at.turn("once more?")).toMatchObject({ status: "ok" });
+  expect(shows(at.requests.at(-1)!, good)).toBe(true);
 });
 
 test("a session can be summed up by hand, with what to look at", async () => {

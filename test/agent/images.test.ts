@@ -59,3 +59,18 @@ test("images in results of tools are scaled, whoever brings the tool", async () 
   expect(content).toMatchObject([{ text: "here" }, { type: "image", mimeType: "image/jpeg" }, { text: expect.stringContaining("[image] omitted") as string }]);
   expect(await widthOf(content[1] as ImageContent)).toBe(100);
 });
+
+test("a damaged image of a message never reaches a model: a text in its place says so, in this turn and later ones", async () => {
+  const at = await openAgentRoom({ says: ["seen", "still fine"], deps: { fitImages: await fitter(1200) } });
+  onTestFinished(() => at[Symbol.asyncDispose]());
+  const whole = await picture(50);
+  const cut: ImageContent = { ...whole, data: Buffer.from(whole.data, "base64").subarray(0, 60).toString("base64") };
+  const text: ImageContent = { type: "image", mimeType: "image/png", data: Buffer.from("just a text").toString("base64") };
+  expect(await at.turn("look", { images: [cut, text, whole] })).toMatchObject({ status: "ok" });
+  expect(await at.turn("and?")).toMatchObject({ status: "ok" });
+  for (const { messages } of at.requests) {
+    const content = messages[0]!.content as readonly (ImageContent | TextContent)[];
+    expect(content.filter((part) => part.type === "image")).toEqual([whole]);
+    expect(JSON.stringify(content)).toMatch(/damaged or incomplete.*no PNG, JPEG, GIF or WebP/s);
+  }
+});

@@ -59,7 +59,7 @@ test("what is risky is named with what to do; --fix mends what is safe to mend, 
   expect(before.findings.every(({ title, detail }) => title !== "" && detail !== "")).toBe(true);
   const text = place.cli("security", "audit");
   expect([text.code, text.stdout]).toEqual([0, expect.stringMatching(/^Security audit: \d+ critical, \d+ warn, \d+ info\n\nCRITICAL\n/)]);
-  expect(text.stdout).toMatch(/gateway\.loopback_no_auth {2}.*\n {2}.*\n {2}Fix: openclaw config set gateway\.auth\.mode token/);
+  expect(text.stdout).toMatch(/gateway\.loopback_no_auth {2}.*\n {2}.*\n {2}Fix: \S+\/bin\/openclaw config set gateway\.auth\.mode token/);
   const fixed = output(place, "--fix") as { fix: { ok: boolean; changes: string[]; actions: { path: string; mode: string }[] }; report: Report };
   const { fix, report } = fixed;
   expect(fix).toMatchObject({ ok: true, changes: ["channels.telegram.groupPolicy: open → allowlist", "logging.redactSensitive: off → tools"] });

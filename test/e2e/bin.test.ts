@@ -9,7 +9,7 @@ import { ROOT } from "../harness/gateway-process.ts";
 const VERSION = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")).version as string;
 
 /** Of a gateway on the checkout's own runtime. */
-const FLAGS = ["--max-semi-space-size=8", "--heap-growing-percent=40"];
+const FLAGS = ["--max-semi-space-size=8", "--heap-growing-percent=40", "--managed-zone-memory"];
 
 /** A checkout with what `bin/openclaw` needs and nothing else. */
 function makeCheckout(): string {
@@ -68,7 +68,7 @@ function makeTelling(): string {
   mkdirSync(join(checkout, "dist"));
   writeFileSync(
     join(checkout, "dist/cli.js"),
-    `export const main = (args) => { console.log(JSON.stringify({ args, pid: process.pid, flags: process.execArgv.filter((flag) => flag.includes("heap") || flag.includes("space")) })); };`,
+    `export const main = (args) => { console.log(JSON.stringify({ args, pid: process.pid, flags: process.execArgv.filter((flag) => ["heap", "space", "zone"].some((word) => flag.includes(word))) })); };`,
   );
   return checkout;
 }
@@ -96,7 +96,9 @@ test.skipIf(process.platform === "win32")("a service runs with the flags of the 
   expect(run(service, "gateway", "--port", "1")).toMatchObject({ args: ["gateway", "--port", "1"], flags: FLAGS });
   expect(run({}, "gateway")).toMatchObject({ flags: [] });
   expect(run(service, "status")).toMatchObject({ flags: [] });
-  expect(run({ ...service, NODE_OPTIONS: "--max-semi-space-size=32" }, "gateway")).toMatchObject({ flags: ["--heap-growing-percent=40"] });
+  expect(run({ ...service, NODE_OPTIONS: "--max-semi-space-size=32" }, "gateway")).toMatchObject({
+    flags: ["--heap-growing-percent=40", "--managed-zone-memory"],
+  });
 });
 
 test("the checkout's own runtime takes the flags of a gateway, with threads; another runtime gets none", () => {

@@ -27,7 +27,7 @@ function house(config = "{}\n"): Place {
 test("plugins list shows every plugin with its state and the reason, and loads no code", () => {
   const place = house(`{ plugins: { entries: { other: { enabled: false } } } }\n`);
   install(place, "other");
-  install(place, "visitor", {}, join(place.home, ".openclaw/workspace/.openclaw/extensions/visitor"));
+  install(place, "visitor", {}, join(place.stateDir, "workspace/.openclaw/extensions/visitor"));
   const { code, stdout, stderr } = place.cli("plugins", "list");
   expect([code, stderr]).toEqual([0, ""]);
   expect(stdout).toMatch(/^id +status +origin +version +about$/m);
@@ -48,7 +48,7 @@ test("plugins list --json has the documented form", () => {
     plugins: Record<string, unknown>[];
     diagnostics: unknown[];
   };
-  expect(listed.workspaceDir).toBe(join(place.home, ".openclaw/workspace"));
+  expect(listed.workspaceDir).toBe(join(place.stateDir, "workspace"));
   const empty = { hookNames: [], gatewayMethods: [], cliCommands: [], services: [], commands: [], httpHandlers: 0, hookCount: 0 };
   expect(listed.plugins.find(({ id }) => id === "chat")).toEqual({
     ...empty,

@@ -143,6 +143,11 @@ test.each<{ what: string; play: readonly Behaviour[]; keys: readonly string[]; r
     keys: ["one", "one"],
   },
   {
+    what: "an event of a shape that the format does not have is asked for again",
+    play: [{ kind: "cut", after: [chunk({ tool_calls: 5 })] }, OK],
+    keys: ["one", "one"],
+  },
+  {
     what: "a page instead of a stream is asked for again",
     play: [{ kind: "stream", frames: ["<html>"], contentType: "text/html" }, OK],
     keys: ["one", "one"],
@@ -199,6 +204,13 @@ test("when all keys of a model fail, the next model answers, and the attempts te
     ["second", "ok", "test:1"],
   ]);
   expect(JSON.stringify(result) + logs).not.toContain("secret-key-number-one");
+});
+
+test("an event that cannot be read is not reported as a failure of the network", async () => {
+  await using server = await startModelServer({ kind: "stream", frames: [chunk({ tool_calls: 5 })] });
+  const { result } = await ask(server, { models: ["first"] });
+  expect(result).toMatchObject({ ok: false, kind: "format", text: expect.stringContaining("unexpected shape") as string });
+  expect(JSON.stringify(result)).not.toMatch(/network|connection failed/);
 });
 
 test("when every model fails there is one truthful text with the reason of each", async () => {

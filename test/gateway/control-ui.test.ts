@@ -333,7 +333,14 @@ test("what the page shows before a login comes from the configuration; paths of 
   } as const;
   await using gateway = await startSurface({ config: config as unknown as OpenClawConfig });
   const reply = await gateway.ask("/__openclaw/control-ui-config.json");
-  expect(reply.json()).toEqual({ basePath: "/", assistantName: "Clawd", assistantAvatar: "🦞", assistantAgentId: "ops", version: "1.2.3" });
+  expect(reply.json()).toEqual({
+    basePath: "/",
+    assistantName: "Clawd",
+    assistantAvatar: "🦞",
+    assistantAgentId: "ops",
+    version: "1.2.3",
+    program: "openclaw",
+  });
   expect(reply.headers["cache-control"]).toBe("no-store");
 });
 

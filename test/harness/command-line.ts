@@ -50,6 +50,8 @@ export async function runCommand<Json = unknown>(
     version: "9.9.9",
     out: (text) => void (written.out += text),
     err: (text) => void (written.err += text),
+    program: "openclaw",
+    runnable: (text: string) => text,
     color: false,
     interactive: false,
     columns: 160,

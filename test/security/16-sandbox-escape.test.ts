@@ -1,6 +1,6 @@
 import { spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -210,6 +210,45 @@ describe.each(USERS)("from inside, with the gateway run by %s", (user) => {
     expect(inside).toContain("canary-workspace");
     expect(inside).not.toContain("canary-secret");
     expect(readFileSync(join(base, "workspace/mine"), "utf8")).toBe("changed\n");
+  });
+
+  test("access rw: plugins of the workspace, which the gateway may load, cannot be written, whether or not the folder was there", async (context) => {
+    need(context, user);
+    const base = makeBase(user);
+    const plugin = ".openclaw/extensions/evil";
+    const tries = [
+      `mkdir -p ${plugin}`,
+      `mv .openclaw elsewhere; mkdir -p ${plugin}`,
+      `rm -rf .openclaw; mkdir -p ${plugin}`,
+      `ln -s .openclaw/extensions way; ln -s .openclaw there; mkdir way/evil there/extensions`,
+      `ln -sfn /tmp .openclaw; ln -s ${plugin} again`,
+    ];
+    const steps: readonly Step[] = [
+      ...tries.map((command) => ({ do: "exec" as const, command: `${command}; touch ${plugin}/index.js` })),
+      ...[
+        `${plugin}/index.js`,
+        `/workspace/${plugin}/index.js`,
+        `${base}/workspace/${plugin}/index.js`,
+        "way/evil/index.js",
+        "there/index.js",
+        "there/extensions/evil/index.js",
+      ].map((path) => ({
+        do: "write" as const,
+        path,
+        content: "evil",
+      })),
+      { do: "exec", command: "echo fine > ordinary; cat ordinary" },
+    ];
+    const results = await drive(user, base, steps, { workspaceAccess: "rw" });
+    expect(results.at(-1)?.inside).toContain("fine");
+    expect(readdirSync(join(base, "workspace/.openclaw"))).toEqual([]);
+    for (const { inside } of results.slice(tries.length, -1)) expect(inside).toMatch(/read-only|does not exist/);
+    if (runsAs(user).length === 0) {
+      rmSync(join(base, "workspace/.openclaw"), { recursive: true });
+      symlinkSync(join(base, "workspace"), join(base, "workspace/.openclaw"));
+      const [{ inside } = { inside: "" }] = await drive(user, base, [{ do: "exec", command: "echo ran" }], { workspaceAccess: "rw" });
+      expect(inside).toMatch(/is a link or a file/);
+    }
   });
 
   test("a network that was allowed is there", async (context) => {

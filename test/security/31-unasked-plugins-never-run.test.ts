@@ -19,7 +19,7 @@ function house(plugins: string): Place {
   place.env["OPENCLAW_BUNDLED_PLUGINS_DIR"] = join(place.home, "bundled");
   place.configure(`{ gateway: { mode: "local", auth: { token: "${TOKEN}" } }, plugins: ${plugins} }\n`);
   const at = {
-    cloned: join(place.home, ".openclaw/workspace/.openclaw/extensions/cloned"),
+    cloned: join(place.stateDir, "workspace/.openclaw/extensions/cloned"),
     bundled: join(place.home, "bundled/bundled"),
     off: join(place.stateDir, "extensions/off"),
     denied: join(place.stateDir, "extensions/denied"),
@@ -71,7 +71,7 @@ test("plugins doctor tries the enabled plugin, in a process of its own, and none
 
 test("a plugin of a workspace that takes the id of an enabled one is not imported in its place", async () => {
   const place = house(`{ entries: { off: { enabled: false } } , deny: ["denied", "keeper"] }`);
-  const folder = join(place.home, ".openclaw/workspace/.openclaw/extensions/on");
+  const folder = join(place.stateDir, "workspace/.openclaw/extensions/on");
   mkdirSync(dirname(folder), { recursive: true });
   plant(place, "impostor", folder, { id: "on" });
   await using gateway = await place.gateway();

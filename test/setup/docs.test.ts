@@ -13,7 +13,7 @@ const page = readPage("docs/onboarding.md");
 describe("the page about the first setup", () => {
   test.each(page.examples.map(({ line, output }) => [line, output] as const))("%s", async (line, output) => {
     const home = setupHome();
-    const { code, stdout, stderr } = await home.run(line.split(" ").slice(1));
+    const { code, stdout, stderr } = await home.run(line.split(" ").slice(1), { OPENCLAW_STATE_DIR: "~/.openclaw" });
     expect([code, stderr]).toEqual([0, ""]);
     if (output !== undefined) expect(stdout.replaceAll(home.home, "<home>")).toBe(output);
   });

@@ -31,7 +31,7 @@ describe("nothing is asked", () => {
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toEqual({
       mode: "local",
-      workspace: join(home.home, ".openclaw/workspace"),
+      workspace: join(home.stateDir, "workspace"),
       authChoice: "skip",
       gateway: { port: 18789, bind: "loopback", authMode: "token", tailscaleMode: "off" },
       installDaemon: false,

@@ -13,8 +13,8 @@ describe("a reset puts away, and deletes nothing", () => {
     home.configure(`{ gateway: { mode: "local", port: 4321 } }`);
     mkdirSync(join(home.stateDir, "credentials"), { recursive: true });
     writeFileSync(join(home.stateDir, "credentials/oauth.json"), "{}");
-    mkdirSync(join(home.home, ".openclaw/workspace"), { recursive: true });
-    writeFileSync(join(home.home, ".openclaw/workspace/USER.md"), "mine");
+    mkdirSync(join(home.stateDir, "workspace"), { recursive: true });
+    writeFileSync(join(home.stateDir, "workspace/USER.md"), "mine");
     return home;
   }
 
@@ -27,7 +27,7 @@ describe("a reset puts away, and deletes nothing", () => {
     expect(readFileSync(join(home.home, file!), "utf8")).toContain("4321");
     expect(removed(home.stateDir)).toEqual([expect.stringMatching(/^credentials\.removed-/)]);
     expect(stdout).toContain(file);
-    expect(readFileSync(join(home.home, ".openclaw/workspace/USER.md"), "utf8")).toBe("mine");
+    expect(readFileSync(join(home.stateDir, "workspace/USER.md"), "utf8")).toBe("mine");
   });
 
   test("the configuration alone, or the workspace too, when that is asked for", async () => {
@@ -35,8 +35,8 @@ describe("a reset puts away, and deletes nothing", () => {
     expect((await home.onboard("--skip-health", "--reset", "--reset-scope", "config")).code).toBe(0);
     expect([removed(home.home).length, removed(home.stateDir)]).toEqual([1, []]);
     expect((await home.onboard("--skip-health", "--reset", "--reset-scope", "full")).code).toBe(0);
-    expect(removed(join(home.home, ".openclaw"))).toEqual([expect.stringMatching(/^workspace\.removed-/)]);
-    expect(readFileSync(join(home.home, ".openclaw/workspace/USER.md"), "utf8")).not.toBe("mine");
+    expect(removed(home.stateDir).filter((name) => name.startsWith("workspace."))).toHaveLength(1);
+    expect(readFileSync(join(home.stateDir, "workspace/USER.md"), "utf8")).not.toBe("mine");
   });
 
   test("a file with errors is refused with its errors, and a reset goes past it", async () => {

@@ -70,6 +70,8 @@ export async function room(config?: string, env: Readonly<Record<string, string>
     version: "9.9.9",
     out: () => undefined,
     err: () => undefined,
+    program: "openclaw",
+    runnable: (text: string) => text,
     color: false,
     interactive: true,
     columns: 120,

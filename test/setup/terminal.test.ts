@@ -106,6 +106,7 @@ describe("a person at a terminal", () => {
     terminal.send(`${"\u007f".repeat(8)}123456789:AAabcdefghijklmnopqrstuvw${ENTER}`);
     await answer(terminal, "Who may write to Telegram directly?", ENTER);
     await terminal.waitFor(/exit=0/);
+    expect(terminal.output()).not.toContain("AAabcdefghijklmnopqrstuvw");
     expect(home.text()).toMatch(/\/\/ mine\n/);
     expect(home.text()).toMatch(/telegram: \{[\s\S]*botToken: "123456789:AAabcdefghijklmnopqrstuvw"/);
   });

@@ -44,15 +44,18 @@ export function fitMessages(messages: readonly ModelMessage[], tokens: number): 
   return { messages: recent.messages, left: { shortened: Math.max(0, count - recent.dropped), dropped: recent.dropped, images: bare.images } };
 }
 
-/** Replaces every image with a note. */
-export function withoutImages(messages: readonly ModelMessage[]): { readonly messages: readonly ModelMessage[]; readonly images: number } {
+/** Replaces every image with a note that says why. */
+export function withoutImages(
+  messages: readonly ModelMessage[],
+  note: TextContent = NO_IMAGE,
+): { readonly messages: readonly ModelMessage[]; readonly images: number } {
   let images = 0;
   const out = messages.map((message): ModelMessage => {
     if (typeof message.content === "string" || !message.content.some(({ type }) => type === "image")) return message;
     const content = (message.content as readonly (TextContent | ImageContent)[]).map((part) => {
       if (part.type !== "image") return part;
       images += 1;
-      return NO_IMAGE;
+      return note;
     });
     return { ...message, content };
   });

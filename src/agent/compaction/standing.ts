@@ -20,9 +20,8 @@ function spoken(text: string): string {
 }
 
 /** Sentences of a person that are meant to last, word for word. Questions are none, and neither is what other sessions or programs said. */
-function lastingSentences({ entry, message }: PathItem): readonly string[] {
-  const said = entry["message"] as { readonly role?: unknown; readonly provenance?: unknown } | undefined;
-  if (entry.type !== "message" || message?.role !== "user" || said?.role !== "user" || said.provenance !== undefined) return [];
+function lastingSentences({ byUser, message }: PathItem): readonly string[] {
+  if (!byUser || !message) return [];
   const text = textOf(message);
   if (text.length > MAX_MESSAGE_CHARS) return [];
   return spoken(text)

@@ -55,8 +55,14 @@ test("after a few times it stays cut off, and says so", async () => {
   expect(result).toMatchObject({ message: { content: [{ text: "abcd" }], stopReason: "length" } });
 });
 
-test("an answer that is whole, has a call, or said nothing yet is left as it is", async () => {
-  for (const first of [answer("all", "stop"), answer("see", "length", CALL), answer("", "length", { type: "thinking", thinking: "hm" })]) {
+test("a thought that reached the limit is gone on with: the model gets its end back and is asked for the answer", async () => {
+  const { result, asked } = await whole(answer("", "length", { type: "thinking", thinking: "first this, then that" }), answer("Here it is.", "stop"));
+  expect(asked).toMatchObject([[{ role: "user", content: [{ text: expect.stringMatching(/still thinking[^]*first this, then that$/) as string }] }]]);
+  expect(result).toMatchObject({ message: { content: [{ type: "thinking" }, { type: "text", text: "Here it is." }], stopReason: "stop" } });
+});
+
+test("an answer that is whole, has a call, or is empty is left as it is", async () => {
+  for (const first of [answer("all", "stop"), answer("see", "length", CALL), answer("", "length")]) {
     expect(await whole(first)).toMatchObject({ result: { message: first }, asked: [] });
   }
 });

@@ -5,7 +5,13 @@ import type { AssistantMessage, ModelMessage, UserMessage } from "../../protocol
 const MAX_CONTINUED = 3;
 
 const GO_ON =
-  "Your answer was cut off because it reached the length limit. Continue it exactly where it stopped, in the same format. Do not repeat anything, do not greet, do not comment on this.";
+  "Your answer was cut off before its end: it reached the length limit, or the provider paused it. Continue it exactly where it stopped, in the same format. Do not repeat anything, do not greet, do not comment on this.";
+
+const ANSWER_NOW =
+  "You reached the length limit while you were still thinking, before your answer began. Think no further than necessary, and give the answer to the message above now. Do not comment on this.";
+
+/** So much of the end of a thought is given back to the model. */
+const MOST_THOUGHT_CHARS = 4000;
 
 /** One question to the model. */
 export interface Heard {
@@ -21,9 +27,18 @@ export interface ContinuePorts {
   now(): number;
 }
 
-/** Text that ends in the middle is safe to go on with. A call is not: half of it must never be made. */
+/** Text that ends in the middle is safe to go on with, and so is a thought. A call is not: half of it must never be made. */
 function isCut({ stopReason, content }: AssistantMessage): boolean {
-  return stopReason === "length" && content.every(({ type }) => type !== "toolCall") && content.some((part) => part.type === "text" && part.text.trim() !== "");
+  return stopReason === "length" && content.length > 0 && content.every(({ type }) => type !== "toolCall");
+}
+
+/** What the model is sent to go on. A thought alone is no answer that could be sent back: its end is part of the request. */
+function goingOn(part: AssistantMessage, timestamp: number): readonly ModelMessage[] {
+  const ask = (text: string): UserMessage => ({ role: "user", content: [{ type: "text", text }], timestamp });
+  if (part.content.some((one) => one.type === "text" && one.text.trim() !== "")) return [part, ask(GO_ON)];
+  const thought = part.content.flatMap((one) => (one.type === "thinking" ? [one.thinking] : [])).join("\n");
+  const end = thought.slice(-MOST_THOUGHT_CHARS).toWellFormed().trim();
+  return [ask(end === "" ? ANSWER_NOW : `${ANSWER_NOW}\n\nYour thoughts so far ended with:\n${end}`)];
 }
 
 /**
@@ -34,8 +49,7 @@ export async function wholeAnswer(first: Heard, ports: ContinuePorts): Promise<H
   let heard = first;
   for (let more = 0; more < MAX_CONTINUED && heard.result.ok && isCut(heard.result.message); more += 1) {
     const part: AssistantMessage = heard.result.message;
-    const goOn: UserMessage = { role: "user", content: [{ type: "text", text: GO_ON }], timestamp: ports.now() };
-    const next = await ports.ask([part, goOn], heard.text);
+    const next = await ports.ask(goingOn(part, ports.now()), heard.text);
     if (!next.result.ok) return next.result.kind === "aborted" ? next : heard;
     ports.spent(part);
     heard = { text: next.text, result: { ...next.result, message: joined(part, next.result.message) } };

@@ -41,6 +41,8 @@ export interface TurnFacts {
   /** Id of the channel the answer goes to. */
   readonly channel?: string;
   readonly capabilities?: readonly string[];
+  /** The channel can have buttons, and the configuration turns them off. */
+  readonly buttonsOff?: boolean;
   /** What the channel's plugin says about the message tool. */
   readonly messageHints?: readonly string[];
   readonly reactions?: "minimal" | "extensive";

@@ -207,6 +207,16 @@ test("two turns of a session give the same bytes, whatever time it is", () => {
   );
 });
 
+test("buttons are on where the channel has them, off where its settings turn them off, and not a subject elsewhere", () => {
+  const channel = (turn: Partial<ReturnType<typeof facts>["turn"]>): string => {
+    const { text } = buildSystemPrompt(facts({ tools: [tool("message")], turn: { channel: "telegram", ...turn } }));
+    return /## Channel: telegram\n([\s\S]*?)\n\n/.exec(`${text}\n\n`)?.[1] ?? "";
+  };
+  expect(channel({ capabilities: ["polls", "inlineButtons"], messageHints: ["- Files are links."] })).toMatch(/^- Buttons: .*\n- Files are links\.$/);
+  expect(channel({ capabilities: ["polls"], buttonsOff: true })).toMatch(/^- Buttons are off here\. .*`channels\.telegram\.capabilities\.inlineButtons`/);
+  expect(channel({ capabilities: ["polls"] })).not.toContain("Buttons");
+});
+
 test("no date and no time stand in a prompt", () => {
   expect(buildSystemPrompt(facts()).text).not.toMatch(/\b(?:19|20)\d\d-|\b\d{1,2}:\d\d\b/);
 });

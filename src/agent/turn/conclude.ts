@@ -2,9 +2,8 @@ import type { AssistantMessage, ModelMessage } from "../../protocol/index.ts";
 import { messageEntry, promptErrorEntry, ZERO_USAGE } from "../../sessions/index.ts";
 import type { Write } from "../../store/index.ts";
 import type { LoopEnd, LoopResult } from "../loop/ports.ts";
-import { abortedDraft, finishTurn } from "./finish.ts";
+import { abortedDraft, finishTurn, type LastLines } from "./finish.ts";
 import type { TurnEnd } from "./input.ts";
-import type { Draft } from "./record.ts";
 import { replyOf } from "./reply.ts";
 import type { Stage } from "./stage.ts";
 import { tellEnd } from "./told.ts";
@@ -13,15 +12,15 @@ import { usageRow } from "./usage.ts";
 /** How the loop ended becomes the end of the turn, on disk. */
 export async function conclude(stage: Stage, result: LoopResult, before: readonly ModelMessage[]): Promise<TurnEnd> {
   const { deps, input, turn } = stage;
-  const { end: made, drafts } = endOf(stage, result, factsOf(stage, result));
-  const end = await finishTurn(stage, made, drafts);
+  const { end: made, lines } = endOf(stage, result, factsOf(stage, result));
+  const end = await finishTurn(stage, made, lines);
   tellEnd(deps, input, turn, { end, answers: result.answers, messages: [...before, ...result.added] });
   return end;
 }
 
 interface Ended {
   readonly end: TurnEnd;
-  readonly drafts: readonly Draft[];
+  readonly lines: LastLines;
 }
 
 type Facts = Pick<TurnEnd, "sessionId" | "startedAt" | "endedAt" | "usage" | "provider" | "model" | "window" | "profileId">;
@@ -53,7 +52,7 @@ function endOf(stage: Stage, result: LoopResult, facts: Facts): Ended {
     default:
       return {
         end: { ...facts, status: "failed", text: "", texts: [], error: end.text, failure: { kind: "turn_limit" }, stopReason: "error" },
-        drafts: [(at) => messageEntry(at, { ...unsaid(stage), stopReason: "error", errorMessage: end.text })],
+        lines: () => [(at) => messageEntry(at, { ...unsaid(stage), stopReason: "error", errorMessage: end.text })],
       };
   }
 }
@@ -62,7 +61,7 @@ function answered({ tools }: Stage, { answers }: LoopResult, answer: AssistantMe
   const { text, texts, silent } = replyOf(answers, tools.failed, tools.delivered);
   const calls = tools.delegated.length === 0 ? {} : { calls: tools.delegated };
   const stopReason = tools.delegated.length === 0 ? answer.stopReason : "toolUse";
-  return { end: { ...facts, status: "ok", text, texts, stopReason, ...calls, ...(silent ? { silent } : {}) }, drafts: [] };
+  return { end: { ...facts, status: "ok", text, texts, stopReason, ...calls, ...(silent ? { silent } : {}) }, lines: () => [] };
 }
 
 function aborted(stage: Stage, partial: string, said: string, facts: Facts): Ended {
@@ -70,7 +69,7 @@ function aborted(stage: Stage, partial: string, said: string, facts: Facts): End
   const origin = stage.ports.origin();
   return {
     end: { ...facts, status: "aborted", text, texts: text === "" ? [] : [text], error: `aborted (${origin})`, stopReason: "aborted" },
-    drafts: [abortedDraft(stage.input, unsaid(stage), partial, origin)],
+    lines: (shown) => [abortedDraft(stage.input, unsaid(stage), { ...shown, text: partial, origin })],
   };
 }
 
@@ -91,7 +90,7 @@ function failed({ deps, input, record, asking }: Stage, { failure }: Extract<Loo
       failure: { kind, ...(status === undefined ? {} : { status }), ...(retryAfterMs === undefined ? {} : { retryAfterMs }) },
       stopReason: "error",
     },
-    drafts: [(at) => messageEntry(at, message), (at) => promptErrorEntry(at, error)],
+    lines: (shown) => [(at) => messageEntry(at, { ...message, ...shown }), (at) => promptErrorEntry(at, error)],
   };
 }
 

@@ -1,5 +1,5 @@
 import type { ModelMessage, ToolSchema } from "../../protocol/index.ts";
-import { tokensOfChars, view, viewSettings, type View } from "../../sessions/index.ts";
+import { imagesLeftOutEntry, tokensOfChars, view, viewSettings, type View } from "../../sessions/index.ts";
 import { compactionDue, compactionSettings, tokensOf } from "../compaction/index.ts";
 import type { TurnDeps } from "./deps.ts";
 import type { TurnInput, TurnPorts } from "./input.ts";
@@ -107,7 +107,11 @@ export function createContext(deps: TurnDeps, input: TurnInput, { turn, record, 
       return fit.systemPrompt;
     },
     async smaller(sent, messages, kind) {
-      if (kind === "image_size" && fit.refusedImages(sent)) return fitting(messages);
+      if (kind === "image_size" && fit.refusedImages(sent)) {
+        // Later turns would send them again and be refused again.
+        record.later([imagesLeftOutEntry]);
+        return fitting(messages);
+      }
       const before = weigh(sent);
       fit.refused(sent);
       if (!record.withheld) await makeRoom(() => room.afterOverflow(tokensOf(sent) + fit.measure().overhead));

@@ -70,10 +70,15 @@ function sameReport(entry: SessionEntry, made: object): boolean {
   return JSON.stringify(facts) === JSON.stringify(made);
 }
 
+/** The last lines of a turn, with what is shown in place of their text. */
+export type LastLines = (shown: MessageExtras) => readonly Draft[];
+
 /** The last commit of a turn: the answer, what is sent of it, the input's outcome, the session's fields. Gives the end as it is on disk. */
-export async function finishTurn({ deps, input, ports, turn, record, hookLog }: Finishing, made: TurnEnd, drafts: readonly Draft[]): Promise<TurnEnd> {
+export async function finishTurn({ deps, input, ports, turn, record, hookLog }: Finishing, made: TurnEnd, lines: LastLines): Promise<TurnEnd> {
   const said = (await ports.replies?.(made)) ?? [];
-  const { writes: replies, shown } = "shown" in said ? said : { writes: said };
+  const { writes: replies, shown, isWritten = false } = "shown" in said ? said : { writes: said };
+  const inPlace = isWritten ? undefined : shown;
+  const drafts = lines(inPlace === undefined ? {} : { openclawShown: inPlace });
   const end = shown === undefined ? made : { ...made, shown };
   const outcome = outcomeOf(end);
   const why = end.status === "ok" ? undefined : (end.error ?? end.status);
@@ -86,10 +91,11 @@ export async function finishTurn({ deps, input, ports, turn, record, hookLog }: 
     ...decided,
     ["inbox.settle", { ids: input.inboxIds, outcome, why, turnId: input.runId }],
     ...replies,
-    ["turns.end", { id: input.runId, outcome, why, detail: end }],
+    // The text once: its pieces are in the transcript.
+    ["turns.end", { id: input.runId, outcome, why, detail: { ...end, texts: [] } }],
   ];
   const before = changesOf(deps, turn);
-  const [merged] = (await record.end([...drafts, ...touched], writes, shown)) as readonly [{ readonly version: number }];
+  const [merged] = (await record.end([...drafts, ...touched], writes, inPlace)) as readonly [{ readonly version: number }];
   // Its own two: the lines and the entry.
   const alone = before !== undefined && record.remembered && changesOf(deps, turn) === before + 2;
   remember(deps, turn, { patch, version: merged.version, changes: alone ? before + 2 : undefined });
@@ -110,9 +116,14 @@ function remember(
   sessions.keep({ row: { ...row, version, entry: patchedEntry(row.entry, patch) }, file, counts });
 }
 
+interface Stopped extends Pick<MessageExtras, "openclawShown"> {
+  readonly text: string;
+  readonly origin: string;
+}
+
 /** What was shown of an answer that was stopped stays, marked. */
-export function abortedDraft(input: TurnInput, message: AssistantMessage, text: string, origin: string): Draft {
-  const extras: MessageExtras = { idempotencyKey: `${input.runId}:assistant`, openclawAbort: { aborted: true, origin, runId: input.runId } };
-  const shown = { ...message, content: text === "" ? [] : [{ type: "text" as const, text }], stopReason: "aborted" as const, ...extras };
-  return (at) => messageEntry(at, { ...shown, timestamp: at.at });
+export function abortedDraft(input: TurnInput, message: AssistantMessage, { text, origin, ...shown }: Stopped): Draft {
+  const extras: MessageExtras = { ...shown, idempotencyKey: `${input.runId}:assistant`, openclawAbort: { aborted: true, origin, runId: input.runId } };
+  const stopped = { ...message, content: text === "" ? [] : [{ type: "text" as const, text }], stopReason: "aborted" as const, ...extras };
+  return (at) => messageEntry(at, { ...stopped, timestamp: at.at });
 }

@@ -1,5 +1,5 @@
 import { messageOf } from "../../base/errors.ts";
-import { gatewayMessage, messageEntry } from "../../sessions/index.ts";
+import { gatewayMessage, messageEntry, type MessageExtras } from "../../sessions/index.ts";
 import type { Write } from "../../store/index.ts";
 import { finishTurn } from "./finish.ts";
 import type { Gate } from "./gates.ts";
@@ -19,8 +19,11 @@ export async function endAtGate(stage: Stage, gate: Gate): Promise<TurnEnd> {
   if (gate.kind === "replied") {
     record.said(turn.prompt!);
     const made: TurnEnd = { ...base, status: "ok", ...(text === "" ? { silent: true } : {}) };
-    const drafts: Draft[] = text === "" ? [] : [(at) => messageEntry(at, gatewayMessage("gateway-injected", text, at.at))];
-    const end = await finishTurn(stage, made, drafts);
+    const draft =
+      (shown: MessageExtras): Draft =>
+      (at) =>
+        messageEntry(at, { ...gatewayMessage("gateway-injected", text, at.at), ...shown });
+    const end = await finishTurn(stage, made, (shown) => (text === "" ? [] : [draft(shown)]));
     tellEnd(deps, input, turn, { end, answers: [], messages: firstMessages(turn) });
     return end;
   }
@@ -32,7 +35,7 @@ export async function endAtGate(stage: Stage, gate: Gate): Promise<TurnEnd> {
     [],
     input.inboxIds.map((id): Write => ["inbox.redact", { id, text: "" }]),
   );
-  const ended = await finishTurn(stage, end, [(at) => messageEntry(at, stands)]);
+  const ended = await finishTurn(stage, end, (shown) => [(at) => messageEntry(at, { ...stands, ...shown })]);
   await deps.store.checkpoint({ truncate: true }).catch((error: unknown) => deps.log.warn(`the log could not be emptied: ${messageOf(error)}`));
   return ended;
 }

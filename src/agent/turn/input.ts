@@ -4,6 +4,17 @@ import type { FailureClass } from "../../models/index.ts";
 import type { Write } from "../../store/index.ts";
 import type { LoopEvent } from "../loop/ports.ts";
 
+/** What the channel of a turn can do, as its plugin and the configuration say. */
+export interface ChannelFacts {
+  readonly capabilities: readonly string[];
+  /** It can have buttons, and the configuration turns them off. */
+  readonly buttonsOff?: boolean;
+  /** What the channel's plugin says about the message tool. */
+  readonly hints?: readonly string[];
+  /** How freely the agent reacts to messages. */
+  readonly reactions?: "minimal" | "extensive";
+}
+
 /** A message that is to be answered, in its session. */
 export interface TurnInput {
   /** The turn's id, too. */
@@ -24,6 +35,7 @@ export interface TurnInput {
   readonly accountId?: string;
   /** The chat it was written in. */
   readonly chatId?: string;
+  readonly channelFacts?: ChannelFacts;
   /** That chat has one other person in it. */
   readonly direct?: boolean;
   /** What the gateway knows of that chat, for the system prompt: one line of JSON in which nothing was written by a person. */
@@ -74,8 +86,20 @@ export interface TurnPorts {
   /** Fires when the process stops: the turn is left as it is for the next start. */
   readonly stopping: AbortSignal;
   readonly steered?: () => readonly Steered[];
+  /** Asked about the text of an answer after which the turn goes on, before that answer is written. It must not reject. */
+  readonly spoken?: (text: string) => Promise<Spoken | undefined>;
   /** What is to be sent, as writes that are committed together with the end. It must not reject. */
   readonly replies?: (end: TurnEnd) => Promise<readonly Write[] | ShownReplies>;
+}
+
+/** What plugins made of a text that the model wrote before the end of its turn. */
+export interface Spoken {
+  /** Shown in place of the text; empty when it is withheld, undefined when nothing was changed. */
+  readonly shown?: string;
+  /** Committed with the answer. */
+  readonly writes: readonly Write[];
+  /** Called after that commit. */
+  committed(): void;
 }
 
 /** Replies that a client is shown, where plugins made something else of the answer. */
@@ -83,6 +107,8 @@ export interface ShownReplies {
   readonly writes: readonly Write[];
   /** What is shown in place of the answer; empty when it is kept back. */
   readonly shown: string;
+  /** The text belongs to an answer that is in the transcript already, as it is shown. */
+  readonly isWritten?: boolean;
 }
 
 /** Why a turn failed, for machines. */

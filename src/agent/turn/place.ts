@@ -117,9 +117,13 @@ async function transcriptFor(
 ): Promise<Transcript> {
   if (kept && !began) return { file: kept.path.file, path: kept.path, writes: [["transcripts.expect", kept.standing]] };
   const row = began ? undefined : await transcriptOf(deps, agentId, sessionId);
-  if (row) return { file: row.file, path: await deps.memory.path(row.file, row), writes: [] };
-  const file = transcriptFile(agentId, sessionId);
   const header = headerLine({ sessionId, at: deps.clock.now(), cwd });
+  if (row) {
+    // The file of an old session may be compressed: this gives it back before a plugin looks for it.
+    const { file, agentId: owner, sessionId: id } = row;
+    return { file, path: await deps.memory.path(file, row), writes: [["transcripts.ensure", { file, agentId: owner, sessionId: id, header }]] };
+  }
+  const file = transcriptFile(agentId, sessionId);
   return { file, path: { file, leafId: null, items: [], state: {} }, writes: [["transcripts.ensure", { file, agentId, sessionId, header }]] };
 }
 

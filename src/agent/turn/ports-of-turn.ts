@@ -15,6 +15,7 @@ export function loopPorts(stage: Stage): LoopPorts {
 
   async function keep(message: AssistantMessage | ToolResultMessage | UserMessage): Promise<AssistantMessage | ToolResultMessage | UserMessage> {
     if (message.role === "user") {
+      await record.reopened();
       const { writes = [], committed } = steeredOf.get(message) ?? {};
       return record.said(message, writes, committed);
     }

@@ -6,9 +6,10 @@ import { batchesOf } from "../loop/batches.ts";
 import type { LastCall } from "./ask.ts";
 import { createAppend, type Draft } from "./append.ts";
 import type { TurnDeps } from "./deps.ts";
-import type { TurnInput } from "./input.ts";
+import type { Spoken, TurnInput } from "./input.ts";
 import type { TurnPlace } from "./place.ts";
 import { maskMessage } from "./masked.ts";
+import { isSilentReply, textOf } from "./reply.ts";
 import { beforeWrite, persisted, stored } from "./written-messages.ts";
 
 export type { Draft } from "./append.ts";
@@ -25,6 +26,8 @@ export interface TurnRecord {
   answered(message: AssistantMessage, usage: UsageInput, facts: AnswerFacts): Promise<AssistantMessage>;
   /** An answer after which nothing is called: joins the next commit, which is the last one unless the turn goes on. */
   concluded(message: AssistantMessage, usage: UsageInput, call?: LastCall): AssistantMessage;
+  /** The turn goes on after the answer that concluded it: its text is decided about before anything else is written. */
+  reopened(): Promise<void>;
   /** A result. On disk when this resolves. */
   result(message: ToolResultMessage): Promise<ToolResultMessage>;
   /**
@@ -81,12 +84,17 @@ interface Waiting {
 
 const nothing = (): Waiting => ({ drafts: [], writes: [], unwritten: [], committed: [] });
 
-export function createRecord(deps: TurnDeps, input: TurnInput, place: TurnPlace): TurnRecord {
+/** An answer that waits for the next commit, and what is shown in its place. */
+interface Concluded {
+  message: AssistantMessage;
+  openclawShown?: string;
+}
+
+/** What joins the next commit, and the commits. */
+function createPending(deps: TurnDeps, input: TurnInput, place: TurnPlace) {
   const transcript = createAppend(deps, place);
   let waiting = nothing();
   let withheld = false;
-  /** What a client is shown in place of the last answer. */
-  let shownLast: MessageExtras = {};
 
   /** What waits and what is given, in one commit. */
   async function commit(moreDrafts: readonly Draft[], moreWrites: readonly Write[]): Promise<readonly unknown[]> {
@@ -113,14 +121,12 @@ export function createRecord(deps: TurnDeps, input: TurnInput, place: TurnPlace)
     return kept;
   }
 
-  const journal = (kind: StepKind, data: unknown, callId?: string): Write => ["journal.append", { turnId: input.runId, kind, data, callId }];
-  /** What the transcript does not hold, a resumed turn finds here. */
-  const resulted = (message: AssistantMessage, keepsWhole: boolean, usage: UsageInput, call?: LastCall): Write =>
-    journal("model.result", resultNote(message, keepsWhole ? maskMessage(deps.redactor, message) : undefined, usage, call));
-
   return {
-    get unwritten() {
-      return waiting.unwritten;
+    commit,
+    checked,
+    wait,
+    get waiting() {
+      return waiting;
     },
     get withheld() {
       return withheld;
@@ -128,27 +134,71 @@ export function createRecord(deps: TurnDeps, input: TurnInput, place: TurnPlace)
     get remembered() {
       return transcript.remembered;
     },
+  };
+}
+
+export function createRecord(deps: TurnDeps, input: TurnInput, place: TurnPlace, ask?: (text: string) => Promise<Spoken | undefined>): TurnRecord {
+  const pending = createPending(deps, input, place);
+  const { commit, checked, wait } = pending;
+  let concluded: Concluded | undefined;
+
+  async function spoken(message: AssistantMessage): Promise<Spoken | undefined> {
+    const text = ask ? textOf(message) : "";
+    return text === "" || isSilentReply(text) ? undefined : ask?.(text);
+  }
+
+  const journal = (kind: StepKind, data: unknown, callId?: string): Write => ["journal.append", { turnId: input.runId, kind, data, callId }];
+  /** What the transcript does not hold, a resumed turn finds here. */
+  const resulted = (message: AssistantMessage, keepsWhole: boolean, usage: UsageInput, call?: LastCall): Write =>
+    journal("model.result", resultNote(message, keepsWhole ? maskMessage(deps.redactor, message) : undefined, usage, call));
+
+  return {
+    get unwritten() {
+      return pending.waiting.unwritten;
+    },
+    get withheld() {
+      return pending.withheld;
+    },
+    get remembered() {
+      return pending.remembered;
+    },
     later(more, also = []) {
-      waiting.drafts.push(...more);
-      waiting.writes.push(...also);
+      pending.waiting.drafts.push(...more);
+      pending.waiting.writes.push(...also);
     },
     said(message, also = [], committed?: () => void) {
-      waiting.writes.push(...also);
-      if (committed) waiting.committed.push(committed);
+      pending.waiting.writes.push(...also);
+      if (committed) pending.waiting.committed.push(committed);
       return wait(message);
     },
     concluded(message, usage, call) {
-      const kept = wait(message, () => shownLast);
-      waiting.writes.push(resulted(message, withheld, usage, call), ["usage.add", usage]);
+      const own: Concluded = { message };
+      const kept = wait(message, () => (own.openclawShown === undefined ? {} : { openclawShown: own.openclawShown }));
+      own.message = kept;
+      concluded = own;
+      pending.waiting.writes.push(resulted(message, pending.withheld, usage, call), ["usage.add", usage]);
       return kept;
     },
     async answered(message, usage, { call, isParallel }) {
       const kept = checked(message);
+      const said = await spoken(kept ?? message);
+      const shown: MessageExtras = said?.shown === undefined ? {} : { openclawShown: said.shown };
       const intents = intentsOf(kept ?? message, isParallel).map(({ id, ...intent }) => journal("tool.intent", intent, id));
-      await commit(kept ? [(at) => messageEntry(at, kept)] : [], [resulted(message, !kept, usage, call), ...intents, ["usage.add", usage]]);
+      const lines: Draft[] = kept ? [(at) => messageEntry(at, { ...kept, ...shown })] : [];
+      await commit(lines, [resulted(message, !kept, usage, call), ...intents, ["usage.add", usage], ...(said?.writes ?? [])]);
+      said?.committed();
       failpoint("model.result.committed");
       if (intents.length > 0) failpoint("tool.intent.committed");
       return kept ?? message;
+    },
+    async reopened() {
+      const own = concluded;
+      concluded = undefined;
+      const said = own && (await spoken(own.message));
+      if (!said) return;
+      if (said.shown !== undefined) own.openclawShown = said.shown;
+      pending.waiting.writes.push(...said.writes);
+      pending.waiting.committed.push(() => said.committed());
     },
     async result(message) {
       const told = maskMessage(deps.redactor, persisted(deps, input, message));
@@ -160,11 +210,11 @@ export function createRecord(deps: TurnDeps, input: TurnInput, place: TurnPlace)
     },
     async flush() {
       // A turn that is taken up after this finds its message in the transcript.
-      if (waiting.drafts.length > 0) await commit([], [journal("note", { said: true })]);
+      if (pending.waiting.drafts.length > 0) await commit([], [journal("note", { said: true })]);
     },
     now: async (more, also = []) => void (await commit(more, also)),
     async end(more, also, shown) {
-      if (shown !== undefined) shownLast = { openclawShown: shown };
+      if (shown !== undefined && concluded) concluded.openclawShown = shown;
       const answers = await commit(more, also);
       failpoint("outbox.committed");
       return answers;

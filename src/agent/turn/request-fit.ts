@@ -1,5 +1,5 @@
 import type { ModelMessage, ToolSchema } from "../../protocol/index.ts";
-import { tokensOfChars } from "../../sessions/index.ts";
+import { REFUSED_IMAGE, tokensOfChars } from "../../sessions/index.ts";
 import { cutText, fitMessages, leftOutText, tokensOf, withoutImages, type LeftOut } from "../compaction/index.ts";
 import type { Measure } from "./room-maker.ts";
 
@@ -54,6 +54,7 @@ export function createRequestFit({
   /** Tokens that the messages may have, after the provider refused more. */
   let allowed = Number.POSITIVE_INFINITY;
   let bare = false;
+  let refusal: string | undefined;
   let left: LeftOut | undefined;
   let told = "";
 
@@ -82,10 +83,10 @@ export function createRequestFit({
       return counted + Math.ceil(estimated * scale);
     },
     fit(messages, total) {
-      const shown = bare ? withoutImages(messages).messages : messages;
+      const shown = bare ? withoutImages(messages, REFUSED_IMAGE).messages : messages;
       if (allowed === Number.POSITIVE_INFINITY && total <= window * (1 - ANSWER_SHARE)) return shown;
       const fitted = fitMessages(shown, Math.max(LEAST_MESSAGE_TOKENS, Math.min(allowed, room())));
-      left = { ...fitted.left, images: fitted.left.images + (left?.images ?? 0) };
+      left = fitted.left;
       return fitted.messages;
     },
     refused(sent) {
@@ -98,12 +99,13 @@ export function createRequestFit({
       const { images } = withoutImages(sent);
       if (bare || images === 0) return false;
       bare = true;
-      left = { shortened: left?.shortened ?? 0, dropped: left?.dropped ?? 0, images };
+      refusal = `The provider refused the pictures: ${images === 1 ? "1 image" : `${images} images`} left out of this conversation from now on. The transcript keeps everything.`;
       return true;
     },
     takeNotice() {
-      const text = left && leftOutText(left, given.systemPrompt.length - systemPrompt.length);
-      if (text === undefined || text === told) return undefined;
+      const fitted = left && leftOutText(left, given.systemPrompt.length - systemPrompt.length);
+      const text = [refusal, fitted].filter((part) => part !== undefined).join("\n");
+      if (text === "" || text === told) return undefined;
       told = text;
       return text;
     },

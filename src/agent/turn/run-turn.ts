@@ -35,7 +35,7 @@ export async function runTurn(all: TurnDeps, given: TurnInput, ports: TurnPorts)
   if (!turn) return GIVEN_UP;
   failpoint("turn.started");
   const signal = AbortSignal.any([ports.signal, ports.stopping]);
-  const record = createRecord(deps, input, turn.place);
+  const record = createRecord(deps, input, turn.place, ports.spoken);
   const tools = createTurnTools(input, turn, { run: signal, stopping: ports.stopping });
   const asking = createAsking(deps, input, { turn, record, signal, emit: ports.emit });
   const stage: Stage = { deps, input, ports, turn, record, tools, asking, hookLog, startedAt, signal };

@@ -33,7 +33,9 @@ export function systemPromptFor(deps: TurnDeps, input: TurnInput, parts: PromptP
   const told = channel ?? input.channel;
   const timezone = userTimeZone(defaults?.userTimezone, deps.timezone);
   const today = deps.today(timezone, deps.clock.now());
-  const chat = [told, input.direct, input.inbound, input.systemPrompt];
+  // Known of the channel that the message came over, which need not be the session's last one.
+  const facts = told === input.channel ? input.channelFacts : undefined;
+  const chat = [told, input.direct, input.inbound, input.systemPrompt, facts && JSON.stringify(facts)];
   const scalars = [mode, input.agentId, workspaceDir, model.provider, model.id, chosen.thinking, reasoning, today, ...chat, skills?.prompt];
   return deps.prompts.prompt([config, tools, sandbox && JSON.stringify(sandbox), ...scalars, ...files], build);
 
@@ -56,6 +58,8 @@ export function systemPromptFor(deps: TurnDeps, input: TurnInput, parts: PromptP
         thinking: chosen.thinking,
         reasoning,
         channel: told,
+        ...(facts ? { capabilities: facts.capabilities, buttonsOff: facts.buttonsOff === true, messageHints: facts.hints ?? [] } : {}),
+        ...(facts?.reactions === undefined ? {} : { reactions: facts.reactions }),
         ...(input.direct === undefined ? {} : { direct: input.direct }),
         ...(input.inbound === undefined ? {} : { inbound: input.inbound }),
         ...(input.systemPrompt === undefined ? {} : { instructions: input.systemPrompt }),

@@ -101,6 +101,6 @@ test("each agent has its own folder", () => {
   const context = { env: { OPENCLAW_STATE_DIR: "/s" }, exists: () => true, osHome: "/home/me", cwd: "/" };
   const config = { agents: { defaults: { workspace: "~/d" }, list: [{ id: "main", default: true }, { id: "ops" }, { id: "dev", workspace: "~/dev" }] } };
   expect(["main", "ops", "dev"].map((id) => agentWorkspace(config, context, id))).toEqual(["/home/me/d", "/s/workspace-ops", "/home/me/dev"]);
-  expect(agentWorkspace({}, context, "main")).toBe("/home/me/.openclaw/workspace");
+  expect(agentWorkspace({}, context, "main")).toBe("/s/workspace");
   expect(agentWorkspace({}, context, "other")).toBe("/s/workspace-other");
 });

@@ -13,7 +13,7 @@ import { openConversation, type ConversationRoom } from "../conversation/open.ts
 import { gatewayToolFor } from "./gateway-tool.ts";
 import { ownersBy } from "./owners.ts";
 import { createAppAgent, type AppAgent } from "./index.ts";
-import { createRunningCommands, originOf, takeUpCommands, type RunningCommands } from "./asked-commands.ts";
+import { createRunningCommands, endLeftCommands, originOf, takeUpCommands, type RunningCommands } from "./asked-commands.ts";
 import type { FollowUps } from "./exec-follow-up.ts";
 import { createEndedSessions, type EndedSessions } from "./session-endings.ts";
 import { agentWorkspaces } from "./workspaces.ts";
@@ -26,6 +26,8 @@ export interface AnsweringDeps extends OpenGatewayDeps {
   readonly askable: () => boolean;
   /** The gateway's methods, once they are there. */
   readonly handlers: () => Handlers | undefined;
+  /** Makes the commands in a text run as they are printed. */
+  readonly runnable: (text: string) => string;
 }
 
 /** Who answers messages, and what belongs to it. */
@@ -39,6 +41,8 @@ export interface Answering {
   readonly care: MemoryCare;
   readonly commands: RunningCommands;
   readonly code: TurnCode;
+  /** Ends commands that a killed gateway left running, and notifies their sessions. */
+  endLeftCommands(): Promise<void>;
   /** Tells of commands that processes before this one left behind. Gives how many. */
   takeUpCommands(): Promise<number>;
 }
@@ -114,6 +118,7 @@ export function openAnswering(deps: AnsweringDeps, stack: AsyncDisposableStack):
         for (const listener of notices) listener(notice);
       },
       isOwner: (sender) => ownersBy(() => deps.config.current, talk.channels)(sender),
+      channelOf: (id) => talk.channels.get(id),
       gatewayTools: ownTools,
       sessionPost: { send: async (message) => (await post()).send(message) },
       asked: {
@@ -135,5 +140,16 @@ export function openAnswering(deps: AnsweringDeps, stack: AsyncDisposableStack):
   const talk: ConversationRoom = openConversation({ ...deps, workspaceOf, agents, agent: agent.open }, stack);
   const startedAt = deps.clock.now();
   const takeUp = (): Promise<number> => takeUpCommands(deps.store, startedAt, following, agent.open);
-  return { agent, talk, sessions, notices, workspaceOf, care, commands, code, takeUpCommands: takeUp };
+  return {
+    agent,
+    talk,
+    sessions,
+    notices,
+    workspaceOf,
+    care,
+    commands,
+    code,
+    endLeftCommands: () => endLeftCommands({ ...deps, log }),
+    takeUpCommands: takeUp,
+  };
 }

@@ -1,4 +1,11 @@
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import type { Clock } from "../../base/clock.ts";
+import type { Ids } from "../../base/ids.ts";
+import type { Logger } from "../../base/log/logger.ts";
+import type { Config } from "../../config/index.ts";
 import type { ReplyAddress } from "../../conversation/index.ts";
+import { queueSystemEvent } from "../../gateway/index.ts";
 import type { Store } from "../../store/index.ts";
 import type { ShownOutput, ToolContext } from "../../tools/index.ts";
 import type { FollowUps } from "./exec-follow-up.ts";
@@ -32,6 +39,26 @@ export async function takeUpCommands(
   if (rows.some(({ state }) => state === "pending")) await endFormer();
   if (rows.length > 0) await (await followUps()).takeUp(rows, startedAt);
   return rows.length;
+}
+
+/** Where running commands are recorded. */
+export const commandsFolder = (stateDir: string): string => join(stateDir, "commands");
+
+/** Ends the commands that a killed gateway left running, and notifies their sessions. Only looks into a folder when there are none. */
+export async function endLeftCommands({ config, clock, log, ...deps }: LeftCommandsDeps): Promise<void> {
+  const folder = commandsFolder(config.paths.state);
+  const names = await readdir(folder).catch(() => []);
+  if (names.length === 0) return;
+  const { endFormerCommands } = await import("./left-commands.ts");
+  await endFormerCommands({ folder, clock, log, announce: (event) => queueSystemEvent({ ...deps, config }, event) });
+}
+
+interface LeftCommandsDeps {
+  readonly config: Config;
+  readonly store: Store;
+  readonly ids: Ids;
+  readonly clock: Clock;
+  readonly log: Logger;
 }
 
 /** What commands that were asked about write while they run. */

@@ -33,6 +33,7 @@ import { fileRules } from "./own-places.ts";
 import { describeImages, sessionModels } from "./session-models.ts";
 import type { ToolShelfDeps } from "./tool-shelf.ts";
 import { fetchFile } from "./web-files.ts";
+import { programFolder } from "./docs-folder.ts";
 
 const IMAGE_TIMEOUT_MS = 30_000;
 
@@ -88,6 +89,7 @@ function commandTools(deps: ToolShelfDeps): readonly Tool[] {
     remembered,
     settings: (context) => execSettingsFor(context, chosenBy(context)),
     env,
+    programFolder: programFolder(),
     hints: createWithheldHints(
       env,
       (sessionKey) => execSettings(config.current, agentOfKey(sessionKey, { defaultAgentId: defaultAgentId(config.current) })).passEnv,

@@ -6,6 +6,7 @@ import type { Logger } from "../../base/log/logger.ts";
 import type { Random } from "../../base/random.ts";
 import type { Redactor } from "../../base/redaction.ts";
 import type { Config, Env } from "../../config/index.ts";
+import type { ChannelPlugin } from "../../protocol/index.ts";
 import type { Store } from "../../store/index.ts";
 import type { ApprovalNotice, ExecToolDeps, SessionPost, Tool } from "../../tools/index.ts";
 import type { AppModels } from "../models.ts";
@@ -41,6 +42,8 @@ export interface AppAgentDeps {
   readonly announce: (sessionKey: string, text: string) => void;
   /** Whether a sender is an owner by the configuration as it is now. */
   readonly isOwner: IsOwner;
+  /** The plugin of a channel that runs. */
+  readonly channelOf?: (id: string) => ChannelPlugin | undefined;
   /** What becomes of commands that somebody is asked about. */
   readonly asked?: Pick<ExecToolDeps, "origin" | "goOn" | "show">;
 }

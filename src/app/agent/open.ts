@@ -10,6 +10,7 @@ import {
   createExecRules,
   createFileAccess,
   createFolderGrants,
+  createCommandRecords,
   createProcesses,
   createRemembered,
   createSandboxes,
@@ -27,6 +28,7 @@ import {
   type RememberedCommands,
   type Sandboxes,
 } from "../../tools/index.ts";
+import { commandsFolder } from "./asked-commands.ts";
 import { docsPlace } from "./docs-folder.ts";
 import { currentHooks } from "../current-hooks.ts";
 import type { AppAgentDeps } from "./index.ts";
@@ -159,7 +161,8 @@ export async function openAgent(deps: AppAgentDeps): Promise<OpenAgent> {
   const execRules = createExecRules({ path: join(config.paths.state, "exec-approvals.json"), clock, ids, random });
   const remembered = createRemembered({ store, clock, ids });
   const fileAccess = openFileAccess(deps, { home, log: deps.log.room("tools"), approvals, execRules }, stack);
-  const processes = stack.use(createProcesses({ clock, random, secrets: deps.redactor.stream }));
+  const records = createCommandRecords({ folder: commandsFolder(config.paths.state), redact: deps.redactor.secrets, warn: log.warn });
+  const processes = stack.use(createProcesses({ clock, random, secrets: deps.redactor.stream, records }));
   const skills = stack.use(openSkills(deps, { home, env }));
   const sandboxes = openSandboxes(deps, { home, log, skills });
   const skillPrograms: ToolShelfDeps["skillPrograms"] = async ({ workspaceDir }) => trustedPrograms((await skills.status(workspaceDir)).skills, workspaceDir);

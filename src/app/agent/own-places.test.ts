@@ -53,6 +53,13 @@ test("code and credentials that the configuration names are sealed, relative pat
     expect(read(path), path).toMatchObject({ decision: "deny" });
 });
 
+test("the session index at another place is sealed as it is in the state folder", () => {
+  const { home, write, read } = setup({ session: { store: "~/lists/{agentId}.json" } });
+  const path = join(home, "lists/main.json");
+  expect([write(path).decision, read(path).decision]).toEqual(["deny", "deny"]);
+  expect(write(join(home, "lists/other.txt")).decision).toBe("allow");
+});
+
 test("a workspace with plugins keeps its modules: they are imported by those", () => {
   const { home, write } = setup({});
   mkdirSync(join(home, "ws/.openclaw/extensions"), { recursive: true });

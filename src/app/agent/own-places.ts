@@ -1,15 +1,10 @@
 import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, delimiter, dirname, isAbsolute, join, resolve } from "node:path";
-import { expandHome, lockFile, type Config, type Env, type OpenClawConfig } from "../../config/index.ts";
+import { packageFolder } from "../../base/program-name.ts";
+import { expandHome, lockFile, sessionIndexFile, type Config, type Env, type OpenClawConfig } from "../../config/index.ts";
 import type { FileRules, OwnPlaces } from "../../tools/index.ts";
 import { logFileAt } from "../log-file.ts";
-
-/** Folder of this program: sources and bundle lie at different depths below it. */
-function programFolder(from: string = import.meta.dirname): string | undefined {
-  for (let folder = from; folder !== dirname(folder); folder = dirname(folder)) if (existsSync(join(folder, "bin", "openclaw"))) return folder;
-  return undefined;
-}
 
 const SECRET_FILE_KEY = /(?:token|secret|password|credentials?|key)(?:File|Path)$/i;
 /** Keys that name a program, a module, or a file that decides whom or what the gateway trusts. */
@@ -79,7 +74,7 @@ const BACKUPS = [".bak", ".bak.1", ".bak.2", ".bak.3", ".bak.4"];
 /** The places of this gateway that tools keep away from. The same object while the configuration is the same. */
 export function ownPlaces(deps: OwnPlacesDeps): () => OwnPlaces {
   const { config } = deps;
-  const program = programFolder();
+  const program = packageFolder(import.meta.dirname);
   let known: OwnPlaces | undefined;
   let of: { readonly config: OpenClawConfig; readonly files: string } | undefined;
   return () => {
@@ -101,6 +96,9 @@ function placesNow({ config, env, home, cwd, uid, workspaceOf }: OwnPlacesDeps, 
   const { secrets, programs } = namedIn(current, { secrets: [], programs: [] });
   const agents = current.agents?.list ?? [];
   const logins = [...agents.flatMap(({ agentDir }) => agentDir?.trim() || []), ...LOGIN_FOLDERS.flatMap((name) => env[name]?.trim() || [])];
+  const { store } = current.session ?? {};
+  // It decides what sessions may do; in its usual place the state folder covers it.
+  const lists = store?.trim() ? ["main", ...agents.map(({ id }) => id)].map((id) => sessionIndexFile(store, paths, id)) : [];
   const workspaces = ["main", ...agents.map(({ id }) => id)].map(workspaceOf);
   const folders = [...codeFolders(current, workspaces), env["OPENCLAW_BUNDLED_PLUGINS_DIR"] ?? ""].filter((folder) => folder.trim() !== "").flatMap(absolute);
   // A workspace's own node_modules counts only where plugins are in that workspace.
@@ -110,7 +108,7 @@ function placesNow({ config, env, home, cwd, uid, workspaceOf }: OwnPlacesDeps, 
   return {
     state: paths.state,
     configFiles: files.flatMap((file) => [file, ...BACKUPS.map((ending) => `${file}${ending}`)]),
-    secrets: [dirname(lockFile(paths.file, tmpdir(), uid)), ...[...secrets, ...logins].flatMap(absolute)],
+    secrets: [dirname(lockFile(paths.file, tmpdir(), uid)), ...lists, ...[...secrets, ...logins].flatMap(absolute)],
     programs: [...importing.slice(0, program === undefined ? 0 : 1), bin, join(dirname(bin), "lib"), ...folders, ...programs.flatMap(absolute)],
     modules: [...new Set(importing.flatMap(modulesAbove))],
     searched: searchPath(env, workspaces),

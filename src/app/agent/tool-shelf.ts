@@ -12,6 +12,7 @@ import {
   type Tool,
   type ToolContext,
 } from "../../tools/index.ts";
+import { channelPolicy } from "./channel-policy.ts";
 import { createCoreTools } from "./core-tools.ts";
 import type { AppAgentDeps } from "./index.ts";
 import { pluginTools } from "./plugin-tools.ts";
@@ -55,14 +56,8 @@ async function policyFacts(deps: ToolShelfDeps, context: ToolContext): Promise<P
   const { sessionKey, channel, accountId, senderId } = context;
   const config = deps.config.current;
   const spawned = /:subagent:/.test(sessionKey) ? (await deps.store.read("sessions.get", { key: sessionKey }))?.entry : undefined;
-  const group = groupPolicy({
-    config,
-    sessionKey,
-    spawnedBy: spawned?.spawnedBy,
-    channel,
-    accountId,
-    ...(senderId === undefined ? {} : { sender: { id: senderId } }),
-  });
+  const place = { config, sessionKey, spawnedBy: spawned?.spawnedBy, channel, accountId, ...(senderId === undefined ? {} : { sender: { id: senderId } }) };
+  const group = channelPolicy(deps.channelOf, place, deps.log) ?? groupPolicy(place);
   const depth = spawned?.spawnDepth ?? sessionKey.split(":subagent:").length - 1;
   const maxDepth = config.agents?.defaults?.subagents?.maxSpawnDepth ?? 1;
   return { sandboxed: deps.sandboxes.isSandboxed(context), ...(group ? { group } : {}), ...(depth > 0 ? { subagent: { depth, maxDepth } } : {}) };

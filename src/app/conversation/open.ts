@@ -33,6 +33,8 @@ export interface ConversationRoomDeps extends OpenGatewayDeps {
   readonly plugins: Plugins;
   readonly defaultAgentId: () => string;
   readonly handlers: () => Handlers | undefined;
+  /** Makes the commands in a text run as they are printed. */
+  readonly runnable: (text: string) => string;
   readonly workspaceOf: (agentId: string) => string;
   readonly agents: () => Promise<Pick<Agents, "turn" | "after">>;
   /** Opens the agent's room when it is not yet. */
@@ -132,7 +134,7 @@ export function openConversation(deps: ConversationRoomDeps, stack: AsyncDisposa
       }),
     ),
   );
-  const commands = lazyCommands({ config: () => config.current, redact: deps.redactor.secrets }, async () => {
+  const commands = lazyCommands({ config: () => config.current, redact: (text) => deps.runnable(deps.redactor.secrets(text)) }, async () => {
     const [{ createCommands }, { commandPorts }] = await Promise.all([loadCommands(), import("./command-ports.ts")]);
     const killProcesses = async (sessionKey: string): Promise<number> => (await deps.agent()).killProcesses(sessionKey);
     const all: CommandDeps = { ...deps, conversation: () => conversation, pairing, channels, killProcesses, why: storyOf(deps) };
@@ -153,6 +155,7 @@ export function openConversation(deps: ConversationRoomDeps, stack: AsyncDisposa
       keepMedia: async (...args) => (await import("./keep-media.ts")).mediaKeeper({ config, ids, channels })(...args),
       mediaRoots,
       redact: deps.redactor.text,
+      runnable: deps.runnable,
       defaultAgentId: deps.defaultAgentId,
       untilPlugins: plugins.settled,
     }),

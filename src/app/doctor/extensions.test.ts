@@ -73,7 +73,7 @@ test("channels that are configured without a plugin, with one that is off, or wi
 
 test("skills that lack a program are named with it", async () => {
   const here = place();
-  const folder = join(here.home, ".openclaw/workspace/skills/shout");
+  const folder = join(here.state, "workspace/skills/shout");
   mkdirSync(folder, { recursive: true });
   const needs = JSON.stringify({ openclaw: { requires: { bins: ["no-such-program-of-this-test"] } } });
   writeFileSync(join(folder, "SKILL.md"), `---\nname: shout\ndescription: shouts\nmetadata: ${needs}\n---\n`);

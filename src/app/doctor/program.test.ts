@@ -145,7 +145,7 @@ test("a gateway that is silent, ill, of another version, elsewhere, or not runni
 
 test("tips about the workspace can be turned off", async () => {
   const here = place();
-  mkdirSync(join(here.home, ".openclaw/workspace"), { recursive: true });
+  mkdirSync(join(here.state, "workspace"), { recursive: true });
   expect((await here.look(["workspace.tips"])).map(({ level }) => level)).toEqual(["info", "info"]);
   expect(await here.look(["workspace.tips"], { suggestions: false })).toMatchObject([{ level: "ok" }]);
 });

@@ -36,6 +36,8 @@ export interface OverviewDeps {
   /** Of plugins that run. */
   readonly plugins: () => PluginFacts | undefined;
   readonly model: ModelView;
+  /** Makes the commands in a text run as they are printed. */
+  readonly runnable?: ((text: string) => string) | undefined;
 }
 
 const MOST_QUEUES = 100;
@@ -81,6 +83,12 @@ function healthTroubles(problems: readonly string[]): Trouble[] {
 
 /** What the gateway does now, and what is wrong with it, in one answer that costs little. */
 export function createOverview(deps: OverviewDeps): (asker: { readonly admin: boolean }) => Promise<Overview> {
+  const runnable = deps.runnable ?? ((text: string): string => text);
+  const typed = (trouble: Trouble): Trouble => ({
+    ...trouble,
+    text: runnable(trouble.text),
+    ...(trouble.todo === undefined ? {} : { todo: runnable(trouble.todo) }),
+  });
   const { config, store, clock, redactor } = deps;
   const problems = createProblemList(redactor.text);
   const failures = createFailureTroubles({ store, now: clock.now });
@@ -112,10 +120,10 @@ export function createOverview(deps: OverviewDeps): (asker: { readonly admin: bo
       ts: now,
       version: deps.version,
       startedAt: Date.parse(health.startedAt),
-      answering: { model: model.model, offline: model.offline, why: model.why },
+      answering: { model: model.model, offline: model.offline, why: runnable(model.why) },
       runs: runs.map((run) => ({ ...run, ...names(run.sessionKey) })),
       queues: queues.map((queue) => ({ ...queue, ...names(queue.sessionKey) })),
-      problems: [...problems.of(troubles, now)],
+      problems: [...problems.of(troubles.map(typed), now)],
       store: stored,
       ...(disk ? { disk: { ...disk } } : {}),
       memory: { rssBytes: rss, heapUsedBytes: heapUsed },

@@ -279,6 +279,16 @@ test("who may read and change files, links, and folders that are synchronised", 
   for (const name of ["credentials/x.json", "agents/main/sessions/sessions.json"]) expect(statSync(join(place.state, name)).mode & 0o777).toBe(0o600);
 });
 
+test("a session index at another place is looked at there", async () => {
+  const place = makePlace({ ...PLAIN, session: { store: "~/lists/{agentId}.json" } });
+  mkdirSync(join(place.state, "agents/main"), { recursive: true });
+  mkdirSync(join(place.home, "lists"));
+  writeFileSync(join(place.home, "lists/main.json"), "{}");
+  chmodSync(join(place.home, "lists/main.json"), 0o644);
+  const { findings } = await within(place, audit);
+  expect(findings.map(({ checkId }) => checkId)).toContain("fs.sessions_store.perms_readable");
+});
+
 test("links are named", async () => {
   const real = makePlace(PLAIN);
   const home = mkdtempSync(join(tmpdir(), "audit-links-"));

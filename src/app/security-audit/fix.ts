@@ -51,7 +51,7 @@ function sessionFiles(state: string): string[] {
   return list(join(state, "agents")).flatMap((id) => {
     const folder = join(state, "agents", id, "sessions");
     return list(folder)
-      .filter((name) => name.endsWith(".jsonl") || name === "sessions.json")
+      .filter((name) => /\.jsonl(?:\.gz)?$/.test(name) || name.startsWith("sessions.json"))
       .map((name) => join(folder, name));
   });
 }

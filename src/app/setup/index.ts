@@ -1,5 +1,5 @@
 /** The first steps: a model, a channel, a gateway. The same for a terminal, a page and a script. Loaded by who needs it. */
-export { isLeft, type Asker } from "./asker.ts";
+export { asksForSecret, isLeft, type Asker } from "./asker.ts";
 export { KEY_FLAGS } from "./auth-choices.ts";
 export { accountFromInput, accountFromQuestions, guardedSetup, type MadeAccount } from "./channel-account.ts";
 export { configure, SECTIONS, type Section } from "./configure.ts";

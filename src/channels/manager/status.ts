@@ -35,6 +35,8 @@ export interface StatusDeps {
   readonly misconfigured?: ((channel: string) => readonly Misconfiguration[]) | undefined;
 }
 
+const WARNINGS_MS = 2000;
+
 interface Asked {
   readonly probe?: unknown;
   readonly audit?: unknown;
@@ -100,6 +102,23 @@ function issuesOf(plugin: ChannelPlugin, accounts: ChannelAccountSnapshot[]): re
   }
 }
 
+/** What the plugin warns about: settings that let in more people than one may think. */
+async function warningsOf(
+  plugin: ChannelPlugin,
+  { accountId, enabled, configured }: Shown,
+  { cfg, clock }: StatusDeps,
+): Promise<readonly ChannelStatusIssue[]> {
+  const { security, config } = plugin;
+  if (!security?.collectWarnings || enabled === false || configured === false) return [];
+  try {
+    const account = config.resolveAccount(cfg, accountId);
+    const warnings = await within(clock, WARNINGS_MS, "its warnings", async () => security.collectWarnings!({ cfg, accountId, account }));
+    return (warnings ?? []).map((text) => ({ channel: plugin.id, accountId, kind: "permissions", message: text.replace(/^-\s*/, "") }));
+  } catch {
+    return []; // The accounts themselves are shown.
+  }
+}
+
 /** What is wrong with the settings of an account: of its channel, and its own. */
 function settingIssues(id: string, accountId: string, found: readonly Misconfiguration[]): readonly ChannelStatusIssue[] {
   const accounts = `channels.${id}.accounts.`;
@@ -150,7 +169,8 @@ async function partOf(plugin: ChannelPlugin, deps: StatusDeps, options: StatusOp
   try {
     const defaultId = defaultAccount(plugin, deps.cfg);
     const accounts = await Promise.all(accountIds(plugin, deps.cfg).map((accountId) => snapshotOf(plugin, accountId, deps, options)));
-    const issues = issuesOf(plugin, accounts);
+    const warnings = await Promise.all(accounts.map((account) => warningsOf(plugin, account, deps)));
+    const issues = [...issuesOf(plugin, accounts), ...warnings.flat()];
     const wrong = deps.misconfigured?.(id) ?? [];
     const rows = accounts.map((account) => {
       const own = [...settingIssues(id, account.accountId, wrong), ...issues.filter(({ accountId }) => accountId === account.accountId)];

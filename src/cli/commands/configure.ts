@@ -28,7 +28,7 @@ export const configure = defineCommand({
       );
     return inPlace(io, async (place) => {
       const setup = await loadSetup();
-      const ask = await openAsker();
+      const ask = await openAsker(io);
       await ask.intro("openclaw configure");
       const { sections, committed } = await setup.configure(place, ask, wanted);
       await ask.outro(committed.files.length > 0 ? `Written: ${committed.files.join(", ")}` : "Nothing had to be written.");

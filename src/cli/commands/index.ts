@@ -19,6 +19,7 @@ export const COMMANDS: readonly Entry[] = [
   { name: "call", summary: "call any method of the gateway", load: async () => (await import("./gateway/call.ts")).call },
   { name: "config", summary: "read, check and change the configuration", load: async () => (await import("./config/index.ts")).config },
   { name: "channels", summary: "accounts of chat platforms: set up, look at, sign in", load: async () => (await import("./channels/index.ts")).channels },
+  { name: "directory", summary: "ids of people and groups on a channel", load: async () => (await import("./directory/index.ts")).directory },
   { name: "route", summary: "which agent answers a chat, in which session, and why", load: async () => (await import("./route/index.ts")).route },
   { name: "message", summary: "send, react, read: act in chats", load: async () => (await import("./message/index.ts")).message },
   { name: "why", summary: "what became of a message, and why", load: async () => (await import("./why/index.ts")).why },

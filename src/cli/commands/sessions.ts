@@ -71,7 +71,7 @@ async function importFirst(stateDir: string): Promise<void> {
 }
 
 /** Sessions that are read at a time: what is printed is not held. */
-const PAGE = 500;
+const PAGE = 100;
 
 interface Wanted {
   readonly agentId: string | undefined;

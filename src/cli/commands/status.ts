@@ -138,8 +138,8 @@ function print(io: Io, { probe, snapshot, stateDir, state, failed }: Overview): 
     facts.push(["Plugins", style.red(`${failed.length} could not be loaded (${failed.map(({ id }) => printable(id)).join(", ")}): openclaw plugins list`)]);
   }
   if (state.inbox) facts.push(["Inbox", `${state.inbox.pending} waiting, ${state.inbox.claimed} being worked on`]);
-  io.out(formatFacts(facts, style));
-  for (const problem of [...(health?.problems ?? []), ...(state.error ? [state.error] : [])]) io.out(`${style.yellow("!")} ${problem}\n`);
+  io.out(io.runnable(formatFacts(facts, style)));
+  for (const problem of [...(health?.problems ?? []), ...(state.error ? [state.error] : [])]) io.out(io.runnable(`${style.yellow("!")} ${problem}\n`));
   if (state.recent.length === 0) return;
   const rows = state.recent.map((row) => [kindOf(row.key), `${formatDuration(io.now() - row.entry.updatedAt)} ago`, row.key]);
   io.out(`\n${formatTable(["Kind", "Age", "Session"], rows, { style, columns: io.columns })}`);

@@ -16,6 +16,6 @@ export async function inPlace(io: Io, use: (place: CommandPlace) => Promise<numb
 }
 
 /** Who is asked at this terminal. */
-export async function openAsker(): Promise<Asker> {
-  return (await import("./terminal-asker.ts")).terminalAsker();
+export async function openAsker(io: Pick<Io, "runnable">): Promise<Asker> {
+  return (await import("./terminal-asker.ts")).terminalAsker(io);
 }

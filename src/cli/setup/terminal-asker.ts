@@ -1,7 +1,8 @@
 /** Questions at a terminal. They go to the error output: the standard output is the command's answer. */
-import type { Asker } from "../../app/index.ts";
+import { loadSetup, type Asker } from "../../app/index.ts";
 import { AppError } from "../../base/errors.ts";
 import type { Option } from "@clack/prompts";
+import type { Io } from "../io.ts";
 import type { WizardSelectOption } from "../../protocol/index.ts";
 
 /** More options than this are searched by typing. */
@@ -13,8 +14,8 @@ const left = (): AppError => new AppError("CANCELLED", "left; what was not finis
 const optionsFor = <T>(options: readonly WizardSelectOption<T>[]) =>
   options.map(({ value, label, hint }) => ({ value, label, ...(hint === undefined ? {} : { hint }) })) as Option<unknown>[];
 
-export async function terminalAsker(): Promise<Asker> {
-  const clack = await import("@clack/prompts");
+export async function terminalAsker({ runnable }: Pick<Io, "runnable">): Promise<Asker> {
+  const [clack, { asksForSecret }] = await Promise.all([import("@clack/prompts"), loadSetup()]);
   const output = process.stderr;
   const answered = <T>(answer: T): Exclude<T, symbol> => {
     if (typeof answer === "symbol") throw left();
@@ -24,8 +25,8 @@ export async function terminalAsker(): Promise<Asker> {
     validate ? { validate: (value: string | undefined) => validate(value ?? "") } : {};
   return {
     intro: async (title) => clack.intro(title, { output }),
-    outro: async (message) => clack.outro(message, { output }),
-    note: async (message, title) => clack.note(message, title, { output }),
+    outro: async (message) => clack.outro(runnable(message), { output }),
+    note: async (message, title) => clack.note(runnable(message), title, { output }),
     async select({ message, options, initialValue }) {
       const first = initialValue === undefined ? {} : { initialValue };
       const ask = options.length > MANY ? clack.autocomplete : clack.select;
@@ -34,7 +35,9 @@ export async function terminalAsker(): Promise<Asker> {
     async multiselect({ message, options, initialValues = [] }) {
       return answered(await clack.multiselect({ message, options: optionsFor(options), initialValues, required: false, maxItems: MANY, output })) as never;
     },
-    async text({ message, initialValue, placeholder, validate }) {
+    async text({ message, initialValue, placeholder, sensitive, validate }) {
+      // A stored secret is not offered for editing: that would show it.
+      if (asksForSecret({ message, sensitive })) return answered(await clack.password({ message, output, ...checked(validate) })) ?? "";
       const shown = { ...(initialValue === undefined ? {} : { initialValue }), ...(placeholder === undefined ? {} : { placeholder }) };
       return answered(await clack.text({ message, output, ...shown, ...checked(validate) })) ?? "";
     },

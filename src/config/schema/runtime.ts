@@ -202,5 +202,6 @@ export const store = group("Where durable state is kept.", {
     journalDays: count("Steps of finished turns."),
     usageDays: count("Token and cost records."),
     mediaDays: count("Files that came with messages."),
+    archiveDays: whole("Transcripts of sessions that were not used for so many days are compressed. They stay readable. Off when absent.", { minimum: 7 }),
   }),
 });

@@ -22,7 +22,7 @@ export const session = group("How conversations are kept apart and when they beg
     thread: reset("Threads."),
   }),
   resetByChannel: map("The same by channel; replaces the others.", reset("One channel.")),
-  store: text("File of the session index; {agentId} is filled in.", advanced),
+  store: text("File of the list of sessions that is written for other programs; {agentId} is filled in.", advanced),
   typingIntervalSeconds: count("Seconds between two typing signals.", advanced),
   typingMode: typingMode("When the typing signal starts."),
   mainKey: text("Ignored: the main session is always called main.", advanced),

@@ -18,6 +18,8 @@ export interface OutgoingFacts {
   readonly traceId?: string;
   /** Model and usage of the turn, for `reply_payload_sending`. */
   readonly usageState?: Readonly<Record<string, unknown>>;
+  /** How many of the payloads, from the first, the model wrote before a call: hooks are asked about them as blocks. */
+  readonly between?: number;
   /** The message that showed the answer while it was written. */
   readonly previewId?: string;
   /** A message that showed the answer may be there, and nobody knows its id: the answer is the one repeat of it. */

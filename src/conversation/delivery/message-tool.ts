@@ -242,6 +242,7 @@ export function messageTool(deps: MessageToolDeps): Tool {
         ...(place.threadId === undefined ? {} : { threadId: place.threadId }),
       },
       ...(context.senderId === undefined ? {} : { requesterSenderId: context.senderId }),
+      ...(current === undefined ? {} : { current }),
       ...(dryRun === true ? { dryRun: true } : {}),
     });
     return jsonOutcome(done);

@@ -28,6 +28,7 @@ function room(cfg: HostConfig = { channels: { chat: {} } }, report: Partial<Send
     },
     {
       messaging: { normalizeTarget: (raw) => raw.replace(/^chat:/, "") },
+      threading: { buildToolContext: ({ context }) => ({ currentThreadTs: `topic ${context.MessageThreadId}`, replyToMode: "first" }) },
       config: { listAccountIds: () => ["default", "work"], resolveAccount: () => ({}), resolveAllowFrom: () => ["1"] },
       actions: {
         listActions: () => ["react", "edit"],
@@ -196,4 +197,18 @@ test("an action of the tool acts on the message that is answered, for the person
   const parts = room();
   await toolIn(parts)({ action: "react", emoji: "👍", requesterSenderId: "forged" });
   expect(parts.acted[0]).toMatchObject({ action: "react", params: { to: "5", messageId: "99", emoji: "👍" }, requesterSenderId: "u1" });
+});
+
+test("an action is told where the agent is, in the channel's own terms, and nothing about another channel's chat", async () => {
+  const { messages, acted } = room();
+  const current = { accountId: "work", to: "5", threadId: 7 };
+  const [own, other] = [
+    { ...current, channel: "chat" },
+    { ...current, channel: "other" },
+  ];
+  for (const chat of [own, other]) await messages.action({ action: "react", channel: "chat", params: { to: "5" }, current: chat });
+  expect(acted.map(({ toolContext }) => toolContext)).toEqual([
+    { currentChannelId: "5", currentChannelProvider: "chat", currentThreadTs: "topic 7", replyToMode: "first" },
+    undefined,
+  ]);
 });

@@ -1,6 +1,13 @@
 /** Sending on request: what clients, the command line and the `message` tool ask for. */
 import { AppError, messageOf } from "../../base/errors.ts";
-import type { ChannelMessageActionName, ChannelOutboundTargetMode, ChannelThreadingToolContext, HostConfig, PollInput } from "../../protocol/index.ts";
+import type {
+  ChannelMessageActionName,
+  ChannelOutboundTargetMode,
+  ChannelPlugin,
+  ChannelThreadingToolContext,
+  HostConfig,
+  PollInput,
+} from "../../protocol/index.ts";
 import type { Logger } from "../../base/log/logger.ts";
 import type { ReplyAddress } from "../address.ts";
 import type { Delivery, SendReport } from "./delivery.ts";
@@ -35,6 +42,15 @@ export interface PollRequest extends Asked {
   readonly poll: PollInput & { readonly isAnonymous?: boolean };
 }
 
+/** The chat that a turn answers. */
+export interface ActionPlace {
+  readonly channel: string;
+  readonly accountId: string;
+  readonly to: string;
+  readonly threadId?: string | number;
+  readonly messageId?: string;
+}
+
 export interface ActionRequest {
   readonly action: string;
   readonly channel?: string;
@@ -42,7 +58,8 @@ export interface ActionRequest {
   readonly params: Readonly<Record<string, unknown>>;
   /** From the message that is answered, never from the model. */
   readonly requesterSenderId?: string;
-  readonly toolContext?: ChannelThreadingToolContext;
+  /** The conversation that the action is asked for in; its channel's plugin makes a context of it. */
+  readonly current?: ActionPlace;
   readonly dryRun?: boolean;
 }
 
@@ -88,9 +105,21 @@ const invalid = (text: string): AppError => new AppError("INVALID_INPUT", text);
 
 const trimmed = (urls: readonly string[] | undefined): string[] => (urls ?? []).map((url) => url.trim()).filter((url) => url !== "");
 
+/** Where the agent is, in the channel's own terms where its plugin has some. */
+function toolContextOf({ id, threading }: ChannelPlugin, { accountId, to, threadId, messageId }: ActionPlace, cfg: HostConfig): ChannelThreadingToolContext {
+  const plain = { currentChannelId: to, currentChannelProvider: id, ...(threadId === undefined ? {} : { currentThreadTs: String(threadId) }) };
+  const context = {
+    Channel: id,
+    To: to,
+    ...(threadId === undefined ? {} : { MessageThreadId: threadId }),
+    ...(messageId === undefined ? {} : { ReplyToId: messageId }),
+  };
+  return { ...plain, ...threading?.buildToolContext?.({ cfg, accountId, context, hasRepliedRef: { value: false } }) };
+}
+
 /** Everything that is not a message. */
 async function act(
-  { action, channel, accountId, params, requesterSenderId, toolContext, dryRun }: ActionRequest,
+  { action, channel, accountId, params, requesterSenderId, current, dryRun }: ActionRequest,
   { channels, config }: Pick<MessagesDeps, "channels" | "config">,
 ): Promise<unknown> {
   const cfg = config();
@@ -115,7 +144,7 @@ async function act(
     params: { ...params, ...(target ? { to: target.to } : {}) },
     accountId: account,
     ...(requesterSenderId === undefined ? {} : { requesterSenderId }),
-    ...(toolContext ? { toolContext } : {}),
+    ...(current?.channel === plugin.id ? { toolContext: toolContextOf(plugin, current, cfg) } : {}),
   });
   return done.details ?? { ok: true, content: done.content };
 }

@@ -9,7 +9,7 @@ import { repeatPauseMs } from "./recovery.ts";
 import { captionOf, piecesOf, type Piece, type PieceDeps } from "./pieces.ts";
 import { replyReference, type AnsweredTurns, type ReplyReference } from "./reply-to.ts";
 import type { RowPayload } from "./row-payload.ts";
-import { mediaOf, runSendingHooks, type Cancelled } from "./sending-hooks.ts";
+import { mediaOf, runSendingHooks, type Cancelled, type PayloadFacts } from "./sending-hooks.ts";
 
 export type PrepareDeps = Pick<DeliveryDeps, "hooks" | "table" | "clock" | "ids" | "redact"> & PieceDeps;
 type Draft = Pick<RowPayload, "text" | "rich" | "mediaUrl">;
@@ -97,7 +97,7 @@ interface Said {
   readonly suppressed?: string;
 }
 
-async function sayOf(given: ReplyPayload, address: ReplyAddress, facts: OutgoingFacts, deps: PrepareDeps, answered: AnsweredTurns): Promise<Said> {
+async function sayOf(given: ReplyPayload, address: ReplyAddress, facts: PayloadFacts, deps: PrepareDeps, answered: AnsweredTurns): Promise<Said> {
   const plugin = deps.table.get(address.channel);
   const { payload: decided, cancelled, hooks, log } = await runSendingHooks(given, address, facts, deps);
   // After plugins had their say: whoever wrote it, what leaves has no secret of the gateway in it.
@@ -125,7 +125,8 @@ export function createPrepare(deps: PrepareDeps, limits: DeliveryLimits, answere
   return async function prepare(address: ReplyAddress, payloads: readonly ReplyPayload[], facts: OutgoingFacts): Promise<PreparedReply> {
     const all = facts.poll ? [{ text: facts.poll.question }] : payloads;
     const said: Said[] = [];
-    for (const payload of all) said.push(await sayOf(payload, address, facts, deps, answered));
+    for (const [index, payload] of all.entries())
+      said.push(await sayOf(payload, address, { ...facts, isBetween: index < (facts.between ?? 0) }, deps, answered));
     const rowsSaid = said.flatMap(({ rows }) => rows);
     const sent = withLostPreview(withPreview(rowsSaid, facts.previewId), facts.isPreviewLost);
     const expiresAt = deps.clock.now() + limits.expireMs;

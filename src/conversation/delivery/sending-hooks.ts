@@ -26,6 +26,12 @@ export interface HookedPayload {
   readonly log: readonly HookLogEntry[];
 }
 
+/** What belongs to one payload of a reply. */
+export interface PayloadFacts extends OutgoingFacts {
+  /** The model wrote it before a call. */
+  readonly isBetween?: boolean;
+}
+
 /** Everything that a payload shows besides its text. */
 export function mediaOf({ mediaUrl, mediaUrls }: ReplyPayload): readonly string[] {
   return [...new Set([mediaUrl, ...(mediaUrls ?? [])].filter((url): url is string => typeof url === "string" && url.trim() !== ""))];
@@ -68,12 +74,12 @@ function replaced(before: ReplyPayload, after: ReplyPayload): ReplyPayload {
 async function payloadSending(
   payload: ReplyPayload,
   address: ReplyAddress,
-  facts: OutgoingFacts,
+  facts: PayloadFacts,
   deps: Pick<DeliveryDeps, "hooks" | "clock">,
 ): Promise<HookedPayload> {
   if (!deps.hooks.has("reply_payload_sending")) return { payload, hooks: [], log: [] };
   const { trustedLocalMedia: _, ...shown } = payload;
-  const { kind } = facts;
+  const kind = facts.isBetween ? "block" : facts.kind;
   const event = given({
     payload: given(shown),
     to: address.to,
@@ -94,7 +100,7 @@ async function payloadSending(
 export async function runSendingHooks(
   original: ReplyPayload,
   address: ReplyAddress,
-  facts: OutgoingFacts,
+  facts: PayloadFacts,
   deps: Pick<DeliveryDeps, "hooks" | "clock">,
 ): Promise<HookedPayload> {
   const first = await payloadSending(original, address, facts, deps);

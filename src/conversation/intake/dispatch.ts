@@ -1,4 +1,5 @@
 import { messageOf } from "../../base/errors.ts";
+import type { Logger } from "../../base/log/logger.ts";
 import { buildMentionRegexes } from "../../channels/index.ts";
 import type { FinalizedMsgContext } from "../../protocol/index.ts";
 import { queueSettings, sendPolicy } from "../../sessions/index.ts";
@@ -9,17 +10,21 @@ import { createOrder } from "../lanes/order.ts";
 import { createLanes } from "../lanes/serial.ts";
 import type { LiveReplies } from "../live/live-replies.ts";
 import type { ConversationDeps } from "../ports.ts";
+import { persistDecided } from "./decided.ts";
 import { createEndings, type Endings } from "./endings.ts";
 import { createHookNotes, type HookNotes } from "./hook-notes.ts";
 import { chatOf, type Inbound } from "./inbound-record.ts";
 import { joined, withoutMentions, type Group } from "./joined.ts";
 import { createJoining } from "./joining.ts";
 import { createPluginWords, type PluginWords } from "./plugin-words.ts";
+import { LOOKED_AT_TOO_OFTEN, LOOKS_GIVEN_UP, type SecondLooks } from "./second-looks.ts";
 import { markSeen } from "./seen.ts";
 
 export interface Dispatch {
   /** A message is on disk: finds out what becomes of it. */
   add(inbound: Inbound): void;
+  /** The same for a message that a previous process left. */
+  addAgain(inbound: Inbound): void;
   /** Messages whose turn the previous process began without a prompt: finds out again what they say, and continues that turn. */
   resume(messages: Group, turnId: string): void;
   /** Stops what has not come to a lane: commands that run, and what waits for them. The ids name those that ran. */
@@ -74,6 +79,7 @@ function commandCall(last: Inbound, ctx: FinalizedMsgContext, signal: AbortSigna
 }
 
 interface Treating {
+  readonly looks: SecondLooks;
   readonly deps: ConversationDeps;
   readonly endings: Endings;
   readonly words: PluginWords;
@@ -103,6 +109,16 @@ async function treat(
   if (signal.aborted) return endings.settle(group, "cancelled", STOPPED);
   const ack = await markSeen(deps, last);
   const hooks = notes.of(group);
+  const decided = {
+    ...(hooks.length === 0 ? {} : { hooks }),
+    ...(verdict.thinking === undefined ? {} : { thinking: verdict.thinking }),
+    ...(verdict.hints === undefined ? {} : { hints: verdict.hints }),
+  };
+  persistDecided(
+    deps,
+    group.map(({ id }) => id),
+    { ...decided, text, ...(ack ? { ack: true } : {}) },
+  );
   enqueue({
     kind: "channel",
     sessionKey,
@@ -110,9 +126,7 @@ async function treat(
     messages: group,
     text,
     queue: queueSettings(config.current, entry, channel),
-    ...(hooks.length === 0 ? {} : { hooks }),
-    ...(verdict.thinking === undefined ? {} : { thinking: verdict.thinking }),
-    ...(verdict.hints === undefined ? {} : { hints: verdict.hints }),
+    ...decided,
     ...(ack ? { ack } : {}),
     ...(resumedTurn === undefined ? {} : { resumedTurn }),
   });
@@ -153,6 +167,7 @@ function createExamination(treating: Treating, safely: (group: Group, work: () =
           tookLong();
         };
         await safely(group, () => treat(item, treating, long));
+        treating.looks.passed(group.map(({ id }) => id));
         examined.delete(item);
         notes.forget(group);
       };
@@ -169,16 +184,9 @@ function createExamination(treating: Treating, safely: (group: Group, work: () =
   };
 }
 
-/** From the inbox to a lane: hooks, joining, commands, policies. Messages of one chat go through in their order; a stop overtakes all of them, a quick command those that take long. */
-export function createDispatch(deps: ConversationDeps, lives: Pick<LiveReplies, "of" | "ended">, enqueue: (item: ChannelItem) => void): Dispatch {
-  const { config, hooks, commands, clock } = deps;
-  const log = deps.log.room("conversation");
-  const claims = createLanes();
-  const notes = createHookNotes(hooks, clock.now);
-  const endings = createEndings(deps, lives, notes);
-  const words = createPluginWords(deps, notes);
-  const treating: Treating = { deps, endings, words, notes, enqueue };
-  let pending = 0;
+/** Counts messages on their way, and keeps one that fails or that a previous process left from holding up the others. */
+function createCare(treating: Treating, lives: Pick<LiveReplies, "ended">, log: Logger) {
+  const count = { pending: 0 };
 
   /** One that cannot be treated is told, and does not hold up the others. */
   async function safely(group: Group, work: () => Promise<void>): Promise<void> {
@@ -187,19 +195,55 @@ export function createDispatch(deps: ConversationDeps, lives: Pick<LiveReplies, 
     } catch (error) {
       const why = messageOf(error);
       log.error(`a message could not be treated: ${why}`, { inbox: group.map(({ id }) => id), error });
-      await endings.settle(group, "failed", why, [{ text: FAILED, isError: true }]).catch((second: unknown) => {
+      await treating.endings.settle(group, "failed", why, [{ text: FAILED, isError: true }]).catch((second: unknown) => {
         log.error(`the end of a message could not be written: ${messageOf(second)}`, { error: second });
         lives.ended(group.map(({ id }) => id));
       });
     } finally {
-      pending -= group.length;
+      count.pending -= group.length;
     }
   }
 
+  /** Messages that a previous process left, unless plugins were asked about them too often. */
+  async function again(group: Group, go: () => void): Promise<void> {
+    const ids = group.map(({ id }) => id);
+    count.pending += group.length;
+    try {
+      await treating.deps.untilPlugins?.();
+    } catch {
+      count.pending -= group.length;
+      return; // On disk: the next start resumes it.
+    }
+    const isLetIn = await treating.looks.begin(ids).catch((error: unknown) => {
+      log.error(`the attempts of a message could not be counted: ${messageOf(error)}`, { inbox: ids, error });
+      return true;
+    });
+    if (isLetIn) return go();
+    await safely(group, () => treating.endings.settle(group, "failed", LOOKED_AT_TOO_OFTEN, [{ text: LOOKS_GIVEN_UP, isError: true }]));
+    treating.looks.passed(ids);
+    treating.notes.forget(group);
+  }
+
+  return { count, safely, again };
+}
+
+/** From the inbox to a lane: hooks, joining, commands, policies. Messages of one chat go through in their order; a stop overtakes all of them, a quick command those that take long. */
+export function createDispatch(
+  deps: ConversationDeps,
+  lives: Pick<LiveReplies, "of" | "ended">,
+  enqueue: (item: ChannelItem) => void,
+  looks: SecondLooks,
+): Dispatch {
+  const { config, hooks, commands, clock } = deps;
+  const log = deps.log.room("conversation");
+  const claims = createLanes();
+  const notes = createHookNotes(hooks, clock.now);
+  const endings = createEndings(deps, lives, notes);
+  const words = createPluginWords(deps, notes);
+  const treating: Treating = { deps, endings, words, notes, enqueue, looks };
+  const { count, safely, again } = createCare(treating, lives, log);
   const examination = createExamination(treating, safely);
-  const joining = createJoining({ clock, config: () => config.current }, (group) => {
-    examination.add(group as Group);
-  });
+  const joining = createJoining({ clock, config: () => config.current }, (group) => examination.add(group as Group));
 
   /** A plugin may take it: that is asked before anything else happens with it. */
   async function askFirst(inbound: Inbound, isControl: boolean): Promise<void> {
@@ -210,13 +254,16 @@ export function createDispatch(deps: ConversationDeps, lives: Pick<LiveReplies, 
       taken = verdict !== undefined;
       if (verdict) await endings.settle(group, verdict.outcome, verdict.why, verdict.reply);
     });
-    if (taken !== false) return notes.forget(group);
-    pending += 1;
+    if (taken !== false) {
+      looks.passed([inbound.id]);
+      return notes.forget(group);
+    }
+    count.pending += 1;
     joining.add(inbound, isControl);
   }
 
   function add(inbound: Inbound): void {
-    pending += 1;
+    count.pending += 1;
     const isControl = commands.isControl(inbound.text, botOf(inbound));
     try {
       words.received(inbound);
@@ -235,18 +282,20 @@ export function createDispatch(deps: ConversationDeps, lives: Pick<LiveReplies, 
     add(inbound) {
       const waiting = deps.untilPlugins?.();
       if (!waiting) return add(inbound);
-      pending += 1;
-      const over = (): number => (pending -= 1);
+      count.pending += 1;
+      const over = (): number => (count.pending -= 1);
       // On disk: when the gateway ends first, the next start takes it up.
       waiting.then(() => {
         over();
         add(inbound);
       }, over);
     },
-    resume(messages, turnId) {
-      pending += messages.length;
-      examination.add(messages, turnId);
-    },
+    addAgain: (inbound) =>
+      void again([inbound], () => {
+        count.pending -= 1;
+        add(inbound);
+      }),
+    resume: (messages, turnId) => void again(messages, () => examination.add(messages, turnId)),
     stop: examination.stop,
     async idle() {
       joining.flush();
@@ -254,7 +303,7 @@ export function createDispatch(deps: ConversationDeps, lives: Pick<LiveReplies, 
       await examination.idle();
     },
     get pending() {
-      return pending;
+      return count.pending;
     },
   };
 }

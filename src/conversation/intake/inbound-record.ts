@@ -2,6 +2,7 @@ import type { HookLogEntry } from "../../hooks/index.ts";
 import type { ChannelInboundEvent, MsgContext } from "../../protocol/index.ts";
 import type { InboxRow } from "../../store/index.ts";
 import type { ReplyAddress } from "../address.ts";
+import type { Decided } from "./decided.ts";
 
 /** What the gate found out about a message. */
 export interface InboundAccess {
@@ -27,6 +28,8 @@ export interface InboundRecord {
   readonly route: { readonly matchedBy: string; readonly path?: string };
   /** Of a plugin that reads messages by itself: the context as it gave it. */
   readonly context?: MsgContext;
+  /** Once commands and plugins have decided about it. */
+  readonly decided?: Decided;
   /** Once it has ended before a turn: what plugins said about it. */
   readonly hooks?: readonly HookLogEntry[];
 }

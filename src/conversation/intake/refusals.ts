@@ -44,7 +44,9 @@ export function createRefusals(deps: ConversationDeps): Refusals {
   function tell(offered: Offered, text: string): void {
     const { id, sender } = offered.event;
     const facts = { kind: "command", messageId: id, senderId: sender.id } as const;
-    deps.delivery.send(addressOf(offered), [{ text }], facts, 0).catch((error: unknown) => log.warn(`a sender could not be told: ${messageOf(error)}`));
+    deps.delivery
+      .send(addressOf(offered), [{ text: deps.runnable?.(text) ?? text }], facts, 0)
+      .catch((error: unknown) => log.warn(`a sender could not be told: ${messageOf(error)}`));
   }
 
   async function offerPairing(offered: Offered): Promise<void> {

@@ -15,5 +15,15 @@ export async function markSeen(deps: ConversationDeps, { channel, address, event
     canDetectMention: event.mention?.canDetect !== false,
     wasMentioned: access.wasMentioned,
   });
-  return emoji === undefined ? undefined : setAckReaction({ adapter, cfg, address, messageId: event.id, emoji, log: deps.log });
+  return emoji === undefined ? undefined : setAckReaction({ adapter, cfg, address, messageId: event.id, emoji, clock: deps.clock, log: deps.log });
+}
+
+/** The sign that a process before this one put on a message. */
+export function seenBefore(deps: ConversationDeps, { channel, address, event }: Inbound): { replied(): void } {
+  const { clock, log, config, channels } = deps;
+  const remove = async (): Promise<void> => {
+    const { ackReaction } = await import("../reply/index.ts");
+    await ackReaction({ adapter: channels.get(channel)?.reactions, cfg: config.current, address, messageId: event.id, clock, log }).replied();
+  };
+  return { replied: () => void remove().catch((error: unknown) => log.debug("a reaction could not be removed", { channel, error })) };
 }

@@ -36,10 +36,10 @@ export function createEnding(deps: ReplyStreamDeps, turn: LiveTurn): Pick<ReplyS
   }
 
   /** What a turn that ended well still says. */
-  function answer(end: TurnEnd): readonly ReplyPayload[] {
+  function answer(end: TurnEnd): Pick<FinalReply, "payloads" | "between"> {
     const ackMaxChars = heartbeatSetting(cfg, agentId, "ackMaxChars");
     const said = saidOf(turn);
-    const rest = finalPayloads(end, {
+    const { payloads: rest, between } = finalPayloads(end, {
       blocks: turn.opened()?.blocks ? turn.settings : undefined,
       said,
       spoken: deps.spoken,
@@ -51,14 +51,15 @@ export function createEnding(deps: ReplyStreamDeps, turn: LiveTurn): Pick<ReplyS
     });
     const thought = rest.length > 0 ? reasoning() : undefined;
     const payloads = (thought ? [thought, ...rest] : rest).map((payload) => turn.dress(payload, end));
-    if (payloads.length === 0 && said.length === 0) return [];
-    return withFooter(payloads, answerFooter(end, { level: levels().usage, sessionKey: deps.sessionKey, billed: deps.billed?.(end) }));
+    if (payloads.length === 0 && said.length === 0) return { payloads: [] };
+    const footer = answerFooter(end, { level: levels().usage, sessionKey: deps.sessionKey, billed: deps.billed?.(end) });
+    return { payloads: withFooter(payloads, footer), ...(between === 0 ? {} : { between: between + (thought ? 1 : 0) }) };
   }
 
-  function payloadsOf(end: TurnEnd): readonly ReplyPayload[] {
+  function finalOf(end: TurnEnd): Pick<FinalReply, "payloads" | "between"> {
     // Whoever stopped it knows.
-    if (end.status === "aborted") return [];
-    if (end.status === "failed") return isHeartbeat ? [] : [turn.dress(failurePayload(end), end)];
+    if (end.status === "aborted") return { payloads: [] };
+    if (end.status === "failed") return { payloads: isHeartbeat ? [] : [turn.dress(failurePayload(end), end)] };
     return answer(end);
   }
 
@@ -67,7 +68,8 @@ export function createEnding(deps: ReplyStreamDeps, turn: LiveTurn): Pick<ReplyS
       turn.current?.hold();
       turn.typing.stop();
       await (end.status === "aborted" ? turn.speaker.stop() : turn.speaker.settle(SETTLE_MS));
-      const payloads = payloadsOf(end);
+      const final = finalOf(end);
+      const { payloads } = final;
       // One of a process before this is there, whether or not this one has shown anything.
       const preview = (deps.preview?.id === undefined ? turn.opened() : turn.surface())?.preview;
       const [first] = payloads;
@@ -75,10 +77,10 @@ export function createEnding(deps: ReplyStreamDeps, turn: LiveTurn): Pick<ReplyS
       const becomes = first?.text !== undefined && first.mediaUrls === undefined && first.channelData === undefined;
       if (!preview || !becomes) {
         await preview?.discard();
-        return { payloads, ...(isLost(deps, preview) && payloads.length > 0 ? { isPreviewLost: true } : {}) };
+        return { ...final, ...(isLost(deps, preview) && payloads.length > 0 ? { isPreviewLost: true } : {}) };
       }
       const previewId = await preview.seal();
-      return { payloads, ...(isLost(deps, preview) ? { isPreviewLost: true } : {}), ...(previewId === undefined ? {} : { previewId }) };
+      return { ...final, ...(isLost(deps, preview) ? { isPreviewLost: true } : {}), ...(previewId === undefined ? {} : { previewId }) };
     },
     async abandon() {
       turn.current?.hold();

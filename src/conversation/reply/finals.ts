@@ -48,12 +48,20 @@ function piecesOf(rest: string, open: OpenFence | undefined, { blocks, clock }: 
   return writer.rest().map(({ text }) => text);
 }
 
+/** What a turn that ended well still sends. */
+interface Finals {
+  readonly payloads: readonly ReplyPayload[];
+  /** How many of them, from the first, belong to texts that the model wrote before its last one. */
+  readonly between: number;
+}
+
 /** The payloads of the texts of a turn that ended well. Nothing that is out is in them. */
-export function finalPayloads({ texts }: Pick<TurnEnd, "texts">, facts: FinalFacts): ReplyPayload[] {
+export function finalPayloads({ texts }: Pick<TurnEnd, "texts">, facts: FinalFacts): Finals {
   const open = [...facts.said];
   const spokenOf = createSpokenCursor(facts.spoken, facts.prefix);
   const seen = new Set<string>();
   const payloads: ReplyPayload[] = [];
+  let between = 0;
   for (const text of texts) {
     const read = readReply(text, facts.localRoots);
     const own = open.findIndex(({ raw }) => lengthOf(read.text, raw) !== undefined);
@@ -62,11 +70,14 @@ export function finalPayloads({ texts }: Pick<TurnEnd, "texts">, facts: FinalFac
     const key = JSON.stringify([read.text, read.directives.media]);
     const repeated = seen.has(key) && at === 0 && (parts?.media ?? 0) === 0;
     seen.add(key);
-    if (!repeated) payloads.push(...restOf(read, at, parts?.media ?? 0, facts));
+    if (repeated) continue;
+    between = payloads.length;
+    payloads.push(...restOf(read, at, parts?.media ?? 0, facts));
   }
   const first = payloads.findIndex((payload) => payload.text !== undefined);
-  if (facts.spoken.length === 0 || first < 0) return payloads;
-  return payloads.map((payload, index) => (index === first ? { ...payload, text: `${CONTINUED}\n\n${payload.text}` } : payload));
+  if (facts.spoken.length === 0 || first < 0) return { payloads, between };
+  const marked = payloads.map((payload, index) => (index === first ? { ...payload, text: `${CONTINUED}\n\n${payload.text}` } : payload));
+  return { payloads: marked, between };
 }
 
 /** The indentation of words that go on stays. */

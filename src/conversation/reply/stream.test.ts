@@ -8,7 +8,7 @@ const USAGE = { input: 1200, output: 345, cacheRead: 0, cacheWrite: 0, totalToke
 describe("the end of a turn", () => {
   it("says each answer once", async () => {
     const { stream } = stage();
-    expect(await stream.finish(turnEnd(["I look.", "Done.", "Done."]))).toEqual({ payloads: [{ text: "I look." }, { text: "Done." }] });
+    expect(await stream.finish(turnEnd(["I look.", "Done.", "Done."]))).toEqual({ payloads: [{ text: "I look." }, { text: "Done." }], between: 1 });
   });
 
   it("says nothing for silence and for a turn that somebody stopped", async () => {

@@ -4,6 +4,8 @@ import type { ReplyPayload } from "../../protocol/index.ts";
 /** What is said at the end of a turn. */
 export interface FinalReply {
   readonly payloads: readonly ReplyPayload[];
+  /** How many of them, from the first, are texts that the model wrote before a call. */
+  readonly between?: number;
   /** The message that showed the answer while it was written and now becomes it. */
   readonly previewId?: string;
   /** A message that showed the answer may be there, and nobody knows its id. */

@@ -6,6 +6,7 @@ import { traceOfMessage } from "../intake/inbound-hooks.ts";
 import { messageContext } from "../intake/message-context.ts";
 import type { ChannelItem } from "../lanes/item.ts";
 import type { ConversationDeps, KeptMedia } from "../ports.ts";
+import { channelFacts, chatInstructions } from "./channel-facts.ts";
 import { historyOf } from "./history.ts";
 import { mediaLine, messageText, stableFacts } from "./message-text.ts";
 
@@ -79,7 +80,9 @@ export async function channelInput(deps: ConversationDeps, asked: Asked): Promis
   const images = files.kept.flatMap(({ image }) => (image ? [image] : []));
   const thinking = items.findLast((item) => item.thinking !== undefined)?.thinking;
   const model = items.findLast((item) => item.hints?.model !== undefined)?.hints?.model;
-  const { groupSystemPrompt, skillFilter, sender, chat } = last.event;
+  const { skillFilter, sender, chat } = last.event;
+  const place = { plugin: deps.channels.get(last.channel), cfg, log: deps.log };
+  const [facts, instructions] = [channelFacts(place, last), chatInstructions(place, last)];
   return {
     runId,
     traceId: traceOfMessage(last),
@@ -97,7 +100,8 @@ export async function channelInput(deps: ConversationDeps, asked: Asked): Promis
     inboxIds: [...summarised, ...items].flatMap(({ messages }) => messages.map(({ id }) => id)),
     resumed,
     entryFields: entryFieldsOf(asked),
-    ...(groupSystemPrompt ? { systemPrompt: groupSystemPrompt } : {}),
+    ...(facts ? { channelFacts: facts } : {}),
+    ...(instructions === undefined ? {} : { systemPrompt: instructions }),
     ...(images.length === 0 ? {} : { images }),
     ...(thinking === undefined ? {} : { thinking }),
     ...(model === undefined ? {} : { model }),

@@ -17,7 +17,7 @@ import { channelInput } from "./channel-input.ts";
 import type { RunEvent } from "./contract.ts";
 import { dispatchedElsewhere } from "./reply-dispatch.ts";
 import { outcomeOf } from "./run-log.ts";
-import { closeUnanswered } from "./transcript-note.ts";
+import { closeUnanswered, unsaidOf, type Said } from "./transcript-note.ts";
 import { ORIGINS, type AbortReason } from "./run.ts";
 
 /** A turn that answers messages of a channel. */
@@ -189,11 +189,11 @@ async function repliesOf(run: ChannelRun, stream: ReplyStream, end: TurnEnd, con
   }
 }
 
-async function closeFailed(run: ChannelRun, why: string, text: string, context: ChannelTurnContext): Promise<void> {
+async function closeFailed(run: ChannelRun, why: string, text: string, context: ChannelTurnContext, said?: Said): Promise<void> {
   const { deps, emit } = context;
   const inboxIds = [...run.summarised, ...run.items].flatMap(inboxIdsOf);
   const { writes } = await deps.delivery.prepare(addressOf(run), [{ text, isError: true }], factsOf(run, "final", context));
-  await closeUnanswered(deps, { ...run, inboxIds, outcome: "failed", why, result: { status: "error", error: why }, writes });
+  await closeUnanswered(deps, { ...run, inboxIds, outcome: "failed", why, result: { status: "error", error: why }, writes }, said);
   deps.delivery.kick();
   emit(run, { stream: "lifecycle", data: { phase: "error", error: why, endedAt: deps.clock.now() } });
 }
@@ -280,7 +280,7 @@ async function answer(run: ChannelRun, context: ChannelTurnContext): Promise<voi
   });
   if (!end || end === "given-up") await stream.abandon();
   if (!end) return;
-  if (end === "given-up") return closeFailed(run, "interrupted too often", GAVE_UP, context);
+  if (end === "given-up") return closeFailed(run, "interrupted too often", GAVE_UP, context, await unsaidOf(deps, input));
   deps.delivery.kick();
   endLives(run, context);
   removeAcks(run, deps);

@@ -3,8 +3,8 @@ import type { HookLogEntry } from "../../hooks/index.ts";
 import { agentOfKey } from "../../protocol/index.ts";
 import type { ReplyAddress } from "../address.ts";
 import { queueSettings, sendPolicy } from "../../sessions/index.ts";
-import type { CommandVerdict } from "../commands/commands.ts";
 import { paceOf } from "../commands/parsing/pace.ts";
+import { persistDecided, type Decided } from "../intake/decided.ts";
 import type { ClientItem, LaneItem } from "../lanes/item.ts";
 import { createOrder } from "../lanes/order.ts";
 import type { ActiveTurn, Batch } from "../lanes/session-lane.ts";
@@ -13,6 +13,7 @@ import { answerDirectly, clientVerdict, mayBeCommand, sendAsides } from "./clien
 import { createClientHooks, tellReceived } from "./client-hooks.ts";
 import { activeClientTurn, afterTurn, closeRun, STOPPING, treatTurn, type ClientTurn, type ClientTurnContext } from "./client-turn.ts";
 import type { AcceptedRun, Responder, RunOutcome, RunRequest } from "./contract.ts";
+import { LOOKED_AT_TOO_OFTEN, type SecondLooks } from "../intake/second-looks.ts";
 import { acceptRun, endedRun, otherPayload, wasPrompted, type AcceptedRow } from "./run-log.ts";
 import { mergeInto, newClientRun, type AbortReason, type ClientRun } from "./run.ts";
 
@@ -73,10 +74,25 @@ interface ClientLanes {
 }
 
 /** The message as its command left it: the text for the model, and settings for this run only. */
-function applyVerdict(run: ClientRun, { text, thinking, hints }: Extract<CommandVerdict, { readonly kind: "turn" }>): void {
+function applyVerdict(run: ClientRun, { text, thinking, hints }: Pick<Decided, "thinking" | "hints"> & { readonly text: string }): void {
   run.text = text;
   if (thinking !== undefined) run.thinking = thinking;
   if (hints !== undefined) run.hints = hints;
+}
+
+/** What is to be found again by the next process, should this one end first. */
+function decidedOf({ row, text, thinking, hints, hooks = [] }: ClientRun): Omit<Decided, "last"> {
+  return {
+    ...(text === row.message ? {} : { text }),
+    ...(thinking === undefined ? {} : { thinking }),
+    ...(hints === undefined ? {} : { hints }),
+    ...(hooks.length === 0 ? {} : { hooks }),
+  };
+}
+
+function applyDecided(run: ClientRun, decided: Decided): void {
+  applyVerdict(run, { ...decided, text: decided.text ?? run.row.message });
+  if (decided.hooks) run.hooks = decided.hooks;
 }
 
 /**
@@ -111,7 +127,12 @@ interface CarryOut {
  * Runs of one session are looked at in the order they came: what follows `/new` belongs to the new session. A stop overtakes all of them, a quick
  * command those that take long.
  */
-function createExamination(deps: ConversationDeps, context: ClientTurnContext, lanes: ClientLanes, end: (run: ClientRun, outcome: RunOutcome) => void) {
+function createExamination(
+  deps: ConversationDeps,
+  context: ClientTurnContext,
+  { lanes, looks }: { readonly lanes: ClientLanes; readonly looks: SecondLooks },
+  end: (run: ClientRun, outcome: RunOutcome) => void,
+) {
   const { store, config } = deps;
   const sessions = createOrder();
   const plugins = createClientHooks(deps, context);
@@ -133,6 +154,7 @@ function createExamination(deps: ConversationDeps, context: ClientTurnContext, l
       (isWritten ? await plugins.dispatched(run) : undefined);
     if (over) return end(run, over);
     run.hooks = plugins.said(run);
+    if (isWritten) persistDecided(deps, [run.row.inboxId], decidedOf(run));
     await enqueue(run);
   }
 
@@ -147,7 +169,8 @@ function createExamination(deps: ConversationDeps, context: ClientTurnContext, l
     }
     try {
       if (run.abort.signal.aborted) return end(run, await closeRun(run, undefined, context));
-      if (prompted) await enqueue(run);
+      if (run.row.decided) applyDecided(run, run.row.decided);
+      if (prompted || run.row.decided) await enqueue(run);
       else await treat(run, tookLong, isNew);
     } catch (error) {
       // A command that failed here must not become a prompt.
@@ -174,12 +197,20 @@ function createExamination(deps: ConversationDeps, context: ClientTurnContext, l
         const asks = turnId !== null && (group.length > 1 || mayBeCommand(main.row.message) || deps.hooks.has("before_dispatch"));
         const prompted = asks && (await wasPrompted(deps, turnId).catch(() => false));
         const others = group.filter((run) => run !== main);
+        const ids = group.map(({ row }) => row.inboxId);
+        if (!prompted && !(await looks.begin(ids).catch(() => true))) {
+          for (const run of group)
+            end(run, await closeRun(run, LOOKED_AT_TOO_OFTEN, context).catch((): RunOutcome => ({ status: "error", error: LOOKED_AT_TOO_OFTEN })));
+          return looks.passed(ids);
+        }
         if (prompted) for (const run of others) mergeInto(main, run);
         else {
           if (others.length > 0) await store.write("inbox.release", { ids: others.map(({ row }) => row.inboxId) }).catch(() => {});
+          for (const other of others) other.begun = false;
           for (const other of others) await examine(other, false, tookLong, turnId === null);
         }
         await examine(main, prompted, tookLong, turnId === null);
+        looks.passed(ids);
       };
       sessions.add(main.row.sessionKey, { isQuick: false, run });
     },
@@ -229,7 +260,7 @@ async function runStopCommand(deps: ConversationDeps, request: Parameters<Client
   return verdict?.kind === "answered" ? (verdict.stopped ?? []) : undefined;
 }
 
-export function createClientDesk(deps: ConversationDeps, context: ClientTurnContext, lanes: ClientLanes): ClientDesk {
+export function createClientDesk(deps: ConversationDeps, context: ClientTurnContext, lanes: ClientLanes, looks: SecondLooks): ClientDesk {
   /** Runs that wait or run, by id. */
   const runs = new Map<string, ClientRun>();
   const accepting = new Map<string, Promise<unknown>>();
@@ -240,7 +271,7 @@ export function createClientDesk(deps: ConversationDeps, context: ClientTurnCont
     run.end(outcome);
   }
 
-  const examination = createExamination(deps, context, lanes, end);
+  const examination = createExamination(deps, context, { lanes, looks }, end);
 
   function begin(run: ClientRun): void {
     runs.set(run.row.runId, run);
@@ -283,7 +314,7 @@ export function createClientDesk(deps: ConversationDeps, context: ClientTurnCont
       return signal ? untilAborted(run, signal) : run.ended;
     },
     resume(rows, turnId) {
-      const group = rows.map((row) => newClientRun(row, true));
+      const group = rows.map((row) => newClientRun(row, true, turnId !== null));
       for (const run of group) runs.set(run.row.runId, run);
       examination.resume(group as [ClientRun], turnId);
     },

@@ -1,21 +1,19 @@
-import type { ShownReplies, Steered, TurnEnd, TurnInput } from "../../agent/index.ts";
+import type { Steered, TurnEnd, TurnInput } from "../../agent/index.ts";
 import { AppError, messageOf } from "../../base/errors.ts";
 import { createHookLog, type HookLog } from "../../hooks/index.ts";
-import type { ReplyPayload } from "../../protocol/index.ts";
-import { reasoningLevel, usageFooter as usageLevel } from "../../sessions/index.ts";
 import type { Write } from "../../store/index.ts";
 import { inboxIdsOf, sameTurn, textOf, type ClientItem, type LaneItem } from "../lanes/item.ts";
 import type { ActiveTurn } from "../lanes/session-lane.ts";
 import type { ConversationDeps } from "../ports.ts";
+import { createClientAnswer, type ClientAnswer } from "./client-answer.ts";
 import { answerDirectly } from "./client-commands.ts";
 import { clientFacts, clientMessage } from "./client-message.ts";
-import { clientReply, isHeld, type ClientReply } from "./client-reply.ts";
 import type { RunEvent, RunOutcome } from "./contract.ts";
 import { mediaLine, summaryOf } from "./message-text.ts";
 import { takenOver } from "./reply-dispatch.ts";
 import { outcomeOf } from "./run-log.ts";
 import { mergeInto, ORIGINS, type ClientRun } from "./run.ts";
-import { closeUnanswered } from "./transcript-note.ts";
+import { closeUnanswered, unsaidOf, type Said } from "./transcript-note.ts";
 
 /** How a run ends for whoever waits for it in a gateway that stops. */
 export const STOPPING: RunOutcome = {
@@ -102,6 +100,7 @@ function inputOf({ main, items, summarised }: ClientTurn): TurnInput {
     kind: _kind,
     files: _files,
     images: _images,
+    decided: _decided,
     owner = false,
     ...request
   } = main.row;
@@ -122,57 +121,6 @@ function inputOf({ main, items, summarised }: ClientTurn): TurnInput {
     ...(thinking === undefined ? {} : { thinking }),
     ...(model === undefined ? {} : { model }),
   };
-}
-
-/** The answer as the session's settings show it: reasoning and usage. Undefined: nothing but the answer. Only for callers whose text may be a command. */
-async function shownParts({ main }: ClientTurn, end: TurnEnd, thoughts: string, { store }: ConversationDeps): Promise<readonly string[] | undefined> {
-  if (main.row.scopes === undefined || end.status !== "ok" || end.silent === true || (end.text === "" && end.stopReason !== "length")) return undefined;
-  const entry = (await store.read("sessions.get", { key: main.row.sessionKey }))?.entry;
-  const usage = usageLevel(entry).value;
-  const showsThoughts = reasoningLevel(entry, main.hints?.reasoning).value === "on";
-  if (usage === "off" && !showsThoughts && end.stopReason !== "length") return undefined;
-  const { reasoningPayload, answerFooter } = await import("../reply/index.ts");
-  const reasoning = showsThoughts ? reasoningPayload(thoughts)?.text : undefined;
-  const footer = answerFooter(end, { level: usage, sessionKey: main.row.sessionKey });
-  if (reasoning === undefined && footer === undefined) return undefined;
-  return [...(reasoning === undefined ? [] : [reasoning]), [end.text, footer].filter(Boolean).join("\n\n")];
-}
-
-/** An answer on its way to the client: with what the session's settings add, and after plugins had their say. */
-interface Answer {
-  /** What is shown, where that is more than the answer's text. */
-  readonly parts: readonly string[] | undefined;
-  readonly reply: ClientReply | undefined;
-}
-
-async function answerOf(turn: ClientTurn, end: TurnEnd, thoughts: string, deps: ConversationDeps): Promise<Answer> {
-  const { main } = turn;
-  const parts = await shownParts(turn, end, thoughts, deps).catch(() => undefined);
-  const usageState = { provider: end.provider, model: end.model, usage: end.usage.at(-1) };
-  if (main.row.reply) return { parts, reply: await clientReply(deps, main.row, await channelPayloads(main, end, deps), { kind: "final", usageState }) };
-  const isSaid = (end.status === "ok" || end.status === "blocked") && end.silent !== true && (parts !== undefined || end.text !== "");
-  if (!isSaid) return { parts, reply: undefined };
-  return {
-    parts,
-    reply: await clientReply(
-      deps,
-      main.row,
-      (parts ?? [end.text]).map((text) => ({ text })),
-      { kind: "final", usageState },
-    ),
-  };
-}
-
-/** What is committed with the end of the turn. */
-function repliesOf({ main }: ClientTurn, end: TurnEnd, { reply }: Answer, held: boolean): readonly Write[] | ShownReplies {
-  const { log = [], writes = [] } = reply ?? {};
-  const all: Write[] = [
-    ...writes,
-    ...(log.length === 0 ? [] : [["journal.append", { turnId: main.row.runId, kind: "note", data: { hooks: log } }] satisfies Write]),
-  ];
-  if (reply?.changed) return { writes: all, shown: reply.texts.join("\n\n") };
-  // Plugins were not asked about half an answer.
-  return held && end.status === "aborted" ? { writes: all, shown: "" } : all;
 }
 
 /** Tells how a turn ended to all whose messages it answered. Those that were merged into it were not told the answer while it was written: they get it whole. */
@@ -202,13 +150,13 @@ async function runTurn(turn: ClientTurn, context: ClientTurnContext): Promise<Ru
   const taken = await takenOverTurn(turn, context, hookLog);
   if (taken) return taken;
   const agents = await deps.agents();
-  const held = isHeld(deps, row);
-  const shown = { thoughts: "", answer: { parts: undefined, reply: undefined } as Answer };
+  const answer = createClientAnswer(main, deps, (text) => emit(row, { stream: "assistant", data: { text, delta: text } }));
+  let thoughts = "";
   const input = inputOf(turn);
   const end = await agents.turn(hookLog.entries.length === 0 ? input : { ...input, hookLog: hookLog.entries }, {
     emit(event) {
-      if (event.stream === "thinking") shown.thoughts += event.data.delta;
-      if (!held || event.stream !== "assistant") emit(row, event);
+      if (event.stream === "thinking") thoughts += event.data.delta;
+      if (!answer.held || event.stream !== "assistant") emit(row, event);
     },
     signal: main.abort.signal,
     origin: () => ORIGINS[main.reason ?? "rpc"],
@@ -216,9 +164,9 @@ async function runTurn(turn: ClientTurn, context: ClientTurnContext): Promise<Ru
     steered: () => steered(turn),
     async replies(ended) {
       turn.over = true;
-      shown.answer = await answerOf(turn, ended, shown.thoughts, deps);
-      return repliesOf(turn, ended, shown.answer, held);
+      return answer.finish(ended, thoughts);
     },
+    ...(answer.spoken ? { spoken: answer.spoken } : {}),
   });
   timer[Symbol.dispose]();
   if (row.reply) deps.delivery.kick();
@@ -229,21 +177,23 @@ async function runTurn(turn: ClientTurn, context: ClientTurnContext): Promise<Ru
       { status: "error", error: "the run was interrupted too often and was given up", failure: { kind: "interrupted" } },
       "interrupted too often",
       context,
+      await unsaidOf(deps, input),
     );
   main.turnEnd = end;
-  return ended(turn, end, { ...shown.answer, held }, context);
+  return ended(turn, end, answer, context);
 }
 
 /** Shows the answer, and tells the end. */
-function ended(turn: ClientTurn, end: TurnEnd, { parts: whole, reply, held }: Answer & { readonly held: boolean }, context: ClientTurnContext): RunOutcome {
+function ended(turn: ClientTurn, end: TurnEnd, { parts: whole, reply, held, isShown }: ClientAnswer, context: ClientTurnContext): RunOutcome {
   const { main } = turn;
   const outcome = outcomeOf(end);
   const parts = reply?.changed ? reply.texts : whole;
-  if (held && outcome.status === "ok" && outcome.text !== "" && outcome.silent !== true) {
+  if (held && !isShown && outcome.status === "ok" && outcome.text !== "" && outcome.silent !== true) {
     const { text } = outcome;
     context.emit(main.row, { stream: "assistant", data: { text, delta: text } });
   }
-  tellEnd(turn, end, outcome, end.shown ?? parts?.join("\n\n"), context);
+  const isSilent = held && outcome.status === "ok" && outcome.silent === true;
+  tellEnd(turn, end, outcome, end.shown ?? parts?.join("\n\n") ?? (isSilent ? "" : undefined), context);
   reply?.sent();
   const asides = [...main.merged, main].flatMap((run) => run.asides);
   if (outcome.status !== "ok" || (parts === undefined && asides.length === 0)) return outcome;
@@ -254,7 +204,7 @@ function ended(turn: ClientTurn, end: TurnEnd, { parts: whole, reply, held }: An
 async function takenOverTurn({ main, items, summarised }: ClientTurn, context: ClientTurnContext, hookLog: HookLog): Promise<RunOutcome | undefined> {
   const { deps } = context;
   const { row } = main;
-  if (main.resumed || row.kind !== undefined) return undefined;
+  if (main.begun || row.kind !== undefined) return undefined;
   const { runId, sessionKey, agentId } = row;
   const last = clientMessage({ ...row, message: main.text }, deps.clock.now());
   const verdict = await takenOver({ runId, sessionKey, agentId, last, signal: main.abort.signal }, deps, hookLog);
@@ -263,39 +213,12 @@ async function takenOverTurn({ main, items, summarised }: ClientTurn, context: C
   return answerDirectly(deps, row, { verdict, inboxIds: [...summarised, ...items].flatMap(inboxIdsOf), merged, hooks: hookLog.entries }, context);
 }
 
-/** The answer as it is sent to a channel, when the client asked for that. */
-async function channelPayloads({ row }: ClientRun, end: TurnEnd, deps: ConversationDeps): Promise<readonly ReplyPayload[]> {
-  const { reply: address, sessionKey, agentId } = row;
-  if (!address) return [];
-  const { openReplyStream } = await import("../reply/index.ts");
-  const { clock, random, log, config } = deps;
-  const usage = usageLevel((await deps.store.read("sessions.get", { key: sessionKey }))?.entry).value;
-  const stream = openReplyStream({
-    plugin: undefined,
-    address,
-    cfg: config.current,
-    agentId,
-    sessionKey,
-    levels: () => ({ verbose: "off", reasoning: "off", usage }),
-    wasMentioned: true,
-    isHeartbeat: false,
-    clock,
-    random,
-    log,
-    say: async () => {},
-    spoken: [],
-    prefixFacts: {},
-    localRoots: deps.mediaRoots?.(agentId) ?? [],
-  });
-  return (await stream.finish(end)).payloads;
-}
-
 /** Ends runs without an answer, on disk first. */
-async function closeWith(turn: ClientTurn, result: RunOutcome, why: string, { deps, emit }: ClientTurnContext): Promise<RunOutcome> {
+async function closeWith(turn: ClientTurn, result: RunOutcome, why: string, { deps, emit }: ClientTurnContext, said?: Said): Promise<RunOutcome> {
   const { main, items, summarised } = turn;
   const endedAt = deps.clock.now();
   const inboxIds = [...summarised, ...items].flatMap(inboxIdsOf);
-  await closeUnanswered(deps, { ...main.row, inboxIds, outcome: result.status === "aborted" ? "cancelled" : "failed", why, result });
+  await closeUnanswered(deps, { ...main.row, inboxIds, outcome: result.status === "aborted" ? "cancelled" : "failed", why, result }, said);
   const reason = main.reason === undefined ? {} : { reason: main.reason };
   for (const { row } of [...main.merged, main]) {
     if (result.status === "error") emit(row, { stream: "lifecycle", data: { phase: "error", error: result.error, endedAt } });

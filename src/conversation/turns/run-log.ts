@@ -6,13 +6,17 @@ import type { Ids } from "../../base/ids.ts";
 import { sumUsage } from "../../sessions/index.ts";
 import type { HookLogEntry } from "../../hooks/index.ts";
 import type { InboxRow, Outcome, Store, TurnRow, Write } from "../../store/index.ts";
+import type { Decided } from "../intake/decided.ts";
 import type { RunOutcome, RunRequest } from "./contract.ts";
 
 /** Run ids are one name space over all clients and sessions, so a repeated one is always found. */
 const PLACE = { channel: "gateway", account: "runs", conversation: "runs" } as const;
 
 /** What a run needs besides its message, as the inbox keeps it. */
-type StoredRequest = Omit<RunRequest, "runId" | "sessionKey" | "message">;
+type StoredRequest = Omit<RunRequest, "runId" | "sessionKey" | "message"> & {
+  /** Once commands and plugins have decided about it. */
+  readonly decided?: Decided;
+};
 
 /** A run that is on disk and has no end yet. */
 export interface AcceptedRow extends StoredRequest {

@@ -14,6 +14,8 @@ export interface ClientRun {
   readonly row: AcceptedRow;
   /** It was accepted by a process before this one. */
   readonly resumed: boolean;
+  /** A process before this one began its turn: who answers was decided then. */
+  begun: boolean;
   readonly abort: AbortController;
   readonly ended: Promise<RunOutcome>;
   readonly end: (outcome: RunOutcome) => void;
@@ -40,9 +42,9 @@ export interface ClientRun {
   turnEnd?: TurnEnd;
 }
 
-export function newClientRun(row: AcceptedRow, resumed: boolean): ClientRun {
+export function newClientRun(row: AcceptedRow, resumed: boolean, begun = false): ClientRun {
   const { promise, resolve } = Promise.withResolvers<RunOutcome>();
-  return { row, text: row.message, resumed, abort: new AbortController(), ended: promise, end: resolve, phase: "command", asides: [], merged: [] };
+  return { row, text: row.message, resumed, begun, abort: new AbortController(), ended: promise, end: resolve, phase: "command", asides: [], merged: [] };
 }
 
 /** Makes `run` end with the turn of `main`. */

@@ -52,7 +52,9 @@ const aboutMessage = (row: InboxRow): StoryAbout =>
     asked: beginning(row.text),
   });
 
-export function createWhy({ store, now, redactor = createRedactor() }: WhyDeps): Why {
+export function createWhy({ store, now, redactor = createRedactor(), runnable = (text) => text }: WhyDeps): Why {
+  const typed = (verdict: Story["verdict"]): Story["verdict"] => (verdict.todo === undefined ? verdict : { ...verdict, todo: runnable(verdict.todo) });
+
   async function ofMessage(row: InboxRow, others: readonly InboxRow[], closely: boolean): Promise<Story> {
     const turn = row.turnId === null ? undefined : await store.read("turns.get", { id: row.turnId });
     const sentFor = recordOf(row)?.event.id ?? row.messageId;
@@ -65,7 +67,7 @@ export function createWhy({ store, now, redactor = createRedactor() }: WhyDeps):
     const inFront = open.filter(({ id }) => id < row.id);
     return {
       about: aboutMessage(row),
-      verdict: messageVerdict({ row, facts, deliveries, inFront: inFront.length, now: now() }),
+      verdict: typed(messageVerdict({ row, facts, deliveries, inFront: inFront.length, now: now() })),
       steps: placed([...messageSteps(row, { turn, together, inFront }), ...(facts ? turnSteps(facts) : []), ...deliverySteps(deliveries)]),
       others: others.slice(0, MOST_OTHERS).map(aboutMessage),
     };
@@ -87,7 +89,7 @@ export function createWhy({ store, now, redactor = createRedactor() }: WhyDeps):
     const [facts, deliveries] = await Promise.all([factsOf(turn, closely), store.read("outbox.ofTurn", { turnId: turn.id })]);
     return {
       about: { turnId: turn.id, sessionKey: turn.sessionKey, agentId: turn.agentId },
-      verdict: turnVerdict(facts, deliveries, now()),
+      verdict: typed(turnVerdict(facts, deliveries, now())),
       steps: placed([...turnSteps(facts), ...deliverySteps(deliveries)]),
       others: [],
     };
@@ -101,7 +103,7 @@ export function createWhy({ store, now, redactor = createRedactor() }: WhyDeps):
     }
     return {
       about: given({ outboxId: row.id, channel: row.channel, account: row.account, conversation: row.target, sessionKey: row.sessionKey }),
-      verdict: deliveryVerdict(row),
+      verdict: typed(deliveryVerdict(row)),
       steps: placed(deliverySteps([row])),
       others: [],
     };

@@ -87,6 +87,8 @@ export interface WhyDeps {
   readonly now: () => number;
   /** Knows the secrets that are never told. Without it those that look like one are not. */
   readonly redactor?: Pick<Redactor, "text" | "value"> | undefined;
+  /** Makes the commands in a text run as they are printed. */
+  readonly runnable?: ((text: string) => string) | undefined;
 }
 
 /** Fields that have a value. */

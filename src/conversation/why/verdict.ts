@@ -1,4 +1,5 @@
 import { formatDuration } from "../../base/text.ts";
+import { LOOKED_AT_TOO_OFTEN } from "../intake/second-looks.ts";
 import type { InboxRow, OutboxRow } from "../../store/index.ts";
 import { payloadOf, stateText } from "./delivery-steps.ts";
 import { recordOf, withPath } from "./message-steps.ts";
@@ -54,6 +55,14 @@ function failed(why: string | null, facts: TurnFacts | undefined, deliveries: re
   const told = deliveries.some(({ payload, state }) => (payload as { isError?: boolean } | null)?.isError === true && state === "sent");
   const said = told ? "; the sender was told" : "";
   const { resumptions = 0 } = facts?.turn ?? {};
+  if (why === LOOKED_AT_TOO_OFTEN) {
+    return {
+      outcome: "failed",
+      level: "bad",
+      text: `poison: given up, the process ended each time a plugin looked at it${said}`,
+      todo: "find the plugin that ends the process: see openclaw logs around these times, then openclaw plugins disable <id>, and send it again",
+    };
+  }
   if (facts && /interrupted too often/.test(why ?? "")) {
     const text = `poison: given up after ${resumptions + 1} attempts, in each of which the process ended${said}`;
     return {

@@ -44,6 +44,7 @@ export interface HttpSurfaceDeps {
   readonly uiFolder?: string | undefined;
   /** Folder of an agent's files: pictures of agents are there. */
   readonly workspaceOf?: ((agentId: string) => string) | undefined;
+  readonly runnable?: ((text: string) => string) | undefined;
   /** Memory and time for bodies; the documented ones when absent. */
   readonly bodies?: BodyReader;
 }

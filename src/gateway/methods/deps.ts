@@ -61,6 +61,8 @@ export interface MethodDeps {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Logger;
+  /** Makes the commands in a text run as they are printed. */
+  readonly runnable?: ((text: string) => string) | undefined;
   /** Knows the secrets that are shown to nobody. */
   readonly redactor?: Redactor | undefined;
   /** What plugins show of sessions; gives undefined while none does. */

@@ -32,6 +32,8 @@ export interface DispatcherDeps {
   readonly validators: () => Promise<Pick<Validators, "params">>;
   /** Fires when the gateway stops. */
   readonly stopping: AbortSignal;
+  /** Makes the commands in a message run as they are printed. */
+  readonly runnable?: ((text: string) => string) | undefined;
 }
 
 /** They keep track of their keys themselves: the key names the run, or is passed on. */
@@ -51,7 +53,7 @@ function refusal(name: MethodName, { role, scopes }: Caller): string | undefined
   return covers(scopes, access) ? undefined : `missing scope: ${access}`;
 }
 
-export function createDispatcher({ handlers, extra, store, log, validators, stopping }: DispatcherDeps): Dispatcher {
+export function createDispatcher({ handlers, extra, store, log, validators, stopping, runnable }: DispatcherDeps): Dispatcher {
   const idempotency = createIdempotency(store);
   const advertised = (Object.keys(METHODS) as MethodName[]).filter((name) => METHODS[name].advertised !== false && handlers[name] !== undefined);
 
@@ -60,7 +62,7 @@ export function createDispatcher({ handlers, extra, store, log, validators, stop
       return { ok: true, payload: await handler(params, context) };
     } catch (error) {
       if (!(error instanceof AppError)) log.error(`${method} failed`, { error, connId: context.caller.connId });
-      return failureOf(error);
+      return failureOf(error, runnable);
     }
   }
 
@@ -102,7 +104,7 @@ export function createDispatcher({ handlers, extra, store, log, validators, stop
         return await dispatch(method, params ?? {}, context);
       } catch (error) {
         if (!(error instanceof AppError)) log.error(`${method} failed`, { error, connId: context.caller.connId });
-        return failureOf(error);
+        return failureOf(error, runnable);
       }
     },
   };

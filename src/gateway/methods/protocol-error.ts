@@ -17,7 +17,7 @@ export function invalidRequest(message: string, details?: unknown): Answer {
  * The one place where errors become what the protocol sends. Of an `AppError`'s details three have a place of their own: `payload` goes next to the
  * error, `retryable` and `retryAfterMs` into it; `protocolCode` names a documented code. The rest is `details` (a configuration's `issues` too).
  */
-export function failureOf(error: unknown): Answer {
+export function failureOf(error: unknown, runnable = (text: string): string => text): Answer {
   if (!(error instanceof AppError)) return { ok: false, error: { code: "UNAVAILABLE", message: messageOf(error) || "internal error" } };
   const { payload, retryable, retryAfterMs, protocolCode, ...details } = error.details;
   const code = typeof protocolCode === "string" ? protocolCode : INVALID_REQUEST.has(error.code) ? "INVALID_REQUEST" : "UNAVAILABLE";
@@ -27,7 +27,7 @@ export function failureOf(error: unknown): Answer {
     ok: false,
     error: {
       code,
-      message: error.message || error.code,
+      message: runnable(error.message || error.code),
       ...(Object.keys(details).length > 0 ? { details } : {}),
       ...(again === undefined ? {} : { retryable: again }),
       ...(wait === undefined ? {} : { retryAfterMs: wait }),

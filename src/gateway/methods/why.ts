@@ -26,11 +26,11 @@ async function namingOf(stories: readonly Story[], store: MethodDeps["store"]): 
 }
 
 /** What became of messages. Loaded when somebody asks. */
-export function whyHandlers({ store, clock, redactor }: Pick<MethodDeps, "store" | "clock" | "redactor">): Handlers {
+export function whyHandlers({ store, clock, redactor, runnable }: Pick<MethodDeps, "store" | "clock" | "redactor" | "runnable">): Handlers {
   return {
     async why({ what, last }) {
       const { createWhy } = await loadWhy();
-      const stories = await createWhy({ store, now: clock.now, redactor }).tell(what, { last, closely: true });
+      const stories = await createWhy({ store, now: clock.now, redactor, runnable }).tell(what, { last, closely: true });
       const named = await namingOf(stories, store);
       return { stories: stories.map((story) => sent(story, named)), now: clock.now() };
     },

@@ -36,6 +36,12 @@ function house({ mayRestart = true, canUpdate = true }: { readonly mayRestart?: 
 
 const text = ({ content: [part] }: ToolOutcome): string => (part?.type === "text" ? part.text : "");
 
+test("an update is on offer only where the program can update itself", () => {
+  const actions = (tool: ReturnType<typeof house>["tool"]): unknown => (tool.parameters["properties"] as { action: { enum: unknown } }).action.enum;
+  expect(actions(house({ canUpdate: true }).tool)).toContain("update.run");
+  expect(actions(house({ canUpdate: false }).tool)).not.toContain("update.run");
+});
+
 test("it is the owner's", () => {
   expect(house().tool.ownerOnly).toBe(true);
 });

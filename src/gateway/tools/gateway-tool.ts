@@ -47,15 +47,15 @@ export interface GatewayToolDeps {
 
 /** Looks after the gateway itself: its configuration, its version, its restart. Only the owner has it. */
 export function gatewayTool(deps: GatewayToolDeps): Tool {
+  const canUpdate = deps.actions.updateRun !== undefined;
   return {
     name: "gateway",
     label: "Gateway",
-    description:
-      "Restart the gateway, read its configuration or the schema of it, change it, or update the program. Prefer config.patch, which changes only what it names; config.apply replaces the whole file. Both restart, and note is told to the user afterwards.",
+    description: `Restart the gateway, read its configuration or the schema of it, ${canUpdate ? "change it, or update the program" : "or change it"}. Prefer config.patch, which changes only what it names; config.apply replaces the whole file. Both restart, and note is told to the user afterwards.`,
     parameters: {
       type: "object",
       properties: {
-        action: { type: "string", enum: [...ACTIONS] },
+        action: { type: "string", enum: ACTIONS.filter((action) => canUpdate || action !== "update.run") },
         delayMs: { type: "number", description: `restart: milliseconds to wait (default ${RESTART_DELAY_MS}, at most ${MAX_RESTART_DELAY_MS})` },
         reason: { type: "string", description: `restart: why, at most ${MAX_REASON} characters` },
         raw: { type: "string", description: "config.apply: the whole configuration; config.patch: the part to merge; JSON" },

@@ -117,7 +117,7 @@ const SPECIFIC: Readonly<Partial<Record<FailureClass, readonly string[]>>> = {
     ...zai(1211),
   ],
   tool_schema: ["array_above_max_length", "invalid_function_parameters", "tool_use_failed", "malformed_function_call"],
-  image_size: ["invalid_image_format", "request_too_large"],
+  image_size: ["invalid_image_format", "image_parse_error", "invalid_image", "invalid_base64_image", "unsupported_image_media_type", "request_too_large"],
   format: [
     "string_above_max_length",
     "unsupported_parameter",

@@ -30,7 +30,7 @@ const ADVICE: Readonly<Partial<Record<FailureClass, string>>> = {
   network: "the provider cannot be reached: check the network and the base URL",
   context_overflow: "the conversation is too long for this model: /compact, /new, or a model with a larger window",
   role_order: "the conversation's order was refused: try again, or /new",
-  image_size: "an image or file is too large for this model: make it smaller",
+  image_size: "the provider refuses a picture or file: it is too large, damaged or of a kind it does not take; send it smaller or in another form",
   tool_schema: "the provider does not take these tools: choose another model, or fewer tools",
   refused: "the provider's filter stopped it: word it differently, or choose another model",
   model_unknown: "the provider does not know this model: openclaw models list --all",

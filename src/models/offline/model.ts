@@ -10,10 +10,12 @@ import { readDocs, type DocSection } from "./docs/pages.ts";
 import { OFFLINE_MODEL } from "./entry.ts";
 import type { Reply } from "./reply.ts";
 import { readTurn } from "./turn.ts";
+import { ADDING_A_KEY } from "./words.ts";
 
 export interface OfflineModelDeps {
   /** Where the documentation is; found beside the program when absent. Read when first asked about. */
   readonly docsFolder?: string;
+  readonly runnable?: ((text: string) => string) | undefined;
 }
 
 const CHARS_PER_TOKEN = 4;
@@ -22,7 +24,7 @@ const CHARS_PER_TOKEN = 4;
  * A model made of rules. The same conversation, tools, documentation and time give the same answer; any conversation gives one. Only an abort ends it without `end`,
  * as it does with every other model.
  */
-export function createOfflineModel({ docsFolder }: OfflineModelDeps = {}): OtherDriver {
+export function createOfflineModel({ docsFolder, runnable = (text) => text }: OfflineModelDeps = {}): OtherDriver {
   const answer = createAnswer();
   const pages = lazy(() => readDocs(docsFolder));
   const docs = (): Promise<readonly DocSection[]> => pages().catch(() => []);
@@ -32,7 +34,10 @@ export function createOfflineModel({ docsFolder }: OfflineModelDeps = {}): Other
     throwIfAborted(signal, false);
     const reply = await answer(readTurn(request, now, docs));
     const draft = new Draft(request.model, now);
-    const { pieces, isCut } = bounded(reply.measured?.pieces ?? inWords(reply.text ?? ""), request.maxTokens);
+    const { pieces, isCut } = bounded(
+      reply.measured?.pieces ?? inWords((reply.text ?? "").replace(ADDING_A_KEY, () => runnable(ADDING_A_KEY))),
+      request.maxTokens,
+    );
     for (const [index, piece] of pieces.entries()) {
       if (index > 0 && reply.measured && reply.measured.gapMs > 0) await pause(clock, reply.measured.gapMs, signal);
       throwIfAborted(signal, index > 0);

@@ -1,4 +1,5 @@
-import { messageOf } from "../../base/errors.ts";
+import { AppError, messageOf } from "../../base/errors.ts";
+import { clip } from "../../base/text.ts";
 import type { Clock } from "../../base/clock.ts";
 import { modelFailed, type FailurePhase, type ModelFailure } from "../failure.ts";
 import { wholeBody, type EncodedRequest, type ModelEvent, type StreamEvent, type WireFormat, type WireReader, type WireRequest } from "../wire/format.ts";
@@ -31,6 +32,7 @@ export interface ResponseFacts {
 
 /** A provider may send hundreds of events at once: after so many, others get a turn of the event loop. */
 const STEPS_PER_TURN = 8;
+const SHOWN_EVENT_CHARS = 200;
 const REQUEST_ID_HEADERS = ["request-id", "x-request-id", "x-goog-request-id", "cf-ray"];
 
 /**
@@ -67,7 +69,7 @@ export async function* streamCall(
     // A body that was cut off because of us ends like a whole one.
     watch.signal.throwIfAborted();
     watch.over();
-    yield* reader.end();
+    yield* reading(() => reader.end(), "its end");
   } catch (error) {
     throw watch.explain(error, content);
   } finally {
@@ -168,7 +170,7 @@ async function* read(
   function* through(events: readonly StreamEvent[]): Generator<readonly ModelEvent[], void, void> {
     for (const event of events) {
       onRaw?.(event);
-      yield readOne(reader, event);
+      yield reading(() => reader.read(event), event.data);
     }
   }
   for await (const bytes of response.body) {
@@ -178,11 +180,15 @@ async function* read(
   yield* through(parser.end());
 }
 
-function readOne(reader: WireReader, event: StreamEvent): readonly ModelEvent[] {
+/** Reads a part of the answer; what cannot be read is the provider's failure, never one of the network. */
+function reading(read: () => readonly ModelEvent[], shown: string): readonly ModelEvent[] {
   try {
-    return reader.read(event);
+    return read();
   } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    throw modelFailed({ phase: "stream", malformed: true, text: `an event of the answer is no JSON: ${messageOf(error)}` }, error);
+    if (error instanceof AppError) throw error;
+    if (error instanceof SyntaxError)
+      throw modelFailed({ phase: "stream", malformed: true, text: `an event of the answer is no JSON: ${messageOf(error)}` }, error);
+    // An event of a shape that its format does not have: the network has nothing to do with it.
+    throw modelFailed({ phase: "answer", malformed: true, text: `an event of the answer has an unexpected shape: ${clip(shown, SHOWN_EVENT_CHARS)}` }, error);
   }
 }

@@ -33,6 +33,9 @@ async function read(...pieces: readonly string[]) {
   return { ...shown, kept };
 }
 
+/** A text in which tags are meant to be read. */
+const same = (text: string) => [text, { text, thinking: "", kept: [text] }] as const;
+
 const TAGGED: readonly (readonly [string, { text: string; thinking: string; kept: readonly unknown[] }])[] = [
   ["<think>hm</think>Yes.", { text: "Yes.", thinking: "hm", kept: [{ thinks: "hm" }, "Yes."] }],
   ["<think>\nhm\n</think>\n\nYes.", { text: "Yes.", thinking: "hm\n", kept: [{ thinks: "hm" }, "Yes."] }],
@@ -41,7 +44,22 @@ const TAGGED: readonly (readonly [string, { text: string; thinking: string; kept
   ["<think>a</think><final>b</final>", { text: "b", thinking: "a", kept: [{ thinks: "a" }, "b"] }],
   ["one <think>a</think>two", { text: "one two", thinking: "a", kept: ["one ", { thinks: "a" }, "two"] }],
   ["<think>never closed", { text: "", thinking: "never closed", kept: [{ thinks: "never closed" }] }],
-  ["the <think> tag opens", { text: "the <think> tag opens", thinking: "", kept: ["the <think> tag opens"] }],
+  ["Answer first. <think>secret", { text: "Answer first. ", thinking: "secret", kept: ["Answer first. ", { thinks: "secret" }] }],
+  ["<think>a <think>b</think> c</think>Hello", { text: "Hello", thinking: "a bc", kept: [{ thinks: "a bc" }, "Hello"] }],
+  ["<think>I use `<think>` here</think>Hello", { text: "Hello", thinking: "I use `<think>` here", kept: [{ thinks: "I use `<think>` here" }, "Hello"] }],
+  ["<think>a <think>b</think>Hello", { text: "Hello", thinking: "a b", kept: [{ thinks: "a b" }, "Hello"] }],
+  ['<think foo="1">secret</think>Hello', { text: "Hello", thinking: "secret", kept: [{ thinks: "secret" }, "Hello"] }],
+  [
+    "It is a ` tick. <think>secret</think> Hello",
+    { text: "It is a ` tick.  Hello", thinking: "secret", kept: ["It is a ` tick. ", { thinks: "secret" }, " Hello"] },
+  ],
+  ["a ` tick <think>sec`ret</think> Hello", { text: "a ` tick  Hello", thinking: "sec`ret", kept: ["a ` tick ", { thinks: "sec`ret" }, " Hello"] }],
+  ["```x``` <think>secret</think>Hello", { text: "```x``` Hello", thinking: "secret", kept: ["```x``` ", { thinks: "secret" }, "Hello"] }],
+  same("~~~\n<think>x</think>\n~~~\nend"),
+  same("> ```\n> <think>x</think>\n> ```\nend"),
+  same("so:\n\n    <think>x</think>\n    more\n\nend"),
+  same("the tags `<think>` and `</think>` and ``<think>x</think>``"),
+  ["> ```\n> a\n<think>secret</think>end", { text: "> ```\n> a\nend", thinking: "secret", kept: ["> ```\n> a\n", { thinks: "secret" }, "end"] }],
   ["write `<think>x</think>` there", { text: "write `<think>x</think>` there", thinking: "", kept: ["write `<think>x</think>` there"] }],
   [
     "```\n<think>x</think>\n```\n<think>y</think>z",
@@ -66,7 +84,9 @@ test("it makes no difference where a text is split", async () => {
   );
 });
 
-test("an answer that begins inside its thought is kept without it", async () => {
-  expect((await read("let me see\n</think>\n\nYes.")).kept).toEqual([{ thinks: "let me see" }, "Yes."]);
-  expect((await read("the tag </think> closes")).kept).toEqual(["the tag </think> closes"]);
-});
+test.each(["let me see\n</think>\n\nYes.", "let me see</think>Yes.", "let me see </think> Yes."])(
+  "an answer that begins inside its thought is kept without it: %j",
+  async (text) => {
+    expect((await read(text)).kept).toEqual([{ thinks: "let me see" }, "Yes."]);
+  },
+);

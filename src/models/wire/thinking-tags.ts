@@ -3,7 +3,8 @@ import type { ModelEvent } from "./format.ts";
 
 /** A piece of what a model wrote as text. */
 export interface TaggedPiece {
-  readonly type: "text" | "thinking";
+  /** `closed`: all that came before was a thought, though nothing marked its beginning. */
+  readonly type: "text" | "thinking" | "closed";
   readonly text: string;
 }
 
@@ -14,114 +15,224 @@ export interface ThinkingTags {
   end(): readonly TaggedPiece[];
 }
 
-const NAMES = "think|thinking|thought|antthinking";
-const OPEN = new RegExp(`^<\\s*(?:${NAMES})\\s*>`, "i");
-const CLOSE = new RegExp(`^<\\s*/\\s*(?:${NAMES})\\s*>`, "i");
+const NAMES = ["think", "thinking", "thought", "antthinking"];
+const NAME = NAMES.join("|");
+/** As in `<think foo="1">`. */
+const ATTRIBUTES = "(?:\\s[^<>]{0,200})?";
+const OPEN = new RegExp(`^<\\s*(?:${NAME})${ATTRIBUTES}\\s*>`, "i");
+const CLOSE = new RegExp(`^<\\s*/\\s*(?:${NAME})\\s*>`, "i");
 const FINAL = /^<\s*\/?\s*final\s*>/i;
 /** A tag that may go on in the next piece. */
-const UNFINISHED = /^<\s*\/?\s*[a-z]{0,11}\s*$/i;
+const UNFINISHED = /^<\s*(\/?)\s*([a-z]*)(\s[^<>]*)?$/i;
 /** Longest tag that is waited for, blanks included. */
-const MOST_HELD = 32;
+const MOST_HELD = 256;
+/** Longest code within a line, and longest first line of a fence, that is waited for. */
+const MOST_CODE = 400;
 /** Backquotes, line ends, what may be a tag, and everything between. */
 const WORD = /`+|\n|<|[^`\n<]+/y;
+/** What may stand in a line before a fence or a text: blanks, and the marks of a quote. */
+const PREFIX = /(?:[ \t]*>)*[ \t]*/y;
+const FENCE = /`+|~+/y;
 
-/** Code is quoted, so tags in it are meant to be read: fences at the beginning of a line, backquotes within one. */
+/** Code is quoted, so tags in it are meant to be read: fences, indented lines, and backquotes within a line. */
 interface Code {
-  fence: string | undefined;
-  inline: string | undefined;
-  /** Nothing but blanks so far in this line. */
+  fence: { readonly run: string; readonly quoted: boolean } | undefined;
+  /** This line is indented and stands after an empty one, or after another such line. */
+  indented: boolean;
+  emptyBefore: boolean;
+  /** The next character is the first of a line. */
   lineStart: boolean;
+  /** Nothing but blanks was shown of this line. */
+  blank: boolean;
 }
 
-function afterWord(code: Code, word: string): void {
-  if (word === "\n") {
-    code.inline = undefined;
-    code.lineStart = true;
+function isUnfinished(rest: string): boolean {
+  const found = UNFINISHED.exec(rest);
+  if (!found || rest.length >= MOST_HELD) return false;
+  const name = found[2]!.toLowerCase();
+  return found[3]?.trim() ? NAMES.includes(name) : [...NAMES, "final"].some((known) => known.startsWith(name));
+}
+
+const count = (text: string, tag: string): number => text.match(new RegExp(`<\\s*${tag}\\s*(?:${NAME})${ATTRIBUTES}\\s*>`, "gi"))?.length ?? 0;
+
+/** Two backquotes may have nothing to do with each other: a thought that begins between them and ends behind them is one all the same. */
+function isCode(span: string): boolean {
+  const opened = count(span, "");
+  return opened === 0 || opened === count(span, "/") || (OPEN.exec(span.trim())?.[0].length ?? -1) === span.trim().length;
+}
+
+/** How many characters the code within the line takes that begins here: 0 when it is none, undefined when that is not known yet. */
+function codeAt(text: string, at: number, isEnd: boolean): number | undefined {
+  const run = runAt(text, at);
+  const lineEnd = text.indexOf("\n", at);
+  const line = text.slice(at + run.length, Math.min(lineEnd < 0 ? text.length : lineEnd, at + run.length + MOST_CODE));
+  const isCut = !isEnd && lineEnd < 0 && line.length < MOST_CODE;
+  for (const { 0: other, index } of line.matchAll(/`+/g)) {
+    if (other.length !== run.length) continue;
+    // It may go on, and be another one.
+    if (isCut && index + other.length === line.length) return undefined;
+    return isCode(line.slice(0, index)) ? run.length + index + other.length : 0;
+  }
+  return isCut ? undefined : 0;
+}
+
+/** The backquotes or tildes that stand there. */
+function runAt(text: string, at: number): string {
+  FENCE.lastIndex = at;
+  return FENCE.exec(text)?.[0] ?? "";
+}
+
+/**
+ * Reads what stands first in a line: how many characters of it are shown as they are, a fence with its whole line. Undefined when that is not known
+ * yet.
+ */
+function lineBeginning(code: Code, text: string, at: number, isEnd: boolean, spoke: boolean): number | undefined {
+  PREFIX.lastIndex = at;
+  const [prefix] = PREFIX.exec(text)!;
+  const end = at + prefix.length;
+  if (end === text.length && !isEnd && prefix.length < MOST_HELD) return undefined;
+  const quoted = prefix.includes(">");
+  if (text[end] === "\n") {
+    if (!quoted && code.fence?.quoted === true) code.fence = undefined;
+    code.emptyBefore = !quoted;
+    return prefix.length + 1;
+  }
+  const run = runAt(text, end);
+  if (run !== "" && end + run.length === text.length && !isEnd) return undefined;
+  if (run.length >= 3) {
+    const lineEnd = text.indexOf("\n", end);
+    if (lineEnd < 0 && !isEnd && text.length - end < MOST_CODE) return undefined;
+    const rest = text.slice(end + run.length, lineEnd < 0 ? text.length : lineEnd);
+    const closes = code.fence && run[0] === code.fence.run[0] && run.length >= code.fence.run.length && rest.trim() === "";
+    const opens = !code.fence && !(run.startsWith("`") && rest.includes("`"));
+    if (closes || opens) {
+      code.fence = closes ? undefined : { run, quoted };
+      code.lineStart = lineEnd >= 0;
+      code.indented = false;
+      return (lineEnd < 0 ? text.length : lineEnd + 1) - at;
+    }
+  }
+  if (!quoted && code.fence?.quoted === true) code.fence = undefined;
+  code.indented = spoke && !quoted && /^(?: {4}|\t)/.test(prefix) && (code.emptyBefore || code.indented);
+  code.emptyBefore = false;
+  code.lineStart = false;
+  return prefix.length;
+}
+
+/** Where the reading of a text is. */
+interface State {
+  /** How many thoughts are open, one within the other. */
+  depth: number;
+  /** What came after the end of an inner thought: still the outer one, or the answer when that never ends. */
+  afterInner: string | undefined;
+  hadThought: boolean;
+  spoke: boolean;
+  final: boolean;
+  /** Blanks around tags are layout. */
+  trims: boolean;
+  /** The character in front of what is read. */
+  before: string;
+  readonly code: Code;
+}
+
+function add(out: TaggedPiece[], type: "text" | "thinking", text: string): void {
+  const last = out.at(-1);
+  if (last?.type === type) out[out.length - 1] = { type, text: last.text + text };
+  else out.push({ type, text });
+}
+
+function shown(state: State, text: string, out: TaggedPiece[]): void {
+  const rest = state.trims ? text.trimStart() : text;
+  if (rest === "") return;
+  state.trims = false;
+  if (state.depth > 0) {
+    if (state.afterInner === undefined) add(out, "thinking", rest);
+    else state.afterInner += rest;
     return;
   }
-  if (word.startsWith("`")) {
-    if (code.fence !== undefined) {
-      if (code.lineStart && word.length >= code.fence.length) code.fence = undefined;
-    } else if (code.lineStart && word.length >= 3) code.fence = word;
-    else if (code.inline === undefined) code.inline = word;
-    else if (code.inline === word) code.inline = undefined;
+  if (rest.trim() !== "") state.spoke = true;
+  state.code.blank = rest.endsWith("\n") || (state.code.blank && rest.trim() === "");
+  add(out, "text", rest);
+}
+
+function tagInThought(state: State, rest: string, out: TaggedPiece[]): number | undefined {
+  const [opened] = OPEN.exec(rest) ?? [];
+  // A tag that is named is no tag.
+  if (opened !== undefined && !/[`"']/.test(state.before)) {
+    state.depth += 1;
+    return opened.length;
   }
-  if (word.trim() !== "") code.lineStart = false;
+  const [closed] = CLOSE.exec(rest) ?? [];
+  if (closed === undefined) return undefined;
+  if (state.afterInner) add(out, "thinking", state.afterInner);
+  state.depth -= 1;
+  state.afterInner = state.depth > 0 ? "" : undefined;
+  state.trims = state.depth > 0 || !state.spoke;
+  state.code.lineStart = state.code.blank;
+  return closed.length;
+}
+
+/** The tag at this place, taken; how long it is, or undefined when it is none. */
+function tagAt(state: State, rest: string, out: TaggedPiece[]): number | undefined {
+  if (state.depth > 0) return tagInThought(state, rest, out);
+  if (state.code.fence !== undefined || state.code.indented) return undefined;
+  const [opened] = OPEN.exec(rest) ?? [];
+  if (opened !== undefined) {
+    state.depth = 1;
+    state.hadThought = true;
+    state.trims = true;
+    return opened.length;
+  }
+  const [closed] = CLOSE.exec(rest) ?? [];
+  if (closed !== undefined && !state.hadThought) {
+    // Servers whose template opens the thought let the answer begin inside it: only its end is to be seen.
+    state.hadThought = true;
+    state.trims = true;
+    out.push({ type: "closed", text: "" });
+    return closed.length;
+  }
+  const [around] = FINAL.exec(rest) ?? [];
+  if (around === undefined || (around.includes("/") ? !state.final : state.spoke)) return undefined;
+  state.final = true;
+  state.trims ||= !state.spoke;
+  return around.length;
+}
+
+/** How many characters from here on are shown as they are; 0 for a tag that was taken; undefined when more has to come first. */
+function step(state: State, text: string, at: number, isEnd: boolean, out: TaggedPiece[]): { readonly take: number; readonly show: boolean } | undefined {
+  if (state.depth === 0 && state.code.lineStart) {
+    const take = lineBeginning(state.code, text, at, isEnd, state.spoke);
+    return take === undefined ? undefined : { take, show: true };
+  }
+  WORD.lastIndex = at;
+  const [word] = WORD.exec(text)!;
+  if (word === "<") {
+    const rest = text.slice(at, at + MOST_HELD);
+    const tag = tagAt(state, rest, out);
+    if (tag !== undefined) return { take: tag, show: false };
+    return !isEnd && at + rest.length === text.length && isUnfinished(rest) ? undefined : { take: 1, show: true };
+  }
+  if (word === "\n") state.code.lineStart = true;
+  if (!word.startsWith("`") || state.depth > 0 || state.code.fence !== undefined || state.code.indented) return { take: word.length, show: true };
+  if (!isEnd && at + word.length === text.length) return undefined;
+  const take = codeAt(text, at, isEnd);
+  return take === undefined ? undefined : { take: take || word.length, show: true };
 }
 
 export function createThinkingTags(): ThinkingTags {
+  const code: Code = { fence: undefined, indented: false, emptyBefore: false, lineStart: true, blank: true };
+  const state: State = { depth: 0, afterInner: undefined, hadThought: false, spoke: false, final: false, trims: false, before: "", code };
   let held = "";
-  let thinking = false;
-  /** Whether a visible text came before the thought that is open. */
-  let spokeBefore = false;
-  let spoke = false;
-  let final = false;
-  /** Blanks around tags are layout. */
-  let trims = false;
-  /** The open thought: text after all when it is never closed and something was said before it. */
-  let thought = "";
-  let raw = "";
-  const code: Code = { fence: undefined, inline: undefined, lineStart: true };
-
-  function shown(text: string, out: TaggedPiece[]): void {
-    if (thinking) raw += text;
-    const rest = trims ? text.trimStart() : text;
-    if (rest === "") return;
-    trims = false;
-    // What may turn out to be text is not shown as a thought meanwhile.
-    if (thinking) thought += rest;
-    else if (rest.trim() !== "") spoke = true;
-    if (thinking && spokeBefore) return;
-    const last = out.at(-1);
-    const type = thinking ? "thinking" : "text";
-    if (last?.type === type) out[out.length - 1] = { type, text: last.text + rest };
-    else out.push({ type, text: rest });
-  }
-
-  /** The tag at this place, taken; how long it is, or undefined when it is none. */
-  function tagAt(rest: string, out: TaggedPiece[]): number | undefined {
-    if (thinking) {
-      const [closed] = CLOSE.exec(rest) ?? [];
-      if (closed === undefined) return undefined;
-      if (spokeBefore && thought !== "") out.push({ type: "thinking", text: thought });
-      thinking = false;
-      trims = !spoke;
-      return closed.length;
-    }
-    if (code.fence !== undefined || code.inline !== undefined) return undefined;
-    const [opened] = OPEN.exec(rest) ?? [];
-    if (opened !== undefined) {
-      thinking = true;
-      spokeBefore = spoke;
-      thought = "";
-      raw = opened;
-      trims = true;
-      return opened.length;
-    }
-    const [around] = FINAL.exec(rest) ?? [];
-    if (around === undefined || (around.includes("/") ? !final : spoke)) return undefined;
-    final = true;
-    trims ||= !spoke;
-    return around.length;
-  }
 
   function read(text: string, isEnd: boolean): readonly TaggedPiece[] {
     const out: TaggedPiece[] = [];
     let at = 0;
     while (at < text.length) {
-      WORD.lastIndex = at;
-      const [word] = WORD.exec(text)!;
-      const rest = word === "<" ? text.slice(at, at + MOST_HELD) : "";
-      const tag = word === "<" ? tagAt(rest, out) : undefined;
-      if (tag !== undefined) {
-        at += tag;
-        continue;
-      }
-      const mayGoOn = word === "<" ? UNFINISHED.test(rest) && rest.length < MOST_HELD : word.startsWith("`");
-      if (!isEnd && mayGoOn && at + Math.max(word.length, rest.length) === text.length) break;
-      if (!thinking) afterWord(code, word);
-      shown(word, out);
-      at += word.length;
+      const next = step(state, text, at, isEnd, out);
+      if (!next) break;
+      if (next.show) shown(state, text.slice(at, at + next.take), out);
+      at += next.take;
+      state.before = text[at - 1]!;
     }
     held = text.slice(at);
     return out;
@@ -131,15 +242,13 @@ export function createThinkingTags(): ThinkingTags {
     push: (delta) => read(held + delta, false),
     end() {
       const out = [...read(held, true)];
-      if (thinking && spokeBefore) out.push({ type: "text", text: raw });
+      if (state.depth > 0 && state.afterInner) out.push({ type: "text", text: state.afterInner });
       return out;
     },
   };
 }
 
-const MAY_BE_TAGGED = new RegExp(`<\\s*/?\\s*(?:${NAMES}|final)\\s*>`, "i");
-/** Servers whose template opens the thought let the answer begin inside it: only its end is to be seen, on a line of its own. */
-const ONLY_CLOSED = new RegExp(`^([\\s\\S]*?)(?:^|\\n)[ \\t]*<\\s*/\\s*(?:${NAMES})\\s*>[ \\t]*(?=\\n|$)`, "i");
+const MAY_BE_TAGGED = new RegExp(`<\\s*/?\\s*(?:${NAME}|final)${ATTRIBUTES}\\s*>`, "i");
 
 /** A finished text in its pieces. While it comes, a thought of which only the end is marked cannot be told from text. */
 function piecesOf(text: string): readonly TaggedPiece[] {
@@ -147,14 +256,13 @@ function piecesOf(text: string): readonly TaggedPiece[] {
   const pieces: TaggedPiece[] = [];
   for (const piece of [...tags.push(text), ...tags.end()]) {
     const last = pieces.at(-1);
-    if (last?.type === piece.type) pieces[pieces.length - 1] = { ...piece, text: last.text + piece.text };
+    if (piece.type === "closed") {
+      const thought = pieces.map((before) => before.text).join("");
+      pieces.splice(0, pieces.length, { type: "thinking", text: thought.trim() });
+    } else if (last?.type === piece.type) pieces[pieces.length - 1] = { ...piece, text: last.text + piece.text };
     else pieces.push(piece);
   }
-  if (pieces.some(({ type }) => type === "thinking")) return pieces;
-  const [before, thought] = ONLY_CLOSED.exec(text) ?? [];
-  if (before === undefined || thought === undefined || (thought.match(/^[ \t]*```/gm) ?? []).length % 2 === 1) return pieces;
-  const answer = text.slice(before.length).trimStart();
-  return [...(thought.trim() === "" ? [] : [{ type: "thinking" as const, text: thought.trim() }]), ...(answer === "" ? [] : piecesOf(answer))];
+  return pieces;
 }
 
 /** The message with thoughts between tags as thoughts; the same one when it has none. */
@@ -164,7 +272,9 @@ export function untagged(message: AssistantMessage): AssistantMessage {
     if (part.type !== "text" || !MAY_BE_TAGGED.test(part.text)) return [part];
     const pieces = piecesOf(part.text);
     if (pieces.length === 1 && pieces[0]!.type === "text" && pieces[0]!.text === part.text) return [part];
-    return pieces.filter(({ text }) => text.trim() !== "").map(({ type, text }) => (type === "text" ? { type, text } : { type, thinking: text.trimEnd() }));
+    return pieces
+      .filter(({ text }) => text.trim() !== "")
+      .map(({ type, text }) => (type === "text" ? { type, text } : { type: "thinking", thinking: text.trimEnd() }));
   });
   return { ...message, content };
 }
@@ -172,7 +282,8 @@ export function untagged(message: AssistantMessage): AssistantMessage {
 /** An answer as it comes, with thoughts between tags as thoughts. */
 export async function* withoutThinkingTags(events: AsyncIterable<ModelEvent>): AsyncGenerator<ModelEvent, void, void> {
   let open: { readonly index: number; readonly tags: ThinkingTags } | undefined;
-  const told = (pieces: readonly TaggedPiece[], index: number): readonly ModelEvent[] => pieces.map(({ type, text }) => ({ type, index, delta: text }));
+  const told = (pieces: readonly TaggedPiece[], index: number): readonly ModelEvent[] =>
+    pieces.flatMap(({ type, text }) => (type === "closed" ? [] : [{ type, index, delta: text }]));
   for await (const event of events) {
     if (event.type === "text") {
       if (open && open.index !== event.index) yield* told(open.tags.end(), open.index);

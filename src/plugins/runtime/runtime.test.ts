@@ -243,6 +243,8 @@ describe("sessions", () => {
     const { runtime, store, clock } = await setup();
     const { recordInboundSession, readSessionUpdatedAt, resolveStorePath } = runtime.channel.session;
     const storePath = resolveStorePath(undefined, { agentId: "main" });
+    expect(storePath).toMatch(/agents\/main\/sessions\/sessions\.json$/);
+    expect(resolveStorePath("/srv/{agentId}/sessions.json", { agentId: "Work" })).toBe("/srv/work/sessions.json");
     expect(readSessionUpdatedAt({ storePath, sessionKey: "irc:group:#ops" })).toBeUndefined();
     await recordInboundSession({
       storePath,

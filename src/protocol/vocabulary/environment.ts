@@ -51,6 +51,8 @@ export interface WizardTextParams {
   message: string;
   initialValue?: string | undefined;
   placeholder?: string | undefined;
+  /** A secret: what is typed is masked. */
+  sensitive?: boolean | undefined;
   /** What is wrong with the value, or nothing. */
   validate?: ((value: string) => string | undefined) | undefined;
 }

@@ -8,6 +8,7 @@ export const CUSTOM = {
   googleBootstrap: "google-turn-ordering-bootstrap",
   promptError: "openclaw:prompt-error",
   resultsCut: "openclaw:results-cut",
+  imagesLeftOut: "openclaw:images-left-out",
 } as const;
 
 /** The model of a run; written at the first one and whenever it differs from the last snapshot. */
@@ -23,6 +24,11 @@ export function cacheTouchEntry(place: EntryPlace, model: { readonly provider: s
 /** From here on a model sees at most so many characters of each tool result above. The results themselves stay as they are. */
 export function resultsCutEntry(place: EntryPlace, maxChars: number): NewEntry {
   return customEntry(place, CUSTOM.resultsCut, { timestamp: place.at, maxChars });
+}
+
+/** From here on a model sees no image of the messages above: the provider refused them. The messages themselves stay as they are. */
+export function imagesLeftOutEntry(place: EntryPlace): NewEntry {
+  return customEntry(place, CUSTOM.imagesLeftOut, { timestamp: place.at });
 }
 
 export interface PromptError {

@@ -36,14 +36,14 @@ const NOTHING = { messages: [], estimate: 0, weight: 0, longestResult: 0, images
 
 /**
  * What a model sees of a path, in time of what is new since it was last asked for. Undefined when it has to be put together as a whole: some of
- * its results are marked to be cut.
+ * its results are marked to be cut, or images to be left out.
  */
 export function beginningOf(path: readonly PathItem[]): Beginning | undefined {
   const [first] = path;
   if (!first) return { ...NOTHING, items: path, unanswered: 0 };
   const known = knownOf(first, path);
   const from = known?.beginning.items.length ?? 0;
-  for (let at = from; at < path.length; at += 1) if (path[at]!.resultChars !== undefined) return undefined;
+  for (let at = from; at < path.length; at += 1) if (path[at]!.resultChars !== undefined || path[at]!.leavesOutImages) return undefined;
   const before = known?.beginning ?? NOTHING;
   const taken = createTaken(known?.taken);
   const more = known ? addedTo(path, from) : contextOf(path);

@@ -7,6 +7,7 @@ import { countOf, fieldsOf, filledText } from "./value.ts";
 
 /** One entry of a path, read once. What it means to a model does not depend on its neighbours, so it can be kept from turn to turn. */
 export interface PathItem {
+  /** As it was stored. Of one that a session's memory holds only `type` and `id`, unless it is a summary: the rest is in the other fields. */
   readonly entry: TranscriptEntry;
   /** What a model sees of it, when it is within the context. */
   readonly message?: ModelMessage;
@@ -18,6 +19,10 @@ export interface PathItem {
   readonly firstKeptId?: string;
   /** Set where tool results above are cut to so many characters. */
   readonly resultChars?: number;
+  /** Set on a message that the user wrote, as opposed to another session or a program. */
+  readonly byUser?: true;
+  /** Set where the images above are left out. */
+  readonly leavesOutImages?: true;
   /** When the provider's prompt cache was used, and by what, if this entry tells. */
   readonly touch?: { readonly at: number; readonly provider: string; readonly model: string };
 }
@@ -75,6 +80,12 @@ function resultCharsOf(entry: TranscriptEntry): number | undefined {
   return chars === 0 ? undefined : Math.max(chars, LEAST_RESULT_CHARS);
 }
 
+function isByUser(entry: TranscriptEntry, message: ModelMessage | undefined): boolean {
+  if (entry.type !== "message" || message?.role !== "user") return false;
+  const stored = fieldsOf(entry["message"]);
+  return stored?.["role"] === "user" && stored["provenance"] === undefined;
+}
+
 /** Reads an entry for the view. Never throws: what cannot be read says nothing. */
 export function pathItem(entry: TranscriptEntry): PathItem {
   try {
@@ -82,16 +93,29 @@ export function pathItem(entry: TranscriptEntry): PathItem {
     const firstKept = entry.type === "compaction" ? filledText(entry["firstKeptEntryId"]) : undefined;
     const touch = touchOf(entry, message);
     const resultChars = resultCharsOf(entry);
+    const leavesOutImages = entry.type === "custom" && entry["customType"] === CUSTOM.imagesLeftOut;
     return {
       entry,
       chars: message ? messageChars(message) : 0,
       images: message ? imagesIn(message) : 0,
       ...(message ? { message } : {}),
       ...(entry.type === "compaction" ? { firstKeptId: firstKept ?? "" } : {}),
+      ...(isByUser(entry, message) ? { byUser: true } : {}),
       ...(touch ? { touch } : {}),
       ...(resultChars === undefined ? {} : { resultChars }),
+      ...(leavesOutImages ? { leavesOutImages } : {}),
     };
   } catch {
     return { entry, chars: 0, images: 0 };
   }
+}
+
+/** Entries whose other fields are still needed once they were read: a compaction goes on from the summary before it. */
+const WHOLE: readonly string[] = ["compaction", "branch_summary"];
+
+/** The same for a session's memory, which holds many of them for long: without a second copy of what `message` says. */
+export function heldItem(entry: TranscriptEntry): PathItem {
+  const item = pathItem(entry);
+  if (WHOLE.includes(entry.type)) return item;
+  return { ...item, entry: entry.id === undefined ? { type: entry.type } : { type: entry.type, id: entry.id } };
 }

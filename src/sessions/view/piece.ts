@@ -27,7 +27,7 @@ export interface Dropped {
   readonly results: number;
   /** Calls that got an error in place of a result that is not there. */
   readonly unanswered: number;
-  /** Older images beyond the number that is sent. */
+  /** Images that the provider refused, and older ones beyond the number that is sent. */
   readonly images: number;
   /** Results shortened because the prompt cache has expired. */
   readonly trimmed: number;

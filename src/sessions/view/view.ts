@@ -1,10 +1,10 @@
-import type { ModelMessage } from "../../protocol/index.ts";
+import type { ModelMessage, TextContent } from "../../protocol/index.ts";
 import { contextSize, messageChars, tokensOfChars, type ContextSize } from "../tokens.ts";
 import { readPath } from "../transcript/path.ts";
 import { beginningOf, sinceOf } from "./beginning.ts";
 import { contextOf, lastTurns } from "./context.ts";
 import { guard, roomIn } from "./guard.ts";
-import { OLDER_IMAGE } from "./images.ts";
+import { OLDER_IMAGE, REFUSED_IMAGE } from "./images.ts";
 import { pathItem, type PathItem } from "./item.ts";
 import { pair } from "./pairing.ts";
 import { imagesIn, type Dropped, type Piece } from "./piece.ts";
@@ -88,7 +88,8 @@ function unchanged(path: readonly PathItem[], window: number, { maxImages = MAX_
 function shortened(path: readonly PathItem[], window: number, { model, settings = {}, now }: ViewOptions): View {
   const context = contextOf(path);
   const recent = lastTurns(context.pieces, settings.historyLimit, context.compactedAt);
-  const newest = withNewestImages(recent, settings.maxImages ?? MAX_IMAGES);
+  const accepted = withoutRefusedImages(path, recent);
+  const newest = withNewestImages(accepted.pieces, settings.maxImages ?? MAX_IMAGES);
   const paired = pair(newest.pieces);
   const { pruning } = settings;
   const pruned =
@@ -111,7 +112,7 @@ function shortened(path: readonly PathItem[], window: number, { model, settings 
       unreadable: context.unreadable,
       results: paired.results,
       unanswered: paired.unanswered,
-      images: newest.left,
+      images: newest.left + accepted.left,
       trimmed: pruned.trimmed,
       cleared: pruned.cleared,
       guarded: guarded + marked.cut,
@@ -119,21 +120,35 @@ function shortened(path: readonly PathItem[], window: number, { model, settings 
   };
 }
 
+interface FewerImages {
+  readonly pieces: readonly Piece[];
+  readonly left: number;
+}
+
+/** Leaves notes in place of the images above the last mark that says so. */
+function withoutRefusedImages(path: readonly PathItem[], pieces: readonly Piece[]): FewerImages {
+  const markedAt = path.findLastIndex(({ leavesOutImages }) => leavesOutImages);
+  const left = pieces.reduce((sum, { at, images }) => sum + (at < markedAt ? images : 0), 0);
+  return left === 0 ? { pieces, left } : { pieces: withoutFirstImages(pieces, left, REFUSED_IMAGE), left };
+}
+
 /** Leaves notes in place of all images but the newest. */
-function withNewestImages(pieces: readonly Piece[], max: number): { readonly pieces: readonly Piece[]; readonly left: number } {
+function withNewestImages(pieces: readonly Piece[], max: number): FewerImages {
   let left = -max;
   for (const { images } of pieces) left += images;
-  if (left <= 0) return { pieces, left: 0 };
-  let toGo = left;
-  const out = pieces.map((piece) => {
+  return left <= 0 ? { pieces, left: 0 } : { pieces: withoutFirstImages(pieces, left, OLDER_IMAGE), left };
+}
+
+function withoutFirstImages(pieces: readonly Piece[], count: number, note: TextContent): readonly Piece[] {
+  let toGo = count;
+  return pieces.map((piece) => {
     if (toGo === 0 || piece.images === 0 || piece.message.role === "assistant" || typeof piece.message.content === "string") return piece;
     const content = piece.message.content.map((part) => {
       if (part.type !== "image" || toGo === 0) return part;
       toGo -= 1;
-      return OLDER_IMAGE;
+      return note;
     });
     const message: ModelMessage = { ...piece.message, content };
     return { ...piece, message, chars: messageChars(message), images: imagesIn(message) };
   });
-  return { pieces: out, left };
 }

@@ -80,6 +80,8 @@ export interface InboxWrites {
   "inbox.accept": { input: InboxInput; result: InboxAccepted };
   /** Says which session an unsettled input belongs to. */
   "inbox.assign": { input: { readonly id: number; readonly sessionKey: string; readonly agentId: string }; result: void };
+  /** Keeps what was decided about unsettled inputs before their turn, in the payload under `decided`. One that has ended is passed over. */
+  "inbox.decide": { input: { readonly inputs: readonly { readonly id: number; readonly decided: unknown }[] }; result: void };
   /** Binds pending inputs to a turn. `CONFLICT` when one is settled or bound to another turn. */
   "inbox.claim": { input: { readonly ids: readonly number[]; readonly turnId: string }; result: void };
   /** Gives claimed inputs back: the turn will not treat them. `CONFLICT` when one is settled. */

@@ -1,5 +1,20 @@
 import { createHash } from "node:crypto";
-import { createReadStream, createWriteStream, existsSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
+import {
+  closeSync,
+  constants,
+  createReadStream,
+  createWriteStream,
+  existsSync,
+  fstatSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from "node:fs";
 import { open, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { Readable } from "node:stream";
@@ -29,33 +44,41 @@ function advance(work: Work, bytes: number, label: string): void {
   work.options.progress?.(work.done, Math.max(work.total, work.done), label);
 }
 
-/** Exactly the bytes that the file had when it was opened: transcripts grow while they are read. */
-async function* bytesOf(path: string, size: number): AsyncGenerator<Buffer> {
+/** Exactly the bytes that the file had when it was opened: transcripts grow while they are read, and the list of sessions is replaced. */
+async function* bytesOf(fd: number, path: string, size: number): AsyncGenerator<Buffer> {
   if (size === 0) return;
   let rest = size;
-  for await (const piece of createReadStream(path, { end: size - 1, highWaterMark: 256 * 1024 })) {
+  for await (const piece of createReadStream(path, { fd, autoClose: false, start: 0, end: size - 1, highWaterMark: 256 * 1024 })) {
     rest -= (piece as Buffer).length;
     yield piece as Buffer;
   }
   if (rest > 0) throw new AppError("CONFLICT", `${path} became shorter while it was read; make the backup again`);
 }
 
+/** Undefined when it is gone, or no longer a file. */
+function openFile(path: string): (Disposable & { readonly fd: number; readonly size: number }) | undefined {
+  if (lstatSync(path, { throwIfNoEntry: false })?.isFile() !== true) return undefined;
+  try {
+    const fd = openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0));
+    return { fd, size: fstatSync(fd).size, [Symbol.dispose]: () => closeSync(fd) };
+  } catch (error) {
+    if (systemCode(error) === "ENOENT") return undefined;
+    throw fileError(path, "could not read", error);
+  }
+}
+
 /** Each file with its bytes, hashed as they pass. A file that has gone meanwhile is noted and left out. */
 async function* contents(work: Work): AsyncGenerator<{ readonly file: SourceFile; readonly body: AsyncIterable<Buffer> }> {
   for (const source of work.sources) {
-    let size: number;
-    try {
-      const stat = lstatSync(source.path);
-      if (!stat.isFile()) throw Object.assign(new Error("no longer a file"), { code: "ENOENT" });
-      size = stat.size;
-    } catch (error) {
-      if (systemCode(error) !== "ENOENT") throw fileError(source.path, "could not read", error);
+    using opened = openFile(source.path);
+    if (!opened) {
       work.left.push({ path: source.name, reason: "removed while the backup was made" });
       continue;
     }
+    const { fd, size } = opened;
     const hash = createHash("sha256");
     const body = (async function* () {
-      for await (const piece of bytesOf(source.path, size)) {
+      for await (const piece of bytesOf(fd, source.path, size)) {
         hash.update(piece);
         advance(work, piece.length, source.name);
         yield piece;

@@ -1,4 +1,6 @@
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
+import { PACKS_VERSION, requireReader } from "../sqlite/migrations.ts";
+import { PACKED_LINE, unpackLines } from "../projection/packs.ts";
 import type { SalvagedTable } from "./types.ts";
 import type { Row, Table } from "./reader.ts";
 import { walkTable } from "./walk.ts";
@@ -32,15 +34,29 @@ function presentColumns(damaged: DatabaseSync, table: Table): Table {
         .all(table.name)
         .map((row) => String(row["name"])),
     );
-    return names.size === 0 ? table : { ...table, columns: table.columns.filter((column) => names.has(column)) };
+    if (names.size === 0) return table;
+    // A table of an older schema may lie in another order.
+    const { key, numeric } = tablesOf(damaged).find(({ name }) => name === table.name) ?? table;
+    return { ...table, key, numeric, columns: table.columns.filter((column) => names.has(column)) };
   } catch {
     return table;
   }
 }
 
-function isSound(row: Row): boolean {
+/** Compressed lines have a checksum. */
+function isSoundPack({ first, last, data }: Row): boolean {
+  try {
+    return unpackLines(data as Uint8Array).length === Number(last) - Number(first) + 1;
+  } catch {
+    return false;
+  }
+}
+
+function isSound(table: string, row: Row): boolean {
+  if (table === "transcript_packs") return isSoundPack(row);
   for (const [column, value] of Object.entries(row)) {
     if (!JSON_COLUMNS.has(column) || typeof value !== "string") continue;
+    if (table === "transcript_entries" && value === PACKED_LINE) continue;
     try {
       JSON.parse(value);
     } catch {
@@ -60,7 +76,7 @@ export function copyTable(damaged: DatabaseSync, fresh: DatabaseSync, wanted: Ta
   let refused = 0;
   fresh.exec("BEGIN");
   const unreadable = walkTable(damaged, table, (row) => {
-    if (!isSound(row)) {
+    if (!isSound(table.name, row)) {
       refused += 1;
       return;
     }
@@ -71,5 +87,6 @@ export function copyTable(damaged: DatabaseSync, fresh: DatabaseSync, wanted: Ta
     if (copied % ROWS_PER_TRANSACTION === 0) fresh.exec("COMMIT; BEGIN");
   });
   fresh.exec("COMMIT");
+  if (table.name === "transcript_packs" && copied > 0) requireReader(fresh, PACKS_VERSION);
   return { table: table.name, copied, unreadable, refused };
 }

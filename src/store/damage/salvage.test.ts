@@ -16,6 +16,7 @@ import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { seededRandom } from "../../base/random.ts";
+import { migrate } from "../sqlite/migrations.ts";
 import { SCHEMA_V1 } from "../sqlite/schema.ts";
 import { finishSalvage, salvage, type SalvageReport } from "./index.ts";
 
@@ -93,7 +94,8 @@ function reset(): void {
   for (let n = 1; n <= TRANSCRIPTS; n += 1) copyFileSync(join(template, fileOf(n)), join(stateDir, fileOf(n)));
 }
 
-const run = (reason = "database disk image is malformed"): SalvageReport => salvage({ file, stateDir, now: () => 1_771_495_260_000, prepare, reason });
+const run = (reason = "database disk image is malformed"): SalvageReport =>
+  salvage({ file, stateDir, now: () => 1_771_495_260_000, prepare: (db) => void migrate(db, 1), reason });
 
 function overwrite(page: number, byte = 0xff): void {
   const bytes = readFileSync(file);
@@ -335,4 +337,14 @@ test("a database that was begun in the empty place is never replaced", () => {
   writeFileSync(join(folder, "openclaw.db"), "the damaged one");
   writeFileSync(join(folder, "salvaged.db"), "the saved one");
   expect([finishSalvage(file, stateDir), count("inbox"), readFileSync(join(folder, "salvaged-late.db"), "utf8")]).toEqual([undefined, 2000, "the saved one"]);
+});
+
+test("a damaged state of an older version is saved into the newest: turns lay in another order then", () => {
+  const [leaf] = pagesOf("turns", "leaf");
+  overwrite(leaf!.page);
+  const report = salvage({ file, stateDir, now: () => 1_771_495_260_000, prepare: (db) => void migrate(db, 2), reason: "damaged" });
+  const turns = report.tables.find(({ table }) => table === "turns")!;
+  expect(turns.copied).toBeGreaterThanOrEqual(1000 - leaf!.cells - 1);
+  using db = new DatabaseSync(file, { readOnly: true });
+  expect(db.prepare("SELECT count(*) AS n FROM turns WHERE n > 0").get()).toEqual({ n: turns.copied });
 });

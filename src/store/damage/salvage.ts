@@ -58,6 +58,9 @@ function forgetOldSources(db: DatabaseSync, options: SalvageOptions, tables: rea
 /** Takes from the state folder what the database no longer has. */
 function importRest(db: DatabaseSync, options: SalvageOptions): number {
   db.exec(`DELETE FROM imports WHERE source LIKE '%.jsonl' AND coalesce(json_extract(detail, '$.file'), source) NOT IN (SELECT file FROM transcripts)`);
+  // Sessions that the damaged database lost are taken from the index files: these are not older than it by more than some seconds.
+  for (const { name } of db.prepare("SELECT name FROM sqlite_schema WHERE name IN ('session_files', 'session_projected')").all())
+    db.exec(`DELETE FROM ${String(name)}`);
   const steps = importState(db, { stateDir: options.stateDir, now: options.now, log: () => {} });
   for (let next = steps.next(); ; next = steps.next()) if (next.done) return next.value.entries;
 }

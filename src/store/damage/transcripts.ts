@@ -2,9 +2,11 @@ import { closeSync, constants, existsSync, openSync } from "node:fs";
 import { join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { parseTranscriptLine } from "../../protocol/index.ts";
-import { createProjection } from "../projection/index.ts";
+import { createLineReader, createProjection, PACKED_LINE } from "../projection/index.ts";
+import { hasCompressed, restoreFile } from "../projection/compressed-file.ts";
 import { readLines, readTranscriptLine, type ReadLine } from "../projection/lines.ts";
 import { isPathId, isTranscriptFile, transcriptFile } from "../projection/place.ts";
+import { expectedLine, expectedLines } from "../projection/rows.ts";
 import { sessionFolders } from "../import/sources.ts";
 import type { SalvageOptions } from "./types.ts";
 import type { Row } from "./reader.ts";
@@ -18,9 +20,27 @@ interface Found {
 function dropHalfImported(db: DatabaseSync): void {
   for (const row of db.prepare("SELECT source, json_extract(detail, '$.tid') AS tid FROM imports WHERE state = 'partial'").all()) {
     db.prepare("DELETE FROM transcript_entries WHERE tid = ?").run(row["tid"] ?? null);
+    db.prepare("DELETE FROM transcript_packs WHERE tid = ?").run(row["tid"] ?? null);
     db.prepare("DELETE FROM transcripts WHERE tid = ?").run(row["tid"] ?? null);
     db.prepare("DELETE FROM imports WHERE source = ?").run(row["source"] ?? null);
   }
+}
+
+/** Lines whose compressed block is lost are lost with it, as far as the database goes. */
+function dropUnpackable(db: DatabaseSync): void {
+  db.prepare(
+    `DELETE FROM transcript_entries AS e WHERE line = ? AND NOT EXISTS (SELECT 1 FROM transcript_packs AS p WHERE p.tid = e.tid AND e.seq BETWEEN p.first AND p.last)`,
+  ).run(PACKED_LINE);
+}
+
+/** Stores the lines of a transcript uncompressed: their positions are about to change. */
+function unpack(db: DatabaseSync, tid: number): void {
+  const put = db.prepare("UPDATE transcript_entries SET line = ? WHERE tid = ? AND seq = ?");
+  const lines = createLineReader((text) => db.prepare(text));
+  const packed = db.prepare("SELECT seq FROM transcript_entries WHERE tid = ? AND line = ? ORDER BY seq").all(tid, PACKED_LINE);
+  for (const { seq } of packed) put.run(lines.read(tid, Number(seq), PACKED_LINE), tid, Number(seq));
+  db.prepare("DELETE FROM transcript_packs WHERE tid = ?").run(tid);
+  db.prepare("UPDATE transcripts SET packed_lines = 0, packed_at = NULL WHERE tid = ?").run(tid);
 }
 
 /** Entries whose transcript row is gone get a new one: the header names the session, its file the agent. */
@@ -28,8 +48,7 @@ function adoptOrphans(db: DatabaseSync, options: SalvageOptions): void {
   const orphans = db.prepare("SELECT DISTINCT tid FROM transcript_entries WHERE tid NOT IN (SELECT tid FROM transcripts)").all();
   for (const row of orphans) {
     const tid = Number(row["tid"]);
-    const header = db.prepare("SELECT line FROM transcript_entries WHERE tid = ? AND seq = 0").get(tid);
-    const parsed = header && parseTranscriptLine(String(header["line"]));
+    const parsed = parseTranscriptLine(expectedLine(db, tid, 0)?.toString("utf8").trim() ?? "");
     const sessionId = parsed?.kind === "header" && isPathId(parsed.header.id) ? parsed.header.id : `recovered-${tid}`;
     const known = db.prepare("SELECT agent_id FROM sessions WHERE session_id = ?").get(sessionId);
     const folders = sessionFolders(options.stateDir).filter((folder) => !folder.legacy);
@@ -60,7 +79,9 @@ function isSameEntry(read: ReadLine | undefined, known: Row): boolean {
 function fillFromFile(db: DatabaseSync, { tid, file }: Found, options: SalvageOptions): number {
   let fd: number;
   try {
-    fd = openSync(join(options.stateDir, file), constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0));
+    const path = join(options.stateDir, file);
+    if (!existsSync(path) && hasCompressed(path)) restoreFile(path, 0);
+    fd = openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0));
   } catch {
     return 0;
   }
@@ -78,12 +99,14 @@ function fillFromFile(db: DatabaseSync, { tid, file }: Found, options: SalvageOp
 /** Undefined when file and database are not the same transcript. */
 function fill(db: DatabaseSync, tid: number, fd: number): number | undefined {
   const at = db.prepare("SELECT entry_id, type, line FROM transcript_entries WHERE tid = ? AND seq = ?");
+  const lines = createLineReader((text) => db.prepare(text));
   const put = db.prepare("INSERT OR REPLACE INTO transcript_entries (tid, seq, entry_id, parent_id, type, ts, line) VALUES (?, ?, ?, ?, ?, ?, ?)");
   let filled = 0;
   let seq = 0;
   for (const line of readLines(fd)) {
     const read = line.tooLong ? undefined : readTranscriptLine(line.bytes);
-    const known = at.get(tid, seq);
+    const stored = at.get(tid, seq);
+    const known = stored && { ...stored, line: lines.read(tid, seq, stored["line"]) };
     if (known && read?.text !== known["line"] && !isSameEntry(read, known)) return undefined;
     if (!read) return filled;
     if (read.text !== known?.["line"]) {
@@ -103,19 +126,22 @@ function fill(db: DatabaseSync, tid: number, fd: number): number | undefined {
 function settle(db: DatabaseSync, { tid }: Found): void {
   const move = db.prepare("UPDATE transcript_entries SET seq = ? WHERE tid = ? AND seq = ?");
   const rows = db.prepare("SELECT seq FROM transcript_entries WHERE tid = ? ORDER BY seq").all(tid);
+  if (rows.some((row, to) => Number(row["seq"]) !== to)) unpack(db, tid);
   for (const [to, row] of rows.entries()) if (Number(row["seq"]) !== to) move.run(to, tid, Number(row["seq"]));
-  const { bytes } = db.prepare("SELECT coalesce(sum(length(CAST(line AS BLOB)) + 1), 0) AS bytes FROM transcript_entries WHERE tid = ?").get(tid)!;
+  let bytes = 0;
+  for (const line of expectedLines(db, tid)) bytes += line.bytes.length;
   const last = db.prepare("SELECT entry_id FROM transcript_entries WHERE tid = ? AND entry_id IS NOT NULL ORDER BY seq DESC LIMIT 1").get(tid);
   db.prepare(
     `UPDATE transcripts SET next_seq = ?, bytes = ?,
        leaf_id = CASE WHEN leaf_id IS NULL OR leaf_id NOT IN (SELECT entry_id FROM transcript_entries e WHERE e.tid = transcripts.tid AND entry_id IS NOT NULL) THEN ? ELSE leaf_id END
      WHERE tid = ?`,
-  ).run(rows.length, Number(bytes), last?.["entry_id"] ?? null, tid);
+  ).run(rows.length, bytes, last?.["entry_id"] ?? null, tid);
 }
 
 /** Makes every transcript whole again, from what was read and from its file. Returns the lines that came from files. */
 export function completeTranscripts(db: DatabaseSync, options: SalvageOptions): number {
   dropHalfImported(db);
+  dropUnpackable(db);
   adoptOrphans(db, options);
   const projection = createProjection({ stateDir: options.stateDir, pid: process.pid, now: options.now, log: () => {} });
   let lines = 0;

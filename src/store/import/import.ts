@@ -3,6 +3,7 @@ import { isAbsolute, join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { AppError, messageOf } from "../../base/errors.ts";
 import { failpoint } from "../../base/failpoints.ts";
+import { hasCompressed } from "../projection/compressed-file.ts";
 import { isTranscriptFile } from "../projection/place.ts";
 import { transaction } from "../projection/rows.ts";
 import { progressOf, recordProgress, sourcesIn } from "./progress.ts";
@@ -55,11 +56,18 @@ function wholeFile(run: Run, kind: ImportStep["kind"], path: string, work: (prob
   return { kind, source, rows, done: true };
 }
 
+/** True for an index that this program writes: it takes in by itself what others write there. */
+function isOwnIndex(db: DatabaseSync, path: string): boolean {
+  const known = db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'session_files'").get();
+  return known !== undefined && db.prepare("SELECT 1 FROM session_files WHERE path = ?").get(path) !== undefined;
+}
+
 function* indexes(run: Run): Generator<ImportStep> {
   const { db, options, report } = run;
   const standard = sessionFolders(options.stateDir).map(({ agentId, path, legacy }) => ({ agentId, legacy, path: join(path, "sessions.json") }));
   const moved = (options.indexes ?? []).map((index) => ({ ...index, legacy: false }));
   for (const index of [...standard, ...moved]) {
+    if (isOwnIndex(db, index.path)) continue;
     const step = wholeFile(run, "sessions", index.path, (problem) => importIndex(db, { ...index, stateDir: options.stateDir, now: options.now, problem }));
     if (!step) continue;
     report.sessions += step.rows;
@@ -169,7 +177,7 @@ function sourceFor(run: Run, file: string, sessionId: string | undefined): Trans
   const begun = db.prepare("SELECT source FROM imports WHERE state IN ('pending', 'partial') AND json_extract(detail, '$.file') = ?").get(file);
   if (begun) return fromProgress(run, String(begun["source"]));
   const path = join(options.stateDir, file);
-  if (db.prepare("SELECT 1 FROM transcripts WHERE file = ?").get(file) || !existsSync(path)) return undefined;
+  if (db.prepare("SELECT 1 FROM transcripts WHERE file = ?").get(file) || !(existsSync(path) || hasCompressed(path))) return undefined;
   const agentId = /^agents\/([^/]+)\//.exec(file)?.[1] ?? "main";
   return { path, source: file, file, agentId, sessionId, now: options.now, chunkBytes: options.chunkBytes ?? CHUNK_BYTES };
 }

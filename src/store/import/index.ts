@@ -5,3 +5,8 @@
 export { importState, importTranscript } from "./import.ts";
 export { exportIndex } from "./export.ts";
 export type { ImportOptions, ImportReport, ImportStep } from "./types.ts";
+export { isObject, loadLooseJson } from "./loose-json.ts";
+export { recordProgress } from "./progress.ts";
+export { rowOf, type IndexSource } from "./session-index.ts";
+export { agentOf, currentKey } from "./session-key.ts";
+export { sourceName } from "./sources.ts";

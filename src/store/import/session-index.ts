@@ -4,8 +4,9 @@ import type { DatabaseSync } from "node:sqlite";
 import { AppError } from "../../base/errors.ts";
 import { isInside } from "../../base/files.ts";
 import { isPathId, isTranscriptFile, transcriptFile } from "../projection/place.ts";
+import { isPrivateField } from "../private-fields.ts";
 import { isObject, loadLooseJson, type Json } from "./loose-json.ts";
-import { recordProgress } from "./progress.ts";
+import { progressOf, recordProgress } from "./progress.ts";
 import { agentKey, agentOf, currentKey } from "./session-key.ts";
 import { sourceName } from "./sources.ts";
 
@@ -53,14 +54,21 @@ function placeOf(db: DatabaseSync, source: IndexSource, agentId: string, session
   if (moved !== undefined && existsSync(beside)) return moved;
   const standard = transcriptFile(agentId, sessionId);
   const outside = statSync(path, { throwIfNoEntry: false });
-  if (outside?.isFile() && path.endsWith(".jsonl")) {
+  if (outside?.isFile() && path.endsWith(".jsonl") && !progressOf(db, path)) {
     source.problem(`the transcript ${path} lies outside of the state folder: it was read there, stays there, and goes on in ${standard}`);
     recordProgress(db, path, outside, { state: "pending", detail: { file: standard, agentId, sessionId } }, source.now());
   }
   return standard;
 }
 
-interface Row {
+/** An index at another place may have its transcripts beside it. */
+function besideIndex(source: IndexSource, agentId: string, sessionId: string): string | undefined {
+  const standard = join(source.stateDir, transcriptFile(agentId, sessionId));
+  const beside = join(dirname(source.path), basename(standard));
+  return beside !== standard && !source.legacy && existsSync(beside) && !existsSync(standard) ? beside : undefined;
+}
+
+export interface IndexRow {
   readonly key: string;
   readonly agentId: string;
   readonly sessionId: string;
@@ -68,7 +76,8 @@ interface Row {
   readonly entry: Json;
 }
 
-function rowOf(db: DatabaseSync, source: IndexSource, oldKey: string, value: unknown, fallbackTime: number): Row | undefined {
+/** An entry of an index as a session here; undefined, and a problem, when it cannot be one. */
+export function rowOf(db: DatabaseSync, source: IndexSource, oldKey: string, value: unknown, fallbackTime: number): IndexRow | undefined {
   if (!isObject(value) || typeof value["sessionId"] !== "string") {
     source.problem(`the entry ${JSON.stringify(oldKey)} has no sessionId and was left out`);
     return undefined;
@@ -81,9 +90,10 @@ function rowOf(db: DatabaseSync, source: IndexSource, oldKey: string, value: unk
     return undefined;
   }
   const updatedAt = typeof value["updatedAt"] === "number" && Number.isFinite(value["updatedAt"]) ? Math.trunc(value["updatedAt"]) : fallbackTime;
-  const entry: Record<string, unknown> = { ...value, updatedAt };
+  const entry: Record<string, unknown> = { ...Object.fromEntries(Object.entries(value).filter(([field]) => !isPrivateField(field))), updatedAt };
   if (typeof value["spawnedBy"] === "string") entry["spawnedBy"] = currentKey(value["spawnedBy"]);
-  if (typeof value["sessionFile"] === "string") entry["sessionFile"] = placeOf(db, source, agentId, sessionId, value["sessionFile"]);
+  const file = typeof value["sessionFile"] === "string" ? value["sessionFile"] : besideIndex(source, agentId, sessionId);
+  if (file !== undefined) entry["sessionFile"] = placeOf(db, source, agentId, sessionId, file);
   return { key, agentId, sessionId, updatedAt, entry };
 }
 

@@ -36,11 +36,12 @@ export function sessionFolders(stateDir: string): SessionFolder[] {
   return [...folders, { agentId: "main", path: join(stateDir, "sessions"), legacy: true }];
 }
 
-/** Transcripts in use, as names in the folder. Archived, set aside and lock files end otherwise. */
+/** Transcripts in use, as names in the folder; of compressed ones the name without `.gz`. Archived, set aside and lock files end otherwise. */
 export function liveTranscripts(folder: string): string[] {
-  return list(folder)
-    .filter((entry) => entry.isFile() && entry.name.endsWith(".jsonl"))
-    .map((entry) => entry.name);
+  const names = list(folder)
+    .filter((entry) => entry.isFile() && /\.jsonl(?:\.gz)?$/.test(entry.name))
+    .map((entry) => entry.name.replace(/\.gz$/, ""));
+  return [...new Set(names)];
 }
 
 /** Most names that a report carries. */

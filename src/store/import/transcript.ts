@@ -1,7 +1,8 @@
-import { closeSync, constants, fstatSync, openSync, type Stats } from "node:fs";
+import { closeSync, constants, existsSync, fstatSync, openSync, type Stats } from "node:fs";
 import { basename } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { AppError } from "../../base/errors.ts";
+import { hasCompressed, restoreFile } from "../projection/compressed-file.ts";
 import { isBlank, readLines, readTranscriptLine, type FileLine } from "../projection/lines.ts";
 import { isPathId } from "../projection/place.ts";
 import { appendLines, transaction, transcriptRow, type LineAppender } from "../projection/rows.ts";
@@ -109,6 +110,7 @@ function problemsOf(resume: Resume): string[] {
 
 /** Takes the next piece of a file over, in one transaction. */
 export function importChunk(db: DatabaseSync, source: TranscriptSource): TranscriptChunk {
+  if (!existsSync(source.path) && hasCompressed(source.path)) restoreFile(source.path, 0);
   const fd = openSync(source.path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
   try {
     const stat = fstatSync(fd);

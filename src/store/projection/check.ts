@@ -4,6 +4,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { fileError, messageOf, systemCode } from "../../base/errors.ts";
 import { failpoint } from "../../base/failpoints.ts";
 import { compare } from "./compare.ts";
+import { compressedName, hasCompressed, restoreFile } from "./compressed-file.ts";
 import { isBlank, readLines, readTranscriptLine } from "./lines.ts";
 import { resolveFile } from "./place.ts";
 import { appendLines, expectedLines, transaction, transcriptRow, type TranscriptRow } from "./rows.ts";
@@ -147,7 +148,42 @@ function complete(place: Place, size: number): RepairReport {
   return report(place, { action: "completed" });
 }
 
-function checkFile(place: Place, thorough: boolean): RepairReport {
+/**
+ * A transcript that is used again gets its file back. It is made from the compressed one, not from the database: the comparison that follows then takes
+ * in whatever only the file holds. A damaged one is set aside, and the database has all that is needed.
+ */
+function restore(place: Place): void {
+  try {
+    restoreFile(place.path, place.transcript.bytes);
+  } catch (error) {
+    const kept = freeName(compressedName(place.path), "bak", place);
+    renameSync(compressedName(place.path), kept);
+    place.log("a compressed transcript file could not be read and was set aside", {
+      file: place.transcript.file,
+      kept: basename(kept),
+      problem: messageOf(error),
+    });
+  }
+}
+
+/** Ends the compressed form: from here on the file changes and it would not. */
+function dropCompressed(place: Place): void {
+  place.db.prepare("UPDATE transcripts SET packed_at = NULL WHERE tid = ?").run(place.transcript.tid);
+  rmSync(compressedName(place.path), { force: true });
+}
+
+function checkFile(place: Place, { thorough, writing }: CheckOptions): RepairReport {
+  const isCompressed = hasCompressed(place.path);
+  if (isCompressed && !look(place.path)) {
+    if (!writing) return report(place, { action: "compressed" });
+    restore(place);
+  }
+  const checked = checkPlain(place, thorough);
+  if (isCompressed && writing) dropCompressed(place);
+  return checked;
+}
+
+function checkPlain(place: Place, thorough: boolean): RepairReport {
   const found = look(place.path);
   if (!found) {
     rewrite(place);
@@ -168,12 +204,19 @@ function checkFile(place: Place, thorough: boolean): RepairReport {
   }
 }
 
+export interface CheckOptions {
+  /** Every byte is compared. */
+  readonly thorough: boolean;
+  /** The transcript is about to change: a compressed file is made readable first. Otherwise it is left as it is. */
+  readonly writing: boolean;
+}
+
 /** Compares one transcript with its file and makes them agree. A failing disk gives a report, a failing database throws. */
-export function checkTranscript(db: DatabaseSync, tid: number, deps: ProjectionDeps, thorough: boolean): RepairReport {
+export function checkTranscript(db: DatabaseSync, tid: number, deps: ProjectionDeps, options: CheckOptions): RepairReport {
   const transcript = transcriptRow(db, tid);
   try {
     const path = resolveFile(deps.stateDir, transcript.file);
-    return checkFile({ ...deps, db, transcript, path }, thorough);
+    return checkFile({ ...deps, db, transcript, path }, options);
   } catch (error) {
     if (systemCode(error) === "ERR_SQLITE_ERROR") throw error;
     const problem = messageOf(fileError(join(deps.stateDir, transcript.file), "could not bring the transcript file up to date", error));

@@ -3,5 +3,7 @@
  * truth. The door of this part of the store.
  */
 export { createProjection } from "./projection.ts";
+export { transcriptRow } from "./rows.ts";
 export type { Projection, ProjectionDeps, ProjectionProblem, RepairAction, RepairReport } from "./types.ts";
+export { createLineReader, PACKED_LINE, packLines, type LineReader } from "./packs.ts";
 export { archivedName, isTranscriptFile, transcriptFile } from "./place.ts";

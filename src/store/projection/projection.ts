@@ -1,8 +1,10 @@
-import { closeSync, constants, lstatSync, openSync, renameSync, unlinkSync, writeSync } from "node:fs";
+import { closeSync, constants, lstatSync, openSync, writeSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { AppError, fileError, messageOf, systemCode } from "../../base/errors.ts";
 import { failpoint } from "../../base/failpoints.ts";
 import { checkTranscript } from "./check.ts";
+import { removeFiles, renameFiles } from "./compressed-file.ts";
+import { createCompressing } from "./compressing.ts";
 import { resolveFile } from "./place.ts";
 import { transcriptRow } from "./rows.ts";
 import type { Projection, ProjectionDeps, ProjectionProblem, RepairReport } from "./types.ts";
@@ -65,12 +67,41 @@ function appendTo(entry: OpenFile, waiting: Waiting): void {
   for (let done = 0; done < bytes.length;) done += writeSync(entry.fd, bytes, done);
 }
 
+interface LineQueue {
+  add(file: string, startBytes: number, lines: readonly string[]): void;
+  /** Empties it. */
+  take(): readonly (readonly [file: string, Waiting])[];
+  /** Lines of all files. */
+  size(): number;
+}
+
+/** Lines that wait to be written, by file. */
+function createLineQueue(): LineQueue {
+  const waiting = new Map<string, Waiting>();
+  let size = 0;
+  return {
+    add(file, startBytes, lines) {
+      const batch = waiting.get(file);
+      if (batch) batch.lines.push(...lines);
+      else waiting.set(file, { startBytes, lines: [...lines] });
+      size += lines.length;
+    },
+    take() {
+      const batches = [...waiting];
+      waiting.clear();
+      size = 0;
+      return batches;
+    },
+    size: () => size,
+  };
+}
+
 export function createProjection(deps: ProjectionDeps): Projection {
   const descriptors = createDescriptors(deps.stateDir);
-  const waiting = new Map<string, Waiting>();
+  const queue = createLineQueue();
   const problems = new Map<string, ProjectionProblem>();
   const checked = new Set<string>();
-  let lines = 0;
+  let isClosed = false;
 
   /** The file stays as it is until it is checked again: what waited for it is in the database. */
   function suspect(file: string, problem: string): void {
@@ -90,9 +121,7 @@ export function createProjection(deps: ProjectionDeps): Projection {
   }
 
   function flush(): void {
-    const batches = [...waiting];
-    waiting.clear();
-    lines = 0;
+    const batches = queue.take();
     for (const [file, batch] of batches) write(file, batch);
     if (batches.length > 0) failpoint("projection.appended");
   }
@@ -115,6 +144,7 @@ export function createProjection(deps: ProjectionDeps): Projection {
 
   function settle(report: RepairReport): RepairReport {
     if (report.action === "failed") suspect(report.file, report.problem ?? "unknown");
+    else if (report.action === "compressed") problems.delete(report.file);
     else {
       checked.add(report.file);
       problems.delete(report.file);
@@ -123,29 +153,28 @@ export function createProjection(deps: ProjectionDeps): Projection {
     return report;
   }
 
-  function check(db: DatabaseSync, tid: number, options: { readonly thorough?: boolean } = {}): RepairReport {
+  function check(db: DatabaseSync, tid: number, { thorough = false, writing = true }: Parameters<Projection["check"]>[2] = {}): RepairReport {
     flush();
     descriptors.close(transcriptRow(db, tid).file);
-    return settle(checkTranscript(db, tid, deps, options.thorough ?? false));
+    return settle(checkTranscript(db, tid, deps, { thorough, writing }));
   }
 
   return {
     appended(file, startBytes, added) {
       if (added.length === 0 || problems.has(file)) return;
-      const batch = waiting.get(file);
-      if (batch) batch.lines.push(...added);
-      else waiting.set(file, { startBytes, lines: [...added] });
+      queue.add(file, startBytes, added);
       if (startBytes === 0) checked.add(file);
-      lines += added.length;
     },
     flush,
-    pending: () => lines,
+    pending: queue.size,
     check,
-    ensure: (db, tid) => (checked.has(transcriptRow(db, tid).file) ? undefined : check(db, tid)),
-    renamed: (from, to) => leave(from, (path) => renameSync(path, resolveFile(deps.stateDir, to))),
-    removed: (file) => leave(file, unlinkSync),
+    ensure: (db, tid, options) => (checked.has(transcriptRow(db, tid).file) ? undefined : check(db, tid, options)),
+    compress: createCompressing({ ...deps, mayReplace: (file) => !isClosed && !problems.has(file), leave }),
+    renamed: (from, to) => leave(from, (path) => renameFiles(path, resolveFile(deps.stateDir, to))),
+    removed: (file) => leave(file, removeFiles),
     problems: () => [...problems.values()],
     close() {
+      isClosed = true;
       flush();
       descriptors.closeAll();
     },

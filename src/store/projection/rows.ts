@@ -1,6 +1,7 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { AppError } from "../../base/errors.ts";
 import type { TranscriptLine } from "../../protocol/index.ts";
+import { createLineReader } from "./packs.ts";
 
 /** What the database knows of one transcript file. */
 export interface TranscriptRow {
@@ -32,13 +33,17 @@ export function transcriptRow(db: DatabaseSync, tid: number): TranscriptRow {
 /** The lines of a transcript in order, as the bytes their file must hold. */
 export function* expectedLines(db: DatabaseSync, tid: number, fromSeq = 0): Generator<{ readonly seq: number; readonly bytes: Buffer }> {
   const rows = db.prepare("SELECT seq, line FROM transcript_entries WHERE tid = ? AND seq >= ? ORDER BY seq").iterate(tid, fromSeq);
-  for (const row of rows) yield { seq: Number(row["seq"]), bytes: Buffer.from(`${String(row["line"])}\n`) };
+  const lines = createLineReader((text) => db.prepare(text));
+  for (const row of rows) {
+    const seq = Number(row["seq"]);
+    yield { seq, bytes: Buffer.from(`${lines.read(tid, seq, row["line"])}\n`) };
+  }
 }
 
 /** The line at `seq`, as its file must hold it. */
 export function expectedLine(db: DatabaseSync, tid: number, seq: number): Buffer | undefined {
   const row = db.prepare("SELECT line FROM transcript_entries WHERE tid = ? AND seq = ?").get(tid, seq);
-  return row && Buffer.from(`${String(row["line"])}\n`);
+  return row && Buffer.from(`${createLineReader((text) => db.prepare(text)).read(tid, seq, row["line"])}\n`);
 }
 
 /** Puts lines behind those that a transcript has. Runs in a transaction of the caller; `finish` writes the totals. */

@@ -21,6 +21,8 @@ export type RepairAction =
   | "adopted"
   /** The file was set aside and written anew. */
   | "rewritten"
+  /** Only the compressed file is there, and nobody is about to write. */
+  | "compressed"
   /** Nothing could be done; the reason is in `problem`. The database is not affected. */
   | "failed";
 
@@ -53,11 +55,16 @@ export interface Projection {
   pending(): number;
   /**
    * Compares one transcript with its file and makes them agree. Must not run inside a transaction of the caller. Size, first and last line
-   * decide, unless `thorough` asks for every byte.
+   * decide, unless `thorough` asks for every byte. A compressed file is left as it is unless the transcript is about to be written (the default).
    */
-  check(db: DatabaseSync, tid: number, options?: { readonly thorough?: boolean }): RepairReport;
+  check(db: DatabaseSync, tid: number, options?: { readonly thorough?: boolean; readonly writing?: boolean }): RepairReport;
   /** `check`, unless this file was checked before in this process and nothing happened to it since. */
-  ensure(db: DatabaseSync, tid: number): RepairReport | undefined;
+  ensure(db: DatabaseSync, tid: number, options?: { readonly writing?: boolean }): RepairReport | undefined;
+  /**
+   * Writes a compressed file of a transcript in steps of a few milliseconds. `synced` is called when that is on the disk: its `finish` replaces the file by
+   * the compressed one, and returns false when it could not, or the transcript was written in between.
+   */
+  compress(db: DatabaseSync, tid: number, synced: (finish: () => boolean) => void): Generator<void>;
   /** Follows a transcript to its new name (`archivedName`). False, and a problem, when the file could not be renamed. */
   renamed(from: string, to: string): boolean;
   /** Follows a transcript that the database no longer has: its file is deleted. */

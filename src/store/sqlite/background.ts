@@ -3,7 +3,7 @@ import type { AppError } from "../../base/errors.ts";
 import type { MaintenanceReport } from "../retention.ts";
 import { createCheckpoints, type CheckpointsDeps } from "./checkpoints.ts";
 import { storeError } from "./failure.ts";
-import { createMaintenance } from "./maintenance.ts";
+import { createMaintenance, type MaintenanceDeps } from "./maintenance.ts";
 import type { ControlRequest } from "./messages.ts";
 import { createSessionIndexes } from "./session-indexes.ts";
 
@@ -14,18 +14,23 @@ type Done = (error: AppError | undefined, report?: MaintenanceReport) => void;
 export interface Background {
   /** Told after each group was acknowledged, and how many commits it had. */
   readonly committed: (commits: number) => void;
+  /** Told after something was written that nobody waits for. */
+  readonly wrote: () => void;
   /** Does one step; true when there is more to do at once. */
   readonly step: () => boolean;
   /** True when there is something to do at once. */
   waiting(): boolean;
   maintain(request: MaintainRequest, done: Done): void;
   whenImported(done: () => void): void;
-  /** Moves the log into the database now. Returns what stood in the way. */
-  readonly checkpoint: (truncate: boolean) => AppError | undefined;
+  /** Goes on with steps of an import when those before them are done. */
+  importMore(steps: Iterator<unknown>): void;
+  /** Moves the log into the database. `done` gets what stood in the way. */
+  readonly checkpoint: (truncate: boolean, done: (error: AppError | undefined) => void) => void;
 }
 
 export interface BackgroundDeps extends CheckpointsDeps {
   readonly db: DatabaseSync;
+  readonly files: MaintenanceDeps["files"];
   /** Steps of an unfinished import. */
   readonly importing: Iterator<unknown> | undefined;
   /** Told when the import is through. */
@@ -42,9 +47,11 @@ interface Maintaining {
 /** Indexes over sessions wait until a start is long over, and let others have their turn between two steps. */
 const INDEX_FIRST_MS = 10_000;
 const INDEX_NEXT_MS = 4;
+/** While the log is being moved. */
+const INDEX_WAIT_MS = 100;
 
 /** Keeps the indexes over sessions up to date, by a timer of its own that runs only while there is something to do. */
-function createIndexing(deps: BackgroundDeps, stepped: () => void): { committed(commits: number): void; catchUp(): void } {
+function createIndexing(deps: BackgroundDeps, stepped: () => boolean): { committed(commits: number): void; catchUp(): void } {
   const index = createSessionIndexes(deps.db, deps.sql);
   /** The wait of the timer that counts; one that was overtaken by a shorter does nothing. */
   let armed: { readonly ms: number } | undefined;
@@ -57,8 +64,7 @@ function createIndexing(deps: BackgroundDeps, stepped: () => void): { committed(
       armed = undefined;
       if (!index.due()) return;
       index.step();
-      stepped();
-      arm(INDEX_NEXT_MS);
+      arm(stepped() ? INDEX_NEXT_MS : INDEX_WAIT_MS);
     });
   }
   arm(INDEX_FIRST_MS);
@@ -73,12 +79,25 @@ function createIndexing(deps: BackgroundDeps, stepped: () => void): { committed(
   };
 }
 
+/** One after the other. */
+function* chain(...parts: readonly Iterator<unknown>[]): Generator<void> {
+  for (const part of parts) while (part.next().done !== true) yield;
+}
+
 export function createBackground(deps: BackgroundDeps): Background {
-  const { db, sql } = deps;
   const maintaining: Maintaining[] = [];
   const awaitingImport: (() => void)[] = [];
-  const log = createCheckpoints(deps);
-  const indexing = createIndexing(deps, () => log.committed(1));
+  const cursor = { tid: 0 };
+  /** False while maintenance waits for the log to be moved. */
+  let mayGoOn = true;
+  const log = createCheckpoints({
+    ...deps,
+    resume() {
+      mayGoOn = true;
+      deps.resume();
+    },
+  });
+  const indexing = createIndexing(deps, log.swept);
   let importing = deps.importing;
 
   /** An import that stops in the middle is not told as done: the next start goes on with it. */
@@ -97,11 +116,11 @@ export function createBackground(deps: BackgroundDeps): Background {
 
   function maintainStep(): void {
     const current = maintaining[0];
-    if (!current) return;
+    if (!current || !mayGoOn) return;
     try {
       const through = current.work.steps.next().done === true;
-      log.committed(1);
-      if (!through && performance.now() < current.until) return;
+      mayGoOn = log.swept();
+      if (!through && (performance.now() < current.until || !current.work.canStop())) return;
       maintaining.shift();
       current.done(undefined, current.work.report(through));
     } catch (error) {
@@ -111,7 +130,7 @@ export function createBackground(deps: BackgroundDeps): Background {
     }
   }
 
-  const waiting = (): boolean => importing !== undefined || maintaining.length > 0;
+  const waiting = (): boolean => importing !== undefined || (mayGoOn && maintaining.length > 0);
 
   return {
     waiting,
@@ -119,6 +138,7 @@ export function createBackground(deps: BackgroundDeps): Background {
       log.committed(commits);
       indexing.committed(commits);
     },
+    wrote: () => log.committed(1),
     checkpoint: log.checkpoint,
     step() {
       if (importing) importStep();
@@ -127,7 +147,16 @@ export function createBackground(deps: BackgroundDeps): Background {
     },
     maintain(request, done) {
       indexing.catchUp();
-      maintaining.push({ request, done, until: performance.now() + request.budgetMs, work: createMaintenance(db, sql, request.now, request.policy) });
+      maintaining.push({
+        request,
+        done,
+        until: performance.now() + request.budgetMs,
+        work: createMaintenance({ ...deps, cursor }, request.now, request.policy),
+      });
+    },
+    importMore(steps) {
+      const first = importing;
+      importing = first ? chain(first, steps) : steps;
     },
     whenImported(done) {
       if (importing) awaitingImport.push(done);

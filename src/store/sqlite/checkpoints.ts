@@ -1,17 +1,23 @@
 import type { StatementSync } from "node:sqlite";
 import { AppError } from "../../base/errors.ts";
 import { storeError } from "./failure.ts";
+import type { LogMover } from "./log-mover.ts";
 
 /**
  * Pages in the log: above the first they are moved when nobody writes for a while, above the second in any case. Moving some hundred pages takes
  * 1 to 2 ms; thousands would give a higher rate, and make one commit in a hundred wait for several milliseconds more. A short log is also
  * written over sooner, which syncs faster.
  */
-const QUIET_PAGES = 100;
+const QUIET_PAGES = 200;
 const QUIET_MS = 200;
-const BUSY_PAGES = 400;
+const BUSY_PAGES = 800;
 /** Commits after which the log is measured: each adds some ten pages. */
 const MEASURED_COMMITS = 8;
+/**
+ * With a log of so many pages, background work waits until all of them are moved: only then it is written from its beginning again. Work that went on
+ * would keep adding to its end, and the file would grow for as long.
+ */
+const FULL_PAGES = 4000;
 
 export interface CheckpointsDeps {
   readonly sql: (text: string) => StatementSync;
@@ -19,14 +25,20 @@ export interface CheckpointsDeps {
   readonly later: (ms: number, fn: () => void) => unknown;
   /** Damage or a failing disk met outside of a request. */
   readonly failed: (error: AppError) => void;
+  /** Moves the pages of background work. */
+  readonly mover: LogMover;
+  /** Called when background work may go on, in case `swept` stopped it. */
+  readonly resume: () => void;
 }
 
 /** Moves the log into the database, between groups. */
 export interface Checkpoints {
   /** Told after each group was acknowledged, and how many commits it had. */
   readonly committed: (commits: number) => void;
-  /** Moves it now. Returns what stood in the way. */
-  readonly checkpoint: (truncate: boolean) => AppError | undefined;
+  /** Called after each step of background work. False when the work has to wait until `resume`: the log is long, and is being moved in another thread. */
+  readonly swept: () => boolean;
+  /** Moves it now, or right after the thread that is moving it; SQLite lets only one do so. `done` gets what stood in the way. */
+  readonly checkpoint: (truncate: boolean, done: (error: AppError | undefined) => void) => void;
 }
 
 export function createCheckpoints(deps: CheckpointsDeps): Checkpoints {
@@ -34,12 +46,16 @@ export function createCheckpoints(deps: CheckpointsDeps): Checkpoints {
   let lastCommit = 0;
   let quietTimer = false;
   let unmeasured = 0;
+  let isMoving = false;
+  const postponed: { readonly truncate: boolean; readonly done: (error: AppError | undefined) => void }[] = [];
 
-  /** Pages that are in the log only. */
-  function logPages(): number {
+  /** How long the log is, and how many of its pages are nowhere else. */
+  function measure(): { readonly length: number; readonly pages: number } {
     const row = sql("PRAGMA wal_checkpoint(NOOP)").get()!;
-    return Number(row["log"]) - Number(row["checkpointed"]);
+    return { length: Number(row["log"]), pages: Number(row["log"]) - Number(row["checkpointed"]) };
   }
+
+  const logPages = (): number => measure().pages;
 
   /** A failure here is final: nobody knows what of the database file reached the disk, and a second fsync would not tell. */
   function moveLog(): void {
@@ -52,11 +68,42 @@ export function createCheckpoints(deps: CheckpointsDeps): Checkpoints {
     deps.later(QUIET_MS, () => {
       quietTimer = false;
       if (performance.now() - lastCommit < QUIET_MS) return watchQuiet();
-      try {
-        if (logPages() >= QUIET_PAGES) moveLog();
-      } catch (error) {
-        deps.failed(storeError("the log could not be moved into the database", error));
-      }
+      attempt(() => {
+        if (!isMoving && logPages() >= QUIET_PAGES) moveLog();
+      });
+    });
+  }
+
+  function attempt(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      deps.failed(storeError("the log could not be moved into the database", error));
+    }
+  }
+
+  function moveNow(truncate: boolean): AppError | undefined {
+    try {
+      const row = sql(`PRAGMA wal_checkpoint(${truncate ? "TRUNCATE" : "PASSIVE"})`).get()!;
+      return truncate && Number(row["busy"]) !== 0 ? new AppError("LOCKED", "the log could not be emptied: a reader still needs it; try again") : undefined;
+    } catch (error) {
+      const reason = storeError("the log could not be moved into the database", error);
+      if (reason.code !== "LOCKED") deps.failed(reason);
+      return reason;
+    }
+  }
+
+  function moveElsewhere(): void {
+    isMoving = true;
+    deps.mover.move(({ error, unavailable }) => {
+      isMoving = false;
+      const reason = error && storeError("the log could not be moved into the database", error);
+      const fatal = reason && reason.code !== "LOCKED" ? reason : undefined;
+      if (fatal) deps.failed(fatal);
+      if (unavailable) attempt(moveLog);
+      // Nothing is synced again after a failed sync.
+      for (const { truncate, done } of postponed.splice(0)) done(fatal ?? moveNow(truncate));
+      deps.resume();
     });
   }
 
@@ -66,18 +113,20 @@ export function createCheckpoints(deps: CheckpointsDeps): Checkpoints {
       unmeasured += commits;
       if (unmeasured < MEASURED_COMMITS) return watchQuiet();
       unmeasured = 0;
-      if (logPages() >= BUSY_PAGES) moveLog();
+      if (!isMoving && logPages() >= BUSY_PAGES) moveLog();
       else watchQuiet();
     },
-    checkpoint(truncate) {
-      try {
-        const row = sql(`PRAGMA wal_checkpoint(${truncate ? "TRUNCATE" : "PASSIVE"})`).get()!;
-        return truncate && Number(row["busy"]) !== 0 ? new AppError("LOCKED", "the log could not be emptied: a reader still needs it; try again") : undefined;
-      } catch (error) {
-        const reason = storeError("the log could not be moved into the database", error);
-        if (reason.code !== "LOCKED") deps.failed(reason);
-        return reason;
-      }
+    swept() {
+      lastCommit = performance.now();
+      const { length, pages } = measure();
+      const isLong = length >= FULL_PAGES;
+      if (!isMoving && (pages >= BUSY_PAGES || (isLong && pages > 0))) moveElsewhere();
+      else if (!isMoving) watchQuiet();
+      return !isMoving || !isLong;
+    },
+    checkpoint(truncate, done) {
+      if (isMoving) postponed.push({ truncate, done });
+      else done(moveNow(truncate));
     },
   };
 }

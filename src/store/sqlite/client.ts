@@ -22,6 +22,7 @@ export interface SqliteOptions {
   /** A thread that was started earlier. */
   readonly thread?: Worker | undefined;
   readonly watch?: OpenRequest["watch"];
+  readonly sessionIndex?: OpenRequest["sessionIndex"];
   readonly log?: (message: string, details?: Readonly<Record<string, unknown>>) => void;
   /** Commits that may wait for their fsync; the next one is refused with `OVERLOADED`. Default 4096. */
   readonly maxWaiting?: number;
@@ -47,7 +48,8 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
   const standing = createStanding(file, (message, details) => options.log?.(message, details));
   const waiting = createWaiting(options.clock.monotonic);
   const { opened, gone, alive } = listen(worker, options, standing, waiting);
-  worker.postMessage({ type: "open", mode: "write", file, stateDir: options.stateDir, now: options.clock.now(), watch: options.watch } satisfies OpenRequest);
+  const { stateDir, watch, sessionIndex } = options;
+  worker.postMessage({ type: "open", mode: "write", file, stateDir, now: options.clock.now(), watch, sessionIndex } satisfies OpenRequest);
   await opened;
   const heavy = createHeavyReads({ file, stateDir: options.stateDir, clock: options.clock });
   return createStore({ options, standing, waiting, gone, alive, heavy, sender: createSender(worker, waiting) });
@@ -84,6 +86,7 @@ function listen(
       opening.resolve();
     } else if (reply.type === "refused") opening.reject(errorFrom(reply.error));
     else if (reply.type === "failed") standing.fail({ ...reply.failure, message: `${join(options.stateDir, DATABASE_FILE)}: ${reply.failure.message}` });
+    else if (reply.type === "takenIn") standing.takenIn();
     else if (reply.type === "log") options.log?.(reply.message, reply.details);
     else standing.notice(reply.notices);
   });
@@ -148,6 +151,7 @@ function createStore({ options, standing, waiting, sender, heavy, gone, alive }:
     read,
     health: () => standing.health(waiting),
     onFailure: standing.onFailure,
+    onTakenIn: standing.onTakenIn,
     checkpoint: ({ truncate = false } = {}) => ask({ type: "checkpoint", truncate }),
     async maintain({ budgetMs = 1000, policy } = {}) {
       const report = await ask<MaintenanceReport>({ type: "maintain", now: clock.now(), budgetMs, policy: resolveRetention(policy) });

@@ -6,12 +6,14 @@ import { runRead } from "./connection.ts";
 import { errorMessage, isDamage, storeError } from "./failure.ts";
 import type { Groups } from "./group.ts";
 import type { ReadContext } from "./handlers.ts";
+import type { SessionIndex } from "../session-index/index.ts";
 import type { CommitRequest, ReadRequest, Reply, Settled } from "./messages.ts";
 import type { TranscriptFiles } from "./transcript-files.ts";
 
 export interface DeskDeps extends ReadContext {
   readonly groups: Groups;
   readonly files: TranscriptFiles;
+  readonly sessionIndex?: SessionIndex | undefined;
   readonly background: Background;
   readonly post: (reply: Reply) => void;
   readonly now: () => number;
@@ -93,12 +95,13 @@ export function createDesk(deps: DeskDeps): Desk {
       settle(result.settled);
       failpoint("store.group.acknowledged");
       deps.files.follow(result.effects);
+      deps.sessionIndex?.committed(group);
       attempt("the log could not be moved into the database", () => deps.background.committed(group.length));
     },
     answer: (asked) => settle(asked.map(read)),
     upkeep: (work) => attempt("upkeep of the store failed", work),
     tellProblems() {
-      const problems = deps.files.problems();
+      const problems = [...deps.files.problems(), ...(deps.sessionIndex?.problems() ?? [])];
       if (problems.length === 0 && told === 0) return;
       told = problems.length;
       deps.post({

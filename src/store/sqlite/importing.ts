@@ -1,4 +1,5 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
+import type * as importing from "../import/index.ts";
 
 /** Says in `meta` that the files found at the first start are taken over. */
 const IMPORTED = "store.imported";
@@ -18,6 +19,8 @@ export interface Importing {
   readonly adopt: (file: string) => void;
   /** Remembers that all is taken over, unless something could not be. */
   readonly finish: () => void;
+  /** Looks for files that were added since: another program has used the state folder. */
+  readonly again: () => Promise<Iterator<unknown>>;
 }
 
 /** Starts or goes on with the takeover of a state folder. Session indexes and other small files are taken before this returns. */
@@ -30,21 +33,28 @@ export async function openImport(deps: ImportingDeps): Promise<Importing> {
     if (sql("SELECT 1 FROM imports WHERE state = 'failed' LIMIT 1").get() !== undefined) return;
     sql("INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)").run(IMPORTED, String(now()));
   };
-  if (!unfinished) return { steps: undefined, adopt: () => {}, finish };
-
-  const { importState, importTranscript } = await import("../import/index.ts");
   const options = { stateDir, now, log };
+  let loaded: typeof importing | undefined;
+  const load = async (): Promise<typeof importing> => (loaded ??= await import("../import/index.ts"));
+  const rest = {
+    adopt: (file: string) => void (unfinished && loaded?.importTranscript(db, file, options)),
+    finish,
+    async again() {
+      const { importState } = await load();
+      unfinished = true;
+      return importState(db, options);
+    },
+  };
+  if (!unfinished) return { steps: undefined, ...rest };
+
+  const { importState } = await load();
   const steps = importState(db, options);
   for (let step = steps.next(); ; step = steps.next()) {
     if (step.done) {
       finish();
-      return { steps: undefined, adopt: () => {}, finish };
+      return { steps: undefined, ...rest };
     }
     if (step.value.kind === "transcript") break;
   }
-  return {
-    steps,
-    adopt: (file) => void (unfinished && importTranscript(db, file, options)),
-    finish,
-  };
+  return { steps, ...rest };
 }

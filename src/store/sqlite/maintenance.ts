@@ -1,57 +1,47 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { MaintenanceReport, RetentionPolicy } from "../retention.ts";
+import { createPace, unsynced } from "./pace.ts";
+import { createPacking, type PackingDeps } from "./packing.ts";
 import { createSweeps, type Sweep } from "./sweeps.ts";
 
-/** The time after which a transaction ends: no request waits longer than about this and one statement more. */
-const BATCH_MS = 3;
-/** Rows and pages of one statement: fewer where one takes long, as on a cold disk, more where it does not. */
-const FEWEST = 2;
+/**
+ * The time after which a transaction ends, at most and at least. Committing can take several times as long as deleting: rows that lie far apart fill a page
+ * of the log each. The whole should take about `WHOLE_MS`: no request waits much longer than that.
+ */
+const LONGEST_BATCH_MS = 3;
+const SHORTEST_BATCH_MS = 0.25;
+const WHOLE_MS = 5;
 const MOST_ROWS = 100;
 const MOST_PAGES = 64;
-const QUICK_MS = 0.5;
-const SLOW_MS = 1.5;
 /** Rows that are so much past their time are told. */
 const LATE_MS = 86_400_000;
-
-/** How much one statement does, by what the last one took. */
-function createPace(most: number): { readonly size: number; took(ms: number): void } {
-  let size = FEWEST * 4;
-  return {
-    get size() {
-      return size;
-    },
-    took(ms) {
-      if (ms > SLOW_MS) size = Math.max(FEWEST, Math.floor(size / 2));
-      else if (ms < QUICK_MS) size = Math.min(most, size * 2);
-    },
-  };
-}
 
 export interface Maintenance {
   /** Each `next` is one short transaction; commits may pass between two. */
   readonly steps: Iterator<void>;
+  /** False in the middle of something that would have to be begun again. */
+  canStop(): boolean;
   /** What has been done so far, for a caller whose time is over. */
   report(done: boolean): MaintenanceReport;
 }
 
-/** Deletes what is past its time, the tables by turns, and gives space back. */
-export function createMaintenance(db: DatabaseSync, sql: (text: string) => StatementSync, now: number, policy: RetentionPolicy): Maintenance {
+export interface MaintenanceDeps {
+  readonly db: DatabaseSync;
+  readonly sql: (text: string) => StatementSync;
+  readonly files: PackingDeps["files"];
+  readonly cursor: PackingDeps["cursor"];
+}
+
+/** Deletes what is past its time, the tables by turns, compresses old transcripts, and gives space back. */
+export function createMaintenance({ db, sql, files, cursor }: MaintenanceDeps, now: number, policy: RetentionPolicy): Maintenance {
+  const { compressMs } = policy;
+  const packing = compressMs === undefined ? undefined : createPacking({ db, sql, files, cursor, now, before: now - compressMs });
   const deleted: Record<string, number> = {};
   const rowPace = createPace(MOST_ROWS);
   const pagePace = createPace(MOST_PAGES);
   let open: readonly Sweep[] = createSweeps(sql, now, policy);
   let pagesFreed = 0;
-
-  /** Nothing here has to be synced by itself: lost with the machine, it is done again. */
-  function unsynced<T>(work: () => T): T {
-    db.exec("PRAGMA synchronous = NORMAL");
-    try {
-      return work();
-    } finally {
-      if (db.isTransaction) db.exec("ROLLBACK");
-      db.exec("PRAGMA synchronous = FULL");
-    }
-  }
+  let batchMs = LONGEST_BATCH_MS;
 
   /** Deletes from one table until the time is over; true when nothing is left there. */
   function sweepOnce(sweep: Sweep): boolean {
@@ -64,8 +54,13 @@ export function createMaintenance(db: DatabaseSync, sql: (text: string) => State
       rowPace.took(until - from);
       for (const [table, rows] of gone) if (rows > 0) deleted[table] = (deleted[table] ?? 0) + rows;
       const done = gone.every(([, rows]) => rows === 0);
-      if (!done && until - started < BATCH_MS) continue;
+      if (!done && until - started < batchMs) continue;
       db.exec("COMMIT");
+      const whole = performance.now() - started;
+      if (whole > WHOLE_MS) {
+        batchMs = Math.max(SHORTEST_BATCH_MS, batchMs / 2);
+        rowPace.took(whole);
+      } else if (whole < WHOLE_MS / 2) batchMs = Math.min(LONGEST_BATCH_MS, batchMs * 1.5);
       return done;
     }
   }
@@ -73,17 +68,21 @@ export function createMaintenance(db: DatabaseSync, sql: (text: string) => State
   const freePages = (): number => Number(sql("PRAGMA freelist_count").get()!["freelist_count"]);
 
   function* steps(): Generator<void, void> {
-    while (open.length > 0) {
+    let isPacked = packing === undefined;
+    while (open.length > 0 || !isPacked) {
       const done = new Set<Sweep>();
       for (const sweep of open) {
-        if (unsynced(() => sweepOnce(sweep))) done.add(sweep);
+        if (unsynced(db, () => sweepOnce(sweep))) done.add(sweep);
         yield;
       }
       open = open.filter((sweep) => !done.has(sweep));
+      if (isPacked) continue;
+      isPacked = packing?.steps.next().done === true;
+      yield;
     }
     for (let before = freePages(); before > 0;) {
       const from = performance.now();
-      unsynced(() => db.exec(`PRAGMA incremental_vacuum(${pagePace.size})`));
+      unsynced(db, () => db.exec(`PRAGMA incremental_vacuum(${pagePace.size})`));
       pagePace.took(performance.now() - from);
       const after = freePages();
       pagesFreed += before - after;
@@ -104,9 +103,12 @@ export function createMaintenance(db: DatabaseSync, sql: (text: string) => State
 
   return {
     steps: steps(),
-    report(done) {
-      const late = done ? undefined : behind();
-      return { done, deleted, pagesFreed, ...(late ? { behind: late } : {}) };
+    canStop: () => packing?.canStop() !== false,
+    report(ended) {
+      const done = ended && packing?.unfinished() !== true;
+      const late = ended ? undefined : behind();
+      const compressed = packing?.report();
+      return { done, deleted, pagesFreed, ...(compressed ? { compressed } : {}), ...(late ? { behind: late } : {}) };
     },
   };
 }

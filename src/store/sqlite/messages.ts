@@ -12,6 +12,8 @@ export interface OpenRequest {
   readonly stateDir: string;
   /** The store's clock at the start. */
   readonly now: number;
+  /** Session index files are written and taken in; `path` is where they are, with `{agentId}`, when that is not the documented place. */
+  readonly sessionIndex?: { readonly path?: string | undefined } | undefined;
   /** The thread watches the main one, too. */
   readonly watch?: WatchRequest | undefined;
 }
@@ -37,6 +39,8 @@ export type Reply =
   | { readonly type: "settled"; readonly settled: readonly Settled[]; readonly diskFull: boolean; readonly held: boolean }
   | { readonly type: "failed"; readonly failure: StoreFailure }
   | { readonly type: "notices"; readonly notices: readonly StoreNotice[] }
+  /** Sessions were changed by what another program wrote. */
+  | { readonly type: "takenIn" }
   | { readonly type: "log"; readonly message: string; readonly details: Readonly<Record<string, unknown>> | undefined };
 
 /** Reads that walk many rows: they go to a thread of their own, so that no commit waits for them. */

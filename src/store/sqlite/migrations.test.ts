@@ -1,6 +1,6 @@
 import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
-import { assertReadable, migrate, MIGRATIONS, type Migration } from "./migrations.ts";
+import { assertReadable, migrate, MIGRATIONS, requireReader, type Migration } from "./migrations.ts";
 
 const columns = (db: DatabaseSync): unknown[] =>
   db
@@ -80,4 +80,12 @@ test("a migration that fails leaves the version before it", () => {
   const broken: Migration = { version: 2, minReader: 1, up: "ALTER TABLE inbox ADD COLUMN mood TEXT; SELECT one FROM nowhere" };
   expect(() => migrate(db, 2, [MIGRATIONS[0]!, broken])).toThrow("nowhere");
   expect([version(db), columns(db).includes("mood"), db.isTransaction]).toEqual([1, false, false]);
+});
+
+test("a database that needs a newer reader still does after a migration that does not", () => {
+  const db = new DatabaseSync(":memory:");
+  migrate(db, 1, [MIGRATIONS[0]!]);
+  requireReader(db, 7);
+  migrate(db, 2, [MIGRATIONS[0]!, { version: 2, minReader: 1, up: "SELECT 1" }]);
+  expect(db.prepare("SELECT value FROM meta WHERE key = 'store.min_reader'").get()).toEqual({ value: "7" });
 });

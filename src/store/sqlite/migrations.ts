@@ -1,7 +1,8 @@
 import type { DatabaseSync } from "node:sqlite";
 import { AppError } from "../../base/errors.ts";
+import { leanTables } from "./schema-lean.ts";
 import { SCHEMA_V1 } from "./schema.ts";
-import { SESSION_LISTS, SESSION_SEARCH } from "./schema-sessions.ts";
+import { SESSION_FILES, SESSION_LISTS, SESSION_SEARCH } from "./schema-sessions.ts";
 
 export interface Migration {
   /** The version the file has afterwards; 1, 2, 3, … */
@@ -10,6 +11,9 @@ export interface Migration {
   readonly minReader: number;
   readonly up: string | ((db: DatabaseSync) => void);
 }
+
+/** The first version that reads compressed lines. A database that has some needs it; see packing.ts. */
+export const PACKS_VERSION = 12;
 
 /** Forward only. A published entry is never changed: a mistake is mended by the next one. */
 export const MIGRATIONS: readonly Migration[] = [
@@ -64,6 +68,25 @@ export const MIGRATIONS: readonly Migration[] = [
       ALTER TABLE usage ADD COLUMN cache_read_cost REAL;
       ALTER TABLE usage ADD COLUMN cache_write_cost REAL`,
   },
+  // What the session index files of other programs hold: see session-index/.
+  { version: 10, minReader: 1, up: SESSION_FILES },
+  // A turn writes fewer pages.
+  { version: 11, minReader: 1, up: leanTables },
+  // Lines of transcripts that nobody has used for long can be stored compressed: `packed_lines` are looked at so far, `packed_at` is when the file was done.
+  {
+    version: PACKS_VERSION,
+    minReader: 1,
+    up: `ALTER TABLE transcripts ADD COLUMN packed_lines INTEGER NOT NULL DEFAULT 0;
+      ALTER TABLE transcripts ADD COLUMN packed_at INTEGER;
+      CREATE TABLE transcript_packs (
+        id INTEGER PRIMARY KEY,
+        tid INTEGER NOT NULL,
+        first INTEGER NOT NULL,
+        last INTEGER NOT NULL,
+        data BLOB NOT NULL,
+        UNIQUE (tid, first)
+      )`,
+  },
 ];
 
 function versionOf(db: DatabaseSync): number {
@@ -73,6 +96,13 @@ function versionOf(db: DatabaseSync): number {
 function minReaderOf(db: DatabaseSync): number {
   const row = db.prepare("SELECT value FROM meta WHERE key = 'store.min_reader'").get();
   return row ? Number(row["value"]) : 1;
+}
+
+/** Notes the oldest program that may work with the file. What was noted before is never lowered: what needed it is still there. */
+export function requireReader(db: DatabaseSync, version: number): void {
+  const text = `INSERT INTO meta (key, value) VALUES ('store.min_reader', ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value
+    WHERE CAST(value AS INTEGER) < CAST(excluded.value AS INTEGER)`;
+  db.prepare(text).run(String(version));
 }
 
 /** Throws `STORE_TOO_NEW` when this program must not touch the file. Changes nothing. */
@@ -111,7 +141,7 @@ function apply(db: DatabaseSync, { version, minReader, up }: Migration, now: num
   if (typeof up === "string") db.exec(up);
   else up(db);
   const note = db.prepare("INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value");
-  note.run("store.min_reader", String(minReader));
+  requireReader(db, minReader);
   note.run(`store.migrated.${version}`, String(now));
   db.exec(`PRAGMA user_version = ${version}`);
 }

@@ -24,6 +24,8 @@ export interface Opened {
 }
 
 const CACHE_KIB = 4000;
+/** A turn changes a row or an index entry on some thirty pages, and writes each of them whole: small ones make it half as much. */
+const NEW_FILE = "PRAGMA page_size = 2048; PRAGMA auto_vacuum = INCREMENTAL";
 const READER_CACHE_KIB = 2000;
 /** How long a lock of another process is waited for. */
 const BUSY_MS = 5000;
@@ -67,7 +69,7 @@ function connect(options: OpenOptions): DatabaseSync {
   try {
     assertReadable(db, options.migrations ?? MIGRATIONS);
     // It means something to an empty file only; any other gets a page written by it, and four syncs, at every start.
-    if (db.prepare("PRAGMA page_count").get()!["page_count"] === 0) db.exec("PRAGMA auto_vacuum = INCREMENTAL");
+    if (db.prepare("PRAGMA page_count").get()!["page_count"] === 0) db.exec(NEW_FILE);
     db.exec("PRAGMA journal_mode = WAL");
     db.exec("PRAGMA synchronous = FULL");
     db.exec("PRAGMA secure_delete = ON");
@@ -90,7 +92,7 @@ async function salvageInto(options: OpenOptions, reason: string): Promise<Salvag
     now: options.now,
     reason,
     prepare: (db) => {
-      db.exec("PRAGMA auto_vacuum = INCREMENTAL");
+      db.exec(NEW_FILE);
       migrate(db, options.now(), options.migrations ?? MIGRATIONS);
     },
   });

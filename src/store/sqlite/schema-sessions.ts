@@ -66,3 +66,28 @@ ${mark("session_said AFTER UPDATE OF next_seq, leaf_id, archived_at ON transcrip
 ${mark("session_transcript_made AFTER INSERT ON transcripts", ofTranscript("NEW"))}
 ${mark("session_transcript_deleted AFTER DELETE ON transcripts", ofTranscript("OLD"))}
 `;
+
+/** What is in each `sessions.json` (`session_files`), and which state of each session (`session_projected`), so that changes by other programs are recognised. */
+export const SESSION_FILES = `
+CREATE TABLE session_files (
+  n INTEGER PRIMARY KEY,
+  path TEXT NOT NULL UNIQUE,
+  size INTEGER NOT NULL,
+  mtime REAL NOT NULL,
+  digest TEXT NOT NULL,
+  own INTEGER NOT NULL,
+  pass INTEGER NOT NULL,
+  next_digest TEXT,
+  sessions INTEGER NOT NULL,
+  newest INTEGER NOT NULL
+);
+CREATE TABLE session_projected (
+  file INTEGER NOT NULL,
+  key TEXT NOT NULL,
+  written_as TEXT,
+  version INTEGER NOT NULL,
+  digest TEXT NOT NULL,
+  pass INTEGER NOT NULL,
+  PRIMARY KEY (file, key)
+) WITHOUT ROWID;
+`;

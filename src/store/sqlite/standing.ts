@@ -13,6 +13,9 @@ export interface Standing {
   readonly failure: StoreFailure | undefined;
   fail(reason: StoreFailure): void;
   readonly onFailure: (listener: (failure: StoreFailure) => void) => Disposable;
+  /** Sessions were changed by what another program wrote. */
+  takenIn(): void;
+  readonly onTakenIn: (listener: () => void) => Disposable;
   /** Replaces what was known of the kinds that are told of, and of transcript files, whose list is always told whole. */
   notice(told: readonly StoreNotice[]): void;
   /** What is past its time and still there, or that nothing is. */
@@ -29,6 +32,7 @@ const LONG_MS = 1000;
 
 export function createStanding(file: string, log: (message: string, details: Readonly<Record<string, unknown>>) => void): Standing {
   const listeners = new Set<(failure: StoreFailure) => void>();
+  const takenIn = new Set<() => void>();
   const notices = new Map<StoreNotice["kind"], readonly StoreNotice[]>();
   let failure: StoreFailure | undefined;
 
@@ -49,6 +53,13 @@ export function createStanding(file: string, log: (message: string, details: Rea
       if (failure) listener(failure);
       else listeners.add(listener);
       return { [Symbol.dispose]: () => void listeners.delete(listener) };
+    },
+    takenIn() {
+      for (const listener of takenIn) listener();
+    },
+    onTakenIn(listener) {
+      takenIn.add(listener);
+      return { [Symbol.dispose]: () => void takenIn.delete(listener) };
     },
     notice(told) {
       for (const kind of new Set<StoreNotice["kind"]>(["projection", ...told.map((one) => one.kind)])) {

@@ -1,5 +1,6 @@
 import type { StatementSync } from "node:sqlite";
 import type { RetentionPolicy } from "../retention.ts";
+import { areTurnsInOrder } from "./schema-lean.ts";
 
 type Sql = (text: string) => StatementSync;
 
@@ -35,13 +36,34 @@ function simple(sql: Sql, now: number, { table, key, ended, condition = "1", kee
   };
 }
 
+/** Rows at the beginning of a table that are looked at: more would have to be unfinished for retention to miss those behind them. */
+const LOOKED_AT = 2_000;
+
+/** Inputs in the order they came: the oldest are the first, except for some that are not settled. */
+function inbox(sql: Sql, now: number, keepMs: number): Sweep {
+  const first = `SELECT id, settled_at FROM inbox WHERE id < (SELECT max(id) FROM inbox) ORDER BY id LIMIT max(?1, ${LOOKED_AT})`;
+  const text = `DELETE FROM inbox WHERE id IN (SELECT id FROM (${first}) WHERE settled_at < ?2 LIMIT ?1)`;
+  return {
+    table: "inbox",
+    delete: (rows) => ({ inbox: Number(sql(text).run(rows, now - keepMs).changes) }),
+    oldest() {
+      const at = numberOf(sql(`SELECT min(settled_at) AS at FROM (${first})`).get(0)?.["at"]);
+      return at === undefined ? undefined : at + keepMs;
+    },
+  };
+}
+
 /** Turns with their steps, one turn after the other: a turn stays until its last step is gone, so that nothing is left without its owner. */
 function turns(sql: Sql, now: number, keepMs: number): Sweep {
+  const first = `SELECT id, ended_at FROM turns ORDER BY n LIMIT max(?1, ${LOOKED_AT})`;
+  const [ended, oldest] = areTurnsInOrder(sql)
+    ? [`SELECT id FROM (${first}) WHERE ended_at < ?2 LIMIT ?1`, `SELECT min(ended_at) AS at FROM (${first})`]
+    : ["SELECT id FROM turns WHERE ended_at < ?2 LIMIT ?1", "SELECT min(ended_at) AS at FROM turns WHERE ended_at IS NOT NULL AND ?1 = 0"];
   return {
     table: "turns",
     delete(rows) {
       const deleted = { journal: 0, turns: 0 };
-      for (const { id } of sql("SELECT id FROM turns WHERE ended_at < ? LIMIT ?").all(now - keepMs, rows)) {
+      for (const { id } of sql(ended).all(rows, now - keepMs)) {
         const left = Math.max(1, rows - deleted.journal);
         const steps = sql("DELETE FROM journal WHERE turn_id = ?1 AND step IN (SELECT step FROM journal WHERE turn_id = ?1 LIMIT ?2)");
         const gone = Number(steps.run(String(id), left).changes);
@@ -52,7 +74,7 @@ function turns(sql: Sql, now: number, keepMs: number): Sweep {
       return deleted;
     },
     oldest() {
-      const at = numberOf(sql("SELECT min(ended_at) AS at FROM turns WHERE ended_at IS NOT NULL").get()?.["at"]);
+      const at = numberOf(sql(oldest).get(0)?.["at"]);
       return at === undefined ? undefined : at + keepMs;
     },
   };
@@ -84,6 +106,7 @@ function archivedTranscripts(sql: Sql, now: number, keepMs: number): Sweep {
       const lines = sql("DELETE FROM transcript_entries WHERE tid = ?1 AND seq IN (SELECT seq FROM transcript_entries WHERE tid = ?1 LIMIT ?2)");
       deleted.transcript_entries = Number(lines.run(tid, rows).changes);
       if (deleted.transcript_entries < rows) {
+        sql("DELETE FROM transcript_packs WHERE tid = ?").run(tid);
         deleted.transcripts = Number(sql("DELETE FROM transcripts WHERE tid = ?").run(tid).changes);
         passed = tid;
       }
@@ -98,7 +121,7 @@ export function createSweeps(sql: Sql, now: number, policy: RetentionPolicy): Sw
   const { archivedTranscriptsMs } = policy;
   const one = (sweep: Simple): Sweep => simple(sql, now, sweep);
   return [
-    one({ table: "inbox", key: "id", ended: "settled_at", condition: "id < (SELECT max(id) FROM inbox)", keepMs: policy.inboxMs }),
+    inbox(sql, now, policy.inboxMs),
     turns(sql, now, policy.turnsMs),
     one({ table: "outbox", key: "id", ended: "settled_at", condition: "id < (SELECT max(id) FROM outbox)", keepMs: policy.outboxMs }),
     one({ table: "idempotency", key: "scope, key", ended: "expires_at", keepMs: 0 }),

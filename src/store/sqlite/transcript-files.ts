@@ -1,5 +1,8 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import { createProjection, type ProjectionProblem } from "../projection/index.ts";
+import type { WriteKind } from "../areas/index.ts";
+import { createProjection, transcriptRow, type ProjectionProblem } from "../projection/index.ts";
 import type { Effect } from "./handlers.ts";
 import type { CommitRequest, ReadRequest } from "./messages.ts";
 
@@ -12,6 +15,8 @@ export interface TranscriptFilesDeps {
   /** Takes a transcript over from its file to the end, if an import is under way. */
   readonly adopt: (file: string) => void;
   readonly later: (ms: number, fn: () => void) => unknown;
+  /** Does work that no request waits for, unless the store has failed. */
+  readonly upkeep: (work: () => void) => void;
 }
 
 /** The JSONL side of the writer: files are checked before the first use of their transcript and follow each commit. */
@@ -22,14 +27,27 @@ export interface TranscriptFiles {
   follow(effects: readonly Effect[]): void;
   /** Writes what waits when it has become much or old; otherwise a little later, when nobody may be waiting for this thread. */
   flush(): void;
+  /** Compares a transcript with its file now: another program may have written it. Not inside a transaction. */
+  check(file: string): void;
+  /** Takes in what another program wrote to the file of a transcript. A file that is missing or compressed is left so. */
+  takeIn(tid: number): void;
+  /** Replaces the file of a transcript by a compressed one, in short steps; `done` is called later, true when it was replaced. */
+  compress(tid: number, done: (replaced: boolean) => void): Generator<void>;
+  /** Compressed files that are being synced. */
+  compressing(): number;
   problems(): readonly ProjectionProblem[];
   close(): void;
 }
 
 const FLUSH_LINES = 256;
 const FLUSH_MS = 50;
+/** Writes that end a transcript: nobody needs its file made readable for them. */
+const ENDING: ReadonlySet<string> = new Set<WriteKind>(["transcripts.archive", "transcripts.remove"]);
 /** A writer that waits for one commit after the other does not wait for files in between. */
 const QUIET_MS = 3;
+
+const tidIn = ({ sql }: Pick<TranscriptFilesDeps, "sql">, file: string): number | undefined =>
+  sql("SELECT tid FROM transcripts WHERE file = ?").get(file)?.["tid"] as number | undefined;
 
 export function createTranscriptFiles(deps: TranscriptFilesDeps): TranscriptFiles {
   const projection = createProjection({ stateDir: deps.stateDir, pid: process.pid, now: deps.now, log: deps.log });
@@ -38,18 +56,15 @@ export function createTranscriptFiles(deps: TranscriptFilesDeps): TranscriptFile
   let waitingSince: number | undefined;
   let lastAppend = 0;
   let timer: unknown;
+  let compressing = 0;
 
-  function tidOf(file: string): number | undefined {
-    return deps.sql("SELECT tid FROM transcripts WHERE file = ?").get(file)?.["tid"] as number | undefined;
-  }
-
-  function use(file: unknown): void {
+  function use(file: unknown, writing: boolean): void {
     if (typeof file !== "string" || (trusted.has(file) && projection.problems().length === 0)) return;
     deps.adopt(file);
-    const tid = tidOf(file);
+    const tid = tidIn(deps, file);
     if (tid === undefined) return;
-    projection.ensure(deps.db, tid);
-    trusted.add(file);
+    const report = projection.ensure(deps.db, tid, { writing });
+    if (report?.action !== "compressed") trusted.add(file);
   }
 
   function write(): void {
@@ -69,9 +84,27 @@ export function createTranscriptFiles(deps: TranscriptFilesDeps): TranscriptFile
 
   return {
     prepare(commits, reads) {
-      for (const [, , writes] of commits) for (const [kind, input] of writes) if (kind.startsWith("transcripts.")) use((input as { file?: unknown }).file);
-      for (const [, kind, input] of reads) if (kind.startsWith("transcripts.")) use((input as { file?: unknown }).file);
+      for (const [, , writes] of commits) {
+        for (const [kind, input] of writes) if (kind.startsWith("transcripts.")) use((input as { file?: unknown }).file, !ENDING.has(kind));
+      }
+      for (const [, kind, input] of reads) if (kind.startsWith("transcripts.")) use((input as { file?: unknown }).file, false);
     },
+    takeIn(tid) {
+      if (existsSync(join(deps.stateDir, transcriptRow(deps.db, tid).file))) projection.check(deps.db, tid, { writing: false });
+    },
+    *compress(tid, done) {
+      const { file } = transcriptRow(deps.db, tid);
+      compressing += 1;
+      yield* projection.compress(deps.db, tid, (finish) =>
+        deps.upkeep(() => {
+          compressing -= 1;
+          const replaced = finish();
+          if (replaced) trusted.delete(file);
+          done(replaced);
+        }),
+      );
+    },
+    compressing: () => compressing,
     follow(effects) {
       for (const effect of effects) {
         if (effect.kind === "appended") projection.appended(effect.file, effect.startBytes, effect.lines);
@@ -90,6 +123,11 @@ export function createTranscriptFiles(deps: TranscriptFilesDeps): TranscriptFile
       if (lines === 0) return;
       if (lines >= FLUSH_LINES || performance.now() - (waitingSince ?? 0) >= FLUSH_MS) write();
       else timer ??= deps.later(QUIET_MS, whenQuiet);
+    },
+    check(file) {
+      const tid = tidIn(deps, file);
+      // One that is archived has no such file.
+      if (tid !== undefined && existsSync(join(deps.stateDir, file))) projection.check(deps.db, tid);
     },
     problems: () => projection.problems(),
     close() {

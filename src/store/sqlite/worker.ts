@@ -9,15 +9,19 @@ import { createDesk } from "./desk.ts";
 import { errorMessage, storeError } from "./failure.ts";
 import { createGroups } from "./group.ts";
 import { openImport } from "./importing.ts";
+import { createLogMover } from "./log-mover.ts";
 import type { OpenRequest, Reply, Request, Settled } from "./messages.ts";
 import { markSuspect, openDatabase, openReader, openWitness, type Opened } from "./open.ts";
 import { createQueue } from "./queue.ts";
+import { createSessionIndex, followTranscripts, type SessionIndex, type TouchedSession } from "../session-index/index.ts";
 import { createTranscriptFiles } from "./transcript-files.ts";
 import { createWriter, type Writer } from "./writer.ts";
 
 const port = parentPort!;
 /** This thread has a heap of its own, of which most is in use as long as it holds no more than this. */
 const MUCH_HELD = 12 * 1024 * 1024;
+/** Worth giving back at once: it takes this thread a few milliseconds. */
+const MUCH_TAKEN = 2 * 1024 * 1024;
 
 const post = (reply: Reply): void => port.postMessage(reply);
 const log = (message: string, details?: Readonly<Record<string, unknown>>): void => post({ type: "log", message, details });
@@ -41,22 +45,52 @@ async function startWriter(data: OpenRequest): Promise<Writer> {
   tellSalvage(opened, now);
   const { db } = opened;
   const sql = createStatements(db);
-  const imports = await openImport({ db, sql, stateDir: data.stateDir, now, log });
   const later = (ms: number, fn: () => void): unknown => setTimeout(fn, ms).unref();
-  const files = createTranscriptFiles({ db, sql, stateDir: data.stateDir, now, log, later, adopt: imports.adopt });
+  // What was put off before the store failed must not touch the disk after it.
+  const upkeepLater = (ms: number, fn: () => void): unknown => later(ms, () => desk.upkeep(fn));
+  const base = { db, sql, stateDir: data.stateDir, now, log };
+  const sessionIndex = data.sessionIndex && openSessionIndex(data.sessionIndex.path);
+  const touched = (await sessionIndex?.open()) ?? [];
+  const imports = await openImport(base);
+  const files = createTranscriptFiles({ ...base, later, adopt: imports.adopt, upkeep: (work) => desk.upkeep(work) });
   const background = createBackground({
     db,
     sql,
+    files,
     importing: imports.steps,
     imported: imports.finish,
-    // What was put off before the store failed must not touch the disk after it.
-    later: (ms, fn) => later(ms, () => desk.upkeep(fn)),
+    later: upkeepLater,
     failed: (error) => desk.fail(error),
+    mover: createLogMover(data.file),
+    resume: () => writer.accept({ type: "batch", commits: [], reads: [] }),
   });
   const groups = createGroups(db, sql);
-  const desk = createDesk({ sql, groups, files, background, post, now, markSuspect: (reason) => markSuspect(data.file, reason) });
+  const desk = createDesk({ sql, groups, files, sessionIndex, background, post, now, markSuspect: (reason) => markSuspect(data.file, reason) });
   const queue = createQueue(() => receiveMessageOnPort(port)?.message as Request | undefined);
-  return createWriter({ db, desk, queue, files, background, witness: () => openWitness(data.file), closed: () => port.close() });
+  const writer = createWriter({ db, desk, queue, files, sessionIndex, background, witness: () => openWitness(data.file), closed: () => port.close() });
+  if (touched.length > 0) followSessions(touched);
+  return writer;
+
+  function followSessions(sessions: readonly TouchedSession[]): void {
+    background.importMore(followTranscripts({ ...base, check: files.check }, sessions));
+  }
+
+  function openSessionIndex(template: string | undefined): SessionIndex {
+    return createSessionIndex({
+      ...base,
+      template,
+      later: upkeepLater,
+      wrote: () => background.wrote(),
+      takenIn(sessions) {
+        post({ type: "takenIn" });
+        followSessions(sessions);
+        void imports.again().then((steps) => {
+          background.importMore(steps);
+          writer.accept({ type: "batch", commits: [], reads: [] });
+        });
+      },
+    });
+  }
 }
 
 function startReader(data: OpenRequest): { accept(request: Request): void } {
@@ -85,7 +119,7 @@ function startReader(data: OpenRequest): { accept(request: Request): void } {
 async function open(data: OpenRequest): Promise<void> {
   try {
     const thread = data.mode === "write" ? await startWriter(data) : startReader(data);
-    const care = createMemoryCare({ clock: systemClock, isBusy: () => false, leastBytes: MUCH_HELD, muchBytes: MUCH_HELD });
+    const care = createMemoryCare({ clock: systemClock, isBusy: () => false, leastBytes: MUCH_HELD, muchBytes: MUCH_TAKEN });
     accept = (request) => {
       thread.accept(request);
       care.touched();

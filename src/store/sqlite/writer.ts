@@ -4,6 +4,7 @@ import type { Background } from "./background.ts";
 import type { Desk } from "./desk.ts";
 import { errorMessage, storeError } from "./failure.ts";
 import type { ControlRequest, Request } from "./messages.ts";
+import type { SessionIndex } from "../session-index/index.ts";
 import type { RequestQueue } from "./queue.ts";
 import type { TranscriptFiles } from "./transcript-files.ts";
 
@@ -17,6 +18,7 @@ export interface WriterDeps {
   readonly desk: Desk;
   readonly queue: RequestQueue;
   readonly files: TranscriptFiles;
+  readonly sessionIndex: SessionIndex | undefined;
   readonly background: Background;
   /**
    * One more connection that reads. While it is there, closing the writer does not move the log: after a failed fsync nothing is synced again,
@@ -40,6 +42,7 @@ export function createWriter(deps: WriterDeps): Writer {
 
   function close(): AppError | undefined {
     files.close();
+    desk.upkeep(() => deps.sessionIndex?.close());
     desk.tellProblems();
     try {
       using _witness = desk.failure ? deps.witness() : undefined;
@@ -58,7 +61,7 @@ export function createWriter(deps: WriterDeps): Writer {
       deps.closed();
     } else if (request.type === "imported") background.whenImported(() => reply(undefined));
     else if (desk.failure) reply(new AppError("STORE_FAILED", `the store has failed: ${desk.failure.message}`));
-    else if (request.type === "checkpoint") reply(background.checkpoint(request.truncate));
+    else if (request.type === "checkpoint") background.checkpoint(request.truncate, reply);
     else background.maintain(request, reply);
   }
 

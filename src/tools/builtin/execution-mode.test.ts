@@ -25,7 +25,7 @@ test("tools that only read run side by side; those that change something, and co
     ...[readTool, writeTool, editTool, applyPatchTool, grepTool, findTool, lsTool, imageTool, execTool, processTool].map((make) => make(NOTHING)),
     ...[agentsListTool, sessionStatusTool, sessionsHistoryTool, sessionsListTool].map((make) => make(NOTHING)),
     sessionsSendTool(NOTHING, NOTHING),
-    ...createWebTools(NOTHING)(),
+    ...createWebTools({ ...(NOTHING as object), config: () => ({}), secret: () => "key" } as never)(),
   ];
   const named = (mode: "parallel" | "sequential"): readonly string[] =>
     made.filter(({ executionMode = "sequential" }) => executionMode === mode).map(({ name }) => name);

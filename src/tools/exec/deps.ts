@@ -40,6 +40,8 @@ export interface ExecToolDeps {
   readonly settings: (context: ToolContext) => ExecSettings;
   /** The gateway's own environment. */
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** Where the `openclaw` command is, so that commands on this machine find it. */
+  readonly programFolder?: string | undefined;
   /** Explains what commands do not inherit. */
   readonly hints?: WithheldHints | undefined;
   readonly home: string;

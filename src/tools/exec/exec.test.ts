@@ -62,6 +62,14 @@ test("of a long output the beginning and the end are shown, and all of it is in 
   expect(outcome.details).toMatchObject({ exitCode: 2, aggregated: expect.stringContaining("the error at the end") as string });
 });
 
+test("of a command that prints faster than the disk writes, the file has every line", async () => {
+  const { exec, workspace } = house();
+  const [, file] = /all of it is in (\S+), which read/.exec(text(await exec({ command: "seq 1 600000" })))!;
+  const written = readFileSync(join(workspace, file!), "utf8");
+  expect(written).toHaveLength(4_088_895);
+  expect(written.endsWith("\n599999\n600000\n")).toBe(true);
+});
+
 test("a long output is not written through a link that leads out of the workspace", async () => {
   const { exec, workspace } = house();
   const elsewhere = mkdtempSync(join(tmpdir(), "elsewhere-"));

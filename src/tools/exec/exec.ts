@@ -1,5 +1,5 @@
 import { statSync } from "node:fs";
-import { resolve } from "node:path";
+import { delimiter, resolve } from "node:path";
 import { AppError, messageOf } from "../../base/errors.ts";
 import { isInside } from "../../base/files.ts";
 import { placedPath, type FilePlace } from "../builtin/files/place.ts";
@@ -72,7 +72,7 @@ async function execute(deps: ExecToolDeps, terminals: Terminals, call: ToolCall)
     host: chosen.settings.host,
     env: (params["env"] ?? {}) as Readonly<Record<string, string>>,
     pluginEnv: (await deps.pluginEnvironment?.(context, chosen.settings.host)) ?? {},
-    path: sandbox?.path ?? deps.env["PATH"] ?? DEFAULT_PATH,
+    path: sandbox?.path ?? withFolder(deps.env["PATH"] ?? DEFAULT_PATH, deps.programFolder),
     pathPrepend: chosen.settings.pathPrepend,
     shell: deps.env["SHELL"],
     sandbox,
@@ -81,6 +81,11 @@ async function execute(deps: ExecToolDeps, terminals: Terminals, call: ToolCall)
   const run = { ...planRun(deps, call, chosen.settings, warnings), sandbox, terminal, keepOutput: outputKeeper(deps, context, files) };
   if (chosen.settings.host !== "gateway") return await runPlan(plan, plan.hash, run);
   return await underRules(deps, call, pinPlan(plan, pinnedFiles(plan, deps.home)), chosen.settings, run);
+}
+
+/** Last, so that nothing of it is found in place of a program of the system. */
+function withFolder(path: string, folder: string | undefined): string {
+  return folder === undefined || path.split(delimiter).includes(folder) ? path : `${path}${delimiter}${folder}`;
 }
 
 /** Runs, asks or refuses, as the operator's rules say. */

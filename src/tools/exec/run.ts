@@ -109,7 +109,7 @@ export async function runPlan(plan: ExecPlan, approvedHash: string, run: PlanRun
   signal.removeEventListener("abort", kill);
   if (end) return endOutcome(plan, process, end, run);
   if (signal.aborted) return endOutcome(plan, process, await process.ended, run);
-  process.toBackground();
+  process.toBackground(run.onBackgroundEnd !== undefined);
   if (run.onBackgroundEnd) void announceEnd(plan, process, run);
   const lines = [
     ...run.warnings,

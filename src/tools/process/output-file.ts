@@ -5,12 +5,13 @@ import { join } from "node:path";
 /** Most of an output that is written to a file. */
 const MAX_FILE_BYTES = 32 * 1024 * 1024;
 
-/** Most that waits for the disk in memory: when it cannot keep up, the rest is not written. */
+/** With more than this waiting for the disk in memory, whoever writes has to wait. */
 const MAX_WAITING_BYTES = 2 * 1024 * 1024;
 
 /** All that a command wrote, on disk: in a file without a name, which is gone with the process. */
 export interface OutputFile extends AsyncDisposable {
-  add(text: string): void;
+  /** A promise when too much waits for the disk: nothing more is to be added until it resolves. */
+  add(text: string): Promise<void> | undefined;
   /** What was written, up to the limit; undefined when the disk did not take it. */
   content(): Promise<Buffer | undefined>;
   /** More came than was written. */
@@ -31,9 +32,9 @@ export function createOutputFile(): OutputFile {
       return full;
     },
     add(text) {
-      if (full || failed) return;
+      if (full || failed) return undefined;
       const data = Buffer.from(text);
-      const room = Math.min(MAX_FILE_BYTES - bytes, MAX_WAITING_BYTES - waiting);
+      const room = MAX_FILE_BYTES - bytes;
       full = data.length > room;
       const piece = full ? data.subarray(0, room) : data;
       bytes += piece.length;
@@ -44,6 +45,7 @@ export function createOutputFile(): OutputFile {
           () => (waiting -= piece.length),
           () => (failed = true),
         );
+      return waiting > MAX_WAITING_BYTES ? writing.then(() => undefined) : undefined;
     },
     async content() {
       await writing;

@@ -25,22 +25,37 @@ function retained(): number {
 test("of a flood only the end is kept", async () => {
   const output = new CommandOutput();
   const chunk = Buffer.from(`${"x".repeat(1023)}\n`.repeat(64));
-  output.add("stdout", chunk);
+  void output.add("stdout", chunk);
   const before = retained();
-  for (let count = 1; count < 4096; count += 1) output.add(count % 2 ? "stdout" : "stderr", chunk);
+  for (let count = 1; count < 4096; count += 1) await output.add(count % 2 ? "stdout" : "stderr", chunk);
   expect(retained() - before).toBeLessThan(4 * 1024 * 1024);
   expect(output.total).toBe(256 * 1024 * 1024);
   expect(output.aggregated()).toHaveLength(200_000);
   expect(output.tail()).toHaveLength(2000);
-  expect(output.drain().length).toBeLessThanOrEqual(60_001);
+  expect(output.drain().length).toBeLessThanOrEqual(80_001);
   expect(output.shown()).toMatch(/^x+\n[^]*\[\d+ characters left out here\][^]*x\n$/);
   await output.release();
 });
 
+test("of what is new, too, the beginning and the end are shown, by whole lines, with a note between them", () => {
+  const output = new CommandOutput();
+  const lines = Array.from({ length: 20_000 }, (_, line) => `line ${line}\n`);
+  void output.add("stdout", Buffer.from("old\n"));
+  expect(output.drain()).toBe("old\n");
+  for (const line of lines) void output.add("stdout", Buffer.from(line));
+  const shown = output.drain("; there is more");
+  expect(shown).toMatch(/^line 0\nline 1\n[^]*line \d+\n\n\[\d+ characters left out here; there is more\]\n\nline \d+\n[^]*\nline 19999\n$/);
+  expect(shown.length).toBeGreaterThan(30_000);
+  expect(shown.length).toBeLessThan(41_000);
+  const left = Number(/\[(\d+) characters/.exec(shown)![1]);
+  expect(Math.abs(left - (lines.join("").length - 40_000))).toBeLessThan(600);
+  expect(output.drain()).toBe("");
+});
+
 test("what was drained does not come again", () => {
   const output = new CommandOutput();
-  output.add("stdout", Buffer.from("one"));
-  output.add("stderr", Buffer.from("two\n"));
+  void output.add("stdout", Buffer.from("one"));
+  void output.add("stderr", Buffer.from("two\n"));
   expect(output.drain()).toBe("one\ntwo\n");
   expect(output.drain()).toBe("");
   expect(output.aggregated()).toBe("onetwo\n");

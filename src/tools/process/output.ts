@@ -42,14 +42,6 @@ export class TailText {
     return this.#pieces[0] ?? "";
   }
 
-  /** What there is; afterwards there is nothing. */
-  take(): string {
-    const text = this.text();
-    this.#pieces = [];
-    this.#length = 0;
-    return text;
-  }
-
   #join(): void {
     const joined = this.#pieces.join("");
     const from = joined.length - this.#limit;
@@ -57,6 +49,29 @@ export class TailText {
     const text = from > 0 ? joined.slice(/[\uDC00-\uDFFF]/.test(joined[from]!) ? from + 1 : from) : joined;
     this.#pieces = [text];
     this.#length = text.length;
+  }
+}
+
+/** What was added since it was last asked for: all of it, or its beginning and its end. */
+class NewText {
+  readonly #limit: number;
+  #head = "";
+  #tail: TailText;
+
+  constructor(limit: number) {
+    this.#limit = limit;
+    this.#tail = new TailText(limit);
+  }
+
+  add(text: string): void {
+    if (this.#head.length < HEAD_CHARS) this.#head += text.slice(0, HEAD_CHARS - this.#head.length);
+    this.#tail.add(text);
+  }
+
+  take(where: string): string {
+    const [head, tail] = [this.#head, this.#tail];
+    [this.#head, this.#tail] = ["", new TailText(this.#limit)];
+    return tail.truncated ? joinedEnds(endsOf(head, tail.text(), tail.total, this.#limit), where) : tail.text();
   }
 }
 
@@ -69,7 +84,7 @@ export interface OutputLimits {
   readonly savesAll?: boolean;
 }
 
-export const OUTPUT_LIMITS: OutputLimits = { kept: 200_000, pending: 30_000 };
+export const OUTPUT_LIMITS: OutputLimits = { kept: 200_000, pending: SHOWN_CHARS };
 const TAIL_CHARS = 2000;
 /** More than so many characters, and this share of all, that belong to no text make an output a binary one. */
 const LEAST_ODD = 32;
@@ -79,7 +94,7 @@ const MOST_ODD = 0.1;
 export class CommandOutput {
   readonly #decoders = { stdout: new StringDecoder("utf8"), stderr: new StringDecoder("utf8") };
   readonly #all: TailText;
-  readonly #pending: { readonly stdout: TailText; readonly stderr: TailText };
+  readonly #pending: { readonly stdout: NewText; readonly stderr: NewText };
   readonly #readers: { readonly stdout: TerminalText; readonly stderr: TerminalText };
   #head = "";
   /** Characters that came, and those of them that are none of a text. */
@@ -95,18 +110,19 @@ export class CommandOutput {
     this.#readers = { stdout: terminal ?? new TerminalText(), stderr: new TerminalText() };
     this.#secrets = secrets && { stdout: secrets(), stderr: secrets() };
     this.#all = new TailText(kept);
-    this.#pending = { stdout: new TailText(pending), stderr: new TailText(pending) };
+    this.#pending = { stdout: new NewText(pending), stderr: new NewText(pending) };
   }
 
-  add(stream: "stdout" | "stderr", chunk: Buffer): void {
-    this.#keep(stream, this.#readers[stream].write(this.#decoders[stream].write(chunk)));
+  /** A promise when the disk cannot keep up: nothing more is to be added until it resolves. */
+  add(stream: "stdout" | "stderr", chunk: Buffer): Promise<void> | undefined {
+    return this.#keep(stream, this.#readers[stream].write(this.#decoders[stream].write(chunk)));
   }
 
   /** Half characters at the very end become visible. */
   end(): void {
     for (const stream of ["stdout", "stderr"] as const) {
-      this.#keep(stream, this.#readers[stream].write(this.#decoders[stream].end()) + this.#readers[stream].end());
-      this.#add(stream, this.#secrets?.[stream].end() ?? "");
+      void this.#keep(stream, this.#readers[stream].write(this.#decoders[stream].end()) + this.#readers[stream].end());
+      void this.#add(stream, this.#secrets?.[stream].end() ?? "");
     }
   }
 
@@ -151,28 +167,27 @@ export class CommandOutput {
     return this.#all.text().slice(-TAIL_CHARS);
   }
 
-  /** What came since the last time, of each stream. */
-  drain(): string {
-    const parts = [this.#pending.stdout.take(), this.#pending.stderr.take()].filter((part) => part !== "");
+  /** What came since the last time, of each stream: all of it, or its beginning and its end. `where` says where the rest is. */
+  drain(where = ""): string {
+    const parts = [this.#pending.stdout.take(where), this.#pending.stderr.take(where)].filter((part) => part !== "");
     return parts.map((part, index) => (index < parts.length - 1 && !part.endsWith("\n") ? `${part}\n` : part)).join("");
   }
 
-  #keep(stream: "stdout" | "stderr", text: string): void {
+  #keep(stream: "stdout" | "stderr", text: string): Promise<void> | undefined {
     const clean = text.replace(UNSEEN, "");
     this.#seen += text.length;
     this.#odd += text.length - clean.length + (clean.match(/\uFFFD/g)?.length ?? 0);
-    if (clean !== "") this.#add(stream, this.#secrets ? this.#secrets[stream].push(clean) : clean);
+    return clean === "" ? undefined : this.#add(stream, this.#secrets ? this.#secrets[stream].push(clean) : clean);
   }
 
-  #add(stream: "stdout" | "stderr", text: string): void {
-    if (text === "") return;
+  #add(stream: "stdout" | "stderr", text: string): Promise<void> | undefined {
+    if (text === "") return undefined;
     if (this.#head.length < HEAD_CHARS) this.#head += text.slice(0, HEAD_CHARS - this.#head.length);
     this.#all.add(text);
-    if (this.#file) this.#file.add(text);
-    else if (this.isLong && this.#savesAll && !this.#all.truncated) {
-      this.#file = createOutputFile();
-      this.#file.add(this.#all.text());
-    }
     this.#pending[stream].add(text);
+    if (this.#file) return this.#file.add(text);
+    if (!this.isLong || !this.#savesAll || this.#all.truncated) return undefined;
+    this.#file = createOutputFile();
+    return this.#file.add(this.#all.text());
   }
 }

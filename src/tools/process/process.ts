@@ -4,6 +4,7 @@ import { clip, formatDuration } from "../../base/text.ts";
 import { failedOutcome, textOutcome, type Tool, type ToolOutcome } from "../tool.ts";
 import { keyBytes, pasted } from "./keys.ts";
 import { logPage } from "./log-page.ts";
+import { OUTPUT_LIMITS } from "./output.ts";
 import { middleLeftOut } from "./shown-output.ts";
 import type { CommandProcess, Processes } from "./processes.ts";
 
@@ -27,7 +28,7 @@ export function processTool({ processes, clock }: ProcessToolDeps): Tool {
   return {
     name: "process",
     label: "process",
-    description: `Manage commands that run in the background: ${ACTIONS.join(", ")}. poll waits for new output up to timeout milliseconds; log pages through all that is kept. write, send-keys, submit (Enter) and paste type into a command that runs in a terminal (exec with pty).`,
+    description: `Manage commands that run in the background: ${ACTIONS.join(", ")}. poll shows what is new; with timeout it first waits for the end, at most so many milliseconds. log pages through all that is kept. write, send-keys, submit (Enter) and paste type into a command that runs in a terminal (exec with pty).`,
     parameters: {
       type: "object",
       properties: {
@@ -42,7 +43,7 @@ export function processTool({ processes, clock }: ProcessToolDeps): Tool {
         eof: { type: "boolean", description: "End the input after writing" },
         offset: { type: "number", description: "log: line to begin with, from 0" },
         limit: { type: "number", description: "log: most lines" },
-        timeout: { type: "number", minimum: 0, description: "poll: longest wait in milliseconds" },
+        timeout: { type: "number", minimum: 0, description: "poll: longest wait for the end, in milliseconds" },
       },
       required: ["action"],
     },
@@ -176,7 +177,7 @@ interface Waiting {
 }
 
 async function poll(process: CommandProcess, { clock, signal, waitMs }: Waiting): Promise<ToolOutcome> {
-  if (process.end) return pollOutcome(process, process.output.drain() || process.output.tail());
+  if (process.end) return pollOutcome(process, process.output.drain(wherePolled(process)) || process.output.tail());
   if (waitMs > 0) {
     const { promise, resolve } = Promise.withResolvers<void>();
     const stop = (): void => resolve();
@@ -185,7 +186,7 @@ async function poll(process: CommandProcess, { clock, signal, waitMs }: Waiting)
     await Promise.race([process.ended, promise]);
     signal.removeEventListener("abort", stop);
   }
-  const fresh = process.output.drain();
+  const fresh = process.output.drain(wherePolled(process));
   process.emptyPolls = fresh === "" ? process.emptyPolls + 1 : 0;
   return pollOutcome(process, fresh);
 }
@@ -194,7 +195,7 @@ function pollOutcome(process: CommandProcess, text: string): ToolOutcome {
   const { end, emptyPolls } = process;
   const state = end ? `Process exited with ${end.signal === null ? `code ${end.code ?? "unknown"}` : `signal ${end.signal}`}.` : "Process still running.";
   const retryInMs = end ? undefined : RETRY_MS[Math.min(Math.max(emptyPolls - 1, 0), RETRY_MS.length - 1)];
-  const shown = middleLeftOut(text.trimEnd());
+  const shown = middleLeftOut(text.trimEnd(), undefined, wherePolled(process));
   const file = process.outputFile === undefined ? "" : ` All of its output is in ${process.outputFile}.`;
   return textOutcome(`${shown || (end ? "(no output)" : "(no new output)")}\n\n${state}${file}`, {
     status: statusOf(process),
@@ -204,6 +205,12 @@ function pollOutcome(process: CommandProcess, text: string): ToolOutcome {
     ...exitOf(process),
     ...(retryInMs === undefined ? {} : { retryInMs }),
   });
+}
+
+/** Where what a poll leaves out can be read. */
+function wherePolled(process: CommandProcess): string {
+  if (process.end) return wholeOutput(process);
+  return `; log shows the last ${OUTPUT_LIMITS.kept} characters, and all of it is in a file once the command has ended`;
 }
 
 /** Says where all of an output is. */

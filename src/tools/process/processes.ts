@@ -3,6 +3,7 @@ import type { Clock } from "../../base/clock.ts";
 import type { Random } from "../../base/random.ts";
 import type { SecretStream } from "../../base/secret-search.ts";
 import { startChild, type ChildExit } from "../../base/spawn.ts";
+import type { CommandRecords } from "./command-records.ts";
 import { CommandOutput, type OutputLimits } from "./output.ts";
 import { freeSlug } from "./slug.ts";
 import { terminalSignals } from "./terminal-session.ts";
@@ -36,7 +37,8 @@ export interface CommandProcess {
   readonly ended: Promise<ProcessEnd>;
   /** Polls in a row that brought nothing. */
   emptyPolls: number;
-  toBackground(): void;
+  /** Goes on without its call. `announced`: its session is to be notified of its end, also by the next gateway when this one is killed. */
+  toBackground(announced?: boolean): void;
   /** True when it runs in a terminal; only then it can be written to. */
   readonly terminal: boolean;
   /** Types into its terminal; false when there is none, it has ended, or it does not read. */
@@ -91,6 +93,8 @@ export interface ProcessesDeps {
   readonly limits?: OutputLimits;
   /** Makes what masks registered secrets in a stream of output. */
   readonly secrets?: (() => SecretStream) | undefined;
+  /** Where running commands are recorded, so that they do not outlive a gateway that is killed. */
+  readonly records?: CommandRecords | undefined;
 }
 
 /** Those that a session can see. */
@@ -105,22 +109,17 @@ function inBackground(known: Map<string, CommandProcess>): Pick<Processes, "list
   };
 }
 
-export function createProcesses({ clock, random, limits, secrets }: ProcessesDeps): Processes {
+export function createProcesses({ clock, random, limits, secrets, records }: ProcessesDeps): Processes {
   const known = new Map<string, CommandProcess>();
   let closing = false;
-
-  function remember(process: CommandProcess, cleanupMs: number | undefined): void {
-    const asked = cleanupMs ?? CLEANUP_MS.default;
-    if (!process.backgrounded) known.delete(process.id);
-    else clock.after(Math.min(Math.max(asked, CLEANUP_MS.min), CLEANUP_MS.max), () => known.delete(process.id));
-  }
-
   return {
     get closing() {
       return closing;
     },
     async start(input) {
       const { child, output, inTerminal } = await begin(input, limits, secrets);
+      const id = freeSlug(random, (slug) => known.has(slug));
+      const record = records?.add({ id, pid: child.pid, sessionKey: input.scope, command: input.command, terminal: input.terminal === "here" });
       const state = { backgrounded: false, end: undefined as ProcessEnd | undefined, endedAt: undefined as number | undefined, timedOut: false };
       let [killing, endInside]: [Disposable?, Promise<void>?] = [];
       let outputFile: string | undefined;
@@ -132,25 +131,25 @@ export function createProcesses({ clock, random, limits, secrets }: ProcessesDep
         signal("SIGTERM");
         killing = clock.after(graceMs, () => signal("SIGKILL"));
       }
-      const { timeoutMs } = input;
-      const timer = timeoutMs === undefined ? undefined : clock.after(timeoutMs, () => ((state.timedOut = true), kill()));
+      const timer = input.timeoutMs === undefined ? undefined : clock.after(input.timeoutMs, () => ((state.timedOut = true), kill()));
       const attending = input.attend?.(child.pid, () => signal("SIGKILL"));
       const ended = child.exited.then(async (exit): Promise<ProcessEnd> => {
         output.end();
         timer?.[Symbol.dispose]();
         attending?.[Symbol.dispose]();
+        record?.[Symbol.dispose]();
         await endInside;
         // What ignored the first signal is still in the group.
         if (killing) signal("SIGKILL");
         killing?.[Symbol.dispose]();
         state.endedAt = clock.now();
-        outputFile = await settled(process.id, output, input.keepOutput);
+        outputFile = await settled(id, output, input.keepOutput);
         state.end = { ...(inTerminal && killing ? killedExit(exit) : exit), timedOut: state.timedOut };
-        remember(process, input.cleanupMs);
+        remember(process, known, clock, input.cleanupMs);
         return state.end;
       });
       const process: CommandProcess = {
-        id: freeSlug(random, (slug) => known.has(slug)),
+        id,
         pid: child.pid,
         scope: input.scope,
         command: input.command,
@@ -171,7 +170,10 @@ export function createProcesses({ clock, random, limits, secrets }: ProcessesDep
         },
         ended,
         emptyPolls: 0,
-        toBackground: () => void (state.backgrounded = true),
+        toBackground(announced = false) {
+          state.backgrounded = true;
+          if (announced && !state.end) record?.announce();
+        },
         terminal: inTerminal,
         write: (data) => !state.end && child.write(data),
         get killed() {
@@ -188,6 +190,12 @@ export function createProcesses({ clock, random, limits, secrets }: ProcessesDep
       await endAll([...known.values()].filter((process) => !process.end));
     },
   };
+}
+
+/** What ran in the background is known for a while after its end. */
+function remember(process: CommandProcess, known: Map<string, CommandProcess>, clock: Clock, cleanupMs: number = CLEANUP_MS.default): void {
+  if (!process.backgrounded) known.delete(process.id);
+  else clock.after(Math.min(Math.max(cleanupMs, CLEANUP_MS.min), CLEANUP_MS.max), () => known.delete(process.id));
 }
 
 async function endAll(running: readonly CommandProcess[]): Promise<void> {
@@ -211,8 +219,9 @@ async function begin(input: StartInput, limits: OutputLimits | undefined, secret
     env: input.env,
     input: inTerminal,
     onOutput(stream, chunk) {
-      output.add(stream, chunk);
+      const busy = output.add(stream, chunk);
       input.onOutput?.();
+      return busy;
     },
   });
   return { child, output, inTerminal };

@@ -8,6 +8,9 @@ import type { SandboxSettings } from "./settings.ts";
 /** Where the agent's workspace is shown when it may only be read. */
 export const AGENT_MOUNT = "/agent";
 
+/** The gateway's own folder in a workspace. */
+export const OWN_FOLDER = ".openclaw";
+
 /** Folders of a host that no sandbox is shown, nor what lies in them, nor what holds them. */
 const KEPT = ["/etc", "/private/etc", "/proc", "/sys", "/dev", "/root", "/boot", "/run", "/var/run", "/private/var/run"];
 /** Folders inside that a mount must not take the place of. */
@@ -34,17 +37,20 @@ export function mountPlan({ access, folder, workspaceDir, workdir, binds, stateD
   if (!posix.isAbsolute(workdir) || workdir === "/" || TAKEN.some((taken) => isInside(taken, workdir)))
     throw refused(`the folder ${workdir} cannot be the workspace inside; use one such as /workspace`);
   const workspace = { inside: workdir, host: access === "rw" ? workspaceDir : folder, writable: true };
+  // Plugins of the workspace lie in there, which the gateway may load: code of its own that nobody inside may write. The whole folder, since another
+  // one could be put in the place of a part of it.
+  const own = access === "rw" ? [{ inside: posix.join(workdir, OWN_FOLDER), host: join(workspaceDir, OWN_FOLDER), writable: false }] : [];
   const agent = access === "ro" ? [{ inside: AGENT_MOUNT, host: workspaceDir, writable: false }] : [];
   const extra = binds.map(parseBind);
-  const mounts: readonly [FileMount, ...FileMount[]] = [workspace, ...agent, ...extra];
+  const mounts: readonly [FileMount, ...FileMount[]] = [workspace, ...own, ...agent, ...extra];
   for (const bind of extra) {
     const swappable = mounts.find(({ host, writable }) => writable && host !== bind.host && isInside(host, bind.host));
     if (swappable) throw refused(`the mount ${bind.host} lies in ${swappable.host}, where the sandbox could put something else in its place`);
     if (beside && isInside(workdir, bind.inside)) throw refused(`the mount ${bind.inside} lies in the workspace ${workdir}; use a folder beside it`);
   }
   for (const { host, writable } of mounts) {
-    const own = writable ? ownFiles.find((file) => isInside(realPath(host), realPath(file))) : undefined;
-    if (own !== undefined) throw refused(`${host} holds ${own}, which decides what agents may do; choose a workspace or mount that does not, or "ro"`);
+    const file = writable ? ownFiles.find((one) => isInside(realPath(host), realPath(one))) : undefined;
+    if (file !== undefined) throw refused(`${host} holds ${file}, which decides what agents may do; choose a workspace or mount that does not, or "ro"`);
     if (isInside(realPath(host), realPath(stateDir)))
       throw refused(`${host} holds the gateway's own folder ${stateDir}, with its keys; choose a workspace or mount that does not`);
   }

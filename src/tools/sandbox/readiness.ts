@@ -1,10 +1,12 @@
-import { realpath } from "node:fs/promises";
+import type { Stats } from "node:fs";
+import { lstat, mkdir, realpath } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
 import type { Ids } from "../../base/ids.ts";
 import type { ToolContext } from "../tool.ts";
 import type { Availability, SandboxBackend, SandboxPlan } from "./backend.ts";
+import { OWN_FOLDER } from "./mounts.ts";
 import type { SandboxBackendName } from "./settings.ts";
 import { seedSandbox, type SkillFolder } from "./workspace.ts";
 
@@ -34,6 +36,7 @@ export function createReadiness({ clock, ids, backends, skills }: ReadinessDeps)
   const seeded = new Map<string, { readonly runId: string; readonly done: Promise<void> }>();
 
   async function available(plan: SandboxPlan): Promise<Availability> {
+    await makeOwnFolder(plan);
     const { backend } = plan.settings;
     const at = worked.get(backend);
     if (at !== undefined && clock.monotonic() - at < FRESH_MS) return { ok: true };
@@ -75,6 +78,17 @@ export function createReadiness({ clock, ids, backends, skills }: ReadinessDeps)
     },
   };
 }
+
+/** The gateway's own folder in a writable workspace is there before anything runs inside, and is a folder: what is not there could be made inside. */
+async function makeOwnFolder({ settings, workspaceDir }: SandboxPlan): Promise<void> {
+  if (settings.workspaceAccess !== "rw" || !(await found(workspaceDir))) return;
+  const folder = join(workspaceDir, OWN_FOLDER);
+  const there = (await found(folder)) ?? (await mkdir(folder, { mode: 0o700 }).then(() => found(folder)));
+  if (there?.isDirectory() === true) return;
+  throw new AppError("PERMISSION_DENIED", `Sandbox security: ${folder} is a link or a file, and would be written from inside; remove it and try again`);
+}
+
+const found = (path: string): Promise<Stats | undefined> => lstat(path).catch(() => undefined);
 
 /** What is mounted is the folder itself: a link in its place would mount what it names. */
 async function refuseLink({ scope, settings }: SandboxPlan): Promise<void> {

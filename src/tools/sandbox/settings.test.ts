@@ -96,7 +96,10 @@ describe("mounts", () => {
       { inside: "/workspace", host: own, writable: true },
       { inside: "/agent", host: agents, writable: false },
     ]);
-    expect(plan({ access: "rw" })).toEqual([{ inside: "/workspace", host: agents, writable: true }]);
+    expect(plan({ access: "rw" })).toEqual([
+      { inside: "/workspace", host: agents, writable: true },
+      { inside: "/workspace/.openclaw", host: join(agents, ".openclaw"), writable: false },
+    ]);
     expect(plan({ binds: [`${at("data")}:/data:ro`] })[1]).toEqual({ inside: "/data", host: at("data"), writable: false });
   });
 

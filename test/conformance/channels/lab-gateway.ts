@@ -41,6 +41,8 @@ export interface LabGateway extends AsyncDisposable {
   output(): string;
   /** Ends the process as a service manager does. */
   stop(): Promise<{ readonly code: number | null; readonly signal: string | null }>;
+  /** Ends the process as a power cut does. */
+  kill(): Promise<{ readonly code: number | null; readonly signal: string | null }>;
   /** Waits for the process to end by itself. */
   ended(): Promise<{ readonly code: number | null; readonly signal: string | null }>;
   /** After `stop` or `ended`, with more variables for this life of the process. */
@@ -154,6 +156,7 @@ export async function startLabGateway(
     storedMedia: () => filesBelow(join(place.stateDir, "media", "inbound")),
     output: () => output + (running?.process.output() ?? ""),
     stop: () => end("SIGTERM"),
+    kill: () => end("SIGKILL"),
     ended: () => end(),
     start,
     async [Symbol.asyncDispose]() {

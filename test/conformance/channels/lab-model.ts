@@ -9,12 +9,18 @@ export interface ModelRequest {
   readonly images: number;
 }
 
+/** Calls with a text before them. */
+export interface LabCalls {
+  readonly text: string;
+  readonly calls: readonly { readonly name: string; readonly args: object }[];
+}
+
 /** A provider that answers with the words it was told: `w-apple` is one. */
 export interface LabModel extends AsyncDisposable {
   readonly url: string;
   readonly requests: readonly ModelRequest[];
-  /** From now on it answers so; undefined gives the usual way back. */
-  answers(how: ((request: ModelRequest) => string | undefined) | undefined): void;
+  /** From now on it answers so: a text, or a text with calls; undefined gives the usual way back. */
+  answers(how: ((request: ModelRequest) => string | LabCalls | undefined) | undefined): void;
   /** Requests that fit are taken and never answered. */
   holds(fits: ((request: ModelRequest) => boolean) | undefined): void;
   /** What it thinks before each answer. */
@@ -50,7 +56,7 @@ const PIECE = 64;
 
 export async function startLabModel(): Promise<LabModel> {
   const requests: ModelRequest[] = [];
-  let how: ((request: ModelRequest) => string | undefined) | undefined;
+  let how: ((request: ModelRequest) => string | LabCalls | undefined) | undefined;
   let held: ((request: ModelRequest) => boolean) | undefined;
   let thought: string | undefined;
   let gapMs: number | undefined;
@@ -58,8 +64,15 @@ export async function startLabModel(): Promise<LabModel> {
     const request = read(body);
     requests.push(request);
     if (held?.(request)) return { kind: "silent" };
-    const text = how?.(request) ?? `Heard ${wordsOf(request.user).join(" ") || "nothing"}.`;
-    const answer: ScriptedAnswer = { ...(thought === undefined ? {} : { thinking: [thought] }), text: text.match(new RegExp(`[^]{1,${PIECE}}`, "g")) ?? [""] };
+    const given = how?.(request) ?? `Heard ${wordsOf(request.user).join(" ") || "nothing"}.`;
+    const { text, calls } = typeof given === "string" ? { text: given, calls: [] } : given;
+    const answer: ScriptedAnswer = {
+      ...(thought === undefined ? {} : { thinking: [thought] }),
+      text: text.match(new RegExp(`[^]{1,${PIECE}}`, "g")) ?? [""],
+      ...(calls.length === 0
+        ? {}
+        : { toolCalls: calls.map(({ name, args }, at) => ({ id: `call-${requests.length}-${at}`, name, arguments: [JSON.stringify(args)] })) }),
+    };
     return { kind: "stream", frames: STREAMS[API]!(answer), ...(gapMs === undefined ? {} : { gapMs }) };
   });
   return {

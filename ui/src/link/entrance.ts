@@ -32,3 +32,14 @@ export async function redeem(code: string, device: DeviceIdentity | undefined): 
   if (response.ok && role !== undefined && scopes && deviceToken !== undefined) return { role, scopes, deviceToken };
   throw new Error(answer.error ?? `the login link was refused (${response.status})`);
 }
+
+/** What to type on the gateway's machine to run its program; undefined where the gateway does not name it. */
+export async function programOfGateway(): Promise<string | undefined> {
+  try {
+    const response = await fetch(new URL("__openclaw/control-ui-config.json", document.baseURI));
+    const { program } = (await response.json()) as { readonly program?: unknown };
+    return typeof program === "string" && program !== "" ? program : undefined;
+  } catch {
+    return undefined; // Another origin serves the page, or the gateway is down.
+  }
+}

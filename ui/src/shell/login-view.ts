@@ -2,6 +2,7 @@ import { css, html, LitElement, nothing, type TemplateResult } from "lit";
 import { state } from "lit/decorators.js";
 import { Watch } from "../base/signal.ts";
 import { sheet } from "../look/sheet.ts";
+import { programOfGateway } from "../link/entrance.ts";
 import type { Link } from "../link/link.ts";
 
 /** Asks who is there: a login link, a token or a password. */
@@ -42,11 +43,18 @@ export class LoginView extends LitElement {
   link!: Link;
   @state() private kind: "token" | "password" = "token";
   @state() private busy = false;
+  /** What to type in a terminal to run the gateway's program. */
+  @state() private program = "openclaw";
   private readonly connection = new Watch(
     this,
     () => this.link.state,
     () => (this.busy = false),
   );
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    void programOfGateway().then((program) => (this.program = program ?? this.program));
+  }
 
   private async submit(event: SubmitEvent): Promise<void> {
     event.preventDefault();
@@ -61,8 +69,8 @@ export class LoginView extends LitElement {
     return html`<h1>This browser has to be approved</h1>
       <p>On the gateway's machine run this, then come back:</p>
       <pre>
-openclaw devices list
-openclaw devices approve</pre>
+${this.program} devices list
+${this.program} devices approve</pre>
       <p class="faint">This browser is <span class="mono">${deviceId.slice(0, 12)}…</span></p>
       <button class="primary" @click=${() => this.link.retry()}>Try again</button>`;
   }
@@ -72,7 +80,7 @@ openclaw devices approve</pre>
     return html`<h1>Who is there?</h1>
       ${message ? html`<p class="note warn" role="alert">${message}</p>` : nothing}
       <p>The easy way: on the gateway's machine run this and open the link it prints. It works once, for ten minutes.</p>
-      <pre>openclaw dashboard</pre>
+      <pre>${this.program} dashboard</pre>
       <form class="stack" @submit=${this.submit}>
         <fieldset class="row" aria-label="Log in with">
           ${(["token", "password"] as const).map(

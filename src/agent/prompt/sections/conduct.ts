@@ -27,8 +27,8 @@ export function selfUpdateSection(facts: PromptFacts): string | undefined {
   if (!hasTool(facts, "gateway")) return undefined;
   return lines(
     "## OpenClaw Self-Update",
-    "Change the configuration or update OpenClaw only when the user asked for exactly that; otherwise ask first.",
-    "Actions of `gateway`: `config.get`, `config.schema`, `config.apply` (checks and writes the whole configuration, then restarts), `update.run` (updates, then restarts).",
+    "Change the configuration only when the user asked for exactly that; otherwise ask first.",
+    "Actions of `gateway`: `config.get`, `config.schema`, `config.apply` (checks and writes the whole configuration, then restarts). OpenClaw cannot update itself; the user updates it in the way it was installed.",
     "After a restart the session that was active last hears of it by itself.",
   );
 }

@@ -22,7 +22,7 @@ const CORE_TOOLS: ReadonlyMap<string, string> = new Map([
   ["message", "send messages and use a channel's actions"],
   ["gateway", "restart, configuration and updates of OpenClaw itself"],
   ["agents_list", "the agents there are"],
-  ["sessions_list", "other sessions and sub-agents"],
+  ["sessions_list", "list other sessions"],
   ["sessions_history", "what was said in another session"],
   ["sessions_send", "write to another session"],
   ["sessions_spawn", "start a sub-agent"],

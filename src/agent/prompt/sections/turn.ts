@@ -6,16 +6,16 @@ const hasButtons = (facts: PromptFacts): boolean => (facts.turn.capabilities ?? 
 
 /** What the message tool can do on the channel of this turn. */
 export function channelSection(facts: PromptFacts): string | undefined {
-  const { channel, capabilities, messageHints = [] } = facts.turn;
+  const { channel, buttonsOff, messageHints = [] } = facts.turn;
   if (channel === undefined || !hasTool(facts, "message")) return undefined;
   const name = oneLine(channel);
   return lines(
     `## Channel: ${name}`,
-    capabilities !== undefined &&
-      (hasButtons(facts)
-        ? "- Buttons: `action=send` with `buttons=[[{text,callback_data}]]`; a pressed button comes back as a message with its callback_data."
-        : `- Buttons are off here. If you need them, ask for \`${name}.capabilities.inlineButtons\` ("dm", "group", "all" or "allowlist").`),
-    ...messageHints.map((hint) => oneLine(hint)),
+    hasButtons(facts)
+      ? "- Buttons: `action=send` with `buttons=[[{text,callback_data}]]`; a pressed button comes back as a message with its callback_data."
+      : buttonsOff === true &&
+          `- Buttons are off here. If you need them, ask for \`channels.${name}.capabilities.inlineButtons\` ("dm", "group", "all" or "allowlist").`,
+    ...messageHints.map((hint) => `- ${oneLine(hint).replace(/^-\s*/, "")}`),
   );
 }
 

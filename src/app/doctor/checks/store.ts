@@ -122,7 +122,7 @@ export const transcripts: Check = {
     const gone = rows.flatMap(({ agentId, entry }) =>
       store
         .read("transcripts.ofSession", { agentId, sessionId: entry.sessionId })
-        .filter(({ file, archivedAt }) => archivedAt === null && !existsSync(join(state, file))),
+        .filter(({ file, archivedAt }) => archivedAt === null && !existsSync(join(state, file)) && !existsSync(join(state, `${file}.gz`))),
     );
     return [
       ...(lost.length === 0

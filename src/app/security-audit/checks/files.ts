@@ -1,5 +1,6 @@
 import { lstatSync, readdirSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
+import { sessionIndexFile } from "../../../config/index.ts";
 import type { AuditCheck, AuditContext, AuditFinding, Severity } from "../finding.ts";
 
 /** A path whose rights matter, with what each kind of looseness is called. */
@@ -30,7 +31,8 @@ function namesIn(folder: string): string[] {
   }
 }
 
-function agentFiles(state: string): Guarded[] {
+function agentFiles({ config, cfg }: Pick<AuditContext, "config" | "cfg">): Guarded[] {
+  const { state } = config.paths;
   return namesIn(join(state, "agents")).flatMap((id): Guarded[] => [
     {
       path: join(state, "agents", id, "agent", "auth-profiles.json"),
@@ -39,7 +41,7 @@ function agentFiles(state: string): Guarded[] {
       rules: [rule(WRITABLE, "fs.auth_profiles.perms_writable", "critical", "change"), rule(READABLE, "fs.auth_profiles.perms_readable", "warn", "read")],
     },
     {
-      path: join(state, "agents", id, "sessions", "sessions.json"),
+      path: sessionIndexFile(cfg.session?.store, config.paths, id),
       mode: 0o600,
       what: "the list of sessions",
       rules: [rule(READABLE | WRITABLE, "fs.sessions_store.perms_readable", "warn", "read")],
@@ -78,7 +80,7 @@ export function guardedPaths({ config, cfg }: Pick<AuditContext, "config" | "cfg
       what: "the database of sessions",
       rules: readable("fs.sessions_store.perms_readable"),
     })),
-    ...agentFiles(state),
+    ...agentFiles({ config, cfg }),
     ...log.map((path): Guarded => ({ path, mode: 0o600, what: "a log", rules: readable("fs.log_file.perms_readable") })),
   ];
 }

@@ -1,7 +1,7 @@
 /** Questions that go over a connection as steps, and come back as answers. */
 import type { Ids } from "../../../base/ids.ts";
 import type { MethodResult, WizardSelectOption } from "../../../protocol/index.ts";
-import { left, type Asker } from "../asker.ts";
+import { asksForSecret, left, type Asker } from "../asker.ts";
 
 export type WireStep = NonNullable<MethodResult<"wizard.next">["step"]>;
 
@@ -81,8 +81,12 @@ export function createWireAsker(ids: Pick<Ids, "hex">, onStep: () => void): Wire
           ? { value: found.map((option) => option.value) }
           : { wrong: "expected a list of values of the options" };
       }),
-    text: ({ message, initialValue, placeholder, validate }) =>
-      text({ type: "text", message, ...(initialValue === undefined ? {} : { initialValue }), ...(placeholder === undefined ? {} : { placeholder }) }, validate),
+    text({ message, initialValue, placeholder, sensitive, validate }) {
+      const shown = placeholder === undefined ? {} : { placeholder };
+      // A stored secret is not offered for editing: that would show it.
+      if (asksForSecret({ message, sensitive })) return text({ type: "text", message, sensitive: true, ...shown }, validate);
+      return text({ type: "text", message, ...(initialValue === undefined ? {} : { initialValue }), ...shown }, validate);
+    },
     password: ({ message, placeholder, validate }) =>
       text({ type: "text", message, sensitive: true, ...(placeholder === undefined ? {} : { placeholder }) }, validate),
     confirm: ({ message, initialValue }) =>

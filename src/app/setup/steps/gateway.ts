@@ -1,5 +1,5 @@
 import { AppError } from "../../../base/errors.ts";
-import { DEFAULT_GATEWAY_PORT } from "../../../config/index.ts";
+import { gatewayPort } from "../../../config/index.ts";
 import type { Setup } from "../context.ts";
 import { BINDS, TAILSCALE_MODES, type Bind, type TailscaleMode } from "../given.ts";
 
@@ -24,8 +24,8 @@ const BIND_HINTS: Readonly<Record<Bind, string>> = {
 const wrongPort = (text: string): string | undefined =>
   /^\d{1,5}$/.test(text.trim()) && Number(text) > 0 && Number(text) < 65_536 ? undefined : "a number from 1 to 65535";
 
-async function choosePort({ ask, given, draft }: Setup, asks: boolean): Promise<number> {
-  const usual = draft.config.gateway?.port ?? DEFAULT_GATEWAY_PORT;
+async function choosePort({ ask, given, draft, place }: Setup, asks: boolean): Promise<number> {
+  const usual = gatewayPort(place.env, { config: draft.config.gateway?.port });
   if (given.gateway?.port !== undefined) return given.gateway.port;
   return asks ? Number(await ask!.text({ message: "Port", initialValue: String(usual), validate: wrongPort })) : usual;
 }

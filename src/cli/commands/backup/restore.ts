@@ -80,7 +80,7 @@ export const restore = defineCommand({
       if (report.kept) io.out(`what was there is kept in ${report.kept}\n`);
       if (report.carried.length > 0) io.out(`taken over from there, as the backup has none: ${report.carried.join(", ")}\n`);
       if (report.configFolder) io.out(`the configuration came from outside of the state folder; its files are in ${report.configFolder}\n`);
-      io.out(holder ? `the gateway (process ${holder.pid}) runs on it\n` : "start the gateway with: openclaw gateway\n");
+      io.out(io.runnable(holder ? `the gateway (process ${holder.pid}) runs on it\n` : "start the gateway with: openclaw gateway\n"));
     }
   },
 });

@@ -8,6 +8,7 @@ import { printJson, type Io } from "../../io.ts";
 import { loadPlugins } from "../../plugin-source.ts";
 import { prompterFor, runtimeOf } from "../../prompter.ts";
 import { CHANNEL_OPTION, offeredChannels, openChannels } from "./source.ts";
+import { setupFlags } from "./setup-flags.ts";
 import { SETUP_OPTIONS, setupInput } from "./setup-input.ts";
 
 const OPTIONS = {
@@ -50,6 +51,12 @@ async function make(io: Io, plugin: ChannelPlugin, cfg: HostConfig, values: Valu
 
 export const add = defineCommand({
   options: OPTIONS,
+  async listedOptions(io) {
+    const { channel, account, name, json } = OPTIONS;
+    const { inventory } = await loadPlugins(io);
+    const known = [...new Set(inventory.entries.flatMap(({ manifest }) => manifest.channels ?? []))].sort();
+    return { channel: { ...channel, help: `one of ${known.join(", ")}` }, account, name, ...setupFlags(inventory.entries), json };
+  },
   examples: [],
   async run({ io, values }) {
     const channel = await chosenChannel(io, values.channel);

@@ -5,6 +5,7 @@ import { describe, expect, test } from "vitest";
 import { dispatch } from "../../dispatch.ts";
 import { showFailure } from "../../failure.ts";
 import type { Io } from "../../io.ts";
+import { directory } from "../directory/index.ts";
 import { channels } from "./index.ts";
 
 /** A channel as a plugin of somebody else brings it. */
@@ -38,6 +39,14 @@ const plugin = {
   status: {
     probeAccount: async ({ account }) => (account.token === "good" ? { ok: true } : { ok: false, error: "401 from the platform" }),
     collectStatusIssues: (accounts) => accounts.filter(({ probe }) => probe?.ok === false).map(({ accountId }) => ({ channel: "paper", accountId, kind: "auth", message: "its token is refused", fix: "make a new one" })),
+  },
+  security: { collectWarnings: ({ accountId }) => (accountId === "work" ? ["- everybody may write"] : []) },
+  directory: {
+    self: async () => ({ kind: "user", id: "7", name: "Claw" }),
+    listPeers: async ({ query }) => [{ kind: "user", id: "1", name: "Ada" }, { kind: "user", id: "2" }].filter(({ name = "" }) => name.includes(query ?? "")),
+    listGroups: async () => [{ kind: "group", id: "g1", name: "Den" }],
+    listGroupsLive: async () => { throw new Error("no connection"); },
+    listGroupMembers: async ({ groupId }) => [{ kind: "user", id: "1", name: "Ada of " + groupId }],
   },
   actions: { listActions: () => ["send", "react"] },
   messaging: { normalizeTarget: (raw) => "paper:" + raw.toLowerCase() },
@@ -75,6 +84,8 @@ function makePlace(config = "{}", { isBundled = false } = {}) {
       version: "9.9.9",
       out: (text) => void (written.out += text),
       err: (text) => void (written.err += text),
+      program: "openclaw",
+      runnable: (text: string) => text,
       color: false,
       interactive: false,
       columns: 160,
@@ -82,8 +93,13 @@ function makePlace(config = "{}", { isBundled = false } = {}) {
       confirm: () => Promise.resolve(false),
       signal: () => new AbortController().signal,
     };
-    const entry = { name: "channels", summary: "", load: () => Promise.resolve(channels) };
-    const code = await dispatch([entry], ["channels", ...args], io).catch((error: unknown) => showFailure(error, io, args.includes("--json")));
+    const entries = [
+      { name: "channels", summary: "", load: () => Promise.resolve(channels) },
+      { name: "directory", summary: "", load: () => Promise.resolve(directory) },
+    ];
+    const code = await dispatch(entries, args[0] === "directory" ? args : ["channels", ...args], io).catch((error: unknown) =>
+      showFailure(error, io, args.includes("--json")),
+    );
     return { code: code ?? 0, ...written };
   }
   return { run, path, state, file: () => readFileSync(path, "utf8") };
@@ -248,4 +264,34 @@ test("logs shows what channels logged, of one or of all", async () => {
   expect(await messages("--lines", "1")).toEqual(["sent"]);
   expect((await run("logs", "--channel", "paper")).out).toMatch(/up\n.*sent/s);
   expect((await run("logs", "--lines", "none")).code).toBe(1);
+});
+
+test("what a plugin warns about stands in the status of its account", async () => {
+  const { out } = await makePlace(TWO).run("status");
+  expect(out).toContain("Paper work: everybody may write");
+  expect(out).not.toContain("Paper default: everybody");
+});
+
+describe("directory", () => {
+  const { run } = makePlace(TWO);
+  const listed = async (...args: string[]) => (await run("directory", ...args, "--channel", "paper")).out;
+
+  test("names the account itself, people, groups and their members, one on each line", async () => {
+    expect(await listed("self")).toBe("7\tClaw\n");
+    expect(await listed("peers", "list")).toBe("1\tAda\n2\t\n");
+    expect(await listed("peers", "--query", "Ad")).toBe("1\tAda\n");
+    expect(await listed("peers", "--limit", "1", "--json")).toBe(`${JSON.stringify([{ kind: "user", id: "1", name: "Ada" }], null, 2)}\n`);
+    expect(await listed("groups", "members", "--group-id", "g1")).toBe("1\tAda of g1\n");
+  });
+
+  test("groups that the configuration names are listed although the platform does not answer", async () => {
+    expect(await listed("groups", "list")).toBe("g1\tDen\n");
+  });
+
+  test("says what is missing", async () => {
+    expect((await run("directory", "peers", "--channel", "bare")).err).toContain("bare has no directory");
+    expect((await run("directory", "peers")).err).toContain("expected --channel with one of");
+    expect((await run("directory", "groups", "members", "--channel", "paper")).err).toContain("expected --group-id");
+    expect((await run("directory", "peers", "--channel", "paper", "--limit", "many")).err).toContain("--limit takes a whole number");
+  });
 });

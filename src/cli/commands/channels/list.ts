@@ -53,7 +53,7 @@ function print(io: Io, { status, unserved, logins, usage }: Listed): void {
     ]),
   );
   const off = unserved.map(([id, why]) => [id, "-", style.yellow("off"), printable(why)]);
-  if (rows.length + off.length === 0) io.out("no channel is configured; set one up with: openclaw channels add\n");
+  if (rows.length + off.length === 0) io.out(io.runnable("no channel is configured; set one up with: openclaw channels add\n"));
   else io.out(formatTable(["Channel", "Account", "State", ""], [...rows, ...off], shape));
   if (logins.length > 0) {
     io.out(

@@ -8,35 +8,35 @@ const flag = (value: string, help: string) => ({ type: "string", value, help }) 
 export const SETUP_OPTIONS = {
   token: flag("text", "the bot's token"),
   "token-file": flag("path", "a file with the token"),
-  "bot-token": flag("text", "Slack bot token"),
-  "app-token": flag("text", "Slack app token"),
-  "access-token": flag("text", "Matrix access token"),
+  "bot-token": flag("text", "the bot's token"),
+  "app-token": flag("text", "the app's token"),
+  "access-token": flag("text", "an access token"),
   "use-env": { type: "boolean", help: "take credentials from the environment (default account only)" },
-  "signal-number": flag("number", "Signal account, as +1555…"),
-  "cli-path": flag("path", "the program that is run (signal-cli, imsg)"),
-  "db-path": flag("path", "iMessage database"),
-  service: flag("name", "iMessage service: imessage, sms, auto"),
-  region: flag("code", "iMessage region of phone numbers"),
-  "auth-dir": flag("path", "WhatsApp credentials folder"),
-  "http-url": flag("url", "address of the Signal daemon"),
-  "http-host": flag("host", "host of the Signal daemon"),
-  "http-port": flag("port", "port of the Signal daemon"),
+  "signal-number": flag("number", "the account's number, as +1555…"),
+  "cli-path": flag("path", "the program that is run"),
+  "db-path": flag("path", "its database"),
+  service: flag("name", "imessage, sms or auto"),
+  region: flag("code", "region of phone numbers"),
+  "auth-dir": flag("path", "folder of its credentials"),
+  "http-url": flag("url", "address of its server"),
+  "http-host": flag("host", "host of its server"),
+  "http-port": flag("port", "port of its server"),
   "webhook-path": flag("path", "where the platform's calls come in"),
   "webhook-url": flag("url", "the same as the platform sees it"),
-  "audience-type": flag("kind", "Google Chat: app-url or project-number"),
-  audience: flag("text", "Google Chat audience"),
-  homeserver: flag("url", "Matrix homeserver"),
-  "user-id": flag("id", "Matrix user"),
-  password: flag("text", "Matrix password"),
-  "device-name": flag("text", "Matrix device name"),
-  "initial-sync-limit": flag("n", "Matrix: messages of the first sync"),
-  ship: flag("name", "Tlon ship"),
-  url: flag("url", "Tlon ship's address"),
-  code: flag("text", "Tlon login code"),
-  "group-channels": flag("list", "Tlon channels, separated by commas"),
-  "dm-allowlist": flag("list", "Tlon ships that may write, separated by commas"),
-  "auto-discover-channels": { type: "boolean", help: "Tlon: find channels by itself" },
-  "no-auto-discover-channels": { type: "boolean", help: "Tlon: do not" },
+  "audience-type": flag("kind", "app-url or project-number"),
+  audience: flag("text", "the audience"),
+  homeserver: flag("url", "the homeserver"),
+  "user-id": flag("id", "the user"),
+  password: flag("text", "the password"),
+  "device-name": flag("text", "name of this device"),
+  "initial-sync-limit": flag("n", "messages of the first sync"),
+  ship: flag("name", "the ship"),
+  url: flag("url", "its address"),
+  code: flag("text", "the login code"),
+  "group-channels": flag("list", "channels, separated by commas"),
+  "dm-allowlist": flag("list", "who may write, separated by commas"),
+  "auto-discover-channels": { type: "boolean", help: "find channels by itself" },
+  "no-auto-discover-channels": { type: "boolean", help: "do not find channels by itself" },
 } as const satisfies OptionSpecs;
 
 type SetupValues = Values<typeof SETUP_OPTIONS>;
@@ -48,7 +48,7 @@ const listOf = (text: string | undefined): string[] | undefined =>
     .filter(Boolean);
 
 /** `--http-url` is `httpUrl`. */
-const keyOf = (name: string): string => name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
+export const keyOf = (name: string): string => name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
 const SPECIAL = new Set(["initial-sync-limit", "group-channels", "dm-allowlist", "auto-discover-channels", "no-auto-discover-channels", "service"]);
 

@@ -34,7 +34,7 @@ function print(io: Io, { status, unreachable }: Found): void {
   const style = createStyle(io.color);
   if (unreachable !== undefined) io.out(`${style.yellow("!")} ${unreachable}; this is what the configuration says\n`);
   const table = statusTable(status, { style, columns: io.columns, now: io.now() });
-  io.out(table === "" ? "no channel is configured; set one up with: openclaw channels add\n" : table);
+  io.out(io.runnable(table === "" ? "no channel is configured; set one up with: openclaw channels add\n" : table));
   for (const line of issueLines(status, style)) io.out(line);
 }
 

@@ -1,4 +1,4 @@
-import { loadDoctor, type Check, type Repair } from "../../../app/index.ts";
+import { loadDoctor, type Check, type Finding, type Outcome, type Repair } from "../../../app/index.ts";
 import { defineCommand, JSON_OPTION, type Values } from "../../command.ts";
 import { printJson, type Io } from "../../io.ts";
 import { createStyle } from "../../output/style.ts";
@@ -61,19 +61,25 @@ export const doctor = defineCommand({
       generateToken: values["generate-gateway-token"] ?? false,
       suggestions: !values["no-workspace-suggestions"],
     });
-    const outcomes = await examine(deps, {
+    const typed = <T extends Finding | Outcome>(found: T): T => ({
+      ...found,
+      text: io.runnable(found.text),
+      ...(found.todo === undefined ? {} : { todo: io.runnable(found.todo) }),
+    });
+    const examined = await examine(deps, {
       checks: CHECKS,
       decide: decider(io, values),
       onFound(check, findings) {
         const shown = findings.filter(({ level }) => level !== "ok");
-        if (boxes && shown.length > 0) io.out(box(TOPICS[check.topic], check, shown, io));
+        if (boxes && shown.length > 0) io.out(box(TOPICS[check.topic], check, shown.map(typed), io));
       },
       onTried({ repaired, text }) {
         if (boxes) io.out(repaired === undefined ? `${style.red("✗")} ${printable(text)}\n` : `${style.green("✓")} ${printable(repaired)}\n`);
       },
     });
+    const outcomes = examined.map(typed);
     if (values.json) return printJson(io, reportJson(outcomes));
     io.out(boxes ? findingsTable(outcomes, io) : findingsInFull(outcomes, io));
-    io.out(conclusion(outcomes, CHECKS.length, io));
+    io.out(io.runnable(conclusion(outcomes, CHECKS.length, io)));
   },
 });

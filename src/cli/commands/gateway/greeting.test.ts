@@ -11,7 +11,7 @@ async function greeted(over: Partial<App> = {}, terminal = true): Promise<string
     answeringModel: async () => ({ model: "builtin/offline", offline: true, why: "no key was found" }),
     ...over,
   } as const;
-  greet(app, { out: (text) => (said += text), color: false }, terminal);
+  greet(app, { out: (text) => (said += text), color: false, runnable: (text: string) => text }, terminal);
   await Promise.resolve().then(() => {});
   return said;
 }

@@ -103,7 +103,7 @@ async function print(io: Io, found: Found): Promise<void> {
     formatFacts(
       [
         ["Service", service ? `${service.label}: ${installed ? state.detail : "not installed"}` : `none on ${process.platform}`],
-        ["Process", holder ? `${holder.pid}, since ${holder.createdAt}` : "not running (start it with: openclaw gateway)"],
+        ["Process", holder ? `${holder.pid}, since ${holder.createdAt}` : io.runnable("not running (start it with: openclaw gateway)")],
         ["Target", `${target.url} (from ${target.source}), bind ${target.bind}`],
         ["Probe", said],
         ...(answer?.value ? ([["Health", `${answer.value.agents.length} agents, ${answer.value.sessions.count} sessions`]] as const) : []),
@@ -115,7 +115,7 @@ async function print(io: Io, found: Found): Promise<void> {
       style,
     ),
   );
-  for (const { message } of issues) io.out(`${style.yellow("!")} ${message}\n`);
+  for (const { message } of issues) io.out(io.runnable(`${style.yellow("!")} ${message}\n`));
 }
 
 export const status = defineCommand({

@@ -27,7 +27,7 @@ const list = defineCommand({
     const names = written(await openModels(io));
     if (values.json) return printJson(io, { aliases: Object.fromEntries(names) });
     if (values.plain) for (const [alias, ref] of names) io.out(`${alias} ${ref}\n`);
-    else if (names.length === 0) io.out("none; add one with: openclaw models aliases add <name> <provider/model>\n");
+    else if (names.length === 0) io.out(io.runnable("none; add one with: openclaw models aliases add <name> <provider/model>\n"));
     else io.out(formatFacts(names, createStyle(io.color)));
   },
 });

@@ -53,7 +53,7 @@ const list = (kind: Kind): Command =>
     async run({ io, values }) {
       const fallbacks = current(await openModels(io), kind);
       if (values.json) return printJson(io, { fallbacks });
-      if (fallbacks.length === 0 && !values.plain) io.out(`none; add one with: openclaw models ${nameOf(kind)} add <provider/model>\n`);
+      if (fallbacks.length === 0 && !values.plain) io.out(io.runnable(`none; add one with: openclaw models ${nameOf(kind)} add <provider/model>\n`));
       for (const [at, ref] of fallbacks.entries()) io.out(values.plain ? `${ref}\n` : `${at + 1}. ${ref}\n`);
     },
   });

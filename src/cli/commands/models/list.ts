@@ -96,7 +96,8 @@ export const list = defineCommand({
       return;
     }
     const style = createStyle(io.color);
-    if (rows.length === 0) io.out(values.local ? "no model was found on this machine\n" : "no model fits; openclaw models list --all shows the known ones\n");
+    if (rows.length === 0)
+      io.out(io.runnable(values.local ? "no model was found on this machine\n" : "no model fits; openclaw models list --all shows the known ones\n"));
     else {
       const cells = rows.map(({ key, input, contextWindow, available, missing, tags }) => [
         key,

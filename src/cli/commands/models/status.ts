@@ -101,7 +101,7 @@ function show(io: Io, status: Status, style: Style): void {
   }
   if (auth.missingProvidersInUse.length > 0) {
     io.out(`\n${style.red("Missing auth")}\n`);
-    for (const provider of auth.missingProvidersInUse) io.out(`  ${provider}: openclaw models auth add, or set its variable\n`);
+    for (const provider of auth.missingProvidersInUse) io.out(io.runnable(`  ${provider}: openclaw models auth add, or set its variable\n`));
   }
   if (auth.probes) {
     const rows = auth.probes.results.map((probe) => [

@@ -31,11 +31,11 @@ function show(io: Io, result: OnboardResult, values: OnboardValues): void {
   for (const { from, to } of result.committed.removed) io.out(row("put away", `${from} → ${to}`));
   if (result.mode === "remote") {
     io.out(row("gateway", `${result.remoteUrl} (${result.auth === "none" ? "no token" : "with a token"})`));
-    io.out(`\nTry it: ${style.bold("openclaw health")}\n`);
+    io.out(io.runnable(`\nTry it: ${style.bold("openclaw health")}\n`));
     return;
   }
   const { gateway, model, workspace, channels, programs, installDaemon } = result;
-  io.out(row("model", model ?? "whatever is there; openclaw models status says which and why"));
+  io.out(io.runnable(row("model", model ?? "whatever is there; openclaw models status says which and why")));
   io.out(row("workspace", workspace));
   io.out(
     row(
@@ -46,8 +46,8 @@ function show(io: Io, result: OnboardResult, values: OnboardValues): void {
   if (channels.length > 0) io.out(row("channels", channels.join(", ")));
   for (const { skill, ok, command } of programs) io.out(row("skill", `${skill}: ${ok ? "ready" : `failed: ${command}`}`));
   if (values["skip-ui"]) return;
-  if (!installDaemon) io.out(`\nStart it:          ${style.bold("openclaw gateway")}\n`);
-  io.out(`${installDaemon ? "\n" : ""}Open the page:     ${style.bold("openclaw dashboard")}\nOr stay here:      ${style.bold("openclaw tui")}\n`);
+  if (!installDaemon) io.out(io.runnable(`\nStart it:          ${style.bold("openclaw gateway")}\n`));
+  io.out(io.runnable(`${installDaemon ? "\n" : ""}Open the page:     ${style.bold("openclaw dashboard")}\nOr stay here:      ${style.bold("openclaw tui")}\n`));
 }
 
 /** Runs the whole setup for `onboard` and `setup`. */
@@ -59,7 +59,7 @@ export async function runOnboard(io: Io, values: OnboardValues, command: string)
   let next: (() => Promise<number>) | undefined;
   const code = await inPlace(io, async (place) => {
     const { onboard } = await loadSetup();
-    const ask = silent ? undefined : await openAsker();
+    const ask = silent ? undefined : await openAsker(io);
     await ask?.intro(`openclaw ${io.version}`);
     const result = await onboard(place, { ask, given, command });
     await ask?.outro("Done.");
@@ -69,7 +69,7 @@ export async function runOnboard(io: Io, values: OnboardValues, command: string)
     if (result.mode !== "local") return 0;
     if (ask && result.ok && !values.json && !values["skip-ui"] && place.isRunning()) {
       const { askNext, begin } = await import("./next.ts");
-      const how = await askNext(ask);
+      const how = await askNext(ask, io);
       next = () => begin(io, how);
     }
     return result.ok ? 0 : 1;

@@ -4,12 +4,12 @@ import type { Io } from "../../io.ts";
 type Beginning = "page" | "tui" | "later";
 
 /** A gateway answers: how the person wants to begin. */
-export function askNext(ask: Asker): Promise<Beginning> {
+export function askNext(ask: Asker, { runnable }: Pick<Io, "runnable">): Promise<Beginning> {
   return ask.select<Beginning>({
     message: "The gateway is running. How do you want to begin?",
     options: [
-      { value: "page", label: "In the browser", hint: "openclaw dashboard" },
-      { value: "tui", label: "Here, in the terminal", hint: "openclaw tui" },
+      { value: "page", label: "In the browser", hint: runnable("openclaw dashboard") },
+      { value: "tui", label: "Here, in the terminal", hint: runnable("openclaw tui") },
       { value: "later", label: "Later" },
     ],
     initialValue: "page",

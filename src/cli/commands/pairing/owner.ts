@@ -7,7 +7,7 @@ import { printable } from "../plugins/record.ts";
 import { ownSender, PAIRING_OPTIONS } from "./source.ts";
 
 function print(io: Io, owners: readonly NamedOwners[]): void {
-  if (owners.length === 0) return io.out("nobody is the owner; to name one: openclaw pairing owner <channel> <sender>\n");
+  if (owners.length === 0) return io.out(io.runnable("nobody is the owner; to name one: openclaw pairing owner <channel> <sender>\n"));
   for (const { path, entries } of owners) io.out(`${path}: ${entries.map(printable).join(", ")}\n`);
 }
 

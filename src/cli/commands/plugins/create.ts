@@ -29,6 +29,6 @@ export const create = defineCommand({
     if (values.json) return printJson(io, { ok: true, ...made });
     if (made.files.length === 0) return io.out(`there is a plugin in ${made.folder} already: only ${made.link} was renewed\n`);
     io.out(`made the plugin ${made.id} in ${made.folder}: ${made.files.join(", ")}\n`);
-    io.out(`next: cd ${folder} && npm test && openclaw plugins install . --link\n`);
+    io.out(io.runnable(`next: (cd ${folder} && npm test) && openclaw plugins install ${folder} --link\n`));
   },
 });

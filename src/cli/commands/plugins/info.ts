@@ -24,7 +24,9 @@ export const info = defineCommand({
       return;
     }
     const style = createStyle(io.color);
-    const facts = [...factsOf(entry, install, known), ...registeredFacts(entry, running)].map(([name, value]) => [name, printable(value)] as const);
+    const facts = [...factsOf(entry, install, known), ...registeredFacts(entry, running)].map(
+      ([name, value]) => [name, printable(name === "why" ? io.runnable(value) : value)] as const,
+    );
     io.out(formatFacts([["plugin", style.bold(entry.id)], ["status", colored(stateOf(entry, known), style)], ...facts], style));
     for (const diagnostic of diagnostics) io.out(describeDiagnostic(diagnostic, style));
   },

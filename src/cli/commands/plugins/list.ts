@@ -50,11 +50,11 @@ export const list = defineCommand({
       ([, count]) => count > 0,
     );
     const untried = counts.some(([state]) => state === "not checked") ? ": no gateway runs; openclaw plugins doctor loads them in a process of its own" : "";
-    if (counts.length > 0) io.out(style.dim(`${counts.map(([state, count]) => `${count} ${state}`).join(", ")}${running ? "" : untried}\n`));
+    if (counts.length > 0) io.out(style.dim(`${counts.map(([state, count]) => `${count} ${state}`).join(", ")}${running ? "" : io.runnable(untried)}\n`));
     const shown = values.verbose ? inventory.diagnostics : inventory.diagnostics.filter(({ level }) => level === "error");
     for (const diagnostic of shown) io.out(describeDiagnostic(diagnostic, style));
     const hidden = inventory.diagnostics.length - shown.length;
-    if (hidden > 0) io.out(style.dim(`${hidden} ${hidden === 1 ? "remark" : "remarks"}: openclaw plugins doctor\n`));
+    if (hidden > 0) io.out(io.runnable(style.dim(`${hidden} ${hidden === 1 ? "remark" : "remarks"}: openclaw plugins doctor\n`)));
   },
 });
 

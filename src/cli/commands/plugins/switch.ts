@@ -44,7 +44,7 @@ export async function applySwitch(io: Io, { id, edit, what, by, notes }: Switch,
   }
   const style = createStyle(io.color);
   if (result.files.length === 0) io.out(`nothing to change: ${id} is as asked in ${result.path}\n`);
-  else io.out(`${what} in ${result.files.join(", ")}; ${SENTENCES[gateway]}\n`);
-  for (const note of notes) io.out(`${note}\n`);
+  else io.out(`${what} in ${result.files.join(", ")}; ${io.runnable(SENTENCES[gateway])}\n`);
+  for (const note of notes) io.out(io.runnable(`${note}\n`));
   for (const diagnostic of diagnostics) io.out(describeDiagnostic(diagnostic, style));
 }

@@ -25,7 +25,7 @@ export const update = defineCommand({
     const failed = outcomes.some(({ status }) => status === "failed");
     if (values.json) printJson(io, { ok: !failed, outcomes, gateway: afterwards(edited()) });
     else {
-      if (outcomes.length === 0) io.out("no plugin was installed with openclaw plugins install\n");
+      if (outcomes.length === 0) io.out(io.runnable("no plugin was installed with openclaw plugins install\n"));
       for (const outcome of outcomes) io.out(`${describe(outcome)}\n`);
       const after = afterwards(edited());
       if (after !== "") io.out(`${after}\n`);

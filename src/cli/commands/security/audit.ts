@@ -72,9 +72,13 @@ export const securityAudit = defineCommand({
     using doctor = await openDoctor(io, { deep: values.deep ?? false, generateToken: false, suggestions: false });
     const deps: AuditDeps = { ...doctor, osHome: homedir(), riskyEntries: () => riskyEntries(io, doctor.config) };
     const fix = values.fix ? await applyFixes(deps) : undefined;
-    const report = await audit(deps);
+    const audited = await audit(deps);
+    const findings = audited.findings.map((finding) =>
+      finding.remediation === undefined ? finding : { ...finding, remediation: io.runnable(finding.remediation) },
+    );
+    const report = { ...audited, findings };
     if (values.json) return printJson(io, fix ? { fix, report } : report);
     if (fix) io.out(shownFix(fix, io));
-    io.out(shownReport(report, io));
+    io.out(io.runnable(shownReport(report, io)));
   },
 });

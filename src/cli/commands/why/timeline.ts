@@ -8,6 +8,7 @@ interface Screen {
   readonly color: boolean;
   readonly columns: number;
   readonly verbose: boolean;
+  readonly runnable: (text: string) => string;
 }
 
 const two = (value: number, width = 2): string => String(value).padStart(width, "0");
@@ -41,7 +42,7 @@ function nameOf({ inboxId, messageId, channel, account, conversation, turnId, ou
 /** A story as a timeline: the verdict, then time, what, how long, and what happened. */
 export function timeline(
   story: Story,
-  { color, columns, verbose }: Screen,
+  { color, columns, verbose, runnable }: Screen,
   { isTelling, shown, stepText, STEP_NAMES }: Pick<WhyRoom, "isTelling" | "shown" | "stepText" | "STEP_NAMES">,
 ): string {
   const style = createStyle(color);
@@ -60,7 +61,7 @@ export function timeline(
   return [
     `${style.bold(shown(nameOf(about)))}${style.dim(shown(`${started === undefined ? "" : `, ${dayOf(started)}`}${session}`))}`,
     style[LEVELS[verdict.level]](shown(verdict.text)),
-    ...(verdict.todo === undefined ? [] : [`${style.dim("to do:")} ${shown(verdict.todo)}`]),
+    ...(verdict.todo === undefined ? [] : [`${style.dim("to do:")} ${shown(runnable(verdict.todo))}`]),
     "",
     style.dim(`${"time".padEnd(12)}  ${"what".padEnd(10)}  ${"took".padStart(wide)}`),
     ...lines,

@@ -18,6 +18,8 @@ describe("/export-session", () => {
         entries: [
           { type: "message", timestamp: "2026-11-15T11:00:00Z", message: { role: "user", content: "<script>alert(1)</script> sk-secret" } },
           { type: "message", message: { role: "assistant", content: [{ type: "text", text: "Hi" }] } },
+          { type: "message", message: { role: "assistant", content: [{ type: "text", text: "rewritten-away" }], openclawShown: "as-shown" } },
+          { type: "message", message: { role: "assistant", content: [{ type: "text", text: "withheld" }], openclawShown: "" } },
         ],
         systemPrompt: "Be kind.",
         tools: [{ name: "read", description: "reads" }],
@@ -32,12 +34,14 @@ describe("/export-session", () => {
   test("writes a page without script or secrets, by a name of its own", async () => {
     const folder = await workspace();
     const text = await exporting(folder).say("/export");
-    expect(text).toContain("Entries: 2 · System prompt: 8 chars · Tools: 1");
+    expect(text).toContain("Entries: 3 · System prompt: 8 chars · Tools: 1");
     const [name] = await readdir(folder);
     expect(name).toBe("openclaw-session-01234567-2026-11-15T12-00-00.html");
     const page = await readFile(join(folder, name!), "utf8");
     expect(page).toContain("&lt;script&gt;alert(1)&lt;/script&gt; ***");
     expect(page).not.toContain("<script>");
+    expect(page).toContain("as-shown");
+    expect(page).not.toMatch(/rewritten-away|withheld/);
   });
 
   test("takes a path inside, makes folders and never replaces what is no page", async () => {

@@ -1,14 +1,16 @@
 import { isAbsolute, resolve } from "node:path";
 import { AppError } from "../../../base/errors.ts";
 import { isInside } from "../../../base/files.ts";
+import { shownMessage } from "../../../base/message-text.ts";
 import { createRootedFiles } from "../../../base/rooted-files.ts";
 import type { Handler } from "../handling.ts";
 import type { SessionTranscript } from "../ports.ts";
 
 /** Writes the session to a page in the agent's workspace, and nowhere else. */
 export const exportSession: Handler = async ({ ports, call, key, args }) => {
-  const transcript = await ports.session.transcript(key);
-  if (!transcript) return "There is nothing to write yet: this session has no conversation.";
+  const stored = await ports.session.transcript(key);
+  if (!stored) return "There is nothing to write yet: this session has no conversation.";
+  const transcript = { ...stored, entries: stored.entries.flatMap(shownEntry) };
   const workspace = resolve(await ports.workspace(call.agentId));
   const time = new Date(ports.clock.now()).toISOString().slice(0, 19).replaceAll(":", "-");
   const wanted = args === "" ? `openclaw-session-${transcript.sessionId.slice(0, 8)}-${time}.html` : args;
@@ -54,6 +56,14 @@ function page({ sessionId, entries, systemPrompt, tools = [] }: SessionTranscrip
 
 type Entry = SessionTranscript["entries"][number];
 const messageOf = (entry: Entry): Readonly<Record<string, unknown>> | undefined => entry["message"] as Readonly<Record<string, unknown>> | undefined;
+
+/** An entry as the history shows it; none for an answer that plugins withheld. */
+function shownEntry(entry: Entry): readonly Entry[] {
+  const message = messageOf(entry);
+  if (!message) return [entry];
+  const shown = shownMessage(message);
+  return shown ? [{ ...entry, message: shown }] : [];
+}
 
 function roleOf(entry: Entry): string {
   const role = messageOf(entry)?.["role"];

@@ -8,6 +8,10 @@ const KINDS: readonly { readonly any: RegExp; readonly say: string }[] = [
     any: /context (?:length|window|overflow)|too long|too many tokens|context_overflow/,
     say: "this conversation has become too long for the model. /compact or /new helps.",
   },
+  {
+    any: /refuses a picture or file|image_size/,
+    say: "the model does not take a picture or file of this conversation. Send it smaller, or as PNG or JPEG.",
+  },
   { any: /billing|credit|payment|quota|budget/, say: "the model's account has no credit left. Its owner has to look at that." },
   { any: /rate[ _-]?limit|too many requests|overloaded|busy|capacity|\b429\b|\b529\b/, say: "the model is overloaded right now. Try again in a minute." },
   { any: /no api key found/, say: "there is no key for the model yet. Its owner has to add one: openclaw models auth add." },

@@ -1,4 +1,5 @@
 /** The reaction that tells a sender that their message was seen. */
+import type { Clock } from "../../../base/clock.ts";
 import { messageOf } from "../../../base/errors.ts";
 import type { Logger } from "../../../base/log/logger.ts";
 import {
@@ -11,6 +12,7 @@ import {
 } from "../../../channels/index.ts";
 import type { ChannelReactionAdapter, HostConfig } from "../../../protocol/index.ts";
 import type { ReplyAddress } from "../../address.ts";
+import { classifyFailure } from "../../delivery/failure.ts";
 
 /** What decides about the reaction on one message. */
 export interface AckFacts {
@@ -76,26 +78,43 @@ export interface AckReactionDeps {
   readonly cfg: HostConfig;
   readonly address: ReplyAddress;
   readonly messageId: string;
-  readonly emoji: string | undefined;
+  readonly clock: Pick<Clock, "after">;
   readonly log: Logger;
 }
 
-/** Sets the reaction, not waited for. A failure changes nothing else. */
-export function setAckReaction({ adapter, cfg, address: { accountId, to, channel }, messageId, emoji, log }: AckReactionDeps): AckReaction {
-  if (!adapter || emoji === undefined) return { replied: () => Promise.resolve() };
-  const set = async (sign: string): Promise<boolean> => {
+const MAX_TRIES = 4;
+const MAX_WAIT_MS = 60_000;
+
+/** One change of the reaction. A platform that asks to wait is asked again when the time has passed, a few times. */
+async function change(sign: string, { adapter, cfg, address: { accountId, to, channel }, messageId, clock, log }: AckReactionDeps): Promise<boolean> {
+  for (let tries = 1; ; tries += 1) {
     try {
-      await adapter.set({ cfg, accountId, to, messageId, emoji: sign });
+      await adapter!.set({ cfg, accountId, to, messageId, emoji: sign });
       return true;
     } catch (error) {
-      log.debug(`a reaction could not be ${sign === "" ? "taken away" : "set"}: ${messageOf(error)}`, { channel });
-      return false;
+      const { retryAfterMs } = classifyFailure(error);
+      if (retryAfterMs === undefined || retryAfterMs > MAX_WAIT_MS || tries === MAX_TRIES) {
+        log.debug(`a reaction could not be ${sign === "" ? "removed" : "set"}: ${messageOf(error)}`, { channel, tries });
+        return false;
+      }
+      const { promise, resolve } = Promise.withResolvers<void>();
+      clock.after(retryAfterMs, resolve);
+      await promise;
     }
-  };
-  const there = set(emoji);
+  }
+}
+
+/** A reaction that is there, or about to be. */
+export function ackReaction(deps: AckReactionDeps, there: Promise<boolean> = Promise.resolve(true)): AckReaction {
   return {
     async replied() {
-      if (cfg.messages?.["removeAckAfterReply"] === true && (await there)) await set("");
+      if (deps.adapter && deps.cfg.messages?.["removeAckAfterReply"] === true && (await there)) await change("", deps);
     },
   };
+}
+
+/** Sets the reaction, not waited for. A failure changes nothing else. */
+export function setAckReaction({ emoji, ...deps }: AckReactionDeps & { readonly emoji: string | undefined }): AckReaction {
+  if (!deps.adapter || emoji === undefined) return { replied: () => Promise.resolve() };
+  return ackReaction(deps, change(emoji, deps));
 }

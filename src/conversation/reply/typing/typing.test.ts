@@ -160,15 +160,51 @@ describe("the reaction that says seen", () => {
   ])("is taken away after the answer: %s", async (removeAckAfterReply, expected) => {
     const set: string[] = [];
     const adapter = { set: ({ emoji }: { emoji: string }) => (set.push(emoji), Promise.resolve()) };
-    await setAckReaction({ adapter, cfg: { messages: { removeAckAfterReply } }, address, messageId: "m1", emoji: "👀", log }).replied();
+    await setAckReaction({ adapter, cfg: { messages: { removeAckAfterReply } }, address, messageId: "m1", emoji: "👀", clock: manualClock(), log }).replied();
     expect(set).toEqual(expected);
+  });
+
+  it("is removed once the platform that asked to wait has been waited for, and given up after a few tries", async () => {
+    const clock = manualClock();
+    const limited = Object.assign(new Error("Too Many Requests"), { error_code: 429, parameters: { retry_after: 1 } });
+    const settled = async (refusals: number): Promise<number> => {
+      let removals = 0;
+      const adapter = { set: ({ emoji }: { emoji: string }) => (emoji === "" && (removals += 1) <= refusals ? Promise.reject(limited) : Promise.resolve()) };
+      const state = { done: false };
+      const replied = setAckReaction({
+        adapter,
+        cfg: { messages: { removeAckAfterReply: true } },
+        address,
+        messageId: "m1",
+        emoji: "👀",
+        clock,
+        log,
+      }).replied();
+      void replied.then(() => (state.done = true));
+      for (let step = 0; step < 100 && !state.done; step += 1) {
+        await new Promise((resolve) => setImmediate(resolve));
+        clock.advance(500);
+      }
+      await replied;
+      return removals;
+    };
+    expect(await settled(1)).toBe(2);
+    expect(await settled(99)).toBe(4);
   });
 
   it("that could not be set is not taken away, and nobody minds", async () => {
     let calls = 0;
     const adapter = { set: () => ((calls += 1), Promise.reject(new Error("no rights"))) };
-    await setAckReaction({ adapter, cfg: { messages: { removeAckAfterReply: true } }, address, messageId: "m1", emoji: "👀", log }).replied();
-    await setAckReaction({ adapter, cfg: {}, address, messageId: "m1", emoji: undefined, log }).replied();
+    await setAckReaction({
+      adapter,
+      cfg: { messages: { removeAckAfterReply: true } },
+      address,
+      messageId: "m1",
+      emoji: "👀",
+      clock: manualClock(),
+      log,
+    }).replied();
+    await setAckReaction({ adapter, cfg: {}, address, messageId: "m1", emoji: undefined, clock: manualClock(), log }).replied();
     expect(calls).toBe(1);
   });
 });

@@ -7,7 +7,11 @@ import type { Exchange } from "../route.ts";
 const PAGE = { id: "openclaw-control-ui", mode: "webchat" } as const;
 
 /** Trades a login code for a device's token. Only the gateway's own page may ask. */
-export async function answerLogin({ request, response, body }: Exchange, auth: Pick<HttpAuth, "checkOrigin" | "login">): Promise<void> {
+export async function answerLogin(
+  { request, response, body }: Exchange,
+  auth: Pick<HttpAuth, "checkOrigin" | "login">,
+  runnable: (text: string) => string,
+): Promise<void> {
   const refuse = (status: number, error: string, headers = {}): void => sendJson(response, status, { ok: false, error }, headers);
   const foreign = auth.checkOrigin(request, PAGE);
   if (foreign !== undefined) return refuse(403, foreign);
@@ -17,5 +21,5 @@ export async function answerLogin({ request, response, body }: Exchange, auth: P
   const verdict = await auth.login.redeem(request, { code: parsed.value["code"], device: parsed.value["device"] });
   if (verdict.ok) return sendJson(response, 200, verdict);
   const { retryAfterMs } = verdict;
-  refuse(verdict.status, verdict.message, retryAfterMs === undefined ? {} : { "retry-after": String(Math.max(1, Math.ceil(retryAfterMs / 1000))) });
+  refuse(verdict.status, runnable(verdict.message), retryAfterMs === undefined ? {} : { "retry-after": String(Math.max(1, Math.ceil(retryAfterMs / 1000))) });
 }

@@ -8,8 +8,13 @@ import { basePathOf } from "./base-path.ts";
 const shown = (avatar: string | undefined): string | undefined =>
   avatar !== undefined && (/^(?:https?:|data:image\/)/i.test(avatar) || /^[^/\\.]{1,16}$/.test(avatar)) ? avatar : undefined;
 
-/** What the page shows before anybody has logged in. The names are the documented ones; `version` is ours. */
-export function sendPageConfig({ response }: Exchange, config: OpenClawConfig, version: string): void {
+interface PageFacts {
+  readonly version: string;
+  readonly runnable: (text: string) => string;
+}
+
+/** What the page shows before anybody has logged in. The names are the documented ones; `version` and `program`, what to type in a terminal, are ours. */
+export function sendPageConfig({ response }: Exchange, config: OpenClawConfig, { version, runnable }: PageFacts): void {
   const assistantAgentId = defaultAgentId(config);
   const agent = agentList(config).find(({ id }) => id.toLowerCase() === assistantAgentId);
   const { name, avatar } = config.ui?.assistant ?? {};
@@ -19,5 +24,6 @@ export function sendPageConfig({ response }: Exchange, config: OpenClawConfig, v
     assistantAvatar: shown(avatar) ?? shown(agent?.identity?.avatar) ?? agent?.identity?.emoji ?? null,
     assistantAgentId,
     version,
+    program: runnable("openclaw dashboard").replace(/ dashboard$/, ""),
   });
 }

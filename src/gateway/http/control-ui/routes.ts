@@ -14,6 +14,8 @@ export interface ControlUiDeps {
   readonly uiFolder?: string | undefined;
   /** Folder of an agent's files, for its picture. */
   readonly workspaceOf?: ((agentId: string) => string) | undefined;
+  /** Makes the commands in a text run as they are printed. */
+  readonly runnable?: ((text: string) => string) | undefined;
 }
 
 export interface ControlUi {

@@ -71,7 +71,7 @@ async function sendPage({ request, response }: Exchange, folder: string, base: s
 /** True for names that only a file has: what is missing there is told so. Deeper paths are pages, whatever they end with: sessions are named in them. */
 const isFileName = (rest: string): boolean => /^assets(?:\/|$)/.test(rest) || (!rest.includes("/") && typeOf(rest) !== undefined);
 
-export function createSite({ auth, config, health, uiFolder }: ControlUiDeps): Site {
+export function createSite({ auth, config, health, uiFolder, runnable = (text) => text }: ControlUiDeps): Site {
   const missing = ({ response, path }: Exchange): void => sendError(response, { status: 404, message: `nothing at ${path}`, type: "not_found" });
 
   function welcome({ response }: Exchange): void {
@@ -99,7 +99,7 @@ export function createSite({ auth, config, health, uiFolder }: ControlUiDeps): S
       }
       return rest === "" ? welcome(exchange) : missing(exchange);
     },
-    settings: (exchange) => sendPageConfig(exchange, config.current, health().version),
-    login: (exchange) => answerLogin(exchange, auth),
+    settings: (exchange) => sendPageConfig(exchange, config.current, { version: health().version, runnable }),
+    login: (exchange) => answerLogin(exchange, auth, runnable),
   };
 }

@@ -50,6 +50,8 @@ export async function listSessions(params: MethodParams<"sessions.list">, deps: 
 
 const MAX_KEYS = 64;
 const MAX_ITEMS = 50;
+/** Sessions that are read at the same time. The entries of all 64 at once would hold the loop while they arrive. */
+const READ_TOGETHER = 4;
 
 type Preview = MethodResult<"sessions.preview">["previews"][number];
 type PreviewRole = Preview["items"][number]["role"];
@@ -75,7 +77,12 @@ export async function previewSessions(params: MethodParams<"sessions.preview">, 
     return { key, status: items.length === 0 ? "empty" : "ok", items };
   };
   const failed = (key: string) => (): Preview => ({ key, status: "error", items: [] });
-  const previews = await Promise.all(params.keys.slice(0, MAX_KEYS).map((key) => preview(key).catch(failed(key))));
+  const keys = params.keys.slice(0, MAX_KEYS);
+  const previews: Preview[] = [];
+  while (previews.length < keys.length) {
+    const next = keys.slice(previews.length, previews.length + READ_TOGETHER);
+    previews.push(...(await Promise.all(next.map((key) => preview(key).catch(failed(key))))));
+  }
   return { ts: clock.now(), previews };
 }
 

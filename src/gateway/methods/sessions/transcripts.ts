@@ -1,6 +1,6 @@
 import { AppError } from "../../../base/errors.ts";
 import type { Ids } from "../../../base/ids.ts";
-import { isContext, type WordedMessage } from "../../../base/message-text.ts";
+import { shownMessage, type WordedMessage } from "../../../base/message-text.ts";
 import { parseTranscriptLine, type TranscriptEntry } from "../../../protocol/index.ts";
 import { transcriptFile, type EntryRow, type SessionRow, type Store, type TranscriptRow, type Write } from "../../../store/index.ts";
 
@@ -35,21 +35,9 @@ export function messageOfRow(row: EntryRow): Message | undefined {
   return row.type === "message" ? shownWords(entryOf(row)?.["message"]) : undefined;
 }
 
-/** What plugins put around a message for the model is no part of what was said. */
-function withoutContext(message: Message): Message {
-  if (message.role !== "user" || !Array.isArray(message.content) || !message.content.some(isContext)) return message;
-  return { ...message, content: message.content.filter((part) => !isContext(part)) };
-}
-
 /** A stored message as people are shown it. */
 export function shownWords(stored: unknown): Message | undefined {
-  if (typeof stored !== "object" || stored === null) return undefined;
-  const { openclawShown, ...message } = stored as Message;
-  if (typeof openclawShown !== "string") return withoutContext(stored as Message);
-  // Its thoughts and calls are the model's, its words are as plugins left them.
-  const others = Array.isArray(message.content) ? (message.content as readonly { readonly type?: unknown }[]).filter(({ type }) => type !== "text") : [];
-  const content = [...others, ...(openclawShown === "" ? [] : [{ type: "text", text: openclawShown }])];
-  return content.length === 0 ? undefined : { ...message, content };
+  return typeof stored === "object" && stored !== null ? shownMessage(stored as Message) : undefined;
 }
 
 export function messagesOf(rows: readonly EntryRow[]): readonly Message[] {

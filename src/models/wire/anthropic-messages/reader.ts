@@ -39,7 +39,8 @@ interface Event {
 const STOPS: Readonly<Record<string, StopReason>> = {
   end_turn: "stop",
   stop_sequence: "stop",
-  pause_turn: "stop",
+  // The provider wants to be asked to go on, as after the length limit.
+  pause_turn: "length",
   max_tokens: "length",
   model_context_window_exceeded: "length",
   tool_use: "toolUse",

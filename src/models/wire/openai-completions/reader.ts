@@ -20,12 +20,18 @@ interface Counted {
   readonly prompt_cache_hit_tokens?: number;
 }
 
+/** Arguments come as JSON text, in pieces; some servers give the object itself. */
+interface CalledFunction {
+  readonly name?: string;
+  readonly arguments?: unknown;
+}
+
 interface Delta {
-  readonly content?: string | readonly ContentPart[] | null;
+  readonly content?: string | ContentPart | readonly ContentPart[] | null;
   readonly refusal?: string | null;
-  readonly tool_calls?:
-    | readonly { readonly index?: number; readonly id?: string; readonly function?: { readonly name?: string; readonly arguments?: string } }[]
-    | null;
+  readonly tool_calls?: readonly { readonly index?: number; readonly id?: string; readonly function?: CalledFunction | null }[] | null;
+  /** The one call of an answer, as it was before there were several. */
+  readonly function_call?: CalledFunction | null;
   readonly [field: string]: unknown;
 }
 
@@ -50,6 +56,8 @@ const STOPS: Readonly<Record<string, "stop" | "length" | "toolUse">> = {
   tool_calls: "toolUse",
   function_call: "toolUse",
 };
+
+const LEGACY_CALL = "function_call";
 
 /** Reasons that are failures, with the status other providers would have answered with. */
 const FAILED: Readonly<Record<string, { readonly text: string; readonly status?: number }>> = {
@@ -77,12 +85,19 @@ export function completionsReader(request: WireRequest, now: number): WireReader
     return `${index}.${now.count}`;
   }
 
-  function content(given: string | readonly ContentPart[]): void {
+  function content(given: string | ContentPart | readonly ContentPart[]): void {
     if (typeof given === "string") return draft.text(given);
-    for (const { type, text, thinking } of given) {
+    const parts = Array.isArray(given) ? (given as readonly (ContentPart | string)[]) : [given as ContentPart];
+    for (const part of parts) {
+      const { type, text, thinking } = typeof part === "string" ? { text: part } : part;
       if (type === "thinking") draft.thinking(typeof thinking === "string" ? thinking : (thinking ?? []).map((part) => part.text ?? "").join(""));
       else draft.text(text ?? "");
     }
+  }
+
+  function calledWith(key: string, given: unknown): void {
+    if (typeof given === "string") draft.arguments(key, given);
+    else if (given !== undefined && given !== null) draft.wholeArguments(key, given);
   }
 
   function delta(part: Delta): void {
@@ -98,7 +113,11 @@ export function completionsReader(request: WireRequest, now: number): WireReader
     for (const [at, call] of (part.tool_calls ?? []).entries()) {
       const key = callKey(call.index ?? at, call.id, call.function?.name);
       draft.toolCall(key, { id: call.id, name: call.function?.name });
-      draft.arguments(key, call.function?.arguments ?? "");
+      calledWith(key, call.function?.arguments);
+    }
+    if (part.function_call) {
+      draft.toolCall(LEGACY_CALL, { name: part.function_call.name });
+      calledWith(LEGACY_CALL, part.function_call.arguments);
     }
   }
 

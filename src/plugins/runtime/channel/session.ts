@@ -1,5 +1,5 @@
 /** `runtime.channel.session`: who wrote last in which session, over the store's index. */
-import { join } from "node:path";
+import { sessionIndexFile } from "../../../config/index.ts";
 import type { MsgContext, SessionEntry } from "../../../protocol/index.ts";
 import type { RuntimeChannelSession } from "../../sdk/types/index.ts";
 import type { RuntimePorts } from "../ports.ts";
@@ -82,8 +82,9 @@ export function createChannelSession(ports: RuntimePorts): RuntimeChannelSession
   }
 
   return {
-    // Only a name by which plugins pass the place on: sessions are in the store.
-    resolveStorePath: (_store, options) => join(config.paths.state, "agents", options?.agentId?.trim().toLowerCase() || "main", "sessions", "sessions.json"),
+    // The file follows the store: it is there to be read.
+    resolveStorePath: (store, options) =>
+      sessionIndexFile(store ?? config.current.session?.store, config.paths, options?.agentId?.trim().toLowerCase() || "main"),
     readSessionUpdatedAt({ sessionKey }) {
       const key = keyOf(sessionKey);
       const known = updatedAt.get(key);

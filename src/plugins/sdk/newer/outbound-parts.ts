@@ -1,7 +1,7 @@
 /** Parts of a channel's outbound side that are put together when it loads. */
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { buildPendingHistoryContextFromMap, clearHistoryEntriesIfEnabled, recordPendingHistoryEntryIfEnabled, type HistoryEntry } from "../history.ts";
-import { sdkHost } from "../host-binding.ts";
+import { envValue, sdkHost } from "../host-binding.ts";
 import { unbuilt } from "./unbuilt.ts";
 
 type Call = (...args: unknown[]) => unknown;
@@ -81,6 +81,10 @@ export function registerChannelRuntimeContext(params: {
   return channelRuntime?.runtimeContexts?.register?.(entry) ?? null;
 }
 
-/** Only a name by which plugins pass the place on: sessions are in the store. */
-export const resolveStorePath = (_store?: string, options?: { readonly agentId?: string | undefined }): string =>
-  join(sdkHost()?.stateDir ?? "", "agents", options?.agentId?.trim().toLowerCase() || "main", "sessions", "sessions.json");
+/** Where an agent's `sessions.json` is; `store` is `session.store` of the configuration. The file follows the gateway's store: it is there to be read. */
+export function resolveStorePath(store?: string, options?: { readonly agentId?: string | undefined }): string {
+  const home = envValue("OPENCLAW_HOME") ?? envValue("HOME") ?? "";
+  const own = store?.trim().replace(/^~(?=$|[\\/])/, () => home);
+  const path = own ? resolve(home, own) : join(sdkHost()?.stateDir ?? "", "agents", "{agentId}", "sessions", "sessions.json");
+  return path.replaceAll("{agentId}", options?.agentId?.trim().toLowerCase() || "main");
+}

@@ -164,7 +164,7 @@ export type SecretAnswer = { action: "use-env" } | { action: "keep" } | { action
 export async function promptSingleChannelSecretInput({ prompter, envPrompt, keepPrompt, inputPrompt, ...state }: SecretPrompt): Promise<SecretAnswer> {
   if (state.canUseEnv && (await prompter.confirm({ message: envPrompt, initialValue: true }))) return { action: "use-env" };
   if (state.accountConfigured && state.hasConfigToken && (await prompter.confirm({ message: keepPrompt, initialValue: true }))) return { action: "keep" };
-  const answer = await prompter.text({ message: inputPrompt, validate: (value) => (value.trim() ? undefined : "Required") });
+  const answer = await prompter.text({ message: inputPrompt, sensitive: true, validate: (value) => (value.trim() ? undefined : "Required") });
   return { action: "set", value: answer.trim(), resolvedValue: answer.trim() };
 }
 

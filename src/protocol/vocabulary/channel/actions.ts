@@ -87,7 +87,7 @@ export interface ChannelToolSend {
 export interface ChannelMessageActionAdapter {
   listActions?(params: { cfg: HostConfig }): ChannelMessageActionName[];
   supportsAction?(params: { action: ChannelMessageActionName }): boolean;
-  supportsButtons?(params: { cfg: HostConfig }): boolean;
+  supportsButtons?(params: { cfg: HostConfig; accountId?: string | null | undefined }): boolean;
   supportsCards?(params: { cfg: HostConfig }): boolean;
   extractToolSend?(params: { args: Record<string, unknown> }): ChannelToolSend | null;
   describeMessageTool?(params: { cfg: HostConfig; accountId?: string | null | undefined }): unknown;

@@ -82,6 +82,8 @@ export interface ChannelMessagingAdapter {
 
 export interface ChannelAgentPromptAdapter {
   messageToolHints?(params: { cfg: HostConfig; accountId?: string | null | undefined }): string[];
+  /** How freely the agent reacts to messages with emoji; undefined: nothing is said about it. */
+  reactionGuidance?(params: { cfg: HostConfig; accountId?: string | null | undefined }): { level: "minimal" | "extensive" } | undefined;
 }
 
 export interface ChannelElevatedAdapter {

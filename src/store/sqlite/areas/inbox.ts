@@ -1,5 +1,6 @@
 import { AppError } from "../../../base/errors.ts";
 import type { FailedInput, InboxAccepted, InboxQueue, InboxReads, InboxRow, InboxWrites, UnsaidRow } from "../../areas/inbox.ts";
+import { OF_CHANNEL, TURN_IS_OTHER } from "../schema-lean.ts";
 import { shape, shapeAll, toJson, where, type ReadHandlers, type WriteContext, type WriteHandlers } from "../handlers.ts";
 
 const COLUMNS = `id, channel, account, conversation, message_id AS messageId, kind, text, payload, sender, session_key AS sessionKey,
@@ -15,6 +16,10 @@ const UNSAID = `SELECT id, channel, message_id AS messageId, kind, substr(text, 
   FROM inbox WHERE state <> 'settled' AND session_key = ? AND NOT EXISTS (SELECT 1 FROM journal WHERE journal.turn_id = inbox.turn_id
     AND (journal.kind = 'model.result' OR (journal.kind = 'note' AND json_extract(journal.data, '$.said') = 1)))
   ORDER BY id LIMIT ?`;
+
+/** Inputs of a turn: those that are named otherwise by the index over turns, the one that it is named after by its message id. */
+export const ofTurn = (columns: string, turn: string): string => `SELECT ${columns} FROM inbox WHERE turn_id = ${turn} AND ${TURN_IS_OTHER}
+  UNION ALL SELECT ${columns} FROM inbox WHERE message_id = ${turn} AND turn_id = ${turn}`;
 
 /** Runs a change that must meet exactly one row; when it does not, says what that row is like. */
 function changeOne(context: WriteContext, text: string, values: readonly (string | number | null)[], id: number, doing: string): void {
@@ -55,6 +60,10 @@ export const inboxWrites = {
   },
   "inbox.assign"(context, { id, sessionKey, agentId }) {
     changeOne(context, "UPDATE inbox SET session_key = ?, agent_id = ? WHERE id = ? AND state <> 'settled'", [sessionKey, agentId, id], id, "assign");
+  },
+  "inbox.decide"({ sql }, { inputs }) {
+    const keep = sql("UPDATE inbox SET payload = json_set(coalesce(payload, '{}'), '$.decided', json(?)) WHERE id = ? AND state <> 'settled'");
+    for (const { id, decided } of inputs) keep.run(JSON.stringify(decided), id);
   },
   "inbox.claim"(context, { ids, turnId }) {
     const text = `UPDATE inbox SET state = 'claimed', turn_id = ?, claimed_at = ? WHERE id = ? AND (state = 'pending' OR (state = 'claimed' AND turn_id = ?))`;
@@ -104,7 +113,7 @@ export const inboxReads = {
     return shapeAll<InboxRow>(sql(`SELECT ${COLUMNS} FROM inbox WHERE state <> 'settled' AND ${text} ORDER BY id LIMIT ?`).all(...values, limit), JSON_COLUMNS);
   },
   "inbox.unsaid": ({ sql }, { sessionKey, chars, limit }) => shapeAll<UnsaidRow>(sql(UNSAID).all(chars, sessionKey, limit)),
-  "inbox.ofTurn": ({ sql }, { turnId }) => shapeAll<InboxRow>(sql(`SELECT ${COLUMNS} FROM inbox WHERE turn_id = ? ORDER BY id`).all(turnId), JSON_COLUMNS),
+  "inbox.ofTurn": ({ sql }, { turnId }) => shapeAll<InboxRow>(sql(`${ofTurn(COLUMNS, "?1")} ORDER BY id`).all(turnId), JSON_COLUMNS),
   "inbox.recent"({ sql }, { sessionKey, limit = 100 }) {
     const { text, values } = where([["session_key = ?", sessionKey]]);
     return shapeAll<InboxRow>(sql(`SELECT ${COLUMNS} FROM inbox WHERE ${text} ORDER BY id DESC LIMIT ?`).all(...values, limit), JSON_COLUMNS);
@@ -116,7 +125,8 @@ export const inboxReads = {
       ["conversation = ?", conversation],
       ["id < ?", before],
     ]);
-    return shapeAll<InboxRow>(sql(`SELECT ${COLUMNS} FROM inbox WHERE ${text} ORDER BY id DESC LIMIT ?`).all(...values, limit), JSON_COLUMNS);
+    const indexed = channel === "gateway" ? "1" : OF_CHANNEL;
+    return shapeAll<InboxRow>(sql(`SELECT ${COLUMNS} FROM inbox WHERE ${text} AND ${indexed} ORDER BY id DESC LIMIT ?`).all(...values, limit), JSON_COLUMNS);
   },
   "inbox.queues": ({ sql }, { limit }) =>
     shapeAll<InboxQueue>(
@@ -126,7 +136,7 @@ export const inboxReads = {
   "inbox.failures": ({ sql }, { among, limit }) =>
     shapeAll<FailedInput>(
       sql(`SELECT id, channel, session_key AS sessionKey, turn_id AS turnId, why, settled_at AS at
-        FROM (SELECT id, channel, session_key, turn_id, why, settled_at, outcome FROM inbox WHERE settled_at IS NOT NULL ORDER BY settled_at DESC LIMIT ?)
+        FROM (SELECT id, channel, session_key, turn_id, why, settled_at, outcome FROM inbox WHERE settled_at IS NOT NULL ORDER BY id DESC LIMIT ?)
         WHERE outcome = 'failed' ORDER BY settled_at DESC LIMIT ?`).all(among, limit),
     ),
   "inbox.counts": ({ sql }) =>

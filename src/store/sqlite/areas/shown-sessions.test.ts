@@ -50,6 +50,28 @@ test("a session is shown with its name, how it began and what was said last", as
   ]);
 });
 
+test("what was said last is what was shown of it: a rewritten answer as it was rewritten, a withheld one not at all", async () => {
+  await session("agent:main:web:1", "s1");
+  await say("s1", ["user", "How are you?"]);
+  const file = fileOf("s1");
+  const last = async () => (await store.read("sessions.shown", { limit: 5, last: true })).rows[0]!.last;
+  const append = async (id: string, openclawShown: string) => {
+    const { leafId: parentId } = (await store.read("transcripts.get", { file }))!;
+    const message = { role: "assistant", content: [{ type: "text", text: "the secret is 42" }], openclawShown };
+    await store.write("transcripts.append", {
+      file,
+      entries: [{ id, parentId, type: "message", line: JSON.stringify({ type: "message", id, parentId, message }) }],
+    });
+  };
+  await append("r1", "the secret is [redacted]");
+  expect(await last()).toBe("the secret is [redacted]");
+  expect(await found("redacted", true)).toHaveLength(1);
+  expect(await found("42", true)).toEqual([]);
+  await append("r2", "");
+  expect(await last()).toBe("the secret is [redacted]");
+  expect(await found("42", true)).toEqual([]);
+});
+
 test("what waits for its first answer names the session already, and is found", async () => {
   await session("agent:main:web:1", "s1");
   const message = { channel: "webchat", account: "a", conversation: "c", messageId: "m1", kind: "message", text: "Plan a trip to Rome" };

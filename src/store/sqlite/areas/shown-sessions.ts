@@ -1,7 +1,7 @@
 import { previewFrom, shownText, titleFrom, type WordedMessage } from "../../../base/message-text.ts";
 import { readableKey, sessionName } from "../../../base/session-name.ts";
 import type { SessionRow, ShownSession } from "../../areas/sessions.ts";
-import { transcriptFile } from "../../projection/index.ts";
+import { createLineReader, transcriptFile } from "../../projection/index.ts";
 import type { ReadContext, ToldSession } from "../handlers.ts";
 
 /** Lines looked at for a title or a last message. */
@@ -33,9 +33,9 @@ function liveTranscript({ sql }: ReadContext, { agentId, sessionId }: Told): Tra
   return rows.length < 2 ? rows[0] : (rows.find(({ file }) => file === transcriptFile(agentId, sessionId)) ?? rows[0]);
 }
 
-function wordsOf(line: unknown, roles: readonly string[]): string {
+function wordsOf(line: string, roles: readonly string[]): string {
   // Most lines are not meant: they need not be parsed.
-  if (typeof line !== "string" || !roles.some((role) => line.includes(`"${role}"`))) return "";
+  if (!roles.some((role) => line.includes(`"${role}"`))) return "";
   try {
     const { message } = JSON.parse(line) as { readonly message?: WordedMessage | null };
     return message && roles.includes(String(message.role)) ? shownText(message) : "";
@@ -46,29 +46,31 @@ function wordsOf(line: unknown, roles: readonly string[]): string {
 
 /** The first thing that its owner said. */
 function beginning({ sql }: ReadContext, tid: number): string | undefined {
-  const rows = sql("SELECT line FROM transcript_entries WHERE tid = ? AND seq BETWEEN 1 AND ? AND type = 'message' ORDER BY seq").iterate(tid, LOOKED_AT);
-  for (const { line } of rows) {
-    const said = wordsOf(line, ["user"]);
+  const rows = sql("SELECT seq, line FROM transcript_entries WHERE tid = ? AND seq BETWEEN 1 AND ? AND type = 'message' ORDER BY seq").iterate(tid, LOOKED_AT);
+  const lines = createLineReader(sql);
+  for (const { seq, line } of rows) {
+    const said = wordsOf(lines.read(tid, Number(seq), line), ["user"]);
     if (said !== "") return titleFrom(said);
   }
   return undefined;
 }
 
-const ENTRY = `SELECT parent_id AS parent, type, line FROM transcript_entries INDEXED BY transcript_entries_id WHERE tid = ? AND entry_id = ?
+const ENTRY = `SELECT parent_id AS parent, type, seq, line FROM transcript_entries INDEXED BY transcript_entries_id WHERE tid = ? AND entry_id = ?
   ORDER BY seq DESC LIMIT 1`;
-const TAIL = "SELECT line FROM transcript_entries WHERE tid = ? AND seq > 0 AND type = 'message' ORDER BY seq DESC LIMIT ?";
+const TAIL = "SELECT seq, line FROM transcript_entries WHERE tid = ? AND seq > 0 AND type = 'message' ORDER BY seq DESC LIMIT ?";
 
 /** Lines from the newest backwards: of the branch in use, or of the file when it is of the first format, without branches. */
-function* newestLines({ sql }: ReadContext, { tid, leaf }: Transcript): Generator {
+function* newestLines({ sql }: ReadContext, { tid, leaf }: Transcript): Generator<string> {
+  const lines = createLineReader(sql);
   if (leaf === null) {
-    for (const { line } of sql(TAIL).iterate(tid, LOOKED_AT)) yield line;
+    for (const { seq, line } of sql(TAIL).iterate(tid, LOOKED_AT)) yield lines.read(tid, Number(seq), line);
     return;
   }
   const find = sql(ENTRY);
   let id: unknown = leaf;
   for (let step = 0; step < LOOKED_AT && typeof id === "string"; step += 1) {
     const row = find.get(tid, id);
-    if (row?.["type"] === "message") yield row["line"];
+    if (row?.["type"] === "message") yield lines.read(tid, Number(row["seq"]), row["line"]);
     id = row?.["parent"];
   }
 }

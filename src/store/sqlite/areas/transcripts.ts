@@ -1,7 +1,7 @@
 import type { StatementSync } from "node:sqlite";
 import { AppError } from "../../../base/errors.ts";
 import type { EntryRow, TranscriptRow, TranscriptsReads, TranscriptsWrites } from "../../areas/transcripts.ts";
-import { archivedName, isTranscriptFile } from "../../projection/index.ts";
+import { archivedName, createLineReader, isTranscriptFile, PACKED_LINE, type LineReader } from "../../projection/index.ts";
 import { shape, shapeAll, where, type ReadContext, type ReadHandlers, type WriteHandlers } from "../handlers.ts";
 
 const COLUMNS =
@@ -96,6 +96,7 @@ export const transcriptsWrites = {
     const tid = tidOf(context, file);
     if (tid === undefined) return { removed: 0 };
     const removed = Number(context.sql("DELETE FROM transcript_entries WHERE tid = ?").run(tid).changes);
+    context.sql("DELETE FROM transcript_packs WHERE tid = ?").run(tid);
     context.sql("DELETE FROM transcripts WHERE tid = ?").run(tid);
     context.effects.push({ kind: "removed", file });
     return { removed };
@@ -117,10 +118,20 @@ const LONG_WAY = 256;
 const MAX_PAGE = 1024;
 
 /** Rows as arrays cost half of what rows as objects do. */
-function pageBefore(statement: StatementSync, tid: number, seq: number, limit: number): readonly EntryRow[] {
+function pageBefore(statement: StatementSync, lines: LineReader, tid: number, seq: number, limit: number): readonly EntryRow[] {
   statement.setReturnArrays(true);
   const rows = statement.all(tid, seq, limit) as unknown as [number, string | null, string | null, string, string][];
-  return rows.map((row) => ({ seq: row[0], id: row[1], parentId: row[2], type: row[3], line: row[4] }));
+  return rows.map((row) => ({ seq: row[0], id: row[1], parentId: row[2], type: row[3], line: lines.read(tid, row[0], row[4]) }));
+}
+
+/** A row with its line as text, compressed or not. */
+function withLine(row: EntryRow, tid: number, lines: LineReader): EntryRow {
+  return row.line === PACKED_LINE ? { ...row, line: lines.read(tid, row.seq, row.line) } : row;
+}
+
+function withLines({ sql }: ReadContext, tid: number, rows: readonly EntryRow[]): readonly EntryRow[] {
+  const lines = createLineReader(sql);
+  return rows.map((row) => withLine(row, tid, lines));
 }
 
 /**
@@ -129,6 +140,7 @@ function pageBefore(statement: StatementSync, tid: number, seq: number, limit: n
  */
 function path({ sql }: ReadContext, tid: number, from: string, until: string | undefined, limit: number): EntryRow[] {
   const find = sql(BY_ID);
+  const lines = createLineReader(sql);
   const rows: EntryRow[] = [];
   const seen = new Set<string>();
   let page: readonly EntryRow[] = [];
@@ -144,9 +156,10 @@ function path({ sql }: ReadContext, tid: number, from: string, until: string | u
       return page[next];
     }
     if (rows.length >= SHORT_WAY && limit > LONG_WAY) paged ??= sql(TWICE).get(tid) === undefined;
-    const row = shape<EntryRow>(find.get(tid, id));
+    const found = shape<EntryRow>(find.get(tid, id));
+    const row = found && withLine(found, tid, lines);
     if (!row || !paged) return row;
-    page = pageBefore(sql(BEFORE), tid, row.seq, Math.min(size, limit - rows.length));
+    page = pageBefore(sql(BEFORE), lines, tid, row.seq, Math.min(size, limit - rows.length));
     at = 0;
     size = Math.min(2 * size, MAX_PAGE);
     return row;
@@ -214,17 +227,18 @@ export const transcriptsReads = {
     const backwards = before !== undefined && after === undefined;
     const text = `SELECT ${ENTRY_COLUMNS} FROM transcript_entries WHERE tid = ? AND seq > ? AND seq < ? ORDER BY seq ${backwards ? "DESC" : "ASC"} LIMIT ?`;
     const rows = context.sql(text).all(tid, after ?? -1, before ?? Number.MAX_SAFE_INTEGER, limit) as unknown as EntryRow[];
-    return backwards ? rows.reverse() : rows;
+    return withLines(context, tid, backwards ? rows.reverse() : rows);
   },
   "transcripts.tail"(context, { file, limit }) {
     const tid = tidOf(context, file);
     if (tid === undefined) return [];
     const rows = context.sql(`SELECT ${ENTRY_COLUMNS} FROM transcript_entries WHERE tid = ? AND seq > 0 ORDER BY seq DESC LIMIT ?`).all(tid, limit);
-    return (rows as unknown as EntryRow[]).reverse();
+    return withLines(context, tid, (rows as unknown as EntryRow[]).reverse());
   },
   "transcripts.entry"(context, { file, id }) {
     const tid = tidOf(context, file);
-    return tid === undefined ? undefined : shape<EntryRow>(context.sql(BY_ID).get(tid, id));
+    const row = tid === undefined ? undefined : shape<EntryRow>(context.sql(BY_ID).get(tid, id));
+    return row && withLine(row, tid!, createLineReader(context.sql));
   },
   "transcripts.path"(context, { file, from, until, limit = 1_000_000 }) {
     const row = context.sql("SELECT tid, leaf_id AS leaf FROM transcripts WHERE file = ?").get(file) as { tid: number; leaf: string | null } | undefined;

@@ -1,5 +1,6 @@
 import { AppError } from "../../../base/errors.ts";
 import type { TurnRow, TurnSpan, TurnsReads, TurnsWrites } from "../../areas/turns.ts";
+import { ofTurn } from "./inbox.ts";
 import { shape, shapeAll, toJson, type ReadHandlers, type WriteContext, type WriteHandlers } from "../handlers.ts";
 
 const COLUMNS = `id, session_key AS sessionKey, agent_id AS agentId, state, outcome, why, resumptions, next_step AS steps, started_at AS startedAt,
@@ -10,7 +11,7 @@ const JSON_COLUMNS = ["detail"] as const;
 const BESIDE = 8;
 const SPANS = `SELECT spans.id, started_at AS startedAt, ended_at AS endedAt, inbox.channel, inbox.kind, inbox.sender,
   CASE WHEN inbox.channel = 'gateway' THEN NULL ELSE json_extract(inbox.payload, '$.event.sender.name') END AS senderName
-  FROM (SELECT id, started_at, ended_at, (SELECT min(inbox.id) FROM inbox WHERE inbox.turn_id = turns.id) AS input FROM turns
+  FROM (SELECT id, started_at, ended_at, (SELECT min(id) FROM (${ofTurn("inbox.id", "turns.id")})) AS input FROM turns
     WHERE session_key = ?1 AND started_at <= ?3 AND (ended_at IS NULL OR ended_at >= ?2) AND started_at >= coalesce(
       (SELECT started_at FROM turns WHERE session_key = ?1 AND started_at <= ?2 ORDER BY started_at DESC LIMIT 1 OFFSET ${BESIDE}), 0)
     ORDER BY started_at DESC LIMIT ?4) AS spans

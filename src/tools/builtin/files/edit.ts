@@ -1,4 +1,5 @@
-import { looksBinary } from "../../../base/binary.ts";
+import { isUtf8 } from "node:buffer";
+import { textEncoding } from "../../../base/binary.ts";
 import { AppError, messageOf } from "../../../base/errors.ts";
 import { clip } from "../../../base/text.ts";
 import { failedOutcome, textOutcome, type Tool } from "../../tool.ts";
@@ -35,7 +36,10 @@ export function editTool(deps: FileToolsDeps): Tool {
         await using file = await files.open(path);
         if ((await file.stat()).size > MAX_FILE_BYTES) return failedOutcome(`${written} is larger than ${MAX_FILE_BYTES / 1024 / 1024} MB: edit it with exec`);
         const content = await file.readFile();
-        if (looksBinary(content)) return failedOutcome(`${written} is a binary file: edit it with exec and a program for such files`);
+        const encoding = textEncoding(content);
+        if (encoding === undefined) return failedOutcome(`${written} is a binary file: edit it with exec and a program for such files`);
+        if (encoding !== "utf-8" || !isUtf8(content))
+          return failedOutcome(`${written} is no UTF-8 text, and editing it here would damage it: convert it with exec and iconv first`);
         before = String(content);
       } catch (error) {
         return failedOutcome(error instanceof AppError && error.code === "NOT_FOUND" ? `File not found: ${written}` : messageOf(error));
@@ -58,16 +62,17 @@ interface Edit {
 type Asked = { readonly ok: true; readonly edits: readonly Edit[] } | { readonly ok: false; readonly missing: readonly string[] };
 type Params = Readonly<Record<string, unknown>>;
 
-/** One replacement, or those of the list; a single one beside a list comes first. */
+/** One replacement, or those of the list; a single one beside a list comes first. `replaceAll` beside a list is for all of it. */
 function editsOf(params: Params): Asked {
   const listed = Array.isArray(params["edits"]) ? (params["edits"] as readonly Params[]).map((edit, at) => ({ edit, prefix: `edits[${at}].` })) : [];
   const alone = listed.length === 0 || textParam(params, "oldText") !== undefined ? [{ edit: params, prefix: "" }] : [];
+  const allOf = (edit: Params): unknown => edit["replaceAll"] ?? edit["replace_all"];
   const missing: string[] = [];
   const edits = [...alone, ...listed].map(({ edit, prefix }): Edit => {
     const [oldText, newText] = [textParam(edit, "oldText"), textParam(edit, "newText")];
     if (!oldText) missing.push(`${prefix}oldText`);
     if (newText === undefined) missing.push(`${prefix}newText`);
-    return { oldText: oldText ?? "", newText: newText ?? "", all: (edit["replaceAll"] ?? edit["replace_all"]) === true };
+    return { oldText: oldText ?? "", newText: newText ?? "", all: (allOf(edit) ?? allOf(params)) === true };
   });
   return missing.length === 0 ? { ok: true, edits } : { ok: false, missing };
 }

@@ -39,7 +39,9 @@ describe("read", () => {
     put("many", "x\n".repeat(5000));
     truncateSync(join(workspace, "many"), 10 * 1024 ** 3);
     const started = performance.now();
-    expect(text(await run(readTool(deps), { path: "line" }))).toMatch(/^Line 1 alone is longer than/);
+    expect(text(await run(readTool(deps), { path: "line" }))).toMatch(
+      /^x+\0+\n\n\[Line 1, characters 1-51200 of more than \d+\. Use offset=1 column=51201 to continue\.\]$/,
+    );
     expect(text(await run(readTool(deps), { path: "many", limit: 2 }))).toMatch(/^x\nx\n\n\[more than 4998 more lines in file\. Use offset=3/);
     expect(text(await run(readTool(deps), { path: "many", offset: 9000 }))).toMatch(/^The file is too large to look for line 9000/);
     expect(performance.now() - started).toBeLessThan(10_000);
@@ -70,9 +72,46 @@ describe("read", () => {
     expect(text(wide)).toMatch(/Showing lines 1-160 of 300 \(156\.3KB limit\)/);
   });
 
-  test("one line that is too long, an offset beyond the end and a missing path are told", async () => {
+  test("a line that is longer than a page is read in parts", async () => {
+    const line = Array.from({ length: 40_000 }, (_, n) => (n % 1000 === 0 ? "é😀" : `${n % 10}`)).join("");
+    put("line.json", `first\n${line}\nlast\n`);
+    let all = "";
+    for (let column = 1; all.length < line.length;) {
+      const said = text(await run(readTool(deps), { path: "line.json", offset: 2, column, limit: 1 }));
+      const [, shown, from, to, total] = /^([^]*)\n\n\[Line 2, characters (\d+)-(\d+) of (\d+)\./.exec(said)!;
+      expect([Number(from), Number(total)]).toEqual([column, line.length]);
+      all += shown!;
+      column = Number(to) + 1;
+    }
+    expect(all).toBe(line);
+    put("huge.json", "y".repeat(120_000));
+    expect(text(await run(readTool(deps), { path: "huge.json" }))).toMatch(
+      /^y{51200}\n\n\[Line 1, characters 1-51200 of 120000\. Use offset=1 column=51201 to continue\.\]$/,
+    );
+    expect(text(await run(readTool(deps), { path: "huge.json", column: 102_401 }))).toMatch(
+      /characters 102401-120000 of 120000\. Use offset=2 for the next line\.\]$/,
+    );
+    expect(text(await run(readTool(deps), { path: "huge.json", column: 999_999 }))).toBe("Column 999999 is beyond the end of line 1 (120000 characters)");
+  });
+
+  test.each<[string, Buffer, string]>([
+    ["UTF-16LE", Buffer.from("\uFEFFGrüße\nzwei", "utf16le"), "UTF-16LE"],
+    ["UTF-16BE", Buffer.from("\uFEFFGrüße\nzwei", "utf16le").swap16(), "UTF-16BE"],
+    ["Latin-1", Buffer.from("Grüße\nzwei", "latin1"), "Latin-1"],
+  ])("a text in %s is shown as text, with a note; edit leaves it alone", async (_name, bytes, shown) => {
+    put("old.txt", bytes);
+    expect(text(await run(readTool(deps), { path: "old.txt" }))).toMatch(new RegExp(`^Grüße\nzwei\\|\\[The file is in ${shown}.* not UTF-8`));
+    expect(text(await run(editTool(deps), { path: "old.txt", oldText: "zwei", newText: "drei" }))).toMatch(/is no UTF-8 text/);
+    expect(readFileSync(join(workspace, "old.txt"))).toEqual(bytes);
+  });
+
+  test("a text in UTF-8 with a damaged character stays one", async () => {
+    put("cut.txt", Buffer.concat([Buffer.from("日本語の文章"), Buffer.from([0xe9, 0x0a])]));
+    expect(text(await run(readTool(deps), { path: "cut.txt" }))).toBe("日本語の文章\uFFFD");
+  });
+
+  test("an offset beyond the end and a missing path are reported", async () => {
     put("long.txt", "x".repeat(100_000));
-    expect(text(await run(readTool(deps), { path: "long.txt" }))).toMatch(/^Line 1 alone is longer than 50\.0KB/);
     expect(text(await run(readTool(deps), { path: "long.txt", offset: 9 }))).toBe("Offset 9 is beyond the end of the file (1 lines)");
     expect(text(await run(readTool(deps), {}))).toBe("Missing required parameter: path. Supply correct parameters before retrying.");
     await expect(run(readTool(deps), { path: "none" })).rejects.toMatchObject({ code: "NOT_FOUND" });
@@ -168,6 +207,18 @@ describe("edit", () => {
     expect(text(failed)).toMatch(/^Nothing was changed\. edits\[1\]: Could not find the exact text in f\.txt\./);
     expect(at("f.txt")).toBe("1\n2\n");
     expect(text(await run(editTool(deps), { path: "f.txt", edits: [{ oldText: "1" }] }))).toMatch(/^Missing required parameter: edits\[0\]\.newText\./);
+  });
+
+  test("replaceAll beside a list is for all of it, unless one says otherwise", async () => {
+    put("f.txt", "x y y");
+    const edits = [
+      { oldText: "x", newText: "1" },
+      { oldText: "y", newText: "2" },
+    ];
+    expect(text(await run(editTool(deps), { path: "f.txt", replaceAll: true, edits }))).toBe("Successfully replaced 3 texts in f.txt.");
+    expect(at("f.txt")).toBe("1 2 2");
+    const one = [{ oldText: "2", newText: "3", replaceAll: false }];
+    expect(text(await run(editTool(deps), { path: "f.txt", replaceAll: true, edits: one }))).toContain("Found 2 occurrences");
   });
 
   test("replaceAll replaces every occurrence", async () => {

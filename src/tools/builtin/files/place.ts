@@ -1,3 +1,4 @@
+import { realpath } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { AppError } from "../../../base/errors.ts";
 import { isInside } from "../../../base/files.ts";
@@ -48,7 +49,17 @@ export function placedPath({ mounts }: FilePlace, workspaceDir: string, path: st
 }
 
 /** Files by the paths of a sandbox. Links that lead out of a mounted folder are not followed. */
-export function placedFiles(place: FilePlace, workspaceDir: string, options: Pick<RootedFilesOptions, "check" | "unique">): RootedFiles {
+export function placedFiles(place: FilePlace, workspaceDir: string, { check, unique }: Pick<RootedFilesOptions, "check" | "unique">): RootedFiles {
+  const sealed = place.mounts.filter(({ writable }) => !writable);
+  const options: Pick<RootedFilesOptions, "check" | "unique"> = {
+    unique,
+    // A link inside may lead from a folder that can be written into one that cannot.
+    async check(path, access, ...rest) {
+      const roots = access === "write" ? await Promise.all(sealed.map(({ host }) => realpath(host).catch(() => host))) : [];
+      if (roots.some((root) => isInside(root, path))) throw new AppError("PERMISSION_DENIED", `Sandbox path is read-only; cannot change files: ${path}`);
+      await check?.(path, access, ...rest);
+    },
+  };
   async function at(path: string): Promise<Located> {
     await place.ready();
     return placedPath(place, workspaceDir, path);

@@ -1,5 +1,5 @@
 import type { FileHandle } from "node:fs/promises";
-import { BINARY_HEAD_BYTES, looksBinary } from "../../../base/binary.ts";
+import { BINARY_HEAD_BYTES, textEncoding, type TextEncoding } from "../../../base/binary.ts";
 import { detectMime } from "../../../media/index.ts";
 import { failedOutcome, textOutcome, type Tool, type ToolContext, type ToolOutcome } from "../../tool.ts";
 import { filesFor, missingParams, PATH_PROPERTIES, resolvePath, textParam, type FileToolsDeps } from "./paths.ts";
@@ -38,6 +38,7 @@ export function readTool(deps: FileToolsDeps): Tool {
         ...PATH_PROPERTIES,
         offset: { type: "number", description: "Line to begin with, from 1" },
         limit: { type: "number", description: "Most lines to read" },
+        column: { type: "number", description: "Within the line of offset: character to begin with, from 1, for a line longer than a page" },
       },
       required: [],
     },
@@ -52,10 +53,12 @@ export function readTool(deps: FileToolsDeps): Tool {
       await using file = await filesFor("read", call, deps).open(path);
       const image = await readImage(file);
       if (image) return image;
-      const binary = await describeBinary(file, written);
-      if (binary) return binary;
-      const asked = { offset: positive(params["offset"]) ?? 1, limit: positive(params["limit"]) };
-      return await readText(file, { ...asked, budget: asked.limit === undefined ? budgetOf(context) : PAGE_BYTES, signal });
+      const head = await headOf(file);
+      const encoding = textEncoding(head);
+      if (encoding === undefined) return await describeBinary(file, written, head);
+      const asked = { offset: positive(params["offset"]) ?? 1, limit: positive(params["limit"]), column: positive(params["column"]) };
+      const said = await readText(file, { ...asked, encoding, budget: asked.limit === undefined ? budgetOf(context) : PAGE_BYTES, signal });
+      return encoding === "utf-8" || said.isError ? said : { ...said, content: [...said.content, { type: "text", text: encodingNote(encoding) }] };
     },
   };
 }
@@ -87,12 +90,17 @@ async function readImage(file: FileHandle): Promise<ToolOutcome | undefined> {
   };
 }
 
-/** What a file is that is no text: its bytes would tell a model nothing. */
-async function describeBinary(file: FileHandle, written: string): Promise<ToolOutcome | undefined> {
+async function headOf(file: FileHandle): Promise<Buffer> {
   const buffer = Buffer.alloc(BINARY_HEAD_BYTES);
   const { bytesRead } = await file.read(buffer, 0, buffer.length, 0);
-  const head = buffer.subarray(0, bytesRead);
-  if (!looksBinary(head)) return undefined;
+  return buffer.subarray(0, bytesRead);
+}
+
+const encodingNote = (encoding: TextEncoding): string =>
+  `[The file is in ${encoding === "windows-1252" ? "Latin-1 (windows-1252)" : encoding.toUpperCase()}, not UTF-8: edit and apply_patch do not change it; convert it with exec and iconv first.]`;
+
+/** What a file is that is no text: its bytes would tell a model nothing. */
+async function describeBinary(file: FileHandle, written: string, head: Buffer): Promise<ToolOutcome> {
   const mimeType = (await detectMime({ buffer: head, filePath: written })) ?? "application/octet-stream";
   const { size } = await file.stat();
   const bytes = head
@@ -106,6 +114,9 @@ async function describeBinary(file: FileHandle, written: string): Promise<ToolOu
 interface Wanted {
   readonly offset: number;
   readonly limit: number | undefined;
+  /** Character of the line at `offset`, when only this line is wanted. */
+  readonly column: number | undefined;
+  readonly encoding: TextEncoding;
   readonly budget: number;
   readonly signal: AbortSignal;
 }
@@ -123,10 +134,10 @@ interface Page {
 }
 
 async function readText(file: FileHandle, wanted: Wanted): Promise<ToolOutcome> {
+  if (wanted.column !== undefined) return await readLine(file, wanted, wanted.column);
   const page = await collect(file, wanted);
   const { offset } = wanted;
-  if (page.tooLong)
-    return failedOutcome(`Line ${offset} alone is longer than ${kilobytes(wanted.budget)}. Use exec with sed, head -c or cut to see a part of it.`);
+  if (page.tooLong) return await readLine(file, wanted, 1);
   if (page.unread && page.lines.length === 0)
     return failedOutcome(`The file is too large to look for line ${offset} in it. Use exec with tail, sed or grep to see a part of it.`);
   if (page.lines.length === 0 && offset > 1) return failedOutcome(`Offset ${offset} is beyond the end of the file (${page.total} lines)`);
@@ -144,7 +155,7 @@ async function readText(file: FileHandle, wanted: Wanted): Promise<ToolOutcome> 
 }
 
 /** Goes through the file to count its lines, but keeps only the page; of a huge one, not to its end. */
-async function collect(file: FileHandle, { offset, limit, budget, signal }: Wanted): Promise<Page> {
+async function collect(file: FileHandle, { offset, limit, budget, signal, encoding }: Wanted): Promise<Page> {
   const page: Page = { lines: [], total: 0, bytes: 0, tooLong: false, full: false, unread: false };
   const mostLines = limit ?? (budget > PAGE_BYTES ? Number.POSITIVE_INFINITY : PAGE_LINES);
   const take = (line: string): void => {
@@ -164,7 +175,7 @@ async function collect(file: FileHandle, { offset, limit, budget, signal }: Want
     if (pending > budget && page.total + 1 === offset) return (page.tooLong = true);
     return bytes > SEARCHED_BYTES || (bytes > COUNTED_BYTES && (page.full || page.lines.length >= mostLines));
   };
-  page.unread = await eachLine(file, { most: budget, take, isEnough, signal });
+  page.unread = await eachLine(file, { most: budget, take, isEnough, signal, encoding });
   return page;
 }
 
@@ -174,27 +185,75 @@ interface Reading {
   /** Told how many bytes were read, and how long the line is that has not ended. */
   readonly isEnough: (bytes: number, pending: number) => boolean;
   readonly signal: AbortSignal;
+  readonly encoding: TextEncoding;
 }
 
 /** A line longer than what could be shown is cut while it is read: its rest is not kept. True when it was left before the end. */
-async function eachLine(file: FileHandle, { most, take, isEnough, signal }: Reading): Promise<boolean> {
-  const decoder = new TextDecoder();
-  const buffer = Buffer.alloc(CHUNK_BYTES);
+async function eachLine(file: FileHandle, { most, take, isEnough, signal, encoding }: Reading): Promise<boolean> {
   let rest = "";
-  for (let at = 0; ;) {
-    signal.throwIfAborted();
-    const { bytesRead } = await file.read(buffer, 0, buffer.length, at);
-    at += bytesRead;
-    const lines = decoder.decode(buffer.subarray(0, bytesRead), { stream: bytesRead > 0 }).split("\n");
+  for await (const { text, bytes } of decoded(file, encoding, signal)) {
+    const lines = text.split("\n");
     if (rest.length <= most * 2) lines[0] = rest + lines[0]!;
     else lines[0] = rest;
     rest = lines.pop()!;
     for (const line of lines) take(line.endsWith("\r") ? line.slice(0, -1) : line);
-    if (bytesRead === 0) break;
-    if (isEnough(at, rest.length)) return true;
+    if (isEnough(bytes, rest.length)) return true;
   }
   if (rest !== "") take(rest);
   return false;
+}
+
+/** The text of a file from its beginning, piece by piece, and how many bytes were read. */
+async function* decoded(file: FileHandle, encoding: TextEncoding, signal: AbortSignal): AsyncGenerator<{ readonly text: string; readonly bytes: number }> {
+  const decoder = new TextDecoder(encoding);
+  const buffer = Buffer.alloc(CHUNK_BYTES);
+  for (let bytes = 0; ;) {
+    signal.throwIfAborted();
+    const { bytesRead } = await file.read(buffer, 0, buffer.length, bytes);
+    bytes += bytesRead;
+    yield { text: decoder.decode(buffer.subarray(0, bytesRead), { stream: bytesRead > 0 }), bytes };
+    if (bytesRead === 0) return;
+  }
+}
+
+/** A part of one line, by its characters: for lines that are longer than a page. */
+async function readLine(file: FileHandle, { offset, budget, encoding, signal }: Wanted, column: number): Promise<ToolOutcome> {
+  let line = 1;
+  /** Characters of the wanted line that were read. */
+  let length = 0;
+  let part = "";
+  let isWhole = true;
+  reading: for await (const { text, bytes } of decoded(file, encoding, signal)) {
+    if (bytes > SEARCHED_BYTES || (bytes > COUNTED_BYTES && part.length >= budget)) {
+      isWhole = false;
+      break;
+    }
+    for (const [at, piece] of text.split("\n").entries()) {
+      if (at > 0) line += 1;
+      if (line > offset) break reading;
+      if (line < offset) continue;
+      if (part.length < budget) part += piece.slice(Math.max(0, column - 1 - length), Math.max(0, column - 1 - length) + budget - part.length);
+      length += piece.length;
+    }
+  }
+  if (line < offset) return failedOutcome(`Offset ${offset} is beyond the end of the file (${line} lines)`);
+  const shown = withinBytes(part, budget);
+  if (shown === "") return failedOutcome(`Column ${column} is beyond the end of line ${offset} (${length} characters)`);
+  const last = column + shown.length - 1;
+  const next = last < length ? `Use offset=${offset} column=${last + 1} to continue.` : `Use offset=${offset + 1} for the next line.`;
+  return textOutcome(`${shown}\n\n[Line ${offset}, characters ${column}-${last} of ${isWhole ? "" : "more than "}${length}. ${next}]`, {
+    truncation: { truncated: last < length, outputLines: 1, outputBytes: Buffer.byteLength(shown) },
+  });
+}
+
+/** The beginning of a text that has at most so many bytes. */
+function withinBytes(text: string, most: number): string {
+  const bytes = Buffer.from(text);
+  if (bytes.length <= most) return text.replace(/[\uD800-\uDBFF]$/, "");
+  return bytes
+    .subarray(0, most)
+    .toString("utf8")
+    .replace(/\uFFFD$/, "");
 }
 
 function kilobytes(bytes: number): string {

@@ -91,7 +91,8 @@ beforeAll(async () => {
       ],
       details: { a: 1 },
     },
-    { role: "assistant", content: [{ type: "text", text: "found" }], timestamp: 3 },
+    { role: "assistant", content: [{ type: "text", text: "withheld" }], openclawShown: "", timestamp: 3 },
+    { role: "assistant", content: [{ type: "text", text: "found, says Ann" }], openclawShown: "found", timestamp: 3 },
   ]);
 });
 afterAll(() => store[Symbol.asyncDispose]());

@@ -1,3 +1,4 @@
+import { shownMessage } from "../../../base/message-text.ts";
 import { parseTranscriptLine } from "../../../protocol/index.ts";
 import { transcriptFile, type EntryRow, type SessionRow, type Store } from "../../../store/index.ts";
 
@@ -102,7 +103,9 @@ function messageOf(row: EntryRow, includeTools: boolean): readonly Fields[] {
   const line = parseTranscriptLine(row.line);
   const message = line?.kind === "entry" ? line.entry["message"] : undefined;
   if (!isFields(message)) return [];
-  return includeTools || (message["role"] !== "toolResult" && message["role"] !== "tool") ? [message] : [];
+  const shown = shownMessage(message);
+  if (!shown) return [];
+  return includeTools || (message["role"] !== "toolResult" && message["role"] !== "tool") ? [shown] : [];
 }
 
 /** The file that is still written to, the main one first. */

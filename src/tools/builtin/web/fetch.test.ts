@@ -279,9 +279,15 @@ describe("the scraping service", () => {
   });
 });
 
-test("each of the two tools is there unless the configuration turns it off", () => {
-  const names = (web: unknown): string[] =>
-    createWebTools({ clock, config: () => ({ tools: { web } }) as OpenClawConfig, mark: (text) => text, secret: () => undefined })().map((tool) => tool.name);
+test("each of the two tools is there unless the configuration turns it off; a search only with a key of its service", () => {
+  const names = (web: unknown, env: Readonly<Record<string, string>> = { BRAVE_API_KEY: "k" }): string[] =>
+    createWebTools({ clock, config: () => ({ tools: { web } }) as OpenClawConfig, mark: (text) => text, secret: (name) => env[name] })().map(
+      (tool) => tool.name,
+    );
+  expect(names(undefined, {})).toEqual(["web_fetch"]);
+  expect(names({ search: { provider: "grok" } })).toEqual(["web_fetch"]);
+  expect(names({ search: { provider: "grok", grok: { apiKey: "k" } } }, {})).toEqual(["web_search", "web_fetch"]);
+  expect(names({ search: { apiKey: { source: "env", provider: "default", id: "X" } } }, {})).toEqual(["web_search", "web_fetch"]);
   expect(names(undefined)).toEqual(["web_search", "web_fetch"]);
   expect(names({ search: { enabled: false } })).toEqual(["web_fetch"]);
   expect(names({ search: {}, fetch: { enabled: false } })).toEqual(["web_search"]);

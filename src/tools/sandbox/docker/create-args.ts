@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { AppError } from "../../../base/errors.ts";
+import { isInside } from "../../../base/files.ts";
 import type { SandboxPlan } from "../backend.ts";
 import type { DockerSettings } from "../settings.ts";
 
@@ -66,7 +67,14 @@ function refuseOpenings({ network, seccompProfile, apparmorProfile }: DockerSett
 
 /** Tells whether a container was made for these settings. */
 export function configHash({ settings, mounts, workspaceDir }: SandboxPlan): string {
-  const facts = { docker: settings.docker, workspaceAccess: settings.workspaceAccess, workspaceDir: mounts[0].host, agentWorkspaceDir: workspaceDir };
+  const sealed = mounts.filter(({ inside, writable }) => !writable && isInside(mounts[0].inside, inside)).map(({ inside }) => inside);
+  const facts = {
+    docker: settings.docker,
+    workspaceAccess: settings.workspaceAccess,
+    workspaceDir: mounts[0].host,
+    agentWorkspaceDir: workspaceDir,
+    ...(sealed.length === 0 ? {} : { sealed }),
+  };
   return createHash("sha256").update(sorted(facts)).digest("hex");
 }
 

@@ -21,10 +21,10 @@ function stateOf({ unusable, rests, expires, type }: Profile, now: number): stri
 function print(io: Io, view: AuthView, profiles: readonly Profile[], rests: readonly RestRow[]): void {
   const style = createStyle(io.color);
   io.out(`${style.dim(`agent ${view.agentId}, ${view.auth.storePath}`)}\n`);
-  if (profiles.length === 0) io.out("no credentials are stored; add one with: openclaw models auth add --provider <id>\n");
+  if (profiles.length === 0) io.out(io.runnable("no credentials are stored; add one with: openclaw models auth add --provider <id>\n"));
   else printProfiles(io, style, profiles);
   if (rests.length === 0) return io.out("Nothing rests: every credential may be used.\n");
-  io.out("\nLeft alone for now; end it with: openclaw models auth clear\n");
+  io.out(io.runnable("\nLeft alone for now; end it with: openclaw models auth clear\n"));
   const rows = rests.map((rest) => restLine(rest, io.now()));
   io.out(formatTable(["Credential", "Agent", "Model", "Until", "Why"], rows, { style, columns: io.columns }));
 }

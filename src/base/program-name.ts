@@ -1,0 +1,80 @@
+import { existsSync, realpathSync } from "node:fs";
+import { delimiter, dirname, join, sep } from "node:path";
+
+/** First words of command lines of this program, as the texts of every module write them: `openclaw doctor --fix`. */
+export const PROGRAM_COMMANDS = [
+  "agent",
+  "approvals",
+  "backup",
+  "call",
+  "channels",
+  "config",
+  "configure",
+  "dashboard",
+  "devices",
+  "directory",
+  "doctor",
+  "gateway",
+  "health",
+  "help",
+  "logs",
+  "message",
+  "models",
+  "onboard",
+  "pairing",
+  "plugins",
+  "route",
+  "sandbox",
+  "security",
+  "sessions",
+  "setup",
+  "status",
+  "tools",
+  "tui",
+  "why",
+] as const;
+
+const WRITTEN = new RegExp(String.raw`(?<![\w./~-])(?:bin/)?openclaw (?=(?:${PROGRAM_COMMANDS.join("|")})(?![\w-]))`, "g");
+
+/** The text with its commands as they can be pasted and run: `program` is what stands in front of their first word. */
+export function withProgram(text: string, program: string): string {
+  return program === "openclaw" || !text.includes("openclaw ") ? text : text.replace(WRITTEN, () => `${program} `);
+}
+
+/** Folder of the package that a file of it belongs to: its sources and its bundle are at different depths below it. */
+export function packageFolder(from: string): string | undefined {
+  for (let folder = from; folder !== dirname(folder); folder = dirname(folder)) if (existsSync(join(folder, "bin", "openclaw"))) return folder;
+  return undefined;
+}
+
+const realPath = (path: string): string | undefined => {
+  try {
+    return realpathSync(path);
+  } catch {
+    return undefined; // Not there, or not for this user to see.
+  }
+};
+
+export interface ProgramPlace {
+  /** A folder inside the package that runs. */
+  readonly from: string;
+  /** `PATH` of the shell that the command is pasted into. */
+  readonly path: string | undefined;
+  readonly profile: string | undefined;
+  /** Folder of that shell; undefined where it is not known, as for a page or a chat, which are never shown a path of this machine. */
+  readonly cwd: string | undefined;
+}
+
+/** What to type to run this program: `openclaw` where the shell finds it, in a checkout `bin/openclaw`, from another folder the whole path. */
+export function programName({ from, path, profile, cwd }: ProgramPlace): string {
+  const root = packageFolder(from);
+  const chosen = profile === undefined || profile.trim() === "" ? "" : profile === "dev" ? " --dev" : ` --profile ${profile.trim()}`;
+  if (root === undefined) return `openclaw${chosen}`;
+  const entry = join(root, "bin", "openclaw");
+  const own = realPath(entry);
+  const isFound = (path ?? "").split(delimiter).some((folder) => folder.startsWith("/") && own !== undefined && realPath(join(folder, "openclaw")) === own);
+  const isInstalled = root.split(sep).includes("node_modules");
+  if (isFound || (cwd === undefined && isInstalled)) return `openclaw${chosen}`;
+  if (cwd === undefined || realPath(cwd) === realPath(root)) return `bin/openclaw${chosen}`;
+  return `${/^[\w@%+=:,./-]+$/.test(entry) ? entry : `'${entry.replaceAll("'", `'\\''`)}'`}${chosen}`;
+}

@@ -1,0 +1,111 @@
+import { closeSync, constants, fsync, lstatSync, openSync, readFileSync, renameSync, rmSync, unlinkSync, writeSync } from "node:fs";
+import type { DatabaseSync } from "node:sqlite";
+import { failpoint } from "../../base/failpoints.ts";
+import { compress, uncompress } from "./packs.ts";
+import type { TranscriptRow } from "./rows.ts";
+
+const NOFOLLOW = constants.O_NOFOLLOW ?? 0;
+/** Bytes that are compressed at once: some milliseconds. */
+const SLICE_BYTES = 128 * 1024;
+/** A file is taken from its compressed form when that holds no more than this, or twice what is expected of it. */
+const LEAST_LIMIT = 1024 * 1024 * 1024;
+
+/** The name of a transcript's compressed file: `gunzip` gives the transcript's own back. */
+export const compressedName = (file: string): string => `${file}.gz`;
+
+/** True when a compressed file stands at its place. Links are not followed. */
+export function hasCompressed(path: string): boolean {
+  return lstatSync(compressedName(path), { throwIfNoEntry: false })?.isFile() === true;
+}
+
+/** Renames a transcript's file and its compressed one, whichever are there. Throws `ENOENT` when only the second is. */
+export function renameFiles(from: string, to: string): void {
+  if (hasCompressed(from)) renameSync(compressedName(from), compressedName(to));
+  renameSync(from, to);
+}
+
+/** Removes both; throws as `renameFiles` does. */
+export function removeFiles(path: string): void {
+  if (hasCompressed(path)) unlinkSync(compressedName(path));
+  unlinkSync(path);
+}
+
+function writeAll(fd: number, bytes: Uint8Array): void {
+  for (let done = 0; done < bytes.length;) done += writeSync(fd, bytes, done);
+}
+
+/** Opens a file beside `path` that takes its place later. What a process left there that died while it wrote is overwritten. */
+function openTemporary(path: string): { readonly path: string; readonly fd: number } {
+  const temporary = `${path}.tmp`;
+  return { path: temporary, fd: openSync(temporary, constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | NOFOLLOW, 0o600) };
+}
+
+/** The gzip members of a transcript in order. Lines that are not in a pack are compressed here, a slice at a time. */
+function* members(db: DatabaseSync, { tid, nextSeq }: TranscriptRow): Generator<Uint8Array> {
+  const pack = db.prepare("SELECT first, last, data FROM transcript_packs WHERE tid = ? AND first >= ? ORDER BY first LIMIT 1");
+  const line = db.prepare("SELECT line FROM transcript_entries WHERE tid = ? AND seq = ?");
+  for (let seq = 0; seq < nextSeq;) {
+    const next = pack.get(tid, seq);
+    if (next && Number(next["first"]) === seq) {
+      yield next["data"] as Uint8Array;
+      seq = Number(next["last"]) + 1;
+      continue;
+    }
+    const bytes = Buffer.from(`${String(line.get(tid, seq)?.["line"] ?? "")}\n`);
+    for (let at = 0; at < bytes.length; at += SLICE_BYTES) yield compress(bytes.subarray(at, at + SLICE_BYTES));
+    seq += 1;
+  }
+}
+
+/** A compressed file that is written and not yet in its place. */
+export interface WrittenFile {
+  /** Syncs it in a thread of the pool, then calls back in this one. */
+  sync(done: (error: Error | null) => void): void;
+  /** Puts it in its place. */
+  publish(): void;
+  discard(): void;
+}
+
+/** Writes the compressed file of a transcript under another name, a few milliseconds at a time. */
+export function* writeCompressed(db: DatabaseSync, transcript: TranscriptRow, path: string): Generator<void, WrittenFile> {
+  const target = compressedName(path);
+  const temporary = openTemporary(target);
+  let isWritten = false;
+  try {
+    for (const member of members(db, transcript)) {
+      writeAll(temporary.fd, member);
+      yield;
+    }
+    isWritten = true;
+  } finally {
+    if (!isWritten) {
+      closeSync(temporary.fd);
+      rmSync(temporary.path, { force: true });
+    }
+  }
+  failpoint("transcript.compressed");
+  return {
+    sync: (done) =>
+      fsync(temporary.fd, (error) => {
+        closeSync(temporary.fd);
+        done(error);
+      }),
+    publish: () => renameSync(temporary.path, target),
+    discard: () => rmSync(temporary.path, { force: true }),
+  };
+}
+
+/**
+ * Makes a transcript file from its compressed one, which stays. `expected` is what it should measure. Throws when the compressed file is damaged or far
+ * too large.
+ */
+export function restoreFile(path: string, expected: number): void {
+  const content = uncompress(readFileSync(compressedName(path)), Math.max(2 * expected, LEAST_LIMIT));
+  const temporary = openTemporary(path);
+  try {
+    writeAll(temporary.fd, content);
+  } finally {
+    closeSync(temporary.fd);
+  }
+  renameSync(temporary.path, path);
+}

@@ -1,0 +1,64 @@
+import type { StatementSync } from "node:sqlite";
+import type * as Zlib from "node:zlib";
+import { AppError } from "../../base/errors.ts";
+
+/**
+ * Lines of transcripts that nobody has used for long are stored compressed: several of them as one gzip member in `transcript_packs`, and an empty text
+ * where each line was. Ids, parents and types stay where they are, so that only reading a line differs. Members can be put one after the other: the
+ * compressed file of a transcript is made of the same bytes.
+ */
+export const PACKED_LINE = "";
+
+/** Loaded when the first compressed line is met: most stores have none. */
+const zlib = (): typeof Zlib => process.getBuiltinModule("node:zlib");
+
+/** One gzip member with these bytes. */
+export function compress(bytes: Buffer): Buffer {
+  return zlib().gzipSync(bytes);
+}
+
+/** All members of a compressed file or pack. Throws when they are damaged, or larger than `most` bytes. */
+export function uncompress(data: Uint8Array, most: number): Buffer {
+  return zlib().gunzipSync(data, { maxOutputLength: most });
+}
+
+/** A pack holds far less; a damaged one must not take all memory. */
+const MOST_PACK_BYTES = 64 * 1024 * 1024;
+
+export const packLines = (lines: readonly string[]): Buffer => compress(Buffer.from(`${lines.join("\n")}\n`));
+
+/** The lines of one pack, without their ends. */
+export function unpackLines(data: Uint8Array): string[] {
+  return uncompress(data, MOST_PACK_BYTES).toString("utf8").split("\n").slice(0, -1);
+}
+
+/** Reads lines that may be compressed. */
+export interface LineReader {
+  /** The line at a position, given what its row holds. */
+  read(tid: number, seq: number, stored: unknown): string;
+}
+
+const PACK = "SELECT first, last, data FROM transcript_packs WHERE tid = ? AND first <= ? ORDER BY first DESC LIMIT 1";
+
+/** Holds the pack that was read last: neighbours are read together. Make one for each request, so that nothing outdated is held. */
+export function createLineReader(sql: (text: string) => StatementSync): LineReader {
+  let held: { readonly tid: number; readonly first: number; readonly lines: readonly string[] } | undefined;
+
+  function packed(tid: number, seq: number): string | undefined {
+    const known = held?.tid === tid ? held.lines[seq - held.first] : undefined;
+    if (known !== undefined) return known;
+    const row = sql(PACK).get(tid, seq);
+    if (!row || Number(row["last"]) < seq) return undefined;
+    held = { tid, first: Number(row["first"]), lines: unpackLines(row["data"] as Uint8Array) };
+    return held.lines[seq - held.first];
+  }
+
+  return {
+    read(tid, seq, stored) {
+      if (stored !== PACKED_LINE) return String(stored);
+      const line = packed(tid, seq);
+      if (line !== undefined) return line;
+      throw new AppError("STORE_FAILED", `line ${seq} of transcript ${tid} is compressed, and its compressed block is missing; run openclaw doctor`);
+    },
+  };
+}

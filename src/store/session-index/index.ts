@@ -1,0 +1,7 @@
+/**
+ * The `sessions.json` of each agent, as documented: written for other programs, and read when another program wrote it. Entry point of this part of the
+ * store.
+ */
+export { createSessionIndex, type SessionIndex } from "./session-index.ts";
+export { followTranscripts } from "./transcripts.ts";
+export type { TouchedSession } from "./take-in.ts";

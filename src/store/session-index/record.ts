@@ -1,0 +1,122 @@
+import { createHash } from "node:crypto";
+import { closeSync, openSync, readSync, type Stats } from "node:fs";
+import type { DatabaseSync, StatementSync } from "node:sqlite";
+
+type Sql = (text: string) => StatementSync;
+
+/** What is known about one index file: its content when this program last wrote it or took it in. */
+export interface FileRecord {
+  readonly n: number;
+  readonly path: string;
+  readonly size: number;
+  /** Milliseconds, with fractions. */
+  readonly mtime: number;
+  readonly digest: string;
+  /** False when another program wrote the file and its content was taken in. */
+  readonly own: boolean;
+  /** Number of the write that the file is from. */
+  readonly pass: number;
+  /** Set while a write replaces the file: which of both is there is not known then. */
+  readonly nextDigest: string | undefined;
+  /** Sessions in the file, and when the newest of them was changed. */
+  readonly sessions: number;
+  readonly newest: number;
+}
+
+/** One session as the file has it. */
+export interface WrittenSession {
+  /** Spelling of the key in the file, when it is another one than here. */
+  readonly writtenAs: string | undefined;
+  /** Version of the session that the file agrees with; 0 when it agrees with none. */
+  readonly version: number;
+  readonly digest: string;
+}
+
+const COLUMNS = "n, path, size, mtime, digest, own, pass, next_digest AS nextDigest, sessions, newest";
+
+export function recordOf(sql: Sql, path: string): FileRecord | undefined {
+  const row = sql(`SELECT ${COLUMNS} FROM session_files WHERE path = ?`).get(path);
+  return row && ({ ...row, own: row["own"] === 1, nextDigest: row["nextDigest"] ?? undefined } as unknown as FileRecord);
+}
+
+/** A file that nothing is known about: whatever it holds comes from another program. */
+export function newRecord(sql: Sql, path: string): FileRecord {
+  sql("INSERT INTO session_files (path, size, mtime, digest, own, pass, sessions, newest) VALUES (?, -1, -1, '', 0, 0, -1, -1)").run(path);
+  return recordOf(sql, path)!;
+}
+
+export function saveRecord(sql: Sql, record: FileRecord): void {
+  sql("UPDATE session_files SET size = ?, mtime = ?, digest = ?, own = ?, pass = ?, next_digest = ?, sessions = ?, newest = ? WHERE n = ?").run(
+    record.size,
+    record.mtime,
+    record.digest,
+    record.own ? 1 : 0,
+    record.pass,
+    record.nextDigest ?? null,
+    record.sessions,
+    record.newest,
+    record.n,
+  );
+}
+
+/** What the file has of a session. Rows of a write that did not get as far as replacing the file are not to be relied on. */
+export function writtenSession(sql: Sql, { n, pass }: Pick<FileRecord, "n" | "pass">, key: string): WrittenSession | undefined {
+  const row = sql("SELECT written_as AS writtenAs, version, digest, pass FROM session_projected WHERE file = ? AND key = ?").get(n, key);
+  if (!row) return undefined;
+  const writtenAs = (row["writtenAs"] as string | null) ?? undefined;
+  if (Number(row["pass"]) > pass) return { writtenAs, version: 0, digest: "" };
+  return { writtenAs, version: Number(row["version"]), digest: String(row["digest"]) };
+}
+
+export function saveWritten(sql: Sql, file: number, pass: number, key: string, { writtenAs, version, digest }: WrittenSession): void {
+  sql(
+    `INSERT INTO session_projected (file, key, written_as, version, digest, pass) VALUES (?, ?, ?, ?, ?, ?)
+     ON CONFLICT (file, key) DO UPDATE SET written_as = excluded.written_as, version = excluded.version, digest = excluded.digest, pass = excluded.pass`,
+  ).run(file, key, writtenAs ?? null, version, digest, pass);
+}
+
+export function forgetWritten(sql: Sql, file: number, key: string): void {
+  sql("DELETE FROM session_projected WHERE file = ? AND key = ?").run(file, key);
+}
+
+/** Lost with the machine, it is done again: it is not synced by itself. */
+export function unsynced<T>(db: DatabaseSync, work: () => T): T {
+  db.exec("PRAGMA synchronous = NORMAL; BEGIN IMMEDIATE");
+  try {
+    const result = work();
+    db.exec("COMMIT");
+    return result;
+  } finally {
+    if (db.isTransaction) db.exec("ROLLBACK");
+    db.exec("PRAGMA synchronous = FULL");
+  }
+}
+
+const CHUNK = 256 * 1024;
+
+/** Digest of a file's content, read piece by piece. */
+export function digestFile(path: string): string {
+  const hash = createHash("sha256");
+  const buffer = Buffer.allocUnsafe(CHUNK);
+  const fd = openSync(path, "r");
+  try {
+    for (let size = readSync(fd, buffer); size > 0; size = readSync(fd, buffer)) hash.update(buffer.subarray(0, size));
+  } finally {
+    closeSync(fd);
+  }
+  return hash.digest("base64url");
+}
+
+/**
+ * The record of a file that is the one that was written or taken in last, with its size and time as they are now; undefined when another program wrote
+ * it. The file is read only when its size or time differ.
+ */
+export function recognise(record: FileRecord, stat: Stats): FileRecord | undefined {
+  const place = { size: stat.size, mtime: stat.mtimeMs };
+  if (record.nextDigest === undefined && place.size === record.size && place.mtime === record.mtime) return record;
+  const digest = digestFile(record.path);
+  if (digest === record.digest) return { ...record, ...place, nextDigest: undefined };
+  // The process ended after it had replaced the file. What is in it is not counted: it is written again.
+  if (digest === record.nextDigest) return { ...record, ...place, digest, own: true, pass: record.pass + 1, nextDigest: undefined, sessions: -1 };
+  return undefined;
+}

@@ -1,0 +1,199 @@
+import { renameSync, type Stats } from "node:fs";
+import type { DatabaseSync, StatementSync } from "node:sqlite";
+import { AppError, messageOf } from "../../base/errors.ts";
+import type { SessionEntry } from "../../protocol/index.ts";
+import { currentKey, isObject, recordProgress, rowOf, sourceName, type IndexSource } from "../import/index.ts";
+import { transaction } from "../projection/rows.ts";
+import { extensionsWrites } from "../sqlite/areas/extensions.ts";
+import { sessionsWrites } from "../sqlite/areas/sessions.ts";
+import type { WriteContext } from "../sqlite/handlers.ts";
+import { digestOf, fileEntry, type StoredSession } from "./entry.ts";
+import { isPrivateField } from "../private-fields.ts";
+import { withEntries } from "./read.ts";
+import { digestFile, forgetWritten, newRecord, recordOf, saveRecord, saveWritten, writtenSession, type FileRecord } from "./record.ts";
+
+export interface TakeInDeps {
+  readonly db: DatabaseSync;
+  readonly sql: (text: string) => StatementSync;
+  readonly stateDir: string;
+  readonly now: () => number;
+  readonly log: (message: string, details?: Readonly<Record<string, unknown>>) => void;
+}
+
+/** A session whose transcript another program may have written or put away. */
+export interface TouchedSession {
+  readonly agentId: string;
+  readonly sessionId: string;
+}
+
+export interface TakenIn {
+  readonly added: number;
+  readonly changed: number;
+  readonly removed: number;
+  /** Sessions that were changed on both sides, or are missing in the file, and stayed as they are here. */
+  readonly kept: number;
+  readonly touched: readonly TouchedSession[];
+  /** Why nothing could be taken in. */
+  readonly problem?: string;
+}
+
+const NOTHING: TakenIn = { added: 0, changed: 0, removed: 0, kept: 0, touched: [] };
+/** When a file has lost this many sessions and has none of those that were in it, it was begun again after damage: nothing is removed here. */
+const MANY_LOST = 3;
+
+interface Run extends TakeInDeps {
+  readonly record: FileRecord;
+  readonly source: IndexSource;
+  /** For entries that do not say when they were changed. */
+  readonly writtenAt: number;
+  readonly outcome: { added: number; changed: number; removed: number; kept: number; touched: TouchedSession[] };
+}
+
+interface FileSession {
+  /** The key as the file spells it. */
+  readonly written: string;
+  readonly value: unknown;
+}
+
+const timeOf = (value: unknown): number => (isObject(value) && typeof value["updatedAt"] === "number" ? value["updatedAt"] : 0);
+
+function storedSession({ sql }: Run, key: string): StoredSession | undefined {
+  const text = "SELECT key, agent_id AS agentId, session_id AS sessionId, version, updated_at AS updatedAt, entry FROM sessions WHERE key = ?";
+  return sql(text).get(key) as unknown as StoredSession | undefined;
+}
+
+const contextOf = ({ sql, now }: Run): WriteContext => ({ sql, now: now(), effects: [] });
+
+/** The file's entry in place of ours; what only this program may set stays as it is here. */
+function save(run: Run, key: string, { written, value }: FileSession, digest: string, current: StoredSession | undefined): boolean {
+  const row = rowOf(run.db, run.source, written, value, run.writtenAt);
+  if (!row) return false;
+  const ours = current ? Object.entries(JSON.parse(current.entry) as SessionEntry).filter(([field]) => isPrivateField(field)) : [];
+  const entry = { ...row.entry, ...Object.fromEntries(ours) } as unknown as SessionEntry;
+  const context = contextOf(run);
+  const { version } = sessionsWrites["sessions.put"](context, { key, agentId: current?.agentId ?? row.agentId, entry });
+  if (current && current.sessionId !== row.sessionId) {
+    extensionsWrites["extensions.clear"](context, { sessionKey: key });
+    run.outcome.touched.push({ agentId: current.agentId, sessionId: current.sessionId });
+  }
+  run.outcome.touched.push({ agentId: row.agentId, sessionId: row.sessionId });
+  saveWritten(run.sql, run.record.n, run.record.pass, key, { writtenAs: written === key ? undefined : written, version, digest });
+  return true;
+}
+
+/** Brings one session of the file and ours together. True when the file still has the session that was written to it. */
+function merge(run: Run, key: string, session: FileSession): boolean {
+  const { sql, record, outcome } = run;
+  const { written, value } = session;
+  const base = writtenSession(sql, record, key);
+  const digest = digestOf(value);
+  // Nobody changed it there: what is here counts, also that it was deleted.
+  if (base?.digest === digest) return true;
+  const current = storedSession(run, key);
+  if (!current) {
+    if (save(run, key, session, digest, undefined)) outcome.added += 1;
+    return false;
+  }
+  const same = isObject(value) && value["sessionId"] === current.sessionId;
+  const writtenAs = written === key ? undefined : written;
+  if (same && digestOf(fileEntry(sql, run.stateDir, record, current)) === digest) {
+    saveWritten(sql, record.n, record.pass, key, { writtenAs, version: current.version, digest });
+    return true;
+  }
+  const at = Math.trunc(timeOf(value));
+  if (at > current.updatedAt || (at === current.updatedAt && base?.version === current.version)) {
+    if (save(run, key, session, digest, current)) outcome.changed += 1;
+  } else {
+    outcome.kept += 1;
+    saveWritten(sql, record.n, record.pass, key, { writtenAs, version: 0, digest });
+    if (isObject(value) && typeof value["sessionId"] === "string") outcome.touched.push({ agentId: current.agentId, sessionId: value["sessionId"] });
+  }
+  return same;
+}
+
+/** Sessions that were in the file and are gone from it are removed, unless they were changed here since. */
+function removeMissing(run: Run, found: ReadonlySet<string>, survived: boolean): void {
+  const { sql, record, outcome } = run;
+  const missing = sql("SELECT key FROM session_projected WHERE file = ?")
+    .all(record.n)
+    .map(({ key }) => String(key))
+    .filter((key) => !found.has(key));
+  const begunAgain = !survived && missing.length >= MANY_LOST;
+  if (begunAgain) run.log("sessions.json has none of the sessions that were in it; they stay", { path: record.path, sessions: missing.length });
+  for (const key of missing) {
+    const current = storedSession(run, key);
+    const base = writtenSession(sql, record, key);
+    forgetWritten(sql, record.n, key);
+    if (!current) continue;
+    if (begunAgain || base?.version !== current.version) {
+      outcome.kept += 1;
+      continue;
+    }
+    const context = contextOf(run);
+    extensionsWrites["extensions.clear"](context, { sessionKey: key });
+    sessionsWrites["sessions.delete"](context, { key });
+    outcome.touched.push({ agentId: current.agentId, sessionId: current.sessionId });
+    outcome.removed += 1;
+  }
+}
+
+function mergeAll(run: Run, entries: Iterable<readonly [string, unknown]>, stat: Stats): TakenIn {
+  const { sql, record, outcome } = run;
+  const found = new Set<string>();
+  let survived = false;
+  let newest = -1;
+  for (const [written, value] of entries) {
+    // Two spellings of one key are one session: the newer entry counts.
+    const key = currentKey(written);
+    found.add(key);
+    survived = merge(run, key, { written, value }) || survived;
+    newest = Math.max(newest, Math.trunc(timeOf(value)));
+  }
+  removeMissing(run, found, survived);
+  // What stayed here is not in the file: it has to be written again.
+  const count = outcome.kept > 0 ? -1 : Number(sql("SELECT count(*) AS n FROM session_projected WHERE file = ?").get(record.n)!["n"]);
+  const digest = digestFile(record.path);
+  saveRecord(sql, { ...record, size: stat.size, mtime: stat.mtimeMs, digest, own: false, nextDigest: undefined, sessions: count, newest });
+  recordProgress(run.db, sourceName(run.stateDir, record.path), stat, { state: "done", detail: { rows: found.size } }, run.now());
+  // New transcripts are looked for, also by the next process when this one ends before that is done.
+  sql("DELETE FROM meta WHERE key = 'store.imported'").run();
+  return outcome;
+}
+
+/** A file that is no index is moved out of the way; it is never a reason to remove a session. */
+function setAside(deps: TakeInDeps, path: string, reason: unknown): TakenIn {
+  const aside = `${path}.damaged-${deps.now()}`;
+  renameSync(path, aside);
+  const problem = `it could not be read (${messageOf(reason)}) and was moved to ${aside}; no session was changed, and the file is written again`;
+  deps.log("sessions.json is damaged", { path, problem });
+  return { ...NOTHING, problem };
+}
+
+function takeInEntries(deps: TakeInDeps, path: string, agentId: string, stat: Stats, entries: Iterable<readonly [string, unknown]>): TakenIn {
+  const problems: string[] = [];
+  const taken = transaction(deps.db, () => {
+    const record = recordOf(deps.sql, path) ?? newRecord(deps.sql, path);
+    const source: IndexSource = { path, agentId, legacy: false, stateDir: deps.stateDir, now: deps.now, problem: (text) => problems.push(text) };
+    const outcome = { added: 0, changed: 0, removed: 0, kept: 0, touched: [] };
+    return mergeAll({ ...deps, record, source, outcome, writtenAt: Math.trunc(stat.mtimeMs) }, entries, stat);
+  });
+  for (const problem of problems) deps.log("import", { source: sourceName(deps.stateDir, path), problem });
+  return taken;
+}
+
+/**
+ * Takes in what another program wrote to an index file, in one transaction: new sessions, changed ones, and those that it removed. Where both sides
+ * changed a session, the newer entry counts.
+ */
+export function takeIn(deps: TakeInDeps, path: string, agentId: string, stat: Stats): TakenIn {
+  let taken: TakenIn;
+  try {
+    taken = withEntries(path, (entries) => takeInEntries(deps, path, agentId, stat, entries));
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== "INVALID_INPUT") throw error;
+    return setAside(deps, path, error);
+  }
+  const { touched: _touched, ...counts } = taken;
+  if (Object.values(counts).some((count) => count !== 0)) deps.log("sessions.json was changed by another program and has been taken in", { path, ...counts });
+  return taken;
+}

@@ -1,0 +1,52 @@
+import { existsSync, readdirSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import type { StatementSync } from "node:sqlite";
+import { isTranscriptFile } from "../projection/place.ts";
+import type { TouchedSession } from "./take-in.ts";
+
+export interface FollowDeps {
+  readonly sql: (text: string) => StatementSync;
+  readonly stateDir: string;
+  readonly now: () => number;
+  /** Compares a transcript with its file and takes in lines that were added to it. */
+  readonly check: (file: string) => void;
+}
+
+/** Names of transcripts that were put away, by the name they had. */
+function archivedIn(folder: string): Map<string, string> {
+  const found = new Map<string, string>();
+  try {
+    for (const name of readdirSync(folder).sort()) {
+      const live = /^(.+\.jsonl)\.(?:reset|deleted)\./.exec(name)?.[1];
+      if (live !== undefined) found.set(live, name);
+    }
+  } catch {
+    // Without the folder there is nothing in it.
+  }
+  return found;
+}
+
+/** Goes through sessions that another program used: takes in the lines it added, and follows transcripts that it put away to their new names. */
+export function* followTranscripts({ sql, stateDir, now, check }: FollowDeps, touched: readonly TouchedSession[]): Generator<void> {
+  const folders = new Map<string, Map<string, string>>();
+  for (const { agentId, sessionId } of touched) {
+    for (const { tid, file } of sql("SELECT tid, file FROM transcripts WHERE agent_id = ? AND session_id = ? AND archived_at IS NULL").all(
+      agentId,
+      sessionId,
+    )) {
+      const live = String(file);
+      if (existsSync(join(stateDir, live))) {
+        check(live);
+        continue;
+      }
+      const folder = dirname(live);
+      if (!folders.has(folder)) folders.set(folder, archivedIn(join(stateDir, folder)));
+      const name = folders.get(folder)!.get(basename(live));
+      const archived = name === undefined ? undefined : `${folder}/${name}`;
+      if (archived === undefined || !isTranscriptFile(archived)) continue;
+      const { changes } = sql("UPDATE OR IGNORE transcripts SET file = ?, archived_at = ? WHERE tid = ?").run(archived, now(), Number(tid));
+      if (Number(changes) > 0) check(archived);
+    }
+    yield;
+  }
+}

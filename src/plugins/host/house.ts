@@ -44,7 +44,7 @@ function fail(house: House, slot: Slot, phase: string, error: unknown): void {
   const { id } = slot.entry;
   const place = placeOf(error, slot.entry);
   const message = messageOf(error);
-  const at = place.line === undefined ? place.source : `${place.source}:${place.line}`;
+  const at = place.line === undefined ? undefined : `${place.source}:${place.line}`;
   slot.error = `${phase}: ${message}${at === undefined || message.includes(at) ? "" : ` (${at})`}`;
   house.report({ level: "error", code: `${phase}-failed`, message: `${phase} failed: ${message}`, pluginId: id, ...place });
 }

@@ -71,6 +71,7 @@ const bundle = await rolldown({
   input: {
     cli: "src/cli/main.ts",
     "store-worker": "src/store/sqlite/worker.ts",
+    "load-thread": "src/base/watchdog/load-thread.ts",
     // `openclaw/client`: one entry that imports nothing of Node, one for Node.
     client: "src/protocol/client/index.ts",
     "client-node": "src/protocol/client/node.ts",

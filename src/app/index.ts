@@ -34,7 +34,7 @@ export type { Asker, Given, LoginPort, MadeAccount, OnboardResult, ProgramsPort,
 export async function loadSetup(): Promise<typeof setup> {
   return import("./setup/index.ts");
 }
-export type { AccountTrouble, Check, DoctorDeps, Finding, ModelFacts, Outcome, Repair, ServiceFacts } from "./doctor/index.ts";
+export type { AccountTrouble, Check, DoctorDeps, FailedPlugin, Finding, ModelFacts, Outcome, Repair, ServiceFacts } from "./doctor/index.ts";
 /** Checks of an installation: loaded by who makes them. */
 export async function loadDoctor(): Promise<typeof doctor> {
   return import("./doctor/index.ts");

@@ -90,6 +90,23 @@ function namesIn(folder: string): readonly string[] {
   }
 }
 
+const MOST_ROUNDS = 20;
+
+/** A command that awaits what can never happen ends with the process: that is a failure, and one that is visible. */
+function guardUnfinished(): Disposable {
+  let rounds = 0;
+  const onBeforeExit = (): void => {
+    rounds += 1;
+    // Another listener may still end what is awaited; that takes a turn of the event loop.
+    if (process.listenerCount("beforeExit") > 1 && rounds < MOST_ROUNDS) return void setImmediate(() => {});
+    process.off("beforeExit", onBeforeExit);
+    if (process.exitCode === undefined || process.exitCode === 0) process.exitCode = 1;
+    process.stderr.write("error: the command ended before it was finished: it waited for something that could not happen any more\n");
+  };
+  process.on("beforeExit", onBeforeExit);
+  return { [Symbol.dispose]: () => void process.off("beforeExit", onBeforeExit) };
+}
+
 /** The program. Sets the exit code and lets the process end by itself, so that nothing written is cut off. */
 export async function main(args: readonly string[]): Promise<void> {
   const json = args.includes("--json");
@@ -100,6 +117,7 @@ export async function main(args: readonly string[]): Promise<void> {
     return;
   }
   const globals = parseGlobals(profile.args);
+  using _unfinished = guardUnfinished();
   const io = createIo({ ...process.env, ...profile.set }, globals.noColor || args.includes("--no-color"));
   try {
     if (globals.version) io.out(`${io.version}\n`);

@@ -2,12 +2,10 @@ import { homedir } from "node:os";
 import { systemClock } from "../base/clock.ts";
 import { createIds } from "../base/ids.ts";
 import { systemRandom } from "../base/random.ts";
-import { loadCommandHost, type CommandHost } from "../app/index.ts";
 import type { InstallDeps } from "../plugins/index.ts";
 import { editConfig, type EditResult } from "./config-edit.ts";
 import { loadFor } from "./config-source.ts";
 import type { Io } from "./io.ts";
-import { loadPlugins } from "./plugin-source.ts";
 
 export interface Installing {
   readonly deps: InstallDeps;
@@ -15,25 +13,12 @@ export interface Installing {
   readonly edited: () => EditResult | undefined;
 }
 
-/**
- * The plugins that are on, loaded in this process, so that their `before_install` handlers are asked. Undefined when there are none but those that come with
- * the program: these ask nothing. One that cannot be loaded is told of and not asked, as in the gateway.
- */
-export async function openGuards(io: Io): Promise<CommandHost | undefined> {
-  const { inventory } = await loadPlugins(io);
-  const entries = inventory.entries.filter(({ enabled, error, origin }) => enabled && error === undefined && origin !== "bundled");
-  if (entries.length === 0) return undefined;
-  const { openCommandHost } = await loadCommandHost();
-  const sink = { write: ({ message }: { readonly message: string }) => io.err(`${message}\n`), flush: async () => {} };
-  const { env, cwd, version } = io;
-  return openCommandHost({ env, cwd, version, osHome: homedir(), inventory: { ...inventory, entries, diagnostics: [] }, sink });
-}
-
 export interface InstallingOptions {
   readonly yes?: boolean | undefined;
   readonly quiet?: boolean | undefined;
   /** Who is asked about what comes in. */
   readonly hooks?: InstallDeps["hooks"];
+  readonly tryStaged?: InstallDeps["tryStaged"];
 }
 
 /** What installs need, as a command has it. */
@@ -51,6 +36,7 @@ export function installing(io: Io, by: string, options: InstallingOptions = {}):
     clock: systemClock,
     ids: createIds(systemRandom),
     hooks: options.hooks,
+    tryStaged: options.tryStaged,
     onStep: options.quiet ? undefined : (what) => io.err(`${what} …\n`),
     confirm: async (question) => options.yes === true || io.confirm(question),
     signal: io.signal(),

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { fileURLToPath } from "node:url";
-import type { Loaded } from "../config/index.ts";
+import { mergePatch, type Loaded } from "../config/index.ts";
 import { bundledFolder, defaultWorkspace, readInventory, recoverInstalls, writtenConfig, type Inventory } from "../plugins/index.ts";
 import { loadFor } from "./config-source.ts";
 import type { Io } from "./io.ts";
@@ -20,9 +20,10 @@ export async function loadPlugins(io: Io, loaded: Loaded = loadFor(io)): Promise
   return { loaded, inventory: await inventoryOf(io, loaded) };
 }
 
-/** As {@link loadPlugins}, while an installation may be under way. */
-export async function inventoryOf(io: Io, { snapshot, env, paths, locate }: Loaded): Promise<Inventory> {
-  const config = writtenConfig(snapshot);
+/** As {@link loadPlugins}, while an installation may be under way. `staged`: a folder whose plugin counts instead of an installed one of its name. */
+export async function inventoryOf(io: Io, { snapshot, env, paths, locate }: Loaded, staged?: string): Promise<Inventory> {
+  const written = writtenConfig(snapshot);
+  const config = staged === undefined ? written : mergePatch(written, { plugins: { load: { paths: [staged] } } });
   return await readInventory({
     config,
     stateDir: paths.state,

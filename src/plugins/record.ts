@@ -38,6 +38,8 @@ export interface PluginEntry {
   readonly reason?: string;
   /** Broken before any code was looked at: manifest, configuration. Only what is enabled and has no error may be imported. */
   readonly error?: string;
+  /** All that keeps it from being loaded: settings that have to be made, as paths of the configuration. */
+  readonly missingSettings?: readonly string[];
   /** The operator named it: in `plugins.allow`, or with `plugins.entries.<id>.enabled: true`. */
   readonly explicit?: boolean;
   /** `plugins.entries.<id>.config` as it stands in the configuration. */

@@ -26,6 +26,9 @@ beforeAll(async () => {
   skill("garden");
   skill("hidden", "user-invocable: false\n");
   skill("shouter", "command-dispatch: tool\ncommand-tool: shout\n");
+  skill("quiet", "disable-model-invocation: true\n");
+  mkdirSync(join(folder, "helper", "skills", "broken"));
+  writeFileSync(join(folder, "helper", "skills", "broken", "SKILL.md"), "---\nname: broken\n");
   brings("./skills");
   writeFileSync(
     join(folder, "helper", "index.mjs"),
@@ -78,6 +81,14 @@ test("users call the skills that may be called: with the model, or with the tool
   expect(await said("/skill nothing-there")).toMatch(/^No skill is called "nothing-there"\. Skills: .*garden/);
   expect(await said("/skill")).toMatch(/^Usage: \/skill <name>/);
   expect(gateway.model.requests.length).toBe(asked);
+});
+
+test("a skill that only users call is not in the prompt; the call names its file", async () => {
+  await said("/quiet w-moss");
+  const { user, body } = gateway.model.requests.at(-1)!;
+  const file = join(folder, "helper", "skills", "quiet", "SKILL.md");
+  expect(user).toContain(`Use the skill "quiet" for this request. Its instructions are in ${file}`);
+  expect(body).not.toContain("<name>quiet</name>");
 });
 
 test("internal hooks hear that the gateway has started", async () => {

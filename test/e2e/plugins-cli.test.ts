@@ -177,11 +177,14 @@ test("of plugins that cannot be loaded nobody says that they are: doctor tries, 
     expect(place.cli("plugins", "list").stdout).toMatch(/^broken +error.*it has no legs/m);
     expect(place.cli("plugins", "info", "broken").stdout).toMatch(/status +error[^]*it has no legs/);
   }
-  // Code that ends its process ends the one it was tried in.
+  // Code that would end its process cannot.
   install(place, "ending");
   writeFileSync(join(place.stateDir, "extensions/ending/index.ts"), `process.kill(process.pid, "SIGKILL");\n`);
   const together = place.cli("plugins", "doctor");
-  expect([together.code, together.stdout]).toEqual([1, expect.stringMatching(/ending .*the process that loaded it ended[^]*2 of 3 plugins cannot be loaded/)]);
+  expect([together.code, together.stdout]).toEqual([
+    1,
+    expect.stringMatching(/ending .*a plugin cannot end the process that loads it[^]*2 of 3 plugins cannot be loaded/),
+  ]);
   expect(together.stdout).toMatch(/broken .*it has no legs/);
   expect(together.stdout).not.toContain("hello (");
   expect(place.cli("plugins", "doctor", "hello")).toMatchObject({ code: 0 });
@@ -222,4 +225,41 @@ test("with a running gateway the switch says that it takes the change over", asy
   expect(gateway.url).toBeDefined();
   const { gateway: answer } = JSON.parse(place.cli("plugins", "enable", "hello", "--json").stdout) as { gateway: string };
   expect(["takes it over", "restarts"]).toContain(answer);
+});
+
+test("what the running gateway could not load, and names that are taken, are in doctor, status, tools and plugins info", async () => {
+  const place = house(`{ gateway: { mode: "local" }, plugins: { allow: ["hello", "throws", "shadow"] } }`);
+  for (const id of ["throws", "shadow"]) install(place, id);
+  const at = (id: string): string => join(place.stateDir, "extensions", id, "index.ts");
+  writeFileSync(at("throws"), `export default () => {\n  throw new Error("no legs");\n};\n`);
+  const tool = (name: string): string => `{ name: "${name}", description: "d", parameters: { type: "object", properties: {} }, async execute() {} }`;
+  writeFileSync(
+    at("shadow"),
+    `export default (api: any) => {\n  api.registerTool(${tool("exec")});\n  api.registerTool(() => [${tool("read")}, ${tool("own")}]);\n};\n`,
+  );
+  await using gateway = await place.gateway();
+  await gateway.waitFor(/plugins? loaded/);
+  const doctor = JSON.parse(place.cli("doctor", "--non-interactive", "--json").stdout) as { findings: { id: string; text: string }[] };
+  const found = JSON.stringify(doctor);
+  expect(found).toContain(`the plugin throws could not be loaded by the running gateway: register: no legs (${at("throws")}:2)`);
+  expect(found).not.toContain("the plugin hello");
+  expect(place.cli("status").stdout).toMatch(/Plugins +1 could not be loaded \(throws\): .*openclaw plugins list/);
+  expect(JSON.parse(place.cli("status", "--json").stdout)).toMatchObject({ plugins: { failed: [{ id: "throws" }] } });
+  const { tools } = JSON.parse(place.cli("tools", "list", "--json").stdout) as { tools: { name: string; source: string }[] };
+  expect(
+    tools
+      .filter(({ name }) => ["exec", "read", "own"].includes(name))
+      .map(({ name, source }) => `${name} ${source}`)
+      .sort(),
+  ).toEqual(["exec core", "own plugin", "read core"]);
+  expect(place.cli("tools", "explain", "exec").stdout).toMatch(/from +core/);
+  const { plugin } = JSON.parse(place.cli("plugins", "info", "shadow", "--json").stdout) as { plugin: { toolNames: string[] } };
+  expect(plugin.toolNames).not.toContain("exec");
+  const { diagnostics } = JSON.parse(place.cli("gateway", "call", "plugins.list", "--json").stdout) as {
+    diagnostics: { pluginId?: string; message: string }[];
+  };
+  const messages = diagnostics.filter(({ pluginId }) => pluginId === "shadow").map(({ message }) => message);
+  expect(messages).toContain("tool already registered: exec (shadow asks for it, the gateway has it)");
+  expect(messages).toContain("tool already registered: read (shadow made it, the gateway has it)");
+  expect(place.cli("plugins", "doctor").stdout).toContain("shadow: tool already registered: exec (shadow asks for it, the gateway has it)");
 });

@@ -178,6 +178,8 @@ test("what was installed and cannot be loaded is reported, and does not take the
   expect(answer).toMatchObject({ ok: true, id: "lonely", problem: reason });
   expect((answer["warnings"] as string[])[0]).toEqual(reason);
   const unset = write(join(at.home, "unset"), "unset", saying("unset"), { configSchema: { type: "object", required: ["key"] } });
-  expect(call(at, "plugins.install", { spec: unset })).toMatchObject({ problem: expect.stringMatching(/^unset is installed and cannot be loaded: .*key/) });
+  expect(call(at, "plugins.install", { spec: unset })).toMatchObject({
+    problem: expect.stringMatching(/^unset needs configuration; run: openclaw config set plugins\.entries\.unset\.config\.key/),
+  });
   expect(call(at, "plugins.install", { spec: write(join(at.home, "fine"), "fine", saying("fine")) })).not.toHaveProperty("problem");
 });

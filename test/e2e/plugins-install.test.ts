@@ -99,6 +99,45 @@ describe("openclaw plugins install", () => {
     expect(place.cli("plugins", "install", "./evil")).toMatchObject({ code: 0 });
   });
 
+  test.each([[[]], [["--link"]]])("a plugin that needs a setting is installed %j, and the command that makes the setting is printed and works", (flags) => {
+    const place = house();
+    const folder = join(place.home, "voice-notes");
+    mkdirSync(folder);
+    const schema = { type: "object", additionalProperties: false, required: ["apiKey"], properties: { apiKey: { type: "string" } } };
+    writeFileSync(join(folder, "openclaw.plugin.json"), JSON.stringify({ id: "voice-notes", configSchema: schema }));
+    writeFileSync(join(folder, "index.js"), "export default () => {};");
+    const { code, stdout } = place.cli("plugins", "install", "./voice-notes", ...flags);
+    const command = "openclaw config set plugins.entries.voice-notes.config.apiKey <value>";
+    expect([code, stdout]).toEqual([0, expect.stringContaining(`voice-notes needs configuration; run: ${command}\n`)]);
+    expect(place.cli("plugins", "list").stdout).toMatch(/^voice-notes +needs configuration /m);
+    const doctor = place.cli("plugins", "doctor");
+    expect([doctor.code, doctor.stdout]).toEqual([0, expect.stringContaining(`voice-notes: needs configuration; run: ${command}`)]);
+    expect(place.cli(...command.replace("<value>", "secret").split(" ").slice(1))).toMatchObject({ code: 0 });
+    expect(place.cli("plugins", "list").stdout).toMatch(/^voice-notes +not checked /m);
+  });
+
+  test("--force keeps the plugin that works when the new one cannot be loaded, and says how to have it all the same", () => {
+    const place = house();
+    const write = (folder: string, code: string): void => {
+      mkdirSync(join(place.home, folder));
+      writeFileSync(join(place.home, folder, "openclaw.plugin.json"), JSON.stringify({ id: "voice", configSchema: { type: "object" } }));
+      writeFileSync(join(place.home, folder, "index.js"), code);
+    };
+    write("one", "export default () => {};");
+    write("two", `throw new Error("no legs");`);
+    write("three", "export default () => { void 3; };");
+    const installed = (): string => readFileSync(join(place.stateDir, "extensions/voice/index.js"), "utf8");
+    expect(place.cli("plugins", "install", "./one")).toMatchObject({ code: 0 });
+    const refused = place.cli("plugins", "install", "./two", "--force");
+    expect([refused.code, refused.stderr]).toEqual([
+      1,
+      expect.stringMatching(/voice was not replaced.*no legs.*openclaw plugins uninstall voice --force && .*openclaw plugins install \.\/two/),
+    ]);
+    expect(installed()).toBe("export default () => {};");
+    expect(place.cli("plugins", "install", "./three", "--force")).toMatchObject({ code: 0, stdout: expect.stringContaining("replaced voice") });
+    expect(installed()).toContain("void 3");
+  });
+
   test("--json is data and nothing else; a refusal is an exit code and a reason", () => {
     const place = house();
     place.cli("plugins", "create", "./notes");

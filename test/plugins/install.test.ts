@@ -60,7 +60,9 @@ test("what is there stays, unless it is to be replaced", async () => {
   place.write("one", pluginFiles("voice"));
   place.write("two", pluginFiles("voice", { version: "2.0.0" }));
   await place.install("./one");
-  await expect(place.install("./two")).rejects.toThrow(`plugin already exists: ${join(place.extensions, "voice")} (delete it first)`);
+  await expect(place.install("./two")).rejects.toThrow(
+    `plugin already exists: ${join(place.extensions, "voice")}; to replace it, run: openclaw plugins install ./two --force`,
+  );
   expect(await place.install("./two", { force: true })).toMatchObject({ replaced: true, version: "2.0.0" });
   expect(place.config().plugins?.installs?.["voice"]).toMatchObject({ version: "2.0.0" });
   expect(place.installed()).toEqual(["voice"]);
@@ -183,6 +185,15 @@ test("sources that are no path and no package of the registry are refused", asyn
     const error = await place.install(spec).catch((caught: unknown) => caught);
     expect([spec, error]).toEqual([spec, expect.any(AppError)]);
   }
+  expect(place.installed()).toEqual([]);
+});
+
+test("an address is refused with what is taken instead, and so is a folder that holds the installed plugins", async () => {
+  const place = makeInstallPlace();
+  for (const address of ["https://example.org/x.tgz", "git+ssh://git@example.org/x", "git@example.org:a/b.git", "github:a/b"])
+    await expect(place.install(address)).rejects.toThrow(/is an address; plugins are installed from a folder, an archive .* or the npm registry/);
+  place.write("state", pluginFiles("voice"));
+  await expect(place.install("./state")).rejects.toThrow(/holds the folder that plugins are installed into .*; name the folder of the plugin itself/);
   expect(place.installed()).toEqual([]);
 });
 

@@ -21,6 +21,8 @@ export interface SkillsDeps {
   /** Paired computers. Asked each time. */
   readonly remote?: () => RemoteHosts | undefined;
   readonly watchFolder?: WatchFolder;
+  /** Notified once about each file that is no skill, or an odd one. */
+  readonly onProblem?: (problem: SkillProblem) => void;
 }
 
 export interface SnapshotRequest {
@@ -45,12 +47,21 @@ export interface Skills extends Disposable {
 }
 
 const DEBOUNCE_MS = 250;
+const MOST_REPORTED = 1000;
 
 export function createSkills(deps: SkillsDeps): Skills {
   const watches = new Map<string, SkillWatch>();
   // A start counts as a change: nobody watched before it.
   let version = deps.clock.now();
   let closed = false;
+  const reported = new Set<string>();
+
+  function report(problem: SkillProblem): void {
+    const key = `${problem.path}\0${problem.message}`;
+    if (reported.has(key) || reported.size >= MOST_REPORTED) return;
+    reported.add(key);
+    deps.onProblem?.(problem);
+  }
 
   function raise(): void {
     version = Math.max(deps.clock.now(), version + 1);
@@ -99,7 +110,8 @@ export function createSkills(deps: SkillsDeps): Skills {
       if (held) return held;
       // Taken before the files are read: a change while they are is a change.
       const at = version;
-      const { skills, gates } = await load(workspace);
+      const { skills, gates, problems } = await load(workspace);
+      problems.forEach(report);
       return buildSnapshot(skills, { gates, home: deps.places(workspace).home, version: at, filter });
     },
 

@@ -73,7 +73,13 @@ const DESCRIPTION_CHARS = 1024;
 /** Reads the head of a `SKILL.md`. */
 export function parseSkill(text: string, place: SkillPlace): ParsedSkill {
   const front = parseFrontMatter(text);
-  if (!front) return { problems: ["no front matter: the file has to begin with a block between --- lines that gives a description"] };
+  if (!front) {
+    const begun = /^\uFEFF?---[ \t]*\r?\n/.test(text);
+    const message = begun
+      ? "the front matter has no end: a line --- has to follow the last field"
+      : "no front matter: the file has to begin with a block between --- lines that gives a description";
+    return { problems: [message] };
+  }
   const { fields } = front;
   const problems = [...front.problems];
   const name = textOf(fields["name"]) ?? place.folderName;

@@ -16,6 +16,7 @@ import {
   createSandboxes,
   createTaint,
   execSettings,
+  distinctTools,
   explainTools,
   sessionLoops,
   shellName,
@@ -50,6 +51,7 @@ export interface OpenAgent extends AsyncDisposable {
   readonly skills: ReturnType<typeof createSkills>;
   readonly shelf: ToolShelf;
   readonly explainTools: typeof explainTools;
+  readonly distinctTools: typeof distinctTools;
   readonly models: Models;
   workspaceOf(agentId: string): string;
   /** Ends what a session left running in the background, with all it started. Gives how many. */
@@ -58,11 +60,12 @@ export interface OpenAgent extends AsyncDisposable {
 
 /** Skills of the workspaces, of this machine, and of plugins that run. */
 function openSkills(
-  { config, clock, plugins }: AppAgentDeps,
+  { config, clock, plugins, log }: AppAgentDeps,
   { home, env }: { readonly home: string; readonly env: AppAgentDeps["env"] },
 ): OpenAgent["skills"] {
   const places = () => ({ home, stateFolder: config.paths.state, plugins: plugins.agent()?.skillFolders() ?? [] });
-  const skills = createSkills({ config: () => config.current, places, env, platform: process.platform, clock });
+  const onProblem = ({ path, message }: { readonly path: string; readonly message: string }): void => log.room("agent").warn(`skill ${path}: ${message}`);
+  const skills = createSkills({ config: () => config.current, places, env, platform: process.platform, clock, onProblem });
   // Both listen for as long as there is a configuration; a change after the end is none.
   plugins.onChange(skills.changed);
   config.onEvent((event) => {
@@ -213,6 +216,7 @@ export async function openAgent(deps: AppAgentDeps): Promise<OpenAgent> {
     agents,
     shelf,
     explainTools,
+    distinctTools,
     models,
     broker,
     approvals,

@@ -69,7 +69,9 @@ export function commandPorts(deps: CommandDeps, call: OwnCaller): CommandPorts {
         const { skills: found } = await skills.status(deps.workspaceOf(agentId));
         return found
           .filter(({ eligible, userInvocable }) => eligible && userInvocable)
-          .map(({ name, description, dispatch }) => ({ name, description: description ?? "", ...(dispatch ? { tool: dispatch.tool } : {}) }));
+          .map(({ name, description, filePath, dispatch }) => {
+            return { name, description: description ?? "", location: filePath, ...(dispatch ? { tool: dispatch.tool } : {}) };
+          });
       },
       callTool: (asked, tool, args) => callTool(deps, asked, tool, args),
     },

@@ -64,6 +64,12 @@ export interface AccountTrouble {
   readonly text: string;
 }
 
+/** A plugin that is on and that the running gateway could not load. */
+export interface FailedPlugin {
+  readonly id: string;
+  readonly error: string;
+}
+
 /** Everything the checks look at. Nothing else is touched. */
 export interface DoctorDeps {
   readonly config: Config;
@@ -94,4 +100,6 @@ export interface DoctorDeps {
   service(): ServiceFacts | undefined;
   probe(timeoutMs: number): Promise<GatewayAnswer>;
   accounts(timeoutMs: number): Promise<readonly AccountTrouble[]>;
+  /** Asks the running gateway; nothing when none answers. */
+  failedPlugins(timeoutMs: number): Promise<readonly FailedPlugin[]>;
 }

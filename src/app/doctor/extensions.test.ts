@@ -88,3 +88,30 @@ test("a sandbox whose program is missing is an error; without one nothing is tri
     { id: "sandbox.backend:main", level: "error", text: expect.stringContaining("docker"), todo: "openclaw sandbox explain --agent main" },
   ]);
 });
+
+test("a skill of a plugin whose front matter has no end is named", async () => {
+  const here = place();
+  const skillDir = join(here.home, "helper-skills");
+  mkdirSync(join(skillDir, "broken"), { recursive: true });
+  writeFileSync(join(skillDir, "broken", "SKILL.md"), "---\nname: broken\n");
+  const [outcome] = await here.look(["skills.programs"], { inventory: withPlugins([entry({ id: "helper", skillDirs: [skillDir] })]) });
+  expect(outcome).toMatchObject({
+    level: "warn",
+    text: `${join(skillDir, "broken", "SKILL.md")}: the front matter has no end: a line --- has to follow the last field`,
+  });
+});
+
+test("what the running gateway could not load is an error, settings that are still to be made are a warning", async () => {
+  const needs = entry({ id: "voice", error: "needs configuration; run: x", missingSettings: ["plugins.entries.voice.config.key"] });
+  const failedPlugins = () =>
+    Promise.resolve([
+      { id: "voice", error: "needs configuration" },
+      { id: "legs", error: "register: no legs (index.ts:3)" },
+    ]);
+  const probe: DoctorDeps["probe"] = () => Promise.resolve({ holder: undefined, reachable: true });
+  const outcomes = await place().look(["plugins.state"], { inventory: withPlugins([needs, entry({ id: "legs" })]), failedPlugins, probe });
+  expect(outcomes.map(({ level, text }) => `${level} ${text}`)).toEqual([
+    "warn the plugin voice needs configuration; run: x",
+    "error the plugin legs could not be loaded by the running gateway: register: no legs (index.ts:3)",
+  ]);
+});

@@ -81,6 +81,7 @@ export function makeDoctorPlace({ config, env: own = {}, stateName }: PlaceOptio
       service: () => undefined,
       probe: () => Promise.resolve({ holder: undefined, reachable: false }),
       accounts: () => Promise.resolve([]),
+      failedPlugins: () => Promise.resolve([]),
       ...over,
     };
     const checks = CHECKS.filter(({ id }) => wanted.includes(id));

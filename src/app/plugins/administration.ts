@@ -83,7 +83,9 @@ export function createAdministration(deps: PluginAdminDeps): PluginAdminPort {
         return `${severity}: ${place}${message}`;
       });
       const source = record.resolvedSpec ?? record.sourcePath ?? record.spec ?? record.source;
-      const problems = unloadable.map(({ id, error }) => `${id} is installed and cannot be loaded: ${error ?? "no reason was given"}`);
+      const problems = unloadable.map(({ id, error, because }) =>
+        because === "missing settings" ? `${id} ${error}` : `${id} is installed and cannot be loaded: ${error ?? "no reason was given"}`,
+      );
       return {
         id: ids[0]!,
         ...(version === undefined ? {} : { version }),

@@ -1,9 +1,11 @@
 import { systemClock } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
+import { createIdleProcess } from "../../base/idle-process.ts";
 import { createIds } from "../../base/ids.ts";
 import { createLogger, type LogLevel, type LogSink } from "../../base/log/logger.ts";
 import { systemRandom } from "../../base/random.ts";
 import { createRedactor } from "../../base/redaction.ts";
+import { watchLoading } from "../../base/watchdog/watch-loading.ts";
 import { openConfig, type Env } from "../../config/index.ts";
 import type { Hooks } from "../../hooks/index.ts";
 import { pluginLogger, within, type Inventory, type PluginDiagnostic, type PluginStatus, type Registration, type Registries } from "../../plugins/index.ts";
@@ -34,6 +36,8 @@ export interface CommandHost extends AsyncDisposable {
   /** What the plugins hook into. */
   readonly hooks: Pick<Hooks, "has" | "run">;
   list(): readonly PluginStatus[];
+  /** Everything that is known to be wrong, so far. */
+  diagnostics(): readonly PluginDiagnostic[];
   /** Errors that nothing caught, so far. */
   faults(): readonly PluginDiagnostic[];
   /** Lets a registrar add its commands to `program`, within its time. Rejects with `PLUGIN_FAILED`, naming the plugin. */
@@ -43,6 +47,8 @@ export interface CommandHost extends AsyncDisposable {
 }
 
 const REGISTER_MS = 10_000;
+/** A plugin that blocks a command for longer than this while it is loaded ends it. */
+const LIMIT_SECONDS = 10;
 
 async function noSessions(): Promise<never> {
   throw new AppError(
@@ -68,7 +74,13 @@ export async function openCommandHost({ inventory, sink, ...options }: CommandHo
   const store = { read: noSessions, write: noSessions };
   const gateway = { port: 0, registerRoute: () => ({ [Symbol.dispose]() {} }), hub: { broadcast: () => {} } };
   const { env, version } = options;
-  const { host, hooks } = stack.use(await openPlugins({ config, store, clock, ids, log, env, version, inventory: async () => inventory }, gateway));
+  let isRunning = false;
+  const exits = { subject: "the process that loads it", mayExit: () => isRunning };
+  const limitSeconds = Math.min(LIMIT_SECONDS, config.current.gateway?.watchdog?.limitSeconds || LIMIT_SECONDS);
+  const watch = stack.use(watchLoading(limitSeconds));
+  const plugins = { config, store, clock, ids, log, env, version, monitor: watch.monitor, exits, inventory: async () => inventory };
+  const { host, hooks } = stack.use(await openPlugins(plugins, gateway));
+  const idle = createIdleProcess();
   const kept = stack.move();
   const context = (pluginId: string): Readonly<Record<string, unknown>> => ({
     config: structuredClone(config.current),
@@ -81,16 +93,21 @@ export async function openCommandHost({ inventory, sink, ...options }: CommandHo
     channels: host.registries.channels.list(),
     hooks,
     list: host.list,
+    diagnostics: host.diagnostics,
     faults: () => host.diagnostics().filter(({ code }) => code === "uncaught-exception" || code === "unhandled-rejection"),
     async register({ owner: { pluginId, source }, value }, program) {
       try {
-        await within(clock, REGISTER_MS, "it", () => value.register({ ...context(pluginId), program }));
+        await within(clock, REGISTER_MS, "it", () => value.register({ ...context(pluginId), program }), idle);
       } catch (error) {
         const message = `the plugin ${pluginId} could not add its commands: ${error instanceof Error ? error.message : String(error)} (${source})`;
         throw new AppError("PLUGIN_FAILED", message, { cause: error, details: { pluginId, file: source } });
       }
     },
-    running: () => void (level = "info"),
+    running() {
+      level = "info";
+      isRunning = true;
+      watch[Symbol.dispose]();
+    },
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   };
 }

@@ -33,6 +33,8 @@ export interface PluginsDeps {
   readonly tapLog?: Logging["tap"];
   /** Notes which plugin's code runs. */
   readonly monitor?: LoopMonitor | undefined;
+  /** What plugins may not end, and from when on they may. The gateway, and never, when left out. */
+  readonly exits?: { readonly subject: string; readonly mayExit: () => boolean };
   /** Remembers between starts which plugins guard tool calls. */
   readonly guardRecords?: GuardRecords;
   /** What to load instead of everything that is found. */

@@ -24,6 +24,7 @@ import {
   type PluginHost,
 } from "../../plugins/index.ts";
 import { canonicalSessionKey, METHODS } from "../../protocol/index.ts";
+import { isBuiltinTool } from "../../tools/index.ts";
 import { askHandlers, needsToken, routeMounter, type PluginGateway } from "./http.ts";
 import type { PluginsDeps } from "./index.ts";
 import { inventoryOptions } from "./inventory.ts";
@@ -99,7 +100,7 @@ function noting(log: Logger, note: PluginHost["note"]): Logger {
   return { ...log, warn: at("warn"), error: at("error") };
 }
 
-const ownTool = (): undefined => undefined;
+const ownTool = (name: string): string | undefined => (isBuiltinTool(name) ? "the gateway" : undefined);
 const ownMethod = (method: string): string | undefined => (Object.hasOwn(METHODS, method) || method === "connect" ? "the gateway" : undefined);
 
 interface GatewayContext {
@@ -197,8 +198,8 @@ function build(deps: PluginsDeps, gateway: PluginGateway, stack: AsyncDisposable
   });
   stack.use(bindSdk({ ...deps, log, host, recordInboundSession: runtimes.recordInboundSession }));
   stack.use(catchFaults(host));
-  // A command of a plugin may end its own process; the gateway is not the plugin's to end.
-  if (deps.monitor) stack.use(refuseExits(host));
+  // A command of a plugin may end its own process; the gateway, and a command that only loads the plugin, are not the plugin's to end.
+  if (deps.monitor) stack.use(refuseExits({ ownerOf: host.ownerOf, report: host.report, ...deps.exits }));
   stack.use(host);
   return { host, hooks, policies, internalHooks };
 }

@@ -13,6 +13,7 @@ import { localTarget, openForReading } from "../gateway-target.ts";
 import { printJson, type Io } from "../io.ts";
 import { createStyle, type Style } from "../output/style.ts";
 import { formatFacts, formatTable } from "../output/table.ts";
+import { escapeLine as printable } from "../../base/printable.ts";
 import { kindOf, sessionJson } from "./sessions.ts";
 
 const RECENT = 10;
@@ -36,6 +37,14 @@ function summarise(stateDir: string): StateSummary {
   } catch (error) {
     return { path, bytes, count: 0, recent: [], inbox: undefined, error: error instanceof Error ? error.message : String(error) };
   }
+}
+
+interface Overview {
+  readonly probe: Probe;
+  readonly snapshot: Snapshot;
+  readonly stateDir: string;
+  readonly state: StateSummary;
+  readonly failed: Awaited<ReturnType<typeof failedPlugins>>;
 }
 
 interface Deep {
@@ -102,7 +111,14 @@ function configText({ path, exists, valid, issues, warnings }: Snapshot, holds: 
   return `${path}  ${remark}`;
 }
 
-function print(io: Io, probe: Probe, snapshot: Snapshot, stateDir: string, state: StateSummary): void {
+/** Plugins that are on and that the running gateway could not load; undefined when it cannot be asked. */
+async function failedPlugins(io: Io, stateDir: string): Promise<readonly { readonly id: string; readonly error: string }[] | undefined> {
+  const { runningPlugins } = await import("./plugins/running.ts");
+  const plugins = await runningPlugins(io, stateDir).catch(() => undefined);
+  return plugins?.flatMap(({ id, status, error }) => (status === "error" ? [{ id, error: error ?? "no reason was given" }] : []));
+}
+
+function print(io: Io, { probe, snapshot, stateDir, state, failed }: Overview): void {
   const style = createStyle(io.color);
   const health = probe.health;
   const facts: [string, string][] = [
@@ -118,6 +134,9 @@ function print(io: Io, probe: Probe, snapshot: Snapshot, stateDir: string, state
     ["State", `${stateDir}${state.bytes === undefined ? style.dim(" (empty)") : `, database ${formatBytes(state.bytes)}`}`],
     ["Sessions", String(state.count)],
   ];
+  if (failed && failed.length > 0) {
+    facts.push(["Plugins", style.red(`${failed.length} could not be loaded (${failed.map(({ id }) => printable(id)).join(", ")}): openclaw plugins list`)]);
+  }
   if (state.inbox) facts.push(["Inbox", `${state.inbox.pending} waiting, ${state.inbox.claimed} being worked on`]);
   io.out(io.runnable(formatFacts(facts, style)));
   for (const problem of [...(health?.problems ?? []), ...(state.error ? [state.error] : [])]) io.out(io.runnable(`${style.yellow("!")} ${problem}\n`));
@@ -143,9 +162,10 @@ export const status = defineCommand({
     const { snapshot, paths } = loadFor(io);
     const probe = await probeGateway(paths.state, timeout);
     const state = summarise(paths.state);
+    const failed = probe.reachable ? await failedPlugins(io, paths.state) : undefined;
     const deep = values.deep ? await lookDeep(io, timeout) : undefined;
     if (!values.json) {
-      print(io, probe, snapshot, paths.state, state);
+      print(io, { probe, snapshot, stateDir: paths.state, state, failed });
       return deep && printDeep(io, deep);
     }
     const { holder, health, ...rest } = probe;
@@ -153,6 +173,7 @@ export const status = defineCommand({
       version: io.version,
       gateway: { mode: snapshot.config.gateway?.mode ?? "local", ...rest, pid: holder?.pid, startedAt: holder?.createdAt },
       health: health ?? null,
+      ...(failed === undefined ? {} : { plugins: { failed } }),
       config: {
         path: snapshot.path,
         exists: snapshot.exists,

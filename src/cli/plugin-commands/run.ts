@@ -2,6 +2,7 @@ import { homedir } from "node:os";
 import type { Command } from "commander";
 import { loadCommandHost, type CommandHost } from "../../app/index.ts";
 import { AppError, messageOf } from "../../base/errors.ts";
+import { createIdleProcess } from "../../base/idle-process.ts";
 import { formatLocated } from "../../config/index.ts";
 import { requireValid } from "../config-source.ts";
 import type { Io } from "../io.ts";
@@ -77,8 +78,10 @@ function parentOf(program: Command, { parentPath = [] }: Registrar["value"]): Co
 
 async function parse(program: Command, args: readonly string[], pluginId: string): Promise<number> {
   const { CommanderError } = await import("commander");
+  const stuck = Promise.withResolvers<never>();
+  using _idle = createIdleProcess().watch(() => stuck.reject(new Error("it waits for something that never happens")));
   try {
-    await program.parseAsync(args, { from: "user" });
+    await Promise.race([program.parseAsync(args, { from: "user" }), stuck.promise]);
     return Number(process.exitCode ?? 0);
   } catch (error) {
     // It has told the user already what was wrong with the arguments, or shown its help.

@@ -39,7 +39,7 @@ export function checkObject(walk: Walk, schema: JsonSchema, value: Record<string
     const wanted = own(schema.properties, key);
     const expected = wanted === undefined || typeof wanted === "boolean" ? undefined : describeExpected(wanted);
     const message = `missing key ${JSON.stringify(key)}${expected === undefined ? "" : `: ${expected}`}`;
-    walk.report({ code: "required", message, ...(expected === undefined ? {} : { expected }) });
+    walk.report({ code: "required", message, missing: key, ...(expected === undefined ? {} : { expected }) });
   }
   const keys = Object.keys(value);
   if (keys.length < (schema.minProperties ?? 0) || keys.length > (schema.maxProperties ?? Infinity)) {

@@ -32,6 +32,8 @@ export interface Issue {
   readonly message: string;
   readonly expected?: string;
   readonly found?: string;
+  /** The key that is missing from the object at `path`. */
+  readonly missing?: string;
   /** The key or value that was probably meant. */
   readonly suggestion?: string;
   readonly code: IssueCode;

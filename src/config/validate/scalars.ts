@@ -42,10 +42,18 @@ function mismatch(walk: Walk, schema: JsonSchema, value: unknown, code: "type" |
   walk.report({ code, expected, found, message: `expected ${expected}, found ${found}${more}` });
 }
 
+const TYPES: ReadonlySet<unknown> = new Set(["string", "boolean", "number", "integer", "array", "object", "null"]);
+
 /** False, with a report, when the value has none of the wanted types; nothing else can be said of it then. */
 export function checkType(walk: Walk, schema: JsonSchema, value: unknown): boolean {
   const { type } = schema;
-  if (type === undefined || (typeof type === "string" ? hasType(value, type) : type.some((one) => hasType(value, one)))) return true;
+  if (type === undefined || (typeof type === "string" ? hasType(value, type) : Array.isArray(type) && type.some((one: string) => hasType(value, one))))
+    return true;
+  const unknown = [type].flat().find((one) => !TYPES.has(one));
+  if (unknown !== undefined) {
+    walk.report({ code: "schema", message: `cannot be checked: its schema has the type ${JSON.stringify(unknown)}, which JSON Schema does not have` });
+    return true;
+  }
   mismatch(walk, schema, value, "type", advice(schema, value));
   return false;
 }

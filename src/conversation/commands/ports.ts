@@ -183,6 +183,8 @@ export interface UserSkill {
   readonly description: string;
   /** The tool that answers without a model. */
   readonly tool?: string;
+  /** The file with its instructions: the prompt does not list every skill. */
+  readonly location?: string;
 }
 
 export interface SkillsPort {

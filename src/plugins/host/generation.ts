@@ -1,5 +1,6 @@
 import type { Clock } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
+import type { IdleProcess } from "../../base/idle-process.ts";
 import type { LoadedModule, PluginDefinition } from "../load/index.ts";
 import type { PluginDiagnostic, PluginEntry } from "../record.ts";
 import { createLedger, type Binding, type Ledger, type Owner } from "../registry/index.ts";
@@ -32,6 +33,7 @@ const TOOL_PATIENCE_MS = 600_000;
 export interface GenerationDeps {
   readonly scopes: Scopes;
   readonly clock: Clock;
+  readonly idle: IdleProcess;
   readonly load: (entry: PluginEntry, generation: number) => Promise<LoadedModule>;
   readonly onDiagnostic: (found: PluginDiagnostic) => void;
   /** A plugin that runs registered something more. */
@@ -53,7 +55,7 @@ export interface Imported {
 
 /** Imports a plugin's code. When it fails nothing is left of it. */
 export async function importGeneration(entry: PluginEntry, number: number, deps: GenerationDeps): Promise<Imported> {
-  const { clock, scopes } = deps;
+  const { clock, idle, scopes } = deps;
   const owner: Owner = { pluginId: entry.id, source: entry.source, generation: number, bundled: entry.origin === "bundled" };
   const ledger = createLedger(owner, deps.onDiagnostic, deps.onLateRegistration);
   const scope = scopes.create(owner, entry.rootDir);
@@ -67,12 +69,12 @@ export async function importGeneration(entry: PluginEntry, number: number, deps:
 
   async function end(patienceMs: number): Promise<void> {
     ledger.retire();
-    if (scope.running > 0 && patienceMs > 0) await within(clock, patienceMs, "calls", () => scope.idle()).catch(() => {});
+    if (scope.running > 0 && patienceMs > 0) await within(clock, patienceMs, "calls", () => scope.idle(), idle).catch(() => {});
     // A turn waits for these: they come to their end in the code that they began in.
-    if (scope.toolCalls > 0 && patienceMs > 0) await within(clock, TOOL_PATIENCE_MS, "tool calls", () => scope.toolsIdle()).catch(() => {});
+    if (scope.toolCalls > 0 && patienceMs > 0) await within(clock, TOOL_PATIENCE_MS, "tool calls", () => scope.toolsIdle(), idle).catch(() => {});
     ending.abort();
     for (const dispose of disposers.splice(0).toReversed()) {
-      await within(clock, DISPOSE_MS, "a function given to api.lifecycle.onDispose", dispose).catch((error: unknown) =>
+      await within(clock, DISPOSE_MS, "a function given to api.lifecycle.onDispose", dispose, idle).catch((error: unknown) =>
         tell("warn", "dispose", messageOf(error)),
       );
     }
@@ -100,11 +102,11 @@ export async function importGeneration(entry: PluginEntry, number: number, deps:
         const binding = { ledger, scope, tell, nextNumber: deps.nextNumber };
         const api = deps.api({ entry, definition, binding, lifecycle: { signal: ending.signal, onDispose } });
         const register = scope.bind(definition.register ?? definition.activate ?? (() => {}), "register");
-        await within(clock, REGISTER_MS, "register", () => register(api));
+        await within(clock, REGISTER_MS, "register", () => register(api), idle);
         const took = { load, register: clock.monotonic() - registering };
         async function activate(): Promise<void> {
           const { activate: run } = definition;
-          if (definition.register && run) await within(clock, REGISTER_MS, "activate", () => scope.bind(run, "activate")(api));
+          if (definition.register && run) await within(clock, REGISTER_MS, "activate", () => scope.bind(run, "activate")(api), idle);
         }
         return { entry, owner, ledger, scope, definition, binding, loaded, took, activate, end };
       }),

@@ -1,4 +1,5 @@
 import { AppError } from "../../base/errors.ts";
+import { createIdleProcess } from "../../base/idle-process.ts";
 import type { OpenClawConfig } from "../../config/index.ts";
 import type { PluginDiagnostic } from "../record.ts";
 import { createDiagnostics, createRegistries, registerHttpRoute, type Registries, type RouteBoard } from "../registry/index.ts";
@@ -142,6 +143,7 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
     making: {
       scopes,
       clock,
+      idle: createIdleProcess(),
       load: (entry, generation) => deps.loader.load(entry, generation),
       onDiagnostic: diagnostics.add,
       onLateRegistration: () => void guards.changed(),

@@ -42,8 +42,11 @@ export interface House {
 
 function fail(house: House, slot: Slot, phase: string, error: unknown): void {
   const { id } = slot.entry;
-  slot.error = `${phase}: ${messageOf(error)}`;
-  house.report({ level: "error", code: `${phase}-failed`, message: `${phase} failed: ${messageOf(error)}`, pluginId: id, ...placeOf(error, slot.entry) });
+  const place = placeOf(error, slot.entry);
+  const message = messageOf(error);
+  const at = place.line === undefined ? undefined : `${place.source}:${place.line}`;
+  slot.error = `${phase}: ${message}${at === undefined || message.includes(at) ? "" : ` (${at})`}`;
+  house.report({ level: "error", code: `${phase}-failed`, message: `${phase} failed: ${message}`, pluginId: id, ...place });
 }
 
 async function importCode(house: House, slot: Slot): Promise<Imported> {
@@ -192,6 +195,6 @@ export async function stopAll(house: House): Promise<void> {
     letGo(house, slot.generation!, 0);
     slot.generation = undefined;
   }
-  await within(clock, LEAVE_MS, "the plugins' end", () => Promise.all(house.leaving.values())).catch(() => {});
+  await within(clock, LEAVE_MS, "the plugins' end", () => Promise.all(house.leaving.values()), house.making.idle).catch(() => {});
   for (const generation of house.leaving.keys()) generation.scope.end();
 }

@@ -1,8 +1,18 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Ids } from "../../base/ids.ts";
 import type { ConfigEdit, Env } from "../../config/index.ts";
-import type { Hooks } from "../../hooks/index.ts";
+import type { HookCall, HookOutcome } from "../../hooks/index.ts";
 import type { InstallLimits } from "./limits.ts";
+
+/** The `before_install` handlers of plugins. */
+export interface InstallHooks {
+  has(hook: "before_install"): boolean;
+  run(
+    hook: "before_install",
+    event: HookCall<"before_install">["event"],
+    ctx: HookCall<"before_install">["ctx"],
+  ): HookOutcome<"before_install"> | undefined | Promise<HookOutcome<"before_install"> | undefined>;
+}
 
 /** What installing needs from the program around it. */
 export interface InstallDeps {
@@ -17,8 +27,13 @@ export interface InstallDeps {
   readonly pid: number;
   readonly clock: Pick<Clock, "now">;
   readonly ids: Pick<Ids, "hex">;
-  /** Hooks of plugins that are loaded in this process. Without them `before_install` is not asked, and the operator's policy alone decides. */
-  readonly hooks?: Pick<Hooks, "has" | "run"> | undefined;
+  /** Asked about what comes in. Without them `before_install` is not asked, and the operator's policy alone decides. */
+  readonly hooks?: InstallHooks | undefined;
+  /**
+   * Loads a staged plugin that is to replace one, outside of this process. Gives why it cannot be loaded; undefined when it can, or when settings have to be
+   * made first. Without it nothing is tried.
+   */
+  readonly tryStaged?: ((folder: string, ids: readonly string[]) => Promise<string | undefined>) | undefined;
   /** Told what is being done. */
   readonly onStep?: ((what: string) => void) | undefined;
   /** Asks the user. */

@@ -8,7 +8,7 @@ import { passGates } from "./gates.ts";
 import { inspectPlugin, type Inspected } from "./inspect.ts";
 import { recoverInstalls } from "./journal.ts";
 import { hasDependencies, installDependencies } from "./npm.ts";
-import { installEdit, texts, type InstallRecord } from "./record.ts";
+import { installEdit, installRecord, texts, type InstallRecord } from "./record.ts";
 import { scanOf, type BuiltinScan } from "./scan/finding.ts";
 import { parseSource, type Source } from "./source.ts";
 import { extensionsFolder, fetchInto, openStage, type Fetched, type Stage } from "./stage.ts";
@@ -79,7 +79,8 @@ export async function placePlugin({ request, source, stage, fetched, kind, expec
   const at = join(folder, target);
   const replaced = existsSync(at);
   if (replaced && kind === "install" && !request.force) {
-    throw new AppError("CONFLICT", `plugin already exists: ${at} (delete it first); openclaw plugins update ${id} brings a newer version, --force replaces it`);
+    const update = installRecord(deps.config(), id)?.source === "npm" ? `openclaw plugins update ${id} brings a newer version; ` : "";
+    throw new AppError("CONFLICT", `plugin already exists: ${at}; ${update}to replace it, run: openclaw plugins install ${request.spec} --force`);
   }
   refuseDenied(inspected, deps.config());
   const added = await addDependencies(inspected, root, stage, request, deps);
@@ -89,12 +90,24 @@ export async function placePlugin({ request, source, stage, fetched, kind, expec
   const { edit, notes } = installEdit(deps.config(), inspected.entries, record, { isUpdate: kind === "update", enable: request.enable });
   const result = resultOf(inspected, record, { scan, notes, dryRun: request.dryRun === true, replaced });
   if (request.dryRun) return result;
+  if (replaced) await keepWorking(request, result, root, deps);
   failpoint("plugins.staged");
   const { ids } = result;
   const change = { folder, ids, target, staged: root, installedAt: record.installedAt!, token: deps.ids.hex(6), pid: deps.pid, now: deps.clock.now() };
   deps.onStep?.(`putting it into ${at}`);
   await swapIn(change, () => deps.edit(edit));
   return result;
+}
+
+/** What cannot be loaded does not replace what is installed. */
+async function keepWorking({ spec }: InstallRequest, { ids }: InstallResult, root: string, deps: InstallDeps): Promise<void> {
+  if (!deps.tryStaged) return;
+  deps.onStep?.("trying it");
+  const why = await deps.tryStaged(root, ids);
+  if (why === undefined) return;
+  const [id] = ids;
+  const message = `${id} was not replaced, the one that is installed stays in use: the new one cannot be loaded: ${why}. To install it all the same, run: openclaw plugins uninstall ${id} --force && openclaw plugins install ${spec}`;
+  throw new AppError("PLUGIN_FAILED", message, { details: { pluginId: id } });
 }
 
 /** Uses a folder where it is: it is looked at as it is now, and can change any time. */

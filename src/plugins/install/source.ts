@@ -13,6 +13,8 @@ export type Source =
   | { readonly kind: "npm"; readonly spec: string; readonly name: string };
 
 const NPM = /^((?:@[a-z0-9~_-][a-z0-9._~-]*\/)?[a-z0-9~_-][a-z0-9._~-]*)(?:@([\w.^~+-]+))?$/i;
+/** Addresses and repositories as other tools take them; `file:` is a path. */
+const ADDRESS = /^(?:(?!file:)[a-z][a-z0-9+.-]*:\/\/|git@|(?:github|gitlab|bitbucket|git):)/i;
 const LOOSE = /\.[mc]?[tj]s$/;
 
 /** What is at a path; undefined when nothing can be there. */
@@ -32,6 +34,12 @@ export function parseSource(given: string, { cwd, home }: { readonly cwd: string
   if (rest === undefined || rest === "" || rest.includes("\0"))
     throw new AppError("INVALID_INPUT", "expected a path, an archive or the name of an npm package");
   if (prefix?.toLowerCase() === "npm") return npmSource(rest);
+  if (ADDRESS.test(text)) {
+    throw new AppError(
+      "INVALID_INPUT",
+      `${JSON.stringify(text)} is an address; plugins are installed from a folder, an archive (.tgz, .tar.gz, .tar, .zip) or the npm registry: download it first, then name the file`,
+    );
+  }
   const path = resolve(cwd, expandHome(rest.replace(/^\/\/(?=\/)/, ""), home));
   const stat = statOf(path);
   if (stat?.isDirectory()) return { kind: "folder", path };

@@ -1,7 +1,7 @@
-import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, readdirSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname, extname, join } from "node:path";
 import { AppError } from "../../base/errors.ts";
-import { ensureFolder } from "../../base/files.ts";
+import { ensureFolder, isInside } from "../../base/files.ts";
 import type { InstallDeps } from "./deps.ts";
 import { LIMITS } from "./limits.ts";
 import { hashesOf, packFromRegistry, type Packed } from "./npm.ts";
@@ -36,6 +36,10 @@ export async function fetchInto({ folder }: Stage, source: Source, deps: Install
   const plugin = join(folder, "plugin");
   const unpacking = { limits: deps.limits ?? LIMITS, signal: deps.signal };
   if (source.kind === "folder") {
+    if (isInside(realpathSync(source.path), realpathSync(folder))) {
+      const message = `${source.path} holds the folder that plugins are installed into (${extensionsFolder(deps.stateDir)}); name the folder of the plugin itself`;
+      throw new AppError("INVALID_INPUT", message);
+    }
     deps.onStep?.(`copying ${source.path}`);
     copyTree(source.path, plugin, deps.limits);
     return { root: plugin };

@@ -264,7 +264,16 @@ describe("a manifest that cannot be used gives file, line and what was expected"
 
   test("fields of the wrong form are left out with a warning; unknown ones are kept", async () => {
     const { read, plugin } = house();
-    plugin("global", "p", { name: 5, channels: "x", kind: ["memory", 1], uiHints: { a: 1 }, contracts: { tools: "x" }, activation: { onStartup: true } });
+    plugin("global", "p", {
+      name: 5,
+      channels: "x",
+      kind: ["memory", 1],
+      uiHints: { a: 1 },
+      contracts: { tools: "x" },
+      activation: { onStartup: true },
+      cliCommands: "no",
+      enabledByDefault: "yes",
+    });
     const inventory = await read();
     expect(inventory.entries[0]).toMatchObject({ name: "p", manifest: { rest: { activation: { onStartup: true } } } });
     expect(remarks(inventory, "manifest-field").map(({ message }) => message.split(":")[0])).toEqual([
@@ -273,6 +282,8 @@ describe("a manifest that cannot be used gives file, line and what was expected"
       '"channels"',
       '"uiHints"',
       '"contracts"',
+      '"cliCommands"',
+      '"enabledByDefault"',
     ]);
   });
 

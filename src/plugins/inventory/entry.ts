@@ -2,7 +2,7 @@ import { isObject } from "../../config/index.ts";
 import type { PluginEntry } from "../record.ts";
 import { decide, type Decision } from "./enable.ts";
 import { isUninvited, type Found } from "./found.ts";
-import { checkPluginConfig, describeFindings } from "./plugin-config.ts";
+import { checkPluginConfig, describeFindings, missingSettings, type ConfigFinding } from "./plugin-config.ts";
 import type { Remark } from "./remark.ts";
 import { child, isNamed, type PluginSettings } from "./settings.ts";
 import { skillFolders } from "./skills.ts";
@@ -37,11 +37,24 @@ export function entryOf(plugin: Found, context: EntryContext): PluginEntry {
   if (issue) return { ...entry, error: issue.message };
   if (!decision.enabled) return entry;
   const findings = checkPluginConfig(id, manifest, given);
-  for (const { level, path, message, code } of findings) context.tell({ level, code, message, pluginId: id, at: path });
+  for (const finding of findings) context.tell(remarkOf(plugin, finding));
   const skills = skillFolders(plugin.rootDir, manifest);
   for (const message of skills.problems) context.tell({ level: "warn", code: "skills-missing", message, pluginId: id, source: plugin.rootDir });
-  const errors = findings.filter(({ level }) => level === "error");
-  return { ...entry, ...(skills.folders.length > 0 ? { skillDirs: skills.folders } : {}), ...(errors.length > 0 ? { error: describeFindings(errors) } : {}) };
+  const wrong = findings.filter(({ code }) => code !== "schema-invalid");
+  const missing = wrong.some(({ level }) => level === "error") ? [] : missingSettings(wrong);
+  return {
+    ...entry,
+    ...(skills.folders.length > 0 ? { skillDirs: skills.folders } : {}),
+    ...(wrong.length > 0 ? { error: describeFindings(wrong) } : {}),
+    ...(missing.length > 0 ? { missingSettings: missing } : {}),
+  };
+}
+
+/** A finding about settings is placed in the configuration; one about the schema itself in the plugin's manifest. */
+function remarkOf({ id, manifestFile, lineOf }: Found, { level, path, message, code }: ConfigFinding): Remark {
+  if (code !== "schema-invalid" || manifestFile === undefined) return { level, code, message, pluginId: id, at: path };
+  const within = ["configSchema", ...path.slice(4).flatMap((key) => (typeof key === "number" ? ["items"] : ["properties", key]))];
+  return { level, code, message: `"${within.join(".")}": ${message}`, pluginId: id, source: manifestFile, ...(lineOf ? { line: lineOf(within) } : {}) };
 }
 
 function enableState(plugin: Found, { settings, needs, winner }: EntryContext): Decision {

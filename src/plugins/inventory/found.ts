@@ -1,3 +1,4 @@
+import type { ValuePath } from "../../config/index.ts";
 import { ORIGINS, type PluginManifest } from "../record.ts";
 import type { Candidate } from "./candidate.ts";
 import { emptyManifest, readManifest, type ManifestIssue } from "./manifest.ts";
@@ -11,6 +12,9 @@ export interface Found extends Candidate {
   readonly manifest: PluginManifest;
   /** Why the manifest cannot be used. */
   readonly issue?: ManifestIssue;
+  /** The manifest's file, and where in it a value stands. */
+  readonly manifestFile?: string;
+  readonly lineOf?: (path: ValuePath) => number;
 }
 
 /** Reads a candidate's manifest and says what is wrong with it. */
@@ -32,7 +36,7 @@ export function readCandidate(candidate: Candidate, settings: PluginSettings, te
     const message = `plugin id mismatch: the manifest says "${manifest.id}", its package, folder or file is called ${JSON.stringify(candidate.hint)}; "${manifest.id}" is used`;
     say("warn", id, { code: "manifest-field", message, file, line: lineOf(["id"]) });
   }
-  return { ...candidate, id, manifest };
+  return { ...candidate, id, manifest, manifestFile: file, lineOf };
 }
 
 /** Code that came with a workspace and that nobody named. */

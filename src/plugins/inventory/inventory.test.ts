@@ -71,8 +71,11 @@ describe("settings of plugins", () => {
     const { read, plugin } = house();
     plugin("global", "p", { configSchema: { type: "object", required: ["key"], properties: { key: { type: "string" } } } });
     const inventory = await read(`{\n plugins: { allow: ["p"] } }`);
-    expect(inventory.entries[0]?.error).toContain('missing key "key"');
-    expect(inventory.diagnostics).toMatchObject([{ level: "error", code: "config-missing", path: "plugins.entries.p.config", line: 2 }]);
+    expect(inventory.entries[0]).toMatchObject({
+      error: "needs configuration; run: openclaw config set plugins.entries.p.config.key <value>",
+      missingSettings: ["plugins.entries.p.config.key"],
+    });
+    expect(inventory.diagnostics).toMatchObject([{ level: "warn", code: "config-missing", path: "plugins.entries.p.config", line: 2 }]);
   });
 
   test("of a plugin that is off are not checked", async () => {
@@ -98,6 +101,18 @@ describe("settings of plugins", () => {
     const inventory = await read({ plugins: { allow: ["p"], entries: { p: { config: { a: 1 } } } } });
     expect(inventory.entries[0]?.error).toBeUndefined();
     expect(inventory.diagnostics).toMatchObject([{ level: "warn", code: "schema-invalid" }]);
+  });
+
+  test("a type that JSON Schema does not have is the manifest's fault, with its place there, and keeps no plugin out", async () => {
+    const { read, plugin } = house();
+    const folder = plugin("global", "p", { configSchema: { type: "objekt", properties: { port: { type: "nummer" } } } });
+    const inventory = await read(`{ plugins: { allow: ["p"], entries: { p: { config: { port: 1 } } } } }`);
+    expect(inventory.entries[0]?.error).toBeUndefined();
+    const manifest = { level: "warn", code: "schema-invalid", source: join(folder, "openclaw.plugin.json"), line: expect.any(Number) };
+    expect(inventory.diagnostics).toEqual([
+      { ...manifest, pluginId: "p", message: expect.stringMatching(/^"configSchema": .*"objekt"/) },
+      { ...manifest, pluginId: "p", message: expect.stringMatching(/^"configSchema\.properties\.port": .*"nummer"/) },
+    ]);
   });
 
   test("of an id with dots are located", async () => {

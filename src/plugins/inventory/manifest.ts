@@ -60,11 +60,13 @@ function checkManifest(file: JsonFile): ManifestRead {
     );
   }
   const remarks: ManifestIssue[] = [];
-  const fields = checkFields(value, (key, expected) => {
+  const refuse = (key: string, expected: string): void => {
     const message = `"${key}": expected ${expected}, found ${kindOf(value[key])}; it is not used`;
     remarks.push({ code: "manifest-field", message, file: path, line: file.lineOf([key]) });
-  });
-  const rest = Object.fromEntries(Object.entries(value).filter(([key]) => !KNOWN.has(key)));
+  };
+  const fields = checkFields(value, FIELDS, refuse);
+  const unknown = Object.fromEntries(Object.entries(value).filter(([key]) => !KNOWN.has(key)));
+  const rest = { ...unknown, ...checkFields(value, OTHER_FIELDS, refuse) };
   return { manifest: { id, configSchema, ...fields, rest }, file: path, lineOf: file.lineOf, remarks };
 }
 
@@ -85,14 +87,26 @@ const FIELDS: Readonly<Record<string, readonly [(value: unknown) => boolean, str
   uiHints: [isMap, "an object of objects"],
   contracts: [isLists, "an object of lists of texts"],
 };
-const KNOWN = new Set(["id", "configSchema", ...Object.keys(FIELDS)]);
+
+const isCommand = (value: unknown): boolean => isObject(value) && isText(value["name"]);
+const hasCommands = (value: unknown): boolean => isObject(value) && (value["onCommands"] === undefined || isTexts(value["onCommands"]));
+
+/** The same for fields that are read where they are used, from `rest`. */
+const OTHER_FIELDS: typeof FIELDS = {
+  cliCommands: [(value) => Array.isArray(value) && value.every(isCommand), `a list of objects with a "name"`],
+  commandAliases: [(value) => Array.isArray(value) && value.every(isObject), "a list of objects"],
+  activation: [hasCommands, `an object, in which "onCommands" is a list of texts`],
+  enabledByDefault: [(value) => typeof value === "boolean", "true or false"],
+  legacyPluginIds: [isTexts, "a list of texts"],
+};
+const KNOWN = new Set(["id", "configSchema", ...Object.keys(FIELDS), ...Object.keys(OTHER_FIELDS)]);
 
 type OptionalFields = Omit<PluginManifest, "id" | "configSchema" | "rest">;
 
 /** The optional fields that have the right form; `refuse` is told of the others. */
-function checkFields(value: Readonly<Record<string, unknown>>, refuse: (key: string, expected: string) => void): OptionalFields {
+function checkFields(value: Readonly<Record<string, unknown>>, allowed: typeof FIELDS, refuse: (key: string, expected: string) => void): OptionalFields {
   const fields: Record<string, unknown> = {};
-  for (const [key, [fits, expected]] of Object.entries(FIELDS)) {
+  for (const [key, [fits, expected]] of Object.entries(allowed)) {
     if (!Object.hasOwn(value, key) || value[key] === null) continue;
     if (fits(value[key])) fields[key] = value[key];
     else refuse(key, expected);

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Clock } from "../../base/clock.ts";
 import { AppError, messageOf } from "../../base/errors.ts";
+import { createIdleProcess, type IdleProcess } from "../../base/idle-process.ts";
 import { lazy } from "../../base/lazy.ts";
 import type { PluginEntry } from "../record.ts";
 import { definitionOf, pluginFailed, type LoadedModule } from "./definition.ts";
@@ -56,6 +57,7 @@ interface Known {
 
 export function createModuleLoader({ sdkDir, hostPackages, clock, budgetMs = 10_000, cacheDir, firstToken: instance = "" }: ModuleLoaderDeps): ModuleLoader {
   const graphs = createGraphs();
+  const idle = createIdleProcess();
   const known = new Map<string, Known>();
   const requireCache = createRequireCache();
   const sdkFiles = new Map<string, string | undefined>();
@@ -83,7 +85,7 @@ export function createModuleLoader({ sdkDir, hostPackages, clock, budgetMs = 10_
       return await importEntry(entry, source, graphs.open(root, next, exactly, entry.id));
     };
     try {
-      const namespace = await inTime(importModule(graphs.urlOf(source, graph)), clock, budgetMs);
+      const namespace = await inTime(importModule(graphs.urlOf(source, graph)), { clock, idle }, budgetMs);
       return graph.files.has(source) || mark.startsWith(instance) ? { namespace, graph } : await again(instance, false);
     } catch (error) {
       if (error instanceof AppError) throw error;
@@ -141,10 +143,11 @@ export function createModuleLoader({ sdkDir, hostPackages, clock, budgetMs = 10_
   };
 }
 
-async function inTime<T>(work: Promise<T>, clock: Clock, budgetMs: number): Promise<T> {
+async function inTime<T>(work: Promise<T>, { clock, idle }: { readonly clock: Clock; readonly idle: IdleProcess }, budgetMs: number): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
   const late = new Error(`its import did not finish within ${budgetMs} ms; top-level await must not wait for what may never come`);
   using _deadline = clock.after(budgetMs, () => reject(late));
+  using _idle = idle.watch(() => reject(new Error("its import waits for something that never happens: a top-level await has nothing that could end it")));
   return await Promise.race([work, promise]);
 }
 

@@ -5,6 +5,8 @@ import type { Owner, Registration } from "./owner.ts";
 export interface Table<T> {
   readonly size: number;
   get(key: string): Registration<T> | undefined;
+  /** Who has the key, if it is not for plugins. */
+  reserved(key: string): string | undefined;
   /** The same array until something changes. */
   list(): readonly Registration<T>[];
   /** Refuses a key that is taken with `CONFLICT`, naming both owners; the first stays. Disposing takes it away. */
@@ -33,6 +35,7 @@ export function createTable<T>({ kind, reserved }: TableOptions): Table<T> {
       return rows.size;
     },
     get: (key) => rows.get(key),
+    reserved: (key) => reserved?.(key),
     list: () => (listed ??= [...rows.values()]),
     add(key, owner, value) {
       const core = reserved?.(key);

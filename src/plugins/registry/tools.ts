@@ -50,7 +50,7 @@ export function registerTool(binding: Binding, table: Table<ToolRegistration>, t
     for (const one of Array.isArray(made) ? (made as unknown[]) : [made]) {
       try {
         const bound = bindTool(checks.fields("what the factory returns", one), binding);
-        const holder = table.get(bound.name)?.owner.pluginId;
+        const holder = table.reserved(bound.name) ?? table.get(bound.name)?.owner.pluginId;
         if (holder === undefined || holder === ledger.owner.pluginId) found.push(bound);
         else tell("error", "conflict", `tool already registered: ${bound.name} (${ledger.owner.pluginId} made it, ${holder} has it)`);
       } catch {

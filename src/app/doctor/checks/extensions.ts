@@ -5,6 +5,8 @@ import { isWaiting, pluginIssues, type Inventory, type PluginDiagnostic, type Pl
 import type { DoctorDeps } from "../deps.ts";
 import type { Check, Finding } from "../finding.ts";
 
+const PROBE_MS = 3000;
+
 const placeOf = ({ source, line }: PluginDiagnostic): string => (source === undefined ? "" : ` (${source}${line === undefined ? "" : `:${line}`})`);
 
 /** Packages that a plugin names and that are nowhere above it. */
@@ -46,16 +48,24 @@ export const plugins: Check = {
   id: "plugins.state",
   topic: "workspace",
   title: "Plugins",
-  async run({ inventory: read }) {
+  async run({ inventory: read, failedPlugins, probe, config }) {
     const inventory = await read();
     const broken = inventory.entries.filter(({ enabled, error }) => enabled && error !== undefined);
     const told = new Set(broken.map(({ id }) => id));
+    // Only code that was run says whether it runs.
+    const asks = config.current.gateway?.mode !== "remote" && inventory.entries.some(({ enabled }) => enabled) && (await probe(PROBE_MS)).reachable;
+    const failed = asks ? (await failedPlugins(PROBE_MS)).filter(({ id }) => !told.has(id)) : [];
     return [
-      ...broken.map(({ id, error }): Finding => ({
+      ...broken.map(({ id, error, missingSettings }): Finding =>
+        missingSettings
+          ? { part: id, level: "warn", text: `the plugin ${id} ${error}`, todo: `openclaw plugins info ${id}` }
+          : { part: id, level: "error", text: `the plugin ${id} cannot be loaded: ${error}`, todo: "openclaw plugins doctor" },
+      ),
+      ...failed.map(({ id, error }): Finding => ({
         part: id,
         level: "error",
-        text: `the plugin ${id} cannot be loaded: ${error}`,
-        todo: "openclaw plugins doctor",
+        text: `the plugin ${id} could not be loaded by the running gateway: ${error}`,
+        todo: `fix it, then: openclaw plugins reload ${id}`,
       })),
       ...inventory.diagnostics
         .filter(({ pluginId }) => pluginId === undefined || !told.has(pluginId))
@@ -75,10 +85,11 @@ export const skills: Check = {
   id: "skills.programs",
   topic: "workspace",
   title: "Skills",
-  async run({ config, env, cwd, osHome, platform, clock }) {
+  async run({ config, env, cwd, osHome, platform, clock, inventory }) {
     const { createSkills } = await import("../../../agent/index.ts");
     const workspace = agentWorkspace(config.current, { env, exists: existsSync, osHome, cwd }, defaultAgentId(config.current));
-    const places = () => ({ home: config.paths.home, stateFolder: config.paths.state });
+    const plugins = (await inventory()).entries.flatMap(({ enabled, error, skillDirs = [] }) => (enabled && error === undefined ? skillDirs : []));
+    const places = () => ({ home: config.paths.home, stateFolder: config.paths.state, plugins });
     using offered = createSkills({ config: () => config.current, places, env: config.env(), platform, clock });
     const { skills: found, problems } = await offered.status(workspace);
     const lacks = found.flatMap(({ name, eligible, disabled, blockedByAllowlist, missing }): string[] => {

@@ -1,7 +1,7 @@
 /** A command's process as the doctor sees it. */
 import { homedir, tmpdir, userInfo } from "node:os";
 import { basename, join } from "node:path";
-import type { AccountTrouble, DoctorDeps } from "../../../app/index.ts";
+import type { AccountTrouble, DoctorDeps, FailedPlugin } from "../../../app/index.ts";
 import { systemClock } from "../../../base/clock.ts";
 import { createIds } from "../../../base/ids.ts";
 import { systemRandom } from "../../../base/random.ts";
@@ -41,6 +41,11 @@ async function accountTroubles(io: Io, config: DoctorDeps["config"], timeoutMs: 
   );
 }
 
+async function failedPlugins(io: Io, config: DoctorDeps["config"], timeoutMs: number): Promise<readonly FailedPlugin[]> {
+  const { value } = await tryGateway(io, await localTarget(io, config), timeoutMs, (client) => client.request("plugins.list", {}));
+  return (value?.plugins ?? []).flatMap(({ id, status, error }) => (status === "error" ? [{ id, error: error ?? "no reason was given" }] : []));
+}
+
 export interface DoctorFlags {
   readonly deep: boolean;
   readonly generateToken: boolean;
@@ -71,6 +76,7 @@ export async function openDoctor(io: Io, flags: DoctorFlags): Promise<DoctorDeps
     service: () => serviceFacts(io),
     probe: (timeoutMs) => (probed ??= probeGateway(config.paths.state, timeoutMs)),
     accounts: (timeoutMs) => accountTroubles(io, config, timeoutMs),
+    failedPlugins: (timeoutMs) => failedPlugins(io, config, timeoutMs),
     [Symbol.dispose]: () => config[Symbol.dispose](),
   };
 }

@@ -6,6 +6,7 @@ import { warmUpStore } from "../../../store/index.ts";
 import { defineCommand, type Values } from "../../command.ts";
 import { showFailure } from "../../failure.ts";
 import type { Io } from "../../io.ts";
+import { ownArguments } from "../../own-arguments.ts";
 import { createStyle } from "../../output/style.ts";
 import { greet } from "./greeting.ts";
 import { parsePort } from "./port.ts";
@@ -92,7 +93,7 @@ function optionsOf(io: Io, lifetime: Lifetime, values: Values<typeof OPTIONS>): 
     osHome: homedir(),
     version: io.version,
     pid: process.pid,
-    program: [...process.execArgv, process.argv[1]!],
+    program: ownArguments(),
     lifetime,
     console: { write: io.out, color: io.color, terminal: process.stdout.isTTY },
     flags: {

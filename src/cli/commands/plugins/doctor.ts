@@ -1,7 +1,8 @@
 import { defineCommand, JSON_OPTION } from "../../command.ts";
 import { printJson } from "../../io.ts";
 import { createStyle } from "../../output/style.ts";
-import { loadPlugins } from "../../plugin-source.ts";
+import { loadFor } from "../../config-source.ts";
+import { inventoryOf, loadPlugins } from "../../plugin-source.ts";
 import { homedir } from "node:os";
 import { loadPluginTrial, type TriedPlugin } from "../../../app/index.ts";
 import { findPlugin, type Inventory, type PluginEntry } from "../../../plugins/index.ts";
@@ -11,17 +12,20 @@ import { ownProgram } from "./trial.ts";
 export const doctor = defineCommand({
   positionals: "[id…]",
   options: {
-    here: { type: "boolean", help: "load the plugins in this process, and say for machines what came of it" },
+    here: { type: "boolean", help: "load the plugins in this process, and print the result for machines" },
+    staged: { type: "string", value: "folder", help: "the plugin in this folder instead of the installed one" },
+    ask: { type: "boolean", help: "with --here: ask the plugins about the install that the standard input describes" },
     json: JSON_OPTION,
   },
   examples: [{ line: "openclaw plugins doctor", does: "loads what is on in a process of its own; errors with file and line; exit code 1 when there is one" }],
   async run({ io, values, positionals }) {
-    const inventory = chosen((await loadPlugins(io)).inventory, positionals);
-    const { loadHere, trialLine, tryLoading } = await loadPluginTrial();
+    const { inventory: all } = values.staged === undefined ? await loadPlugins(io) : { inventory: await inventoryOf(io, loadFor(io), values.staged) };
+    const inventory = chosen(all, positionals);
+    const { loadHere, readQuestion, tryLoading } = await loadPluginTrial();
     if (values.here) {
       const { env, cwd, version } = io;
-      const trial = await loadHere({ env, cwd, version, osHome: homedir(), inventory });
-      io.out(trialLine(trial));
+      const question = values.ask ? readQuestion() : undefined;
+      const trial = await loadHere({ env, cwd, version, osHome: homedir(), inventory, print: io.out, question });
       return trial.plugins.some(({ status }) => status === "error") ? 1 : 0;
     }
     const trial = await tryLoading(ownProgram(io), inventory);
@@ -29,17 +33,27 @@ export const doctor = defineCommand({
     const broken = inventory.entries.filter((entry) => stateOf(entry, known(entry)) === "error");
     const diagnostics = [...inventory.diagnostics, ...trial.diagnostics];
     const errors = diagnostics.filter(({ level }) => level === "error");
-    const warnings = diagnostics.filter(({ level }) => level === "warn");
+    // Said once, with the commands that make the settings.
+    const warnings = diagnostics.filter(({ level, code }) => level === "warn" && code !== "config-missing");
     const ok = broken.length === 0 && errors.length === 0;
     if (values.json) {
       printJson(io, { ok, workspaceDir: inventory.workspaceDir, plugins: broken.map((entry) => recordOf(entry, known(entry))), diagnostics });
       return ok ? 0 : 1;
     }
     const style = createStyle(io.color);
-    for (const entry of broken) io.out(`${colored("error", style)}   ${entry.id} (${entry.source}): ${printable(whyNot(entry, known(entry)) ?? "")}\n`);
+    // A diagnostic says more than the same message without its place.
+    const waiting = inventory.entries.filter(({ missingSettings }) => missingSettings !== undefined);
+    const unexplained = broken.filter(({ id, error }) => error === undefined || !errors.some(({ pluginId }) => pluginId === id));
+    for (const entry of unexplained) io.out(`${colored("error", style)}   ${entry.id} (${entry.source}): ${printable(whyNot(entry, known(entry)) ?? "")}\n`);
+    for (const { id, error = "" } of waiting) io.out(`${style.yellow("warning")} ${id}: ${printable(error)}\n`);
     for (const diagnostic of [...errors, ...warnings]) io.out(describeDiagnostic(diagnostic, style));
-    if (ok) io.out("No plugin issues detected.\n");
-    else io.out(`${errors.length} ${errors.length === 1 ? "error" : "errors"}, ${broken.length} of ${inventory.entries.length} plugins cannot be loaded\n`);
+    const counts = {
+      errors: errors.length + unexplained.length,
+      warnings: warnings.length + waiting.length,
+      broken: broken.length,
+      all: inventory.entries.length,
+    };
+    io.out(`${summary(counts)}\n`);
     return ok ? 0 : 1;
   },
 });
@@ -54,3 +68,13 @@ function chosen(inventory: Inventory, ids: readonly string[]): Inventory {
     diagnostics: inventory.diagnostics.filter(({ pluginId }) => pluginId !== undefined && ids.includes(pluginId)),
   };
 }
+
+/** The last line: as many errors and warnings as stand above it. */
+function summary({ errors, warnings, broken, all }: Readonly<Record<"errors" | "warnings" | "broken" | "all", number>>): string {
+  if (errors === 0 && warnings === 0) return "No plugin issues detected.";
+  const found = [counted(errors, "error"), counted(warnings, "warning")].filter(Boolean).join(", ");
+  if (broken > 0) return `${found}; ${broken} of ${all} plugins cannot be loaded`;
+  return found;
+}
+
+const counted = (count: number, noun: string): string => (count === 0 ? "" : `${count} ${noun}${count === 1 ? "" : "s"}`);

@@ -5,10 +5,10 @@ import { loadInstall, type Finding, type InstallResult } from "../../../plugins/
 import { defineCommand, JSON_OPTION } from "../../command.ts";
 import { printJson, type Io } from "../../io.ts";
 import { createStyle } from "../../output/style.ts";
-import { afterwards, fullAuthority, installing, openGuards } from "../../plugin-install.ts";
+import { afterwards, fullAuthority, installing } from "../../plugin-install.ts";
 import { loadPlugins } from "../../plugin-source.ts";
 import { printable } from "./record.ts";
-import { ownProgram } from "./trial.ts";
+import { installHooks, ownProgram, tryStaged } from "./trial.ts";
 
 export const install = defineCommand({
   positionals: "<path | archive | npm-package>",
@@ -30,8 +30,8 @@ export const install = defineCommand({
     const spec = positionals[0];
     if (spec === undefined) throw new AppError("INVALID_INPUT", "expected a folder, an archive or an npm package");
     const { installPlugin, withdrawShadowing } = await loadInstall();
-    await using guards = await openGuards(io);
-    const { deps, edited } = installing(io, "cli plugins install", { quiet: values.json, hooks: guards?.hooks });
+    const hooks = await installHooks(io);
+    const { deps, edited } = installing(io, "cli plugins install", { quiet: values.json, hooks, tryStaged: tryStaged(io) });
     const before = loadFor(io).snapshot.resolved;
     const result = await installPlugin({ spec, link: values.link, pin: values.pin, force: values.force, dryRun: values["dry-run"] }, deps);
     const unloadable = result.dryRun ? [] : await cannotLoad(io, result.ids);
@@ -42,7 +42,9 @@ export const install = defineCommand({
       return code;
     }
     tell(io, result, values.link ? "linked" : result.replaced ? "replaced" : "installed", afterwards(edited()));
-    for (const { id, error = "no reason was given" } of unloadable) io.out(`warning: ${id} is installed and cannot be loaded: ${printable(error)}\n`);
+    for (const { id, error = "no reason was given", because } of unloadable) {
+      io.out(because === "missing settings" ? `${id} ${printable(error)}\n` : `warning: ${id} is installed and cannot be loaded: ${printable(error)}\n`);
+    }
     return code;
   },
 });

@@ -7,7 +7,7 @@ import { loadPlugins } from "../../plugin-source.ts";
 import { colored, describeDiagnostic, printable, recordOf, stateOf, whyNot } from "./record.ts";
 import type { RunningPlugin } from "./running.ts";
 
-const STATES = ["loaded", "not checked", "disabled", "error"] as const;
+const STATES = ["loaded", "not checked", "needs configuration", "disabled", "error"] as const;
 
 export const list = defineCommand({
   options: {

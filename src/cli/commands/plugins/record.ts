@@ -3,7 +3,7 @@ import type { Style } from "../../output/style.ts";
 import { declaredCommands } from "../../plugin-commands/declared.ts";
 import { escapeLine } from "../../../base/printable.ts";
 
-export type PluginState = "loaded" | "disabled" | "error" | "not checked";
+export type PluginState = "loaded" | "disabled" | "error" | "not checked" | "needs configuration";
 
 /** Whether the code of a plugin could be loaded, by the running gateway or in a trial; undefined where nobody tried. */
 export interface Loaded {
@@ -12,7 +12,8 @@ export interface Loaded {
 }
 
 /** What is known about a plugin. Its manifest tells whether it is on; that its code loads, only who loaded it can tell. */
-export function stateOf({ enabled, error }: PluginEntry, loaded?: Loaded): PluginState {
+export function stateOf({ enabled, error, missingSettings }: PluginEntry, loaded?: Loaded): PluginState {
+  if (missingSettings) return "needs configuration";
   if (error !== undefined) return "error";
   return enabled ? (loaded?.status ?? "not checked") : "disabled";
 }
@@ -61,7 +62,7 @@ export function recordOf(entry: PluginEntry, loaded?: Loaded): Record<string, un
 export const printable = escapeLine;
 
 export function colored(state: PluginState, style: Style): string {
-  return { loaded: style.green, disabled: style.dim, error: style.red, "not checked": style.yellow }[state](state);
+  return { loaded: style.green, disabled: style.dim, error: style.red, "not checked": style.yellow, "needs configuration": style.yellow }[state](state);
 }
 
 /** `file:12: voice: "id": expected a text`, for people. */

@@ -2,8 +2,9 @@ import { AppError } from "../../../base/errors.ts";
 import { loadInstall, type UpdateOutcome } from "../../../plugins/index.ts";
 import { defineCommand, JSON_OPTION } from "../../command.ts";
 import { printJson } from "../../io.ts";
-import { afterwards, installing, openGuards } from "../../plugin-install.ts";
+import { afterwards, installing } from "../../plugin-install.ts";
 import { printable } from "./record.ts";
+import { installHooks, tryStaged } from "./trial.ts";
 
 export const update = defineCommand({
   positionals: "[id]",
@@ -18,8 +19,8 @@ export const update = defineCommand({
     const id = positionals[0];
     if ((id === undefined) === (values.all !== true)) throw new AppError("INVALID_INPUT", "expected the id of a plugin, or --all");
     const { updatePlugins } = await loadInstall();
-    await using guards = await openGuards(io);
-    const { deps, edited } = installing(io, "cli plugins update", { yes: values.yes, quiet: values.json, hooks: guards?.hooks });
+    const hooks = await installHooks(io);
+    const { deps, edited } = installing(io, "cli plugins update", { yes: values.yes, quiet: values.json, hooks, tryStaged: tryStaged(io) });
     const outcomes = await updatePlugins({ id, dryRun: values["dry-run"] }, deps);
     const failed = outcomes.some(({ status }) => status === "failed");
     if (values.json) printJson(io, { ok: !failed, outcomes, gateway: afterwards(edited()) });

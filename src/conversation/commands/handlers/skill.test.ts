@@ -32,6 +32,12 @@ describe("skills", () => {
     },
   );
 
+  test("give the file with their instructions: the prompt lists only some", async () => {
+    const hidden = { name: "quiet", description: "d", location: "/skills/quiet/SKILL.md" };
+    const verdict = await setup({ ports: { skills: { list: () => Promise.resolve([hidden]) } } }).run("/quiet now");
+    expect(verdict).toMatchObject({ text: expect.stringContaining('Use the skill "quiet" for this request. Its instructions are in /skills/quiet/SKILL.md') });
+  });
+
   test("take settings along", async () => {
     expect(await setup({ ports }).run("/git_hub /think high now")).toMatchObject({ text: expect.stringMatching(/User input:\nnow$/), thinking: "high" });
   });

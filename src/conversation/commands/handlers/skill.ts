@@ -32,9 +32,10 @@ export async function unknownSkill({ ports, call }: Handling, text: string): Pro
 
 /** A turn with an instruction; or the tool that the skill names, without a model. */
 export async function runSkill({ call, ports }: Handling, skill: SkillCommand, input: string): Promise<CommandVerdict> {
-  const { name, tool, command } = skill;
+  const { name, tool, command, location } = skill;
   if (tool === undefined) {
-    const text = `Use the skill "${name}" for this request.${input === "" ? "" : `\n\nUser input:\n${input}`}`;
+    const where = location === undefined ? "" : ` Its instructions are in ${location}: read them first.`;
+    const text = `Use the skill "${name}" for this request.${where}${input === "" ? "" : `\n\nUser input:\n${input}`}`;
     return { kind: "turn", text, asides: [], notes: [`/${command}: the skill ${name} was asked for`] };
   }
   const result = await ports.skills?.callTool?.(call, tool, { command: input, commandName: command, skillName: name });

@@ -1,0 +1,5 @@
+/** The thread that watches a command while it loads plugins: `watch-loading.ts` starts it. */
+import { workerData } from "node:worker_threads";
+import { endBlockedCommand, type LoadWatch } from "./watch-loading.ts";
+
+endBlockedCommand(workerData as LoadWatch);

@@ -120,7 +120,10 @@ test("no file holds up the gateway, of whatever kind and size", async () => {
   truncateSync(at.inside("fenced", "huge"), 10 * 1024 ** 3);
   const started = performance.now();
   await at.refused("fenced", [read("pipe"), read("."), write("pipe/x")], /no regular file|a folder|could not|not a/i);
-  await at.refused("fenced", [read("huge"), { name: "read", args: { path: "huge", offset: 5 } }, edit("huge")], /longer than|large|beyond/i);
+  await at.refused("fenced", [{ name: "read", args: { path: "huge", offset: 5 } }, edit("huge")], /longer than|large|beyond/i);
+  // The beginning of its one line is shown, and no more.
+  const [page] = await at.order("fenced", [read("huge")]);
+  expect([page!.text.startsWith("xxx"), page!.text.length < 1_000_000, page!.text]).toEqual([true, true, expect.stringMatching(/column=\d+ to continue/)]);
   await at.refused("free", [read("/dev/zero"), read("/dev/stdin")], /no regular file/);
   expectInTime(performance.now() - started, 8_000);
 });

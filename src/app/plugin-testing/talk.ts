@@ -100,7 +100,8 @@ export async function openTestTalk(deps: TestTalkDeps, stack: AsyncDisposableSta
   const isOwner: IsOwner = (sender) => ownersBy(() => config.current, room.channels)(sender);
   const ports = { redact: redactor.text, models: model.models, notify: () => {}, announce: () => {}, isOwner };
   const agent = stack.use(createAppAgent({ ...shared, ...ports }));
-  const parts = { ...shared, models: model.models, defaultAgentId: () => "main", handlers: () => undefined, agents: agent.agents, agent: agent.open };
+  const runnable = (text: string): string => text;
+  const parts = { ...shared, runnable, models: model.models, defaultAgentId: () => "main", handlers: () => undefined, agents: agent.agents, agent: agent.open };
   const room = openConversation(parts as unknown as ConversationRoomDeps, stack);
   await room.allowLists.load();
   const manager = createChannels({

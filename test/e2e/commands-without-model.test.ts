@@ -6,7 +6,7 @@ import { startLabGateway, type LabGateway } from "../conformance/channels/lab-ga
 const WRONG = {
   small: ["acme/small", "Model context window too small (8000 tokens)"],
   unknown: ["nobody/nothing", "the model nobody/nothing is not known"],
-  keyless: ["openai/gpt-5.2", "there is no key for openai; add one with: openclaw models auth add"],
+  keyless: ["openai/gpt-5.2", "there is no key for openai; add one with: bin/openclaw models auth add"],
 } as const;
 
 let gateway: LabGateway;

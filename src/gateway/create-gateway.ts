@@ -5,7 +5,7 @@ import type { Ids } from "../base/ids.ts";
 import { lazy } from "../base/lazy.ts";
 import type { Logger } from "../base/log/logger.ts";
 import type { Config } from "../config/index.ts";
-import { loadValidators, type Health, type HelloOk, type Validators } from "../protocol/index.ts";
+import { covers, loadValidators, type Health, type HelloOk, type Validators } from "../protocol/index.ts";
 import type { Store } from "../store/index.ts";
 import type { Auth } from "./auth/index.ts";
 import { networkAddress } from "./bind.ts";
@@ -131,6 +131,12 @@ function announceSoon(announce: () => void, stopping: AbortSignal): () => void {
   };
 }
 
+/** How the gateway is at this moment. What is wrong may name files: that is for administrators. */
+const stateNow = ({ status, problems }: HealthReport, scopes: Parameters<typeof covers>[0]): Pick<Health, "status" | "problems"> => ({
+  status,
+  ...(problems.length > 0 && covers(scopes, "operator.admin") ? { problems } : {}),
+});
+
 /** Presence, health and their announcements. */
 function createState(deps: GatewayDeps, fanout: Fanout, look: () => Promise<Health>, stopping: AbortSignal): { presence: Presence; health: HealthFeed } {
   const { clock, log, version, platform } = deps;
@@ -248,7 +254,9 @@ export function createGateway(deps: GatewayDeps): Gateway {
     stopping: stop.signal,
   };
   const handlers = deps.handlers(hub);
-  const cached: Handlers = handlers.health ? { ...handlers, health: ({ probe }) => health.get(probe === true) } : handlers;
+  const cached: Handlers = handlers.health
+    ? { ...handlers, health: async ({ probe }, { caller }) => ({ ...(await health.get(probe === true)), ...stateNow(deps.health(), caller.scopes) }) }
+    : handlers;
   const intake = createIntake(createDispatcher({ ...deps, handlers: cached, extra: deps.extraMethods, log, validators: checks, stopping: stop.signal }));
   const { dispatcher } = intake;
   const connections = createConnections({

@@ -1,6 +1,6 @@
 import type { Static } from "typebox";
 import type { Frozen } from "./method.ts";
-import { amount, closed, filled, flag, free, list, literal, map, maybe, moment, number, open, orNull, text, texts } from "./pieces.ts";
+import { amount, choice, closed, filled, flag, free, list, literal, map, maybe, moment, number, open, orNull, text, texts } from "./pieces.ts";
 
 /** The newest sessions of a store, for an overview. */
 const RecentSessionSchema = closed({ key: filled(), updatedAt: orNull(moment()), age: orNull(number()) });
@@ -36,6 +36,10 @@ export const HealthSchema = open({
   defaultAgentId: text(),
   agents: list(AgentHealthSchema),
   sessions: SessionCountSchema,
+  status: maybe(
+    choice(["starting", "ok", "degraded", "failed"], { description: "Ours, in answers of `health`. `degraded`: it works, but someone should look." }),
+  ),
+  problems: maybe(texts({ description: "One sentence for each, for callers with `operator.admin`." })),
 });
 
 export type Health = Frozen<Static<typeof HealthSchema>>;

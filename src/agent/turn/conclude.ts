@@ -68,7 +68,7 @@ function aborted(stage: Stage, partial: string, said: string, facts: Facts): End
   const text = partial === "" ? said : partial;
   const origin = stage.ports.origin();
   return {
-    end: { ...facts, status: "aborted", text, texts: text === "" ? [] : [text], error: `aborted (${origin})`, stopReason: "aborted" },
+    end: { ...facts, status: "aborted", text, texts: text === "" ? [] : [text], error: `aborted (${origin})`, abortedBy: origin, stopReason: "aborted" },
     lines: (shown) => [abortedDraft(stage.input, unsaid(stage), { ...shown, text: partial, origin })],
   };
 }

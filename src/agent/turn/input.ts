@@ -130,6 +130,8 @@ export interface TurnEnd {
   /** What is said, one text for each answer that had any. */
   readonly texts: readonly string[];
   readonly error?: string;
+  /** Of a turn that was aborted: `rpc`, `stop-command`, `timeout`, `interrupt`. */
+  readonly abortedBy?: string;
   /** What kind of failure `error` tells of. */
   readonly failure?: TurnFailure;
   readonly sessionId: string;

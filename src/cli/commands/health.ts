@@ -10,6 +10,11 @@ type Health = MethodResult<"health">;
 
 const SHOWN = 5;
 
+/** An older gateway says nothing about its state: that it answers is all that is known. */
+export function formatState({ status = "ok" }: Pick<Health, "status">, style: ReturnType<typeof createStyle>): string {
+  return status === "ok" ? style.green(status) : status === "failed" ? style.red(status) : style.yellow(status);
+}
+
 function print(io: Io, report: Health): void {
   const style = createStyle(io.color);
   const agents = report.agents.map(({ agentId, isDefault, heartbeat }) => {
@@ -20,7 +25,7 @@ function print(io: Io, report: Health): void {
   io.out(
     formatFacts(
       [
-        ["Gateway", `${style.green("ok")}, looked at in ${Math.round(report.durationMs)} ms`],
+        ["Gateway", `${formatState(report, style)}, looked at in ${Math.round(report.durationMs)} ms`],
         ["Agents", agents.join(", ") || "none"],
         ["Heartbeat", report.heartbeatSeconds > 0 ? `every ${formatDuration(report.heartbeatSeconds * 1000)}` : "off"],
         ["Channels", channels.join(", ") || "none"],
@@ -29,6 +34,7 @@ function print(io: Io, report: Health): void {
       style,
     ),
   );
+  for (const problem of report.problems ?? []) io.out(`${style.yellow("!")} ${problem}\n`);
   for (const { key, age } of report.sessions.recent.slice(0, SHOWN)) io.out(`  ${key} ${style.dim(age === null ? "" : `${formatDuration(age)} ago`)}\n`);
 }
 

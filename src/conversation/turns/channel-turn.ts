@@ -16,7 +16,7 @@ import type { ConversationDeps } from "../ports.ts";
 import { channelInput } from "./channel-input.ts";
 import type { RunEvent } from "./contract.ts";
 import { dispatchedElsewhere } from "./reply-dispatch.ts";
-import { outcomeOf } from "./run-log.ts";
+import { logOutcome, outcomeOf } from "./run-log.ts";
 import { closeUnanswered, unsaidOf, type Said } from "./transcript-note.ts";
 import { ORIGINS, type AbortReason } from "./run.ts";
 
@@ -198,8 +198,9 @@ async function closeFailed(run: ChannelRun, why: string, text: string, context: 
   emit(run, { stream: "lifecycle", data: { phase: "error", error: why, endedAt: deps.clock.now() } });
 }
 
-function tellEnd(run: ChannelRun, end: TurnEnd, { emit }: ChannelTurnContext): void {
+function tellEnd(run: ChannelRun, end: TurnEnd, { deps, emit }: ChannelTurnContext): void {
   const outcome = outcomeOf(end);
+  logOutcome(deps.log, run, outcome);
   const { startedAt, endedAt } = end;
   const aborted = outcome.status === "aborted" ? { aborted: true, ...(run.reason === undefined ? {} : { reason: run.reason }) } : {};
   if (outcome.status === "error") emit(run, { stream: "lifecycle", data: { phase: "error", error: outcome.error, startedAt, endedAt } });

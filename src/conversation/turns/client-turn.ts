@@ -11,7 +11,7 @@ import { clientFacts, clientMessage } from "./client-message.ts";
 import type { RunEvent, RunOutcome } from "./contract.ts";
 import { mediaLine, summaryOf } from "./message-text.ts";
 import { takenOver } from "./reply-dispatch.ts";
-import { outcomeOf } from "./run-log.ts";
+import { logOutcome, outcomeOf } from "./run-log.ts";
 import { mergeInto, ORIGINS, type ClientRun } from "./run.ts";
 import { closeUnanswered, unsaidOf, type Said } from "./transcript-note.ts";
 
@@ -187,6 +187,7 @@ async function runTurn(turn: ClientTurn, context: ClientTurnContext): Promise<Ru
 function ended(turn: ClientTurn, end: TurnEnd, { parts: whole, reply, held, isShown }: ClientAnswer, context: ClientTurnContext): RunOutcome {
   const { main } = turn;
   const outcome = outcomeOf(end);
+  logOutcome(context.deps.log, main.row, outcome);
   const parts = reply?.changed ? reply.texts : whole;
   if (held && !isShown && outcome.status === "ok" && outcome.text !== "" && outcome.silent !== true) {
     const { text } = outcome;
@@ -232,7 +233,8 @@ export function closeRun(run: ClientRun, failure: string | undefined, context: C
   const item = { run, kind: "client" } as ClientItem;
   const turn: ClientTurn = { main: run, items: [item], summarised: [], steering: [], taken: new Set(), over: true };
   if (failure !== undefined) return closeWith(turn, { status: "error", error: failure }, failure, context);
-  return closeWith(turn, { status: "aborted", text: "", sessionId: "", durationMs: 0 }, `aborted (${ORIGINS[run.reason ?? "rpc"]})`, context);
+  const abortedBy = ORIGINS[run.reason ?? "rpc"];
+  return closeWith(turn, { status: "aborted", abortedBy, text: "", sessionId: "", durationMs: 0 }, `aborted (${abortedBy})`, context);
 }
 
 /** Answers clients' messages, and tells how that ended. Never rejects. */

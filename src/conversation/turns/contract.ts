@@ -112,7 +112,8 @@ export type RunFailure =
 /** How a run ended. It is on disk before this is told. */
 export type RunOutcome =
   | ({ readonly status: "ok" } & EndedTurn)
-  | ({ readonly status: "aborted" } & EndedTurn)
+  /** `abortedBy`: `rpc`, `stop-command`, `timeout`, `interrupt`. */
+  | ({ readonly status: "aborted"; readonly abortedBy?: string } & EndedTurn)
   | { readonly status: "error"; readonly error: string; readonly failure?: RunFailure };
 
 export interface AcceptedRun {

@@ -1,3 +1,4 @@
+import type { Logger } from "../../base/log/logger.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { TurnEnd } from "../../agent/index.ts";
 import { AppError } from "../../base/errors.ts";
@@ -143,8 +144,10 @@ export function outcomeOf(end: TurnEnd): RunOutcome {
   // Of an answer that plugins kept back nothing is shown, as of one that is silent by itself.
   const silent = end.silent === true || shown === "";
   const last = usage.at(-1);
+  const status =
+    end.status === "aborted" ? { status: "aborted" as const, ...(end.abortedBy === undefined ? {} : { abortedBy: end.abortedBy }) } : { status: "ok" as const };
   return {
-    status: end.status === "aborted" ? "aborted" : "ok",
+    ...status,
     text: end.silent ? "NO_REPLY" : (shown ?? end.text),
     sessionId,
     durationMs: endedAt - startedAt,
@@ -155,6 +158,14 @@ export function outcomeOf(end: TurnEnd): RunOutcome {
     ...(calls === undefined ? {} : { calls }),
     ...(silent ? { silent } : {}),
   };
+}
+
+/** A turn that failed or ran out of time is worth a line, whoever asked for it. */
+export function logOutcome(log: Logger, { runId, sessionKey }: { readonly runId: string; readonly sessionKey: string }, outcome: RunOutcome): void {
+  if (outcome.status === "error") {
+    const { error, failure } = outcome;
+    log.warn(`a turn failed: ${error}`, { runId, sessionKey, ...(failure ? { failure: failure.kind } : {}) });
+  } else if (outcome.status === "aborted" && outcome.abortedBy === "timeout") log.warn("a turn took longer than it may and was stopped", { runId, sessionKey });
 }
 
 export function otherPayload(runId: string): AppError {

@@ -16,6 +16,14 @@ const BUSY_MS = 1000;
 
 export const INTERNAL: ApiError = { status: 500, message: "internal error", type: "api_error" };
 
+/** A run that took longer than a run may. */
+export const timedOut = (limitMs: number | undefined): ApiError => ({
+  status: 504,
+  message: `there was no answer within ${limitMs === undefined ? "the time a run may take" : `${limitMs / 1000} s`} (agents.defaults.timeoutSeconds)`,
+  type: "api_error",
+  code: "run_timeout",
+});
+
 /** What every caller is told while the gateway goes down. */
 export const RESTARTING: ApiError = {
   status: 503,

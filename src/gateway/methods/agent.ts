@@ -5,8 +5,8 @@ import type { MethodParams, MethodResult } from "../../protocol/index.ts";
 import { createRouting } from "../../routing/index.ts";
 import { deliveryOf } from "../../sessions/index.ts";
 import type { AcceptedRun, RunOutcome } from "../ports.ts";
-import { acceptRun, runTimeout, type ChatDeps } from "./chat.ts";
-import { audienceOf, extrasOf } from "./chat/asked-run.ts";
+import { acceptRun, type ChatDeps } from "./chat.ts";
+import { audienceOf, extrasOf, runTimeout } from "./chat/asked-run.ts";
 import { cleanMessage } from "./chat/message-text.ts";
 import type { EndedRun } from "./chat/ended-runs.ts";
 import type { CallContext, Handlers } from "./handler.ts";
@@ -101,7 +101,7 @@ function finalOf(runId: string, outcome: RunOutcome): MethodResult<"agent"> {
   }
   const aborted = outcome.status === "aborted";
   const silent = outcome.silent === true || outcome.text === "" || outcome.text.trim() === "NO_REPLY";
-  const stopReason = aborted ? "aborted" : outcome.stopReason;
+  const stopReason = outcome.status === "aborted" ? (outcome.abortedBy === "timeout" ? "timeout" : "aborted") : outcome.stopReason;
   const texts = outcome.payloads ?? (silent ? [] : [outcome.text]);
   const calls = outcome.calls?.map(({ id, name, arguments: given }) => ({ id, name, arguments: JSON.stringify(given) }));
   return {
@@ -128,7 +128,7 @@ async function start(params: Params, sessionKey: string, deps: ChatDeps, { calle
   const entry = await checkSendPolicy(sessionKey, channelOf(params), deps, message);
   const reply = await replyAddress(params, sessionKey, deps);
   const runId = params.idempotencyKey;
-  const timeoutMs = runTimeout(deps, params.timeout === undefined ? undefined : params.timeout * 1000);
+  const timeoutMs = runTimeout(config.current, params.timeout === undefined ? undefined : params.timeout * 1000);
   const request = {
     runId,
     sessionKey,

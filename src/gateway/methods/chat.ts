@@ -2,7 +2,7 @@ import { AppError } from "../../base/errors.ts";
 import { isStopMessage } from "../../channels/index.ts";
 import type { MethodParams, MethodResult } from "../../protocol/index.ts";
 import type { AcceptedRun, Responder, RunRequest } from "../ports.ts";
-import { audienceOf, extrasWithFiles } from "./chat/asked-run.ts";
+import { audienceOf, extrasWithFiles, runTimeout } from "./chat/asked-run.ts";
 import { readHistory } from "./chat/history.ts";
 import { keepFiles } from "./chat/kept-files.ts";
 import { cleanMessage } from "./chat/message-text.ts";
@@ -22,7 +22,6 @@ export interface ChatDeps extends MethodDeps, Pick<EndingDeps, "turns"> {
   readonly broadcast: Broadcast;
 }
 
-const DEFAULT_TIMEOUT_SECONDS = 600;
 /** A run that takes longer to stop than this is announced as stopped before it is. */
 const STOP_WAIT_MS = 1000;
 
@@ -34,12 +33,6 @@ export async function acceptRun(responder: Responder, request: RunRequest): Prom
     if (error instanceof AppError && error.code === "CONFLICT") throw new AppError("INVALID_INPUT", error.message, { cause: error, details: error.details });
     throw error;
   }
-}
-
-/** How long a run may take: what the caller says, where 0 is for ever, else the configured time. */
-export function runTimeout({ config }: MethodDeps, asked: number | undefined): number | undefined {
-  const ms = asked ?? (config.current.agents?.defaults?.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS) * 1000;
-  return ms > 0 ? ms : undefined;
 }
 
 /** Stops runs and resolves when they have ended on disk, or after a moment. Their `aborted` events are out then. */
@@ -94,7 +87,7 @@ async function send(params: MethodParams<"chat.send">, { caller }: CallContext, 
   }
   if (message.trim() === "" && extras.images === undefined && files.length === 0) throw new AppError("INVALID_INPUT", "message or attachment required");
   const runId = params.idempotencyKey;
-  const timeoutMs = runTimeout(deps, params.timeoutMs);
+  const timeoutMs = runTimeout(config.current, params.timeoutMs);
   const expected = relay.expect(runId, { sessionKey, sentKey: params.sessionKey, kind: "chat", ...audienceOf(config.current, entry, caller) });
   try {
     await using kept = await keepFiles(files, { stateDir: config.paths.state, ids });

@@ -59,15 +59,27 @@ function secondsOf({ timeout }: Flags): number | undefined {
   return seconds;
 }
 
-function show(io: Io, answer: MethodResult<"agent">): void {
-  if (answer.status !== "ok" || !answer.result) return;
+/** Prints the answer. The exit code: a run that was stopped before its end has not done what it was asked for. */
+function show(io: Io, answer: MethodResult<"agent">, { json, seconds }: { readonly json: boolean; readonly seconds: number | undefined }): number {
+  if (json) printJson(io, answer);
+  if (answer.status !== "ok" || !answer.result) return 0;
   const { payloads, meta } = answer.result;
-  for (const { text, mediaUrl } of payloads) {
-    if (text) io.out(`${text}\n`);
-    if (mediaUrl) io.out(`MEDIA:${mediaUrl}\n`);
+  if (!json)
+    for (const { text, mediaUrl } of payloads) {
+      if (text) io.out(`${text}\n`);
+      if (mediaUrl) io.out(`MEDIA:${mediaUrl}\n`);
+    }
+  if (meta["aborted"] === true) {
+    const limit = seconds === undefined ? "the configured time (agents.defaults.timeoutSeconds)" : `${seconds} s`;
+    io.err(
+      meta["stopReason"] === "timeout"
+        ? `error: no answer within ${limit}; allow more with --timeout <seconds>\n`
+        : "error: the run was stopped before it was done\n",
+    );
+    return 1;
   }
-  const dim = createStyle(io.color).dim;
-  if (payloads.length === 0) io.err(`${dim(meta["aborted"] === true ? "(stopped)" : "(no answer, on purpose)")}\n`);
+  if (payloads.length === 0 && !json) io.err(`${createStyle(io.color).dim("(no answer, on purpose)")}\n`);
+  return 0;
 }
 
 /** One turn of an agent from the command line. */
@@ -80,9 +92,10 @@ export const agent = defineCommand({
   async run({ io, values }) {
     const seconds = secondsOf(values);
     const params = paramsOf(values, seconds);
+    const json = values.json ?? false;
     if (values.local) {
       const { runLocally } = await import("./local.ts");
-      return runLocally(io, params, { json: values.json ?? false, show: (answer) => show(io, answer) });
+      return runLocally(io, params, { json, show: (answer) => show(io, answer, { json, seconds }) });
     }
     const timeoutMs = seconds === 0 ? 2 ** 31 - 1 : (seconds ?? DEFAULT_SECONDS) * 1000 + GRACE_MS;
     const { url, token, password } = values;
@@ -92,13 +105,12 @@ export const agent = defineCommand({
       ...(token === undefined ? {} : { token }),
       ...(password === undefined ? {} : { password }),
     };
-    if (!values.json && io.color) io.err(`${createStyle(io.color).dim("asking …")}\n`);
+    if (!json && io.color) io.err(`${createStyle(io.color).dim("asking …")}\n`);
     const answer = await withGateway(io, flags, async (client) => {
-      if (!values.json && io.redraw) sayWhatWaits(io, client, params.idempotencyKey);
+      if (!json && io.redraw) sayWhatWaits(io, client, params.idempotencyKey);
       const done = (await client.call("agent", params, { timeoutMs, expectFinal: true })) as MethodResult<"agent">;
       return done;
     });
-    if (values.json) printJson(io, answer);
-    else show(io, answer);
+    return show(io, answer, { json, seconds });
   },
 });

@@ -5,12 +5,13 @@ import { AppError } from "../../../base/errors.ts";
 import type { MethodParams, MethodResult } from "../../../protocol/index.ts";
 import { loadFor } from "../../config-source.ts";
 import { withGateway } from "../../gateway-call.ts";
-import { printJson, type Io } from "../../io.ts";
+import type { Io } from "../../io.ts";
 import { sayWhatWaits } from "./waiting.ts";
 
 interface Showing {
   readonly json: boolean;
-  readonly show: (answer: MethodResult<"agent">) => void;
+  /** Prints the answer; gives the exit code. */
+  readonly show: (answer: MethodResult<"agent">) => number;
 }
 
 /** As long as a run may take here; the run itself has its own limit. */
@@ -63,8 +64,6 @@ async function askInTurn(io: Io, params: MethodParams<"agent">, json: boolean): 
   }
 }
 
-export async function runLocally(io: Io, params: MethodParams<"agent">, { json, show }: Showing): Promise<void> {
-  const answer = await askInTurn(io, params, json);
-  if (json) printJson(io, answer);
-  else show(answer as MethodResult<"agent">);
+export async function runLocally(io: Io, params: MethodParams<"agent">, { json, show }: Showing): Promise<number> {
+  return show((await askInTurn(io, params, json)) as MethodResult<"agent">);
 }

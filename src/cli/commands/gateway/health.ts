@@ -2,6 +2,7 @@ import { defineCommand } from "../../command.ts";
 import { callGateway, GATEWAY_OPTIONS } from "../../gateway-call.ts";
 import { printJson } from "../../io.ts";
 import { createStyle } from "../../output/style.ts";
+import { formatState } from "../health.ts";
 
 export const health = defineCommand({
   options: GATEWAY_OPTIONS,
@@ -15,6 +16,8 @@ export const health = defineCommand({
     if (values.json) return printJson(io, report);
     const channels = report.channelOrder.map((id) => report.channelLabels[id] ?? id);
     const style = createStyle(io.color);
-    io.out(`${style.green("OK")} (${Math.round(performance.now() - started)} ms), ${channels.length > 0 ? channels.join(", ") : "no channels"}\n`);
+    const state = report.status === undefined || report.status === "ok" ? style.green("OK") : formatState(report, style);
+    for (const problem of report.problems ?? []) io.err(`${style.yellow("!")} ${problem}\n`);
+    io.out(`${state} (${Math.round(performance.now() - started)} ms), ${channels.length > 0 ? channels.join(", ") : "no channels"}\n`);
   },
 });

@@ -4,9 +4,10 @@ import type { Logger } from "../../../base/log/logger.ts";
 import type { Config } from "../../../config/index.ts";
 import type { HealthReport } from "../../health.ts";
 import type { Responder, RunOutcome } from "../../ports.ts";
+import { runTimeout } from "../../methods/chat/asked-run.ts";
 import { cleanMessage } from "../../methods/chat/message-text.ts";
 import { checkSendPolicy, type SendPolicyDeps } from "../../methods/sessions/send-policy.ts";
-import { apiErrorOfRun, INTERNAL } from "../failures.ts";
+import { apiErrorOfRun, INTERNAL, timedOut } from "../failures.ts";
 import { isReady } from "../status-routes.ts";
 import type { Conversation, RunSettings } from "./conversation.ts";
 import { loadImages, type ImageDeps } from "./images.ts";
@@ -84,7 +85,9 @@ export async function runMessage(
   });
   const texts = { message: cleanMessage(message), ...(systemPrompt === undefined ? {} : { systemPrompt: cleanMessage(systemPrompt) }) };
   // Whoever holds the gateway's secret is its owner.
-  const accepted = await responder.accept({ runId, sessionKey, channel: CHANNEL, owner: true, ...texts, ...images, ...asked.settings });
+  const timeoutMs = runTimeout(deps.config.current);
+  const limited = timeoutMs === undefined ? {} : { timeoutMs };
+  const accepted = await responder.accept({ runId, sessionKey, channel: CHANNEL, owner: true, ...limited, ...texts, ...images, ...asked.settings });
   const leave = (): void => {
     if (!resumable) responder.abort({ sessionKey, runId }, "rpc");
   };
@@ -100,10 +103,9 @@ export async function runMessage(
   try {
     const outcome = accepted.ended ?? (await responder.outcome(runId, signal));
     if (signal.aborted) return undefined;
-    if (outcome === undefined || outcome.status === "error") {
-      log.warn("a run for the HTTP API failed", { runId, sessionKey, error: outcome?.error ?? "the run is unknown" });
-      throw new RequestRefused(outcome ? apiErrorOfRun(outcome) : INTERNAL);
-    }
+    if (outcome === undefined) log.error("a run for the HTTP API has no outcome", { runId, sessionKey });
+    if (outcome === undefined || outcome.status === "error") throw new RequestRefused(outcome ? apiErrorOfRun(outcome) : INTERNAL);
+    if (outcome.status === "aborted" && outcome.abortedBy === "timeout") throw new RequestRefused(timedOut(timeoutMs));
     return outcome;
   } catch (error) {
     if (signal.aborted) return undefined;

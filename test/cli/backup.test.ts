@@ -1,10 +1,12 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { gunzipSync } from "node:zlib";
+import { expect, onTestFinished, test } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { backup } from "../../src/cli/commands/backup/index.ts";
 import { loadBackup } from "../../src/store/index.ts";
 import { openCommandLine } from "../harness/command-line.ts";
+import { makePlace } from "../harness/gateway-process.ts";
 
 test("verify: a backup without its passphrase could not be opened, which is not damage; a changed one is damaged", { timeout: 60_000 }, async () => {
   const { home, stateDir, run } = openCommandLine<Record<string, unknown>>("backup", backup);
@@ -30,4 +32,54 @@ test("verify: a backup without its passphrase could not be opened, which is not 
   writeFileSync(path, "not an archive");
   expect(await verify()).toMatchObject({ code: 1, out: expect.stringContaining("damaged: do not rely on this backup") });
   expect((await verify("--json")).json()).toMatchObject({ ok: false, reason: "damaged" });
+});
+
+test("workspaces and a configuration outside of the state folder are in the backup, and come back to their places", { timeout: 60_000 }, async () => {
+  const place = makePlace();
+  onTestFinished(() => rmSync(place.home, { recursive: true, force: true, maxRetries: 3 }));
+  const folders = ["first", "second"].map((name) => join(place.home, name));
+  const config = {
+    gateway: { mode: "local" },
+    agents: { defaults: { workspace: folders[0] }, list: [{ id: "main" }, { id: "other", workspace: folders[1] }] },
+  };
+  place.configure(JSON.stringify(config));
+  mkdirSync(place.stateDir, { recursive: true, mode: 0o700 });
+  writeFileSync(join(place.stateDir, "notes.json"), "{}");
+  for (const folder of folders) {
+    mkdirSync(join(folder, "deep"), { recursive: true });
+    writeFileSync(join(folder, "deep", "note.md"), folder);
+  }
+  const without = place.cli("backup", "create", "--output", place.home);
+  expect(without.stdout).toContain(`left out: ${folders[0]} (workspace: include it with --include-workspace)`);
+  const { path } = JSON.parse(place.cli("backup", "create", "--output", place.home, "--include-workspace", "--json").stdout) as { path: string };
+  expect(place.cli("backup", "verify", path)).toMatchObject({ code: 0 });
+
+  for (const gone of [place.stateDir, place.configPath, folders[0]!]) rmSync(gone, { recursive: true });
+  writeFileSync(join(folders[1]!, "newer.md"), "kept");
+  const restored = place.cli("backup", "restore", path, "--yes");
+  expect(restored).toMatchObject({ code: 0, stdout: expect.stringContaining(`the configuration is in ${place.configPath} again`) });
+  expect(JSON.parse(readFileSync(place.configPath, "utf8"))).toEqual(config);
+  expect(restored.stdout).toContain(`the workspace ${folders[0]} is there again`);
+  expect(readFileSync(join(folders[0]!, "deep", "note.md"), "utf8")).toBe(folders[0]);
+  // A workspace that is in use is not written over.
+  const kept = /the workspace .*second is in use and was left as it is; its files from the backup are in (.+)/.exec(restored.stdout)?.[1];
+  expect(readFileSync(join(kept!, "deep", "note.md"), "utf8")).toBe(folders[1]);
+  expect(readFileSync(join(folders[1]!, "newer.md"), "utf8")).toBe("kept");
+});
+
+test("verify: an archive that is not compressed, and one of a newer program, are not called damaged", { timeout: 60_000 }, async () => {
+  const { home, stateDir, run } = openCommandLine<Record<string, unknown>>("backup", backup);
+  mkdirSync(stateDir, { mode: 0o700 });
+  writeFileSync(join(stateDir, "notes.json"), "{}");
+  const { createBackup } = await loadBackup();
+  const made = { stateDir, into: join(home, "out"), configFiles: [], madeBy: "0.1.0", clock: systemClock } as const;
+  const { path } = await createBackup({ ...made, form: "tar.gz" });
+  const plain = path.replace(/\.gz$/, "");
+  writeFileSync(plain, gunzipSync(readFileSync(path)));
+  expect(await run("verify", plain)).toMatchObject({ code: 1, out: expect.stringMatching(/pack it with gzip[^]*not checked/) });
+  rmSync(path);
+  const folder = (await createBackup({ ...made, form: "folder" })).path;
+  const manifest = join(folder, "manifest.json");
+  writeFileSync(manifest, readFileSync(manifest, "utf8").replace('"version": 2', '"version": 9'));
+  expect(await run("verify", folder)).toMatchObject({ code: 1, out: expect.stringMatching(/version 9[^]*update it first[^]*not checked/) });
 });

@@ -1,9 +1,9 @@
-import { lstatSync, readdirSync } from "node:fs";
-import { basename, dirname, join, relative, sep } from "node:path";
+import { existsSync, lstatSync, readdirSync } from "node:fs";
+import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { fileError, systemCode } from "../../base/errors.ts";
 import { isInside } from "../../base/files.ts";
 import { isSafeName } from "./tar.ts";
-import type { Manifest } from "./types.ts";
+import type { Manifest, ManifestWorkspace } from "./types.ts";
 
 /** The database is copied as a snapshot, not as a file. */
 export const DATABASE = "openclaw.db";
@@ -12,7 +12,7 @@ export const DATABASE = "openclaw.db";
 const LEFT_OUT: readonly [RegExp, string][] = [
   [/^openclaw\.db-(?:wal|shm|journal)$/, "part of the database snapshot"],
   [/^openclaw-backup-/, "a backup"],
-  [/^restore\.json$/, "tells where this folder came from"],
+  [/^(?:restore|restored-from)\.json$/, "tells where this folder came from"],
   [/^backups$/, "backups"],
   [/^logs?$/, "logs"],
   [/^damaged$/, "set aside as damaged"],
@@ -48,21 +48,22 @@ function reasonToLeave(name: string, depth: number, includeWorkspace: boolean): 
   return LEFT_OUT.find(([pattern]) => pattern.test(name))?.[1];
 }
 
-/** Everything a backup of this folder holds besides the database. Links and special files are named as left out, never followed. */
-export function stateContents(stateDir: string, includeWorkspace: boolean): Contents {
+/** Files below a folder, with their names in the backup. Links and special files are named as left out, never followed. */
+function filesBelow(root: string, prefix: string, reasonToSkip: (name: string, depth: number) => string | undefined): Contents {
   const files: SourceFile[] = [];
   const left: { path: string; reason: string }[] = [];
+  const shown = (name: string): string => (prefix === STATE ? name : `${prefix}/${name}`);
   function walk(folder: string, depth: number): void {
     for (const entry of readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1))) {
       const path = join(folder, entry.name);
-      const name = relative(stateDir, path).split(sep).join("/");
-      if (name === DATABASE) continue;
-      const reason = reasonToLeave(entry.name, depth, includeWorkspace);
-      if (reason !== undefined) left.push({ path: name, reason });
-      else if (!isSafeName(`state/${name}`)) left.push({ path: name, reason: "its name cannot be restored everywhere" });
+      const name = relative(root, path).split(sep).join("/");
+      if (prefix === STATE && name === DATABASE) continue;
+      const reason = reasonToSkip(entry.name, depth);
+      if (reason !== undefined) left.push({ path: shown(name), reason });
+      else if (!isSafeName(`${prefix}/${name}`)) left.push({ path: shown(name), reason: "its name cannot be restored everywhere" });
       else if (entry.isDirectory()) walk(path, depth + 1);
-      else if (!entry.isFile()) left.push({ path: name, reason: entry.isSymbolicLink() ? "a link" : "not a file" });
-      else add(path, `state/${name}`);
+      else if (!entry.isFile()) left.push({ path: shown(name), reason: entry.isSymbolicLink() ? "a link" : "not a file" });
+      else add(path, `${prefix}/${name}`);
     }
   }
   function add(path: string, name: string): void {
@@ -73,8 +74,27 @@ export function stateContents(stateDir: string, includeWorkspace: boolean): Cont
       if (systemCode(error) !== "ENOENT") throw fileError(path, "could not read", error);
     }
   }
-  walk(stateDir, 0);
+  walk(root, 0);
   return { files, left };
+}
+
+const STATE = "state";
+
+/** Everything a backup of this folder holds besides the database. */
+export const stateContents = (stateDir: string, includeWorkspace: boolean): Contents =>
+  filesBelow(stateDir, STATE, (name, depth) => reasonToLeave(name, depth, includeWorkspace));
+
+/** Workspaces outside of the state folder, each below a name of its own; without `include` they are named as left out. */
+export function workspaceContents(
+  stateDir: string,
+  folders: readonly string[],
+  include: boolean,
+): Contents & { readonly workspaces: readonly ManifestWorkspace[] } {
+  const outside = [...new Set(folders.map((folder) => resolve(folder)))].filter((folder) => !isInside(stateDir, folder) && existsSync(folder));
+  if (!include) return { files: [], left: outside.map((path) => ({ path, reason: "workspace: include it with --include-workspace" })), workspaces: [] };
+  const workspaces = outside.map((path, at) => ({ name: `workspaces/${at + 1}`, path }));
+  const parts = workspaces.map(({ name, path }) => filesBelow(path, name, (entry) => (PASSING.test(entry) ? "of the running process" : undefined)));
+  return { files: parts.flatMap(({ files }) => files), left: parts.flatMap(({ left }) => left), workspaces };
 }
 
 /** Configuration files outside of the state folder, below `config/` as they lie to the main one. */

@@ -23,17 +23,18 @@ import { AppError, fileError, systemCode } from "../../base/errors.ts";
 import { failpoint } from "../../base/failpoints.ts";
 import { ensureFolder, isInside, syncFolder } from "../../base/files.ts";
 import { encrypting } from "./age.ts";
-import { configContents, DATABASE, stateContents, type SourceFile } from "./contents.ts";
+import { configContents, DATABASE, stateContents, workspaceContents, type SourceFile } from "./contents.ts";
 import { snapshot } from "./database.ts";
 import { manifestText } from "./manifest.ts";
 import { sealing } from "./seal.ts";
 import { padding, TAR_END, tarHeader } from "./tar.ts";
-import type { BackupOptions, BackupReport, Manifest, ManifestFile } from "./types.ts";
+import type { BackupOptions, BackupReport, Manifest, ManifestFile, ManifestWorkspace } from "./types.ts";
 
 interface Work {
   readonly options: BackupOptions;
   readonly sources: readonly SourceFile[];
   readonly left: { path: string; reason: string }[];
+  readonly workspaces: readonly ManifestWorkspace[];
   readonly files: ManifestFile[];
   total: number;
   done: number;
@@ -94,12 +95,13 @@ function manifestOf(work: Work, at: number): Buffer {
   const main = options.configFiles[0];
   const manifest: Manifest = {
     format: "openclaw-backup",
-    version: 2,
+    version: work.workspaces.length > 0 ? 3 : 2,
     madeBy: options.madeBy,
     createdAt: new Date(at).toISOString(),
     stateDir: options.stateDir,
     ...(main !== undefined && !isInside(options.stateDir, main) ? { configFile: main } : {}),
     workspaceIncluded: options.includeWorkspace === true,
+    ...(work.workspaces.length > 0 ? { workspaces: work.workspaces } : {}),
     left: work.left,
     files: work.files,
   };
@@ -196,10 +198,11 @@ export async function createBackup(given: BackupOptions): Promise<BackupReport> 
 
 async function prepare(options: BackupOptions, scratch: string): Promise<Work> {
   const { files, left } = stateContents(options.stateDir, options.includeWorkspace === true);
-  const kept = files.filter(({ path }) => !isInside(scratch, path));
+  const outside = workspaceContents(options.stateDir, options.workspaces ?? [], options.includeWorkspace === true);
+  const kept = [...files, ...outside.files].filter(({ path }) => !isInside(scratch, path));
   const sources = [...kept, ...configContents(options.stateDir, options.configFiles)];
   const total = sources.reduce((sum, { size }) => sum + size, 0);
-  const work: Work = { options, sources, left: [...left], files: [], total, done: 0 };
+  const work: Work = { options, sources, left: [...left, ...outside.left], workspaces: outside.workspaces, files: [], total, done: 0 };
   const database = join(options.stateDir, DATABASE);
   const size = statSync(database, { throwIfNoEntry: false })?.size;
   if (size === undefined) return work;

@@ -20,9 +20,11 @@ export function parseManifest(bytes: Buffer): Manifest {
   const text = bytes.toString("utf8");
   const value = JSON.parse(text) as Partial<Manifest> | null;
   if (value?.format !== "openclaw-backup" || !Array.isArray(value.files)) throw new AppError("INVALID_INPUT", "the manifest is not one of this program");
-  if (value.version !== 1 && value.version !== 2)
-    throw new AppError("INVALID_INPUT", `the backup has version ${String(value.version)}, this program reads versions 1 and 2; update it first`);
-  if (value.version === 2) {
+  if (value.version !== 1 && value.version !== 2 && value.version !== 3)
+    throw new AppError("INVALID_INPUT", `the backup has version ${String(value.version)}, this program reads versions 1 to 3; update it first`, {
+      details: { unopened: "too_new" },
+    });
+  if (value.version >= 2) {
     const [, digest] = DIGEST.exec(text) ?? [];
     // Compared as bytes: text that is no UTF-8 would read the same after a change.
     const isWhole = digest !== undefined && Buffer.from(text).equals(bytes) && digestOf(text.replace(digest, NO_DIGEST)) === digest;

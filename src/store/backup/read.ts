@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { createReadStream, lstatSync, readdirSync, statSync } from "node:fs";
+import { closeSync, createReadStream, lstatSync, openSync, readdirSync, readSync, statSync } from "node:fs";
 import { join, relative, sep } from "node:path";
 import { pipeline } from "node:stream";
 import { AppError, fileError, messageOf, systemCode } from "../../base/errors.ts";
@@ -19,10 +19,27 @@ interface HowToRead {
   readonly progress?: Progress | undefined;
 }
 
+/** What every tar header has at this place. */
+const [USTAR, USTAR_AT] = ["ustar", 257] as const;
+
+function isPlainTar(path: string): boolean {
+  const head = Buffer.alloc(USTAR_AT + USTAR.length);
+  const file = openSync(path, "r");
+  try {
+    return readSync(file, head, 0, head.length, 0) === head.length && head.toString("latin1", USTAR_AT) === USTAR;
+  } finally {
+    closeSync(file);
+  }
+}
+
 async function* archiveFiles(path: string, { limits, passphrase, progress }: HowToRead): AsyncGenerator<ArchivedFile> {
   const { createGunzip } = await import("node:zlib");
   const isLocked = isEncrypted(path);
   if (isLocked && passphrase === undefined) throw passphraseMissing();
+  if (!isLocked && isPlainTar(path))
+    throw new AppError("INVALID_INPUT", "this is a tar archive that is not compressed; pack it with gzip, or unpack it and give the folder", {
+      details: { unopened: "not_compressed" satisfies Unopened },
+    });
   const opened = isLocked ? await decrypting(path, passphrase!) : undefined;
   const total = statSync(path).size;
   let done = 0;

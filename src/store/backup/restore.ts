@@ -22,10 +22,13 @@ import { DATABASE, isCarried } from "./contents.ts";
 import { integrityProblems } from "./database.ts";
 import { readBackup } from "./read.ts";
 import type { ArchivedFile } from "./tar-reader.ts";
-import type { RestoreOptions, RestoreReport } from "./types.ts";
+import type { ManifestWorkspace, RestoreOptions, RestoreReport } from "./types.ts";
 
 const MAX_FILES = 5_000_000;
 const CONFIG_FOLDER = "restored-config";
+const WORKSPACES_FOLDER = "restored-workspaces";
+/** What the manifest says about files from outside of the state folder. */
+const OUTSIDE = "restored-from.json";
 /** Written last into a folder that is ready to be swapped in. */
 const READY = "restore.json";
 
@@ -35,8 +38,9 @@ async function refuseWhileHeld(options: RestoreOptions): Promise<void> {
 
 /** Where a file of the backup goes in the new state folder; undefined for what has no place there. */
 function placeOf(name: string): string | undefined {
-  if (name === `state/${READY}`) return undefined;
+  if (name === `state/${READY}` || name === `state/${OUTSIDE}`) return undefined;
   if (name.startsWith("state/")) return name.slice("state/".length);
+  if (name.startsWith("workspaces/")) return `${WORKSPACES_FOLDER}/${name.slice("workspaces/".length)}`;
   return name.startsWith("config/") ? `${CONFIG_FOLDER}/${name.slice("config/".length)}` : undefined;
 }
 
@@ -58,7 +62,7 @@ async function unpackFile(staging: string, file: ArchivedFile, body: AsyncIterab
 async function unpack(options: Omit<RestoreOptions, "isHeld">, staging: string): Promise<number> {
   const disk = statfsSync(dirname(staging));
   const maxBytes = options.maxBytes ?? disk.bavail * disk.bsize;
-  const { files, problems } = await readBackup(options.backup, {
+  const { files, problems, manifest } = await readBackup(options.backup, {
     limits: { maxBytes, maxFiles: MAX_FILES },
     passphrase: options.passphrase,
     progress: options.progress,
@@ -72,7 +76,17 @@ async function unpack(options: Omit<RestoreOptions, "isHeld">, staging: string):
       details: { problems: all.slice(0, 100) },
     });
   }
+  const { configFile, workspaces = [] } = manifest ?? {};
+  if (configFile !== undefined || workspaces.length > 0)
+    writeAtomic(join(staging, OUTSIDE), `${JSON.stringify({ configFile, workspaces } satisfies Outside, null, 2)}\n`, {
+      temporary: join(staging, `.${OUTSIDE}.tmp`),
+    });
   return files;
+}
+
+interface Outside {
+  readonly configFile?: string | undefined;
+  readonly workspaces: readonly ManifestWorkspace[];
 }
 
 /** Copies what backups leave out and an agent cannot do without. A copy, so that the old folder stays whole. */
@@ -144,7 +158,16 @@ export function putInPlace(stateDir: string, stamp: string, at: number, backup: 
 export function restoredIn(stateDir: string): Omit<RestoreReport, "files" | "kept"> {
   const { carried = [] } = JSON.parse(readFileSync(join(stateDir, READY), "utf8")) as { readonly carried?: readonly string[] };
   const configFolder = existsSync(join(stateDir, CONFIG_FOLDER)) ? join(stateDir, CONFIG_FOLDER) : undefined;
-  return { stateDir, carried, ...(configFolder === undefined ? {} : { configFolder }) };
+  const from = join(stateDir, OUTSIDE);
+  const outside: Outside = existsSync(from) ? (JSON.parse(readFileSync(from, "utf8")) as Outside) : { workspaces: [] };
+  const folderOf = (name: string): string => join(stateDir, WORKSPACES_FOLDER, basename(name));
+  return {
+    stateDir,
+    carried,
+    ...(configFolder === undefined ? {} : { configFolder }),
+    ...(outside.configFile === undefined ? {} : { configFile: outside.configFile }),
+    workspaces: outside.workspaces.map(({ name, path }) => ({ folder: folderOf(name), path })).filter(({ folder }) => existsSync(folder)),
+  };
 }
 
 /** Unpacks a backup beside the state folder and checks all of it. The state folder is not touched and may be in use. */

@@ -12,11 +12,19 @@ export interface ManifestFile {
   readonly mode: number;
 }
 
+/** A workspace that was not in the state folder. */
+export interface ManifestWorkspace {
+  /** The folder in the backup. */
+  readonly name: string;
+  /** Where it was. */
+  readonly path: string;
+}
+
 /** The last file of a backup: a backup without it was not finished. */
 export interface Manifest {
   readonly format: "openclaw-backup";
-  /** 2 since archives are sealed and the manifest holds its own digest; 1 is still read. */
-  readonly version: 1 | 2;
+  /** 2 since archives are sealed and the manifest holds its own digest; 3 with workspaces from outside of the state folder. Older ones are still read. */
+  readonly version: 1 | 2 | 3;
   /** SHA-256 of the manifest's text with zeros in this place. Since version 2. */
   readonly digest?: string;
   /** Version of the program that made it. */
@@ -28,6 +36,8 @@ export interface Manifest {
   /** Where the configuration was, when it was not in the state folder: its files are below `config/`. */
   readonly configFile?: string;
   readonly workspaceIncluded: boolean;
+  /** Workspaces from outside of the state folder. Since version 3. */
+  readonly workspaces?: readonly ManifestWorkspace[];
   /** Names in the state folder that are not in here, with the reason. */
   readonly left: readonly { readonly path: string; readonly reason: string }[];
   readonly files: readonly ManifestFile[];
@@ -41,6 +51,8 @@ export interface BackupOptions {
   /** The configuration and what it includes, absolute paths, the main file first. Those inside the state folder come along anyway. */
   readonly configFiles: readonly string[];
   readonly includeWorkspace?: boolean;
+  /** The agents' workspaces, wherever they are. */
+  readonly workspaces?: readonly string[];
   /** Encrypts an archive with it; a folder is not encrypted. */
   readonly passphrase?: string | undefined;
   /** Version of the program. */
@@ -67,7 +79,7 @@ export interface VerifyOptions {
 }
 
 /** Why nothing can be said about the content of a backup. */
-export type Unopened = "passphrase_missing" | "passphrase_wrong" | "not_with_passphrase" | "passphrase_cost" | "unreadable";
+export type Unopened = "passphrase_missing" | "passphrase_wrong" | "not_with_passphrase" | "passphrase_cost" | "unreadable" | "too_new" | "not_compressed";
 
 export interface VerifyReport {
   readonly ok: boolean;
@@ -101,4 +113,8 @@ export interface RestoreReport {
   readonly carried: readonly string[];
   /** Where configuration files are that came from outside of the state folder; they are not put back by themselves. */
   readonly configFolder?: string;
+  /** The main one of them was here. */
+  readonly configFile?: string;
+  /** Workspaces from outside of the state folder: where their files are now, and where they were. */
+  readonly workspaces: readonly { readonly folder: string; readonly path: string }[];
 }

@@ -1,12 +1,22 @@
+import { existsSync } from "node:fs";
+import { homedir } from "node:os";
 import { resolve } from "node:path";
 import { systemClock } from "../../../base/clock.ts";
 import { formatBytes } from "../../../base/text.ts";
+import { agentWorkspace, defaultAgentId, type OpenClawConfig } from "../../../config/index.ts";
 import { loadBackup } from "../../../store/index.ts";
 import { defineCommand, JSON_OPTION } from "../../command.ts";
 import { loadFor } from "../../config-source.ts";
-import { printJson } from "../../io.ts";
+import { printJson, type Io } from "../../io.ts";
 import { createProgress } from "../../output/progress.ts";
 import { PASSPHRASE_OPTION, passphraseFrom } from "./passphrase.ts";
+
+/** The workspaces of all agents. */
+function workspacesOf(io: Io, config: OpenClawConfig): readonly string[] {
+  const context = { env: io.env, exists: existsSync, osHome: homedir(), cwd: io.cwd };
+  const ids = [defaultAgentId(config), ...(config.agents?.list ?? []).map(({ id }) => id)];
+  return ids.map((id) => agentWorkspace(config, context, id));
+}
 
 export const create = defineCommand({
   options: {
@@ -33,6 +43,7 @@ export const create = defineCommand({
       configFiles,
       passphrase: passphraseFrom(io, values["passphrase-file"]),
       includeWorkspace: values["include-workspace"] ?? false,
+      workspaces: workspacesOf(io, snapshot.config),
       madeBy: io.version,
       clock: systemClock,
       progress: bar.update,

@@ -1,5 +1,5 @@
-import { existsSync, readdirSync } from "node:fs";
-import { resolve } from "node:path";
+import { cpSync, existsSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
 import { lockHolder, stateLockPath, type LockHolder } from "../../../app/index.ts";
 import { systemClock } from "../../../base/clock.ts";
 import { AppError, messageOf } from "../../../base/errors.ts";
@@ -49,6 +49,34 @@ async function restoreInPlace(prepared: PreparedRestore, holder: LockHolder, bac
   throw new AppError("UNAVAILABLE", `the backup was not restored; the gateway runs on the state it had (process ${holder.pid}): ${outcome.reason}.${where}`);
 }
 
+const isFree = (folder: string): boolean => !existsSync(folder) || readdirSync(folder).length === 0;
+
+/**
+ * Puts files from outside of the state folder where they were, unless something is there: the configuration where this program looks for it, workspaces at
+ * their own paths. What stays in the state folder is named, with the command that copies it.
+ */
+function putBack({ configFolder, configFile, workspaces }: RestoreReport, configPath: string): readonly string[] {
+  const lines: string[] = [];
+  if (configFolder !== undefined && configFile !== undefined) {
+    const restored = join(configFolder, basename(configFile));
+    if (!existsSync(configPath) && existsSync(restored)) {
+      cpSync(configFolder, dirname(configPath), { recursive: true, force: false });
+      if (basename(configPath) !== basename(configFile)) renameSync(join(dirname(configPath), basename(configFile)), configPath);
+      lines.push(`the configuration is in ${configPath} again`);
+    } else lines.push(`the configuration of the backup is in ${restored}; to use it: cp ${quoted(restored)} ${quoted(configPath)}`);
+  }
+  for (const { folder, path } of workspaces) {
+    if (isFree(path)) {
+      cpSync(folder, path, { recursive: true });
+      rmSync(folder, { recursive: true });
+      lines.push(`the workspace ${path} is there again`);
+    } else lines.push(`the workspace ${path} is in use and was left as it is; its files from the backup are in ${folder}`);
+  }
+  return lines;
+}
+
+const quoted = (path: string): string => (/^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`);
+
 export const restore = defineCommand({
   positionals: "<backup>",
   options: {
@@ -74,12 +102,13 @@ export const restore = defineCommand({
     bar[Symbol.dispose]();
     const holder = lockHolder(stateLockPath(stateDir));
     const report = holder ? await restoreInPlace(prepared, holder, backup) : prepared.finish();
-    if (values.json) printJson(io, { ok: true, ...report, ...(holder ? { restarted: true, pid: holder.pid } : {}) });
+    const placed = putBack(report, loadFor(io).snapshot.path);
+    if (values.json) printJson(io, { ok: true, ...report, notes: placed, ...(holder ? { restarted: true, pid: holder.pid } : {}) });
     else {
       io.out(`restored ${report.files} files into ${report.stateDir}\n`);
       if (report.kept) io.out(`what was there is kept in ${report.kept}\n`);
       if (report.carried.length > 0) io.out(`taken over from there, as the backup has none: ${report.carried.join(", ")}\n`);
-      if (report.configFolder) io.out(`the configuration came from outside of the state folder; its files are in ${report.configFolder}\n`);
+      for (const line of placed) io.out(`${line}\n`);
       io.out(io.runnable(holder ? `the gateway (process ${holder.pid}) runs on it\n` : "start the gateway with: openclaw gateway\n"));
     }
   },

@@ -28,6 +28,7 @@ export const verify = defineCommand({
       const size = manifest ? formatBytes(manifest.files.reduce((sum, file) => sum + file.size, 0)) : "";
       if (ok) io.out(`${style.green("whole")}: ${manifest?.files.length} files, ${size}, made ${manifest?.createdAt}\n`);
       else if (reason === "damaged") io.out(`${style.red("damaged")}: do not rely on this backup\n`);
+      else if (reason === "too_new" || reason === "not_compressed") io.out(`${style.red("not checked")}: nothing is known about what is in this backup\n`);
       else io.out(`${style.red("could not be opened")}: nothing is known about what is in this backup\n`);
     }
     return ok ? 0 : 1;

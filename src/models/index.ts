@@ -7,7 +7,7 @@ export type { RawCall, RawLog } from "./call/driver.ts";
 export type { ModelCost, ModelEntry, ModelSource, WireCompat } from "./entry.ts";
 export type { AuthProfiles, CredentialRest } from "./auth/profiles.ts";
 export type { Attempt } from "./failover/words.ts";
-export type { FailureClass } from "./failover/classify.ts";
+export type { FailureClass, Trouble } from "./failover/classify.ts";
 export type { ModelEvent } from "./wire/format.ts";
 export type { BudgetCheck, BudgetReport, Budgets, BudgetState, Caller } from "./budgets/index.ts";
 export type { Catalogue, CatalogueFilter, ModelName, PluginProvider } from "./catalogue/index.ts";

@@ -17,6 +17,8 @@ const PROVIDERS: Readonly<Record<string, Behaviour>> = {
   unpaid: { kind: "status", status: 402, body: { error: { message: "Insufficient credits" } } },
   limited: { kind: "status", status: 429, headers: { "retry-after": "61" }, body: { error: { message: "Rate limit reached for requests" } } },
   overflowing: { kind: "status", status: 400, body: { error: { message: "maximum context length is 8192 tokens", code: "context_length_exceeded" } } },
+  garbled: { kind: "stream", frames: ["data: this is no JSON\n\n"] },
+  broken: { kind: "status", status: 500, body: { error: { message: "boom" } } },
   well: spoken(["all ", "well"]),
   slow: { ...spoken(words(12)), gapMs: 150 },
   endless: { kind: "stall", after: framesOf({ text: ["the beginning …"] }).slice(0, 2), keepAliveMs: 500 },
@@ -123,6 +125,23 @@ describe("a failed run", () => {
       expect(streamed).toMatch(/data: \[DONE\]\n\n$/);
     },
   );
+
+  test("a server error and a bad answer are no time-outs, and a budget is no matter of the connection: for callers and in why", async () => {
+    // At the same time: the provider is asked several times, with pauses.
+    const answers = await Promise.all(["garbled", "broken", "broke-chat"].map((agent) => ask(gateway, APIS[0]!, agent, false)));
+    const found = await Promise.all(answers.map(async (answer) => [answer.status, ((await answer.json()) as { error: { code: string } }).error.code]));
+    expect(found).toEqual([
+      [502, "provider_bad_answer"],
+      [502, "provider_error"],
+      [402, "budget_exceeded"],
+    ]);
+    const { stdout } = await place.start("why", "recent", "--last", "3");
+    expect(stdout).toMatch(/garbled\/m1: bad answer: .*no JSON/);
+    expect(stdout).toMatch(/broken\/m1: server error: .*boom/);
+    expect(stdout).not.toContain("timeout");
+    expect(stdout.split("openclaw models status")).toHaveLength(3);
+    expect(stdout).toMatch(/budget per day[^]*see the budgets: openclaw models budgets/);
+  });
 
   test("a rate limit says when to try again", async () => {
     // The provider's own wait, and when nobody is asked any more, what is left of the credential's rest.

@@ -33,6 +33,8 @@ export interface AttemptNote {
   readonly ms: number;
   readonly firstMs?: number;
   readonly outcome: string;
+  /** What it was, where the name of its class would mislead. */
+  readonly trouble?: string;
   readonly error?: string;
 }
 
@@ -42,13 +44,14 @@ const ERROR_CHARS = 300;
 /** The attempts of a call that did not simply work. */
 export function attemptNotes(result: Extract<CallEvent, { type: "done" }>["result"]): readonly AttemptNote[] {
   if (result.ok && result.attempts.length < 2) return [];
-  return result.attempts.slice(-MOST_ATTEMPTS).map(({ provider, model, startedAt, durationMs, firstMs, outcome, error }) => ({
+  return result.attempts.slice(-MOST_ATTEMPTS).map(({ provider, model, startedAt, durationMs, firstMs, outcome, trouble, error }) => ({
     provider,
     model,
     at: startedAt,
     ms: Math.round(durationMs),
     ...(firstMs === undefined ? {} : { firstMs }),
     outcome,
+    ...(trouble === undefined ? {} : { trouble }),
     ...(error === undefined ? {} : { error: error.slice(0, ERROR_CHARS).toWellFormed() }),
   }));
 }

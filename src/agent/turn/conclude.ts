@@ -74,7 +74,7 @@ function aborted(stage: Stage, partial: string, said: string, facts: Facts): End
 }
 
 function failed({ deps, input, record, asking }: Stage, { failure }: Extract<LoopEnd, { kind: "failed" }>, facts: Facts): Ended {
-  const { text, message, kind, status, retryAfterMs } = failure;
+  const { text, message, kind, status, trouble, retryAfterMs } = failure;
   const { attempts, ms } = asking.last;
   const tried: Write[] = attempts.length === 0 ? [] : [["journal.append", { turnId: input.runId, kind: "note", data: { attempts } }]];
   record.later([], [["usage.add", usageRow(input, message, ms, deps.clock.now())], ...tried]);
@@ -87,7 +87,12 @@ function failed({ deps, input, record, asking }: Stage, { failure }: Extract<Loo
       text: "",
       texts: [],
       error: text,
-      failure: { kind, ...(status === undefined ? {} : { status }), ...(retryAfterMs === undefined ? {} : { retryAfterMs }) },
+      failure: {
+        kind,
+        ...(status === undefined ? {} : { status }),
+        ...(trouble === undefined ? {} : { trouble }),
+        ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+      },
       stopReason: "error",
     },
     lines: (shown) => [(at) => messageEntry(at, { ...message, ...shown }), (at) => promptErrorEntry(at, error)],

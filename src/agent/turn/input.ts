@@ -1,6 +1,6 @@
 import type { ImageContent, ThinkingLevel, ToolCallContent, ToolSchema, Usage } from "../../protocol/index.ts";
 import type { HookLogEntry } from "../../hooks/index.ts";
-import type { FailureClass } from "../../models/index.ts";
+import type { FailureClass, Trouble } from "../../models/index.ts";
 import type { Write } from "../../store/index.ts";
 import type { LoopEvent } from "../loop/ports.ts";
 
@@ -117,6 +117,8 @@ export interface TurnFailure {
   readonly kind: FailureClass | "turn_limit";
   /** HTTP status of the provider. */
   readonly status?: number;
+  /** What the model's failure was, where the name of its class would mislead. */
+  readonly trouble?: Trouble;
   readonly retryAfterMs?: number;
 }
 

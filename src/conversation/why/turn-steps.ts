@@ -64,16 +64,19 @@ function modelStep(
   return { at: at - durationMs, ms: durationMs, kind: "model", text, details };
 }
 
+/** The last attempt of a turn to reach a model, where it needed more than one or none worked. */
+export const lastAttempt = (facts: TurnFacts | undefined): AttemptNote | undefined => facts?.journal.flatMap((step) => dataOf(step).attempts ?? []).at(-1);
+
 /** Attempts before the one that worked, or all where none did. */
 function attemptSteps(step: StepRow): StoryStep[] {
   return (dataOf(step).attempts ?? [])
     .filter(({ outcome }) => outcome !== "ok")
-    .map(({ provider, model, at, ms, firstMs, outcome, error }) => ({
+    .map(({ provider, model, at, ms, firstMs, outcome, trouble, error }) => ({
       at,
       ms,
       kind: "attempt",
-      text: `${provider}/${model}: ${outcome}${error === undefined ? "" : `: ${error}`}`,
-      details: given({ provider, model, outcome, error, firstMs }),
+      text: `${provider}/${model}: ${trouble ?? outcome}${error === undefined ? "" : `: ${error}`}`,
+      details: given({ provider, model, outcome, trouble, error, firstMs }),
     }));
 }
 

@@ -4,7 +4,7 @@ import type { InboxRow, OutboxRow } from "../../store/index.ts";
 import { payloadOf, stateText } from "./delivery-steps.ts";
 import { recordOf, withPath } from "./message-steps.ts";
 import type { Verdict } from "./story.ts";
-import type { TurnFacts } from "./turn-steps.ts";
+import { lastAttempt, type TurnFacts } from "./turn-steps.ts";
 
 /** How a delivery, or what is left of one, stands. Undefined: all of it arrived. */
 function undelivered(rows: readonly OutboxRow[]): Pick<Verdict, "level" | "text" | "todo"> | undefined {
@@ -51,6 +51,9 @@ function refused(row: InboxRow, facts: TurnFacts | undefined): Verdict {
   return { outcome: "refused", level: "bad", text, ...(todo === undefined ? {} : { todo }) };
 }
 
+const afterFailure = (facts: TurnFacts | undefined): string =>
+  facts?.usage.at(-1)?.failed ? "see whether the model can be reached: openclaw models status" : "see openclaw logs around this time";
+
 function failed(why: string | null, facts: TurnFacts | undefined, deliveries: readonly OutboxRow[]): Verdict {
   const told = deliveries.some(({ payload, state }) => (payload as { isError?: boolean } | null)?.isError === true && state === "sent");
   const said = told ? "; the sender was told" : "";
@@ -72,7 +75,7 @@ function failed(why: string | null, facts: TurnFacts | undefined, deliveries: re
       todo: "what it asked for ends the process: see openclaw logs around these times, then send it again in other words",
     };
   }
-  const todo = facts?.usage.at(-1)?.failed ? "see whether the model can be reached: openclaw models status" : "see openclaw logs around this time";
+  const todo = lastAttempt(facts)?.outcome === "budget" ? "see the budgets: openclaw models budgets" : afterFailure(facts);
   return { outcome: "failed", level: "bad", text: `failed: ${why ?? "no reason was given"}${said}`, todo };
 }
 

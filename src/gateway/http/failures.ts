@@ -98,7 +98,7 @@ export function apiErrorOfRun({ error, failure }: Extract<RunOutcome, { readonly
   if (!failure) return INTERNAL;
   if (failure.kind === "error") return apiErrorOfThrown(new AppError(failure.code, error));
   const shape = RUNS[failure.kind];
-  const isServerFault = failure.kind === "timeout" && "status" in failure && failure.status !== undefined && failure.status >= 500;
+  const trouble = "trouble" in failure ? failure.trouble : undefined;
   const retryAfterMs = "retryAfterMs" in failure ? failure.retryAfterMs : undefined;
-  return shaped(isServerFault ? { ...shape, status: 502, code: "provider_error" } : shape, error, retryAfterMs);
+  return shaped(trouble === undefined ? shape : RUNS[trouble === "server error" ? "unknown" : "format"], error, retryAfterMs);
 }

@@ -8,7 +8,7 @@ import type { Hooks } from "../../hooks/index.ts";
 import type { AssistantMessage, ModelMessage, ThinkingLevel, ToolSchema, Usage } from "../../protocol/index.ts";
 import type { ModelEntry } from "../entry.ts";
 import { failureOf, modelFailed, type ModelFailure } from "../failure.ts";
-import { classify, type FailureClass } from "../failover/classify.ts";
+import { classify, troubleOf, type FailureClass, type Trouble } from "../failover/classify.ts";
 import { blamesCredential, isRegion, retryLimit } from "../failover/blame.ts";
 import { decide, type Situation, type Step } from "../failover/decide.ts";
 import { fittingOutput } from "../failover/output-limit.ts";
@@ -55,6 +55,8 @@ export type CallResult =
       readonly attempts: readonly Attempt[];
       /** Of the last failure: the provider's HTTP status. */
       readonly status?: number;
+      /** What it was, where the name of its class would mislead. */
+      readonly trouble?: Trouble;
       /** When trying again makes sense: when a credential has rested, else what the provider asks for. */
       readonly retryAfterMs?: number;
     };
@@ -250,11 +252,13 @@ async function* tryOnce(
       code: (error as { code?: string }).code ?? "INTERNAL",
     };
     const kind = classify(failure);
+    const trouble = troubleOf(failure, kind);
     const text = deps.redact(failure.text).slice(0, MAX_ERROR_CHARS);
     record({
       outcome: kind,
       error: text,
       ...(failure.status === undefined ? {} : { status: failure.status }),
+      ...(trouble === undefined ? {} : { trouble }),
       ...(kind !== "billing" && isRegion(failure) ? { region: true } : {}),
     });
     return { ok: false, failure: { ...failure, text, ...(shown ? { afterContent: true } : {}) }, kind };
@@ -372,5 +376,7 @@ function failed(
   const { status } = last?.failure ?? {};
   // While every credential rests nobody is asked: a caller who comes back earlier is told the same.
   const retryAfterMs = waitMs ?? last?.failure.retryAfterMs;
-  return { ok: false, kind, text, message, attempts, ...(status === undefined ? {} : { status }), ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
+  const trouble = last && troubleOf(last.failure, kind);
+  const facts = { ...(status === undefined ? {} : { status }), ...(trouble === undefined ? {} : { trouble }) };
+  return { ok: false, kind, text, message, attempts, ...facts, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
 }

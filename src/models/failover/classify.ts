@@ -23,6 +23,9 @@ export type FailureClass =
   | "aborted"
   | "unknown";
 
+/** What a failure of the class `timeout` was where nothing took too long. */
+export type Trouble = "server error" | "bad answer";
+
 /** What a status means when neither a code nor a text says more. */
 const STATUSES: Readonly<Record<number, FailureClass>> = {
   400: "format",
@@ -72,6 +75,16 @@ export function classify(failure: ModelFailure): FailureClass {
   if (code !== undefined && TIMEOUT_CODES.test(code)) return "timeout";
   if (code !== undefined && NETWORK_CODES.test(code)) return "network";
   return ofRequest(failure, codes);
+}
+
+/** Statuses of a proxy or provider that waited in vain. */
+const TIMEOUT_STATUSES: ReadonlySet<number> = new Set([408, 499, 504, 522, 524]);
+
+/** The class `timeout` covers every passing fault of a provider. Undefined: it did take too long, or the class is another. */
+export function troubleOf({ hung, code, status, malformed, html }: ModelFailure, kind: FailureClass): Trouble | undefined {
+  if (kind !== "timeout" || hung || (code !== undefined && TIMEOUT_CODES.test(code))) return undefined;
+  if (status !== undefined && status >= 400) return TIMEOUT_STATUSES.has(status) ? undefined : "server error";
+  return malformed || html ? "bad answer" : undefined;
 }
 
 /** Words in a page are not the provider's: its status and what kind of page it is decide. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { ModelFailure } from "../failure.ts";
 import { isRegion } from "./blame.ts";
-import { classify, type FailureClass } from "./classify.ts";
+import { classify, troubleOf, type FailureClass } from "./classify.ts";
 import { decide, type Situation, type Step } from "./decide.ts";
 import { failedText, type Attempt } from "./words.ts";
 
@@ -141,4 +141,16 @@ test("a refusal because of the place does not ask for another key", () => {
   expect(failedText([{ ...base, region: true }])).toBe(
     "p/a: HTTP 403: no (the provider does not serve the place that this request came from; the key is not the cause: use another provider, or have the gateway reach it from a place it serves)",
   );
+});
+
+test.each<[ModelFailure, string | undefined]>([
+  [{ phase: "headers", status: 500, text: "boom" }, "server error"],
+  [{ phase: "headers", status: 502, html: true, text: "a page" }, "server error"],
+  [{ phase: "stream", malformed: true, text: "an event of the answer is no JSON" }, "bad answer"],
+  [{ phase: "stream", hung: true, text: "nothing came for 60 s" }, undefined],
+  [{ phase: "headers", status: 504, text: "upstream timed out" }, undefined],
+  [{ phase: "connect", code: "ETIMEDOUT", text: "the connection failed" }, undefined],
+  [{ phase: "headers", status: 429, text: "slow down" }, undefined],
+])("only what took too long is called a time-out: %j", (failure, expected) => {
+  expect(troubleOf(failure, classify(failure))).toBe(expected);
 });

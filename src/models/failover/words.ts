@@ -1,4 +1,4 @@
-import type { FailureClass } from "./classify.ts";
+import type { FailureClass, Trouble } from "./classify.ts";
 
 /** One try of one model with one credential. */
 export interface Attempt {
@@ -17,6 +17,8 @@ export interface Attempt {
   readonly requestIdHash?: string;
   /** False when nobody was asked: no credential can be used, or a budget forbids it. */
   readonly asked?: false;
+  /** What it was, where the name of its class would mislead. */
+  readonly trouble?: Trouble;
   /** The provider does not serve the place of this machine. */
   readonly region?: true;
 }
@@ -37,8 +39,8 @@ const ADVICE: Readonly<Partial<Record<FailureClass, string>>> = {
 };
 
 /** The provider's answer: its status, when that says more than the text. */
-function errorOf({ status, error, outcome }: Attempt): string {
-  const text = error ?? outcome;
+function errorOf({ status, error, trouble, outcome }: Attempt): string {
+  const text = error ?? trouble ?? outcome;
   return status === undefined || text.includes(String(status)) ? text : `HTTP ${status}: ${text}`;
 }
 
@@ -51,7 +53,7 @@ export function failedText(attempts: readonly Attempt[]): string {
   if (models.size === 1) return `${last.provider}/${last.model}: ${errorOf(last)}${tailOf(last, failed)}`;
   const list = [...models].map((ref) => {
     const attempt = failed.findLast(({ provider, model }) => `${provider}/${model}` === ref)!;
-    return `${ref}: ${errorOf(attempt)} (${attempt.outcome})`;
+    return `${ref}: ${errorOf(attempt)} (${attempt.trouble ?? attempt.outcome})`;
   });
   return `All models failed (${models.size}): ${list.join(" | ")}`;
 }

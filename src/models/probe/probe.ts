@@ -3,7 +3,7 @@ import { messageOf } from "../../base/errors.ts";
 import type { ImageContent, TextContent, ToolSchema } from "../../protocol/index.ts";
 import { createDrivers } from "../call/driver.ts";
 import type { ModelEntry } from "../entry.ts";
-import { classify } from "../failover/classify.ts";
+import { classify, troubleOf, type Trouble } from "../failover/classify.ts";
 import { failureOf } from "../failure.ts";
 import { loadLongTail, type LongTailDeps } from "../long-tail/index.ts";
 import type { Fetch } from "../transport/index.ts";
@@ -15,6 +15,8 @@ export interface ProbeResult {
   readonly latencyMs: number;
   /** The model called the tool that it was offered. */
   readonly calledTool: boolean;
+  /** What went wrong, where the status is too coarse to tell. */
+  readonly trouble?: Trouble | "cannot be reached";
   /** The provider's words; secrets in them are the caller's to mask. */
   readonly error?: string;
 }
@@ -77,7 +79,10 @@ export async function probeModel(options: ProbeOptions): Promise<ProbeResult> {
   } catch (error) {
     if (late) return { status: "timeout", latencyMs: since(), calledTool, error: `no answer within ${timeoutMs} ms` };
     const failure = failureOf(error);
-    return { status: (failure && STATUSES[classify(failure)]) ?? "unknown", latencyMs: since(), calledTool, error: messageOf(error) };
+    const kind = failure ? classify(failure) : "unknown";
+    const trouble = kind === "network" ? "cannot be reached" : failure && troubleOf(failure, kind);
+    const status = STATUSES[kind] ?? "unknown";
+    return { status, latencyMs: since(), calledTool, ...(trouble === undefined ? {} : { trouble }), error: messageOf(error) };
   } finally {
     options.signal?.removeEventListener("abort", stop);
   }

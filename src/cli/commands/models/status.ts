@@ -108,7 +108,7 @@ function show(io: Io, status: Status, style: Style): void {
       probe.provider,
       probe.profileId,
       probe.model ?? "-",
-      probe.status === "ok" ? style.green("ok") : style.red(probe.status),
+      probe.status === "ok" ? style.green("ok") : style.red(probe.trouble ?? probe.status),
       probe.error ?? `${probe.latencyMs} ms`,
     ]);
     io.out(`\n${formatTable(["Provider", "Credential", "Model", "Probe", "Detail"], rows, { style, columns: io.columns })}`);

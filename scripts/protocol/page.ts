@@ -70,7 +70,8 @@ const CLOSE_TEXTS: Readonly<Record<keyof typeof CLOSE, string>> = {
   protocolMismatch: "The client speaks other versions.",
   policy: "Refused, the reason is the message; or `slow consumer`.",
   tooLarge: "A frame over `maxPayload`.",
-  restart: "`service restart`: the gateway stops or restarts.",
+  restart:
+    "`service restart`: the gateway stops or restarts. `gateway failed; its log has the details`: it cannot go on, such as on a full disk, and does not come back by itself.",
   tickTimeout: "By the client: no tick came.",
   connectFailed: "By the client: the handshake failed.",
 };

@@ -86,6 +86,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   const ids = createIds(systemRandom);
   const redactor = createRedactor();
   const startedAt = clock.now();
+  const startedMono = clock.monotonic();
 
   const warnings: string[] = [];
   const onSecret = redactor.register;
@@ -117,7 +118,17 @@ export async function createApp(options: AppOptions): Promise<App> {
   let listenProblem: string | undefined;
   const notices = (): readonly string[] => [...(listenProblem === undefined ? [] : [listenProblem]), ...lastExit.notices(), ...noticesOf(running)];
   const health = (): HealthReport =>
-    reportHealth({ version, pid, startedAt, now: clock.now, config, brokenFile, store, isReady: running !== undefined, notices: notices() });
+    reportHealth({
+      version,
+      pid,
+      startedAt,
+      uptimeMs: Math.round(clock.monotonic() - startedMono),
+      config,
+      brokenFile,
+      store,
+      isReady: running !== undefined,
+      notices: notices(),
+    });
   // Side by side: the store opens in its own thread. Until all is done, health says "starting" and nothing is accepted.
   const [opened, listening] = await Promise.allSettled([
     openStore({
@@ -162,7 +173,13 @@ export async function createApp(options: AppOptions): Promise<App> {
   void gateway.warm();
   // Clients that waited for the start are let in first: loading holds up the event loop. The first turn waits for it, whenever it comes.
   stack.use(clock.after(FIRST_CLIENTS_MS, () => void open.code.ready()));
-  return { ...appOf(open, { config, logging, restarts, clock, pid }), ...endOf(open, stack.move(), { clock, log }), log, health, failed: failure.promise };
+  return {
+    ...appOf(open, { config, logging, restarts, clock, pid }),
+    ...endOf(open, stack.move(), { clock, log, failed: failure.promise }),
+    log,
+    health,
+    failed: failure.promise,
+  };
 }
 
 /** Where the list of sessions is written for other programs. */

@@ -9,7 +9,8 @@ export interface HealthDeps {
   readonly version: string;
   readonly pid: number;
   readonly startedAt: number;
-  readonly now: () => number;
+  /** By a clock that nobody sets. */
+  readonly uptimeMs: number;
   readonly config: Config;
   /** Why the file as it is now is not used; undefined when it is. */
   readonly brokenFile: () => string | undefined;
@@ -22,7 +23,7 @@ export interface HealthDeps {
 }
 
 /** What is well and what is not, in one answer. */
-export function reportHealth({ version, pid, startedAt, now, config, brokenFile, store, isReady, notices }: HealthDeps): HealthReport {
+export function reportHealth({ version, pid, startedAt, uptimeMs, config, brokenFile, store, isReady, notices }: HealthDeps): HealthReport {
   const snapshot = config.snapshot();
   const stored = store?.health();
   const broken = brokenFile();
@@ -43,7 +44,7 @@ export function reportHealth({ version, pid, startedAt, now, config, brokenFile,
     version,
     pid,
     startedAt: new Date(startedAt).toISOString(),
-    uptimeMs: now() - startedAt,
+    uptimeMs,
     problems,
     config: {
       path: snapshot.path,

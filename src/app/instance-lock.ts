@@ -24,6 +24,8 @@ export interface LockDeps {
   readonly pid: number;
   /** The lock is ours already: write it anew, in one step. */
   readonly replace?: boolean;
+  /** The lock is that of a configuration file, which gateways with other state folders take too. */
+  readonly ofConfig?: boolean;
 }
 
 /** A takeover that takes longer than this was abandoned. */
@@ -45,10 +47,16 @@ export function lockHolder(path: string): LockHolder | undefined {
 function refuse(path: string, holder: LockHolder, deps: LockDeps): AppError {
   const since = formatDuration(deps.clock.now() - Date.parse(holder.createdAt));
   const where = holder.port === undefined ? "" : ` on port ${holder.port}`;
+  const [what, advice] = deps.ofConfig
+    ? [
+        "configuration file",
+        "give this one a configuration of its own with OPENCLAW_CONFIG_PATH or --profile, or let both use the file with OPENCLAW_ALLOW_MULTI_GATEWAY=1",
+      ]
+    : ["state folder", "give this one a state folder of its own with OPENCLAW_STATE_DIR or --profile"];
   return new AppError(
     "LOCKED",
-    `another gateway uses this state folder: process ${holder.pid}${where}, started ${since} ago (state ${holder.stateDir}, config ${holder.configPath}). ` +
-      `Stop it (kill ${holder.pid}), or give this one a state folder of its own with OPENCLAW_STATE_DIR or --profile`,
+    `another gateway uses this ${what}: process ${holder.pid}${where}, started ${since} ago (state ${holder.stateDir}, config ${holder.configPath}). ` +
+      `Stop it (kill ${holder.pid}), or ${advice}`,
     { details: { path, pid: holder.pid, port: holder.port } },
   );
 }

@@ -31,7 +31,7 @@ export function acquireStateLock(info: StateLockInfo, env: Env, deps: LockDeps):
     stack.use(acquireLock(own, info, deps));
     if (!isTruthy(env["OPENCLAW_ALLOW_MULTI_GATEWAY"])) {
       const shared: Pick<LockHolder, "configPath" | "stateDir"> = { configPath: info.configPath, stateDir: info.stateDir };
-      stack.use(acquireLock(lockFile(info.configPath, tmpdir(), process.getuid?.()), shared, deps));
+      stack.use(acquireLock(lockFile(info.configPath, tmpdir(), process.getuid?.()), shared, { ...deps, ofConfig: true }));
     }
     return {
       announce: (port) => stack.use(acquireLock(own, { ...info, port }, { ...deps, replace: true })),

@@ -45,7 +45,7 @@ export function formatBytes(bytes: number): string {
 
 /** `90061000` → `1d 1h`; the two largest units. */
 export function formatDuration(ms: number): string {
-  if (ms < 1000) return `${Math.round(ms)}ms`;
+  if (ms < 1000) return `${Math.max(0, Math.round(ms))}ms`;
   const seconds = Math.floor(ms / 1000);
   const parts = [
     [Math.floor(seconds / 86_400), "d"],

@@ -22,9 +22,20 @@ export function timeoutOf({ timeout }: { readonly timeout?: string | undefined }
   return ms;
 }
 
+/** A gateway that does not take a connection within this time is not waited for, however long its answer may take. */
+const MOST_CONNECT_MS = 30_000;
+
+/** What to do about a gateway that cannot be reached. */
+function adviceOf({ kind, holder }: Target): string {
+  if (kind !== "local") return "check the address, and that its gateway runs";
+  if (!holder) return "start it with: openclaw gateway";
+  if (holder.port === undefined) return "wait a moment and try again";
+  return `process ${holder.pid} holds the lock of ${holder.stateDir} and does not answer: try again; if it stays like this, end it (kill -9 ${holder.pid}) and start it with: openclaw gateway`;
+}
+
 function unreachable(target: Target, why: string, cause?: unknown): AppError {
-  const { url, source, configPath, bind, kind } = target;
-  const start = kind === "local" ? "start it with: openclaw gateway" : "check the address, and that its gateway runs";
+  const { url, source, configPath, bind } = target;
+  const start = adviceOf(target);
   return new AppError(
     "UNAVAILABLE",
     `the gateway cannot be reached: ${why}\n  target: ${url} (from ${source})\n  config: ${configPath}, bind ${bind}\n  ${start}`,
@@ -70,7 +81,7 @@ export async function connectTo(
       stateDir,
       keepTokens: storedTokens,
       reconnect: false,
-      connectTimeoutMs: timeoutMs,
+      connectTimeoutMs: Math.min(timeoutMs, MOST_CONNECT_MS),
       requestTimeoutMs: timeoutMs,
       ...over,
       ...(token === undefined ? {} : { token }),

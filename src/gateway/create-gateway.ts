@@ -205,18 +205,20 @@ interface Endable {
 
 /** The way down: first nothing new comes in, then everything is closed. */
 function createEnd({ intake, ticking, surface, fanout, stop, connections, server }: Endable): Pick<Gateway, "drain" | "disconnect" | "stop"> {
-  function drain(reason: StopReason): void {
+  let closeReason = "service restart";
+  function drain({ reason, restartExpectedMs, closeReason: said = closeReason }: StopReason): void {
     if (intake.closed) return;
+    closeReason = said;
     intake.close();
     ticking[Symbol.dispose]();
     surface[Symbol.dispose]();
-    fanout.broadcast("shutdown", reason);
+    fanout.broadcast("shutdown", { reason, restartExpectedMs });
   }
 
   let disconnected: Promise<void> | undefined;
   async function closeClients(): Promise<void> {
     stop.abort();
-    await connections.close(1012, "service restart");
+    await connections.close(1012, closeReason);
   }
   const disconnect = (): Promise<void> => (disconnected ??= closeClients());
 

@@ -3,7 +3,7 @@
  * The door of the room.
  */
 export { createGateway, type Gateway, type GatewayDeps, type GatewayHub } from "./create-gateway.ts";
-export { RESTARTING, STOPPING, type StopReason } from "./stop-reason.ts";
+export { FAILED, RESTARTING, STOPPING, type StopReason } from "./stop-reason.ts";
 export { openServer, type GatewayServer, type ServerDeps, type ServerSettings } from "./server.ts";
 export { createAuth, ensureToken, settingsFrom, type Auth, type AuthSettings } from "./auth/index.ts";
 export { createHandlers, sessionDefaults } from "./methods/handlers.ts";

@@ -90,12 +90,22 @@ test("who serves may accept more names", async () => {
   expect((await get("127.0.0.1", { host: "other.ts.net" })).status).toBe(403);
 });
 
+test("a port that another gateway has is named as such", async () => {
+  const { port } = await start();
+  server!.serve({ request: (_, response) => void response.setHeader("content-type", "application/json").end('{"ok":true,"status":"ok"}'), upgrade: () => {} });
+  await expect(openServer({ settings: { port, authMode: "token" }, log: silentLogger, stateDir: "/", env: {} })).rejects.toMatchObject({
+    code: "LOCKED",
+    message: expect.stringMatching(/another gateway instance is already listening on ws:\/\/127\.0\.0\.1:\d+.*--port/),
+  });
+});
+
 test("a taken port is named, with what to do", async () => {
   const { port } = await start();
+  server!.serve({ request: (_, response) => void response.end("something else"), upgrade: () => {} });
   const env = {};
   await expect(openServer({ settings: { port, authMode: "token" }, log: silentLogger, stateDir: "/", env })).rejects.toMatchObject({
     code: "LOCKED",
-    message: expect.stringMatching(/another gateway instance is already listening on ws:\/\/127\.0\.0\.1:\d+.*--port/),
+    message: expect.stringMatching(/another program is already listening on ws:\/\/127\.0\.0\.1:\d+.*--port/),
   });
 });
 

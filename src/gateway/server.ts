@@ -100,12 +100,30 @@ function answer(response: ServerResponse, status: number, reason: string): void 
   response.end(JSON.stringify({ error: reason }));
 }
 
-function listenError(error: unknown, host: string, port: number): AppError {
+const NEIGHBOUR_MS = 1000;
+
+/** Whether what listens on a port answers as a gateway does. */
+async function isGateway(host: string, port: number): Promise<boolean> {
+  const [v4, v6] = [host === "0.0.0.0" ? "127.0.0.1" : host, host === "::" ? "[::1]" : `[${host}]`];
+  try {
+    const response = await fetch(`http://${host.includes(":") ? v6 : v4}:${port}/health`, { signal: AbortSignal.timeout(NEIGHBOUR_MS), redirect: "manual" });
+    const { ok, status } = (await response.json()) as { readonly ok?: unknown; readonly status?: unknown };
+    return typeof ok === "boolean" && typeof status === "string";
+  } catch {
+    return false;
+  }
+}
+
+async function listenError(error: unknown, host: string, port: number): Promise<AppError> {
   const at = `ws://${host.includes(":") ? `[${host}]` : host}:${port}`;
   const code = systemCode(error);
   const options = { cause: error, details: { port } };
   if (code === "EADDRINUSE")
-    return new AppError("LOCKED", `another gateway instance is already listening on ${at}; stop it, or choose another port with --port`, options);
+    return new AppError(
+      "LOCKED",
+      `another ${(await isGateway(host, port)) ? "gateway instance" : "program"} is already listening on ${at}; stop it, or choose another port with --port`,
+      options,
+    );
   if (code === "EACCES") return new AppError("PERMISSION_DENIED", `this user may not listen on ${at}; choose a port above 1023 with --port`, options);
   if (code === "EADDRNOTAVAIL") return new AppError("NOT_FOUND", `this machine has no address ${host}; check gateway.bind`, options);
   return new AppError("IO_ERROR", `could not listen on ${at}: ${messageOf(error)}`, options);
@@ -113,11 +131,14 @@ function listenError(error: unknown, host: string, port: number): AppError {
 
 async function listen(server: Server, host: string, port: number): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const onError = (error: Error): void => reject(listenError(error, host, port));
-  server.once("error", onError);
+  server.once("error", reject);
   server.listen({ port, host, ipv6Only: true }, resolve);
-  await promise;
-  server.off("error", onError);
+  try {
+    await promise;
+  } catch (error) {
+    throw await listenError(error, host, port);
+  }
+  server.off("error", reject);
   return (server.address() as AddressInfo).port;
 }
 

@@ -25,11 +25,11 @@ function runAs(version: string, checkout: string, ...args: string[]) {
     preload,
     `Object.defineProperty(process, "versions", { value: { ...process.versions, node: "${version}" } }); Object.defineProperty(process, "version", { value: "v${version}" });`,
   );
-  const { status, stdout, stderr } = spawnSync(process.execPath, ["--require", preload, join(checkout, "bin/openclaw"), ...args], {
+  const { status, signal, stdout, stderr } = spawnSync(process.execPath, ["--require", preload, join(checkout, "bin/openclaw"), ...args], {
     encoding: "utf8",
     env: { PATH: process.env["PATH"] },
   });
-  return { status, stdout, stderr };
+  return { status, signal, stdout, stderr };
 }
 
 function pinnedPackage(): string {
@@ -121,5 +121,17 @@ test("a checkout that is not built says how to build it", () => {
 });
 
 test("the version needs nothing at all", () => {
-  expect(runAs("20.0.0", makeCheckout(), "--version")).toEqual({ status: 0, stdout: `${VERSION}\n`, stderr: "" });
+  expect(runAs("20.0.0", makeCheckout(), "--version")).toEqual({ status: 0, signal: null, stdout: `${VERSION}\n`, stderr: "" });
+});
+
+test("a command that ends by a signal on the checkout's own runtime ends by the same signal for its caller", () => {
+  const checkout = makeCheckout();
+  const target = join(checkout, "node_modules", pinnedPackage(), "bin", "node");
+  mkdirSync(dirname(target), { recursive: true });
+  symlinkSync(process.execPath, target);
+  mkdirSync(join(checkout, "dist"));
+  for (const signal of ["SIGKILL", "SIGTERM"]) {
+    writeFileSync(join(checkout, "dist/cli.js"), `export const main = () => process.kill(process.pid, "${signal}");`);
+    expect(runAs("20.20.0", checkout, "gateway")).toMatchObject({ status: null, signal });
+  }
 });

@@ -77,3 +77,19 @@ test("health says degraded, and why, while the configuration on disk is broken",
   const line = place.cli("gateway", "health");
   expect([line.stdout, line.stderr]).toEqual([expect.stringMatching(/^degraded \(/), expect.stringContaining("openclaw.json")]);
 });
+
+test("a gateway that is stopped in its tracks is named as one that does not answer, and why answers from the store", async () => {
+  const place = makePlace();
+  onTestFinished(() => rmSync(place.home, { recursive: true, force: true, maxRetries: 3 }));
+  place.configure(`{ gateway: { mode: "local" } }`);
+  await using gateway = await place.gateway();
+  expect(await place.start("agent", "--agent", "main", "--message", "hello")).toMatchObject({ code: 0 });
+  gateway.child.kill("SIGSTOP");
+  try {
+    const [why, health] = await Promise.all([place.start("why", "recent", "--timeout", "1000"), place.start("health", "--timeout", "1000")]);
+    expect(why).toMatchObject({ code: 0, stdout: expect.stringContaining("answered after"), stderr: expect.stringContaining("does not answer") });
+    expect(health).toMatchObject({ code: 1, stderr: expect.stringMatching(/process \d+ holds the lock of .* and does not answer/) });
+  } finally {
+    gateway.child.kill("SIGCONT");
+  }
+});

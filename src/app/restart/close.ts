@@ -1,6 +1,6 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log/logger.ts";
-import { RESTARTING, STOPPING } from "../../gateway/index.ts";
+import { FAILED, RESTARTING, STOPPING, type StopReason } from "../../gateway/index.ts";
 import type { OpenGateway } from "../open-gateway.ts";
 import { drainGateway } from "./drain.ts";
 import { waitUntil } from "./wait.ts";
@@ -23,20 +23,29 @@ async function closeForRestart(open: OpenGateway, { clock, log }: { readonly clo
   await open.closeForRestart();
 }
 
+interface EndDeps {
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Why the gateway cannot go on, once it cannot. */
+  readonly failed: Promise<string>;
+}
+
 interface Ends {
   closeForRestart(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
 /** The two ways a gateway goes down, and what it was built of with it. */
-export function endOf(open: OpenGateway, built: AsyncDisposableStack, deps: { readonly clock: Clock; readonly log: Logger }): Ends {
+export function endOf(open: OpenGateway, built: AsyncDisposableStack, deps: EndDeps): Ends {
+  let reason: StopReason = STOPPING;
+  void deps.failed.then(() => (reason = FAILED));
   return {
     async closeForRestart() {
       await closeForRestart(open, deps);
       await built.disposeAsync();
     },
     async [Symbol.asyncDispose]() {
-      await drainGateway(open, STOPPING, { clock: deps.clock, graceMs: GRACE_MS });
+      await drainGateway(open, reason, { clock: deps.clock, graceMs: GRACE_MS });
       await built.disposeAsync();
     },
   };

@@ -44,7 +44,7 @@ export function sessionJson({ key, entry }: SessionRow, now: number): Record<str
     key,
     kind: kindOf(key),
     updatedAt: entry.updatedAt,
-    ageMs: now - entry.updatedAt,
+    ageMs: Math.max(0, now - entry.updatedAt),
     ...fields,
     totalTokens: entry.totalTokensFresh === false ? null : (entry.totalTokens ?? null),
   };

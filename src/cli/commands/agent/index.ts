@@ -30,7 +30,7 @@ type Flags = Values<typeof OPTIONS>;
 
 const DEFAULT_SECONDS = 600;
 /** The gateway ends a run that takes too long; the command waits a little longer to hear of it. */
-const GRACE_MS = 30_000;
+const GRACE_MS = 5000;
 
 function paramsOf(values: Flags, seconds: number | undefined): MethodParams<"agent"> {
   const message = values.message?.trim();

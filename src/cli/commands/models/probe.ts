@@ -78,8 +78,22 @@ export async function probeProviders(io: Io, view: ModelsView, options: ProbeCho
       if (apiKey !== undefined) redactor.register(apiKey);
       const target = baseUrl === undefined ? model : { ...model, baseUrl };
       const longTail = { from: packageFolders(io), version: io.version };
-      const { status, latencyMs, trouble, error } = await probeModel({ model: target, apiKey, timeoutMs, maxTokens, clock: systemClock, signal: io.signal(), longTail });
-      return { ...facts, status, latencyMs, ...(trouble === undefined ? {} : { trouble }), ...(error === undefined ? {} : { error: clip(redactor.text(error), 300) }) };
+      const { status, latencyMs, trouble, error } = await probeModel({
+        model: target,
+        apiKey,
+        timeoutMs,
+        maxTokens,
+        clock: systemClock,
+        signal: io.signal(),
+        longTail,
+      });
+      return {
+        ...facts,
+        status,
+        latencyMs,
+        ...(trouble === undefined ? {} : { trouble }),
+        ...(error === undefined ? {} : { error: clip(redactor.text(error), 300) }),
+      };
     } catch (error) {
       return { ...facts, status: "auth", latencyMs: 0, error: clip(redactor.text(messageOf(error)), 300) };
     }

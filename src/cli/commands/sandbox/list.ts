@@ -22,7 +22,14 @@ async function listed({ config, stateDir, registry, docker }: SandboxSource, kin
       const agentId = /^agent:([^:]+)/.exec(entry.sessionKey)?.[1] ?? "main";
       const { image } = sandboxSettings(config, agentId, stateDir).docker;
       const imageMatch = kind === "browsers" || image === entry.image;
-      return { ...entry, state, running: state === "running", imageMatch, ageMs: now - entry.createdAtMs, idleMs: now - entry.lastUsedAtMs };
+      return {
+        ...entry,
+        state,
+        running: state === "running",
+        imageMatch,
+        ageMs: Math.max(0, now - entry.createdAtMs),
+        idleMs: Math.max(0, now - entry.lastUsedAtMs),
+      };
     }),
   );
 }

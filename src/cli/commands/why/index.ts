@@ -14,13 +14,19 @@ function lastOf(value: string | undefined): number {
   throw new AppError("INVALID_INPUT", `--last takes a whole number from 1 to ${MOST}, not "${value}"`);
 }
 
-/** From the gateway, or from the state folder while none runs. */
+/** From the gateway, or from the state folder while none runs or the one that runs does not answer. */
 async function stories(io: Io, flags: GatewayFlags, what: string, last: number): Promise<readonly Story[]> {
   const target = await findTarget(io, flags);
   const given = flags.token !== undefined || flags.password !== undefined;
   if (target.kind !== "local" || target.holder || given) {
-    await using client = await connectTo(io, target, timeoutOf(flags));
-    return (await client.request("why", { what, last })).stories as readonly Story[];
+    try {
+      await using client = await connectTo(io, target, timeoutOf(flags));
+      return (await client.request("why", { what, last })).stories as readonly Story[];
+    } catch (error) {
+      const isSilent = error instanceof AppError && (error.code === "UNAVAILABLE" || error.code === "TIMEOUT") && error.details["protocolCode"] === undefined;
+      if (!isSilent || target.kind !== "local" || given) throw error;
+      io.err(`process ${target.holder?.pid} does not answer; this is from its state folder\n`);
+    }
   }
   using state = inspectStore(target.stateDir);
   if (!state) throw new AppError("NOT_FOUND", `nothing is kept yet: there is no state in ${target.stateDir}; start the gateway first`);

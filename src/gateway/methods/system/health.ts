@@ -17,7 +17,7 @@ async function counted(deps: Deps, agentId?: string): Promise<Counted> {
   const { store, clock } = deps;
   const { rows, total } = await store.read("sessions.list", { agentId, limit: RECENT });
   const now = clock.now();
-  const recent = rows.map(({ key, entry }: SessionRow) => ({ key, updatedAt: entry.updatedAt, age: now - entry.updatedAt }));
+  const recent = rows.map(({ key, entry }: SessionRow) => ({ key, updatedAt: entry.updatedAt, age: Math.max(0, now - entry.updatedAt) }));
   return { path: storePath(deps), count: total, recent };
 }
 

@@ -31,7 +31,7 @@ function recentRow(session: SessionRow, defaults: ModelDefaults, now: number): R
   return {
     ...row,
     agentId: session.agentId,
-    age: now - session.entry.updatedAt,
+    age: Math.max(0, now - session.entry.updatedAt),
     remainingTokens: known ? Math.max(0, contextTokens - totalTokens) : null,
     percentUsed: known ? Math.min(999, Math.round((totalTokens / contextTokens) * 100)) : null,
     flags: flagsOf(session),

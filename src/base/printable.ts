@@ -45,3 +45,8 @@ export function escapeControls(text: string): string {
 export function escapeLine(text: string): string {
   return MAYBE_HIDDEN.test(text) ? text.replace(ALL_HIDDEN, escaped) : text;
 }
+
+/** The same for a text that may have several lines, shown as one: they are joined. */
+export function escapeJoined(text: string): string {
+  return escapeLine(text.trim().replace(/\s*\n\s*/g, " "));
+}

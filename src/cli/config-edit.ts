@@ -41,6 +41,6 @@ async function refusedByPlugins(io: Io, write: Parameters<ReviewWrite>[0]): Prom
 
 /** What follows from an edit, for people. */
 export function describeEdit(what: string, { path, files, gatewayRunning }: EditResult): string {
-  if (files.length === 0) return `nothing to change: ${what} is as asked in ${path}\n`;
+  if (files.length === 0) return `nothing to change: ${path} already has this (${what})\n`;
   return `${what} in ${files.join(", ")}${gatewayRunning ? "; the running gateway takes it over" : ""}\n`;
 }

@@ -72,6 +72,14 @@ async function ownFingerprint(config: Config): Promise<string> {
   }
 }
 
+/** Where the port of a gateway that does not run comes from, for people. */
+function portSource(config: Config, port: number): string {
+  if (port !== gatewayPort({}, { config: config.current.gateway?.port })) return "OPENCLAW_GATEWAY_PORT";
+  const { valid, path } = config.snapshot();
+  if (config.current.gateway?.port !== undefined) return valid ? "gateway.port" : "gateway.port of the last good configuration";
+  return valid ? "the default port" : `the default port: ${path} has errors, see openclaw config validate`;
+}
+
 /** The gateway of this state folder, running or not. */
 export async function localTarget(io: Io, config: Config, flags: TargetFlags = {}): Promise<Target> {
   const holder = lockHolder(stateLockPath(config.paths.state));
@@ -81,7 +89,7 @@ export async function localTarget(io: Io, config: Config, flags: TargetFlags = {
   return {
     url: `${encrypted ? "wss" : "ws"}://127.0.0.1:${port}`,
     kind: "local",
-    source: holder?.port === undefined ? "the port of the configuration" : `the lock of process ${holder.pid}`,
+    source: holder?.port === undefined ? portSource(config, port) : `the lock of process ${holder.pid}`,
     ...(given ? { token: flags.token, password: flags.password } : { token: holder?.runSecret }),
     ...(encrypted && holder ? { tlsFingerprint: await ownFingerprint(config) } : {}),
     holder,

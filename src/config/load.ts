@@ -164,7 +164,8 @@ function documentIssues(included: Included): LocatedIssue[] {
 function legacyIssues(report: MigrationReport, origins: Origins, managed: boolean): LocatedIssue[] {
   return report.map(({ from, fromPath, to, note }) => {
     const advice = to === "" ? `${from} is an old key: ${note}` : `${from} is an old key: ${note === "" ? `it moved to ${to}` : note}`;
-    const message = managed ? `${advice}; this file is managed from outside, change it there` : `${advice}; it works as it is`;
+    const rest = managed ? "this file is managed from outside, change it there" : note.startsWith("dropped") ? "it can be removed" : "it works as it is";
+    const message = `${advice}; ${rest}`;
     return { ...origins.locate(fromPath), path: dottedPath(fromPath), message, suggestion: to, code: "legacy_key", severity: managed ? "error" : "warning" };
   });
 }

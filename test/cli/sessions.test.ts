@@ -41,4 +41,5 @@ test("sessions are written as they are read, all of them and newest first", asyn
 test("no sessions is a document and a sentence", async () => {
   expect(JSON.parse((await run({ json: true })).join(""))).toMatchObject({ count: 0, sessions: [] });
   expect((await run({})).join("")).toBe(`no sessions in ${folder}\n`);
+  expect((await run({ agent: "nope" })).join("")).toBe(`no sessions of agent "nope" in ${folder}; the configuration has no such agent, but: main\n`);
 });

@@ -74,6 +74,7 @@ test("health says degraded, and why, while the configuration on disk is broken",
   writeFileSync(place.configPath, "{ gateway: { mode:");
   await expect.poll(() => JSON.parse(place.cli("health", "--json").stdout) as object, { timeout: 20_000 }).toMatchObject({ ok: true, status: "degraded" });
   expect(place.cli("health").stdout).toMatch(/Gateway +degraded,[^]*! .*openclaw\.json/);
+  expect(place.cli("doctor", "--non-interactive").stdout).toMatch(/gateway\.health:problem: (?!.*\\u000a).*openclaw\.json/);
   const line = place.cli("gateway", "health");
   expect([line.stdout, line.stderr]).toEqual([expect.stringMatching(/^degraded \(/), expect.stringContaining("openclaw.json")]);
 });
@@ -92,4 +93,20 @@ test("a gateway that is stopped in its tracks is named as one that does not answ
   } finally {
     gateway.child.kill("SIGCONT");
   }
+});
+
+test("what is not known is not claimed while the configuration is missing or broken", async () => {
+  const place = makePlace();
+  onTestFinished(() => rmSync(place.home, { recursive: true, force: true, maxRetries: 3 }));
+  place.configure(`{ gateway: { mode: "local" } }`);
+  {
+    await using _gateway = await place.gateway();
+    rmSync(place.configPath);
+    const { checks } = JSON.parse(place.cli("doctor", "--non-interactive", "--json").stdout) as { checks: readonly { id: string; text: string }[] };
+    expect(checks.filter(({ id }) => id.startsWith("models.")).map(({ text }) => text)).toEqual(
+      Array(2).fill(expect.stringContaining("is missing, and the last good configuration is in use")),
+    );
+  }
+  writeFileSync(place.configPath, "{ gateway: { port: 29876, mode:");
+  expect(place.cli("health").stderr).toMatch(/from the default port: .*openclaw\.json has errors/);
 });

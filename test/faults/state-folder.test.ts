@@ -83,6 +83,9 @@ test("a read-only file system is said to be one, with what to do, by the gateway
       expect.stringMatching(/openclaw\.db.*: the database cannot be opened; check that the state folder exists and may be written/),
     ]);
   }
+  const look = (...args: string[]): string => runCommand(place, args, { env: { OPENCLAW_STATE_DIR: stateDir } }).stdout;
+  expect(look("status")).toMatch(/Sessions +unknown/);
+  expect(look("doctor", "--non-interactive")).toMatch(/mounted read-only[^]*mount it writable/);
   expect(fingerprint(stateDir)).toEqual(before);
 });
 

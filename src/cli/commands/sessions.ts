@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { AppError } from "../../base/errors.ts";
 import { formatDuration } from "../../base/text.ts";
+import { defaultAgentId, type Snapshot } from "../../config/index.ts";
 import { inspectStore, type Inspection, type SessionRow } from "../../store/index.ts";
 import { defineCommand, JSON_OPTION } from "../command.ts";
 import { loadFor } from "../config-source.ts";
@@ -132,6 +133,13 @@ function* tablePieces(io: Io, rows: () => Iterable<SessionRow>, now: number): Ge
   for (const row of rows()) yield table.line(cells(row));
 }
 
+function noneText({ config, valid }: Snapshot, stateDir: string, agent: string | undefined): string {
+  if (agent === undefined) return `no sessions in ${stateDir}\n`;
+  const agents = config.agents?.list?.map(({ id }) => id) ?? [defaultAgentId(config)];
+  const isKnown = !valid || agents.includes(agent);
+  return `no sessions of agent ${JSON.stringify(agent)} in ${stateDir}${isKnown ? "" : `; the configuration has no such agent, but: ${agents.join(", ")}`}\n`;
+}
+
 export const sessions = defineCommand({
   options: {
     active: { type: "string", value: "minutes", help: "only those that changed in the last minutes" },
@@ -143,7 +151,8 @@ export const sessions = defineCommand({
     { line: "openclaw sessions --active 60 --json", does: "those of the last hour, for machines" },
   ],
   async run({ io, values }) {
-    const stateDir = loadFor(io).paths.state;
+    const { snapshot, paths } = loadFor(io);
+    const stateDir = paths.state;
     const now = io.now();
     const since = activeSince(values.active, now);
     if (!existsSync(join(stateDir, "openclaw.db")) && existsSync(join(stateDir, "agents"))) await importFirst(stateDir);
@@ -154,7 +163,7 @@ export const sessions = defineCommand({
       const head = { path: join(stateDir, "openclaw.db"), count, activeMinutes: values.active ? Number(values.active) : null };
       return printPieces(io, jsonPieces(head, sessionsOf(state, wanted), now));
     }
-    if (count === 0) return io.out(`no sessions in ${stateDir}\n`);
+    if (count === 0) return io.out(noneText(snapshot, stateDir, values.agent));
     printPieces(
       io,
       tablePieces(io, () => sessionsOf(state, wanted), now),

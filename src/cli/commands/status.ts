@@ -21,7 +21,8 @@ const RECENT = 10;
 interface StateSummary {
   readonly path: string;
   readonly bytes: number | undefined;
-  readonly count: number;
+  /** Undefined: the database cannot be read. */
+  readonly count: number | undefined;
   readonly recent: readonly SessionRow[];
   readonly inbox: { readonly pending: number; readonly claimed: number } | undefined;
   readonly error?: string;
@@ -35,7 +36,7 @@ function summarise(stateDir: string): StateSummary {
     const list = state?.read("sessions.list", { limit: RECENT });
     return { path, bytes, count: list?.total ?? 0, recent: list?.rows ?? [], inbox: state?.read("inbox.counts", {}) };
   } catch (error) {
-    return { path, bytes, count: 0, recent: [], inbox: undefined, error: error instanceof Error ? error.message : String(error) };
+    return { path, bytes, count: undefined, recent: [], inbox: undefined, error: error instanceof Error ? error.message : String(error) };
   }
 }
 
@@ -132,7 +133,7 @@ function print(io: Io, { probe, snapshot, stateDir, state, failed }: Overview): 
       : []),
     ["Config", configText(snapshot, inUse(probe, snapshot, stateDir), style)],
     ["State", `${stateDir}${state.bytes === undefined ? style.dim(" (empty)") : `, database ${formatBytes(state.bytes)}`}`],
-    ["Sessions", String(state.count)],
+    ["Sessions", state.count === undefined ? style.yellow("unknown") : String(state.count)],
   ];
   if (failed && failed.length > 0) {
     facts.push(["Plugins", style.red(`${failed.length} could not be loaded (${failed.map(({ id }) => printable(id)).join(", ")}): openclaw plugins list`)]);
@@ -184,7 +185,7 @@ export const status = defineCommand({
       },
       state: { dir: paths.state, database: state.path, bytes: state.bytes ?? 0, inbox: state.inbox ?? null, ...(state.error ? { error: state.error } : {}) },
       ...(deep ? { deep: { ok: deep.ok, ...(deep.error === undefined ? {} : { error: deep.error }), ...deep.value } } : {}),
-      sessions: { paths: [state.path], count: state.count, recent: state.recent.map((row) => sessionJson(row, io.now())) },
+      sessions: { paths: [state.path], count: state.count ?? null, recent: state.recent.map((row) => sessionJson(row, io.now())) },
     });
   },
 });

@@ -1,7 +1,16 @@
 import { formatDuration } from "../../../base/text.ts";
+import { isKept, type Config } from "../../../config/index.ts";
 import type { Check, Finding } from "../finding.ts";
 
 const SKIPPED: readonly Finding[] = [{ part: "skipped", level: "info", text: "not looked at: the configuration has errors" }];
+
+/** Undefined: the file tells which models are in use. */
+function notLookedAt(config: Config): readonly Finding[] | undefined {
+  const { valid, exists, path } = config.snapshot();
+  if (!valid) return SKIPPED;
+  if (exists || !isKept(config.paths.state, path)) return undefined;
+  return [{ part: "skipped", level: "info", text: `not looked at: ${path} is missing, and the last good configuration is in use` }];
+}
 
 /** Who answers, and whether it can. */
 export const defaultModel: Check = {
@@ -9,7 +18,8 @@ export const defaultModel: Check = {
   topic: "models",
   title: "Default model",
   async run({ config, models }) {
-    if (!config.snapshot().valid) return SKIPPED;
+    const skipped = notLookedAt(config);
+    if (skipped) return skipped;
     const { model, source, reason, warnings, missing } = await models();
     if (source === "offline")
       return [
@@ -38,7 +48,8 @@ export const modelKeys: Check = {
   topic: "models",
   title: "Keys and logins",
   async run({ config, models }) {
-    if (!config.snapshot().valid) return SKIPPED;
+    const skipped = notLookedAt(config);
+    if (skipped) return skipped;
     const { resting, logins } = await models();
     return [
       ...resting.map(({ profileId, kind, why, remainingMs }): Finding => {

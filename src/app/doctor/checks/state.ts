@@ -1,17 +1,18 @@
 import { accessSync, chmodSync, constants, existsSync, readdirSync, realpathSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
-import { fileError, messageOf } from "../../../base/errors.ts";
+import { fileError, messageOf, systemCode } from "../../../base/errors.ts";
 import { ensureFolder } from "../../../base/files.ts";
 import type { DoctorDeps } from "../deps.ts";
 import { namesIn } from "../files.ts";
 import type { Check, Finding } from "../finding.ts";
 
-function canWrite(path: string): boolean {
+/** The system's code for why a folder cannot be written; undefined when it can. */
+function whyNotWritable(path: string): string | undefined {
   try {
     accessSync(path, constants.W_OK | constants.X_OK);
-    return true;
-  } catch {
-    return false;
+    return undefined;
+  } catch (error) {
+    return systemCode(error) ?? "EACCES";
   }
 }
 
@@ -49,10 +50,29 @@ export const stateFolder: Check = {
           todo: "move it away, or name another folder in OPENCLAW_STATE_DIR",
         },
       ];
-    if (canWrite(state)) return [];
+    const why = whyNotWritable(state);
+    if (why === undefined) return [];
+    if (why === "EROFS")
+      return [
+        {
+          part: "read-only",
+          level: "error",
+          text: `${state} is on a file system that is mounted read-only`,
+          todo: "mount it writable (it may have become read-only after an error of the disk: see dmesg), or name another folder in OPENCLAW_STATE_DIR",
+        },
+      ];
     const text = `${state} cannot be written by this user`;
     if (uid !== undefined && stat.uid !== uid)
       return [{ part: "owner", level: "error", text: `${text}: it belongs to user ${stat.uid}`, todo: `sudo chown -R ${uid} ${state}` }];
+    if ((stat.mode & 0o700) === 0o700)
+      return [
+        {
+          part: "read-only",
+          level: "error",
+          text: `${text}, although its mode allows it (${why})`,
+          todo: `look for access rules on it: lsattr -d ${state}; getfacl ${state}`,
+        },
+      ];
     const apply = (): string => {
       chmod(state, 0o700);
       return `${state} has mode 700 now`;

@@ -1,8 +1,8 @@
 import { loadDoctor, type Check, type Finding, type Outcome, type Repair } from "../../../app/index.ts";
+import { escapeJoined } from "../../../base/printable.ts";
 import { defineCommand, JSON_OPTION, type Values } from "../../command.ts";
 import { printJson, type Io } from "../../io.ts";
 import { createStyle } from "../../output/style.ts";
-import { printable } from "../plugins/record.ts";
 import { openDoctor } from "./place.ts";
 import { box, conclusion, findingsInFull, findingsTable, reportJson } from "./report.ts";
 
@@ -27,7 +27,7 @@ function decider(io: Io, flags: Flags): (repair: Repair, check: Check) => boolea
 
   async function ask(question: string): Promise<boolean> {
     try {
-      return await io.confirm(printable(question));
+      return await io.confirm(escapeJoined(question));
     } catch (error) {
       if (!(error instanceof Error && error.name === "AbortError")) throw error;
       // Whoever leaves a question is not asked another one.
@@ -74,7 +74,7 @@ export const doctor = defineCommand({
         if (boxes && shown.length > 0) io.out(box(TOPICS[check.topic], check, shown.map(typed), io));
       },
       onTried({ repaired, text }) {
-        if (boxes) io.out(repaired === undefined ? `${style.red("✗")} ${printable(text)}\n` : `${style.green("✓")} ${printable(repaired)}\n`);
+        if (boxes) io.out(repaired === undefined ? `${style.red("✗")} ${escapeJoined(text)}\n` : `${style.green("✓")} ${escapeJoined(repaired)}\n`);
       },
     });
     const outcomes = examined.map(typed);

@@ -1,8 +1,8 @@
 import type { Check, Finding, Outcome } from "../../../app/index.ts";
+import { escapeJoined } from "../../../base/printable.ts";
 import type { Io } from "../../io.ts";
 import { createStyle, type Style } from "../../output/style.ts";
 import { formatTable } from "../../output/table.ts";
-import { printable } from "../plugins/record.ts";
 
 type Level = Outcome["level"];
 
@@ -31,10 +31,10 @@ export function box(topic: string, { title }: Check, findings: readonly Finding[
   const head = ` ${topic} · ${title} `;
   const row = (text: string, paint: (text: string) => string = (same) => same): string => `│ ${paint(text)}${" ".repeat(Math.max(0, inner - text.length))} │`;
   const body = findings.flatMap(({ level, text, todo }) => [
-    ...wrapped(`${level}: ${printable(text)}`, inner).map((line, index) =>
+    ...wrapped(`${level}: ${escapeJoined(text)}`, inner).map((line, index) =>
       row(line, (shown) => (index === 0 ? shown.replace(level, (word) => painted(level, word, style)) : shown)),
     ),
-    ...(todo === undefined ? [] : wrapped(`→ ${printable(todo)}`, inner).map((line) => row(line, style.dim))),
+    ...(todo === undefined ? [] : wrapped(`→ ${escapeJoined(todo)}`, inner).map((line) => row(line, style.dim))),
   ]);
   return [`╭${head}${"─".repeat(Math.max(0, inner + 2 - head.length))}╮`, ...body, `╰${"─".repeat(inner + 2)}╯`, ""].join("\n");
 }
@@ -67,12 +67,12 @@ export function reportJson(outcomes: readonly Outcome[]): unknown {
   return { checks, summary: summarise(outcomes) };
 }
 
-const said = ({ text, repaired }: Outcome): string => printable(repaired ?? text);
+const said = ({ text, repaired }: Outcome): string => escapeJoined(repaired ?? text);
 
 /** One line for each finding, cut to the screen: the boxes above have the rest. */
 export function findingsTable(outcomes: readonly Outcome[], io: Pick<Io, "color" | "columns">): string {
   const style = createStyle(io.color);
-  const rows = shownOf(outcomes).map((outcome) => [painted(outcome.level, wordOf(outcome), style), printable(outcome.id), said(outcome)]);
+  const rows = shownOf(outcomes).map((outcome) => [painted(outcome.level, wordOf(outcome), style), escapeJoined(outcome.id), said(outcome)]);
   return rows.length === 0 ? "" : formatTable(["Level", "Check", "Finding"], rows, { style, columns: io.columns });
 }
 
@@ -81,8 +81,8 @@ export function findingsInFull(outcomes: readonly Outcome[], io: Pick<Io, "color
   const style = createStyle(io.color);
   return shownOf(outcomes)
     .map((outcome) => {
-      const todo = outcome.todo === undefined ? "" : `         ${style.dim(`→ ${printable(outcome.todo)}`)}\n`;
-      return `${painted(outcome.level, wordOf(outcome).padEnd(8), style)} ${printable(outcome.id)}: ${said(outcome)}\n${todo}`;
+      const todo = outcome.todo === undefined ? "" : `         ${style.dim(`→ ${escapeJoined(outcome.todo)}`)}\n`;
+      return `${painted(outcome.level, wordOf(outcome).padEnd(8), style)} ${escapeJoined(outcome.id)}: ${said(outcome)}\n${todo}`;
     })
     .join("");
 }

@@ -2,11 +2,11 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { loadSecurityAudit, type AuditDeps, type AuditFinding, type AuditReport, type FixReport, type RiskyEntry, type Severity } from "../../../app/index.ts";
 import { systemClock } from "../../../base/clock.ts";
+import { escapeJoined } from "../../../base/printable.ts";
 import { defineCommand, JSON_OPTION } from "../../command.ts";
 import { printJson, type Io } from "../../io.ts";
 import { createStyle, type Style } from "../../output/style.ts";
 import { openDoctor } from "../doctor/place.ts";
-import { printable } from "../plugins/record.ts";
 
 export const AUDIT_OPTIONS = {
   deep: { type: "boolean", help: "also ask the running gateway, and read the code of plugins and skills" },
@@ -20,9 +20,9 @@ const painted = (severity: Severity, text: string, style: Style): string => ({ c
 
 function shownFinding({ checkId, severity, title, detail, remediation }: AuditFinding, style: Style): string {
   const lines = [
-    `${painted(severity, checkId, style)}  ${printable(title)}`,
-    `  ${printable(detail)}`,
-    ...(remediation === undefined ? [] : [style.dim(`  Fix: ${printable(remediation)}`)]),
+    `${painted(severity, checkId, style)}  ${escapeJoined(title)}`,
+    `  ${escapeJoined(detail)}`,
+    ...(remediation === undefined ? [] : [style.dim(`  Fix: ${escapeJoined(remediation)}`)]),
   ];
   return `${lines.join("\n")}\n`;
 }
@@ -42,7 +42,7 @@ function shownReport({ summary, findings, deep }: AuditReport, io: Pick<Io, "col
 function shownFix({ changes, actions, errors }: FixReport, io: Pick<Io, "color">): string {
   const style = createStyle(io.color);
   const done = [...changes, ...actions.filter(({ ok }) => ok).map(({ path, mode }) => `chmod ${mode} ${path}`)];
-  const lines = [...done.map((text) => `${style.green("✓")} ${printable(text)}`), ...errors.map((text) => `${style.red("✗")} ${printable(text)}`)];
+  const lines = [...done.map((text) => `${style.green("✓")} ${escapeJoined(text)}`), ...errors.map((text) => `${style.red("✗")} ${escapeJoined(text)}`)];
   return lines.length === 0 ? "Nothing to fix.\n\n" : `${lines.join("\n")}\n\n`;
 }
 

@@ -56,6 +56,9 @@ describe("/status and /whoami", () => {
       "Queue: steer (depth 3, debounce 1000 ms, cap 5, drop summarize)",
     ]);
     expect(await say("/status", { isGroup: true })).toContain("Activation: mention · Queue");
+    const at = (userTimezone: string) => setup({ config: { agents: { defaults: { userTimezone } } } }).say("/status");
+    expect(await at("Asia/Tokyo")).toContain("Time: 2026-11-15 21:00 Asia/Tokyo");
+    expect(await at("Nowhere/Land")).toContain("Time: 2026-11-15 12:00 UTC");
   });
 
   test("who somebody is, to copy", async () => {

@@ -21,7 +21,7 @@ export async function status({ ports, call, key }: Handling): Promise<string> {
   const activation = call.isGroup ? `Activation: ${entry?.["groupActivation"] === "always" ? "always" : "mention"} · ` : "";
   const lines = [
     `**OpenClaw ${facts.version}**${facts.commit === undefined ? "" : ` (${facts.commit})`}`,
-    `Time: ${new Date(now).toISOString().slice(0, 16).replace("T", " ")} UTC`,
+    `Time: ${timeIn(config.agents?.defaults?.userTimezone?.trim() || "UTC", now)}`,
     `Model: ${[facts.model, facts.auth].filter(Boolean).join(" · ")}`,
     tokens(entry, facts),
     context(entry, facts),
@@ -31,6 +31,15 @@ export async function status({ ports, call, key }: Handling): Promise<string> {
     `${activation}Queue: ${queue.mode.value} (${details.join(", ")})`,
   ];
   return ports.redact(lines.filter((line) => line !== undefined).join("\n"));
+}
+
+/** `2026-11-15 21:00 Asia/Tokyo`. A zone that nobody knows is UTC. */
+function timeIn(timeZone: string, now: number): string {
+  try {
+    return `${new Intl.DateTimeFormat("sv-SE", { timeZone, dateStyle: "short", timeStyle: "short" }).format(now)} ${timeZone}`;
+  } catch {
+    return timeIn("UTC", now);
+  }
 }
 
 function tokens(entry: Entry, { usesApiKey, costUsd }: StatusFacts): string | undefined {

@@ -94,7 +94,7 @@ export function warnAboutUnknown(io: Io, { knownProviders }: Pick<AuthView, "kno
   if (knownProviders.includes(provider)) return;
   const close = nearest(provider, knownProviders);
   io.err(
-    `no provider is named ${JSON.stringify(provider)}${close === undefined ? "" : `: did you mean ${close}?`} ` +
+    `no provider is named ${JSON.stringify(provider)}${close === undefined ? "." : `: did you mean ${close}?`} ` +
       `The credential is saved, and used once a plugin or models.providers in the configuration brings that provider.\n`,
   );
 }

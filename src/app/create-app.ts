@@ -85,8 +85,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   const clock = systemClock;
   const ids = createIds(systemRandom);
   const redactor = createRedactor();
-  const startedAt = clock.now();
-  const startedMono = clock.monotonic();
+  const [startedAt, startedMono] = [clock.now(), clock.monotonic()];
 
   const warnings: string[] = [];
   const onSecret = redactor.register;

@@ -56,9 +56,10 @@ async function withFittingImages({ fitImages }: TurnDeps, input: TurnInput, imag
 
 async function converse(stage: Stage): Promise<TurnEnd | undefined> {
   const { deps, turn, record, ports } = stage;
+  let isWritten = turn.prompt === undefined;
   try {
     record.later(openingDrafts(turn));
-    const prompt = turn.prompt && record.said(turn.prompt);
+    const prompt = turn.prompt && record.said(turn.prompt, [], () => (isWritten = true));
     const messages = prompt ? firstMessages({ ...turn, prompt }) : await goOn(stage);
     const result = await runLoop(loopPorts(stage), { messages, signal: stage.signal, continues: stage.input.maxTokens === undefined });
     if (ports.stopping.aborted && !ports.signal.aborted) return undefined;
@@ -66,8 +67,18 @@ async function converse(stage: Stage): Promise<TurnEnd | undefined> {
   } catch (error) {
     if (error instanceof TurnLeft) return undefined;
     deps.log.error(`a turn failed: ${messageOf(error)}`, { runId: stage.input.runId, error });
+    if (!isWritten) await keepPrompt(stage);
     throw error;
   }
+}
+
+/** The commit that had the user's message failed, such as on a full disk: the message alone may fit, and belongs above the reason why the turn failed. */
+async function keepPrompt({ deps, input, turn }: Stage): Promise<void> {
+  const record = createRecord(deps, input, turn.place);
+  record.said(turn.prompt!);
+  await record.flush().catch((error: unknown) => {
+    deps.log.warn(`the user's message could not be kept in the conversation: ${messageOf(error)}`, { runId: input.runId });
+  });
 }
 
 /** A new transcript begins with the model and its level; a change of the model is noted. */

@@ -11,7 +11,7 @@ import { formatLocated, gatewayPort, openConfig, sessionIndexFile, type Config, 
 import { answerEarly, settingsFrom, type HealthReport, type SentinelPayload, type ServerSettings } from "../gateway/index.ts";
 import { findWanted, openStore, rememberSessions, type Store, type StoreThread } from "../store/index.ts";
 import type { AnsweringModel } from "./answering-model.ts";
-import { reportHealth } from "./health.ts";
+import { reportHealth, startedNow } from "./health.ts";
 import type { Lifetime } from "./lifetime.ts";
 import { listen } from "./listen.ts";
 import { openLogging, type LoggingOptions } from "./logging.ts";
@@ -85,7 +85,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   const clock = systemClock;
   const ids = createIds(systemRandom);
   const redactor = createRedactor();
-  const [startedAt, startedMono] = [clock.now(), clock.monotonic()];
+  const since = startedNow(clock);
 
   const warnings: string[] = [];
   const onSecret = redactor.register;
@@ -116,18 +116,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   const brokenFile = (): string | undefined => (reload ? reload.broken : snapshot.reason);
   let listenProblem: string | undefined;
   const notices = (): readonly string[] => [...(listenProblem === undefined ? [] : [listenProblem]), ...lastExit.notices(), ...noticesOf(running)];
-  const health = (): HealthReport =>
-    reportHealth({
-      version,
-      pid,
-      startedAt,
-      uptimeMs: Math.round(clock.monotonic() - startedMono),
-      config,
-      brokenFile,
-      store,
-      isReady: running !== undefined,
-      notices: notices(),
-    });
+  const health = (): HealthReport => reportHealth({ version, pid, ...since(), config, brokenFile, store, isReady: running !== undefined, notices: notices() });
   // Side by side: the store opens in its own thread. Until all is done, health says "starting" and nothing is accepted.
   const [opened, listening] = await Promise.allSettled([
     openStore({
@@ -172,13 +161,8 @@ export async function createApp(options: AppOptions): Promise<App> {
   void gateway.warm();
   // Clients that waited for the start are let in first: loading holds up the event loop. The first turn waits for it, whenever it comes.
   stack.use(clock.after(FIRST_CLIENTS_MS, () => void open.code.ready()));
-  return {
-    ...appOf(open, { config, logging, restarts, clock, pid }),
-    ...endOf(open, stack.move(), { clock, log, failed: failure.promise }),
-    log,
-    health,
-    failed: failure.promise,
-  };
+  const { promise: failed } = failure;
+  return { ...appOf(open, { config, logging, restarts, clock, pid }), ...endOf(open, stack.move(), { clock, log, failed }), log, health, failed };
 }
 
 /** Where the list of sessions is written for other programs. */

@@ -1,3 +1,4 @@
+import type { Clock } from "../base/clock.ts";
 import type { Config } from "../config/index.ts";
 import type { HealthReport, HealthState } from "../gateway/index.ts";
 import { nameHolders, type Store } from "../store/index.ts";
@@ -9,7 +10,6 @@ export interface HealthDeps {
   readonly version: string;
   readonly pid: number;
   readonly startedAt: number;
-  /** By a clock that nobody sets. */
   readonly uptimeMs: number;
   readonly config: Config;
   /** Why the file as it is now is not used; undefined when it is. */
@@ -20,6 +20,12 @@ export interface HealthDeps {
   readonly isReady: boolean;
   /** What else somebody should look at. */
   readonly notices: readonly string[];
+}
+
+/** When this process started, and for how long it has run: by a clock that nobody sets. */
+export function startedNow(clock: Pick<Clock, "now" | "monotonic">): () => Pick<HealthDeps, "startedAt" | "uptimeMs"> {
+  const [startedAt, from] = [clock.now(), clock.monotonic()];
+  return () => ({ startedAt, uptimeMs: Math.round(clock.monotonic() - from) });
 }
 
 /** What is well and what is not, in one answer. */

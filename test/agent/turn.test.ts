@@ -2,7 +2,6 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { AppError } from "../../src/base/errors.ts";
 import { INTERRUPTED, NOT_STARTED } from "../../src/agent/turn/resume.ts";
 import type { HookName } from "../../src/hooks/index.ts";
 import { textOutcome, type Tool } from "../../src/tools/index.ts";
@@ -47,16 +46,6 @@ test("what was said to an agent whose model cannot be used stands in the convers
     { role: "user", content: [{ type: "text", text: "hello" }] },
     { role: "assistant", content: [], stopReason: "error", errorMessage: expect.stringContaining("window has 1000 tokens") as string },
   ]);
-});
-
-test("an answer that does not fit on the disk fails the turn, and what the user wrote stands in the conversation", async () => {
-  const at = await room({ says: ["an answer that is too long"] });
-  const commit = at.store.commit.bind(at.store);
-  const full = new AppError("DISK_FULL", "the disk is full; free some space");
-  const isTooLong = (writes: unknown): boolean => JSON.stringify(writes).includes("too long");
-  Object.assign(at.store, { commit: (writes: Parameters<typeof commit>[0]) => (isTooLong(writes) ? Promise.reject(full) : commit(writes)) });
-  await expect(at.turn("hello")).rejects.toThrow(/the disk is full/);
-  expect((await at.transcript()).map((message) => [message.role, said(message)])).toEqual([["user", "hello"]]);
 });
 
 test("calls are carried out in order; intents are on disk before a tool runs, results before the model is asked again", async () => {

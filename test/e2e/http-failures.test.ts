@@ -140,7 +140,7 @@ describe("a failed run", () => {
     expect(stdout).toMatch(/broken\/m1: server error: .*boom/);
     expect(stdout).not.toContain("timeout");
     expect(stdout.split("openclaw models status")).toHaveLength(3);
-    expect(stdout).toMatch(/budget per day[^]*see the budgets: openclaw models budgets/);
+    expect(stdout).toMatch(/budget per day[^]*see the budgets: .*openclaw models budgets/);
   });
 
   test("a rate limit says when to try again", async () => {

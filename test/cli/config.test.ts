@@ -1,0 +1,40 @@
+import { spawn } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { expect, onTestFinished, test } from "vitest";
+import { config as command } from "../../src/cli/commands/config/index.ts";
+import { models } from "../../src/cli/commands/models/index.ts";
+import { openCommandLine } from "../harness/command-line.ts";
+
+const place = (config: string) => openCommandLine("config", command, { config });
+
+test.each<[mode: string, path: string, value: string, says: string]>([
+  ["hybrid", "agents.defaults.model", "a/b", "a running gateway applies it without a restart"],
+  ["hybrid", "gateway.port", "19000", "a running gateway restarts to apply it"],
+  ["hot", "ui.seamColor", "'#000001'", "a running gateway applies it without a restart"],
+  ["hot", "gateway.port", "19000", "gateway.reload.mode is hot and this needs a restart; to apply it: openclaw gateway restart"],
+  ["restart", "ui.seamColor", "'#000001'", "a running gateway restarts to apply it"],
+  ["off", "agents.defaults.model", "a/b", "gateway.reload.mode is off, so the running gateway does not apply it; to apply it: openclaw gateway restart"],
+])("in mode %s, config set %s says what the gateway will do", async (mode, path, value, says) => {
+  const { run, lock } = place(`{ gateway: { reload: { mode: "${mode}" } } }`);
+  lock("ws://127.0.0.1:1");
+  const { code, out } = await run("set", path, value);
+  expect(code).toBe(0);
+  expect(out).toContain(`; ${says}`);
+});
+
+test("other commands that change the file say the same", async () => {
+  const { run, lock } = openCommandLine("models", models, { config: `{ gateway: { reload: { mode: "off" } } }` });
+  lock("ws://127.0.0.1:1");
+  expect((await run("set", "anthropic/claude-sonnet-4-5")).out).toContain("gateway.reload.mode is off");
+});
+
+test.runIf(process.platform === "linux")("a gateway whose process is stopped is not said to apply anything", async () => {
+  const { run, lock, stateDir } = place("{}");
+  const child = spawn("sleep", ["600"], { stdio: "ignore" });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  lock("ws://127.0.0.1:1");
+  const file = `${stateDir}/gateway.lock`;
+  writeFileSync(file, readFileSync(file, "utf8").replace(`"pid":${process.pid}`, `"pid":${child.pid}`));
+  child.kill("SIGSTOP");
+  await expect.poll(async () => (await run("set", "ui.seamColor", `'#${String(Date.now()).slice(-6)}'`)).out).toContain("the gateway process is stopped");
+});

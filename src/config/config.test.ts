@@ -86,7 +86,7 @@ test("with reloading off a change of the file is not in use until another mode i
   expect(config.current.agents?.defaults?.model).toBeUndefined();
   expect(config.pendingChanges()).toEqual(held);
   // What plugins bring later does not let the change in by a side entrance.
-  config.know({});
+  config.know({ complete: true });
   expect(config.pendingChanges()).toEqual(held);
   // The file is what the next edit starts from, and it waits too.
   const { snapshot } = await config.edit({ kind: "set", path: "ui.seamColor", value: "#000001" }, { by: "test", baseHash: config.snapshot().hash });

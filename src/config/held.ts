@@ -1,7 +1,7 @@
 import { changesBetween } from "./diff.ts";
 import type { Loaded } from "./load.ts";
 import type { OpenClawConfig } from "./schema/index.ts";
-import { isObject, type PlainObject } from "./value.ts";
+import { hasPath, isObject, valueAt, withoutPath, withValue } from "./value.ts";
 
 /**
  * What is in use after a change of which `held` waits for a restart: the texts and positions of the new file, and its values except at those paths.
@@ -10,17 +10,21 @@ import { isObject, type PlainObject } from "./value.ts";
 export function withHeld(before: Loaded, next: Loaded, held: readonly string[], keepEnv: boolean): Loaded {
   const waiting = new Set(held);
   const kept = changesBetween(before.snapshot.config, next.snapshot.config).filter(({ path }) => waiting.has(path.join(".")));
-  let config: PlainObject = next.snapshot.config as PlainObject;
-  for (const { path, before: value } of kept) config = withValue(config, path, value);
+  let config: unknown = next.snapshot.config;
+  for (const { path, before: value } of kept) {
+    config = value === undefined ? withoutValue(config, path, before.snapshot.config) : (withValue(config, path, value)?.value ?? config);
+  }
   return { ...next, env: keepEnv ? before.env : next.env, snapshot: { ...next.snapshot, config: config as OpenClawConfig } };
 }
 
-/** A copy of an object with another value at a path; undefined removes the key, and objects that have nothing left with it. */
-function withValue(object: PlainObject, [key, ...rest]: readonly string[], value: unknown): PlainObject {
-  if (key === undefined) return isObject(value) ? value : {};
-  const child = Object.hasOwn(object, key) ? object[key] : undefined;
-  const next = rest.length === 0 ? value : withValue(isObject(child) ? child : {}, rest, value);
-  const { [key]: _, ...others } = object;
-  const isGone = next === undefined || (rest.length > 0 && value === undefined && isObject(next) && Object.keys(next).length === 0);
-  return isGone ? others : { ...object, [key]: next };
+/** Without a key, and without the objects that are empty then and that `like` does not have. */
+function withoutValue(config: unknown, path: readonly string[], like: unknown): unknown {
+  let next = withoutPath(config, path);
+  for (let depth = path.length - 1; depth > 0; depth -= 1) {
+    const above = path.slice(0, depth);
+    const object = valueAt(next, above);
+    if (!isObject(object) || Object.keys(object).length > 0 || hasPath(like, above)) break;
+    next = withoutPath(next, above);
+  }
+  return next;
 }

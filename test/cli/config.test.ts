@@ -38,3 +38,28 @@ test.runIf(process.platform === "linux")("a gateway whose process is stopped is 
   child.kill("SIGSTOP");
   await expect.poll(async () => (await run("set", "ui.seamColor", `'#${String(Date.now()).slice(-6)}'`)).out).toContain("the gateway process is stopped");
 });
+
+test.each<[path: string, value: unknown, config?: string]>([
+  ["gateway.port", 18789],
+  ["gateway.bind", "loopback"],
+  ["gateway.watchdog", { warnSeconds: 5, limitSeconds: 30 }],
+  ["gateway.watchdog", { warnSeconds: 7, limitSeconds: 30 }, "{ gateway: { watchdog: { warnSeconds: 7 } } }"],
+  ["session.dmScope", "main"],
+  ["session.reset", { mode: "daily", atHour: 4 }],
+  ["agents.defaults.imageMaxDimensionPx", 1200],
+])("config get %s gives the value in effect, %j", async (path, value, config = "{}") => {
+  const { code, json } = await place(config).run("get", path, "--json");
+  expect([code, json()]).toEqual([0, value]);
+});
+
+test("config get names the workspace in effect, and the port that a variable sets", async () => {
+  const { run, home } = openCommandLine("config", command, { env: { OPENCLAW_GATEWAY_PORT: "19123" } });
+  expect((await run("get", "agents.defaults.workspace")).out).toBe(`${home}/.openclaw/workspace\n`);
+  expect((await run("get", "gateway.port")).out).toBe("19123\n");
+});
+
+test("config get without a path gives what is set, and a key without value and default is not found", async () => {
+  const { run } = place("{ ui: { seamColor: '#000001' } }");
+  expect((await run("get", "--json")).out).not.toContain("watchdog");
+  expect(await run("get", "ui.assistant.name")).toMatchObject({ code: 1, err: expect.stringContaining("Config path not found") });
+});

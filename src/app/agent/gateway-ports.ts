@@ -76,12 +76,9 @@ export function toolFactsPort(ports: PortDeps): ToolFactsPort {
       const opened = await ports.open();
       const context = await contextFor(ports, sessionKey, { agentId, owner, ...(await modelOf(ports, agentId)) });
       const [tools, toolbox] = await Promise.all([opened.shelf.tools(context), opened.broker.open(context)]);
-      return opened
-        .explainTools(
-          opened.distinctTools(tools, () => {}),
-          toolbox.verdicts,
-        )
-        .filter(({ name }) => tool === undefined || name === tool);
+      const distinct = opened.distinctTools(tools, () => {});
+      const rows = opened.explainTools(distinct, toolbox.verdicts);
+      return tool === undefined ? rows : opened.explainNamed(tool, rows, { ...context, config: ports.deps.config.current });
     },
     async file(agentId, path) {
       const { fileAccess, workspaceOf } = await ports.open();

@@ -17,6 +17,7 @@ import {
   createTaint,
   execSettings,
   distinctTools,
+  explainNamed,
   explainTools,
   sessionLoops,
   shellName,
@@ -52,6 +53,7 @@ export interface OpenAgent extends AsyncDisposable {
   readonly shelf: ToolShelf;
   readonly explainTools: typeof explainTools;
   readonly distinctTools: typeof distinctTools;
+  readonly explainNamed: typeof explainNamed;
   readonly models: Models;
   workspaceOf(agentId: string): string;
   /** Ends what a session left running in the background, with all it started. Gives how many. */
@@ -217,6 +219,7 @@ export async function openAgent(deps: AppAgentDeps): Promise<OpenAgent> {
     shelf,
     explainTools,
     distinctTools,
+    explainNamed,
     models,
     broker,
     approvals,

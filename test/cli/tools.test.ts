@@ -83,7 +83,9 @@ describe("without a gateway", () => {
     const { json } = await makePlace().run("explain", "--json");
     const allowed = json().tools.flatMap(({ name, allowed: is }) => (is ? [name] : []));
     expect(allowed.toSorted()).toEqual(
-      "agents_list edit exec find gateway grep image ls process read session_status sessions_history sessions_list sessions_send web_fetch web_search write".split(" "),
+      "agents_list edit exec find gateway grep image ls process read session_status sessions_history sessions_list sessions_send web_fetch web_search write".split(
+        " ",
+      ),
     );
   });
 

@@ -5,9 +5,7 @@ import type { ToolExplanation } from "./explain.ts";
 import { toolName } from "./names.ts";
 
 /** Names that lists may use, of tools that this version does not have. */
-const NOT_IN_THIS_VERSION: ReadonlySet<string> = new Set(
-  "browser canvas nodes cron tts sessions_spawn subagents memory_search memory_get".split(" "),
-);
+const NOT_IN_THIS_VERSION: ReadonlySet<string> = new Set("browser canvas nodes cron tts sessions_spawn subagents memory_search memory_get".split(" "));
 
 export interface AbsenceFacts {
   readonly config: OpenClawConfig;

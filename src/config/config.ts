@@ -3,11 +3,11 @@ import { messageOf } from "../base/errors.ts";
 import type { Ids } from "../base/ids.ts";
 import { diffPaths } from "./diff.ts";
 import type { Env } from "./env.ts";
-import { withHeld } from "./held.ts";
+import { takeIn } from "./held.ts";
 import { loadConfig, type Loaded, type LoadOptions } from "./load.ts";
 import { redactConfig, redactText, tellSecrets } from "./redact.ts";
 import { missingFile, withoutFile, withoutRefused } from "./missing-file.ts";
-import { planReload, type ReloadMode, type ReloadPlan } from "./reload-rules.ts";
+import type { ReloadMode, ReloadPlan } from "./reload-rules.ts";
 import type { OpenClawConfig } from "./schema/index.ts";
 import { resolveSecret, type RunProgram, type SecretInput, type SecretsDeps } from "./secrets.ts";
 import { importShellVariables, shellImportTimeout, type RunShell } from "./shell-environment.ts";
@@ -185,15 +185,11 @@ function createConfig(first: Loaded, options: ConfigOptions, loading: Loading): 
     }
     const before = inUse;
     tell(next);
-    const mode = reloadMode(snapshot.config);
-    const planned = planReload(diffPaths(before.snapshot.config, snapshot.config), mode, channels());
     // Nothing waits in a command that only looks, nor when it is the schemas of plugins that changed and not the file.
-    const holds = isRunning && (isFileNews || hasHeld);
-    const plan = holds ? planned : { paths: planned.paths, actions: planned.actions };
-    const { held = [] } = plan;
-    hasHeld = held.length > 0;
-    const keepEnv = holds && (mode === "off" || held.some((path) => path === "env" || path.startsWith("env.")));
-    inUse = hasHeld || keepEnv ? withHeld(before, next, held, keepEnv) : next;
+    const facts = { channels: channels(), holds: isRunning && (isFileNews || hasHeld) };
+    const { inUse: taken, plan } = takeIn(before, next, reloadMode(snapshot.config), facts);
+    inUse = taken;
+    hasHeld = plan.held !== undefined;
     if (plan.paths.length > 0) emit({ kind: "changed", before: before.snapshot, after: inUse.snapshot, plan, restartFollows });
     else if (broken) emit({ kind: "mended", snapshot });
     broken = false;
@@ -235,10 +231,7 @@ function createConfig(first: Loaded, options: ConfigOptions, loading: Loading): 
     extend: (learned) => (loading.extend(learned), reload({ isFileNews: false })),
     know: (names) => (loading.know(names), reload({ isFileNews: false })),
     review: lazyReview({ load, current: () => inUse.snapshot.config, modeOf: reloadMode, channels: () => channels(), sections, place }),
-    [Symbol.dispose]() {
-      watching?.[Symbol.dispose]();
-      listeners.clear();
-    },
+    [Symbol.dispose]: () => (watching?.[Symbol.dispose](), listeners.clear()),
   };
 }
 

@@ -81,7 +81,7 @@ describe("without a gateway", () => {
 
   test("what is allowed without a gateway is what a gateway with the same configuration offers", async () => {
     const { json } = await makePlace().run("explain", "--json");
-    const allowed = json().tools.flatMap(({ name, allowed: is }) => (is ? [name] : []));
+    const allowed = json().tools.flatMap(({ name, allowed: is }) => (is ? [String(name)] : []));
     expect(allowed.toSorted()).toEqual(
       "agents_list edit exec find gateway grep image ls process read session_status sessions_history sessions_list sessions_send web_fetch web_search write".split(
         " ",

@@ -37,7 +37,7 @@ export const configure = defineCommand({
       await ask.outro(committed.files.length > 0 ? `Written: ${committed.files.join(", ")}` : "Nothing had to be written.");
       const pid = committed.files.length > 0 ? lockHolder(stateLockPath(place.config.paths.state))?.pid : undefined;
       const answer = gatewayAnswer(pid, diffPaths(before, place.config.current), place.config.current);
-      io.out(`set: ${sections.join(", ")}${pid === undefined ? "" : `; ${describeAnswer(answer)}`}\n`);
+      io.out(`set: ${sections.join(", ")}${pid === undefined ? "" : `; ${io.runnable(describeAnswer(answer))}`}\n`);
       return 0;
     });
   },

@@ -53,8 +53,8 @@ test.each<[path: string, value: unknown, config?: string]>([
 });
 
 test("config get names the workspace in effect, and the port that a variable sets", async () => {
-  const { run, home } = openCommandLine("config", command, { env: { OPENCLAW_GATEWAY_PORT: "19123" } });
-  expect((await run("get", "agents.defaults.workspace")).out).toBe(`${home}/.openclaw/workspace\n`);
+  const { run, stateDir } = openCommandLine("config", command, { env: { OPENCLAW_GATEWAY_PORT: "19123" } });
+  expect((await run("get", "agents.defaults.workspace")).out).toBe(`${stateDir}/workspace\n`);
   expect((await run("get", "gateway.port")).out).toBe("19123\n");
 });
 

@@ -57,7 +57,7 @@ export const CHUNK_GROUPS = [
       "src/gateway/(?:server|bind|certificate|address-budget|early|stop-reason|auth/settings)\\.ts",
       "src/base/(?:log/(?!read)|random|ids|inherited-environment)",
       "src/media/index\\.ts",
-      "src/config/(?:config|redact|diff|reload-rules|secrets|version-keeper|shell-environment)\\.ts",
+      "src/config/(?:config|held|redact|diff|reload-rules|secrets|version-keeper|shell-environment)\\.ts",
       "src/store/(?:open|backup/wanted|remembered-sessions|sqlite/(?:client|messages|sender|waiting|standing|reads))\\.ts",
     ),
   },

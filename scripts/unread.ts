@@ -6,6 +6,7 @@ import { existsSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { configSchema } from "../src/config/schema/index.ts";
+import { UNAVAILABLE } from "../src/config/validate/unavailable.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const PAGE = join(ROOT, "docs/not-supported.md");
@@ -62,7 +63,9 @@ function unreadSettings(): readonly string[] {
   const unread = [...settingsOf(configSchema as Schema), ...channelSettings()]
     .filter((path) => !words(path.at(-1)!))
     .map((path) => path.join(".").replaceAll(".[]", "[]"));
-  const all = [...new Set(unread)].sort();
+  const areas = UNAVAILABLE.flatMap(({ paths }) => paths.map((path) => path.replaceAll(/\.list\.\*/g, ".list[]")));
+  const isInArea = (path: string): boolean => areas.some((area) => path === area || path.startsWith(`${area}.`) || path.startsWith(`${area}[]`));
+  const all = [...new Set(unread)].filter((path) => !isInArea(path)).sort();
   return all.filter((path) => !all.some((other) => path.startsWith(`${other}.`) || path.startsWith(`${other}[]`)));
 }
 
@@ -78,6 +81,10 @@ function uncalledMembers(): readonly string[] {
   return [...new Set(members.filter(({ name }) => !known.has(name)).map(({ owner, name }) => `${owner}.${name}`))].sort();
 }
 
+/** One row for each feature that is not there, with its settings. */
+const areaRows = (): string =>
+  UNAVAILABLE.map(({ name, paths, instead }) => `| ${name} | ${paths.map((path) => `\`${path}\``).join(", ")} | ${instead ?? ""} |`).join("\n");
+
 const listed = (names: readonly string[]): string => names.map((name) => `- \`${name}\``).join("\n");
 
 /** Names on a page. */
@@ -91,7 +98,17 @@ export function page(): string {
 
 Made by \`scripts/unread.ts\` from the code: what is accepted, so that configurations and plugins of the reference system load, and has no effect here. The lists may only get shorter.
 
+## Features
+
+Settings of these features, and everything below them, are accepted and have no effect. \`openclaw config validate\`, \`openclaw doctor\` and the log of a start warn when one is set.
+
+| feature | settings | instead |
+| --- | --- | --- |
+${areaRows()}
+
 ## Settings
+
+Single settings that no code reads:
 
 ${listed(unreadSettings())}
 

@@ -207,7 +207,7 @@ function noticesOf(running: OpenGateway | undefined): readonly string[] {
 
 function logConfig(snapshot: Snapshot, warnings: readonly string[], log: Logger): void {
   for (const text of warnings) log.warn(text);
-  for (const issue of snapshot.warnings.filter(({ code }) => code === "unknown-name")) log.warn(formatLocated(issue));
+  for (const issue of snapshot.warnings.filter(({ code }) => code === "unknown-name" || code === "unavailable")) log.warn(formatLocated(issue));
   if (snapshot.source === "last-good") log.error(`running on the last good configuration: ${snapshot.reason}`);
 }
 

@@ -77,11 +77,14 @@ test("a change whose maker restarts the gateway asks for nothing", async () => {
   expect(asked).toHaveLength(1);
 });
 
-test("what is read on use is told in every mode, dropped changes too", async () => {
-  const { change, asked, levels, said } = await setUp("{ gateway: { reload: { mode: 'off' } } }");
+test("with reloading off a change is logged, changes nothing, and is not kept as what the gateway runs with", async () => {
+  const { config, change, asked, levels, said, lastGood } = await setUp("{ gateway: { reload: { mode: 'off' } } }");
   change("{ gateway: { reload: { mode: 'off' } }, logging: { level: 'debug' }, commands: { text: false } }");
-  expect([asked, levels]).toEqual([[], ["debug"]]);
+  expect([asked, levels]).toEqual([[], [undefined]]);
   expect(said).toContainEqual("config reload is off; ignoring (commands.text, logging)");
+  expect(config.current.logging?.level).toBeUndefined();
+  await new Promise(setImmediate);
+  expect(lastGood()?.logging).toBeUndefined();
 });
 
 test("a broken file is a problem until it is changed, or mended to what it was", async () => {

@@ -13,7 +13,7 @@ export interface ReloadDeps {
   readonly rooms: Readonly<Record<string, ReloadRoom>>;
   /** Ids of channels whose plugins run: a change of one's settings concerns nothing else. */
   readonly channels?: () => readonly string[];
-  /** Told the configuration in use after every change: what is read on use is taken in every mode. */
+  /** Called with the configuration in use after every change. */
   readonly onChange?: (config: OpenClawConfig) => void;
 }
 
@@ -49,14 +49,15 @@ export function createReload(deps: ReloadDeps): Reload {
   }
 
   function changed({ plan, restartFollows, after }: Extract<ConfigEvent, { kind: "changed" }>): void {
-    const { paths, actions, ignored } = plan;
+    const { paths, actions, ignored, held = [] } = plan;
     const needsRestart = actions.some((action) => action.kind === "process");
     log.info(`configuration changed: ${listed(paths)}`, actions.length > 0 ? { actions } : {});
     if (ignored !== undefined) log.warn(ignored);
     deps.onChange?.(after.config);
     // What the gateway has to be opened with first is kept by the one that was.
     restartAhead ||= needsRestart || restartFollows;
-    if (!restartAhead) void keep();
+    // A file of which a part waits for a restart is not what the gateway runs with.
+    if (!restartAhead && held.length === 0) void keep();
     if (restartFollows) return;
     if (needsRestart) restarts.request({ reason: `config change: ${listed(paths)}`, delayMs: 0 }, { urgent: true });
     else actions.forEach(apply);

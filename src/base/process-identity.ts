@@ -69,3 +69,9 @@ export function waitWhileEnding(identity: ProcessIdentity, atMostMs: number): vo
   const end = performance.now() + atMostMs;
   while (statOf(identity.pid)?.state === "Z" && isRunning(identity) && performance.now() < end) Atomics.wait(pause, 0, 0, 2);
 }
+
+/** True when a process is known to be stopped (SIGSTOP, a debugger) and does nothing until it is continued. */
+export function isStopped(pid: number): boolean {
+  const state = statOf(pid)?.state;
+  return state === "T" || state === "t";
+}

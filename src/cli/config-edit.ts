@@ -2,8 +2,9 @@ import { homedir } from "node:os";
 import { systemClock } from "../base/clock.ts";
 import { createIds } from "../base/ids.ts";
 import { systemRandom } from "../base/random.ts";
-import { openConfig, touchesPluginSettings, type ConfigEdit, type LocatedIssue, type ReviewWrite } from "../config/index.ts";
+import { diffPaths, openConfig, touchesPluginSettings, type ConfigEdit, type LocatedIssue, type ReviewWrite } from "../config/index.ts";
 import { lockHolder, stateLockPath } from "../app/index.ts";
+import { describeAnswer, gatewayAnswer, type GatewayAnswer } from "./gateway-answer.ts";
 import type { Io } from "./io.ts";
 
 export interface EditResult {
@@ -11,8 +12,10 @@ export interface EditResult {
   /** Files that were written; empty when nothing changed. */
   readonly files: readonly string[];
   readonly hash: string;
-  /** A gateway runs on this configuration and will notice. */
+  /** A gateway runs on this configuration. */
   readonly gatewayRunning: boolean;
+  /** What it makes of the change. */
+  readonly gateway: GatewayAnswer;
 }
 
 /** Changes the configuration file on behalf of a command. */
@@ -28,8 +31,11 @@ export async function editConfig(io: Io, edit: ConfigEdit, by: string): Promise<
     warn: (text) => io.err(`${text}\n`),
     reviewWrite: (write) => refusedByPlugins(io, write),
   });
+  const before = config.current;
   const { snapshot, files } = await config.edit(edit, { by });
-  return { path: snapshot.path, files, hash: snapshot.hash, gatewayRunning: lockHolder(stateLockPath(config.paths.state)) !== undefined };
+  const pid = lockHolder(stateLockPath(config.paths.state))?.pid;
+  const paths = diffPaths(before, snapshot.config).filter((path) => !path.startsWith("meta."));
+  return { path: snapshot.path, files, hash: snapshot.hash, gatewayRunning: pid !== undefined, gateway: gatewayAnswer(pid, paths, snapshot.config) };
 }
 
 /** What an edit changes to what the manifests of plugins refuse. None of their code is loaded, and no manifest is read for other edits. */
@@ -40,7 +46,7 @@ async function refusedByPlugins(io: Io, write: Parameters<ReviewWrite>[0]): Prom
 }
 
 /** What follows from an edit, for people. */
-export function describeEdit(what: string, { path, files, gatewayRunning }: EditResult): string {
+export function describeEdit(what: string, { path, files, gateway }: EditResult): string {
   if (files.length === 0) return `nothing to change: ${path} already has this (${what})\n`;
-  return `${what} in ${files.join(", ")}${gatewayRunning ? "; the running gateway takes it over" : ""}\n`;
+  return `${what} in ${files.join(", ")}${gateway === "not running" ? "" : `; ${describeAnswer(gateway)}`}\n`;
 }

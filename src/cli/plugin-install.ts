@@ -4,6 +4,7 @@ import { createIds } from "../base/ids.ts";
 import { systemRandom } from "../base/random.ts";
 import type { InstallDeps } from "../plugins/index.ts";
 import { editConfig, type EditResult } from "./config-edit.ts";
+import { describeAnswer } from "./gateway-answer.ts";
 import { loadFor } from "./config-source.ts";
 import type { Io } from "./io.ts";
 
@@ -52,7 +53,5 @@ export const fullAuthority = (): string => FULL_AUTHORITY;
 /** What the running gateway makes of a change, for people. */
 export function afterwards(edited: EditResult | undefined): string {
   if (!edited || edited.files.length === 0) return "";
-  return edited.gatewayRunning
-    ? "the running gateway restarts to take it over, unless its reload mode says otherwise"
-    : "it counts from the gateway's next start";
+  return edited.gatewayRunning ? describeAnswer(edited.gateway) : "it counts from the gateway's next start";
 }

@@ -75,11 +75,42 @@ test("a broken file is told and changes nothing; mending it does", async () => {
   expect(config.pendingChanges()).toEqual([]);
 });
 
-test("a change dropped by the reload mode is in use all the same", async () => {
-  const { config, put, events } = await setup("{}");
-  put('{ gateway: { port: 6, reload: { mode: "off" } } }');
+test("with reloading off a change of the file is not in use until another mode is written", async () => {
+  const { config, put, events } = await setup("{ gateway: { auth: { token: 'old' } } }");
+  const off = 'gateway: { auth: { token: "new" }, reload: { mode: "off" } }, agents: { defaults: { model: "a/b" } }';
+  put(`{ ${off} }`);
   config.reload();
-  expect(events).toMatchObject([{ kind: "changed", plan: { actions: [], ignored: expect.any(String) } }]);
+  const held = ["gateway.auth.token", "agents.defaults.model", "agents.defaults.compaction"];
+  expect(events).toMatchObject([{ kind: "changed", plan: { actions: [], held, ignored: `config reload is off; ignoring (${held.join(", ")})` } }]);
+  expect(config.current).toMatchObject({ gateway: { auth: { token: "old" }, reload: { mode: "off" } } });
+  expect(config.current.agents?.defaults?.model).toBeUndefined();
+  expect(config.pendingChanges()).toEqual(held);
+  // What plugins bring later does not let the change in by a side entrance.
+  config.know({ complete: true });
+  expect(config.pendingChanges()).toEqual(held);
+  // The file is what the next edit starts from, and it waits too.
+  const { snapshot } = await config.edit({ kind: "set", path: "ui.seamColor", value: "#000001" }, { by: "test", baseHash: config.snapshot().hash });
+  expect(snapshot.config.ui?.seamColor).toBe("#000001");
+  expect(config.current.ui).toBeUndefined();
+  put(`{ ${off.replace("off", "hot")} }`);
+  config.reload();
+  expect(config.current).toMatchObject({ gateway: { auth: { token: "new" } }, agents: { defaults: { model: { primary: "a/b" } } } });
+  expect(config.pendingChanges()).toEqual([]);
+});
+
+test("in hot mode what needs a restart waits, and everything else is taken", async () => {
+  const { config, put, events } = await setup("{ gateway: { reload: { mode: 'hot' } }, plugins: { allow: ['a'] } }");
+  put("{ gateway: { port: 6, reload: { mode: 'hot' } }, cron: { enabled: false }, ui: { seamColor: '#000001' } }");
+  config.reload();
+  expect(events).toMatchObject([{ plan: { actions: [{ kind: "restart", room: "cron" }], held: ["gateway.port", "plugins"] } }]);
+  expect(config.current).toMatchObject({ cron: { enabled: false }, ui: { seamColor: "#000001" }, plugins: { allow: ["a"] } });
+  expect(config.current.gateway?.port).toBeUndefined();
+  expect(config.pendingChanges()).toEqual(["gateway.port", "plugins"]);
+});
+
+test("a command that only looks at the file sees what it says in every mode", async () => {
+  const { config } = await setup("{ gateway: { reload: { mode: 'off' } } }", { purpose: "inspect" });
+  await config.edit({ kind: "set", path: "gateway.port", value: 6 }, { by: "test" });
   expect(config.current.gateway?.port).toBe(6);
 });
 

@@ -3,10 +3,11 @@ import { messageOf } from "../base/errors.ts";
 import type { Ids } from "../base/ids.ts";
 import { diffPaths } from "./diff.ts";
 import type { Env } from "./env.ts";
+import { takeIn } from "./held.ts";
 import { loadConfig, type Loaded, type LoadOptions } from "./load.ts";
 import { redactConfig, redactText, tellSecrets } from "./redact.ts";
 import { missingFile, withoutFile, withoutRefused } from "./missing-file.ts";
-import { planReload, type ReloadMode, type ReloadPlan } from "./reload-rules.ts";
+import type { ReloadMode, ReloadPlan } from "./reload-rules.ts";
 import type { OpenClawConfig } from "./schema/index.ts";
 import { resolveSecret, type RunProgram, type SecretInput, type SecretsDeps } from "./secrets.ts";
 import { importShellVariables, shellImportTimeout, type RunShell } from "./shell-environment.ts";
@@ -153,6 +154,7 @@ function createConfig(first: Loaded, options: ConfigOptions, loading: Loading): 
   let inUse = first;
   let lastRead = first;
   let broken = first.snapshot.source === "last-good";
+  let hasHeld = false;
   const isRunning = options.purpose === "start";
   let hadFile = isRunning && (first.snapshot.exists || broken);
   let channels: () => readonly string[] = () => [];
@@ -166,7 +168,7 @@ function createConfig(first: Loaded, options: ConfigOptions, loading: Loading): 
   const emit = (event: ConfigEvent): void => listeners.forEach((listener) => listener(event));
   tell(first);
 
-  function reload(restartFollows = false): Snapshot {
+  function reload({ restartFollows = false, isFileNews = true } = {}): Snapshot {
     const loaded = loadConfig(load());
     // A file that was there and is gone is a broken one: the empty configuration never takes its place.
     const next = hadFile && !loaded.snapshot.exists ? withoutFile(loaded) : withoutRefused(loaded, options.refuses);
@@ -181,11 +183,14 @@ function createConfig(first: Loaded, options: ConfigOptions, loading: Loading): 
       emit({ kind: "invalid", snapshot, message: `config reload skipped (invalid config): ${snapshot.issues.map(formatLocated).join("; ")}` });
       return snapshot;
     }
-    const before = inUse.snapshot;
+    const before = inUse;
     tell(next);
-    inUse = next;
-    const plan = planReload(diffPaths(before.config, snapshot.config), reloadMode(snapshot.config), channels());
-    if (plan.paths.length > 0) emit({ kind: "changed", before, after: snapshot, plan, restartFollows });
+    // Nothing waits in a command that only looks, nor when it is the schemas of plugins that changed and not the file.
+    const facts = { channels: channels(), holds: isRunning && (isFileNews || hasHeld) };
+    const { inUse: taken, plan } = takeIn(before, next, reloadMode(snapshot.config), facts);
+    inUse = taken;
+    hasHeld = plan.held !== undefined;
+    if (plan.paths.length > 0) emit({ kind: "changed", before: before.snapshot, after: inUse.snapshot, plan, restartFollows });
     else if (broken) emit({ kind: "mended", snapshot });
     broken = false;
     return snapshot;
@@ -223,13 +228,10 @@ function createConfig(first: Loaded, options: ConfigOptions, loading: Loading): 
       (await import("./last-good.ts")).keepLastGood(inUse, { now: options.clock.now(), ids: options.ids });
       versions.settle(inUse.snapshot);
     },
-    extend: (learned) => (loading.extend(learned), reload()),
-    know: (names) => (loading.know(names), reload()),
+    extend: (learned) => (loading.extend(learned), reload({ isFileNews: false })),
+    know: (names) => (loading.know(names), reload({ isFileNews: false })),
     review: lazyReview({ load, current: () => inUse.snapshot.config, modeOf: reloadMode, channels: () => channels(), sections, place }),
-    [Symbol.dispose]() {
-      watching?.[Symbol.dispose]();
-      listeners.clear();
-    },
+    [Symbol.dispose]: () => (watching?.[Symbol.dispose](), listeners.clear()),
   };
 }
 
@@ -245,7 +247,7 @@ interface EditsDeps {
   readonly versions: VersionKeeper;
   /** The configuration in use came from a file. */
   readonly hadFile: () => boolean;
-  readonly reload: (restartFollows?: boolean) => Snapshot;
+  readonly reload: (options: { readonly restartFollows: boolean }) => Snapshot;
 }
 
 /** Edits run one after the other. */
@@ -271,7 +273,7 @@ function createEdits({ options, load, place, versions, reload, hadFile }: EditsD
       );
       if (written.files.length === 0) return { snapshot: written.after.snapshot, files: [] };
       versions.keep(written.after.snapshot);
-      return { snapshot: reload(editOptions.restartFollows), files: written.files };
+      return { snapshot: reload({ restartFollows: editOptions.restartFollows ?? false }), files: written.files };
     });
     edits = run.catch(() => {});
     return run;

@@ -21,6 +21,7 @@ export {
   validate,
 } from "./validate/index.ts";
 export { describeSchema, type DescribedSections, type SchemaDescription, type SectionText } from "./describe-schema.ts";
+export { loadInEffect } from "./load-in-effect.ts";
 export { dottedPath, formatPath, parsePath } from "./path.ts";
 export { parseValueText } from "./value-text.ts";
 export { hasPath, isObject, mergePatch, sameValue, valueAt, withoutPath, withValue } from "./value.ts";

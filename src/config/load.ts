@@ -1,3 +1,4 @@
+import { isObject } from "./value.ts";
 import { join } from "node:path";
 import { messageOf, AppError } from "../base/errors.ts";
 import { parseDocument, type ConfigDocument, type ValuePath } from "./document/document.ts";
@@ -14,7 +15,16 @@ import { sha256 } from "./sha256.ts";
 import type { LocatedIssue, Snapshot } from "./snapshot.ts";
 import { diskFiles, type ConfigFiles } from "./source-files.ts";
 import { expandPaths } from "./tilde.ts";
-import { applyDefaults, applyLoadDefaults, pluginsSection, validateConfig, validateSections, type ConfigSections, type KnownNames } from "./validate/index.ts";
+import {
+  applyDefaults,
+  applyLoadDefaults,
+  pluginsSection,
+  unavailableFeatures,
+  validateConfig,
+  validateSections,
+  type ConfigSections,
+  type KnownNames,
+} from "./validate/index.ts";
 import { newerVersion } from "./version.ts";
 
 export interface LoadOptions {
@@ -91,6 +101,8 @@ export function loadConfig(options: LoadOptions): Loaded {
   if (main.document.root && included.issues.length === 0)
     found.push(...schemaIssues(migrated.value, { ...options, names: knownNames(migrated.value, options, files, state), missing, place }));
   const valid = !found.some((issue) => issue.severity === "error");
+  // Errors come first: what has no effect is mentioned in a file that is otherwise right.
+  if (valid) found.push(...unavailableIssues(migrated.value, place));
   let config: OpenClawConfig | undefined;
   const dotenv = environment.files.filter((file) => files.exists(file));
   const snapshot: Snapshot = {
@@ -114,6 +126,10 @@ export function loadConfig(options: LoadOptions): Loaded {
   };
   const watched = [...new Set([...included.documents.keys(), ...included.named, ...environment.files])];
   return { snapshot, env, unresolved: included.value, documents: included.documents, origins, locate: place, watched, paths: { home, state } };
+}
+
+function unavailableIssues(value: unknown, place: (at: ValuePath) => ReturnType<Origins["locate"]>): LocatedIssue[] {
+  return isObject(value) ? unavailableFeatures(value).map((issue) => ({ ...issue, ...place(issue.path), path: dottedPath(issue.path) })) : [];
 }
 
 function finished(value: unknown, env: Env, home: string, sections: ConfigSections | undefined): OpenClawConfig {

@@ -134,7 +134,7 @@ export function lockFile(configPath: string, temporary: string, uid: number | un
   return join(temporary, uid === undefined ? "openclaw" : `openclaw-${uid}`, `gateway.${hash}.lock`);
 }
 
-const DEFAULT_GATEWAY_PORT = 18_789;
+export const DEFAULT_GATEWAY_PORT = 18_789;
 
 /** Flag, then environment, then `gateway.port`, then the default. A variable that is no port is passed over. */
 export function gatewayPort(env: Env, choice: { readonly flag?: number | undefined; readonly config?: number | undefined }): number {

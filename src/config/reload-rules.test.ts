@@ -54,13 +54,15 @@ test("hybrid: hot actions, each once; a restart swallows them", () => {
   expect(planReload([], "restart", [])).toEqual({ paths: [], actions: [] });
 });
 
-test("hot drops a change set that needs a restart; restart restarts for anything; off does nothing", () => {
+test("hot leaves what needs a restart; restart restarts for anything; off does nothing", () => {
   expect(planReload(["cron.a", "gateway.port"], "hot", [])).toEqual({
     paths: ["cron.a", "gateway.port"],
-    actions: [],
-    ignored: "config reload requires gateway restart; hot mode ignoring (cron.a, gateway.port)",
+    actions: [{ kind: "restart", room: "cron" }],
+    held: ["gateway.port"],
+    ignored: "config reload requires gateway restart; hot mode ignoring (gateway.port)",
   });
   expect(planReload(["cron.a"], "hot", []).actions).toEqual([{ kind: "restart", room: "cron" }]);
   expect(planReload(["logging.level"], "restart", []).actions).toEqual([{ kind: "process" }]);
-  expect(planReload(["gateway.port"], "off", [])).toMatchObject({ actions: [], ignored: expect.stringContaining("gateway.port") });
+  expect(planReload(["models.mode", "gateway.reload.mode"], "off", [])).toMatchObject({ actions: [], held: ["models.mode"] });
+  expect(planReload(["gateway.reload.mode"], "off", [])).toEqual({ paths: ["gateway.reload.mode"], actions: [] });
 });

@@ -16,7 +16,9 @@ export interface ReloadPlan {
   readonly paths: readonly string[];
   /** What is to be done; never `none`, no action twice, empty when nothing is. */
   readonly actions: readonly ReloadAction[];
-  /** Why changes are left undone, for the log. */
+  /** Those of `paths` that wait for a restart which the mode does not make: what was in use there stays. Absent when there are none. */
+  readonly held?: readonly string[];
+  /** Why they wait, for the log. */
   readonly ignored?: string;
 }
 
@@ -77,15 +79,27 @@ export function actionsFor(path: string, channels: readonly string[]): readonly 
   return rules.find(({ prefix }) => path === prefix || path.startsWith(`${prefix}.`))?.actions ?? [PROCESS];
 }
 
+/** Taken when reloading is off: the setting of reloading itself, and what no part of the gateway acts on. */
+const TAKEN_WHEN_OFF = /^(?:gateway\.reload|meta|\$schema)(?:\.|$)/;
+
+/** Which of the changes a mode leaves for the next restart. */
+function heldBy(mode: ReloadMode, paths: readonly string[], channels: readonly string[]): readonly string[] {
+  if (mode === "off") return paths.filter((path) => !TAKEN_WHEN_OFF.test(path));
+  if (mode === "hot") return paths.filter((path) => actionsFor(path, channels).some(({ kind }) => kind === "process"));
+  return [];
+}
+
 /** What a set of changes asks for under a reload mode, which is that of the new configuration. `channels`: ids of loaded channels. */
 export function planReload(paths: readonly string[], mode: ReloadMode, channels: readonly string[]): ReloadPlan {
   if (paths.length === 0) return { paths, actions: [] };
-  if (mode === "off") return { paths, actions: [], ignored: `config reload is off; ignoring (${paths.join(", ")})` };
   if (mode === "restart") return { paths, actions: [PROCESS] };
-  const actions = paths.flatMap((path) => actionsFor(path, channels)).filter((action) => action.kind !== "none");
-  if (!actions.some((action) => action.kind === "process")) return { paths, actions: distinct(actions) };
-  if (mode === "hot") return { paths, actions: [], ignored: `config reload requires gateway restart; hot mode ignoring (${paths.join(", ")})` };
-  return { paths, actions: [PROCESS] };
+  const held = heldBy(mode, paths, channels);
+  const taken = paths.filter((path) => !held.includes(path));
+  const actions = mode === "off" ? [] : taken.flatMap((path) => actionsFor(path, channels)).filter((action) => action.kind !== "none");
+  if (actions.some((action) => action.kind === "process")) return { paths, actions: [PROCESS] };
+  if (held.length === 0) return { paths, actions: distinct(actions) };
+  const why = mode === "off" ? "config reload is off; ignoring" : "config reload requires gateway restart; hot mode ignoring";
+  return { paths, actions: distinct(actions), held, ignored: `${why} (${held.join(", ")})` };
 }
 
 function distinct(actions: readonly ReloadAction[]): ReloadAction[] {

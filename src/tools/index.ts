@@ -40,6 +40,7 @@ export { sessionLoops, type SessionLoopsDeps } from "./loop-guard/session-loops.
 export { loopSettings, type LoopSettings } from "./loop-guard/settings.ts";
 export { decidePolicy, type PolicyVerdict } from "./policy/decide.ts";
 export { distinctTools, isBuiltinTool } from "./policy/taken-names.ts";
+export { explainAbsent, explainNamed } from "./policy/absent.ts";
 export { builtinSubjects, explainPolicy, explainTools, groupsOf, type PolicyQuestion, type ToolExplanation } from "./policy/explain.ts";
 export { groupOfKey, groupPolicy, type GroupFacts, type GroupSender } from "./policy/group.ts";
 export { policyLayers, type Layer, type LayerFacts, type PolicyEntry, type ToolPolicy } from "./policy/layers.ts";

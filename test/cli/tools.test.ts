@@ -60,10 +60,33 @@ describe("without a gateway", () => {
       ["exec"],
       { layer: "provider", path: 'tools.byProvider["OpenAI/gpt-5.2"].deny[0]' },
     ],
+    ["about a tool of a later version", "{}", ["cron"], { layer: "not offered", allowed: false, why: "cron is not available in this version" }],
+    ["about memory", "{}", ["memory_search"], { allowed: false, why: "memory_search is not available in this version" }],
+    ["about messages without a channel", "{}", ["message"], { allowed: false, path: "channels" }],
+    ["about messages with one", `{ channels: { telegram: { enabled: true } } }`, ["message"], { allowed: true }],
+    ["about patches", "{}", ["apply_patch"], { allowed: false, path: "tools.exec.applyPatch" }],
+    [
+      "about patches for a model that knows them",
+      `{ agents: { defaults: { model: "openai/gpt-5.2" } }, tools: { exec: { applyPatch: { enabled: true } } } }`,
+      ["apply_patch"],
+      { allowed: true },
+    ],
+    ["about a search that is off", `{ tools: { web: { search: { enabled: false } } } }`, ["web_search"], { allowed: false, path: "tools.web.search.enabled" }],
+    ["about fetching that is off", `{ tools: { web: { fetch: { enabled: false } } } }`, ["web_fetch"], { allowed: false, path: "tools.web.fetch.enabled" }],
   ])("the rules %s", async (_, config, args, expected) => {
     const { json } = await makePlace(config).run("explain", ...args, "--json");
     const { tools: rows, ...session } = json();
     expect({ ...session, ...rows[0] }).toMatchObject({ from: "configuration", ...expected });
+  });
+
+  test("what is allowed without a gateway is what a gateway with the same configuration offers", async () => {
+    const { json } = await makePlace().run("explain", "--json");
+    const allowed = json().tools.flatMap(({ name, allowed: is }) => (is ? [String(name)] : []));
+    expect(allowed.toSorted()).toEqual(
+      "agents_list edit exec find gateway grep image ls process read session_status sessions_history sessions_list sessions_send web_fetch web_search write".split(
+        " ",
+      ),
+    );
   });
 
   test.each<[string, readonly string[], RegExp]>([

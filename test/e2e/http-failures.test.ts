@@ -44,7 +44,7 @@ function configOf(url: string): string {
     },
     models: { providers },
     agents: { defaults: { maxConcurrent: 8 }, list },
-    usage: { budgets: CALLS.map((call) => ({ per: "day", tokens: 1, agent: `broke-${call}` })) },
+    usage: { budgets: CALLS.map((call) => ({ per: "day", tokens: 1, agent: `broke-${call}`, sender: "webchat" })) },
   });
 }
 

@@ -2,8 +2,11 @@ import type { AssistantMessage } from "../../protocol/index.ts";
 import type { UsageInput } from "../../store/index.ts";
 import type { TurnInput } from "./input.ts";
 
-/** Whose budget a call counts for: the sender's, or, for clients of the gateway, which have no sender id, the one of where they came in. */
-export const payerOf = ({ senderId, channel }: Pick<TurnInput, "channel" | "senderId">): string => senderId ?? channel;
+/** Clients of the gateway (the page, the terminal, `/v1`, commands) have no sender id; they count together. */
+const CLIENTS = "webchat";
+
+/** Whose budget a call counts for. */
+export const payerOf = ({ senderId }: Pick<TurnInput, "senderId">): string => senderId ?? CLIENTS;
 
 /** A row for what one call of a model took. */
 export function usageRow(

@@ -76,12 +76,9 @@ export function toolFactsPort(ports: PortDeps): ToolFactsPort {
       const opened = await ports.open();
       const context = await contextFor(ports, sessionKey, { agentId, owner, ...(await modelOf(ports, agentId)) });
       const [tools, toolbox] = await Promise.all([opened.shelf.tools(context), opened.broker.open(context)]);
-      return opened
-        .explainTools(
-          opened.distinctTools(tools, () => {}),
-          toolbox.verdicts,
-        )
-        .filter(({ name }) => tool === undefined || name === tool);
+      const distinct = opened.explaining.distinctTools(tools, () => {});
+      const rows = opened.explaining.explainTools(distinct, toolbox.verdicts);
+      return tool === undefined ? rows : opened.explaining.explainNamed(tool, rows, { ...context, config: ports.deps.config.current });
     },
     async file(agentId, path) {
       const { fileAccess, workspaceOf } = await ports.open();
@@ -90,7 +87,7 @@ export function toolFactsPort(ports: PortDeps): ToolFactsPort {
     async catalog(agentId) {
       const opened = await ports.open();
       const context = await contextFor(ports, `agent:${agentId}:main`, { agentId, owner: true });
-      const tools = opened.distinctTools(await opened.shelf.tools(context), () => {});
+      const tools = opened.explaining.distinctTools(await opened.shelf.tools(context), () => {});
       return tools.map(({ name, label, description, source, ownerOnly, optional, parameters }): ListedTool => {
         const pluginId = source.kind === "core" ? {} : { pluginId: source.id };
         const flags = { ...(ownerOnly === undefined ? {} : { ownerOnly }), ...(optional === undefined ? {} : { optional }) };

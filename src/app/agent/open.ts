@@ -17,6 +17,7 @@ import {
   createTaint,
   execSettings,
   distinctTools,
+  explainNamed,
   explainTools,
   sessionLoops,
   shellName,
@@ -50,8 +51,8 @@ export interface OpenAgent extends AsyncDisposable {
   readonly sandboxes: Sandboxes;
   readonly skills: ReturnType<typeof createSkills>;
   readonly shelf: ToolShelf;
-  readonly explainTools: typeof explainTools;
-  readonly distinctTools: typeof distinctTools;
+  /** How tools are explained; loaded with the agent's code. */
+  readonly explaining: { readonly explainTools: typeof explainTools; readonly distinctTools: typeof distinctTools; readonly explainNamed: typeof explainNamed };
   readonly models: Models;
   workspaceOf(agentId: string): string;
   /** Ends what a session left running in the background, with all it started. Gives how many. */
@@ -215,8 +216,7 @@ export async function openAgent(deps: AppAgentDeps): Promise<OpenAgent> {
   return {
     agents,
     shelf,
-    explainTools,
-    distinctTools,
+    explaining: { explainTools, distinctTools, explainNamed },
     models,
     broker,
     approvals,

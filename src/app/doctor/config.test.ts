@@ -56,6 +56,24 @@ test("unknown keys inside of old sections go too, and what is known there stays"
   expect((await here.look(CONFIG)).every(({ level }) => level === "ok")).toBe(true);
 });
 
+test("unknown keys and misspelt names do not stand in the way of each other's repair", async () => {
+  const here = place(`{ gateway: { mode: "local" }, agnets: { x: 1 }, tools: { deny: ["exce"] } }`);
+  const checks = ["config.file", "config.names", "config.keys"];
+  const outcomes = await here.look(checks, { fix: true });
+  expect(outcomes.map(({ level }) => level)).toEqual(["ok", "ok", "ok"]);
+  expect(outcomes[1]?.repaired).toMatch(/wrote tools\.deny\.0 = "exec", took out agnets; .*\.bak/);
+  const after = here.read(here.configPath);
+  expect(after).toContain('"exec"');
+  expect(after).not.toContain("agnets");
+});
+
+test("a name that cannot be guessed keeps a file with unknown keys as it is", async () => {
+  const text = `{ gateway: { mode: "local" }, agnets: { x: 1 }, tools: { deny: ["exce", "zzqqyyxx"] } }`;
+  const here = place(text);
+  await here.look(["config.names", "config.keys"], { fix: true });
+  expect(here.read(here.configPath)).toBe(text);
+});
+
 test("beside other errors unknown keys are left alone: the file is not made half right", async () => {
   const here = place(`{ gateway: { prot: 1, port: "high" } }`);
   const outcomes = await here.look(["config.file", "config.keys"], { fix: true });

@@ -15,6 +15,8 @@ export interface CommandFacts {
   readonly choices?: readonly string[];
   /** Key of `commands` that has to be true. */
   readonly gate?: "config" | "debug" | "bash";
+  /** Its feature is not in this version: it says so, and no list or menu shows it. */
+  readonly unavailable?: true;
   /** Also understood inside of other text, as a setting. */
   readonly directive?: true;
   /** Also answered inside of other text. */
@@ -124,11 +126,11 @@ export const COMMANDS: readonly CommandFacts[] = [
   { names: ["debug"], args: true, usage: "[show|set|unset|reset]", gate: "debug", ...management, description: "Overrides that last until a restart" },
   { names: ["allowlist"], args: true, usage: "[list|add|remove]", textOnly: true, ...management, description: "Who may write to the agent" },
   { names: ["approve"], args: true, quick: true, usage: "<id> <allow-once|allow-always|deny>", ...management, description: "Decide on a command that waits" },
-  { names: ["subagents"], args: true, usage: "[list|kill|log|info|send|steer|spawn]", ...management, description: "Look after sub-agents" },
-  { names: ["kill"], args: true, usage: "<target>", ...management, description: "End a sub-agent" },
-  { names: ["steer", "tell"], args: true, usage: "<target> <text>", lines: true, ...management, description: "Tell a sub-agent something" },
+  { names: ["subagents"], unavailable: true, args: true, usage: "[list|kill|log|info|send|steer|spawn]", ...management, description: "Look after sub-agents" },
+  { names: ["kill"], unavailable: true, args: true, usage: "<target>", ...management, description: "End a sub-agent" },
+  { names: ["steer", "tell"], unavailable: true, args: true, usage: "<target> <text>", lines: true, ...management, description: "Tell a sub-agent something" },
   { names: ["restart"], args: false, ...management, description: "Restart the gateway" },
-  { names: ["tts"], args: true, usage: "[on|off|status|…]", group: "media", description: "Speak answers" },
+  { names: ["tts"], unavailable: true, args: true, usage: "[on|off|status|…]", group: "media", description: "Speak answers" },
   { names: ["skill"], args: true, usage: "<name> [input]", lines: true, group: "tools", description: "Use a skill" },
   { names: ["bash"], args: true, usage: "<command>", gate: "bash", textOnly: true, group: "tools", description: "Run a command on the host" },
 ];

@@ -1,7 +1,9 @@
-import { loadSetup, type Section } from "../../app/index.ts";
+import { loadSetup, lockHolder, stateLockPath, type Section } from "../../app/index.ts";
 import { AppError } from "../../base/errors.ts";
 import { nearest } from "../../base/text.ts";
+import { diffPaths } from "../../config/index.ts";
 import { defineCommand } from "../command.ts";
+import { describeAnswer, gatewayAnswer } from "../gateway-answer.ts";
 import { inPlace, openAsker } from "../setup/session.ts";
 
 async function sectionsOf(given: readonly string[]): Promise<readonly Section[]> {
@@ -30,9 +32,12 @@ export const configure = defineCommand({
       const setup = await loadSetup();
       const ask = await openAsker(io);
       await ask.intro("openclaw configure");
+      const before = place.config.current;
       const { sections, committed } = await setup.configure(place, ask, wanted);
       await ask.outro(committed.files.length > 0 ? `Written: ${committed.files.join(", ")}` : "Nothing had to be written.");
-      io.out(`set: ${sections.join(", ")}${committed.files.length > 0 && place.isRunning() ? "; the running gateway takes it over" : ""}\n`);
+      const pid = committed.files.length > 0 ? lockHolder(stateLockPath(place.config.paths.state))?.pid : undefined;
+      const answer = gatewayAnswer(pid, diffPaths(before, place.config.current), place.config.current);
+      io.out(`set: ${sections.join(", ")}${pid === undefined ? "" : `; ${io.runnable(describeAnswer(answer))}`}\n`);
       return 0;
     });
   },

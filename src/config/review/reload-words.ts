@@ -33,20 +33,17 @@ function words(action: ReloadAction): string {
 /** Why a mode leaves a change alone. */
 const IGNORED: Readonly<Partial<Record<ReloadMode, string>>> = {
   off: "Counts from the gateway's next restart: gateway.reload.mode is off.",
-  hot: "Counts from the gateway's next restart: gateway.reload.mode is hot, and something here needs a restart.",
+  hot: "Counts from the gateway's next restart: gateway.reload.mode is hot.",
 };
 
 /** What changes of `paths` make happen under a reload mode. `channels`: ids of loaded channels. */
 export function describeReload(paths: readonly string[], mode: ReloadMode, channels: readonly string[]): ReloadWords {
-  const { actions, ignored } = planReload(paths, mode, channels);
+  const { actions, held = [] } = planReload(paths, mode, channels);
   const restarts = actions.some(({ kind }) => kind === "process");
   const doing = (path: string): string => {
-    const own = actionsFor(path, channels);
-    const onUse = own.every(({ kind }) => kind === "none");
-    // What is read on use is taken whatever the mode.
-    if (ignored !== undefined) return onUse ? ON_USE : (IGNORED[mode] ?? ignored);
+    if (held.includes(path)) return IGNORED[mode] ?? RESTART;
     if (mode === "restart") return RESTART;
-    return [...new Set(own.map(words))].join(" ");
+    return [...new Set(actionsFor(path, channels).map(words))].join(" ");
   };
   return {
     kind: restarts ? "restart" : actions.length > 0 ? "hot" : "none",

@@ -69,7 +69,7 @@ const provider = group(
 );
 
 export const models = group("Model providers beyond the built-in ones.", {
-  mode: choice("Add to the known providers or replace them.", ["merge", "replace"]),
+  mode: choice("merge also uses what is in an agent's models.json, replace leaves that file aside; the built-in models stay in both.", ["merge", "replace"]),
   providers: map("Providers by id.", provider),
   bedrockDiscovery: group("Finds the models of Amazon Bedrock.", {
     enabled: flag("Look for them; on when AWS credentials are there."),

@@ -8,5 +8,6 @@ export { applyLoadDefaults } from "./load-defaults.ts";
 export { CHANNEL_IDS, OWN_PLUGINS, pluginsSection, type KnownNames } from "./known-names.ts";
 export { hasUnexplainedNames, nameIssues } from "./rules/names.ts";
 export { pluginsExist } from "./rules/plugins.ts";
+export { unavailableFeatures } from "./rules/unavailable.ts";
 export { isSensitivePath } from "./sensitive.ts";
 export { isTooDeep, validate } from "./walk.ts";

@@ -17,6 +17,8 @@ export type IssueCode =
   | "unknown-plugin"
   /** A name in a list that stands for nothing. */
   | "unknown-name"
+  /** A setting of a feature that this version does not have. */
+  | "unavailable"
   /** There is more, but nobody reads that many at once. */
   | "more"
   /** Nested too deeply, or too large to check in reasonable time. */

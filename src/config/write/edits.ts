@@ -37,8 +37,8 @@ export type ConfigEdit =
   | { readonly kind: "change"; readonly change: (written: unknown) => unknown }
   /** Old keys move to their new places. */
   | { readonly kind: "migrate" }
-  /** Keys that the schema does not know go. */
-  | { readonly kind: "prune" };
+  /** Keys that the schema does not know go. What is left, old keys moved, becomes what `change` gives. */
+  | { readonly kind: "prune"; readonly change?: (written: unknown) => unknown };
 
 /** The value that the configuration has after an edit, before variables are put in. `text` edits are handled apart. */
 export function editedValue(loaded: Loaded, edit: Exclude<SimpleEdit, { kind: "text" }>): unknown {
@@ -61,7 +61,7 @@ export function editedValue(loaded: Loaded, edit: Exclude<SimpleEdit, { kind: "t
     case "change":
       return edit.change(migrate(base).value);
     case "prune":
-      return pruned(base);
+      return edit.change ? edit.change(migrate(pruned(base)).value) : pruned(base);
     default:
       return migrate(base).value;
   }

@@ -60,7 +60,8 @@ export const sessionsMethods = {
     }),
     effect: false,
     room: "sessions",
-    summary: "A page of the sessions, newest first.",
+    summary:
+      "A page of the sessions, newest first. `search` looks through names, first messages, keys and ids; with `includeLastMessage` also through last messages.",
   }),
   "sessions.preview": method({
     access: "operator.read",

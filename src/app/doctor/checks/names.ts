@@ -17,7 +17,7 @@ export const configNames: Check = {
     const own = [...snapshot.issues, ...snapshot.warnings].filter(isName);
     const brought = namesPlugins(snapshot.resolved) ? pluginIssues({ snapshot, locate: config.locate }, await deps.inventory()).filter(isName) : [];
     const found = [...own, ...brought];
-    const repair = isManaged(env) || snapshot.issues.some((issue) => !isName(issue)) ? undefined : repairOf(deps, found);
+    const repair = isManaged(env) ? undefined : repairOf(deps, found, snapshot.issues);
     return found.map((issue, index): Finding => {
       const known = issue.suggestion !== undefined && repair !== undefined;
       return {
@@ -31,17 +31,24 @@ export const configNames: Check = {
   },
 };
 
-/** Puts the nearest known names in place. It is a guess, so it is asked about. */
-function repairOf({ config }: DoctorDeps, found: readonly LocatedIssue[]): Repair | undefined {
+/**
+ * Puts the nearest known names in place. It is a guess, so it is asked about. A file is never written with errors in it: unknown keys go in the same
+ * edit, and with any other error there is no repair.
+ */
+function repairOf({ config }: DoctorDeps, found: readonly LocatedIssue[], errors: readonly LocatedIssue[]): Repair | undefined {
   const meant = new Map(found.flatMap(({ path, suggestion }) => (suggestion === undefined ? [] : [[path, suggestion] as const])));
-  if (meant.size === 0) return undefined;
+  const unknown = errors.filter(({ code }) => code === "unknown-key");
+  const others = errors.filter((issue) => !unknown.includes(issue) && !(isName(issue) && (unknown.length === 0 || meant.has(issue.path))));
+  if (meant.size === 0 || others.length > 0) return undefined;
   const words = [...meant].map(([path, name]) => `${path} = ${JSON.stringify(name)}`).join(", ");
+  const keys = unknown.map(({ path }) => path).join(", ");
+  const change = (written: unknown): unknown => renamed(written, meant);
   return {
-    summary: `write ${words}`,
+    summary: keys === "" ? `write ${words}` : `write ${words}, and take out ${keys}`,
     safe: false,
     async apply() {
-      const { files } = await config.edit({ kind: "change", change: (written) => renamed(written, meant) }, { by: "cli doctor" });
-      return `wrote ${words}; the version before is ${files.map((file) => `${file}.bak`).join(", ")}`;
+      const { files } = await config.edit(keys === "" ? { kind: "change", change } : { kind: "prune", change }, { by: "cli doctor" });
+      return `wrote ${words}${keys === "" ? "" : `, took out ${keys}`}; the version before is ${files.map((file) => `${file}.bak`).join(", ")}`;
     },
   };
 }

@@ -67,7 +67,7 @@ export const add = defineCommand({
     const result = await editConfig(io, { kind: "update", config: next as OpenClawConfig, base: base as OpenClawConfig }, "cli channels add");
     const note = await remark(io, plugin.id);
     if (values.json) return printJson(io, { ok: true, channel: plugin.id, accountId, ...result, ...(note === undefined ? {} : { note }) });
-    io.out(describeEdit(`set up ${plugin.id} account ${accountId}`, result));
+    io.out(io.runnable(describeEdit(`set up ${plugin.id} account ${accountId}`, result)));
     if (note !== undefined) io.err(`${note}\n`);
   },
 });

@@ -38,6 +38,6 @@ export const remove = defineCommand({
     }
     const result = await editConfig(io, { kind: "update", config: next as OpenClawConfig, base: cfg as OpenClawConfig }, "cli channels remove");
     if (values.json) printJson(io, { ok: true, channel: id, accountId, deleted: doDelete, ...result });
-    else io.out(describeEdit(`${doDelete ? "deleted" : "turned off"} ${id} account ${accountId}`, result));
+    else io.out(io.runnable(describeEdit(`${doDelete ? "deleted" : "turned off"} ${id} account ${accountId}`, result)));
   },
 });

@@ -38,9 +38,9 @@ export const diff = defineCommand({
     else {
       const what = (change: (typeof changes)[number]): string =>
         change.ignored
-          ? "ignored"
+          ? "waits for a restart"
           : change.actions.length === 0
-            ? "read on next use"
+            ? "applied on next use"
             : change.actions
                 .map((action) => (action.kind === "process" ? "needs a restart" : `${action.kind} ${"room" in action ? action.room : ""}`))
                 .join(", ");

@@ -1,9 +1,16 @@
+import { existsSync } from "node:fs";
+import { homedir } from "node:os";
 import { AppError } from "../../../base/errors.ts";
-import { formatLocated, hasPath, isSensitivePath, parsePath, redactConfig, valueAt } from "../../../config/index.ts";
+import { formatLocated, hasPath, isSensitivePath, loadInEffect, parsePath, redactConfig, valueAt, type OpenClawConfig } from "../../../config/index.ts";
 import { defineCommand, JSON_OPTION } from "../../command.ts";
 import { loadFor, requireValid } from "../../config-source.ts";
-import { printJson } from "../../io.ts";
+import { printJson, type Io } from "../../io.ts";
 import { sectionsIn } from "../../plugin-sections.ts";
+
+async function inEffect(io: Io, config: OpenClawConfig): Promise<OpenClawConfig> {
+  const { configInEffect } = await loadInEffect();
+  return configInEffect(config, { env: io.env, exists: existsSync, osHome: homedir(), cwd: io.cwd });
+}
 
 export const get = defineCommand({
   positionals: "[path]",
@@ -17,10 +24,12 @@ export const get = defineCommand({
     const { snapshot } = loaded;
     requireValid(snapshot, formatLocated);
     const path = positionals[0] === undefined ? [] : parsePath(positionals[0]);
-    if (!hasPath(snapshot.config, path))
+    // Without a path: what is set.
+    const config = path.length === 0 ? snapshot.config : await inEffect(io, snapshot.config);
+    if (!hasPath(config, path))
       throw new AppError("NOT_FOUND", `Config path not found: ${positionals[0]}; it has no value and no default (openclaw config schema lists every key)`);
     const sections = values.reveal ? {} : await sectionsIn(io, loaded, [snapshot.config]);
-    const shown = valueAt(values.reveal ? snapshot.config : redactConfig(snapshot.config, sections), path);
+    const shown = valueAt(values.reveal ? config : redactConfig(config, sections), path);
     if (typeof shown === "string" && !values.json) io.out(`${shown}\n`);
     else printJson(io, shown);
     if (!values.reveal && isSensitivePath(path, sections)) io.err("this is a secret; --reveal shows it\n");

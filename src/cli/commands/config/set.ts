@@ -23,6 +23,6 @@ export const set = defineCommand({
       "cli config set",
     );
     if (values.json) printJson(io, { ok: true, ...result });
-    else io.out(describeEdit(`set ${path}`, result));
+    else io.out(io.runnable(describeEdit(`set ${path}`, result)));
   },
 });

@@ -16,6 +16,6 @@ export const unset = defineCommand({
     if (!hasPath(loadFor(io).snapshot.resolved, segments)) throw new AppError("NOT_FOUND", `Config path not found: ${path}; the file does not set it`);
     const result = await editConfig(io, { kind: "unset", path: segments }, "cli config unset");
     if (values.json) printJson(io, { ok: true, ...result });
-    else io.out(describeEdit(`removed ${path}`, result));
+    else io.out(io.runnable(describeEdit(`removed ${path}`, result)));
   },
 });

@@ -53,7 +53,7 @@ const add = defineCommand({
     });
     const result = await editConfig(io, { kind: "set", path: [...MODELS, key ?? model, "alias"], value: alias }, "cli models aliases add");
     if (values.json) return printJson(io, { ok: true, alias, model, ...result });
-    io.out(describeEdit(`${alias} stands for ${model}`, result));
+    io.out(io.runnable(describeEdit(`${alias} stands for ${model}`, result)));
     if (Object.keys(settings).length === 0) io.err("agents.defaults.models is no longer empty: only the models in it and the default may be chosen now\n");
   },
 });
@@ -76,7 +76,7 @@ const remove = defineCommand({
     }
     const result = await editConfig(io, { kind: "unset", path: [...MODELS, key, "alias"] }, "cli models aliases remove");
     if (values.json) printJson(io, { ok: true, alias, model: key, ...result });
-    else io.out(describeEdit(`${alias} no longer stands for ${key}`, result));
+    else io.out(io.runnable(describeEdit(`${alias} no longer stands for ${key}`, result)));
   },
 });
 

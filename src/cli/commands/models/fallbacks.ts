@@ -28,7 +28,7 @@ async function write(
   };
   const result = await editConfig(io, { kind: "from", edit }, `cli models ${nameOf(kind)}`);
   if (done.json) printJson(io, { ok: true, fallbacks, ...result });
-  else io.out(describeEdit(done.what, result));
+  else io.out(io.runnable(describeEdit(done.what, result)));
 }
 
 /** The place in the list that a text means, however it is spelt. */

@@ -181,6 +181,6 @@ export const scan = defineCommand({
         written: written !== undefined,
         results,
       });
-    if (written) io.out(describeEdit(`the fallbacks are ${picked.text.join(", ")}`, written));
+    if (written) io.out(io.runnable(describeEdit(`the fallbacks are ${picked.text.join(", ")}`, written)));
   },
 });

@@ -35,7 +35,7 @@ function setter(key: "model" | "imageModel", word: string, name: string) {
       const result = await editConfig(io, { kind: "patch", value }, `cli models ${name}`);
       const available = view.hasCredential(ref.provider) || view.choice.needsNoKey(ref.provider);
       if (values.json) return printJson(io, { ok: true, model: text, available, ...result });
-      io.out(describeEdit(`the ${word} is ${text}`, result));
+      io.out(io.runnable(describeEdit(`the ${word} is ${text}`, result)));
       if (!available) io.err(`there is no credential for ${ref.provider} yet; add one with: openclaw models auth add\n`);
     },
   });

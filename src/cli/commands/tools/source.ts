@@ -6,7 +6,7 @@ import { nearest } from "../../../base/text.ts";
 import { defaultAgentId, expandHome, formatLocated, homeFolder, type OpenClawConfig } from "../../../config/index.ts";
 import { loadChoice } from "../../../models/index.ts";
 import { resolveSessionKey, type GatewayClient, type MethodResult } from "../../../protocol/index.ts";
-import { builtinSubjects, explainPolicy, explainSandbox, groupPolicy, type PolicyQuestion } from "../../../tools/index.ts";
+import { builtinSubjects, explainAbsent, explainNamed, explainPolicy, explainSandbox, groupPolicy, type PolicyQuestion } from "../../../tools/index.ts";
 import { loadFor, requireValid } from "../../config-source.ts";
 import { connectTo, timeoutOf, type GatewayFlags } from "../../gateway-call.ts";
 import { findTarget } from "../../gateway-target.ts";
@@ -76,7 +76,9 @@ async function byConfiguration(io: Io, { agent, session, tool, path }: Wanted): 
     owner: true,
     tool,
   };
-  const tools = explainPolicy(question);
+  const facts = { config, agentId, provider: question.provider, modelId: question.modelId };
+  const ruled = explainPolicy(question).map((row) => (row.allowed ? (explainAbsent(row.name, facts) ?? row) : row));
+  const tools = tool === undefined ? ruled : explainNamed(tool, ruled, facts);
   if (tools.length === 0) {
     const names = builtinSubjects().map(({ name }) => name);
     const meant = nearest(tool ?? "", names);

@@ -3,9 +3,9 @@ import type { OpenClawConfig } from "../../../config/index.ts";
 import type { Handler } from "../handling.ts";
 import { skillCommands } from "./skill-names.ts";
 
-/** Switched on, as far as it can be switched. */
-export function isOn({ gate }: CommandFacts, config: OpenClawConfig): boolean {
-  return gate === undefined || config.commands?.[gate] === true;
+/** In this version, and switched on as far as it can be switched. */
+export function isOn({ gate, unavailable }: CommandFacts, config: OpenClawConfig): boolean {
+  return unavailable !== true && (gate === undefined || config.commands?.[gate] === true);
 }
 
 const usageOf = ({ names, usage }: CommandFacts): string => `/${names[0]}${usage === undefined ? "" : ` ${usage}`}`;
@@ -45,12 +45,12 @@ export const commands: Handler = async ({ ports, call }) => {
   const config = ports.config.current();
   const sections = Object.entries(TITLES).map(([group, title]) => {
     const own = COMMANDS.filter((command) => command.group === group && isOn(command, config));
-    return [`**${title}**`, ...own.map(({ names: [name, ...aliases], args, description }) => line(name, aliases, args, description))];
+    return own.length === 0 ? [] : [`**${title}**`, ...own.map(({ names: [name, ...aliases], args, description }) => line(name, aliases, args, description))];
   });
   const plugins = (ports.plugins?.list() ?? []).map(({ name, description, acceptsArgs }) => line(name, [], acceptsArgs, description));
   const skills = await skillCommands(ports, call.agentId);
   return [
-    ...sections,
+    ...sections.filter((section) => section.length > 0),
     ...(plugins.length === 0 ? [] : [["**Plugins**", ...plugins]]),
     ...(skills.length === 0 ? [] : [["**Skills**", ...skills.map(({ command, description }) => line(command, [], true, description))]]),
   ]

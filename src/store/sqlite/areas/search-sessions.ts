@@ -1,5 +1,5 @@
 import type { ReadContext } from "../handlers.ts";
-import { searchedWords, waitingTitles, type Told } from "./shown-sessions.ts";
+import { searchable, searchedWords, waitingTitles, type Told } from "./shown-sessions.ts";
 
 /** Which sessions to look through, in conditions on columns that `sessions` and `session_search` both have. */
 export interface Searched {
@@ -63,7 +63,7 @@ function scan(context: ReadContext, searched: Searched, words: readonly string[]
   const hits: Hit[] = [];
   for (const session of rows) {
     const { title, words: own, lastWords } = searchedWords(context, session);
-    const begun = title === undefined ? (waiting.get(session.key)?.toLowerCase() ?? "") : "";
+    const begun = title === undefined ? searchable(waiting.get(session.key) ?? "") : "";
     const text = `${own}\n${begun}\n${withLast ? lastWords : ""}`;
     if (words.every((word) => text.includes(word))) hits.push({ key: session.key, updatedAt: session.updatedAt });
   }

@@ -5,7 +5,7 @@ import { patchedEntry } from "../../patched-entry.ts";
 import { likePrefix, shape, shapeAll, where, type ReadHandlers, type WriteContext, type WriteHandlers } from "../handlers.ts";
 import { searchSessions } from "./search-sessions.ts";
 import { PARTS, savePart, withoutParts, withParts } from "./session-parts.ts";
-import { namesOf, showSessions } from "./shown-sessions.ts";
+import { namesOf, searchable, showSessions } from "./shown-sessions.ts";
 
 const COLUMNS = "key, agent_id AS agentId, version, entry";
 const JSON_COLUMNS = ["entry"] as const;
@@ -235,7 +235,7 @@ export const sessionsReads = {
   },
   "sessions.list": list,
   "sessions.shown"(context, { last = false, search = "", ...filter }) {
-    const words = search.toLowerCase().split(/\s+/).filter(Boolean);
+    const words = searchable(search).split(/\s+/).filter(Boolean);
     if (words.length === 0) {
       const { rows, total } = list(context, filter);
       return { rows: showSessions(context, rows, last), total };

@@ -80,6 +80,15 @@ test("what waits for its first answer names the session already, and is found", 
   expect(await found("rome")).toEqual(["agent:main:web:1"]);
 });
 
+test("letters with accents are found however they are put together", async () => {
+  await session("agent:main:web:1", "s1");
+  await say("s1", ["user", "Bäume".normalize("NFC")], ["assistant", "Cafés".normalize("NFD")]);
+  for (const form of ["NFC", "NFD"]) {
+    expect(await found("BÄUME".normalize(form)), form).toEqual(["agent:main:web:1"]);
+    expect(await found("cafés".normalize(form), true), form).toEqual(["agent:main:web:1"]);
+  }
+});
+
 test("a session that is not there is called by its key", async () => {
   expect(await store.read("sessions.names", { keys: ["agent:main:web:gone", "agent:ops:main"] })).toEqual([
     { key: "agent:main:web:gone", name: "Chat gone" },

@@ -101,7 +101,7 @@ function told(context: ReadContext, session: Told, withLast: boolean, naming: ()
   const last = transcript && (withLast || context.told) ? ending(context, transcript) : undefined;
   const name = sessionName({ key: session.key, label, displayName, subject, title });
   const parts = [name, session.key, session.sessionId, label, displayName, subject, title];
-  const found = { stamp, title, last, words: parts.filter(Boolean).join("\n").toLowerCase(), lastWords: last?.toLowerCase() ?? "" };
+  const found = { stamp, title, last, words: searchable(parts.filter(Boolean).join("\n")), lastWords: searchable(last ?? "") };
   if (context.told) {
     if (context.told.size >= MOST_TOLD) context.told.clear();
     context.told.set(session.key, found);
@@ -145,6 +145,9 @@ export function showSessions(context: ReadContext, rows: readonly SessionRow[], 
 }
 
 const FOUND_BY = "SELECT label, entry ->> '$.displayName' AS displayName, entry ->> '$.subject' AS subject FROM sessions WHERE key = ?";
+
+/** A text as it is searched: letters and their accents in one form, in lower case. */
+export const searchable = (text: string): string => text.normalize("NFC").toLowerCase();
 
 /** What a session is found by, in lower case: its name and the like, and what was said last. */
 export function searchedWords(context: ReadContext, session: Told): Pick<ToldSession, "title" | "words" | "lastWords"> {

@@ -1,0 +1,44 @@
+import { expect, test } from "vitest";
+import { withValue } from "../../value.ts";
+import { UNAVAILABLE } from "../unavailable.ts";
+import { unavailableFeatures } from "./unavailable.ts";
+
+const warnings = (config: object) => unavailableFeatures(config as Record<string, unknown>);
+
+test.each(UNAVAILABLE.flatMap(({ name, paths }) => paths.map((path) => ({ name, path }))))(
+  "$path gives one warning that names the feature",
+  ({ name, path }) => {
+    const isList = path.startsWith("agents.list.");
+    const keys = path.split(".").map((key, index) => (key === "*" ? (isList && index === 2 ? 0 : "x") : key));
+    const base = isList ? { agents: { list: [{ id: "main" }] } } : {};
+    const value = path.endsWith(".streaming") ? false : "something";
+    const config = withValue(base, keys, value)!.value as object;
+    expect(warnings(config)).toEqual([
+      expect.objectContaining({
+        path: keys,
+        severity: "warning",
+        code: "unavailable",
+        message: expect.stringContaining(`${name} is not available in this version`),
+      }),
+    ]);
+  },
+);
+
+test("several settings of one feature give one warning that counts them", () => {
+  expect(warnings({ cron: { enabled: true, store: "x", maxConcurrentRuns: 2 } })).toMatchObject([
+    { path: ["cron", "enabled"], message: "cron is not available in this version: this setting and 2 more have no effect" },
+  ]);
+});
+
+test.each([
+  { cron: { enabled: false, store: "x" } },
+  { browser: { enabled: false } },
+  { hooks: { enabled: false, token: "x" } },
+  { hooks: { internal: { enabled: true } } },
+  { gateway: { tailscale: { mode: "off", resetOnExit: true } } },
+  { agents: { defaults: { heartbeat: { every: "0m", prompt: "x" } } } },
+  { plugins: { slots: { contextEngine: "legacy" }, entries: { a: { enabled: true } } } },
+  { agents: { defaults: { models: { "a/b": { streaming: true } } } } },
+])("what is switched off anyway gives none: %j", (config) => {
+  expect(warnings(config)).toEqual([]);
+});

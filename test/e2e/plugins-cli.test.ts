@@ -90,7 +90,7 @@ test("enable and disable change the file, keep the user's comments and say what 
   const enabled = place.cli("plugins", "enable", "hello");
   expect(enabled).toMatchObject({
     code: 0,
-    stdout: expect.stringMatching(/^enabled plugin hello in .*it counts from its next start\nadded it to plugins\.allow\n$/),
+    stdout: expect.stringMatching(/^enabled plugin hello in .*the gateway is not running; it applies at its next start\nadded it to plugins\.allow\n$/),
   });
   const text = readFileSync(place.configPath, "utf8");
   expect(text).toContain("// mine");

@@ -151,8 +151,11 @@ export async function startHijackedGateway(): Promise<HijackedGateway> {
     expect(sent.ok, JSON.stringify(sent)).toBe(true);
     const end = await by.request("agent.wait", { runId: idempotencyKey, timeoutMs: 20_000 });
     expect(end.payload?.["status"], JSON.stringify(end)).toBe("ok");
-    const { messages } = model.requests.at(-1)!;
-    const answers = messages.slice(messages.findLastIndex(({ role }) => role === "user")).filter(({ role }) => role === "tool");
+    // The last request of this turn: another one may have begun, for a command that ended meanwhile.
+    const lastUser = ({ messages }: (typeof model.requests)[number]): number => messages.findLastIndex(({ role }) => role === "user");
+    const written = JSON.stringify(orders(calls)).slice(1, -1);
+    const request = model.requests.findLast((one) => JSON.stringify(one.messages[lastUser(one)]?.content).includes(written)) ?? model.requests.at(-1)!;
+    const answers = request.messages.slice(lastUser(request)).filter(({ role }) => role === "tool");
     expect(answers, "each call has one answer").toHaveLength(calls.length);
     const ids = answers.map(({ tool_call_id }) => tool_call_id!);
     // The file follows what is committed within moments.

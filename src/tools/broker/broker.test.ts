@@ -215,7 +215,13 @@ test("a tool that asks is run when the operator says so, each time anew, with th
 });
 
 test("what fails around a tool is the result of its call", async () => {
-  const broken = tool({ parameters: { type: 7 } });
+  const properties = Object.defineProperty({}, "who", {
+    enumerable: true,
+    get() {
+      throw new Error("no schema today");
+    },
+  });
+  const broken = tool({ parameters: { type: "object", properties } });
   const { box } = await house([broken]);
   const outcome = await box.run(call({ who: "x" }));
   expect(outcome.isError).toBe(true);

@@ -25,6 +25,9 @@ export interface Tree extends Disposable {
 const LEFT_OUT = new Set(["node_modules", ".git", "coverage", "shots"]);
 /** Caches that a run writes into; shared, two copies would overwrite each other's. */
 const OWN_CACHES = new Set([".cache", ".vite", ".vite-temp", ".vitest-cache"]);
+/** Marks of processes that run from a build, and their caches, come and go while it is copied. */
+const isLasting = (source: string): boolean => !/[\\/](?:\.running-\d+|\.cache)$/.test(source);
+
 /** Longest time for the tests of one mutant. A removed defence may make a test wait for its own time limit. */
 const LIMIT_MS = 600_000;
 
@@ -32,7 +35,7 @@ function copyTree(root: string): string {
   const copy = mkdtempSync(join(realpathSync(tmpdir()), "oc-mutants-"));
   for (const name of readdirSync(root)) {
     if (!LEFT_OUT.has(name) && !name.endsWith(".new") && name !== "dist-bench")
-      cpSync(join(root, name), join(copy, name), { recursive: true, preserveTimestamps: true, verbatimSymlinks: true });
+      cpSync(join(root, name), join(copy, name), { recursive: true, filter: isLasting, preserveTimestamps: true, verbatimSymlinks: true });
   }
   mkdirSync(join(copy, "node_modules"));
   for (const name of readdirSync(join(root, "node_modules"))) {

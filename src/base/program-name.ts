@@ -1,5 +1,6 @@
 import { existsSync, realpathSync } from "node:fs";
 import { delimiter, dirname, join, sep } from "node:path";
+import { shellQuote } from "./text.ts";
 
 /** First words of command lines of this program, as the texts of every module write them: `openclaw doctor --fix`. */
 export const PROGRAM_COMMANDS = [
@@ -76,5 +77,5 @@ export function programName({ from, path, profile, cwd }: ProgramPlace): string 
   const isInstalled = root.split(sep).includes("node_modules");
   if (isFound || (cwd === undefined && isInstalled)) return `openclaw${chosen}`;
   if (cwd === undefined || realPath(cwd) === realPath(root)) return `bin/openclaw${chosen}`;
-  return `${/^[\w@%+=:,./-]+$/.test(entry) ? entry : `'${entry.replaceAll("'", `'\\''`)}'`}${chosen}`;
+  return `${/^[\w@%+=:,./-]+$/.test(entry) ? entry : shellQuote(entry)}${chosen}`;
 }

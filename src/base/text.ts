@@ -72,3 +72,6 @@ export function shellWord(text: string): string | undefined {
   if (text === "" || text.startsWith("-") || /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(text)) return undefined;
   return /^[\w@.+:=/-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }
+
+/** A word as a POSIX shell reads it back, whatever is in it. */
+export const shellQuote = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`;

@@ -1,4 +1,4 @@
-/** How long Telegram asked to wait before a chat gets anything more. It counts for the chat, whichever request was told so. */
+/** How long Telegram asked to wait before a chat gets anything more. It holds for the whole chat, not only for the request that got the 429. */
 import { TelegramError } from "./failure.ts";
 
 export interface Patience {

@@ -52,7 +52,7 @@ export function isUnusableModel(error: unknown): error is AppError {
   return error instanceof AppError && error.details["unusableModel"] === true;
 }
 
-/** What the session or the configuration says. That it cannot be used is marked, for whoever is notified of it. */
+/** What the session or the configuration says. A model that cannot be used is marked, so that status and replies can say so. */
 async function selectUsable(models: Models, wish: ModelWish): Promise<Selection> {
   try {
     return await models.select(wish);

@@ -46,7 +46,7 @@ export function createRefusals(deps: ConversationDeps): Refusals {
     const facts = { kind: "command", messageId: id, senderId: sender.id } as const;
     deps.delivery
       .send(addressOf(offered), [{ text: deps.runnable?.(text) ?? text }], facts, 0)
-      .catch((error: unknown) => log.warn(`a sender could not be told: ${messageOf(error)}`));
+      .catch((error: unknown) => log.warn(`a sender could not be notified: ${messageOf(error)}`));
   }
 
   async function offerPairing(offered: Offered): Promise<void> {

@@ -82,7 +82,7 @@ export function createClientAnswer(run: ClientRun, deps: ConversationDeps, show:
     const asked = await clientReply(deps, row, row.reply ? await channelPayloads(run, { text, texts: [text] }, deps) : [{ text }], { kind: "block" });
     between.push({ text, reply: asked });
     const shown = asked.texts.join("\n\n");
-    // Before the commit, as without plugins: whoever joins after it reads the text in the transcript.
+    // Before the commit, as without plugins: a client that joins after it reads the text in the transcript.
     if (shown !== "") show(asked.changed ? shown : text);
     return { ...(asked.changed ? { shown } : {}), writes: [...asked.writes, ...noted(asked.log)], committed: () => asked.sent() };
   }

@@ -160,7 +160,7 @@ export function outcomeOf(end: TurnEnd): RunOutcome {
   };
 }
 
-/** A turn that failed or ran out of time is worth a line, whoever asked for it. */
+/** A turn that failed or ran out of time gets a log line, for clients and channels alike. */
 export function logOutcome(log: Logger, { runId, sessionKey }: { readonly runId: string; readonly sessionKey: string }, outcome: RunOutcome): void {
   if (outcome.status === "error") {
     const { error, failure } = outcome;

@@ -54,7 +54,7 @@ function resolveSdk(specifier: string, parent: string, context: ResolveHookConte
   if (file !== undefined) return { url: pathToFileURL(file).href, shortCircuit: true };
   const place = placeOf(parent, specifier);
   const message = `plugin "${graph.pluginId}" imports "${specifier}" (${show(place)}), which this host's SDK does not have; use a version of the plugin made for this host, or update the host`;
-  // A static import must get something, so that the names missing elsewhere are found too and all are told at once.
+  // A static import must get something, so that names missing elsewhere are found too and reported together.
   if (byRequire(context)) throw new ResolveFailure(message, place, "ERR_PACKAGE_PATH_NOT_EXPORTED");
   return { url: `${MISSING}${encodeURIComponent(message)}`, format: "module", shortCircuit: true };
 }

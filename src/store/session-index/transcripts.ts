@@ -9,7 +9,7 @@ export interface FollowDeps {
   readonly stateDir: string;
   readonly now: () => number;
   /** Compares a transcript with its file and takes in lines that were added to it. */
-  readonly check: (file: string) => void;
+  readonly takeIn: (file: string) => void;
 }
 
 /** Names of transcripts that were put away, by the name they had. */
@@ -27,7 +27,7 @@ function archivedIn(folder: string): Map<string, string> {
 }
 
 /** Goes through sessions that another program used: takes in the lines it added, and follows transcripts that it put away to their new names. */
-export function* followTranscripts({ sql, stateDir, now, check }: FollowDeps, touched: readonly TouchedSession[]): Generator<void> {
+export function* followTranscripts({ sql, stateDir, now, takeIn }: FollowDeps, touched: readonly TouchedSession[]): Generator<void> {
   const folders = new Map<string, Map<string, string>>();
   for (const { agentId, sessionId } of touched) {
     for (const { tid, file } of sql("SELECT tid, file FROM transcripts WHERE agent_id = ? AND session_id = ? AND archived_at IS NULL").all(
@@ -36,7 +36,7 @@ export function* followTranscripts({ sql, stateDir, now, check }: FollowDeps, to
     )) {
       const live = String(file);
       if (existsSync(join(stateDir, live))) {
-        check(live);
+        takeIn(live);
         continue;
       }
       const folder = dirname(live);
@@ -45,7 +45,7 @@ export function* followTranscripts({ sql, stateDir, now, check }: FollowDeps, to
       const archived = name === undefined ? undefined : `${folder}/${name}`;
       if (archived === undefined || !isTranscriptFile(archived)) continue;
       const { changes } = sql("UPDATE OR IGNORE transcripts SET file = ?, archived_at = ? WHERE tid = ?").run(archived, now(), Number(tid));
-      if (Number(changes) > 0) check(archived);
+      if (Number(changes) > 0) takeIn(archived);
     }
     yield;
   }

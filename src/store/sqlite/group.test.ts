@@ -86,7 +86,7 @@ test("only a group of nothing but lazy commits goes without a sync, and the next
 
 function desk(groups: Groups): { readonly served: Desk; readonly replies: Reply[] } {
   const replies: Reply[] = [];
-  const files = { prepare() {}, follow() {}, flush() {}, check() {}, problems: () => [], close() {} } as unknown as TranscriptFiles;
+  const files = { prepare() {}, follow() {}, flush() {}, problems: () => [], close() {} } as unknown as TranscriptFiles;
   const background = { committed() {} } as unknown as Background;
   const served = createDesk({ sql: createStatements(db), groups, files, background, post: (reply) => replies.push(reply), now: () => 7, markSuspect() {} });
   return { served, replies };

@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { failpoint } from "../../base/failpoints.ts";
-import { PACKED_LINE, packLines } from "../projection/index.ts";
+import { PACKED_LINE, packLines, transcriptRow } from "../projection/index.ts";
 import type { MaintenanceReport } from "../retention.ts";
 import { PACKS_VERSION, requireReader } from "./migrations.ts";
 import { createPace, unsynced } from "./pace.ts";
@@ -111,7 +111,7 @@ export function createPacking({ db, sql, files, cursor, now, before }: PackingDe
   }
 
   function* packOne(tid: number): Generator<void> {
-    files.takeIn(tid);
+    files.takeIn(transcriptRow(db, tid).file);
     yield;
     while (unsynced(db, () => packNext(tid))) yield;
     isWriting = true;

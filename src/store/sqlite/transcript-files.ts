@@ -27,10 +27,8 @@ export interface TranscriptFiles {
   follow(effects: readonly Effect[]): void;
   /** Writes what waits when it has become much or old; otherwise a little later, when nobody may be waiting for this thread. */
   flush(): void;
-  /** Compares a transcript with its file now: another program may have written it. Not inside a transaction. */
-  check(file: string): void;
-  /** Takes in what another program wrote to the file of a transcript. A file that is missing or compressed is left so. */
-  takeIn(tid: number): void;
+  /** Takes in what another program wrote to the file of a transcript. A file that is missing or compressed is left so. Not inside a transaction. */
+  takeIn(file: string): void;
   /** Replaces the file of a transcript by a compressed one, in short steps; `done` is called later, true when it was replaced. */
   compress(tid: number, done: (replaced: boolean) => void): Generator<void>;
   /** Compressed files that are being synced. */
@@ -89,8 +87,9 @@ export function createTranscriptFiles(deps: TranscriptFilesDeps): TranscriptFile
       }
       for (const [, kind, input] of reads) if (kind.startsWith("transcripts.")) use((input as { file?: unknown }).file, false);
     },
-    takeIn(tid) {
-      if (existsSync(join(deps.stateDir, transcriptRow(deps.db, tid).file))) projection.check(deps.db, tid, { writing: false });
+    takeIn(file) {
+      const tid = tidIn(deps, file);
+      if (tid !== undefined && existsSync(join(deps.stateDir, file))) projection.check(deps.db, tid, { writing: false });
     },
     *compress(tid, done) {
       const { file } = transcriptRow(deps.db, tid);
@@ -123,11 +122,6 @@ export function createTranscriptFiles(deps: TranscriptFilesDeps): TranscriptFile
       if (lines === 0) return;
       if (lines >= FLUSH_LINES || performance.now() - (waitingSince ?? 0) >= FLUSH_MS) write();
       else timer ??= deps.later(QUIET_MS, whenQuiet);
-    },
-    check(file) {
-      const tid = tidIn(deps, file);
-      // One that is archived has no such file.
-      if (tid !== undefined && existsSync(join(deps.stateDir, file))) projection.check(deps.db, tid);
     },
     problems: () => projection.problems(),
     close() {

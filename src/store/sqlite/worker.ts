@@ -72,7 +72,7 @@ async function startWriter(data: OpenRequest): Promise<Writer> {
   return writer;
 
   function followSessions(sessions: readonly TouchedSession[]): void {
-    background.importMore(followTranscripts({ ...base, check: files.check }, sessions));
+    background.importMore(followTranscripts({ ...base, takeIn: files.takeIn }, sessions));
   }
 
   function openSessionIndex(template: string | undefined): SessionIndex {

@@ -1,3 +1,4 @@
+import { shellQuote } from "../../base/text.ts";
 import { createHash } from "node:crypto";
 import { basename, delimiter } from "node:path";
 import { AppError } from "../../base/errors.ts";
@@ -142,7 +143,7 @@ function scriptOf(command: string, segments: readonly PlannedSegment[]): string 
   let line = "";
   let bodies = "";
   for (const { joint, argv, executable, input } of segments) {
-    line += `${joint === null ? "" : ` ${joint} `}${[executable ?? argv[0]!, ...argv.slice(1)].map(quote).join(" ")}`;
+    line += `${joint === null ? "" : ` ${joint} `}${[executable ?? argv[0]!, ...argv.slice(1)].map(shellQuote).join(" ")}`;
     if (input === undefined) continue;
     const end = delimiterFor(input);
     line += ` <<'${end}'`;
@@ -162,10 +163,6 @@ function delimiterFor(input: string): string | undefined {
   const taken = new Set(input.split("\n").map((line) => line[0]));
   const initial = INITIALS.find((char) => !taken.has(char));
   return initial === undefined ? undefined : `${initial}ND`;
-}
-
-function quote(word: string): string {
-  return `'${word.replaceAll("'", `'\\''`)}'`;
 }
 
 /** Shells that read single quotes as POSIX says; for others (fish, csh, …) bash or sh. */

@@ -1,3 +1,4 @@
+import { shellQuote } from "../../base/text.ts";
 import { run } from "../../base/spawn.ts";
 import type { Sandbox } from "../sandbox/sandboxes.ts";
 import { resolveExecutable } from "./executables.ts";
@@ -106,10 +107,10 @@ async function firstWorking(sandbox: Sandbox | undefined, hostPath: string): Pro
 function around({ argv, env }: Argv, holder: (line: string) => readonly [string, ...string[]], stty: string | undefined): ReturnType<Terminal["around"]> {
   const size = { COLUMNS: count(env["COLUMNS"]) ?? SIZE.COLUMNS, LINES: count(env["LINES"]) ?? SIZE.LINES };
   const steps = [
-    ...(stty === undefined ? [] : [`${quote(stty)} cols ${size.COLUMNS} rows ${size.LINES} 2>/dev/null`]),
+    ...(stty === undefined ? [] : [`${shellQuote(stty)} cols ${size.COLUMNS} rows ${size.LINES} 2>/dev/null`]),
     // The holder starts its line with the shell that this names.
-    env["SHELL"] === undefined ? "unset SHELL" : `export SHELL=${quote(env["SHELL"])}`,
-    `exec ${argv.map(quote).join(" ")}`,
+    env["SHELL"] === undefined ? "unset SHELL" : `export SHELL=${shellQuote(env["SHELL"])}`,
+    `exec ${argv.map(shellQuote).join(" ")}`,
   ];
   return { argv: holder(steps.join("; ")), env: { ...size, TERM: env["TERM"] || TERM, SHELL } };
 }
@@ -128,8 +129,4 @@ async function works(terminal: Terminal, sandbox: Sandbox | undefined, path: str
   } catch {
     return false;
   }
-}
-
-function quote(word: string): string {
-  return `'${word.replaceAll("'", `'\\''`)}'`;
 }

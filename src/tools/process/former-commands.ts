@@ -39,7 +39,7 @@ export async function endFormerCommands({ folder, clock, log, announce }: Former
   return ended;
 }
 
-/** Ids of processes are used again: only the very process that was recorded is ours. Where its start cannot be told nothing is ended. */
+/** Process ids are reused: only the process with the recorded start time is ours. Where the start time is unknown, nothing is ended. */
 function isSame({ process }: CommandRecord): boolean {
   return process.startTime !== undefined && process.bootId !== undefined && isRunning(process);
 }

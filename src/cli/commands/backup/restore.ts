@@ -3,6 +3,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import { lockHolder, stateLockPath, type LockHolder } from "../../../app/index.ts";
 import { systemClock } from "../../../base/clock.ts";
 import { AppError, messageOf } from "../../../base/errors.ts";
+import { shellQuote } from "../../../base/text.ts";
 import { loadBackup, type PreparedRestore, type RestoreReport } from "../../../store/index.ts";
 import { defineCommand, JSON_OPTION } from "../../command.ts";
 import { loadFor } from "../../config-source.ts";
@@ -75,7 +76,7 @@ function putBack({ configFolder, configFile, workspaces }: RestoreReport, config
   return lines;
 }
 
-const quoted = (path: string): string => (/^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`);
+const quoted = (path: string): string => (/^[\w./-]+$/.test(path) ? path : shellQuote(path));
 
 export const restore = defineCommand({
   positionals: "<backup>",

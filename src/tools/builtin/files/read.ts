@@ -99,7 +99,7 @@ async function headOf(file: FileHandle): Promise<Buffer> {
 const encodingNote = (encoding: TextEncoding): string =>
   `[The file is in ${encoding === "windows-1252" ? "Latin-1 (windows-1252)" : encoding.toUpperCase()}, not UTF-8: edit and apply_patch do not change it; convert it with exec and iconv first.]`;
 
-/** What a file is that is no text: its bytes would tell a model nothing. */
+/** Describes a file that is not text: its bytes are of no use to a model. */
 async function describeBinary(file: FileHandle, written: string, head: Buffer): Promise<ToolOutcome> {
   const mimeType = (await detectMime({ buffer: head, filePath: written })) ?? "application/octet-stream";
   const { size } = await file.stat();

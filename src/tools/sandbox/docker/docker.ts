@@ -1,3 +1,4 @@
+import { shellQuote } from "../../../base/text.ts";
 import { AppError, messageOf } from "../../../base/errors.ts";
 import type { Ids } from "../../../base/ids.ts";
 import { resolveExecutable } from "../../exec/executables.ts";
@@ -61,9 +62,5 @@ export function createDocker(deps: DockerDeps): SandboxBackend {
 function withPath({ argv, path }: InsideCommand): readonly string[] {
   if (path === PATH) return argv;
   const [script] = argv.slice(-1);
-  return [...argv.slice(0, -1), `export PATH=${quote(path)}:"$PATH"; ${script}`];
-}
-
-function quote(word: string): string {
-  return `'${word.replaceAll("'", `'\\''`)}'`;
+  return [...argv.slice(0, -1), `export PATH=${shellQuote(path)}:"$PATH"; ${script}`];
 }

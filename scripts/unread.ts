@@ -6,7 +6,7 @@ import { existsSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { configSchema } from "../src/config/schema/index.ts";
-import { UNAVAILABLE } from "../src/config/validate/unavailable.ts";
+import { UNAVAILABLE } from "../src/config/validate/rules/unavailable.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const PAGE = join(ROOT, "docs/not-supported.md");

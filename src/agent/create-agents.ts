@@ -8,8 +8,20 @@ import { createKnownSessions } from "./turn/known-sessions.ts";
 import { createPromptMemo } from "./turn/prompt-memo.ts";
 import { createToday } from "./prompt/time-zone.ts";
 import { createBootstrapReader } from "./workspace/bootstrap-files.ts";
-import { watchFolder } from "./workspace/folder-watch.ts";
 import { seedWorkspace } from "./workspace/seed.ts";
+import { watch } from "node:fs";
+
+/** Tells of changes in a folder itself, not below it. Undefined where the system cannot. It does not keep the process alive. */
+function watchFolder(folder: string, onChange: () => void): Disposable | undefined {
+  try {
+    const watcher = watch(folder, { persistent: false }, onChange);
+    // A folder that goes away, or a watch that fails later: from then on everything counts as changed.
+    watcher.on("error", onChange);
+    return { [Symbol.dispose]: () => watcher.close() };
+  } catch {
+    return undefined;
+  }
+}
 
 export interface AgentsDeps extends Omit<TurnDeps, "memory" | "sessions" | "workspace" | "readFiles" | "prompts" | "today"> {
   /** Folder of an agent's files. */

@@ -1,4 +1,4 @@
-import { messageOf } from "../base/errors.ts";
+import { AppError, messageOf } from "../base/errors.ts";
 import { join, resolve } from "node:path";
 import { systemClock, type Clock } from "../base/clock.ts";
 import { secretValues } from "../base/inherited-environment.ts";
@@ -7,7 +7,17 @@ import type { ConsoleStyle } from "../base/log/console-sink.ts";
 import type { Logger } from "../base/log/logger.ts";
 import { systemRandom } from "../base/random.ts";
 import { createRedactor } from "../base/redaction.ts";
-import { formatLocated, gatewayPort, openConfig, sessionIndexFile, type Config, type ConfigOptions, type Env, type Snapshot } from "../config/index.ts";
+import {
+  formatLocated,
+  gatewayPort,
+  openConfig,
+  sessionIndexFile,
+  type Config,
+  type ConfigOptions,
+  type Env,
+  type OpenClawConfig,
+  type Snapshot,
+} from "../config/index.ts";
 import { answerEarly, settingsFrom, type HealthReport, type SentinelPayload, type ServerSettings } from "../gateway/index.ts";
 import { findWanted, openStore, rememberSessions, type Store, type StoreThread } from "../store/index.ts";
 import type { AnsweringModel } from "./answering-model.ts";
@@ -21,8 +31,95 @@ import { createReload, type Reload } from "./reload.ts";
 import { endOf } from "./restart/close.ts";
 import { restartNotes } from "./restart/notes.ts";
 import { createRestarts, requestBySignal } from "./restart/schedule.ts";
-import { checkStartGates, checkSupported, startRefusal } from "./start-gates.ts";
-import { createWatchdog, tellLastExit } from "./watchdog.ts";
+import { readExitNote, removeExitNote } from "../base/watchdog/exit-note.ts";
+import { createLoopMonitor, type LoopMonitor } from "../base/watchdog/loop-monitor.ts";
+import type { WatchRequest } from "../base/watchdog/watch-main-thread.ts";
+
+const WARN_SECONDS = 5;
+const LIMIT_SECONDS = 30;
+/** As long as a stop may take. */
+const GRACE_SECONDS = 10;
+/** How long health shows why the process before this one ended. */
+const SHOWN_MS = 24 * 60 * 60 * 1000;
+
+interface Watchdog {
+  readonly monitor: LoopMonitor;
+  /** For the thread that watches; undefined where a debugger stops the main thread on purpose. */
+  readonly request: WatchRequest | undefined;
+}
+
+/** Whoever debugs the gateway stops it for as long as it takes. */
+const isDebugged = (): boolean => process.execArgv.some((arg) => arg.startsWith("--inspect"));
+
+/** What the main thread and the one that watches it share. Disposing the monitor stops its heartbeat. */
+export function createWatchdog({ gateway }: OpenClawConfig, { stateDir, pid }: { readonly stateDir: string; readonly pid: number }): Watchdog {
+  const monitor = createLoopMonitor();
+  const { warnSeconds = WARN_SECONDS, limitSeconds = LIMIT_SECONDS } = gateway?.watchdog ?? {};
+  const request = { buffer: monitor.buffer, stateDir, pid, warnSeconds, limitSeconds, graceSeconds: GRACE_SECONDS };
+  return { monitor, request: isDebugged() ? undefined : request };
+}
+
+/** Why the process before this one was ended, if its watchdog did it. */
+interface LastExit {
+  /** What health shows of it. */
+  notices(): readonly string[];
+  /** Writes it into the journal of each turn that was in the middle, so that `openclaw why` can tell. */
+  trace(store: Pick<Store, "read" | "write">): Promise<void>;
+}
+
+/** Logs why the process before this one was ended, if it was. */
+function tellLastExit(stateDir: string, { clock, log }: { readonly clock: Clock; readonly log: Logger }): LastExit {
+  const note = readExitNote(stateDir);
+  if (!note) return { notices: () => [], trace: async () => {} };
+  const { at, pid, message, pluginId, what } = note;
+  log.warn(`the process before this one: ${message}`, { pid, at: new Date(at).toISOString(), pluginId, what });
+  const shown = `${new Date(at).toISOString()}: ${message}`;
+  return {
+    notices: () => (clock.now() - at < SHOWN_MS ? [shown] : []),
+    async trace(store) {
+      for (const { id, startedAt } of await store.read("turns.unfinished", {})) {
+        if (startedAt > at) continue;
+        await store.write("journal.append", { turnId: id, kind: "note", data: { exit: { at, message, pluginId, what } } });
+      }
+      removeExitNote(stateDir);
+    },
+  };
+}
+
+/** Refuses to start where starting would surprise: without a configuration nobody asked to go without, or on one that is for another machine. */
+function checkStartGates(snapshot: Snapshot, config: OpenClawConfig, options: { readonly allowUnconfigured: boolean }): void {
+  if (options.allowUnconfigured) return;
+  const mode = config.gateway?.mode;
+  if (mode === "local") return;
+  if (mode !== undefined)
+    throw new AppError(
+      "CONFIG_INVALID",
+      `Gateway start blocked: set gateway.mode=local (current: ${mode}) in ${snapshot.path}, or start with --allow-unconfigured`,
+    );
+  throw new AppError(
+    "CONFIG_INVALID",
+    snapshot.exists
+      ? `Gateway start blocked: set gateway.mode=local (current: unset) in ${snapshot.path} (openclaw config set gateway.mode local), or start with --allow-unconfigured`
+      : `Missing config. There is no ${snapshot.path}: run \`openclaw config set gateway.mode local\`, or start with --allow-unconfigured`,
+  );
+}
+
+/** What this version cannot do yet is said at the start, not at the first use. */
+function checkSupported(config: OpenClawConfig): void {
+  const url = config.store?.url;
+  if (url !== undefined) throw new AppError("UNAVAILABLE", "store.url is set, but this version keeps its state in SQLite only; remove the key to start");
+}
+
+/** Why a gateway that runs would not start again with this configuration; undefined when it would. */
+function startRefusal(snapshot: Snapshot, options: { readonly allowUnconfigured: boolean }): string | undefined {
+  try {
+    checkStartGates(snapshot, snapshot.config, options);
+    checkSupported(snapshot.config);
+    return undefined;
+  } catch (error) {
+    return messageOf(error);
+  }
+}
 
 export interface AppOptions {
   readonly env: Env;

@@ -7,6 +7,7 @@ import type { LoopMonitor } from "../base/watchdog/loop-monitor.ts";
 import type { Redactor } from "../base/redaction.ts";
 import { defaultAgentId as defaultAgentOf, type Config, type Env } from "../config/index.ts";
 import {
+  RESTARTING,
   createAuth,
   createGateway,
   createHandlers,
@@ -15,7 +16,6 @@ import {
   ensureToken,
   loginHandlers,
   pluginsHandlers,
-  RESTARTING,
   sessionDefaults,
   settingsFrom,
   type Auth,
@@ -27,6 +27,7 @@ import {
   type RestartReport,
   type RestartRequest,
   type SentinelPayload,
+  type SetupPort,
 } from "../gateway/index.ts";
 import type { GuardRecords } from "../plugins/index.ts";
 import { observeCommits, type Store } from "../store/index.ts";
@@ -44,8 +45,31 @@ import { issuesOfPlugins, pluginAdmin, type PluginAdminDeps } from "./plugins/ad
 import { judgeNames } from "./plugins/names.ts";
 import { pluginPorts } from "./plugins/sections.ts";
 import { createPlugins, type Plugins, type PluginsDeps } from "./plugins/index.ts";
-import { setupPort } from "./setup/inside/ports.ts";
 import type { TurnCode } from "./turn-code.ts";
+import { lazy } from "../base/lazy.ts";
+import type { QuickDeps } from "./setup/inside/quick.ts";
+
+interface SetupPortDeps extends Omit<QuickDeps, "sessions"> {
+  readonly store: Pick<Store, "read">;
+}
+
+/** The first steps as methods of this gateway. Their code is loaded when somebody takes one. */
+function setupPort({ store, ...deps }: SetupPortDeps): SetupPort {
+  const sessions = async (): Promise<number> => (await store.read("sessions.list", { limit: 1 })).total;
+  const open = lazy(async () => (await import("./setup/inside/open.ts")).openSetup({ ...deps, sessions }));
+  return {
+    status: async () => (await open()).status(),
+    key: async (given) => (await open()).key(given),
+    local: async (given) => (await open()).local(given),
+    channel: async (given) => (await open()).channel(given),
+    wizard: {
+      start: async (asked) => (await open()).wizard.start(asked),
+      next: async (asked) => (await open()).wizard.next(asked),
+      cancel: async (asked) => (await open()).wizard.cancel(asked),
+      status: async (asked) => (await open()).wizard.status(asked),
+    },
+  };
+}
 
 const ANSWER_MS = 250;
 /** Beside the bundle that this is a chunk of. */

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { parseDotenv } from "./dotenv.ts";
+import { parseDotenv } from "./environment.ts";
 import { addEnvBlock, readEnvironmentFiles, substitute, type MissingVariable } from "./environment.ts";
 import { importShellVariables, SHELL_VARIABLES, shellImportTimeout } from "./shell-environment.ts";
 import { diskFiles } from "./source-files.ts";

@@ -1,6 +1,6 @@
-import { isObject } from "./value.ts";
+import { isObject, mapValues, valueAt } from "./value.ts";
 import { join } from "node:path";
-import { messageOf, AppError } from "../base/errors.ts";
+import { AppError, messageOf } from "../base/errors.ts";
 import { parseDocument, type ConfigDocument, type ValuePath } from "./document/document.ts";
 import { addEnvBlock, readEnvironmentFiles, substitute, type MissingVariable, type MutableEnv } from "./environment.ts";
 import type { Env } from "./env.ts";
@@ -9,12 +9,11 @@ import { migrate, pathBeforeMigration, type MigrationReport } from "./migrate/in
 import { mayHaveForeignPlugins } from "./names-plugins.ts";
 import { createOrigins, type Origins } from "./origin.ts";
 import { dottedPath } from "./path.ts";
-import { configFile, homeFolder, isManaged, stateFolder, type PathContext } from "./paths.ts";
+import { configFile, expandHome, homeFolder, isManaged, stateFolder, type PathContext } from "./paths.ts";
 import { configSchema, type OpenClawConfig } from "./schema/index.ts";
 import { sha256 } from "./sha256.ts";
 import type { LocatedIssue, Snapshot } from "./snapshot.ts";
 import { diskFiles, type ConfigFiles } from "./source-files.ts";
-import { expandPaths } from "./tilde.ts";
 import {
   applyDefaults,
   applyLoadDefaults,
@@ -25,7 +24,30 @@ import {
   type ConfigSections,
   type KnownNames,
 } from "./validate/index.ts";
-import { newerVersion } from "./version.ts";
+
+/** The version that last wrote the file, when it is newer than `own`. */
+function newerVersion(config: unknown, own: string | undefined): string | undefined {
+  const touched = valueAt(config, ["meta", "lastTouchedVersion"]);
+  if (own === undefined || typeof touched !== "string") return undefined;
+  const [theirs, ours] = [parts(touched), parts(own)];
+  if (!theirs || !ours) return undefined;
+  const at = theirs.findIndex((part, index) => part !== (ours[index] ?? 0));
+  return at >= 0 && theirs[at]! > (ours[at] ?? 0) ? touched : undefined;
+}
+
+function parts(version: string): number[] | undefined {
+  const match = /^v?(\d+)\.(\d+)(?:\.(\d+))?/.exec(version.trim());
+  return match ? match.slice(1).map((part) => Number(part ?? 0)) : undefined;
+}
+
+const PATH_KEY = /(?:dir|path|paths|file|root|workspace)$/i;
+const PATH_LISTS: ReadonlySet<string> = new Set(["paths", "pathPrepend"]);
+
+/** Replaces a leading `~` in values whose key says that they are paths. */
+function expandPaths(value: unknown, home: string, key = "", inList = false): unknown {
+  if (typeof value === "string") return value.startsWith("~") && (inList ? PATH_LISTS.has(key) : PATH_KEY.test(key)) ? expandHome(value, home) : value;
+  return mapValues(value, (child, name) => (typeof name === "number" ? expandPaths(child, home, key, true) : expandPaths(child, home, name)));
+}
 
 export interface LoadOptions {
   /** The file; found from the environment when absent. */

@@ -1,4 +1,4 @@
-import type { IncomingMessage } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { hostname, networkInterfaces } from "node:os";
 import type { Clock } from "../base/clock.ts";
 import type { Ids } from "../base/ids.ts";
@@ -14,13 +14,67 @@ import { createFanout, type Fanout } from "./fanout.ts";
 import { createHealthFeed, type HealthFeed } from "./health-feed.ts";
 import type { HealthReport } from "./health.ts";
 import { createHttpSurface, type HttpSurface, type HttpSurfaceDeps, type PluginRoute } from "./http/index.ts";
-import { createIntake, type Intake } from "./intake.ts";
-import { createDispatcher, type CallContext, type Dispatcher, type ExtraMethods, type Handlers } from "./methods/index.ts";
+import { createDispatcher, type Answer, type CallContext, type Dispatcher, type ExtraMethods, type Handlers } from "./methods/index.ts";
 import type { Responder } from "./ports.ts";
 import { createPresence, type Presence } from "./presence.ts";
 import { refuseUpgrade, type GatewayServer } from "./server.ts";
 import { STOPPING, type StopReason } from "./stop-reason.ts";
 import { startTicking } from "./tick.ts";
+
+/** Lets requests in and counts those that are not answered yet. */
+interface Intake extends Disposable {
+  /** The dispatcher as connections see it. */
+  readonly dispatcher: Dispatcher;
+  /** Counts an HTTP request until its connection is done with it. */
+  track(response: ServerResponse): void;
+  /** Requests without an answer. */
+  readonly running: number;
+  readonly closed: boolean;
+  /**
+   * Lets nothing in from now on. What still comes is not answered: its connection is closed next, and a client that gave its request a key sends it
+   * again when it is back, without asking anybody.
+   */
+  close(): void;
+}
+
+const STOPPED: Answer = { ok: false, error: { code: "UNAVAILABLE", message: "the gateway is restarting; send it again", retryable: true } };
+
+/** Disposing, after the connections are gone, ends what was left waiting. */
+export function createIntake(dispatcher: Dispatcher): Intake {
+  const over = Promise.withResolvers<Answer>();
+  let running = 0;
+  let closed = false;
+  return {
+    dispatcher: {
+      get advertised() {
+        return dispatcher.advertised;
+      },
+      async call(method, params, context) {
+        if (closed) return over.promise;
+        running += 1;
+        try {
+          return await dispatcher.call(method, params, context);
+        } finally {
+          running -= 1;
+        }
+      },
+    },
+    track(response) {
+      running += 1;
+      response.once("close", () => (running -= 1));
+    },
+    get running() {
+      return running;
+    },
+    get closed() {
+      return closed;
+    },
+    close() {
+      closed = true;
+    },
+    [Symbol.dispose]: () => over.resolve(STOPPED),
+  };
+}
 
 /** What handlers may use of the gateway they are part of. */
 export interface GatewayHub {

@@ -1,7 +1,7 @@
 import { EventEmitter } from "node:events";
 import type { ServerResponse } from "node:http";
 import { expect, test } from "vitest";
-import { createIntake } from "./intake.ts";
+import { createIntake } from "./create-gateway.ts";
 import type { Answer, CallContext } from "./methods/index.ts";
 
 const CONTEXT = {} as CallContext;

@@ -9,14 +9,65 @@ import { compileFilter } from "./filter.ts";
 import type { HookRegistration, HookRunOptions, Hooks } from "./hooks.ts";
 import { createBudgets } from "./runner/budgets.ts";
 import { Decision } from "./runner/decide.ts";
-import type { Engine } from "./runner/engine.ts";
+import { complainOnce, isThenable, noteFailure, settleOnce, trace, type Engine } from "./runner/engine.ts";
 import { Entry, type AnyHandler } from "./runner/entry.ts";
 import { EntryList } from "./runner/entry-list.ts";
-import type { Fields } from "./runner/handler-input.ts";
+import { PlainContextTemplate, type Fields } from "./runner/handler-input.ts";
 import { Observation } from "./runner/observe.ts";
-import { Tally, type Breaker } from "./runner/stats.ts";
-import { answerNow } from "./runner/sync.ts";
+import { Tally, type Breaker, type HookCallOutcome } from "./runner/stats.ts";
 import { isBudget, type HookSettings } from "./settings.ts";
+import { Accumulator } from "./runner/accumulator.ts";
+
+/** Of so many calls one is timed: reading the clock would cost more than the call. A power of two. */
+const TIMED_EVERY = 16;
+
+/** One dispatch of a hook whose handlers answer at once. */
+function answerNow(engine: Engine, entries: readonly Entry[], event: Fields, ctx: Fields, options: HookRunOptions | undefined): unknown {
+  const results = new Accumulator(engine, entries[0]!.spec, event);
+  const context = new PlainContextTemplate(ctx);
+  const traced = options?.trace !== undefined;
+  /** When the handler before ended, if it was timed. */
+  let ended = 0;
+  for (let i = 0; i < entries.length && !results.ended; i += 1) {
+    const entry = entries[i]!;
+    const { tally } = entry;
+    if (entry.filter && !entry.filter(results.template.event, ctx)) {
+      tally.filtered += 1;
+      continue;
+    }
+    entry.apply(engine.settings(entry.pluginId));
+    tally.calls += 1;
+    if (!traced && (tally.calls & (TIMED_EVERY - 1)) !== 1) {
+      answer(engine, entry, results, context);
+      ended = 0;
+      continue;
+    }
+    const started = ended || engine.clock.monotonic();
+    const outcome = answer(engine, entry, results, context);
+    ended = engine.clock.monotonic();
+    tally.time(ended - started);
+    if (traced) trace(options, entry, ended - started, outcome);
+  }
+  return results.outcome();
+}
+
+function answer(engine: Engine, entry: Entry, results: Accumulator, context: PlainContextTemplate): HookCallOutcome {
+  try {
+    const raw = entry.handler(results.template.for(entry), entry.takesContext ? context.copy() : undefined);
+    return isThenable(raw) ? ignorePromise(engine, entry, raw) : results.take(entry, raw);
+  } catch (error) {
+    noteFailure(engine, entry, error);
+    if (entry.spec.onThrow === "block") results.block(entry, `failed in ${entry.hook}: ${messageOf(error)}`);
+    return "failed";
+  }
+}
+
+function ignorePromise(engine: Engine, entry: Entry, raw: PromiseLike<unknown>): HookCallOutcome {
+  entry.tally.ignored += 1;
+  complainOnce(engine, entry, "promise", `its ${entry.hook} handler returned a promise, which is ignored: this hook is answered at once`);
+  settleOnce(Promise.resolve(raw), undefined, () => (entry.tally.lateFailures += 1));
+  return "ignored";
+}
 
 export interface HooksDeps {
   readonly clock: Clock;

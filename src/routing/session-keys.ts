@@ -1,7 +1,112 @@
 import type { OpenClawConfig } from "../config/index.ts";
-import type { Chat, ChatPeer } from "./chat.ts";
-import { readLinks, type IdentityLinks } from "./identity-links.ts";
-import { idPart, itself, namePart } from "./key-part.ts";
+import { channelKey, type Chat, type ChatPeer } from "./chat.ts";
+
+/**
+ * Ids as parts of a session key. Ids come from strangers, so no two of them may become the same part, and none may become a word that keys are
+ * made of. Whatever platforms use stays as it is; only what could be mistaken is written with a `%`:
+ *
+ * - `%<hex>;` is one character: invisible ones, letters whose lower case is another letter's, and a `%` that would look like one of these;
+ * - `%!<word>` is the word itself, where it would stand for something else;
+ * - `%~<sha256>` ends what was too long.
+ */
+
+/** Longer parts are cut. With four of them a key stays below 1,024 characters. */
+const MAX_PART = 200;
+const KEPT_OF_LONG = 120;
+
+/** Visible ASCII without `%`: nothing to look at twice. */
+const PLAIN = /^[\x21-\x24\x26-\x7e]*$/;
+const INVISIBLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Z}]/u;
+const LOOKS_WRITTEN = /[0-9a-f~!]/i;
+
+const written = (char: string): string => `%${char.codePointAt(0)!.toString(16)};`;
+
+function foldCharacter(char: string, next: string | undefined, isEdge: boolean): string {
+  if (char === "%") return next !== undefined && LOOKS_WRITTEN.test(next) ? written(char) : char;
+  if (char === " " && !isEdge) return char;
+  if (INVISIBLE.test(char)) return written(char);
+  const lower = char.toLowerCase();
+  // The Kelvin sign becomes a plain k: two ids, one key.
+  return lower === char || lower.toUpperCase() === char ? lower : written(char);
+}
+
+function folded(text: string): string {
+  if (PLAIN.test(text)) return text.toLowerCase();
+  const characters = Array.from(text);
+  const last = characters.length - 1;
+  return characters.map((char, at) => foldCharacter(char, characters[at + 1], at === 0 || at === last)).join("");
+}
+
+function shortened(part: string): string {
+  if (part.length <= MAX_PART) return part;
+  const head = part.slice(0, KEPT_OF_LONG).replace(/[\uD800-\uDBFF]$/, "");
+  return `${head}%~${process.getBuiltinModule("node:crypto").createHash("sha256").update(part).digest("hex")}`;
+}
+
+/** Marks a part as being itself, where it would be taken for something else. */
+const itself = (part: string): string => `%!${part}`;
+
+/** An id that may have colons in it. Segments that are one of `words` are marked. */
+function idPart(id: string, words: ReadonlySet<string>): string {
+  const whole = folded(id);
+  const segments = whole.split(":");
+  return shortened(segments.some((segment) => words.has(segment)) ? segments.map((one) => (words.has(one) ? itself(one) : one)).join(":") : whole);
+}
+
+/** A name that is one segment of a key: it has no colon, and is none of `words`. */
+function namePart(name: string, words: ReadonlySet<string>): string {
+  const whole = folded(name).replaceAll(":", "%3a;");
+  return shortened(words.has(whole) ? itself(whole) : whole);
+}
+
+/** People with several accounts, from `session.identityLinks`. */
+interface IdentityLinks {
+  /** The person that a sender is, as part of a key. */
+  nameOf(channel: string, idInKey: string): string | undefined;
+  /** Whether some person is called this. */
+  isName(part: string): boolean;
+}
+
+interface Link {
+  readonly name: string;
+  readonly order: number;
+}
+
+/** What a channel's id looks like: an entry that begins with one and a colon is for that channel only. */
+const CHANNEL = /^\s*([a-z0-9][a-z0-9_-]*):([^]+)$/i;
+
+function ofChannel(byChannel: Map<string, Map<string, Link>>, channel: string): Map<string, Link> {
+  const known = byChannel.get(channel) ?? new Map<string, Link>();
+  byChannel.set(channel, known);
+  return known;
+}
+
+/** `words` are marked in ids and names, as everywhere in direct keys. */
+function readLinks(links: Readonly<Record<string, readonly string[]>> | undefined, words: ReadonlySet<string>): IdentityLinks {
+  const byChannel = new Map<string, Map<string, Link>>();
+  const anywhere = new Map<string, Link>();
+  const names = new Set<string>();
+  let order = 0;
+  for (const [written, entries] of Object.entries(links ?? {})) {
+    if (written.trim() === "") continue;
+    const name = idPart(written.trim(), words);
+    names.add(name);
+    for (const entry of entries) {
+      const [, channel, id] = CHANNEL.exec(entry) ?? [];
+      const known = channel === undefined ? anywhere : ofChannel(byChannel, channelKey(channel));
+      const key = idPart((id ?? entry).trim(), words);
+      if (key !== "" && !known.has(key)) known.set(key, { name, order: order++ });
+    }
+  }
+  return {
+    nameOf(channel, idInKey) {
+      const own = byChannel.get(channel)?.get(idInKey);
+      const general = anywhere.get(idInKey);
+      return own && general ? (own.order < general.order ? own : general).name : (own ?? general)?.name;
+    },
+    isName: (part) => names.has(part),
+  };
+}
 
 type DmScope = NonNullable<NonNullable<OpenClawConfig["session"]>["dmScope"]>;
 

@@ -9,7 +9,7 @@ import { loadConfig, validate } from "../../src/config/index.ts";
 import { formatInboundEnvelope } from "../../src/channels/index.ts";
 import { blockSettings } from "../../src/conversation/reply/blocks/settings.ts";
 import { typingIntervalMs, typingMode } from "../../src/conversation/reply/typing/mode.ts";
-import { retryPolicy } from "../../src/conversation/delivery/retry-policy.ts";
+import { retryPolicy } from "../../src/conversation/delivery/step.ts";
 import { createSessionLane, type ActiveTurn, type Batch } from "../../src/conversation/lanes/session-lane.ts";
 import type { ChannelItem } from "../../src/conversation/lanes/item.ts";
 import { queueSettings, type QueueMode } from "../../src/sessions/index.ts";

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { crc32, deflateSync } from "node:zlib";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { fileOutside } from "../../src/conversation/delivery/local-files.ts";
+import { fileOutside } from "../../src/conversation/delivery/message-tool.ts";
 import { startHijackedModel, orders, textOf, type HijackedCall, type HijackedModel, type SentTool } from "../harness/hijacked-model.ts";
 import { startTelegramGateway, type TelegramGateway } from "./telegram-gateway.ts";
 

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { escapeControls, escapeLine, isPrintable, printableName } from "../../src/base/printable.ts";
 import { finalizeInboundContext } from "../../src/channels/index.ts";
-import { terminalText } from "../../src/cli/output/terminal.ts";
+import { terminalText } from "../../src/cli/main.ts";
 import { boundedEvent } from "../../src/conversation/intake/event-bounds.ts";
 import { openStore } from "../../src/store/index.ts";
 import { createStranger } from "../harness/stranger.ts";

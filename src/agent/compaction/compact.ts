@@ -2,13 +2,122 @@ import type { Clock } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { HookContext, Hooks } from "../../hooks/index.ts";
 import { pathItem, tokensOfChars, view, type CompactionFields, type PathItem } from "../../sessions/index.ts";
-import { pinnedText } from "./pinned.ts";
 import { planCompaction, type CompactionPlan } from "./plan.ts";
 import type { Ask, Desk } from "./question.ts";
-import { sectionsOf } from "./sections.ts";
 import { compactionSizes, type CompactionSettings } from "./settings.ts";
-import { standingInstructions } from "./standing.ts";
 import { summariseHistory, summariseTurn, type SummaryWork } from "./summarise.ts";
+import { clip } from "../../base/text.ts";
+import { block } from "./blocks.ts";
+import type { TouchedFiles } from "./files.ts";
+import { textOf } from "./conversation.ts";
+
+/** Words by which somebody says that something is to hold from now on. */
+const LASTING =
+  /\b(?:always|never|remember|from now on|keep in mind|(?:don'?t|do not) (?:ever|forget)|at all times|under no circumstances|no matter what|immer|niemals|merk dir|toujours|jamais|siempre|nunca)\b/i;
+const MAX_SENTENCE_CHARS = 400;
+/** Longer ones are pasted text, not something a person said. */
+const MAX_MESSAGE_CHARS = 8_000;
+const MAX_SENTENCES = 60;
+
+/** What the gateway wrote around a person's words: event lines, metadata in fences, the time in front. */
+function spoken(text: string): string {
+  return text
+    .replaceAll(/^[^\n]*\(untrusted[^\n]*\):\n```[\s\S]*?(?:\n```|$)/gm, "")
+    .replaceAll(/```[\s\S]*?(?:```|$)/g, "")
+    .replaceAll(/^System: \[[^\n]*$/gm, "")
+    .replaceAll(/^\[[^\]\n]{0,200}\]:? */gm, "");
+}
+
+/** Sentences of a person that are meant to last, word for word. Questions are none, and neither is what other sessions or programs said. */
+function lastingSentences({ byUser, message }: PathItem): readonly string[] {
+  if (!byUser || !message) return [];
+  const text = textOf(message);
+  if (text.length > MAX_MESSAGE_CHARS) return [];
+  return spoken(text)
+    .split(/(?<=[.!?。！？])\s+|\n+/)
+    .map((sentence) => sentence.replaceAll(/\s+/g, " ").trim())
+    .filter((sentence) => LASTING.test(sentence) && !sentence.endsWith("?"))
+    .map((sentence) => clip(sentence, MAX_SENTENCE_CHARS));
+}
+
+/** What the user wants to hold for good: what was known before and what these messages add, each once, the latest last. */
+function standingInstructions(items: readonly PathItem[], before: readonly string[] = []): readonly string[] {
+  const found = new Set(before);
+  for (const item of items) {
+    for (const sentence of lastingSentences(item)) {
+      found.delete(sentence);
+      found.add(sentence);
+    }
+  }
+  return [...found].slice(-MAX_SENTENCES);
+}
+
+const HEADING = /^(#{1,6})\s+(.+?)\s*#*\s*$/;
+
+/** The named sections of a Markdown text, with their headings, in the order of the names. Case does not matter; what stands in a fence is no heading. */
+function sectionsOf(markdown: string, names: readonly string[]): readonly string[] {
+  const lines = markdown.split(/\r?\n/);
+  return names.flatMap((name) => {
+    const own: string[] = [];
+    let level = 0;
+    let fenced = false;
+    for (const line of lines) {
+      const heading = fenced ? null : HEADING.exec(line);
+      if (/^\s*(?:```|~~~)/.test(line)) fenced = !fenced;
+      if (heading && level > 0 && heading[1]!.length <= level) break;
+      if (heading && level === 0 && heading[2]!.toLowerCase() === name.trim().toLowerCase()) level = heading[1]!.length;
+      if (level > 0) own.push(line);
+    }
+    const text = own.join("\n").trim();
+    return text === "" ? [] : [text];
+  });
+}
+
+/** What follows a summary by rule, whatever the model wrote. */
+interface Pins {
+  readonly files: TouchedFiles;
+  readonly standing: readonly string[];
+  /** Open approvals, processes in the background, requests without an answer: one line each. */
+  readonly pending: readonly string[];
+  /** Sections of AGENTS.md. */
+  readonly rules: readonly string[];
+}
+
+/** Shares of the room for each; what one does not need is left to the summary. */
+const SHARES = { standing: 0.3, pending: 0.15, rules: 0.15, files: 0.1 } as const;
+const MAX_PENDING_CHARS = 400;
+
+/** The last lines that fit, and how many did not. */
+function lastLines(lines: readonly string[], chars: number): { readonly kept: readonly string[]; readonly left: number } {
+  let room = chars;
+  let from = lines.length;
+  while (from > 0 && room >= lines[from - 1]!.length + 1) room -= lines[(from -= 1)]!.length + 1;
+  return { kept: lines.slice(from), left: from };
+}
+
+function list(lines: readonly string[], chars: number, note: (left: number) => string): readonly string[] {
+  const { kept, left } = lastLines(lines, chars);
+  return left === 0 ? kept : [note(left), ...kept];
+}
+
+const oneLine = (text: string): string => text.replaceAll(/\s+/g, " ").trim();
+
+/** The blocks behind a summary, within about 0.7 of `maxChars`. Of lists that are too long the latest stay, and the rest is counted. */
+function pinnedText({ files, standing, pending, rules }: Pins, maxChars: number): string {
+  const room = (share: number): number => Math.floor(maxChars * share);
+  const more = (left: number): string => `(${left} earlier ones are in the transcript)`;
+  const bullets = (lines: readonly string[]): readonly string[] => lines.map((line) => `- ${oneLine(line)}`);
+  const sections = clip(rules.join("\n\n"), room(SHARES.rules));
+  return [
+    block("read-files", list(files.read, room(SHARES.files / 2), more)),
+    block("modified-files", list(files.modified, room(SHARES.files / 2), more)),
+    block("standing-instructions", list(bullets(standing), room(SHARES.standing), more)),
+    block("pending-work", list(bullets(pending.map((line) => clip(oneLine(line), MAX_PENDING_CHARS))), room(SHARES.pending), more)),
+    block("workspace-rules", sections === "" ? [] : [sections]),
+  ]
+    .filter((text) => text !== "")
+    .join("\n\n");
+}
 
 export interface CompactRequest {
   readonly path: readonly PathItem[];

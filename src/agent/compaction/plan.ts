@@ -1,7 +1,60 @@
 import { contextOf, contextSize, tokensOfChars, type PathItem, type Piece } from "../../sessions/index.ts";
 import { filesOf, type TouchedFiles } from "./files.ts";
-import { reachOfCalls } from "./pairs.ts";
-import { previousOf, type PreviousSummary } from "./previous.ts";
+import type { TranscriptEntry } from "../../protocol/index.ts";
+import { blockLines, withoutBlocks } from "./blocks.ts";
+
+/** What an earlier compaction left. */
+interface PreviousSummary {
+  /** Its words, without what was added by rule. */
+  readonly text: string;
+  readonly files: TouchedFiles;
+  /** What the user wants to hold for good, word for word. */
+  readonly standing: readonly string[];
+}
+
+const texts = (value: unknown): readonly string[] | undefined =>
+  Array.isArray(value) ? value.filter((one): one is string => typeof one === "string" && one.trim() !== "") : undefined;
+
+/** Reads a compaction of any origin: lists come from `details`, else from the text. */
+function previousOf(entry: TranscriptEntry): PreviousSummary {
+  const summary = typeof entry["summary"] === "string" ? entry["summary"].toWellFormed() : "";
+  const { details } = entry;
+  const known = (typeof details === "object" && details !== null ? details : {}) as Readonly<Record<string, unknown>>;
+  return {
+    text: withoutBlocks(summary),
+    files: {
+      read: texts(known["readFiles"]) ?? blockLines(summary, "read-files"),
+      modified: texts(known["modifiedFiles"]) ?? blockLines(summary, "modified-files"),
+    },
+    standing: texts(known["standing"]) ?? blockLines(summary, "standing-instructions").map((line) => line.replace(/^- /, "")),
+  };
+}
+
+/**
+ * For each message, the place of the last result that answers one of its calls; its own place when it has none. A result belongs to the nearest
+ * call before it with its id that has none yet. Open calls of the last answer reach beyond the end: their results are
+ * yet to come.
+ */
+function reachOfCalls(pieces: readonly Piece[]): readonly number[] {
+  const reach = pieces.map((_, at) => at);
+  const open = new Map<string, number[]>();
+  for (const [at, { message }] of pieces.entries()) {
+    if (message.role === "toolResult") {
+      const caller = open.get(message.toolCallId)?.pop();
+      if (caller !== undefined) reach[caller] = at;
+    } else if (message.role === "assistant") {
+      for (const part of message.content) {
+        if (part.type !== "toolCall") continue;
+        const callers = open.get(part.id);
+        if (callers) callers.push(at);
+        else open.set(part.id, [at]);
+      }
+    }
+  }
+  const last = pieces.findLastIndex(({ message }) => message.role === "assistant");
+  if ([...open.values()].some((callers) => callers.includes(last))) reach[last] = pieces.length;
+  return reach;
+}
 
 /** What a compaction would do. */
 export interface CompactionPlan {

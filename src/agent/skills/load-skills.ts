@@ -1,11 +1,43 @@
-import { readdir, stat } from "node:fs/promises";
-import { basename, join } from "node:path";
+import { readFile, readdir, stat } from "node:fs/promises";
+import { basename, join, matchesGlob } from "node:path";
 import { messageOf, systemCode } from "../../base/errors.ts";
 import { createRootedFiles } from "../../base/rooted-files.ts";
-import { loadIgnoreRules } from "./ignore-rules.ts";
 import type { SkillLimits } from "./limits.ts";
 import type { SkillRoot } from "./roots.ts";
 import { parseSkill, type ParsedSkill, type Skill, type SkillSource } from "./skill.ts";
+
+const IGNORE_FILES = [".gitignore", ".ignore", ".fdignore"];
+const MAX_BYTES = 65_536;
+
+/** Whether the ignore files of a folder leave out one of its folders. The last rule that fits decides. */
+type IsIgnored = (name: string) => boolean;
+
+async function loadIgnoreRules(folder: string): Promise<IsIgnored> {
+  const texts = await Promise.all(IGNORE_FILES.map((name) => readFile(join(folder, name), "utf8").catch(() => "")));
+  const rules = texts.filter((text) => text.length <= MAX_BYTES).flatMap(parseRules);
+  return (name) => rules.findLast((rule) => rule.pattern === name || matchesGlob(name, rule.pattern))?.ignores ?? false;
+}
+
+interface Rule {
+  readonly pattern: string;
+  readonly ignores: boolean;
+}
+
+/** Rules that can name an entry of this folder; those about deeper paths do not concern us. */
+function parseRules(text: string): readonly Rule[] {
+  return text
+    .split(/\r?\n/)
+    .map((line) => line.trim())
+    .filter((line) => line !== "" && !line.startsWith("#"))
+    .map((line) => ({
+      pattern: line
+        .replace(/^!/, "")
+        .replace(/^(?:\*\*)?\//, "")
+        .replace(/\/(?:\*\*)?$/, ""),
+      ignores: !line.startsWith("!"),
+    }))
+    .filter((rule) => rule.pattern !== "" && !rule.pattern.includes("/"));
+}
 
 export interface SkillProblem {
   readonly path: string;

@@ -1,8 +1,8 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { judge, type SkillGates } from "./eligibility.ts";
-import { skillEnvironment } from "./environment.ts";
-import { promptList } from "./prompt-list.ts";
+import { skillEnvironment } from "./create-skills.ts";
+import { promptList } from "./snapshot.ts";
 import type { Skill } from "./skill.ts";
 import { buildSnapshot, heldSnapshot } from "./snapshot.ts";
 

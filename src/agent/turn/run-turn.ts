@@ -2,21 +2,91 @@ import { messageOf } from "../../base/errors.ts";
 import { failpoint } from "../../base/failpoints.ts";
 import { createHookLog } from "../../hooks/index.ts";
 import type { ModelMessage } from "../../protocol/index.ts";
-import { modelChangeEntry, modelSnapshotEntry, thinkingLevelEntry, view, viewSettings } from "../../sessions/index.ts";
+import {
+  gatewayMessage,
+  messageEntry,
+  modelChangeEntry,
+  modelSnapshotEntry,
+  thinkingLevelEntry,
+  view,
+  viewSettings,
+  type MessageExtras,
+} from "../../sessions/index.ts";
 import { runLoop } from "../loop/loop.ts";
 import { createAsking } from "./ask.ts";
 import { conclude } from "./conclude.ts";
 import type { TurnDeps } from "./deps.ts";
-import { endAtGate } from "./gate-end.ts";
-import { askGates } from "./gates.ts";
 import type { TurnEnd, TurnInput, TurnPorts } from "./input.ts";
 import { loopPorts } from "./ports-of-turn.ts";
 import { firstMessages, prepareTurn, type PreparedTurn } from "./prepare.ts";
 import { createRecord, type Draft } from "./record.ts";
 import { lastCalls, settleCalls } from "./resume.ts";
 import type { Stage } from "./stage.ts";
-import { createTurnTools, TurnLeft } from "./tools-of-turn.ts";
-import { tellSession } from "./told.ts";
+import { TurnLeft, createTurnTools } from "./tools-of-turn.ts";
+import { tellEnd, tellSession } from "./told.ts";
+import type { Write } from "../../store/index.ts";
+import { finishTurn } from "./finish.ts";
+
+/** What plugins decided before the model is asked. */
+type Gate =
+  | { readonly kind: "blocked"; readonly text: string; readonly pluginId: string | undefined }
+  /** Answered, or silent on purpose, without the model. */
+  | { readonly kind: "replied"; readonly text: string };
+
+const BLOCKED_TEXT = "This message was blocked and not kept.";
+
+/** `before_agent_run`, then `before_agent_reply`. Undefined when the model is to be asked. */
+async function askGates(deps: TurnDeps, input: TurnInput, turn: PreparedTurn): Promise<Gate | undefined> {
+  const { hooks } = deps;
+  const { context, prompt, systemPrompt } = turn;
+  if (!prompt) return undefined;
+  const text = promptText(prompt.content);
+  const messages = [...firstMessages(turn)] as unknown[];
+  if (hooks.has("before_agent_run")) {
+    const said = await hooks.run("before_agent_run", { prompt: text, messages, systemPrompt }, context.agent());
+    if (said?.outcome === "block") return { kind: "blocked", text: said.message?.trim() || BLOCKED_TEXT, pluginId: said.decidedBy };
+  }
+  if (hooks.has("before_agent_reply")) {
+    const said = await hooks.run("before_agent_reply", { cleanedBody: input.message, prompt: text, messages }, context.agent());
+    if (said?.handled) return { kind: "replied", text: said.reply?.text?.trim() ?? "" };
+  }
+  return undefined;
+}
+
+function promptText(content: Extract<ModelMessage, { role: "user" }>["content"]): string {
+  return typeof content === "string" ? content : content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n\n");
+}
+
+/** Plugins answered in the model's place, or kept the message away from it. */
+async function endAtGate(stage: Stage, gate: Gate): Promise<TurnEnd> {
+  const { deps, input, ports, turn, record, startedAt } = stage;
+  const endedAt = deps.clock.now();
+  const { text } = gate;
+  const base = { text, texts: text === "" ? [] : [text], sessionId: turn.place.sessionId, startedAt, endedAt, usage: [] };
+  if (text !== "") ports.emit({ stream: "assistant", data: { text, delta: text } });
+  if (gate.kind === "replied") {
+    record.said(turn.prompt!);
+    const made: TurnEnd = { ...base, status: "ok", ...(text === "" ? { silent: true } : {}) };
+    const draft =
+      (shown: MessageExtras): Draft =>
+      (at) =>
+        messageEntry(at, { ...gatewayMessage("gateway-injected", text, at.at), ...shown });
+    const end = await finishTurn(stage, made, (shown) => (text === "" ? [] : [draft(shown)]));
+    tellEnd(deps, input, turn, { end, answers: [], messages: firstMessages(turn) });
+    return end;
+  }
+  const end: TurnEnd = { ...base, status: "blocked", error: `blocked by ${gate.pluginId ?? "a plugin"}` };
+  // The message itself is kept nowhere: not in the transcript, the inbox or the log of the database.
+  const block = { pluginId: gate.pluginId, at: endedAt };
+  const stands = { role: "user", content: [{ type: "text", text }], timestamp: endedAt, openclawBlock: block } as const;
+  record.later(
+    [],
+    input.inboxIds.map((id): Write => ["inbox.redact", { id, text: "" }]),
+  );
+  const ended = await finishTurn(stage, end, (shown) => [(at) => messageEntry(at, { ...stands, ...shown })]);
+  await deps.store.checkpoint({ truncate: true }).catch((error: unknown) => deps.log.warn(`the log could not be emptied: ${messageOf(error)}`));
+  return ended;
+}
 
 /** The turn died too often to be taken up once more. */
 export const GIVEN_UP = "given-up";

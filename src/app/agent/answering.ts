@@ -2,7 +2,7 @@ import type { Agents } from "../../agent/index.ts";
 import { messageOf } from "../../base/errors.ts";
 import { lazy } from "../../base/lazy.ts";
 import { createMemoryCare, type MemoryCare } from "../../base/memory-care.ts";
-import { queueSystemEvent, type Handlers } from "../../gateway/index.ts";
+import { loadGatewayTool, queueSystemEvent, type Handlers, type RestartReport, type RestartRequest, type SentinelPayload } from "../../gateway/index.ts";
 import type { ReplyAddress } from "../../conversation/index.ts";
 import type { ApprovalNotice, SessionPost, Tool } from "../../tools/index.ts";
 import type { AppModels } from "../models.ts";
@@ -10,13 +10,55 @@ import type { OpenGatewayDeps } from "../open-gateway.ts";
 import type { Plugins } from "../plugins/index.ts";
 import { createTurnCode, type TurnCode } from "../turn-code.ts";
 import { openConversation, type ConversationRoom } from "../conversation/open.ts";
-import { gatewayToolFor } from "./gateway-tool.ts";
 import { ownersBy } from "./owners.ts";
 import { createAppAgent, type AppAgent } from "./index.ts";
 import { createRunningCommands, endLeftCommands, originOf, takeUpCommands, type RunningCommands } from "./asked-commands.ts";
 import type { FollowUps } from "./exec-follow-up.ts";
 import { createEndedSessions, type EndedSessions } from "./session-endings.ts";
-import { agentWorkspaces } from "./workspaces.ts";
+import type { Clock } from "../../base/clock.ts";
+import { agentWorkspace, type Config, type Env, type PathContext } from "../../config/index.ts";
+import { ownCaller } from "../own-caller.ts";
+import { existsSync } from "node:fs";
+import { homedir } from "node:os";
+
+/** Folders of agents' files, looked up once for each configuration. */
+function agentWorkspaces(config: Config, env: Env): (agentId: string) => string {
+  const paths: PathContext = { env, exists: existsSync, osHome: homedir(), cwd: config.paths.home };
+  let known = new Map<string, string>();
+  let of = config.current;
+  return (agentId) => {
+    if (config.current !== of) [known, of] = [new Map(), config.current];
+    const folder = known.get(agentId) ?? agentWorkspace(of, paths, agentId);
+    known.set(agentId, folder);
+    return folder;
+  };
+}
+
+interface Deps {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly requestRestart: (request: RestartRequest) => RestartReport;
+  readonly leaveSentinel: (payload: SentinelPayload) => Promise<string | null>;
+}
+
+/** The tool with which an owner's agent looks after the gateway it runs in. */
+async function gatewayToolFor(deps: Deps, handlers: () => Handlers | undefined): Promise<Tool> {
+  const { gatewayTool } = await loadGatewayTool();
+  const call = ownCaller(handlers, "gateway-tool");
+  return gatewayTool({
+    mayRestart: () => deps.config.current.commands?.restart !== false,
+    actions: {
+      async restart({ sessionKey, note, delayMs, reason }) {
+        await deps.leaveSentinel({ kind: "restart", status: "ok", ts: deps.clock.now(), sessionKey, message: note ?? null, doctorHint: null });
+        return deps.requestRestart({ reason, delayMs });
+      },
+      configGet: () => call("config.get", {}),
+      configSchema: () => call("config.schema", {}),
+      configApply: (change) => call("config.apply", change as never),
+      configPatch: (change) => call("config.patch", change as never),
+    },
+  });
+}
 
 export interface AnsweringDeps extends OpenGatewayDeps {
   readonly models: AppModels;

@@ -1,22 +1,22 @@
 import { homedir, hostname, release, type as systemName } from "node:os";
 import { join } from "node:path";
-import { createAgents, createSkills, type Agents } from "../../agent/index.ts";
+import { createAgents, createSkills, type Agents, type SkillStatus } from "../../agent/index.ts";
 import type { Logger } from "../../base/log/logger.ts";
-import { sameValue } from "../../config/index.ts";
+import { sameValue, type OpenClawConfig } from "../../config/index.ts";
 import type { Models } from "../../models/index.ts";
 import {
   createApprovals,
   createBroker,
+  createCommandRecords,
   createExecRules,
   createFileAccess,
   createFolderGrants,
-  createCommandRecords,
   createProcesses,
   createRemembered,
   createSandboxes,
   createTaint,
-  execSettings,
   distinctTools,
+  execSettings,
   explainNamed,
   explainTools,
   sessionLoops,
@@ -25,20 +25,103 @@ import {
   type Broker,
   type ExecRules,
   type FileAccess,
-  type ToolContext,
+  type OpenApproval,
+  type Processes,
   type RememberedCommands,
   type Sandboxes,
+  type ToolContext,
 } from "../../tools/index.ts";
 import { commandsFolder } from "./asked-commands.ts";
 import { docsPlace } from "./docs-folder.ts";
 import { currentHooks } from "../current-hooks.ts";
 import type { AppAgentDeps } from "./index.ts";
 import { fileRules, ownPlaces } from "./own-places.ts";
-import { lazyImageFitter } from "./fit-images.ts";
-import { pendingWork } from "./pending-work.ts";
-import { eligibleFolders, trustedPrograms } from "./skill-programs.ts";
-import { tellSecretFiles } from "./secret-files.ts";
 import { createToolShelf, type ToolShelf, type ToolShelfDeps } from "./tool-shelf.ts";
+import { loadImageFitting, type ImageFitter } from "../../media/index.ts";
+import { clip } from "../../base/text.ts";
+import { readFileSync, realpathSync, statSync } from "node:fs";
+import { isInside } from "../../base/files.ts";
+
+type Asking = Pick<SkillStatus, "eligible" | "baseDir" | "source" | "requires">;
+
+const OF_WORKSPACES: readonly SkillStatus["source"][] = ["openclaw-workspace", "agents-skills-project"];
+
+/**
+ * Programs that eligible skills say they need. A skill in the workspace is not asked: whoever writes there would say which programs run unasked,
+ * and that is the agent itself.
+ */
+export function trustedPrograms(skills: readonly Asking[], workspaceDir: string): readonly string[] {
+  const workspace = real(workspaceDir);
+  const trusted = skills.filter(({ eligible, source, baseDir }) => eligible && !OF_WORKSPACES.includes(source) && !isInside(workspace, real(baseDir)));
+  return [...new Set(trusted.flatMap(({ requires }) => [...requires.bins, ...requires.anyBins]))];
+}
+
+/** Skills that a sandbox shows. */
+function eligibleFolders(skills: readonly Pick<SkillStatus, "eligible" | "name" | "baseDir">[]): readonly { readonly name: string; readonly folder: string }[] {
+  return skills.flatMap(({ name, baseDir, eligible }) => (eligible ? [{ name, folder: baseDir }] : []));
+}
+
+function real(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
+}
+
+/** Longer files are no secrets by themselves. */
+const MOST_BYTES = 64 * 1024;
+
+/** Tells what files hold that the configuration names for a secret, so that it can be masked before anybody asked for it. Folders are passed over. */
+function tellSecretFiles(paths: readonly string[], tell: (secret: string) => void): void {
+  for (const path of paths) {
+    try {
+      const stat = statSync(path, { throwIfNoEntry: false });
+      if (stat?.isFile() && stat.size <= MOST_BYTES) textsIn(readFileSync(path, "utf8")).forEach(tell);
+    } catch {
+      // Who needs it is told why it cannot be read.
+    }
+  }
+}
+
+/** The file itself, or every text in it where it is JSON. */
+function textsIn(text: string): readonly string[] {
+  try {
+    return leaves(JSON.parse(text));
+  } catch {
+    return [text.trim()];
+  }
+}
+
+function leaves(value: unknown): readonly string[] {
+  if (typeof value === "string") return [value];
+  return typeof value === "object" && value !== null ? Object.values(value).flatMap(leaves) : [];
+}
+
+const SHOWN_CHARS = 500;
+
+type Running = Pick<ReturnType<Processes["list"]>[number], "id" | "command" | "end">;
+
+/** What a session waits for, one line each: commands in the background, and questions that nobody has answered. */
+export function pendingWork(processes: readonly Running[], approvals: readonly OpenApproval[]): readonly string[] {
+  return [
+    ...processes.flatMap(({ id, command, end }) => (end ? [] : [`background process ${id}: ${command}`])),
+    ...approvals.map(({ id, request }) => `approval ${id} is waited for: ${askedFor(request)}`),
+  ];
+}
+
+function askedFor({ command, title, toolName }: OpenApproval["request"]): string {
+  const text = [command, title, toolName].find((part): part is string => typeof part === "string" && part !== "");
+  return clip((text ?? "(not told)").replace(/\s+/g, " "), SHOWN_CHARS);
+}
+
+/** Makes images small enough for models. Loaded with the first image. */
+function lazyImageFitter(config: () => OpenClawConfig, log: Logger): ImageFitter {
+  let loading: Promise<ImageFitter> | undefined;
+  const load = async (): Promise<ImageFitter> =>
+    (await loadImageFitting()).createImageFitter({ maxSide: () => config().agents?.defaults?.imageMaxDimensionPx, log });
+  return async (parts) => (parts.some(({ type }) => type === "image") ? (await (loading ??= load()))(parts) : parts);
+}
 
 /** The agent and what its tools need, put together. */
 export interface OpenAgent extends AsyncDisposable {

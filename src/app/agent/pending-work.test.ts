@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { pendingWork } from "./pending-work.ts";
+import { pendingWork } from "./open.ts";
 
 test("commands that run and questions that are open are kept, one line each", () => {
   const end = { code: 0, signal: null, timedOut: false };

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import type { Agents } from "../../agent/index.ts";
 import { lazy } from "../../base/lazy.ts";
 import type { Logger } from "../../base/log/logger.ts";
-import { createAllowLists, createChannelActivity, createPairing, type AllowLists, type Pairing } from "../../channels/index.ts";
-import { oauthFolder } from "../../config/index.ts";
+import { createAllowLists, createChannelActivity, createPairing, isControlCommandMessage, type AllowLists, type Pairing } from "../../channels/index.ts";
+import { oauthFolder, type OpenClawConfig } from "../../config/index.ts";
 import {
   createConversation,
   loadCommands,
@@ -25,8 +25,69 @@ import { currentHooks } from "../current-hooks.ts";
 import { ownCaller } from "../own-caller.ts";
 import type { Plugins } from "../plugins/index.ts";
 import { channelTable, type AppChannels } from "./channel-table.ts";
-import { lazyCommands } from "./lazy-commands.ts";
-import { lazyDelivery } from "./lazy-delivery.ts";
+import { maskValue } from "../../base/secret-search.ts";
+
+/** Delivery whose code is loaded when something is sent, or is found unsent. */
+function lazyDelivery(load: () => Promise<Delivery>): Delivery {
+  let loaded: Delivery | undefined;
+  /** Requests on their way to the outbox. */
+  let sending = 0;
+  const listeners = new Set<Parameters<Delivery["onSettled"]>[0]>();
+  const open = lazy(async () => {
+    loaded = await load();
+    loaded.onSettled((row) => {
+      for (const listener of listeners) listener(row);
+    });
+    return loaded;
+  });
+  return {
+    prepare: async (...args) => (await open()).prepare(...args),
+    kick: () => void open().then((delivery) => delivery.kick()),
+    async send(...args) {
+      sending += 1;
+      try {
+        return await (await open()).send(...args);
+      } finally {
+        sending -= 1;
+      }
+    },
+    resume: async () => (await open()).resume(),
+    attach(live, deliver) {
+      const held = new DisposableStack();
+      open().then(
+        (delivery) => void (held.disposed || held.use(delivery.attach(live, deliver))),
+        () => {}, // Whoever sends is told.
+      );
+      return held;
+    },
+    onSettled(listener) {
+      listeners.add(listener);
+      return { [Symbol.dispose]: () => void listeners.delete(listener) };
+    },
+    open: () => (loaded?.open() ?? 0) + sending,
+    isBusy: (address) => (loaded ? loaded.isBusy(address) : open.started() !== undefined),
+    async [Symbol.asyncDispose]() {
+      await (await open.started()?.catch(() => undefined))?.[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** Commands whose code is loaded with the first message that may be one. */
+function lazyCommands(
+  { config, redact }: { readonly config: () => OpenClawConfig; readonly redact: (text: string) => string },
+  load: () => Promise<Commands>,
+): Commands {
+  const open = lazy(load);
+  return {
+    isControl: (text, options) => isControlCommandMessage(text, config(), options),
+    async run(call) {
+      const verdict = await (await open()).run(call);
+      return verdict.kind === "answered" ? { ...verdict, reply: maskValue(verdict.reply, redact) } : verdict;
+    },
+    native: async (...args) => (await open()).native(...args),
+    list: async (...args) => (await open()).list(...args),
+  };
+}
 
 export interface ConversationRoomDeps extends OpenGatewayDeps {
   readonly models: AppModels;

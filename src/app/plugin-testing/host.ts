@@ -1,6 +1,6 @@
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { setImmediate as turn } from "node:timers/promises";
 import { manualClock, systemClock } from "../../base/clock.ts";
@@ -9,16 +9,130 @@ import { createIds } from "../../base/ids.ts";
 import { createLogger, type LogRecord } from "../../base/log/logger.ts";
 import { systemRandom } from "../../base/random.ts";
 import { createRedactor } from "../../base/redaction.ts";
-import { openConfig, type Config } from "../../config/index.ts";
+import { isObject, openConfig, type Config } from "../../config/index.ts";
 import type { HookContext, HookEvent, HookName, HookOutcome, HookTraceRecord } from "../../hooks/index.ts";
-import { createTools, hostPackage, matchCommand, runCommand } from "../../plugins/index.ts";
+import { createTools, hostPackage, matchCommand, readInventory, runCommand } from "../../plugins/index.ts";
 import { openStore } from "../../store/index.ts";
 import { openPlugins, type RunningPlugins } from "../plugins/running.ts";
-import { openHttp, type TestHttp } from "./http.ts";
-import { pluginPaths } from "./plugins.ts";
-import { testSettings } from "./settings.ts";
 import { openTestTalk, type TestTalk } from "./talk.ts";
-import type { TestHost, TestHostOptions } from "./types.ts";
+import type { TestHost, TestHostOptions, TestPlugin } from "./types.ts";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
+import { loadHttp } from "../../base/builtin.ts";
+import type { PluginRoute } from "../../gateway/index.ts";
+
+interface Places {
+  readonly stateDir: string;
+  readonly workspaceDir: string;
+  readonly home: string;
+}
+
+const child = (value: unknown, key: string): Readonly<Record<string, unknown>> => (isObject(value) && isObject(value[key]) ? value[key] : {});
+
+/** The configuration of a test: the one that was given, with the plugins to test found, enabled and, for memory, in their slot. */
+async function testSettings(given: Readonly<Record<string, unknown>>, paths: readonly string[], { stateDir, workspaceDir, home }: Places): Promise<object> {
+  const plugins = child(given, "plugins");
+  const looking = { config: { plugins: { load: { paths } } }, stateDir, env: {}, home, cwd: home, uid: undefined };
+  const { entries: found } = await readInventory(looking);
+  const memory = found.find(({ manifest }) => [manifest.kind ?? []].flat().includes("memory"))?.id;
+  const named = child(plugins, "entries");
+  const entries = Object.fromEntries(found.map(({ id }) => [id, { enabled: true, ...child(named, id) }]));
+  const listed = child(plugins, "load")["paths"];
+  const agents = child(given, "agents");
+  return {
+    ...given,
+    agents: { ...agents, defaults: { workspace: workspaceDir, ...child(agents, "defaults") } },
+    plugins: {
+      ...plugins,
+      entries: { ...named, ...entries },
+      load: { ...child(plugins, "load"), paths: [...(Array.isArray(listed) ? (listed as unknown[]) : []), ...paths] },
+      ...(memory !== undefined && plugins["slots"] === undefined ? { slots: { memory } } : {}),
+    },
+  };
+}
+
+/** Where code written in a test waits for the loader: a module can take it from here only. */
+const WAITING = Symbol.for("openclaw.plugin-testing.definitions");
+
+function definitions(): Map<string, unknown> {
+  const place = globalThis as unknown as Record<symbol, Map<string, unknown> | undefined>;
+  return (place[WAITING] ??= new Map());
+}
+
+/** Paths that the host shall look at: folders and files as they are, and a folder for each plugin that was given as code. */
+function pluginPaths(plugins: readonly TestPlugin[], folder: string, key: string, stack: DisposableStack): string[] {
+  return plugins.map((plugin, index) =>
+    typeof plugin === "string" ? resolve(plugin) : writeDefinition(plugin, join(folder, `inline-${index + 1}`), `${key}.${index}`, stack),
+  );
+}
+
+function writeDefinition(plugin: Exclude<TestPlugin, string>, folder: string, key: string, stack: DisposableStack): string {
+  const definition = typeof plugin === "function" ? { register: plugin } : plugin;
+  if (!isObject(definition) || (typeof definition["register"] !== "function" && typeof definition["activate"] !== "function")) {
+    throw new AppError("INVALID_INPUT", "createTestHost: a plugin must be a path, a function, or an object with register or activate");
+  }
+  const { id = "test-plugin", manifest = {} } = definition as { id?: string; manifest?: object };
+  definitions().set(key, definition);
+  stack.defer(() => void definitions().delete(key));
+  mkdirSync(folder, { recursive: true });
+  const schema = { type: "object", additionalProperties: true, properties: {} };
+  writeFileSync(join(folder, "openclaw.plugin.json"), JSON.stringify({ id, configSchema: schema, ...manifest }));
+  writeFileSync(join(folder, "package.json"), JSON.stringify({ name: id, version: "0.0.0", type: "module", openclaw: { extensions: ["./index.mjs"] } }));
+  writeFileSync(join(folder, "index.mjs"), `export default globalThis[Symbol.for(${JSON.stringify(WAITING.description)})].get(${JSON.stringify(key)});\n`);
+  return folder;
+}
+
+/** Routes of plugins on a port of their own, opened when the first is asked. */
+interface TestHttp extends AsyncDisposable {
+  readonly registerRoute: (route: PluginRoute) => Disposable;
+  readonly url: () => Promise<string>;
+}
+
+type Unrouted = (request: IncomingMessage, response: ServerResponse, path: string) => Promise<boolean>;
+
+function openHttp(token: string, unrouted: Unrouted): TestHttp {
+  const routes = new Map<string, PluginRoute>();
+  let server: Server | undefined;
+  let opening: Promise<string> | undefined;
+
+  function find(path: string): PluginRoute | undefined {
+    const exact = routes.get(path);
+    if (exact) return exact;
+    const below = [...routes.values()].filter((route) => route.match === "prefix" && path.startsWith(`${route.path === "/" ? "" : route.path}/`));
+    return below.sort((a, b) => b.path.length - a.path.length)[0];
+  }
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const path = decodeURIComponent(new URL(request.url ?? "/", "http://localhost").pathname);
+    const route = find(path);
+    if (route && route.auth !== "own" && request.headers.authorization !== `Bearer ${token}`) return void response.writeHead(401).end("Unauthorized");
+    if (route) return route.handle({ request, response, path } as Parameters<PluginRoute["handle"]>[0]);
+    if (!(await unrouted(request, response, path))) response.writeHead(404).end("Not Found");
+  }
+
+  async function open(): Promise<string> {
+    server = loadHttp().createServer((request, response) => void answer(request, response).catch((error: unknown) => response.destroy(error as Error)));
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  }
+
+  return {
+    registerRoute(route) {
+      const other = routes.get(route.path);
+      if (other) throw new AppError("CONFLICT", `the path ${route.path} is taken by the plugin ${other.plugin}`);
+      routes.set(route.path, route);
+      return { [Symbol.dispose]: () => void (routes.get(route.path) === route && routes.delete(route.path)) };
+    },
+    url: () => (opening ??= open()),
+    async [Symbol.asyncDispose]() {
+      await opening;
+      server?.closeAllConnections();
+      await new Promise<void>((resolve) => (server ? server.close(() => resolve()) : resolve()));
+    },
+  };
+}
 
 /** What plugins are told the host is: the version of its package. */
 function hostVersion(): string {

@@ -4,10 +4,11 @@ import { join } from "node:path";
 import { messageOf } from "../../base/errors.ts";
 import type { ConfigSections, KnownNames } from "../../config/index.ts";
 import type { Logger } from "../../base/log/logger.ts";
-import { sessionDefaults, type ExtraMethods, type PluginsPort } from "../../gateway/index.ts";
+import { sessionDefaults, type CallContext, type ExtraMethods, type GatewayHub, type PluginsPort } from "../../gateway/index.ts";
 import { createHooks, createInternalHooks, createToolPolicies, type Hooks, type InternalHooks, type ToolPolicies } from "../../hooks/index.ts";
 import type { PluginProvider } from "../../models/index.ts";
 import {
+  callMethod,
   catchFaults,
   createHostPackages,
   createModuleLoader,
@@ -23,15 +24,64 @@ import {
   type Inventory,
   type PluginHost,
 } from "../../plugins/index.ts";
-import { canonicalSessionKey, METHODS } from "../../protocol/index.ts";
+import { METHODS, canonicalSessionKey } from "../../protocol/index.ts";
 import { isBuiltinTool } from "../../tools/index.ts";
 import { askHandlers, needsToken, routeMounter, type PluginGateway } from "./http.ts";
 import type { PluginsDeps } from "./index.ts";
 import { inventoryOptions } from "./inventory.ts";
-import { pluginMethods } from "./methods.ts";
 import { createRuntimes } from "./runtime.ts";
 import { bindSdk } from "./sdk-host.ts";
-import { sdkPlace } from "./sdk-place.ts";
+import type { Clock } from "../../base/clock.ts";
+import { existsSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+/** Where the modules stand that plugins import as `openclaw/plugin-sdk`. */
+interface SdkPlace {
+  readonly sdkDir: string;
+  /** Packages of the bundle that plugins must share with the SDK, by specifier. */
+  readonly bundled: Readonly<Record<string, string>>;
+}
+
+/** Packages that stand as modules of their own in the bundle. */
+const VENDORED = ["zod", "typebox", "ws", "commander"];
+
+/** In the bundle beside its entries; in a checkout among the sources. `from`: URL of the module that asks. */
+function sdkPlace(from: string): SdkPlace {
+  const here = fileURLToPath(new URL(".", from));
+  for (const folder of [join(here, "plugin-sdk"), join(here, "..", "plugin-sdk")]) {
+    if (!existsSync(join(folder, "index.js"))) continue;
+    const files = VENDORED.map((name) => [name, join(folder, "vendor", `${name}.js`)] as const).filter(([, file]) => existsSync(file));
+    return { sdkDir: folder, bundled: Object.fromEntries(files) };
+  }
+  return { sdkDir: join(here, "..", "..", "plugins", "sdk", "paths"), bundled: {} };
+}
+
+/** Who calls, as plugins were always told. */
+function clientOf({ caller }: CallContext): { connect: Readonly<Record<string, unknown>>; connId: string; clientIp?: string } {
+  const { client, role, scopes, caps, connId, remoteIp } = caller;
+  return { connId, connect: { client, role, scopes: [...scopes], caps: [...caps] }, ...(remoteIp === undefined ? {} : { clientIp: remoteIp }) };
+}
+
+/** Methods of plugins, for the gateway's dispatcher. */
+function pluginMethods(host: PluginHost, { clock, hub }: { readonly clock: Clock; readonly hub: Pick<GatewayHub, "broadcast"> }): ExtraMethods {
+  const { gatewayMethods } = host.registries;
+  const context = { broadcast: hub.broadcast };
+  return {
+    names: () => gatewayMethods.list().map(({ value }) => value.method),
+    find(method) {
+      const found = gatewayMethods.get(method);
+      if (!found) return undefined;
+      const { pluginId } = found.owner;
+      const onError = (error: unknown): void =>
+        host.report({ level: "error", code: "handler-failed", message: `the gateway method ${method} failed: ${messageOf(error)}`, pluginId }, error);
+      return {
+        access: found.value.access,
+        call: (params, call) =>
+          callMethod(found, { id: "", params, client: clientOf(call), isWebchat: call.caller.client.mode === "webchat", context }, { clock, onError }),
+      };
+    },
+  };
+}
 
 /** Plugins that are loaded, as the rest of the gateway sees them. */
 export interface RunningPlugins extends AsyncDisposable, Omit<PluginsPort, "sessionEnded"> {

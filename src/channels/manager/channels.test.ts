@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { createChannelActivity } from "../inbound/index.ts";
 import { manualClock } from "../../base/clock.ts";
-import { affectedAccounts } from "./reload-paths.ts";
+import { affectedAccounts } from "./channels.ts";
 import { CONFIGURED, fakeChannel, fakeHouse, message, quiet, type FakeOptions } from "./fake-channel.fixture.ts";
 
 const two = { channels: { fake: { accounts: { a: { token: "1" }, b: { token: "2" } } } } };

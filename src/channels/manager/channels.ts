@@ -1,13 +1,84 @@
 import { AppError, messageOf } from "../../base/errors.ts";
 import { createRedactor, type Redactor } from "../../base/redaction.ts";
-import type { ChannelPlugin } from "../../protocol/index.ts";
+import type { ChannelGatewayAdapter, ChannelPlugin, HostConfig } from "../../protocol/index.ts";
 import { accountIds, defaultAccount, viewAccount } from "./account.ts";
-import { forgetLogin, noLogout, qrPlugin } from "./login.ts";
 import type { Connection } from "./connection.ts";
-import { affectedAccounts } from "./reload-paths.ts";
 import { copyOf, createSeats, type Seats } from "./seats.ts";
 import { readStatus } from "./status.ts";
-import type { AccountRun, Channels, ChannelsDeps } from "./types.ts";
+import type { AccountRun, ChannelLogout, ChannelTable, Channels, ChannelsDeps } from "./types.ts";
+import type { Logger } from "../../base/log/logger.ts";
+import { runtimeFor, sinkFor } from "./run.ts";
+import { shown } from "./shown.ts";
+
+const covers = (prefix: string, path: string): boolean => path === prefix || path.startsWith(`${prefix}.`);
+/** A section that went or came as a whole, above what a prefix names. */
+const isAbove = (path: string, prefix: string): boolean => prefix.startsWith(`${path}.`);
+
+/** Whether a changed path restarts a channel. The longest prefix that fits decides; of two that are the same, the one that restarts. */
+function restarts(path: string, configPrefixes: readonly string[], noopPrefixes: readonly string[]): boolean {
+  const longest = (prefixes: readonly string[]): number => Math.max(-1, ...prefixes.filter((prefix) => covers(prefix, path)).map((prefix) => prefix.length));
+  const found = longest(configPrefixes);
+  return found >= 0 ? found >= longest(noopPrefixes) : configPrefixes.some((prefix) => isAbove(path, prefix));
+}
+
+/** Which accounts a change restarts: all, some, or none. What stands under one account is about that one only. */
+export function affectedAccounts({ id, reload }: Pick<ChannelPlugin, "id" | "reload">, changed: readonly string[]): "all" | ReadonlySet<string> {
+  const { configPrefixes, noopPrefixes = [] } = reload ?? { configPrefixes: [`channels.${id}`] };
+  const paths = changed.filter((path) => restarts(path, configPrefixes, noopPrefixes));
+  const section = `channels.${id}.accounts.`;
+  const own = paths.flatMap((path) => (path.startsWith(section) ? [path.slice(section.length)] : []));
+  if (own.length < paths.length) return "all";
+  return new Set(own.map((path) => path.split(".", 1)[0]!));
+}
+
+/** Signing accounts in and out. */
+
+type QrFunction = "loginWithQrStart" | "loginWithQrWait";
+type QrPlugin<F extends QrFunction> = ChannelPlugin & { readonly gateway: Required<Pick<ChannelGatewayAdapter, F>> };
+
+/** The channel that logs in by QR code: the named one, else the first that answers the gateway's method. */
+function qrPlugin<F extends QrFunction>(table: ChannelTable, channel: string | undefined, needs: F): QrPlugin<F> {
+  const able = ({ gateway }: ChannelPlugin): boolean => gateway?.[needs] !== undefined;
+  const plugins = table.list().filter((plugin) => able(plugin) && (channel === undefined || plugin.id === channel));
+  const found = plugins.find(({ gatewayMethods }) => gatewayMethods?.includes("web.login.start") ?? false) ?? plugins[0];
+  if (found) return found as QrPlugin<F>;
+  throw new AppError(
+    "UNAVAILABLE",
+    channel === undefined ? "no channel that is loaded logs in by QR code; configure one first" : `${channel} does not log in by QR code`,
+  );
+}
+
+interface LogoutDeps {
+  readonly plugin: ChannelPlugin;
+  readonly accountId: string;
+  readonly cfg: HostConfig;
+  readonly log: Logger;
+  readonly redactor: Pick<Redactor, "text">;
+}
+
+/** Lets the channel forget the account's login. Rejects with `INVALID_INPUT` where it has none. */
+async function forgetLogin({ plugin, accountId, cfg, log, redactor }: LogoutDeps): Promise<ChannelLogout> {
+  const logout = plugin.gateway?.logoutAccount;
+  if (!logout) throw noLogout(plugin.id);
+  try {
+    const account = plugin.config.resolveAccount(cfg, accountId);
+    const result = await logout({ cfg, accountId, account, runtime: runtimeFor(log), log: sinkFor(log) });
+    const { cleared, loggedOut, ...rest } = result;
+    return {
+      ...(shown(rest, redactor) as Record<string, unknown>),
+      channel: plugin.id,
+      accountId,
+      cleared,
+      ...(loggedOut === undefined ? {} : { loggedOut }),
+    };
+  } catch (error) {
+    throw new AppError("PLUGIN_FAILED", `${plugin.id}:${accountId} could not be logged out: ${messageOf(error)}`, { cause: error });
+  }
+}
+
+function noLogout(channel: string): AppError {
+  return new AppError("INVALID_INPUT", `${channel} does not support logout; take its credentials out of channels.${channel} instead`);
+}
 
 const LEAST_PROBE_MS = 1000;
 const MOST_PROBE_MS = 120_000;

@@ -5,12 +5,51 @@ import type { Random } from "../../base/random.ts";
 import { formatDuration } from "../../base/text.ts";
 import type { ChannelAccountSnapshot, ChannelDirection, ChannelInbound, ChannelPlugin, HostConfig } from "../../protocol/index.ts";
 import type { AccountView } from "./account.ts";
-import { GOOD_RUN_MS, isPermanent, MAX_RESTARTS, restartDelay, retryAfterMs } from "./back-off.ts";
 import { receivingOf, sendingOf, type SendTrouble } from "./directions.ts";
 import type { Judgement } from "./health.ts";
 import { createRecord, type AccountRecord } from "./record.ts";
 import { startRun, type Run, type RunEnd } from "./run.ts";
 import { settledWithin } from "./within.ts";
+
+const FIRST_MS = 5000;
+const MOST_MS = 5 * 60_000;
+const JITTER = 0.1;
+/** Restarts in a row; then an account stays down. */
+const MAX_RESTARTS = 10;
+/** A run of this length was a good one: the next restarts are counted anew. */
+const GOOD_RUN_MS = 60_000;
+
+/** How long to wait before the restart with this number, counted from 1. `least`: what the platform asked for. */
+function restartDelay(attempt: number, random: Pick<Random, "float">, least = 0): number {
+  const delay = Math.min(FIRST_MS * 2 ** (attempt - 1), MOST_MS);
+  return Math.max(least, Math.round(delay * (1 + JITTER * (2 * random.float() - 1))));
+}
+
+interface Marked {
+  readonly permanent?: unknown;
+  readonly delivery?: { readonly state?: unknown; readonly retryAfterMs?: unknown } | undefined;
+  readonly cause?: unknown;
+}
+
+const DEPTH = 4;
+
+/** The error and what caused it. */
+function chain(error: unknown): Marked[] {
+  const found: Marked[] = [];
+  for (let at: unknown = error; typeof at === "object" && at !== null && found.length < DEPTH; at = (at as Marked).cause) found.push(at);
+  return found;
+}
+
+/** Trying again is useless: wrong credentials and the like. */
+function isPermanent(error: unknown): boolean {
+  return chain(error).some(({ permanent, delivery }) => permanent === true || delivery?.state === "failed");
+}
+
+/** How long the platform asks to be left alone; 0 when it does not say. */
+function retryAfterMs(error: unknown): number {
+  const given = chain(error).find(({ delivery }) => typeof delivery?.retryAfterMs === "number")?.delivery?.retryAfterMs;
+  return typeof given === "number" && given > 0 ? given : 0;
+}
 
 /** How long a connection may take to end when it is told to. */
 const STOP_MS = 10_000;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { seededRandom } from "../../base/random.ts";
-import { makeCode } from "./code.ts";
+import { makeCode } from "./create-pairing.ts";
 
 test("codes are drawn evenly from 32 signs", () => {
   const random = seededRandom(3);

@@ -5,8 +5,25 @@ import type { Random } from "../../base/random.ts";
 import type { PairingRow, Store } from "../../store/index.ts";
 import { accountKey } from "../access/section.ts";
 import type { AllowLists } from "./allow-lists.ts";
-import { makeCode, readCode } from "./code.ts";
 import { KIND, LIFETIME_MS, MAX_PENDING, readMeta, requestOf, subjectOf, type PairingMeta, type PairingRequest } from "./request.ts";
+
+/** 32 signs that nobody takes for another: no 0, O, 1 and I. */
+const ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789";
+const LENGTH = 8;
+const TRIES = 500;
+
+/** A code that is not among `taken`; undefined when none was found, which only a broken source of randomness brings about. */
+export function makeCode(random: Pick<Random, "bytes">, taken: ReadonlySet<string>): string | undefined {
+  for (let turn = 0; turn < TRIES; turn++) {
+    // 32 signs: five bits of each byte are drawn evenly.
+    const code = Array.from(random.bytes(LENGTH), (byte) => ALPHABET[byte % ALPHABET.length]!).join("");
+    if (!taken.has(code)) return code;
+  }
+  return undefined;
+}
+
+/** A code as people type it. */
+const readCode = (typed: string): string => typed.trim().toUpperCase();
 
 export interface PairingDeps {
   readonly store: Pick<Store, "read" | "write">;

@@ -1,14 +1,71 @@
 import { AppError } from "../../base/errors.ts";
-import { buildMentionRegexes, isAbortWord, readCommand, shouldHandleTextCommands, type WrittenCommand } from "../../channels/index.ts";
+import { buildMentionRegexes, commandNamed, isAbortWord, readCommand, shouldHandleTextCommands, type WrittenCommand } from "../../channels/index.ts";
 import type { OpenClawConfig } from "../../config/index.ts";
 import { resetTrigger } from "../../sessions/index.ts";
-import type { CommandCall, Commands, CommandVerdict } from "./commands.ts";
+import type { CommandCall, CommandVerdict, Commands } from "./commands.ts";
 import { answered, silent, type Answer, type Handling } from "./handling.ts";
 import { isEmptyText, partsOf, sourceText, withoutMentions, type Parts } from "./parsing/message.ts";
 import { scanDirectives, type Scanned } from "./parsing/directives.ts";
-import { withMenu } from "./menu.ts";
-import { runPluginCommand } from "./plugin-command.ts";
 import type { CommandPorts } from "./ports.ts";
+import { buttonsFor } from "../reply/buttons.ts";
+import type { PluginCommandResult, ReplyPayload } from "../../protocol/index.ts";
+
+/** Plugins' commands come before the gateway's own. Whether one needs an authorised sender is its own rule. Undefined when the text is none. */
+async function runPluginCommand(ports: CommandPorts, call: CommandCall, said: string): Promise<CommandVerdict | undefined> {
+  const found = said.startsWith("/") ? ports.plugins?.match(said) : undefined;
+  if (!found) return undefined;
+  const { ctx, channel, accountId, agentId, senderId, authorized, owner } = call;
+  const sessionKey = ctx.CommandTargetSessionKey ?? call.sessionKey;
+  const sessionId = (await ports.session.read(sessionKey))?.sessionId;
+  call.tookLong?.();
+  if (call.messageKey !== undefined && (await ports.begun?.begin(call.messageKey)) === false) return interrupted(found.name);
+  const context = {
+    channel,
+    channelId: channel,
+    accountId,
+    agentId,
+    sessionKey,
+    commandBody: said,
+    isAuthorizedSender: authorized,
+    senderIsOwner: owner,
+    config: ports.config.current(),
+    ...present({ senderId, sessionId, from: ctx.From, to: ctx.To, messageThreadId: ctx.MessageThreadId }),
+  };
+  const result = await found.run(context, call.signal);
+  if (!result) return silent("cancelled", `/${found.name}: a plugin's command, stopped before its end`);
+  const { continueAgent, suppressReply, ...reply } = result;
+  const payloads: readonly ReplyPayload[] = suppressReply || isEmpty(reply) ? [] : [reply];
+  const why = `/${found.name}: a plugin's command`;
+  if (continueAgent) return { kind: "turn", text: said, asides: payloads, notes: [why] };
+  return payloads.length === 0 ? silent("silent", why) : answered(payloads[0]!, why);
+}
+
+/** The process ended while the command ran: the command itself may be the reason. */
+function interrupted(name: string): CommandVerdict {
+  const text = `/${name} was interrupted when the gateway stopped. It may have done its work or not, and is not run again by itself: send it again to run it once more.`;
+  return answered({ text, isError: true }, `/${name}: a plugin's command that was running when the gateway stopped`);
+}
+
+function isEmpty(reply: Omit<PluginCommandResult, "continueAgent" | "suppressReply">): boolean {
+  return !Object.values(reply).some((value) => value !== undefined && value !== "" && !(Array.isArray(value) && value.length === 0));
+}
+
+function present<T extends Record<string, unknown>>(fields: T): { [K in keyof T]?: NonNullable<T[K]> } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as { [K in keyof T]?: NonNullable<T[K]> };
+}
+
+const PER_ROW = 2;
+
+/** Adds the choices of a command that was picked from a menu without saying which, as buttons. */
+function withMenu(verdict: CommandVerdict, { source, isGroup }: CommandCall, { name, args }: { readonly name: string; readonly args: string }): CommandVerdict {
+  const choices = source === "native" && args === "" ? commandNamed(name)?.choices : undefined;
+  if (!choices || verdict.kind !== "answered" || verdict.reply.length !== 1 || (name === "activation" && !isGroup)) return verdict;
+  const [reply] = verdict.reply;
+  if (!reply || reply.isError || reply.channelData !== undefined) return verdict;
+  const buttons = choices.map((choice) => ({ text: choice, command: `/${name} ${choice}` }));
+  const rows = Array.from({ length: Math.ceil(buttons.length / PER_ROW) }, (_, row) => buttons.slice(row * PER_ROW, (row + 1) * PER_ROW));
+  return { ...verdict, reply: [{ ...reply, ...buttonsFor(reply.text ?? "", rows) }] };
+}
 
 /** Work even where commands in text are not read. */
 const ALWAYS: ReadonlySet<string> = new Set(["stop", "compact", "new", "reset"]);

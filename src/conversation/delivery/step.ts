@@ -1,18 +1,75 @@
 /** What one row's turn comes to: sent, given up, or to be tried again. */
-import { messageOf } from "../../base/errors.ts";
+import { AppError, messageOf } from "../../base/errors.ts";
 import { failpoint } from "../../base/failpoints.ts";
-import type { ChannelOutboundAdapter } from "../../protocol/index.ts";
+import type { ChannelOutboundAdapter, HostConfig } from "../../protocol/index.ts";
 import type { OutboxMark, OutboxRow } from "../../store/index.ts";
 import { createAttempt, editsPreview, type Receipt } from "./attempt.ts";
 import type { DeliveryDeps, DeliveryLimits } from "./deps.ts";
-import { createMark } from "./mark.ts";
 import type { FailedAttempt } from "./failure.ts";
 import type { LiveTargets } from "./live.ts";
 import { EARLIER_FAILURE, repeatPauseMs, type Recovery } from "./recovery.ts";
 import type { KnownFailure } from "./trouble-states.ts";
-import { retryDelay, retryPolicy, type RetryPolicy } from "./retry-policy.ts";
 import { markedAsRepeat, readPayload, type RowPayload } from "./row-payload.ts";
 import { createTeller } from "./told.ts";
+
+interface RetryPolicy {
+  readonly attempts: number;
+  readonly minDelayMs: number;
+  readonly maxDelayMs: number;
+  readonly jitter: number;
+}
+
+type Section = Readonly<Record<string, unknown>>;
+const sectionOf = (value: unknown): Section => (typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Section) : {});
+
+/** The account's setting, the channel's, what the channel's code says, the default. */
+export function retryPolicy(cfg: HostConfig, channel: string, accountId: string, outbound: Pick<ChannelOutboundAdapter, "retry"> | undefined): RetryPolicy {
+  const own = sectionOf(cfg.channels?.[channel]);
+  const account = sectionOf(sectionOf(own["accounts"])[accountId]);
+  const levels = [sectionOf(account["retry"]), sectionOf(own["retry"]), sectionOf(outbound?.retry)];
+  const pick = (name: keyof RetryPolicy, least: number, fallback: number): number => {
+    const found = levels.map((level) => level[name]).find((value) => typeof value === "number" && Number.isFinite(value) && value >= least);
+    return (found as number | undefined) ?? fallback;
+  };
+  const minDelayMs = pick("minDelayMs", 0, 300);
+  return {
+    attempts: Math.floor(pick("attempts", 1, 3)),
+    minDelayMs,
+    maxDelayMs: Math.max(minDelayMs, pick("maxDelayMs", 0, 30_000)),
+    jitter: Math.min(1, pick("jitter", 0, 0.1)),
+  };
+}
+
+/** Milliseconds before the attempt that follows the `made`th: doubled each time, spread by the jitter. */
+function retryDelay(policy: RetryPolicy, made: number, random: number): number {
+  const plain = Math.min(policy.maxDelayMs, policy.minDelayMs * 2 ** Math.min(Math.max(made - 1, 0), 30));
+  return Math.round(Math.max(0, plain * (1 + policy.jitter * (random * 2 - 1))));
+}
+
+const FULL_MS = 1000;
+
+/** Writes marks, waiting for a disk that is full: what has happened must not be forgotten while the process lives. */
+function createMark({ store, clock, log }: Pick<DeliveryDeps, "store" | "clock" | "log">, stopping: AbortSignal) {
+  async function pause(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const stop = (): void => resolve();
+    using _timer = clock.after(FULL_MS, resolve);
+    stopping.addEventListener("abort", stop, { once: true });
+    await promise;
+    stopping.removeEventListener("abort", stop);
+  }
+  return async function mark(input: OutboxMark): Promise<{ readonly attempts: number; readonly repeats: number }> {
+    for (;;) {
+      try {
+        return await store.write("outbox.mark", input);
+      } catch (error) {
+        if (!(error instanceof AppError && error.code === "DISK_FULL") || stopping.aborted) throw error;
+        log.error(`delivery ${input.id} cannot be marked ${input.state}: ${error.message}`);
+        await pause();
+      }
+    }
+  };
+}
 
 /** A row that is not at its end, as the worker knows it. */
 export interface OpenRow {

@@ -8,9 +8,24 @@ import type { ConversationDeps } from "../ports.ts";
 import { boundedEvent } from "./event-bounds.ts";
 import { isLate, type Inbound, type InboundRecord } from "./inbound-record.ts";
 import { acceptedInput, accessOf, rowOf, type Offered } from "./inbox-row.ts";
-import { noticeText } from "./notices.ts";
 import { createRefusals } from "./refusals.ts";
 import { routePlace } from "./route-place.ts";
+
+const MAX_SAID = 500;
+
+/** Other people's words inside of one of our lines: quoted, on one line, and short. */
+const quoted = (text: string): string => JSON.stringify(text.slice(0, MAX_SAID).toWellFormed());
+
+/** What the session's next turn is told about something that was no message. */
+function noticeText(channel: string, { kind, id, chat, sender, text, replyTo }: ChannelInboundEvent): string {
+  const where = `${channel} ${chat.type} ${quoted(chat.id)}`;
+  const who = `sender ${quoted(sender.id)}`;
+  const what = replyTo?.id ?? id;
+  if (kind === "edit") return `${where}: ${who} edited message ${quoted(what)}; it now says (untrusted) ${quoted(text)}`;
+  if (kind === "reaction") return `${where}: ${who} reacted to message ${quoted(what)} with ${quoted(text)}`;
+  if (kind === "member") return `${where}: the members changed (${who}): ${quoted(text)}`;
+  return `${where}: ${quoted(text)}`;
+}
 
 /** Inputs without an end, over all chats, before channels are told to wait. */
 const MAX_OPEN = 5000;

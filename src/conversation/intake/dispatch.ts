@@ -1,7 +1,7 @@
 import { messageOf } from "../../base/errors.ts";
 import type { Logger } from "../../base/log/logger.ts";
 import { buildMentionRegexes } from "../../channels/index.ts";
-import type { FinalizedMsgContext } from "../../protocol/index.ts";
+import type { FinalizedMsgContext, ReplyPayload } from "../../protocol/index.ts";
 import { queueSettings, sendPolicy } from "../../sessions/index.ts";
 import type { CommandCall } from "../commands/commands.ts";
 import { paceOf, type Pace } from "../commands/parsing/pace.ts";
@@ -11,7 +11,6 @@ import { createLanes } from "../lanes/serial.ts";
 import type { LiveReplies } from "../live/live-replies.ts";
 import type { ConversationDeps } from "../ports.ts";
 import { persistDecided } from "./decided.ts";
-import { createEndings, type Endings } from "./endings.ts";
 import { createHookNotes, type HookNotes } from "./hook-notes.ts";
 import { chatOf, type Inbound } from "./inbound-record.ts";
 import { joined, withoutMentions, type Group } from "./joined.ts";
@@ -19,6 +18,36 @@ import { createJoining } from "./joining.ts";
 import { createPluginWords, type PluginWords } from "./plugin-words.ts";
 import { LOOKED_AT_TOO_OFTEN, LOOKS_GIVEN_UP, type SecondLooks } from "./second-looks.ts";
 import { markSeen } from "./seen.ts";
+import type { Outcome, Write } from "../../store/index.ts";
+import type { OutgoingFacts } from "../delivery/delivery.ts";
+import { traceOfMessage } from "./inbound-hooks.ts";
+
+/** How messages end before they come to a turn. */
+interface Endings {
+  /** Ends them, with what is said about it, in one commit. */
+  settle(group: Group, outcome: Outcome, why: string, reply?: readonly ReplyPayload[]): Promise<void>;
+  /** What belongs to an answer without a turn. */
+  factsOf(inbound: Inbound): OutgoingFacts;
+}
+
+function createEndings({ store, delivery }: ConversationDeps, lives: Pick<LiveReplies, "of" | "ended">, notes: HookNotes): Endings {
+  function factsOf(inbound: Inbound): OutgoingFacts {
+    const { id, sessionKey, agentId, event } = inbound;
+    const live = lives.of(id)?.key;
+    const answered = { senderId: event.sender.id, messageId: event.id, traceId: traceOfMessage(inbound) };
+    return { kind: "command", sessionKey, agentId, ...answered, ...(live === undefined ? {} : { live }) };
+  }
+  return {
+    factsOf,
+    async settle(group, outcome, why, reply = []) {
+      const last = group.at(-1)!;
+      const writes: readonly Write[] = reply.length === 0 ? [] : (await delivery.prepare(last.address, reply, factsOf(last))).writes;
+      await store.commit([["inbox.settle", { ids: group.map(({ id }) => id), outcome, why, hooks: notes.of(group) }], ...writes]);
+      if (writes.length > 0) delivery.kick();
+      lives.ended(group.map(({ id }) => id));
+    },
+  };
+}
 
 export interface Dispatch {
   /** A message is on disk: finds out what becomes of it. */

@@ -4,7 +4,36 @@ import type { ChannelInboundResult } from "../../protocol/index.ts";
 import type { Route } from "../../routing/index.ts";
 import type { ConversationDeps } from "../ports.ts";
 import { addressOf, pathOf, rowOf, withoutContent, type Offered } from "./inbox-row.ts";
-import { createSenderBudget } from "./sender-budget.ts";
+import type { Clock } from "../../base/clock.ts";
+
+/** How much one sender may write: so many at once, and then so many a minute. */
+interface SenderBudget {
+  /** False: too much. */
+  take(sender: string): boolean;
+}
+
+interface Bucket {
+  tokens: number;
+  at: number;
+}
+
+const MOST_SENDERS = 10_000;
+
+/** Buckets that are full again are forgotten; of more than ten thousand that are not, the oldest go. */
+function createSenderBudget(clock: Pick<Clock, "monotonic">, { burst, perMinute }: { readonly burst: number; readonly perMinute: number }): SenderBudget {
+  const buckets = new Map<string, Bucket>();
+  return {
+    take(sender) {
+      const now = clock.monotonic();
+      const known = buckets.get(sender);
+      const tokens = known ? Math.min(burst, known.tokens + ((now - known.at) * perMinute) / 60_000) : burst;
+      buckets.delete(sender);
+      if (buckets.size >= MOST_SENDERS) buckets.delete(buckets.keys().next().value!);
+      buckets.set(sender, { tokens: tokens < 1 ? tokens : tokens - 1, at: now });
+      return tokens >= 1;
+    },
+  };
+}
 
 const MESSAGES = { burst: 30, perMinute: 60 };
 /** Refusals that are written down, for each account. More are only counted: strangers must not fill the disk. */

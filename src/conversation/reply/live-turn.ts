@@ -1,15 +1,64 @@
 /** A turn while it runs, as far as people see it. */
-import type { ReplyPayload } from "../../protocol/index.ts";
+import type { HumanDelayConfig, ReplyPayload } from "../../protocol/index.ts";
 import type { LiveAnswer, SaidParts } from "./answer.ts";
-import { humanDelayMs } from "./blocks/human-delay.ts";
 import { blockSettings, type BlockSettings } from "./blocks/settings.ts";
-import { createThoughts, type Thoughts } from "./lines/thoughts.ts";
 import { openPreviewWindow, type PreviewWindow } from "./preview/window.ts";
 import { fillPrefix, prefixContext, responsePrefix, withPrefix } from "./shape/prefix.ts";
 import { createSpeaker, type Speaker } from "./speaker.ts";
 import type { ReplyStreamDeps } from "./stream-deps.ts";
 import { typingIntervalMs, typingMode } from "./typing/mode.ts";
 import { createTyping, type Typing } from "./typing/typing.ts";
+import type { Random } from "../../base/random.ts";
+
+/** What the model thinks, collected from the events of a turn. */
+interface Thoughts {
+  push(text: string, delta: string): void;
+  /** The model has spoken or called a tool: what it thought until then counts. */
+  done(): void;
+  /** What it thinks right now, from its beginning. */
+  current(): string;
+  /** Everything that was not taken yet. */
+  take(): string;
+}
+
+const MAX_CHARS = 32_000;
+
+function createThoughts(): Thoughts {
+  let finished: string[] = [];
+  let now = "";
+
+  function done(): void {
+    if (now.trim() !== "") finished.push(now.trim());
+    now = "";
+  }
+
+  return {
+    push(text, delta) {
+      // It begins anew without having led to anything: that call was given up.
+      if (text.length === delta.length) now = "";
+      if (now.length < MAX_CHARS) now += delta;
+    },
+    done,
+    current: () => now,
+    take() {
+      done();
+      const all = finished.join("\n\n");
+      finished = [];
+      return all;
+    },
+  };
+}
+
+const NATURAL = { minMs: 800, maxMs: 2500 };
+
+/** The pause before the next block, in milliseconds. */
+export function humanDelayMs(config: HumanDelayConfig | undefined, random: Random): number {
+  const mode = config?.mode ?? "off";
+  if (mode === "off") return 0;
+  const { minMs, maxMs } = mode === "natural" ? NATURAL : { minMs: config?.minMs ?? NATURAL.minMs, maxMs: config?.maxMs ?? NATURAL.maxMs };
+  const least = Math.max(0, minMs);
+  return Math.round(least + random.float() * Math.max(0, maxMs - least));
+}
 
 /** What a running turn has brought so far. */
 export interface LiveTurn {

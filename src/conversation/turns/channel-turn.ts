@@ -1,14 +1,13 @@
 import type { Steered, TurnEnd, TurnInput } from "../../agent/index.ts";
 import { createHookLog } from "../../hooks/index.ts";
 import { AppError, messageOf } from "../../base/errors.ts";
-import type { ReplyPayload } from "../../protocol/index.ts";
+import type { ChannelPlugin, ReplyPayload } from "../../protocol/index.ts";
 import { reasoningLevel, usageFooter, verboseLevel } from "../../sessions/index.ts";
 import type { StepRow, Write } from "../../store/index.ts";
 import type { OutgoingFacts } from "../delivery/delivery.ts";
 import { isDecided } from "../delivery/shown-replies.ts";
 import { traceOfMessage } from "../intake/inbound-hooks.ts";
-import { livePlugin } from "../live/live-plugin.ts";
-import type { Live, LiveReplies } from "../live/live-replies.ts";
+import type { Live, LiveReplies, LiveReply } from "../live/live-replies.ts";
 import type { ReplyStream } from "../reply/stream.ts";
 import { inboxIdsOf, sameTurn, type ChannelItem } from "../lanes/item.ts";
 import type { ActiveTurn } from "../lanes/session-lane.ts";
@@ -19,6 +18,12 @@ import { dispatchedElsewhere } from "./reply-dispatch.ts";
 import { logOutcome, outcomeOf } from "./run-log.ts";
 import { closeUnanswered, unsaidOf, type Said } from "./transcript-note.ts";
 import { ORIGINS, type AbortReason } from "./run.ts";
+
+/** The channel as it shows a turn whose replies somebody else takes: that one shows that an answer is being written, and previews it if it wants to. */
+function livePlugin({ typing }: LiveReply, id: string, plugin: ChannelPlugin | undefined): ChannelPlugin {
+  const known = plugin ?? ({ id, capabilities: { chatTypes: ["direct", "group"] } } as unknown as ChannelPlugin);
+  return { ...known, typing: typing && { start: typing }, preview: undefined };
+}
 
 /** A turn that answers messages of a channel. */
 export interface ChannelRun {

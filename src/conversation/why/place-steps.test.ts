@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { hookSteps } from "./message-steps.ts";
-import { placed } from "./place-steps.ts";
+import { placed } from "./create-why.ts";
 import type { StoryStep, StoryStepKind } from "./story.ts";
 
 const step = (kind: StoryStepKind, at: number, ms?: number): StoryStep => ({ at, kind, text: kind, ...(ms === undefined ? {} : { ms }) });

@@ -1,14 +1,89 @@
 import { SCOPES, type ConnectParams, type Role } from "../../protocol/index.ts";
-import type { Admission, AdmitInput, IssuedToken, Refused, SecretVerdict } from "./auth.ts";
+import type { Admission, AdmitInput, IssuedToken, Refused, SecretFailure, SecretVerdict } from "./auth.ts";
 import { isShared, type Proof, type ResolvedSettings } from "./credentials.ts";
 import { verifyDevice } from "./devices/identity.ts";
 import { scopesFor } from "./devices/grants.ts";
-import { unauthorizedMessage } from "./messages.ts";
-import { browserName } from "./devices/browser-name.ts";
-import { isControlUi, ORIGIN_REFUSED, originRefused } from "./peer/origin.ts";
+import { ORIGIN_REFUSED, isControlUi, isWebchat, originRefused } from "./peer/origin.ts";
 import type { Pairing } from "./devices/pairing.ts";
 import type { Peer } from "./peer/peer.ts";
 import { printableName } from "../../base/printable.ts";
+
+interface ClientKind {
+  readonly id: string;
+  readonly mode: string;
+}
+
+/** What the user of this client has to do about a missing or wrong secret. */
+function advice(secret: "token" | "password", client: ClientKind): string {
+  if (client.id === "cli") return `set gateway.remote.${secret} to match gateway.auth.${secret}`;
+  if (!isControlUi(client) && !isWebchat(client)) return `provide gateway auth ${secret}`;
+  return secret === "token" ? "open the dashboard URL and paste the token in Control UI settings" : "enter the password in Control UI settings";
+}
+
+/**
+ * The documented text of a refusal; clients act on some of these. They forget a stored token when they read `device token mismatch`, so a device
+ * that is not paired (any more) reads it too, with what is the matter.
+ */
+function unauthorizedMessage({ reason, notPaired }: Extract<SecretVerdict, { ok: false }>, client: ClientKind): string {
+  const text = secretText(reason, client);
+  if (!notPaired) return text;
+  const [, about = "pair it first"] = text.split("unauthorized: ");
+  return `unauthorized: device token mismatch, this device is not paired; ${about}`;
+}
+
+function secretText(reason: SecretFailure, client: ClientKind): string {
+  const texts: Readonly<Record<SecretFailure, string>> = {
+    token_missing: `unauthorized: gateway token missing (${advice("token", client)})`,
+    token_mismatch: `unauthorized: gateway token mismatch (${advice("token", client)})`,
+    token_missing_config: "unauthorized: gateway token not configured on gateway (set gateway.auth.token)",
+    password_missing: `unauthorized: gateway password missing (${advice("password", client)})`,
+    password_mismatch: `unauthorized: gateway password mismatch (${advice("password", client)})`,
+    password_missing_config: "unauthorized: gateway password not configured on gateway (set gateway.auth.password)",
+    device_token_mismatch: "unauthorized: device token mismatch (rotate/reissue device token)",
+    rate_limited: "unauthorized: too many failed authentication attempts (retry later)",
+    unauthorized: "unauthorized",
+  };
+  return texts[reason];
+}
+
+/** What a browser calls itself, looked for in this order: many name others, too. */
+const BROWSERS: readonly (readonly [RegExp, string])[] = [
+  [/\bEdg(?:e|A|iOS)?\//, "Edge"],
+  [/\b(?:OPR|OPiOS|Opera)\//, "Opera"],
+  [/\bSamsungBrowser\//, "Samsung Internet"],
+  [/\bVivaldi\//, "Vivaldi"],
+  [/\bYaBrowser\//, "Yandex Browser"],
+  [/\bDuckDuckGo\//, "DuckDuckGo"],
+  [/\b(?:Firefox|FxiOS)\//, "Firefox"],
+  [/\b(?:HeadlessChrome|Chrome|Chromium|CriOS)\//, "Chrome"],
+  [/\bVersion\/[\d.]+ .*\bSafari\//, "Safari"],
+  [/\bAppleWebKit\//, "WebKit"],
+];
+
+const SYSTEMS: readonly (readonly [RegExp, string])[] = [
+  [/\biPhone\b/, "iPhone"],
+  [/\biPad\b/, "iPad"],
+  [/\bAndroid\b/, "Android"],
+  [/\bCrOS\b/, "ChromeOS"],
+  [/\bWindows\b/, "Windows"],
+  [/\bMacintosh\b|\bMac OS X\b/, "Mac"],
+  [/\bLinux\b|\bX11\b/, "Linux"],
+];
+
+/** More is not read: what a stranger sends costs little. */
+const MOST = 512;
+
+/**
+ * A name for a browser by which people tell it from another, such as `Firefox on Linux`. It is made of known words only and proves nothing: anybody can
+ * send any.
+ */
+export function browserName(userAgent: string | undefined): string | undefined {
+  const said = (userAgent ?? "").slice(0, MOST);
+  const found = (names: readonly (readonly [RegExp, string])[]): string | undefined => names.find(([pattern]) => pattern.test(said))?.[1];
+  const [browser, system] = [found(BROWSERS), found(SYSTEMS)];
+  if (browser === undefined) return system === undefined ? undefined : `Browser on ${system}`;
+  return system === undefined ? browser : `${browser} on ${system}`;
+}
 
 export interface AdmitDeps {
   readonly settings: () => ResolvedSettings;

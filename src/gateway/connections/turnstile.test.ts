@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { createTurnstile } from "./turnstile.ts";
+import { createTurnstile } from "./upgrades.ts";
 
 test("who comes alone goes straight through", async () => {
   const turnstile = createTurnstile(2);

@@ -4,7 +4,6 @@ import type { MethodParams, MethodResult } from "../../protocol/index.ts";
 import type { AcceptedRun, Responder, RunRequest } from "../ports.ts";
 import { audienceOf, extrasWithFiles, runTimeout } from "./chat/asked-run.ts";
 import { readHistory } from "./chat/history.ts";
-import { keepFiles } from "./chat/kept-files.ts";
 import { cleanMessage } from "./chat/message-text.ts";
 import type { RunRelay, StopReason } from "./chat/run-relay.ts";
 import type { Broadcast, MethodDeps } from "./deps.ts";
@@ -15,6 +14,47 @@ import { checkSendPolicy } from "./sessions/send-policy.ts";
 import { appendMessage, headerLine, liveFile } from "./sessions/transcripts.ts";
 import { transcriptFile, type Write } from "../../store/index.ts";
 import { printableName } from "../../base/printable.ts";
+import { rm } from "node:fs/promises";
+import type { Ids } from "../../base/ids.ts";
+import { loadSaving } from "../../media/index.ts";
+import type { AttachedFile } from "./chat/attachments.ts";
+
+type Kept = NonNullable<RunRequest["files"]>;
+
+/** Files of a message, on disk below the state folder. Unless `keep` is called they are removed again. */
+interface KeptFiles extends AsyncDisposable {
+  readonly files: Kept;
+  /** The message was accepted: they belong to it. */
+  keep(): void;
+}
+
+const OTHER = "application/octet-stream";
+
+/** Stores what came with a message as files from channels are stored: under a name of ours. */
+async function keepFiles(attached: readonly AttachedFile[], { stateDir, ids }: { readonly stateDir: string; readonly ids: Ids }): Promise<KeptFiles> {
+  let files: { path: string; mimeType: string }[] = [];
+  const kept: KeptFiles = {
+    get files() {
+      return files;
+    },
+    keep: () => void (files = []),
+    async [Symbol.asyncDispose]() {
+      for (const { path } of files) await rm(path, { force: true });
+    },
+  };
+  if (attached.length === 0) return kept;
+  const { saveMedia } = await loadSaving();
+  try {
+    for (const { data, mimeType, fileName } of attached) {
+      const saved = await saveMedia({ buffer: data, contentType: mimeType, originalFilename: fileName, maxBytes: data.length }, { stateDir, ids });
+      files.push({ path: saved.path, mimeType: saved.contentType ?? OTHER });
+    }
+  } catch (error) {
+    await kept[Symbol.asyncDispose]();
+    throw error;
+  }
+  return kept;
+}
 
 export interface ChatDeps extends MethodDeps, Pick<EndingDeps, "turns"> {
   readonly responder: Responder;

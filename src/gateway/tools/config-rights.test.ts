@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { rightsTouched } from "./config-rights.ts";
+import { rightsTouched } from "./gateway-tool.ts";
 
 test("how an agent speaks is no question of rights", () => {
   for (const raw of ['{ui:{seamColor:"#fff"}}', '{messages:{ackReaction:"👀"}}', '{agents:{defaults:{model:{primary:"a/b"},thinkingDefault:"low"}}}', "{}"])

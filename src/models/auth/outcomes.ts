@@ -2,12 +2,64 @@ import type { Clock } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { Logger } from "../../base/log/logger.ts";
 import type { OpenClawConfig } from "../../config/index.ts";
-import { createPassingRests } from "./passing.ts";
 import type { AuthProfiles, Candidate, CredentialRest } from "./profiles.ts";
-import { afterFailure, afterSuccess, isPassing, restFor, restRules, restsOf, withoutPassing, withoutRests, type Failed } from "./rest.ts";
-import { credentialOf, EMPTY_DOCUMENT, type AuthDocument } from "./store/document.ts";
+import {
+  afterFailure,
+  afterSuccess,
+  isPassing,
+  nextState,
+  restFor,
+  restRules,
+  restsOf,
+  withoutPassing,
+  withoutRests,
+  type Failed,
+  type RestRules,
+} from "./rest.ts";
+import { EMPTY_DOCUMENT, credentialOf, type AuthDocument, type FailureState, type ModelFailures } from "./store/document.ts";
 import type { AuthFile } from "./store/file.ts";
 import type { Stores } from "./stores.ts";
+
+/** Rests after trouble that passes by itself: at most a minute long, and gone with the process. */
+interface PassingRests {
+  failed(failure: Failed, rules: RestRules): void;
+  /** The model answered: nothing is held against it any more. */
+  succeeded(id: string, modelId: string): void;
+  /** Of these credentials; of all without a list. */
+  clear(ids?: readonly string[]): void;
+  /** The document with what rests now added to its failures. */
+  over(document: AuthDocument, now: number): AuthDocument;
+}
+
+interface Noted extends Pick<Failed, "id" | "modelId" | "kind"> {
+  readonly state: FailureState;
+}
+
+function createPassingRests(): PassingRests {
+  const noted = new Map<string, Noted>();
+  const drop = (which: (one: Noted) => boolean): void => {
+    for (const [key, one] of noted) if (which(one)) noted.delete(key);
+  };
+  return {
+    failed(failure, rules) {
+      const { id, modelId, kind } = failure;
+      const key = JSON.stringify([id, modelId, kind]);
+      noted.set(key, { id, modelId, kind, state: nextState(noted.get(key)?.state, failure, rules) });
+    },
+    succeeded: (id, modelId) => drop((one) => one.id === id && one.modelId === modelId),
+    clear: (ids) => drop(({ id }) => ids === undefined || ids.includes(id)),
+    over(document, now) {
+      drop(({ state }) => state.until <= now);
+      if (noted.size === 0) return document;
+      const modelFailures: Record<string, ModelFailures[string]> = { ...document.modelFailures };
+      for (const { id, modelId, kind, state } of noted.values()) {
+        const models = modelFailures[id] ?? {};
+        modelFailures[id] = { ...models, [modelId]: { ...models[modelId], [kind]: state } };
+      }
+      return { ...document, modelFailures };
+    },
+  };
+}
 
 /** The time of use is written no more often than this; within it, memory knows. */
 const STAMP_MS = 30_000;

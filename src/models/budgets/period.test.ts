@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { createCalendar, type Per } from "./period.ts";
+import { createCalendar, type Per } from "./budgets.ts";
 
 const at = (text: string): number => Date.parse(text);
 

@@ -1,6 +1,17 @@
 import { streamCall, type StreamOptions } from "../transport/index.ts";
-import { createWires, encodePieces, WIRE_APIS, withoutThinkingTags, type ModelEvent, type WireRequest } from "../wire/index.ts";
-import { copilotHeaders } from "./copilot-headers.ts";
+import { WIRE_APIS, createWires, encodePieces, withoutThinkingTags, type ModelEvent, type WireRequest } from "../wire/index.ts";
+
+/** What GitHub Copilot wants to know about a request: who caused it, and whether it holds pictures. Nothing about another program's name. */
+function copilotHeaders({ model, messages }: WireRequest): Readonly<Record<string, string>> {
+  if (model.provider !== "github-copilot") return {};
+  const last = messages.at(-1);
+  const pictures = messages.some(({ content }) => typeof content !== "string" && content.some(({ type }) => type === "image"));
+  return {
+    "x-initiator": last === undefined || last.role === "user" ? "user" : "agent",
+    "openai-intent": "conversation-edits",
+    ...(pictures ? { "copilot-vision-request": "true" } : {}),
+  };
+}
 
 /** The encoded prompts of one call: each model's is made once and sent as often as needed. */
 export type Prepared = Map<string, readonly Uint8Array[]>;

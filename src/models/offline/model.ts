@@ -5,12 +5,77 @@ import { modelFailed } from "../failure.ts";
 import type { StreamOptions } from "../transport/index.ts";
 import { Draft } from "../wire/draft.ts";
 import type { ModelEvent, WireRequest } from "../wire/index.ts";
-import { createAnswer } from "./answer.ts";
 import { readDocs, type DocSection } from "./docs/pages.ts";
 import { OFFLINE_MODEL } from "./entry.ts";
-import type { Reply } from "./reply.ts";
-import { readTurn } from "./turn.ts";
-import { ADDING_A_KEY } from "./words.ts";
+import { say, type Reply } from "./reply.ts";
+import { readTurn, type Intent, type Turn } from "./turn.ts";
+import { ADDING_A_KEY, INTRODUCTION } from "./words.ts";
+import { messageOf } from "../../base/errors.ts";
+import { commands } from "./intents/commands.ts";
+import { files } from "./intents/files.ts";
+import { memory } from "./intents/memory.ts";
+import { prompts } from "./intents/prompts.ts";
+import { reminders } from "./intents/reminders.ts";
+import { summaries } from "./intents/summaries.ts";
+import { talk } from "./intents/talk.ts";
+import { reportSteps } from "./report.ts";
+import { createDocIndex, type DocIndex } from "./docs/search.ts";
+
+const QUESTION =
+  /\?\s*$|^(?:how|what|where|which|when|why|who|can|does|do|is|are|should|explain|describe|tell me|help(?: me)?(?: with)?|documentation|docs)\b/i;
+
+/** Answers questions about the product with what its documentation says. */
+function createProductIntent(): Intent {
+  const indexes = new WeakMap<readonly DocSection[], DocIndex>();
+  return {
+    name: "product",
+    async begin({ plain, docs }) {
+      if (plain === "" || !QUESTION.test(plain)) return undefined;
+      const sections = await docs();
+      let index = indexes.get(sections);
+      if (!index) indexes.set(sections, (index = createDocIndex(sections)));
+      const answer = index.find(plain);
+      if (!answer) {
+        const why = sections.length === 0 ? "The documentation is not beside this program" : "I found nothing about that in OpenClaw's documentation";
+        return say(`${why}, and I know nothing else. ${INTRODUCTION} \`help\` lists what I can do and how to add a real model.`);
+      }
+      const { section, text } = answer;
+      return say(`From the documentation (${section.page}, ${section.headings.join(" › ")}):\n\n${text}`);
+    },
+  };
+}
+
+/** Decides what to do about a turn. Always decides something. */
+type Answer = (turn: Turn) => Promise<Reply>;
+
+function createAnswer(): Answer {
+  // The first that fits answers: what the gateway asks for, then what tools are for, then talk, then the documentation.
+  const intents: readonly Intent[] = [...prompts, ...summaries, ...reminders, ...memory, ...commands, ...files, ...talk, createProductIntent()];
+
+  async function answer(turn: Turn): Promise<Reply> {
+    for (const intent of intents) {
+      const reply = await intent.begin(turn);
+      if (!reply) continue;
+      if (turn.steps.length === 0) return reply;
+      return (reply.calls && intent.goOn?.(turn)) ?? reportSteps(turn.steps);
+    }
+    return turn.steps.length > 0 ? reportSteps(turn.steps) : say(notUnderstood(turn));
+  }
+
+  return async (turn) => {
+    try {
+      return await answer(turn);
+    } catch (error) {
+      return say(`One of my rules failed (${messageOf(error)}); I cannot answer this. ${INTRODUCTION}`);
+    }
+  };
+}
+
+function notUnderstood({ text, plain }: Turn): string {
+  if (text === "") return `${INTRODUCTION} Say \`help\` to see what I can do.`;
+  const why = plain === "" ? "This is too long for me." : "I did not understand this.";
+  return `${why} ${INTRODUCTION} Say \`help\` to see what I can do.\n\n${ADDING_A_KEY}`;
+}
 
 export interface OfflineModelDeps {
   /** Where the documentation is; found beside the program when absent. Read when first asked about. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { decide, type Subject } from "./enable.ts";
+import { decide, type Subject } from "./entry.ts";
 import { pluginSettings } from "./settings.ts";
 
 type Case = [about: string, plugin: Partial<Subject>, plugins: object, enabled: boolean, reason?: string];

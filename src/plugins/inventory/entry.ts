@@ -1,11 +1,80 @@
 import { isObject } from "../../config/index.ts";
-import type { PluginEntry } from "../record.ts";
-import { decide, type Decision } from "./enable.ts";
+import type { PluginEntry, PluginManifest, PluginOrigin } from "../record.ts";
 import { isUninvited, type Found } from "./found.ts";
 import { checkPluginConfig, describeFindings, missingSettings, type ConfigFinding } from "./plugin-config.ts";
 import type { Remark } from "./remark.ts";
 import { child, isNamed, type PluginSettings } from "./settings.ts";
-import { skillFolders } from "./skills.ts";
+import { realpathSync, statSync } from "node:fs";
+import { resolve } from "node:path";
+import { isInside } from "./safety.ts";
+
+/** Folders of skills that a manifest names, and what is wrong with the others. `rootDir` has its links resolved. */
+function skillFolders(rootDir: string, manifest: PluginManifest): { readonly folders: readonly string[]; readonly problems: readonly string[] } {
+  const folders: string[] = [];
+  const problems: string[] = [];
+  for (const name of manifest.skills ?? []) {
+    const folder = folderAt(resolve(rootDir, name));
+    if (folder === undefined) problems.push(`"skills" names ${JSON.stringify(name)}, which is no folder in the plugin`);
+    else if (!isInside(rootDir, folder)) problems.push(`"skills" names ${JSON.stringify(name)}, which lies outside of the plugin's folder`);
+    else folders.push(folder);
+  }
+  return { folders, problems };
+}
+
+function folderAt(path: string): string | undefined {
+  try {
+    return statSync(path).isDirectory() ? realpathSync.native(path) : undefined;
+  } catch {
+    return undefined; // Not there, or not to be looked at: both are no folder to serve skills from.
+  }
+}
+
+/** A plugin as the decision sees it. */
+export interface Subject {
+  readonly id: string;
+  readonly origin: PluginOrigin;
+  readonly kinds: readonly string[];
+  /** `enabledByDefault` of a bundled plugin's manifest. */
+  readonly defaultOn: boolean;
+  /** Why the configuration needs it without naming it: `channel telegram is configured`. */
+  readonly need: string | undefined;
+}
+
+interface Decision {
+  readonly enabled: boolean;
+  /** Always there for what is off; for what is on, where that is not the default. */
+  readonly reason?: string;
+}
+
+/** Bundled plugins that are on without being asked for. */
+const DEFAULT_ON = new Set(["device-pair", "phone-control", "talk-voice"]);
+
+const on = (reason?: string): Decision => (reason === undefined ? { enabled: true } : { enabled: true, reason });
+const off = (reason: string): Decision => ({ enabled: false, reason });
+
+/** Whether a plugin is on, and why. The first rule that fits decides; then a memory plugin must have the memory slot. */
+export function decide(subject: Subject, settings: PluginSettings): Decision {
+  const decision = byRules(subject, settings);
+  if (!decision.enabled || !subject.kinds.includes("memory") || settings.memorySlot === subject.id) return decision;
+  return off(settings.memorySlot === null ? "memory slot disabled" : `memory slot set to "${settings.memorySlot}"`);
+}
+
+function byRules({ id, origin, defaultOn, need }: Subject, settings: PluginSettings): Decision {
+  if (!settings.enabled) return off("plugins disabled");
+  if (settings.deny.has(id)) return off("blocked by denylist");
+  // A channel or provider that is configured counts as allowed: the operator asked for it where it is set up.
+  if (settings.allow.length > 0 && !settings.allow.includes(id) && need === undefined) return off("not in allowlist");
+  const asked = settings.entries.get(id)?.enabled;
+  if (origin === "workspace") {
+    if (asked === false) return off("disabled in config");
+    return isNamed(settings, id) ? on("named in config") : off("workspace plugin (disabled by default)");
+  }
+  if (settings.memorySlot === id) return on("holds the memory slot");
+  if (asked !== undefined) return asked ? on("enabled in config") : off("disabled in config");
+  if (origin !== "bundled") return on();
+  if (defaultOn || DEFAULT_ON.has(id)) return on("bundled (enabled by default)");
+  return need === undefined ? off("bundled (disabled by default)") : on(need);
+}
 
 export interface EntryContext {
   readonly settings: PluginSettings;

@@ -1,6 +1,6 @@
-import { realpathSync } from "node:fs";
+import { mkdirSync, readFileSync, readdirSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { registerHooks } from "node:module";
-import { join } from "node:path";
+import { dirname, extname, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Clock } from "../../base/clock.ts";
 import { AppError, messageOf } from "../../base/errors.ts";
@@ -13,11 +13,116 @@ import { findFile } from "./files.ts";
 import { createGraphs, type Graph } from "./graphs.ts";
 import { createModuleHooks } from "./hooks.ts";
 import type { HostPackages } from "./host-packages.ts";
-import { importModule } from "./import.ts";
 import { createRequireCache } from "./require-cache.ts";
 import { createRequiredModules } from "./required-modules.ts";
-import { createSourceCache } from "./source-cache.ts";
-import { createSources } from "./sources.ts";
+import type { LoadDeps } from "./load-module.ts";
+import type { ExportsOf } from "./imports.ts";
+import { hasModuleSyntax, isTypeScript, prepareSource, type Lex, type PreparedSource } from "./source.ts";
+import { hash } from "node:crypto";
+
+/** Changes whenever the same text would be prepared differently. */
+const VERSION = 2;
+/** Entries beyond which the older half is thrown away. */
+const MAX_ENTRIES = 4_000;
+
+/** JavaScript of TypeScript files from earlier starts: the compiler costs some 100 ms and 30 MB, so it is not loaded for what is known. */
+interface SourceCache {
+  read(file: string, source: string): PreparedSource | undefined;
+  /** Never fails: what cannot be kept is made again next time. */
+  write(file: string, source: string, prepared: PreparedSource): void;
+}
+
+export function createSourceCache(folder: string): SourceCache {
+  let made = false;
+  const pathOf = (file: string, source: string): string => join(folder, `${hash("sha256", `${VERSION}\n${process.version}\n${extname(file)}\n${source}`)}.js`);
+
+  function makeFolder(): void {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const names = readdirSync(folder);
+    if (names.length <= MAX_ENTRIES) return;
+    const byAge = names.map((name) => ({ name, at: statSync(join(folder, name)).mtimeMs })).sort((a, b) => a.at - b.at);
+    for (const { name } of byAge.slice(0, names.length / 2)) rmSync(join(folder, name), { force: true });
+  }
+
+  return {
+    read(file, source) {
+      try {
+        const text = readFileSync(pathOf(file, source), "utf8");
+        const end = text.indexOf("\n");
+        const facts = JSON.parse(text.slice(2, end)) as Omit<PreparedSource, "code">;
+        return { ...facts, code: text.slice(end + 1) };
+      } catch {
+        return undefined;
+      }
+    },
+    write(file, source, { code, ...facts }) {
+      try {
+        if (!made) makeFolder();
+        made = true;
+        const path = pathOf(file, source);
+        const beside = `${path}.${process.pid}`;
+        writeFileSync(beside, `//${JSON.stringify(facts)}\n${code}`, { mode: 0o600 });
+        renameSync(beside, path);
+      } catch {
+        // A folder that cannot be written costs time at the next start and nothing else.
+      }
+    },
+  };
+}
+
+/** Prepared sources, each made once while its text stays the same. */
+function createSources(lex: Lex, cache?: SourceCache): Pick<LoadDeps, "prepare" | "exportsOf" | "hasModuleSyntax"> {
+  const made = new Map<string, { readonly source: string; readonly exact: boolean; readonly prepared: PreparedSource }>();
+
+  const prepare: LoadDeps["prepare"] = (file, source, exact, exportsOf) => {
+    const known = made.get(file);
+    if (known?.source === source && known.exact === exact) return known.prepared;
+    // The exact way depends on other files too; it is rare and not kept.
+    const kept = cache && !exact && isTypeScript(file) ? cache : undefined;
+    let prepared = kept?.read(file, source);
+    if (!prepared) {
+      prepared = prepareSource(file, source, { lex, exact, exportsOf });
+      kept?.write(file, source, prepared);
+    }
+    made.set(file, { source, exact, prepared });
+    return prepared;
+  };
+
+  /** Exports of one of the plugin's own files, undefined where a star leads to where we do not look or files import each other. */
+  function namesIn(file: string, graph: Graph, above: readonly string[]): ReadonlySet<string> | undefined {
+    if (!/\.[mc]?tsx?$/.test(file) || above.includes(file)) return undefined;
+    try {
+      const path = [...above, file];
+      const { code } = prepare(file, readFileSync(file, "utf8"), graph.exact, (specifier) => lookUp(specifier, file, graph, path));
+      const names = new Set<string>();
+      for (const item of lex(code)[1]) {
+        if (item.type !== "reexport-all") names.add(item.name);
+        else {
+          const more = lookUp(item.from, file, graph, path);
+          if (!more) return undefined;
+          for (const name of more) names.add(name);
+        }
+      }
+      return names;
+    } catch {
+      return undefined;
+    }
+  }
+
+  function lookUp(specifier: string, from: string, graph: Graph, above: readonly string[]): ReadonlySet<string> | undefined {
+    const target = specifier.startsWith(".") ? findFile(resolve(dirname(from), specifier)) : undefined;
+    return target === undefined ? undefined : namesIn(target, graph, above);
+  }
+
+  const exportsOf =
+    (file: string, graph: Graph): ExportsOf =>
+    (specifier) =>
+      lookUp(specifier, file, graph, [file]);
+  return { prepare, exportsOf, hasModuleSyntax: (code) => hasModuleSyntax(lex, code) };
+}
+
+/** Node's own `import`, kept in a file of its own so that a test runner does not put its own in the place of it. */
+export const importModule = (url: string): Promise<Record<string, unknown>> => import(url) as Promise<Record<string, unknown>>;
 
 export interface ModuleLoaderDeps {
   /** Folder with one module per SDK sub-path: `index` is `openclaw/plugin-sdk`, `account-id` is `openclaw/plugin-sdk/account-id`; `.js` or `.ts`. */

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readdirSync, statSync, utimesSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { createSourceCache } from "./source-cache.ts";
+import { createSourceCache } from "./loader.ts";
 
 const place = (): string => join(mkdtempSync(join(tmpdir(), "openclaw-cache-")), "cache");
 const prepared = { code: "export default 1;\n", names: [] } as never;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { socketAddress } from "./address.ts";
+import { socketAddress } from "./client.ts";
 
 test("web addresses become socket addresses", () => {
   expect(socketAddress("http://127.0.0.1:18789", false)).toBe("ws://127.0.0.1:18789/");

@@ -3,17 +3,79 @@ import type { EventName, EventPayload, MethodName, MethodParams, MethodResult } 
 import type { HelloOk } from "../connect.ts";
 import type { EventFrame } from "../frames.ts";
 import { CLOSE, LIMITS } from "../limits.ts";
-import { socketAddress } from "./address.ts";
-import { backOff } from "./back-off.ts";
 import { openConnection, type Connection, type Credentials } from "./connection.ts";
 import { createEvents, createSequence, type StreamOptions } from "./events.ts";
-import type { ConnectOptions } from "./options.ts";
-import { platformClock, type ClientClock } from "./ports.ts";
+import type { ConnectOptions, ReconnectOptions } from "./options.ts";
+import { platformClock, type ClientClock, type OpenSocket } from "./ports.ts";
 import { closedError, isFinal, isTokenMismatch } from "./refusal.ts";
 import { createTexts } from "./texts.ts";
 import { createRequests, type RequestOptions } from "./requests.ts";
-import { watchTicks } from "./tick-watch.ts";
-import { openWebSocket } from "./web-socket.ts";
+
+/** Sockets of the platform: every browser has them. */
+const openWebSocket: OpenSocket = (url, handlers) => {
+  const socket = new WebSocket(url);
+  socket.addEventListener("open", () => handlers.onOpen());
+  socket.addEventListener("message", ({ data }: { readonly data: unknown }) => {
+    if (typeof data === "string") handlers.onText(data);
+  });
+  socket.addEventListener("close", ({ code, reason }) => handlers.onClose(code, reason));
+  return { send: (text) => socket.send(text), close: (code, reason) => socket.close(code, reason) };
+};
+
+/** Gives a silent connection up: two intervals without anything from the gateway, which ticks once in each. */
+function watchTicks(deps: { readonly clock: ClientClock; readonly intervalMs: number; readonly onSilence: () => void }) {
+  const { clock, intervalMs, onSilence } = deps;
+  let heard = clock.monotonic();
+  let timer: Disposable | undefined;
+
+  function arm(ms: number): void {
+    timer = clock.after(ms, () => {
+      const left = heard + 2 * intervalMs - clock.monotonic();
+      if (left <= 0) onSilence();
+      else arm(left);
+    });
+  }
+  arm(2 * intervalMs);
+  return {
+    heard: (): void => void (heard = clock.monotonic()),
+    [Symbol.dispose]: (): void => timer?.[Symbol.dispose](),
+  };
+}
+
+/** The wait before try number `attempt` (from 0): doubled each time up to the maximum, less up to half of it, so that clients do not come all at once. */
+export function backOff(attempt: number, { firstMs = 500, maxMs = 30_000 }: ReconnectOptions, random: () => number): number {
+  const full = Math.min(maxMs, firstMs * 2 ** Math.min(attempt, 30));
+  return Math.round(full * (1 - random() / 2));
+}
+
+const SCHEMES: Readonly<Record<string, string>> = { "http:": "ws:", "https:": "wss:", "ws:": "ws:", "wss:": "wss:" };
+
+function isLoopbackName(name: string): boolean {
+  return name === "localhost" || name.endsWith(".localhost") || name === "[::1]" || /^127(?:\.\d{1,3}){3}$/.test(name);
+}
+
+/** The WebSocket address of a gateway. Throws for what is none, and for one whose secrets would cross a network in the clear. */
+export function socketAddress(given: string, allowInsecure: boolean): string {
+  let url: URL;
+  try {
+    url = new URL(given);
+  } catch (error) {
+    throw new AppError("INVALID_INPUT", `"${given}" is not an address; expected one like ws://127.0.0.1:18789 or wss://host.example`, { cause: error });
+  }
+  const scheme = SCHEMES[url.protocol];
+  if (scheme === undefined) throw new AppError("INVALID_INPUT", `expected ws:// or wss://, not ${url.protocol}// in "${given}"`);
+  if (url.username || url.password)
+    throw new AppError("INVALID_INPUT", "a gateway's address has no user and password in it; give a token or password by itself");
+  if (scheme === "ws:" && !allowInsecure && !isLoopbackName(url.hostname)) {
+    throw new AppError(
+      "INVALID_INPUT",
+      `ws:// to ${url.host} would send secrets unencrypted; use wss://, or a tunnel to this machine (ssh -L 18789:127.0.0.1:18789 user@${url.hostname})`,
+    );
+  }
+  url.protocol = scheme;
+  url.hash = "";
+  return url.href;
+}
 
 /** A gateway as a program sees it: it stays the same over lost connections. */
 export interface GatewayClient extends AsyncDisposable {

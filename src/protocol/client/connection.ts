@@ -3,11 +3,56 @@ import { CAPABILITIES } from "../capabilities.ts";
 import type { ConnectParams, HelloOk } from "../connect.ts";
 import type { EventFrame, RequestFrame, ResponseFrame } from "../frames.ts";
 import { CLOSE, LIMITS, PROTOCOL_VERSION } from "../limits.ts";
-import { parseFrame } from "./frame.ts";
 import { askedScopes, type ConnectOptions } from "./options.ts";
-import type { ClientClock, OpenSocket, Socket } from "./ports.ts";
+import type { ClientClock, DeviceIdentity, OpenSocket, Socket } from "./ports.ts";
 import { closedError, refusal } from "./refusal.ts";
-import { signConnect } from "./signature.ts";
+
+/** What a signature stands for. */
+interface SignedConnect {
+  readonly clientId: string;
+  readonly clientMode: string;
+  readonly role: string;
+  readonly scopes: readonly string[];
+  /** Milliseconds since the epoch. */
+  readonly signedAt: number;
+  readonly token: string;
+  /** Of the challenge; without one the signature is good on the gateway's own machine only. */
+  readonly nonce?: string | undefined;
+}
+
+/** The text a device signs: version 2 with a nonce, version 1 without. */
+function signedText(deviceId: string, connect: SignedConnect): string {
+  const { clientId, clientMode, role, scopes, signedAt, token, nonce } = connect;
+  const fields = [deviceId, clientId, clientMode, role, scopes.join(","), String(signedAt), token];
+  return nonce === undefined ? ["v1", ...fields].join("|") : ["v2", ...fields, nonce].join("|");
+}
+
+/** The `device` part of `connect`. */
+async function signConnect(device: DeviceIdentity, connect: SignedConnect): Promise<NonNullable<ConnectParams["device"]>> {
+  const signature = await device.sign(signedText(device.id, connect));
+  const { signedAt, nonce } = connect;
+  return { id: device.id, publicKey: device.publicKey, signature, signedAt, ...(nonce === undefined ? {} : { nonce }) };
+}
+
+const RESPONSE_KEYS: ReadonlySet<string> = new Set(["type", "id", "ok", "payload", "error"]);
+const EVENT_KEYS: ReadonlySet<string> = new Set(["type", "event", "payload", "seq", "stateVersion"]);
+
+const onlyHas = (frame: object, keys: ReadonlySet<string>): boolean => Object.keys(frame).every((key) => keys.has(key));
+
+/** A frame the gateway sent; undefined for what is none. Frames with fields of a later protocol are none either. */
+export function parseFrame(text: string): ResponseFrame | EventFrame | undefined {
+  let frame: unknown;
+  try {
+    frame = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  if (typeof frame !== "object" || frame === null || Array.isArray(frame)) return undefined;
+  const { type, id, ok, event, seq } = frame as Record<string, unknown>;
+  if (type === "res") return typeof id === "string" && typeof ok === "boolean" && onlyHas(frame, RESPONSE_KEYS) ? (frame as ResponseFrame) : undefined;
+  if (type !== "event" || typeof event !== "string" || !onlyHas(frame, EVENT_KEYS)) return undefined;
+  return seq === undefined || Number.isSafeInteger(seq) ? (frame as EventFrame) : undefined;
+}
 
 /** A connection after `hello-ok`. */
 export interface Connection {

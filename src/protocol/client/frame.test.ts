@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { parseFrame } from "./frame.ts";
+import { parseFrame } from "./connection.ts";
 
 test("answers and events are read", () => {
   expect(parseFrame('{"type":"res","id":"1","ok":true,"payload":{"a":1}}')).toEqual({ type: "res", id: "1", ok: true, payload: { a: 1 } });

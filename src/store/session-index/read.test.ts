@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { withEntries } from "./read.ts";
+import { withEntries } from "./take-in.ts";
 
 /** What is read of a text, and how often it was begun with. */
 function read(text: string): { readonly entries: unknown; readonly times: number } {

@@ -1,7 +1,7 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { expect, test } from "vitest";
-import { logPage } from "./log-page.ts";
+import { logPage } from "./process.ts";
 import { CommandOutput, TailText } from "./output.ts";
 
 test("the end of a text is kept, whatever the sizes of its pieces", () => {

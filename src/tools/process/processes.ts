@@ -5,9 +5,30 @@ import type { SecretStream } from "../../base/secret-search.ts";
 import { startChild, type ChildExit } from "../../base/spawn.ts";
 import type { CommandRecords } from "./command-records.ts";
 import { CommandOutput, type OutputLimits } from "./output.ts";
-import { freeSlug } from "./slug.ts";
 import { terminalSignals } from "./terminal-session.ts";
 import { TerminalText } from "./terminal-text.ts";
+
+const FIRST =
+  "amber brisk calm clear cool crisp dawn deep delta ember faint fast fresh gentle glow good grand keen kind lucky marine mellow mild neat nimble nova oceanic plaid quick quiet rapid salty sharp swift tender tidal tidy vivid warm wild young".split(
+    " ",
+  );
+const SECOND =
+  "atlas basil bay bison bloom breeze brook canyon cedar claw cloud comet coral cove creek crest daisy dune falcon fjord forest glade harbor haven kelp lagoon lobster meadow mist nudibranch nexus orbit otter pine prairie reef ridge river rook sable sage seaslug shell shoal shore slug summit tide trail valley willow wharf zephyr".split(
+    " ",
+  );
+
+/** Two words that are not taken; a number follows when luck runs out. */
+function freeSlug(random: Random, taken: (slug: string) => boolean): string {
+  const pick = (words: readonly string[]): string => words[Math.floor(random.float() * words.length)]!;
+  for (let tries = 0; tries < 20; tries += 1) {
+    const slug = `${pick(FIRST)}-${pick(SECOND)}`;
+    if (!taken(slug)) return slug;
+  }
+  const slug = `${pick(FIRST)}-${pick(SECOND)}`;
+  let number = 2;
+  while (taken(`${slug}-${number}`)) number += 1;
+  return `${slug}-${number}`;
+}
 
 /** SIGKILL follows SIGTERM after this long. */
 const KILL_AFTER_MS = 3000;

@@ -1,7 +1,19 @@
 /** Rich text in pieces that fit into a message each. */
 import type { ChunkMode, RichText } from "../../../protocol/index.ts";
 import { breakOf, skipBlank, type Range, type Room } from "./breaks.ts";
-import { sliceRich } from "./slice.ts";
+
+/** A part of rich text. */
+
+/** What lies between two offsets. Styles and links that go on are cut; what would be only blank is left out. */
+function sliceRich(rich: RichText, start: number, end: number): RichText {
+  const text = rich.text.slice(start, end);
+  const cut = <R extends { start: number; end: number }>(ranges: readonly R[]): R[] =>
+    ranges
+      .filter((range) => range.start < end && range.end > start)
+      .map((range) => ({ ...range, start: Math.max(range.start - start, 0), end: Math.min(range.end, end) - start }))
+      .filter((range) => text.slice(range.start, range.end).trim() !== "");
+  return { text, styles: cut(rich.styles), links: cut(rich.links) };
+}
 
 export interface SplitOptions {
   /** `newline`: each paragraph is a piece of its own, code stays whole. Default `length`. */

@@ -1,7 +1,89 @@
-import { choice, flag, group, text } from "../pieces.ts";
+import { advanced, amount, choice, count, flag, group, map, number, ratio, secret, text, whole } from "../pieces.ts";
 import { groupChat } from "../parts.ts";
-import { inbound, queue } from "./queue.ts";
-import { tts } from "./tts.ts";
+
+const timeoutMs = whole("How long it may take.", { minimum: 1000, maximum: 120_000, ...advanced });
+
+const tts = group("Spoken replies.", {
+  auto: choice("Which replies are spoken.", ["off", "always", "inbound", "tagged"]),
+  enabled: flag("Older switch for auto.", advanced),
+  mode: choice("Only the last reply of a turn or all.", ["final", "all"]),
+  provider: choice("Who speaks; chosen by available keys when absent.", ["elevenlabs", "openai", "edge"]),
+  summaryModel: text("Model that shortens long replies first."),
+  modelOverrides: group(
+    "What the agent may choose by itself.",
+    {
+      enabled: flag("Let it choose anything."),
+      allowText: flag("The spoken text."),
+      allowProvider: flag("The provider."),
+      allowVoice: flag("The voice."),
+      allowModelId: flag("The model."),
+      allowVoiceSettings: flag("The voice's settings."),
+      allowNormalization: flag("Text normalization."),
+      allowSeed: flag("The seed."),
+    },
+    [],
+    advanced,
+  ),
+  elevenlabs: group("ElevenLabs.", {
+    apiKey: secret("Its key."),
+    baseUrl: text("Its address.", advanced),
+    voiceId: text("Voice."),
+    modelId: text("Model."),
+    seed: whole("Number that makes results repeatable.", { minimum: 0, maximum: 4_294_967_295, ...advanced }),
+    applyTextNormalization: choice("Whether numbers and dates are spelt out.", ["auto", "on", "off"], advanced),
+    languageCode: text("Two-letter language."),
+    voiceSettings: group("Sound of the voice.", {
+      stability: ratio("Evenness."),
+      similarityBoost: ratio("Closeness to the original voice."),
+      style: ratio("Exaggeration of style."),
+      useSpeakerBoost: flag("Stress the speaker's character."),
+      speed: number("Speed; 1 is normal.", { minimum: 0.5, maximum: 2 }),
+    }),
+  }),
+  openai: group("OpenAI.", { apiKey: secret("Its key."), model: text("Model."), voice: text("Voice.") }),
+  edge: group("The free voices of Microsoft Edge.", {
+    enabled: flag("Use them when nothing else is there."),
+    voice: text("Voice."),
+    lang: text("Language."),
+    outputFormat: text("Sound format.", advanced),
+    pitch: text("Pitch, such as +10%."),
+    rate: text("Speed, such as +10%."),
+    volume: text("Volume, such as +10%."),
+    saveSubtitles: flag("Write subtitles beside the sound.", advanced),
+    proxy: text("Proxy to use.", advanced),
+    timeoutMs,
+  }),
+  prefsPath: text("File that keeps what people chose in chats.", advanced),
+  maxTextLength: whole("Longest text spoken.", { minimum: 1 }),
+  timeoutMs,
+});
+
+const queueMode = (description: string) => choice(description, ["steer", "followup", "collect", "steer-backlog", "steer+backlog", "queue", "interrupt"]);
+
+const queue = group("What happens to messages that come while the agent works.", {
+  mode: queueMode("collect answers them together afterwards, steer hands them to the running turn."),
+  byChannel: group("Mode by channel.", {
+    whatsapp: queueMode("On WhatsApp."),
+    telegram: queueMode("On Telegram."),
+    discord: queueMode("On Discord."),
+    irc: queueMode("On IRC."),
+    slack: queueMode("On Slack."),
+    mattermost: queueMode("On Mattermost."),
+    signal: queueMode("On Signal."),
+    imessage: queueMode("On iMessage."),
+    msteams: queueMode("On Microsoft Teams."),
+    webchat: queueMode("On WebChat."),
+  }),
+  debounceMs: amount("Wait for this many quiet milliseconds before answering."),
+  debounceMsByChannel: map("The same by channel.", amount("Milliseconds.")),
+  cap: count("Messages kept waiting."),
+  drop: choice("What gives way when more come.", ["old", "new", "summarize"]),
+});
+
+const inbound = group("Joins messages that one sender writes in quick succession.", {
+  debounceMs: amount("Wait for this many quiet milliseconds; 0 is off."),
+  byChannel: map("The same by channel.", amount("Milliseconds.")),
+});
 
 export const messages = group("How messages are taken and answered.", {
   messagePrefix: text("Text put before what people write."),

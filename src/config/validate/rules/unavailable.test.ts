@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { withValue } from "../../value.ts";
-import { UNAVAILABLE } from "../unavailable.ts";
+import { UNAVAILABLE } from "./unavailable.ts";
 import { unavailableFeatures } from "./unavailable.ts";
 
 const warnings = (config: object) => unavailableFeatures(config as Record<string, unknown>);

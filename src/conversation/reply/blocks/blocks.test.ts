@@ -5,7 +5,7 @@ import { seededRandom } from "../../../base/random.ts";
 import { findFences } from "../../../channels/index.ts";
 import type { ChannelPlugin, HostConfig } from "../../../protocol/index.ts";
 import { createBlockWriter } from "./block-writer.ts";
-import { humanDelayMs } from "./human-delay.ts";
+import { humanDelayMs } from "../live-turn.ts";
 import { blockSettings, type BlockSettings, type BreakPreference, type ChunkSettings } from "./settings.ts";
 
 const NOW = { minChars: 1, maxChars: 10_000, idleMs: 0 };

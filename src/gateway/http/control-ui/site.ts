@@ -1,15 +1,88 @@
 import { resolve } from "node:path";
-import type { Config } from "../../../config/index.ts";
-import { welcomePage } from "../../welcome-page.ts";
-import { sendError, sendText } from "../reply.ts";
+import { defaultAgentId, type Config, type OpenClawConfig } from "../../../config/index.ts";
+import { sendError, sendJson, sendText } from "../reply.ts";
 import type { Exchange } from "../route.ts";
 import { basePathOf, below, restOf } from "./base-path.ts";
 import { openBelow, sendFile, typeOf } from "./files.ts";
-import { answerLogin } from "./login.ts";
 import { acceptedEncodings } from "./negotiation.ts";
-import { sendPageConfig } from "./page-config.ts";
 import { pageHeaders } from "./policy.ts";
 import type { ControlUiDeps } from "./routes.ts";
+import { parseJsonObject } from "../body.ts";
+import type { HttpAuth } from "../guard.ts";
+import { agentList } from "../../methods/sessions/keys.ts";
+import type { HealthReport } from "../../health.ts";
+
+const escape = (text: string): string => text.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`);
+
+/** Why there is no Control UI, and what to do about it. */
+const WHY_NONE = {
+  "not-built":
+    "The Control UI is not built here: <code>npm run build</code> in a checkout does it, or <code>gateway.controlUi.root</code> names a folder that has it.",
+  off: "The Control UI is turned off by <code>gateway.controlUi.enabled</code>.",
+} as const;
+
+/** What a browser sees where there is no Control UI: that the gateway runs, and whether it is well. Shows nothing private. */
+function welcomePage({ status, version }: Pick<HealthReport, "status" | "version">, why: keyof typeof WHY_NONE): string {
+  return `<!doctype html>
+<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>OpenClaw</title>
+<style>
+  body { font: 16px/1.6 system-ui, sans-serif; max-width: 36rem; margin: 12vh auto; padding: 0 1.5rem; color: #1d1d1f; background: #fafafa }
+  h1 { font-size: 1.6rem } code { background: #eee; padding: .1em .4em; border-radius: .3em }
+  .status { display: inline-block; padding: .1em .7em; border-radius: 1em; color: #fff; background: ${status === "ok" ? "#2e7d32" : status === "degraded" ? "#b26a00" : "#c62828"} }
+  @media (prefers-color-scheme: dark) { body { color: #eee; background: #161618 } code { background: #2a2a2e } }
+</style>
+<h1>OpenClaw gateway</h1>
+<p><span class="status">${escape(status)}</span> version ${escape(version)}</p>
+<p>The gateway is running. ${WHY_NONE[why]}</p>
+<p><code>openclaw status</code> tells more, <code>openclaw logs --follow</code> shows what happens.</p>
+</html>
+`;
+}
+
+/** Emoji, letters, or a picture's address: paths of files are nobody's business before a login. */
+const shown = (avatar: string | undefined): string | undefined =>
+  avatar !== undefined && (/^(?:https?:|data:image\/)/i.test(avatar) || /^[^/\\.]{1,16}$/.test(avatar)) ? avatar : undefined;
+
+interface PageFacts {
+  readonly version: string;
+  readonly runnable: (text: string) => string;
+}
+
+/** What the page shows before anybody has logged in. The names are the documented ones; `version` and `program`, what to type in a terminal, are ours. */
+function sendPageConfig({ response }: Exchange, config: OpenClawConfig, { version, runnable }: PageFacts): void {
+  const assistantAgentId = defaultAgentId(config);
+  const agent = agentList(config).find(({ id }) => id.toLowerCase() === assistantAgentId);
+  const { name, avatar } = config.ui?.assistant ?? {};
+  sendJson(response, 200, {
+    basePath: basePathOf(config) ?? "/",
+    assistantName: name ?? agent?.identity?.name ?? agent?.name ?? "OpenClaw",
+    assistantAvatar: shown(avatar) ?? shown(agent?.identity?.avatar) ?? agent?.identity?.emoji ?? null,
+    assistantAgentId,
+    version,
+    program: runnable("openclaw dashboard").replace(/ dashboard$/, ""),
+  });
+}
+
+/** Whom the Origin rule is asked for: the page, which always has one. */
+const PAGE = { id: "openclaw-control-ui", mode: "webchat" } as const;
+
+/** Trades a login code for a device's token. Only the gateway's own page may ask. */
+async function answerLogin(
+  { request, response, body }: Exchange,
+  auth: Pick<HttpAuth, "checkOrigin" | "login">,
+  runnable: (text: string) => string,
+): Promise<void> {
+  const refuse = (status: number, error: string, headers = {}): void => sendJson(response, status, { ok: false, error }, headers);
+  const foreign = auth.checkOrigin(request, PAGE);
+  if (foreign !== undefined) return refuse(403, foreign);
+  if (!/^application\/json\s*(?:;|$)/i.test(request.headers["content-type"] ?? "")) return refuse(415, "expected a body of content-type application/json");
+  const parsed = parseJsonObject(body);
+  if (!parsed.ok) return refuse(400, parsed.message);
+  const verdict = await auth.login.redeem(request, { code: parsed.value["code"], device: parsed.value["device"] });
+  if (verdict.ok) return sendJson(response, 200, verdict);
+  const { retryAfterMs } = verdict;
+  refuse(verdict.status, runnable(verdict.message), retryAfterMs === undefined ? {} : { "retry-after": String(Math.max(1, Math.ceil(retryAfterMs / 1000))) });
+}
 
 /** The handlers behind the Control UI's routes. */
 export interface Site {

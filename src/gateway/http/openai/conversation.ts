@@ -1,7 +1,62 @@
 import type { ToolSchema } from "../../../protocol/index.ts";
-import { positive, temperatureOf } from "./fields.ts";
+import { isRecord, positive, temperatureOf } from "./fields.ts";
 import type { ImageSource } from "./images.ts";
-import { parseTools } from "./tool-input.ts";
+import { invalid, unsupported } from "./refusal.ts";
+
+/** The caller's own tools for one run, and what the model is told about using them. */
+interface ToolInput {
+  readonly clientTools?: readonly ToolSchema[];
+  readonly instruction?: string;
+}
+
+const NAME = /^[a-zA-Z0-9_-]{1,64}$/;
+const MAX_TOOLS = 128;
+const NO_PARAMETERS = { type: "object", properties: {} };
+
+/** `chat`: what a tool is stands under `function`. `responses`: it stands beside `type`, and the other form is taken too. */
+function toolAt(tool: unknown, at: string): ToolSchema {
+  if (!isRecord(tool)) throw invalid(`${at} must be an object`, at);
+  if (tool["type"] !== "function") throw unsupported(`tools of type ${JSON.stringify(tool["type"] ?? null)}`, at);
+  const { name, description = "", parameters } = isRecord(tool["function"]) ? tool["function"] : tool;
+  if (typeof name !== "string" || !NAME.test(name)) throw invalid(`${at}: a function's name has 1 to 64 letters, digits, "_" and "-"`, at);
+  if (description !== null && typeof description !== "string") throw invalid(`${at}: description must be a string`, at);
+  if (parameters !== undefined && parameters !== null && !isRecord(parameters)) throw invalid(`${at}: parameters must be a JSON Schema`, at);
+  return { name, description: description ?? "", parameters: parameters ?? NO_PARAMETERS };
+}
+
+function toolsOf(value: unknown): readonly ToolSchema[] {
+  if (value === undefined || value === null) return [];
+  if (!Array.isArray(value)) throw invalid("`tools` must be a list", "tools");
+  if (value.length > MAX_TOOLS) throw invalid(`\`tools\` may have ${MAX_TOOLS} entries, not ${value.length}`, "tools");
+  const tools = value.map((tool, index) => toolAt(tool, `tools[${index}]`));
+  const twice = tools.find(({ name }, index) => tools.findIndex((other) => other.name === name) !== index);
+  if (twice) throw invalid(`\`tools\` has two functions named ${twice.name}`, "tools");
+  return tools;
+}
+
+/** The function that a choice names. */
+function chosenName(choice: unknown): string | undefined {
+  if (!isRecord(choice) || choice["type"] !== "function") return undefined;
+  const { name } = isRecord(choice["function"]) ? choice["function"] : choice;
+  return typeof name === "string" ? name : undefined;
+}
+
+/** Reads `tools` and `tool_choice`. With `none` the model is shown no tool of the caller's; with a function it is shown that one. */
+function parseTools(body: Readonly<Record<string, unknown>>): ToolInput {
+  const choice = body["tool_choice"] ?? "auto";
+  if (choice === "none") return {};
+  const tools = toolsOf(body["tools"]);
+  if (choice === "auto") return tools.length === 0 ? {} : { clientTools: tools };
+  if (choice === "required") {
+    if (tools.length === 0) throw invalid("`tool_choice` is required, but there are no `tools`", "tool_choice");
+    return { clientTools: tools, instruction: `Call one of these tools before you answer: ${tools.map(({ name }) => name).join(", ")}.` };
+  }
+  const name = chosenName(choice);
+  if (name === undefined) throw invalid("`tool_choice` must be auto, none, required or a function", "tool_choice");
+  const tool = tools.find((known) => known.name === name);
+  if (!tool) throw invalid(`\`tool_choice\` names a function that is not among \`tools\`: ${name.slice(0, 80)}`, "tool_choice");
+  return { clientTools: [tool], instruction: `Call the tool ${name} before you answer.` };
+}
 
 /** One message of a conversation that a caller sends along. */
 export interface Turn {

@@ -1,5 +1,5 @@
-import { dirname, join, resolve } from "node:path";
-import { AppError } from "../../../base/errors.ts";
+import { basename, dirname, join, resolve } from "node:path";
+import { AppError, fileError, systemCode } from "../../../base/errors.ts";
 import { expandHome, type ConfigEdit, type LocatedIssue, type OpenClawConfig } from "../../../config/index.ts";
 import type { MethodParams, MethodResult } from "../../../protocol/index.ts";
 import type { AgentPort } from "../../ports.ts";
@@ -7,8 +7,52 @@ import type { MethodDeps } from "../deps.ts";
 import type { CallContext } from "../handler.ts";
 import { agentList } from "../sessions/keys.ts";
 import { alreadyExists, idFromName, notFound, withAgent, withChangedAgent, withoutAgent } from "./roster.ts";
-import { putAway, type TrashOptions } from "./trash.ts";
 import { printableName } from "../../../base/printable.ts";
+import { lstat, mkdir, realpath, rename } from "node:fs/promises";
+import { isInside } from "../../../base/files.ts";
+
+interface TrashOptions {
+  /** Folder of what was put away. */
+  readonly trash: string;
+  /** Makes the names of this time different from those of all others. */
+  readonly mark: string;
+  /** Folders of others: neither they, nor what is in them, nor what they are in is touched. */
+  readonly others: readonly string[];
+  /** Folders that must stay where they are. What is in them may go. */
+  readonly fixed: readonly string[];
+}
+
+/** The path without links on the way; as it is when nothing is there. */
+const real = (path: string): Promise<string> => realpath(path).catch(() => path);
+
+/** Puts a folder away under a name. Gives where it is now; undefined when there was none, or when others need it. Nothing is erased. */
+async function putAway(folder: string, name: string, { trash, mark, others, fixed }: TrashOptions): Promise<string | undefined> {
+  if (!(await isThere(folder))) return undefined;
+  const [own, theirs, staying] = await Promise.all([real(folder), Promise.all(others.map(real)), Promise.all(fixed.map(real))]);
+  if (staying.some((path) => isInside(own, path)) || theirs.some((path) => isInside(own, path) || isInside(path, own))) return undefined;
+  const place = join(trash, mark);
+  try {
+    await mkdir(place, { recursive: true, mode: 0o700 });
+    return await moved(folder, join(place, name));
+  } catch (error) {
+    // On another disk it stays beside where it was.
+    if (systemCode(error) !== "EXDEV") throw fileError(folder, "could not put away the folder", error);
+    return await moved(folder, join(dirname(folder), `${basename(folder)}.deleted-${mark}`)).catch((failure: unknown) => {
+      throw fileError(folder, "could not put away the folder", failure);
+    });
+  }
+}
+
+async function moved(from: string, to: string): Promise<string> {
+  await rename(from, to);
+  return to;
+}
+
+const isThere = (path: string): Promise<boolean> =>
+  lstat(path).then(
+    () => true,
+    () => false,
+  );
 
 export interface RosterDeps extends Pick<MethodDeps, "config" | "clock" | "ids" | "log"> {
   readonly agent: Required<Pick<AgentPort, "workspace" | "seed">>;

@@ -3,10 +3,61 @@ import type { EventPayload } from "../../../protocol/index.ts";
 import type { RunEvent, ToolEvent } from "../../ports.ts";
 import { TEXT_FORMS, type TextForm } from "../../fanout.ts";
 import type { Broadcast, SendPiece, SendTo } from "../deps.ts";
-import { newLivePart, SILENCE, type LivePart } from "./live-part.ts";
+import { SILENCE, newLivePart, type LivePart } from "./live-part.ts";
 import { createTextStream, type TextStream, type TextStreamDeps } from "./text-stream.ts";
 import { shownToolEvent } from "./tool-events.ts";
-import { createToolUpdates, type ToolUpdates } from "./tool-updates.ts";
+
+type Update = Extract<ToolEvent, { phase: "update" }>;
+
+/** At least between two updates of one call. */
+const EVERY_MS = 150;
+
+interface Call {
+  at: number;
+  /** The newest, when it came too soon. */
+  held?: Update | undefined;
+  timer?: Disposable | undefined;
+}
+
+/** Updates of tools at a bounded rate. Each says how its call stands now, so that only the newest counts; a result ends them. */
+interface ToolUpdates extends Disposable {
+  push(update: Update): void;
+  /** The call has its result. */
+  end(toolCallId: string): void;
+}
+
+function createToolUpdates(clock: Pick<Clock, "monotonic" | "after">, tell: (update: Update) => void): ToolUpdates {
+  const calls = new Map<string, Call>();
+
+  function send(call: Call, update: Update): void {
+    call.at = clock.monotonic();
+    call.held = undefined;
+    tell(update);
+  }
+
+  return {
+    push(update) {
+      let call = calls.get(update.toolCallId);
+      if (!call) calls.set(update.toolCallId, (call = { at: Number.NEGATIVE_INFINITY }));
+      const known = call;
+      const waitMs = known.at + EVERY_MS - clock.monotonic();
+      if (waitMs <= 0 && !known.timer) return send(known, update);
+      known.held = update;
+      known.timer ??= clock.after(waitMs, () => {
+        known.timer = undefined;
+        if (known.held) send(known, known.held);
+      });
+    },
+    end(toolCallId) {
+      calls.get(toolCallId)?.timer?.[Symbol.dispose]();
+      calls.delete(toolCallId);
+    },
+    [Symbol.dispose]() {
+      for (const { timer } of calls.values()) timer?.[Symbol.dispose]();
+      calls.clear();
+    },
+  };
+}
 
 /** What asked for a run. Runs that were taken up again after a restart, and those of HTTP callers, are `other`. */
 export type RunKind = "chat" | "agent" | "other";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { installOptions } from "./install-options.ts";
+import { installOptions } from "../skills.ts";
 
 const LINUX = { platform: "linux", preferBrew: true };
 const MAC = { platform: "darwin", preferBrew: true };

@@ -1,10 +1,28 @@
 import type { MethodParams, MethodResult } from "../../../protocol/index.ts";
-import type { Store, UsageDimension, UsageGroup } from "../../../store/index.ts";
+import type { Store, UsageDimension, UsageGroup, UsageOfMany } from "../../../store/index.ts";
 import type { MethodDeps } from "../deps.ts";
 import { canonicalKey, findSession } from "../sessions/keys.ts";
 import { liveFile, messageOfRow, newestEntries, shownText } from "../sessions/transcripts.ts";
-import { readBySession } from "./by-session.ts";
-import { daysOf, NO_USAGE, totalsOf, type Days } from "./totals.ts";
+import { NO_USAGE, daysOf, totalsOf, type Days, type Totals } from "./totals.ts";
+
+type BySession = NonNullable<MethodResult<"sessions.usage">["aggregates"]["bySession"]>;
+
+const together = ({ sessions, ...sums }: UsageOfMany): { readonly sessions: number; readonly totals: Totals } => ({ sessions, totals: totalsOf(sums) });
+
+/** What each session used: the largest by cost and by tokens one by one, the others and those that were removed together. Nothing is left out. */
+async function readBySession(
+  store: Store,
+  filter: { readonly fromDay: string; readonly toDay: string; readonly sessionKey?: string | undefined },
+  most: number,
+): Promise<BySession> {
+  const { rows, others, removed } = await store.read("usage.bySession", { ...filter, most });
+  const names = new Map((await store.read("sessions.names", { keys: rows.map(({ sessionKey }) => sessionKey) })).map(({ key, name }) => [key, name]));
+  return {
+    rows: rows.map((row) => ({ key: row.sessionKey, name: names.get(row.sessionKey) ?? row.sessionKey, count: row.calls, totals: totalsOf(row) })),
+    others: together(others),
+    removed: together(removed),
+  };
+}
 
 type Deps = Pick<MethodDeps, "config" | "store" | "clock">;
 type Result = MethodResult<"sessions.usage">;

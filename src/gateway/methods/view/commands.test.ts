@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { shownCommand } from "./commands.ts";
+import { shownCommand } from "../view.ts";
 
 const command = { name: "x", aliases: ["y"], description: "does it", group: "status", acceptsArgs: true, source: "core" };
 

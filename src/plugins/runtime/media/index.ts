@@ -1,12 +1,22 @@
 /** `runtime.media` and `runtime.channel.media`. What reads files or the network is loaded when it is called. */
 import { AppError } from "../../../base/errors.ts";
-import { detectMime, mediaKindFromMime } from "../../../media/index.ts";
+import { detectMime, getFileExtension, loadSaving, mediaKindFromMime, normalizeMimeType, type MediaFile } from "../../../media/index.ts";
 import type { RuntimeChannelMedia, RuntimeMedia, SavedMedia } from "../../sdk/types/index.ts";
 import type { PendingMember } from "../pending.ts";
 import type { RuntimePorts } from "../ports.ts";
 import { imageSize } from "./image-size.ts";
-import { loadSaving, type MediaFile } from "../../../media/index.ts";
-import { isVoiceCompatibleAudio } from "./voice.ts";
+
+/** Audio that platforms show as a voice message. */
+
+const TYPES: ReadonlySet<string> = new Set(["audio/ogg", "audio/opus", "audio/mpeg", "audio/mp3", "audio/mp4", "audio/x-m4a", "audio/m4a"]);
+const EXTENSIONS: ReadonlySet<string> = new Set([".oga", ".ogg", ".opus", ".mp3", ".m4a"]);
+
+/** By its type where one is stated, else by its name. */
+function isVoiceCompatibleAudio(params: { readonly contentType?: string | null | undefined; readonly fileName?: string | null | undefined }): boolean {
+  const type = normalizeMimeType(params.contentType);
+  if (type !== undefined && type !== "application/octet-stream") return TYPES.has(type);
+  return EXTENSIONS.has(getFileExtension(params.fileName) ?? "");
+}
 
 export function createMedia(pending: PendingMember): RuntimeMedia {
   return {

@@ -1,14 +1,158 @@
 import { join } from "node:path";
 import type { Clock } from "../../../base/clock.ts";
 import { messageOf } from "../../../base/errors.ts";
-import { ensureFolder, writeAtomic } from "../../../base/files.ts";
+import { ensureFolder, isInside, writeAtomic } from "../../../base/files.ts";
 import type { Ids } from "../../../base/ids.ts";
 import { run } from "../../../base/spawn.ts";
 import { resolveExecutable } from "../../exec/executables.ts";
 import type { Availability, InsideCommand, OutsideCommand, SandboxBackend, SandboxPlan } from "../backend.ts";
 import { insideEnvironment } from "../environment.ts";
-import { bwrapArguments } from "./arguments.ts";
-import { watchProcesses } from "./process-limit.ts";
+import { parseSize } from "../../../config/index.ts";
+import { existsSync, lstatSync, readFileSync, readdirSync, readlinkSync } from "node:fs";
+
+const EVERY_MS = 50;
+
+/**
+ * Ends a sandbox that holds more than `most` processes. The kernel's own limit does not bind root, under whatever name it runs inside: this
+ * does, a moment later.
+ */
+function watchProcesses(pid: number, most: number, clock: Pick<Clock, "after">, kill: () => void): Disposable {
+  let timer: Disposable | undefined;
+  let first: string | undefined;
+  const look = (): void => {
+    first ??= firstInside(pid);
+    if (first !== undefined && countInside(first) > most) return kill();
+    timer = clock.after(EVERY_MS, look);
+  };
+  timer = clock.after(EVERY_MS, look);
+  return { [Symbol.dispose]: () => timer?.[Symbol.dispose]() };
+}
+
+/** The first process of the namespace, as this machine numbers it. */
+function firstInside(pid: number): string | undefined {
+  try {
+    return readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").split(" ").find(Boolean);
+  } catch {
+    return undefined;
+  }
+}
+
+/** What a look at the sandbox's own /proc counts. */
+function countInside(first: string): number {
+  try {
+    return readdirSync(join("/proc", first, "root", "proc")).filter((name) => /^\d+$/.test(name)).length;
+  } catch {
+    return 0;
+  }
+}
+
+/** Programs and libraries. Where they are links into /usr, links they stay. */
+const SYSTEM = ["/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"];
+
+/** Of /etc only what programs need to start and speak; no users, keys or services. */
+const SETTINGS = [
+  "alternatives",
+  "bash.bashrc",
+  "ca-certificates",
+  "ca-certificates.conf",
+  "debian_version",
+  "gitconfig",
+  "host.conf",
+  "inputrc",
+  "ld.so.cache",
+  "ld.so.conf",
+  "ld.so.conf.d",
+  "locale.alias",
+  "locale.conf",
+  "localtime",
+  "magic",
+  "mime.types",
+  "nsswitch.conf",
+  "os-release",
+  "pki/ca-trust",
+  "pki/tls/certs",
+  "profile",
+  "protocols",
+  "services",
+  "ssl/certs",
+  "ssl/openssl.cnf",
+  "terminfo",
+  "timezone",
+];
+/** Only of use where there is a network. */
+const NETWORK_SETTINGS = ["hosts", "resolv.conf"];
+
+/** Arguments that show the system to read and nothing else of this machine. `hidden` folders below it stay empty. */
+function hostView(network: "none" | "host", hidden: readonly string[]): readonly string[] {
+  const args = ["--ro-bind", "/usr", "/usr"];
+  for (const folder of SYSTEM) args.push(...shown(folder));
+  for (const name of [...SETTINGS, ...(network === "host" ? NETWORK_SETTINGS : [])]) args.push("--ro-bind-try", `/etc/${name}`, `/etc/${name}`);
+  for (const folder of ["/usr/local/etc", ...hidden]) {
+    if (existsSync(folder) && ["/usr", ...SYSTEM].some((root) => isInside(root, folder))) args.push("--tmpfs", folder, "--remount-ro", folder);
+  }
+  return args;
+}
+
+function shown(folder: string): readonly string[] {
+  const found = lstatSync(folder, { throwIfNoEntry: false });
+  if (!found) return [];
+  return found.isSymbolicLink() ? ["--symlink", readlinkSync(folder), folder] : ["--ro-bind", folder, folder];
+}
+
+/** Who somebody is inside, whoever runs the gateway. */
+const USER_ID = "1000";
+const DEFAULT_TMP_BYTES = 256 * 1024 * 1024;
+const SMALL_TMP_BYTES = 16 * 1024 * 1024;
+/** Sets the limits, then becomes the command. Shells name the limit of processes differently. */
+const LIMITS = 'ulimit -c 0; ulimit -p "$1" 2>/dev/null || ulimit -u "$1"; [ "$2" = - ] || ulimit -v "$2"; [ "$3" = - ] || ulimit -f "$3"; shift 3; exec "$@"';
+
+interface ArgumentFacts {
+  /** Folder with `passwd` and `group` for inside. */
+  readonly etc: string;
+  /** Folders of this machine that stay empty where they would be seen. */
+  readonly hidden: readonly string[];
+  /** Whether this version knows an option. */
+  readonly has: (option: string) => boolean;
+}
+
+/** Everything that is taken away and everything that is given, in the order in which it is done. */
+function bwrapArguments({ settings, mounts }: SandboxPlan, command: InsideCommand, { etc, hidden, has }: ArgumentFacts): readonly string[] {
+  const { bwrap } = settings;
+  const tmp = sizeOf(bwrap.tmpSize) ?? DEFAULT_TMP_BYTES;
+  const memoryFolder = (folder: string, bytes: number): string[] => [
+    ...(has("--perms") ? ["--perms", "1777"] : []),
+    ...(has("--size") ? ["--size", String(bytes)] : []),
+    "--tmpfs",
+    folder,
+  ];
+  const steps: readonly (readonly string[])[] = [
+    ["--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"],
+    bwrap.network === "host" ? [] : ["--unshare-net"],
+    ["--die-with-parent", "--new-session", "--cap-drop", "ALL", "--uid", USER_ID, "--gid", USER_ID, "--hostname", "sandbox"],
+    has("--disable-userns") ? ["--disable-userns"] : [],
+    hostView(bwrap.network, hidden),
+    ["--ro-bind", join(etc, "passwd"), "/etc/passwd", "--ro-bind", join(etc, "group"), "/etc/group"],
+    // Without the second step root could change the kernel's settings through the files of /proc/sys, capabilities or not.
+    ["--proc", "/proc", "--remount-ro", "/proc"],
+    ["--dev", "/dev", ...memoryFolder("/dev/shm", tmp), "--remount-ro", "/dev"],
+    [...memoryFolder("/tmp", tmp), ...memoryFolder("/var/tmp", tmp), ...memoryFolder("/run", SMALL_TMP_BYTES)],
+    mounts.flatMap(({ inside, host, writable }) => [writable ? "--bind" : "--ro-bind", host, inside]),
+    ["--remount-ro", "/", "--chdir", command.cwd, "--", "/bin/sh", "-c", LIMITS, "sh"],
+    [String(bwrap.pidsLimit), blocks(bwrap.memory, 1024), blocks(bwrap.fileSize, 512)],
+    command.argv,
+  ];
+  return steps.flat();
+}
+
+function sizeOf(written: string | number | undefined): number | undefined {
+  return written === undefined ? undefined : parseSize(written);
+}
+
+/** A limit as shells count it; `-` for none. */
+function blocks(written: string | number | undefined, bytes: number): string {
+  const size = sizeOf(written);
+  return size === undefined ? "-" : String(Math.ceil(size / bytes));
+}
 
 const PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 /** The only user and group that are known inside. */

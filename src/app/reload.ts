@@ -41,11 +41,11 @@ export function createReload(deps: ReloadDeps): Reload {
 
   function apply(action: ReloadAction): void {
     if (action.kind !== "hot" && action.kind !== "restart") return;
-    const room = rooms[action.room];
-    if (!room) return log.debug(`nothing of "${action.room}" runs yet, so nothing has to change there`);
+    const room = rooms[action.module];
+    if (!room) return log.debug(`nothing of "${action.module}" runs yet, so nothing has to change there`);
     Promise.resolve()
       .then(() => room(action))
-      .catch((error: unknown) => log.warn(`"${action.room}" could not take the changed configuration; it goes on as before`, { error }));
+      .catch((error: unknown) => log.warn(`"${action.module}" could not take the changed configuration; it goes on as before`, { error }));
   }
 
   function changed({ plan, restartFollows, after }: Extract<ConfigEvent, { kind: "changed" }>): void {

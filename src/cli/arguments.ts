@@ -45,7 +45,7 @@ export interface GlobalArguments {
   readonly help: boolean;
 }
 
-/** Takes `--no-color`, `--version` and `--help` that stand before the command. Profiles are read by the configuration room. */
+/** Takes `--no-color`, `--version` and `--help` that stand before the command. The configuration module reads profiles. */
 export function parseGlobals(args: readonly string[]): GlobalArguments {
   const found = { noColor: false, version: false, help: false };
   let index = 0;

@@ -24,7 +24,7 @@ export async function ask(io: Io, question: Question): Promise<string> {
 
 async function askTerminal({ text, secret, signal }: Question): Promise<string> {
   const { createInterface } = await import("node:readline/promises");
-  // A line that is shown is drawn anew, with its question; what stood before it would be wiped away.
+  // The prompt line is redrawn as a whole; text before it on the same line would be erased.
   if (secret) process.stderr.write(text);
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
   const lines = createInterface({ input: process.stdin, output: secret ? silent : process.stderr, terminal: true });

@@ -55,7 +55,7 @@ export async function secretAt(config: Config, input: SecretInput | undefined, p
 
 type Place = Pick<Target, "stateDir" | "configPath" | "bind">;
 
-const placeOf = (config: Config): Place => ({
+const configuredTarget = (config: Config): Place => ({
   stateDir: config.paths.state,
   configPath: config.paths.file,
   bind: config.current.gateway?.bind ?? "loopback",
@@ -94,7 +94,7 @@ export async function localTarget(io: Io, config: Config, flags: TargetFlags = {
     ...(encrypted && holder ? { tlsFingerprint: await ownFingerprint(config) } : {}),
     holder,
     storedTokens: !given,
-    ...placeOf(config),
+    ...configuredTarget(config),
   };
 }
 
@@ -112,7 +112,7 @@ export async function remoteTarget(config: Config, flags: TargetFlags = {}): Pro
     password: given ? flags.password : await secretAt(config, remote.password, "gateway.remote.password"),
     tlsFingerprint: remote.tlsFingerprint,
     storedTokens: !given,
-    ...placeOf(config),
+    ...configuredTarget(config),
   };
 }
 
@@ -124,7 +124,7 @@ export async function findTarget(io: Io, flags: TargetFlags): Promise<Target> {
       throw new AppError("INVALID_INPUT", "with --url no stored credential is used: give --token or --password too");
     }
     const { token, password } = flags;
-    return { url: flags.url, kind: "given", source: "--url", token, password, storedTokens: false, ...placeOf(config) };
+    return { url: flags.url, kind: "given", source: "--url", token, password, storedTokens: false, ...configuredTarget(config) };
   }
   if (config.current.gateway?.mode !== "remote") return localTarget(io, config, flags);
   const remote = await remoteTarget(config, flags);

@@ -14,7 +14,7 @@ export interface Io {
   readonly color: boolean;
   /** Draws over the current line of the error output. Only a terminal has it. */
   readonly redraw?: ((text: string) => void) | undefined;
-  /** Somebody is looking: progress may redraw, questions may be asked. */
+  /** A user is at the terminal: progress may redraw, questions may be asked. */
   readonly interactive: boolean;
   readonly columns: number;
   readonly now: () => number;

@@ -59,10 +59,10 @@ test("a change of the file becomes a change in use and a plan", async () => {
   changed?.("openclaw.json");
   clock.advance(500);
   expect(config.current.cron?.enabled).toBe(false);
-  expect(events).toMatchObject([{ kind: "changed", plan: { paths: ["cron.enabled"], actions: [{ kind: "restart", room: "cron" }] } }]);
+  expect(events).toMatchObject([{ kind: "changed", plan: { paths: ["cron.enabled"], actions: [{ kind: "restart", module: "cron" }] } }]);
 });
 
-test("a broken file is told and changes nothing; mending it does", async () => {
+test("a broken file is reported and changes nothing; repairing it takes effect", async () => {
   const { config, put, events } = await setup("{ gateway: { port: 5 } }");
   put("{ gateway: { port: ");
   config.reload();
@@ -102,7 +102,7 @@ test("in hot mode what needs a restart waits, and everything else is taken", asy
   const { config, put, events } = await setup("{ gateway: { reload: { mode: 'hot' } }, plugins: { allow: ['a'] } }");
   put("{ gateway: { port: 6, reload: { mode: 'hot' } }, cron: { enabled: false }, ui: { seamColor: '#000001' } }");
   config.reload();
-  expect(events).toMatchObject([{ plan: { actions: [{ kind: "restart", room: "cron" }], held: ["gateway.port", "plugins"] } }]);
+  expect(events).toMatchObject([{ plan: { actions: [{ kind: "restart", module: "cron" }], held: ["gateway.port", "plugins"] } }]);
   expect(config.current).toMatchObject({ cron: { enabled: false }, ui: { seamColor: "#000001" }, plugins: { allow: ["a"] } });
   expect(config.current.gateway?.port).toBeUndefined();
   expect(config.pendingChanges()).toEqual(["gateway.port", "plugins"]);

@@ -69,7 +69,7 @@ export interface ConfigOptions extends Omit<LoadOptions, "version"> {
   readonly runShell?: RunShell | undefined;
   /** Runs programs for secrets with `source: "exec"`. */
   readonly run?: RunProgram | undefined;
-  /** Told every secret in use, so that logs can leave it out. */
+  /** Called with every secret in use, so that logs can redact it. */
   readonly onSecret?: ((value: string) => void) | undefined;
   readonly warn?: ((message: string) => void) | undefined;
   /** Why a valid configuration cannot be run with; one that changes to such is kept out as a broken one is. */
@@ -87,7 +87,7 @@ export type ConfigEvent =
       readonly before: Snapshot;
       readonly after: Snapshot;
       readonly plan: ReloadPlan;
-      /** Whoever made the change restarts the gateway, in its own time. */
+      /** The caller restarts the gateway when it suits them. */
       readonly restartFollows: boolean;
     }
   /** The file is broken; what was in use stays. */
@@ -119,7 +119,7 @@ export interface Config extends Disposable {
   /** The snapshot with secrets replaced by the sentinel. */
   shown(): Snapshot;
   onEvent(listener: (event: ConfigEvent) => void): Disposable;
-  /** Reads the file again now. Listeners are told of what changed. */
+  /** Reads the file again now. Listeners are notified about changes. */
   reload(): Snapshot;
   /** Follows the file, its includes and the `.env` files from now on. */
   watch(options?: { readonly channels?: () => readonly string[]; readonly watchFolder?: WatchFolder }): Promise<void>;

@@ -74,7 +74,7 @@ function describeSection(hints: Hints, { kind, id, label, help, hints: written =
   for (const [path, hint] of Object.entries(written)) {
     const pattern = `${base}.${path.trim().replace(/^\./, "")}`;
     const own = hints[pattern];
-    // A key that the schema does not list is not there for a form, unless somebody wrote it: then it must not be shown.
+    // A key that the schema does not list is not there for a form, unless the user wrote it: then it must not be shown.
     if (isObject(hint) && (own || hint["sensitive"] === true)) hints[pattern] = { label: own?.label ?? labelOf(lastKey(path)), ...own, ...usable(hint) };
   }
 }

@@ -96,7 +96,7 @@ export function hasReference(text: string): boolean {
   return /(?<!\$)\$\{[A-Z_][A-Z0-9_]*\}/.test(text);
 }
 
-/** Replaces `${VAR}`; `$${VAR}` becomes `${VAR}`. What is unset or empty is told to `missing` and left as it stands. */
+/** Replaces `${VAR}`; `$${VAR}` becomes `${VAR}`. Unset or empty variables are reported to `missing` and left as they are. */
 export function substituteText(text: string, env: Env, missing: (name: string) => void): string {
   if (!text.includes("${")) return text;
   return text.replaceAll(REFERENCE, (whole: string, escape: string, name: string) => {

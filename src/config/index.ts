@@ -1,6 +1,6 @@
 /**
  * Configuration: the file, what it includes and the environment become one checked value; edits keep the user's text; changes become actions.
- * The door of the room: nothing else in this folder is imported from outside.
+ * The entry point: nothing else in this folder is imported from outside.
  */
 export { openConfig, type Config, type ConfigEvent, type ConfigOptions, type EditOptions } from "./config.ts";
 export { loadConfig, type Loaded, type LoadOptions } from "./load.ts";

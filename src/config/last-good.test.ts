@@ -22,7 +22,7 @@ function setup(files: Record<string, string>): { cwd: string; options: LoadOptio
   return { cwd, put, options: { env: { HOME: cwd, OPENCLAW_STATE_DIR: cwd, TOKEN: "s3cret-value" }, osHome: cwd, cwd } };
 }
 
-test("a broken file gives way to the last one that worked, includes and all, and the reason is told", () => {
+test("a broken file gives way to the last one that worked, includes and all, and the reason is reported", () => {
   const { options, put } = setup({ "openclaw.json": '{ $include: "gw.json", logging: { level: "debug" } }', "gw.json": "{ gateway: { port: 19001 } }" });
   keepLastGood(loadConfig(options), deps);
   put("openclaw.json", "{ logging: {");

@@ -39,10 +39,10 @@ test("a secret that reads like an ordinary word changes nothing but itself and r
   expect(redactText(parseDocument(text))).toBe(`{ env: { MODE: "${REDACTED}" }, channels: { telegram: { name: "telegram" } } } // ${REDACTED}`);
 });
 
-test("every secret is told to the log", () => {
-  const told: string[] = [];
-  tellSecrets(CONFIG, (value) => told.push(value));
-  expect(told.filter((value) => value.startsWith("canary")).sort()).toEqual([
+test("every secret is reported to the log's redaction", () => {
+  const reported: string[] = [];
+  tellSecrets(CONFIG, (value) => reported.push(value));
+  expect(reported.filter((value) => value.startsWith("canary")).sort()).toEqual([
     "canary-custom", "canary-env", "canary-gateway", "canary-header", "canary-key", "canary-plugin", "canary-private", "canary-skill", "canary-telegram", "canary-two", "canary-vars",
   ]); // prettier-ignore
 });
@@ -120,7 +120,7 @@ test("when items without an id went, a hidden secret is found by the rest of its
   expect(restoreRedacted({ keys: [REDACTED, "three"] }, { keys: ["one", "two"] })).toEqual({ keys: ["one", "three"] });
 });
 
-test("where it is asked for, lost secrets are told of all at once", () => {
+test("where it is asked for, lost secrets are reported all at once", () => {
   const lost: string[] = [];
   restoreRedacted({ a: REDACTED, b: { c: REDACTED }, d: REDACTED }, { d: 1 }, { onLost: (path) => lost.push(path.join(".")) });
   expect(lost).toEqual(["a", "b.c"]);

@@ -97,7 +97,7 @@ function commentsIn(text: string): { readonly start: number; readonly end: numbe
 export interface RestoreOptions {
   /** Where `next` stands, for messages. */
   readonly path?: ValuePath;
-  /** Told of a sentinel that nothing stands behind, with the reason, instead of throwing; the sentinel stays. */
+  /** Called for a sentinel without a stored secret, with the reason, instead of throwing; the sentinel stays. */
   readonly onLost?: ((path: ValuePath, message: string) => void) | undefined;
 }
 

@@ -13,29 +13,29 @@ test.each([
   ["session.store", [{ kind: "process" }]],
   ["session.dmScope", [{ kind: "none" }]],
   ["gateway.port", [{ kind: "process" }]],
-  ["plugins.entries.audit.config.file", [{ kind: "restart", room: "plugins", id: "audit" }]],
-  ["plugins.entries.audit.hooks.timeoutMs", [{ kind: "restart", room: "plugins", id: "audit" }]],
+  ["plugins.entries.audit.config.file", [{ kind: "restart", module: "plugins", id: "audit" }]],
+  ["plugins.entries.audit.hooks.timeoutMs", [{ kind: "restart", module: "plugins", id: "audit" }]],
   ["plugins.entries.audit.required", [{ kind: "none" }]],
   ["plugins.entries.audit.enabled", [{ kind: "process" }]],
   ["plugins.entries.audit", [{ kind: "process" }]],
   ["gateway.auth.mode", [{ kind: "process" }]],
-  ["gateway.auth.token", [{ kind: "hot", room: "auth" }]],
-  ["gateway.auth.password.source", [{ kind: "hot", room: "auth" }]],
+  ["gateway.auth.token", [{ kind: "hot", module: "auth" }]],
+  ["gateway.auth.password.source", [{ kind: "hot", module: "auth" }]],
   [
     "hooks.gmail.account",
     [
-      { kind: "restart", room: "gmail" },
-      { kind: "hot", room: "hooks" },
+      { kind: "restart", module: "gmail" },
+      { kind: "hot", module: "hooks" },
     ],
   ],
-  ["hooks.token", [{ kind: "hot", room: "hooks" }]],
-  ["agents.defaults.heartbeat.every", [{ kind: "restart", room: "heartbeat" }]],
+  ["hooks.token", [{ kind: "hot", module: "hooks" }]],
+  ["agents.defaults.heartbeat.every", [{ kind: "restart", module: "heartbeat" }]],
   ["agents.defaults.model.primary", [{ kind: "none" }]],
-  ["cron.enabled", [{ kind: "restart", room: "cron" }]],
-  ["browser", [{ kind: "restart", room: "browser" }]],
-  ["web.enabled", [{ kind: "restart", room: "channels", id: "whatsapp" }]],
+  ["cron.enabled", [{ kind: "restart", module: "cron" }]],
+  ["browser", [{ kind: "restart", module: "browser" }]],
+  ["web.enabled", [{ kind: "restart", module: "channels", id: "whatsapp" }]],
   ["channels.whatsapp.allowFrom", [{ kind: "none" }]],
-  ["channels.telegram.botToken", [{ kind: "restart", room: "channels", id: "telegram" }]],
+  ["channels.telegram.botToken", [{ kind: "restart", module: "channels", id: "telegram" }]],
   ["channels.twitch.x", [{ kind: "process" }]],
   ["channels.defaults.groupPolicy", [{ kind: "process" }]],
   ["models.providers.x.apiKey", [{ kind: "none" }]],
@@ -49,7 +49,7 @@ test.each([
 });
 
 test("hybrid: hot actions, each once; a restart swallows them", () => {
-  expect(planReload(["cron.a", "cron.b", "logging.level"], "hybrid", []).actions).toEqual([{ kind: "restart", room: "cron" }]);
+  expect(planReload(["cron.a", "cron.b", "logging.level"], "hybrid", []).actions).toEqual([{ kind: "restart", module: "cron" }]);
   expect(planReload(["cron.a", "gateway.port"], "hybrid", []).actions).toEqual([{ kind: "process" }]);
   expect(planReload([], "restart", [])).toEqual({ paths: [], actions: [] });
 });
@@ -57,11 +57,11 @@ test("hybrid: hot actions, each once; a restart swallows them", () => {
 test("hot leaves what needs a restart; restart restarts for anything; off does nothing", () => {
   expect(planReload(["cron.a", "gateway.port"], "hot", [])).toEqual({
     paths: ["cron.a", "gateway.port"],
-    actions: [{ kind: "restart", room: "cron" }],
+    actions: [{ kind: "restart", module: "cron" }],
     held: ["gateway.port"],
     ignored: "config reload requires gateway restart; hot mode ignoring (gateway.port)",
   });
-  expect(planReload(["cron.a"], "hot", []).actions).toEqual([{ kind: "restart", room: "cron" }]);
+  expect(planReload(["cron.a"], "hot", []).actions).toEqual([{ kind: "restart", module: "cron" }]);
   expect(planReload(["logging.level"], "restart", []).actions).toEqual([{ kind: "process" }]);
   expect(planReload(["models.mode", "gateway.reload.mode"], "off", [])).toMatchObject({ actions: [], held: ["models.mode"] });
   expect(planReload(["gateway.reload.mode"], "off", [])).toEqual({ paths: ["gateway.reload.mode"], actions: [] });

@@ -2,10 +2,10 @@
 export type ReloadAction =
   /** Nothing: it is read on next use. */
   | { readonly kind: "none" }
-  /** The room takes the new settings while it runs. */
-  | { readonly kind: "hot"; readonly room: string }
-  /** The room (of `channels`: the one named by `id`) stops and starts. */
-  | { readonly kind: "restart"; readonly room: string; readonly id?: string }
+  /** The module applies the new settings while it runs. */
+  | { readonly kind: "hot"; readonly module: string }
+  /** The module (of `channels`: the one named by `id`) stops and starts. */
+  | { readonly kind: "restart"; readonly module: string; readonly id?: string }
   /** The gateway restarts. */
   | { readonly kind: "process" };
 
@@ -24,8 +24,8 @@ export interface ReloadPlan {
 
 const NONE: ReloadAction = { kind: "none" };
 const PROCESS: ReloadAction = { kind: "process" };
-const hot = (room: string): ReloadAction => ({ kind: "hot", room });
-const restart = (room: string, id?: string): ReloadAction => (id === undefined ? { kind: "restart", room } : { kind: "restart", room, id });
+const hot = (module: string): ReloadAction => ({ kind: "hot", module });
+const restart = (module: string, id?: string): ReloadAction => (id === undefined ? { kind: "restart", module } : { kind: "restart", module, id });
 
 interface Rule {
   readonly prefix: string;
@@ -62,7 +62,7 @@ const RULES: readonly (Rule | "channels")[] = [
   ...NEEDS_PROCESS.map((prefix) => ({ prefix, actions: [PROCESS] })),
 ];
 
-/** Settings of one plugin: it is loaded anew with them. Whether it is loaded at all takes a start of the gateway. */
+/** Settings of one plugin: it is reloaded with them. Whether it is loaded at all takes a restart of the gateway. */
 const PLUGIN_SETTINGS = /^plugins\.entries\.([^.]+)\.(?:config|hooks)(?:\.|$)/;
 
 /** Asked whenever a tool is called. */

@@ -2,11 +2,11 @@ import { expect, test } from "vitest";
 import { AppError } from "../base/errors.ts";
 import { resolveSecret, type SecretInput, type SecretsDeps } from "./secrets.ts";
 
-function deps(over: Partial<SecretsDeps> = {}): { told: string[]; warned: string[]; deps: SecretsDeps } {
-  const told: string[] = [];
+function deps(over: Partial<SecretsDeps> = {}): { reported: string[]; warned: string[]; deps: SecretsDeps } {
+  const reported: string[] = [];
   const warned: string[] = [];
   return {
-    told,
+    reported,
     warned,
     deps: {
       env: () => ({ KEY: "from-env" }),
@@ -14,7 +14,7 @@ function deps(over: Partial<SecretsDeps> = {}): { told: string[]; warned: string
       mode: () => 0o600,
       home: "/home/me",
       cwd: "/cwd",
-      onSecret: (value) => told.push(value),
+      onSecret: (value) => reported.push(value),
       warn: (message) => warned.push(message),
       ...over,
     },
@@ -24,7 +24,7 @@ function deps(over: Partial<SecretsDeps> = {}): { told: string[]; warned: string
 const at = "gateway.auth.token";
 
 test("a text, a variable, a file, a field of a file, a program", async () => {
-  const { deps: ports, told } = deps({
+  const { deps: ports, reported } = deps({
     readFile: (path) => Buffer.from(path === "/home/me/keys.json" ? '{ "a": "from-field" }' : "from-file\r\n"),
     run: async (command, args, limits) => `${command} ${args.join(" ")} ${limits.timeoutMs} ${limits.maxBytes}\n`,
   });
@@ -33,7 +33,7 @@ test("a text, a variable, a file, a field of a file, a program", async () => {
   expect(await resolveSecret({ source: "file", path: "secret" }, at, ports)).toBe("from-file");
   expect(await resolveSecret({ source: "file", path: "~/keys.json", key: "a" }, at, ports)).toBe("from-field");
   expect(await resolveSecret({ source: "exec", command: "pass", args: ["show", "x"] }, at, ports)).toBe("pass show x 10000 65536");
-  expect(told).toEqual(["x-from-env", "from-env", "from-file", "from-field", "pass show x 10000 65536"]);
+  expect(reported).toEqual(["x-from-env", "from-env", "from-file", "from-field", "pass show x 10000 65536"]);
 });
 
 const big = Buffer.alloc(64 * 1024 + 1, "S");

@@ -24,7 +24,7 @@ export interface SecretsDeps {
   readonly run?: RunProgram | undefined;
   readonly home: string;
   readonly cwd: string;
-  /** Told every secret that was found, before it is handed out, so that logs can leave it out. */
+  /** Called with every secret that was resolved, before it is returned, so that logs can redact it. */
   readonly onSecret?: ((value: string) => void) | undefined;
   readonly warn?: ((message: string) => void) | undefined;
 }

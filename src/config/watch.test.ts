@@ -29,7 +29,7 @@ function setup(over: Partial<FileWatchDeps> = {}) {
   return { clock, watch, write, marks, folders, settled: () => settled };
 }
 
-test("a change is told once, after 200 ms of rest and the debounce", () => {
+test("a change is reported once, after 200 ms of rest and the debounce", () => {
   const { watch, write, clock, settled } = setup();
   watch.follow(["/c/openclaw.json"]);
   write("/c/openclaw.json", "1");
@@ -67,7 +67,7 @@ test("many changes in a row are one", () => {
   expect(settled()).toBe(1);
 });
 
-test("other files of the folder, and a write that changes nothing, are not told", () => {
+test("other files of the folder, and a write that changes nothing, are not reported", () => {
   const { watch, write, clock, settled } = setup();
   watch.follow(["/c/a"]);
   write("/c/a.123.tmp", "x");
@@ -85,7 +85,7 @@ test("a change that the platform does not tell is found by looking", () => {
   expect(settled()).toBe(1);
 });
 
-test("folders are followed and let go as files come and go, and nothing is told after the end", () => {
+test("folders are followed and let go as files come and go, and nothing is reported after the end", () => {
   const { watch, write, folders, clock, settled } = setup();
   watch.follow(["/c/a", "/d/b"]);
   watch.follow(["/c/a", "/c/x"]);
@@ -126,7 +126,7 @@ test("on a real disk: an atomic replacement of the file is seen", async () => {
   writeFileSync(`${file}.tmp`, "{ a: 1 }");
   renameSync(`${file}.tmp`, file);
   await seen.promise;
-  // One replacement may be told twice, and each time the wait begins anew.
+  // One replacement may be reported twice, and each time the wait restarts.
   while (!settled.seen) {
     clock.advance(500);
     await new Promise(setImmediate);

@@ -11,7 +11,7 @@ export interface FileWatchDeps {
   readonly stabilityMs?: number;
   /** How long to wait after that for more changes. Asked each time. */
   readonly debounceMs: () => number;
-  /** How often files are looked at in case the platform told nothing. */
+  /** How often files are polled in case the platform reported nothing. */
   readonly pollMs?: number;
   readonly watchFolder?: WatchFolder;
   /** Something that changes when the file does. */
@@ -34,7 +34,7 @@ export function watchFiles(deps: FileWatchDeps): FileWatch {
   const signature = deps.signature ?? fileSignature;
   /** By folder, for the files that were there. */
   const watchers = new Map<string, Disposable & { readonly marks: string }>();
-  /** What each file was like when it was last told, or first followed. */
+  /** The state of each file when it was last reported, or first watched. */
   let settled = new Map<string, string>();
   let pending: Disposable | undefined;
   let poll: Disposable | undefined;
@@ -123,7 +123,7 @@ const platformWatch: WatchFolder = (folder, onChange, names) => {
   return { [Symbol.dispose]: () => watchers.forEach((watcher) => watcher?.close()) };
 };
 
-/** A database in a folder changes with every message, and each change would be told: files are watched one by one there. */
+/** A database in a folder changes with every message, and each change would be reported: files are watched one by one there. */
 function isBusy(folder: string): boolean {
   try {
     return readdirSync(folder).some((name) => name.endsWith(".db"));

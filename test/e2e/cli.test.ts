@@ -137,6 +137,7 @@ test("logs shows the last lines, filters by level and room, and survives foreign
   const { file } = JSON.parse(place.cli("logs", "--json").stdout.split("\n")[0]!);
   appendFileSync(file, `not json\n${JSON.stringify({ time: new Date().toISOString(), level: "error", subsystem: "store", message: "boom" })}\n`);
   expect(place.cli("logs").stdout).toMatch(/ready on[\s\S]*not json[\s\S]*\[store\] boom/);
+  expect(place.cli("logs", "--level", "error", "--subsystem", "store").stdout.trimEnd().split("\n")).toHaveLength(1);
   expect(place.cli("logs", "--level", "error", "--room", "store").stdout.trimEnd().split("\n")).toHaveLength(1);
   expect(place.cli("logs", "--level", "loud")).toMatchObject({ code: 1, stderr: expect.stringContaining("--level takes one of") });
   rmSync(file);

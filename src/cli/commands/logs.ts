@@ -10,7 +10,8 @@ import { createStyle } from "../output/style.ts";
 const OPTIONS = {
   follow: { type: "boolean", short: "f", help: "go on showing new lines until Ctrl-C" },
   level: { type: "string", value: "level", help: `only this level and louder: ${LOG_LEVELS.slice(1).join(", ")}` },
-  room: { type: "string", value: "name", help: "only lines of this room (store, config, gateway, …)" },
+  subsystem: { type: "string", value: "name", help: "only lines of this subsystem (store, config, gateway, …)" },
+  room: { type: "string", value: "name", help: "former name of --subsystem" },
   limit: { type: "string", value: "n", help: "how many lines to begin with (default 200)" },
   "max-bytes": { type: "string", value: "n", help: "how much of the file to read (default 250000)" },
   interval: { type: "string", value: "ms", help: "how often to look for new lines (default 1000)" },
@@ -47,9 +48,10 @@ function createPrinter(io: Io, values: Values<typeof OPTIONS>): (line: LogLine) 
 
 function createFilter(values: Values<typeof OPTIONS>): (line: LogLine) => boolean {
   const limit = levelOf(values.level);
+  const subsystem = values.subsystem ?? values.room;
   return (line) => {
-    if (line.type === "raw") return values.level === undefined && values.room === undefined;
-    if (values.room !== undefined && line.subsystem !== values.room) return false;
+    if (line.type === "raw") return values.level === undefined && subsystem === undefined;
+    if (subsystem !== undefined && line.subsystem !== subsystem) return false;
     return LOG_LEVELS.indexOf(line.level as LogLevel) <= limit;
   };
 }
@@ -59,7 +61,7 @@ export const logs = defineCommand({
   examples: [
     { line: "openclaw logs", does: "the last 200 lines" },
     { line: "openclaw logs --follow --level warn", does: "warnings and errors as they come" },
-    { line: "openclaw logs --room store --json", does: "one room, for machines" },
+    { line: "openclaw logs --subsystem store --json", does: "one subsystem, for machines" },
   ],
   async run({ io, values }) {
     // From the first moment on: Ctrl-C is how following ends.

@@ -23,7 +23,7 @@ function ownAddresses(): readonly string[] {
   return Object.values(networkInterfaces()).flatMap((list) => (list ?? []).filter(({ family }) => family === "IPv4").map(({ address }) => address));
 }
 
-/** A socket whose questions leave through one network. Its port is not that of multicast DNS: whoever answers, answers to it alone. */
+/** A socket whose questions leave through one network. Its port is not that of multicast DNS: answers come back to it alone. */
 async function openSocket(address: string, findings: Findings): Promise<Socket | undefined> {
   const socket = createSocket({ type: "udp4" });
   socket.on("message", (packet) => packet.length <= MAX_PACKET_BYTES && parseAnswer(packet).forEach(findings.take));
@@ -39,7 +39,7 @@ async function openSocket(address: string, findings: Findings): Promise<Socket |
   }
 }
 
-/** Asks the local network who serves gateways, and listens for as long as it is told. */
+/** Asks the local network which gateways there are, and listens for the given time. */
 export async function browse({ timeoutMs, to = GROUP, from = ownAddresses() }: BrowseOptions): Promise<readonly Beacon[]> {
   const findings = createFindings(SERVICE);
   const sockets = (await Promise.all(from.map((address) => openSocket(address, findings)))).filter((socket) => socket !== undefined);

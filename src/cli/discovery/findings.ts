@@ -16,7 +16,7 @@ export interface Beacon {
 /** What was heard so far. */
 export interface Findings {
   readonly take: (record: DnsRecord) => void;
-  /** Names that somebody spoke of and nobody described yet. */
+  /** Names that were announced but not described yet. */
   missing(): readonly DnsName[];
   readonly instances: ReadonlyMap<string, DnsName>;
   readonly services: ReadonlyMap<string, { readonly port: number; readonly target: DnsName }>;

@@ -2,7 +2,7 @@ import { escapeLine } from "../../base/printable.ts";
 import { clip } from "../../base/text.ts";
 import type { Style } from "./style.ts";
 
-// eslint-disable-next-line no-control-regex -- styles are control sequences and take no room on the screen
+// eslint-disable-next-line no-control-regex -- styles are control sequences and take no columns
 const STYLES = /\x1b\[\d+m/g;
 // eslint-disable-next-line no-control-regex -- the same, kept apart from the text between them
 const STYLED = /(\x1b\[\d+m)/;
@@ -37,10 +37,10 @@ export function createTable(header: readonly string[], options: TableOptions): T
   const last = header.length - 1;
   function text(cells: readonly string[]): string {
     const before = widths.slice(0, last).reduce((sum, value) => sum + value + 2, 0);
-    const room = options.whole ? Number.POSITIVE_INFINITY : Math.max(12, options.columns - before);
+    const available = options.whole ? Number.POSITIVE_INFINITY : Math.max(12, options.columns - before);
     return cells
       .map((cell, index) =>
-        index === last ? (width(cell) > room ? clip(cell.replace(STYLES, ""), room - 1) : cell) : cell + " ".repeat(widths[index]! - width(cell)),
+        index === last ? (width(cell) > available ? clip(cell.replace(STYLES, ""), available - 1) : cell) : cell + " ".repeat(widths[index]! - width(cell)),
       )
       .join("  ");
   }

@@ -84,7 +84,7 @@ async function parse(program: Command, args: readonly string[], pluginId: string
     await Promise.race([program.parseAsync(args, { from: "user" }), stuck.promise]);
     return Number(process.exitCode ?? 0);
   } catch (error) {
-    // It has told the user already what was wrong with the arguments, or shown its help.
+    // The parser has already reported what was wrong with the arguments, or printed the help.
     if (error instanceof CommanderError) return error.exitCode;
     throw new AppError("PLUGIN_FAILED", `the command "${args[0]}" of the plugin ${pluginId} failed: ${messageOf(error)}`, {
       cause: error,

@@ -1,4 +1,4 @@
-/** Looking at a configuration before it is written, and going back to an earlier one. Loaded when somebody asks. */
+/** Looking at a configuration before it is written, and going back to an earlier one. Loaded on demand. */
 import { AppError } from "../../base/errors.ts";
 import { diffPaths } from "../diff.ts";
 import { parseDocument, type ConfigDocument } from "../document/document.ts";

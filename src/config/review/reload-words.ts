@@ -12,12 +12,12 @@ const MOST_PATHS = 200;
 const RESTART = "The gateway restarts. Messages that wait are kept and answered afterwards.";
 const ON_USE = "Taken at the next use; nothing restarts.";
 
-const ROOMS: Readonly<Record<string, string>> = {
+const EFFECTS: Readonly<Record<string, string>> = {
   auth: "Connections that were made with the old secret are closed.",
   hooks: "Webhooks follow at once.",
   gmail: "The Gmail watcher restarts.",
-  heartbeat: "Heartbeats are scheduled anew.",
-  cron: "Scheduled jobs are planned anew.",
+  heartbeat: "Heartbeats are rescheduled.",
+  cron: "Scheduled jobs are rescheduled.",
   browser: "The browser restarts.",
 };
 
@@ -25,9 +25,9 @@ function words(action: ReloadAction): string {
   if (action.kind === "process") return RESTART;
   if (action.kind === "none") return ON_USE;
   const id = action.kind === "restart" ? action.id : undefined;
-  if (action.room === "channels" && id !== undefined) return `The channel ${id} reconnects.`;
-  if (action.room === "plugins" && id !== undefined) return `The plugin ${id} is loaded anew.`;
-  return ROOMS[action.room] ?? `${action.room} restarts.`;
+  if (action.module === "channels" && id !== undefined) return `The channel ${id} reconnects.`;
+  if (action.module === "plugins" && id !== undefined) return `The plugin ${id} reloads.`;
+  return EFFECTS[action.module] ?? `${action.module} restarts.`;
 }
 
 /** Why a mode leaves a change alone. */

@@ -48,7 +48,7 @@ test("a text is checked with the places of what was typed, whatever is hidden in
   ]);
 });
 
-test("what does not parse is told with its place, and changes nothing", async () => {
+test("a syntax error is reported with its position, and changes nothing", async () => {
   const review = await (await open(TEXT)).review();
   expect(review.check("{\n  gateway: {\n")).toMatchObject({ issues: [{ code: "syntax", line: 3 }], changes: [], reload: { kind: "none", paths: [] } });
 });
@@ -60,7 +60,7 @@ test("a hidden secret is unchanged; one that stands where the file has none is a
   expect(issues).toMatchObject([{ path: "talk.apiKey", code: "hidden_secret", line: 7 }]);
 });
 
-test("changes are told by path; that a secret is another now is shown, what it was and is are not", async () => {
+test("changes are listed by path; a changed secret is shown as changed, without either value", async () => {
   const review = await (await open(TEXT)).review();
   const raw = review.edit({ set: [{ path: "gateway.auth.token", value: "second-secret" }, { path: "ui.seamColor", value: "#112233" }], unset: ["logging.level"] }); // prettier-ignore
   const { changes } = review.check(raw);
@@ -71,7 +71,7 @@ test("changes are told by path; that a secret is another now is shown, what it w
   ]);
 });
 
-test("what a change makes happen is told in words for each path", async () => {
+test("the effect of a change is described for each path", async () => {
   const review = await (await open(TEXT)).review();
   const does = (path: string, value: unknown) => review.check(review.edit({ set: [{ path, value }] })).reload;
   expect(does("logging.level", "debug")).toEqual({ kind: "none", paths: [{ path: "logging.level", does: "Taken at the next use; nothing restarts." }] });
@@ -168,7 +168,7 @@ test("what a process that died left half written is no version, and goes", () =>
   expect(readdirSync(kept())).toHaveLength(1);
 });
 
-test("a version that cannot be kept is told of, and the change is made", async () => {
+test("a version that cannot be stored is reported, and the change is made", async () => {
   const warned: string[] = [];
   await open(TEXT, { purpose: "inspect", warn: (message) => warned.push(message) });
   writeFileSync(kept(), "a file where the folder should be");

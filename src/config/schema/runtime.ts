@@ -124,7 +124,7 @@ export const web = group("The WhatsApp Web connection.", {
 
 export const discovery = group("How devices find this gateway.", {
   wideArea: group("Beyond the local network.", { enabled: flag("Publish there.") }),
-  mdns: group("On the local network.", { mode: choice("How much is told.", ["off", "minimal", "full"]) }),
+  mdns: group("On the local network.", { mode: choice("How much is announced.", ["off", "minimal", "full"]) }),
 });
 
 export const canvasHost = group("Serves pages that agents make for nodes.", {
@@ -186,7 +186,7 @@ export const cron = group("Scheduled work.", {
   enabled: flag("Run jobs."),
   store: text("File that jobs are imported from.", advanced),
   maxConcurrentRuns: count("Jobs at the same time."),
-  webhook: text("Address told about finished jobs; jobs can name their own.", { format: "uri", ...advanced }),
+  webhook: text("Address notified about finished jobs; jobs can name their own.", { format: "uri", ...advanced }),
   webhookToken: secret("Token sent to webhooks."),
   sessionRetention: Type.Union([Type.String(), Type.Literal(false)], {
     description: "How long sessions of finished jobs are kept, such as 24h; false keeps them.",

@@ -8,13 +8,13 @@ const reset = (description: string) =>
     idleMinutes: count("Minutes of silence."),
   });
 
-export const session = group("How conversations are kept apart and when they begin anew.", {
+export const session = group("How conversations are separated and when they reset.", {
   scope: choice("One session per sender or one for all.", ["per-sender", "global"]),
   dmScope: choice("Which direct chats share a session.", ["main", "per-peer", "per-channel-peer", "per-account-channel-peer"]),
   identityLinks: map("People with several accounts: name to channel:peer list.", texts("Their accounts.")),
   resetTriggers: texts("Messages that begin a new session."),
   idleMinutes: count("Older form of reset with mode idle.", advanced),
-  reset: reset("When a session begins anew."),
+  reset: reset("When a session resets."),
   resetByType: group("The same by kind of chat.", {
     direct: reset("Direct chats."),
     dm: reset("Older word for direct."),

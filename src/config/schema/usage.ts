@@ -3,7 +3,7 @@ import { choice, count, group, list, number, ratio, text } from "./pieces.ts";
 const budget = group(
   "One budget. Without agent, sender and provider it counts everything.",
   {
-    per: choice("How long it lasts; it begins anew at midnight in the user's time zone.", ["day", "month"]),
+    per: choice("How long it lasts; it resets at midnight in the user's time zone.", ["day", "month"]),
     agent: text("Counts this agent only; * gives each agent one of its own.", { minLength: 1 }),
     sender: text("Counts what this sender causes; * gives each sender one of their own.", { minLength: 1 }),
     provider: text("Counts this provider only; * gives each provider one of its own.", { minLength: 1 }),

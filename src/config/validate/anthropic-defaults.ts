@@ -6,7 +6,7 @@ type AuthMode = "api_key" | "oauth";
 
 const PROVIDER = "anthropic";
 
-/** How requests to Anthropic will be paid for: a subscription (oauth, token) or a key. Undefined when that cannot be told. */
+/** How requests to Anthropic will be paid for: a subscription (oauth, token) or a key. Undefined when unknown. */
 function authMode(config: OpenClawConfig, env: Readonly<Record<string, string | undefined>>): AuthMode | undefined {
   const profiles = config.auth?.profiles ?? {};
   const ordered = (config.auth?.order?.[PROVIDER] ?? []).map((id) => profiles[id]);

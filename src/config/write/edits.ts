@@ -28,7 +28,7 @@ export type ConfigEdit =
   | { readonly kind: "text"; readonly text: string }
   /**
    * What differs between `base` and this configuration is written; defaults are not. `base` is the configuration that the caller changed; without
-   * one it is what the file says now. A key that somebody else changed since is not overwritten: the edit is refused as stale.
+   * one it is what the file says now. A key that was changed in between is not overwritten: the edit is refused as stale.
    */
   | { readonly kind: "update"; readonly config: OpenClawConfig; readonly base?: OpenClawConfig | undefined }
   /** The edit depends on what the file says: it is made from the snapshot that it is then applied to. */

@@ -37,14 +37,14 @@ interface Holders {
 }
 
 function applyChange(change: ValueChange, values: Map<string, unknown>, holders: Holders): void {
-  const source = placeOf(change.path, holders);
+  const source = sourceFileOf(change.path, holders);
   const { file } = source.document;
   const before = values.get(file);
   const after = change.after === undefined ? { value: withoutPath(before, source.path) } : withValue(before, source.path, change.after);
   if (after) values.set(file, after.value);
 }
 
-function placeOf(path: ValuePath, { main, origins }: Holders): Source {
+function sourceFileOf(path: ValuePath, { main, origins }: Holders): Source {
   const own = origins.sources(path);
   if (own.length === 1) return own[0]!;
   if (own.length > 1) return { document: main, path };

@@ -7,7 +7,7 @@ const SHOWN_CHARS = 200;
 /** As many characters of an id as `approvals resolve` needs. */
 const ID_CHARS = 8;
 
-/** Says on the error output when a run waits for somebody's decision. Questions of other sessions are not its business. */
+/** Reports on stderr when a run of this session waits for an approval. */
 export function sayWhatWaits(io: Pick<Io, "err">, client: Pick<GatewayClient, "on">, runId: string): void {
   let session: string | undefined;
   client.on("agent", (event) => {

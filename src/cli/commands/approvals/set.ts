@@ -17,7 +17,7 @@ async function given(io: Io, { file, stdin }: { readonly file?: string | undefin
       : await readFile(path, "utf8").catch((error: unknown) => {
           throw fileError(path, "could not read the rules", error);
         });
-  // Whoever takes them checks the rest; without this, `null` would be said to be text.
+  // The receiver validates the rest; without this check, `null` would be reported as text.
   const rules = parseValueText(text, { strict: true });
   if (typeof rules !== "object" || rules === null || Array.isArray(rules))
     throw new AppError("INVALID_INPUT", 'expected an object, such as { version: 1, defaults: { ask: "always" } }');

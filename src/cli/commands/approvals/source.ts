@@ -40,7 +40,7 @@ function overGateway(client: GatewayClient, nodeId: string | undefined): RulesSo
   };
 }
 
-/** The file of the state folder: a gateway that runs on it reads it anew for each command. */
+/** The file of the state folder: a running gateway reads it again for each command. */
 async function onDisk(io: Io): Promise<RulesSource> {
   const { createExecRules } = await import("../../../tools/index.ts");
   const path = join(loadFor(io).paths.state, "exec-approvals.json");
@@ -56,7 +56,7 @@ export async function withRules<T>(io: Io, flags: RulesFlags, use: (source: Rule
   return withGateway(io, flags, (client) => use(overGateway(client, node?.trim())));
 }
 
-/** Reads the rules, changes them and writes them back, unless somebody did so meanwhile. */
+/** Reads the rules, changes them and writes them back, unless they were changed in between. */
 export async function changeRules(source: RulesSource, change: (file: RulesFile) => RulesFile): Promise<RulesSnapshot> {
   const { file, exists, hash } = await source.get();
   return await source.set(change(file), exists ? hash : undefined);

@@ -8,7 +8,7 @@ import type { Io } from "../../io.ts";
 import { directory } from "../directory/index.ts";
 import { channels } from "./index.ts";
 
-/** A channel as a plugin of somebody else brings it. */
+/** A channel as a third-party plugin registers it. */
 const PLUGIN = `
 const section = (cfg) => cfg.channels?.paper ?? {};
 const withAccount = (cfg, id, change) => {
@@ -182,7 +182,7 @@ describe("status", () => {
     expect(await run("status")).toMatchObject({ code: 0, out: expect.stringMatching(/gateway\.remote\.url.*\nChannel.*\nPaper/s) });
   });
 
-  test("with --probe the platforms are asked, and what is wrong is told with its fix", async () => {
+  test("--probe asks the platforms and reports each problem with its fix", async () => {
     const { run } = makePlace(TWO);
     const { out } = await run("status", "--probe");
     expect(out).toMatch(/default .*answers/);

@@ -19,8 +19,8 @@ interface Values extends GatewayFlags {
 
 const WORDS: Readonly<Record<Verb, string>> = {
   start: "runs",
-  stop: "is stopped until it is started, or the gateway starts anew; what is to be sent over it waits",
-  restart: "was started anew",
+  stop: "is stopped until it is started, or the gateway restarts; messages to send over it wait",
+  restart: "was restarted",
 };
 
 async function command(verb: Verb, io: Io, values: Values, positionals: readonly string[]): Promise<void> {
@@ -49,4 +49,4 @@ const made = (verb: Verb, does: string) =>
 
 export const start = made("start", "start one that was stopped");
 export const stop = made("stop", "let it rest; the gateway keeps running");
-export const restart = made("restart", "connect it anew");
+export const restart = made("restart", "reconnect it");

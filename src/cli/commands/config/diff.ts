@@ -42,7 +42,7 @@ export const diff = defineCommand({
           : change.actions.length === 0
             ? "applied on next use"
             : change.actions
-                .map((action) => (action.kind === "process" ? "needs a restart" : `${action.kind} ${"room" in action ? action.room : ""}`))
+                .map((action) => (action.kind === "process" ? "needs a restart" : `${action.kind} ${"module" in action ? action.module : ""}`))
                 .join(", ");
       const rows = changes.map((change) => [change.path, what(change), text(change.before), text(change.after)]);
       io.out(formatTable(["Path", "Effect", "Was", "Is"], rows, { style: createStyle(io.color), columns: io.columns }));

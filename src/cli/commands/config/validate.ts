@@ -61,7 +61,7 @@ async function windowWarning(io: Io, { snapshot: { config }, locate }: ReturnTyp
 /** What the manifests say about the settings of plugins; none of their code is loaded. A file without plugin settings is not looked at. */
 async function issuesOfPlugins(io: Io, loaded: ReturnType<typeof loadFor>): Promise<LocatedIssue[]> {
   if (!namesPlugins(loaded.snapshot.resolved)) return [];
-  // Through its own file: the door of the room would bring all that runs plugins.
+  // Imported from its own file: the module's entry point would load everything that runs plugins.
   const { loadPlugins, pluginIssues } = await import("../../plugin-source.ts");
   return pluginIssues(loaded, (await loadPlugins(io, loaded)).inventory);
 }

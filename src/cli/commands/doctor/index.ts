@@ -20,7 +20,7 @@ export const DOCTOR_OPTIONS = {
 
 type Flags = Values<typeof DOCTOR_OPTIONS>;
 
-/** Which repairs are made. Nothing is, unless somebody says so. */
+/** Which repairs are made: none, unless the user agrees. */
 function decider(io: Io, flags: Flags): (repair: Repair, check: Check) => boolean | Promise<boolean> {
   const fixes = flags.fix === true || flags.repair === true;
   let asks = !flags.json && io.interactive;
@@ -30,7 +30,7 @@ function decider(io: Io, flags: Flags): (repair: Repair, check: Check) => boolea
       return await io.confirm(escapeJoined(question));
     } catch (error) {
       if (!(error instanceof Error && error.name === "AbortError")) throw error;
-      // Whoever leaves a question is not asked another one.
+      // A user who cancels a question is not asked another one.
       asks = false;
       return false;
     }

@@ -26,7 +26,7 @@ function userName(): string {
   }
 }
 
-/** Asked once, whoever asks. */
+/** Asked once; later calls share the answer. */
 function once<T>(ask: () => Promise<T>): () => Promise<T> {
   let answer: Promise<T> | undefined;
   return () => (answer ??= ask());

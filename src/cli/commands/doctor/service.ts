@@ -19,7 +19,7 @@ async function renew(io: Io, { file, content, mode, forget }: ServiceDefinition)
   // The file's own mode, whatever the umask is.
   chmodSync(file, mode);
   const problem = await control(io, forget);
-  const remark = problem === undefined ? "" : ` (the platform was not told: ${problem})`;
+  const remark = problem === undefined ? "" : ` (the platform was not notified: ${problem})`;
   return `wrote ${file} anew${remark}; what stood there is ${kept}; it takes effect with: openclaw gateway restart`;
 }
 

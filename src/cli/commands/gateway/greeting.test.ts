@@ -16,14 +16,14 @@ async function greeted(over: Partial<App> = {}, terminal = true): Promise<string
   return said;
 }
 
-test("whoever starts the gateway at a terminal is told the address, a login link, and which model answers and why", async () => {
+test("a gateway started at a terminal prints its address, a login link, and which model answers and why", async () => {
   const said = await greeted();
   expect(said).toMatch(/address +http:\/\/127\.0\.0\.1:18789\/claw\/\n/);
   expect(said).toMatch(/log in +http:\/\/127\.0\.0\.1:18789\/claw\/#code=abc\n +this link works once, for 10 minutes/);
   expect(said).toMatch(/model +builtin\/offline\n +no key was found\n/);
 });
 
-test("without a page there is no link, and without a model one is told why", async () => {
+test("without a page there is no link, and without a model the greeting says why", async () => {
   const said = await greeted({ loginLink: () => undefined, answeringModel: async () => ({ model: null, offline: false, why: "no such model" }) });
   expect(said).toMatch(/address +http:\/\/127\.0\.0\.1:18789\n/);
   expect(said).not.toContain("log in");

@@ -23,7 +23,7 @@ async function restartService(io: Io, service: ServiceDefinition, json: boolean)
   else io.out(`restarted ${service.label}\n`);
 }
 
-/** The lock of a process is written anew when its gateway is open again. */
+/** A process writes its lock again once its gateway is open again. */
 export async function waitForReturn(lock: string, before: LockHolder, atMostMs = RESTART_MS): Promise<LockHolder> {
   const end = performance.now() + atMostMs;
   for (;;) {

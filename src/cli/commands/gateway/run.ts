@@ -51,7 +51,7 @@ function listenForEnd(): Ending {
   };
   process.once("SIGINT", ask("SIGINT"));
   process.once("SIGTERM", ask("SIGTERM"));
-  // A closed terminal ends what ran in it; a service is told to read its configuration again.
+  // A closed terminal ends what ran in it; a service reloads its configuration.
   // Asked of the system: to open the standard input takes milliseconds, and nothing reads it.
   if (isatty(0)) process.once("SIGHUP", ask("SIGHUP"));
   else process.on("SIGHUP", () => running?.reload());

@@ -42,7 +42,7 @@ const send: ActionSpec = {
   },
   examples: [
     { line: `openclaw message send --channel telegram --target 123456 -m "hello" --dry-run`, does: "what would be sent to whom" },
-    { line: `openclaw message send --channel telegram --target @somebody --media ./cat.png --dry-run --json`, does: "a picture, for machines" },
+    { line: `openclaw message send --channel telegram --target @alex --media ./cat.png --dry-run --json`, does: "a picture, for machines" },
   ],
 };
 

@@ -56,9 +56,9 @@ export const message: Group = {
       ["list", "the events there are"],
       ["create", "announce one"],
     ]),
-    entry("timeout", "silence somebody for a while"),
-    entry("kick", "remove somebody"),
-    entry("ban", "ban somebody"),
+    entry("timeout", "mute a member for a while"),
+    entry("kick", "remove a member"),
+    entry("ban", "ban a member"),
   ],
   examples: [{ line: `openclaw message send --channel telegram --target 123456 -m "hello" --dry-run`, does: "what would be sent to whom" }],
 };

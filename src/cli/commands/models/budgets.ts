@@ -30,8 +30,8 @@ export const budgets = defineCommand({
     const { snapshot, paths } = loadFor(io);
     requireValid(snapshot, formatLocated);
     using state = inspectStore(paths.state);
-    const room = await loadBudgets();
-    const report = await room
+    const budgetsModule = await loadBudgets();
+    const report = await budgetsModule
       .createBudgets({
         store: { read: async (kind, input) => state?.read(kind, input) ?? (input.by.length === 0 ? [NO_TOTALS] : []) },
         clock: io,
@@ -45,7 +45,7 @@ export const budgets = defineCommand({
       return io.out(listed === 0 ? "no budgets: usage.budgets of the configuration is empty\n" : "nothing was used of any budget\n");
     }
     const style = createStyle(io.color);
-    const rows = budgets.map((budget) => row(budget, room, style));
+    const rows = budgets.map((budget) => row(budget, budgetsModule, style));
     io.out(formatTable(["Period", "Of", "Used", "State", "Amount"], rows, { style, columns: io.columns }));
     io.out(style.dim(`days and months of ${report.timeZone}\n`));
   },

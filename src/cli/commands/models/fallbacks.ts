@@ -32,7 +32,7 @@ async function write(
 }
 
 /** The place in the list that a text means, however it is spelt. */
-function placeOf({ choice, config }: Pick<ModelsView, "choice" | "config">, list: readonly string[], text: string): number {
+function indexOfModel({ choice, config }: Pick<ModelsView, "choice" | "config">, list: readonly string[], text: string): number {
   const aliases = choice.aliasesOf(config);
   const wanted = choice.readRef(text, aliases, choice.DEFAULT_REF.provider)?.ref;
   return list.findIndex((other) => {
@@ -72,7 +72,7 @@ const add = (kind: Kind): Command =>
       const next = (config: OpenClawConfig): readonly string[] => {
         const now = { choice: view.choice, config };
         const before = current(now, kind);
-        return placeOf(now, before, text) >= 0 ? before : [...before, text];
+        return indexOfModel(now, before, text) >= 0 ? before : [...before, text];
       };
       await write(io, kind, next, { what: `${text} is one of the ${nameOf(kind)}`, json: values.json, more });
     },
@@ -87,7 +87,7 @@ const remove = (kind: Kind): Command =>
       const view = await openModels(io);
       const text = one(positionals);
       const before = current(view, kind);
-      const at = placeOf(view, before, text);
+      const at = indexOfModel(view, before, text);
       if (at < 0) throw new AppError("NOT_FOUND", `${text} is none of the ${nameOf(kind)}; there are: ${before.join(", ") || "none"}`);
       const next = (config: OpenClawConfig) => current({ choice: view.choice, config }, kind).filter((ref) => ref !== before[at]);
       await write(io, kind, next, { what: `removed ${before[at]} from the ${nameOf(kind)}`, json: values.json });

@@ -9,7 +9,7 @@ const lines = (...providers: Parameters<typeof quotaLines>[0]["providers"]) =>
     .map((line) => line.trim().split(/\s{2,}/))
     .filter(([first]) => first !== "");
 
-test("each window has a line: how much is used, and when it begins anew", () => {
+test("each window has a line: how much is used, and when it resets", () => {
   const claude = {
     provider: "anthropic",
     displayName: "Claude",
@@ -21,7 +21,7 @@ test("each window has a line: how much is used, and when it begins anew", () => 
   };
   const [, first, second] = lines(claude);
   expect(first?.slice(0, 3)).toEqual(["Claude (Max)", "5h", "████░░░░░░ 42 %"]);
-  expect(first?.[3]).toMatch(/^anew in 1\s?h/);
+  expect(first?.[3]).toMatch(/^resets in 1\s?h/);
   expect(second?.slice(0, 2)).toEqual(["Week", "██████████ 100 %"]);
 });
 

@@ -30,8 +30,8 @@ function rowsOf({ displayName, plan, windows, error }: ProviderQuota, style: Sty
   if (windows.length === 0) return [[name, "-", style.dim("tells nothing"), ""]];
   return windows.map(({ label, usedPercent, resetAt }, index) => {
     const paint = usedPercent >= 100 ? style.red : usedPercent >= 80 ? style.yellow : style.green;
-    const anew = resetAt === undefined ? "" : resetAt <= now ? "anew now" : `anew in ${formatDuration(resetAt - now)}`;
-    return [index === 0 ? name : "", label, paint(bar(usedPercent)), anew];
+    const reset = resetAt === undefined ? "" : resetAt <= now ? "resets now" : `resets in ${formatDuration(resetAt - now)}`;
+    return [index === 0 ? name : "", label, paint(bar(usedPercent)), reset];
   });
 }
 

@@ -11,9 +11,9 @@ import { formatTable } from "../../output/table.ts";
 import { packageFolders } from "./probe.ts";
 import { openModels, type ModelsView } from "./source.ts";
 
-type ScanRoom = Awaited<ReturnType<typeof loadScan>>;
-type Scanned = ReturnType<ScanRoom["rankScanned"]>[number];
-type FreeModel = Awaited<ReturnType<ScanRoom["listFreeModels"]>>[number];
+type ScanModule = Awaited<ReturnType<typeof loadScan>>;
+type Scanned = ReturnType<ScanModule["rankScanned"]>[number];
+type FreeModel = Awaited<ReturnType<ScanModule["listFreeModels"]>>[number];
 
 const PROVIDER = "openrouter";
 const TOOL = { name: "ping", description: "Answers pong. Call it now.", parameters: { type: "object", properties: {}, additionalProperties: false } };

@@ -54,7 +54,7 @@ function agentOf(config: OpenClawConfig, wanted: string | undefined): { readonly
   throw new AppError("NOT_FOUND", `there is no agent ${JSON.stringify(wanted)}; ${close === undefined ? "agents.list names them" : `did you mean ${close}?`}`);
 }
 
-/** Reads the configuration, the agent's files and the tables; asks servers on this machine only when told to. */
+/** Reads the configuration, the agent's files and the tables; queries local servers only on request. */
 export async function openModels(io: Io, { agent, discover }: ViewOptions = {}): Promise<ModelsView> {
   const [choice, { createAuthProfiles }] = await Promise.all([loadChoice(), loadProfiles()]);
   const { snapshot, env } = loadFor(io);

@@ -167,7 +167,7 @@ export const status = defineCommand({
         });
         result = { ...result, auth: { ...result.auth, probes } };
       }
-      // Who wants an exit code or JSON is not kept waiting by providers, unless told to.
+      // With --check or --json, providers are queried only on request.
       const asked = values.usage === true || !(values.json || values["status-json"] || values.check);
       const quota = asked ? await quotaOf(io, view, { all: values.usage === true }) : undefined;
       if (values.json || values["status-json"]) printJson(io, quota === undefined ? result : { ...result, usage: quota });

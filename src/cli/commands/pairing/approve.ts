@@ -6,7 +6,7 @@ import { chosen, ownSender, PAIRING_OPTIONS, withPairing, type Approved } from "
 
 const OWNERS_MAY = "An owner may loosen how commands run, decide about approvals and change the configuration from a chat.";
 
-/** The first who is let in is usually whoever runs the gateway: offers to make them its owner. */
+/** The first approved sender is usually the person who runs the gateway: offers to make them its owner. */
 async function offerOwner(io: Io, { channel, senderId }: Approved, own: () => Promise<unknown>): Promise<void> {
   const who = `${channel}:${printable(senderId)}`;
   if (io.interactive) {
@@ -35,7 +35,7 @@ export const approve = defineCommand({
   async run({ io, values, positionals }) {
     const wanted = { notify: values.notify ?? false, owner: values.owner ?? false };
     const done = await withPairing(io, values, async (source) => source.approve(await chosen(source, positionals, values), wanted));
-    if (values.notify && !done.notified) io.err("the sender was not told: no gateway runs, or the channel could not\n");
+    if (values.notify && !done.notified) io.err("the sender was not notified: no gateway is running, or the channel could not send\n");
     if (values.json) return printJson(io, done);
     io.out(`let in: ${JSON.stringify(done.senderId)} on ${done.channel}, account ${done.accountId}${done.owner ? ", as an owner" : ""}\n`);
     if (!done.hasOwner) await offerOwner(io, done, () => ownSender(io, values, done, true));

@@ -7,7 +7,7 @@ export const pairing: Group = {
     { name: "reject", summary: "turn the sender away that holds a code", load: async () => (await import("./reject.ts")).reject },
     { name: "owner", summary: "who may do everything from a chat", load: async () => (await import("./owner.ts")).owner },
     { name: "allowed", summary: "who may write, and who says so", load: async () => (await import("./allowed.ts")).allowed },
-    { name: "revoke", summary: "take somebody off the list of those that were let in", load: async () => (await import("./revoke.ts")).revoke },
+    { name: "revoke", summary: "remove a sender from the approved ones", load: async () => (await import("./revoke.ts")).revoke },
   ],
   examples: [{ line: "openclaw pairing approve telegram ABCD2345", does: "let in who was given this code" }],
 };

@@ -33,7 +33,7 @@ export interface Approved extends PairedSender {
   readonly notified: boolean;
   /** The sender is an owner now. */
   readonly owner: boolean;
-  /** Somebody is named as owner. */
+  /** The configuration names an owner. */
   readonly hasOwner: boolean;
 }
 

@@ -12,7 +12,7 @@ export const plugins: Group = {
     { name: "create", summary: "begin a plugin of your own", load: async () => (await import("./create.ts")).create },
     { name: "doctor", summary: "what is wrong with plugins and their settings", load: async () => (await import("./doctor.ts")).doctor },
     { name: "stats", summary: "calls, failures and times of the plugins that run", load: async () => (await import("./stats.ts")).stats },
-    { name: "reload", summary: "load one plugin's code and settings anew", load: async () => (await import("./reload.ts")).reload },
+    { name: "reload", summary: "reload one plugin's code and settings", load: async () => (await import("./reload.ts")).reload },
   ],
   fallback: "list",
   examples: [

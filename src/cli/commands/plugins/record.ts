@@ -58,7 +58,7 @@ export function recordOf(entry: PluginEntry, loaded?: Loaded): Record<string, un
   };
 }
 
-/** Text of a manifest as a terminal may show it, on one line: whoever wrote it cannot move the cursor. */
+/** Manifest text made safe for a terminal: one line, no control characters. */
 export const printable = escapeLine;
 
 export function colored(state: PluginState, style: Style): string {

@@ -5,7 +5,7 @@ import { loadFor, requireValid } from "../../config-source.ts";
 import { printJson, type Io } from "../../io.ts";
 import { createStyle, type Style } from "../../output/style.ts";
 import { formatFacts, formatTable } from "../../output/table.ts";
-import { placeOf } from "./place.ts";
+import { chatFromOptions } from "./place.ts";
 import { escapeLine } from "../../../base/printable.ts";
 
 const shown = escapeLine;
@@ -79,7 +79,7 @@ export const explain = defineCommand({
     { line: "openclaw route explain --channel discord --peer channel:42 --guild 1 --role 99 --json", does: "on a server, for a member with a role" },
   ],
   async run({ io, values }) {
-    const place = placeOf(values);
+    const place = chatFromOptions(values);
     const { snapshot } = loadFor(io);
     requireValid(snapshot, formatLocated);
     const route = createRouting().explainRoute({ config: snapshot.config, ...place });

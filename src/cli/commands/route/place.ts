@@ -29,8 +29,8 @@ export interface WrittenPlace {
   readonly role?: readonly string[];
 }
 
-/** The place that is meant. With `--group` the chat is the group, whoever writes in it. */
-export function placeOf(values: WrittenPlace): RoutePlace {
+/** The chat that the options name. With `--group` it is the group, regardless of the sender. */
+export function chatFromOptions(values: WrittenPlace): RoutePlace {
   const { channel, account, peer, group, parent, thread, guild, team, role } = values;
   if (channel === undefined || channel.trim() === "") {
     throw new AppError("INVALID_INPUT", "--channel is missing: say where the message is written, such as --channel telegram");

@@ -125,7 +125,7 @@ function listen(terminal: Terminal, dispatch: (event: TuiEvent) => void): void {
   });
 }
 
-/** Shows the interface until somebody leaves; gives the last state. Rejects when the gateway cannot be reached at first. */
+/** Shows the interface until the user leaves; resolves to the last state. Rejects when the gateway cannot be reached at first. */
 export async function runTui(deps: TuiDeps, start: State): Promise<State> {
   const { terminal, newId } = deps;
   const left = Promise.withResolvers<void>();

@@ -51,9 +51,9 @@ export const why = defineCommand({
     const [what, extra] = positionals;
     if (what === undefined || what.trim() === "" || extra !== undefined)
       throw new AppError("INVALID_INPUT", "expected one message, session or run, such as: openclaw why agent:main:main");
-    const told = await stories(io, values, what, lastOf(values.last));
-    if (values.json) return printJson(io, { stories: told });
-    const [{ timeline }, room] = await Promise.all([import("./timeline.ts"), loadWhy()]);
-    io.out(told.map((story) => timeline(story, { ...io, verbose: values.verbose ?? false }, room)).join("\n"));
+    const found = await stories(io, values, what, lastOf(values.last));
+    if (values.json) return printJson(io, { stories: found });
+    const [{ timeline }, why] = await Promise.all([import("./timeline.ts"), loadWhy()]);
+    io.out(found.map((story) => timeline(story, { ...io, verbose: values.verbose ?? false }, why)).join("\n"));
   },
 });

@@ -2,7 +2,7 @@ import { clip, formatDuration } from "../../../base/text.ts";
 import type { loadWhy, Story, StoryStep } from "../../../conversation/index.ts";
 import { createStyle, type Style } from "../../output/style.ts";
 
-type WhyRoom = Awaited<ReturnType<typeof loadWhy>>;
+type WhyModule = Awaited<ReturnType<typeof loadWhy>>;
 
 interface Screen {
   readonly color: boolean;
@@ -13,7 +13,7 @@ interface Screen {
 
 const two = (value: number, width = 2): string => String(value).padStart(width, "0");
 
-/** In the zone of whoever reads: `14:03:22.125`. */
+/** In the reader's time zone: `14:03:22.125`. */
 function timeOf(at: number): string {
   const date = new Date(at);
   return `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}.${two(date.getMilliseconds(), 3)}`;
@@ -43,7 +43,7 @@ function nameOf({ inboxId, messageId, channel, account, conversation, turnId, ou
 export function timeline(
   story: Story,
   { color, columns, verbose, runnable }: Screen,
-  { isTelling, shown, stepText, STEP_NAMES }: Pick<WhyRoom, "isTelling" | "shown" | "stepText" | "STEP_NAMES">,
+  { isTelling, shown, stepText, STEP_NAMES }: Pick<WhyModule, "isTelling" | "shown" | "stepText" | "STEP_NAMES">,
 ): string {
   const style = createStyle(color);
   const { about, verdict, others } = story;
@@ -51,10 +51,10 @@ export function timeline(
   const started = steps[0]?.at;
   const tooks = steps.map(({ ms }) => (ms === undefined ? "" : formatDuration(ms)));
   const wide = Math.max(4, ...tooks.map((took) => took.length));
-  const room = Math.max(20, columns - 12 - 10 - wide - 6);
+  const available = Math.max(20, columns - 12 - 10 - wide - 6);
   const lines = steps.flatMap((step, index) => {
     const text = shown(stepText(step));
-    const line = `${style.dim(timeOf(step.at))}  ${style.cyan(STEP_NAMES[step.kind].padEnd(10))}  ${tooks[index]!.padStart(wide)}  ${paint(step, style)(verbose ? text : clip(text, room - 1))}`;
+    const line = `${style.dim(timeOf(step.at))}  ${style.cyan(STEP_NAMES[step.kind].padEnd(10))}  ${tooks[index]!.padStart(wide)}  ${paint(step, style)(verbose ? text : clip(text, available - 1))}`;
     return verbose && step.details ? [line, style.dim(`${" ".repeat(14)}${shown(JSON.stringify(step.details))}`)] : [line];
   });
   const session = about.sessionKey === undefined ? "" : `, session ${about.sessionKey}`;

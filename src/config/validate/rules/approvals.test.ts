@@ -4,7 +4,7 @@ import { formatIssue, validateConfig } from "../index.ts";
 const OPS = { channel: "telegram", to: "1" };
 const found = (exec: object): string[] => validateConfig({ channels: { telegram: {} }, approvals: { exec } }).map(formatIssue);
 
-test("questions that would reach nobody are told of, as soon as they are switched on", () => {
+test("approval forwarding without a recipient is reported as soon as it is enabled", () => {
   const none = "needs approvals.exec.targets: no chat is named, so";
   expect(found({ enabled: true, mode: "targets" })).toEqual([`approvals.exec.mode: "targets" ${none} none is asked`]);
   expect(found({ enabled: true, mode: "both", targets: [] })).toEqual([`approvals.exec.mode: "both" ${none} only the asking one is asked`]);
@@ -14,7 +14,7 @@ test("questions that would reach nobody are told of, as soon as they are switche
   for (const exec of [{ mode: "targets" }, { enabled: true }, { enabled: true, mode: "targets", targets: [OPS] }]) expect(found(exec)).toEqual([]);
 });
 
-test("a filter that is no regular expression is told of", () => {
+test("a filter that is no regular expression is reported", () => {
   expect(found({ sessionFilter: [":direct:", "^agent:main:", "("] })).toEqual([
     'approvals.exec.sessionFilter[2]: "(" is no regular expression; it only fits keys that have exactly these characters in them',
   ]);

@@ -4,8 +4,8 @@ import { itemsAt, objectAt, valueAt, type Rule } from "./rule.ts";
 
 const EXEC = ["approvals", "exec"] as const;
 
-/** Somebody who switched it on relies on being asked. */
-export const questionsReachSomebody: Rule = function* (config) {
+/** A user who enabled it relies on being asked. */
+export const forwardingHasRecipients: Rule = function* (config) {
   const exec = objectAt(config, ...EXEC);
   if (exec?.["enabled"] !== true) return;
   const mode = exec["mode"];

@@ -56,7 +56,7 @@ function holding(path: readonly string[], entry: string): unknown {
 
 const all = [...new Set([...lists(configSchema as Node)].map((path) => path.join(".")))];
 const reasons = (list: string): readonly string[] => FREE.flatMap(([end, reason]) => (end.test(list) ? [reason] : []));
-const told = (list: string, entry: string): boolean =>
+const isReported = (list: string, entry: string): boolean =>
   validateConfig(configWith(list.split("."), entry), { sections: { names: { complete: true }, knownPlugins: ["telegram"] } }).some(
     ({ path }) => path.at(-1) === 0 && path.length === list.split(".").length + 1,
   );
@@ -64,18 +64,18 @@ const told = (list: string, entry: string): boolean =>
 test("every list of names in the configuration is checked, or free for a reason", () => {
   expect(all.length).toBeGreaterThan(100);
   for (const list of all) {
-    const checked = told(list, "nosuchnme/x") || told(list, "nosuchnme") || told(list, "nosuchnme:1");
+    const checked = isReported(list, "nosuchnme/x") || isReported(list, "nosuchnme") || isReported(list, "nosuchnme:1");
     const free = reasons(list);
     expect(checked || free.length === 1, `${list}: check its names in rules/names.ts, or say here why they are free`).toBe(true);
     expect(free.length, list).toBeLessThanOrEqual(1);
   }
 });
 
-test("every reason is used, and an empty name is told in every checked list", () => {
+test("every reason is used, and an empty name is reported in every checked list", () => {
   for (const [end, reason] of FREE)
     expect(
       all.some((list) => end.test(list)),
       reason,
     ).toBe(true);
-  for (const list of all.filter((one) => reasons(one).length === 0 && !/fallbacks$|allowModels$/.test(one))) expect(told(list, ""), list).toBe(true);
+  for (const list of all.filter((one) => reasons(one).length === 0 && !/fallbacks$|allowModels$/.test(one))) expect(isReported(list, ""), list).toBe(true);
 });

@@ -13,7 +13,7 @@ export const hooksTokenIsOwn: Rule = function* (config) {
   const gatewayToken = valueAt(config, "gateway", "auth", "token");
   if (typeof token !== "string" || typeof gatewayToken !== "string" || token.trim() === "") return;
   if (token.trim() === gatewayToken.trim()) {
-    yield ruleIssue(["hooks", "token"], "is the same as gateway.auth.token: whoever sends webhooks could control the gateway; use another");
+    yield ruleIssue(["hooks", "token"], "is the same as gateway.auth.token: anyone who sends webhooks could control the gateway; use another");
   }
 };
 

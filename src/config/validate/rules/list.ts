@@ -8,7 +8,7 @@ import {
   separateAgentDirs,
   uniqueAgentIds,
 } from "./agents.ts";
-import { questionsReachSomebody, sessionFiltersAreReadable } from "./approvals.ts";
+import { forwardingHasRecipients, sessionFiltersAreReadable } from "./approvals.ts";
 import { cronWebhookIsHttp, profilesHaveAddress } from "./browser-and-cron.ts";
 import { channelsExist, heartbeatTargetsExist, openChannelsSayIt } from "./channels.ts";
 import { customBindNeedsHost, openBindNeedsAuth, passwordModeNeedsPassword, portExists, tailscaleFitsBindAndAuth, trustedProxyIsComplete } from "./gateway.ts";
@@ -56,7 +56,7 @@ export const rules: readonly Rule[] = [
   disabledPluginConfig,
   budgetsLimitSomething,
   budgetAgentsExist,
-  questionsReachSomebody,
+  forwardingHasRecipients,
   sessionFiltersAreReadable,
   toolsExist,
   deniedPluginsExist,

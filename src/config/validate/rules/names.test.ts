@@ -35,7 +35,7 @@ describe("every list is looked at", () => {
   });
 });
 
-test("a pattern that fits nothing is told, one that fits something is not", () => {
+test("a pattern that matches nothing is reported, one that matches something is not", () => {
   expect(found({ tools: { deny: ["sessions_*", "*", "EXEC", " bash ", "wbe_*", "telegram"] } })).toEqual([
     'error tools.deny[4]: no tool fits "wbe_*", so this denies nothing',
   ]);
@@ -87,7 +87,7 @@ test("the large example names nothing that is not there", () => {
   expect(found(document.value).filter((line) => line.startsWith("error"))).toEqual([]);
 });
 
-test("owners of a channel that there is not, empty names and skills that do not exist are told", () => {
+test("owners of a channel that there is not, empty names and skills that do not exist are reported", () => {
   const config = {
     commands: { ownerAllowFrom: ["telegrm:1", "telegram:1", "tg:2", "+49123", 12, "@ann:example.org", "ann!a@host", "*", ""] },
     tools: { deny: [""], allow: [" "] },

@@ -19,7 +19,7 @@ function* listsOf(policy: unknown, path: Path): Generator<ToolList> {
   }
 }
 
-/** Channels write policies into groups, rooms and senders, wherever their plugin likes. */
+/** Channels have policies in groups, chat rooms and senders, wherever their plugin puts them. */
 function* channelLists(value: unknown, path: Path): Generator<ToolList> {
   if (!isObject(value)) return;
   for (const [key, child] of Object.entries(value)) {
@@ -74,7 +74,7 @@ function toolIssue(entry: string, path: Path, { groups, tools }: NameTable, { de
   if (name === "") return { path, message: `expected the name of a tool, found an empty text${so}`, code: "unknown-name", severity };
   if (name === "*" || tools.has(name) || groups.has(name)) return undefined;
   if (name.startsWith("group:") && !name.includes("*")) return unknown(path, `no group of tools is called ${quoted(entry)}${so}`, [name, groups], severity);
-  // A plugin may have it: whoever knows the plugins says so.
+  // A plugin may provide it: checked where plugins are known.
   if (!judged) return undefined;
   if (name.includes("*"))
     return [...tools].some((tool) => fits(name, tool))
@@ -237,7 +237,7 @@ function modelRefs(config: unknown, at: Path): readonly Placed<unknown>[] {
   return [{ path: [...at, "primary"], value: valueAt(config, ...at, "primary") }, ...itemsAt(config, ...at, "fallbacks")];
 }
 
-/** Everything that names say, for whoever learns later which ones there are. */
+/** All names in use, for a check once the existing ones are known. */
 export function nameIssues(config: unknown, names: KnownNames): Issue[] {
   if (!isObject(config)) return [];
   return [toolsExist, deniedPluginsExist, namedPartnersExist, namedSendersExist].flatMap((rule) => [...rule(config, { names })]);

@@ -19,7 +19,7 @@ function* toolScopes(config: unknown): Generator<Placed<Record<string, unknown>>
   }
 }
 
-/** Channels write policies into groups, rooms and senders, wherever their plugin likes. */
+/** Channels have policies in groups, chat rooms and senders, wherever their plugin puts them. */
 function* channelPolicies(value: unknown, path: Path): Generator<Issue> {
   if (!isObject(value)) return;
   for (const [key, child] of Object.entries(value)) {

@@ -46,7 +46,7 @@ export type ServiceCommand = Line;
 
 const nameOf = ({ profile }: ServiceFacts): string | undefined => (profile && profile.toLowerCase() !== "default" ? profile : undefined);
 
-/** The service's own environment: small, and the same whoever starts it. */
+/** The service's own environment: small, and independent of who starts it. */
 function environment(facts: ServiceFacts, label: string): readonly (readonly [string, string])[] {
   const bin = join(facts.program.node, "..");
   const path = [...new Set([bin, "/usr/local/bin", "/usr/bin", "/bin"])].join(":");

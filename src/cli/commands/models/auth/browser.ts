@@ -19,6 +19,6 @@ export async function openUrl(io: Io, url: string): Promise<void> {
   if (!command) return;
   const { run } = await import("../../../../base/spawn.ts");
   const [program, ...args] = command;
-  // The address is shown anyway: whoever sees no browser copies it.
+  // The address is always printed, to be copied where no browser opens.
   await run(program, { args: [...args, url], env: io.env, timeoutMs: 10_000, maxOutputBytes: 65_536 }).catch(() => undefined);
 }

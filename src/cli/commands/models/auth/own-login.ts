@@ -23,7 +23,7 @@ export interface OwnLogin {
 
 /** Logs in as a client that the user registered: with the browser where the provider has a page for it, with a device code otherwise. */
 export async function ownLogin(io: Io, view: AuthView, { provider, method, ...given }: OwnLogin): Promise<OAuthCredential> {
-  const client = view.room.oauthClient(provider, given, view.env);
+  const client = view.profiles.oauthClient(provider, given, view.env);
   if ("missing" in client) {
     throw new AppError(
       "INVALID_INPUT",
@@ -33,7 +33,7 @@ export async function ownLogin(io: Io, view: AuthView, { provider, method, ...gi
   const signal = io.signal();
   const deps = { clock: systemClock, random: systemRandom, redactor: view.redactor, version: io.version, signal };
   if (method === "device" || (method === undefined && client.authorizeUrl === undefined)) {
-    return view.room.deviceLogin(client, {
+    return view.profiles.deviceLogin(client, {
       ...deps,
       pause: (ms) => pause(ms, undefined, { signal }).catch(() => undefined),
       async show({ url, code, expiresAt }) {
@@ -43,7 +43,7 @@ export async function ownLogin(io: Io, view: AuthView, { provider, method, ...gi
     });
   }
   const remote = isRemote(io);
-  const login = await view.room.browserLogin(client, {
+  const login = await view.profiles.browserLogin(client, {
     ...deps,
     remote,
     async show(url) {
@@ -57,5 +57,5 @@ export async function ownLogin(io: Io, view: AuthView, { provider, method, ...gi
   });
   if (client.projectUrls === undefined) return login;
   const wait = (ms: number): Promise<void> => pause(ms, undefined, { signal }).catch(() => undefined);
-  return { ...login, projectId: await view.room.googleProject(login.access, client.projectUrls, { ...deps, env: view.env, pause: wait }) };
+  return { ...login, projectId: await view.profiles.googleProject(login.access, client.projectUrls, { ...deps, env: view.env, pause: wait }) };
 }

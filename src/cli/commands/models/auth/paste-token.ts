@@ -46,7 +46,7 @@ export const setupToken = defineCommand({
     if (io.interactive && !values.yes) io.err("Run `claude setup-token` on any machine and copy what it prints.\n");
     const token = await ask(io, { text: "Setup-token: ", secret: true, expected: "a setup-token" });
     view.redactor.register(token);
-    const problem = view.room.setupTokenProblem(token);
+    const problem = view.profiles.setupTokenProblem(token);
     if (problem !== undefined) throw new AppError("INVALID_INPUT", problem);
     await save(io, view, `${provider}:manual`, { type: "token", provider, token });
   },

@@ -13,12 +13,12 @@ import { loadChoice, loadProfiles } from "../../../../models/index.ts";
 import { loadFor, requireValid } from "../../../config-source.ts";
 import type { Io } from "../../../io.ts";
 
-type Room = Awaited<ReturnType<typeof loadProfiles>>;
+type Profiles = Awaited<ReturnType<typeof loadProfiles>>;
 
 /** Credentials as a command sees them. */
 export interface AuthView {
-  readonly room: Room;
-  readonly auth: ReturnType<Room["createAuthProfiles"]>;
+  readonly profiles: Profiles;
+  readonly auth: ReturnType<Profiles["createAuthProfiles"]>;
   readonly config: OpenClawConfig;
   readonly env: Io["env"];
   readonly agentDir: string;
@@ -43,7 +43,7 @@ function agentOf(config: OpenClawConfig, wanted: string): { readonly id: string;
 
 /** Opens an agent's credentials. Warnings about the files go to the error output. */
 export async function openAuth(io: Io, agent: string | undefined): Promise<AuthView> {
-  const [room, choice] = await Promise.all([loadProfiles(), loadChoice()]);
+  const [profiles, choice] = await Promise.all([loadProfiles(), loadChoice()]);
   const { snapshot, env } = loadFor(io);
   requireValid(snapshot, formatLocated);
   const { config } = snapshot;
@@ -53,7 +53,7 @@ export async function openAuth(io: Io, agent: string | undefined): Promise<AuthV
   const agentDir = chosen === undefined || (chosen.id === "main" && chosen.agentDir === undefined) ? mainAgentDir : agentFolder(context, chosen);
   const redactor = createRedactor();
   const sink = { write: ({ message }: { readonly message: string }) => io.err(`${message}\n`), flush: () => Promise.resolve() };
-  const auth = room.createAuthProfiles({
+  const auth = profiles.createAuthProfiles({
     agentDir,
     mainAgentDir,
     config: () => config,
@@ -69,7 +69,7 @@ export async function openAuth(io: Io, agent: string | undefined): Promise<AuthV
     version: io.version,
   });
   const knownProviders = [...choice.PROVIDERS.map(({ id }) => id), ...Object.keys(config.models?.providers ?? {}).map(choice.canonicalProvider)];
-  return { room, auth, config, env, agentDir, agentId: chosen?.id ?? "main", redactor, canonical: choice.canonicalProvider, knownProviders };
+  return { profiles, auth, config, env, agentDir, agentId: chosen?.id ?? "main", redactor, canonical: choice.canonicalProvider, knownProviders };
 }
 
 /** Where other programs of this user keep their logins. */

@@ -11,7 +11,7 @@ test("models that can answer stand first, and the others say that they have no k
   ]);
 });
 
-test("a session is told by its name, whatever else is known of it", () => {
+test("a session is identified by its name, whatever else is known about it", () => {
   const row = { key: "agent:main:x", kind: "direct" as const, updatedAt: null, name: "Groceries", derivedTitle: "0123 (2026-01-01)" };
   const answer = { ts: 0, path: "", count: 1, defaults: { modelProvider: null, model: null, contextTokens: null }, sessions: [row] };
   expect(sessionItems(answer as never)).toEqual([{ value: "agent:main:x", label: "x", detail: "Groceries" }]);

@@ -31,7 +31,7 @@ export type TuiEvent =
   | ({ readonly type: "items"; readonly kind: Picker["kind"] } & Found)
   | { readonly type: "accepted"; readonly runId: string; readonly ended: boolean }
   | { readonly type: "refused"; readonly runId: string; readonly error: string }
-  /** A setting was changed, or the session begun anew. */
+  /** A setting was changed, or the session was reset. */
   | { readonly type: "changed-session"; readonly text: string }
   | { readonly type: "undecided"; readonly id: string; readonly error: string }
   | { readonly type: "failed"; readonly error: string }

@@ -23,7 +23,7 @@ function scrolled(state: State, by: number, { lines, height }: Context["layout"]
   return { ...state, top: top >= last ? undefined : top };
 }
 
-/** The input changed: what it may become is offered anew. */
+/** The input changed: completions are computed again. */
 function typed(state: State, editor: Editor): State {
   const completion = /^\/\S*(?:\s+\S*)?$/.test(editor.text) ? { selected: 0, touched: false } : undefined;
   return { ...state, editor, completion, armedAt: undefined };
@@ -117,7 +117,7 @@ function keyPressed(state: State, key: string, context: Context): Next {
   return only(edited ? typed(state, edited) : state);
 }
 
-/** Somebody used the keyboard or the wheel. */
+/** The user pressed a key or used the wheel. */
 export function inputCame(state: State, input: Input, context: Context): Next {
   if (input.type === "key") return keyPressed(state, input.key, context);
   if (input.type === "wheel") return only(scrolled(state, input.up ? -WHEEL_LINES : WHEEL_LINES, context.layout));

@@ -56,8 +56,8 @@ export function agentCame(state: State, payload: AgentEvent): Next {
 
 function ended(run: Run, { state: kind, message, errorMessage }: ChatEvent, reads: number): Run {
   const text = contentText(message?.content);
-  const told = text === "" || run.segments.some((segment) => segment.kind === "text" && segment.text === text);
-  const segments = told ? run.segments : withText(run, "text", text).segments;
+  const isShown = text === "" || run.segments.some((segment) => segment.kind === "text" && segment.text === text);
+  const segments = isShown ? run.segments : withText(run, "text", text).segments;
   return { ...run, segments, outcome: { kind: kind as "final" | "aborted" | "error", text: errorMessage }, ended: reads };
 }
 

@@ -67,7 +67,7 @@ export interface Note {
   readonly command?: string;
 }
 
-/** A command that waits for somebody's word. */
+/** A command that waits for approval. */
 export interface Approval {
   readonly id: string;
   readonly command: string;

@@ -55,7 +55,7 @@ describe("a message", () => {
     const player = createPlayer();
     const runId = say(player, "hello");
     player.play({ type: "gap" });
-    const entry = { kind: "user", at: NOW, text: "hello", runId: "of somebody else" } as const;
+    const entry = { kind: "user", at: NOW, text: "hello", runId: "of another client" } as const;
     const come = (entries: readonly (typeof entry | { kind: "user"; at: number; text: string; runId: string })[]): void =>
       player.play({ type: "history", sessionKey: KEY, read: player.state.reads, entries, runs: [] });
     come([entry]);
@@ -167,7 +167,7 @@ describe("a run", () => {
     expect(log(player)).not.toContain("secret");
   });
 
-  test("that went on while nobody was told is known from the history alone", () => {
+  test("that went on without events is known from the history alone", () => {
     const player = createPlayer();
     player.play(
       chat("r", "delta", "half of the ans"),

@@ -39,7 +39,7 @@ function factsCame(state: State, { sessionKey, facts, ts }: Of<"facts">, { now }
   return sessionKey === state.sessionKey ? { ...state, facts, skew: ts - now } : state;
 }
 
-/** A run that ended while nobody was told is only known by this answer. */
+/** A run that ended without events is known only from this response. */
 function acceptedBy(state: State, { runId, ended }: Of<"accepted">): Next {
   const next = accepted(state, runId, ended);
   return ended ? reading(next) : only(next);

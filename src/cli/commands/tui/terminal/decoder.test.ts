@@ -54,7 +54,7 @@ describe("keys", () => {
     expect(decode(..."\u001b[1;5C".split(""))).toEqual([key("ctrl+right")]);
   });
 
-  test("Escape is told apart from what begins with it by the time that passes", () => {
+  test("a lone Escape is distinguished from an escape sequence by timing", () => {
     const decoder = createDecoder();
     expect(decoder.push(bytes("\u001b"))).toEqual([]);
     expect(decoder.waiting).toBe(true);
@@ -73,7 +73,7 @@ describe("keys", () => {
 });
 
 describe("text", () => {
-  test("what comes together is told together, in order with the keys", () => {
+  test("input that arrives together is reported together, in order", () => {
     expect(decode("hello\rworld")).toEqual([typed("hello"), key("enter"), typed("world")]);
   });
 
@@ -107,7 +107,7 @@ describe("pastes", () => {
   });
 });
 
-test("the wheel is told, other mouse events are not", () => {
+test("the wheel is reported, other mouse events are not", () => {
   expect(decode("\u001b[<64;10;5M\u001b[<65;10;5M\u001b[<0;1;1M\u001b[<0;1;1m")).toEqual([
     { type: "wheel", up: true },
     { type: "wheel", up: false },

@@ -1,6 +1,6 @@
 import { keyOfCode, keyOfControl, nameOfLetter, nameOfNumber, withModifiers } from "./key-names.ts";
 
-/** What somebody did at the keyboard. */
+/** Input from the keyboard. */
 export type Input =
   | { readonly type: "key"; readonly key: string }
   /** Typed; one event for what came together. */

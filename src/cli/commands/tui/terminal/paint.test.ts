@@ -20,7 +20,7 @@ test("nothing is written when nothing changed", () => {
   expect(painter.draw(frame("one", "", ""), size)).toBe("");
 });
 
-test("another size, or a screen that nobody knows, is drawn anew", () => {
+test("another size, or an unknown screen, is redrawn in full", () => {
   const painter = createPainter(true);
   painter.draw(frame("one", "", ""), size);
   expect(painter.draw(frame("one", "", ""), { columns: 12, rows: 3 })).toContain("one");
@@ -35,6 +35,6 @@ test("without colour there are styles but no colours", () => {
   expect(paint([span("x", { bold: true, colour: "red" })], false)).toBe("\u001b[1mx\u001b[0m");
 });
 
-test("text cannot control the terminal, whoever forgot to clean it", () => {
+test("text cannot control the terminal, even when it was not cleaned before", () => {
   expect(paint([span("a\u001b]0;owned\u0007\u009b2J\n", { dim: true })], true)).toBe("\u001b[2ma\ufffd]0;owned\ufffd\ufffd2J\ufffd\u001b[0m");
 });

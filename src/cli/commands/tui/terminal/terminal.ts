@@ -1,7 +1,7 @@
 import { writeSync } from "node:fs";
 import type { Size } from "./paint.ts";
 
-/** The terminal that somebody sits at. */
+/** The user's terminal. */
 export interface Terminal extends Disposable {
   readonly size: Size;
   write(text: string): void;
@@ -9,7 +9,7 @@ export interface Terminal extends Disposable {
   enter(): void;
   /** Gives the screen back as it was. May be called at any time, more than once. */
   leave(): void;
-  /** Whether the wheel is told. The terminal then no longer selects text by itself. */
+  /** Whether the wheel is reported. The terminal then no longer selects text by itself. */
   mouse(on: boolean): void;
   onInput(listener: (bytes: Uint8Array) => void): void;
   onResize(listener: () => void): void;
@@ -17,7 +17,7 @@ export interface Terminal extends Disposable {
   onGone(listener: () => void): void;
 }
 
-/** Another screen, no wrapping at its edge, pastes and keys told apart, the title kept. */
+/** Another screen, no wrapping at its edge, pastes distinguished from keys, the title saved. */
 const ENTER = "\x1b[?1049h\x1b[?7l\x1b[?2004h\x1b[>1u\x1b[2J\x1b[H";
 const MOUSE_ON = "\x1b[?1000h\x1b[?1006h";
 const MOUSE_OFF = "\x1b[?1006l\x1b[?1000l";

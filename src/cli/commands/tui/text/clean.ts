@@ -5,7 +5,7 @@
 
 /* oxlint-disable no-control-regex -- control characters are what this file is about */
 
-/** Texts for the terminal: titles, links, colours. One that does not end loses only its beginning: what follows is text that somebody should see. */
+/** Texts for the terminal: titles, links, colours. One that does not end loses only its beginning: the rest is text that should be visible. */
 const STRINGS = /(?:\u001b[\]PX^_]|[\u0090\u0098\u009d-\u009f])[^\u0007\u001b\u0080-\u009f]*(?:\u0007|\u001b\\|\u009c)/g;
 /** Control sequences with their parameters, and escape sequences. */
 const SEQUENCES = /(?:\u001b\[|\u009b)[0-?]*[ -/]*[@-~]|\u001b[ -/]*[0-~]/g;
@@ -38,7 +38,7 @@ export function cleanLine(text: string): string {
 
 const named = (character: string): string => `\\u{${character.codePointAt(0)!.toString(16)}}`;
 
-/** Text of which nothing may be hidden: what could not be seen is written out. For commands that somebody is asked about. */
+/** Text of which nothing may be hidden: what could not be seen is written out. For commands that await approval. */
 export function reveal(text: string): string {
   return text
     .toWellFormed()

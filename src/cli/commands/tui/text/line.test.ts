@@ -27,7 +27,7 @@ test("styles go on over a break", () => {
   expect(wrap([span("plain "), span("bold words", bold)], 10)).toEqual([[span("plain "), span("bold", bold)], [span("words", bold)]]);
 });
 
-test("tabs take room", () => expect(rows("\ta", 20)).toEqual(["    a"]));
+test("tabs take columns", () => expect(rows("\ta", 20)).toEqual(["    a"]));
 
 test("a clipped line fits and says that it goes on", () => {
   const line = clipLine([span("漢字漢字漢字")], 6);

@@ -73,14 +73,14 @@ function breakAt(cells: readonly Cell[], from: number, columns: number, exact: b
 
 /** A line in as many as it takes; at least one. */
 export function wrap(line: Line, columns: number, { indent = 0, exact = false }: WrapOptions = {}): Line[] {
-  const room = Math.max(1, columns);
-  const hang = Math.min(indent, Math.max(0, room - 10));
-  if (lineWidth(line) <= room && !line.some(({ text }) => text.includes("\t"))) return [line];
+  const available = Math.max(1, columns);
+  const hang = Math.min(indent, Math.max(0, available - 10));
+  if (lineWidth(line) <= available && !line.some(({ text }) => text.includes("\t"))) return [line];
   const cells = cellsOf(line);
   const lines: Line[] = [];
   for (let from = 0; from < cells.length || lines.length === 0;) {
     const first = lines.length === 0;
-    const { end, next } = breakAt(cells, from, first ? room : room - hang, exact);
+    const { end, next } = breakAt(cells, from, first ? available : available - hang, exact);
     const spans = joined(cells.slice(from, end));
     lines.push(first || hang === 0 ? spans : [span(" ".repeat(hang)), ...spans]);
     from = Math.max(next, from + 1);

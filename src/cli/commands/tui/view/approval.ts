@@ -21,24 +21,24 @@ export function approvalLines(
   columns: number,
   at: { readonly focus: State["focus"]; readonly sessionKey: string; readonly now: number },
 ): Line[] {
-  const room = Math.max(8, columns - 2);
+  const available = Math.max(8, columns - 2);
   const fact = (name: string, value: string | undefined): Line[] =>
-    value === undefined || value === "" ? [] : wrap([span(`${name} `, DIM), span(revealLine(value))], room, { exact: true });
+    value === undefined || value === "" ? [] : wrap([span(`${name} `, DIM), span(revealLine(value))], available, { exact: true });
   const seconds = Math.max(0, Math.ceil((approval.expiresAt - at.now) / 1000));
   const rule = "─".repeat(Math.max(0, Math.min(columns, 60) - 2));
   const elsewhere = approval.sessionKey !== undefined && approval.sessionKey !== at.sessionKey;
   const body: Line[] = [
-    ...wrap([span("May this run?", { bold: true }), span(`  ${seconds} s left`, DIM)], room),
+    ...wrap([span("May this run?", { bold: true }), span(`  ${seconds} s left`, DIM)], available),
     ...reveal(approval.command)
       .split("\n")
-      .flatMap((row) => wrap([span(row, { bold: true })], room, { exact: true })),
+      .flatMap((row) => wrap([span(row, { bold: true })], available, { exact: true })),
     ...fact("program", approval.resolvedPath),
     ...fact("in", approval.cwd),
     ...fact("on", approval.host),
     ...(elsewhere ? fact("session", approval.sessionKey) : []),
     ...fact("env:", approval.environment ?? ""),
     ...(approval.always ?? "").split("\n").flatMap((line) => fact("always:", line)),
-    ...wrap(options(approval, at.focus), room),
+    ...wrap(options(approval, at.focus), available),
   ];
   return [[span(`╭─${fit(rule, columns)}`, EDGE)], ...body.map((line) => [span("│ ", EDGE), ...line]), [span(`╰─${fit(rule, columns)}`, EDGE)]];
 }

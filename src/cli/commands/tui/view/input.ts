@@ -11,7 +11,7 @@ const PROMPT: Style = { colour: "cyan", bold: true };
 const MARGIN = 2;
 
 /** Rows of a text that wraps anywhere, and where the cursor is in them. */
-function rowsOf({ text, cursor }: Editor, room: number): { readonly rows: readonly string[]; readonly row: number; readonly column: number } {
+function rowsOf({ text, cursor }: Editor, available: number): { readonly rows: readonly string[]; readonly row: number; readonly column: number } {
   const rows: string[] = [];
   let place = { row: 0, column: 0 };
   let at = 0;
@@ -20,7 +20,7 @@ function rowsOf({ text, cursor }: Editor, room: number): { readonly rows: readon
     let width = 0;
     for (const grapheme of graphemes(line)) {
       const next = grapheme === "\t" ? 4 : graphemeWidth(grapheme);
-      if (width + next > room) {
+      if (width + next > available) {
         rows.push(row);
         row = "";
         width = 0;
@@ -31,7 +31,7 @@ function rowsOf({ text, cursor }: Editor, room: number): { readonly rows: readon
       at += grapheme.length;
     }
     if (at === cursor) {
-      if (width >= room) {
+      if (width >= available) {
         rows.push(row);
         row = "";
         width = 0;
@@ -46,8 +46,8 @@ function rowsOf({ text, cursor }: Editor, room: number): { readonly rows: readon
 
 /** The input with its cursor: as many rows as fit, those around the cursor. */
 export function inputView(editor: Editor, columns: number, mostRows: number): InputView {
-  const room = Math.max(1, columns - MARGIN);
-  const { rows, row, column } = rowsOf(editor, room);
+  const available = Math.max(1, columns - MARGIN);
+  const { rows, row, column } = rowsOf(editor, available);
   const height = Math.max(1, Math.min(rows.length, mostRows));
   const from = Math.max(0, Math.min(row - height + 1, rows.length - height));
   const first = row < from ? row : from;

@@ -14,8 +14,8 @@ function windowOf<T>(items: readonly T[], selected: number, height: number): { r
 /** A list to choose from, in the place of the end of the log. */
 export function pickerLines(picker: Picker, columns: number, height: number): Line[] {
   const items = shownItems(picker);
-  const room = Math.max(1, height - 3);
-  const { from, shown } = windowOf(items, picker.selected, room);
+  const visible = Math.max(1, height - 3);
+  const { from, shown } = windowOf(items, picker.selected, visible);
   const all = picker.found === undefined ? picker.items?.length : picker.found === picker.filter.trim() ? picker.total : undefined;
   const count = picker.items === undefined ? "loading …" : all === undefined ? "looking …" : `${items.length} of ${all}`;
   const title: Line = [span(`── ${picker.title} `, { bold: true }), span(`${count} · type to filter, Enter chooses, Esc closes`, DIM)];

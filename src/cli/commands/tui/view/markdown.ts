@@ -76,8 +76,8 @@ function richLines(rich: RichText, columns: number): Line[] {
   const rowLines = (from: number, to: number): Line[] => {
     const row = rich.text.slice(from, to);
     const quoted = quotes.some(({ start, end }) => start <= from && end >= to && from < to);
-    const room = quoted ? columns - 2 : columns;
-    const wrapped = wrap(withAddresses(rich, spansOf(rich.text, from, to, marks), from, to), room, { indent: hangOf(row) });
+    const available = quoted ? columns - 2 : columns;
+    const wrapped = wrap(withAddresses(rich, spansOf(rich.text, from, to, marks), from, to), available, { indent: hangOf(row) });
     return quoted ? wrapped.map((line) => [span("▏ ", FRAME), ...line]) : wrapped;
   };
   for (let at = 0; at <= rich.text.length;) {
@@ -99,7 +99,7 @@ function richLines(rich: RichText, columns: number): Line[] {
 const BEFORE_CELL = "x ";
 
 function cellLine(text: string, read: ReadMarkdown): Line {
-  // A table is drawn anew with every word of it, and most cells are words alone.
+  // A table is redrawn with every streamed word, and most cells are plain words.
   if (!/[*_`~[<&\\:@/]/.test(text)) return text === "" ? [] : [span(text)];
   const rich = read(`${BEFORE_CELL}${text}`);
   const from = Math.min(BEFORE_CELL.length, rich.text.length);

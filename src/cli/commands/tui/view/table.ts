@@ -76,10 +76,10 @@ export function withTables(text: string): readonly (string | Table)[] {
   return parts;
 }
 
-/** How wide each column may be: the widest give way first. Undefined when there is no room for a table. */
-export function columnWidths(wanted: readonly number[], room: number): readonly number[] | undefined {
+/** How wide each column may be: the widest give way first. Undefined when a table does not fit. */
+export function columnWidths(wanted: readonly number[], available: number): readonly number[] | undefined {
   const widths = [...wanted];
-  let over = widths.reduce((sum, width) => sum + width, 0) - room;
+  let over = widths.reduce((sum, width) => sum + width, 0) - available;
   while (over > 0) {
     const widest = Math.max(...widths);
     if (widest <= LEAST) return undefined;
@@ -111,7 +111,7 @@ function rowLines(cells: readonly Line[], widths: readonly number[], sides: read
   );
 }
 
-/** Where there is no room for columns, each row is a list of its cells. */
+/** Where columns do not fit, each row becomes a list of its cells. */
 function asList(head: readonly Line[], rows: readonly (readonly Line[])[], columns: number): Line[] {
   return rows.flatMap((row, at) => [
     ...(at === 0 ? [] : [[span("─".repeat(Math.min(columns, 20)), FRAME)]]),
@@ -129,7 +129,7 @@ export function tableLines({ head, sides, rows }: Table, columns: number, cell: 
   if (!widths) return body.length === 0 ? heads : asList(heads, body, columns);
   const rule: Line = [span(widths.map((width) => "─".repeat(width)).join("─┼─"), FRAME)];
   const high = body.map((row) => rowLines(row, widths, sides));
-  // Rows that are higher than one line are told apart by a rule.
+  // Rows that take several lines are separated by a rule.
   const apart = high.some((lines) => lines.length > 1);
   return [...rowLines(heads, widths, sides), rule, ...high.flatMap((lines, at) => (apart && at > 0 ? [rule, ...lines] : lines))];
 }

@@ -49,13 +49,13 @@ export function toolLines(card: ToolCard, columns: number, whole: boolean): Line
     span(` ${fit(argsSummary(card.args), Math.max(10, columns - card.name.length - 12))}`),
     span(took, DIM),
   ];
-  const room = Math.max(8, columns - 4);
+  const available = Math.max(8, columns - 4);
   const output = clean(card.output).replace(/\n+$/, "");
   const rows = output === "" ? [] : output.split("\n");
   const some = whole ? rows.slice(0, MOST_LINES) : rows.slice(0, FOLDED_LINES);
-  const body = some.flatMap((row) => (whole ? wrap([span(row)], room, { exact: true }) : [clipLine([span(row, DIM)], room)]));
+  const body = some.flatMap((row) => (whole ? wrap([span(row)], available, { exact: true }) : [clipLine([span(row, DIM)], available)]));
   const left = rows.length - some.length;
   const more: Line[] = left > 0 ? [[span(`… ${left} more ${left === 1 ? "line" : "lines"}${whole ? "" : " (Ctrl+O)"}`, DIM)]] : [];
-  const args = whole ? argsLines(card.args, room) : [];
+  const args = whole ? argsLines(card.args, available) : [];
   return [clipLine(head, columns), ...[...args, ...body, ...more].map((line) => [span("  │ ", DIM), ...line])];
 }

@@ -51,7 +51,7 @@ describe("Markdown", () => {
     for (const line of markdownLines("|a|b|c|\n|-|:-:|-|\n|한글|- x|# y|\n|1. z|👩‍👩‍👧|[l](https://a.example)|", 60, read)) expect(lineWidth(line)).toBe(34);
   });
 
-  test("a table that is too wide wraps in its cells; where there is no room for columns it is a list", () => {
+  test("a table that is too wide wraps in its cells; where columns do not fit it is a list", () => {
     const wide = "| name | what |\n|---|---|\n| one | some words that take long |\n| two | 漢字漢字漢字漢字漢字 |";
     const lines = markdownLines(wide, 20, read);
     expect(lines.map((line) => plainText(line).trimEnd())).toContain("     │ that take");

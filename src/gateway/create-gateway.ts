@@ -120,7 +120,7 @@ export interface GatewayDeps {
   readonly pluginRoutes?: readonly PluginRoute[];
   /** Methods that plugins bring. */
   readonly extraMethods?: ExtraMethods;
-  /** Somebody came: memory may have been used up that can be given back. */
+  /** A client connected: memory may be in use that can be released. */
   readonly touched?: () => void;
   /** Makes the commands in a text run as they are printed. */
   readonly runnable?: HttpSurfaceDeps["runnable"];
@@ -165,14 +165,14 @@ function ownContext(stopping: AbortSignal, version: string, platform: string): C
   };
 }
 
-/** What `health` looks like before any room reports to it. */
+/** What `health` looks like before any module reports to it. */
 function bareHealth(now: number): Health {
   const sessions = { path: "", count: 0, recent: [] };
   const nothing = { channels: {}, channelOrder: [], channelLabels: {}, heartbeatSeconds: 0, agents: [], sessions };
   return { ok: true, ts: now, durationMs: 0, defaultAgentId: "main", ...nothing };
 }
 
-/** One announcement for all that changes in a turn of the event loop, and none once the gateway stops: a thousand clients that leave together would each be told to all the others. */
+/** One announcement for all that changes in a turn of the event loop, and none once the gateway stops: a thousand clients that leave together would each be announced to all the others. */
 function announceSoon(announce: () => void, stopping: AbortSignal): () => void {
   let planned = false;
   return () => {

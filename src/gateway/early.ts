@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { HealthReport } from "./health.ts";
 
-/** Answers before the gateway is wired: health says that it starts, everything else is told to come back. */
+/** Answers before the gateway is wired: health reports that it is starting, everything else gets a retry response. */
 export function answerEarly(health: () => HealthReport): (request: IncomingMessage, response: ServerResponse) => void {
   return (request, response) => {
     const { ok, status } = health();

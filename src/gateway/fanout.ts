@@ -95,7 +95,7 @@ export interface Fanout {
 
 export interface FanoutDeps {
   readonly maxBufferedBytes?: number;
-  /** Told what could not be sent to whom. */
+  /** Called with what could not be sent, and to whom. */
   readonly onSlow?: (recipient: Recipient, event: EventName, outcome: "skipped" | "closed") => void;
 }
 
@@ -111,7 +111,7 @@ function follows({ followed }: Recipient, event: EventName, payload: unknown): b
   return event === "tick" || event === "health" || (key !== undefined && followed.has(key));
 }
 
-/** Each kind of audience as a bit: whether somebody belongs to it is asked when they come, not for each event. */
+/** Each kind of audience as a bit: membership is computed on connect, not for each event. */
 function audienceBits(): ReadonlyMap<Audience, number> {
   const kinds = new Set(Object.values(EVENTS).map(({ audience }) => audience));
   return new Map([...kinds].map((audience, at) => [audience, 1 << at]));
@@ -231,8 +231,8 @@ function sendPiece(crowd: Crowd, bit: number, cursor: TextCursor, payload: (from
   function madeFor(from: number) {
     let one = made.get(from);
     if (!one) {
-      const told = payload(from);
-      made.set(from, (one = { payload: told, frames: createFrames("agent", told) }));
+      const value = payload(from);
+      made.set(from, (one = { payload: value, frames: createFrames("agent", value) }));
     }
     return one;
   }
@@ -250,11 +250,11 @@ function sendPiece(crowd: Crowd, bit: number, cursor: TextCursor, payload: (from
       continue;
     }
     if (numbered && missed) listener.skipped -= 1;
-    const { payload: told, frames } = madeFor(from);
+    const { payload: value, frames } = madeFor(from);
     const frame = frames(numbered ? numberFor(crowd, listener) : undefined);
     bytes = Math.max(bytes, frame.length);
     positions.set(recipient.connId, length);
-    if (crowd.write(listener, frame, "agent", false) && numbered && listener.isNode && follows(recipient, "agent", told)) socket.write(frames(undefined));
+    if (crowd.write(listener, frame, "agent", false) && numbered && listener.isNode && follows(recipient, "agent", value)) socket.write(frames(undefined));
   }
   cursor.sent = length;
   return { bytes, behind };

@@ -2,7 +2,7 @@ import type { Clock } from "../base/clock.ts";
 import type { Logger } from "../base/log/logger.ts";
 import type { Health } from "../protocol/index.ts";
 
-/** The health that clients see: remembered for a minute, looked at again when a client comes, told to all. */
+/** The health that clients see: cached for a minute, refreshed when a client connects, broadcast to all. */
 export interface HealthFeed {
   /** The last look; a first one when there was none. */
   current(): Promise<Health>;
@@ -19,7 +19,7 @@ export interface HealthFeedDeps {
   readonly log: Logger;
   /** Looks now. */
   readonly look: () => Promise<Health>;
-  /** Told of every look. */
+  /** Called after every refresh. */
   readonly onLook: (health: Health) => void;
 }
 

@@ -1,4 +1,4 @@
-/** `starting`: not ready yet; `ok`: everything works; `degraded`: it works, but somebody should look; `failed`: nothing is acknowledged any more. */
+/** `starting`: not ready yet; `ok`: everything works; `degraded`: it works, but needs attention; `failed`: nothing is acknowledged any more. */
 export type HealthState = "starting" | "ok" | "degraded" | "failed";
 
 /** What `/health` and `openclaw status` show. */
@@ -10,7 +10,7 @@ export interface HealthReport {
   /** ISO time. */
   readonly startedAt: string;
   readonly uptimeMs: number;
-  /** One sentence per thing that somebody should look at. */
+  /** One sentence per thing that needs attention. */
   readonly problems: readonly string[];
   readonly config: {
     readonly path: string;

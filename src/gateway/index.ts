@@ -1,6 +1,6 @@
 /**
  * The hub that clients, devices and web pages talk to: one port for HTTP and WebSocket.
- * The door of the room.
+ * The entry point.
  */
 export { createGateway, type Gateway, type GatewayDeps, type GatewayHub } from "./create-gateway.ts";
 export { FAILED, RESTARTING, STOPPING, type StopReason } from "./stop-reason.ts";

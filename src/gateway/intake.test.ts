@@ -32,7 +32,7 @@ test("closed, what was begun is answered, and what comes then waits until everyt
   const begun = intake.dispatcher.call("first", {}, CONTEXT);
   intake.close();
   let late: Answer | undefined;
-  const waiting = intake.dispatcher.call("second", {}, CONTEXT).then((told) => (late = told));
+  const waiting = intake.dispatcher.call("second", {}, CONTEXT).then((outcome) => (late = outcome));
   answer.resolve(DONE);
   expect(await begun).toBe(DONE);
   expect([intake.running, intake.closed, late, reached]).toEqual([0, true, undefined, ["first"]]);

@@ -1,4 +1,4 @@
-/** What the gateway needs from rooms above it, or from rooms that are not built yet. `app` fills these. */
+/** What the gateway needs from modules above it. `app` provides these. */
 import type { createSkills } from "../agent/index.ts";
 import type { MethodResult } from "../protocol/index.ts";
 import type { Approvals, ExecRules, ExecRulesSnapshot, RememberedCommands } from "../tools/index.ts";
@@ -99,7 +99,7 @@ export interface ExecRulesPort {
   forget: RememberedCommands["forget"];
 }
 
-/** What methods need of the agent room. */
+/** What methods need from the agent module. */
 export interface AgentPort {
   /** Folder of an agent's files. */
   workspace(agentId: string): string | Promise<string>;

@@ -34,7 +34,7 @@ test("the gateway is always there, first, and says so in words", () => {
   ]);
 });
 
-test("a client is entered with its name, without its address when it is local, and nobody is told", () => {
+test("a client is entered with its name, without its address when it is local, and nobody is notified", () => {
   const { presence, clock, announced } = setUp();
   const before = presence.version;
   expect(presence.connected(client({ deviceId: "ABC" }))).toBe("abc");
@@ -67,7 +67,7 @@ test("command lines come and go untracked", () => {
   expect(presence.list()).toHaveLength(1);
 });
 
-test("who leaves stays listed for five minutes, and all are told", () => {
+test("who leaves stays listed for five minutes, and everyone is notified", () => {
   const { presence, clock, announced } = setUp();
   const key = presence.connected(client({ remoteIp: "10.0.0.9" }))!;
   presence.disconnected(key);
@@ -78,7 +78,7 @@ test("who leaves stays listed for five minutes, and all are told", () => {
   expect(presence.list()).toHaveLength(1);
 });
 
-test("who has two connections leaves with the last of them; all are told of each close", () => {
+test("who has two connections leaves with the last of them; each close is announced", () => {
   const { presence, announced } = setUp();
   const keys = [presence.connected(client({ deviceId: "d", connId: "c1" }))!, presence.connected(client({ deviceId: "d", connId: "c2" }))!];
   const before = presence.version;

@@ -44,7 +44,7 @@ export interface PresenceDeps {
   readonly ip?: string | undefined;
   readonly version: string;
   readonly platform: string;
-  /** Told after each change that is announced: a close or a report, not a connect. */
+  /** Called after each change that is announced: a close or a report, not a connect. */
   readonly onChange: () => void;
 }
 
@@ -162,10 +162,10 @@ export function createPresence(deps: PresenceDeps): Presence {
       deps.onChange();
     },
     update(fields) {
-      const told: PresenceUpdate = { ...parsePresenceText(fields.text), ...given(knownFields(fields)) };
-      const name = (told.deviceId ?? told.instanceId ?? told.host ?? told.ip ?? fields.text.slice(0, 64)).toLowerCase();
+      const reported: PresenceUpdate = { ...parsePresenceText(fields.text), ...given(knownFields(fields)) };
+      const name = (reported.deviceId ?? reported.instanceId ?? reported.host ?? reported.ip ?? fields.text.slice(0, 64)).toLowerCase();
       const before = entries.get(name);
-      const after = put(name, told);
+      const after = put(name, reported);
       deps.onChange();
       return JSON.stringify({ ...before, ts: 0 }) !== JSON.stringify({ ...after, ts: 0 });
     },

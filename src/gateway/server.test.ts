@@ -67,7 +67,7 @@ test("by default it listens on loopback only, in both families where there are t
   for (const address of server!.addresses) expect(await get(address)).toEqual({ status: 200, body: "served" });
 });
 
-test("until somebody serves, it says that it is starting", async () => {
+test("until a handler is set, it reports that it is starting", async () => {
   await start();
   expect((await get("127.0.0.1")).status).toBe(503);
   serve();
@@ -133,7 +133,7 @@ test.each([
   expect(resolveBinding(bind, undefined, () => interfaces)).toEqual(binding);
 });
 
-test("a certificate is made when there is none, its key is the owner's, its fingerprint is told", async () => {
+test("a certificate is made when there is none, its key is the owner's, its fingerprint is reported", async () => {
   const stateDir = temporary();
   const lines: string[] = [];
   await start({ tls: { enabled: true } }, { stateDir, log: listening(lines) });

@@ -160,7 +160,7 @@ function createServer(certificate: Certificate | undefined, times: RequestTimes)
 interface Guard {
   attach(server: Server, secure: boolean): void;
   serve(routes: ServerRoutes): void;
-  /** Told what is listened on, as soon as it is known. */
+  /** Called with the listening addresses as soon as they are known. */
   bound(addresses: readonly string[]): void;
 }
 

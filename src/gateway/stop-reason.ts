@@ -1,4 +1,4 @@
-/** Why the gateway ends, as clients are told. */
+/** Why the gateway ends, as clients see it. */
 export interface StopReason {
   readonly reason: string;
   /** Until it is back; null when it does not come back by itself. */

@@ -4,16 +4,16 @@ import type { Store } from "../store/index.ts";
 import { canonicalKey, keySettings, mainSessionKey } from "./methods/sessions/keys.ts";
 import { SYSTEM_EVENTS } from "./methods/system/status.ts";
 
-/** Something that the next turn of a session is told. */
+/** A note for the next turn of a session. */
 export interface SystemEvent {
   readonly text: string;
-  /** As somebody wrote it; without one, or with one that names no session, it is the main session. */
+  /** As the caller wrote it; without one, or with one that names no session, it is the main session. */
   readonly sessionKey?: string | undefined;
   /** The same event queued again under its key counts once. */
   readonly idempotencyKey?: string;
 }
 
-/** Queues an event, on disk. Gives the session that will be told. */
+/** Queues an event, on disk. Returns the session that will get it. */
 export async function queueSystemEvent(
   deps: { readonly config: Pick<Config, "current">; readonly store: Pick<Store, "write">; readonly ids: Ids },
   event: SystemEvent,
@@ -23,7 +23,7 @@ export async function queueSystemEvent(
   try {
     if (event.sessionKey !== undefined) sessionKey = canonicalKey(event.sessionKey, current);
   } catch {
-    // A key that cannot be read names nobody: the main session is told instead.
+    // A key that cannot be parsed names no session: the main session gets it instead.
   }
   const { text, idempotencyKey } = event;
   await deps.store.write("injections.add", { id: deps.ids.uuid(), sessionKey, pluginId: SYSTEM_EVENTS, placement: "system-event", text, idempotencyKey });

@@ -18,7 +18,7 @@ test("what is done every minute never falls together with a tick", () => {
   expect(done).toEqual(["tick 30", "minute 45", "tick 60", "tick 90", "minute 105", "tick 120", "tick 150"]);
 });
 
-test("nobody is told while nobody is connected; the minute is still kept", () => {
+test("nothing is sent while nobody is connected; the minute still counts", () => {
   const { clock, done } = ticking(0);
   clock.advance(80_000);
   expect(done).toEqual(["minute 45"]);

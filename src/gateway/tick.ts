@@ -13,7 +13,7 @@ const TICKS_PER_MINUTE = 60_000 / LIMITS.tickIntervalMs;
 
 /**
  * Tells all connections every 30 s that the gateway is alive: one timer, one frame for all. To write to some thousand sockets takes tens of
- * milliseconds, so what else is told to all regularly has its own moment.
+ * milliseconds, so other regular broadcasts have their own moment.
  */
 export function startTicking({ clock, fanout, onMinute }: TickDeps): Disposable {
   let timer: Disposable | undefined;

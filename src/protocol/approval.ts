@@ -3,7 +3,7 @@ import { choice, closed, filled, list, literal, moment, orNull, text } from "./p
 
 export const decision = choice(["allow-once", "allow-always", "deny"]);
 
-/** A command that somebody is asked about, and what is told of it: each fact in the form that `fact` makes. */
+/** A command that awaits approval, and the facts shown about it: each in the form that `fact` makes. */
 export const commandFields = <Fact extends TSchema>(fact: () => Fact) => ({
   command: filled(),
   cwd: fact(),
@@ -20,12 +20,12 @@ export const commandFields = <Fact extends TSchema>(fact: () => Fact) => ({
 /** From when to when a decision is waited for. */
 export const waitFields = { createdAtMs: moment(), expiresAtMs: moment() };
 
-/** A command that waits for somebody's word. */
+/** A command that waits for approval. */
 export const ApprovalRequestedSchema = closed({ id: filled(), request: closed(commandFields(() => orNull(text()))), ...waitFields });
 
 export const ApprovalResolvedSchema = closed({ id: filled(), decision, resolvedBy: orNull(text()), ts: moment() });
 
-/** A call that a plugin, or a tool by itself, wants somebody to decide about. */
+/** A call that a plugin, or the tool itself, wants approved. */
 const pluginQuestion = closed({
   title: filled(),
   description: text(),

@@ -6,7 +6,7 @@ const seenBy = (client: Parameters<typeof isFor>[1]) => (Object.keys(EVENTS) as 
 const FOR_ALL = ["shutdown", "talk.mode", "tick", "update.available", "voicewake.changed"];
 const FOR_READERS = [...FOR_ALL, "agent", "chat", "cron", "health", "heartbeat", "presence"].sort();
 
-test("a client without scopes is told nothing of conversations", () => {
+test("a client without scopes gets no events about conversations", () => {
   expect(seenBy({ role: "operator", scopes: [] })).toEqual(FOR_ALL);
 });
 

@@ -38,7 +38,7 @@ export const ChatEntrySchema = closed({
 });
 export type ChatEntry = Static<typeof ChatEntrySchema>;
 
-/** A command that somebody was asked about. `lost`: the gateway ended while it ran, what it did is not known. */
+/** A command that needed approval. `lost`: the gateway ended while it ran, what it did is not known. */
 export const AskedCommandSchema = closed({
   id: filled({ description: "Of the approval, as in the details of the call's result." }),
   state: choice(["asked", "running", "ended", "denied", "expired", "lost"]),

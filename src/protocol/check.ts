@@ -167,7 +167,7 @@ function taggedCheck(kinds: readonly JsonSchema[], tag: string): Check {
   };
 }
 
-/** What is wrong is told for the kind that fits best: of the right type, with the fewest issues, the first of those. */
+/** Issues are reported for the variant that fits best: of the right type, with the fewest issues, the first of those. */
 function unionCheck(kinds: readonly JsonSchema[]): Check {
   const tag = tagOf(kinds);
   if (tag !== undefined) return taggedCheck(kinds, tag);

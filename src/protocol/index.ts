@@ -1,6 +1,6 @@
 /**
- * The words all rooms share: what a transcript line and a session entry look like, how a session is named, and the wire: frames, methods and
- * events. The door of the room. Importing it loads no schema library in the bundle.
+ * The vocabulary that all modules share: what a transcript line and a session entry look like, how a session is named, and the wire: frames, methods and
+ * events. The entry point. Importing it loads no schema library in the bundle.
  */
 import type { AnswerChecks } from "./answers.ts";
 import type * as NodeClient from "./client/node.ts";

@@ -6,7 +6,7 @@ export interface MethodFacts {
   readonly access: Access;
   /** It changes something: it takes an `idempotencyKey`, and its answer is remembered under it. */
   readonly effect: boolean;
-  /** The room that will answer it, named when it is not there yet. */
+  /** The module that answers it, named in the error while it is not available. */
   readonly room: string;
   /** One sentence for the generated documentation. */
   readonly summary: string;

@@ -4,7 +4,7 @@ export interface TextContent {
   readonly type: "text";
   readonly text: string;
   readonly textSignature?: string;
-  /** Put there for the model by plugins: no part of what somebody said. */
+  /** Put there for the model by plugins: no part of what the user wrote. */
   readonly openclawContext?: true;
 }
 

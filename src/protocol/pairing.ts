@@ -2,7 +2,7 @@ import { choice, closed, effect, filled, flag, maybe, moment, text, texts } from
 
 const decision = choice(["approved", "rejected"]);
 
-/** Names the request that somebody decides about. */
+/** Identifies the request to decide about. */
 export const DecideParamsSchema = effect({ requestId: filled() });
 
 /** What is known of a device, whether it waits or is in. */

@@ -81,7 +81,7 @@ const MAX_KEY = 1024;
 /** As much of a key as a message repeats. */
 const MAX_SHOWN = 300;
 
-/** What a written key stands for. `message` says what to tell whoever wrote it. */
+/** What a written key stands for. `message` is the error for the caller. */
 export type ResolvedSessionKey =
   | { readonly ok: true; readonly key: string; readonly agentId: string }
   /** A key of an agent that is not there (any more). Nothing may run under it; what is stored under it may be looked at and removed. */

@@ -11,7 +11,7 @@ test("parameters that are left out count as none", () => {
   expect(validators.params("chat.history", undefined)).toEqual(["must have required property 'sessionKey'"]);
 });
 
-test("issues are told in the documented texts", () => {
+test("issues are reported in the documented texts", () => {
   expect(validators.params("health", { extra: 1 })).toEqual(["at root: unexpected property 'extra'"]);
   expect(validators.params("chat.history", { sessionKey: "", limit: 1001 })).toEqual([
     "at /sessionKey: must NOT have fewer than 1 characters",

@@ -99,7 +99,7 @@ export interface Auth {
   checkUpgrade(request: PeerRequest): HostVerdict;
   /** The Origin rule of the handshake, also for other programs that send one: undefined when it passes, else the message. */
   checkOrigin(request: PeerRequest, client: { readonly id: string; readonly mode: string }): string | undefined;
-  /** Told when something that open sockets stand on is no longer valid; `isRevoked` says which they are. */
+  /** Called when credentials of open sockets are no longer valid; `isRevoked` says which sockets. */
   onRevoked(listener: (revocation: Revocation) => void): Disposable;
   /** Takes changed settings; resolves when their secrets are known. Sockets that used another shared secret are revoked. */
   update(settings?: AuthSettings): Promise<void>;

@@ -37,7 +37,7 @@ export interface AuthDeps {
   /** For `tailscale whois`. */
   readonly env: Env;
   readonly whois?: Whois;
-  /** Told every device token that is given out, so that it can be masked wherever it appears. */
+  /** Called with every device token that is issued, so that it can be redacted wherever it appears. */
   readonly onSecret?: ((secret: string) => void) | undefined;
 }
 

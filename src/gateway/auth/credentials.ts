@@ -28,7 +28,7 @@ export interface Attempts {
   lockedFor(peer: Peer): number | undefined;
   fail(peer: Peer): void;
   /**
-   * Waits before a secret is looked at. Nobody waits but who speaks from this machine after many wrong secrets from it: whoever guesses here must not lock
+   * Delays the check of a secret. Only callers on this machine are delayed, after many wrong secrets from it: a guesser here must not lock
    * out the owner, and so is slowed down. The wait grows and is bounded.
    */
   pace(peer: Peer): Promise<void>;
@@ -37,7 +37,7 @@ export interface Attempts {
 /** Wrong secrets that are answered at once, as a share of those that lock out others. */
 const FREE_SHARE = 0.5;
 const FIRST_WAIT_MS = 100;
-/** The owner with the right secret waits no longer than this while somebody else guesses. */
+/** The owner with the right secret waits no longer than this while another caller guesses. */
 export const LONGEST_WAIT_MS = 1000;
 
 /** How long a secret is held back after so many more wrong ones than are free. */

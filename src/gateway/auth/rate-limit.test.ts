@@ -32,7 +32,7 @@ test("failures leave the window one by one", () => {
   expect(budget.lockedFor("a")).toBe(300_000);
 });
 
-test("after a lockout the count begins anew, and guesses during it do not make it longer", () => {
+test("after a lockout the count restarts, and guesses during it do not make it longer", () => {
   const { clock, budget } = budgetWith({ maxAttempts: 2 });
   for (let n = 0; n < 50; n += 1) budget.fail("a");
   clock.advance(300_000);
@@ -46,7 +46,7 @@ test("addresses do not share their failures", () => {
   expect(budget.lockedFor("b")).toBeUndefined();
 });
 
-test("a million addresses take no more room than ten thousand", () => {
+test("a million addresses take no more memory than ten thousand", () => {
   const { budget } = budgetWith({ maxAttempts: 1 });
   for (let n = 0; n < 1_000_000; n += 1) budget.fail(`10.${n >> 16}.${(n >> 8) & 255}.${n & 255}`);
   expect(budget.size).toBeLessThanOrEqual(10_000);

@@ -51,12 +51,12 @@ test("without a token one of 256 random bits is made and saved once", async () =
   expect(saved).toHaveLength(1);
 });
 
-test("a token that cannot be saved still guards this run, and the user is told", async () => {
-  const told: string[] = [];
+test("a token that cannot be saved still guards this run, and the user is warned", async () => {
+  const warnings: string[] = [];
   const saveToken = () => Promise.reject(new Error("read-only"));
-  const log = { ...silentLogger, warn: (text: string) => void told.push(text) };
+  const log = { ...silentLogger, warn: (text: string) => void warnings.push(text) };
   const settings = await ensureToken(from({}), { ids: createIds(systemRandom), saveToken, log });
   expect(settings.token).toMatch(/^[0-9a-f]{64}$/);
-  expect(told.join()).toContain("OPENCLAW_GATEWAY_TOKEN");
-  expect(told.join()).not.toContain(settings.token as string);
+  expect(warnings.join()).toContain("OPENCLAW_GATEWAY_TOKEN");
+  expect(warnings.join()).not.toContain(settings.token as string);
 });

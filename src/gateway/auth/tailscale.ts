@@ -1,7 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Env } from "../../config/index.ts";
 
-/** Login of whoever has a tailnet address; undefined when Tailscale does not know. */
+/** Login of the user at a tailnet address; undefined when Tailscale does not know it. */
 export type Whois = (ip: string) => Promise<string | undefined>;
 
 const TIMEOUT_MS = 5000;

@@ -23,7 +23,7 @@ function decodeOnce(raw: string): string | undefined {
   }
 }
 
-/** Why a decoded path could be read as another one by whoever looks at it next. */
+/** Why a decoded path could be read as another one further down. */
 function ambiguity(path: string): string | undefined {
   if (UNSAFE.test(path)) return "it holds a control character or a delimiter";
   if (STILL_ENCODED.test(path)) return "it is encoded twice";
@@ -50,7 +50,7 @@ export function canonicalTarget(target: string): CanonicalTarget {
   return { ok: true, path, query: new URLSearchParams(mark < 0 ? "" : target.slice(mark + 1)) };
 }
 
-/** Full-width slashes, one-dot leaders and their kind become delimiters when somebody normalises the text later. */
+/** Full-width slashes, one-dot leaders and their kind become delimiters when the text is normalised later. */
 function lookalike(path: string): string | undefined {
   const folded = path.normalize("NFKC");
   if (folded === path) return undefined;

@@ -24,7 +24,7 @@ export const timedOut = (limitMs: number | undefined): ApiError => ({
   code: "run_timeout",
 });
 
-/** What every caller is told while the gateway goes down. */
+/** The response to every caller while the gateway shuts down. */
 export const RESTARTING: ApiError = {
   status: 503,
   message: "the gateway is restarting; try again shortly",

@@ -21,7 +21,7 @@ export interface GuardDeps {
 const UNAUTHORIZED: ApiError = { status: 401, message: "Unauthorized", type: "unauthorized" };
 const RATE_LIMITED: ApiError = { status: 429, message: "Too many failed authentication attempts. Please try again later.", type: "rate_limited" };
 
-/** Decides by the request's headers alone: a body is never read for somebody who may not send it. */
+/** Decides by the request's headers alone: a body is never read for a caller who may not send it. */
 export type Guard = (auth: RouteAuth, request: IncomingMessage, query: URLSearchParams) => Promise<GuardVerdict>;
 
 export function createGuard({ auth, hooks, runSecret }: GuardDeps): Guard {

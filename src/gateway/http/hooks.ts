@@ -90,7 +90,7 @@ export function createHookAuth({ auth, config, clock, log }: HookAuthDeps): Hook
   };
 }
 
-/** Reserved for automation: everything is checked as it will be, then the caller is told that nobody takes the work yet. */
+/** Reserved for automation: everything is checked as it will be, then the caller gets an error: nothing takes the work yet. */
 export function hookRoutes(config: Pick<Config, "current">): readonly Route[] {
   return [
     {
@@ -104,7 +104,7 @@ export function hookRoutes(config: Pick<Config, "current">): readonly Route[] {
       handle({ response, body }) {
         const parsed = parseJsonObject(body);
         if (!parsed.ok) return sendJson(response, 400, { ok: false, error: parsed.message });
-        sendJson(response, 503, { ok: false, error: "UNAVAILABLE: hooks need the automation room, which this version does not have; nothing was accepted" });
+        sendJson(response, 503, { ok: false, error: "UNAVAILABLE: webhooks are not available in this version; nothing was accepted" });
       },
     },
   ];

@@ -3,9 +3,9 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 /**
  * Who may call a route.
  * - `public`: everybody.
- * - `bearer`: whoever sends the gateway's token or password.
- * - `run-secret-detail`: everybody, and the holder of this run's secret is told more (`Exchange.trusted`).
- * - `hook-token`: whoever sends `hooks.token`.
+ * - `bearer`: callers with the gateway's token or password.
+ * - `run-secret-detail`: everybody; the holder of this run's secret gets more detail (`Exchange.trusted`).
+ * - `hook-token`: callers with `hooks.token`.
  * - `own`: the route checks what is in the body itself (signatures of channels' webhooks, login codes).
  */
 export type RouteAuth = "public" | "bearer" | "run-secret-detail" | "hook-token" | "own";

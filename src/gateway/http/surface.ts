@@ -29,7 +29,7 @@ export interface HttpSurfaceDeps {
   readonly log: Logger;
   readonly clock: Clock;
   readonly ids: Ids;
-  /** Known to the same user's CLI through the lock file; whoever presents it sees the whole health report. */
+  /** Known to the same user's CLI through the lock file; with it, the whole health report is visible. */
   readonly runSecret: string;
   /** Without it no tool is called over HTTP. */
   readonly tools?: ToolsPort | undefined;

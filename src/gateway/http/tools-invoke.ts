@@ -94,7 +94,7 @@ async function run(tools: ToolsPort, tool: string, call: Invocation, exchange: E
       sessionKey,
       ...(channel === undefined ? {} : { channel }),
       ...(accountId === undefined ? {} : { accountId }),
-      // Whoever holds the gateway's secret is its owner.
+      // The holder of the gateway's secret is its owner.
       owner: true,
       signal: exchange.signal,
     });

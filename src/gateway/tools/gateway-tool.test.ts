@@ -90,7 +90,7 @@ test.each<[string, Record<string, unknown>, RegExp]>([
   ["a change of something that has changed", { action: "config.patch", raw: "{}", baseHash: "old" }, /^the configuration changed since$/],
   ["a restart where none is wanted", { action: "restart" }, /commands\.restart is false/],
   ["an update where there is none", { action: "update.run" }, /cannot update itself/],
-])("%s is told", async (_, params, expected) => {
+])("%s is reported", async (_, params, expected) => {
   const { run, asked } = house({ mayRestart: false, canUpdate: false });
   const outcome = await run(params);
   expect(outcome.isError).toBe(true);

@@ -53,7 +53,7 @@ type Action = (typeof ACTIONS)[number];
 const RESTART_DELAY_MS = 2000;
 const MAX_RESTART_DELAY_MS = 60_000;
 const MAX_REASON = 200;
-/** An update builds the program anew. */
+/** An update rebuilds the program. */
 const UPDATE_TIMEOUT_MS = 20 * 60_000;
 
 /** Whom to tell after the restart, and what. */
@@ -125,10 +125,10 @@ export function gatewayTool(deps: GatewayToolDeps): Tool {
   };
 }
 
-/** Longest part of a change that is shown to whoever decides. */
+/** Longest part of a change that is shown for approval. */
 const SHOWN_CHARS = 2000;
 
-/** A model must not give itself rights: whoever talks it into a change of them has to talk the operator into it, too. */
+/** A model must not give itself rights: anyone who talks it into changing them has to talk the operator into it, too. */
 function question(params: ToolCall["params"]): ToolQuestion | undefined {
   const { action, raw } = params;
   if ((action !== "config.patch" && action !== "config.apply") || typeof raw !== "string") return undefined;

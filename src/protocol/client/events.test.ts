@@ -30,7 +30,7 @@ test("a stream ends when its signal fires, also before the first event", async (
   expect(await events.stream("tick", { signal: controller.signal }).next()).toEqual({ done: true, value: undefined });
 });
 
-test("a reader that is too slow is told, after what was kept for it", async () => {
+test("a reader that is too slow is notified, after what was buffered for it", async () => {
   const events = createEvents();
   const stream = events.stream("tick", { maxWaiting: 2 });
   for (const ts of [1, 2, 3]) events.emit(tick(ts));

@@ -9,7 +9,7 @@ export interface StreamOptions {
 
 type Listener = (payload: unknown, frame: EventFrame) => void;
 
-/** Hands events to whoever asked for them by name. */
+/** Passes events to those who subscribed to their name. */
 export interface Events {
   on(name: string, listener: Listener): Disposable;
   /** Listens from now on, whether or not it is read yet. */

@@ -6,7 +6,7 @@ import type { ClientClock, DeviceIdentity, DeviceTokens, OpenSocket } from "./po
 export type StaleReason =
   /** Events between these numbers did not come. */
   | { readonly kind: "gap"; readonly expected: number; readonly received: number }
-  /** The connection was lost; what happened meanwhile was not told. */
+  /** The connection was lost; events in between were missed. */
   | { readonly kind: "reconnected"; readonly hello: HelloOk };
 
 export interface ReconnectOptions {

@@ -1,6 +1,6 @@
 /** What a client takes from the platform it runs on. */
 
-/** Told what a socket does. `onClose` comes once, whether or not it ever opened. */
+/** Events of a socket. `onClose` comes once, whether or not it ever opened. */
 export interface SocketHandlers {
   onOpen(): void;
   onText(text: string): void;

@@ -8,7 +8,7 @@ export interface RequestOptions {
   readonly signal?: AbortSignal;
   /** The first answer is only `accepted`: wait for the one after it. */
   readonly expectFinal?: boolean;
-  /** Told the answer `accepted`, with `expectFinal`. */
+  /** Called with the `accepted` response, with `expectFinal`. */
   readonly onAccepted?: (payload: unknown) => void;
   /** Send it again when the connection was lost before the answer. Default: only with an `idempotencyKey`, under which it happens once. */
   readonly resend?: boolean;

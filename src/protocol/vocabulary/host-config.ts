@@ -1,9 +1,9 @@
 /**
  * The configuration as a plugin sees it: the sections that published plugins read are typed, everything else is there as `unknown`.
- * What the gateway itself works with is the checked type of the `config` room; it fits into this one.
+ * What the gateway itself works with is the checked type of the `config` module; it fits into this one.
  */
 
-/** A part of the configuration whose keys belong to somebody else. */
+/** A part of the configuration whose keys are defined elsewhere. */
 export type ConfigSection = Record<string, unknown>;
 
 export type DmPolicy = "pairing" | "allowlist" | "open" | "disabled";

@@ -1,4 +1,4 @@
-/** Types that plugins and the rooms share. Nothing here exists at run time. */
+/** Types that plugins and the modules share. Nothing here exists at run time. */
 export type * from "./channel/index.ts";
 export type * from "./command.ts";
 export type * from "./diagnostics.ts";

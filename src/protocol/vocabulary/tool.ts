@@ -38,7 +38,7 @@ export interface AgentTool<Params = Record<string, unknown>, Details = unknown> 
 
 export type AnyAgentTool = AgentTool;
 
-/** What a tool factory is told about the run that it makes tools for. */
+/** What a tool factory knows about the run that it makes tools for. */
 export interface ToolContext {
   config?: HostConfig | undefined;
   workspaceDir?: string | undefined;

@@ -89,7 +89,7 @@ export type DeviceVerdict =
   | { readonly ok: true; readonly deviceId: string; /** In its one spelling: base64url of the raw bytes. */ readonly publicKey: string }
   | { readonly ok: false; readonly message: string };
 
-/** Checks 11 to 15: that whoever connects holds the device's key, now, for this connection and these fields. */
+/** Checks 11 to 15: that the connecting client holds the device's key, now, for this connection and these fields. */
 export function verifyDevice(params: ConnectParams & { readonly device: NonNullable<ConnectParams["device"]> }, context: DeviceContext): DeviceVerdict {
   const { device } = params;
   const failed = (message: string): DeviceVerdict => ({ ok: false, message });

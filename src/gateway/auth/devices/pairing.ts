@@ -10,14 +10,14 @@ import type { Revocations } from "../revocation.ts";
 
 export type { PairedDevice, PairingRequest } from "./records.ts";
 
-/** How long a request waits for somebody's word. */
+/** How long a request waits for a decision. */
 export const PAIRING_TTL_MS = 300_000;
 
 export type PairingEvent =
   | { readonly event: "device.pair.requested"; readonly payload: EventPayload<"device.pair.requested"> }
   | { readonly event: "device.pair.resolved"; readonly payload: EventPayload<"device.pair.resolved"> };
 
-/** Who decides. Nobody gives away more than they have, and whoever cuts off their own connection still gets the answer. */
+/** Who decides. Nobody grants more than they have, and a client that revokes its own access still gets the response. */
 export interface Decider {
   readonly scopes: Iterable<string>;
   readonly connId?: string;
@@ -53,7 +53,7 @@ export interface Pairing {
   verifyToken(input: { readonly deviceId: string; readonly role: string; readonly token: string; readonly scopes: readonly string[] }): Promise<TokenVerdict>;
   /** Lets a device in with what was approved, or leaves a request behind. */
   enter(request: EntryRequest): Promise<Entry>;
-  /** Told what the operators should hear. */
+  /** Called with what operators are notified about. */
   onEvent(listener: (event: PairingEvent) => void): Disposable;
 }
 

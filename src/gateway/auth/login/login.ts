@@ -59,7 +59,7 @@ export function createLogin({ codes, attempts, pairing, peerOf }: LoginDeps): Lo
         return refused(401, "this login link was used already or is too old; get another one with: openclaw dashboard");
       }
       const info = { clientId: "openclaw-control-ui", clientMode: "webchat", platform: "web", remoteIp: peer.ip };
-      // Whoever made the code has said yes already, as somebody on this machine does by being there.
+      // Creating the code was the approval, as presence on this machine is for local users.
       const entry = await pairing.enter({ ...known, info, role: "operator", scopes: LOGIN_SCOPES, local: true });
       if (!entry.ok) throw new AppError("INTERNAL", "a device that was let in by a code has to be approved");
       return { ok: true, role: entry.issued.role, scopes: LOGIN_SCOPES, deviceToken: entry.issued.deviceToken };

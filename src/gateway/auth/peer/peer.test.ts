@@ -123,7 +123,7 @@ test.each(cases)("$what", ({ from, headers, proxies = [], expected }) => {
   expect(peerOf(request, parseTrustedProxies(proxies))).toMatchObject(expected);
 });
 
-test("entries of trustedProxies that are no address are told and trust nobody", () => {
+test("entries of trustedProxies that are no address are reported and trust nobody", () => {
   const bad: string[] = [];
   expect(parseTrustedProxies(["nginx", "10.0.0.0/99", "10.0.0.1"], (entry) => bad.push(entry))).toHaveLength(1);
   expect(bad).toEqual(["nginx", "10.0.0.0/99"]);

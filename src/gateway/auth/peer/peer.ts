@@ -31,7 +31,7 @@ export function headerOf(request: Pick<IncomingMessage, "headers">, name: string
 
 export type PeerRequest = Pick<IncomingMessage, "headers"> & { readonly socket: { readonly remoteAddress?: string | undefined } };
 
-/** Reads `gateway.trustedProxies`: addresses and CIDR ranges of both families. Entries that are neither are told and left out. */
+/** Reads `gateway.trustedProxies`: addresses and CIDR ranges of both families. Other entries are reported and ignored. */
 export function parseTrustedProxies(entries: readonly string[], onBad: (entry: string) => void = () => {}): readonly AddressRange[] {
   return entries.flatMap((entry) => {
     const range = parseRange(entry);

@@ -2,7 +2,7 @@ import { AppError } from "../../../base/errors.ts";
 import type { OpenClawConfig } from "../../../config/index.ts";
 import { canonicalTarget } from "../canonical-path.ts";
 
-/** First words of paths that programs ask for, in any case and with anything behind them: what is not there is told so, never shown a page. */
+/** First words of paths that programs ask for, in any case and with anything behind them: missing ones get a 404, never a page. */
 const OF_PROGRAMS = /^\/(?:v1|tools|hooks|api|slack|telegram-webhook|health|healthz|readyz|__openclaw__|\.well-known)(?![\w-])/i;
 
 /** The path below which the Control UI is, without a slash at its end; undefined when it cannot be one. */

@@ -25,7 +25,7 @@ export interface ControlUi {
   find(path: string, method: string | undefined): Route | undefined;
 }
 
-/** Login codes are short; whoever sends more means something else. */
+/** Login codes are short; longer bodies are something else. */
 const MAX_LOGIN_BYTES = 4096;
 /** A reader that takes longer holds a file open for nothing. */
 const FILE_TIMEOUT_MS = 120_000;

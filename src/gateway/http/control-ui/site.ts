@@ -141,7 +141,7 @@ async function sendPage({ request, response }: Exchange, folder: string, base: s
   return true;
 }
 
-/** True for names that only a file has: what is missing there is told so. Deeper paths are pages, whatever they end with: sessions are named in them. */
+/** True for names that only a file has: a missing one is a 404. Deeper paths are pages, whatever they end with: sessions are named in them. */
 const isFileName = (rest: string): boolean => /^assets(?:\/|$)/.test(rest) || (!rest.includes("/") && typeOf(rest) !== undefined);
 
 export function createSite({ auth, config, health, uiFolder, runnable = (text) => text }: ControlUiDeps): Site {

@@ -32,7 +32,7 @@ test("nothing that a user or tool says reaches the system prompt", () => {
   expect(systemPrompt).toBe("rules");
 });
 
-test("earlier messages are told as text, the last of a user or tool is the one to answer", () => {
+test("earlier messages are passed as text, the last of a user or tool is the one to answer", () => {
   const calls = [{ id: "1", type: "function", function: { name: "look", arguments: '{"a":1}' } }];
   const messages = [
     user("one"),

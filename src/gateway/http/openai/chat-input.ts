@@ -9,7 +9,7 @@ export interface ChatInput {
   readonly user: string | undefined;
   readonly conversation: Conversation;
   readonly settings: RunSettings;
-  /** The tokens of a streamed answer are told with its end. */
+  /** A streamed answer reports its token usage at the end. */
   readonly includeUsage: boolean;
 }
 

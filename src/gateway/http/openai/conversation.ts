@@ -3,7 +3,7 @@ import { isRecord, positive, temperatureOf } from "./fields.ts";
 import type { ImageSource } from "./images.ts";
 import { invalid, unsupported } from "./refusal.ts";
 
-/** The caller's own tools for one run, and what the model is told about using them. */
+/** The caller's own tools for one run, and the instructions for using them. */
 interface ToolInput {
   readonly clientTools?: readonly ToolSchema[];
   readonly instruction?: string;
@@ -80,7 +80,7 @@ export interface RunSettings {
   readonly temperature?: number;
 }
 
-/** Reads tools and limits; what the model is told about its choice of tools joins the system prompt. */
+/** Reads tools and limits; instructions about the choice of tools join the system prompt. */
 export function parseSettings(body: Readonly<Record<string, unknown>>, system: string[], ...mostTokens: readonly string[]): RunSettings {
   const { clientTools, instruction } = parseTools(body);
   if (instruction !== undefined) system.push(instruction);
@@ -97,7 +97,7 @@ const SPEAKER: Readonly<Record<Turn["role"], string>> = { user: "User", assistan
 
 const spoken = ({ role, text, images = [] }: Turn): string => `${SPEAKER[role]}: ${[text, ...images.map(() => "[image]")].filter(Boolean).join(" ")}`;
 
-/** The last message of a user or tool is the one to answer; what came before it is told as text. Undefined when there is none. */
+/** The last message of a user or tool is the one to answer; earlier ones are passed as text. Undefined when there is none. */
 export function composeConversation(turns: readonly Turn[], system: readonly string[]): Conversation | undefined {
   const said = turns.filter((turn) => turn.text.trim() !== "" || turn.images?.length);
   const at = said.findLastIndex((turn) => turn.role !== "assistant");

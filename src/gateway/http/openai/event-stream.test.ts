@@ -7,11 +7,11 @@ import { openEventStream, restOf } from "./event-stream.ts";
 /** A response whose reader the test plays. */
 function reader() {
   const frames: string[] = [];
-  const state = { room: true, destroyed: false, ended: false };
+  const state = { writable: true, destroyed: false, ended: false };
   const response = Object.assign(new EventEmitter(), {
     writeHead: () => {},
     flushHeaders: () => {},
-    write: (frame: string) => (frames.push(frame), state.room),
+    write: (frame: string) => (frames.push(frame), state.writable),
     end: () => void (state.ended = true),
     destroy: () => void (state.destroyed = true),
     get writableEnded() {
@@ -37,14 +37,14 @@ test("deltas leave at once while the reader keeps up", () => {
 test("for a slow reader the text waits as one delta, and keeps its place before what follows", () => {
   const { frames, state, response } = reader();
   const stream = openEventStream(response, { clock: manualClock(), encode });
-  state.room = false;
+  state.writable = false;
   stream.delta("a");
   for (let count = 0; count < 10_000; count += 1) stream.delta("x");
   expect(frames.length).toBe(1);
-  state.room = true;
+  state.writable = true;
   response.emit("drain");
   expect(frames[1]).toBe(`data: {"delta":"${"x".repeat(10_000)}"}\n\n`);
-  state.room = false;
+  state.writable = false;
   stream.delta("y");
   stream.delta("z");
   stream.send({ last: true }, "end");
@@ -66,7 +66,7 @@ test("a silent stream sends comments, so that proxies keep it open", () => {
 test("a reader that takes nothing for a minute is cut off, during the answer and after it", () => {
   const clock = manualClock();
   const during = reader();
-  during.state.room = false;
+  during.state.writable = false;
   openEventStream(during.response, { clock, encode }).delta("a");
   clock.advance(59_999);
   expect(during.state.destroyed).toBe(false);

@@ -105,7 +105,7 @@ function takeItem(item: unknown, at: string, turns: Turn[], system: string[]): v
     case "function_call_output":
       turns.push({ role: "tool", text: contentOf(item["output"], `${at}.output`).text });
       return;
-    // Reasoning and references to items that the caller does not send say nothing that could be told as text.
+    // Reasoning and references to items that the caller does not send have no text to pass on.
   }
 }
 

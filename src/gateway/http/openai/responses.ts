@@ -55,7 +55,7 @@ function resource(deps: ApiDeps, { model, instructions }: ResponsesInput, target
   });
 }
 
-/** Whoever brought a tool that was called has to go on: until then the response is not complete. */
+/** A call of the caller's own tool is theirs to continue: until then the response is not complete. */
 const endOf = (answer: Answer): "completed" | "incomplete" =>
   answer.status === "ok" && callsOf(answer).length === 0 && answer.stopReason !== "length" ? "completed" : "incomplete";
 

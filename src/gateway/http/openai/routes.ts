@@ -5,7 +5,7 @@ import { listModels, modelNamed } from "./models.ts";
 import type { ApiDeps } from "./run.ts";
 import { sendError, sendJson } from "../reply.ts";
 
-/** Room for images, in both. */
+/** Large enough for images, in both. */
 const CHAT_BODY_BYTES = 20_971_520;
 const RESPONSES_BODY_BYTES = 20_971_520;
 

@@ -38,7 +38,7 @@ export interface RunWatcher {
   delta(text: string): void;
 }
 
-/** A run that ended with an answer: whole, or cut short by somebody. */
+/** A run that ended with an answer: whole, or stopped early. */
 export type Answer = Exclude<RunOutcome, { readonly status: "error" }>;
 
 /**
@@ -84,7 +84,7 @@ export async function runMessage(
     else early.push(text);
   });
   const texts = { message: cleanMessage(message), ...(systemPrompt === undefined ? {} : { systemPrompt: cleanMessage(systemPrompt) }) };
-  // Whoever holds the gateway's secret is its owner.
+  // The holder of the gateway's secret is its owner.
   const timeoutMs = runTimeout(deps.config.current);
   const limited = timeoutMs === undefined ? {} : { timeoutMs };
   const accepted = await responder.accept({ runId, sessionKey, channel: CHANNEL, owner: true, ...limited, ...texts, ...images, ...asked.settings });

@@ -24,7 +24,7 @@ export interface ChannelAccountSnapshot {
   configured?: boolean | undefined;
   linked?: boolean | undefined;
   running?: boolean | undefined;
-  /** Somebody stopped it while the gateway runs; it starts again when somebody starts it, or with the gateway. */
+  /** Stopped by an operator while the gateway runs; it starts again on request, or with the gateway. */
   stoppedByHand?: boolean | undefined;
   connected?: boolean | undefined;
   /** Why it is not connected, where the channel knows more than that. */

@@ -4,7 +4,7 @@ import type { MsgContext, NormalizedLocation } from "../message-context.ts";
 
 /**
  * What happened. Everything passes the same gate. `command` is one of the platform's own menu, `button` a pressed one: both are answered as if their
- * text had been written. `edit`, `reaction`, `member` and `notice` start no turn: the session's next one is told.
+ * text had been written. `edit`, `reaction`, `member` and `notice` start no turn: the session's next one is notified.
  */
 export type ChannelInboundKind = "message" | "command" | "button" | "edit" | "reaction" | "member" | "notice";
 
@@ -46,7 +46,7 @@ export interface ChannelInboundMention {
   mentioned?: boolean | undefined;
   /** It answers one of our messages, or the like. */
   implicit?: boolean | undefined;
-  /** Somebody else was named. */
+  /** Someone else was mentioned. */
   others?: boolean | undefined;
   /** False where a mention cannot be seen. Default true. */
   canDetect?: boolean | undefined;

@@ -228,6 +228,24 @@ test("what another sender writes later does not overtake a back-log of the same 
   expect([at("the-earlier-one"), at("the-later-one") >= at("the-earlier-one")]).toEqual([0, true]);
 });
 
+test("a back-log that grew after another sender wrote stands behind that message", async () => {
+  const heard: string[] = [];
+  await using place = await openPlace(
+    { channels: { test: { groupPolicy: "open", groups: { "*": { requireMention: false } } } }, messages: { queue: { mode: "followup", debounceMs: 0 } } },
+    { heard: ({ messages }) => void heard.push(JSON.stringify(messages.at(-1))) },
+  );
+  const inGroup = (text: string, id: string) => event(text, { backlog: true, chat: { type: "group", id: "club" }, to: "club", sender: { id } });
+  for (const [text, id] of [
+    ["first of alice", "alice"],
+    ["first of bob", "bob"],
+    ["second of alice", "alice"],
+  ] as const)
+    await place.inbound.accept(inGroup(text, id));
+  await place.quiet();
+  const at = (words: string): number => heard.findIndex((text) => text.includes(words));
+  expect([at("first of bob"), at("first of alice"), at("second of alice")]).toEqual([0, 1, 1]);
+});
+
 test("a stop is taken however much was written", async () => {
   await using place = await openPlace(OPEN);
   for (let at = 0; at < 40; at += 1) await place.inbound.accept(event(`m${at}`));

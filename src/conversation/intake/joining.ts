@@ -55,7 +55,7 @@ export function createJoining(
     return { ...NO_WAIT, ms: textOnly ? resolveInboundDebounceMs({ cfg: deps.config(), channel }) : 0 };
   }
 
-  /** Back-logs of several senders in one session go on together, the one that began first before the others: nothing overtakes what was written before. */
+  /** Back-logs of several senders in one session go on together, in the order of their last messages: none overtakes what was written before it. */
   function flushLate(session: string): void {
     for (const key of waiting.keys()) if (key.startsWith(session) && key.endsWith(LATE)) flush(key);
   }
@@ -81,6 +81,9 @@ export function createJoining(
       found.timer[Symbol.dispose]();
       found.timer = timer;
       found.items.push(inbound);
+      // Back-logs go on in the order of their last messages: what was joined later stands behind what others wrote before it.
+      waiting.delete(key);
+      waiting.set(key, found);
       if (found.items.length >= most) over();
     },
     flush() {

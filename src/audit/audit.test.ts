@@ -2,10 +2,10 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, statSync, symlinkSync,
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import { manualClock } from "../../base/clock.ts";
-import { createIds } from "../../base/ids.ts";
-import { systemRandom } from "../../base/random.ts";
-import { openConfig } from "../../config/index.ts";
+import { manualClock } from "../base/clock.ts";
+import { createIds } from "../base/ids.ts";
+import { systemRandom } from "../base/random.ts";
+import { openConfig } from "../config/index.ts";
 import { audit, type AuditReport } from "./audit.ts";
 import { CHECK_IDS } from "./catalogue.ts";
 import type { AuditDeps } from "./finding.ts";

@@ -1,4 +1,4 @@
-import { messageOf } from "../../base/errors.ts";
+import { messageOf } from "../base/errors.ts";
 import { channels, owner } from "./checks/channels.ts";
 import { extensions } from "./checks/extensions.ts";
 import { files, secrets } from "./checks/files.ts";

@@ -1,4 +1,4 @@
-import { isObject, valueAt } from "../../config/index.ts";
+import { isObject, valueAt } from "../config/index.ts";
 
 /** A channel, or one of its accounts, as the configuration has it. */
 export interface ChannelScope {

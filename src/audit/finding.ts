@@ -1,4 +1,4 @@
-import { isObject, valueAt, type OpenClawConfig } from "../../config/index.ts";
+import { isObject, valueAt, type OpenClawConfig } from "../config/index.ts";
 import type { DoctorDeps } from "../doctor/index.ts";
 
 export const SEVERITIES = ["critical", "warn", "info"] as const;

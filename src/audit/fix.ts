@@ -1,6 +1,6 @@
 import { chmodSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { messageOf } from "../../base/errors.ts";
+import { messageOf } from "../base/errors.ts";
 import { guardedPaths } from "./checks/files.ts";
 import { channelScopes } from "./channels.ts";
 import { contextOf, type AuditContext, type AuditDeps } from "./finding.ts";

@@ -4,8 +4,8 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, statSync, writeFile
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { systemClock } from "../base/clock.ts";
-import { startUnreaped } from "../base/zombie.fixture.ts";
+import { systemClock } from "./clock.ts";
+import { startUnreaped } from "./zombie.fixture.ts";
 import { acquireLock, lockHolder } from "./instance-lock.ts";
 
 const info = { configPath: "/c/openclaw.json", stateDir: "/s", port: 18789 };

@@ -1,9 +1,9 @@
 import { linkSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { AppError, fileError, systemCode } from "../base/errors.ts";
-import { formatDuration } from "../base/text.ts";
-import type { Clock } from "../base/clock.ts";
-import { ensureFolder } from "../base/files.ts";
-import { identify, isRunning, waitWhileEnding, type ProcessIdentity } from "../base/process-identity.ts";
+import { AppError, fileError, systemCode } from "./errors.ts";
+import { formatDuration } from "./text.ts";
+import type { Clock } from "./clock.ts";
+import { ensureFolder } from "./files.ts";
+import { identify, isRunning, waitWhileEnding, type ProcessIdentity } from "./process-identity.ts";
 import { dirname } from "node:path";
 
 /** What a lock file says of its holder. */

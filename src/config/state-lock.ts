@@ -1,7 +1,8 @@
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { isTruthy, lockFile, type Env } from "../config/index.ts";
-import { acquireLock, type LockDeps, type LockHolder } from "./instance-lock.ts";
+import { isTruthy, type Env } from "./env.ts";
+import { lockFile } from "./paths.ts";
+import { acquireLock, type LockDeps, type LockHolder } from "../base/instance-lock.ts";
 
 /** The lock that says which gateway uses a state folder. */
 export function stateLockPath(stateDir: string): string {

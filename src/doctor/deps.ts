@@ -1,9 +1,9 @@
-import type { Clock } from "../../base/clock.ts";
-import type { Ids } from "../../base/ids.ts";
-import type { Config, Env } from "../../config/index.ts";
-import type { HealthReport } from "../../gateway/index.ts";
-import type { Inventory } from "../../plugins/index.ts";
-import type { LockHolder } from "../instance-lock.ts";
+import type { Clock } from "../base/clock.ts";
+import type { Ids } from "../base/ids.ts";
+import type { Config, Env } from "../config/index.ts";
+import type { HealthReport } from "../gateway/index.ts";
+import type { Inventory } from "../plugins/index.ts";
+import type { LockHolder } from "../base/instance-lock.ts";
 
 /** What is known about models and their credentials, without a secret. */
 export interface ModelFacts {

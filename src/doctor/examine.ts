@@ -1,4 +1,4 @@
-import { messageOf } from "../../base/errors.ts";
+import { messageOf } from "../base/errors.ts";
 import type { DoctorDeps } from "./deps.ts";
 import type { Check, Finding, Level, Repair, Topic } from "./finding.ts";
 

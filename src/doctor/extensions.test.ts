@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import type { Inventory, PluginEntry } from "../../plugins/index.ts";
+import type { Inventory, PluginEntry } from "../plugins/index.ts";
 import type { DoctorDeps } from "./deps.ts";
 import { makeDoctorPlace, type DoctorPlace, type PlaceOptions } from "./place.fixture.ts";
 

@@ -1,9 +1,9 @@
 /** What repairs do to files: one step at a time, and nothing that is there is written over. */
 import { existsSync, lstatSync, readdirSync, renameSync, rmdirSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { fileError, systemCode } from "../../base/errors.ts";
-import { failpoint } from "../../base/failpoints.ts";
-import { ensureFolder, syncFolder } from "../../base/files.ts";
+import { fileError, systemCode } from "../base/errors.ts";
+import { failpoint } from "../base/failpoints.ts";
+import { ensureFolder, syncFolder } from "../base/files.ts";
 
 export interface Move {
   readonly from: string;

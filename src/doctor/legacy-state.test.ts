@@ -1,8 +1,8 @@
 import { lstatSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { systemClock } from "../../base/clock.ts";
-import { openStore } from "../../store/index.ts";
+import { systemClock } from "../base/clock.ts";
+import { openStore } from "../store/index.ts";
 import { makeDoctorPlace, type DoctorPlace, type PlaceOptions } from "./place.fixture.ts";
 
 function place(options: PlaceOptions = {}): DoctorPlace {

@@ -2,10 +2,10 @@
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { manualClock } from "../../base/clock.ts";
-import { createIds } from "../../base/ids.ts";
-import { systemRandom } from "../../base/random.ts";
-import { openConfig } from "../../config/index.ts";
+import { manualClock } from "../base/clock.ts";
+import { createIds } from "../base/ids.ts";
+import { systemRandom } from "../base/random.ts";
+import { openConfig } from "../config/index.ts";
 import { CHECKS } from "./checks.ts";
 import type { DoctorDeps, ModelFacts } from "./deps.ts";
 import { examine, type Outcome } from "./examine.ts";

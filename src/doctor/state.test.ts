@@ -2,8 +2,8 @@ import { chmodSync, mkdirSync, rmSync, statSync, symlinkSync, utimesSync, writeF
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { systemClock } from "../../base/clock.ts";
-import { openStore } from "../../store/index.ts";
+import { systemClock } from "../base/clock.ts";
+import { openStore } from "../store/index.ts";
 import { makeDoctorPlace, NOW, type DoctorPlace, type PlaceOptions } from "./place.fixture.ts";
 
 function place(options: PlaceOptions = {}): DoctorPlace {

@@ -8,7 +8,7 @@ import { silentLogger } from "../base/log/logger.ts";
 import { systemRandom } from "../base/random.ts";
 import { createRedactor } from "../base/redaction.ts";
 import type { OpenClawConfig } from "../config/index.ts";
-import { loadModels, type Models } from "../models/index.ts";
+import { createModels, type Models } from "./create-models.ts";
 import { answeringModel, type AnsweringModel } from "./answering-model.ts";
 
 const SECRET = "sk-ant-0123456789abcdef";
@@ -20,7 +20,6 @@ async function asked(config: OpenClawConfig, env: Record<string, string> = {}, p
     mkdirSync(join(folder, "agent"));
     writeFileSync(join(folder, "agent", "auth-profiles.json"), JSON.stringify({ version: 1, profiles }));
   }
-  const { createModels } = await loadModels();
   const models = createModels({
     config: () => config,
     env: () => ({ HOME: join(folder, "home"), ...env }),

@@ -1,5 +1,5 @@
 import { messageOf } from "../base/errors.ts";
-import { loadChoice, type Models } from "../models/index.ts";
+import { type Models } from "./create-models.ts";
 
 /** Which model answers a message for which nobody chose one, and why it is that one. */
 export interface AnsweringModel {
@@ -32,7 +32,7 @@ export async function answeringModel(load: () => Promise<Pick<Models, "select" |
     if (offline || reason.source === "local") return { model, offline, why: reason.text };
     const first = (await models.auth(agentId).candidates(ref.provider, { modelId: ref.id }))[0];
     if (first) return { model, offline, why: `${reason.text}; ${keyPlace(first)}` };
-    const { needsNoKey } = await loadChoice();
+    const { needsNoKey } = await import("./choice.ts");
     const missing = `but there is no key for ${ref.provider}: add one with openclaw models auth add --provider ${ref.provider}`;
     return { model, offline, why: needsNoKey(ref.provider) ? reason.text : `${reason.text}; ${missing}` };
   } catch (error) {

@@ -1,7 +1,6 @@
-import type { Clock } from "../../base/clock.ts";
-import type { Config } from "../../config/index.ts";
-import { loadChoice, type Models } from "../../models/index.ts";
-import { answeringModel, type AnsweringModel } from "../answering-model.ts";
+import type { Clock } from "../base/clock.ts";
+import type { Config } from "../config/index.ts";
+import { loadChoice, type Models, answeringModel, type AnsweringModel } from "../models/index.ts";
 import type { ModelState } from "./troubles.ts";
 
 /** Which model answers, and what keeps it from that. */

@@ -1,6 +1,6 @@
-import { lazy } from "../../base/lazy.ts";
-import type { OverviewPort } from "../../gateway/index.ts";
-import type { OverviewDeps } from "./index.ts";
+import { lazy } from "../base/lazy.ts";
+import type { OverviewPort } from "../gateway/index.ts";
+import type { OverviewDeps } from "./overview.ts";
 import type { ModelViewDeps } from "./model-view.ts";
 import { createRunBoard, type RunBoardDeps } from "./runs.ts";
 
@@ -19,7 +19,7 @@ export function openOverview(
 ): OverviewPort {
   const runs = stack.use(createRunBoard({ ...deps, conversation }));
   const open = lazy(async (): Promise<OverviewPort> => {
-    const [{ createOverview }, { createModelView }] = await Promise.all([import("./index.ts"), import("./model-view.ts")]);
+    const [{ createOverview }, { createModelView }] = await Promise.all([import("./overview.ts"), import("./model-view.ts")]);
     const model = createModelView({ ...deps, models: deps.models.models, agentId: deps.defaultAgentId });
     return createOverview({ ...deps, channels, plugins: deps.plugins.facts, runs, model });
   });

@@ -1,4 +1,4 @@
-import type { MethodResult } from "../../protocol/index.ts";
+import type { MethodResult } from "../protocol/index.ts";
 
 /** Something that went wrong, and what to do about it. */
 export type Problem = MethodResult<"overview">["problems"][number];

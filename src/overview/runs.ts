@@ -1,6 +1,6 @@
-import type { Conversation, Responder } from "../../conversation/index.ts";
-import { agentOfKey, type MethodResult } from "../../protocol/index.ts";
-import type { Store } from "../../store/index.ts";
+import type { Conversation, Responder } from "../conversation/index.ts";
+import { agentOfKey, type MethodResult } from "../protocol/index.ts";
+import type { Store } from "../store/index.ts";
 
 type ShownRun = MethodResult<"overview">["runs"][number];
 type RunEvent = Parameters<Parameters<Responder["onEvent"]>[0]>[1];

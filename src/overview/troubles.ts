@@ -1,10 +1,10 @@
-import { formatBytes, formatDuration } from "../../base/text.ts";
-import type { Channels } from "../../channels/index.ts";
-import type { Config } from "../../config/index.ts";
-import { loadWhy, type Why } from "../../conversation/index.ts";
-import type { Breaker } from "../../hooks/index.ts";
-import type { PluginDiagnostic, PluginStatus } from "../../plugins/index.ts";
-import type { Store } from "../../store/index.ts";
+import { formatBytes, formatDuration } from "../base/text.ts";
+import type { Channels } from "../channels/index.ts";
+import type { Config } from "../config/index.ts";
+import { loadWhy, type Why } from "../conversation/index.ts";
+import type { Breaker } from "../hooks/index.ts";
+import type { PluginDiagnostic, PluginStatus } from "../plugins/index.ts";
+import type { Store } from "../store/index.ts";
 import type { Trouble } from "./problem.ts";
 
 /** Failures are looked for among so many messages and deliveries that ended last. */

@@ -1,5 +1,5 @@
-import { AppError } from "../../base/errors.ts";
-import type { WizardPrompter, WizardTextParams } from "../../protocol/index.ts";
+import { AppError } from "../base/errors.ts";
+import type { WizardPrompter, WizardTextParams } from "../protocol/index.ts";
 
 /**
  * Questions to a person, wherever that person sits: at a terminal, or behind a connection. Plugins are given the same. Leaving a question rejects with

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { loadChoice } from "../../models/index.ts";
+import { loadChoice } from "../models/index.ts";
 import { AUTH_CHOICES, choiceOfFlag, findChoice, KEY_FLAGS } from "./auth-choices.ts";
 import { providerLabel } from "./providers.ts";
 import { choiceFromFlags } from "./steps/model/choice.ts";

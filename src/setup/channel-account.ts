@@ -1,6 +1,6 @@
 /** An account of a channel in the configuration, as the channel's plugin makes it. */
-import { AppError, messageOf } from "../../base/errors.ts";
-import type { ChannelPlugin, ChannelSetupInput, HostConfig, RuntimeEnv, WizardPrompter } from "../../protocol/index.ts";
+import { AppError, messageOf } from "../base/errors.ts";
+import type { ChannelPlugin, ChannelSetupInput, HostConfig, RuntimeEnv, WizardPrompter } from "../protocol/index.ts";
 
 export interface MadeAccount {
   readonly next: HostConfig;

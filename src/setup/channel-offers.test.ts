@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Inventory, PluginEntry } from "../../plugins/index.ts";
+import type { Inventory, PluginEntry } from "../plugins/index.ts";
 import { channelOffers, findOffer, sectionWith } from "./channel-offers.ts";
 
 const SCHEMA = {

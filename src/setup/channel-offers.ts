@@ -1,9 +1,9 @@
 /** Channels that could be set up, from what plugins declare: none of their code is loaded. */
-import { isObject, validate, type JsonSchema, type OpenClawConfig } from "../../config/index.ts";
-import { AppError } from "../../base/errors.ts";
-import { nearest } from "../../base/text.ts";
-import { isWaiting, type Inventory } from "../../plugins/index.ts";
-import type { MethodResult } from "../../protocol/index.ts";
+import { isObject, validate, type JsonSchema, type OpenClawConfig } from "../config/index.ts";
+import { AppError } from "../base/errors.ts";
+import { nearest } from "../base/text.ts";
+import { isWaiting, type Inventory } from "../plugins/index.ts";
+import type { MethodResult } from "../protocol/index.ts";
 
 export type ChannelField = MethodResult<"setup.status">["channels"][number]["fields"][number];
 

@@ -1,5 +1,5 @@
-import type { OpenClawConfig } from "../../config/index.ts";
-import { loadChoice } from "../../models/index.ts";
+import type { OpenClawConfig } from "../config/index.ts";
+import { loadChoice } from "../models/index.ts";
 
 /** The model that agents use when nothing more specific is said; undefined while nobody chose one. */
 export async function chosenModel(config: OpenClawConfig): Promise<string | undefined> {

@@ -1,5 +1,5 @@
-import { changesBetween, formatPath, mergePatch, type ConfigReview, type OpenClawConfig, type ReloadWords } from "../../config/index.ts";
-import type { AuthProfileCredential } from "../../protocol/index.ts";
+import { changesBetween, formatPath, mergePatch, type ConfigReview, type OpenClawConfig, type ReloadWords } from "../config/index.ts";
+import type { AuthProfileCredential } from "../protocol/index.ts";
 import type { ResetScope } from "./given.ts";
 import type { SetupPlace } from "./place.ts";
 

@@ -8,3 +8,5 @@ export { onboard, type OnboardResult } from "./onboard.ts";
 export type { LoginPort, ProgramsPort, ServicePort, SetupPlace } from "./place.ts";
 export { workspaceOf } from "./reset.ts";
 export { prepareFolders } from "./prepare.ts";
+export { openSetup } from "./inside/open.ts";
+export type { QuickDeps } from "./inside/quick.ts";

@@ -1,7 +1,7 @@
-import { clip } from "../../base/text.ts";
-import type { OpenClawConfig } from "../../config/index.ts";
-import { loadChoice, loadProbe, loadProfiles, type Catalogue, type ModelEntry } from "../../models/index.ts";
-import type { AuthProfileCredential } from "../../protocol/index.ts";
+import { clip } from "../base/text.ts";
+import type { OpenClawConfig } from "../config/index.ts";
+import { loadChoice, loadProbe, loadProfiles, type Catalogue, type ModelEntry } from "../models/index.ts";
+import type { AuthProfileCredential } from "../protocol/index.ts";
 import type { SetupPlace } from "./place.ts";
 
 export interface KeyCheck {

@@ -1,7 +1,7 @@
-import type { Clock } from "../../base/clock.ts";
-import type { OpenClawConfig } from "../../config/index.ts";
-import { loadChoice, type Discovery, type Found, type ModelEntry } from "../../models/index.ts";
-import { AppError } from "../../base/errors.ts";
+import type { Clock } from "../base/clock.ts";
+import type { OpenClawConfig } from "../config/index.ts";
+import { loadChoice, type Discovery, type Found, type ModelEntry } from "../models/index.ts";
+import { AppError } from "../base/errors.ts";
 import { providerLabel } from "./providers.ts";
 
 export interface LocalServer {

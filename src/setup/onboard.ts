@@ -14,7 +14,7 @@ import { setUpModel } from "./steps/model/index.ts";
 import { applyService, chooseService } from "./steps/service.ts";
 import { setUpSkills } from "./steps/skills.ts";
 import { chooseWorkspace, seedFolders } from "./steps/workspace.ts";
-import { AppError } from "../../base/errors.ts";
+import { AppError } from "../base/errors.ts";
 
 interface RemoteResult {
   readonly mode: "remote";

@@ -1,11 +1,11 @@
-import type { Clock } from "../../base/clock.ts";
-import type { Ids } from "../../base/ids.ts";
-import type { Logger } from "../../base/log/logger.ts";
-import type { Redactor } from "../../base/redaction.ts";
-import type { Config, Env } from "../../config/index.ts";
-import type { loadProfiles, PluginProvider } from "../../models/index.ts";
-import type { Inventory } from "../../plugins/index.ts";
-import type { AuthProfileCredential, ChannelPlugin } from "../../protocol/index.ts";
+import type { Clock } from "../base/clock.ts";
+import type { Ids } from "../base/ids.ts";
+import type { Logger } from "../base/log/logger.ts";
+import type { Redactor } from "../base/redaction.ts";
+import type { Config, Env } from "../config/index.ts";
+import type { loadProfiles, PluginProvider } from "../models/index.ts";
+import type { Inventory } from "../plugins/index.ts";
+import type { AuthProfileCredential, ChannelPlugin } from "../protocol/index.ts";
 
 type Profiles = ReturnType<Awaited<ReturnType<typeof loadProfiles>>["createAuthProfiles"]>;
 

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { expandHome, homeFolder } from "../../config/index.ts";
+import { expandHome, homeFolder } from "../config/index.ts";
 import type { SetupPlace } from "./place.ts";
 import { pathsOf, workspaceOf } from "./reset.ts";
 import { requireValidFile } from "./steps/begin.ts";

@@ -1,7 +1,7 @@
 import { existsSync, renameSync } from "node:fs";
 import { join } from "node:path";
-import { AppError, fileError } from "../../base/errors.ts";
-import { agentWorkspace, defaultAgentId, oauthFolder, type PathContext } from "../../config/index.ts";
+import { AppError, fileError } from "../base/errors.ts";
+import { agentWorkspace, defaultAgentId, oauthFolder, type PathContext } from "../config/index.ts";
 import type { Committed } from "./draft.ts";
 import type { ResetScope } from "./given.ts";
 import type { SetupPlace } from "./place.ts";

@@ -1,4 +1,4 @@
-import { valueAt } from "../../../config/index.ts";
+import { valueAt } from "../../config/index.ts";
 import { allowFromOf, channelScopes, dmPolicyOf, entriesOf, groupPolicyOf, type ChannelScope } from "../channels.ts";
 import { listed, sectionAt, textsAt, type AuditCheck, type AuditContext, type AuditFinding } from "../finding.ts";
 

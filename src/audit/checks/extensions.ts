@@ -1,9 +1,9 @@
 import { readdirSync, realpathSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { isInside } from "../../../base/files.ts";
-import { messageOf } from "../../../base/errors.ts";
-import { valueAt } from "../../../config/index.ts";
-import { loadInstall, type PluginEntry } from "../../../plugins/index.ts";
+import { isInside } from "../../base/files.ts";
+import { messageOf } from "../../base/errors.ts";
+import { valueAt } from "../../config/index.ts";
+import { loadInstall, type PluginEntry } from "../../plugins/index.ts";
 import { channelScopes, isOpen } from "../channels.ts";
 import { listed, sectionAt, textsAt, type AuditCheck, type AuditContext, type AuditFinding } from "../finding.ts";
 import { installFindings } from "./hooks.ts";

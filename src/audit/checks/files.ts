@@ -1,6 +1,6 @@
 import { lstatSync, readdirSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
-import { sessionIndexFile } from "../../../config/index.ts";
+import { sessionIndexFile } from "../../config/index.ts";
 import type { AuditCheck, AuditContext, AuditFinding, Severity } from "../finding.ts";
 
 /** A path whose rights matter, with what each kind of looseness is called. */

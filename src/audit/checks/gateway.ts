@@ -1,5 +1,5 @@
-import { valueAt } from "../../../config/index.ts";
-import { settingsFrom } from "../../../gateway/index.ts";
+import { valueAt } from "../../config/index.ts";
+import { settingsFrom } from "../../gateway/index.ts";
 import { listed, sectionAt, textsAt, type AuditCheck, type AuditContext, type AuditFinding } from "../finding.ts";
 
 /** Characters; the token that is made has 64. */

@@ -1,4 +1,4 @@
-import { settingsFrom } from "../../../gateway/index.ts";
+import { settingsFrom } from "../../gateway/index.ts";
 import { sectionAt, textsAt, type AuditCheck, type AuditContext, type AuditFinding } from "../finding.ts";
 
 const SHORT_TOKEN = 24;

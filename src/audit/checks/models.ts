@@ -1,4 +1,4 @@
-import { valueAt } from "../../../config/index.ts";
+import { valueAt } from "../../config/index.ts";
 import { channelScopes, isOpen } from "../channels.ts";
 import { listed, textsAt, type AuditCheck, type AuditFinding } from "../finding.ts";
 

@@ -1,10 +1,10 @@
-import { valueAt } from "../../../config/index.ts";
+import { valueAt } from "../../config/index.ts";
 import { channelScopes, isOpen } from "../channels.ts";
 import { listed, sectionAt, textsAt, type AuditCheck, type AuditContext, type AuditFinding } from "../finding.ts";
 import { realpathSync } from "node:fs";
 import { posix } from "node:path";
-import { isInside } from "../../../base/files.ts";
-import { knownSecret } from "../../../tools/index.ts";
+import { isInside } from "../../base/files.ts";
+import { knownSecret } from "../../tools/index.ts";
 
 /** Folders of the machine that decide what it does, or show what it does. */
 const KEPT = /^\/(?:etc|proc|sys|dev|root|boot|run|var\/run|private\/(?:etc|var\/run))(?:\/|$)/;

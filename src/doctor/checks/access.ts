@@ -1,5 +1,5 @@
-import { namedOwners } from "../../../channels/index.ts";
-import { isObject, valueAt } from "../../../config/index.ts";
+import { namedOwners } from "../../channels/index.ts";
+import { isObject, valueAt } from "../../config/index.ts";
 import type { Check, Finding } from "../finding.ts";
 
 const NO_CHANNEL = new Set(["defaults"]);

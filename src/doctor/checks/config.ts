@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { formatLocated, isKept, isManaged, missingFile, type LocatedIssue, type Snapshot } from "../../../config/index.ts";
+import { formatLocated, isKept, isManaged, missingFile, type LocatedIssue, type Snapshot } from "../../config/index.ts";
 import type { DoctorDeps } from "../deps.ts";
 import type { Check, Finding } from "../finding.ts";
 

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { agentWorkspace, defaultAgentId, isObject, valueAt } from "../../../config/index.ts";
-import { isWaiting, pluginIssues, type Inventory, type PluginDiagnostic, type PluginEntry } from "../../../plugins/index.ts";
+import { agentWorkspace, defaultAgentId, isObject, valueAt } from "../../config/index.ts";
+import { isWaiting, pluginIssues, type Inventory, type PluginDiagnostic, type PluginEntry } from "../../plugins/index.ts";
 import type { DoctorDeps } from "../deps.ts";
 import type { Check, Finding } from "../finding.ts";
 
@@ -86,7 +86,7 @@ export const skills: Check = {
   topic: "workspace",
   title: "Skills",
   async run({ config, env, cwd, osHome, platform, clock, inventory }) {
-    const { createSkills } = await import("../../../agent/index.ts");
+    const { createSkills } = await import("../../agent/index.ts");
     const workspace = agentWorkspace(config.current, { env, exists: existsSync, osHome, cwd }, defaultAgentId(config.current));
     const plugins = (await inventory()).entries.flatMap(({ enabled, error, skillDirs = [] }) => (enabled && error === undefined ? skillDirs : []));
     const places = () => ({ home: config.paths.home, stateFolder: config.paths.state, plugins });

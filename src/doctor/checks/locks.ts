@@ -1,8 +1,8 @@
 import { readFileSync, rmSync, statSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
-import { fileError } from "../../../base/errors.ts";
-import { lockHolder } from "../../instance-lock.ts";
+import { fileError } from "../../base/errors.ts";
+import { lockHolder } from "../../base/instance-lock.ts";
 import type { DoctorDeps } from "../deps.ts";
 import { namesIn } from "../files.ts";
 import type { Check } from "../finding.ts";

@@ -1,5 +1,5 @@
-import { formatDuration } from "../../../base/text.ts";
-import { isKept, type Config } from "../../../config/index.ts";
+import { formatDuration } from "../../base/text.ts";
+import { isKept, type Config } from "../../config/index.ts";
 import type { Check, Finding } from "../finding.ts";
 
 const SKIPPED: readonly Finding[] = [{ part: "skipped", level: "info", text: "not looked at: the configuration has errors" }];

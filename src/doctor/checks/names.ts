@@ -1,5 +1,5 @@
-import { dottedPath, formatLocated, isManaged, isObject, namesPlugins, type LocatedIssue } from "../../../config/index.ts";
-import { pluginIssues } from "../../../plugins/index.ts";
+import { dottedPath, formatLocated, isManaged, isObject, namesPlugins, type LocatedIssue } from "../../config/index.ts";
+import { pluginIssues } from "../../plugins/index.ts";
 import type { DoctorDeps } from "../deps.ts";
 import type { Check, Finding, Repair } from "../finding.ts";
 

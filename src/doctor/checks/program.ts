@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { formatDuration } from "../../../base/text.ts";
+import { formatDuration } from "../../base/text.ts";
 import type { Check, Finding } from "../finding.ts";
 
 /** The oldest Node that can run the product. */

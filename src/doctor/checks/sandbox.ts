@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
-import { messageOf } from "../../../base/errors.ts";
-import { silentLogger } from "../../../base/log/logger.ts";
-import { agentWorkspace } from "../../../config/index.ts";
+import { messageOf } from "../../base/errors.ts";
+import { silentLogger } from "../../base/log/logger.ts";
+import { agentWorkspace } from "../../config/index.ts";
 import type { Check, Finding } from "../finding.ts";
 
 /** Where commands are to run apart, that must be possible here: else they are refused. */
@@ -14,7 +14,7 @@ export const sandbox: Check = {
     const list = config.current.agents?.list ?? [];
     const modes = [config.current.agents?.defaults?.sandbox?.mode, ...list.map(({ sandbox: own }) => own?.mode)];
     if (modes.every((mode) => mode === undefined || mode === "off")) return [];
-    const { createSandboxes } = await import("../../../tools/index.ts");
+    const { createSandboxes } = await import("../../tools/index.ts");
     const { state: stateDir, home } = config.paths;
     const ownFiles = () => config.snapshot().files;
     const sandboxes = createSandboxes({ config: () => config.current, stateDir, ownFiles, home, env, uid, clock, ids, log: silentLogger });

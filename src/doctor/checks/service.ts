@@ -1,10 +1,9 @@
 import { createServer } from "node:net";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { systemCode } from "../../../base/errors.ts";
-import { gatewayPort, lockFile } from "../../../config/index.ts";
-import { lockHolder } from "../../instance-lock.ts";
-import { stateLockPath } from "../../state-lock.ts";
+import { systemCode } from "../../base/errors.ts";
+import { gatewayPort, lockFile, stateLockPath } from "../../config/index.ts";
+import { lockHolder } from "../../base/instance-lock.ts";
 import type { ServiceFacts } from "../deps.ts";
 import { namesIn } from "../files.ts";
 import type { Check, Finding } from "../finding.ts";

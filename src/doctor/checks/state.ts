@@ -1,7 +1,7 @@
 import { accessSync, chmodSync, constants, existsSync, readdirSync, realpathSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
-import { fileError, messageOf, systemCode } from "../../../base/errors.ts";
-import { ensureFolder } from "../../../base/files.ts";
+import { fileError, messageOf, systemCode } from "../../base/errors.ts";
+import { ensureFolder } from "../../base/files.ts";
 import type { DoctorDeps } from "../deps.ts";
 import { namesIn } from "../files.ts";
 import type { Check, Finding } from "../finding.ts";

@@ -1,10 +1,9 @@
 import { existsSync, statfsSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { formatBytes } from "../../../base/text.ts";
-import { defaultAgentId } from "../../../config/index.ts";
-import { lockHolder } from "../../instance-lock.ts";
-import { stateLockPath } from "../../state-lock.ts";
-import { examineStore, inspectStore, lockingProcesses, nameHolders, suspectStore, transcriptFile } from "../../../store/index.ts";
+import { formatBytes } from "../../base/text.ts";
+import { defaultAgentId, stateLockPath } from "../../config/index.ts";
+import { lockHolder } from "../../base/instance-lock.ts";
+import { examineStore, inspectStore, lockingProcesses, nameHolders, suspectStore, transcriptFile } from "../../store/index.ts";
 import type { Check, Finding } from "../finding.ts";
 
 const MB = 1024 * 1024;

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { agentWorkspace, defaultAgentId } from "../../../config/index.ts";
+import { agentWorkspace, defaultAgentId } from "../../config/index.ts";
 import { namesIn } from "../files.ts";
 import type { Check, Finding } from "../finding.ts";
 

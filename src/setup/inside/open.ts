@@ -1,4 +1,4 @@
-import type { SetupPort } from "../../../gateway/index.ts";
+import type { SetupPort } from "../../gateway/index.ts";
 import { onboard } from "../onboard.ts";
 import { insidePlace } from "./place.ts";
 import { createQuickSetup, type QuickDeps } from "./quick.ts";

@@ -1,13 +1,14 @@
 /** A running gateway as the place where things are set up. */
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
-import { mainAgentFolder, type Config, type Env, type PathContext } from "../../../config/index.ts";
-import type { Clock } from "../../../base/clock.ts";
-import type { Ids } from "../../../base/ids.ts";
-import type { Logger } from "../../../base/log/logger.ts";
-import type { Redactor } from "../../../base/redaction.ts";
-import type { Models, PluginProvider } from "../../../models/index.ts";
-import type { ChannelPlugin } from "../../../protocol/index.ts";
+import { mainAgentFolder, type Config, type Env, type PathContext } from "../../config/index.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { Ids } from "../../base/ids.ts";
+import type { Logger } from "../../base/log/logger.ts";
+import type { Redactor } from "../../base/redaction.ts";
+import type { Models, PluginProvider } from "../../models/index.ts";
+import { inventoryOptions, readInventory } from "../../plugins/index.ts";
+import type { ChannelPlugin } from "../../protocol/index.ts";
 import type { SetupPlace } from "../place.ts";
 
 export interface InsideDeps {
@@ -47,7 +48,6 @@ export function insidePlace(deps: InsideDeps, signal: AbortSignal): SetupPlace {
     insideGateway: true,
     auth: async () => (await deps.models()).auth(EVERYBODY),
     async inventory() {
-      const [{ readInventory }, { inventoryOptions }] = await Promise.all([import("../../../plugins/index.ts"), import("../../plugins/inventory.ts")]);
       const snapshot = config.snapshot();
       return readInventory(inventoryOptions({ config, env }, snapshot.valid && snapshot.legacy.length > 0 ? snapshot.config : snapshot.resolved));
     },

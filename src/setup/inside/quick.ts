@@ -1,12 +1,11 @@
 /** First steps that take one call each, in a running gateway. */
-import { AppError } from "../../../base/errors.ts";
-import { lazy } from "../../../base/lazy.ts";
-import { nearest } from "../../../base/text.ts";
-import { isObject, type OpenClawConfig } from "../../../config/index.ts";
-import type { QuickSetupPort } from "../../../gateway/index.ts";
-import { loadChoice, loadProfiles } from "../../../models/index.ts";
-import type { AuthProfileCredential } from "../../../protocol/index.ts";
-import type { AnsweringModel } from "../../answering-model.ts";
+import { AppError } from "../../base/errors.ts";
+import { lazy } from "../../base/lazy.ts";
+import { nearest } from "../../base/text.ts";
+import { isObject, type OpenClawConfig } from "../../config/index.ts";
+import type { QuickSetupPort } from "../../gateway/index.ts";
+import { loadChoice, loadProfiles, type AnsweringModel } from "../../models/index.ts";
+import type { AuthProfileCredential } from "../../protocol/index.ts";
 import { checkedAccount } from "../channel-account.ts";
 import { channelOffers, findOffer, sectionWith, type ChannelOffer } from "../channel-offers.ts";
 import { chosenModel, modelPatch } from "../chosen-model.ts";

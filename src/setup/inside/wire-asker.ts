@@ -1,6 +1,6 @@
 /** Questions that go over a connection as steps, and come back as answers. */
-import type { Ids } from "../../../base/ids.ts";
-import type { MethodResult, WizardSelectOption } from "../../../protocol/index.ts";
+import type { Ids } from "../../base/ids.ts";
+import type { MethodResult, WizardSelectOption } from "../../protocol/index.ts";
 import { asksForSecret, left, type Asker } from "../asker.ts";
 
 export type WireStep = NonNullable<MethodResult<"wizard.next">["step"]>;

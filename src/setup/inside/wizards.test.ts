@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { manualClock } from "../../../base/clock.ts";
-import { AppError } from "../../../base/errors.ts";
-import { createIds } from "../../../base/ids.ts";
-import { seededRandom } from "../../../base/random.ts";
+import { manualClock } from "../../base/clock.ts";
+import { AppError } from "../../base/errors.ts";
+import { createIds } from "../../base/ids.ts";
+import { seededRandom } from "../../base/random.ts";
 import type { Asker } from "../asker.ts";
 import { createWizards } from "./wizards.ts";
 

@@ -1,8 +1,8 @@
-import type { Clock } from "../../../base/clock.ts";
-import { AppError, messageOf } from "../../../base/errors.ts";
-import type { Ids } from "../../../base/ids.ts";
-import type { WizardPort } from "../../../gateway/index.ts";
-import type { MethodParams, MethodResult } from "../../../protocol/index.ts";
+import type { Clock } from "../../base/clock.ts";
+import { AppError, messageOf } from "../../base/errors.ts";
+import type { Ids } from "../../base/ids.ts";
+import type { WizardPort } from "../../gateway/index.ts";
+import type { MethodParams, MethodResult } from "../../protocol/index.ts";
 import { isLeft, type Asker } from "../asker.ts";
 import { createWireAsker, type WireAsker } from "./wire-asker.ts";
 

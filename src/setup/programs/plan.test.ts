@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { SkillStatus } from "../../../agent/index.ts";
+import type { SkillStatus } from "../../agent/index.ts";
 import { planPrograms, type Host } from "./plan.ts";
 import { waysOf } from "./way.ts";
 

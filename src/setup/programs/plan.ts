@@ -1,4 +1,4 @@
-import type { SkillStatus } from "../../../agent/index.ts";
+import type { SkillStatus } from "../../agent/index.ts";
 import { waysOf, type InstallerName, type Way } from "./way.ts";
 
 /** What one skill lacks, and how it would get it. */

@@ -1,4 +1,4 @@
-import { isObject } from "../../../config/index.ts";
+import { isObject } from "../../config/index.ts";
 
 export type InstallerName = "npm" | "pnpm" | "yarn" | "bun";
 

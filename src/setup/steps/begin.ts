@@ -1,5 +1,5 @@
-import { AppError } from "../../../base/errors.ts";
-import { formatLocated } from "../../../config/index.ts";
+import { AppError } from "../../base/errors.ts";
+import { formatLocated } from "../../config/index.ts";
 import { left, type Asker } from "../asker.ts";
 import type { Draft } from "../draft.ts";
 import type { Flow, Given, ResetScope } from "../given.ts";

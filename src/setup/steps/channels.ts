@@ -1,6 +1,6 @@
-import { isObject, parsePath, valueAt } from "../../../config/index.ts";
-import { AppError } from "../../../base/errors.ts";
-import type { ChannelPlugin, DmPolicy, HostConfig, RuntimeEnv } from "../../../protocol/index.ts";
+import { isObject, parsePath, valueAt } from "../../config/index.ts";
+import { AppError } from "../../base/errors.ts";
+import type { ChannelPlugin, DmPolicy, HostConfig, RuntimeEnv } from "../../protocol/index.ts";
 import { accountFromQuestions, guardedSetup, type MadeAccount } from "../channel-account.ts";
 import { channelOffers, sectionWith, type ChannelOffer } from "../channel-offers.ts";
 import type { Setup } from "../context.ts";

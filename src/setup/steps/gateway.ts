@@ -1,5 +1,5 @@
-import { AppError } from "../../../base/errors.ts";
-import { gatewayPort } from "../../../config/index.ts";
+import { AppError } from "../../base/errors.ts";
+import { gatewayPort } from "../../config/index.ts";
 import type { Setup } from "../context.ts";
 import { BINDS, TAILSCALE_MODES, type Bind, type TailscaleMode } from "../given.ts";
 

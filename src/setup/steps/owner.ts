@@ -1,7 +1,7 @@
 /** Who owns the gateway: may loosen how commands run, decide about approvals and change the configuration from a chat. */
-import { AppError } from "../../../base/errors.ts";
-import { ownerEntry, withOwner } from "../../../channels/index.ts";
-import type { ChannelPlugin, HostConfig } from "../../../protocol/index.ts";
+import { AppError } from "../../base/errors.ts";
+import { ownerEntry, withOwner } from "../../channels/index.ts";
+import type { ChannelPlugin, HostConfig } from "../../protocol/index.ts";
 import type { Setup } from "../context.ts";
 
 const MOST_OFFERED = 20;

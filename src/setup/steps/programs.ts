@@ -1,5 +1,5 @@
 /** Programs that skills lack: shown, agreed to, and installed when everything else is written. */
-import type { SkillStatus } from "../../../agent/index.ts";
+import type { SkillStatus } from "../../agent/index.ts";
 import type { Setup } from "../context.ts";
 import { INSTALLERS, planPrograms, type Plan } from "../programs/plan.ts";
 

@@ -19,7 +19,7 @@ export async function setUpSkills(setup: Setup, workspace: string): Promise<read
   const { ask, given, draft, place } = setup;
   if (given.nodeManager) draft.merge({ skills: { install: { nodeManager: given.nodeManager } } });
   if (!ask || given.skip?.skills) return [];
-  const { createSkills } = await import("../../../agent/index.ts");
+  const { createSkills } = await import("../../agent/index.ts");
   const places = () => ({ home: place.osHome, stateFolder: place.config.paths.state });
   using skills = createSkills({ config: () => draft.config, places, env: place.env, platform: process.platform, clock: place.clock });
   const found = (await skills.status(workspace)).skills;

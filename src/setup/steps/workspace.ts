@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { expandHome, homeFolder } from "../../../config/index.ts";
+import { expandHome, homeFolder } from "../../config/index.ts";
 import type { Setup } from "../context.ts";
 import { pathsOf, workspaceOf } from "../reset.ts";
 import type { SetupPlace } from "../place.ts";
@@ -18,7 +18,7 @@ export async function chooseWorkspace({ ask, given, flow, keep, draft, place }: 
 
 /** Makes the workspace with its first files, and the folder of conversations. Nothing that is there is touched. */
 export async function seedFolders(place: SetupPlace, workspace: string): Promise<{ readonly sessions: string }> {
-  const [{ seedWorkspace, initRepository }, { ensureFolder }] = await Promise.all([import("../../../agent/index.ts"), import("../../../base/files.ts")]);
+  const [{ seedWorkspace, initRepository }, { ensureFolder }] = await Promise.all([import("../../agent/index.ts"), import("../../base/files.ts")]);
   const { clock, ids, env, config } = place;
   ensureFolder(config.paths.state);
   await seedWorkspace({

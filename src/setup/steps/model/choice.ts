@@ -1,6 +1,6 @@
-import { AppError } from "../../../../base/errors.ts";
-import { nearest } from "../../../../base/text.ts";
-import { loadChoice } from "../../../../models/index.ts";
+import { AppError } from "../../../base/errors.ts";
+import { nearest } from "../../../base/text.ts";
+import { loadChoice } from "../../../models/index.ts";
 import { AUTH_CHOICES, choiceOfFlag, findChoice, type AuthChoice } from "../../auth-choices.ts";
 import type { Setup } from "../../context.ts";
 import type { Given } from "../../given.ts";

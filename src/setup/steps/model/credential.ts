@@ -1,7 +1,7 @@
-import { AppError } from "../../../../base/errors.ts";
-import { parseDuration } from "../../../../config/index.ts";
-import { loadProfiles } from "../../../../models/index.ts";
-import type { AuthProfileCredential } from "../../../../protocol/index.ts";
+import { AppError } from "../../../base/errors.ts";
+import { parseDuration } from "../../../config/index.ts";
+import { loadProfiles } from "../../../models/index.ts";
+import type { AuthProfileCredential } from "../../../protocol/index.ts";
 import type { KeyChoice } from "../../auth-choices.ts";
 import type { Setup } from "../../context.ts";
 import { checkKey, type KeyCheck } from "../../key-check.ts";

@@ -1,5 +1,5 @@
-import { AppError } from "../../../../base/errors.ts";
-import { loadChoice } from "../../../../models/index.ts";
+import { AppError } from "../../../base/errors.ts";
+import { loadChoice } from "../../../models/index.ts";
 import type { AuthChoice } from "../../auth-choices.ts";
 import { chosenModel, modelPatch } from "../../chosen-model.ts";
 import type { Setup } from "../../context.ts";

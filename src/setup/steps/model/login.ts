@@ -1,4 +1,4 @@
-import { AppError, messageOf } from "../../../../base/errors.ts";
+import { AppError, messageOf } from "../../../base/errors.ts";
 import { isLeft, left } from "../../asker.ts";
 import type { LoginChoice } from "../../auth-choices.ts";
 import type { Setup } from "../../context.ts";

@@ -17,7 +17,7 @@ export default defineConfig({
   test: {
     projects: [
       // Nothing here keeps state in its modules, so tests share processes: to start one for each file takes longer than most of them.
-      { extends: true, test: { name: "rooms", include: ["src/**/*.test.ts", "ui/src/**/*.test.ts"], isolate: false } },
+      { extends: true, test: { name: "modules", include: ["src/**/*.test.ts", "ui/src/**/*.test.ts"], isolate: false } },
       {
         extends: true,
         test: { name: "whole", include: ["test/**/*.test.ts", "scripts/**/*.test.ts", "bench/**/*.test.ts", "plugins/**/*.test.ts"], isolate: false },

@@ -52,12 +52,12 @@ export const CHUNK_GROUPS = [
   {
     name: "app",
     test: files(
-      "src/app/(?:create-app|current-hooks|health|index|instance-lock|lifetime|listen|log-file|logging|maintenance|media-expiry|raw-stream|reload|start-gates|state-lock|watchdog)\\.ts",
+      "src/app/(?:create-app|current-hooks|health|index|lifetime|listen|log-file|logging|maintenance|media-expiry|raw-stream|reload)\\.ts",
       "src/app/restart/(?!sentinel)",
       "src/gateway/(?:server|bind|certificate|address-budget|early|stop-reason|auth/settings)\\.ts",
-      "src/base/(?:log/(?!read)|random|ids|inherited-environment)",
+      "src/base/(?:log/(?!read)|instance-lock|random|ids|inherited-environment)",
       "src/media/index\\.ts",
-      "src/config/(?:config|held|redact|diff|reload-rules|secrets|version-keeper|shell-environment)\\.ts",
+      "src/config/(?:config|state-lock|held|redact|diff|reload-rules|secrets|version-keeper|shell-environment)\\.ts",
       "src/store/(?:open|backup/wanted|remembered-sessions|sqlite/(?:client|messages|sender|waiting|standing|reads))\\.ts",
     ),
   },
@@ -73,7 +73,7 @@ export const CHUNK_GROUPS = [
   {
     name: "hub",
     test: files(
-      "src/app/(?:open-gateway|runnable|answering-model|own-caller|models|turn-code|setup/inside/ports|overview/open|plugins/(?:index|admin|names|sections))\\.ts",
+      "src/app/(?:open-gateway|runnable|own-caller|models|turn-code|plugins/(?:index|admin|names|sections))\\.ts",
       "src/tools/(?:authority/|exec/(?:levels|settings)|sandbox/settings)",
       "src/app/agent/(?:index|answering|owners|asked-commands|gateway-ports|gateway-tool|session-endings|workspaces)",
       "src/app/conversation/(?:open|channels|channel-table|lazy|ports|section-check)",
@@ -84,7 +84,8 @@ export const CHUNK_GROUPS = [
       "src/gateway/(?!tools/|methods/view/(?:context|export|markdown)|welcome-page|http/control-ui/(?!base-path|routes))",
       "src/sessions/(?:entry|transcript)/",
       "src/store/observed\\.ts",
-      "src/app/overview/runs\\.ts",
+      "src/models/answering-model\\.ts",
+      "src/overview/(?:index|open|runs)\\.ts",
       "src/config/(?:default-agent|agent-workspace|describe-schema)",
       "src/protocol/(?!client|validators|answers|schemas|check)",
       "src/base/(?:rooted-files|equal-secrets|deadlines|log/read)",

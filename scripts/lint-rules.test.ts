@@ -1,15 +1,15 @@
 import { spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { beforeAll, expect, test } from "vitest";
-import { lintConfig, loadLintConfig, type Row } from "./lint-rules.ts";
+import { lintConfig, type Layer } from "./lint-rules.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
-const ROWS: Row[] = JSON.parse(readFileSync(join(ROOT, "rooms.json"), "utf8"));
+const LAYERS: Layer[] = JSON.parse(readFileSync(join(ROOT, "layers.json"), "utf8"));
 
-/** Each case is one file of a made-up house; what is allowed gives no finding, what is forbidden gives one. */
+/** Each case is one file of a made-up code base: an allowed import gives no finding, a forbidden one does. */
 const ALLOWED: Record<string, string> = {
   "store/a.ts": `import { x } from "../config/index.ts"; export const y = x;`,
   "store/b.ts": `import { x } from "../base/errors.ts"; export const y = x;`,
@@ -27,8 +27,8 @@ const FORBIDDEN: Record<string, string> = {
   "store/reexport-all-up.ts": `export * from "../app/index.ts";`,
   "store/dynamic-up.ts": `export const y = () => import("../cli/index.ts");`,
   "store/neighbour.ts": `import { x } from "../hooks/index.ts"; export const y = x;`,
-  "store/past-the-door.ts": `import { x } from "../config/load.ts"; export const y = x;`,
-  "store/type-past-the-door.ts": `import type { X } from "../config/load.ts"; export type Y = X;`,
+  "store/past-the-entry-point.ts": `import { x } from "../config/load.ts"; export const y = x;`,
+  "store/type-past-the-entry-point.ts": `import type { X } from "../config/load.ts"; export type Y = X;`,
   "store/sqlite/deep-up.ts": `import { x } from "../../gateway/index.ts"; export const y = x;`,
   "store/a/b/c/d/deepest-up.ts": `import { x } from "../../../../../gateway/index.ts"; export const y = x;`,
   "store/a/b/c/d/e/too-deep.ts": `import { x } from "../x.ts"; export const y = x;`,
@@ -39,12 +39,12 @@ const FORBIDDEN: Record<string, string> = {
 };
 
 function lint(files: Record<string, string>): Set<string> {
-  const folder = mkdtempSync(join(tmpdir(), "openclaw-rooms-"));
+  const folder = mkdtempSync(join(tmpdir(), "openclaw-layers-"));
   for (const [path, text] of Object.entries(files)) {
     mkdirSync(dirname(join(folder, "src", path)), { recursive: true });
     writeFileSync(join(folder, "src", path), text);
   }
-  writeFileSync(join(folder, ".oxlintrc.json"), lintConfig(ROWS, {}));
+  writeFileSync(join(folder, ".oxlintrc.json"), lintConfig(LAYERS, {}));
   const result = spawnSync(process.execPath, [join(ROOT, "node_modules/oxlint/bin/oxlint"), "-f", "json"], { cwd: folder, encoding: "utf8" });
   const { diagnostics } = JSON.parse(result.stdout) as { diagnostics: { filename: string; code: string }[] };
   return new Set(diagnostics.filter(({ code }) => code.includes("no-restricted-imports")).map(({ filename }) => filename.replace(/^.*src\//, "")));
@@ -55,7 +55,7 @@ beforeAll(() => {
   found = lint({ ...ALLOWED, ...FORBIDDEN });
 });
 
-test.each(Object.keys(ALLOWED))("a room may import lower rooms through their door: %s", (path) => {
+test.each(Object.keys(ALLOWED))("a module may import lower modules through their index.ts: %s", (path) => {
   expect(found.has(path)).toBe(false);
 });
 
@@ -63,6 +63,7 @@ test.each(Object.keys(FORBIDDEN))("a forbidden import fails the build: %s", (pat
   expect(found.has(path)).toBe(true);
 });
 
-test("the committed lint configuration is the one that the room list makes", () => {
-  expect(readFileSync(join(ROOT, ".oxlintrc.json"), "utf8")).toBe(loadLintConfig());
+test("every folder of src stands in one layer", () => {
+  const folders = readdirSync(join(ROOT, "src"), { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  expect(LAYERS.flatMap(({ modules }) => modules).toSorted()).toEqual(folders.map(({ name }) => name).toSorted());
 });

@@ -3,19 +3,20 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { drawModules, type Layer } from "./modules/drawing.ts";
+import type { Layer } from "./lint-rules.ts";
+import { drawModules } from "./modules/drawing.ts";
 import { figuresOf } from "./modules/figures.ts";
 import { readSources } from "./modules/sources.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const { values } = parseArgs({ options: { list: { type: "string" } } });
 const files = [...readSources(root, "src"), ...readSources(root, "plugins")];
-const layers = JSON.parse(readFileSync(join(root, "rooms.json"), "utf8")) as { readonly row: number; readonly rooms: readonly string[] }[];
+const layers = JSON.parse(readFileSync(join(root, "layers.json"), "utf8")) as Layer[];
 writeFileSync(
   join(root, "docs/modules.svg"),
   drawModules(
     files,
-    layers.map(({ rooms }): Layer => rooms),
+    layers.map(({ modules }) => modules),
   ),
 );
 const figures = figuresOf(

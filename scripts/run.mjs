@@ -160,7 +160,7 @@ const COMMANDS = {
   },
   check: () =>
     steps([
-      ["rooms", "scripts/lint-rules.ts", "--check"],
+      ["layers", "scripts/lint-rules.ts"],
       ["format", TOOLS.oxfmt, "--check"],
       ["lint", TOOLS.oxlint, "--type-aware", "--deny-warnings"],
       ["types", TOOLS.tsc, "-p", "."],
@@ -173,7 +173,7 @@ const COMMANDS = {
     ]),
   fmt: () =>
     steps([
-      ["rooms", "scripts/lint-rules.ts"],
+      ["layers", "scripts/lint-rules.ts"],
       ["format", TOOLS.oxfmt],
     ]),
   async bench(args) {

@@ -20,7 +20,7 @@ import {
 } from "../config/index.ts";
 import { answerEarly, settingsFrom, type HealthReport, type SentinelPayload, type ServerSettings } from "../gateway/index.ts";
 import { findWanted, openStore, rememberSessions, type Store, type StoreThread } from "../store/index.ts";
-import type { AnsweringModel } from "./answering-model.ts";
+import type { AnsweringModel } from "../models/index.ts";
 import { reportHealth, startedNow } from "./health.ts";
 import type { Lifetime } from "./lifetime.ts";
 import { listen } from "./listen.ts";

@@ -6,7 +6,7 @@ import { manualClock } from "../base/clock.ts";
 import { createIds } from "../base/ids.ts";
 import { seededRandom } from "../base/random.ts";
 import { createLifetime } from "./lifetime.ts";
-import { stateLockPath } from "./state-lock.ts";
+import { stateLockPath } from "../config/index.ts";
 
 test("the locks are taken once and kept over restarts; the port and the time of the opening are written into them", () => {
   const stateDir = mkdtempSync(join(tmpdir(), "openclaw-lifetime-"));

@@ -1,9 +1,8 @@
 import { systemClock, type Clock } from "../base/clock.ts";
 import { createIds, type Ids } from "../base/ids.ts";
 import { systemRandom } from "../base/random.ts";
-import type { Env } from "../config/index.ts";
+import { type Env, acquireStateLock, type StateLock } from "../config/index.ts";
 import type { ServerSettings } from "../gateway/index.ts";
-import { acquireStateLock, type StateLock } from "./state-lock.ts";
 
 /** What a process keeps while its gateway is taken down and opened again: the locks, the port, the time of the last restart. */
 export interface Lifetime extends Disposable {

@@ -38,16 +38,16 @@ import type { Logging } from "./logging.ts";
 import { openChannels, type AppChannelsRun } from "./conversation/channels.ts";
 import { messagesPort, pairingPort } from "./conversation/ports.ts";
 import { runnableTexts } from "./runnable.ts";
-import { answeringModel, type AnsweringModel } from "./answering-model.ts";
+import { answeringModel, type AnsweringModel } from "../models/index.ts";
 import { createAppModels, type AppModels } from "./models.ts";
-import { openOverview } from "./overview/open.ts";
+import { openOverview } from "../overview/index.ts";
 import { issuesOfPlugins, pluginAdmin, type PluginAdminDeps } from "./plugins/admin.ts";
 import { judgeNames } from "./plugins/names.ts";
 import { pluginPorts } from "./plugins/sections.ts";
 import { createPlugins, type Plugins, type PluginsDeps } from "./plugins/index.ts";
 import type { TurnCode } from "./turn-code.ts";
 import { lazy } from "../base/lazy.ts";
-import type { QuickDeps } from "./setup/inside/quick.ts";
+import type { QuickDeps } from "../setup/index.ts";
 
 interface SetupPortDeps extends Omit<QuickDeps, "sessions"> {
   readonly store: Pick<Store, "read">;
@@ -56,7 +56,7 @@ interface SetupPortDeps extends Omit<QuickDeps, "sessions"> {
 /** The first steps as methods of this gateway. Their code is loaded when somebody takes one. */
 function setupPort({ store, ...deps }: SetupPortDeps): SetupPort {
   const sessions = async (): Promise<number> => (await store.read("sessions.list", { limit: 1 })).total;
-  const open = lazy(async () => (await import("./setup/inside/open.ts")).openSetup({ ...deps, sessions }));
+  const open = lazy(async () => (await import("../setup/index.ts")).openSetup({ ...deps, sessions }));
   return {
     status: async () => (await open()).status(),
     key: async (given) => (await open()).key(given),

@@ -2,8 +2,8 @@ import { homedir } from "node:os";
 import { systemClock } from "../base/clock.ts";
 import { createIds } from "../base/ids.ts";
 import { systemRandom } from "../base/random.ts";
-import { diffPaths, openConfig, touchesPluginSettings, type ConfigEdit, type LocatedIssue, type ReviewWrite } from "../config/index.ts";
-import { lockHolder, stateLockPath } from "../app/index.ts";
+import { diffPaths, openConfig, touchesPluginSettings, type ConfigEdit, type LocatedIssue, type ReviewWrite, stateLockPath } from "../config/index.ts";
+import { lockHolder } from "../base/instance-lock.ts";
 import { describeAnswer, gatewayAnswer, type GatewayAnswer } from "./gateway-answer.ts";
 import type { Io } from "./io.ts";
 

@@ -1,4 +1,5 @@
-import { lockHolder, stateLockPath, type LockHolder } from "../app/index.ts";
+import { lockHolder, type LockHolder } from "../base/instance-lock.ts";
+import { stateLockPath } from "../config/index.ts";
 import { loadHttp } from "../base/builtin.ts";
 import { messageOf } from "../base/errors.ts";
 import type { HealthReport } from "../gateway/index.ts";

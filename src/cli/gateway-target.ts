@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { lockHolder, stateLockPath, type LockHolder } from "../app/index.ts";
+import { lockHolder, type LockHolder } from "../base/instance-lock.ts";
 import { AppError, fileError } from "../base/errors.ts";
 import { systemClock } from "../base/clock.ts";
 import { createIds } from "../base/ids.ts";
 import { systemRandom } from "../base/random.ts";
-import { gatewayPort, openConfig, type Config, type SecretInput } from "../config/index.ts";
+import { gatewayPort, openConfig, type Config, type SecretInput, stateLockPath } from "../config/index.ts";
 import type { Io } from "./io.ts";
 
 /** What the user says about which gateway is meant. */

@@ -1,5 +1,4 @@
 /** What a plugin talks to when a command runs it: a person, and the command's output. */
-import { loadSetup } from "../app/index.ts";
 import { AppError } from "../base/errors.ts";
 import type { RuntimeEnv, WizardPrompter } from "../protocol/index.ts";
 import { ask } from "./ask.ts";
@@ -22,7 +21,7 @@ export function prompterFor(io: Io): WizardPrompter {
     select: ({ message, options }) => choose(message, options),
     multiselect: async ({ message, options }) => [await choose(message, options)],
     async text({ message, initialValue, sensitive, validate }) {
-      const secret = (await loadSetup()).asksForSecret({ message, sensitive });
+      const secret = (await import("../setup/index.ts")).asksForSecret({ message, sensitive });
       const usual = initialValue && !secret ? ` [${initialValue}]` : "";
       const answer = await ask(io, { text: `${message}${usual}: `, secret, expected: "an answer" });
       const wrong = validate?.(answer);

@@ -58,3 +58,4 @@ export { parseDocument, type ConfigDocument, type Position, type ValuePath } fro
 export { agentWorkspace } from "./agent-workspace.ts";
 export { defaultAgentId } from "./default-agent.ts";
 export { namesPlugins, touchesPluginSettings } from "./names-plugins.ts";
+export { stateLockPath, acquireStateLock, type StateLock } from "./state-lock.ts";

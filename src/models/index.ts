@@ -46,3 +46,4 @@ export async function loadCallCode(): Promise<void> {
   const [{ loadWire, WIRE_APIS }, { loadTables }] = await Promise.all([import("./wire/index.ts"), import("./catalogue/frozen.ts")]);
   await Promise.all([loadModels(), loadChoice(), loadBudgets(), loadOffline(), loadTables(), ...WIRE_APIS.map(loadWire)]);
 }
+export { type AnsweringModel, answeringModel } from "./answering-model.ts";

@@ -78,3 +78,4 @@ export async function loadInstall(): Promise<typeof install> {
 export async function loadCreate(): Promise<typeof create> {
   return import("./create/index.ts");
 }
+export { inventoryOptions } from "./inventory/gateway-inventory.ts";

@@ -2,7 +2,7 @@
 import { chmodSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { CHECK_IDS } from "../../src/app/security-audit/catalogue.ts";
+import { CHECK_IDS } from "../../src/audit/catalogue.ts";
 import { AUDIT_OPTIONS } from "../../src/cli/commands/security/audit.ts";
 import { readPage, ticked } from "../harness/docs-page.ts";
 import { makePlace, type Place } from "../harness/gateway-process.ts";

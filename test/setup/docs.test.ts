@@ -1,7 +1,7 @@
 /** The page about the first setup, tried: its commands in a real program, its tables against the code. */
 import { describe, expect, test, vi } from "vitest";
-import { AUTH_CHOICES } from "../../src/app/setup/auth-choices.ts";
-import { SECTIONS } from "../../src/app/setup/configure.ts";
+import { AUTH_CHOICES } from "../../src/setup/auth-choices.ts";
+import { SECTIONS } from "../../src/setup/configure.ts";
 import { ONBOARD_OPTIONS } from "../../src/cli/commands/onboard/flags.ts";
 import { readPage, ticked } from "../harness/docs-page.ts";
 import { setupHome } from "./place.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { manualClock } from "../../src/base/clock.ts";
-import { createLocalModels, localPatch } from "../../src/app/setup/local-models.ts";
+import { createLocalModels, localPatch } from "../../src/setup/local-models.ts";
 import { startModelServer } from "../fakes/model-server/index.ts";
 
 const LIST = { kind: "status", status: 200, body: { data: [{ id: "tiny", owned_by: "vllm", max_model_len: 32_000 }] } } as const;

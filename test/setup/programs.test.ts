@@ -2,8 +2,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { configure } from "../../src/app/setup/configure.ts";
-import { onboard } from "../../src/app/setup/onboard.ts";
+import { configure } from "../../src/setup/configure.ts";
+import { onboard } from "../../src/setup/onboard.ts";
 import { LEAVE, GOES_ON, person, room, type Room } from "./room.ts";
 
 const CHOOSES = { ...GOES_ON, "Which model answers?": "skip" };

@@ -3,10 +3,10 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import { left, type Asker } from "../../src/app/setup/asker.ts";
-import type { Given } from "../../src/app/setup/given.ts";
-import { onboard } from "../../src/app/setup/onboard.ts";
-import type { SetupPlace } from "../../src/app/setup/place.ts";
+import { left, type Asker } from "../../src/setup/asker.ts";
+import type { Given } from "../../src/setup/given.ts";
+import { onboard } from "../../src/setup/onboard.ts";
+import type { SetupPlace } from "../../src/setup/place.ts";
 import { openPlace } from "../../src/cli/setup/place.ts";
 import { fakePrograms, systemctl } from "./fake-programs.ts";
 

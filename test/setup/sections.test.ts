@@ -2,7 +2,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
-import { configure, SECTIONS, type Section } from "../../src/app/setup/configure.ts";
+import { configure, SECTIONS, type Section } from "../../src/setup/configure.ts";
 import { at, setupHome } from "./place.ts";
 import { LEAVE, person, room } from "./room.ts";
 

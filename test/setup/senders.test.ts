@@ -1,7 +1,7 @@
 /** Who may write to a channel that was just set up. */
 import { describe, expect, test } from "vitest";
-import { configure } from "../../src/app/setup/configure.ts";
-import { onboard } from "../../src/app/setup/onboard.ts";
+import { configure } from "../../src/setup/configure.ts";
+import { onboard } from "../../src/setup/onboard.ts";
 import { at } from "./place.ts";
 import { GOES_ON, person, room } from "./room.ts";
 

@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { configure } from "../../src/app/setup/configure.ts";
-import { createDraft } from "../../src/app/setup/draft.ts";
-import { onboard } from "../../src/app/setup/onboard.ts";
+import { configure } from "../../src/setup/configure.ts";
+import { createDraft } from "../../src/setup/draft.ts";
+import { onboard } from "../../src/setup/onboard.ts";
 import { at } from "./place.ts";
 import { GOES_ON, LEAVE, person, room } from "./room.ts";
 

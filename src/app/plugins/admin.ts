@@ -1,5 +1,4 @@
-import type { LocatedIssue, Loaded } from "../../config/index.ts";
-import { namesPlugins } from "../../config/index.ts";
+import { type LocatedIssue, type Loaded, namesPlugins } from "../../config/index.ts";
 import type { PluginAdminPort, RestartReport, RestartRequest } from "../../gateway/index.ts";
 import type { Plugins, PluginsDeps } from "./index.ts";
 
@@ -26,10 +25,7 @@ export function issuesOfPlugins(deps: Pick<PluginsDeps, "config" | "env">): (che
   return async (checked) => {
     const { snapshot } = checked;
     if (!namesPlugins(snapshot.resolved)) return [];
-    const [{ pluginIssues, readInventory, writtenConfig }, { inventoryOptions }] = await Promise.all([
-      import("../../plugins/index.ts"),
-      import("./inventory.ts"),
-    ]);
+    const { pluginIssues, readInventory, writtenConfig, inventoryOptions } = await import("../../plugins/index.ts");
     return pluginIssues(checked, await readInventory({ ...inventoryOptions(deps, writtenConfig(snapshot)), locate: checked.locate }));
   };
 }

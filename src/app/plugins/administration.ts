@@ -1,8 +1,7 @@
 import { planReload, type ConfigEdit } from "../../config/index.ts";
 import type { PluginAdminPort, SwitchEffect } from "../../gateway/index.ts";
-import { findPlugin, loadInstall, readInventory, switchPlugin, type Inventory, type InstallDeps } from "../../plugins/index.ts";
+import { findPlugin, loadInstall, readInventory, switchPlugin, type Inventory, type InstallDeps, inventoryOptions } from "../../plugins/index.ts";
 import type { PluginAdminDeps } from "./admin.ts";
-import { inventoryOptions } from "./inventory.ts";
 import { unloadablePlugins } from "./trial.ts";
 
 /** The answer is sent before the gateway goes. */

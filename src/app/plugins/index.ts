@@ -13,7 +13,7 @@ import type { PluginProvider } from "../../models/index.ts";
 import type { GuardRecords, Inventory, MissingGuard } from "../../plugins/index.ts";
 import type { Store } from "../../store/index.ts";
 import type { Logging } from "../logging.ts";
-import type { PluginFacts } from "../overview/troubles.ts";
+import type { PluginFacts } from "../../overview/index.ts";
 import type { PluginTalk } from "./channel/parts.ts";
 import type { RunningPlugins } from "./running.ts";
 

@@ -23,12 +23,12 @@ import {
   type ExtensionRowValue,
   type Inventory,
   type PluginHost,
+  inventoryOptions,
 } from "../../plugins/index.ts";
 import { METHODS, canonicalSessionKey } from "../../protocol/index.ts";
 import { isBuiltinTool } from "../../tools/index.ts";
 import { askHandlers, needsToken, routeMounter, type PluginGateway } from "./http.ts";
 import type { PluginsDeps } from "./index.ts";
-import { inventoryOptions } from "./inventory.ts";
 import { createRuntimes } from "./runtime.ts";
 import { bindSdk } from "./sdk-host.ts";
 import type { Clock } from "../../base/clock.ts";

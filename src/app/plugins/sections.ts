@@ -17,7 +17,7 @@ function sectionsOfPlugins({ config, env, plugins }: SectionsDeps): PluginSectio
   });
 
   async function read(): Promise<DescribedSections> {
-    const [{ describedSections, readInventory }, { inventoryOptions }] = await Promise.all([import("../../plugins/index.ts"), import("./inventory.ts")]);
+    const { describedSections, readInventory, inventoryOptions } = await import("../../plugins/index.ts");
     const { entries } = await readInventory(inventoryOptions({ config, env }, config.current));
     const registered = plugins.registries()?.channels.list() ?? [];
     return describedSections(

@@ -1,13 +1,14 @@
-import { loadSetup, lockHolder, stateLockPath, type Section } from "../../app/index.ts";
+import { lockHolder } from "../../base/instance-lock.ts";
+import type { Section } from "../../setup/index.ts";
 import { AppError } from "../../base/errors.ts";
 import { nearest } from "../../base/text.ts";
-import { diffPaths } from "../../config/index.ts";
+import { diffPaths, stateLockPath } from "../../config/index.ts";
 import { defineCommand } from "../command.ts";
 import { describeAnswer, gatewayAnswer } from "../gateway-answer.ts";
 import { inPlace, openAsker } from "../setup/session.ts";
 
 async function sectionsOf(given: readonly string[]): Promise<readonly Section[]> {
-  const { SECTIONS } = await loadSetup();
+  const { SECTIONS } = await import("../../setup/index.ts");
   return given.map((name) => {
     const found = SECTIONS.find((section) => section === name.trim().toLowerCase());
     if (found) return found;
@@ -29,7 +30,7 @@ export const configure = defineCommand({
         "configure asks questions and there is no terminal; without one use: openclaw config set, or openclaw onboard --non-interactive",
       );
     return inPlace(io, async (place) => {
-      const setup = await loadSetup();
+      const setup = await import("../../setup/index.ts");
       const ask = await openAsker(io);
       await ask.intro("openclaw configure");
       const before = place.config.current;

@@ -1,4 +1,3 @@
-import { loadSetup } from "../../app/index.ts";
 import { defineCommand, JSON_OPTION } from "../command.ts";
 import { printJson } from "../io.ts";
 import { createStyle } from "../output/style.ts";
@@ -24,7 +23,7 @@ export const setup = defineCommand({
     const { wizard, ...flags } = values;
     if (wizard || flags["non-interactive"] || flags.mode || flags["remote-url"] || flags["remote-token"]) return runOnboard(io, flags, "setup");
     return inPlace(io, async (place) => {
-      const { prepareFolders } = await loadSetup();
+      const { prepareFolders } = await import("../../setup/index.ts");
       const made = await prepareFolders(place, flags.workspace);
       if (flags.json) printJson(io, { ok: true, ...made });
       else {

@@ -1,4 +1,4 @@
-import type { LoginPort } from "../../app/index.ts";
+import type { LoginPort } from "../../setup/index.ts";
 import { ownLogin } from "../commands/models/auth/own-login.ts";
 import { pluginLogin } from "../commands/models/auth/plugin-login.ts";
 import { openAuth } from "../commands/models/auth/source.ts";

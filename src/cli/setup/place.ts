@@ -2,14 +2,15 @@
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { lockHolder, stateLockPath, type ProgramsPort, type SetupPlace } from "../../app/index.ts";
+import { lockHolder } from "../../base/instance-lock.ts";
+import type { ProgramsPort, SetupPlace } from "../../setup/index.ts";
 import { systemClock } from "../../base/clock.ts";
 import { createIds } from "../../base/ids.ts";
 import { lazy } from "../../base/lazy.ts";
 import { createLogger } from "../../base/log/logger.ts";
 import { systemRandom } from "../../base/random.ts";
 import { createRedactor } from "../../base/redaction.ts";
-import { mainAgentFolder, oauthFolder, openConfig, type PathContext } from "../../config/index.ts";
+import { mainAgentFolder, oauthFolder, openConfig, type PathContext, stateLockPath } from "../../config/index.ts";
 import { loadChoice, loadProfiles } from "../../models/index.ts";
 import type { Io } from "../io.ts";
 import { messageOf } from "../../base/errors.ts";

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { userInfo } from "node:os";
-import type { ServicePort } from "../../app/index.ts";
+import type { ServicePort } from "../../setup/index.ts";
 import { messageOf } from "../../base/errors.ts";
 import { installGateway } from "../commands/gateway/install.ts";
 import { control, findService, isInstalled } from "../commands/gateway/service/service.ts";

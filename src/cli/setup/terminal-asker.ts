@@ -1,5 +1,5 @@
 /** Questions at a terminal. They go to the error output: the standard output is the command's answer. */
-import { loadSetup, type Asker } from "../../app/index.ts";
+import type { Asker } from "../../setup/index.ts";
 import { AppError } from "../../base/errors.ts";
 import type { Option } from "@clack/prompts";
 import type { Io } from "../io.ts";
@@ -15,7 +15,7 @@ const optionsFor = <T>(options: readonly WizardSelectOption<T>[]) =>
   options.map(({ value, label, hint }) => ({ value, label, ...(hint === undefined ? {} : { hint }) })) as Option<unknown>[];
 
 export async function terminalAsker({ runnable }: Pick<Io, "runnable">): Promise<Asker> {
-  const [clack, { asksForSecret }] = await Promise.all([import("@clack/prompts"), loadSetup()]);
+  const [clack, { asksForSecret }] = await Promise.all([import("@clack/prompts"), import("../../setup/index.ts")]);
   const output = process.stderr;
   const answered = <T>(answer: T): Exclude<T, symbol> => {
     if (typeof answer === "symbol") throw left();

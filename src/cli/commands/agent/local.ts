@@ -1,6 +1,7 @@
 import { homedir } from "node:os";
 import { setTimeout as wait } from "node:timers/promises";
-import { lockHolder, stateLockPath } from "../../../app/index.ts";
+import { lockHolder } from "../../../base/instance-lock.ts";
+import { stateLockPath } from "../../../config/index.ts";
 import { AppError } from "../../../base/errors.ts";
 import type { MethodParams, MethodResult } from "../../../protocol/index.ts";
 import { loadFor } from "../../config-source.ts";

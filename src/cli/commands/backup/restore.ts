@@ -1,6 +1,7 @@
 import { cpSync, existsSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
-import { lockHolder, stateLockPath, type LockHolder } from "../../../app/index.ts";
+import { lockHolder, type LockHolder } from "../../../base/instance-lock.ts";
+import { stateLockPath } from "../../../config/index.ts";
 import { systemClock } from "../../../base/clock.ts";
 import { AppError, messageOf } from "../../../base/errors.ts";
 import { shellQuote } from "../../../base/text.ts";

@@ -1,4 +1,4 @@
-import { loadSetup, type MadeAccount } from "../../../app/index.ts";
+import type { MadeAccount } from "../../../setup/index.ts";
 import { AppError } from "../../../base/errors.ts";
 import type { OpenClawConfig } from "../../../config/index.ts";
 import type { ChannelPlugin, HostConfig } from "../../../protocol/index.ts";
@@ -38,7 +38,7 @@ async function remark(io: Io, channel: string): Promise<string | undefined> {
 }
 
 async function make(io: Io, plugin: ChannelPlugin, cfg: HostConfig, values: Values<typeof OPTIONS>): Promise<MadeAccount> {
-  const { accountFromInput, accountFromQuestions, guardedSetup } = await loadSetup();
+  const { accountFromInput, accountFromQuestions, guardedSetup } = await import("../../../setup/index.ts");
   const { account } = values;
   const input = setupInput(values);
   const asks = Object.keys(input).length === 0 && io.interactive && plugin.onboarding !== undefined;

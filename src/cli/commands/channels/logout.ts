@@ -1,4 +1,5 @@
-import { lockHolder, stateLockPath } from "../../../app/index.ts";
+import { lockHolder } from "../../../base/instance-lock.ts";
+import { stateLockPath } from "../../../config/index.ts";
 import type { MethodResult } from "../../../protocol/index.ts";
 import { defineCommand, JSON_OPTION } from "../../command.ts";
 import { loadFor } from "../../config-source.ts";

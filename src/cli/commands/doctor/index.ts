@@ -1,4 +1,4 @@
-import { loadDoctor, type Check, type Finding, type Outcome, type Repair } from "../../../app/index.ts";
+import type { Check, Finding, Outcome, Repair } from "../../../doctor/index.ts";
 import { escapeJoined } from "../../../base/printable.ts";
 import { defineCommand, JSON_OPTION, type Values } from "../../command.ts";
 import { printJson, type Io } from "../../io.ts";
@@ -53,7 +53,7 @@ export const doctor = defineCommand({
     { line: "openclaw doctor --json", does: "for machines" },
   ],
   async run({ io, values }) {
-    const { CHECKS, examine, TOPICS } = await loadDoctor();
+    const { CHECKS, examine, TOPICS } = await import("../../../doctor/index.ts");
     const style = createStyle(io.color);
     const boxes = !values.json && io.interactive;
     using deps = await openDoctor(io, {

@@ -1,4 +1,4 @@
-import type { ModelFacts } from "../../../app/index.ts";
+import type { ModelFacts } from "../../../doctor/index.ts";
 import { AppError } from "../../../base/errors.ts";
 import type { Io } from "../../io.ts";
 

@@ -1,7 +1,7 @@
 /** A command's process as the doctor sees it. */
 import { homedir, tmpdir, userInfo } from "node:os";
 import { basename, join } from "node:path";
-import type { AccountTrouble, DoctorDeps, FailedPlugin } from "../../../app/index.ts";
+import type { AccountTrouble, DoctorDeps, FailedPlugin } from "../../../doctor/index.ts";
 import { systemClock } from "../../../base/clock.ts";
 import { createIds } from "../../../base/ids.ts";
 import { systemRandom } from "../../../base/random.ts";

@@ -1,4 +1,4 @@
-import type { Check, Finding, Outcome } from "../../../app/index.ts";
+import type { Check, Finding, Outcome } from "../../../doctor/index.ts";
 import { escapeJoined } from "../../../base/printable.ts";
 import type { Io } from "../../io.ts";
 import { createStyle, type Style } from "../../output/style.ts";

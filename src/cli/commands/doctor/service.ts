@@ -1,6 +1,6 @@
 import { chmodSync, readFileSync } from "node:fs";
 import { dirname } from "node:path";
-import type { ServiceFacts } from "../../../app/index.ts";
+import type { ServiceFacts } from "../../../doctor/index.ts";
 import { writeAtomic } from "../../../base/files.ts";
 import type { Io } from "../../io.ts";
 import type { ServiceDefinition } from "../gateway/service/definition.ts";

@@ -1,4 +1,4 @@
-import type { LockHolder } from "../../../app/index.ts";
+import type { LockHolder } from "../../../base/instance-lock.ts";
 import { AppError, systemCode } from "../../../base/errors.ts";
 import type { Io } from "../../io.ts";
 import type { ServiceDefinition } from "./service/definition.ts";

@@ -1,5 +1,6 @@
+import { stateLockPath } from "../../../config/index.ts";
 import { basename } from "node:path";
-import { stateLockPath, type App, type AppOptions } from "../../../app/index.ts";
+import { type App, type AppOptions } from "../../../app/index.ts";
 import { messageOf } from "../../../base/errors.ts";
 import { findWanted, loadBackup, type AppliedRestore } from "../../../store/index.ts";
 

@@ -1,5 +1,6 @@
 import { setTimeout as wait } from "node:timers/promises";
-import { lockHolder, stateLockPath, type LockHolder } from "../../../app/index.ts";
+import { lockHolder, type LockHolder } from "../../../base/instance-lock.ts";
+import { stateLockPath } from "../../../config/index.ts";
 import { AppError } from "../../../base/errors.ts";
 import { isRunning } from "../../../base/process-identity.ts";
 import { defineCommand, JSON_OPTION } from "../../command.ts";

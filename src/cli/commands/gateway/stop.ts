@@ -1,5 +1,6 @@
 import { setTimeout as wait } from "node:timers/promises";
-import { lockHolder, stateLockPath } from "../../../app/index.ts";
+import { lockHolder } from "../../../base/instance-lock.ts";
+import { stateLockPath } from "../../../config/index.ts";
 import { AppError } from "../../../base/errors.ts";
 import { defineCommand, JSON_OPTION } from "../../command.ts";
 import { loadFor } from "../../config-source.ts";

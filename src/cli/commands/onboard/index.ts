@@ -1,4 +1,4 @@
-import { loadSetup, type OnboardResult } from "../../../app/index.ts";
+import type { OnboardResult } from "../../../setup/index.ts";
 import { AppError } from "../../../base/errors.ts";
 import { defineCommand } from "../../command.ts";
 import { printJson, type Io } from "../../io.ts";
@@ -58,7 +58,7 @@ export async function runOnboard(io: Io, values: OnboardValues, command: string)
     throw new AppError("INVALID_INPUT", `openclaw ${command} asks questions and there is no terminal; give --non-interactive --accept-risk and flags instead`);
   let next: (() => Promise<number>) | undefined;
   const code = await inPlace(io, async (place) => {
-    const { onboard } = await loadSetup();
+    const { onboard } = await import("../../../setup/index.ts");
     const ask = silent ? undefined : await openAsker(io);
     await ask?.intro(`openclaw ${io.version}`);
     const result = await onboard(place, { ask, given, command });

@@ -1,4 +1,4 @@
-import type { Asker } from "../../../app/index.ts";
+import type { Asker } from "../../../setup/index.ts";
 import type { Io } from "../../io.ts";
 
 type Beginning = "page" | "tui" | "later";

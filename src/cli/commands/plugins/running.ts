@@ -1,4 +1,5 @@
-import { lockHolder, stateLockPath } from "../../../app/index.ts";
+import { lockHolder } from "../../../base/instance-lock.ts";
+import { stateLockPath } from "../../../config/index.ts";
 import type { PluginEntry } from "../../../plugins/index.ts";
 import type { MethodResult } from "../../../protocol/index.ts";
 import { tryGateway } from "../../gateway-call.ts";

@@ -1,6 +1,6 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { loadSecurityAudit, type AuditDeps, type AuditFinding, type AuditReport, type FixReport, type RiskyEntry, type Severity } from "../../../app/index.ts";
+import type { AuditDeps, AuditFinding, AuditReport, FixReport, RiskyEntry, Severity } from "../../../audit/index.ts";
 import { systemClock } from "../../../base/clock.ts";
 import { escapeJoined } from "../../../base/printable.ts";
 import { defineCommand, JSON_OPTION } from "../../command.ts";
@@ -68,7 +68,7 @@ export const securityAudit = defineCommand({
     { line: "openclaw security audit --fix", does: "and the repairs that are safe to make" },
   ],
   async run({ io, values }) {
-    const { applyFixes, audit } = await loadSecurityAudit();
+    const { applyFixes, audit } = await import("../../../audit/index.ts");
     using doctor = await openDoctor(io, { deep: values.deep ?? false, generateToken: false, suggestions: false });
     const deps: AuditDeps = { ...doctor, osHome: homedir(), riskyEntries: () => riskyEntries(io, doctor.config) };
     const fix = values.fix ? await applyFixes(deps) : undefined;

@@ -1,9 +1,10 @@
+import { lockHolder } from "../../../base/instance-lock.ts";
 import { homedir } from "node:os";
 import { resolve } from "node:path";
-import { loadExplainFile, lockHolder, stateLockPath } from "../../../app/index.ts";
+import { loadExplainFile } from "../../../app/index.ts";
 import { AppError } from "../../../base/errors.ts";
 import { nearest } from "../../../base/text.ts";
-import { defaultAgentId, expandHome, formatLocated, homeFolder, type OpenClawConfig } from "../../../config/index.ts";
+import { defaultAgentId, expandHome, formatLocated, homeFolder, type OpenClawConfig, stateLockPath } from "../../../config/index.ts";
 import { loadChoice } from "../../../models/index.ts";
 import { resolveSessionKey, type GatewayClient, type MethodResult } from "../../../protocol/index.ts";
 import { builtinSubjects, explainAbsent, explainNamed, explainPolicy, explainSandbox, groupPolicy, type PolicyQuestion } from "../../../tools/index.ts";

@@ -1,0 +1,97 @@
+import { messageOf } from "../base/errors.ts";
+import { channels, owner } from "./checks/channels.ts";
+import { extensions } from "./checks/extensions.ts";
+import { files, secrets } from "./checks/files.ts";
+import { browser, gateway } from "./checks/gateway.ts";
+import { hooks } from "./checks/hooks.ts";
+import { models } from "./checks/models.ts";
+import { summary } from "./checks/summary.ts";
+import { allowlists, tools } from "./checks/tools.ts";
+import { contextOf, SEVERITIES, type AuditCheck, type AuditContext, type AuditDeps, type AuditFinding, type Severity } from "./finding.ts";
+
+/** What the running gateway answered; only with `--deep`. */
+export interface DeepReport {
+  readonly gateway: { readonly attempted: boolean; readonly url: string | null; readonly ok: boolean; readonly error: string | null };
+}
+
+/** The documented shape of `openclaw security audit --json`. */
+export interface AuditReport {
+  /** Milliseconds since the epoch. */
+  readonly ts: number;
+  readonly summary: Readonly<Record<Severity, number>>;
+  /** The most severe first. */
+  readonly findings: readonly AuditFinding[];
+  readonly deep?: DeepReport;
+}
+
+const PROBE_MS = 5000;
+
+const CHECKS: Readonly<Record<string, AuditCheck>> = {
+  summary,
+  files,
+  secrets,
+  gateway,
+  browser,
+  hooks,
+  channels,
+  owner,
+  tools,
+  allowlists,
+  extensions,
+  models,
+};
+
+/** One check that fails does not hide what the others found. */
+async function run(name: string, check: AuditCheck, context: AuditContext): Promise<readonly AuditFinding[]> {
+  try {
+    return await check(context);
+  } catch (error) {
+    return [
+      {
+        checkId: "security.audit_check_failed",
+        severity: "warn",
+        title: `the checks of ${name} could not be made`,
+        detail: messageOf(error),
+        remediation: "run openclaw doctor, then openclaw security audit again",
+      },
+    ];
+  }
+}
+
+async function probe({ probe: ask, cfg }: AuditContext): Promise<{ readonly report: DeepReport; readonly findings: readonly AuditFinding[] }> {
+  if (cfg.gateway?.mode === "remote")
+    return { report: { gateway: { attempted: false, url: cfg.gateway.remote?.url ?? null, ok: false, error: null } }, findings: [] };
+  const { holder, url = null, reachable, error } = await ask(PROBE_MS);
+  const why = reachable ? null : holder ? (error ?? "it did not answer") : "it is not running";
+  const report: DeepReport = { gateway: { attempted: true, url: url ?? null, ok: reachable, error: why } };
+  // A gateway that is not running can be attacked by nobody.
+  if (reachable || !holder) return { report, findings: [] };
+  return {
+    report,
+    findings: [
+      {
+        checkId: "gateway.probe_failed",
+        severity: "warn",
+        title: "the running gateway does not answer",
+        detail: why!,
+        remediation: "openclaw gateway status, then openclaw logs",
+      },
+    ],
+  };
+}
+
+/** Looks at the installation. Changes nothing. */
+export async function audit(deps: AuditDeps): Promise<AuditReport> {
+  const context = contextOf(deps);
+  const found: AuditFinding[] = [];
+  for (const [name, check] of Object.entries(CHECKS)) found.push(...(await run(name, check, context)));
+  const deep = deps.deep ? await probe(context) : undefined;
+  const findings = [...found, ...(deep?.findings ?? [])].sort((a, b) => SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity));
+  const count = (severity: Severity): number => findings.filter((one) => one.severity === severity).length;
+  return {
+    ts: deps.clock.now(),
+    summary: { critical: count("critical"), warn: count("warn"), info: count("info") },
+    findings,
+    ...(deep ? { deep: deep.report } : {}),
+  };
+}

@@ -1,0 +1,158 @@
+import { existsSync, statfsSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { formatBytes } from "../../base/text.ts";
+import { defaultAgentId, stateLockPath } from "../../config/index.ts";
+import { lockHolder } from "../../base/instance-lock.ts";
+import { examineStore, inspectStore, lockingProcesses, nameHolders, suspectStore, transcriptFile } from "../../store/index.ts";
+import type { Check, Finding } from "../finding.ts";
+
+const MB = 1024 * 1024;
+/** Up to this size the whole file is read each time; above it only with `--deep`. */
+const QUICK_BYTES = 256 * MB;
+/** A log of this size is not brought in any more. */
+const LARGE_WAL = 256 * MB;
+
+/** Whole, readable by this version, and not growing without end. */
+export const storeFile: Check = {
+  id: "store.database",
+  topic: "state",
+  title: "Database",
+  run({ config, deep }) {
+    const { state } = config.paths;
+    const size = examineStore(state, { thorough: false });
+    if (!size) return [];
+    const thorough = deep || size.bytes + size.walBytes < QUICK_BYTES;
+    const found = size.tooNew === undefined && thorough ? (examineStore(state, { thorough }) ?? size) : size;
+    const { file, bytes, walBytes, suspect, tooNew, damage } = found;
+    if (tooNew !== undefined)
+      return [{ part: "too-new", level: "error", text: tooNew, todo: "update openclaw, or give this version a state folder of its own" }];
+    const findings: Finding[] = [];
+    // The gateway's own short locks are its work.
+    const gateway = lockHolder(stateLockPath(state))?.pid;
+    const holders = (lockingProcesses(file) ?? []).filter(({ pid }) => pid !== gateway);
+    if (holders.length > 0)
+      findings.push({
+        part: "held",
+        level: "warn",
+        text: `${file} is held for writing by ${nameHolders(holders)}: while it is, the gateway accepts nothing new`,
+        todo: "end that process, or what it does there",
+      });
+    if (damage && damage.length > 0) {
+      const text = `${file} is damaged: ${damage.join("; ")}`;
+      const apply = (): string => {
+        suspectStore(state, `openclaw doctor: ${damage[0]}`);
+        return `marked ${file}: the next start of the gateway saves what it still holds, and keeps the damaged file`;
+      };
+      findings.push(
+        suspect
+          ? { part: "damaged", level: "error", text, todo: "start the gateway again: it saves what the file still holds, and keeps the damaged one" }
+          : {
+              part: "damaged",
+              level: "error",
+              text,
+              todo: "openclaw backup restore, or --fix",
+              repair: { summary: "have the next start save what it holds", safe: true, apply },
+            },
+      );
+    }
+    if (walBytes > LARGE_WAL)
+      findings.push({
+        part: "wal",
+        level: "warn",
+        text: `the database's log has grown to ${formatBytes(walBytes)}`,
+        todo: "restart the gateway: openclaw gateway restart",
+      });
+    if (!thorough)
+      findings.push({
+        part: "size",
+        level: "info",
+        text: `the database has ${formatBytes(bytes)}: it was not read whole`,
+        todo: "openclaw doctor --deep reads all of it",
+      });
+    return findings;
+  },
+};
+
+/** Below these a disk is nearly full, or as good as full. */
+const SCARCE = 1024 * MB;
+const LAST = 200 * MB;
+
+/** Room for what is still to come. */
+export const freeDisk: Check = {
+  id: "store.disk",
+  topic: "state",
+  title: "Free space",
+  run({ config }) {
+    let place = config.paths.state;
+    while (!existsSync(place) && dirname(place) !== place) place = dirname(place);
+    const disk = statfsSync(place);
+    const free = disk.bavail * disk.bsize;
+    if (free >= SCARCE) return [];
+    return [
+      {
+        level: free < LAST ? "error" : "warn",
+        text: `only ${formatBytes(free)} are free at ${place}`,
+        todo: "free some space: when the disk is full, no message is accepted",
+      },
+    ];
+  },
+};
+
+/** So many sessions, the newest first. */
+const RECENT = 50;
+
+/** What was said is there. */
+export const transcripts: Check = {
+  id: "sessions.transcripts",
+  topic: "state",
+  title: "Transcripts",
+  run({ config }) {
+    const { state } = config.paths;
+    // A database that cannot be read is the other check's.
+    const exam = examineStore(state, { thorough: false });
+    if (!exam || exam.tooNew !== undefined || exam.damage) return [];
+    using store = inspectStore(state);
+    if (!store) return [];
+    const { rows } = store.read("sessions.list", { limit: RECENT });
+    const without = rows.filter(({ agentId, entry }) => store.read("transcripts.ofSession", { agentId, sessionId: entry.sessionId }).length === 0);
+    // One that was only made, or whose settings were changed, has nothing to hold yet.
+    const lost = without.filter(({ entry }) => (entry.totalTokens ?? 0) > 0);
+    const main = rows.find(({ key }) => key === `agent:${defaultAgentId(config.current)}:main`);
+    const gone = rows.flatMap(({ agentId, entry }) =>
+      store
+        .read("transcripts.ofSession", { agentId, sessionId: entry.sessionId })
+        .filter(({ file, archivedAt }) => archivedAt === null && !existsSync(join(state, file)) && !existsSync(join(state, `${file}.gz`))),
+    );
+    return [
+      ...(lost.length === 0
+        ? []
+        : [
+            {
+              part: "lost",
+              level: "warn" as const,
+              text: `${lost.length} of the ${rows.length} newest sessions have no transcript: ${lost.map(({ key }) => key).join(", ")}`,
+              todo: "look for a backup: openclaw backup verify",
+            },
+          ]),
+      ...(main && lost.includes(main)
+        ? [
+            {
+              part: "main",
+              level: "warn" as const,
+              text: `the main session has lost its transcript ${transcriptFile(main.agentId, main.entry.sessionId)}: it will begin anew`,
+              todo: "openclaw backup restore",
+            },
+          ]
+        : []),
+      ...(gone.length === 0
+        ? []
+        : [
+            {
+              part: "files",
+              level: "info" as const,
+              text: `${gone.length} transcript files are missing; the database has what they held, and the gateway writes them again`,
+            },
+          ]),
+    ];
+  },
+};

@@ -1,0 +1,2 @@
+export { openOverview } from "./open.ts";
+export type { PluginFacts } from "./troubles.ts";

@@ -1,0 +1,81 @@
+/** An account of a channel in the configuration, as the channel's plugin makes it. */
+import { AppError, messageOf } from "../base/errors.ts";
+import type { ChannelPlugin, ChannelSetupInput, HostConfig, RuntimeEnv, WizardPrompter } from "../protocol/index.ts";
+
+export interface MadeAccount {
+  readonly next: HostConfig;
+  readonly accountId: string;
+}
+
+const ACCOUNT_ID = /^[A-Za-z0-9_-]{1,64}$/;
+
+/** Gives the id back. */
+export function checkedAccount(accountId: string): string {
+  if (ACCOUNT_ID.test(accountId)) return accountId;
+  throw new AppError("INVALID_INPUT", `an account's id has letters, digits, - and _ only, not ${JSON.stringify(accountId)}`);
+}
+
+/** What to write by hand where the plugin has no setup. */
+function byHand({ id, configSchema }: ChannelPlugin): AppError {
+  const properties = (configSchema?.schema["properties"] ?? {}) as Readonly<Record<string, unknown>>;
+  const keys = Object.keys(properties);
+  const known = keys.length > 0 ? `; its settings are ${keys.join(", ")}` : "; its documentation names the settings";
+  return new AppError("UNAVAILABLE", `the plugin of ${id} has no setup; set it up by hand with: openclaw config set channels.${id}.<setting> <value>${known}`);
+}
+
+/** The configuration with the account in it, from what was given. */
+export function accountFromInput(
+  plugin: ChannelPlugin,
+  cfg: HostConfig,
+  given: { readonly account?: string | undefined; readonly input: ChannelSetupInput },
+): MadeAccount {
+  const { setup } = plugin;
+  if (!setup) throw byHand(plugin);
+  const { account, input } = given;
+  const accountId = checkedAccount(setup.resolveAccountId?.({ cfg, accountId: account }) ?? account ?? "default");
+  const wrong = setup.validateInput?.({ cfg, accountId, input });
+  if (wrong) throw new AppError("INVALID_INPUT", `${plugin.id}: ${wrong}`);
+  const applied = setup.applyAccountConfig({ cfg, accountId, input });
+  const named = input.name === undefined ? applied : (setup.applyAccountName?.({ cfg: applied, accountId, name: input.name }) ?? applied);
+  return { next: named, accountId };
+}
+
+export interface Questions {
+  readonly account?: string | undefined;
+  readonly prompter: WizardPrompter;
+  readonly runtime: RuntimeEnv;
+  /** The people who may write are to be named. */
+  readonly forceAllowFrom?: boolean;
+}
+
+/** The same, with the plugin asking for what it needs. */
+export async function accountFromQuestions(
+  plugin: ChannelPlugin,
+  cfg: HostConfig,
+  { account, prompter, runtime, forceAllowFrom = false }: Questions,
+): Promise<MadeAccount> {
+  const { onboarding } = plugin;
+  if (!onboarding)
+    throw plugin.setup
+      ? new AppError("INVALID_INPUT", `${plugin.id} asks no questions; give its settings as flags: openclaw channels add --help`)
+      : byHand(plugin);
+  const result = await onboarding.configure({
+    cfg,
+    runtime,
+    prompter,
+    accountOverrides: account === undefined ? {} : { [plugin.id]: account },
+    shouldPromptAccountIds: account === undefined,
+    forceAllowFrom,
+  });
+  return { next: result.cfg, accountId: result.accountId ?? account ?? "default" };
+}
+
+/** Runs a plugin's setup; what it throws is its own failure. */
+export async function guardedSetup<T>(plugin: ChannelPlugin, make: () => T | Promise<T>): Promise<T> {
+  try {
+    return await make();
+  } catch (error) {
+    if (error instanceof AppError) throw error;
+    throw new AppError("PLUGIN_FAILED", `the setup of ${plugin.id} failed: ${messageOf(error)}`, { cause: error });
+  }
+}

@@ -1,0 +1,125 @@
+/** Channels that could be set up, from what plugins declare: none of their code is loaded. */
+import { isObject, validate, type JsonSchema, type OpenClawConfig } from "../config/index.ts";
+import { AppError } from "../base/errors.ts";
+import { nearest } from "../base/text.ts";
+import { isWaiting, type Inventory } from "../plugins/index.ts";
+import type { MethodResult } from "../protocol/index.ts";
+
+export type ChannelField = MethodResult<"setup.status">["channels"][number]["fields"][number];
+
+export interface ChannelOffer {
+  readonly id: string;
+  readonly label: string;
+  readonly help?: string;
+  readonly pluginId: string;
+  readonly fields: readonly ChannelField[];
+  readonly schema?: JsonSchema;
+  /** Why it could not run although it were set up. */
+  readonly off?: string;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const at = (value: unknown, key: string): Fields => {
+  const found = isObject(value) ? value[key] : undefined;
+  return isObject(found) ? found : {};
+};
+const textOf = (value: unknown): string | undefined => (typeof value === "string" && value !== "" ? value : undefined);
+
+/** `botToken` → `Bot token`. */
+function readable(path: string): string {
+  const words = (path.split(".").at(-1) ?? path).replaceAll(/([a-z\d])([A-Z])/g, "$1 $2").toLowerCase();
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+/** A first sentence is enough beside a field. */
+const firstSentence = (text: string | undefined): string | undefined => text?.split(/(?<=[.!?])\s/)[0];
+
+/** What a form asks for: what the plugin gives hints about, what its schema requires, else its secrets. */
+function fieldsOf(schema: Fields, hints: Fields): readonly ChannelField[] {
+  const properties = at(schema, "properties");
+  const required = new Set(Array.isArray(schema["required"]) ? schema["required"] : []);
+  const hinted = Object.keys(hints).filter((path) => at(hints, path)["advanced"] !== true && properties[path] !== undefined);
+  const secrets = Object.keys(properties).filter((path) => at(properties, path)["x-sensitive"] === true && at(properties, path)["x-advanced"] !== true);
+  const paths = [...new Set([...(hinted.length > 0 ? hinted : secrets), ...[...required].map(String)])];
+  return paths.map((path) => {
+    const [hint, property] = [at(hints, path), at(properties, path)];
+    const help = textOf(hint["help"]) ?? firstSentence(textOf(property["description"]));
+    const placeholder = textOf(hint["placeholder"]);
+    return {
+      path,
+      label: textOf(hint["label"]) ?? readable(path),
+      secret: hint["sensitive"] === true || property["x-sensitive"] === true,
+      required: hint["required"] === true || required.has(path),
+      ...(help === undefined ? {} : { help }),
+      ...(placeholder === undefined ? {} : { placeholder }),
+    };
+  });
+}
+
+export function channelOffers({ entries }: Inventory): readonly ChannelOffer[] {
+  return entries
+    .filter(({ reason }) => reason?.startsWith("overridden by ") !== true)
+    .flatMap((entry) =>
+      (entry.manifest.channels ?? []).map((id): ChannelOffer => {
+        const declared = at(at(entry.manifest.rest, "channelConfigs"), id);
+        const schema = isObject(declared["schema"]) ? (declared["schema"] as JsonSchema) : undefined;
+        const label = textOf(declared["label"]) ?? textOf(entry.channelCard?.["label"]) ?? entry.name;
+        const usable = (entry.enabled && entry.error === undefined) || isWaiting(entry);
+        return {
+          id,
+          label,
+          pluginId: entry.id,
+          fields: fieldsOf(schema ?? {}, at(declared, "uiHints")),
+          ...(entry.description === undefined ? {} : { help: entry.description }),
+          ...(schema ? { schema } : {}),
+          ...(usable ? {} : { off: entry.error ?? entry.reason ?? "off" }),
+        };
+      }),
+    );
+}
+
+export function findOffer(offers: readonly ChannelOffer[], channel: string): ChannelOffer {
+  const found = offers.find(({ id }) => id === channel);
+  if (found) return found;
+  const known = offers.map(({ id }) => id);
+  const close = nearest(channel, known);
+  throw new AppError(
+    "NOT_FOUND",
+    `there is no channel ${JSON.stringify(channel)}; ${close === undefined ? `there are ${known.join(", ") || "none"}` : `did you mean ${close}?`}`,
+  );
+}
+
+/** A text from a form as the schema wants it. */
+function valueFor(schema: Fields, path: string, value: unknown): unknown {
+  if (typeof value !== "string") return value;
+  const property = at(at(schema, "properties"), path);
+  const types = [property["type"]].flat();
+  if (types.includes("array") && !types.includes("string")) return value.split(/[\s,;]+/).filter(Boolean);
+  if ((types.includes("integer") || types.includes("number")) && /^-?\d+(?:\.\d+)?$/.test(value.trim())) return Number(value);
+  if (types.includes("boolean") && /^(?:true|false)$/.test(value.trim())) return value.trim() === "true";
+  return value.trim();
+}
+
+/** The channel's section with these fields in it, turned on and checked. Empty fields are left as they are. */
+export function sectionWith(offer: ChannelOffer, config: OpenClawConfig, accountId: string, fields: Fields): Fields {
+  const section = at(config.channels, offer.id);
+  const accounts = at(section, "accounts");
+  const given = Object.entries(fields).filter(([, value]) => value !== undefined && value !== null && value !== "");
+  const keys = Object.fromEntries(given.map(([path, value]) => [path, valueFor(offer.schema ?? {}, path, value)]));
+  const inSection = accountId === "default" && accounts["default"] === undefined;
+  const next: Fields = inSection
+    ? { ...section, ...keys, enabled: true }
+    : { ...section, enabled: true, accounts: { ...accounts, [accountId]: { ...at(accounts, accountId), ...keys, enabled: true } } };
+  const holder = inSection ? next : at(at(next, "accounts"), accountId);
+  const missing = offer.fields.filter(({ path, required }) => required && (holder[path] ?? section[path]) === undefined);
+  if (missing.length > 0) throw new AppError("INVALID_INPUT", `${offer.label} needs ${missing.map(({ label, path }) => `${label} (${path})`).join(", ")}`);
+  if (offer.schema) {
+    const issues = validate(offer.schema, next, { at: ["channels", offer.id] }).filter(({ severity }) => severity === "error");
+    if (issues.length > 0) {
+      const list = issues.map(({ path, message }) => ({ path: path.join("."), message }));
+      throw new AppError("INVALID_INPUT", list.map(({ path, message }) => `${path}: ${message}`).join("; "), { details: { issues: list } });
+    }
+  }
+  return next;
+}

@@ -1,0 +1,49 @@
+import { existsSync, renameSync } from "node:fs";
+import { join } from "node:path";
+import { AppError, fileError } from "../base/errors.ts";
+import { agentWorkspace, defaultAgentId, oauthFolder, type PathContext } from "../config/index.ts";
+import type { Committed } from "./draft.ts";
+import type { ResetScope } from "./given.ts";
+import type { SetupPlace } from "./place.ts";
+
+/** What of the state folder goes with credentials and conversations. */
+const STATE_PARTS = ["agents", "sessions", "devices", "identity", "openclaw.db", "openclaw.db-wal", "openclaw.db-shm", ".env"];
+
+export const pathsOf = ({ env, osHome, cwd }: Pick<SetupPlace, "env" | "osHome" | "cwd">): PathContext => ({ env, osHome, cwd, exists: existsSync });
+
+export const workspaceOf = (place: SetupPlace, config = place.config.current): string => agentWorkspace(config, pathsOf(place), defaultAgentId(config));
+
+/** Moves what a scope covers beside where it is, under a name with the time: nothing is deleted. */
+export async function putAway(place: SetupPlace, scope: ResetScope): Promise<Committed["removed"]> {
+  if (place.isRunning()) {
+    throw new AppError("CONFLICT", "a gateway runs on this state folder, which cannot be reset under it; stop it first with: openclaw gateway stop");
+  }
+  const { file, state } = place.config.paths;
+  const stamp = new Date(place.clock.now()).toISOString().replaceAll(/[:.]/g, "-");
+  const parts = STATE_PARTS.map((name) => join(state, name));
+  // Without the last good one too, the next start would go on with the configuration that was put away.
+  const wanted = [
+    file,
+    join(state, "config.last-good.json"),
+    ...(scope === "config" ? [] : [oauthFolder(pathsOf(place)), ...parts]),
+    ...(scope === "full" ? [workspaceOf(place)] : []),
+  ];
+  const removed: { readonly from: string; readonly to: string }[] = [];
+  try {
+    for (const from of wanted) if (existsSync(from)) removed.push(moved(from, stamp));
+    return removed;
+  } catch (error) {
+    for (const { from, to } of removed.toReversed()) renameSync(to, from);
+    throw error;
+  }
+}
+
+function moved(from: string, stamp: string): { readonly from: string; readonly to: string } {
+  const to = `${from}.removed-${stamp}`;
+  try {
+    renameSync(from, to);
+    return { from, to };
+  } catch (error) {
+    throw fileError(from, "could not put away", error);
+  }
+}

@@ -1,0 +1,175 @@
+import { AppError } from "../../../base/errors.ts";
+import { parseDuration } from "../../../config/index.ts";
+import { loadProfiles } from "../../../models/index.ts";
+import type { AuthProfileCredential } from "../../../protocol/index.ts";
+import type { KeyChoice } from "../../auth-choices.ts";
+import type { Setup } from "../../context.ts";
+import { checkKey, type KeyCheck } from "../../key-check.ts";
+import { keyHelp, providerLabel } from "../../providers.ts";
+import { credentialSource } from "./choice.ts";
+
+/** A credential that is not stored yet. */
+export interface NewCredential {
+  readonly provider: string;
+  readonly profileId: string;
+  readonly credential: AuthProfileCredential;
+}
+
+const MOST_TRIES = 5;
+
+/** The provider is let try it. True: it may be kept. */
+async function isGood(setup: Setup, { provider, credential }: NewCredential, model: string | undefined): Promise<KeyCheck & { readonly kept: boolean }> {
+  const { ask, given, place, draft, tell } = setup;
+  if (given.skip?.health) return { checked: "skipped", kept: true };
+  const label = providerLabel(provider);
+  const progress = ask?.progress(`Asking ${label}`);
+  const check = await checkKey(place, { provider, credential, model, config: draft.config });
+  const { checked, detail = "" } = check;
+  progress?.stop(checked === "accepted" ? `${label} accepts it` : checked === "refused" ? `${label} refuses it` : `${label} could not be asked`);
+  if (checked === "refused") {
+    if (!ask) throw new AppError("INVALID_INPUT", `${label} refuses the key, so nothing was written: ${detail}`);
+    await ask.note(detail, `${label} refuses it`);
+    return { ...check, kept: false };
+  }
+  if (checked === "unreachable") {
+    if (ask) return { ...check, kept: await ask.confirm({ message: `${label} cannot be reached (${detail}). Keep the key unchecked?`, initialValue: true }) };
+    await tell(`the key of ${provider} was kept unchecked: ${detail}`);
+  } else if (detail !== "") await tell(`${label}: ${detail}`);
+  return { ...check, kept: true };
+}
+
+/** Puts a credential into the draft once its provider takes it; asks again while it does not. */
+async function keepGood(setup: Setup, make: () => Promise<NewCredential>, model: string | undefined): Promise<KeyCheck> {
+  for (let tries = 0; tries < MOST_TRIES; tries += 1) {
+    const made = await make();
+    const { kept, ...check } = await isGood(setup, made, model);
+    if (!kept) continue;
+    setup.draft.credential(made.profileId, made.credential);
+    return check;
+  }
+  throw new AppError("CANCELLED", `no key was accepted in ${MOST_TRIES} tries; nothing was changed`);
+}
+
+const notEmpty = (text: string): string | undefined => (text.trim() === "" ? "something has to stand here" : undefined);
+
+/** A key that is there and shall be used as it is. */
+async function existing({ ask, place }: Setup, provider: string): Promise<boolean> {
+  const [candidate] = await (await place.auth()).candidates(provider);
+  if (!candidate) return false;
+  return (
+    !ask || ask.confirm({ message: `There is a credential for ${providerLabel(provider)} (${credentialSource(candidate.id)}). Use it?`, initialValue: true })
+  );
+}
+
+/** A provider's key: the flag's, one that is there, or one that is asked for. */
+export async function takeKey(setup: Setup, choice: KeyChoice): Promise<KeyCheck | undefined> {
+  const { ask, given, place } = setup;
+  const { provider, flag } = choice;
+  const fromFlag = given.keys?.[flag]?.trim();
+  if (!fromFlag && (await existing(setup, provider))) return undefined;
+  if (!fromFlag && !ask)
+    throw new AppError("INVALID_INPUT", `--auth-choice ${choice.id} needs --${flag}-api-key, or a key that is there already (openclaw models auth add)`);
+  const metadata = provider === "cloudflare-ai-gateway" ? await cloudflare(setup) : undefined;
+  const help = keyHelp(provider, undefined);
+  if (!fromFlag && help) await ask!.note(help, providerLabel(provider));
+  return keepGood(
+    setup,
+    async () => {
+      const key = fromFlag ?? (await ask!.password({ message: choice.label, validate: notEmpty })).trim();
+      place.redactor.register(key);
+      return { provider, profileId: `${provider}:default`, credential: { type: "api_key", provider, key, ...(metadata ? { metadata } : {}) } };
+    },
+    choice.model,
+  );
+}
+
+async function cloudflare({ ask, given }: Setup): Promise<Record<string, string>> {
+  const accountId = given.cloudflare?.accountId ?? (await ask?.text({ message: "Cloudflare account id", validate: notEmpty }));
+  const gatewayId = given.cloudflare?.gatewayId ?? (await ask?.text({ message: "Cloudflare gateway id", validate: notEmpty }));
+  if (!accountId || !gatewayId)
+    throw new AppError("INVALID_INPUT", "Cloudflare's gateway needs --cloudflare-ai-gateway-account-id and --cloudflare-ai-gateway-gateway-id");
+  return { accountId: accountId.trim(), gatewayId: gatewayId.trim() };
+}
+
+/** A token that somebody made elsewhere. Gives its provider. */
+export async function takeToken(setup: Setup): Promise<{ readonly provider: string; readonly check: KeyCheck }> {
+  const { ask, given, place } = setup;
+  const { value, provider: named, profileId, expiresIn } = given.token ?? {};
+  const { setupTokenProblem } = await loadProfiles();
+  const provider = named?.trim().toLowerCase() || "anthropic";
+  const life = expiresIn === undefined ? undefined : parseDuration(expiresIn, "d");
+  if (expiresIn !== undefined && !(life !== undefined && life > 0))
+    throw new AppError("INVALID_INPUT", `--token-expires-in takes a duration such as 365d or 12h, not ${JSON.stringify(expiresIn)}`);
+  const wrong = (token: string): string | undefined => (provider === "anthropic" ? setupTokenProblem(token.trim()) : notEmpty(token));
+  const id = profileId?.trim() || `${provider}:manual`;
+  if (!id.startsWith(`${provider}:`)) throw new AppError("INVALID_INPUT", `--token-profile-id is of the form ${provider}:<name>, not ${JSON.stringify(id)}`);
+  if (value === undefined && !ask) throw new AppError("INVALID_INPUT", "--auth-choice token needs --token and --token-provider");
+  const problem = value === undefined ? undefined : wrong(value);
+  if (problem !== undefined) throw new AppError("INVALID_INPUT", problem);
+  const check = await keepGood(
+    setup,
+    async () => {
+      const token = (value ?? (await ask!.password({ message: `Token of ${providerLabel(provider)}`, validate: wrong }))).trim();
+      place.redactor.register(token);
+      const expires = life === undefined ? {} : { expires: place.clock.now() + life };
+      return { provider, profileId: id, credential: { type: "token", provider, token, ...expires } };
+    },
+    undefined,
+  );
+  return { provider, check };
+}
+
+const providerIdOf = (baseUrl: string): string => `custom-${new URL(baseUrl).host.replaceAll(/[^\w]+/g, "-").toLowerCase()}`;
+const wrongUrl = (text: string): string | undefined =>
+  /^https?:\/\/[^\s/]+/.test(text.trim()) && URL.canParse(text.trim()) ? undefined : "an address such as https://models.example/v1";
+const WINDOW = 128_000;
+const OUTPUT = 8192;
+
+/** A provider that only its user knows. Gives the model. */
+export async function takeCustom(setup: Setup): Promise<{ readonly ref: string; readonly check?: KeyCheck }> {
+  const { ask, given, draft, place } = setup;
+  const { baseUrl: url, modelId, apiKey, providerId, compatibility = "openai" } = given.custom ?? {};
+  const baseUrl = (url ?? (await ask?.text({ message: "Its address", placeholder: "https://models.example/v1", validate: wrongUrl })))?.trim();
+  const model = (modelId ?? (await ask?.text({ message: "Id of the model there", validate: notEmpty })))?.trim();
+  if (!baseUrl || !model) throw new AppError("INVALID_INPUT", "a provider of your own needs --custom-base-url and --custom-model-id");
+  const wrong = wrongUrl(baseUrl);
+  if (wrong !== undefined) throw new AppError("INVALID_INPUT", `--custom-base-url takes ${wrong}, not ${JSON.stringify(baseUrl)}`);
+  const provider = providerId?.trim().toLowerCase() || providerIdOf(baseUrl);
+  if (!/^[\w.-]+$/.test(provider))
+    throw new AppError("INVALID_INPUT", `--custom-provider-id takes letters, digits, ., - and _, not ${JSON.stringify(provider)}`);
+  const api =
+    given.custom?.compatibility ??
+    (ask && url === undefined
+      ? await ask.select<string>({
+          message: "Whose protocol does it speak?",
+          options: [
+            { value: "openai", label: "OpenAI" },
+            { value: "anthropic", label: "Anthropic" },
+          ],
+        })
+      : compatibility);
+  const entry = { id: model, name: model, contextWindow: WINDOW, maxTokens: OUTPUT };
+  draft.merge({
+    models: {
+      providers: {
+        [provider]: { baseUrl: baseUrl.replace(/\/+$/, ""), api: api === "anthropic" ? "anthropic-messages" : "openai-completions", models: [entry] },
+      },
+    },
+  });
+  const ref = `${provider}/${model}`;
+  const preset = apiKey?.trim() || place.env["CUSTOM_API_KEY"]?.trim();
+  const first = preset || (ask ? (await ask.password({ message: "Its key (empty: it wants none)" })).trim() : "");
+  if (first === "") return { ref };
+  let next: string | undefined = first;
+  const check = await keepGood(
+    setup,
+    async () => {
+      const key: string = next ?? (await ask!.password({ message: "Its key", validate: notEmpty })).trim();
+      next = undefined;
+      place.redactor.register(key);
+      return { provider, profileId: `${provider}:default`, credential: { type: "api_key", provider, key } };
+    },
+    model,
+  );
+  return { ref, check };
+}

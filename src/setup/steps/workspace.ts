@@ -1,0 +1,34 @@
+import { resolve } from "node:path";
+import { expandHome, homeFolder } from "../../config/index.ts";
+import type { Setup } from "../context.ts";
+import { pathsOf, workspaceOf } from "../reset.ts";
+import type { SetupPlace } from "../place.ts";
+
+/** Where the default agent's files are. */
+export async function chooseWorkspace({ ask, given, flow, keep, draft, place }: Setup): Promise<string> {
+  const known = draft.config.agents?.defaults?.workspace;
+  const usual = workspaceOf(place, draft.config);
+  const wanted =
+    given.workspace ??
+    (ask && flow === "advanced" && !(keep && known !== undefined) ? await ask.text({ message: "Folder of the agent's files", initialValue: usual }) : usual);
+  const folder = resolve(place.cwd, expandHome(wanted.trim() || usual, homeFolder(pathsOf(place))));
+  if (known === undefined || folder !== usual) draft.merge({ agents: { defaults: { workspace: folder } } });
+  return folder;
+}
+
+/** Makes the workspace with its first files, and the folder of conversations. Nothing that is there is touched. */
+export async function seedFolders(place: SetupPlace, workspace: string): Promise<{ readonly sessions: string }> {
+  const [{ seedWorkspace, initRepository }, { ensureFolder }] = await Promise.all([import("../../agent/index.ts"), import("../../base/files.ts")]);
+  const { clock, ids, env, config } = place;
+  ensureFolder(config.paths.state);
+  await seedWorkspace({
+    folder: workspace,
+    skipBootstrap: config.current.agents?.defaults?.skipBootstrap === true,
+    now: clock.now,
+    unique: () => ids.hex(6),
+    initRepository: async (folder) => void (await initRepository(folder, env)),
+  });
+  const sessions = resolve(config.paths.state, "agents", "main", "sessions");
+  ensureFolder(sessions);
+  return { sessions };
+}

@@ -105,7 +105,7 @@ async function conclude(deps: ExecToolDeps, { plan, context, origin }: Question,
   const asked = { id, sessionKey, command: plan.command, origin };
   const announced = quietly || deps.goOn === undefined;
   await deps.approvals.fate(id, sessionKey, announced ? { ...fate, told: true } : fate);
-  failpoint("command.fate.committed");
+  failpoint("command.outcome.committed");
   if (announced) deps.announce(context, fateText(asked, fate)!);
   else await deps.goOn?.(asked, fate);
 }

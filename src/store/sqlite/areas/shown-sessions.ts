@@ -1,4 +1,4 @@
-import { previewFrom, shownText, titleFrom, type WordedMessage } from "../../../base/message-text.ts";
+import { previewFrom, shownText, titleFrom, type MessageText } from "../../../base/message-text.ts";
 import { readableKey, sessionName } from "../../../base/session-name.ts";
 import type { SessionRow, ShownSession } from "../../areas/sessions.ts";
 import { createLineReader, transcriptFile } from "../../projection/index.ts";
@@ -37,7 +37,7 @@ function wordsOf(line: string, roles: readonly string[]): string {
   // Most lines are not meant: they need not be parsed.
   if (!roles.some((role) => line.includes(`"${role}"`))) return "";
   try {
-    const { message } = JSON.parse(line) as { readonly message?: WordedMessage | null };
+    const { message } = JSON.parse(line) as { readonly message?: MessageText | null };
     return message && roles.includes(String(message.role)) ? shownText(message) : "";
   } catch {
     return "";

@@ -19,7 +19,7 @@ import {
   type Snapshot,
 } from "../config/index.ts";
 import { answerEarly, settingsFrom, type HealthReport, type SentinelPayload, type ServerSettings } from "../gateway/index.ts";
-import { findWanted, openStore, rememberSessions, type Store, type StoreThread } from "../store/index.ts";
+import { findRestoreRequest, openStore, rememberSessions, type Store, type StoreThread } from "../store/index.ts";
 import type { AnsweringModel } from "./answering-model.ts";
 import { reportHealth, startedNow } from "./health.ts";
 import type { Lifetime } from "./lifetime.ts";
@@ -290,7 +290,7 @@ function appOf(
     answeringModel: open.answeringModel,
     reload: () => void config.reload(),
     // A restore that was left for this process is asked for by the same user, who may stop it too.
-    restartBySignal: () => requestBySignal(restarts, findWanted(config.paths.state, pid, clock.now()) ? {} : config.current, log),
+    restartBySignal: () => requestBySignal(restarts, findRestoreRequest(config.paths.state, pid, clock.now()) ? {} : config.current, log),
     restartDue: restarts.due,
     flushLog: () => logging.file.flush(),
   };

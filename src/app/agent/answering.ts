@@ -165,7 +165,7 @@ export function openAnswering(deps: AnsweringDeps, stack: AsyncDisposableStack):
       sessionPost: { send: async (message) => (await post()).send(message) },
       asked: {
         origin: (context) => originOf(context, talk.conversation.addressOf(context.runId)),
-        goOn: async (asked, fate) => (await following()).goOn(asked, fate),
+        goOn: async (asked, outcome) => (await following()).goOn(asked, outcome),
         show: commands.show,
       },
       announce: (sessionKey, text) =>

@@ -12,7 +12,7 @@ export const CHUNK_GROUPS = [
     name: "base",
     test: files(
       "src/base/(?:errors|text|files|clock|failpoints|builtin|lazy|memory-care|printable|process-identity|program-name|redaction|secret-search|message-text|session-name)\\.ts",
-      "src/store/(?:areas/usage|change-counts|patched-entry|private-fields|retention|sqlite/failure|projection/place)\\.ts",
+      "src/store/(?:areas/usage|change-counts|patched-entry|private-fields|retention|sqlite/failure|projection/transcript-path)\\.ts",
       "src/protocol/transcript\\.ts",
       "src/models/index\\.ts",
       "rolldown/runtime",
@@ -58,7 +58,7 @@ export const CHUNK_GROUPS = [
       "src/base/(?:log/(?!read)|instance-lock|random|ids|inherited-environment)",
       "src/media/index\\.ts",
       "src/config/(?:config|state-lock|held|redact|diff|reload-rules|secrets|version-keeper|shell-environment)\\.ts",
-      "src/store/(?:open|backup/wanted|remembered-sessions|sqlite/(?:client|messages|sender|waiting|standing|reads))\\.ts",
+      "src/store/(?:open|backup/restore-request|remembered-sessions|sqlite/(?:client|messages|sender|waiting|status|reads))\\.ts",
     ),
   },
   {

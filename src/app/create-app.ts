@@ -19,7 +19,7 @@ import {
   type Snapshot,
 } from "../config/index.ts";
 import { answerEarly, settingsFrom, type HealthReport, type SentinelPayload, type ServerSettings } from "../gateway/index.ts";
-import { findWanted, openStore, rememberSessions, type Store, type StoreThread } from "../store/index.ts";
+import { findRestoreRequest, openStore, rememberSessions, type Store, type StoreThread } from "../store/index.ts";
 import type { AnsweringModel } from "../models/index.ts";
 import { reportHealth, startedNow } from "./health.ts";
 import type { Lifetime } from "./lifetime.ts";
@@ -203,7 +203,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   const logging = openLogging({ settings: config.current.logging, stateDir, console: options.console, verbose: options.flags.verbose }, { clock, redactor });
   const { log } = logging;
   stack.defer(() => logging.file.flush());
-  logConfig(snapshot, warnings, log.room("config"));
+  logConfig(snapshot, warnings, log.subsystem("config"));
   const lastExit = tellLastExit(stateDir, { clock, log });
   const watchdog = createWatchdog(config.current, { stateDir, pid });
   stack.use(watchdog.monitor);
@@ -222,9 +222,9 @@ export async function createApp(options: AppOptions): Promise<App> {
       thread: options.storeThread,
       watch: watchdog.request,
       sessionIndex: sessionIndexOf(config),
-      log: log.room("store").warn,
+      log: log.subsystem("store").warn,
     }).then((open) => (store = rememberSessions(stack.use(open)))),
-    listen({ settings: serverSettings(config, options), log: log.room("gateway"), stateDir, env, early: answerEarly(health) }, lifetime).then((open) => {
+    listen({ settings: serverSettings(config, options), log: log.subsystem("gateway"), stateDir, env, early: answerEarly(health) }, lifetime).then((open) => {
       listenProblem = open.problem;
       return stack.use(open.server);
     }),
@@ -235,7 +235,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   await lastExit.trace(opened.value).catch((error: unknown) => log.warn(`the end of the process before this one could not be noted: ${messageOf(error)}`));
   const failure = Promise.withResolvers<string>();
   stack.use(opened.value.onFailure((found) => failure.resolve(found.message)));
-  stack.use(scheduleMaintenance({ store: opened.value, clock, log: log.room("store"), config: () => config.current, stateDir }));
+  stack.use(scheduleMaintenance({ store: opened.value, clock, log: log.subsystem("store"), config: () => config.current, stateDir }));
   const restarts = stack.use(createRestarts({ clock, log, pid, restartedAt: lifetime.restartedAt, runs: () => running?.conversation.running() ?? 0 }));
   const notes = restartNotes(stateDir);
   const rooms = { config, store: opened.value, server: listening.value, health, clock, ids, random: systemRandom, log, redactor, env, version };
@@ -290,7 +290,7 @@ function appOf(
     answeringModel: open.answeringModel,
     reload: () => void config.reload(),
     // A restore that was left for this process is asked for by the same user, who may stop it too.
-    restartBySignal: () => requestBySignal(restarts, findWanted(config.paths.state, pid, clock.now()) ? {} : config.current, log),
+    restartBySignal: () => requestBySignal(restarts, findRestoreRequest(config.paths.state, pid, clock.now()) ? {} : config.current, log),
     restartDue: restarts.due,
     flushLog: () => logging.file.flush(),
   };
@@ -323,7 +323,7 @@ function followConfig(
 ): Reload {
   return createReload({
     config,
-    log: log.room("config"),
+    log: log.subsystem("config"),
     restarts,
     rooms: { ...FOLLOWERS, plugins: plugins.reload, channels: channels.reload },
     channels: () =>

@@ -13,7 +13,7 @@ test("every setting of the log is taken over while it runs: file, style of the c
   const console = { write: (text: string) => void screen.push(text), color: false, terminal: false };
   const first = join(folder, "first.log");
   const logging = openLogging({ settings: { file: first }, stateDir: folder, console, verbose: false }, { clock: systemClock, redactor: createRedactor() });
-  const log = logging.log.room("test");
+  const log = logging.log.subsystem("test");
   log.info("before");
   await logging.file.flush();
   const second = join(folder, "second.log");

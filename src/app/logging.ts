@@ -49,7 +49,7 @@ export function openLogging({ settings, stateDir, console, verbose }: LoggingOpt
       return now?.maxFileBytes ?? MAX_FILE_BYTES;
     },
     keepMs: KEEP_MS,
-    onProblem: (message) => screen.write({ time: deps.clock.now(), level: "warn", room: "log", message, fields: {} }),
+    onProblem: (message) => screen.write({ time: deps.clock.now(), level: "warn", subsystem: "log", message, fields: {} }),
   });
   const asInFile = (sink: LogSink): LogOutput => ({
     sink,

@@ -52,7 +52,7 @@ export function createAppModels(deps: AppModelsDeps): AppModels {
   async function openRaw(file: string): Promise<RawLog> {
     const { createRawStream } = await import("./raw-stream.ts");
     deps.log.warn(`everything that providers send is written to ${file}: conversations are in it`);
-    raw = createRawStream({ file, clock, log: deps.log.room("models"), redactor: deps.redactor });
+    raw = createRawStream({ file, clock, log: deps.log.subsystem("models"), redactor: deps.redactor });
     return raw.rawLog;
   }
 
@@ -67,7 +67,7 @@ export function createAppModels(deps: AppModelsDeps): AppModels {
       agentDir,
       mainAgentDir: mainAgentFolder(paths),
       oauthFile: `${oauthFolder(paths)}/oauth.json`,
-      log: deps.log.room("models"),
+      log: deps.log.subsystem("models"),
       hooks,
       plugins: deps.providers,
       packagesFrom: [config.paths.state, import.meta.dirname],

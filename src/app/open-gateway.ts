@@ -126,7 +126,7 @@ export interface OpenGateway {
 /** In token mode there is always a token: one that had to be made is kept in the configuration, so that clients can be given it. */
 async function openAuth(deps: OpenGatewayDeps): Promise<Auth> {
   const { config, env, ids } = deps;
-  const log = deps.log.room("gateway");
+  const log = deps.log.subsystem("gateway");
   const saveToken = async (token: string): Promise<void> =>
     void (await config.edit({ kind: "set", path: "gateway.auth.token", value: token }, { by: "gateway" }));
   let settings = await ensureToken(settingsFrom(config.current, env), { ids, saveToken, log });
@@ -205,7 +205,7 @@ function guardingPlugins(deps: PluginsDeps & { readonly store: Store }, stack: A
 async function openPlugins({ config, log }: OpenGatewayDeps, plugins: Plugins, gateway: Gateway, stack: AsyncDisposableStack): Promise<void> {
   stack.defer(() => plugins.stop());
   await plugins.open(gateway);
-  await judgeNames({ config, plugins, log: log.room("config") });
+  await judgeNames({ config, plugins, log: log.subsystem("config") });
 }
 
 /** What the process before this one accepted goes on. */
@@ -228,7 +228,7 @@ export async function openGateway(given: OpenGatewayDeps, stack: AsyncDisposable
   // Whoever watches a session is told what anybody commits in it.
   const deps = { ...given, store: observeCommits(given.store), pluginIssues: issuesOfPlugins(given), runnable: runnableTexts(given.env) };
   const { config } = deps;
-  const log = deps.log.room("gateway");
+  const log = deps.log.subsystem("gateway");
   const auth = await openAuth(deps);
   const defaultAgentId = (): string => defaultAgentOf(config.current);
   let answering: Answering | undefined;

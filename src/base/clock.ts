@@ -1,4 +1,4 @@
-/** Time as a dependency: everything that waits or stamps takes a `Clock`, so that a test owns time. */
+/** Time as a dependency: everything that waits or takes timestamps gets a `Clock`, so that tests control time. */
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;
@@ -8,7 +8,7 @@ export interface Clock {
   after(ms: number, fn: () => void): Disposable;
 }
 
-/** The longest delay a platform timer takes; longer ones are cut to it. */
+/** The longest delay a platform timer supports; longer ones are capped. */
 const MAX_DELAY_MS = 2_147_483_647;
 
 export const systemClock: Clock = {
@@ -22,11 +22,11 @@ export const systemClock: Clock = {
 };
 
 export interface ManualClock extends Clock {
-  /** Moves time forward, firing what falls due, in order of its due time. */
+  /** Moves time forward and fires due timers in order of their due time. */
   advance(ms: number): void;
 }
 
-/** A clock that stands still until it is told to move. */
+/** A clock that only moves when `advance` is called. */
 export function manualClock(start = 1_700_000_000_000): ManualClock {
   let time = start;
   let order = 0;

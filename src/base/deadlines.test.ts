@@ -52,7 +52,7 @@ test("one deadline's failure is reported and does not keep the others from firin
   expect([fired, errors.length]).toEqual([["next"], 1]);
 });
 
-test("a deadline set while another fires is kept", () => {
+test("a deadline set while another fires still fires", () => {
   const { clock, deadlines } = wheel();
   const fired: string[] = [];
   deadlines.after(10, () => void deadlines.after(10, () => fired.push("second")));

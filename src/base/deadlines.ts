@@ -15,7 +15,7 @@ export interface DeadlinesDeps {
   readonly clock: Clock;
   /** Width of a bucket in milliseconds. */
   readonly tickMs?: number;
-  /** Told what a deadline's function threw; the others of its bucket still fire. */
+  /** Called with what a deadline's function threw; the other deadlines of its bucket still fire. */
   readonly onError: (error: unknown) => void;
 }
 

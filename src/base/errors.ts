@@ -1,19 +1,19 @@
 /**
  * Codes of errors that this project throws on purpose. A code names the kind of failure for machines; the message says what was
- * expected, what came and what to do. Rooms add theirs here so that one list holds them all.
+ * expected, what came and what to do. All modules add their codes to this one list.
  */
 export type ErrorCode =
-  /** The caller gave something that does not fit the contract. */
+  /** The caller passed something that does not fit the contract. */
   | "INVALID_INPUT"
-  /** The named thing is not there. */
+  /** The named thing does not exist. */
   | "NOT_FOUND"
-  /** Somebody else changed it first, or holds it. */
+  /** Another writer changed it first, or holds it. */
   | "CONFLICT"
-  /** The lease or fencing token is no longer ours. */
+  /** The lease or fencing token has passed to another owner. */
   | "FENCED"
   /** A bounded queue or size limit was reached; nothing was accepted. */
   | "OVERLOADED"
-  /** The room is not built yet, is closed, or its backend cannot be reached. */
+  /** The module is not available in this version, is closed, or its backend cannot be reached. */
   | "UNAVAILABLE"
   | "CONFIG_INVALID"
   | "CONFIG_STALE"
@@ -46,7 +46,7 @@ export interface AppErrorOptions {
   readonly details?: Readonly<Record<string, unknown>>;
 }
 
-/** The one error class. Anything else that is thrown is a defect and becomes `INTERNAL` at the edge. */
+/** The one error class. Anything else that is thrown is a bug and becomes `INTERNAL` at the entry points. */
 export class AppError extends Error {
   override readonly name = "AppError";
   readonly code: ErrorCode;
@@ -59,7 +59,7 @@ export class AppError extends Error {
   }
 }
 
-/** Text of whatever was thrown. */
+/** Text of any thrown value. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
@@ -83,7 +83,7 @@ const FILE_ERRORS: Readonly<Record<string, { code: ErrorCode; what: string; advi
   EIO: { code: "IO_ERROR", what: "could not be read or written: the disk reports an error", advice: "check the disk before anything else" },
 };
 
-/** A path that nobody can read to its end is shown by its beginning. */
+/** Shortens paths that are too long to read. */
 const shortened = (path: string): string => (path.length > 1000 ? `${path.slice(0, 200)}… (${path.length} characters)` : path);
 
 /** Turns a failed file call into an `AppError` that names the path and what to do. An `AppError` passes through. */

@@ -1,10 +1,10 @@
 /**
- * Failpoints: places where dying is interesting. `OPENCLAW_FAILPOINT=name[:nth]` kills the process with SIGKILL the nth time
- * (default first) that place is passed. Release bundles are built with `__FAILPOINTS__` false, and nothing of this is left in them.
+ * Failpoints: named points in the code where a crash is worth testing. `OPENCLAW_FAILPOINT=name[:nth]` kills the process with SIGKILL the nth
+ * time (default first) that the point is reached. Release bundles are built with `__FAILPOINTS__` false and contain none of this code.
  */
 declare const __FAILPOINTS__: boolean | undefined;
 
-/** Every place, so that a harness can walk them all. */
+/** All failpoints, so that a harness can go through them. */
 export const FAILPOINTS = [
   "store.group.begun",
   "store.group.applied",
@@ -35,7 +35,7 @@ export const FAILPOINTS = [
   "tool.intent.committed",
   "tool.done",
   "approval.decided",
-  "command.fate.committed",
+  "command.outcome.committed",
   "outbox.committed",
   "send.attempted",
   "send.receipt",
@@ -43,21 +43,21 @@ export const FAILPOINTS = [
 
 export type Failpoint = (typeof FAILPOINTS)[number];
 
-const passed = new Map<string, number>();
-/** Taken before anything is loaded that may not end the process: a place may be passed on behalf of a plugin. */
+const reached = new Map<string, number>();
+/** Bound before any plugin code loads: a failpoint may be reached inside a plugin's call, where ending the process is not allowed. */
 const kill = process.kill.bind(process);
 
-/** Dies here when asked to. */
+/** Kills the process when `OPENCLAW_FAILPOINT` names this point. */
 export function failpoint(name: Failpoint): void {
-  if (typeof __FAILPOINTS__ === "undefined" || __FAILPOINTS__) dieIfAsked(name);
+  if (typeof __FAILPOINTS__ === "undefined" || __FAILPOINTS__) killIfRequested(name);
 }
 
-function dieIfAsked(name: Failpoint): void {
+function killIfRequested(name: Failpoint): void {
   const asked = process.env["OPENCLAW_FAILPOINT"];
   if (!asked) return;
   const [wanted, nth = "1"] = asked.split(":");
   if (wanted !== name) return;
-  const count = (passed.get(name) ?? 0) + 1;
-  passed.set(name, count);
+  const count = (reached.get(name) ?? 0) + 1;
+  reached.set(name, count);
   if (count === Number(nth)) kill(process.pid, "SIGKILL");
 }

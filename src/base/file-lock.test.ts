@@ -26,11 +26,11 @@ const PRELUDE = `
   const [lock, data] = process.argv.slice(1);
 `;
 
-/** Another process that runs these lines. */
+/** Starts another process that runs these lines. */
 const other = (lines: string, ...args: string[]) =>
   spawn(process.execPath, ["--input-type=module", "-e", PRELUDE + lines, "--", ...args], { stdio: ["ignore", "pipe", "inherit"] });
 
-/** Reads, lets others run, writes: loses counts as soon as two do it at once. */
+/** Reads, lets others run, then writes: loses counts as soon as two run at once. */
 const COUNT = `
   for (let i = 0; i < 40; i += 1) {
     await withFileLock(lock, options, async () => {
@@ -41,7 +41,7 @@ const COUNT = `
   }
 `;
 
-test("three processes that change one file lose nothing", async () => {
+test("three processes that change one file lose no update", async () => {
   const lock = place();
   const data = `${lock}.data`;
   writeFileSync(data, "0");
@@ -51,7 +51,7 @@ test("three processes that change one file lose nothing", async () => {
   expect(readdirSync(join(lock, ".."))).toEqual(["file.lock.data"]);
 });
 
-test("the lock of a process that was killed is taken over, by one of many", async () => {
+test("the lock of a killed process is taken over by exactly one waiter", async () => {
   const lock = place();
   const data = `${lock}.data`;
   writeFileSync(data, "0");
@@ -64,7 +64,7 @@ test("the lock of a process that was killed is taken over, by one of many", asyn
   expect([codes, readFileSync(data, "utf8")]).toEqual([[0, 0, 0], "120"]);
 });
 
-test("within one process too, one at a time", async () => {
+test("callers within one process take turns, too", async () => {
   const lock = place();
   let inside = 0;
   let most = 0;
@@ -80,7 +80,7 @@ test("within one process too, one at a time", async () => {
   expect(most).toBe(1);
 });
 
-test("a lock that stays taken is refused with its holder's name", async () => {
+test("waiting for a lock that stays taken fails and names the holder", async () => {
   const lock = place();
   await withFileLock(lock, options, async () => {
     await expect(withFileLock(lock, { ...options, timeoutMs: 20 }, () => undefined)).rejects.toMatchObject({
@@ -91,7 +91,7 @@ test("a lock that stays taken is refused with its holder's name", async () => {
   });
 });
 
-test("a lock of another machine is believed while it is touched, and taken over when it is not", async () => {
+test("a lock of another machine is respected while it is touched, and taken over once it is stale", async () => {
   const lock = place();
   writeFileSync(lock, JSON.stringify({ pid: 1, host: "another-machine.test" }));
   await expect(withFileLock(lock, { ...options, timeoutMs: 10 }, () => undefined)).rejects.toMatchObject({ code: "LOCKED" });
@@ -100,7 +100,7 @@ test("a lock of another machine is believed while it is touched, and taken over 
   expect(await withFileLock(lock, options, () => "mine")).toBe("mine");
 });
 
-test("whoever died while taking over is passed over", async () => {
+test("a process that died while taking over does not block the next one", async () => {
   const lock = place();
   const dead = other("", lock);
   await once(dead, "exit");
@@ -112,7 +112,7 @@ test("whoever died while taking over is passed over", async () => {
   expect(readdirSync(join(lock, ".."))).toEqual([]);
 });
 
-test("work that throws gives the lock back", async () => {
+test("work that throws releases the lock", async () => {
   const lock = place();
   await expect(withFileLock(lock, options, () => Promise.reject(new Error("boom")))).rejects.toThrow("boom");
   expect(existsSync(lock)).toBe(false);

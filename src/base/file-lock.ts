@@ -9,10 +9,10 @@ import { identify, isRunning, type ProcessIdentity } from "./process-identity.ts
 export interface FileLockOptions {
   /** Milliseconds to wait for another holder before giving up. */
   readonly timeoutMs: number;
-  /** A lock of another machine, or one that cannot be read, counts as abandoned when it was not touched for this long. */
+  /** A lock of another machine, or an unreadable one, counts as abandoned when it was not touched for this long. */
   readonly staleMs: number;
   readonly ids: Pick<Ids, "hex">;
-  /** Ends the waiting. */
+  /** Stops waiting. */
   readonly signal?: AbortSignal;
 }
 
@@ -20,7 +20,7 @@ interface Holder extends ProcessIdentity {
   readonly host?: string;
 }
 
-/** What stands in a lock file at one moment. */
+/** Content and time of a lock file at one moment. */
 interface Seen {
   readonly content: string;
   readonly touchedMs: number;
@@ -56,7 +56,7 @@ function isAbandoned(seen: Seen, staleMs: number): boolean {
   return Date.now() - seen.touchedMs > staleMs;
 }
 
-/** Makes `path` with its whole content in one step. False when it is there already. */
+/** Creates `path` with its whole content in one step. False when it already exists. */
 function create(path: string, content: string, token: string): boolean {
   const temporary = `${path}.${token}`;
   try {
@@ -72,8 +72,8 @@ function create(path: string, content: string, token: string): boolean {
 }
 
 /**
- * Removes one abandoned lock. The right to remove it is a file named after its content, so that nobody removes the lock of whoever came
- * next. A remover that died is passed over by the next number.
+ * Removes one abandoned lock. A file named after the lock's content guards the removal, so that two processes never remove a newer lock. If the
+ * remover itself died, the next number is used.
  */
 function clear(path: string, seen: Seen, mine: string, options: FileLockOptions): void {
   const name = process.getBuiltinModule("node:crypto").createHash("sha256").update(seen.content).digest("hex").slice(0, 16);
@@ -92,7 +92,7 @@ function clear(path: string, seen: Seen, mine: string, options: FileLockOptions)
   }
 }
 
-/** Takes `path` for this caller alone, among all processes and within this one. Rejects with `LOCKED` when it stays taken. */
+/** Takes `path` exclusively, among all processes and within this one. Rejects with `LOCKED` when it stays taken. */
 async function acquire(path: string, options: FileLockOptions): Promise<Disposable> {
   ensureFolder(dirname(path));
   const token = options.ids.hex(8);
@@ -104,14 +104,14 @@ async function acquire(path: string, options: FileLockOptions): Promise<Disposab
     if (!seen) continue;
     if (isAbandoned(seen, options.staleMs)) clear(path, seen, content, options);
     else if (performance.now() > deadline) throw locked(path, holderOf(seen), options);
-    // The pause differs between waiters, so that they do not meet again.
+    // Random pauses keep waiters from colliding again.
     await new Promise((resolve) => void setTimeout(resolve, pause * (0.5 + Math.random())));
   }
   const touch = setInterval(() => {
     try {
       utimesSync(path, new Date(), new Date());
     } catch {
-      // Somebody removed it by hand; the end of the work finds out.
+      // The file was removed by hand; release notices it.
     }
   }, options.staleMs / 3);
   touch.unref();

@@ -2,7 +2,7 @@ import { closeSync, fsyncSync, openSync, writeFileSync, renameSync, unlinkSync, 
 import { dirname, isAbsolute, relative, resolve, sep } from "node:path";
 import { fileError } from "./errors.ts";
 
-/** Makes a folder that only its owner may enter. An existing one is left as it is. */
+/** Creates a folder that only its owner may enter. An existing one is left as it is. */
 export function ensureFolder(path: string): void {
   try {
     mkdirSync(path, { recursive: true, mode: 0o700 });
@@ -11,7 +11,7 @@ export function ensureFolder(path: string): void {
   }
 }
 
-/** Makes the entries of a folder durable: a rename is lost in a power cut without it. A no-op where folders cannot be synced. */
+/** Makes the entries of a folder durable: without it a rename is lost in a power cut. A no-op where folders cannot be synced. */
 export function syncFolder(path: string): void {
   if (process.platform === "win32") return;
   const fd = openSync(path, "r");
@@ -38,7 +38,7 @@ export function writeAtomic(path: string, content: string | Uint8Array, options:
     try {
       unlinkSync(options.temporary);
     } catch {
-      // It was never made, or the rename already moved it.
+      // It was never created, or the rename already moved it.
     }
     throw fileError(path, "could not write", error);
   }

@@ -21,7 +21,7 @@ async function text(request: Partial<GuardedRequest>, maxBytes = 1_000_000): Pro
 }
 
 describe("a request", () => {
-  test("goes to the address that was checked, whatever the name says a moment later", async () => {
+  test("connects to the address that was checked, even if the name resolves differently later", async () => {
     const answers = ["127.0.0.1", "10.255.255.1"];
     const lookup = async () => [{ address: answers.shift()!, family: 4 }];
     handle = (request, response) => response.end(request.headers.host);
@@ -65,7 +65,7 @@ describe("a request", () => {
     await expect(guardedFetch({ url: "http://nowhere.example/", lookup: async () => [] })).rejects.toMatchObject({ code: "NOT_FOUND" });
   });
 
-  test("carries a body and gives status and headers back", async () => {
+  test("carries a body and returns status and headers", async () => {
     handle = (_request, response, body) => response.writeHead(201, { "x-got": body }).end();
     using answer = await guardedFetch({ url: server.url, method: "post", body: "hällo".slice(0, 1), ...open });
     expect([answer.status, answer.statusText, answer.header("X-Got"), server.requests[0]!.method]).toEqual([201, "Created", "h", "POST"]);
@@ -109,7 +109,7 @@ describe("a redirect", () => {
     expect(server.requests[1]!.headers["content-type"]).toBe(body ? "text/plain" : undefined);
   });
 
-  test("keeps credentials at their origin and drops them for good elsewhere", async () => {
+  test("keeps credentials on the same origin and drops them for good after leaving it", async () => {
     await using other = await startLoopbackServer((_request, response) => response.writeHead(302, { location: `${server.url}/back` }).end());
     to(302, `${other.url}/other`);
     const headers = { authorization: "Bearer t", cookie: "c=1", "proxy-authorization": "p", accept: "text/plain" };
@@ -121,7 +121,7 @@ describe("a redirect", () => {
     }
   });
 
-  test("is followed as often as allowed, and in no circle", async () => {
+  test("is followed up to the limit, and never in a loop", async () => {
     handle = (request, response) => response.writeHead(302, { location: `/${Number(request.url!.slice(1)) + 1}` }).end();
     await expect(text({ maxRedirects: 2 })).rejects.toThrow(/more than 2 times/);
     expect(server.requests).toHaveLength(3);
@@ -130,14 +130,14 @@ describe("a redirect", () => {
     expect(server.requests).toHaveLength(4);
   });
 
-  test("without a place is an answer", async () => {
+  test("without a location is returned as the answer", async () => {
     handle = (_request, response) => response.writeHead(302).end("stay");
     expect(await text({})).toBe("stay");
   });
 });
 
 describe("a body", () => {
-  test("is kept up to a limit, and no more is read", async () => {
+  test("is read up to the limit and no further", async () => {
     let written = 0;
     let closed = false;
     handle = (_request, response) => {
@@ -155,7 +155,7 @@ describe("a body", () => {
     expect(written).toBeLessThan(50_000_000);
   });
 
-  test("that is as long as the limit is whole", async () => {
+  test("exactly as long as the limit is not truncated", async () => {
     handle = (_request, response) => response.end("12345");
     using answer = await guardedFetch({ url: server.url, ...open });
     expect(await answer.read(5)).toEqual({ bytes: Buffer.from("12345"), truncated: false });
@@ -170,7 +170,7 @@ describe("a body", () => {
     expect(await text({}, 1000)).toBe("a".repeat(1000));
   });
 
-  test("packed in an unknown or broken way fails", async () => {
+  test("with an unknown or broken content encoding fails", async () => {
     handle = (_request, response) => response.setHeader("content-encoding", "zz").end("x");
     await expect(text({})).rejects.toThrow(/packed in a way/);
     handle = (_request, response) => response.setHeader("content-encoding", "gzip").end("no gzip");
@@ -178,7 +178,7 @@ describe("a body", () => {
   });
 });
 
-describe("time", () => {
+describe("the timeout", () => {
   test("covers everything up to the last byte", async () => {
     const clock = manualClock();
     handle = (_request, response) => response.write("half");
@@ -189,7 +189,7 @@ describe("time", () => {
     await expect(reading).rejects.toMatchObject({ code: "TIMEOUT" });
   });
 
-  test("covers looking a name up and waiting for an answer", async () => {
+  test("covers name lookup and waiting for the answer", async () => {
     const clock = manualClock();
     const looked = Promise.withResolvers<void>();
     const slow = guardedFetch({ url: "http://slow.example/", timeoutMs: 50, clock, lookup: () => (looked.resolve(), new Promise(() => {})) });
@@ -204,7 +204,7 @@ describe("time", () => {
     await expect(silent).rejects.toMatchObject({ code: "TIMEOUT" });
   });
 
-  test("ends when the caller says so, with the caller's reason", async () => {
+  test("is cut short by the caller's signal, with the caller's reason", async () => {
     const stop = new AbortController();
     const asked = Promise.withResolvers<void>();
     handle = () => asked.resolve();

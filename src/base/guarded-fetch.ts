@@ -23,11 +23,11 @@ export interface GuardedRoute {
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Default 3. */
   readonly maxRedirects?: number | undefined;
-  /** For everything: names, connections, redirects and the body. */
+  /** Covers everything: name lookup, connections, redirects and the body. */
   readonly timeoutMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly policy?: HostPolicy | undefined;
-  /** Asked for the address and for each that it leads to, besides the policy. */
+  /** Checked for the first address and every redirect target, in addition to the policy. */
   readonly isAllowed?: ((url: URL) => boolean) | undefined;
   readonly lookup?: AddressLookup | undefined;
   readonly clock?: Clock | undefined;
@@ -37,43 +37,43 @@ export interface GuardedRequest extends GuardedRoute {
   readonly body?: string | Uint8Array | undefined;
 }
 
-/** One request on the way. */
+/** One request of a redirect chain. */
 export interface Hop {
   readonly url: URL;
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
   /** False once a redirect has turned the request into one without a body. */
   readonly keepsBody: boolean;
-  /** What was checked, and what is to be connected to. */
+  /** The addresses that were checked; connect only to these. */
   readonly addresses: readonly HostAddress[];
   readonly signal: AbortSignal;
 }
 
-/** What a hop answered, as far as the way matters. */
+/** The part of a hop's answer that redirects depend on. */
 export interface HopAnswer {
   readonly status: number;
   readonly location: string | null;
-  /** Gives up on a body that nobody will read. */
+  /** Drops a body that will not be read. */
   discard(): void | Promise<void>;
 }
 
 export interface BoundedBody {
   readonly bytes: Buffer;
-  /** There was more than was kept. */
+  /** The body was longer than the limit. */
   readonly truncated: boolean;
 }
 
 /** An answer whose body has not been read. Disposing of it ends the connection. */
 export interface GuardedAnswer extends Disposable {
-  /** Where it came from in the end. */
+  /** The final URL after redirects. */
   readonly url: string;
   readonly status: number;
   readonly statusText: string;
-  /** Name, value, name, value … as they came. */
+  /** Name, value, name, value … in the order received. */
   readonly rawHeaders: readonly string[];
   readonly body: Readable;
   header(name: string): string | undefined;
-  /** Reads the body, unpacked, and stops at `maxBytes`. */
+  /** Reads the body, decompressed, and stops at `maxBytes`. */
   read(maxBytes: number): Promise<BoundedBody>;
 }
 
@@ -82,8 +82,8 @@ const BODY_HEADERS: readonly string[] = ["content-type", "content-length", "cont
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 /**
- * The one request to places that text from outside names: every hop is checked, and the address that was checked is the one that is connected to.
- * Throws `HOST_BLOCKED` where the policy says no, `TIMEOUT` when it took too long, and the signal's reason when it was stopped.
+ * The only way to request URLs that come from outside: every hop is checked, and only the checked addresses are connected to.
+ * Throws `HOST_BLOCKED` when the policy refuses, `TIMEOUT` when it took too long, and the signal's reason when it was aborted.
  */
 export async function guardedFetch(request: GuardedRequest): Promise<GuardedAnswer> {
   const { body } = request;
@@ -104,7 +104,7 @@ export async function guardedFetch(request: GuardedRequest): Promise<GuardedAnsw
   };
 }
 
-/** Where a way ended. `end` stops what is still running and must be called. */
+/** The end of a redirect chain. `end` stops what is still running and must be called. */
 export interface Followed<Answer> {
   readonly last: Answer;
   readonly url: URL;
@@ -112,9 +112,9 @@ export interface Followed<Answer> {
   end(): void;
 }
 
-/** Sends, and follows where it is sent to, with the rules at every hop. How a hop is sent is the caller's; it has to connect to the hop's addresses. */
+/** Sends a request and follows redirects, checking every hop. The caller decides how a hop is sent; it must connect to the hop's addresses. */
 export async function followRedirects<Answer extends HopAnswer>(
-  route: GuardedRoute & { /** False: the sender looks names up itself. */ readonly resolves?: boolean },
+  route: GuardedRoute & { /** False: the sender resolves names itself. */ readonly resolves?: boolean },
   send: (hop: Hop) => Promise<Answer>,
 ): Promise<Followed<Answer>> {
   const { policy, maxRedirects = 3, timeoutMs, clock = systemClock, lookup = systemLookup } = route;
@@ -158,7 +158,7 @@ export async function followRedirects<Answer extends HopAnswer>(
   }
 }
 
-/** What a redirect makes of a request: other methods than GET and HEAD lose their body, other origins the credentials. */
+/** The request after a redirect: methods other than GET and HEAD lose their body, other origins lose the credentials. */
 function redirected(hop: Pick<Hop, "url" | "method" | "headers" | "keepsBody">, status: number, to: URL): typeof hop {
   const loses = status === 303 || (hop.method === "POST" && (status === 301 || status === 302));
   const gone = new Set([...(hop.url.origin === to.origin ? [] : SECRET_HEADERS), ...(loses ? BODY_HEADERS : [])]);
@@ -186,7 +186,7 @@ async function addressesOf(hostname: string, lookup: AddressLookup): Promise<rea
   return found;
 }
 
-/** What comes too late is given up. */
+/** Late results are dropped. */
 async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   if (signal.aborted) {
     work.catch(() => undefined);
@@ -202,7 +202,7 @@ async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<
   }
 }
 
-/** One request to the addresses that were checked. The name is not looked up again. */
+/** One request to the checked addresses. The name is not resolved again. */
 export async function sendPinned(hop: Hop, body: string | Uint8Array | undefined): Promise<IncomingMessage> {
   const { url, method, addresses, signal } = hop;
   const { request: open } = url.protocol === "https:" ? loadHttps() : loadHttp();
@@ -218,12 +218,12 @@ export async function sendPinned(hop: Hop, body: string | Uint8Array | undefined
     outgoing.on("error", reject);
     outgoing.end(payload);
   });
-  // Whoever reads it sees the failure; a body that is given up has nobody to tell.
+  // The body's reader sees the failure; a discarded body has no reader to notify.
   answer.on("error", () => undefined);
   return answer;
 }
 
-/** Some servers pack whatever they are asked for. */
+/** Some servers compress although the request did not ask for it. */
 async function unpacked(answer: IncomingMessage): Promise<Readable> {
   const coding = answer.headers["content-encoding"]?.trim().toLowerCase();
   if (!coding || coding === "identity") return answer;
@@ -245,8 +245,8 @@ async function readBounded(body: Readable, maxBytes: number, signal: AbortSignal
   try {
     signal.throwIfAborted();
     for await (const chunk of body as AsyncIterable<Buffer>) {
-      const room = maxBytes - size;
-      chunks.push(chunk.length > room ? chunk.subarray(0, room) : chunk);
+      const remaining = maxBytes - size;
+      chunks.push(chunk.length > remaining ? chunk.subarray(0, remaining) : chunk);
       size += chunk.length;
       if (size > maxBytes) return { bytes: Buffer.concat(chunks), truncated: true };
     }

@@ -15,13 +15,13 @@ describe("an address", () => {
   test.each(PUBLIC)("%s is", (address) => expect(isPrivateAddress(address)).toBe(false));
 });
 
-test("names of this machine, its network and its cloud are known in every spelling", () => {
+test("names of this machine, its network and its cloud are recognized in every spelling", () => {
   const internal = ["localhost", "LOCALHOST", "localhost.", "a.localhost", "localhost.localdomain", "printer.local", "metadata.google.internal", "x.INTERNAL."];
   for (const name of internal) expect([name, isInternalName(name)]).toEqual([name, true]);
   for (const name of ["example.com", "localhost.com", "internal.example.com", "mylocal"]) expect([name, isInternalName(name)]).toEqual([name, false]);
 });
 
-test("brackets, zones, case and closing dots are not part of a host", () => {
+test("brackets, zones, case and trailing dots are not part of a host", () => {
   expect(["[FE80::1%eth0]", " Example.COM. ", "example.com.."].map((host) => bareHost(host))).toEqual(["fe80::1", "example.com", "example.com"]);
 });
 

@@ -1,20 +1,20 @@
 import { isIP, isIPv4 } from "node:net";
 import { AppError } from "./errors.ts";
 
-/** Which hosts text from outside may send a request to. Without one: every public host. */
+/** Which hosts a URL from outside may reach. Without a policy: every public host. */
 export interface HostPolicy {
   /** Private addresses may be reached. */
   readonly allowPrivateNetwork?: boolean | undefined;
-  /** Hosts that may be reached wherever they lead: those an operator named. */
+  /** Hosts that may be reached whatever address they resolve to: those an operator named. */
   readonly allowedHostnames?: readonly string[] | undefined;
-  /** If there are any, only these: names, or `*.domain` for what is below it. */
+  /** If present, only these: names, or `*.domain` for its subdomains. */
   readonly hostnameAllowlist?: readonly string[] | undefined;
 }
 
 /** Why a host was refused; `details.reason` of a `HOST_BLOCKED` error. */
 export type BlockedReason = "url" | "host" | "address" | "list";
 
-/** Networks that are not the public internet, and 168.63.129.16, where one cloud serves its machines' secrets. */
+/** Networks that are not the public internet, and 168.63.129.16, the address of one cloud's metadata service. */
 const IPV4: readonly (readonly [string, number])[] = [
   ["0.0.0.0", 8],
   ["10.0.0.0", 8],
@@ -68,7 +68,7 @@ function groupsOf(address: string): number[] {
   return [...front, ...Array.from({ length: 8 - front.length - back.length }, () => 0), ...back];
 }
 
-/** IPv4 addresses that an IPv6 one may lead to: mapped, compatible, NAT64 (both lengths of its local prefix), 6to4, Teredo, ISATAP. */
+/** IPv4 addresses embedded in an IPv6 address: mapped, compatible, NAT64 (both lengths of its local prefix), 6to4, Teredo, ISATAP. */
 function embeddedIpv4(groups: readonly number[]): string[] {
   const text = (high: number, low: number): string => `${high >> 8}.${high & 255}.${low >> 8}.${low & 255}`;
   const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0] = groups;
@@ -80,20 +80,20 @@ function embeddedIpv4(groups: readonly number[]): string[] {
   return (e & 0xfd_ff) === 0 && f === 0x5e_fe ? [text(g, h)] : [];
 }
 
-/** A host name or address without brackets, the zone of an IPv6 address, case and closing dots. */
+/** A host name or address without brackets, IPv6 zone, case and trailing dots. */
 export function bareHost(host: string): string {
   const plain = host
     .trim()
     .toLowerCase()
     .replaceAll(/^\[|\]$/g, "");
-  // A percent sign in a name is no zone: what follows it would be hidden from whoever looks at the rest.
+  // A percent sign in a name does not start a zone: cutting there would hide the rest of the name from the checks.
   return (plain.includes(":") ? plain.replace(/%.*$/, "") : plain).replace(/\.{1,2}$/, "");
 }
 
-/** What no host has, and what some reader of hosts stops at or skips: control characters, spaces, delimiters and percent signs. */
+/** Characters that no host has, and that some parsers stop at or skip: control characters, spaces, delimiters and percent signs. */
 const NOT_IN_HOSTS = /[\p{Cc}\p{Cf}\p{Z}%/\\@?#<>^|"'`{}]/u;
 
-/** Loopback, private, link-local and reserved addresses, and everything that only looks like an address (`127.1`, `0x7f000001`). */
+/** Loopback, private, link-local and reserved addresses, and everything that merely looks like an address (`127.1`, `0x7f000001`). */
 export function isPrivateAddress(address: string): boolean {
   const host = bareHost(address);
   if (!host) return false;
@@ -105,7 +105,7 @@ export function isPrivateAddress(address: string): boolean {
   return IPV6.some(([network, bits]) => first >> (16 - bits) === network >> (16 - bits)) || embeddedIpv4(groups).some((inner) => isPrivateIpv4(inner));
 }
 
-/** Names of this machine, its network and the metadata services of clouds. */
+/** Names of this machine, its network and cloud metadata services. */
 export function isInternalName(hostname: string): boolean {
   return /^(?:.*\.)?(?:localhost|local|internal)$|^localhost\.localdomain$/.test(bareHost(hostname));
 }
@@ -115,7 +115,7 @@ function matches(pattern: string, host: string): boolean {
   return wanted.startsWith("*.") ? host.endsWith(wanted.slice(1)) : host === wanted;
 }
 
-/** Throws `HOST_BLOCKED` when `hostname`, or one of the addresses it stands for, may not be reached. */
+/** Throws `HOST_BLOCKED` when `hostname`, or one of its addresses, may not be reached. */
 export function assertHostAllowed(hostname: string, addresses: readonly string[], policy: HostPolicy = {}): void {
   const host = bareHost(hostname);
   if (NOT_IN_HOSTS.test(host)) throw blocked("host", `${JSON.stringify(hostname.slice(0, 200))} is not a host name`);

@@ -1,6 +1,6 @@
 /** Notices when this process has nothing left to do and would exit although something is still awaited. */
 export interface IdleProcess {
-  /** `onIdle` is called when nothing that this process waits for can happen any more. */
+  /** `onIdle` is called when nothing is left that could wake this process. */
   watch(onIdle: () => void): Disposable;
 }
 

@@ -1,6 +1,6 @@
 import type { Random } from "./random.ts";
 
-/** Makes identifiers. All of them are drawn from one source of randomness. */
+/** Makes identifiers, all from one source of randomness. */
 export interface Ids {
   /** A version 4 UUID: sessions, runs, devices. */
   uuid(): string;
@@ -8,7 +8,7 @@ export interface Ids {
   hex(bytes: number): string;
 }
 
-/** Bytes drawn at a time: each draw is a call of the system, and a turn makes a handful of ids. */
+/** Bytes drawn at a time: each draw is a system call, and a turn makes a handful of ids. */
 const POOL_BYTES = 512;
 
 function drawFrom(random: Random): (size: number) => Buffer {

@@ -20,19 +20,19 @@ const KINDS: readonly ["png" | "jpeg" | "gif" | "webp", object][] = [
   ["webp", { alphaQuality: 50 }],
 ];
 
-test.each(KINDS)("a whole %s %j passes, also with bytes after its end; cut off anywhere it does not", async (format, options) => {
+test.each(KINDS)("a complete %s %j passes, also with bytes after its end; a truncated one does not", async (format, options) => {
   const bytes = await picture(format, options);
   const type: ImageType = `image/${format}`;
   expect(checkImage(bytes)).toEqual({ type });
   expect(checkImage(Buffer.concat([bytes, Buffer.alloc(16, 1)]))).toEqual({ type });
-  // The last byte of a WebP may be padding; of the others every byte counts.
+  // The last byte of a WebP may be padding; in the others every byte counts.
   const passed = Array.from({ length: bytes.length - 1 }, (_, length) => length).filter(
     (length) => checkImage(bytes.subarray(0, length)).problem === undefined,
   );
   expect(passed).toEqual([]);
 });
 
-test("a JPEG whose preview is whole but whose picture is cut off is damaged", async () => {
+test("a JPEG with a complete preview and a truncated picture is damaged", async () => {
   const { default: sharp } = await import("sharp");
   const bytes = await picture("jpeg");
   const preview = await sharp(bytes).resize(8).jpeg().toBuffer();
@@ -43,7 +43,7 @@ test("a JPEG whose preview is whole but whose picture is cut off is damaged", as
   expect(checkImage(withPreview.subarray(0, -20)).problem).toContain("damaged or incomplete");
 });
 
-test("a PNG with changed bytes is damaged", async () => {
+test("a PNG with altered bytes is damaged", async () => {
   const bytes = await picture("png");
   bytes[80] = bytes[80]! ^ 0xff;
   expect(checkImage(bytes)).toEqual({ type: "image/png", problem: "the file is damaged or incomplete" });

@@ -1,12 +1,12 @@
 import { crc32 } from "node:zlib";
 
-/** The kinds of images that every provider takes. */
+/** The image types that every provider accepts. */
 export type ImageType = "image/png" | "image/jpeg" | "image/gif" | "image/webp";
 
-/** What the bytes of an image are, or why they cannot be shown to a model. */
+/** The type of an image, or why it cannot be sent to a model. */
 export type ImageCheck = { readonly type: ImageType; readonly problem?: undefined } | { readonly type?: ImageType; readonly problem: string };
 
-/** The kind of an image by its first bytes, whatever its name or sender claims. */
+/** The type of an image by its first bytes, regardless of its name or declared type. */
 export function imageTypeOf(bytes: Buffer): ImageType | undefined {
   const text = (from: number, to: number): string => bytes.toString("latin1", from, to);
   if (text(0, 8) === "\x89PNG\r\n\x1a\n") return "image/png";
@@ -17,7 +17,7 @@ export function imageTypeOf(bytes: Buffer): ImageType | undefined {
 
 /**
  * Walks the structure of an image without decoding it: one damaged image makes a provider refuse the whole request, and every later request of its
- * session. Finds what was cut off, what is no image at all, and PNGs with changed bytes.
+ * session. Finds truncated images, files that are no images, and PNGs with altered bytes.
  */
 export function checkImage(bytes: Buffer): ImageCheck {
   const type = imageTypeOf(bytes);
@@ -40,7 +40,7 @@ const WALKS: Readonly<Record<ImageType, (bytes: Buffer) => boolean>> = {
   "image/webp": isWholeWebp,
 };
 
-/** IHDR first, at least one IDAT, IEND last; the checksums of the chunks that a picture cannot do without are right. */
+/** IHDR first, at least one IDAT, IEND last; the checksums of the critical chunks are right. */
 function isWholePng(bytes: Buffer): boolean {
   let hasData = false;
   for (let at = 8; ;) {
@@ -57,7 +57,7 @@ function isWholePng(bytes: Buffer): boolean {
   }
 }
 
-/** A frame with a size, then a scan, then the end mark; what cameras append after it does not matter. */
+/** A frame with a size, then a scan, then the end marker; bytes that cameras append after it are ignored. */
 function isWholeJpeg(bytes: Buffer): boolean {
   let hasFrame = false;
   for (let at = 2; ;) {
@@ -98,7 +98,7 @@ function isWholeGif(bytes: Buffer): boolean {
   }
 }
 
-/** As long as its head states, and its chunks lie within, with a picture among them. */
+/** As long as its header states, all chunks inside, with a picture among them. */
 function isWholeWebp(bytes: Buffer): boolean {
   const end = bytes.readUInt32LE(4) + 8;
   if (end > bytes.length) return false;

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { inheritedEnvironment, secretValues } from "./inherited-environment.ts";
 import { createRedactor } from "./redaction.ts";
 
-test("a proxy reaches commands, and its password is a secret in every form in which it is shown", () => {
+test("commands inherit a proxy, and its password counts as a secret in every form in which it may be printed", () => {
   const proxy = "http://robot:Pr0xy%21Word@proxy.example:3128";
   const env = { HTTPS_PROXY: proxy, http_proxy: "robot:plainword77@proxy.example:3128", DATABASE_URL: "postgres://app:Dat4base!Word@db/x", PATH: "/usr/bin" };
   expect(inheritedEnvironment(env)).toEqual({ HTTPS_PROXY: proxy, http_proxy: env.http_proxy, PATH: "/usr/bin" });
@@ -21,7 +21,7 @@ test("a proxy reaches commands, and its password is a secret in every form in wh
   expect(redactor.secrets("proxy.example:3128 and robot are no secrets")).toBe("proxy.example:3128 and robot are no secrets");
 });
 
-test("addresses without a password and ordinary values are no secrets", () => {
+test("addresses without a password and ordinary values are not secrets", () => {
   expect(
     secretValues({ HTTPS_PROXY: "http://proxy.example:3128", GIT_AUTHOR_EMAIL: "a@b.example", DOCKER_HOST: "ssh://root@host", LANG: "C", TIME: "12:30" }),
   ).toEqual([]);

@@ -1,8 +1,8 @@
 type Env = Readonly<Record<string, string | undefined>>;
 
 /**
- * What a command inherits of the gateway's environment: where things are and how the user wants them, for the usual shells, desktops and toolchains.
- * Everything else stays behind, so that a token nobody thought of does not reach every command. Upper case; `*` stands for any rest.
+ * Variables that commands inherit from the gateway: locations and preferences that common shells, desktops and toolchains use.
+ * Everything else is withheld, so that an unexpected token does not reach every command. Upper case; `*` matches any suffix.
  */
 const PASSED = `
   PATH PWD OLDPWD HOME USER LOGNAME USERNAME SHELL HOSTNAME HOSTTYPE MACHTYPE OSTYPE SHLVL UID EUID EDITOR VISUAL PAGER LESS LESSCHARSET MANPATH INFOPATH BROWSER
@@ -23,7 +23,7 @@ const PASSED = `
   COMPUTERNAME OS NUMBER_OF_PROCESSORS PROCESSOR_* SYSTEMDRIVE PUBLIC ALLUSERSPROFILE PREFIX ANDROID_ROOT ANDROID_DATA
 `;
 
-/** Says "secret" wherever it stands in a name. */
+/** Marks a variable as secret wherever it appears in the name. */
 const SECRET_NAME = /(?:^|_)(?:TOKENS?|SECRETS?|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|(?:API_?|PRIVATE_?|ACCESS_?|SIGNING_?)KEYS?)(?:_|$)/;
 
 interface Names {
@@ -43,25 +43,25 @@ const has = ({ whole, beginnings }: Names, name: string): boolean => whole.has(n
 
 const USUAL = namesOf(PASSED.split(/\s+/));
 
-/** Whether a variable of the gateway reaches its commands. `passEnv` is `tools.exec.passEnv`; an entry that is `*` alone means nothing. */
+/** Whether commands inherit a variable of the gateway. `passEnv` is `tools.exec.passEnv`; a bare `*` is ignored. */
 function isInherited(name: string, passed: Names): boolean {
   const upper = name.toUpperCase();
   return has(passed, upper) || (has(USUAL, upper) && !SECRET_NAME.test(upper));
 }
 
-/** What a command inherits. What a call, a skill or a plugin sets by name comes on top of it. */
+/** The environment that a command inherits. Variables set by a call, a skill or a plugin are added to it. */
 export function inheritedEnvironment(env: Env, passEnv: readonly string[] = []): Readonly<Record<string, string>> {
   const passed = namesOf(passEnv);
   return Object.fromEntries(Object.entries(env).filter((pair): pair is [string, string] => pair[1] !== undefined && isInherited(pair[0], passed)));
 }
 
-/** Says "secret" at the end of a name, where it says too little to keep a variable from commands by itself. */
+/** Marks a value as secret at the end of a name, but is too weak to withhold the variable from commands. */
 const SECRET_ENDING = /(?:^|_)(?:KEYS?|PAT|PASS|AUTH|DSN|WEBHOOK)(?:_\d+)?$/;
 
-/** An address with a user and a password in it, anywhere in a text. Proxies are also written without a scheme. */
+/** A URL with user and password, anywhere in a text. Proxies are also written without a scheme. */
 const WITH_PASSWORD = /(?:[a-z][a-z0-9+.-]*:\/\/)([^/@\s:,]+):([^/@\s,]+)@|^([^/@\s:,]+):([^/@\s,]+)@/gi;
 
-/** The credentials of every address in a value: the pair, as it is sent encoded in a header, and the password, as it is written and as it is meant. */
+/** The credentials of every URL in a value: the pair, base64-encoded as in a header, and the password, both percent-encoded and decoded. */
 function credentialsIn(value: string): readonly string[] {
   return [...value.matchAll(WITH_PASSWORD)].flatMap(([, user = "", password = "", plainUser = "", plainPassword = ""]) => {
     const [name, secret] = [user || plainUser, password || plainPassword];
@@ -77,7 +77,7 @@ function decoded(text: string): string {
   }
 }
 
-/** Values of variables that hold secrets by their names, and the credentials of addresses in all others: proxies reach commands with their passwords. */
+/** Values of variables that are secret by name, and the credentials of URLs in all others: commands inherit proxies with their passwords. */
 export function secretValues(env: Env): readonly string[] {
   return Object.entries(env).flatMap(([name, value]) => {
     const upper = name.toUpperCase();
@@ -88,7 +88,7 @@ export function secretValues(env: Env): readonly string[] {
   });
 }
 
-/** Names of variables that are set here and do not reach commands. */
+/** Names of variables that are set here and that commands do not inherit. */
 export function withheldNames(env: Env, passEnv: readonly string[] = []): readonly string[] {
   const passed = namesOf(passEnv);
   return Object.entries(env).flatMap(([name, value]) => (value === undefined || value === "" || isInherited(name, passed) ? [] : [name]));

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { lazy } from "./lazy.ts";
 
-test("it is made once, also for those who ask at the same time", async () => {
+test("it is created once, also for concurrent callers", async () => {
   let made = 0;
   const get = lazy(() => Promise.resolve(++made));
   expect(get.started()).toBeUndefined();
@@ -9,7 +9,7 @@ test("it is made once, also for those who ask at the same time", async () => {
   expect(await get.started()).toBe(1);
 });
 
-test("a failure is for those who waited; the next call tries again", async () => {
+test("a failure reaches the waiting callers; the next call tries again", async () => {
   let attempt = 0;
   const get = lazy(async () => {
     attempt += 1;

@@ -1,11 +1,11 @@
-/** Something that is made when it is first asked for, and only once. */
+/** A value that is created on first use, and only once. */
 export interface Lazy<T> {
   (): Promise<T>;
-  /** What was begun; undefined before the first call and after one that failed. */
+  /** The pending or finished value; undefined before the first call and after a failed one. */
   started(): Promise<T> | undefined;
 }
 
-/** A load that failed is not remembered: the next call tries again, so that one bad moment (no descriptors left) does not break everything after it. */
+/** A failed load is not cached: the next call tries again, so that one bad moment (no file descriptors left) does not break everything after it. */
 export function lazy<T>(load: () => Promise<T>): Lazy<T> {
   let loading: Promise<T> | undefined;
   const get = (): Promise<T> =>

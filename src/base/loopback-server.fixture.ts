@@ -2,11 +2,11 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { loadHttp } from "./builtin.ts";
 
-/** A web server on this machine that counts who comes: the other side of what speaks HTTP, as `manualClock` is of what waits. */
+/** A web server on this machine that counts its connections: the remote side for code that speaks HTTP. */
 export interface LoopbackServer extends AsyncDisposable {
   readonly url: string;
   readonly port: number;
-  /** Connections that were made, whether or not something was asked. */
+  /** Connections that were opened, with or without a request. */
   readonly connections: () => number;
   readonly requests: { readonly method: string; readonly path: string; readonly headers: IncomingMessage["headers"]; readonly body: string }[];
 }
@@ -45,5 +45,5 @@ export async function startLoopbackServer(handler: LoopbackHandler = (_request, 
   };
 }
 
-/** Names that lead to this machine, whatever they are. */
+/** Resolves every name to this machine. */
 export const loopbackLookup = async (): Promise<{ address: string; family: number }[]> => [{ address: "127.0.0.1", family: 4 }];

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { manualClock } from "./clock.ts";
 import { createMemoryCare } from "./memory-care.ts";
 
-function room() {
+function createCare() {
   const clock = manualClock();
   const state = { busy: false, held: 100, inUse: 20, released: 0 };
   const release = (): void => {
@@ -13,8 +13,8 @@ function room() {
   return { clock, state, care };
 }
 
-test("memory is given back once it is quiet, and not while something is going on", () => {
-  const { clock, state, care } = room();
+test("memory is released when the process is idle, and not while it is busy", () => {
+  const { clock, state, care } = createCare();
   clock.advance(10_000);
   state.busy = true;
   care.touched();
@@ -25,8 +25,8 @@ test("memory is given back once it is quiet, and not while something is going on
   expect(state.released).toBe(1);
 });
 
-test("what is touched again and again is left alone until it rests", () => {
-  const { clock, state, care } = room();
+test("nothing is released while activity continues", () => {
+  const { clock, state, care } = createCare();
   clock.advance(10_000);
   for (let n = 0; n < 20; n += 1) {
     care.touched();
@@ -37,8 +37,8 @@ test("what is touched again and again is left alone until it rests", () => {
   expect(state.released).toBe(1);
 });
 
-test("it is done rarely, and only when there is something to give back", () => {
-  const { clock, state, care } = room();
+test("it runs rarely, and only when there is something to release", () => {
+  const { clock, state, care } = createCare();
   clock.advance(10_000);
   care.touched();
   clock.advance(500);
@@ -54,8 +54,8 @@ test("it is done rarely, and only when there is something to give back", () => {
   expect(state.released).toBe(2);
 });
 
-test("a moderate amount is given back after half a minute without anything, not in the pauses of a conversation", () => {
-  const { clock, state, care } = room();
+test("a moderate amount is released after half a minute of idleness, not in the pauses of a conversation", () => {
+  const { clock, state, care } = createCare();
   state.held = 60;
   clock.advance(10_000);
   for (let n = 0; n < 5; n += 1) {
@@ -74,8 +74,8 @@ test("a moderate amount is given back after half a minute without anything, not 
   expect(state.released).toBe(2);
 });
 
-test("what is in use does not count: much is what was taken since the last time", () => {
-  const { clock, state, care } = room();
+test("memory in use does not count: only growth since the last release does", () => {
+  const { clock, state, care } = createCare();
   Object.assign(state, { held: 300, inUse: 200 });
   clock.advance(10_000);
   care.touched();
@@ -96,7 +96,7 @@ test("what is in use does not count: much is what was taken since the last time"
   expect(state.released).toBe(2);
 });
 
-test("the engine gives back what it holds", () => {
+test("the engine releases what it holds", () => {
   const clock = manualClock();
   const held = (): number => process.memoryUsage().heapTotal;
   let waste: unknown[] | undefined = Array.from({ length: 400_000 }, (_, n) => ({ n, text: `text ${n}` }));
@@ -110,8 +110,8 @@ test("the engine gives back what it holds", () => {
   expect(held()).toBeLessThan(before - 10 * 1024 * 1024);
 });
 
-test("what loading left behind is given back at the first quiet moment, however little is held; once", () => {
-  const { clock, state, care } = room();
+test("garbage from loading is released once, at the first idle moment, however little it is", () => {
+  const { clock, state, care } = createCare();
   state.held = 10;
   clock.advance(10_000);
   care.tidy();

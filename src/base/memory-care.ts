@@ -1,23 +1,23 @@
 import type { Clock } from "./clock.ts";
 
-/** Gives memory back to the system when nothing is going on. */
+/** Returns memory to the system when the process is idle. */
 export interface MemoryCare extends Disposable {
-  /** Something was done; called often. */
+  /** Activity happened; called often. */
   touched(): void;
-  /** Much was loaded that leaves garbage behind: give it back at the first quiet moment, however little it is. */
+  /** Loading left garbage behind: release it at the first idle moment, however little it is. */
   tidy(): void;
 }
 
 export interface MemoryCareDeps {
   readonly clock: Pick<Clock, "monotonic" | "after">;
-  /** True while somebody would notice a pause. */
+  /** True while a pause would be noticed. */
   readonly isBusy: () => boolean;
   /** Bytes that the engine holds. */
   readonly heldBytes?: () => number;
   readonly release?: () => void;
-  /** Below this nothing is done. */
+  /** Below this nothing is released. */
   readonly leastBytes?: number;
-  /** From so many bytes more than were held after the last time it is done at the first quiet moment. */
+  /** When this many bytes were added since the last release, release at the first idle moment. */
   readonly muchBytes?: number;
 }
 
@@ -28,21 +28,20 @@ const LEAST_BYTES = 40 * 1024 * 1024;
 const MUCH_BYTES = 24 * 1024 * 1024;
 
 /**
- * The engine keeps what it once took: after a busy hour it holds several times of what is in use, until it is told that there is time to clean up.
- * That takes some tens of milliseconds, so it waits for a moment in which nobody does. And it costs compiled code: what was compiled for objects of
- * which there are none just then is thrown away with them, and the turns after it take a third more processor time until it is there again. So a
- * pause between two messages is no reason, unless much was taken since the last time. What is in use does not count: a gateway that holds long
- * conversations would clean up in every pause, for nothing.
+ * V8 keeps the memory it once took: after a busy hour it holds several times of what is in use, until it is asked to clean up.
+ * That takes some tens of milliseconds, so it waits for an idle moment. It also discards compiled code whose objects are gone, and the turns after it
+ * take a third more CPU time until that is compiled again. So a short pause is no reason, unless much was allocated since the last release. Memory in
+ * use does not count: a gateway with long conversations would otherwise clean up in every pause, for nothing.
  */
 export function createMemoryCare(deps: MemoryCareDeps): MemoryCare {
   const { clock, isBusy, heldBytes = engineBytes, release = releaseMemory, leastBytes = LEAST_BYTES, muchBytes = MUCH_BYTES } = deps;
   let last = 0;
   let released = -INTERVAL_MS;
   let timer: Disposable | undefined;
-  /** What is held is worth giving back only after a long rest. */
+  /** Releasing pays off only after a long idle time. */
   let resting = false;
   let tidying = false;
-  /** Bytes that were left the last time. */
+  /** Bytes that were left after the last release. */
   let heldAfter = 0;
 
   function look(): void {
@@ -82,7 +81,7 @@ export function createMemoryCare(deps: MemoryCareDeps): MemoryCare {
 
 const engineBytes = (): number => process.getBuiltinModule("node:v8").getHeapStatistics().total_heap_size;
 
-/** Collects everything that can be collected and gives empty pages back. Some tens of milliseconds. */
+/** Collects all garbage and returns empty pages to the system. Takes some tens of milliseconds. */
 function releaseMemory(): void {
   process.getBuiltinModule("node:v8").setFlagsFromString("--expose-gc");
   const gc = process.getBuiltinModule("node:vm").runInNewContext("gc") as (options: object) => void;

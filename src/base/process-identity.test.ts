@@ -4,17 +4,17 @@ import { startUnreaped } from "./zombie.fixture.ts";
 
 const linux = process.platform === "linux";
 
-test("a running process is itself", () => {
+test("a running process is recognized", () => {
   expect(isRunning(identify(process.pid))).toBe(true);
   expect(isRunning({ pid: process.pid })).toBe(true);
 });
 
-test.runIf(linux)("a process that was killed and is not reaped yet does not run", async () => {
+test.runIf(linux)("a killed process that is not reaped yet does not count as running", async () => {
   await using orphan = await startUnreaped();
   const identity = identify(orphan.pid);
   expect(isRunning(identity)).toBe(true);
   await orphan.kill();
-  // It still has its id: whoever only asks for that takes it for alive.
+  // It still has its id: a check of the id alone takes it for alive.
   expect(process.kill(orphan.pid, 0)).toBe(true);
   expect(isRunning(identity)).toBe(false);
   expect(isRunning({ pid: orphan.pid })).toBe(false);
@@ -30,6 +30,6 @@ test.runIf(linux)("the same id with another start is another process", () => {
   expect(isRunning({ ...identify(process.pid), startTime: 1 })).toBe(false);
 });
 
-test("an id that nobody has does not run", () => {
+test("an unused id does not count as running", () => {
   expect(isRunning({ pid: 2 ** 30 })).toBe(false);
 });

@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
 import { systemCode } from "./errors.ts";
 
-/** What tells one process from every other that had or will have the same id. On systems without `/proc` only the id is known. */
+/** Distinguishes a process from every other that had or will have the same id. On systems without `/proc` only the id is known. */
 export interface ProcessIdentity {
   readonly pid: number;
   /** Start of the process in clock ticks since boot (Linux). */
   readonly startTime?: number;
-  /** The boot that `startTime` counts from: after another one the same id and ticks may come again. */
+  /** The boot that `startTime` refers to: after a reboot the same id and ticks may come again. */
   readonly bootId?: string;
 }
 
@@ -19,7 +19,7 @@ interface ProcessStat {
 function statOf(pid: number): ProcessStat | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    // The name, in parentheses, may contain anything; what follows it is separated by single blanks.
+    // The name, in parentheses, may contain anything; the fields after it are separated by single spaces.
     const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
     return { state: fields[0]!, startTime: Number(fields[19]), threads: Number(fields[17]) };
   } catch {
@@ -43,8 +43,8 @@ export function identify(pid: number): ProcessIdentity {
 }
 
 /**
- * Whether that very process still runs. A process that has ended and waits to be reaped by its parent (a zombie) holds nothing any more; where
- * nothing can be found out about a process, it counts as running.
+ * Whether that very process still runs. A zombie (ended, not reaped by its parent) holds nothing any more. When nothing can be found out about a
+ * process, it counts as running.
  */
 export function isRunning({ pid, startTime, bootId }: ProcessIdentity): boolean {
   if (bootId !== undefined && bootId !== (currentBootId() ?? bootId)) return false;
@@ -55,14 +55,14 @@ export function isRunning({ pid, startTime, bootId }: ProcessIdentity): boolean 
     if (systemCode(error) === "ESRCH") return false;
   }
   if (!found) return true;
-  // A leader whose other threads are still writing is not gone yet.
+  // A leader whose other threads are still writing has not ended yet.
   const isGone = /[Xx]/.test(found.state) || (found.state === "Z" && found.threads <= 1);
   return !isGone && (startTime === undefined || found.startTime === startTime);
 }
 
 /**
- * Waits, blocking, while a killed process's last threads end: its leader is a zombie some milliseconds before they are gone. Returns at once for
- * any other process.
+ * Blocks while the last threads of a killed process end: its leader is a zombie some milliseconds before they are gone. Returns at once for any
+ * other process.
  */
 export function waitWhileEnding(identity: ProcessIdentity, atMostMs: number): void {
   const pause = new Int32Array(new SharedArrayBuffer(4));
@@ -70,7 +70,7 @@ export function waitWhileEnding(identity: ProcessIdentity, atMostMs: number): vo
   while (statOf(identity.pid)?.state === "Z" && isRunning(identity) && performance.now() < end) Atomics.wait(pause, 0, 0, 2);
 }
 
-/** True when a process is known to be stopped (SIGSTOP, a debugger) and does nothing until it is continued. */
+/** True when a process is known to be stopped (SIGSTOP, a debugger). */
 export function isStopped(pid: number): boolean {
   const state = statOf(pid)?.state;
   return state === "T" || state === "t";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { packageFolder, programName, withProgram } from "./program-name.ts";
 
-/** A package as it is checked out or installed, with a folder of the shell's `PATH`. */
+/** A package as checked out or installed, with a folder on the shell's `PATH`. */
 function setup(name = "checkout") {
   const folder = mkdtempSync(join(tmpdir(), "program-name-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
@@ -17,14 +17,14 @@ function setup(name = "checkout") {
   return { folder, root, bin, from, named };
 }
 
-test("a checkout is run as bin/openclaw in its folder, and by its whole path from another one", () => {
+test("a checkout is run as bin/openclaw in its folder, and by its absolute path from elsewhere", () => {
   const { folder, root, named } = setup();
   expect(named({ cwd: root })).toBe("bin/openclaw");
   expect(named({ cwd: join(folder, "elsewhere") })).toBe(`${root}/bin/openclaw`);
   expect(named({ cwd: join(root, "dist") })).toBe(`${root}/bin/openclaw`);
 });
 
-test("an installed program is called by its name, wherever the shell is", () => {
+test("an installed program is run by its name from every folder", () => {
   const { folder, root, bin, named } = setup("lib/node_modules/openclaw");
   symlinkSync(join(root, "bin/openclaw"), join(bin, "openclaw"));
   expect(named({ cwd: folder })).toBe("openclaw");
@@ -38,7 +38,7 @@ test("another openclaw on the PATH is not this one", () => {
   expect(named({ cwd: root })).toBe("bin/openclaw");
 });
 
-test("where the shell is not known, no path of this machine is shown", () => {
+test("without a known shell no path of this machine is shown", () => {
   expect(setup().named()).toBe("bin/openclaw");
   expect(setup("node_modules/openclaw").named()).toBe("openclaw");
   expect(programName({ from: "/", path: "", profile: "work", cwd: "/" })).toBe("openclaw --profile work");

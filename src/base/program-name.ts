@@ -2,7 +2,7 @@ import { existsSync, realpathSync } from "node:fs";
 import { delimiter, dirname, join, sep } from "node:path";
 import { shellQuote } from "./text.ts";
 
-/** First words of command lines of this program, as the texts of every module write them: `openclaw doctor --fix`. */
+/** Commands of this program, as texts in every module mention them: `openclaw doctor --fix`. */
 export const PROGRAM_COMMANDS = [
   "agent",
   "approvals",
@@ -37,12 +37,12 @@ export const PROGRAM_COMMANDS = [
 
 const WRITTEN = new RegExp(String.raw`(?<![\w./~-])(?:bin/)?openclaw (?=(?:${PROGRAM_COMMANDS.join("|")})(?![\w-]))`, "g");
 
-/** The text with its commands as they can be pasted and run: `program` is what stands in front of their first word. */
+/** Rewrites commands in a text so that they can be pasted and run: `program` replaces `openclaw`. */
 export function withProgram(text: string, program: string): string {
   return program === "openclaw" || !text.includes("openclaw ") ? text : text.replace(WRITTEN, () => `${program} `);
 }
 
-/** Folder of the package that a file of it belongs to: its sources and its bundle are at different depths below it. */
+/** Root folder of the package that contains `from`: sources and bundle are at different depths below it. */
 export function packageFolder(from: string): string | undefined {
   for (let folder = from; folder !== dirname(folder); folder = dirname(folder)) if (existsSync(join(folder, "bin", "openclaw"))) return folder;
   return undefined;
@@ -52,22 +52,22 @@ const realPath = (path: string): string | undefined => {
   try {
     return realpathSync(path);
   } catch {
-    return undefined; // Not there, or not for this user to see.
+    return undefined; // It does not exist, or this user may not see it.
   }
 };
 
-export interface ProgramPlace {
+export interface ProgramLocation {
   /** A folder inside the package that runs. */
   readonly from: string;
   /** `PATH` of the shell that the command is pasted into. */
   readonly path: string | undefined;
   readonly profile: string | undefined;
-  /** Folder of that shell; undefined where it is not known, as for a page or a chat, which are never shown a path of this machine. */
+  /** Current folder of that shell; undefined where it is unknown, as for a page or a chat, which are never shown a path of this machine. */
   readonly cwd: string | undefined;
 }
 
-/** What to type to run this program: `openclaw` where the shell finds it, in a checkout `bin/openclaw`, from another folder the whole path. */
-export function programName({ from, path, profile, cwd }: ProgramPlace): string {
+/** How to run this program: `openclaw` where the shell finds it, `bin/openclaw` in a checkout, the absolute path from another folder. */
+export function programName({ from, path, profile, cwd }: ProgramLocation): string {
   const root = packageFolder(from);
   const chosen = profile === undefined || profile.trim() === "" ? "" : profile === "dev" ? " --dev" : ` --profile ${profile.trim()}`;
   if (root === undefined) return `openclaw${chosen}`;

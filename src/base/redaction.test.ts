@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createRedactor, isSecretKey } from "./redaction.ts";
 
-test("a registered secret is masked wherever it appears, also inside another text", () => {
+test("a registered secret is masked wherever it appears, also inside a longer text", () => {
   const redactor = createRedactor();
   redactor.register("hunter2-hunter2");
   expect(redactor.text("login with hunter2-hunter2!")).toBe("login with ***!");
@@ -28,7 +28,7 @@ test("fields named like secrets are masked by their key alone, token counts are 
   expect(["contextTokens", "tokenBudget"].some(isSecretKey)).toBe(false);
 });
 
-test("secrets nobody registered are caught by their shape", () => {
+test("unregistered secrets are caught by their shape", () => {
   const redactor = createRedactor();
   const shown = redactor.text(
     "Authorization: Bearer abcdefghijklmnop1234567890 and sk-abcdefghijklmnop1234567890 and 123456789:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",

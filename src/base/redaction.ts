@@ -1,7 +1,7 @@
 import { createSecretSearch, type SecretStream } from "./secret-search.ts";
 
 /**
- * Keeps secrets out of whatever is written for people or to disk: by key (a field called `token`), by value (a secret that was registered
+ * Keeps secrets out of everything that is printed or stored: by key (a field called `token`), by value (a secret that was registered
  * when it was resolved) and by shape (a bearer header, a well-known key prefix).
  */
 export interface Redactor {
@@ -9,11 +9,11 @@ export interface Redactor {
   register(secret: string): void;
   /** The text with every known secret masked. */
   text(value: string): string;
-  /** The text with registered secrets masked, and nothing else: for what agents work with, where a text that only looks like a secret has to stay. */
+  /** Masks registered secrets only: for text that agents work with, where anything that merely looks like a secret has to stay. */
   secrets(value: string): string;
-  /** The same for a text that comes in pieces. */
+  /** The same for text that arrives in chunks. */
   stream(): SecretStream;
-  /** A copy of the value that is safe to print: secret fields and secret texts masked, cycles cut, depth bounded. */
+  /** A copy that is safe to print: secret fields and texts masked, cycles cut, depth bounded. */
   value(value: unknown): unknown;
 }
 
@@ -21,20 +21,20 @@ const MASK = "***";
 const MINIMUM_SECRET = 6;
 const MAX_DEPTH = 8;
 const SECRET_KEY = /(?:token|password|passphrase|secret|api[-_]?key|authorization|cookie|private[-_]?key|credential|signature)s?$/i;
-/** Fields whose names end like a secret but hold a count. */
+/** Fields whose names end like a secret's but hold a count. */
 const NOT_SECRET_KEY = /(?:max|input|output|total|context|reserve|cache(?:read|write)?|count|limit|budget)[-_]?tokens?$|tokens?(?:count|limit|budget|fresh)$/i;
-/** Shapes of secrets that may reach us inside a text we have not seen before. */
+/** Shapes of secrets that may appear in text from elsewhere. */
 const SHAPES: readonly RegExp[] = [
   /\b(?:Bearer|Basic)\s+[A-Za-z0-9+/=._~-]{12,}/g,
   /\b(?:sk|pk|rk)-[A-Za-z0-9_-]{16,}/g,
   /\b(?:ghp|gho|ghs|ghu|github_pat|glpat|npm|hf|gsk|xai|pplx|AIza)[_-]?[A-Za-z0-9_-]{20,}/g,
   /\bxox[abprs]-[A-Za-z0-9-]{10,}/g,
-  // Also within an address, where `bot` stands right before it.
+  // Also inside a URL, right after `bot`.
   /(?<!\d)\d{8,10}:[A-Za-z0-9_-]{35}(?![A-Za-z0-9_-])/g,
   /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g,
 ];
 
-/** First 6 and last 4 characters of a long secret, so that two can be told apart; nothing of a short one. */
+/** First 6 and last 4 characters of a long secret, enough to distinguish two; nothing of a short one. */
 export function maskSecret(secret: string): string {
   return secret.length < 18 ? MASK : `${secret.slice(0, 6)}…${secret.slice(-4)}`;
 }
@@ -87,7 +87,7 @@ export function createRedactor(): Redactor {
 
   return {
     register(given) {
-      // A header is a secret behind the name of its scheme.
+      // In a header, the secret follows the name of the scheme.
       const secret = given.trim().replace(/^(?:Bearer|Basic|Token)\s+(?=\S+$)/i, "");
       if (secret.length < MINIMUM_SECRET || secrets.includes(secret)) return;
       search.add(secret);

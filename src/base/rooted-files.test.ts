@@ -26,7 +26,7 @@ async function textOf(path: string): Promise<string> {
   return String(await handle.readFile());
 }
 
-test("a file inside is read, written and deleted; folders are made and the mode stays", async () => {
+test("a file inside is read, written and deleted; folders are created and the mode is preserved", async () => {
   const path = join(root, "a/b/c.txt");
   await files.write(path, "one");
   chmodSync(path, 0o755);
@@ -38,7 +38,7 @@ test("a file inside is read, written and deleted; folders are made and the mode 
   expect(existsSync(path)).toBe(false);
 });
 
-test("what lies outside is refused, by .. as by a link to a file or a folder", async () => {
+test("paths outside are refused, through .. as well as through links to files or folders", async () => {
   symlinkSync(join(outside, "secret"), join(root, "link"));
   symlinkSync(outside, join(root, "folder"));
   for (const path of ["../outside/secret", "link", "folder/secret"]) {
@@ -58,14 +58,14 @@ test("a link that stays inside is followed", async () => {
   expect(readFileSync(join(root, "real"), "utf8")).toBe("new");
 });
 
-test("folders, pipes and devices are no files", async () => {
+test("folders, pipes and devices are not opened as files", async () => {
   execFileSync("mkfifo", [join(root, "pipe")]);
   await expect(files.open(root)).rejects.toMatchObject({ code: "INVALID_INPUT" });
   await expect(files.open(join(root, "pipe"))).rejects.toMatchObject({ code: "INVALID_INPUT" });
   await expect(createRootedFiles({ unique: () => "x" }).open("/dev/zero")).rejects.toMatchObject({ code: "INVALID_INPUT" });
 });
 
-test("a folder that is swapped for a link while we work never lets anything out or in", async () => {
+test("swapping a folder for a link during an access never leads outside", async () => {
   const place = join(root, "place");
   const aside = join(root, "aside");
   mkdirSync(place);
@@ -90,7 +90,7 @@ test("a folder that is swapped for a link while we work never lets anything out 
   expect(readdirSync(outside)).toEqual(["secret"]);
 });
 
-test("a folder inside is looked into, what is outside is not, and links are shown as links", async () => {
+test("a folder inside is listed, one outside is not, and links are shown as links", async () => {
   mkdirSync(join(root, "sub"));
   writeFileSync(join(root, "file"), "");
   symlinkSync(outside, join(root, "link"));

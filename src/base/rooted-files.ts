@@ -5,25 +5,25 @@ import { AppError, fileError } from "./errors.ts";
 import { isInside } from "./files.ts";
 
 /**
- * Files below a folder, and no others, whatever links do in the meantime: what was opened is looked at, not what was asked for. Without a root
- * everything may be reached. Only regular files are opened.
+ * Access to files below a root folder, and no others, even if links change in the meantime: the opened file is checked, not the requested path.
+ * Without a root everything may be reached. Only regular files are opened.
  */
 export interface RootedFiles {
-  /** `PERMISSION_DENIED` when it lies outside, `INVALID_INPUT` when it is no regular file. The caller closes it. */
+  /** `PERMISSION_DENIED` when it lies outside, `INVALID_INPUT` when it is not a regular file. The caller closes it. */
   open(path: string): Promise<FileHandle>;
-  /** Replaces a file in one step; its folders are made. The mode of a file that was there stays. */
+  /** Replaces a file in one step and creates its folders. An existing file's mode is preserved. */
   write(path: string, content: string | Uint8Array): Promise<void>;
   remove(path: string): Promise<void>;
-  /** Opens a folder to look into it. The caller disposes of it. */
+  /** Opens a folder for listing. The caller disposes of it. */
   folder(path: string): Promise<RootedFolder>;
 }
 
-/** What an entry of a folder is, without following it. */
+/** Type of a folder entry, without following links. */
 export type EntryKind = "file" | "folder" | "link" | "other";
 
-/** An open folder: what it shows is what was opened, whatever takes its name in the meantime. */
+/** An open folder: it lists what was opened, even if its name points elsewhere by now. */
 export interface RootedFolder extends AsyncDisposable {
-  /** The next entries in no order, at most so many; none at the end. */
+  /** The next entries in no particular order, at most `limit`; empty at the end. */
   read(most: number): Promise<readonly { readonly name: string; readonly kind: EntryKind }[]>;
   /** Undefined when there is none of this name. */
   kindOf(name: string): Promise<EntryKind | undefined>;
@@ -32,26 +32,26 @@ export interface RootedFolder extends AsyncDisposable {
 export type FileAccess = "read" | "write";
 
 /**
- * Throws to refuse. `path` is the real path of what is open (reads, listings), or of what will be written or deleted, through a folder that is open
- * already: it is asked right before the use, about the very file that is used. `stat` is given for files that are open.
+ * Throws to refuse. `path` is the real path of the open file (reads, listings), or of the one to be written or deleted inside an already open
+ * folder: the check runs right before the access, on the very file that is used. `stat` is present for open files.
  */
 export type CheckAccess = (path: string, access: FileAccess, stat?: Pick<Stats, "dev" | "ino" | "nlink">) => void | Promise<void>;
 
 export interface RootedFilesOptions {
   readonly root?: string | undefined;
-  /** Decides about every access, wherever the root lies. */
+  /** Decides about every access, also without a root. */
   readonly check?: CheckAccess | undefined;
-  /** Makes names of temporary files. */
+  /** Makes names for temporary files. */
   readonly unique: () => string;
 }
 
 const DIRECTORY = constants.O_RDONLY | (constants.O_DIRECTORY ?? 0);
-/** A pipe or device without a reader would otherwise hold us up. */
+/** Opening a pipe or device without a reader would otherwise block. */
 const READ = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 const CREATE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | (constants.O_NOFOLLOW ?? 0);
 
 export function createRootedFiles({ root, check: decide, unique }: RootedFilesOptions): RootedFiles {
-  /** Looks at the folder that is open, not at the path that led to it. */
+  /** Checks the open folder, not the path that led to it. */
   async function checkWrite(folder: FileHandle, path: string): Promise<void> {
     if (decide) await decide(join(await realPath(folder, dirname(path)), basename(path)), "write");
   }
@@ -66,13 +66,13 @@ export function createRootedFiles({ root, check: decide, unique }: RootedFilesOp
     if (decide) await decide(await realPath(handle, path), "read", stat);
   }
 
-  /** Why a path outside could not be opened would tell what is there. */
+  /** The reason why a path outside cannot be opened would reveal what is there. */
   async function untold(path: string, error: unknown): Promise<never> {
     if (root !== undefined && !isInside(root, path) && !isInside(await realpath(root).catch(() => root), path)) throw escapes(root, path);
     throw error;
   }
 
-  /** An open folder that is inside; names below it cannot be led elsewhere. */
+  /** Opens a folder inside the root; names below it cannot be redirected. */
   async function openFolder(path: string): Promise<FileHandle> {
     const handle = await attempt(path, "could not open the folder", () => open(path, DIRECTORY)).catch((error: unknown) => untold(path, error));
     try {
@@ -100,7 +100,7 @@ export function createRootedFiles({ root, check: decide, unique }: RootedFilesOp
     },
 
     async write(path, content) {
-      // A link to a file is followed once, here; what it names then is checked like any other path.
+      // A link to a file is followed once, here; its target is checked like any other path.
       const target = await realpath(path).catch(() => path);
       if (decide) await decide(await realTarget(target), "write");
       await makeFolders(dirname(target), root, openFolder);
@@ -142,7 +142,7 @@ export function createRootedFiles({ root, check: decide, unique }: RootedFilesOp
   };
 }
 
-/** Read in so many at a time: each time is a trip to another thread. */
+/** Entries per read: each read is a round trip to another thread. */
 const ENTRIES_AT_ONCE = 512;
 
 async function lookInto(handle: FileHandle, path: string): Promise<RootedFolder> {
@@ -182,7 +182,7 @@ function kindOf(entry: Pick<Dirent, "isFile" | "isDirectory" | "isSymbolicLink">
   return entry.isSymbolicLink() ? "link" : "other";
 }
 
-/** Where a file would come to lie: the real path of what is there, and the rest as it is written. */
+/** Where a file would end up: the real path of the existing part, and the rest as written. */
 export async function realTarget(path: string): Promise<string> {
   const folder = dirname(path);
   if (folder === path) return path;
@@ -190,7 +190,7 @@ export async function realTarget(path: string): Promise<string> {
   return join(found ?? (await realTarget(folder)), basename(path));
 }
 
-/** Folder by folder from the outside in, each one checked before something is made in it. */
+/** Creates folders from the outside in, checking each one before anything is created in it. */
 async function makeFolders(path: string, root: string | undefined, openFolder: (path: string) => Promise<FileHandle>): Promise<void> {
   if (root === undefined) {
     await attempt(path, "could not make the folder", () => mkdir(path, { recursive: true }));
@@ -210,7 +210,7 @@ async function makeFolders(path: string, root: string | undefined, openFolder: (
   }
 }
 
-/** Where Linux shows open files: a path through it cannot be led elsewhere by a link that is put in its way. */
+/** Where Linux exposes open files: a path through it cannot be redirected by a link. */
 const OPEN_FILES = "/proc/self/fd";
 
 function inFolder(folder: FileHandle, path: string): string {

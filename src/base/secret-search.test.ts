@@ -4,7 +4,7 @@ import { createSecretSearch, isUnmistakable, maskValue } from "./secret-search.t
 
 const SECRET = "canary-Zq7Lx2Vb9Tn4Rw8Ks1";
 
-test("a secret is masked wherever it stands, several of them and the longer of two", () => {
+test("secrets are masked anywhere in a text, several at once, the longer of two overlapping", () => {
   const search = createSecretSearch();
   for (const secret of [SECRET, `${SECRET}-and-more`, "hunter2-hunter2"]) search.add(secret);
   expect(search.mask(`a ${SECRET}b${SECRET}-and-more hunter2-hunter2`)).toBe("a ***b*** ***");
@@ -14,7 +14,7 @@ test("a secret is masked wherever it stands, several of them and the longer of t
   expect(search.mask(`${SECRET.slice(0, -1)} ${SECRET.slice(1)}`)).toBe(`${SECRET.slice(0, -1)} ${SECRET.slice(1)}`);
 });
 
-test("what a program prints of it encoded is masked too: base64 at any place, hexadecimal, in a URL, in JSON", () => {
+test("encoded forms are masked, too: base64 at any offset, hexadecimal, in a URL, in JSON", () => {
   const search = createSecretSearch();
   const secret = `pa"ss wörd/${SECRET}+=`;
   search.add(secret);
@@ -35,7 +35,7 @@ test("lines of a private key are masked one by one", () => {
   expect(search.mask(`  1: ${lines[1]}`)).toBe("  1: ***");
 });
 
-test("in pieces of any size the text is the same as in one, and no piece shows a part of a secret", () => {
+test("chunks of any size give the same text, and no chunk shows a part of a secret", () => {
   const random = seededRandom(7);
   const search = createSecretSearch();
   search.add(SECRET);
@@ -56,7 +56,7 @@ test("in pieces of any size the text is the same as in one, and no piece shows a
   }
 });
 
-test("only what nobody writes by chance is searched for", () => {
+test("only values that nobody writes by chance are searched for", () => {
   const ordinary = [
     "",
     "short1!",
@@ -83,7 +83,7 @@ test("only what nobody writes by chance is searched for", () => {
     expect(isUnmistakable(value), value).toBe(true);
 });
 
-test("values are copied only where a text in them was masked", () => {
+test("values are copied only where a text in them is masked", () => {
   const search = createSecretSearch();
   search.add(SECRET);
   const value = { a: ["x", { b: `is ${SECRET}` }], [SECRET]: 1, c: { d: 2 } };

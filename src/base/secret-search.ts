@@ -1,28 +1,28 @@
-/** Stands for a secret wherever one was. */
+/** Replaces a secret. */
 export const SECRET_MASK = "***";
 
 /** Shorter values are not searched for: they would match by chance. */
 const LEAST_CHARS = 8;
-/** A longer one is a secret however it is written. */
+/** A longer value counts as a secret whatever it looks like. */
 const CERTAIN_CHARS = 20;
-/** Lines of a secret of several (a private key) that are searched for by themselves. */
+/** Minimum length for lines of a multi-line secret (a private key) that are searched for by themselves. */
 const LEAST_LINE_CHARS = 24;
 const TABLE_SIZE = 1 << 14;
 
-/** Finds every known secret in a text at once; the time depends on the length of the text, hardly on how many there are. */
+/** Finds all known secrets in a text in one pass; the time depends on the length of the text, hardly on the number of secrets. */
 export interface SecretSearch {
-  /** From now on it is found, also as base64, hexadecimal, in a URL and in JSON. Values that anybody could write by chance are left out. */
+  /** Adds a secret, also as base64, hexadecimal, in a URL and in JSON. Values that anybody could write by chance are ignored. */
   add(secret: string): void;
-  /** The text with each of them masked; the same text when it has none. */
+  /** The text with all secrets masked; the same text when it has none. */
   mask(text: string): string;
-  /** For a text that comes in pieces: a secret is found across them. */
+  /** For text that arrives in chunks: finds secrets across them. */
   stream(): SecretStream;
 }
 
 export interface SecretStream {
-  /** What can be shown by now: an end that could be the beginning of a secret waits for the next piece. */
+  /** The text that can be shown by now: an end that could be the start of a secret waits for the next chunk. */
   push(piece: string): string;
-  /** What waited. */
+  /** The text that was held back. */
   end(): string;
 }
 
@@ -38,10 +38,10 @@ export function isUnmistakable(value: string): boolean {
   return kinds >= 2 && !/^[A-Z]?[a-z]+$/.test(value);
 }
 
-/** A secret as it may be written: what a program that encodes it would print. */
+/** The forms of a secret that a program may print. */
 function formsOf(secret: string): readonly string[] {
   const bytes = Buffer.from(secret, "utf8");
-  // Whatever stands before it, the middle of its base64 is one of three.
+  // Depending on its offset, the middle of its base64 is one of three.
   const encoded = [0, 1, 2].map((shift) => {
     const text = Buffer.concat([Buffer.alloc(shift), bytes])
       .toString("base64")
@@ -60,16 +60,16 @@ function formsOf(secret: string): readonly string[] {
 const hashOf = (one: number, other: number): number => ((one << 5) ^ other) & (TABLE_SIZE - 1);
 
 interface Tables {
-  /** How far the search may go on when two characters stand at its end. */
+  /** How far the search may skip, by the two characters at its end. */
   readonly shifts: Uint8Array;
-  /** Forms by the hash of the characters that end their beginning, longest first. */
+  /** Forms by the hash of the characters at the end of their prefix, longest first. */
   readonly buckets: ReadonlyMap<number, readonly string[]>;
   readonly longest: number;
   /** Forms by their first character. */
   readonly byFirst: ReadonlyMap<number, readonly string[]>;
 }
 
-/** The tables of Wu and Manber's search, over the first characters that every form has. */
+/** The tables of Wu and Manber's search, over the common prefix length of all forms. */
 function tablesOf(forms: ReadonlySet<string>): Tables {
   const shifts = new Uint8Array(TABLE_SIZE).fill(LEAST_CHARS - 1);
   const buckets = new Map<number, string[]>();
@@ -90,7 +90,7 @@ function tablesOf(forms: ReadonlySet<string>): Tables {
 
 type Range = readonly [start: number, end: number];
 
-/** Where secrets stand, in order, the longest of those that begin at a place. */
+/** Ranges of secrets, in order; of those that start at the same position, the longest. */
 function rangesIn({ shifts, buckets }: Tables, text: string): readonly Range[] {
   const ranges: Range[] = [];
   for (let at = LEAST_CHARS - 1; at < text.length;) {
@@ -116,7 +116,7 @@ function maskWith(tables: Tables, text: string): string {
   return out + text.slice(done);
 }
 
-/** Where an end begins that could become a secret. */
+/** Start of a tail that could become a secret. */
 function openEnd({ longest, byFirst }: Tables, text: string, from: number): number {
   for (let at = Math.max(from, text.length - longest + 1); at < text.length; at += 1) {
     const forms = byFirst.get(text.charCodeAt(at));
@@ -127,7 +127,7 @@ function openEnd({ longest, byFirst }: Tables, text: string, from: number): numb
   return text.length;
 }
 
-/** The same, but never inside of a secret that is complete. */
+/** The same, but never inside a complete secret. */
 function safeEnd(tables: Tables, text: string): number {
   let end = openEnd(tables, text, 0);
   if (end === text.length) return end;
@@ -166,7 +166,7 @@ export function createSecretSearch(): SecretSearch {
   };
 }
 
-/** A copy of a value in which each text is masked; the value itself when nothing was. Cycles and depths beyond any result are left as they are. */
+/** A copy of a value with each text masked; the value itself when nothing was. Cycles and extreme depths are left as they are. */
 export function maskValue<T>(value: T, mask: (text: string) => string, depth = 0): T {
   if (typeof value === "string") return mask(value) as T & string;
   if (typeof value !== "object" || value === null || depth > 32) return value;

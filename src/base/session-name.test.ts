@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { isMainKey, readableKey, sessionName } from "./session-name.ts";
 
-test("a session is called by its label, its chat, how it began, and at last by its key", () => {
+test("a session is named by its label, its chat, its first message, and at last by its key", () => {
   const key = "agent:main:telegram:group:-100";
   const all = { key, label: "Mine", displayName: "#bakery", subject: "Bread", title: "how do I bake" };
   expect(sessionName(all)).toBe("Mine");
@@ -12,7 +12,7 @@ test("a session is called by its label, its chat, how it began, and at last by i
   expect(sessionName({ key: "agent:main:web:k3j4h5" })).toBe("New chat");
 });
 
-test("the main chat keeps its name whatever was said in it, unless its owner gave it another", () => {
+test("the main chat keeps its name whatever its messages are, unless its owner gave it another", () => {
   expect(sessionName({ key: "agent:main:main", title: "hello" })).toBe("Main chat");
   expect(sessionName({ key: "agent:main:main", label: "Home" })).toBe("Home");
   expect(isMainKey("global")).toBe(true);

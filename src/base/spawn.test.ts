@@ -4,7 +4,7 @@ import { childEnvironment, run, startChild } from "./spawn.ts";
 const limits = { env: { PATH: process.env["PATH"] }, timeoutMs: 10_000, maxOutputBytes: 10_000 };
 const script = (code: string) => ({ ...limits, args: ["-e", code] });
 
-test("a child's exit code and both outputs come back", async () => {
+test("a child's exit code and both outputs are returned", async () => {
   expect(await run(process.execPath, script("console.log('out'); console.error('err'); process.exit(3)"))).toEqual({
     code: 3,
     stdout: "out\n",
@@ -16,7 +16,7 @@ test("input reaches the child", async () => {
   expect((await run("cat", { ...limits, input: "hello" })).stdout).toBe("hello");
 });
 
-test("arguments are never read by a shell", async () => {
+test("arguments are never interpreted by a shell", async () => {
   expect((await run("echo", { ...limits, args: ["$(id)", ";", "id"] })).stdout).toBe("$(id) ; id\n");
 });
 
@@ -29,7 +29,7 @@ test("a child that takes too long is killed with everything it started", async (
   await expect(run("sh", { ...limits, args: ["-c", "sleep 60 & wait"], timeoutMs: 50 })).rejects.toMatchObject({ code: "TIMEOUT" });
 });
 
-test("a child that writes without end is killed", async () => {
+test("a child with endless output is killed", async () => {
   await expect(run("yes", limits)).rejects.toMatchObject({ code: "OVERLOADED" });
 });
 
@@ -44,20 +44,20 @@ test("a missing program is named", async () => {
   await expect(run("no-such-program-here", limits)).rejects.toMatchObject({ code: "NOT_FOUND", message: expect.stringContaining("no-such-program-here") });
 });
 
-test("a started child tells its output as it comes, and how it ended", async () => {
-  const told: string[] = [];
+test("a started child reports its output as it comes, and how it ended", async () => {
+  const output: string[] = [];
   const child = await startChild("/bin/sh", {
     args: ["-c", "echo out; echo err >&2; exit 3"],
     cwd: "/",
     env: limits.env,
-    onOutput: (stream, chunk) => void told.push(`${stream} ${chunk.toString()}`),
+    onOutput: (stream, chunk) => void output.push(`${stream} ${chunk.toString()}`),
   });
   expect(await child.exited).toEqual({ code: 3, signal: null });
-  expect(told.sort()).toEqual(["stderr err\n", "stdout out\n"]);
+  expect(output.sort()).toEqual(["stderr err\n", "stdout out\n"]);
   expect(child.signal("SIGTERM"), "nobody is left").toBe(false);
 });
 
-test("a child's output is not read while its reader is busy, and none of it is lost", async () => {
+test("a child's output is not read while its consumer is busy, and none of it is lost", async () => {
   let received = 0;
   let isBusy = false;
   const early: number[] = [];
@@ -74,17 +74,17 @@ test("a child's output is not read while its reader is busy, and none of it is l
   });
   expect(await child.exited).toEqual({ code: 0, signal: null });
   expect(received).toBe(4_000_000);
-  // What is left in the pipe when the child ends is read at once.
+  // Output left in the pipe when the child ends is read at once.
   expect(early.filter((at) => at < 3_000_000)).toEqual([]);
 });
 
-test("what a child leaves behind does not keep it from ending", async () => {
+test("processes that a child leaves behind do not delay its exit", async () => {
   const child = await startChild("/bin/sh", { args: ["-c", "sleep 60 & exit 0"], cwd: "/", env: limits.env, onOutput: () => undefined });
   expect(await child.exited).toEqual({ code: 0, signal: null });
   expect(child.signal("SIGKILL"), "the rest of its group").toBe(true);
 });
 
-test("a child that cannot start says so", async () => {
+test("a child that cannot start is reported", async () => {
   await expect(startChild("/no/such/program", { args: [], cwd: "/", env: {}, onOutput: () => undefined })).rejects.toMatchObject({ code: "IO_ERROR" });
   await expect(startChild("/bin/sh", { args: [], cwd: "/no/such/folder", env: {}, onOutput: () => undefined })).rejects.toMatchObject({ code: "IO_ERROR" });
 });

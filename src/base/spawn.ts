@@ -3,8 +3,8 @@ import type { Readable } from "node:stream";
 import { AppError, messageOf, systemCode } from "./errors.ts";
 
 /**
- * Variables that make a child run code its caller did not name. They never pass to a child unless the caller sets them for it by name
- * in `env` of a trusted configuration; inherited ones are dropped.
+ * Variables that make a child run code its caller did not name. They reach a child only when a trusted configuration sets them by name in `env`;
+ * inherited ones are dropped.
  */
 const DANGEROUS =
   /^(?:NODE_OPTIONS|NODE_PATH|NODE_REPL_EXTERNAL_MODULE|LD_.*|DYLD_.*|BASH_ENV|ENV|PROMPT_COMMAND|PYTHONSTARTUP|PYTHONPATH|PYTHONHOME|GCONV_PATH|SSLKEYLOGFILE|ZDOTDIR|PERL5OPT|PERL5LIB|RUBYOPT|RUBYLIB|GIT_SSH_COMMAND|GIT_EXTERNAL_DIFF|IFS|SHELLOPTS|BASHOPTS|BASH_FUNC_.*)$/i;
@@ -12,10 +12,10 @@ const DANGEROUS =
 export interface SpawnOptions {
   readonly args?: readonly string[];
   readonly cwd?: string;
-  /** The child's whole environment; what loads foreign code is filtered out. */
+  /** The child's whole environment; variables that load foreign code are filtered out. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly timeoutMs: number;
-  /** Output beyond this many bytes ends the child. */
+  /** Output beyond this many bytes kills the child. */
   readonly maxOutputBytes: number;
   readonly input?: string;
   readonly signal?: AbortSignal;
@@ -32,7 +32,7 @@ export function childEnvironment(env: Readonly<Record<string, string | undefined
   return Object.fromEntries(Object.entries(env).filter((pair): pair is [string, string] => pair[1] !== undefined && !DANGEROUS.test(pair[0])));
 }
 
-/** The one place where a child process starts: no shell, bounded time and output, filtered environment, killed as a group. */
+/** The only way to run a child process to its end: no shell, bounded time and output, filtered environment, killed as a group. */
 export function run(command: string, options: SpawnOptions): Promise<SpawnResult> {
   const { promise, resolve, reject } = Promise.withResolvers<SpawnResult>();
   const child = start(command, options.args ?? [], {
@@ -52,7 +52,7 @@ export function run(command: string, options: SpawnOptions): Promise<SpawnResult
       if (child.pid !== undefined && process.platform !== "win32") process.kill(-child.pid, "SIGKILL");
       else child.kill("SIGKILL");
     } catch {
-      // It ended by itself in the meantime.
+      // It already ended by itself.
     }
   }
 
@@ -89,7 +89,7 @@ export function run(command: string, options: SpawnOptions): Promise<SpawnResult
   return promise;
 }
 
-/** How a child ended: one of the two is there, neither when it could not be started. */
+/** How a child ended: by code or by signal; neither when it could not be started. */
 export interface ChildExit {
   readonly code: number | null;
   readonly signal: string | null;
@@ -98,30 +98,30 @@ export interface ChildExit {
 export interface ChildOptions {
   readonly args: readonly string[];
   readonly cwd: string;
-  /** The child's whole environment; what loads foreign code is filtered out. */
+  /** The child's whole environment; variables that load foreign code are filtered out. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Called with each piece as it comes; nothing is kept here. While a promise it returned is pending, the child's output is not read. */
+  /** Called with each chunk as it comes; nothing is buffered here. While a returned promise is pending, the child's output is not read. */
   readonly onOutput: (stream: "stdout" | "stderr", chunk: Buffer) => Promise<void> | undefined;
   /** True keeps its input open for `write`; otherwise it has none. */
   readonly input?: boolean;
 }
 
-/** A child that runs by itself, the head of its own process group. */
+/** A child process that runs on its own, the head of its process group. */
 export interface Child {
   readonly pid: number;
-  /** Resolves when it ended and what it wrote has been told. */
+  /** Resolves when it has ended and all its output has been passed on. */
   readonly exited: Promise<ChildExit>;
-  /** Sends a signal to the whole group; false when nobody is left in it. */
+  /** Sends a signal to the whole group; false when the group is empty. */
   signal(name: "SIGTERM" | "SIGKILL"): boolean;
-  /** Gives it input; false when its input is not, or no longer, open, or it has left more than a megabyte unread. */
+  /** Writes to its input; false when the input is not open, or more than a megabyte of it is unread. */
   write(data: string | Buffer): boolean;
 }
 
-/** Output that is still open this long after the end belongs to something the child left behind. */
+/** Output that is still open this long after the exit belongs to a process that the child left behind. */
 const LINGER_MS = 250;
 const MOST_UNREAD_BYTES = 1024 * 1024;
 
-/** Starts a child without waiting for it: no shell, no input unless asked for, filtered environment. Time and size are the caller's to bound. */
+/** Starts a child without waiting for it: no shell, no input unless requested, filtered environment. The caller limits time and size. */
 export function startChild(command: string, options: ChildOptions): Promise<Child> {
   const { promise, resolve, reject } = Promise.withResolvers<Child>();
   const exited = Promise.withResolvers<ChildExit>();
@@ -133,7 +133,7 @@ export function startChild(command: string, options: ChildOptions): Promise<Chil
     stdio: [options.input === true ? "pipe" : "ignore", "pipe", "pipe"],
   });
   const { stdin, stdout, stderr } = child as typeof child & { readonly stdout: Readable; readonly stderr: Readable };
-  // Its end is told by `exited`; what is written after it is lost, as on a terminal.
+  // `exited` reports its end; input written after it is lost, as on a terminal.
   stdin?.on("error", () => {});
   let paused = 0;
   for (const name of ["stdout", "stderr"] as const) {
@@ -168,7 +168,7 @@ export function startChild(command: string, options: ChildOptions): Promise<Chil
   child.on("error", (error) => reject(new AppError("IO_ERROR", `${command} could not be started: ${messageOf(error)}`, { cause: error })));
   child.on("exit", () => {
     const timer = setInterval(() => {
-      // What it wrote before its end is still to be read.
+      // Output written before its end is still to be read.
       if (paused > 0) return;
       stdout.destroy();
       stderr.destroy();

@@ -57,7 +57,7 @@ export function formatDuration(ms: number): string {
   return shown.map(([value, unit]) => `${value}${unit}`).join(" ") || "0s";
 }
 
-/** Cuts `text` to `max` characters, never inside a surrogate pair, and says that it did. */
+/** Cuts `text` to `max` characters, never inside a surrogate pair, and marks the cut. */
 export function clip(text: string, max: number): string {
   if (text.length <= max) return text;
   const end = /[\uD800-\uDBFF]/.test(text[max - 1] ?? "") ? max - 1 : max;
@@ -65,13 +65,14 @@ export function clip(text: string, max: number): string {
 }
 
 /**
- * Somebody else's text as one word of a command line that a person pastes into a shell. Undefined when no quoting makes it safe or readable: it would be
- * an option, or has characters that do not show.
+ * Quotes foreign text as one word of a command line that a person pastes into a shell. Undefined when no quoting makes it safe or readable: it would
+ * be
+ * an option, or has invisible characters.
  */
 export function shellWord(text: string): string | undefined {
   if (text === "" || text.startsWith("-") || /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(text)) return undefined;
   return /^[\w@.+:=/-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-/** A word as a POSIX shell reads it back, whatever is in it. */
+/** Quotes a word for a POSIX shell, whatever it contains. */
 export const shellQuote = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`;

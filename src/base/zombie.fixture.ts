@@ -17,7 +17,7 @@ const stateOf = (pid: number): string => {
 
 /** Starts a Node process, which has several threads, under a parent that never asks for its end. Linux only. */
 export async function startUnreaped(script = "process.stdin.resume(); console.log('up')", args: readonly string[] = []): Promise<Orphan> {
-  // The shell becomes `sleep`, which knows nothing of the child that it inherits.
+  // The shell becomes `sleep`, which does not know about the child that it inherits.
   const parent = spawn("sh", ["-c", 'exec 3<&0; "$@" <&3 & echo "$!"; exec sleep 600', "sh", process.execPath, "-e", script, ...args], {
     stdio: ["pipe", "pipe", "inherit"],
   });
@@ -28,7 +28,7 @@ export async function startUnreaped(script = "process.stdin.resume(); console.lo
     pid,
     async kill() {
       process.kill(pid, "SIGKILL");
-      // Its other threads may end a moment after its first one.
+      // Its other threads may end a moment after the first one.
       while (stateOf(pid) !== "Z" || readdirSync(`/proc/${pid}/task`).length > 1) await new Promise((resolve) => setTimeout(resolve, 2));
     },
     async [Symbol.asyncDispose]() {

@@ -10,7 +10,15 @@ function setUp(settings: Readonly<Record<string, HookSettings>> = {}) {
     (level: string) =>
     (message: string, fields: LogFields = {}) =>
       void lines.push({ level, message, fields });
-  const log: Logger = { fatal: at("fatal"), error: at("error"), warn: at("warn"), info: at("info"), debug: at("debug"), trace: at("trace"), room: () => log };
+  const log: Logger = {
+    fatal: at("fatal"),
+    error: at("error"),
+    warn: at("warn"),
+    info: at("info"),
+    debug: at("debug"),
+    trace: at("trace"),
+    subsystem: () => log,
+  };
   const hooks = createHooks({ clock, log, settings: (id) => settings[id] ?? ALLOWED });
   return { clock, lines, hooks };
 }

@@ -1,4 +1,4 @@
-/** The part of the room that knows models without calling them. */
+/** The part of the module that knows models without calling them. */
 export * from "./catalogue/index.ts";
 export * from "./discovery/index.ts";
 export * from "./providers/index.ts";

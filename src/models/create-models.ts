@@ -13,7 +13,7 @@ import { createCallCredentials } from "./auth/call-credentials.ts";
 import { callModel, type CallEvent, type CallRequest } from "./call/call.ts";
 import { createDrivers, type Drivers, type OtherDriver, type RawLog } from "./call/driver.ts";
 import * as choice from "./choice.ts";
-import { createDesks } from "./desk.ts";
+import { createAgentModelsCache } from "./agent-models.ts";
 import { modelFailed } from "./failure.ts";
 import type { Catalogue, DescribedChoice, ModelEntry, PluginProvider, Selection, SelectionInput } from "./index.ts";
 import { OFFLINE_MODEL } from "./offline/entry.ts";
@@ -36,18 +36,18 @@ export interface ModelsDeps {
   readonly version: string;
   /** Providers that plugins brought. */
   readonly plugins?: () => readonly PluginProvider[];
-  /** Folders from which the package of the long tail is looked for. */
+  /** Folders to resolve the long-tail package from. */
   readonly packagesFrom?: readonly string[];
-  /** Makes the commands in the offline model's texts run as they are printed. */
+  /** Makes the commands in the offline model's texts runnable as printed. */
   readonly runnable?: ((text: string) => string) | undefined;
-  /** Sees every event of every provider. */
+  /** Receives every event of every provider. */
   readonly rawLog?: RawLog;
-  /** Fetches a configured key that is kept in a file or given by a program. */
+  /** Fetches a configured key from a file or a program. */
   readonly secret?: ((input: SecretInput, path: string) => Promise<string>) | undefined;
   readonly fetch?: Fetch | undefined;
 }
 
-export interface ModelWish {
+export interface ModelRequest {
   readonly agentId: string;
   readonly session?: SelectionInput["session"];
   readonly override?: string;
@@ -55,17 +55,20 @@ export interface ModelWish {
 
 /** Chooses models and calls them. */
 export interface Models {
-  select(wish: ModelWish): Promise<Selection>;
-  /** What `select` would choose, also where that cannot be used: says what is wrong instead of throwing. */
-  describe(wish: Omit<ModelWish, "override">): Promise<DescribedChoice>;
-  /** The last event says how it went; see `CallEvent`. */
+  select(wish: ModelRequest): Promise<Selection>;
+  /** What `select` would choose, even if it is unusable: reports the problem instead of throwing. */
+  describe(wish: Omit<ModelRequest, "override">): Promise<DescribedChoice>;
+  /** The last event is the result; see `CallEvent`. */
   call(agentId: string, request: CallRequest): AsyncIterable<CallEvent>;
-  /** What there is to choose from. */
+  /** The models to choose from. */
   choices(agentId: string): Promise<{ readonly catalogue: Catalogue; readonly hasCredential: (provider: string) => boolean }>;
   auth(agentId: string): AuthProfiles;
-  /** Models that can look at a picture for a run, best first: the one that is asked for, the image model, what else sees. Throws as `select` does for one that is asked for. */
-  imageModels(wish: ModelWish & { readonly model?: string | undefined }): Promise<readonly ModelEntry[]>;
-  /** How much of each provider's allowance is used, as providers tell it. The result of the method `usage.status`. */
+  /**
+   * Models that can look at an image for a run, best first: the requested one, the image model, other models with vision. Throws like `select` for a
+   * requested one.
+   */
+  imageModels(wish: ModelRequest & { readonly model?: string | undefined }): Promise<readonly ModelEntry[]>;
+  /** How much of each provider's allowance is used. The result of the method `usage.status`. */
   quota(agentId: string, options?: QuotaOptions): Promise<QuotaReport>;
 }
 
@@ -81,7 +84,7 @@ export function createModels(deps: ModelsDeps): Models {
   });
   const folder = deps.oauthFile === undefined ? undefined : dirname(deps.oauthFile);
   const requestAccess = createRequestAccess({ clock, ids, redactor, version, fetch, folder });
-  const desks = createDesks(deps, auth);
+  const agentModels = createAgentModelsCache(deps, auth);
   const probed = new Map<string, number>();
 
   function auth(agentId: string): AuthProfiles {
@@ -92,17 +95,17 @@ export function createModels(deps: ModelsDeps): Models {
 
   return {
     auth,
-    choices: desks.at,
+    choices: agentModels.get,
     async select({ agentId, session, override }) {
-      const { config, catalogue, hasCredential, local } = await desks.at(agentId);
+      const { config, catalogue, hasCredential, local } = await agentModels.get(agentId);
       return choice.selectModel({ config, catalogue, hasCredential, agentId, session, override, local });
     },
     async describe({ agentId, session }) {
-      const { config, catalogue, hasCredential, local } = await desks.at(agentId);
+      const { config, catalogue, hasCredential, local } = await agentModels.get(agentId);
       return choice.describeChoice({ config, catalogue, hasCredential, agentId, session, local });
     },
     async imageModels({ agentId, session, override, model }) {
-      const { config, catalogue, hasCredential, local } = await desks.at(agentId);
+      const { config, catalogue, hasCredential, local } = await agentModels.get(agentId);
       return choice.imageModels({ config, catalogue, hasCredential, agentId, session, override, local }, model);
     },
     call: (agentId, request) => callWith(deps, drivers, { auth: auth(agentId), requestAccess, probed }, request),
@@ -147,7 +150,7 @@ function openProfiles(deps: ModelsDeps, agentId: string): AuthProfiles {
     ambient: (provider) => isAmbient(provider, env()),
     oauthFile,
     secret,
-    // Other programs' logins are looked for where the user's environment says that home is.
+    // Other programs' logins are looked for in the home folder of the user's environment.
     home: env()["HOME"]?.trim() || env()["USERPROFILE"]?.trim() || undefined,
     version,
   });
@@ -158,7 +161,7 @@ function pluginFor(plugins: readonly PluginProvider[], provider: string): Plugin
   return plugins.find(({ id, aliases = [] }) => [id, ...aliases].some((name) => choice.canonicalProvider(name) === wanted));
 }
 
-/** A plugin that fails at it makes this credential unusable, and nothing else. */
+/** A plugin error here makes this credential unusable, and nothing else. */
 function formatKeyOf(plugin: PluginProvider | undefined): ((credential: AuthProfileCredential) => string) | undefined {
   if (plugin?.formatApiKey === undefined) return undefined;
   return (credential) => {
@@ -170,7 +173,7 @@ function formatKeyOf(plugin: PluginProvider | undefined): ((credential: AuthProf
   };
 }
 
-/** Others find this credential; the variables only tell that it is there. */
+/** An SDK finds this credential; the variables only show that it exists. */
 function isAmbient(provider: string, env: Env): boolean {
   const facts = choice.providerFacts(provider);
   return facts?.ambient === true && facts.env.some((name) => (env[name]?.trim() ?? "") !== "");

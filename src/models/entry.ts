@@ -6,7 +6,7 @@ export interface ModelCost {
   readonly cacheWrite: number;
 }
 
-/** What an OpenAI-like server does differently; absent fields are found out from the provider and its address. */
+/** What an OpenAI-compatible server does differently; missing fields are derived from the provider and its URL. */
 export interface WireCompat {
   readonly supportsStore?: boolean;
   readonly supportsDeveloperRole?: boolean;
@@ -21,10 +21,10 @@ export interface WireCompat {
   readonly thinkingFormat?: "openai" | "zai" | "qwen";
 }
 
-/** Where the facts about a model come from, most specific last. */
+/** Source of the facts about a model, most specific last. */
 export type ModelSource = "catalogue" | "predecessor" | "generic" | "models.json" | "config" | "plugin" | "discovery" | "builtin";
 
-/** One model of one provider, with everything that is needed to call it except the credential. */
+/** One model of one provider, with everything needed to call it except the credential. */
 export interface ModelEntry {
   /** Lower case. */
   readonly provider: string;
@@ -41,7 +41,7 @@ export interface ModelEntry {
   readonly maxTokens: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly compat?: WireCompat;
-  /** The key is sent as a bearer token, whatever the format does otherwise. */
+  /** The key is sent as a bearer token, whatever the format does by default. */
   readonly authHeader?: boolean;
   readonly source: ModelSource;
 }

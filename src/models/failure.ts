@@ -3,35 +3,35 @@ import { AppError } from "../base/errors.ts";
 /** Where a call was when it failed. */
 export type FailurePhase = "connect" | "headers" | "stream" | "answer";
 
-/** How a call to a provider failed, as far as can be told without deciding what to do about it. */
+/** Facts about a failed call to a provider, without deciding what to do about it. */
 export interface ModelFailure {
   readonly phase: FailurePhase;
-  /** HTTP status, or the one an error event inside the stream stands for. */
+  /** HTTP status, or the equivalent of an error event inside the stream. */
   readonly status?: number;
-  /** The provider's own word: `rate_limit_error`, `insufficient_quota`, `ECONNRESET`. */
+  /** The provider's own code: `rate_limit_error`, `insufficient_quota`, `ECONNRESET`. */
   readonly code?: string;
-  /** Everything in the answer that is a code, most specific first; `code` is one of them. */
+  /** All codes in the answer, most specific first; `code` is one of them. */
   readonly codes?: readonly string[];
   /** The answer was JSON: its texts are the provider's own, not a proxy's. */
   readonly structured?: boolean;
-  /** The answer was a page for people: its words say nothing about the call. */
+  /** The answer was an HTML page: its text says nothing about the call. */
   readonly html?: boolean;
-  /** The provider's words, bounded; without secrets only after redaction. */
+  /** The provider's message, bounded; contains secrets until it is redacted. */
   readonly text: string;
-  /** From `retry-after` or its relatives. */
+  /** From `retry-after` or similar headers. */
   readonly retryAfterMs?: number;
-  /** Nothing that counts as progress came within the budget. */
+  /** No progress within the time limit. */
   readonly hung?: boolean;
-  /** The caller gave up. */
+  /** The caller aborted. */
   readonly aborted?: boolean;
-  /** The answer broke the format: no JSON, an unclosed tool call, a stream that ended in the middle. */
+  /** The answer violated the format: no JSON, an unclosed tool call, a stream that ended in the middle. */
   readonly malformed?: boolean;
-  /** Something of the answer had already been passed on. */
+  /** Part of the answer had already been passed on. */
   readonly afterContent?: boolean;
   readonly requestId?: string;
 }
 
-/** A failed call as it travels: the one error class, with the facts in its details. */
+/** A failed call as the one error class, with the facts in its details. */
 export function modelFailed(failure: ModelFailure, cause?: unknown): AppError {
   return new AppError("MODEL_FAILED", failure.text, { details: { failure }, ...(cause === undefined ? {} : { cause }) });
 }

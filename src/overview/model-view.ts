@@ -24,7 +24,7 @@ async function look({ models, agentId }: ModelViewDeps): Promise<AnsweringModel 
   const [{ needsNoKey }, found] = await Promise.all([loadChoice(), models()]);
   const candidates = await found.auth(agentId()).candidates(provider, { modelId: rest.join("/") });
   // The first to try rests: so do all behind it.
-  return { ...answering, keyMissing: candidates.length === 0 && !needsNoKey(provider), rest: candidates[0]?.rest };
+  return { ...answering, keyMissing: candidates.length === 0 && !needsNoKey(provider), rest: candidates[0]?.cooldown };
 }
 
 /** Asked every few seconds by a page, so an answer is good for a while; an old one is given while the next is looked for. */

@@ -1,6 +1,6 @@
 /**
- * The store: the only room that touches durable state. What is accepted here is on the disk before anyone is told so.
- * The door of the room.
+ * The store: the only module that touches durable state. What it acknowledges is on disk.
+ * Entry point of the module.
  */
 import type * as backup from "./backup/index.ts";
 
@@ -14,13 +14,13 @@ export { rememberSessions } from "./remembered-sessions.ts";
 export { DEFAULT_RETENTION, type MaintenanceReport, type RetentionPolicy } from "./retention.ts";
 export type { ReadInput, ReadKind, ReadResult, Results, Write, WriteInput, WriteKind, WriteResult } from "./areas/index.ts";
 export type { Outcome } from "./areas/outcome.ts";
-export type { ApprovalRow, CommandFate } from "./areas/approvals.ts";
-export type { RememberedCommand } from "./areas/commands.ts";
+export type { ApprovalRow, CommandOutcome } from "./areas/approvals.ts";
+export type { AllowedCommand } from "./areas/commands.ts";
 export type { CronJobRow, CronSlotRow } from "./areas/cron.ts";
 export type { AllowRow, DeviceRow, DeviceTokenRow, PairingRow } from "./areas/devices.ts";
 export type { ExtensionRow, InjectionRow } from "./areas/extensions.ts";
 export type { IdempotencyBegun } from "./areas/idempotency.ts";
-export type { InboxAccepted, InboxInput, InboxRow, InboxState, UnsaidRow } from "./areas/inbox.ts";
+export type { InboxAccepted, InboxInput, InboxRow, InboxState, UntranscribedRow } from "./areas/inbox.ts";
 export type { StepKind, StepRow } from "./areas/journal.ts";
 export type { LeaseAcquired, LeaseRow } from "./areas/leases.ts";
 export type { ImportRow } from "./areas/meta.ts";
@@ -31,12 +31,12 @@ export type { Appended, EntryInput, EntryRow, TranscriptRow } from "./areas/tran
 export type { TurnRow, TurnSpan } from "./areas/turns.ts";
 export { NO_TOTALS } from "./areas/usage.ts";
 export type { UsageDimension, UsageFilter, UsageGroup, UsageInput, UsageOfMany, UsageOfTurn, UsagePoint, UsageTotals } from "./areas/usage.ts";
-/** Making, verifying and restoring backups: loaded by who needs it. */
+/** Making, verifying and restoring backups, loaded on demand. */
 export async function loadBackup(): Promise<typeof backup> {
   return import("./backup/index.ts");
 }
 export { lockingProcesses, nameHolders, type LockingProcess } from "./lock-holders.ts";
-export { findWanted } from "./backup/wanted.ts";
+export { findRestoreRequest } from "./backup/restore-request.ts";
 export type { AppliedRestore } from "./backup/handover.ts";
 export type { PreparedRestore } from "./backup/restore.ts";
 export type { RestoreReport } from "./backup/types.ts";

@@ -7,7 +7,7 @@ import { isDamage, storeError } from "./sqlite/failure.ts";
 import { assertReadable, MIGRATIONS } from "./sqlite/migrations.ts";
 import { isSuspect, markSuspect, openReader } from "./sqlite/open.ts";
 
-/** A look into the state from another process: reads only, in this thread, whether a gateway runs or not. All reads see the same moment. */
+/** Reads the state from another process: read-only, in this thread, whether a gateway runs or not. All reads see the same snapshot. */
 export interface Inspection extends Disposable {
   read<K extends ReadKind>(kind: K, input: ReadInput<K>): ReadResult<K>;
 }
@@ -19,7 +19,7 @@ export function inspectStore(stateDir: string): Inspection | undefined {
   try {
     const db = openReader(file);
     assertReadable(db, MIGRATIONS);
-    // A state that no gateway of this version has opened yet lacks this table; nothing is written to the file.
+    // A state that no gateway of this version has opened lacks this table; nothing is written to the file.
     const isOld = db.prepare("SELECT 1 FROM main.sqlite_schema WHERE name = 'session_parts'").get() === undefined;
     if (isOld) db.exec("CREATE TEMP TABLE session_parts (session_key TEXT, name TEXT, value TEXT)");
     db.exec("BEGIN");
@@ -40,24 +40,24 @@ export function inspectStore(stateDir: string): Inspection | undefined {
   }
 }
 
-/** How the database's file is, as it lies there. */
+/** The condition of the database file. */
 export interface Examination {
   readonly file: string;
   readonly bytes: number;
-  /** Of what is not yet in the main file. */
+  /** Size of the write-ahead log. */
   readonly walBytes: number;
-  /** Damage was met, and the next start will save what can be saved. */
+  /** Damage was found, and the next start will salvage the database. */
   readonly suspect: boolean;
-  /** It needs a newer program than this one. */
+  /** It needs a newer version of this program. */
   readonly tooNew?: string;
-  /** What is damaged, or why it cannot be read. Empty when it is whole; undefined when that was not looked for. */
+  /** Damage, or why it cannot be read. Empty when it is sound; undefined when it was not checked. */
   readonly damage?: readonly string[];
 }
 
 /** Most lines of a damage report. */
 const MOST_LINES = 5;
 
-/** Looks at the database's file. `thorough` reads all of it, which takes seconds for a gigabyte. Undefined when there is none. */
+/** Examines the database file. `thorough` reads all of it, which takes seconds for a gigabyte. Undefined when there is none. */
 export function examineStore(stateDir: string, options: { readonly thorough: boolean }): Examination | undefined {
   const file = join(stateDir, "openclaw.db");
   const bytes = statSync(file, { throwIfNoEntry: false })?.size;
@@ -77,7 +77,7 @@ export function examineStore(stateDir: string, options: { readonly thorough: boo
   }
 }
 
-/** Has the next start save what a damaged database still holds. */
+/** Makes the next start salvage a damaged database. */
 export function suspectStore(stateDir: string, reason: string): void {
   markSuspect(join(stateDir, "openclaw.db"), reason);
 }

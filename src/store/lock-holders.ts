@@ -1,9 +1,9 @@
 import { readFileSync, statSync } from "node:fs";
 
-/** A process that keeps others from writing a file. */
+/** A process that blocks writes to a file. */
 export interface LockingProcess {
   readonly pid: number;
-  /** The program's name, where it may be seen. */
+  /** The program's name, where visible. */
   readonly name?: string;
 }
 
@@ -23,7 +23,7 @@ function inodesOf(file: string): ReadonlySet<string> {
   return new Set([file, `${file}-shm`].flatMap((path) => statSync(path, { throwIfNoEntry: false })?.ino.toString() ?? []));
 }
 
-/** Processes other than this one that hold a database for writing at this moment; undefined where the system does not tell (it does on Linux). */
+/** Processes other than this one that currently hold a database for writing; undefined where the system does not say (Linux does). */
 export function lockingProcesses(file: string, own: number = process.pid): readonly LockingProcess[] | undefined {
   let locks: string;
   try {
@@ -34,7 +34,7 @@ export function lockingProcesses(file: string, own: number = process.pid): reado
   const inodes = inodesOf(file);
   const pids = locks.split("\n").flatMap((line) => {
     const [, pid, inode] = LOCK.exec(line) ?? [];
-    // A process of another container has the id 0 here.
+    // A process of another container has id 0 here.
     return pid !== undefined && inodes.has(inode!) && Number(pid) !== own ? [Number(pid)] : [];
   });
   return [...new Set(pids)].map((pid) => {

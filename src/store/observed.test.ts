@@ -17,21 +17,21 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-test("what was committed is told once it is there, before its writer goes on; what was refused is not", async () => {
-  const told: string[] = [];
-  const ear = store.onCommit((writes) => told.push(writes.map(([kind]) => kind).join(" ")));
-  const start = store.write("turns.start", { id: "t1", sessionKey: "k", agentId: "main" }).then(() => told.push("went on"));
-  expect(told).toEqual([]);
+test("commits are reported once they are durable, before their caller continues; refused ones are not", async () => {
+  const events: string[] = [];
+  const subscription = store.onCommit((writes) => events.push(writes.map(([kind]) => kind).join(" ")));
+  const start = store.write("turns.start", { id: "t1", sessionKey: "k", agentId: "main" }).then(() => events.push("continued"));
+  expect(events).toEqual([]);
   await start;
-  expect(told).toEqual(["turns.start", "went on"]);
+  expect(events).toEqual(["turns.start", "continued"]);
   await expect(store.write("turns.start", { id: "t1", sessionKey: "k", agentId: "main" })).rejects.toMatchObject({ code: "CONFLICT" });
   await store.commit([
     ["turns.note", { id: "t1", detail: 1 }],
     ["turns.end", { id: "t1", outcome: "answered" }],
   ]);
-  expect(told).toEqual(["turns.start", "went on", "turns.note turns.end"]);
-  ear[Symbol.dispose]();
+  expect(events).toEqual(["turns.start", "continued", "turns.note turns.end"]);
+  subscription[Symbol.dispose]();
   await store.write("turns.start", { id: "t2", sessionKey: "k", agentId: "main" });
-  expect(told).toHaveLength(3);
+  expect(events).toHaveLength(3);
   expect(await store.read("turns.get", { id: "t2" })).toMatchObject({ state: "running" });
 });

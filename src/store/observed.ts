@@ -1,16 +1,16 @@
 import type { Write } from "./areas/index.ts";
 import type { Store } from "./store.ts";
 
-/** A store that tells what was written. */
+/** A store that reports what was written. */
 export interface ObservedStore extends Store {
-  /** Told the writes of each commit once they are on disk, before whoever made them goes on. It must not throw, and it must be quick. */
+  /** Called with the writes of each commit once they are on disk, before the commit resolves. It must not throw, and it must be quick. */
   onCommit(listener: (writes: readonly Write[]) => void): Disposable;
 }
 
-/** The same store, with an ear for its commits. What is read goes straight through. */
+/** Adds a commit listener to a store. Reads pass straight through. */
 export function observeCommits(store: Store): ObservedStore {
   const listeners = new Set<(writes: readonly Write[]) => void>();
-  function told<T>(done: Promise<T>, writes: readonly Write[]): Promise<T> {
+  function notifyAfter<T>(done: Promise<T>, writes: readonly Write[]): Promise<T> {
     if (listeners.size === 0) return done;
     return done.then((results) => {
       for (const listener of listeners) listener(writes);
@@ -19,8 +19,8 @@ export function observeCommits(store: Store): ObservedStore {
   }
   return {
     ...store,
-    commit: (writes, options) => told(store.commit(writes, options), writes),
-    write: (kind, input, options) => told(store.write(kind, input, options), [[kind, input] as unknown as Write]),
+    commit: (writes, options) => notifyAfter(store.commit(writes, options), writes),
+    write: (kind, input, options) => notifyAfter(store.write(kind, input, options), [[kind, input] as unknown as Write]),
     onCommit(listener) {
       listeners.add(listener);
       return { [Symbol.dispose]: () => void listeners.delete(listener) };

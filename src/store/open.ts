@@ -5,26 +5,26 @@ import { openSqlite } from "./sqlite/client.ts";
 import type { StoreThread } from "./warm-up.ts";
 
 export interface OpenStoreOptions {
-  /** Folder of the state; made when it is not there. */
+  /** State folder; created when missing. */
   readonly stateDir: string;
   readonly clock: Clock;
   /** From `warmUpStore`; without it the thread is started now. */
   readonly thread?: StoreThread | undefined;
-  /** The thread also watches the main one: it names who blocks it, and ends the process when that lasts. */
+  /** The thread also watches the main one: it reports what blocks it, and ends the process when that lasts. */
   readonly watch?: WatchRequest | undefined;
   /**
-   * Writes the documented `sessions.json` of each agent, and takes in what other programs wrote to it. `path` is an absolute path with `{agentId}`
-   * where they are at another place. Without it these files are only read, at the first start.
+   * Writes the documented `sessions.json` of each agent, and imports what other programs wrote to it. `path` is an absolute path with `{agentId}`
+   * when they are at another location. Without this option these files are only read, at the first start.
    */
   readonly sessionIndex?: { readonly path?: string | undefined } | undefined;
-  /** Told what a person should know: repairs, imports, failures. */
+  /** Receives what an operator should know: repairs, imports, failures. */
   readonly log?: (message: string, details?: Readonly<Record<string, unknown>>) => void;
   /** Commits, and roughly bytes, that may wait for their fsync before the next is refused. */
   readonly maxWaiting?: number;
   readonly maxWaitingBytes?: number;
 }
 
-/** Opens the durable state of an installation. Start it early: it works in a thread of its own while the caller goes on. */
+/** Opens the durable state of an installation. Start it early: it works in a thread of its own. */
 export function openStore(options: OpenStoreOptions): Promise<Store> {
   return openSqlite(options);
 }

@@ -1,4 +1,4 @@
-/** Who was allowed what (`execGranted`) is decided here alone: it is never written to a file, and never believed from one. */
+/** Permissions (`execGranted`) are decided here alone: they are never written to a file, and never trusted from one. */
 const PRIVATE_FIELDS: ReadonlySet<string> = new Set(["execGranted"]);
 
 export function isPrivateField(field: string): boolean {

@@ -96,7 +96,7 @@ export function rememberSessions(store: Store): Store {
     }
   }
 
-  store.onTakenIn?.(() => {
+  store.onExternalChange?.(() => {
     counter.countAll();
     begin(undefined).over();
   });

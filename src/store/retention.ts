@@ -1,6 +1,6 @@
 const DAY_MS = 86_400_000;
 
-/** How long ended things are kept, in milliseconds. Deduplication rests on these rows: less than 7 days is raised to 7 days. */
+/** Retention times of finished rows, in milliseconds. Deduplication depends on these rows: less than 7 days is raised to 7 days. */
 export interface RetentionPolicy {
   readonly inboxMs: number;
   readonly turnsMs: number;
@@ -10,9 +10,9 @@ export interface RetentionPolicy {
   readonly injectionsMs: number;
   readonly cronSlotsMs: number;
   readonly usageMs: number;
-  /** Transcripts that nobody has used for this time are stored compressed, and so are their files. Undefined leaves them as they are. */
+  /** Transcripts unused for this time are stored compressed, and so are their files. Undefined leaves them as they are. */
   readonly compressMs: number | undefined;
-  /** Archived transcripts leave the database after this time; their files stay. Undefined keeps them. */
+  /** Archived transcripts are removed from the database after this time; their files stay. Undefined keeps them. */
   readonly archivedTranscriptsMs: number | undefined;
 }
 
@@ -33,23 +33,23 @@ export const DEFAULT_RETENTION: RetentionPolicy = {
 export const SHORTEST_RETENTION_MS: number = 7 * DAY_MS;
 
 export interface MaintenanceReport {
-  /** False when the time was over before the work. */
+  /** False when the time budget ran out before the work was done. */
   readonly done: boolean;
   /** Rows deleted, by table. */
   readonly deleted: Readonly<Record<string, number>>;
-  /** Pages given back to the file system. */
+  /** Pages returned to the file system. */
   readonly pagesFreed: number;
   /** Lines of old transcripts that were compressed, and their bytes before and after. */
   readonly compressed?: { readonly lines: number; readonly bytes: number; readonly packedBytes: number };
-  /** The table whose oldest row is most past its time, when the work was not done and that is more than a day. */
+  /** The table whose oldest row is most overdue, when the work was not done and that is more than a day. */
   readonly behind?: { readonly table: string; readonly lateMs: number };
 }
 
-/** The policy with its defaults, nothing shorter than allowed. */
+/** The policy with its defaults, raised to the allowed minimum. */
 export function resolveRetention(policy: Partial<RetentionPolicy> = {}): RetentionPolicy {
-  const given = Object.entries({ ...DEFAULT_RETENTION, ...policy }).map(([key, ms]) => [
+  const raised = Object.entries({ ...DEFAULT_RETENTION, ...policy }).map(([key, ms]) => [
     key,
     ms === undefined ? undefined : Math.max(ms, SHORTEST_RETENTION_MS),
   ]);
-  return Object.fromEntries(given) as RetentionPolicy;
+  return Object.fromEntries(raised) as RetentionPolicy;
 }

@@ -14,11 +14,11 @@ export interface CommitOptions {
   /** The commit is refused with `FENCED` unless this is the lease's current token. */
   readonly fence?: Fence | undefined;
   /**
-   * Acknowledged before it is synced: it outlives the process at once, and the machine with the next commit that is not lazy. For what would
+   * Acknowledged before it is synced: it survives the process at once, and a power cut from the next commit on that is not lazy. For work that would
    * simply be done again.
    */
   readonly lazy?: boolean | undefined;
-  /** It may wait for the next request, a commit or a read, and go with it; after some milliseconds it goes alone. For what nobody waits for. */
+  /** May wait for the next request, a commit or a read, and go with it; after some milliseconds it goes alone. For commits that nothing waits for. */
   readonly patient?: boolean | undefined;
 }
 
@@ -30,19 +30,19 @@ export interface StoreFailure {
 }
 
 export interface StoreHealth {
-  /** `failed` never becomes `open` again: the process has to be started anew. */
+  /** `failed` never becomes `open` again: the process has to be restarted. */
   readonly state: "open" | "failed" | "closed";
   readonly failure?: StoreFailure;
-  /** The last commit was refused for want of space; set until one succeeds. */
+  /** The last commit was refused for lack of space; set until one succeeds. */
   readonly diskFull: boolean;
   /** Commits that wait for their fsync, and roughly their bytes. */
   readonly waiting: number;
   readonly waitingBytes: number;
   /** How long the oldest of them has waited, in milliseconds. */
   readonly waitingMs: number;
-  /** Another process holds the database for writing: commits wait for it some seconds, and are refused then. */
+  /** Another process holds the database for writing: commits wait some seconds for it, then they are refused. */
   readonly held?: { readonly file: string; readonly by: readonly LockingProcess[] };
-  /** Things a person should know: a salvaged database, transcript files that could not be written. */
+  /** Things an operator should know: a salvaged database, transcript files that could not be written. */
   readonly notices: readonly StoreNotice[];
 }
 
@@ -61,7 +61,7 @@ export interface MaintainOptions {
 
 /**
  * Durable state. A promise of `commit` or `write` resolves after the fsync, never before. Writes of one commit happen together or not at
- * all, in their order; commits happen in the order of their calls. What was acknowledged is seen by every later read.
+ * all, in their order; commits happen in the order of their calls. Every later read sees what was acknowledged.
  */
 export interface Store extends AsyncDisposable {
   commit<const T extends readonly Write[]>(writes: T, options?: CommitOptions): Promise<Results<T>>;
@@ -71,16 +71,16 @@ export interface Store extends AsyncDisposable {
   /** Only there while all that is written goes through this object. */
   changeCounts?(sessionKey: string, file: string): ChangeCounts;
   health(): StoreHealth;
-  /** Told once when the store fails; at once when it already has. */
+  /** Called once when the store fails; immediately when it already has. */
   onFailure(listener: (failure: StoreFailure) => void): Disposable;
-  /** Called when sessions were changed by what another program wrote to `sessions.json`: what is held of them in memory may be out of date. */
-  onTakenIn?(listener: () => void): Disposable;
-  /** Moves the log into the database. With `truncate` nothing that was overwritten is left in the log: `LOCKED` when a reader stands in the way. */
+  /** Called when sessions changed through another program's `sessions.json`: cached sessions may be out of date. */
+  onExternalChange?(listener: () => void): Disposable;
+  /** Moves the log into the database. With `truncate` no overwritten data is left in the log: `LOCKED` when a reader prevents it. */
   checkpoint(options?: { readonly truncate?: boolean | undefined }): Promise<void>;
-  /** Deletes what is past its time and gives space back, between commits. */
+  /** Deletes overdue rows and returns free space, between commits. */
   maintain(options?: MaintainOptions): Promise<MaintenanceReport>;
-  /** Resolves when what was found in files at the first start has been taken over. */
+  /** Resolves when the files found at the first start have been imported. */
   imported(): Promise<void>;
-  /** Waits for what was accepted, then closes. Later calls are refused with `UNAVAILABLE`. */
+  /** Waits for accepted requests, then closes. Later calls are refused with `UNAVAILABLE`. */
   [Symbol.asyncDispose](): Promise<void>;
 }

@@ -1,9 +1,9 @@
 import { startThread } from "./sqlite/thread.ts";
 
-/** The store's thread on its way: it has nothing open yet. Whoever does not pass it to `openStore` ends it with `terminate()`. */
+/** A started store thread that has nothing open yet. Pass it to `openStore`, or end it with `terminate()`. */
 export type StoreThread = ReturnType<typeof startThread>;
 
-/** Starts the store's thread ahead of `openStore`: it gets ready on another core while the caller still finds out what to open. */
+/** Starts the store's thread ahead of `openStore`: it gets ready on another core while the caller still resolves its options. */
 export function warmUpStore(): StoreThread {
   return startThread();
 }

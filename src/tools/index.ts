@@ -21,7 +21,7 @@ export { boundedDetails } from "./broker/bounds.ts";
 export { createBroker, type Broker, type BrokerCall, type BrokerDeps, type PolicyFacts, type Toolbox } from "./broker/broker.ts";
 export type { AskedCommand, Elevation, ExecToolDeps, ShownOutput } from "./exec/deps.ts";
 export { createWithheldHints } from "./exec/withheld.ts";
-export { fateText } from "./exec/fate.ts";
+export { outcomeText } from "./exec/outcome-text.ts";
 export { execTool } from "./exec/exec.ts";
 export { shellName } from "./exec/plan.ts";
 export { SHOWN_CHARS as SHOWN_OUTPUT_CHARS } from "./process/shown-output.ts";

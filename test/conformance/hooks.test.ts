@@ -41,7 +41,15 @@ function recorder(): { lines: Line[]; log: Logger } {
     (level: string) =>
     (message: string, fields: LogFields = {}) =>
       void lines.push({ level, message, fields });
-  const log: Logger = { fatal: at("fatal"), error: at("error"), warn: at("warn"), info: at("info"), debug: at("debug"), trace: at("trace"), room: () => log };
+  const log: Logger = {
+    fatal: at("fatal"),
+    error: at("error"),
+    warn: at("warn"),
+    info: at("info"),
+    debug: at("debug"),
+    trace: at("trace"),
+    subsystem: () => log,
+  };
   return { lines, log };
 }
 

@@ -140,7 +140,7 @@ test("a session that began anew meanwhile is not told", async () => {
 
 test.each([
   ["approval.decided", "denied", /Exec denied \(gateway id=\S+, gateway-restarted\): /, 0],
-  ["command.fate.committed", "ended", /Exec finished \(gateway id=\S+, session=\S+, code 0\)/, 1],
+  ["command.outcome.committed", "ended", /Exec finished \(gateway id=\S+, session=\S+, code 0\)/, 1],
 ])("killed at %s the session is told once, and the command ran at most once", async (failpoint, state, line, runs) => {
   const house = await open({}, { env: { OPENCLAW_FAILPOINT: failpoint } });
   const ran = join(house.workspace, "ran");

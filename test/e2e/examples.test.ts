@@ -73,7 +73,7 @@ async function prepareMessages(): Promise<void> {
   for (const { id } of await store.read("pairing.list", { now: systemClock.now() })) await store.write("pairing.take", { id });
   const data = { senderId: "123", channel: "telegram", accountId: "default" };
   const expiresAt = systemClock.now() + 600_000;
-  await store.write("commands.remember", {
+  await store.write("commands.allow", {
     id: "REMEMBERED_ID",
     agentId: "main",
     program: "/bin/x",

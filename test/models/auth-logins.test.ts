@@ -8,7 +8,7 @@ import { systemRandom } from "../../src/base/random.ts";
 import { createRedactor } from "../../src/base/redaction.ts";
 import { failureOf } from "../../src/models/failure.ts";
 import { browserLogin } from "../../src/models/auth/oauth/browser-login.ts";
-import { parseReturn } from "../../src/models/auth/oauth/callback.ts";
+import { parseCallback } from "../../src/models/auth/oauth/callback.ts";
 import { oauthClient, type OAuthClient } from "../../src/models/auth/oauth/client.ts";
 import { deviceLogin } from "../../src/models/auth/oauth/device-login.ts";
 import { refreshLogin } from "../../src/models/auth/oauth/refresh.ts";
@@ -117,7 +117,7 @@ describe("with a browser", () => {
     ["c#s", { code: "c", state: "s" }],
     [" c ", { code: "c" }],
     ["", {}],
-  ])("pasted %j is understood", (text, returned) => expect(parseReturn(text)).toEqual(returned));
+  ])("pasted %j is understood", (text, returned) => expect(parseCallback(text)).toEqual(returned));
 });
 
 describe("with a device code", () => {

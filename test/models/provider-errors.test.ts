@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { systemClock, type Clock } from "../../src/base/clock.ts";
-import { afterFailure, isPassing, restFor, restMs, restRules } from "../../src/models/auth/rest.ts";
+import { afterFailure, isTransient, cooldownFor, cooldownMs, cooldownRules } from "../../src/models/auth/cooldowns.ts";
 import { EMPTY_DOCUMENT } from "../../src/models/auth/store/document.ts";
 import { createDrivers } from "../../src/models/call/driver.ts";
 import { failureOf, type ModelFailure } from "../../src/models/failure.ts";
-import { blamesCredential, retryLimit } from "../../src/models/failover/blame.ts";
+import { startsCooldown, retryLimit } from "../../src/models/failover/blame.ts";
 import { classify, type FailureClass } from "../../src/models/failover/classify.ts";
 import { WIRE_APIS } from "../../src/models/wire/index.ts";
 import { startModelServer, type Behaviour, type ModelServer } from "../fakes/model-server/index.ts";
@@ -35,7 +35,7 @@ interface Fixture {
 const FIXTURE = JSON.parse(readFileSync(new URL("../fixtures/models/provider-errors.json", import.meta.url), "utf8")) as Fixture;
 const NOW = Date.parse(FIXTURE.now);
 const DAY_MS = 86_400_000;
-const RULES = restRules({}, "test", (provider) => provider);
+const RULES = cooldownRules({}, "test", (provider) => provider);
 const API_OF: Readonly<Record<string, string>> = {
   Anthropic: "anthropic-messages",
   Gemini: "google-generative-ai",
@@ -73,10 +73,10 @@ async function failureOver(api: string, behaviour: Behaviour): Promise<ModelFail
 
 /** What becomes of the credential. */
 function restAfter(failure: ModelFailure, kind: FailureClass): { readonly rest: Rest; readonly ms: number } {
-  if (!blamesCredential(failure, kind)) return { rest: "none", ms: 0 };
-  if (isPassing(kind)) return { rest: "memory", ms: restMs(kind, 1, RULES) };
+  if (!startsCooldown(failure, kind)) return { rest: "none", ms: 0 };
+  if (isTransient(kind)) return { rest: "memory", ms: cooldownMs(kind, 1, RULES) };
   const facts = { id: "k", isProfile: false, modelId: "m", kind, now: NOW, retryAfterMs: failure.retryAfterMs };
-  const ms = restFor(afterFailure(EMPTY_DOCUMENT, facts, RULES), "k", "m", NOW)!.until - NOW;
+  const ms = cooldownFor(afterFailure(EMPTY_DOCUMENT, facts, RULES), "k", "m", NOW)!.until - NOW;
   return { rest: kind === "billing" ? "hours" : "ladder", ms };
 }
 

@@ -94,7 +94,7 @@ async function hostileState(): Promise<void> {
   const data = { senderId: HOSTILE, channel: "telegram", accountId: "default", meta: { name: HOSTILE }, name: HOSTILE };
   await store.write("pairing.request", { id: "p", kind: "channel", subject: `telegram:default:${HOSTILE}`, code: "ABCD2345", expiresAt: now + 600_000, data });
   const rule = { kind: "exact", args: [HOSTILE], cwd: HOSTILE, files: [{ path: HOSTILE, digest: "none" }] };
-  await store.write("commands.remember", { id: "remembered-1", agentId: HOSTILE, program: HOSTILE, rule, command: HOSTILE });
+  await store.write("commands.allow", { id: "remembered-1", agentId: HOSTILE, program: HOSTILE, rule, command: HOSTILE });
 }
 
 beforeAll(async () => {

@@ -1,6 +1,6 @@
 import { AppError, messageOf } from "../../base/errors.ts";
 import type { Logger } from "../../base/log/logger.ts";
-import type { ModelEntry, Models, ModelWish, Selection } from "../../models/index.ts";
+import type { ModelEntry, Models, ModelRequest, Selection } from "../../models/index.ts";
 import type { SessionEntry, ThinkingLevel } from "../../protocol/index.ts";
 import { authProfileOverride, modelOverride, thinkingLevel } from "../../sessions/index.ts";
 import { windowCheck } from "../compaction/index.ts";
@@ -53,7 +53,7 @@ export function isUnusableModel(error: unknown): error is AppError {
 }
 
 /** What the session or the configuration says. A model that cannot be used is marked, so that status and replies can say so. */
-async function selectUsable(models: Models, wish: ModelWish): Promise<Selection> {
+async function selectUsable(models: Models, wish: ModelRequest): Promise<Selection> {
   try {
     return await models.select(wish);
   } catch (error) {
@@ -89,7 +89,7 @@ export async function withOverride(
 }
 
 /** A model that no catalogue has may not be there: then the one that would have answered does. */
-async function standardModels(models: Models, wish: ModelWish, { entry, fallbacks }: Selection, log: Logger): Promise<readonly ModelEntry[]> {
+async function standardModels(models: Models, wish: ModelRequest, { entry, fallbacks }: Selection, log: Logger): Promise<readonly ModelEntry[]> {
   log.warn(`a run asks for ${entry.provider}/${entry.id}, which no catalogue has; when its provider does not know it, the usual model answers`);
   const usual = await models.select(wish).catch(() => undefined);
   const known = new Set([entry, ...fallbacks].map(({ provider, id }) => `${provider}/${id}`));
@@ -103,7 +103,7 @@ function triedFor({ images = [] }: TurnInput, { entry, fallbacks, image }: Selec
 }
 
 /** What a plugin asks for. A model that is not there or not allowed is told in the log, and the turn goes on without it. */
-async function selectWished(models: Models, wish: ModelWish, asked: Override | undefined, log: Logger): Promise<Selection | undefined> {
+async function selectWished(models: Models, wish: ModelRequest, asked: Override | undefined, log: Logger): Promise<Selection | undefined> {
   const model = asked?.modelOverride?.trim();
   const provider = asked?.providerOverride?.trim();
   if (!model && !provider) return undefined;

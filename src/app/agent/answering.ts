@@ -117,7 +117,7 @@ function postOffice(deps: AnsweringDeps, talk: () => ConversationRoom): () => Pr
     talk().delivery.send(address, [{ text }], { kind: "send", sessionKey }, 0);
   return lazy(async () => {
     const { sessionPost } = await import("../conversation/session-post.ts");
-    return sessionPost({ ...deps, log: deps.log.room("conversation"), conversation: () => talk().conversation, announce });
+    return sessionPost({ ...deps, log: deps.log.subsystem("conversation"), conversation: () => talk().conversation, announce });
   });
 }
 
@@ -125,13 +125,13 @@ function postOffice(deps: AnsweringDeps, talk: () => ConversationRoom): () => Pr
 function followUps(deps: AnsweringDeps, talk: () => ConversationRoom): () => Promise<FollowUps> {
   return lazy(async () => {
     const { createFollowUps } = await import("./exec-follow-up.ts");
-    return createFollowUps({ ...deps, log: deps.log.room("conversation"), conversation: () => talk().conversation });
+    return createFollowUps({ ...deps, log: deps.log.subsystem("conversation"), conversation: () => talk().conversation });
   });
 }
 
 /** Questions to the operator go to chats as well, where the configuration says so; loaded with the first. */
 function chatQuestions(deps: AnsweringDeps, talk: () => ConversationRoom): (notice: ApprovalNotice) => void {
-  const log = deps.log.room("conversation");
+  const log = deps.log.subsystem("conversation");
   const chats = lazy(async () => (await import("./asked-in-chats.ts")).createAskedInChats({ ...deps, log, messages: () => talk().messages() }));
   return (notice) => {
     if (!chats.started() && deps.config.current.approvals?.exec?.enabled !== true) return;
@@ -144,7 +144,7 @@ function chatQuestions(deps: AnsweringDeps, talk: () => ConversationRoom): (noti
 /** Puts the agent behind the conversations. Both do nothing until the first message. */
 export function openAnswering(deps: AnsweringDeps, stack: AsyncDisposableStack): Answering {
   const { plugins } = deps;
-  const log = deps.log.room("agent");
+  const log = deps.log.subsystem("agent");
   const workspaceOf = agentWorkspaces(deps.config, deps.env);
   const notices: Answering["notices"] = new Set([chatQuestions(deps, () => talk)]);
   const ownTools = gatewayTools(deps, () => talk);
@@ -165,7 +165,7 @@ export function openAnswering(deps: AnsweringDeps, stack: AsyncDisposableStack):
       sessionPost: { send: async (message) => (await post()).send(message) },
       asked: {
         origin: (context) => originOf(context, talk.conversation.addressOf(context.runId)),
-        goOn: async (asked, fate) => (await following()).goOn(asked, fate),
+        goOn: async (asked, outcome) => (await following()).goOn(asked, outcome),
         show: commands.show,
       },
       announce: (sessionKey, text) =>

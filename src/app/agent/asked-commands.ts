@@ -35,7 +35,7 @@ export async function takeUpCommands(
   followUps: () => Promise<FollowUps>,
   endFormer: () => Promise<unknown>,
 ): Promise<number> {
-  const rows = await store.read("approvals.untold", { kind: "exec", since: startedAt - TAKEN_UP_MS, before: startedAt });
+  const rows = await store.read("approvals.unreported", { kind: "exec", since: startedAt - TAKEN_UP_MS, before: startedAt });
   if (rows.some(({ state }) => state === "pending")) await endFormer();
   if (rows.length > 0) await (await followUps()).takeUp(rows, startedAt);
   return rows.length;

@@ -4,8 +4,8 @@ import type { Logger } from "../../base/log/logger.ts";
 import type { Config } from "../../config/index.ts";
 import type { Conversation, RunRequest } from "../../conversation/index.ts";
 import { sendPolicy } from "../../sessions/index.ts";
-import type { ApprovalRow, CommandFate, Store } from "../../store/index.ts";
-import { fateText, type AskedCommand } from "../../tools/index.ts";
+import type { ApprovalRow, CommandOutcome, Store } from "../../store/index.ts";
+import { outcomeText, type AskedCommand } from "../../tools/index.ts";
 import type { Origin } from "./asked-commands.ts";
 
 export interface FollowUpDeps {
@@ -40,7 +40,7 @@ function requestFor({ id, sessionKey, origin }: AskedCommand, text: string, refu
 
 /** Has sessions go on once a command that somebody was asked about has its end. */
 export interface FollowUps {
-  goOn(asked: AskedCommand, fate: CommandFate): Promise<void>;
+  goOn(asked: AskedCommand, outcome: CommandOutcome): Promise<void>;
   /** Tells of commands that a process before this one left behind. */
   takeUp(rows: readonly ApprovalRow[], now: number): Promise<void>;
 }
@@ -71,24 +71,24 @@ export function createFollowUps(deps: FollowUpDeps): FollowUps {
     }
   }
 
-  async function goOn(asked: AskedCommand, fate: CommandFate): Promise<void> {
-    const text = fateText(asked, fate);
+  async function goOn(asked: AskedCommand, outcome: CommandOutcome): Promise<void> {
+    const text = outcomeText(asked, outcome);
     if (text === undefined) return;
-    if (await isThere(asked)) await accept(requestFor(asked, text, fate.state === "denied", fate.endedAt ?? clock.now()));
-    await store.write("approvals.fate", { id: asked.id, sessionKey: asked.sessionKey, fate: { ...fate, told: true } });
+    if (await isThere(asked)) await accept(requestFor(asked, text, outcome.state === "denied", outcome.endedAt ?? clock.now()));
+    await store.write("approvals.outcome", { id: asked.id, sessionKey: asked.sessionKey, outcome: { ...outcome, reported: true } });
   }
 
   /** What a process before this one left: whoever asked is gone, so nothing of it runs any more. */
-  async function takeUpOne({ id, sessionKey, request, state, expiresAt, fate }: ApprovalRow, now: number): Promise<void> {
+  async function takeUpOne({ id, sessionKey, request, state, expiresAt, outcome }: ApprovalRow, now: number): Promise<void> {
     const { plan, origin } = request as { readonly plan?: { readonly command: string }; readonly origin?: AskedCommand["origin"] };
     if (sessionKey === null || plan === undefined || origin === undefined) return;
-    const found: CommandFate = !fate
+    const found: CommandOutcome = !outcome
       ? { state: "denied", why: state === "expired" || expiresAt <= now ? "approval-timeout" : "gateway-restarted" }
-      : fate.state === "running"
-        ? { ...fate, state: "lost" }
-        : fate;
+      : outcome.state === "running"
+        ? { ...outcome, state: "lost" }
+        : outcome;
     const dated = found.endedAt === undefined ? { ...found, endedAt: now } : found;
-    await store.write("approvals.fate", { id, sessionKey, fate: dated });
+    await store.write("approvals.outcome", { id, sessionKey, outcome: dated });
     await goOn({ id, sessionKey, command: plan.command, origin }, dated);
   }
 

@@ -14,7 +14,7 @@ export function lazyApprovals(open: Open, listeners: Set<(notice: ApprovalNotice
     request: async (...args) => (await approvals()).request(...args),
     ask: async (...args) => (await approvals()).ask(...args),
     resolve: async (...args) => (await approvals()).resolve(...args),
-    fate: async (...args) => (await approvals()).fate(...args),
+    recordOutcome: async (...args) => (await approvals()).recordOutcome(...args),
     list: async (...args) => (await approvals()).list(...args),
     denyFormer: async () => (await approvals()).denyFormer(),
     onNotice(listener) {

@@ -148,7 +148,7 @@ function openSkills(
   { home, env }: { readonly home: string; readonly env: AppAgentDeps["env"] },
 ): OpenAgent["skills"] {
   const places = () => ({ home, stateFolder: config.paths.state, plugins: plugins.agent()?.skillFolders() ?? [] });
-  const onProblem = ({ path, message }: { readonly path: string; readonly message: string }): void => log.room("agent").warn(`skill ${path}: ${message}`);
+  const onProblem = ({ path, message }: { readonly path: string; readonly message: string }): void => log.subsystem("agent").warn(`skill ${path}: ${message}`);
   const skills = createSkills({ config: () => config.current, places, env, platform: process.platform, clock, onProblem });
   // Both listen for as long as there is a configuration; a change after the end is none.
   plugins.onChange(skills.changed);
@@ -237,14 +237,14 @@ function killAll(processes: ReturnType<ReturnType<typeof createProcesses>["list"
 export async function openAgent(deps: AppAgentDeps): Promise<OpenAgent> {
   await using stack = new AsyncDisposableStack();
   const { config, store, clock, ids, random, env } = deps;
-  const log: Logger = deps.log.room("agent");
+  const log: Logger = deps.log.subsystem("agent");
   const home = homedir();
   const { workspaceOf } = deps;
   const hooks = currentHooks(deps.plugins);
   const approvals = createApprovals({ store, clock, ids, notify: deps.notify });
   const execRules = createExecRules({ path: join(config.paths.state, "exec-approvals.json"), clock, ids, random });
   const remembered = createRemembered({ store, clock, ids });
-  const fileAccess = openFileAccess(deps, { home, log: deps.log.room("tools"), approvals, execRules }, stack);
+  const fileAccess = openFileAccess(deps, { home, log: deps.log.subsystem("tools"), approvals, execRules }, stack);
   const records = createCommandRecords({ folder: commandsFolder(config.paths.state), redact: deps.redactor.secrets, warn: log.warn });
   const processes = stack.use(createProcesses({ clock, random, secrets: deps.redactor.stream, records }));
   const skills = stack.use(openSkills(deps, { home, env }));
@@ -257,7 +257,7 @@ export async function openAgent(deps: AppAgentDeps): Promise<OpenAgent> {
     clock,
     ready: untilPlugins,
     refusal: () => deps.plugins.missingGuards()[0]?.message,
-    log: deps.log.room("tools"),
+    log: deps.log.subsystem("tools"),
     config: () => config.current,
     tools: shelf.tools,
     facts: shelf.facts,

@@ -66,7 +66,7 @@ export interface AppChannelsRun {
 
 export function openChannels(deps: OpenGatewayDeps & { readonly plugins: Plugins }, talk: ConversationRoom, stack: AsyncDisposableStack): AppChannelsRun {
   const { config, clock, random, plugins, env } = deps;
-  const log = deps.log.room("channels");
+  const log = deps.log.subsystem("channels");
   const skipped = isTruthy(env["OPENCLAW_SKIP_CHANNELS"]);
   let started = false;
   const registered = new Set<string>();

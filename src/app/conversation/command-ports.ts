@@ -21,7 +21,7 @@ export function commandPorts(deps: CommandDeps, call: OwnCaller): CommandPorts {
     clock,
     ids,
     redact: deps.redactor.text,
-    onError: (command, error) => log.room("conversation").error(`/${command} failed: ${messageOf(error)}`, { error }),
+    onError: (command, error) => log.subsystem("conversation").error(`/${command} failed: ${messageOf(error)}`, { error }),
     config: {
       current: () => config.current,
       shown: async () => (await call("config.get", {})).config,
@@ -222,8 +222,8 @@ function pluginsPort({ plugins, config, log, clock }: CommandDeps): NonNullable<
       const match = registries && matchCommand(registries.commands, text);
       if (!match) return undefined;
       const report = (pluginId: string, error: unknown): void =>
-        log.room("plugins").error(`a command of ${pluginId} failed: ${messageOf(error)}`, { pluginId, error });
-      const late = (pluginId: string, message: string): void => log.room("plugins").info(message, { pluginId });
+        log.subsystem("plugins").error(`a command of ${pluginId} failed: ${messageOf(error)}`, { pluginId, error });
+      const late = (pluginId: string, message: string): void => log.subsystem("plugins").info(message, { pluginId });
       return {
         name: match.command.value.name,
         run: (context, signal) => runCommand(match, { ...context, config: structuredClone(config.current) }, { onError: report, onLate: late, clock, signal }),

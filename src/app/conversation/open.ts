@@ -165,7 +165,7 @@ function openAccess(deps: ConversationRoomDeps, log: Logger): Pick<ConversationR
 /** Puts conversations together. Commands, delivery and what fetches files are loaded when they are needed. */
 export function openConversation(deps: ConversationRoomDeps, stack: AsyncDisposableStack): ConversationRoom {
   const { config, store, clock, ids, random, plugins } = deps;
-  const log = deps.log.room("conversation");
+  const log = deps.log.subsystem("conversation");
   const base = { store, clock, ids, random, hooks: currentHooks(plugins), internalHooks: () => plugins.agent()?.internalHooks };
   const channels = channelTable(plugins);
   const routing = createRouting();
@@ -185,7 +185,7 @@ export function openConversation(deps: ConversationRoomDeps, stack: AsyncDisposa
     lazyDelivery(async () =>
       (await loadDelivery()).createDelivery({
         ...base,
-        log: deps.log.room("delivery"),
+        log: deps.log.subsystem("delivery"),
         config: () => config.current,
         table: channels,
         activity,

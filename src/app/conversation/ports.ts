@@ -23,7 +23,7 @@ export function pairingPort({ pairing, channels }: ConversationRoom, { config, l
         await adapter.notifyApproval({ cfg: structuredClone(config.current), id: senderId });
         return true;
       } catch (error) {
-        log.room("channels").warn(`${channel} could not tell a sender of being let in: ${messageOf(error)}`);
+        log.subsystem("channels").warn(`${channel} could not tell a sender of being let in: ${messageOf(error)}`);
         return false;
       }
     },

@@ -36,7 +36,7 @@ function createChange(deps: PluginAdminDeps, by: string): { edit(edit: ConfigEdi
 
 function installDeps(deps: PluginAdminDeps, edit: InstallDeps["edit"]): InstallDeps {
   const { config, clock, ids, plugins } = deps;
-  const log = deps.log.room("plugins");
+  const log = deps.log.subsystem("plugins");
   return {
     stateDir: config.paths.state,
     config: () => config.snapshot().resolved,

@@ -126,7 +126,7 @@ function inventoryOf(deps: PluginsDeps): () => Promise<Inventory> {
   const { config, clock, log } = deps;
   return async () => {
     const { current, paths } = config;
-    for (const done of recoverInstalls({ stateDir: paths.state, config: () => config.current, now: clock.now() })) log.room("plugins").warn(done);
+    for (const done of recoverInstalls({ stateDir: paths.state, config: () => config.current, now: clock.now() })) log.subsystem("plugins").warn(done);
     return readInventory(inventoryOptions(deps, current));
   };
 }
@@ -197,7 +197,7 @@ function pluginProvider({ id, provider }: { readonly id: string; readonly provid
 /** Everything that runs plugins, in one stack. */
 function build(deps: PluginsDeps, gateway: PluginGateway, stack: AsyncDisposableStack): Built {
   const { config, store, clock, ids } = deps;
-  const log = deps.log.room("plugins");
+  const log = deps.log.subsystem("plugins");
   const report = reporting(() => host);
   const settings = hookSettings({
     config: () => config.current,
@@ -259,7 +259,7 @@ export async function openPlugins(deps: PluginsDeps, gateway: PluginGateway): Pr
   await using stack = new AsyncDisposableStack();
   const { host, hooks, policies, internalHooks } = build(deps, gateway, stack);
   const { config, clock } = deps;
-  const log = deps.log.room("plugins");
+  const log = deps.log.subsystem("plugins");
   await host.start();
   const loaded = host.list().filter((plugin) => plugin.status === "loaded");
   const failed = host.list().filter((plugin) => plugin.status === "error");

@@ -51,10 +51,10 @@ function transportSink(): LogSink {
   };
 }
 
-/** The form that transports of published plugins read: numbered arguments, the first of them names the room, the last is the text. */
-function transportRecord({ time, level, room, message, fields }: LogRecord): Record<string, unknown> {
-  const parts = [JSON.stringify({ subsystem: room }), ...(Object.keys(fields).length > 0 ? [fields] : []), message];
-  return { ...Object.fromEntries(parts.entries()), _meta: { logLevelName: level.toUpperCase(), date: new Date(time), name: room } };
+/** The form that transports of published plugins read: numbered arguments, the first names the subsystem, the last is the text. */
+function transportRecord({ time, level, subsystem, message, fields }: LogRecord): Record<string, unknown> {
+  const parts = [JSON.stringify({ subsystem }), ...(Object.keys(fields).length > 0 ? [fields] : []), message];
+  return { ...Object.fromEntries(parts.entries()), _meta: { logLevelName: level.toUpperCase(), date: new Date(time), name: subsystem } };
 }
 
 /** Devices as plugins decide about them: with everything the gateway may give, since plugins run with its authority. */

@@ -4,7 +4,7 @@ export type ConsoleStyle = "pretty" | "compact" | "json";
 
 export interface ConsoleSinkDeps {
   readonly stream: { write(text: string): unknown };
-  /** Read for each line. */
+  /** Read for every line, since it may change. */
   readonly style: ConsoleStyle;
   readonly color: boolean;
 }
@@ -13,11 +13,11 @@ const COLORS: Readonly<Record<LogLevel, number>> = { silent: 0, fatal: 35, error
 
 /** One record as the JSON line that files and `--json` show. */
 export function formatJson(record: LogRecord): string {
-  const { time, level, room, message, fields } = record;
-  return JSON.stringify({ ...fields, time: new Date(time).toISOString(), level, subsystem: room, message });
+  const { time, level, subsystem, message, fields } = record;
+  return JSON.stringify({ ...fields, time: new Date(time).toISOString(), level, subsystem: subsystem, message });
 }
 
-/** A redacted error has a stack; on a screen its message is enough, the file has the rest. */
+/** A redacted error has a stack; the console shows only its message, the file has the rest. */
 function isError(value: unknown): value is { readonly message: string } {
   return typeof value === "object" && value !== null && "stack" in value && "message" in value && typeof value.message === "string";
 }
@@ -29,7 +29,7 @@ function formatFields(fields: LogFields): string {
     .join(" ");
 }
 
-/** One record as a line for people: local time, level, room, message, fields. */
+/** One record as a line for people: local time, level, subsystem, message, fields. */
 export function formatLine(record: LogRecord, options: { readonly color: boolean; readonly compact?: boolean }): string {
   const paint = (code: number, text: string): string => (options.color ? `\x1b[${code}m${text}\x1b[0m` : text);
   const date = new Date(record.time);
@@ -37,7 +37,7 @@ export function formatLine(record: LogRecord, options: { readonly color: boolean
   const time = `${pad(date.getHours())}:${pad(date.getMinutes())}:${pad(date.getSeconds())}`;
   const head = options.compact ? time : `${paint(90, time)} ${paint(COLORS[record.level], record.level.padEnd(5))}`;
   const fields = formatFields(record.fields);
-  return `${head} ${paint(1, `[${record.room}]`)} ${record.message}${fields ? ` ${paint(90, fields)}` : ""}`;
+  return `${head} ${paint(1, `[${record.subsystem}]`)} ${record.message}${fields ? ` ${paint(90, fields)}` : ""}`;
 }
 
 export function createConsoleSink(deps: ConsoleSinkDeps): LogSink {

@@ -8,27 +8,27 @@ import type { LogSink } from "./logger.ts";
 
 export interface FileSinkDeps {
   readonly clock: Clock;
-  /** Name of the file to append to at a given time; a dated name changes at midnight. */
+  /** Path of the file to append to at a given time; a dated name changes at midnight. */
   readonly file: (time: number) => string;
-  /** A file that grows past this many bytes is renamed to `<file>.1` and begun anew. */
+  /** A file that grows past this many bytes is renamed to `<file>.1` and a new one started. */
   readonly maxBytes: number;
-  /** Dated siblings older than this are removed when a file is begun. Undefined keeps them. */
+  /** Dated siblings older than this are removed when a new file starts. Undefined keeps them. */
   readonly keepMs?: number;
-  /** Told once when the file cannot be written; logging goes on to the other sinks. */
+  /** Called once when the file cannot be written; the other sinks go on. */
   readonly onProblem: (message: string) => void;
 }
 
-/** Lines that may wait for a slow disk, in bytes; what comes on top is counted and dropped, and the count is logged. */
+/** Bytes of lines that may wait for a slow disk; lines beyond that are dropped, and their number is logged. */
 const MAX_WAITING_BYTES = 4 * 1024 * 1024;
 
 const DATED = /-\d{4}-\d{2}-\d{2}\.log(\.1)?$/;
 
 export interface FileSink extends LogSink {
-  /** Writes what waits, blocking: for the last moments of a process. */
+  /** Writes pending lines synchronously, just before the process ends. */
   flushNow(): void;
 }
 
-/** Makes the folder of a log file and removes dated siblings that are too old. Gives the size of what is there. */
+/** Creates the folder of a log file and removes dated siblings that are too old. Returns the size of the existing file. */
 async function begin(file: string, { clock, keepMs }: FileSinkDeps): Promise<number> {
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
   if (keepMs !== undefined) await prune(file, clock.now() - keepMs);
@@ -89,7 +89,7 @@ export function createFileSink(deps: FileSinkDeps): FileSink {
       }
       if (dropped > 0) {
         waiting.push(
-          `${formatJson({ time: record.time, level: "warn", room: "log", message: "lines were dropped: the disk is too slow", fields: { dropped } })}\n`,
+          `${formatJson({ time: record.time, level: "warn", subsystem: "log", message: "lines were dropped: the disk is too slow", fields: { dropped } })}\n`,
         );
         dropped = 0;
       }
@@ -105,7 +105,7 @@ export function createFileSink(deps: FileSinkDeps): FileSink {
       try {
         appendFileSync(deps.file(deps.clock.now()), text, { mode: 0o600 });
       } catch {
-        // The process is ending and the other sinks have shown these lines.
+        // The process is ending, and the other sinks have shown these lines.
       }
     },
   };

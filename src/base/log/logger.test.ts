@@ -32,12 +32,12 @@ test("a record below the level is not written", () => {
   expect(records.map((record) => record.message)).toEqual(["loud"]);
 });
 
-test("a room can be louder or quieter than the rest", () => {
+test("a subsystem can have a level of its own", () => {
   const { log, records } = memory("info", { store: "trace", gateway: "silent" });
-  log.room("store").trace("detail");
-  log.room("gateway").fatal("never seen");
-  log.room("config").debug("too fine");
-  expect(records.map((record) => [record.room, record.message])).toEqual([["store", "detail"]]);
+  log.subsystem("store").trace("detail");
+  log.subsystem("gateway").fatal("never seen");
+  log.subsystem("config").debug("too fine");
+  expect(records.map((record) => [record.subsystem, record.message])).toEqual([["store", "detail"]]);
 });
 
 test("secrets never reach a sink, neither in the message nor in the fields", () => {
@@ -47,10 +47,10 @@ test("secrets never reach a sink, neither in the message nor in the fields", () 
   expect(JSON.stringify(records)).not.toMatch(/s3cret-value|abc/);
 });
 
-test("the console shows time, level, room, message and fields, in colour only when asked", () => {
+test("the console shows time, level, subsystem, message and fields, with colors only on request", () => {
   const written: string[] = [];
   const stream = { write: (text: string) => void written.push(text) };
-  const record: LogRecord = { time: 0, level: "warn", room: "store", message: "slow commit", fields: { ms: 12, note: "two words" } };
+  const record: LogRecord = { time: 0, level: "warn", subsystem: "store", message: "slow commit", fields: { ms: 12, note: "two words" } };
   createConsoleSink({ stream, style: "pretty", color: false }).write(record);
   createConsoleSink({ stream, style: "json", color: false }).write(record);
   expect(written[0]).toMatch(/^\d\d:\d\d:\d\d warn {2}\[store\] slow commit ms=12 note="two words"\n$/);
@@ -65,7 +65,7 @@ test("the console shows time, level, room, message and fields, in colour only wh
   expect(formatLine(record, { color: true })).toContain("\x1b[33m");
 });
 
-test("an error is its message on the console and whole in the file", async () => {
+test("the console shows an error's message, the file all of it", async () => {
   const written: string[] = [];
   const { sink, path } = fileLog();
   const clock = manualClock();
@@ -103,7 +103,7 @@ test("dated files that are too old are removed, everything else in the folder st
   utimesSync(join(dir, "app-2026-01-09.log"), 0, Date.UTC(2026, 0, 9, 12) / 1000);
   utimesSync(join(dir, "other-2026-01-01.log"), 0, 0);
   const sink = createFileSink({ clock, file: () => join(dir, "app-2026-01-10.log"), maxBytes: 1000, keepMs: 86_400_000, onProblem: () => {} });
-  sink.write({ time: clock.now(), level: "info", room: "app", message: "hello", fields: {} });
+  sink.write({ time: clock.now(), level: "info", subsystem: "app", message: "hello", fields: {} });
   await sink.flush();
   expect(readdirSync(dir).sort()).toEqual(["app-2026-01-09.log", "app-2026-01-10.log", "notes.txt", "other-2026-01-01.log"]);
 });
@@ -117,14 +117,14 @@ test("a file that cannot be written is reported once and never throws", async ()
   expect(problems).toHaveLength(1);
 });
 
-test("the last lines can be written blocking when the process ends", () => {
+test("the last lines can be written synchronously when the process ends", () => {
   const { log, path, sink } = fileLog();
   log.info("goodbye");
   sink.flushNow();
   expect(readFileSync(path, "utf8")).toContain("goodbye");
 });
 
-test("a level that changes counts for the next line, in loggers that were made before too", () => {
+test("a changed level applies from the next line on, also in existing loggers", () => {
   const records: LogRecord[] = [];
   const sink = { write: (record: LogRecord) => void records.push(record), flush: () => Promise.resolve() };
   let level: LogLevel = "info";
@@ -134,7 +134,7 @@ test("a level that changes counts for the next line, in loggers that were made b
       return level;
     },
   };
-  const log = createLogger({ clock: manualClock(1000), redactor: createRedactor(), outputs: [output] }).room("store");
+  const log = createLogger({ clock: manualClock(1000), redactor: createRedactor(), outputs: [output] }).subsystem("store");
   log.debug("before");
   level = "debug";
   log.debug("after");

@@ -6,12 +6,12 @@ export const LOG_LEVELS = ["silent", "fatal", "error", "warn", "info", "debug", 
 export type LogLevel = (typeof LOG_LEVELS)[number];
 export type LogFields = Readonly<Record<string, unknown>>;
 
-/** One thing that happened, already redacted. */
+/** One log entry, already redacted. */
 export interface LogRecord {
   /** Milliseconds since the epoch. */
   readonly time: number;
   readonly level: LogLevel;
-  readonly room: string;
+  readonly subsystem: string;
   readonly message: string;
   readonly fields: LogFields;
 }
@@ -32,8 +32,8 @@ export interface Logger {
   readonly info: LogMethod;
   readonly debug: LogMethod;
   readonly trace: LogMethod;
-  /** The same sinks under another room's name, with that room's level. */
-  room(name: string): Logger;
+  /** A logger with the same sinks for another subsystem, with that subsystem's level. */
+  subsystem(name: string): Logger;
 }
 
 /** The level is read whenever a line is written, so that it may change while the process runs. */
@@ -46,23 +46,23 @@ export interface LoggerDeps {
   readonly clock: Clock;
   readonly redactor: Redactor;
   readonly outputs: readonly LogOutput[];
-  /** Levels of single rooms; a room that is not here has its output's level. */
+  /** Levels of single subsystems; the others use their output's level. */
   readonly levels?: Readonly<Record<string, LogLevel>>;
 }
 
 const rank = (level: LogLevel): number => LOG_LEVELS.indexOf(level);
 
-export function createLogger(deps: LoggerDeps, room = "app"): Logger {
+export function createLogger(deps: LoggerDeps, subsystem = "app"): Logger {
   function method(level: LogLevel): LogMethod {
     const at = rank(level);
     return (message, fields) => {
       let record: LogRecord | undefined;
       for (const output of deps.outputs) {
-        if (at > rank(deps.levels?.[room] ?? output.level)) continue;
+        if (at > rank(deps.levels?.[subsystem] ?? output.level)) continue;
         record ??= {
           time: deps.clock.now(),
           level,
-          room,
+          subsystem,
           message: deps.redactor.text(message),
           fields: fields ? (deps.redactor.value(fields) as LogFields) : {},
         };
@@ -78,11 +78,11 @@ export function createLogger(deps: LoggerDeps, room = "app"): Logger {
     info: method("info"),
     debug: method("debug"),
     trace: method("trace"),
-    room: (name) => createLogger(deps, name),
+    subsystem: (name) => createLogger(deps, name),
   };
 }
 
-/** Says nothing: for code that must work without a logger. */
+/** Drops everything: for code that must work without a logger. */
 export const silentLogger: Logger = {
   fatal: () => {},
   error: () => {},
@@ -90,5 +90,5 @@ export const silentLogger: Logger = {
   info: () => {},
   debug: () => {},
   trace: () => {},
-  room: () => silentLogger,
+  subsystem: () => silentLogger,
 };

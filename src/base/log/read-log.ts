@@ -2,7 +2,7 @@ import { closeSync, existsSync, fstatSync, openSync, readSync } from "node:fs";
 
 export interface LogChunk {
   readonly lines: readonly string[];
-  /** Where the next read goes on. */
+  /** Where the next read continues. */
   readonly cursor: number;
   readonly size: number;
   /** Older lines were left out because of the size limit. */
@@ -11,7 +11,7 @@ export interface LogChunk {
   readonly rotated: boolean;
 }
 
-/** Reads whole lines from `cursor` on, at most the last `maxBytes`. Without a cursor: from the end backwards. Undefined when there is no file. */
+/** Reads whole lines from `cursor` on, at most the last `maxBytes`. Without a cursor: the end of the file. Undefined when there is no file. */
 export function readLog(file: string, options: { readonly cursor?: number; readonly maxBytes: number }): LogChunk | undefined {
   if (!existsSync(file)) return undefined;
   const fd = openSync(file, "r");
@@ -25,7 +25,7 @@ export function readLog(file: string, options: { readonly cursor?: number; reado
     const end = buffer.subarray(0, read).lastIndexOf(0x0a) + 1;
     const lines = buffer.toString("utf8", 0, end).split("\n").slice(0, -1);
     const truncated = start > from;
-    // A read that begins in the middle of the file begins in the middle of a line.
+    // A read that starts inside the file starts inside a line.
     return { lines: truncated ? lines.slice(1) : lines, cursor: start + end, size, truncated, rotated };
   } finally {
     closeSync(fd);

@@ -1,7 +1,7 @@
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
 
-/** Why a gateway ended that could not say so itself any more. The next start reads it. */
+/** Why a gateway was killed, written by its watchdog. The next start reads it. */
 export interface ExitNote {
   /** Milliseconds since 1970. */
   readonly at: number;
@@ -15,7 +15,7 @@ export interface ExitNote {
 
 const fileIn = (stateDir: string): string => join(stateDir, "last-exit.json");
 
-/** On disk when this returns. Never throws: whoever calls it is about to end the process. */
+/** On disk when this returns. Never throws: the caller is about to end the process. */
 export function leaveExitNote(stateDir: string, note: ExitNote): void {
   try {
     const file = fileIn(stateDir);
@@ -25,11 +25,11 @@ export function leaveExitNote(stateDir: string, note: ExitNote): void {
     closeSync(fd);
     renameSync(`${file}.tmp`, file);
   } catch {
-    // The line on the standard error has to do.
+    // The line on stderr has to do.
   }
 }
 
-/** What the process before this one left; undefined when it left nothing that can be read. */
+/** The note of the previous process; undefined when there is no readable one. */
 export function readExitNote(stateDir: string): ExitNote | undefined {
   try {
     const note = JSON.parse(readFileSync(fileIn(stateDir), "utf8")) as Partial<ExitNote> | null;

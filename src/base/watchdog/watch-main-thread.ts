@@ -22,7 +22,7 @@ const TICK_MS = 1000;
 /** A tick that comes later than this came after a sleep, or after the watching thread was busy itself: it says nothing about the main thread. */
 const LATE_MS = 2500;
 
-/** Whose code holds the main thread, as far as that can be known. */
+/** The code that most likely blocks the main thread. */
 export interface Suspect {
   readonly pluginId?: string | undefined;
   readonly what?: string | undefined;
@@ -30,9 +30,9 @@ export interface Suspect {
   readonly at?: string | undefined;
 }
 
-const placeOf = ({ file, line }: StackFrame): string => `${file}:${line}`;
+const formatLocation = ({ file, line }: StackFrame): string => `${file}:${line}`;
 
-/** From the stack, where there is one; else from what was called last and has not returned, else from what is on its way. */
+/** From the stack, if there is one; else from the last call that has not returned, else from pending calls. */
 export function suspectOf(view: LoopView, stack: readonly StackFrame[] | undefined): Suspect {
   const current = view.current();
   const running = view.running();
@@ -42,7 +42,7 @@ export function suspectOf(view: LoopView, stack: readonly StackFrame[] | undefin
   })[0];
   const own = stack?.find(({ file }) => file !== "" && !file.startsWith("node:"));
   const pluginId = owned?.pluginId ?? current?.pluginId ?? (stack ? undefined : onlyPlugin(running));
-  const at = owned ? placeOf(owned.frame) : own && placeOf(own);
+  const at = owned ? formatLocation(owned.frame) : own && formatLocation(own);
   if (pluginId === undefined) return { at };
   const mine = running.filter((label) => label.pluginId === pluginId).map(({ what }) => what);
   const what = current?.pluginId === pluginId ? current.what : mine.length > 0 ? mine.join(" or ") : undefined;
@@ -60,12 +60,12 @@ function blame({ pluginId, what, at }: Suspect): string {
   return `the plugin ${pluginId} runs${what === undefined ? "" : ` (${what})`}${place}`;
 }
 
-/** What a tick of the watching thread says about the main one. */
+/** Result of one tick of the watching thread. */
 export type Judgement = { readonly kind: "fine" } | { readonly kind: "warn" | "end"; readonly seconds: number; readonly signal?: string | undefined };
 
 const FINE: Judgement = { kind: "fine" };
 
-/** Counts ticks in which the main thread's heartbeat stood still. Time comes in from outside; a tick that comes late counts for nothing. */
+/** Counts ticks without a heartbeat of the main thread. Time is passed in; a late tick does not count. */
 export function createBlockCounter({ warnSeconds, limitSeconds, graceSeconds }: Omit<WatchRequest, "buffer" | "stateDir" | "pid">) {
   let beat: number | undefined;
   let last: number | undefined;
@@ -95,7 +95,7 @@ export function createBlockCounter({ warnSeconds, limitSeconds, graceSeconds }: 
   };
 }
 
-/** Names who blocks the main thread, and ends the process when that lasts too long, so that a supervisor starts it again. */
+/** Reports what blocks the main thread, and ends the process when that lasts too long, so that a supervisor restarts it. */
 export function watchMainThread(request: WatchRequest, log: (message: string, details: Readonly<Record<string, unknown>>) => void): void {
   const { stateDir, pid } = request;
   const view = viewLoop(request.buffer);
@@ -106,7 +106,7 @@ export function watchMainThread(request: WatchRequest, log: (message: string, de
     const found = suspectOf(view, await mainStack());
     const message = `the gateway has not answered anything for ${seconds} s: ${blame(found)}`;
     say(message);
-    // Read when the main thread runs again.
+    // Written when the main thread runs again.
     log(message, { ...found });
   }
 
@@ -135,6 +135,6 @@ function say(line: string): void {
   try {
     writeSync(2, `${line}\n`);
   } catch {
-    // Nobody reads it any more.
+    // Stderr is closed.
   }
 }

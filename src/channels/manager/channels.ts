@@ -186,7 +186,13 @@ async function logout(house: House, channel: string, wanted: string | undefined)
   if (!plugin.gateway?.logoutAccount) throw noLogout(channel);
   const connection = house.seats.need(channel, accountId);
   await connection.stop("logged out");
-  const result = await forgetLogin({ plugin, accountId, cfg: copyOf(house.config()), log: house.log.room(`channels/${channel}`), redactor: house.redactor });
+  const result = await forgetLogin({
+    plugin,
+    accountId,
+    cfg: copyOf(house.config()),
+    log: house.log.subsystem(`channels/${channel}`),
+    redactor: house.redactor,
+  });
   connection.note({ running: false, connected: false, ...(result.loggedOut === false ? {} : { linked: false }), lastError: "logged out" });
   return result;
 }

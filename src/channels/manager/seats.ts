@@ -41,7 +41,7 @@ export function createSeats(deps: ChannelsDeps): Seats {
       inbound: () => deps.inbound(channel, accountId),
       clock,
       random,
-      log: deps.log.room(`channels/${channel}`),
+      log: deps.log.subsystem(`channels/${channel}`),
       onInbound: () => activity.record({ channel, accountId, direction: "inbound" }),
       sentAt: () => activity.get({ channel, accountId }).outboundAt,
       trouble: () => activity.trouble({ channel, accountId }),

@@ -41,7 +41,7 @@ function createPrinter(io: Io, values: Values<typeof OPTIONS>): (line: LogLine) 
     if (line.type === "raw") return io.out(`${line.raw}\n`);
     const { time, level, subsystem, message, ...fields } = JSON.parse(line.raw) as Record<string, unknown>;
     io.out(
-      `${formatLine({ time: Date.parse(String(time)), level: level as LogLevel, room: String(subsystem), message: String(message), fields }, { color })}\n`,
+      `${formatLine({ time: Date.parse(String(time)), level: level as LogLevel, subsystem: String(subsystem), message: String(message), fields }, { color })}\n`,
     );
   };
 }

@@ -264,7 +264,7 @@ export function createDispatch(
   looks: SecondLooks,
 ): Dispatch {
   const { config, hooks, commands, clock } = deps;
-  const log = deps.log.room("conversation");
+  const log = deps.log.subsystem("conversation");
   const claims = createLanes();
   const notes = createHookNotes(hooks, clock.now);
   const endings = createEndings(deps, lives, notes);

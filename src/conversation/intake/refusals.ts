@@ -62,7 +62,7 @@ export interface Refusals {
 
 export function createRefusals(deps: ConversationDeps): Refusals {
   const { store, clock, hooks } = deps;
-  const log = deps.log.room("conversation");
+  const log = deps.log.subsystem("conversation");
   const messages = createSenderBudget(clock, MESSAGES);
   const noted = createSenderBudget(clock, MESSAGES);
   const written = createSenderBudget(clock, WRITTEN);

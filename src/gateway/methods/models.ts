@@ -1,5 +1,5 @@
 import type { Config } from "../../config/index.ts";
-import { loadChoice, type AuthProfiles, type Catalogue, type CredentialRest } from "../../models/index.ts";
+import { loadChoice, type AuthProfiles, type Catalogue, type CredentialCooldown } from "../../models/index.ts";
 import type { MethodResult } from "../../protocol/index.ts";
 import type { Handlers } from "./handler.ts";
 
@@ -8,7 +8,7 @@ export interface ModelsPort {
   /** Everything that is known now, and for whom there is a credential; opened when first asked for. */
   choices(): Promise<{ readonly catalogue: Catalogue; readonly hasCredential: (provider: string) => boolean }>;
   /** Credentials of agents: of the one that is named, else of all. */
-  auths(agentId: string | undefined): Promise<readonly { readonly agentId: string; readonly auth: Pick<AuthProfiles, "rests" | "clearRests"> }[]>;
+  auths(agentId: string | undefined): Promise<readonly { readonly agentId: string; readonly auth: Pick<AuthProfiles, "cooldowns" | "clearCooldowns"> }[]>;
 }
 
 export interface ModelsDeps {
@@ -20,7 +20,7 @@ type RestRow = MethodResult<"models.rests.list">["rests"][number];
 
 const restRow =
   (agentId: string) =>
-  ({ id, provider, modelId, kind, until, reason }: CredentialRest): RestRow => ({
+  ({ id, provider, modelId, kind, until, reason }: CredentialCooldown): RestRow => ({
     agentId,
     id,
     kind,
@@ -36,12 +36,12 @@ export function modelsHandlers({ config, models }: ModelsDeps): Handlers {
     "models.rests.list": async ({ agentId, provider }) => {
       const { canonicalProvider } = await loadChoice();
       const of = provider === undefined ? undefined : canonicalProvider(provider);
-      const rests = await Promise.all((await models.auths(agentId)).map(async (one) => (await one.auth.rests()).map(restRow(one.agentId))));
+      const rests = await Promise.all((await models.auths(agentId)).map(async (one) => (await one.auth.cooldowns()).map(restRow(one.agentId))));
       return { rests: rests.flat().filter((rest) => of === undefined || (rest.provider !== undefined && canonicalProvider(rest.provider) === of)) };
     },
     "models.rests.clear": async ({ agentId, provider, id }) => {
       const cleared: RestRow[] = [];
-      for (const one of await models.auths(agentId)) cleared.push(...(await one.auth.clearRests({ provider, id })).map(restRow(one.agentId)));
+      for (const one of await models.auths(agentId)) cleared.push(...(await one.auth.clearCooldowns({ provider, id })).map(restRow(one.agentId)));
       return { cleared };
     },
     "models.list": async () => {

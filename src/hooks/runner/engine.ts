@@ -1,7 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { Logger } from "../../base/log/logger.ts";
-import { placeInStack } from "../../base/stack-place.ts";
+import { findStackLocation } from "../../base/stack-location.ts";
 import type { HookRunOptions } from "../hooks.ts";
 import type { HookSettings } from "../settings.ts";
 import type { Budgets } from "./budgets.ts";
@@ -22,7 +22,7 @@ const facts = (entry: Entry) => ({ pluginId: entry.pluginId, hook: entry.hook, .
 /** Where a handler threw, below the folder of its plugin's entry. */
 function placeOf({ source }: Entry, error: unknown): { readonly source?: string; readonly line?: number } {
   const folder = source?.slice(0, source.lastIndexOf("/"));
-  const found = placeInStack(error, folder);
+  const found = findStackLocation(error, folder);
   return found && folder !== undefined && found.file.startsWith(`${folder}/`) ? { source: found.file, line: found.line } : {};
 }
 

@@ -9,7 +9,7 @@ import type { Stores } from "./stores.ts";
 
 const text = (value: unknown): string | undefined => (typeof value === "string" && value !== "" ? value : undefined);
 
-/** Facts that go with a credential into a request. */
+/** Facts that a request carries besides the credential. */
 function facts(credential: AuthProfileCredential): Omit<Access, "apiKey" | "type"> {
   const entry = credential as unknown as Readonly<Record<string, unknown>>;
   const accountId = text(entry["accountId"]);
@@ -24,7 +24,7 @@ function facts(credential: AuthProfileCredential): Omit<Access, "apiKey" | "type
   };
 }
 
-/** Providers whose key is a small JSON text of token and project. */
+/** Providers whose key is a small JSON text with token and project. */
 const TOKEN_AND_PROJECT: ReadonlySet<string> = new Set(["google-gemini-cli", "google-antigravity"]);
 
 function keyOf(credential: AuthProfileCredential): string {
@@ -36,7 +36,7 @@ function keyOf(credential: AuthProfileCredential): string {
 const unusable = (candidate: Candidate, why: string): AppError =>
   modelFailed({ phase: "connect", status: 401, text: `the credential ${candidate.id} of ${candidate.provider} cannot be used: ${why}` });
 
-/** From a candidate to the secret it stands for. */
+/** Resolves a candidate to its secret. */
 export function createAccess(deps: AuthProfilesDeps, stores: Stores, others: (provider: string) => OtherKeysInput): AuthProfiles["credential"] {
   const renewal = createRenewal(deps, stores);
 

@@ -45,10 +45,10 @@ async function setup(keys: readonly string[]) {
   return { clock, credentials: createCallCredentials({ auth, needsNoKey: (provider) => provider === "ollama", now: () => clock.now() }) };
 }
 
-/** A call that began now and was refused. */
+/** A call that started now and was refused. */
 const failedNow = (clock: { now(): number }) => ({ startedAt: clock.now(), reason: "HTTP 429: slow down" });
 
-test("a candidate that failed is not offered for that model until its rest is over", async () => {
+test("a failed candidate is not offered for that model until its cooldown is over", async () => {
   const { credentials, clock } = await setup(["a", "b"]);
   const [first] = await credentials.candidates(BIG);
   expect([first?.profileId, await first?.credential()]).toEqual(["openai:a", { apiKey: "key-of-a" }]);
@@ -59,7 +59,7 @@ test("a candidate that failed is not offered for that model until its rest is ov
   expect(await credentials.candidates(BIG)).toHaveLength(2);
 });
 
-test("a pin is a preference, a lock is a lock even while it rests", async () => {
+test("a pin is a preference, a lock holds even during a cooldown", async () => {
   const { credentials, clock } = await setup(["a", "b"]);
   const ids = async (locked: boolean) => (await credentials.candidates(BIG, { pin: { profileId: "openai:b", locked } })).map(({ profileId }) => profileId);
   expect([await ids(false), await ids(true)]).toEqual([["openai:b", "openai:a"], ["openai:b"]]);
@@ -67,7 +67,7 @@ test("a pin is a preference, a lock is a lock even while it rests", async () => 
   expect([await ids(false), await ids(true)]).toEqual([["openai:a"], ["openai:b"]]);
 });
 
-test("one that rests is tried shortly before its rest is over, when another model would answer otherwise, and not too often", async () => {
+test("a credential is probed shortly before its cooldown ends, when another model would answer otherwise, and not too often", async () => {
   const { credentials, clock } = await setup(["a"]);
   const tried = async (probe: boolean) => (await credentials.candidates(BIG, { probe })).map(({ profileId }) => profileId);
   const [first] = await credentials.candidates(BIG);
@@ -82,14 +82,14 @@ test("one that rests is tried shortly before its rest is over, when another mode
   expect(await tried(true)).toEqual(["openai:a"]);
 });
 
-test("an account without money is not tried before its time", async () => {
+test("an account without money is not tried before its cooldown ends", async () => {
   const { credentials, clock } = await setup(["a"]);
   await credentials.failed((await credentials.candidates(BIG))[0]!, BIG, "billing", failedNow(clock));
   clock.advance(5 * 3_600_000 - 60_000);
   expect(await credentials.candidates(BIG, { probe: true })).toEqual([]);
 });
 
-test("when nobody is left, the reason is told: no key at all, or all of them rest", async () => {
+test("without a candidate the reason is given: no key at all, or all of them in cooldown", async () => {
   const none = await setup([]);
   expect(await none.credentials.candidates(BIG)).toEqual([]);
   expect(none.credentials.missing(BIG)).toMatchObject({

@@ -47,7 +47,7 @@ const OWN = "agents/work/agent/auth-profiles.json";
 const MAIN = "agents/main/agent/auth-profiles.json";
 
 describe("the file", () => {
-  test("is readable by its owner only and has the documented form", async () => {
+  test("is readable by its owner only and has the documented format", async () => {
     const { profiles, own, read } = setup();
     await profiles.add("openai:default", KEY);
     expect(statSync(own).mode & 0o777).toBe(0o600);
@@ -55,7 +55,7 @@ describe("the file", () => {
     expect(readdirSync(dirname(own))).toEqual(["auth-profiles.json"]);
   });
 
-  test("keeps what we do not know, at every level", async () => {
+  test("preserves unknown fields, at every level", async () => {
     const { profiles, put, read } = setup();
     put(OWN, {
       version: 1,
@@ -73,7 +73,7 @@ describe("the file", () => {
     });
   });
 
-  test("that is damaged is set aside whole, and that is said without quoting it", async () => {
+  test("that is damaged is set aside, and reported without quoting it", async () => {
     const { profiles, put, own, records } = setup();
     const text = `{"version":1,"profiles":{"openai:default":{"type":"api_key","key":"sk-CANARY-0123456789abcdefgh"`;
     put(OWN, text);
@@ -102,7 +102,7 @@ describe("the file", () => {
     expect(readFileSync(join(root, "elsewhere.json"), "utf8")).toContain("openai:default");
   });
 
-  test("changed by another process is read anew", async () => {
+  test("changed by another process is read again", async () => {
     const { profiles, put } = setup();
     expect(await profiles.candidates("openai")).toEqual([]);
     put(OWN, { version: 1, profiles: { "openai:default": KEY } });
@@ -111,7 +111,7 @@ describe("the file", () => {
 });
 
 describe("agents", () => {
-  test("an agent's profiles stand over the main agent's, and nothing is copied", async () => {
+  test("an agent's profiles override the main agent's, and nothing is copied", async () => {
     const { profiles, put, own } = setup();
     put(MAIN, { version: 1, profiles: { "openai:default": KEY, "openai:shared": KEY } });
     expect((await profiles.candidates("openai")).map(({ id }) => id)).toEqual(["openai:default", "openai:shared"]);
@@ -125,7 +125,7 @@ describe("agents", () => {
     expect((await profiles.credential(mine!)).apiKey).toBe("sk-mine-0123456789abcdefgh");
   });
 
-  test("what happened to a shared profile is written where it stands", async () => {
+  test("the state of a shared profile is written to the file that contains it", async () => {
     const { profiles, put, read, own, deps } = setup();
     put(MAIN, { version: 1, profiles: { "openai:shared": KEY } });
     const [shared] = await profiles.candidates("openai");
@@ -136,7 +136,7 @@ describe("agents", () => {
 });
 
 describe("old files", () => {
-  test("become profiles the first time, and stay where they are", async () => {
+  test("are imported as profiles once, and stay where they are", async () => {
     const { profiles, put, root, read, own } = setup();
     put("agents/work/agent/auth.json", { openai: { type: "api_key", key: "sk-old-0123456789abcdefg" }, broken: 5 });
     put("credentials/oauth.json", { chutes: { access: "a-0123456789", refresh: "r-0123456789", expires: 1 } });
@@ -148,7 +148,7 @@ describe("old files", () => {
     expect(existsSync(join(root, "agents/work/agent/auth.json"))).toBe(true);
   });
 
-  test("are not looked at again once there is a file, so that a removed profile stays removed", async () => {
+  test("are not read again once there is a file, so that a removed profile stays removed", async () => {
     const { profiles, put, deps } = setup();
     put("agents/work/agent/auth.json", { openai: { type: "api_key", key: "sk-old-0123456789abcdefg" } });
     await profiles.list();
@@ -161,7 +161,7 @@ describe("old files", () => {
 describe("logins of other programs", () => {
   const login = (expires: number, access = "access-of-qwen-1") => ({ access_token: access, refresh_token: "refresh-of-qwen", expiry_date: expires });
 
-  test("are taken over, and again when they are newer and ours is about to end", async () => {
+  test("are imported, and again when they are newer and ours is about to expire", async () => {
     const { profiles, put, clock } = setup();
     put(".qwen/oauth_creds.json", login(clock.now() + 20 * 60_000));
     put(".minimax/oauth_creds.json", login(clock.now() + 20 * 60_000));
@@ -173,17 +173,17 @@ describe("logins of other programs", () => {
     expect(await access()).toBe("access-of-qwen-2");
   });
 
-  test("that are half written are no reason to stop", async () => {
+  test("that are half written are ignored", async () => {
     const { profiles, put } = setup();
     put(".qwen/oauth_creds.json", `{"access_token": "x`);
     expect(await profiles.list()).toEqual([]);
   });
 });
 
-describe("keys that stand in no profile", () => {
+describe("keys without a profile", () => {
   const config: OpenClawConfig = { models: { providers: { openai: { baseUrl: "http://x", models: [], apiKey: "${OTHER_KEY}" } } } };
 
-  test("come behind the profiles: the environment, then the configuration", async () => {
+  test("come after the profiles: the environment, then the configuration", async () => {
     const { profiles, redactor } = setup({
       config: () => config,
       env: () => ({ OPENAI_API_KEY: "sk-CANARY-env-0123456789", OTHER_KEY: "sk-CANARY-other-012345678" }),
@@ -214,7 +214,7 @@ describe("keys that stand in no profile", () => {
     expect(candidate && (await profiles.credential(candidate)).apiKey).toBe(expected);
   });
 
-  test("a key that is in a file or given by a program is fetched when it is used", async () => {
+  test("a key in a file or from a program is fetched when it is used", async () => {
     const given = {
       models: { providers: { local: { baseUrl: "http://x", models: [], apiKey: { source: "file", path: "/run/key" } } } },
     } as unknown as OpenClawConfig;
@@ -223,7 +223,7 @@ describe("keys that stand in no profile", () => {
     expect((await profiles.credential(candidate!)).apiKey).toBe(`{"source":"file","path":"/run/key"} at models.providers.local.apiKey`);
   });
 
-  test("the AWS chain stands before all profiles when asked for, and last for Bedrock otherwise", async () => {
+  test("the AWS chain comes before all profiles when configured, and last for Bedrock otherwise", async () => {
     const asked = { models: { providers: { "amazon-bedrock": { baseUrl: "http://x", models: [], auth: "aws-sdk" } } } } as unknown as OpenClawConfig;
     const before = setup({ config: () => asked }).profiles;
     await before.add("amazon-bedrock:key", { ...KEY, provider: "amazon-bedrock" });
@@ -232,19 +232,19 @@ describe("keys that stand in no profile", () => {
     expect(await behind.candidates("amazon-bedrock")).toMatchObject([{ id: "aws-sdk", type: "ambient" }]);
   });
 
-  test("rest too when they fail, for the model that failed", async () => {
+  test("get a cooldown, too, for the model that failed", async () => {
     const { profiles } = setup({ env: () => ({ OPENAI_API_KEY: "sk-env-0123456789abcdef" }) });
     const [key] = await profiles.candidates("openai", { modelId: "gpt" });
     expect(await profiles.failed(key!, "gpt", "rate_limit")).toMatchObject({ kind: "rate_limit", modelId: "gpt" });
-    expect((await profiles.candidates("openai", { modelId: "gpt" }))[0]?.rest).toBeDefined();
-    expect((await profiles.candidates("openai", { modelId: "mini" }))[0]?.rest).toBeUndefined();
+    expect((await profiles.candidates("openai", { modelId: "gpt" }))[0]?.cooldown).toBeDefined();
+    expect((await profiles.candidates("openai", { modelId: "mini" }))[0]?.cooldown).toBeUndefined();
     await profiles.succeeded(key!, "gpt");
-    expect((await profiles.candidates("openai", { modelId: "gpt" }))[0]?.rest).toBeUndefined();
+    expect((await profiles.candidates("openai", { modelId: "gpt" }))[0]?.cooldown).toBeUndefined();
   });
 });
 
 describe("use", () => {
-  test("turns go round: who was used longest ago comes first, and the file is not written every time", async () => {
+  test("are used round-robin: least recently used first, and the file is not written every time", async () => {
     const { profiles, clock, own } = setup();
     await profiles.add("openai:a", KEY);
     await profiles.add("openai:b", KEY);
@@ -261,21 +261,21 @@ describe("use", () => {
     expect(statSync(own).ino).toBe(before);
   });
 
-  test("a state that cannot be written is remembered, and written when it can be", async () => {
+  test("keep unwritable state in memory, and write it when possible", async () => {
     const { profiles, own, read, records } = setup();
     await profiles.add("openai:a", KEY);
     const [candidate] = await profiles.candidates("openai", { modelId: "gpt" });
     mkdirSync(`${own}.lock`);
     expect(await profiles.failed(candidate!, "gpt", "rate_limit")).toMatchObject({ kind: "rate_limit" });
     expect(records.at(-1)).toMatchObject({ level: "warn" });
-    expect((await profiles.candidates("openai", { modelId: "gpt" }))[0]?.rest).toBeDefined();
+    expect((await profiles.candidates("openai", { modelId: "gpt" }))[0]?.cooldown).toBeDefined();
     expect(read()["modelFailures"]).toBeUndefined();
     rmSync(`${own}.lock`, { recursive: true });
     await profiles.failed(candidate!, "mini", "format");
     expect(read()["modelFailures"]).toMatchObject({ "openai:a": { gpt: { rate_limit: { count: 1 } }, mini: { format: { count: 1 } } } });
   });
 
-  test("a new credential under an old name starts with a clean slate", async () => {
+  test("start without failures when replaced under the same name", async () => {
     const { profiles } = setup();
     await profiles.add("openai:a", KEY);
     await profiles.failed((await profiles.candidates("openai"))[0]!, "gpt", "billing");
@@ -284,7 +284,7 @@ describe("use", () => {
     expect((await profiles.list())[0]?.rests).toEqual([]);
   });
 
-  test("an order is kept per agent and can be taken back", async () => {
+  test("an order is stored per agent and can be removed", async () => {
     const { profiles, read } = setup();
     await profiles.add("openai:a", KEY);
     await profiles.add("openai:b", KEY);
@@ -295,7 +295,7 @@ describe("use", () => {
     expect([await profiles.order("openai"), read()["order"]]).toEqual([undefined, undefined]);
   });
 
-  test("people see enough of a secret to tell two apart, and nothing of a short one", async () => {
+  test("a masked secret shows enough to distinguish two, and nothing of a short one", async () => {
     const { profiles } = setup();
     await profiles.add("openai:long", KEY);
     await profiles.add("openai:short", { ...KEY, key: "short-secret" });

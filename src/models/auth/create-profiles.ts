@@ -4,16 +4,16 @@ import { isFor, orderProfiles, type OrderInput } from "./order.ts";
 import { awsFirst, otherKeys, type OtherKey, type OtherKeysInput } from "./other-keys.ts";
 import { createOutcomes } from "./outcomes.ts";
 import type { AuthProfiles, AuthProfilesDeps, Candidate } from "./profiles.ts";
-import { restFor } from "./rest.ts";
+import { cooldownFor } from "./cooldowns.ts";
 import { createStores } from "./stores.ts";
 
-/** Those that may be tried, in their order, then those that rest, the soonest first. */
-function restingLast(candidates: readonly Candidate[]): readonly Candidate[] {
-  const resting = candidates.filter(({ rest }) => rest).sort((a, b) => a.rest!.until - b.rest!.until);
-  return [...candidates.filter(({ rest }) => !rest), ...resting];
+/** Usable candidates in their order, then those in cooldown, soonest first. */
+function cooldownsLast(candidates: readonly Candidate[]): readonly Candidate[] {
+  const inCooldown = candidates.filter(({ cooldown }) => cooldown).sort((a, b) => a.cooldown!.until - b.cooldown!.until);
+  return [...candidates.filter(({ cooldown }) => !cooldown), ...inCooldown];
 }
 
-/** Everything about credentials of one agent. Nothing is read before it is asked for. */
+/** All credentials of one agent. Nothing is read before it is needed. */
 export function createAuthProfiles(deps: AuthProfilesDeps): AuthProfiles {
   const { clock } = deps;
   const canonical = deps.canonical ?? ((provider: string) => provider.trim().toLowerCase());
@@ -33,16 +33,16 @@ export function createAuthProfiles(deps: AuthProfilesDeps): AuthProfiles {
     await stores.prepare();
     const document = view();
     const input: OrderInput = { ...options, provider, document, canonical, config: deps.config(), now: clock.now() };
-    const profiles = orderProfiles(input).map(({ credential, ...rest }): Candidate => ({ ...rest, source: "profile", provider, type: credential.type }));
+    const profiles = orderProfiles(input).map(({ credential, ...ordered }): Candidate => ({ ...ordered, source: "profile", provider, type: credential.type }));
     if (options.userPin !== undefined && isFor(options.userPin, input)) return profiles;
     const other = ({ source, id, type, why, secret }: OtherKey): Candidate => {
       if (secret !== undefined) deps.redactor.register(secret);
-      const rest = restFor(document, id, options.modelId, clock.now());
-      return { source, id, provider, type, why, ...(rest ? { rest } : {}) };
+      const cooldown = cooldownFor(document, id, options.modelId, clock.now());
+      return { source, id, provider, type, why, ...(cooldown ? { cooldown } : {}) };
     };
     const keys = othersFor(provider);
     const pinned = profiles.filter(({ id }) => id === options.sessionPin);
-    return restingLast([...pinned, ...awsFirst(keys).map(other), ...profiles.filter((profile) => !pinned.includes(profile)), ...otherKeys(keys).map(other)]);
+    return cooldownsLast([...pinned, ...awsFirst(keys).map(other), ...profiles.filter((profile) => !pinned.includes(profile)), ...otherKeys(keys).map(other)]);
   };
 
   return {

@@ -1,11 +1,11 @@
 import { AppError } from "../../base/errors.ts";
 import { maskSecret } from "../../base/redaction.ts";
 import type { AuthProfiles, ProfileView } from "./profiles.ts";
-import { restsOf } from "./rest.ts";
+import { cooldownsOf } from "./cooldowns.ts";
 import { credentialOf, mainSecret, whyUnusable, type AuthDocument } from "./store/document.ts";
 import type { Stores } from "./stores.ts";
 
-/** What was held against a credential is not held against its successor. */
+/** Failures of a credential do not count against its replacement. */
 function withoutState(document: AuthDocument, id: string): AuthDocument {
   const { [id]: _stats, ...usageStats } = document.usageStats ?? {};
   const { [id]: _failures, ...modelFailures } = document.modelFailures ?? {};
@@ -34,7 +34,7 @@ function viewOf(id: string, document: AuthDocument, from: ProfileView["from"], n
     type,
     masked: maskSecret(mainSecret(credential)),
     from,
-    rests: restsOf(document, id, now),
+    rests: cooldownsOf(document, id, now),
     ...(email === undefined ? {} : { email }),
     ...(expires === undefined ? {} : { expires }),
     ...(lastUsed === undefined ? {} : { lastUsed }),
@@ -48,11 +48,11 @@ export interface EditsDeps {
   readonly view: () => AuthDocument;
   readonly canonical: (provider: string) => string;
   readonly now: () => number;
-  /** Drops what this process alone knows against a credential. */
+  /** Drops this process's unwritten failures of a credential. */
   readonly forget: (id: string) => void;
 }
 
-/** What people do with profiles: look, add, remove, put in order. */
+/** User operations on profiles: list, add, remove, reorder. */
 export function createEdits({ stores, view, canonical, now, forget }: EditsDeps): Pick<AuthProfiles, "list" | "add" | "remove" | "order" | "setOrder"> {
   return {
     async list() {

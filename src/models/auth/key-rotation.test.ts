@@ -6,11 +6,11 @@ test("the first choice, the list, the variable and its numbered ones, each once"
   expect(keysInRotation("openai", env, "first")).toEqual(["first", "a", "b", "c", "d", "e", "f"]);
 });
 
-test("a key for live tests is the only one", () => {
+test("a key for live tests is used alone", () => {
   expect(keysInRotation("openai", { OPENCLAW_LIVE_OPENAI_KEY: " live ", OPENAI_API_KEY: "b" }, "first")).toEqual(["live"]);
 });
 
-test("Google has two names, Anthropic's list another one", () => {
+test("Google has two variables, Anthropic's list another name", () => {
   expect(keysInRotation("google", { GEMINI_API_KEY: "g", GOOGLE_API_KEY: "h" })).toEqual(["g", "h"]);
   expect(keysInRotation("anthropic", { OPENCLAW_LIVE_ANTHROPIC_KEYS: "a b", ANTHROPIC_API_KEYS: "ignored", ANTHROPIC_API_KEY: "c" })).toEqual(["a", "b", "c"]);
 });

@@ -2,11 +2,12 @@ import type { Env } from "../../config/index.ts";
 
 const NEXT_KEY = /rate[_ -]?limit|quota exceeded|resource[_ ]exhausted|too many requests|\b429\b/i;
 
-/** The next key is worth a try only after this kind of refusal. */
+/** Only after this kind of failure is the next key worth a try. */
 export const wantsNextKey = (words: string): boolean => NEXT_KEY.test(words);
 
 /**
- * All keys of a provider, for work that goes on with the next one when one is at its limit (listening, watching, embedding): the one for live tests alone, else
+ * All keys of a provider, for work that switches to the next key at a rate limit (transcription, vision, embeddings): the one for live tests alone,
+ * else
  * the first choice, the list, the plain variable and its numbered ones, each once.
  */
 export function keysInRotation(provider: string, env: Env, primary?: string): readonly string[] {
@@ -26,5 +27,5 @@ export function keysInRotation(provider: string, env: Env, primary?: string): re
   return [...new Set(found.filter((key): key is string => key !== undefined && key !== ""))];
 }
 
-/** Google's keys are called after its models. */
+/** Google's keys are named after its models. */
 const nameOf = (name: string): string => (name === "GOOGLE" ? "GEMINI" : name);

@@ -7,14 +7,14 @@ const KEY = { type: "api_key", provider: "anthropic", key: "k-0123456789" };
 const TOKEN = { type: "token", provider: "anthropic", token: "t-0123456789" };
 const LOGIN = { type: "oauth", provider: "anthropic", access: "a", refresh: "r", expires: NOW + 1 };
 
-const store = (profiles: AuthDocument["profiles"], rest: Partial<AuthDocument> = {}): AuthDocument => ({ ...EMPTY_DOCUMENT, profiles, ...rest });
+const store = (profiles: AuthDocument["profiles"], more: Partial<AuthDocument> = {}): AuthDocument => ({ ...EMPTY_DOCUMENT, profiles, ...more });
 const THREE = { "anthropic:key": KEY, "anthropic:token": TOKEN, "anthropic:login": LOGIN };
 const ids = (document: AuthDocument, over: Partial<OrderInput> = {}): readonly string[] =>
   orderProfiles({ provider: "anthropic", document, config: {}, canonical: (name) => name.toLowerCase(), now: NOW, ...over }).map(({ id }) => id);
-const resting = (id: string, until: number) => ({ [id]: { m: { rate_limit: { count: 1, lastFailureAt: NOW, until } } } });
+const inCooldown = (id: string, until: number) => ({ [id]: { m: { rate_limit: { count: 1, lastFailureAt: NOW, until } } } });
 
-describe("who comes first", () => {
-  test("the agent's own order, before the configured one, kept as written", () => {
+describe("order", () => {
+  test("the agent's own order, before the configured one, as written", () => {
     const config = { auth: { order: { anthropic: ["anthropic:login"] } } };
     expect(ids(store(THREE, { order: { Anthropic: ["anthropic:key", "anthropic:token"] } }), { config })).toEqual(["anthropic:key", "anthropic:token"]);
     expect(ids(store(THREE), { config })).toEqual(["anthropic:login"]);
@@ -31,8 +31,8 @@ describe("who comes first", () => {
     expect(ids(two)).toEqual(["anthropic:login", "anthropic:token", "anthropic:key2", "anthropic:key"]);
   });
 
-  test("those that rest come last, the soonest first, in a written order too", () => {
-    const document = store(THREE, { modelFailures: { ...resting("anthropic:login", NOW + 9), ...resting("anthropic:token", NOW + 3) } });
+  test("those in cooldown come last, soonest first, also in an explicit order", () => {
+    const document = store(THREE, { modelFailures: { ...inCooldown("anthropic:login", NOW + 9), ...inCooldown("anthropic:token", NOW + 3) } });
     expect(ids(document, { modelId: "m" })).toEqual(["anthropic:key", "anthropic:token", "anthropic:login"]);
     expect(ids(document, { modelId: "another" })).toEqual(["anthropic:login", "anthropic:token", "anthropic:key"]);
     const ordered = { ...document, order: { anthropic: ["anthropic:login", "anthropic:key"] } };
@@ -41,18 +41,18 @@ describe("who comes first", () => {
 });
 
 describe("pins", () => {
-  test("the session's profile is a preference: first while it is well, in its place when it rests", () => {
+  test("the session's profile is a preference: first while it works, in its normal position during a cooldown", () => {
     expect(ids(store(THREE), { sessionPin: "anthropic:key" })).toEqual(["anthropic:key", "anthropic:login", "anthropic:token"]);
-    const tired = store(THREE, { modelFailures: resting("anthropic:key", NOW + 9) });
-    expect(ids(tired, { sessionPin: "anthropic:key", modelId: "m" })).toEqual(["anthropic:login", "anthropic:token", "anthropic:key"]);
+    const document = store(THREE, { modelFailures: inCooldown("anthropic:key", NOW + 9) });
+    expect(ids(document, { sessionPin: "anthropic:key", modelId: "m" })).toEqual(["anthropic:login", "anthropic:token", "anthropic:key"]);
     expect(ids(store(THREE), { sessionPin: "anthropic:gone" })).toHaveLength(3);
   });
 
-  test("the user's profile is a lock: it alone, resting or not, and nobody when it cannot serve", () => {
-    const tired = store(THREE, { modelFailures: resting("anthropic:key", NOW + 9) });
+  test("the user's profile is a lock: it alone, in cooldown or not, and none when it is unusable", () => {
+    const document = store(THREE, { modelFailures: inCooldown("anthropic:key", NOW + 9) });
     expect(
-      orderProfiles({ provider: "anthropic", document: tired, config: {}, canonical: String, now: NOW, modelId: "m", userPin: "anthropic:key" }),
-    ).toMatchObject([{ id: "anthropic:key", locked: true, rest: { kind: "rate_limit" } }]);
+      orderProfiles({ provider: "anthropic", document: document, config: {}, canonical: String, now: NOW, modelId: "m", userPin: "anthropic:key" }),
+    ).toMatchObject([{ id: "anthropic:key", locked: true, cooldown: { kind: "rate_limit" } }]);
     expect(ids(store(THREE), { userPin: "anthropic:gone" })).toEqual([]);
   });
 
@@ -61,7 +61,7 @@ describe("pins", () => {
   });
 });
 
-describe("who cannot serve", () => {
+describe("unusable profiles", () => {
   test.each([
     ["a token that has expired", { type: "token", provider: "anthropic", token: "t", expires: NOW }],
     ["a key that is empty", { type: "api_key", provider: "anthropic", key: "" }],
@@ -70,7 +70,7 @@ describe("who cannot serve", () => {
     ["an entry of an unknown kind", { type: "magic", provider: "anthropic" }],
   ])("%s", (_name, entry) => expect(ids(store({ "anthropic:x": entry }))).toEqual([]));
 
-  test("a profile whose configured mode is not its kind; oauth takes a token too", () => {
+  test("a profile whose configured mode does not match its type; oauth accepts a token, too", () => {
     const config = (mode: "oauth" | "api_key") => ({ auth: { profiles: { "anthropic:token": { provider: "anthropic", mode } } } });
     expect(ids(store(THREE), { config: config("api_key") })).toEqual([]);
     expect(ids(store(THREE), { config: config("oauth") })).toEqual(["anthropic:token"]);

@@ -1,6 +1,6 @@
 import type { AuthProfileCredential } from "../../protocol/index.ts";
 import type { OpenClawConfig } from "../../config/index.ts";
-import { restFor, type Rest } from "./rest.ts";
+import { cooldownFor, type Cooldown } from "./cooldowns.ts";
 import { credentialOf, whyUnusable, type AuthDocument } from "./store/document.ts";
 
 export interface OrderInput {
@@ -18,7 +18,7 @@ export interface Ordered {
   readonly id: string;
   readonly credential: AuthProfileCredential;
   readonly why: string;
-  readonly rest?: Rest;
+  readonly cooldown?: Cooldown;
   readonly locked?: boolean;
 }
 
@@ -26,7 +26,7 @@ const TYPE_RANK: Readonly<Record<AuthProfileCredential["type"], number>> = { oau
 
 interface Named {
   readonly ids: readonly string[];
-  /** The order was given, not found out. */
+  /** The order was configured, not derived. */
   readonly explicit: boolean;
   readonly why: string;
 }
@@ -35,7 +35,7 @@ function forProvider<T>(map: Readonly<Record<string, T>> | undefined, { provider
   return Object.entries(map ?? {}).find(([name]) => canonical(name) === canonical(provider))?.[1];
 }
 
-/** Who is asked for, most specific first: the agent's order, the configured order, the configured profiles, all that are stored. */
+/** Profiles to try, most specific source first: the agent's order, the configured order, the configured profiles, all stored ones. */
 function named(input: OrderInput): Named {
   const { document, config, canonical, provider } = input;
   const own = forProvider(document.order, input);
@@ -47,7 +47,7 @@ function named(input: OrderInput): Named {
   return { ids: Object.keys(document.profiles), explicit: false, why: "stored" };
 }
 
-/** The credential under an id when it may serve this provider; otherwise why not. */
+/** The credential of an id when it may serve this provider; otherwise why not. */
 export function usable(id: string, { document, config, canonical, provider, now }: OrderInput): AuthProfileCredential | string {
   const credential = credentialOf(document.profiles[id]);
   if (!credential) return document.profiles[id] === undefined ? "no such profile is stored" : "its entry cannot be understood";
@@ -60,7 +60,7 @@ export function usable(id: string, { document, config, canonical, provider, now 
   return whyUnusable(credential, now) ?? credential;
 }
 
-/** A pin is about its own provider only: a fallback of another provider is not bound by it. */
+/** A pin applies to its own provider only, not to fallbacks of other providers. */
 export function isFor(id: string, { document, canonical, provider }: OrderInput): boolean {
   const owner = credentialOf(document.profiles[id])?.provider ?? id.split(":")[0]!;
   return canonical(owner) === canonical(provider);
@@ -72,8 +72,8 @@ export function orderProfiles(input: OrderInput): readonly Ordered[] {
   const entry = (id: string, why: string): Ordered | undefined => {
     const credential = usable(id, input);
     if (typeof credential === "string") return undefined;
-    const rest = restFor(document, id, modelId, now);
-    return { id, credential, why, ...(rest ? { rest } : {}) };
+    const cooldown = cooldownFor(document, id, modelId, now);
+    return { id, credential, why, ...(cooldown ? { cooldown } : {}) };
   };
   if (userPin !== undefined && isFor(userPin, input)) {
     const pinned = entry(userPin, "chosen by the user for this session");
@@ -82,10 +82,14 @@ export function orderProfiles(input: OrderInput): readonly Ordered[] {
   const { ids, explicit, why } = named(input);
   const found = [...new Set(ids)].map((id) => entry(id, why)).filter((item) => item !== undefined);
   const lastUsed = ({ id }: Ordered): number => document.usageStats?.[id]?.lastUsed ?? 0;
-  const well = found.filter(({ rest }) => !rest);
+  const well = found.filter(({ cooldown }) => !cooldown);
   if (!explicit) well.sort((a, b) => TYPE_RANK[a.credential.type] - TYPE_RANK[b.credential.type] || lastUsed(a) - lastUsed(b));
-  const resting = found.filter(({ rest }) => rest).sort((a, b) => a.rest!.until - b.rest!.until);
+  const inCooldown = found.filter(({ cooldown }) => cooldown).sort((a, b) => a.cooldown!.until - b.cooldown!.until);
   const pinned = well.find(({ id }) => id === sessionPin);
   const first = pinned ? [{ ...pinned, why: "used by this session before" }] : [];
-  return [...first, ...well.filter((item) => item !== pinned), ...resting.map((item) => ({ ...item, why: `${item.why}; rests after ${item.rest!.kind}` }))];
+  return [
+    ...first,
+    ...well.filter((item) => item !== pinned),
+    ...inCooldown.map((item) => ({ ...item, why: `${item.why}; rests after ${item.cooldown!.kind}` })),
+  ];
 }

@@ -7,9 +7,9 @@ import { credentialOf } from "./store/document.ts";
 import type { AuthFile } from "./store/file.ts";
 import type { Stores } from "./stores.ts";
 
-/** Logins that are valid when handed out. */
+/** Provides logins that have not expired. */
 export interface Renewal {
-  /** The login under an id, renewed when it has run out. All callers, in all processes, share one renewal. */
+  /** The login of an id, renewed when it has expired. All callers, in all processes, share one renewal. */
   fresh(id: string): Promise<OAuthCredential>;
 }
 
@@ -38,7 +38,7 @@ export function createRenewal(deps: AuthProfilesDeps, stores: Stores): Renewal {
     }
   }
 
-  /** Whoever holds the lock renews; whoever waited for it finds the result. */
+  /** The holder of the lock renews; those who waited find the result. */
   async function renew(id: string): Promise<OAuthCredential> {
     const file = stores.holder(id);
     const login = await file.alone(`refresh-${id}`, async () => {
@@ -53,7 +53,7 @@ export function createRenewal(deps: AuthProfilesDeps, stores: Stores): Renewal {
     return login;
   }
 
-  /** What else may serve when a renewal failed: what somebody stored meanwhile, the successor of a default profile, the main agent's copy. */
+  /** Fallbacks when a renewal failed: a newer login stored in the meantime, the successor of a default profile, the main agent's copy. */
   function substitute(id: string): OAuthCredential | undefined {
     const now = loginIn(stores.holder(id), id);
     if (isFresh(now)) return now;

@@ -27,7 +27,7 @@ function readObject(path: string, log: Logger): Readonly<Record<string, unknown>
     const value: unknown = JSON.parse(text);
     if (isObject(value)) return value;
   } catch {
-    // Said below; the parser's words would quote secrets.
+    // Reported below; the parser's message would quote secrets.
   }
   log.warn(`${path} holds old credentials but is not a JSON object; it is left as it is and nothing is taken from it`, { path });
   return {};
@@ -41,7 +41,7 @@ function entryOf(provider: string, value: unknown): unknown {
   return credentialOf(entry) ? entry : undefined;
 }
 
-/** What a new `auth-profiles.json` begins with: the logins of `auth.json` and `oauth.json`. The old files stay where they are. */
+/** Initial content of a new `auth-profiles.json`: the logins of `auth.json` and `oauth.json`. The old files stay where they are. */
 function importLegacy({ agentDir, oauthFile, log }: LegacySources): AuthDocument {
   const profiles: Record<string, unknown> = {};
   for (const path of [join(agentDir, "auth.json"), ...(oauthFile === undefined ? [] : [oauthFile])]) {
@@ -62,7 +62,7 @@ const SOURCES = [
 ] as const;
 
 const REREAD_MS = 15 * 60_000;
-/** Ours is looked after when it has less than this left. */
+/** Our copy is checked when it has less than this left. */
 const NEAR_END_MS = 10 * 60_000;
 
 function readLogin(path: string, provider: string): OAuthCredential | undefined {
@@ -74,7 +74,7 @@ function readLogin(path: string, provider: string): OAuthCredential | undefined 
     const url = value["resource_url"];
     return { type: "oauth", provider, access, refresh, expires, ...(typeof url === "string" ? { resourceUrl: url } : {}) };
   } catch {
-    // Not there, not ours to read, or being written: the next look finds it.
+    // Missing, unreadable, or being written: the next check finds it.
     return undefined;
   }
 }
@@ -84,7 +84,7 @@ interface ExternalLogins {
   newer(document: AuthDocument): Readonly<Record<string, OAuthCredential>>;
 }
 
-/** Watches the files of other programs: every quarter of an hour, and whenever our copy is about to run out. */
+/** Watches the files of other programs: every quarter of an hour, and whenever our copy is about to expire. */
 function createExternalLogins(home: string, now: () => number): ExternalLogins {
   const readAt = new Map<string, number>();
   return {
@@ -105,13 +105,13 @@ function createExternalLogins(home: string, now: () => number): ExternalLogins {
   };
 }
 
-/** The agent's file over the main agent's. */
+/** The agent's file, layered over the main agent's. */
 export interface Stores {
-  /** Takes over old files and other programs' logins, when it is time for it. */
+  /** Imports old files and other programs' logins, when due. */
   prepare(): Promise<void>;
-  /** Both files as one; nothing is copied between them, so that a login has one place where it is renewed. */
+  /** Both files as one; nothing is copied between them, so that a login is renewed in one file only. */
   merged(): AuthDocument;
-  /** The file that holds a profile; the agent's own for one that is nowhere. */
+  /** The file that contains a profile; the agent's own for a new one. */
   holder(id: string): AuthFile;
   readonly own: AuthFile;
   readonly main: AuthFile;
@@ -142,11 +142,11 @@ export function createStores(deps: AuthProfilesDeps): Stores {
   const main = file(deps.mainAgentDir, deps.oauthFile);
   const own = isMain ? main : file(deps.agentDir, undefined);
   const external = deps.home === undefined ? undefined : createExternalLogins(deps.home, () => clock.now());
-  const told = new Set<string>();
+  const reported = new Set<string>();
   let looked = false;
   let preparing: Promise<void> | undefined;
 
-  /** Old files are taken over when there is no new one yet; that is looked at once per process. */
+  /** Old files are imported when there is no new one yet; checked once per process. */
   async function prepareNow(): Promise<void> {
     if (!looked) {
       for (const store of new Set([main, own])) if (store.read() === undefined) await takeOver(store);
@@ -163,11 +163,11 @@ export function createStores(deps: AuthProfilesDeps): Stores {
     log.info(`took over old credentials into ${store.path}`, { profiles: Object.keys(profiles) });
   }
 
-  /** An entry that we cannot read is kept, and named once. */
-  function tell(document: AuthDocument): AuthDocument {
+  /** An unreadable entry is preserved, and reported once. */
+  function reportUnreadable(document: AuthDocument): AuthDocument {
     for (const [id, entry] of Object.entries(document.profiles)) {
-      if (credentialOf(entry) || told.has(id)) continue;
-      told.add(id);
+      if (credentialOf(entry) || reported.has(id)) continue;
+      reported.add(id);
       log.warn(`the auth profile ${id} cannot be understood and is not used; it stays in the file`, { id });
     }
     return document;
@@ -184,7 +184,7 @@ export function createStores(deps: AuthProfilesDeps): Stores {
     },
     merged() {
       const below = main.read() ?? EMPTY_DOCUMENT;
-      return tell(own === main ? below : over(below, own.read() ?? EMPTY_DOCUMENT));
+      return reportUnreadable(own === main ? below : over(below, own.read() ?? EMPTY_DOCUMENT));
     },
     holder: (id) => (isOwn(id) || main.read()?.profiles[id] === undefined ? own : main),
   };

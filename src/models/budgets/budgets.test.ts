@@ -38,13 +38,13 @@ async function spend(cost: number, over: Partial<{ agentId: string; sender: stri
   await store.write("usage.add", { ...facts, input: 0, cost, at: clock.now(), ...over });
 }
 
-test("without budgets every call is fine", async () => {
+test("without budgets every call is allowed", async () => {
   await spend(1000);
   expect(await budgets.check(CALLER)).toEqual({ state: "ok" });
   expect(await budgets.report()).toEqual({ timeZone: "Europe/Vienna", budgets: [] });
 });
 
-test("a budget is fine, warns from its share on, and stops at its limit", async () => {
+test("a budget allows calls, warns from its threshold on, and stops at its limit", async () => {
   limit({ per: "day", usd: 10 });
   await spend(7.99);
   expect(await budgets.check(CALLER)).toEqual({ state: "ok" });
@@ -61,7 +61,7 @@ test("a budget is fine, warns from its share on, and stops at its limit", async 
   });
 });
 
-test("a budget that only warns lets calls pass at its limit, and says that it is used up", async () => {
+test("a budget that only warns allows calls at its limit, and reports that it is used up", async () => {
   limit({ per: "month", usd: 1, onLimit: "warn" });
   await spend(3);
   const { state, text } = await budgets.check(CALLER);
@@ -90,7 +90,7 @@ test("the day ends at the user's midnight, the month with its last day there", a
   expect((await budgets.check(CALLER)).state).toBe("ok");
 });
 
-test("agent, sender and provider narrow what counts and whom it stops", async () => {
+test("agent, sender and provider narrow what counts and what is stopped", async () => {
   limit({ per: "day", usd: 1, agent: "Work" }, { per: "day", usd: 1, sender: "+4366" }, { per: "day", usd: 1, provider: "OpenAI" });
   await spend(5);
   expect((await budgets.check(CALLER)).state).toBe("ok");
@@ -105,7 +105,7 @@ test("agent, sender and provider narrow what counts and whom it stops", async ()
   expect((await budgets.check({ ...CALLER, senderId: "+4377" })).state).toBe("ok");
 });
 
-test("a star gives everyone a budget of their own", async () => {
+test("a star gives everyone their own budget", async () => {
   limit({ per: "day", usd: 1, sender: "*" });
   await spend(1, { sender: "+4366" });
   await spend(0.25, { sender: "+4377" });
@@ -118,13 +118,13 @@ test("a star gives everyone a budget of their own", async () => {
   ]);
 });
 
-test("of several budgets the worst one speaks", async () => {
+test("of several budgets the worst one decides", async () => {
   limit({ per: "month", usd: 11 }, { per: "day", tokens: 5 }, { per: "day", usd: 12 });
   await spend(10, { input: 7 });
   expect(await budgets.check(CALLER)).toMatchObject({ state: "stop", budget: { path: "usage.budgets[1]", share: 1.4 } });
 });
 
-test("a budget that was raised counts at once", async () => {
+test("a raised budget applies at once", async () => {
   limit({ per: "day", usd: 1 });
   await spend(1);
   expect((await budgets.check(CALLER)).state).toBe("stop");
@@ -132,7 +132,7 @@ test("a budget that was raised counts at once", async () => {
   expect((await budgets.check(CALLER)).state).toBe("ok");
 });
 
-test("the report has a budget that nothing was used of", async () => {
+test("the report includes unused budgets", async () => {
   limit({ per: "month", usd: 20, agent: "main" });
   expect((await budgets.report()).budgets).toMatchObject([{ agent: "main", used: { usd: 0, tokens: 0 }, share: 0, state: "ok" }]);
 });

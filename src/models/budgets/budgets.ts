@@ -1,16 +1,16 @@
 import type { Clock } from "../../base/clock.ts";
 import type { OpenClawConfig } from "../../config/index.ts";
 import type { ReadInput, ReadResult, UsageDimension } from "../../store/index.ts";
-import { spentText } from "./words.ts";
+import { spentText } from "./messages.ts";
 
 /** How long a budget lasts. */
 export type Per = "day" | "month";
 
-/** One day or month on somebody's calendar. */
+/** One day or month in a time zone. */
 interface Period {
   /** `2026-11-15` or `2026-11`. */
   readonly name: string;
-  /** Milliseconds since the epoch; the end is the beginning of the next one. */
+  /** Milliseconds since the epoch; the end is the start of the next one. */
   readonly from: number;
   readonly to: number;
 }
@@ -23,18 +23,18 @@ interface Calendar {
   period(per: Per, now: number): Period;
 }
 
-/** The calendar of the first of these time zones that exists; the last one is the machine's. */
-export function createCalendar(wanted: string | undefined): Calendar {
-  const format = formatOf(wanted?.trim()) ?? formatOf(undefined)!;
+/** The calendar of the first valid time zone; the last resort is the machine's. */
+export function createCalendar(timeZone: string | undefined): Calendar {
+  const format = formatOf(timeZone?.trim()) ?? formatOf(undefined)!;
 
-  /** What the clock on the wall shows, as if it were UTC. */
+  /** The local wall-clock time, as if it were UTC. */
   function wall(at: number): number {
     const shown = new Map(format.formatToParts(at).map(({ type, value }) => [type, Number(value)]));
     const part = (type: Intl.DateTimeFormatPartTypes): number => shown.get(type)!;
     return Date.UTC(part("year"), part("month") - 1, part("day"), part("hour"), part("minute"), part("second"));
   }
 
-  /** The first moment at which the wall shows this time or, where the clock jumps over it, a later one. */
+  /** The first moment at which the wall clock shows this time or, where it skips it, a later one. */
   function momentOf(shown: number): number {
     const offsets = [shown - DAY_MS, shown + DAY_MS].map((at) => wall(at) - at);
     const moments = offsets.map((offset) => shown - offset).filter((at) => wall(at) >= shown);
@@ -64,31 +64,31 @@ function formatOf(timeZone: string | undefined): Intl.DateTimeFormat | undefined
 /** Whose call it is. */
 export interface Caller {
   readonly agentId: string;
-  /** Absent when nobody asked: heartbeats, scheduled work. */
+  /** Absent when no user asked: heartbeats, scheduled work. */
   readonly senderId?: string | undefined;
   readonly provider: string;
 }
 
-/** One budget in its present period, for one agent, sender or provider when it has `*` for them. */
+/** One budget in its current period, for one agent, sender or provider when it has `*` for them. */
 export interface BudgetState {
-  /** Where it stands in the configuration: `usage.budgets[0]`. */
+  /** Its path in the configuration: `usage.budgets[0]`. */
   readonly path: string;
   readonly per: Per;
-  /** Together with `path` it names what a warning was about: tell people once per period. */
+  /** Together with `path` it identifies a warning: notify people once per period. */
   readonly period: Period;
   readonly agent?: string;
   readonly sender?: string;
   readonly provider?: string;
   readonly limit: { readonly usd?: number; readonly tokens?: number };
   readonly used: { readonly usd: number; readonly tokens: number };
-  /** How much of the tighter limit is used; 1 is all of it. */
+  /** Used share of the tighter limit; 1 is all of it. */
   readonly share: number;
   readonly warnAt: number;
   readonly onLimit: "stop" | "warn";
   readonly state: "ok" | "warn" | "stop";
 }
 
-/** May this call be made? `text` says why not, or what is nearly used up. */
+/** Whether this call may be made. `text` says why not, or what is nearly used up. */
 export type BudgetCheck =
   | { readonly state: "ok"; readonly text?: undefined; readonly budget?: undefined }
   | { readonly state: "warn" | "stop"; readonly text: string; readonly budget: BudgetState };
@@ -99,12 +99,12 @@ export interface BudgetReport {
 }
 
 export interface Budgets {
-  /** Looked at before every call. Without budgets it reads nothing. Calls that run at the same time do not see each other's cost yet. */
+  /** Checked before every call. Without budgets it reads nothing. Concurrent calls do not see each other's cost yet. */
   check(caller: Caller): Promise<BudgetCheck>;
   report(): Promise<BudgetReport>;
 }
 
-/** What the store knows about usage; an inspected one will do as well. */
+/** Usage data of the store; an inspected one will do as well. */
 export interface UsageSource {
   read(kind: "usage.totals", input: ReadInput<"usage.totals">): Promise<ReadResult<"usage.totals">>;
 }
@@ -124,11 +124,11 @@ const DIMENSION = { agent: "agentId", sender: "sender", provider: "provider" } a
 const EACH = "*";
 const WARN_AT = 0.8;
 
-/** Limits on what models may cost, added up from what the store has of their usage. */
+/** Limits on what models may cost, summed up from the stored usage. */
 export function createBudgets({ store, clock, config }: BudgetsDeps): Budgets {
   let known: { readonly zone: string | undefined; readonly calendar: Calendar } | undefined;
 
-  /** Making a calendar costs a millisecond: it is kept until the time zone changes. */
+  /** Creating a calendar costs a millisecond: it is cached until the time zone changes. */
   function calendar(): Calendar {
     const zone = config().agents?.defaults?.userTimezone;
     if (!known || known.zone !== zone) known = { zone, calendar: createCalendar(zone) };
@@ -142,7 +142,7 @@ export function createBudgets({ store, clock, config }: BudgetsDeps): Budgets {
     const period = calendar().period(budget.per, clock.now());
     const rows = await store.read("usage.totals", {
       by: each.map((scope) => DIMENSION[scope]),
-      // Days narrow the search to an index; moments are what counts.
+      // Days narrow the search to an index; timestamps decide.
       fromDay: utcDay(period.from),
       toDay: utcDay(period.to),
       since: period.from,
@@ -153,7 +153,7 @@ export function createBudgets({ store, clock, config }: BudgetsDeps): Budgets {
     });
     return rows.flatMap((row) => {
       const found = each.map((scope) => [scope, row[DIMENSION[scope]]] as const);
-      // What nobody asked for is in nobody's budget.
+      // Calls without a user are in no sender's budget.
       if (found.some(([, value]) => typeof value !== "string")) return [];
       const used = { usd: row.cost, tokens: row.input + row.output + row.cacheRead + row.cacheWrite };
       return [stateOf(budget, { path, period, used, scope: { ...filter, ...Object.fromEntries(found) } })];
@@ -194,32 +194,32 @@ const RANK = { ok: 0, warn: 1, stop: 2 } as const;
 const utcDay = (at: number): string => new Date(at).toISOString().slice(0, 10);
 const isNamed = (value: string | undefined): boolean => value !== undefined && value.trim() !== EACH;
 
-/** Ids as they are written into the store: agents and providers in lower case, senders as their channel has them. */
+/** Ids as stored: agents and providers in lower case, senders as their channel has them. */
 const keyOf = (scope: Scope, value: string): string => (scope === "sender" ? value.trim() : value.trim().toLowerCase());
 
-/** What of the usage counts for this caller; undefined when the budget is none of theirs. */
+/** The usage that counts for this caller; undefined when the budget does not apply to it. */
 function filterFor(budget: BudgetConfig, { agentId, senderId, provider }: Caller): Filter | undefined {
   const own = { agent: agentId, sender: senderId, provider };
   const filter: Filter = {};
   for (const scope of SCOPES) {
-    const wanted = budget[scope];
-    if (wanted === undefined) continue;
+    const configured = budget[scope];
+    if (configured === undefined) continue;
     const value = own[scope];
     if (value === undefined) return undefined;
-    if (isNamed(wanted) && keyOf(scope, wanted) !== keyOf(scope, value)) return undefined;
+    if (isNamed(configured) && keyOf(scope, configured) !== keyOf(scope, value)) return undefined;
     filter[scope] = keyOf(scope, value);
   }
   return filter;
 }
 
-interface Standing {
+interface UsedBudget {
   readonly path: string;
   readonly period: Period;
   readonly used: BudgetState["used"];
   readonly scope: Filter;
 }
 
-function stateOf({ per, usd, tokens, warnAt = WARN_AT, onLimit = "stop" }: BudgetConfig, { path, period, used, scope }: Standing): BudgetState {
+function stateOf({ per, usd, tokens, warnAt = WARN_AT, onLimit = "stop" }: BudgetConfig, { path, period, used, scope }: UsedBudget): BudgetState {
   const share = Math.max(usd === undefined ? 0 : used.usd / usd, tokens === undefined ? 0 : used.tokens / tokens);
   const state = share >= 1 ? onLimit : share >= warnAt ? "warn" : "ok";
   const limit = { ...(usd === undefined ? {} : { usd }), ...(tokens === undefined ? {} : { tokens }) };

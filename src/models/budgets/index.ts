@@ -8,4 +8,4 @@ export {
   type Caller,
   type UsageSource,
 } from "./budgets.ts";
-export { scopeText, usedText } from "./words.ts";
+export { scopeText, usedText } from "./messages.ts";

@@ -21,12 +21,12 @@ test.each<[zone: string, per: Per, now: string, name: string, from: string, to: 
   expect(createCalendar(zone).period(per, at(now))).toEqual({ name, from: at(from), to: at(to) });
 });
 
-test("a time zone that does not exist gives way to the machine's", () => {
+test("an invalid time zone is replaced by the machine's", () => {
   const machine = Intl.DateTimeFormat().resolvedOptions().timeZone;
   expect([createCalendar("Mars/Olympus").timeZone, createCalendar(undefined).timeZone, createCalendar(" ").timeZone]).toEqual([machine, machine, machine]);
 });
 
-test("every moment is in its period, and periods follow each other without a gap", () => {
+test("every moment is in its period, and periods follow each other without gaps", () => {
   const zones = ["UTC", "Europe/Vienna", "America/St_Johns", "America/Sao_Paulo", "Australia/Lord_Howe", "Asia/Beirut", "Pacific/Chatham"];
   const calendars = zones.map(createCalendar);
   fc.assert(

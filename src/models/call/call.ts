@@ -9,16 +9,16 @@ import type { AssistantMessage, ModelMessage, ThinkingLevel, ToolSchema, Usage }
 import type { ModelEntry } from "../entry.ts";
 import { failureOf, modelFailed, type ModelFailure } from "../failure.ts";
 import { classify, troubleOf, type FailureClass, type Trouble } from "../failover/classify.ts";
-import { blamesCredential, isRegion, retryLimit } from "../failover/blame.ts";
+import { startsCooldown, isRegion, retryLimit } from "../failover/blame.ts";
 import { decide, type Situation, type Step } from "../failover/decide.ts";
 import { fittingOutput } from "../failover/output-limit.ts";
-import { failedText, type Attempt } from "../failover/words.ts";
+import { failedText, type Attempt } from "../failover/attempts.ts";
 import type { ResponseFacts } from "../transport/index.ts";
 import type { ModelEvent, WireRequest } from "../wire/index.ts";
 import type { Credential, CredentialCandidate, Credentials } from "./credentials.ts";
 import type { Drivers } from "./driver.ts";
 
-/** One question to a model, with everything it may fall back on. */
+/** One request to a model, with its fallbacks. */
 export interface CallRequest {
   readonly runId: string;
   /** In the order they are tried; the first was chosen. */
@@ -29,7 +29,7 @@ export interface CallRequest {
   readonly thinking: ThinkingLevel;
   readonly maxTokens?: number;
   readonly temperature?: number;
-  /** How long providers that can do so keep the beginning of a conversation; they decide when absent. */
+  /** How long supporting providers cache the start of a conversation; they decide when absent. */
   readonly cacheRetention?: "none" | "short" | "long";
   /** By `provider/model`. */
   readonly params?: (model: ModelEntry) => Readonly<Record<string, unknown>> | undefined;
@@ -39,14 +39,14 @@ export interface CallRequest {
   readonly sessionId?: string;
   /** Profile that is preferred, or the only one allowed. */
   readonly pin?: { readonly profileId: string; readonly locked: boolean };
-  /** Asked before each model is tried: why it may not be called now, in words for the user. Budgets of one provider stop its models only. */
+  /** Called before each model is tried: why it may not be called now, as a message for the user. A provider's budget stops only its own models. */
   readonly permit?: (model: ModelEntry) => Promise<string | undefined>;
 }
 
 /** How it went, whatever happened. */
 export type CallResult =
   | { readonly ok: true; readonly message: AssistantMessage; readonly model: ModelEntry; readonly profileId?: string; readonly attempts: readonly Attempt[] }
-  /** `message` is what the transcript keeps: no content, the error in words. */
+  /** `message` goes into the transcript: no content, the error as text. */
   | {
       readonly ok: false;
       readonly kind: FailureClass;
@@ -55,15 +55,15 @@ export type CallResult =
       readonly attempts: readonly Attempt[];
       /** Of the last failure: the provider's HTTP status. */
       readonly status?: number;
-      /** What it was, where the name of its class would mislead. */
+      /** What it was, where the name of its class would be misleading. */
       readonly trouble?: Trouble;
-      /** When trying again makes sense: when a credential has rested, else what the provider asks for. */
+      /** When trying again makes sense: after a credential's cooldown, else the provider's hint. */
       readonly retryAfterMs?: number;
     };
 
 export type CallEvent =
   | ModelEvent
-  /** What was streamed so far is void: another attempt begins. */
+  /** The text streamed so far is void: another attempt starts. */
   | { readonly type: "discard"; readonly after: FailureClass }
   /** Always last. */
   | { readonly type: "done"; readonly result: CallResult };
@@ -76,9 +76,9 @@ export interface CallsDeps {
   readonly credentials: Credentials;
   readonly drivers: Drivers;
   readonly hooks?: Pick<Hooks, "has" | "run">;
-  /** Masks secrets in what providers say. */
+  /** Masks secrets in providers' messages. */
   readonly redact: (text: string) => string;
-  /** Longest silence before the head of an answer, and without progress in it. */
+  /** Longest time to the response headers, and without progress after them. */
   readonly headersMs?: number;
   readonly progressMs?: number;
 }
@@ -95,7 +95,7 @@ const NO_USAGE: Usage = {
   cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 },
 };
 
-/** Asks models until one answers or none is left. Never throws: failure is the last event. Stopping the iteration aborts the call. */
+/** Calls models until one answers or none is left. Never throws: failure is the last event. Stopping the iteration aborts the call. */
 export async function* callModel(deps: CallsDeps, request: CallRequest): AsyncGenerator<CallEvent, void, void> {
   const attempts: Attempt[] = [];
   let last: { readonly failure: ModelFailure; readonly kind: FailureClass; readonly model: ModelEntry } | undefined;
@@ -124,7 +124,7 @@ interface Progress {
 async function* tryModel(deps: CallsDeps, request: CallRequest, model: ModelEntry, progress: Progress): AsyncGenerator<CallEvent, ModelOutcome, void> {
   const forbidden = await request.permit?.(model);
   if (forbidden !== undefined) return unusable(deps, model, progress, { kind: "budget", text: forbidden });
-  // The chosen model is worth a look before its rest is over, when another one would answer otherwise.
+  // The chosen model is probed before its cooldown is over, when another one would answer otherwise.
   const probe = model === request.models[0] && request.models.length > 1;
   const candidates = [...(await deps.credentials.candidates(model, { pin: request.pin, probe, last: !progress.moreModels }))];
   if (candidates.length === 0) return unusable(deps, model, progress, deps.credentials.missing(model));
@@ -141,10 +141,12 @@ async function* tryModel(deps: CallsDeps, request: CallRequest, model: ModelEntr
       const facts = situationOf(tried, { attempt, thinking, maxTokens, chance: deps.random.float() });
       const step = decide({ ...facts, moreProfiles: candidates.length > 1, moreModels: progress.moreModels });
       if (failure.afterContent && step.do !== "stop") yield { type: "discard", after: kind };
-      // However often it was tried: one call that fails is one failure.
+      // However often it was tried: one failed call is one failure.
       const over = step.do === "next-model" || step.do === "stop" || step.do === "rotate";
-      if (over && blamesCredential(failure, kind))
-        await kept(deps, () => deps.credentials.failed(candidate, model, kind, { retryAfterMs: failure.retryAfterMs, startedAt, reason: reasonOf(failure) }));
+      if (over && startsCooldown(failure, kind))
+        await recordOutcome(deps, () =>
+          deps.credentials.failed(candidate, model, kind, { retryAfterMs: failure.retryAfterMs, startedAt, reason: reasonOf(failure) }),
+        );
       if (step.do === "next-model" || step.do === "stop") return { ok: false, failure, kind, step };
       if (step.do === "rotate") break;
       if (step.do === "lower-thinking") ({ to: thinking } = step);
@@ -174,7 +176,7 @@ function situationOf({ kind, failure }: Extract<Once, { ok: false }>, { maxToken
 
 const REASON_CHARS = 160;
 
-/** What is told later about why a credential rests. */
+/** The stored reason of a cooldown. */
 function reasonOf({ status, text }: ModelFailure): string {
   const words = text.replaceAll(/\s+/g, " ").trim();
   const short = words.length > REASON_CHARS ? `${words.slice(0, REASON_CHARS).toWellFormed()}…` : words;
@@ -202,7 +204,7 @@ async function* tryOnce(
   const { clock } = deps;
   const startedAt = clock.now();
   const from = clock.monotonic();
-  const told = announce(deps, request, model);
+  const hookCall = startHookCall(deps, request, model);
   let facts: ResponseFacts | undefined;
   let firstMs: number | undefined;
   let shown = false;
@@ -218,7 +220,7 @@ async function* tryOnce(
       ...rest,
     };
     attempts.push(attempt);
-    told.ended(attempt);
+    hookCall.ended(attempt);
   };
   try {
     const credential = await candidate.credential();
@@ -241,7 +243,7 @@ async function* tryOnce(
       if (isEmpty(event.message)) throw modelFailed({ phase: "answer", malformed: true, text: "the model gave an empty answer" });
       yield event;
       record({ outcome: "ok" });
-      await kept(deps, () => deps.credentials.succeeded(candidate, model));
+      await recordOutcome(deps, () => deps.credentials.succeeded(candidate, model));
       return { ok: true, message: event.message, ...(candidate.profileId === undefined ? {} : { profileId: candidate.profileId }) };
     }
     throw modelFailed({ phase: "stream", malformed: true, text: "the answer has no end" });
@@ -265,8 +267,8 @@ async function* tryOnce(
   }
 }
 
-/** What became of a credential is written down; an answer is not lost because that fails. */
-async function kept({ log, redact }: CallsDeps, write: () => Promise<void>): Promise<void> {
+/** Records the outcome of a credential; an answer is not lost when that fails. */
+async function recordOutcome({ log, redact }: CallsDeps, write: () => Promise<void>): Promise<void> {
   try {
     await write();
   } catch (error) {
@@ -293,7 +295,7 @@ function wireRequest(request: CallRequest, model: ModelEntry, credential: Creden
   };
 }
 
-/** An answer that says nothing and calls nothing is none. */
+/** An answer without text and tool calls counts as none. */
 function isEmpty({ content, stopReason }: AssistantMessage): boolean {
   return stopReason === "stop" && content.every((part) => part.type === "thinking");
 }
@@ -302,8 +304,8 @@ function hash(requestId: string): string {
   return createHash("sha256").update(requestId).digest("hex").slice(0, 16);
 }
 
-/** Tells hooks that a call begins and how it ended; nothing of the conversation is in it. */
-function announce({ hooks, ids }: CallsDeps, request: CallRequest, model: ModelEntry): { ended(attempt: Attempt): void } {
+/** Notifies hooks of the start and the end of a call, without conversation content. */
+function startHookCall({ hooks, ids }: CallsDeps, request: CallRequest, model: ModelEntry): { ended(attempt: Attempt): void } {
   if (!hooks || (!hooks.has("model_call_started") && !hooks.has("model_call_ended"))) return { ended: () => undefined };
   const { runId, agentId, sessionKey, sessionId } = request;
   const names = { ...(sessionKey === undefined ? {} : { sessionKey }), ...(sessionId === undefined ? {} : { sessionId }) };
@@ -319,7 +321,7 @@ function announce({ hooks, ids }: CallsDeps, request: CallRequest, model: ModelE
   };
 }
 
-/** True when the pause is over, false when the caller gave up. */
+/** True when the pause is over, false when the caller aborted. */
 function pause(clock: Clock, ms: number, signal: AbortSignal | undefined): Promise<boolean> {
   if (signal?.aborted) return Promise.resolve(false);
   return new Promise((resolve) => {
@@ -334,7 +336,7 @@ function pause(clock: Clock, ms: number, signal: AbortSignal | undefined): Promi
   });
 }
 
-/** Nobody was asked: no credential can be used now, or the money for it is spent. */
+/** No provider was called: no credential is usable now, or the budget is spent. */
 function unusable(
   { clock }: CallsDeps,
   model: ModelEntry,
@@ -346,9 +348,9 @@ function unusable(
   return { ok: false, failure, kind, step: { do: moreModels ? "next-model" : "stop" } };
 }
 
-/** Milliseconds until the first of these models could be asked again; undefined when one can be asked now. */
+/** Milliseconds until the first of these models can be called again; undefined when one can be called now. */
 async function waitAfter({ credentials }: CallsDeps, models: readonly ModelEntry[]): Promise<number | undefined> {
-  const waits = await Promise.all(models.map(async (model) => credentials.restsFor?.(model).catch(() => undefined)));
+  const waits = await Promise.all(models.map(async (model) => credentials.cooldownLeft?.(model).catch(() => undefined)));
   return waits.length === 0 || waits.includes(undefined) ? undefined : Math.min(...(waits as number[]));
 }
 
@@ -374,7 +376,7 @@ function failed(
     timestamp: clock.now(),
   };
   const { status } = last?.failure ?? {};
-  // While every credential rests nobody is asked: a caller who comes back earlier is told the same.
+  // While every credential is in cooldown no provider is called: a caller that retries earlier gets the same answer.
   const retryAfterMs = waitMs ?? last?.failure.retryAfterMs;
   const trouble = last && troubleOf(last.failure, kind);
   const facts = { ...(status === undefined ? {} : { status }), ...(trouble === undefined ? {} : { trouble }) };

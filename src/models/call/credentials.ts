@@ -1,49 +1,49 @@
 import type { ModelEntry } from "../entry.ts";
 import type { FailureClass } from "../failover/classify.ts";
 
-/** What a request carries to be let in. */
+/** What a request authenticates with. */
 export interface Credential {
   readonly apiKey?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Some logins say where to ask. */
+  /** Base URL that some logins provide. */
   readonly baseUrl?: string;
 }
 
-/** A way to be let in that has not been tried yet. */
+/** A credential that has not been tried yet. */
 export interface CredentialCandidate {
-  /** Absent for keys that belong to no profile: environment, configuration. */
+  /** Absent for keys without a profile: environment, configuration. */
   readonly profileId?: string;
-  /** Refreshes what has expired. */
+  /** Renews it when it has expired. */
   credential(): Promise<Credential>;
 }
 
-export interface CandidateWish {
-  /** A profile that is preferred, or the only one allowed: then there is one candidate or none. */
+export interface CandidateOptions {
+  /** A preferred profile, or the only one allowed: then there is one candidate or none. */
   readonly pin?: { readonly profileId: string; readonly locked: boolean } | undefined;
-  /** One that rests may be tried shortly before its rest is over. */
+  /** A credential in cooldown may be tried shortly before its end. */
   readonly probe?: boolean;
-  /** No other model is left: what rests only after passing trouble is tried all the same. */
+  /** No other model is left: a credential in cooldown only after transient errors is tried anyway. */
   readonly last?: boolean;
 }
 
-/** What is known about a failed call besides its kind. */
+/** Facts about a failed call besides its class. */
 export interface FailedCall {
   readonly retryAfterMs?: number | undefined;
-  /** When the call began with this credential, in milliseconds since the epoch. */
+  /** When the call with this credential started, in milliseconds since the epoch. */
   readonly startedAt: number;
   /** What the provider answered, redacted. */
   readonly reason: string;
 }
 
-/** Who may call a model, in which order, and what became of it. */
+/** The credentials that may call a model, in order, and their outcomes. */
 export interface Credentials {
-  /** Those that can be used now, best first. */
-  candidates(model: ModelEntry, wish?: CandidateWish): Promise<readonly CredentialCandidate[]>;
+  /** Usable candidates, best first. */
+  candidates(model: ModelEntry, wish?: CandidateOptions): Promise<readonly CredentialCandidate[]>;
   succeeded(candidate: CredentialCandidate, model: ModelEntry): Promise<void>;
-  /** It rests from now on, for as long as this kind of failure asks for. */
+  /** Starts a cooldown, as long as this class of failure requires. */
   failed(candidate: CredentialCandidate, model: ModelEntry, kind: FailureClass, call: FailedCall): Promise<void>;
-  /** Why there is no candidate: no key at all (`auth`), or what they rest after; and what to do. */
+  /** Why there is no candidate: no key at all (`auth`), or the reason of the cooldowns; and what to do. */
   missing(model: ModelEntry): { readonly kind: FailureClass; readonly text: string; readonly retryAfterMs?: number };
   /** Milliseconds until one of a model's credentials may be used again; undefined when one may be used now, or there is none. */
-  restsFor?(model: ModelEntry): Promise<number | undefined>;
+  cooldownLeft?(model: ModelEntry): Promise<number | undefined>;
 }

@@ -1,7 +1,7 @@
 import { streamCall, type StreamOptions } from "../transport/index.ts";
 import { WIRE_APIS, createWires, encodePieces, withoutThinkingTags, type ModelEvent, type WireRequest } from "../wire/index.ts";
 
-/** What GitHub Copilot wants to know about a request: who caused it, and whether it holds pictures. Nothing about another program's name. */
+/** Headers that GitHub Copilot requires: who initiated the request, and whether it contains images. No other program's name is sent. */
 function copilotHeaders({ model, messages }: WireRequest): Readonly<Record<string, string>> {
   if (model.provider !== "github-copilot") return {};
   const last = messages.at(-1);
@@ -13,16 +13,16 @@ function copilotHeaders({ model, messages }: WireRequest): Readonly<Record<strin
   };
 }
 
-/** The encoded prompts of one call: each model's is made once and sent as often as needed. */
+/** The encoded prompts of one call: encoded once per model and sent as often as needed. */
 export type Prepared = Map<string, readonly Uint8Array[]>;
 
-/** Something that answers a request without a wire format of ours: the offline model, the long tail of providers. */
+/** Answers a request without one of our wire formats: the offline model, the long tail of providers. */
 export interface OtherDriver {
   readonly api: string;
   stream(request: WireRequest, options: StreamOptions): AsyncIterable<ModelEvent>;
 }
 
-/** Which call an event of a provider belongs to. */
+/** The call that a provider's event belongs to. */
 export interface RawCall {
   readonly runId?: string;
   readonly provider: string;
@@ -42,12 +42,12 @@ export interface Drivers {
 }
 
 export interface DriversDeps {
-  /** Loads a driver for a format that is not ours; throws `UNAVAILABLE` when there is none. */
+  /** Loads a driver for another format; throws `UNAVAILABLE` when there is none. */
   readonly other: (api: string) => Promise<OtherDriver>;
   readonly fetch?: StreamOptions["fetch"];
-  /** Of this program: providers are told who asks. A `user-agent` that the user configured goes first. */
+  /** Version of this program, for the `user-agent` header. One that the user configured takes precedence. */
   readonly version?: string | undefined;
-  /** Sees what providers send, before it is read. */
+  /** Receives what providers send, before it is parsed. */
   readonly rawLog?: RawLog;
 }
 

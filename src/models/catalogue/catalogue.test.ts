@@ -24,7 +24,7 @@ async function configured(text: string, env: Record<string, string> = {}) {
   return openCatalogue({ config: snapshot.config, agentDir: join(home, "agent"), hasCredential: () => true });
 }
 
-test("a known model has its wire format, address, window, abilities and price", () => {
+test("a known model has its wire format, base URL, window, capabilities and price", () => {
   const opus = catalogue().get({ provider: "anthropic", id: "claude-opus-4-6" });
   expect(opus).toMatchObject({
     api: "anthropic-messages",
@@ -45,14 +45,14 @@ test("ids are found in any case and keep the provider's spelling", () => {
   });
 });
 
-test("an unknown model is refused, with the one that may have been meant", () => {
+test("an unknown model is refused, with a suggestion", () => {
   expect(() => catalogue().get({ provider: "anthropic", id: "claude-opus-4-66" })).toThrow(
     "Unknown model: anthropic/claude-opus-4-66; did you mean anthropic/claude-opus-4-6?",
   );
   expect(() => catalogue().get({ provider: "nobody", id: "knows" })).toThrow(/^Unknown model: nobody\/knows; openclaw models list/);
 });
 
-test("a successor of a known model has that one's facts until somebody says otherwise", () => {
+test("a successor of a known model inherits its facts unless they are configured", () => {
   const known = catalogue();
   expect(known.find({ provider: "zai", id: "glm-5-next" })).toMatchObject({
     id: "glm-5-next",
@@ -63,7 +63,7 @@ test("a successor of a known model has that one's facts until somebody says othe
   expect(known.listed({ provider: "zai", id: "glm-5-next" })).toBeUndefined();
 });
 
-test("of a configured provider any model may be used", () => {
+test("any model of a configured provider may be used", () => {
   const own = catalogue({ config: { mine: { baseUrl: "http://10.0.0.5/v1/", api: "openai-completions", models: [] } } });
   expect(own.find({ provider: "mine", id: "anything" })).toMatchObject({
     source: "generic",
@@ -76,7 +76,7 @@ test("of a configured provider any model may be used", () => {
   expect(catalogue({ config: { plain: { baseUrl: "http://h", models: [] } } }).find({ provider: "plain", id: "x" })?.api).toBe("openai-responses");
 });
 
-test("what the user wrote wins over plugins, models.json, findings and tables, in this order", () => {
+test("the configuration wins over plugins, models.json, discovery and tables, in this order", () => {
   const layer = (name: string): Record<string, ProviderSettings> => ({ ollama: { baseUrl: "http://127.0.0.1:11434", models: [{ id: "llama3.3", name }] } });
   const found = { ...catalogue({ file: layer("found") }).get({ provider: "ollama", id: "llama3.3" }), source: "discovery" as const };
   const layers = { discovered: [found], file: layer("file"), plugins: layer("plugin"), config: layer("config") };
@@ -87,25 +87,25 @@ test("what the user wrote wins over plugins, models.json, findings and tables, i
   expect(nameFrom({ discovered: [found] })).toBe("found");
 });
 
-test("an address of the user's own is used for all models of that provider: no key goes elsewhere", () => {
+test("a configured base URL is used for all models of that provider: no key goes elsewhere", () => {
   const own = catalogue({ config: { anthropic: { baseUrl: "https://proxy.example", headers: { "x-team": "a" }, models: [{ id: "own" }] } } });
   const urls = new Set(own.list({ provider: "anthropic" }).map(({ baseUrl }) => baseUrl));
   expect([...urls]).toEqual(["https://proxy.example"]);
   expect(own.get({ provider: "anthropic", id: "claude-opus-4-6" }).headers).toEqual({ "x-team": "a" });
 });
 
-test("a secret header that was not resolved is left out", () => {
+test("an unresolved secret header is left out", () => {
   const own = catalogue({ config: { mine: { baseUrl: "http://h", headers: { "x-key": { source: "env", id: "K" }, "x-ok": "1" }, models: [{ id: "m" }] } } });
   expect(own.get({ provider: "mine", id: "m" }).headers).toEqual({ "x-ok": "1" });
 });
 
-test("an own opencode provider hides the built-in models; without one each speaks its own wire format", () => {
+test("a configured opencode provider hides the built-in models; without one each uses its own wire format", () => {
   const own = catalogue({ config: { "opencode-zen": { baseUrl: "http://h", models: [{ id: "mine" }] } } });
   expect(own.list({ provider: "opencode" }).map(({ id }) => id)).toEqual(["mine"]);
   expect(catalogue().get({ provider: "opencode", id: "claude-opus-4-6" })).toMatchObject({ api: "anthropic-messages", baseUrl: "https://opencode.ai/zen" });
 });
 
-test("implied providers are listed once there is a credential, and found before", () => {
+test("implied providers are listed once there is a credential, but can be found before", () => {
   expect(
     catalogue()
       .list()
@@ -119,20 +119,20 @@ test("implied providers are listed once there is a credential, and found before"
   expect(catalogue().find({ provider: "moonshot", id: "kimi-k2.5" })).toMatchObject({ contextWindow: 256_000, maxTokens: 8192 });
 });
 
-test("local models are those whose server is here", () => {
+test("local models are those whose server runs on this machine", () => {
   const own = catalogue({
     config: { a: { baseUrl: "http://localhost:1234/v1", models: [{ id: "x" }] }, b: { baseUrl: "http://localhost.evil.example/v1", models: [{ id: "y" }] } },
   });
   expect(own.list({ local: true }).map(({ provider, id }) => `${provider}/${id}`)).toEqual(["a/x", "builtin/offline"]);
 });
 
-test("Ollama is asked beside the address that resembles OpenAI's", () => {
+test("Ollama's native API is used beside its OpenAI-compatible URL", () => {
   expect(catalogue({ config: { ollama: { baseUrl: "http://127.0.0.1:11434/v1", models: [{ id: "q" }] } } }).get({ provider: "ollama", id: "q" })).toMatchObject(
     { api: "ollama", baseUrl: "http://127.0.0.1:11434" },
   );
 });
 
-test("documented example: LM Studio behind an OpenAI-like address", async () => {
+test("documented example: LM Studio with an OpenAI-compatible URL", async () => {
   const known = await configured(`{
     agents: { defaults: { model: { primary: "lmstudio/minimax-m2.1-gs32" }, models: { "lmstudio/minimax-m2.1-gs32": { alias: "Minimax" } } } },
     models: { providers: { lmstudio: { baseUrl: "http://localhost:1234/v1", apiKey: "LMSTUDIO_KEY", api: "openai-completions", models: [

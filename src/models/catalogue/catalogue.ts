@@ -5,7 +5,7 @@ import { canonicalProvider, providerFacts } from "../providers/index.ts";
 import { entryOf, type ProviderSettings } from "./layer.ts";
 import { createLayers, type LayersDeps } from "./layers.ts";
 
-/** Models that are newer than any table, and the older one whose facts they share until somebody says otherwise. */
+/** Models that are newer than the tables, and the older one whose facts they inherit. */
 const RULES: readonly { readonly provider: string | undefined; readonly id: RegExp; readonly from: (match: RegExpExecArray) => readonly string[] }[] = [
   {
     provider: undefined,
@@ -37,24 +37,24 @@ export interface ModelName {
 
 export interface CatalogueFilter {
   readonly provider?: string | undefined;
-  /** Only what runs on this machine or its network. */
+  /** Only models on this machine or its network. */
   readonly local?: boolean | undefined;
-  /** Also models of providers that are there only once they have a credential. */
+  /** Includes models of providers that are listed only with a credential. */
   readonly absent?: boolean | undefined;
 }
 
-/** Everything known about models, from the most specific source that knows it. */
+/** All known models, with facts from the most specific source. */
 export interface Catalogue {
-  /** Throws `NOT_FOUND` with `Unknown model: p/m` and what may have been meant. */
+  /** Throws `NOT_FOUND` with `Unknown model: p/m` and a suggestion. */
   get(name: ModelName): ModelEntry;
-  /** Also finds successors of known models and, of providers that are configured, any model. */
+  /** Also finds successors of known models and any model of a configured provider. */
   find(name: ModelName): ModelEntry | undefined;
-  /** Only models that somebody listed; nothing is inferred. */
+  /** Only listed models; nothing is inferred. */
   listed(name: ModelName): ModelEntry | undefined;
   list(filter?: CatalogueFilter): readonly ModelEntry[];
-  /** Every provider that has a model or settings. */
+  /** Every provider with models or settings. */
   providers(): readonly string[];
-  /** Settings of a provider that the user or a plugin wrote. */
+  /** Settings of a provider from the user or a plugin. */
   settings(provider: string): ProviderSettings | undefined;
 }
 
@@ -65,7 +65,7 @@ export interface CatalogueDeps extends LayersDeps {
 
 const LOOPBACK = /^https?:\/\/(?:localhost|127\.\d+\.\d+\.\d+|0\.0\.0\.0|\[::1\]|[^/:]+\.local)(?=[:/]|$)/i;
 
-/** Served by this machine or a neighbour that calls itself `.local`, or by no server at all. */
+/** Served by this machine, by a `.local` neighbour, or by no server at all. */
 export const isLocal = ({ baseUrl, api }: Pick<ModelEntry, "baseUrl" | "api">): boolean => LOOPBACK.test(baseUrl) || api === "builtin-offline";
 
 export function createCatalogue(deps: CatalogueDeps): Catalogue {

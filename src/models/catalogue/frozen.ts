@@ -1,10 +1,10 @@
 import type { ModelCost, WireCompat } from "../entry.ts";
 import type { KnownModel } from "../providers/index.ts";
 
-/** Id, name (empty: the id), reasons, sees, window, output, prices, own wire format, differences. */
+/** Id, name (empty: the id), reasoning, vision, window, output, prices, own wire format, differences. */
 type Row = readonly [string, string, number, number, number, number, readonly [number, number, number, number], string?, WireCompat?];
 
-/** What the tables of the build know, by provider. Rows become models when their provider is first asked for. */
+/** The tables of the build, by provider. Rows become models when their provider is first used. */
 export interface FrozenTables {
   of(provider: string): readonly KnownModel[];
 }

@@ -12,7 +12,7 @@ export interface ProviderSettings {
   readonly models?: readonly ModelSettings[] | undefined;
 }
 
-/** A model as they describe it; what is missing has a default. */
+/** A model as described there; missing fields have defaults. */
 export interface ModelSettings {
   readonly id: string;
   readonly name?: string | undefined;
@@ -29,10 +29,10 @@ export interface ModelSettings {
 const NO_COST = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 } as const;
 export const DEFAULT_CONTEXT_WINDOW = 200_000;
 const DEFAULT_MAX_TOKENS = 8192;
-/** What a provider without a format of its own speaks. */
+/** Wire format of a provider without one of its own. */
 const DEFAULT_API = "openai-responses";
 
-/** Headers whose values are texts. Others are secrets that were not resolved, and must not be sent as they are. */
+/** Headers with text values. Others are unresolved secrets, and must not be sent as they are. */
 function textHeaders(...sets: (Readonly<Record<string, unknown>> | undefined)[]): Readonly<Record<string, string>> | undefined {
   const kept = sets.flatMap((set) => Object.entries(set ?? {})).filter((pair): pair is [string, string] => typeof pair[1] === "string");
   return kept.length > 0 ? Object.fromEntries(kept) : undefined;
@@ -43,11 +43,11 @@ function addressOf(provider: string, settings: ProviderSettings | undefined, api
   const facts = providerFacts(provider);
   const address = own || (facts?.api === api ? undefined : facts?.alsoAt?.[api]) || facts?.baseUrl || "";
   const plain = address.replace(/\/+$/, "");
-  // Ollama's own interface is beside the one that resembles OpenAI's, and most people write that one's address.
+  // Ollama's native API is beside its OpenAI-compatible one, and most people configure the latter's URL.
   return api === "ollama" ? plain.replace(/\/v1$/, "") : plain;
 }
 
-/** A complete model from what is said about it, its provider's settings and what is known about the provider, in that order. */
+/** A complete model from its own settings, its provider's settings and the known facts about the provider, in that order. */
 export function entryOf(provider: string, model: ModelSettings | KnownModel, settings: ProviderSettings | undefined, source: ModelSource): ModelEntry {
   const facts = providerFacts(provider);
   const api = model.api ?? settings?.api ?? facts?.api ?? DEFAULT_API;

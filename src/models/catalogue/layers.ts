@@ -10,17 +10,17 @@ export interface LayersDeps {
   readonly config?: Readonly<Record<string, ProviderSettings>> | undefined;
   /** Providers of `models.json`. */
   readonly file?: Readonly<Record<string, ProviderSettings>> | undefined;
-  /** What plugins bring, by provider. */
+  /** Providers from plugins. */
   readonly plugins?: Readonly<Record<string, ProviderSettings>> | undefined;
-  /** What was found on this machine. */
+  /** Models found on this machine. */
   readonly discovered?: readonly ModelEntry[] | undefined;
 }
 
 /** All sources as one. */
 export interface Layers {
-  /** Models of one provider by lower-case id, those that the user wrote first. */
+  /** Models of one provider by lower-case id, configured ones first. */
   modelsOf(provider: string): ReadonlyMap<string, ModelEntry>;
-  /** What file, plugins and configuration say about a provider, the last one strongest. */
+  /** Settings of a provider from file, plugins and configuration, the last one strongest. */
   settingsOf(provider: string): ProviderSettings | undefined;
   /** Every provider that is known or named. */
   names(): readonly string[];
@@ -54,7 +54,7 @@ export function createLayers(deps: LayersDeps): Layers {
         entryOf(provider, model, settings, provider === "builtin" ? "builtin" : "catalogue"),
       ),
     ];
-    // The first of several wins; ids that differ in case only are one model.
+    // The first of several wins; ids that differ only in case are one model.
     const models = new Map<string, ModelEntry>();
     for (const entry of entries) if (!models.has(entry.id.toLowerCase())) models.set(entry.id.toLowerCase(), entry);
     made.set(provider, models);

@@ -22,14 +22,14 @@ test("explicit fields win, explicit models come first, implied ones are added by
   ]);
 });
 
-test("merging keeps providers that are there already, replacing does not", () => {
+test("merging preserves existing providers, replacing does not", () => {
   const existing = { old: { baseUrl: "http://old", models: [] }, mine: { baseUrl: "http://stale", models: [] } };
   const explicit = { mine: { baseUrl: "http://mine", models: [] } };
   expect(modelsFileValue(input({ existing, explicit })).providers).toMatchObject({ old: { baseUrl: "http://old" }, mine: { baseUrl: "http://mine" } });
   expect(Object.keys(modelsFileValue(input({ mode: "replace", existing, explicit })).providers)).toEqual(["mine"]);
 });
 
-test("a variable is written by its name; a secret that is kept elsewhere is not written at all", () => {
+test("a variable is written by its name; a secret from elsewhere is not written at all", () => {
   const { providers } = modelsFileValue(
     input({
       explicit: { a: { baseUrl: "http://a", apiKey: "${A_KEY}", models: [] }, b: { baseUrl: "http://b", apiKey: { source: "file", path: "/k" }, models: [] } },
@@ -38,7 +38,7 @@ test("a variable is written by its name; a secret that is kept elsewhere is not 
   expect(providers).toEqual({ a: { baseUrl: "http://a", apiKey: "A_KEY", models: [] }, b: { baseUrl: "http://b", models: [] } });
 });
 
-test("the file is for its owner only, and is written only when something changed", () => {
+test("the file is readable by its owner only, and written only when something changed", () => {
   const agentDir = join(folder(), "agent");
   const mine = { mode: "merge" as const, explicit: { mine: { baseUrl: "http://mine", models: [{ id: "m" }] } }, impliedBy: () => undefined };
   expect(writeModelsFile(agentDir, mine, ids)).toBe(true);
@@ -47,13 +47,13 @@ test("the file is for its owner only, and is written only when something changed
   expect(readModelsFile(agentDir).providers).toEqual({ mine: { baseUrl: "http://mine", models: [{ id: "m" }] } });
 });
 
-test("nothing is written for somebody without providers", () => {
+test("nothing is written without providers", () => {
   const agentDir = join(folder(), "agent");
   expect(writeModelsFile(agentDir, { mode: "merge", explicit: {}, impliedBy: () => undefined }, ids)).toBe(false);
   expect(readModelsFile(agentDir)).toEqual({ path: join(agentDir, "models.json"), providers: {} });
 });
 
-test("a damaged file is told about, passed over, and never written over", () => {
+test("a damaged file is reported, ignored, and never overwritten", () => {
   const agentDir = folder();
   const path = join(agentDir, "models.json");
   writeFileSync(path, "{ half");
@@ -62,7 +62,7 @@ test("a damaged file is told about, passed over, and never written over", () => 
   expect(readFileSync(path, "utf8")).toBe("{ half");
 });
 
-test("entries that make no sense are passed over, the others used", () => {
+test("invalid entries are ignored, the others used", () => {
   const agentDir = folder();
   writeFileSync(
     join(agentDir, "models.json"),

@@ -9,7 +9,7 @@ import type { ModelSettings, ProviderSettings } from "./layer.ts";
 export interface ModelsFile {
   readonly path: string;
   readonly providers: Readonly<Record<string, ProviderSettings>>;
-  /** Why the file is not used, when it is damaged; it is left as it is. */
+  /** Why a damaged file is not used; it is left as it is. */
   readonly damage?: string;
 }
 
@@ -17,14 +17,14 @@ const isRecord = (value: unknown): value is Record<string, unknown> => typeof va
 
 const hasId = (model: unknown): model is ModelSettings => isRecord(model) && typeof model["id"] === "string" && model["id"].trim() !== "";
 
-/** A provider as somebody wrote it by hand: what does not fit is passed over. */
+/** A provider as written by hand: invalid parts are ignored. */
 function parseProvider(value: unknown): ProviderSettings | undefined {
   if (!isRecord(value)) return undefined;
   const models = Array.isArray(value["models"]) ? value["models"].filter(hasId) : [];
   return { ...value, models };
 }
 
-/** Reads `models.json` of an agent's folder. One that is missing is empty; one that is damaged is told about and passed over. */
+/** Reads `models.json` of an agent's folder. A missing one is empty; a damaged one is reported and ignored. */
 export function readModelsFile(agentDir: string): ModelsFile {
   const path = join(agentDir, "models.json");
   let text: string;
@@ -47,7 +47,7 @@ export function readModelsFile(agentDir: string): ModelsFile {
   }
 }
 
-/** `${X}` becomes `X`: the file names variables and never holds what is in them. */
+/** `${X}` becomes `X`: the file contains names of variables, never their values. */
 const variableName = (key: string): string => /^\$\{([A-Za-z_][A-Za-z0-9_]*)\}$/.exec(key.trim())?.[1] ?? key;
 
 /** The model list as it is to be written. */
@@ -56,21 +56,21 @@ export interface ModelsFileInput {
   /** `models.providers`. */
   readonly explicit: Readonly<Record<string, ProviderSettings>>;
   readonly existing: Readonly<Record<string, ProviderSettings>>;
-  /** Variable or other non-secret mark of the credential that implies a provider; undefined without one. */
+  /** Variable or other non-secret marker of the credential that implies a provider; undefined without one. */
   readonly impliedBy: (provider: string) => string | undefined;
-  /** What a host told about its models; in place of those that are known without asking. */
+  /** Models from a host's own list; they replace the built-in ones. */
   readonly listed?: ((provider: string) => ProviderSettings | undefined) | undefined;
-  /** Finds the variable that holds a text, so that its name is written and not what is in it. */
+  /** Finds the variable with this value, so that its name is written instead. */
   readonly variableOf?: ((value: string) => string | undefined) | undefined;
 }
 
 function implied({ impliedBy, listed }: ModelsFileInput): Record<string, ProviderSettings> {
   const found = PROVIDERS.flatMap(({ id, baseUrl, api, presence, ambient, models }) => {
-    const told = listed?.(id);
-    const known = told?.models ?? (presence === "implied" ? models : undefined);
+    const fromHost = listed?.(id);
+    const known = fromHost?.models ?? (presence === "implied" ? models : undefined);
     const mark = known === undefined ? undefined : impliedBy(id);
-    const address = told?.baseUrl ?? baseUrl;
-    // An address with places to be filled means something to nobody who reads the file.
+    const address = fromHost?.baseUrl ?? baseUrl;
+    // A URL with placeholders is useless to readers of the file.
     if (known === undefined || mark === undefined || address.includes("{")) return [];
     return [[id, { baseUrl: address, api, ...(ambient ? { auth: "aws-sdk" } : { apiKey: mark }), models: known }] as const];
   });
@@ -80,7 +80,7 @@ function implied({ impliedBy, listed }: ModelsFileInput): Record<string, Provide
 const SECRET_HEADER = /auth|key|token|secret|cookie/i;
 const VARIABLE_NAME = /^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$/;
 
-/** What may be written down: the names of variables, never what is in them, and no secret that stands in the configuration. */
+/** What may be written: names of variables, never their values, and no secrets from the configuration. */
 function withoutSecrets({ apiKey, headers, ...rest }: ProviderSettings, variableOf: ModelsFileInput["variableOf"]): ProviderSettings {
   const given = typeof apiKey === "string" ? variableName(apiKey) : undefined;
   const name = given === undefined ? undefined : (variableOf?.(given) ?? (given !== apiKey || VARIABLE_NAME.test(given) ? given : undefined));
@@ -106,7 +106,10 @@ export function modelsFileValue(input: ModelsFileInput): { readonly providers: R
   return { providers: all };
 }
 
-/** Writes `models.json` for programs that read it. Gives false when there is nothing to write or nothing changed. A damaged file is never written over. */
+/**
+ * Writes `models.json` for programs that read it. Returns false when there is nothing to write or nothing changed. A damaged file is never
+ * overwritten.
+ */
 export function writeModelsFile(agentDir: string, input: Omit<ModelsFileInput, "existing">, ids: Pick<Ids, "hex">): boolean {
   const { path, providers: existing, damage } = readModelsFile(agentDir);
   const value = modelsFileValue({ ...input, existing });
@@ -122,6 +125,6 @@ function currentText(path: string): string | undefined {
   try {
     return readFileSync(path, "utf8");
   } catch {
-    return undefined; // Not there yet.
+    return undefined; // It does not exist yet.
   }
 }

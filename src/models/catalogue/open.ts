@@ -6,17 +6,17 @@ import { loadTables } from "./frozen.ts";
 import type { ProviderSettings } from "./layer.ts";
 import { readModelsFile } from "./models-json.ts";
 
-/** A provider that a plugin registered; the shape is the one plugins use. */
+/** A provider that a plugin registered, in the SDK's shape. */
 export interface PluginProvider {
   readonly id: string;
   readonly models?: ProviderSettings | undefined;
-  /** Other names that mean it. */
+  /** Alternative names. */
   readonly aliases?: readonly string[] | undefined;
   /** Variables that may hold its key. */
   readonly envVars?: readonly string[] | undefined;
   /** Renews a login of it. */
   readonly refreshOAuth?: ((credential: OAuthCredential) => Promise<OAuthCredential>) | undefined;
-  /** Turns a credential into what its requests are signed with. */
+  /** Formats a credential for authenticating its requests. */
   readonly formatApiKey?: ((credential: AuthProfileCredential) => string) | undefined;
 }
 
@@ -30,7 +30,7 @@ export interface OpenCatalogueDeps {
   readonly warn?: ((message: string) => void) | undefined;
 }
 
-/** The catalogue of one agent, from the tables, its `models.json`, the configuration, plugins and what was found. */
+/** The catalogue of one agent, from the tables, its `models.json`, the configuration, plugins and discovery. */
 export async function openCatalogue({ config, agentDir, hasCredential, plugins = [], discovered, warn }: OpenCatalogueDeps): Promise<Catalogue> {
   const tables = await loadTables();
   const { providers, damage } = readModelsFile(agentDir);

@@ -18,7 +18,7 @@ const hex = (text: string): string => createHash("sha256").update(text).digest("
 const mac = (key: string | Buffer, text: string): Buffer => createHmac("sha256", key).update(text).digest();
 const EMPTY_BODY = hex("");
 
-/** Headers that sign a GET request without a body, as version 4 of AWS signatures has it. */
+/** Headers of a GET request without a body, signed with AWS signature version 4. */
 export function signedHeaders({ url, region, service, now }: AwsRequest, keys: AwsKeys): Readonly<Record<string, string>> {
   const stamp = new Date(now).toISOString().replace(/[-:]|\.\d{3}/g, "");
   const day = stamp.slice(0, 8);

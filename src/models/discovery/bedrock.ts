@@ -23,7 +23,7 @@ const filled = (env: Env, name: string): string | undefined => env[name]?.trim()
 export const bedrockRegion = ({ env, settings }: Pick<BedrockListDeps, "env" | "settings">): string =>
   settings?.region?.trim() || (filled(env, "AWS_REGION") ?? filled(env, "AWS_DEFAULT_REGION") ?? "us-east-1");
 
-/** How the request is signed. Profiles and roles are the business of Amazon's own library; they are not read here. */
+/** How the request is signed. Profiles and roles need Amazon's own SDK; they are not read here. */
 function accessOf(env: Env): { readonly bearer: string } | { readonly keys: AwsKeys } | undefined {
   const bearer = filled(env, "AWS_BEARER_TOKEN_BEDROCK");
   if (bearer !== undefined) return { bearer };
@@ -32,7 +32,7 @@ function accessOf(env: Env): { readonly bearer: string } | { readonly keys: AwsK
   return { keys: { accessKeyId, secretAccessKey, sessionToken: filled(env, "AWS_SESSION_TOKEN") } };
 }
 
-/** Whether it may be asked: there are keys that can sign, and nobody turned it off. */
+/** Whether the list may be requested: there are keys to sign with, and it is not disabled. */
 export const canListBedrock = ({ env, settings }: Pick<BedrockListDeps, "env" | "settings">): boolean =>
   settings?.enabled !== false && accessOf(env) !== undefined;
 
@@ -40,7 +40,7 @@ type Summary = Readonly<Record<string, unknown>>;
 const isRecord = (value: unknown): value is Summary => typeof value === "object" && value !== null && !Array.isArray(value);
 const has = (value: unknown, word: string): boolean => Array.isArray(value) && value.some((entry) => typeof entry === "string" && entry.toUpperCase() === word);
 
-/** Only what talks, streams and is still sold. */
+/** Only active models with text output and streaming. */
 function modelOf(summary: unknown, makers: readonly string[], limits: Pick<ModelSettings, "contextWindow" | "maxTokens">): readonly ModelSettings[] {
   if (!isRecord(summary) || typeof summary["modelId"] !== "string") return [];
   const { modelId: id, modelName, providerName, inputModalities, outputModalities, modelLifecycle, responseStreamingSupported } = summary;

@@ -30,7 +30,7 @@ const json =
 const at = (id: string, baseUrl: string): ProviderFacts => ({ ...providerFacts(id)!, baseUrl });
 const discovery = (over: Partial<DiscoveryDeps>) => createDiscovery({ clock: systemClock, ...over });
 
-test("Ollama's models are found, with what their names tell", async () => {
+test("Ollama's models are found, with facts from their names", async () => {
   const url = await serve(json({ "/api/tags": { models: [{ name: "llama3.3:70b" }, { name: "deepseek-r1:8b" }, { broken: true }] } }));
   const { models, servers: asked } = await discovery({ servers: [at("ollama", url)] }).look();
   expect(models.map(({ id, reasoning }) => [id, reasoning])).toEqual([
@@ -48,7 +48,7 @@ test("Ollama's models are found, with what their names tell", async () => {
   expect(asked).toEqual([{ provider: "ollama", baseUrl: url, models: 2 }]);
 });
 
-test("vLLM, LM Studio and llama.cpp are found at their lists, with the window a server states", async () => {
+test("vLLM, LM Studio and llama.cpp are found through their lists, with the window the server states", async () => {
   const vllm = await serve(json({ "/v1/models": { data: [{ id: "qwen3-think", owned_by: "vllm", max_model_len: 40_960 }] } }));
   const studio = await serve(json({ "/v1/models": { data: [{ id: "gemma", owned_by: "organization_owner" }] } }));
   const llama = await serve(json({ "/v1/models": { data: [{ id: "model.gguf", owned_by: "llamacpp" }] } }));
@@ -60,13 +60,13 @@ test("vLLM, LM Studio and llama.cpp are found at their lists, with the window a 
   ]);
 });
 
-test("another program on a port that many use is not taken for a model server", async () => {
-  const url = await serve(json({ "/v1/models": { data: [{ id: "x", owned_by: "somebody" }] } }));
+test("another program on a common port is not taken for a model server", async () => {
+  const url = await serve(json({ "/v1/models": { data: [{ id: "x", owned_by: "another" }] } }));
   const { models, servers: asked } = await discovery({ servers: [at("vllm", `${url}/v1`)] }).look();
   expect([models, asked[0]?.error]).toEqual([[], "something else than vllm answers there"]);
 });
 
-test("who named the server is believed, and its key is sent to it", async () => {
+test("a configured server is trusted, and its key is sent to it", async () => {
   const seen: string[] = [];
   const url = await serve(json({ "/v1/models": { data: [{ id: "x" }] } }, seen));
   const settings = (): { baseUrl: string } => ({ baseUrl: `${url}/v1/` });
@@ -87,7 +87,7 @@ test.each([
   expect(asked[0]?.error).toContain("cannot be asked for its models");
 });
 
-test("a server that sends elsewhere is not followed: its key stays with it", async () => {
+test("redirects are not followed: a key stays with its server", async () => {
   const seen: string[] = [];
   const other = await serve(json({ "/v1/models": { data: [{ id: "x" }] } }, seen));
   const url = await serve((_, response) => response.writeHead(302, { location: `${other}/v1/models` }).end());
@@ -108,7 +108,7 @@ test("an endless list is cut off", async () => {
   expect(asked[0]?.error).toContain("larger than");
 });
 
-test("a silent server is given up after five seconds", async () => {
+test("a silent server times out after five seconds", async () => {
   const clock = manualClock();
   const { promise: asked, resolve } = Promise.withResolvers<void>();
   const silent = await serve(() => resolve());
@@ -124,7 +124,7 @@ test("a silent server is given up after five seconds", async () => {
   expect((await looking).servers[0]?.error).toContain("no answer within 5000 ms");
 });
 
-test("all servers are asked at once: what one has is known although another is silent", async () => {
+test("all servers are queried at once: one's models are known although another is silent", async () => {
   const { promise: asked, resolve } = Promise.withResolvers<void>();
   const silent = await serve(() => undefined);
   const quick = await serve((_, response) => {
@@ -132,11 +132,11 @@ test("all servers are asked at once: what one has is known although another is s
     resolve();
   });
   const looking = discovery({ timeoutMs: 300, servers: [at("lmstudio", `${silent}/v1`), at("ollama", quick)] }).look();
-  await asked; // Not behind the silent one, which stands first.
+  await asked; // Not delayed by the silent one, which comes first.
   expect((await looking).models.map(({ id }) => id)).toEqual(["m"]);
 });
 
-test("an answer is remembered; several who ask at once cause one request", async () => {
+test("an answer is cached; concurrent callers share one request", async () => {
   const clock = manualClock();
   const seen: string[] = [];
   const url = await serve(json({ "/api/tags": { models: [{ name: "m" }] } }, seen));
@@ -151,7 +151,7 @@ test("an answer is remembered; several who ask at once cause one request", async
   expect(seen).toHaveLength(2);
 });
 
-test("that nothing was found is forgotten sooner", async () => {
+test("an empty result is cached for a shorter time", async () => {
   const clock = manualClock();
   const seen: string[] = [];
   const url = await serve(json({}, seen));

@@ -6,11 +6,11 @@ import { PROVIDERS, type ProviderFacts } from "../providers/index.ts";
 import type { Fetch } from "../transport/index.ts";
 import { listModels, type ListedModel } from "./listing.ts";
 
-/** One server that was asked. */
+/** One server that was queried. */
 export interface AskedServer {
   readonly provider: string;
   readonly baseUrl: string;
-  /** How many models it has; undefined when it did not answer as such a server does. */
+  /** How many models it has; undefined when it did not answer like such a server. */
   readonly models?: number;
   readonly error?: string;
 }
@@ -21,9 +21,9 @@ export interface Found {
 }
 
 export interface Discovery {
-  /** Asks all servers at once, each for a few seconds at most. What was found is remembered for a while. Never rejects for a server's sake. */
+  /** Queries all servers at once, each for a few seconds at most. Results are cached for a while. A failing server never causes a rejection. */
   look(signal?: AbortSignal): Promise<Found>;
-  /** What was last found, without asking. */
+  /** The last result, without a request. */
   readonly last: Found | undefined;
 }
 
@@ -31,14 +31,14 @@ export interface DiscoveryDeps {
   readonly clock: Clock;
   /** Settings of a provider, when the user wrote any. */
   readonly settings?: ((provider: string) => ProviderSettings | undefined) | undefined;
-  /** Key for a server that wants one. */
+  /** Key for a server that requires one. */
   readonly apiKey?: ((provider: string) => string | undefined) | undefined;
   readonly fetch?: Fetch | undefined;
   /** Longest wait for one server. */
   readonly timeoutMs?: number | undefined;
-  /** How long an answer is good for; when nothing was found, a tenth of it. */
+  /** How long a result is cached; an empty one, a tenth of it. */
   readonly keepMs?: number | undefined;
-  /** Servers to ask; those that are known to run on users' machines. */
+  /** Servers to query; default: those that usually run on users' machines. */
   readonly servers?: readonly ProviderFacts[] | undefined;
 }
 
@@ -46,7 +46,7 @@ const TIMEOUT_MS = 5000;
 const KEEP_MS = 5 * 60_000;
 const WINDOW = 128_000;
 const OUTPUT = 8192;
-/** Ports that all kinds of servers use: there a stranger must say that it is the one that is looked for. */
+/** Ports that all kinds of servers use: there the server must identify itself. */
 const OWNERS: Readonly<Record<string, string>> = { vllm: "vllm", llamacpp: "llamacpp" };
 const REASONING: Readonly<Record<string, RegExp>> = { ollama: /r1|reasoning/i };
 const REASONING_ELSEWHERE = /r1|reasoning|think/i;

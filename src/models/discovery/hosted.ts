@@ -7,13 +7,13 @@ import type { Fetch } from "../transport/index.ts";
 import { canListBedrock, listBedrock } from "./bedrock.ts";
 import { listModels, type ListedModel } from "./listing.ts";
 
-/** Lists of models that hosts keep, remembered; what is known without them stands in until they are there. */
+/** Cached model lists of hosts; built-in facts stand in until they are loaded. */
 export interface HostedLists {
-  /** Hosts that can be asked now. */
+  /** Hosts that can be queried now. */
   hosts(hasCredential: (provider: string) => boolean): readonly string[];
-  /** What was last told, without waiting; asks again in the background when that is old. */
+  /** The last list, without waiting; refreshes in the background when it is old. */
   known(provider: string): ProviderSettings | undefined;
-  /** The same, but waits when nothing was told yet. Never rejects: a host that does not answer has no list. */
+  /** The same, but waits when there is no list yet. Never rejects: a host that does not answer has no list. */
   look(provider: string): Promise<ProviderSettings | undefined>;
 }
 
@@ -30,13 +30,13 @@ const BEDROCK = "amazon-bedrock";
 const HOSTS = ["venice", "huggingface", BEDROCK];
 const TIMEOUT_MS = 5000;
 const KEEP_MS = 60 * 60_000;
-/** One that did not answer is asked again after this. */
+/** Delay before a failed host is queried again. */
 const AGAIN_MS = 5 * 60_000;
 const WINDOW = 128_000;
 const OUTPUT = 8192;
 const REASONS = /r1|reason|think/i;
 
-interface Kept {
+interface CachedList {
   readonly settings: ProviderSettings | undefined;
   readonly until: number;
 }
@@ -53,14 +53,14 @@ const modelOf = ({ id, name, reasoning, images, contextWindow, maxTokens, cost }
 
 export function createHostedLists(deps: HostedListsDeps): HostedLists {
   const { clock } = deps;
-  const kept = new Map<string, Kept>();
+  const cache = new Map<string, CachedList>();
   const asking = new Map<string, Promise<void>>();
   const bedrock = () => ({ env: deps.env(), settings: deps.config().models?.bedrockDiscovery });
 
   async function load(provider: string): Promise<ProviderSettings> {
     const { version, fetch } = deps;
     if (provider === BEDROCK) return listBedrock({ ...bedrock(), clock, version, fetch, timeoutMs: TIMEOUT_MS });
-    // These lists are public: no key goes with the question.
+    // These lists are public: no key is sent.
     const listed = await listModels({ kind: "openai", baseUrl: providerFacts(provider)!.baseUrl, timeoutMs: TIMEOUT_MS, clock, version, fetch });
     return { models: listed.map(modelOf) };
   }
@@ -71,14 +71,14 @@ export function createHostedLists(deps: HostedListsDeps): HostedLists {
   };
 
   async function askNow(provider: string): Promise<void> {
-    const before = kept.get(provider)?.settings;
+    const before = cache.get(provider)?.settings;
     try {
       const settings = await load(provider);
       const isEmpty = (settings.models ?? []).length === 0;
-      kept.set(provider, { settings: isEmpty ? before : settings, until: clock.monotonic() + (isEmpty ? AGAIN_MS : keepMs(provider)) });
+      cache.set(provider, { settings: isEmpty ? before : settings, until: clock.monotonic() + (isEmpty ? AGAIN_MS : keepMs(provider)) });
     } catch (error) {
       if (before === undefined) deps.warn(`the models of ${provider} could not be listed; those that are known without a list are used: ${messageOf(error)}`);
-      kept.set(provider, { settings: before, until: clock.monotonic() + AGAIN_MS });
+      cache.set(provider, { settings: before, until: clock.monotonic() + AGAIN_MS });
     }
   }
 
@@ -91,17 +91,17 @@ export function createHostedLists(deps: HostedListsDeps): HostedLists {
     return running;
   }
 
-  const isOld = (provider: string): boolean => clock.monotonic() >= (kept.get(provider)?.until ?? Number.NEGATIVE_INFINITY);
+  const isOld = (provider: string): boolean => clock.monotonic() >= (cache.get(provider)?.until ?? Number.NEGATIVE_INFINITY);
   return {
     hosts: (hasCredential) => HOSTS.filter((provider) => hasCredential(provider) && (provider !== BEDROCK || canListBedrock(bedrock()))),
     known(provider) {
       if (isOld(provider)) void ask(provider);
-      return kept.get(provider)?.settings;
+      return cache.get(provider)?.settings;
     },
     async look(provider) {
-      if (!kept.has(provider)) await ask(provider);
+      if (!cache.has(provider)) await ask(provider);
       else if (isOld(provider)) void ask(provider);
-      return kept.get(provider)?.settings;
+      return cache.get(provider)?.settings;
     },
   };
 }

@@ -12,24 +12,24 @@ export interface ListedModel {
   readonly images?: boolean;
   /** US dollars per million tokens. */
   readonly cost?: { readonly input: number; readonly output: number };
-  /** Who the server says it belongs to; servers put their own name there. */
+  /** The owner that the server states; servers put their own name there. */
   readonly owner?: string;
 }
 
 export interface ListingRequest {
   readonly kind: "openai" | "ollama";
-  /** As models are called at: with `/v1` for servers that resemble OpenAI's. */
+  /** As used for calls: with `/v1` for OpenAI-compatible servers. */
   readonly baseUrl: string;
   readonly apiKey?: string | undefined;
   readonly timeoutMs: number;
   readonly clock: Clock;
   readonly signal?: AbortSignal | undefined;
   readonly fetch?: Fetch | undefined;
-  /** Of this program, for servers that are not on this machine. */
+  /** Version of this program, for servers on other machines. */
   readonly version?: string | undefined;
 }
 
-/** A list of models is short; more than this is something else. */
+/** A list of models is short; anything larger is something else. */
 const MAX_BYTES = 4 * 1024 * 1024;
 
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);
@@ -47,7 +47,7 @@ function parseTags(body: unknown): readonly ListedModel[] | undefined {
 const positive = (value: unknown): number | undefined => (typeof value === "number" && value > 0 ? value : undefined);
 const record = (value: unknown): Record<string, unknown> => (isRecord(value) ? value : {});
 
-/** What a token may cost: Venice says it once, at Hugging Face the dearest backend counts, since any may be given the request. */
+/** The price per token: Venice states one, for Hugging Face the most expensive backend counts, since any may serve the request. */
 function costIn(spec: Record<string, unknown>, backends: unknown): ListedModel["cost"] {
   const own = record(spec["pricing"]);
   const dearest = (name: "input" | "output"): number | undefined => {
@@ -58,7 +58,7 @@ function costIn(spec: Record<string, unknown>, backends: unknown): ListedModel["
   return input === undefined || output === undefined ? undefined : { input, output };
 }
 
-/** What hosts tell beyond OpenAI's list: Venice in `model_spec`, Hugging Face by backend and modality. */
+/** Facts beyond OpenAI's list: Venice in `model_spec`, Hugging Face by backend and modality. */
 function hostFacts(model: Record<string, unknown>): Omit<ListedModel, "id" | "owner"> {
   const spec = record(model["model_spec"]);
   const abilities = record(spec["capabilities"]);
@@ -69,7 +69,7 @@ function hostFacts(model: Record<string, unknown>): Omit<ListedModel, "id" | "ow
     positive(model["max_context_length"]) ??
     positive(model["context_length"]) ??
     positive(spec["availableContextTokens"]) ??
-    // Any backend may be given the request: what all of them take is what can be relied on.
+    // Any backend may serve the request: only what all of them support is reliable.
     (backends.length > 0 ? Math.min(...backends) : undefined);
   const output = positive(spec["maxCompletionTokens"]);
   const cost = costIn(spec, model["providers"]);
@@ -91,7 +91,7 @@ function parseModels(body: unknown): readonly ListedModel[] | undefined {
   return body["data"].filter(isRecord).flatMap((model) => {
     const id = textAt(model, "id");
     const owner = textAt(model, "owned_by");
-    // Venice lists voices and pictures beside what talks.
+    // Venice also lists voice and image models.
     if (id === undefined || (typeof model["type"] === "string" && !["text", "model"].includes(model["type"]))) return [];
     return [{ id, ...hostFacts(model), ...(owner === undefined ? {} : { owner }) }];
   });
@@ -108,7 +108,7 @@ async function readBounded(response: Response): Promise<string> {
   return Buffer.concat(parts).toString("utf8");
 }
 
-/** Asks a server which models it has. Throws `UNAVAILABLE` when it is not there, takes too long or answers something else. */
+/** Requests a server's list of models. Throws `UNAVAILABLE` when it cannot be reached, takes too long or answers something else. */
 export async function listModels({
   kind,
   baseUrl,

@@ -2,7 +2,7 @@ import type { ModelFailure } from "../failure.ts";
 import { coarseCode, specificCode } from "./codes.ts";
 import { OVERFLOW, PATTERNS } from "./patterns.ts";
 
-/** What kind of trouble a failed call is. */
+/** The class of a failed call. */
 export type FailureClass =
   | "auth"
   | "billing"
@@ -45,7 +45,7 @@ const STATUSES: Readonly<Record<number, FailureClass>> = {
   499: "timeout",
   529: "overloaded",
 };
-/** What a text may not make of a status: a rate limit is not a matter of the key, a rejected key none of too many requests. */
+/** Classes that a text may not derive from a status: a 429 is never about the key, a rejected key never a rate limit. */
 const NOT_BY_TEXT: Readonly<Record<number, readonly FailureClass[]>> = {
   401: ["rate_limit", "timeout", "format", "overloaded"],
   402: ["auth", "format", "timeout"],
@@ -54,7 +54,7 @@ const NOT_BY_TEXT: Readonly<Record<number, readonly FailureClass[]>> = {
   408: ["format", "auth", "rate_limit"],
   429: ["auth", "format", "timeout", "model_unknown", "thinking_level", "role_order"],
 };
-/** A 402 that promises to be over soon is none. */
+/** A 402 that will be over soon is not about billing. */
 const COMES_BACK = /try again later|rolling window|usage limit.{0,80}reset/;
 const HTML_SIZE = new Set([413]);
 const NETWORK_CODES =
@@ -62,7 +62,10 @@ const NETWORK_CODES =
 const TIMEOUT_CODES = /^(?:ETIMEDOUT|ESOCKETTIMEDOUT|UND_ERR_HEADERS_TIMEOUT|UND_ERR_BODY_TIMEOUT)$/;
 const REFUSALS = /^(?:content_filter|refusal|sensitive|SAFETY|IMAGE_SAFETY|BLOCKLIST|PROHIBITED_CONTENT|RECITATION|SPII)$/;
 
-/** What a failed call was, from its status, the provider's codes and words, and where it broke. Total. A specific code goes before the text, the text before coarse codes, and the status comes last. */
+/**
+ * Classifies a failed call by its status, the provider's codes and message, and where it broke. Total. A specific code comes before the text, the
+ * text before coarse codes, and the status last.
+ */
 export function classify(failure: ModelFailure): FailureClass {
   if (failure.aborted) return "aborted";
   if (failure.hung) return "timeout";
@@ -80,14 +83,14 @@ export function classify(failure: ModelFailure): FailureClass {
 /** Statuses of a proxy or provider that waited in vain. */
 const TIMEOUT_STATUSES: ReadonlySet<number> = new Set([408, 499, 504, 522, 524]);
 
-/** The class `timeout` covers every passing fault of a provider. Undefined: it did take too long, or the class is another. */
+/** The class `timeout` covers every transient fault of a provider. Undefined: it did take too long, or the class is another. */
 export function troubleOf({ hung, code, status, malformed, html }: ModelFailure, kind: FailureClass): Trouble | undefined {
   if (kind !== "timeout" || hung || (code !== undefined && TIMEOUT_CODES.test(code))) return undefined;
   if (status !== undefined && status >= 400) return TIMEOUT_STATUSES.has(status) ? undefined : "server error";
   return malformed || html ? "bad answer" : undefined;
 }
 
-/** Words in a page are not the provider's: its status and what kind of page it is decide. */
+/** The text of an HTML page is not the provider's: its status and the kind of page decide. */
 function ofPage(status: number | undefined, codes: readonly string[]): FailureClass {
   const known = specificCode(codes);
   if (known !== undefined) return known;
@@ -95,43 +98,43 @@ function ofPage(status: number | undefined, codes: readonly string[]): FailureCl
   return HTML_SIZE.has(status) ? "image_size" : (STATUSES[status] ?? "unknown");
 }
 
-/** The provider failed. Only a 500 that says so in its own format is an overflow: proxies write many things into theirs. */
+/** The provider failed. Only a 500 in its own format can be an overflow: proxies write many things into theirs. */
 function ofServer({ status, text, structured }: ModelFailure, codes: readonly string[]): FailureClass {
   if (status === 529) return "overloaded";
   const known = specificCode(codes);
   if (known !== undefined) return known;
-  const words = text.toLowerCase();
-  if (status === 500 && structured === true && OVERFLOW.test(words)) return "context_overflow";
-  const said = PATTERNS.find(({ any }) => any.test(words))?.kind;
-  if (said === "overloaded") return "overloaded";
-  if (status === 503 && said === "rate_limit") return "rate_limit";
+  const lower = text.toLowerCase();
+  if (status === 500 && structured === true && OVERFLOW.test(lower)) return "context_overflow";
+  const matched = PATTERNS.find(({ any }) => any.test(lower))?.kind;
+  if (matched === "overloaded") return "overloaded";
+  if (status === 503 && matched === "rate_limit") return "rate_limit";
   return (status === 503 || status === 500) && structured === true && coarseCode(codes) === "overloaded" ? "overloaded" : "timeout";
 }
 
 /** The request was refused, or an error came without a status. */
 function ofRequest({ status, text, code, phase, retryAfterMs }: ModelFailure, codes: readonly string[]): FailureClass {
-  // "Exceeded your current quota" is a matter of money at one provider and of minutes at Google: its code tells.
-  const words = text.toLowerCase();
+  // "Exceeded your current quota" means money at one provider and minutes at Google: its code tells which.
+  const lower = text.toLowerCase();
   const isGoogle = codes.includes("RESOURCE_EXHAUSTED");
-  const known = isGoogle ? googleQuota(words, codes) : specificCode(codes);
-  if (known === "billing" && status === 402 && (retryAfterMs !== undefined || COMES_BACK.test(words))) return "rate_limit";
+  const known = isGoogle ? googleQuota(lower, codes) : specificCode(codes);
+  if (known === "billing" && status === 402 && (retryAfterMs !== undefined || COMES_BACK.test(lower))) return "rate_limit";
   if (known !== undefined) return known;
-  if (status === 402 && (retryAfterMs !== undefined || COMES_BACK.test(words))) return "rate_limit";
-  const all = codes.length > 0 || code !== undefined ? `${(code ?? codes[0])!.toLowerCase()} ${words}` : words;
+  if (status === 402 && (retryAfterMs !== undefined || COMES_BACK.test(lower))) return "rate_limit";
+  const all = codes.length > 0 || code !== undefined ? `${(code ?? codes[0])!.toLowerCase()} ${lower}` : lower;
   const excluded = (status === undefined ? undefined : NOT_BY_TEXT[status]) ?? [];
-  const said = PATTERNS.find(({ kind, any }) => !excluded.includes(kind) && any.test(all))?.kind;
-  if (said !== undefined) return said;
-  // A type that lies is common with 429, and so are numbers alone.
+  const matched = PATTERNS.find(({ kind, any }) => !excluded.includes(kind) && any.test(all))?.kind;
+  if (matched !== undefined) return matched;
+  // Wrong error types are common with 429, and so are bare numbers.
   const coarse = coarseCode(codes);
   const ofStatus = status === undefined ? undefined : STATUSES[status];
   if (ofStatus !== undefined && !(coarse !== undefined && coarse !== "format" && status === 400)) return ofStatus;
   return coarse ?? ofStatus ?? (status === undefined && (phase === "connect" || phase === "stream") ? "network" : "unknown");
 }
 
-/** Google's quotas come back with time, unless nobody pays. */
-function googleQuota(words: string, codes: readonly string[]): FailureClass {
+/** Google's quotas reset with time, unless billing is missing. */
+function googleQuota(lower: string, codes: readonly string[]): FailureClass {
   const reason = specificCode(codes);
   if (reason === "overloaded") return reason;
-  if (/billing (?:has not been|is not|not) enabled|credits are depleted/.test(words)) return "billing";
-  return /resource exhausted\. please try again later/.test(words) ? "overloaded" : "rate_limit";
+  if (/billing (?:has not been|is not|not) enabled|credits are depleted/.test(lower)) return "billing";
+  return /resource exhausted\. please try again later/.test(lower) ? "overloaded" : "rate_limit";
 }

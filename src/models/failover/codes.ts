@@ -1,6 +1,6 @@
 import type { FailureClass } from "./classify.ts";
 
-/** Codes by what they mean, as providers send them; compared as a whole and in lower case. Numbers carry the provider's name. */
+/** Codes by class, as providers send them; compared as a whole and in lower case. Numbers carry the provider's name. */
 const SPECIFIC: Readonly<Partial<Record<FailureClass, readonly string[]>>> = {
   rate_limit: [
     "slow_down",
@@ -129,7 +129,7 @@ const SPECIFIC: Readonly<Partial<Record<FailureClass, readonly string[]>>> = {
   ],
 };
 
-/** Codes that cover several meanings: the text decides, and they only where it says nothing. */
+/** Ambiguous codes: they decide only where the text says nothing. */
 const COARSE: Readonly<Partial<Record<FailureClass, readonly string[]>>> = {
   rate_limit: [
     "rate_limit_error",
@@ -186,7 +186,7 @@ function lookup(table: Readonly<Partial<Record<FailureClass, readonly string[]>>
   };
 }
 
-/** What a code means that means one thing only; of several the first. */
+/** The class of an unambiguous code; of several the first. */
 export const specificCode: Lookup = lookup(SPECIFIC);
-/** What a code means when nothing else says it. */
+/** The class of a code when nothing else decides. */
 export const coarseCode: Lookup = lookup(COARSE);

@@ -5,39 +5,39 @@ import type { FailureClass } from "./classify.ts";
 export type Step =
   /** The same again, after a pause. */
   | { readonly do: "retry"; readonly afterMs: number }
-  /** The same model with another credential; this one rests. */
+  /** The same model with another credential; this one gets a cooldown. */
   | { readonly do: "rotate" }
   /** The next model of the list. */
   | { readonly do: "next-model" }
   | { readonly do: "lower-thinking"; readonly to: ThinkingLevel }
   /** The same with a shorter answer: the provider counts its length as part of the window, or allows less. */
   | { readonly do: "lower-output"; readonly to: number }
-  /** Trying on would not help. */
+  /** Further attempts would not help. */
   | { readonly do: "stop" };
 
 export interface Situation {
   readonly kind: FailureClass;
-  /** Of this model with this credential, this one included. */
+  /** Attempts of this model with this credential, including this one. */
   readonly attempt: number;
   readonly retryAfterMs?: number | undefined;
-  /** Part of the answer has been shown: trying again would show it twice. */
+  /** Part of the answer has been shown: another attempt would show it twice. */
   readonly afterContent: boolean;
   readonly moreProfiles: boolean;
   readonly moreModels: boolean;
   readonly thinking: ThinkingLevel;
-  /** The provider did not answer at all within its time, or stopped in the middle: each attempt costs minutes. */
+  /** The provider did not answer within its time, or stopped in the middle: each attempt costs minutes. */
   readonly hung?: boolean;
-  /** Repeating the call unchanged cannot help, or only once. */
+  /** How often repeating the call unchanged can help. */
   readonly retries?: number | undefined;
-  /** Length of an answer, in tokens, that the provider would take. */
+  /** Length of an answer, in tokens, that the provider would accept. */
   readonly outputTokens?: number | undefined;
-  /** Chosen by 0..1, for the jitter of pauses. */
+  /** Random number in 0..1, for the jitter of pauses. */
   readonly chance: number;
 }
 
-/** What each kind of trouble allows. */
+/** What each class of failure allows. */
 interface Rule {
-  /** Times the same call is made again before anything else is tried. */
+  /** How often the same call is repeated before anything else is tried. */
   readonly retries: number;
   /** Another credential may help. */
   readonly rotate: boolean;
@@ -45,7 +45,7 @@ interface Rule {
   readonly next: boolean;
 }
 
-/** Trouble that passes by itself: 5xx, overload, resets, time-outs. With pauses of up to 0.5, 1, 2 and 4 s it is over, or it is no hiccup. */
+/** Transient errors: 5xx, overload, resets, timeouts. After pauses of up to 0.5, 1, 2 and 4 s they are over, or not transient. */
 const PASSING_RETRIES = 4;
 /** A provider that hangs costs minutes each time. */
 const HUNG_RETRIES = 3;
@@ -73,9 +73,9 @@ const RULES: Readonly<Record<FailureClass, Rule>> = {
 
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 8_000;
-/** A provider that asks for more than this is left alone: somebody else may answer sooner. */
+/** A provider that wants a longer pause is skipped: another may answer sooner. */
 const LONGEST_ASKED_MS = 10_000;
-/** So long is waited when there is nobody else. */
+/** The longest wait when there is no alternative. */
 const LONGEST_ASKED_ALONE_MS = 60_000;
 const LOWER: Readonly<Record<ThinkingLevel, ThinkingLevel | undefined>> = {
   xhigh: "high",
@@ -86,7 +86,7 @@ const LOWER: Readonly<Record<ThinkingLevel, ThinkingLevel | undefined>> = {
   off: undefined,
 };
 
-/** The whole of failover: one situation, one step. Pure. */
+/** The whole failover logic: one situation, one step. Pure. */
 export function decide(situation: Situation): Step {
   const { kind, attempt, retryAfterMs, afterContent, moreProfiles, moreModels, thinking } = situation;
   const rule = RULES[kind];
@@ -96,7 +96,7 @@ export function decide(situation: Situation): Step {
   }
   if (situation.outputTokens !== undefined) return { do: "lower-output", to: situation.outputTokens };
   if (afterContent && kind !== "format" && kind !== "timeout" && kind !== "network" && kind !== "overloaded") return { do: "stop" };
-  // When there is another way it is taken at once; otherwise the wait is as long as is reasonable.
+  // An alternative is taken at once; otherwise the wait is as long as reasonable.
   const alone = !(rule.rotate && moreProfiles) && !(rule.next && moreModels);
   const asked = retryAfterMs !== undefined && retryAfterMs <= (alone ? LONGEST_ASKED_ALONE_MS : LONGEST_ASKED_MS);
   const again = attempt <= retriesOf(situation, asked, alone) && (retryAfterMs === undefined || asked);
@@ -110,19 +110,19 @@ function retriesOf({ kind, hung = false, retries }: Situation, asked: boolean, a
   const most = retries ?? Number.POSITIVE_INFINITY;
   if (kind === "rate_limit") return Math.min(most, asked && alone ? 1 : 0);
   if (hung) return Math.min(most, alone ? HUNG_RETRIES : HUNG_RETRIES_WITH_OTHERS);
-  // A repair that is known (a call that the model garbled) allows what the kind alone would not.
+  // A known repair (a malformed call of the model) allows what the class alone would not.
   return retries ?? RULES[kind].retries;
 }
 
-/** Doubles with each attempt; half of it is chance, so that many callers do not come back together. */
+/** Doubles with each attempt; half of it is random, so that many callers do not retry together. */
 function pause(attempt: number, chance: number): number {
   const full = Math.min(FIRST_PAUSE_MS * 2 ** (attempt - 1), LONGEST_PAUSE_MS);
   return Math.round(full / 2 + (full / 2) * chance);
 }
 
-const RESTING: ReadonlySet<FailureClass> = new Set<FailureClass>(["auth", "billing", "rate_limit", "timeout", "format", "overloaded", "network"]);
+const COOLED: ReadonlySet<FailureClass> = new Set<FailureClass>(["auth", "billing", "rate_limit", "timeout", "format", "overloaded", "network"]);
 
-/** A credential rests after these. */
-export function rests(kind: FailureClass): boolean {
-  return RESTING.has(kind);
+/** Whether a credential gets a cooldown after this class. */
+export function causesCooldown(kind: FailureClass): boolean {
+  return COOLED.has(kind);
 }

@@ -3,7 +3,7 @@ import type { ModelFailure } from "../failure.ts";
 import { isRegion } from "./blame.ts";
 import { classify, troubleOf, type FailureClass } from "./classify.ts";
 import { decide, type Situation, type Step } from "./decide.ts";
-import { failedText, type Attempt } from "./words.ts";
+import { failedText, type Attempt } from "./attempts.ts";
 
 const failure = (facts: Partial<ModelFailure>): ModelFailure => ({ phase: "headers", text: "", ...facts });
 
@@ -55,7 +55,7 @@ const situation = (facts: Partial<Situation>): Situation => ({
   ...facts,
 });
 
-describe("what is done about it", () => {
+describe("the next step", () => {
   test.each<[string, Partial<Situation>, Step["do"]]>([
     ["a rate limit moves on to the next credential", { kind: "rate_limit" }, "rotate"],
     ["and to the next model when none is left", { kind: "rate_limit", moreProfiles: false }, "next-model"],
@@ -71,7 +71,7 @@ describe("what is done about it", () => {
     ["a 5xx is repeated", { kind: "timeout" }, "retry"],
     ["four times", { kind: "timeout", attempt: 4 }, "retry"],
     ["then another credential is tried", { kind: "timeout", attempt: 5 }, "rotate"],
-    ["and at last it is told", { kind: "timeout", attempt: 5, moreProfiles: false, moreModels: false }, "stop"],
+    ["and at last it is reported", { kind: "timeout", attempt: 5, moreProfiles: false, moreModels: false }, "stop"],
     ["an overloaded provider gets four more chances", { kind: "overloaded", attempt: 4 }, "retry"],
     ["then another credential is tried", { kind: "overloaded", attempt: 5 }, "rotate"],
     ["one that asks for a moment is given it", { kind: "overloaded", retryAfterMs: 9_000 }, "retry"],
@@ -107,7 +107,7 @@ describe("what is done about it", () => {
   });
 });
 
-test("one model that failed speaks for itself, several are listed with the reason of each", () => {
+test("one failed model is reported by its own error, several are listed with their reasons", () => {
   const attempt = (model: string, outcome: Attempt["outcome"], error: string): Attempt => ({
     provider: "p",
     model,
@@ -135,7 +135,7 @@ test.each<[Partial<ModelFailure>, boolean]>([
   expect(isRegion(failure(facts))).toBe(expected);
 });
 
-test("a refusal because of the place does not ask for another key", () => {
+test("a refusal because of the region does not suggest another key", () => {
   const base = { provider: "p", model: "a", startedAt: 0, durationMs: 1, outcome: "auth", error: "no", status: 403 } as const;
   expect(failedText([base])).toContain("check the key");
   expect(failedText([{ ...base, region: true }])).toBe(

@@ -1,13 +1,13 @@
 import type { ModelFailure } from "../failure.ts";
 
-/** Less than this is no answer: the conversation has to get shorter. */
+/** Less than this is not an answer: the conversation has to get shorter. */
 const LEAST_OUTPUT_TOKENS = 1_024;
-/** Counts of providers and of their errors differ by a little. */
+/** Token counts of providers and of their errors differ a little. */
 const MARGIN_TOKENS = 64;
 
-/** The window does not hold the conversation and the answer: `A + B > C`. */
+/** The window does not hold conversation plus answer: `A + B > C`. */
 const SUM = /exceed context limit: (\d+) \+ (\d+) > (\d+)/i;
-/** The answer may not be so long, or not be paid: the number that may. */
+/** The answer may not be this long, or is not affordable: the number that is. */
 const CAPS: readonly RegExp[] = [
   /> (\d+), which is the maximum allowed number of output tokens/i,
   /supports at most (\d+) completion tokens/i,
@@ -17,13 +17,13 @@ const CAPS: readonly RegExp[] = [
 ];
 
 /**
- * The length of an answer, in tokens, with which the provider would take the same request; undefined when its error names none, or when less would
- * not help. `now` is what was asked for last.
+ * The answer length, in tokens, with which the provider would accept the same request; undefined when its error names none, or when less would
+ * not help. `now` is the last requested length.
  */
 export function fittingOutput({ text, afterContent }: Pick<ModelFailure, "text" | "afterContent">, now: number | undefined): number | undefined {
   if (afterContent) return undefined;
   const sum = SUM.exec(text);
-  const room = sum ? Number(sum[3]) - Number(sum[1]) - MARGIN_TOKENS : Number(CAPS.map((cap) => cap.exec(text)?.[1]).find((found) => found !== undefined));
-  if (!Number.isSafeInteger(room) || room < LEAST_OUTPUT_TOKENS) return undefined;
-  return now === undefined || room < now ? room : undefined;
+  const remaining = sum ? Number(sum[3]) - Number(sum[1]) - MARGIN_TOKENS : Number(CAPS.map((cap) => cap.exec(text)?.[1]).find((found) => found !== undefined));
+  if (!Number.isSafeInteger(remaining) || remaining < LEAST_OUTPUT_TOKENS) return undefined;
+  return now === undefined || remaining < now ? remaining : undefined;
 }

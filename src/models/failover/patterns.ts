@@ -5,10 +5,10 @@ export interface Pattern {
   readonly any: RegExp;
 }
 
-/** Joins alternatives, one to a line, so that each can be found again. */
+/** Joins alternatives, one per line, so that each can be found. */
 const any = (...parts: readonly string[]): RegExp => new RegExp(parts.join("|"));
 
-/** Conversations that are too long, in the words of each provider. Also believed of a 500 when the answer is JSON. */
+/** Messages about too long conversations, by provider. Also trusted in a 500 when the answer is JSON. */
 export const OVERFLOW: RegExp = any(
   "prompt is too long",
   "input length and [`']?max_tokens[`']? exceed context limit",
@@ -48,13 +48,13 @@ export const OVERFLOW: RegExp = any(
   "context_length_exceeded|model_context_window_exceeded",
 );
 
-/** Words that say so without a provider of ours being known to use them; believed of a refused request only. */
+/** Similar messages that no known provider uses; trusted only for a refused request. */
 const OVERFLOW_LOOSELY =
   /context[ _](?:length|window|size|limit|overflow)|exceeds? the (?:model'?s? )?(?:maximum )?(?:context|token limit)|input (?:is )?too long|too many input tokens/;
 
-/** In this order; the first that matches decides. All are compared with a lower-case text. */
+/** In this order; the first match decides. All are matched against lower-case text. */
 export const PATTERNS: readonly Pattern[] = [
-  // Throttles that speak of tokens, before what speaks of tokens because there are too many of them.
+  // Rate limits that mention tokens, before messages about too many tokens.
   { kind: "rate_limit", any: /too many tokens(?:,| per)|please wait before trying again|too many tokens per/ },
   {
     kind: "format",

@@ -14,13 +14,13 @@ export interface LongTailDriver {
 }
 
 export interface LongTailDeps {
-  /** Folders from which the package is looked for. */
+  /** Folders to resolve the package from. */
   readonly from: readonly string[];
-  /** Of this program: providers are told who asks. */
+  /** Version of this program, for the `user-agent` header. */
   readonly version: string;
 }
 
-/** Throws `UNAVAILABLE` for a format that nobody has, or whose package is not there. */
+/** Throws `UNAVAILABLE` for an unknown format, or when its package is missing. */
 export async function loadLongTail(api: string, { from, version }: LongTailDeps): Promise<LongTailDriver> {
   if (!LONG_TAIL_APIS.includes(api)) {
     throw new AppError(
@@ -29,7 +29,7 @@ export async function loadLongTail(api: string, { from, version }: LongTailDeps)
     );
   }
   const library = await loadLibrary(api, from);
-  // Older versions send another product's name there, whatever they are told.
+  // Older versions send another product's name there, whatever they are configured with.
   if (api === CODEX && library.formatUserAgent === undefined) {
     throw new AppError(
       "UNAVAILABLE",
@@ -39,7 +39,7 @@ export async function loadLongTail(api: string, { from, version }: LongTailDeps)
   return { api, stream: (request, options) => streamThrough(library, request, options, version) };
 }
 
-/** The same failures and the same watch for progress as calls over our own transport have. */
+/** Adds the failures and progress checks of our own transport. */
 async function* streamThrough(library: Library, request: WireRequest, options: StreamOptions, version: string): AsyncGenerator<ModelEvent, void, void> {
   const { clock, signal, headersMs, progressMs } = options;
   const controller = new AbortController();
@@ -89,7 +89,7 @@ const contextFor = ({ systemPrompt, messages, tools }: WireRequest): unknown => 
   ...(tools ? { tools } : {}),
 });
 
-/** Retries are decided here, not there; and whoever is asked is told that openclaw asks. */
+/** Retries are decided here, not there; and the `user-agent` is openclaw's. */
 function optionsFor(request: WireRequest, signal: AbortSignal, version: string): unknown {
   const { apiKey, headers, thinking, maxTokens, temperature, cacheRetention, sessionId, params } = request;
   const name = `openclaw/${version}`;
@@ -128,11 +128,11 @@ function translated({ type, contentIndex: index = 0, delta = "", partial, messag
       throw modelFailed({ phase: "stream", text, ...factsIn(text, now) });
     }
     default:
-      return []; // Beginnings and ends of parts: what they say is in the deltas and in the message.
+      return []; // Starts and ends of parts: their content is in the deltas and in the message.
   }
 }
 
-/** The package puts all it knows into one text: a status, the name of an exception, the provider's JSON. */
+/** The package puts everything into one text: a status, the name of an exception, the provider's JSON. */
 function factsIn(text: string, now: number): Partial<ModelFailure> {
   const status = /^(?:[A-Za-z]+: )?([45]\d\d)\b/.exec(text)?.[1];
   const name = /^([A-Za-z]+(?:Exception|Error))\b/.exec(text)?.[1];
@@ -147,7 +147,7 @@ function factsIn(text: string, now: number): Partial<ModelFailure> {
   };
 }
 
-/** Only what transcripts hold; the package adds fields of its own. */
+/** Only the fields of transcripts; the package adds its own. */
 function transcriptMessage({ content, api, provider, model, usage, stopReason, timestamp }: AssistantMessage): AssistantMessage {
   return { role: "assistant", content, api, provider, model, usage, stopReason, timestamp };
 }

@@ -34,7 +34,7 @@ const MESSAGE = {
   responseId: "theirs",
 };
 
-/** A folder with a package of that name in it, whose stream is `body`; what it was called with is in what it says. */
+/** A folder with a package of that name, whose stream is `body`; its messages contain what it was called with. */
 function install(body: string, where: "compat" | "main" = "compat"): string {
   const folder = mkdtempSync(join(tmpdir(), "long-tail-"));
   const path = join(folder, "node_modules/@earendil-works/pi-ai");
@@ -63,7 +63,7 @@ const failed = async (promise: Promise<unknown>) =>
     ),
   );
 
-test("without the package the error says which to add", async () => {
+test("without the package the error says which to install", async () => {
   const folder = mkdtempSync(join(tmpdir(), "long-tail-none-"));
   await expect(loadLongTail("google-vertex", { from: [folder], version: "1" })).rejects.toMatchObject({
     code: "UNAVAILABLE",
@@ -72,7 +72,7 @@ test("without the package the error says which to add", async () => {
   });
 });
 
-test("a format that nobody has is said to be a plugin's", async () => {
+test("for an unknown format the error suggests a plugin", async () => {
   await expect(loadLongTail("google-gemini-cli", { from: [], version: "1" })).rejects.toMatchObject({
     code: "UNAVAILABLE",
     message: expect.stringContaining("a plugin has to bring it"),
@@ -99,21 +99,21 @@ test.each(["compat", "main"] as const)("the package's events become ours, wherev
   ]);
 });
 
-test("it is told who asks, and not to try again by itself", async () => {
+test("it gets our user agent, and does not retry by itself", async () => {
   const folder = install(`yield { type: "text_delta", delta: JSON.stringify({ model, context, options }) }; yield { type: "done", message: MESSAGE };`);
   const [first] = await stream(folder, { request: { model: { ...model, api: "openai-codex-responses" } } });
-  const told = JSON.parse((first as { delta: string }).delta) as { model: unknown; context: unknown; options: unknown };
-  expect(told.options).toMatchObject({
+  const received = JSON.parse((first as { delta: string }).delta) as { model: unknown; context: unknown; options: unknown };
+  expect(received.options).toMatchObject({
     apiKey: "k",
     reasoning: "low",
     maxRetries: 0,
     headers: { "User-Agent": "openclaw/9.9.9", originator: "openclaw" },
     identity: { userAgent: { custom: "openclaw/9.9.9" } },
   });
-  expect(told.context).toEqual({ messages: request.messages, systemPrompt: "be kind" });
+  expect(received.context).toEqual({ messages: request.messages, systemPrompt: "be kind" });
 });
 
-test("a version that gives requests another product's name is refused for the provider where it does", async () => {
+test("a version that sends another product's name is refused for that provider", async () => {
   const load = (folder: string) => loadLongTail("openai-codex-responses", { from: [folder], version: "1" });
   await expect(load(install(""))).rejects.toMatchObject({ code: "UNAVAILABLE", message: expect.stringContaining("another name") });
   expect(await load(install("} export function formatUserAgent() {"))).toMatchObject({ api: "openai-codex-responses" });
@@ -126,7 +126,7 @@ test("its errors become failures of calls, with the status their text begins wit
   expect(await failed(stream(install(`yield { type: "start" };`)))).toMatchObject({ malformed: true });
 });
 
-test("a stream that does not move on is hung, and is told to stop", async () => {
+test("a stream without progress counts as hung and is aborted", async () => {
   const clock = manualClock();
   const folder = install(
     `globalThis.longTailWaits?.(); await new Promise((resolve) => options.signal.addEventListener("abort", resolve)); throw new Error("stopped");`,
@@ -139,7 +139,7 @@ test("a stream that does not move on is hung, and is told to stop", async () => 
   expect(await result).toMatchObject({ hung: true, text: "no progress for 1 s" });
 });
 
-test("whoever gives up ends the call", async () => {
+test("aborting ends the call", async () => {
   const controller = new AbortController();
   controller.abort();
   expect(await failed(stream(install(`if (options.signal.aborted) throw new Error("aborted");`), { signal: controller.signal }))).toMatchObject({

@@ -1,6 +1,6 @@
 import type { ModelEntry } from "../entry.ts";
 
-/** The model that is always there. Free, text only, and it needs neither key nor network. */
+/** The model that is always available: free, text only, without key or network. */
 export const OFFLINE_MODEL: ModelEntry = {
   provider: "builtin",
   id: "offline",

@@ -9,7 +9,7 @@ import { readDocs, type DocSection } from "./docs/pages.ts";
 import { OFFLINE_MODEL } from "./entry.ts";
 import { say, type Reply } from "./reply.ts";
 import { readTurn, type Intent, type Turn } from "./turn.ts";
-import { ADDING_A_KEY, INTRODUCTION } from "./words.ts";
+import { ADDING_A_KEY, INTRODUCTION } from "./texts.ts";
 import { messageOf } from "../../base/errors.ts";
 import { commands } from "./intents/commands.ts";
 import { files } from "./intents/files.ts";
@@ -24,7 +24,7 @@ import { createDocIndex, type DocIndex } from "./docs/search.ts";
 const QUESTION =
   /\?\s*$|^(?:how|what|where|which|when|why|who|can|does|do|is|are|should|explain|describe|tell me|help(?: me)?(?: with)?|documentation|docs)\b/i;
 
-/** Answers questions about the product with what its documentation says. */
+/** Answers questions about the product from its documentation. */
 function createProductIntent(): Intent {
   const indexes = new WeakMap<readonly DocSection[], DocIndex>();
   return {
@@ -45,11 +45,11 @@ function createProductIntent(): Intent {
   };
 }
 
-/** Decides what to do about a turn. Always decides something. */
+/** Decides how to answer a turn. Total. */
 type Answer = (turn: Turn) => Promise<Reply>;
 
 function createAnswer(): Answer {
-  // The first that fits answers: what the gateway asks for, then what tools are for, then talk, then the documentation.
+  // The first match answers: the gateway's prompts, then tools, then small talk, then the documentation.
   const intents: readonly Intent[] = [...prompts, ...summaries, ...reminders, ...memory, ...commands, ...files, ...talk, createProductIntent()];
 
   async function answer(turn: Turn): Promise<Reply> {
@@ -78,7 +78,7 @@ function notUnderstood({ text, plain }: Turn): string {
 }
 
 export interface OfflineModelDeps {
-  /** Where the documentation is; found beside the program when absent. Read when first asked about. */
+  /** Folder of the documentation; default: beside the program. Read on first use. */
   readonly docsFolder?: string;
   readonly runnable?: ((text: string) => string) | undefined;
 }
@@ -86,8 +86,9 @@ export interface OfflineModelDeps {
 const CHARS_PER_TOKEN = 4;
 
 /**
- * A model made of rules. The same conversation, tools, documentation and time give the same answer; any conversation gives one. Only an abort ends it without `end`,
- * as it does with every other model.
+ * A rule-based model. The same conversation, tools, documentation and time give the same answer; any conversation gives one. Only an abort ends it
+ * without `end`,
+ * as with every other model.
  */
 export function createOfflineModel({ docsFolder, runnable = (text) => text }: OfflineModelDeps = {}): OtherDriver {
   const answer = createAnswer();
@@ -126,18 +127,18 @@ function inWords(text: string): readonly string[] {
   return text.match(/\s*\S+|\s+$/g) ?? [];
 }
 
-/** As many pieces as the caller wants to pay for. */
+/** As many chunks as the token limit allows. */
 function bounded(pieces: readonly string[], maxTokens: number | undefined): { readonly pieces: readonly string[]; readonly isCut: boolean } {
   if (maxTokens === undefined || !(maxTokens > 0)) return { pieces, isCut: false };
-  let room = maxTokens * CHARS_PER_TOKEN;
-  const fits = pieces.findIndex((piece) => (room -= piece.length) < 0);
+  let remaining = maxTokens * CHARS_PER_TOKEN;
+  const fits = pieces.findIndex((piece) => (remaining -= piece.length) < 0);
   return fits === -1 ? { pieces, isCut: false } : { pieces: pieces.slice(0, Math.max(1, fits)), isCut: true };
 }
 
 const lengthOf = (calls: Reply["calls"]): number => (calls ?? []).reduce((sum, call) => sum + call.name.length + JSON.stringify(call.arguments).length, 0);
 const tokensIn = (chars: number): number => Math.ceil(chars / CHARS_PER_TOKEN);
 
-/** Four characters are a token; what a picture costs elsewhere is not counted. */
+/** Four characters count as a token; images are not counted. */
 function tokensOf({ systemPrompt, messages, tools }: WireRequest): number {
   let chars = systemPrompt?.length ?? 0;
   for (const { content } of messages) {
@@ -152,7 +153,7 @@ function throwIfAborted(signal: AbortSignal | undefined, afterContent: boolean):
   if (signal?.aborted) throw modelFailed({ phase: "stream", text: "the call was aborted", aborted: true, ...(afterContent ? { afterContent } : {}) });
 }
 
-/** Ends early when the caller gives up. */
+/** Ends early when the caller aborts. */
 function pause(clock: Clock, ms: number, signal: AbortSignal | undefined): Promise<void> {
   if (signal?.aborted) return Promise.resolve();
   return new Promise((resolve) => {

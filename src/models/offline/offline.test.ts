@@ -64,7 +64,7 @@ const textOf = ({ content }: AssistantMessage): string => content.flatMap((part)
 const callsOf = ({ content }: AssistantMessage) => content.flatMap((part) => (part.type === "toolCall" ? [{ [part.name]: part.arguments }] : []));
 const say = async (words: string, tools = TOOLS): Promise<string> => textOf(await ask(request([user(words)], tools)));
 
-/** The conversation after the model's call was carried out. */
+/** The conversation after the model's call was executed. */
 async function after(messages: readonly ModelMessage[], result: string, isError = false): Promise<readonly ModelMessage[]> {
   const message = await ask(request(messages));
   const call = message.content.find((part) => part.type === "toolCall")!;
@@ -128,12 +128,12 @@ describe("a plain request becomes a tool call", () => {
 describe("a tool is called as its schema asks for it", () => {
   const exec = async (schema: ToolSchema): Promise<AssistantMessage> => ask(request([user("run ls")], [schema]));
 
-  test("under the names it has, with what it leaves no choice about", async () => {
+  test("with its parameter names, and with values it leaves no choice about", async () => {
     const schema = tool("bash", { cmd: { type: "array" }, mode: { enum: ["once"] }, wait: { type: "number", default: 5 } });
     expect(callsOf(await exec(schema))).toEqual([{ bash: { cmd: ["ls"], mode: "once", wait: 5 } }]);
   });
 
-  test("not at all when it asks for what is not known", async () => {
+  test("not at all when a required value is unknown", async () => {
     const message = await exec(tool("exec", { command: TEXT, approval: TEXT }));
     expect([callsOf(message), textOf(message)]).toEqual([[], expect.stringContaining("`approval`, which I do not know how to give it")]);
   });
@@ -149,8 +149,8 @@ describe("a tool is called as its schema asks for it", () => {
   });
 });
 
-describe("what tools answer is told", () => {
-  test.each<[words: string, result: string, isError: boolean, told: string]>([
+describe("tool results are reported", () => {
+  test.each<[words: string, result: string, isError: boolean, expected: string]>([
     ["run pwd", "/home/ada", false, "`pwd` (exec): /home/ada"],
     ["run ls", "a\nb\n", false, "`ls` (exec) gave:\n\n```\na\nb\n```"],
     ["run true", "", false, "`true` (exec) is done; it gave no output."],
@@ -160,11 +160,11 @@ describe("what tools answer is told", () => {
     ["remember that x is y", "ok", false, "Noted in `memory/x-is-y-1dedb881.md`."],
     ["recall zebras", '{"results":[]}', false, "I have nothing noted about that."],
     ["recall zebras", '{"results":[],"disabled":true,"error":"no embedder"}', false, "My memory cannot be searched: no embedder"],
-  ])("%j, %j (failed: %j)", async (words, result, isError, told) => {
-    expect(textOf(await ask(request(await after([user(words)], result, isError))))).toBe(told);
+  ])("%j, %j (failed: %j)", async (words, result, isError, expected) => {
+    expect(textOf(await ask(request(await after([user(words)], result, isError))))).toBe(expected);
   });
 
-  test("what memory has is looked up in its file", async () => {
+  test("memory results are looked up in their file", async () => {
     const found = JSON.stringify({ results: [{ path: "memory/a.md", startLine: 3, endLine: 4, snippet: "- code" }] });
     const searched = await after([user("recall the code")], found);
     expect(callsOf(await ask(request(searched)))).toEqual([{ memory_get: { path: "memory/a.md", from: 3, lines: 2 } }]);
@@ -172,14 +172,14 @@ describe("what tools answer is told", () => {
     expect(textOf(await ask(request(got)))).toBe("This is what I have noted:\n\n`memory/a.md`, line 3:\n```\n- the code is 4711\n```");
   });
 
-  test("a long output is cut, and that is said", async () => {
-    const told = textOf(await ask(request(await after([user("run cat big")], "x".repeat(5000)))));
-    expect(told).toContain("(2000 more characters are not shown)");
+  test("a long output is cut, and the cut is mentioned", async () => {
+    const expected = textOf(await ask(request(await after([user("run cat big")], "x".repeat(5000)))));
+    expect(expected).toContain("(2000 more characters are not shown)");
   });
 });
 
 describe("talk", () => {
-  test.each<[words: string, told: string]>([
+  test.each<[words: string, expected: string]>([
     ["hi", "Hello! I am the built-in offline model of OpenClaw"],
     ["Guten Morgen!", "Hallo! I am the built-in"],
     ["who are you?", "a set of rules, no language model"],
@@ -196,19 +196,19 @@ describe("talk", () => {
     ["what is the capital of France?", "I found nothing about that in OpenClaw's documentation, and I know nothing else."],
     ["where are unicorns designed?", "I found nothing about that"],
     ["remind me to go", "When? I understand `in 20 minutes`"],
-  ])("%j", async (words, told) => expect(await say(words)).toContain(told));
+  ])("%j", async (words, expected) => expect(await say(words)).toContain(expected));
 
-  test("help says which tools are missing", async () => {
+  test("help lists missing tools", async () => {
     expect(await say("help", [])).toContain("run a command: `run ls -la` (not here: the tool `exec` is not on offer)");
   });
 
-  test("without documentation it says so", async () => {
+  test("without documentation the answer says so", async () => {
     model = createOfflineModel({ docsFolder: join(folder, "nowhere") });
     expect(await say("how do I set a budget?")).toContain("The documentation is not beside this program");
     model = createOfflineModel({ docsFolder: folder });
   });
 
-  test("documentation that could not be read once is read when it is asked about again", async () => {
+  test("unreadable documentation is read again at the next question", async () => {
     const late = join(folder, "late");
     model = createOfflineModel({ docsFolder: late });
     expect(await say("how do I set a budget?")).toContain("The documentation is not beside this program");
@@ -226,15 +226,15 @@ describe("talk", () => {
   });
 });
 
-test.each<[words: string, told: string]>([
+test.each<[words: string, expected: string]>([
   ["Look at HEARTBEAT.md. If nothing needs attention, reply HEARTBEAT_OK.", "HEARTBEAT_OK"],
   ["System: [12:00] Reminder: check the oven\n\nIf nothing needs attention, reply HEARTBEAT_OK.", "Reminder: check the oven"],
   ["Store durable notes now. If there is nothing to store, reply with NO_REPLY.", "NO_REPLY"],
   ["A scheduled reminder is due:\n\nReminder: go\n\nPass it on.", "Reminder: go"],
-])("the gateway's own prompt %j is answered with %j", async (words, told) => expect(await say(words)).toBe(told));
+])("the gateway's own prompt %j is answered with %j", async (words, expected) => expect(await say(words)).toBe(expected));
 
 describe("streaming", () => {
-  test("comes in words that add up to the message", async () => {
+  test("sends words that add up to the message", async () => {
     const streamed = await events(request([user("hi")]));
     const deltas = streamed.flatMap((event) => (event.type === "text" ? [event.delta] : []));
     expect(deltas.slice(0, 3)).toEqual(["Hello!", " I", " am"]);
@@ -248,7 +248,7 @@ describe("streaming", () => {
     ]);
   });
 
-  test("@chunks and @gap give known pieces at a known pace", async () => {
+  test("@chunks and @gap give a known number of chunks at a known pace", async () => {
     const clock = manualClock(NOW);
     const stream = model.stream(request([user("go @chunks=3 @gap=50")]), { clock, headersMs: 1, progressMs: 1 })[Symbol.asyncIterator]();
     expect((await stream.next()).value).toEqual({ type: "text", index: 0, delta: "go" });
@@ -267,7 +267,7 @@ describe("streaming", () => {
     expect((await stream.next()).value).toMatchObject({ type: "end", message: { content: [{ type: "text", text: "go w1 w2" }] } });
   });
 
-  test("an abort ends it as it ends other models, before it begins and during a pause", async () => {
+  test("an abort ends it like other models, before the start and during a pause", async () => {
     const failure = await events(request([user("hi")]), { signal: AbortSignal.abort() }).catch(failureOf);
     expect(failure).toMatchObject({ aborted: true });
     const controller = new AbortController();
@@ -279,7 +279,7 @@ describe("streaming", () => {
     expect(await next).toMatchObject({ aborted: true, afterContent: true });
   });
 
-  test("no more is said than was asked for, and what was cut is not called", async () => {
+  test("the token limit holds, and a cut call is not made", async () => {
     const message = await ask(request([user("help")], TOOLS, { maxTokens: 5 }));
     expect([message.stopReason, textOf(message).length <= 20]).toEqual(["length", true]);
   });
@@ -290,7 +290,7 @@ describe("streaming", () => {
   });
 });
 
-describe("whatever it is given", () => {
+describe("with any input", () => {
   const words = fc.oneof(
     fc.string({ maxLength: 80 }),
     fc.constantFrom("run ls", "read a.md", "recall x", "remind me in 1 h to x", "help", "how?", "<conversation>[User]: x</conversation>", "x".repeat(5000)),
@@ -324,7 +324,7 @@ describe("whatever it is given", () => {
   );
   const schema = fc.tuple(name, fc.dictionary(fc.string(), fc.jsonValue())).map(([tool, parameters]) => ({ name: tool, description: "", parameters }));
 
-  test("it ends with one complete message, never throws, and says the same again", async () => {
+  test("it ends with one complete message, never throws, and is deterministic", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(message, { maxLength: 6 }), fc.array(schema, { maxLength: 4 }), async (messages, tools) => {
         const asked = request(messages, tools);
@@ -338,8 +338,8 @@ describe("whatever it is given", () => {
     );
   });
 
-  test("a text of megabytes is answered too", async () => {
-    // A rule whose time grew with the square of the length would not be done before the test's time is over.
+  test("a text of megabytes is answered, too", async () => {
+    // A rule with quadratic time would exceed the test's time limit.
     const texts = ["write ", "[", "`", "a.b ", "System: [x] y\n", "in in in ", "X (untrusted):\n```json\n"].map((piece) =>
       piece.repeat(2_000_000 / piece.length),
     );

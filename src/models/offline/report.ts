@@ -4,7 +4,7 @@ import type { Step } from "./turn.ts";
 
 const MAX_SHOWN_CHARS = 3000;
 
-/** Text in a fence that it cannot close itself. */
+/** Text in a code fence that it cannot close itself. */
 export function fenced(text: string): string {
   const ticks = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length)) + 1;
   const fence = "`".repeat(ticks);
@@ -16,7 +16,7 @@ function subjectOf({ name, arguments: args }: Step): string {
   return typeof subject === "string" ? `\`${subject.replaceAll("`", "'")}\` (${name})` : `\`${name}\``;
 }
 
-/** What a tool answered, told plainly. */
+/** Reports a tool's result in plain words. */
 export function reportStep(step: Step): string {
   const subject = subjectOf(step);
   const text = step.text.trimEnd();
@@ -31,7 +31,7 @@ export function reportSteps(steps: readonly Step[]): Reply {
   return say(steps.map(reportStep).join("\n\n"));
 }
 
-/** The object that a tool answered with as JSON, if it did. */
+/** A tool's result as a JSON object, if it is one. */
 export function jsonOf({ text }: Step): Readonly<Record<string, unknown>> | undefined {
   try {
     const value: unknown = JSON.parse(text);

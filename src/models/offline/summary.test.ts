@@ -16,7 +16,7 @@ const CONVERSATION = `<conversation>
 
 Write the summary.`;
 
-test("a prompt that holds a conversation asks for a summary", () => {
+test("a prompt with a conversation asks for a summary", () => {
   expect([asksForSummary(CONVERSATION), asksForSummary("sum up"), asksForSummary("<conversation>")]).toEqual([true, false, false]);
 });
 
@@ -49,7 +49,7 @@ test("goals, wishes, work, failures, decisions and what is open come under the d
 - plan.md`);
 });
 
-test("an earlier summary is carried on; what was open then is not", () => {
+test("an earlier summary is carried over, except its open items", () => {
   const earlier = summarizePrompt(CONVERSATION);
   const later = summarizePrompt(
     `<previous-summary>\n${earlier}\n</previous-summary>\n<conversation>\n[User]: Paint it.\n[Assistant]: It is red.\n</conversation>`,
@@ -61,7 +61,7 @@ test("an earlier summary is carried on; what was open then is not", () => {
   expect(later).toContain("- Never use nails.");
 });
 
-test("it stays short however long the conversation is, and keeps its first goal", () => {
+test("it stays short for any conversation, and contains the first goal", () => {
   const talk = Array.from({ length: 5000 }, (_, n) => [
     { kind: "user" as const, text: `Goal ${n}. You must ${"x".repeat(900)}` },
     { kind: "assistant" as const, text: `Done ${n}.` },

@@ -1,7 +1,7 @@
 import { clip } from "../../base/text.ts";
 import type { ModelMessage } from "../../protocol/index.ts";
 
-/** One utterance of the conversation that is summed up. */
+/** One message of the conversation to summarize. */
 export interface Utterance {
   readonly kind: "user" | "assistant" | "calls" | "result";
   readonly text: string;
@@ -21,12 +21,12 @@ type Heading = Exclude<(typeof SECTIONS)[number], "Progress"> | (typeof PARTS)[n
 const MAX_ITEMS = 12;
 const MAX_ITEM_CHARS = 300;
 
-/** True when a prompt asks for the summary that a compaction keeps. */
+/** True when a prompt asks for a compaction summary. */
 export function asksForSummary(prompt: string): boolean {
   return prompt.includes("<conversation>") && prompt.includes("</conversation>");
 }
 
-/** The summary of a conversation, picked from its own sentences: goals, wishes, what was done, what failed, what is open. */
+/** An extractive summary of a conversation: goals, wishes, what was done, what failed, what is open. */
 export function summarizePrompt(prompt: string): string {
   const utterances = parseConversation(between(prompt, "<conversation>", "</conversation>") ?? "");
   return summarize(utterances, parseSummary(between(prompt, "<previous-summary>", "</previous-summary>") ?? ""));
@@ -35,10 +35,10 @@ export function summarizePrompt(prompt: string): string {
 export function summarize(utterances: readonly Utterance[], previous: ReadonlyMap<Heading, readonly string[]> = new Map()): string {
   const found = pick(utterances);
   const items = (heading: Heading): string[] => {
-    // What is open or under way is only what it is now; the rest adds up.
+    // Open items are replaced by the current ones; the rest accumulates.
     const kept = heading === "In Progress" || heading === "Next Steps" ? [] : (previous.get(heading) ?? []);
     const all = [...new Set([...kept, ...(found.get(heading) ?? [])])];
-    // The first goal is what it was all about; of the rest the latest counts.
+    // The first goal is kept; of the others the latest count.
     const bounded = all.length <= MAX_ITEMS ? all : heading === "Goal" ? [all[0]!, ...all.slice(1 - MAX_ITEMS)] : all.slice(-MAX_ITEMS);
     return bounded.length === 0 ? ["(none)"] : bounded;
   };

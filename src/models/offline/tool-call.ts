@@ -6,18 +6,18 @@ import { say, type Reply } from "./reply.ts";
 export interface Argument {
   readonly names: readonly string[];
   readonly value: unknown;
-  /** Left out where the tool takes no such thing. */
+  /** Omitted where the tool has no such parameter. */
   readonly optional?: boolean;
 }
 
 const ALIASES: Readonly<Record<string, readonly string[]>> = { exec: ["exec", "bash"] };
 
-/** The tool of this name, or of another name for it. */
+/** The tool of this name, or of an alias. */
 export function offered({ tools }: Turn, name: string): ToolSchema | undefined {
   return (ALIASES[name] ?? [name]).map((known) => tools.get(known)).find((tool) => tool !== undefined);
 }
 
-/** Calls a tool as its schema asks for it; says so when it is not on offer or asks for what is not known. `before` is said first. */
+/** Calls a tool according to its schema; says so when it is not available or a required value is unknown. `before` is sent first. */
 export function call(turn: Turn, name: string, wanted: readonly Argument[], before?: string): Reply {
   const tool = offered(turn, name);
   if (!tool) return say(`That takes the tool \`${name}\`, which is not on offer in this conversation, so I cannot do it.`);
@@ -50,7 +50,7 @@ function fill(tool: ToolSchema, wanted: readonly Argument[]): { readonly args: R
   return { args, missing };
 }
 
-/** The value as the schema takes it; undefined when it does not. */
+/** The value converted to the schema's type; undefined when it does not fit. */
 function fit(value: unknown, { type, enum: values }: Property): unknown {
   if (Array.isArray(values)) return values.includes(value) ? value : undefined;
   const types = Array.isArray(type) ? type : [type];
@@ -61,7 +61,7 @@ function fit(value: unknown, { type, enum: values }: Property): unknown {
   return undefined;
 }
 
-/** What a schema leaves no choice about, or chooses itself. */
+/** The schema's default or only possible value. */
 function onlyValue({ default: given, const: fixed, enum: values }: Property): unknown {
   return given ?? fixed ?? (Array.isArray(values) && values.length === 1 ? (values[0] as unknown) : undefined);
 }

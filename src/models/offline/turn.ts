@@ -4,7 +4,7 @@ import type { DocSection } from "./docs/pages.ts";
 import type { Reply } from "./reply.ts";
 import { readUserText, type UserText } from "./user-text.ts";
 
-/** A call that was made since the user spoke, with what came of it. */
+/** A tool call made since the user's message, with its result. */
 export interface Step {
   readonly name: string;
   readonly arguments: Readonly<Record<string, unknown>>;
@@ -24,11 +24,13 @@ export interface Turn extends UserText {
   readonly docs: () => Promise<readonly DocSection[]>;
 }
 
-/** Something the model knows how to do. `begin` looks at the user's words alone and is asked again, with the same outcome, when tools have answered. */
+/**
+ * Something the model knows how to do. `begin` depends on the user's text alone and is called again, with the same result, when tools have answered.
+ */
 export interface Intent {
   readonly name: string;
   begin(turn: Turn): Reply | undefined | Promise<Reply | undefined>;
-  /** What to do when tools have answered; without it, or when it has nothing to say, their results are reported. */
+  /** What to do when tools have answered; without it, or when it returns nothing, their results are reported. */
   goOn?(turn: Turn): Reply | undefined;
 }
 
@@ -60,7 +62,7 @@ function stepsOf(messages: readonly ModelMessage[]): readonly Step[] {
     }));
 }
 
-/** The text of a message; pictures are named, since this model cannot see them. */
+/** The text of a message; images are mentioned, since this model cannot see them. */
 export function contentText(content: ModelMessage["content"]): string {
   if (typeof content === "string") return content;
   return content

@@ -1,16 +1,16 @@
-/** What the user said, freed of what channels and the gateway put around it. */
+/** The user's text, without what channels and the gateway add around it. */
 export interface UserText {
-  /** All of it, as it came. */
+  /** The whole text, as received. */
   readonly raw: string;
-  /** The user's own words. */
+  /** The user's own text. */
   readonly text: string;
   /** The same without politeness: `please run ls for me` is `run ls`. Empty for texts that are too long for rules. */
   readonly plain: string;
-  /** What the gateway reports in front of the message. */
+  /** System events that the gateway reports before the message. */
   readonly events: readonly string[];
 }
 
-/** Longer texts are no plain requests, and some rules take time that grows with the square of the length. */
+/** Longer texts are not simple requests, and some rules take quadratic time. */
 const MAX_RULED_CHARS = 4000;
 
 const UNTRUSTED_BLOCK = /^[A-Z][\w /-]{0,60} \(untrusted[^)\n]{0,60}\):\n```json\n[\s\S]*?\n```\n*/gm;
@@ -48,7 +48,7 @@ export function plainText(text: string): string {
   return plain === "" ? text.trim() : plain;
 }
 
-/** The words inside quotes, ticks or a fence that enclose the whole text; else the text itself. */
+/** The text inside quotes, backquotes or a fence that enclose all of it; else the text itself. */
 export function unquoted(text: string): string {
   const trimmed = text.trim();
   const fence = /^```[^\n`]*\n([\s\S]*?)\n?```$/.exec(trimmed);
@@ -59,7 +59,7 @@ export function unquoted(text: string): string {
   return quoted && !trimmed.slice(1, -1).includes(closes!) ? trimmed.slice(1, -1) : trimmed;
 }
 
-/** A name of a file that somebody wrote into a sentence; undefined when it does not look like one. */
+/** A file name written in a sentence; undefined when it does not look like one. */
 export function pathIn(written: string): string | undefined {
   const quoted = unquoted(written);
   if (quoted !== written.trim()) return quoted.trim() === "" ? undefined : quoted;

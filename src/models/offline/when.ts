@@ -1,4 +1,4 @@
-/** When something is to happen, as a scheduled job has it. */
+/** When something is to happen, in the form of a scheduled job. */
 export type Schedule =
   | { readonly kind: "at"; readonly at: string }
   | { readonly kind: "every"; readonly everyMs: number }
@@ -95,7 +95,7 @@ function at(ms: number): Omit<When, "rest"> | undefined {
   return { schedule: { kind: "at", at: date.toISOString() }, text: `at ${day} ${shown({ hour: date.getHours(), minute: date.getMinutes() })}` };
 }
 
-/** The next such time; on a day that was named, that day's even when it has passed. */
+/** The next such time; on a named day, that day's even when it has passed. */
 function onDay(day: string | undefined, [hour, minute, half]: readonly (string | undefined)[], now: number): Omit<When, "rest"> | undefined {
   const named = day?.toLowerCase();
   const time = clockOf(hour ?? (named === "tonight" ? "20" : "9"), minute, half);

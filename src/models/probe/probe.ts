@@ -13,11 +13,11 @@ export type ProbeStatus = "ok" | "auth" | "rate_limit" | "billing" | "timeout" |
 export interface ProbeResult {
   readonly status: ProbeStatus;
   readonly latencyMs: number;
-  /** The model called the tool that it was offered. */
+  /** The model called the offered tool. */
   readonly calledTool: boolean;
-  /** What went wrong, where the status is too coarse to tell. */
+  /** What went wrong, where the status is too coarse. */
   readonly trouble?: Trouble | "cannot be reached";
-  /** The provider's words; secrets in them are the caller's to mask. */
+  /** The provider's message; the caller masks secrets in it. */
   readonly error?: string;
 }
 
@@ -25,7 +25,7 @@ export interface ProbeOptions {
   readonly model: ModelEntry;
   readonly apiKey?: string | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** What is asked; a plain question when absent. */
+  /** The question; a default one when absent. */
   readonly content?: string | readonly (TextContent | ImageContent)[] | undefined;
   readonly tools?: readonly ToolSchema[] | undefined;
   readonly timeoutMs: number;
@@ -47,7 +47,7 @@ const STATUSES: Readonly<Partial<Record<ReturnType<typeof classify>, ProbeStatus
   model_unknown: "format",
 };
 
-/** Asks one short question. Never rejects: whatever happens is the result. */
+/** Sends one short request. Never rejects: every outcome is a result. */
 export async function probeModel(options: ProbeOptions): Promise<ProbeResult> {
   const { model, apiKey, headers, content = "Reply with OK.", tools, timeoutMs, maxTokens, clock, fetch } = options;
   const started = clock.monotonic();

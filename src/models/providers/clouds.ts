@@ -1,6 +1,6 @@
 import { ANTHROPIC_MESSAGES, OPENAI_COMPLETIONS, OPENAI_RESPONSES, type ProviderFacts } from "./provider.ts";
 
-/** Models inside other products: their wire formats come with a package that is added when wanted, except where ours will do. */
+/** Models inside other products: their wire formats come with a package that is installed when needed, except where ours will do. */
 export const CLOUDS: readonly ProviderFacts[] = [
   {
     id: "google-vertex",

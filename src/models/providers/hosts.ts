@@ -1,6 +1,6 @@
 import { ANTHROPIC_MESSAGES, OPENAI_COMPLETIONS, type ProviderFacts } from "./provider.ts";
 
-/** Those who serve models that others made. */
+/** Hosts of models that others made. */
 export const HOSTS: readonly ProviderFacts[] = [
   {
     id: "groq",

@@ -10,12 +10,12 @@ import { ZAI } from "./zai.ts";
 
 export type { KnownModel, Presence, ProviderFacts } from "./provider.ts";
 
-/** Every provider that is known without being configured. The order is that in which one is picked when the user chose none. */
+/** Every provider that is known without configuration. Without a user's choice, the first usable one is picked in this order. */
 export const PROVIDERS: readonly ProviderFacts[] = [...MAKERS, ...GATEWAYS, ZAI, ...MINIMAX, ...KIMI, ...HOSTS, ...CLOUDS, ...LOCAL, ...SENSES, BUILTIN];
 
 const BY_ID: ReadonlyMap<string, ProviderFacts> = new Map(PROVIDERS.flatMap((facts) => [facts.id, ...(facts.aliases ?? [])].map((name) => [name, facts])));
 
-/** Lower case, and the one name that all its aliases stand for. */
+/** The canonical lower-case name for a provider's name or alias. */
 export function canonicalProvider(name: string): string {
   const plain = name.trim().toLowerCase();
   return BY_ID.get(plain)?.id ?? plain;
@@ -31,5 +31,5 @@ export function keyVariables(name: string): readonly string[] {
   return facts === undefined || facts.ambient === true ? [] : facts.env;
 }
 
-/** It works without a key of its own: it is on this machine, or built in. */
+/** Works without a key: it runs on this machine, or is built in. */
 export const needsNoKey = (name: string): boolean => providerFacts(name)?.anyKey === true;

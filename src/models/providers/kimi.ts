@@ -2,7 +2,7 @@ import { ANTHROPIC_MESSAGES, OPENAI_COMPLETIONS, type KnownModel, type ProviderF
 
 const kimi = (id: string, name: string, rest: Partial<KnownModel> = {}): KnownModel => ({ id, name, contextWindow: 256_000, maxTokens: 8192, ...rest });
 
-/** Two services of one maker; a key of one does not open the other. */
+/** Two services of one company; a key of one does not work for the other. */
 export const KIMI: readonly ProviderFacts[] = [
   {
     id: "moonshot",

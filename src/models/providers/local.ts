@@ -1,6 +1,6 @@
 import { OPENAI_COMPLETIONS, type ProviderFacts } from "./provider.ts";
 
-/** Servers on this machine. They are found by asking, never at the start. */
+/** Servers on this machine. They are discovered on demand, never at the start. */
 export const LOCAL: readonly ProviderFacts[] = [
   { id: "ollama", env: ["OLLAMA_API_KEY"], baseUrl: "http://127.0.0.1:11434", api: "ollama", presence: "local", anyKey: true, listing: "ollama" },
   { id: "vllm", env: ["VLLM_API_KEY"], baseUrl: "http://127.0.0.1:8000/v1", api: OPENAI_COMPLETIONS, presence: "local", anyKey: true, listing: "openai" },
@@ -19,7 +19,7 @@ export const BUILTIN: ProviderFacts = {
   models: [{ id: "offline", name: "Built-in offline model", contextWindow: 200_000, maxTokens: 8192 }],
 };
 
-/** Keys that other rooms use; they offer no chat. */
+/** Keys that other modules use; these providers offer no chat. */
 export const SENSES: readonly ProviderFacts[] = [
   {
     id: "voyage",

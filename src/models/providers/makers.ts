@@ -1,7 +1,7 @@
 import type { ModelCost } from "../entry.ts";
 import { ANTHROPIC_MESSAGES, GOOGLE_GENERATIVE_AI, OPENAI_COMPLETIONS, OPENAI_RESPONSES, type KnownModel, type ProviderFacts } from "./provider.ts";
 
-/** USD per million tokens; nothing is asked for writing to the cache. */
+/** USD per million tokens; writing to the cache is free. */
 const price = (input: number, output: number, cacheRead: number): ModelCost => ({ input, output, cacheRead, cacheWrite: 0 });
 
 const codex = (id: string, name: string, cost: ModelCost): KnownModel => ({
@@ -23,7 +23,7 @@ const CODEX: readonly KnownModel[] = [
   codex("gpt-5.1", "GPT-5.1", price(1.25, 10, 0.125)),
 ];
 
-/** Those who make models and serve them under their own name. */
+/** Companies that make models and serve them under their own name. */
 export const MAKERS: readonly ProviderFacts[] = [
   {
     id: "anthropic",

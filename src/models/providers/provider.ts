@@ -1,6 +1,6 @@
 import type { ModelCost, WireCompat } from "../entry.ts";
 
-/** What is known about a model before anybody was asked. */
+/** Built-in facts about a model. */
 export interface KnownModel {
   readonly id: string;
   readonly name?: string;
@@ -14,7 +14,7 @@ export interface KnownModel {
 }
 
 /**
- * When a provider's models are offered without being configured: `catalog` always, `implied` once there is a key or profile, `local` once its server
+ * When a provider's models are offered without configuration: `catalog` always, `implied` once there is a key or profile, `local` once its server
  * was found, `config` never.
  */
 export type Presence = "catalog" | "implied" | "local" | "config";
@@ -22,33 +22,33 @@ export type Presence = "catalog" | "implied" | "local" | "config";
 /** One provider of models, as data. */
 export interface ProviderFacts {
   readonly id: string;
-  /** Other names that mean it. */
+  /** Alternative names. */
   readonly aliases?: readonly string[];
   /** Environment variables that may hold its key, in the order they are tried. */
   readonly env: readonly string[];
-  /** Without a slash at the end; empty when the user has to say it. */
+  /** Without a trailing slash; empty when the user has to configure it. */
   readonly baseUrl: string;
-  /** Wire format; empty for what offers no chat. */
+  /** Wire format; empty for providers without chat. */
   readonly api: string;
-  /** Further wire formats that single models speak, and where. */
+  /** Other wire formats that single models use, with their URLs. */
   readonly alsoAt?: Readonly<Record<string, string>>;
   readonly presence: Presence;
   /** Models that come before those of the frozen tables, best first. */
   readonly models?: readonly KnownModel[];
-  /** Name of its table in the frozen data, when that is another. */
+  /** Name of its table in the frozen data, when it differs. */
   readonly table?: string;
-  /** What a user without a choice gets, once there is a credential. */
+  /** The default for a user without a choice, once there is a credential. */
   readonly defaultModel?: string;
-  /** Takes part when no model was chosen and there is a credential. */
+  /** May be picked when no model was chosen and there is a credential. */
   readonly picksDefault?: boolean;
-  /** Its variables say that there is a credential, which others find by themselves; none of them holds a key. */
+  /** Its variables show that there is a credential, which an SDK finds by itself; none of them holds a key. */
   readonly ambient?: boolean;
-  /** Any value of its variable turns it on; servers on this machine check nothing. */
+  /** Any value of its variable enables it; servers on this machine check nothing. */
   readonly anyKey?: boolean;
-  /** Models can be asked for at its address. */
+  /** Its API can list models. */
   readonly listing?: "openai" | "ollama";
   readonly headers?: Readonly<Record<string, string>>;
-  /** What a user should know, in a sentence. */
+  /** A note for users, in a sentence. */
   readonly note?: string;
 }
 

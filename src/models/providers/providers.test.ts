@@ -15,7 +15,7 @@ test("every documented provider is there, once", () => {
   );
 });
 
-test("a provider's other names mean it, in any case", () => {
+test("a provider's aliases resolve to it, in any case", () => {
   expect(["Z.AI", "z-ai", "opencode-zen", "qwen", "kimi-code", " Anthropic "].map(canonicalProvider)).toEqual([
     "zai",
     "zai",
@@ -39,17 +39,17 @@ test("variables that name a file or an account are not taken for keys", () => {
   expect([keyVariables("google-vertex"), keyVariables("amazon-bedrock")]).toEqual([[], []]);
 });
 
-test("only what is on this machine works without a key", () => {
+test("only providers on this machine work without a key", () => {
   expect(PROVIDERS.filter(({ id }) => needsNoKey(id)).map(({ id }) => id)).toEqual(["ollama", "vllm", "lmstudio", "llamacpp", "builtin"]);
 });
 
-test("keys travel over https, or stay on this machine", () => {
+test("keys are sent over https, or stay on this machine", () => {
   for (const { id, baseUrl, alsoAt = {} } of PROVIDERS) {
     for (const url of [baseUrl, ...Object.values(alsoAt)]) expect(url, id).toMatch(/^$|^https:\/\/|^http:\/\/(?:localhost|127\.0\.0\.1):/);
   }
 });
 
-test("every wire format is written here, comes with the package, or is said to come with a plugin", () => {
+test("every wire format is implemented here, comes with the package, or is documented as a plugin's", () => {
   const known = new Set([...WIRE_APIS, ...LONG_TAIL_APIS, "builtin-offline", "google-gemini-cli", ""]);
   expect(PROVIDERS.filter(({ api }) => !known.has(api)).map(({ id }) => id)).toEqual([]);
 });

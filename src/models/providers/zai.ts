@@ -1,6 +1,8 @@
 import { OPENAI_COMPLETIONS, type ProviderFacts } from "./provider.ts";
 
-/** GLM. The address is that of the coding plan; the general one is https://api.z.ai/api/paas/v4, those in China start with https://open.bigmodel.cn/api. */
+/**
+ * GLM. The URL is that of the coding plan; the general one is https://api.z.ai/api/paas/v4, those in China start with https://open.bigmodel.cn/api.
+ */
 export const ZAI: ProviderFacts = {
   id: "zai",
   aliases: ["z.ai", "z-ai"],

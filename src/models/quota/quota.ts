@@ -13,34 +13,34 @@ import { antigravityQuota, geminiCliQuota } from "./sources/google.ts";
 import { minimaxQuota, xiaomiQuota, zaiQuota } from "./sources/plans.ts";
 import { fieldsOf, textOf, type QuotaWindow } from "./window.ts";
 
-/** What one provider told, or why it did not. */
+/** One provider's allowances, or why they are unknown. */
 export interface ProviderQuota {
   readonly provider: string;
   readonly displayName: string;
   readonly windows: readonly QuotaWindow[];
   readonly plan?: string;
-  /** In words; without secrets. */
+  /** Error message without secrets. */
   readonly error?: string;
 }
 
 /** The result of the method `usage.status`. */
 export interface QuotaReport {
   readonly updatedAt: number;
-  /** Only providers with a credential that opens their endpoint. */
+  /** Only providers with a credential that their endpoint accepts. */
   readonly providers: readonly ProviderQuota[];
 }
 
 export interface QuotaOptions {
-  /** All that are known when absent. */
+  /** Default: all known ones. */
   readonly providers?: readonly string[] | undefined;
-  /** Longest wait, all providers together: 5 s; in a conversation 3.5 s is enough (`CHAT_QUOTA_MS`). */
+  /** Time limit for all providers together: 5 s; in a conversation 3.5 s is enough (`CHAT_QUOTA_MS`). */
   readonly timeoutMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Asks providers how much of their allowances is used. */
+/** Queries providers for the used share of their allowances. */
 export interface Quota {
-  /** Never rejects for a provider's sake. An answer is good for a minute; those who ask at the same time share one. */
+  /** A failing provider never causes a rejection. Results are cached for a minute; concurrent callers share one request. */
   load(options?: QuotaOptions): Promise<QuotaReport>;
 }
 
@@ -51,20 +51,20 @@ export interface QuotaDeps {
   readonly redactor: Pick<Redactor, "register" | "text">;
   readonly version: string;
   readonly fetch?: Fetch | undefined;
-  /** Milliseconds for which an answer is good. */
+  /** Milliseconds for which a result is cached. */
   readonly keepMs?: number | undefined;
 }
 
 export const CHAT_QUOTA_MS = 3500;
 const TIMEOUT_MS = 5000;
 const KEEP_MS = 60_000;
-/** An error is asked about again sooner. */
+/** Errors are cached for a shorter time. */
 const KEEP_ERROR_MS = 10_000;
 const MAX_ERROR_CHARS = 200;
 
 const SOURCES: readonly QuotaSource[] = [anthropicQuota, copilotQuota, geminiCliQuota, antigravityQuota, codexQuota, minimaxQuota, zaiQuota, xiaomiQuota];
 
-/** Providers that tell about allowances. */
+/** Providers that report allowances. */
 export const QUOTA_PROVIDERS: readonly string[] = SOURCES.map(({ provider }) => provider);
 
 export function createQuota(deps: QuotaDeps): Quota {
@@ -105,8 +105,8 @@ export function createQuota(deps: QuotaDeps): Quota {
 
   async function fresh(source: QuotaSource, options: QuotaOptions): Promise<ProviderQuota | undefined> {
     const { provider } = source;
-    const kept = known.get(provider);
-    if (kept && deps.clock.monotonic() < kept.until) return kept.quota;
+    const cached = known.get(provider);
+    if (cached && deps.clock.monotonic() < cached.until) return cached.quota;
     let running = asking.get(provider);
     if (!running) {
       running = ask(source, options).finally(() => asking.delete(provider));
@@ -120,8 +120,8 @@ export function createQuota(deps: QuotaDeps): Quota {
 
   return {
     async load(options = {}) {
-      const wanted = SOURCES.filter(({ provider }) => options.providers === undefined || options.providers.includes(provider));
-      const answers = await Promise.all(wanted.map((source) => fresh(source, options)));
+      const sources = SOURCES.filter(({ provider }) => options.providers === undefined || options.providers.includes(provider));
+      const answers = await Promise.all(sources.map((source) => fresh(source, options)));
       return { updatedAt: deps.clock.now(), providers: answers.filter((answer) => answer !== undefined) };
     },
   };
@@ -140,6 +140,6 @@ function tokenIn(apiKey: string): string {
 function refused(status: number, value: unknown): AppError {
   if (status === 401 || status === 403) return new AppError("PERMISSION_DENIED", `the login is not accepted for this (${status}); log in again if it stays so`);
   const { error, message } = fieldsOf(value);
-  const said = textOf(message) ?? textOf(error) ?? textOf(fieldsOf(error)["message"]);
-  return new AppError("UNAVAILABLE", `it answers ${status}${said === undefined ? "" : `: ${said}`}`);
+  const reason = textOf(message) ?? textOf(error) ?? textOf(fieldsOf(error)["message"]);
+  return new AppError("UNAVAILABLE", `it answers ${status}${reason === undefined ? "" : `: ${reason}`}`);
 }

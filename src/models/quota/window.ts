@@ -1,17 +1,17 @@
-/** How much of an allowance is used, within one stretch of time. */
+/** The used share of an allowance within one period. */
 export interface QuotaWindow {
   /** `5h`, `Week`, `Premium`. */
   readonly label: string;
   /** 0 to 100. */
   readonly usedPercent: number;
-  /** Milliseconds since the epoch at which it begins anew, when the provider says so. */
+  /** When it resets, in milliseconds since the epoch, if the provider says so. */
   readonly resetAt?: number;
 }
 
-/** What a provider says about an account. */
+/** A provider's information about an account. */
 export interface QuotaFacts {
   readonly windows: readonly QuotaWindow[];
-  /** The provider's name for what is paid for. */
+  /** The provider's name of the plan. */
   readonly plan?: string;
 }
 
@@ -27,7 +27,7 @@ export function numberOf(value: unknown): number | undefined {
   return typeof number === "number" && Number.isFinite(number) ? number : undefined;
 }
 
-/** Providers write moments as seconds, milliseconds or text. */
+/** Providers write times as seconds, milliseconds or text. */
 export function momentOf(value: unknown): number | undefined {
   const number = numberOf(value);
   if (number !== undefined) return number <= 0 ? undefined : Math.round(number < 1e11 ? number * 1000 : number);
@@ -36,14 +36,14 @@ export function momentOf(value: unknown): number | undefined {
   return Number.isNaN(parsed) ? undefined : parsed;
 }
 
-/** Undefined without a figure: an allowance that is not told is not shown as unused. */
+/** Undefined without a number: an unknown allowance is not shown as unused. */
 export function quotaWindow(label: string, usedPercent: number | undefined, resetAt?: unknown): readonly QuotaWindow[] {
   if (usedPercent === undefined) return [];
   const at = momentOf(resetAt);
-  // One digit behind the point is all that anybody tells.
+  // Providers report no more than one decimal.
   const percent = Math.round(Math.min(100, Math.max(0, usedPercent)) * 10) / 10;
   return [{ label, usedPercent: percent, ...(at === undefined ? {} : { resetAt: at }) }];
 }
 
-/** The used share where a provider tells the rest, 0 to 1. */
+/** The used percentage from a remaining fraction, 0 to 1. */
 export const usedOfFraction = (remaining: number | undefined): number | undefined => (remaining === undefined ? undefined : (1 - remaining) * 100);

@@ -45,13 +45,13 @@ test("only models that cost nothing are listed", async () => {
   expect(await scan({})).toEqual(["meta-llama/llama-3.3-70b-instruct:free", "google/gemma-27b"]);
 });
 
-test("size, age and maker narrow the list", async () => {
+test("size, age and maker filter the list", async () => {
   expect(await scan({ minParams: 30 })).toEqual(["meta-llama/llama-3.3-70b-instruct:free"]);
   expect(await scan({ maxAgeDays: 30 })).toEqual(["google/gemma-27b"]);
   expect(await scan({ maker: "Google" })).toEqual(["google/gemma-27b"]);
 });
 
-test("what is no list of models is an error that names the address", async () => {
+test("an answer that is not a list of models is an error with the URL", async () => {
   await expect(scan({}, { models: [] })).rejects.toMatchObject({
     code: "UNAVAILABLE",
     message: expect.stringMatching(/^the model list at http:.*\/api\/v1\/models could not be had/),

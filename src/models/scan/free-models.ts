@@ -2,13 +2,13 @@ import type { Clock } from "../../base/clock.ts";
 import { AppError, messageOf } from "../../base/errors.ts";
 import type { Fetch } from "../transport/index.ts";
 
-/** A model that costs nothing, as OpenRouter lists it. */
+/** A free model, as OpenRouter lists it. */
 export interface FreeModel {
   readonly id: string;
   readonly name: string;
   readonly contextLength: number;
   readonly maxTokens: number | undefined;
-  /** Billions of parameters, as far as its name tells. */
+  /** Billions of parameters, according to its name. */
   readonly params: number | undefined;
   /** Milliseconds since the epoch. */
   readonly createdAt: number | undefined;
@@ -17,7 +17,7 @@ export interface FreeModel {
 }
 
 export interface ScanFilter {
-  /** Billions of parameters; a model that does not say is left out. */
+  /** Billions of parameters; models of unknown size are excluded. */
   readonly minParams?: number | undefined;
   readonly maxAgeDays?: number | undefined;
   /** Prefix of the id: `meta-llama`. */
@@ -30,7 +30,7 @@ const isRecord = (value: unknown): value is Record<string, unknown> => typeof va
 const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 const positive = (value: unknown): number | undefined => (typeof value === "number" && value > 0 ? value : undefined);
 
-/** `llama-3.3-70b` → 70; of several figures the largest; `8x7b` → 56. */
+/** `llama-3.3-70b` → 70; of several numbers the largest; `8x7b` → 56. */
 export function paramsOf(text: string): number | undefined {
   const found = [...text.matchAll(/(?:^|[^a-z0-9.])(?:(\d+)x)?(\d+(?:\.\d+)?)b(?![a-z0-9])/gi)].map(
     ([, experts = "1", size]) => Number(experts) * Number(size),
@@ -65,7 +65,7 @@ function parseModel(value: unknown): FreeModel | undefined {
   };
 }
 
-/** The models that cost nothing and fit. `baseUrl` is that of the interface. Throws `UNAVAILABLE`. */
+/** The free models that match the filter. `baseUrl` is that of the API. Throws `UNAVAILABLE`. */
 export async function listFreeModels(options: {
   readonly baseUrl: string;
   readonly timeoutMs: number;
@@ -101,7 +101,7 @@ function fits(model: FreeModel, { minParams, maxAgeDays, maker }: ScanFilter, no
   return maker === undefined || model.id.toLowerCase().startsWith(`${maker.trim().toLowerCase()}/`);
 }
 
-/** A model and what became of trying it. */
+/** A model and the results of its probes. */
 export interface Scanned extends FreeModel {
   readonly tool?: { readonly ok: boolean; readonly latencyMs: number; readonly error?: string };
   readonly image?: { readonly ok: boolean; readonly latencyMs: number; readonly error?: string };

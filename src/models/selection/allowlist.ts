@@ -17,12 +17,12 @@ export function allowlistOf(config: OpenClawConfig, standard: ModelRef): Allowli
   return { any: named.length === 0, refs, allows: (ref) => named.length === 0 || refs.some((known) => sameRef(known, ref)) };
 }
 
-/** The refusal that methods and commands give. */
+/** The error of methods and commands. */
 export function notAllowed(ref: ModelRef): AppError {
   return new AppError("INVALID_INPUT", `model not allowed: ${formatRef(ref)}`, {
     details: { ref: formatRef(ref), advice: "add it to agents.defaults.models, or empty that section" },
   });
 }
 
-/** The refusal that somebody in a chat sees. */
+/** The message shown in a chat. */
 export const notAllowedText = (ref: ModelRef): string => `Model "${formatRef(ref)}" is not allowed. Use /model to list available models.`;

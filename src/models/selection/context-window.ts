@@ -2,18 +2,18 @@ import type { OpenClawConfig } from "../../config/index.ts";
 import { DEFAULT_CONTEXT_WINDOW } from "../catalogue/layer.ts";
 import type { ModelEntry } from "../entry.ts";
 
-/** Tokens below which a model is refused: system prompt and tools alone would fill it. */
+/** Models with fewer tokens are refused: system prompt and tools alone would fill the window. */
 export const MINIMUM_CONTEXT = 16_000;
-/** Tokens below which a user should know that it will be tight. */
+/** Below this many tokens the user is warned. */
 export const TIGHT_CONTEXT = 32_000;
 
-/** How much a model may see, and who says so. */
+/** The usable context window, and where the number comes from. */
 export interface ContextWindow {
   readonly tokens: number;
   readonly source: "model" | "modelsConfig" | "agentContextTokens" | "default";
-  /** What the model itself could see. */
+  /** The model's own context window. */
   readonly reference: number;
-  readonly verdict: "ok" | "tight" | "too-small";
+  readonly rating: "ok" | "tight" | "too-small";
 }
 
 export function contextWindowOf(entry: ModelEntry, config: OpenClawConfig): ContextWindow {
@@ -23,15 +23,15 @@ export function contextWindowOf(entry: ModelEntry, config: OpenClawConfig): Cont
   const cap = config.agents?.defaults?.contextTokens;
   const capped = cap !== undefined && cap < reference;
   const tokens = capped ? cap : reference;
-  const verdict = tokens < MINIMUM_CONTEXT ? "too-small" : tokens < TIGHT_CONTEXT ? "tight" : "ok";
-  return { tokens, source: capped ? "agentContextTokens" : own, reference, verdict };
+  const rating = tokens < MINIMUM_CONTEXT ? "too-small" : tokens < TIGHT_CONTEXT ? "tight" : "ok";
+  return { tokens, source: capped ? "agentContextTokens" : own, reference, rating };
 }
 
-/** What is said about a small window; undefined when there is nothing to say. */
-export function describeWindow({ tokens, source, verdict }: ContextWindow, ref: string): string | undefined {
-  if (verdict === "ok") return undefined;
+/** A message about a small window; undefined when it is large enough. */
+export function describeWindow({ tokens, source, rating }: ContextWindow, ref: string): string | undefined {
+  if (rating === "ok") return undefined;
   const advice = source === "agentContextTokens" ? "raise agents.defaults.contextTokens" : "choose a model with a larger one, or correct its contextWindow";
-  return verdict === "too-small"
+  return rating === "too-small"
     ? `Model context window too small (${tokens} tokens). Minimum is ${MINIMUM_CONTEXT}. ${ref}: ${advice}`
     : `the context window of ${ref} is small: ${tokens} tokens, ${TIGHT_CONTEXT} are recommended; ${advice}`;
 }

@@ -3,10 +3,13 @@ import { DEFAULT_REF, sameRef, type ModelRef } from "./ref.ts";
 import { selectModel, type SelectionInput } from "./select.ts";
 import { aliasesOf, choiceOf, readRef } from "./settings.ts";
 
-/** What is looked with when nobody said so and there is a credential, in order. */
+/** Default models for images, in order, if there is a credential. */
 const STANDARD: readonly ModelRef[] = [{ provider: "openai", id: "gpt-5-mini" }, DEFAULT_REF];
 
-/** Models that can describe a picture, best first: the one that is asked for alone; else the image model and its fallbacks; else what sees at the main provider, then the standard ones. */
+/**
+ * Models that can describe an image, best first: the requested one alone; else the image model and its fallbacks; else models with vision at the main
+ * provider, then the defaults.
+ */
 export function imageModels(input: SelectionInput, asked?: string): readonly ModelEntry[] {
   const { config, catalogue, hasCredential } = input;
   if (asked?.trim()) return [selectModel({ ...input, override: asked }).entry];

@@ -1,6 +1,6 @@
 import { canonicalProvider } from "../providers/index.ts";
 
-/** A model by name: the provider in its one spelling, the id as the provider writes it. */
+/** A model by name: the canonical provider, and the id as the provider writes it. */
 export interface ModelRef {
   readonly provider: string;
   readonly id: string;
@@ -21,7 +21,7 @@ export const formatRef = ({ provider, id }: ModelRef): string => `${provider}/${
 
 export const sameRef = (a: ModelRef, b: ModelRef): boolean => a.provider === b.provider && a.id.toLowerCase() === b.id.toLowerCase();
 
-/** The provider's one spelling, and the ids that people write differently. */
+/** Canonicalizes the provider, and ids that people write differently. */
 export function canonicalRef(provider: string, id: string): ModelRef {
   const name = canonicalProvider(provider);
   const wanted = id.trim();
@@ -32,7 +32,7 @@ export function canonicalRef(provider: string, id: string): ModelRef {
   return { provider: name, id: wanted };
 }
 
-/** Reads `provider/model`; the first slash divides. Undefined when there is none, or nothing beside it. */
+/** Parses `provider/model`, split at the first slash. Undefined without a slash, or when a side is empty. */
 export function parseRef(text: string): ModelRef | undefined {
   const plain = text.trim();
   const at = plain.indexOf("/");

@@ -16,32 +16,32 @@ export interface SelectionInput {
   /** There is a key or profile for it, or it needs none. */
   readonly hasCredential: (provider: string) => boolean;
   readonly agentId?: string | undefined;
-  /** What was chosen for the session. */
+  /** The session's choice. */
   readonly session?: { readonly providerOverride?: string | undefined; readonly modelOverride?: string | undefined } | undefined;
-  /** What this one run asks for: a reference or an alias. One that may not be used is an error, not a reason to take another. */
+  /** The choice of this one run: a reference or an alias. If it may not be used, that is an error, not a reason to take another. */
   readonly override?: string | undefined;
-  /** Models found on this machine, for a user who has nothing else. */
+  /** Models found on this machine, for users without any key. */
   readonly local?: readonly ModelEntry[] | undefined;
 }
 
-/** Why a model was taken. */
+/** Why a model was selected. */
 export type SelectionSource = "run" | "session" | "agent" | "defaults" | "standard" | "credential" | "local" | "offline";
 
 export interface Selection {
   readonly ref: ModelRef;
   readonly entry: ModelEntry;
   readonly reason: { readonly source: SelectionSource; readonly text: string };
-  /** In the order they are tried after `entry`; without repetition. */
+  /** In the order they are tried after `entry`; without duplicates. */
   readonly fallbacks: readonly ModelEntry[];
-  /** For messages with images; undefined when no model takes them. */
+  /** For messages with images; undefined when no model accepts them. */
   readonly image: { readonly entry: ModelEntry; readonly fallbacks: readonly ModelEntry[] } | undefined;
   readonly contextWindow: ContextWindow;
-  /** Level when nobody chose one. */
+  /** Default thinking level. */
   readonly thinking: ThinkingLevel;
   readonly params: Readonly<Record<string, unknown>> | undefined;
   /** The same for any model, also for fallbacks. */
   readonly paramsOf: (model: Pick<ModelEntry, "provider" | "id">) => Readonly<Record<string, unknown>> | undefined;
-  /** What a user should know: fallbacks that were passed over, a tight window, a choice that no longer holds. */
+  /** Warnings for the user: skipped fallbacks, a tight window, a choice that is no longer valid. */
   readonly warnings: readonly string[];
 }
 
@@ -51,7 +51,7 @@ interface Choice {
   readonly text: string;
 }
 
-/** The model for a user who chose none: the standard one, any with a credential, one on this machine, the built-in one. */
+/** The model for a user without a choice: the standard one, any with a credential, one on this machine, the built-in one. */
 function unchosen({ catalogue, hasCredential, local }: SelectionInput): Choice {
   if (hasCredential(DEFAULT_REF.provider)) return { ref: DEFAULT_REF, source: "standard", text: "no model is configured; this is the standard one" };
   for (const { id, defaultModel, picksDefault } of PROVIDERS) {
@@ -66,7 +66,7 @@ function unchosen({ catalogue, hasCredential, local }: SelectionInput): Choice {
   return { ref: OFFLINE_REF, source: "offline", text: "no model is configured, no key was found and no model runs on this machine" };
 }
 
-/** The model that agents use unless something more specific is said. */
+/** The model that agents use by default. */
 export function standardChoice(input: SelectionInput, warnings: string[] = []): Choice {
   const { config, agentId } = input;
   const { primary, own } = agentChoice(config, agentId);
@@ -83,7 +83,7 @@ export function standardChoice(input: SelectionInput, warnings: string[] = []): 
     : { ref: read.ref, source: "defaults", text: "agents.defaults.model" };
 }
 
-/** What the session wants, when that still may be used. */
+/** The session's choice, if it is still allowed. */
 function sessionChoice({ session, catalogue }: SelectionInput, standard: Choice, allowlist: Allowlist, warnings: string[]): Choice | undefined {
   const id = session?.modelOverride?.trim();
   if (!id) return undefined;
@@ -103,7 +103,7 @@ function runChoice({ override, config }: SelectionInput, standard: Choice, allow
   return { ref: read.ref, source: "run", text: read.via === "alias" ? `asked for by this run, as ${override.trim()}` : "asked for by this run" };
 }
 
-/** Models for `names` that are known and allowed, without `taken`; what is passed over is told. */
+/** Known and allowed models for `names`, without `taken`; skipped ones cause a warning. */
 function following(
   input: SelectionInput,
   names: readonly string[],
@@ -126,7 +126,7 @@ function following(
   return entries;
 }
 
-/** The model that sees images: the chosen one if it can, otherwise the image model and what follows it. */
+/** The model for images: the chosen one if it can, otherwise the image model and its fallbacks. */
 function imageChoice(input: SelectionInput, entry: ModelEntry, fallbacks: readonly ModelEntry[], warnings: string[]): Selection["image"] {
   if (entry.input.includes("image")) return { entry, fallbacks: fallbacks.filter((other) => other.input.includes("image")) };
   const { primary, fallbacks: names = [] } = choiceOf(input.config.agents?.defaults?.imageModel);
@@ -134,10 +134,10 @@ function imageChoice(input: SelectionInput, entry: ModelEntry, fallbacks: readon
   return first ? { entry: first, fallbacks: rest } : undefined;
 }
 
-/** The model that a session would use, for whoever shows or changes that. */
+/** The model that a session would use, for showing or changing it. */
 export interface DescribedChoice {
   readonly ref: ModelRef;
-  /** Absent for a model that nobody knows. */
+  /** Absent for an unknown model. */
   readonly entry?: ModelEntry;
   readonly contextWindow?: ContextWindow;
   readonly thinking?: ThinkingLevel;
@@ -145,7 +145,7 @@ export interface DescribedChoice {
   readonly problem?: string;
 }
 
-/** What `selectModel` would choose, also when it cannot be used: never throws because of the configuration. */
+/** What `selectModel` would choose, even if it is unusable: never throws because of the configuration. */
 export function describeChoice(input: SelectionInput): DescribedChoice {
   const { config, catalogue, hasCredential } = input;
   let standard: Choice;
@@ -161,15 +161,15 @@ export function describeChoice(input: SelectionInput): DescribedChoice {
   const entry = catalogue.find(ref);
   if (!entry) return { ref, problem: problem ?? `the model ${formatRef(ref)} is not known` };
   const contextWindow = contextWindowOf(entry, config);
-  if (contextWindow.verdict === "too-small") problem ??= describeWindow(contextWindow, formatRef(ref));
+  if (contextWindow.rating === "too-small") problem ??= describeWindow(contextWindow, formatRef(ref));
   if (!hasCredential(entry.provider)) problem ??= `there is no key for ${entry.provider}; add one with: openclaw models auth add`;
   const known = { ref: { provider: entry.provider, id: entry.id }, entry, contextWindow, thinking: defaultThinking(entry, config) };
   return problem === undefined ? known : { ...known, problem };
 }
 
 /**
- * Chooses the model of one run: what the run asks for, what was chosen for the session, the agent's, the defaults', else what there is. Throws `NOT_FOUND`
- * for a model nobody knows, `INVALID_INPUT` for one that is not allowed or sees too little. Looks at nothing but its argument.
+ * Chooses the model of one run: the run's choice, the session's, the agent's, the default, else what is available. Throws `NOT_FOUND`
+ * for an unknown model, `INVALID_INPUT` for one that is not allowed or has too small a window. Pure.
  */
 export function selectModel(input: SelectionInput): Selection {
   const warnings: string[] = [];
@@ -179,11 +179,11 @@ export function selectModel(input: SelectionInput): Selection {
   const entry = input.catalogue.get(ref);
   const contextWindow = contextWindowOf(entry, input.config);
   const small = describeWindow(contextWindow, formatRef(ref));
-  if (small !== undefined && contextWindow.verdict === "too-small")
+  if (small !== undefined && contextWindow.rating === "too-small")
     throw new AppError("INVALID_INPUT", small, { details: { ref: formatRef(ref), ...contextWindow } });
   if (small !== undefined) warnings.push(small);
   const fallbacks = following(input, agentChoice(input.config, input.agentId).fallbacks ?? [], [ref], allowlist, warnings);
-  // The configured model comes last, for runs and sessions that wanted another one.
+  // The configured model comes last, for runs and sessions with another choice.
   const isSpecific = source === "run" || source === "session";
   const last =
     isSpecific && ![ref, ...fallbacks.map(({ provider, id }) => ({ provider, id }))].some((other) => sameRef(other, standard.ref))

@@ -53,7 +53,7 @@ test.each(["", "model", "/model", "provider/", " / "])("%j is no reference", (te
   expect(parseRef(text)).toBeUndefined();
 });
 
-test("a word is an alias in any case, else a model of the default provider", () => {
+test("a single word is an alias in any case, else a model of the default provider", () => {
   const aliases = new Map([["fast", { provider: "openai", id: "gpt-5-mini" }]]);
   expect(readRef("FAST", aliases, "anthropic")).toEqual({ ref: { provider: "openai", id: "gpt-5-mini" }, via: "alias" });
   expect(readRef("claude-opus-4-6", aliases, "anthropic")).toEqual({ ref: { provider: "anthropic", id: "claude-opus-4-6" }, via: "default-provider" });
@@ -93,14 +93,14 @@ test("without any key: a model on this machine, else the built-in one", () => {
   });
 });
 
-test("a configured model is taken even without a key: what fails then says so", () => {
+test("a configured model is selected even without a key: the call's error says so", () => {
   expect(select(defaults({ model: { primary: "openai/gpt-5.2" } }), { keys: [] })).toMatchObject({
     ref: { provider: "openai", id: "gpt-5.2" },
     reason: { source: "defaults" },
   });
 });
 
-test("a model without a provider is the default provider's, with a warning", () => {
+test("a model without a provider belongs to the default provider, with a warning", () => {
   const chosen = select(defaults({ model: { primary: "claude-sonnet-4-5" } }));
   expect(formatRef(chosen.ref)).toBe("anthropic/claude-sonnet-4-5");
   expect(chosen.warnings[0]).toContain("names no provider");
@@ -129,7 +129,7 @@ test("a session's choice comes before the agent's, a run's before both; the conf
   expect(select(config, { session, override: "anthropic/opus-4.6" })).toMatchObject({ ref: { id: "claude-opus-4-6" }, reason: { source: "run" } });
 });
 
-test("a session's choice that no longer holds gives way, and says so", () => {
+test("a session's choice that is no longer valid is skipped with a warning", () => {
   const config = defaults({ model: { primary: "openai/gpt-5.2" }, models: { "openai/gpt-5.2": {} } });
   const chosen = select(config, { session: { providerOverride: "anthropic", modelOverride: "claude-opus-4-6" } });
   expect([formatRef(chosen.ref), chosen.warnings[0]]).toEqual([
@@ -138,7 +138,7 @@ test("a session's choice that no longer holds gives way, and says so", () => {
   ]);
 });
 
-test("a run may ask only for what is allowed; the default always is, and aliases are understood", () => {
+test("a run may only request allowed models; the default always is, and aliases work", () => {
   const config = defaults({ model: { primary: "openai/gpt-5.2" }, models: { "anthropic/claude-haiku-4-5": { alias: "Fast" } } });
   expect(formatRef(select(config, { override: "fast" }).ref)).toBe("anthropic/claude-haiku-4-5");
   expect(formatRef(select(config, { override: "openai/gpt-5.2" }).ref)).toBe("openai/gpt-5.2");
@@ -151,7 +151,7 @@ test("unknown models are refused", () => {
   expect(() => select({}, { override: "nobody/nothing" })).toThrow("Unknown model: nobody/nothing");
 });
 
-test("fallbacks that are unknown, not allowed or repeated are passed over, the first two with a warning", () => {
+test("unknown, forbidden or repeated fallbacks are skipped, the first two with a warning", () => {
   const config = defaults({
     model: { primary: "openai/gpt-5.2", fallbacks: ["nobody/nothing", "google/gemini-3-pro", "openai/GPT-5.2", "fast", "anthropic/claude-haiku-4-5"] },
     models: { "anthropic/claude-haiku-4-5": { alias: "fast" } },
@@ -164,7 +164,7 @@ test("fallbacks that are unknown, not allowed or repeated are passed over, the f
   ]);
 });
 
-test("images go to the image model only when the chosen one takes none", () => {
+test("images go to the image model only when the chosen one does not accept them", () => {
   const imageModel = { primary: "google/gemini-3-flash-preview", fallbacks: ["anthropic/claude-opus-4-6"] };
   expect(select(defaults({ model: { primary: "openai/gpt-5.2" }, imageModel })).image?.entry.id).toBe("gpt-5.2");
   const blind = select(defaults({ model: { primary: "zai/glm-4.7" }, imageModel })).image;
@@ -179,15 +179,15 @@ test.each([
   [32_000, undefined, "ok", "modelsConfig"],
   [200_000, 20_000, "tight", "agentContextTokens"],
   [20_000, 200_000, "tight", "modelsConfig"],
-] as const)("a window of %i with a cap of %s is %s, by %s", (contextWindow, contextTokens, verdict, source) => {
+] as const)("a window of %i with a cap of %s is %s, by %s", (contextWindow, contextTokens, rating, source) => {
   const config: OpenClawConfig = {
     models: { providers: { mine: { baseUrl: "http://h", models: [{ id: "m", name: "M", contextWindow }] } } },
     agents: { defaults: { model: { primary: "mine/m" }, ...(contextTokens === undefined ? {} : { contextTokens }) } },
   };
   const entry = createCatalogue({ tables, config: config.models?.providers, hasCredential: () => true }).get({ provider: "mine", id: "m" });
-  expect(contextWindowOf(entry, config)).toMatchObject({ verdict, source });
-  if (verdict === "too-small") expect(() => select(config)).toThrow("Model context window too small (15999 tokens). Minimum is 16000.");
-  else expect(select(config).warnings).toHaveLength(verdict === "tight" ? 1 : 0);
+  expect(contextWindowOf(entry, config)).toMatchObject({ rating, source });
+  if (rating === "too-small") expect(() => select(config)).toThrow("Model context window too small (15999 tokens). Minimum is 16000.");
+  else expect(select(config).warnings).toHaveLength(rating === "tight" ? 1 : 0);
 });
 
 test("thinking: low for models that reason, off for others, the configured level when there is one", () => {
@@ -198,7 +198,7 @@ test("thinking: low for models that reason, off for others, the configured level
   expect([thinkingFor(opus, "xhigh"), thinkingLevels(opus).includes("xhigh")]).toEqual(["high", false]);
 });
 
-test("a model's own parameters come with it", () => {
+test("a model's own parameters are selected with it", () => {
   expect(select(defaults({ models: { "Anthropic/claude-opus-4-6": { params: { temperature: 0.2 } } } })).params).toEqual({ temperature: 0.2 });
 });
 
@@ -208,7 +208,7 @@ function looking(config: OpenClawConfig, keys: readonly string[], asked?: string
   return names(imageModels({ config, catalogue, hasCredential }, asked));
 }
 
-test("a picture is looked at by the image model and its fallbacks", () => {
+test("images are handled by the image model and its fallbacks", () => {
   const config = defaults({
     model: { primary: "groq/openai/gpt-oss-120b" },
     imageModel: { primary: "google/gemini-3-flash", fallbacks: ["openai/gpt-5-mini"] },
@@ -216,7 +216,7 @@ test("a picture is looked at by the image model and its fallbacks", () => {
   expect(looking(config, ["groq"])).toEqual(["google/gemini-3-flash-preview", "openai/gpt-5-mini"]);
 });
 
-test("without an image model: what sees at the main provider, then what there are keys for", () => {
+test("without an image model: models with vision at the main provider, then those with keys", () => {
   expect(looking(defaults({ model: { primary: "minimax/MiniMax-M2.1" } }), ["minimax", "openai", "anthropic"])).toEqual([
     "minimax/MiniMax-VL-01",
     "openai/gpt-5-mini",
@@ -226,7 +226,7 @@ test("without an image model: what sees at the main provider, then what there ar
   expect(looking({}, [])).toEqual([]);
 });
 
-test("one that is asked for is used alone", () => {
+test("a requested one is used alone", () => {
   expect(looking(defaults({ imageModel: { primary: "openai/gpt-5-mini" } }), ["openai"], "anthropic/claude-opus-4-6")).toEqual(["anthropic/claude-opus-4-6"]);
 });
 

@@ -3,10 +3,10 @@ import { canonicalRef, parseRef, type ModelRef } from "./ref.ts";
 
 type Chosen = string | { readonly primary?: string | undefined; readonly fallbacks?: readonly string[] | undefined } | undefined;
 
-/** A model and what follows it, as one place of the configuration says it. */
+/** A model and its fallbacks, from one path of the configuration. */
 export interface ModelChoice {
   readonly primary?: string | undefined;
-  /** Undefined: this place says nothing about them. */
+  /** Undefined: not configured here. */
   readonly fallbacks?: readonly string[] | undefined;
 }
 
@@ -22,7 +22,9 @@ export function choiceOf(chosen: Chosen): ModelChoice {
   return typeof chosen === "string" ? { primary: filled(chosen) } : { primary: filled(chosen?.primary), fallbacks: chosen?.fallbacks };
 }
 
-/** What an agent asks for: its own model over the defaults. A text replaces the primary only; a list of fallbacks, even an empty one, replaces the list. */
+/**
+ * An agent's choice: its own model over the defaults. A text replaces the primary only; a list of fallbacks, even an empty one, replaces the list.
+ */
 export function agentChoice(config: OpenClawConfig, agentId: string | undefined): ModelChoice & { readonly own: boolean } {
   const agent = agentId === undefined ? undefined : config.agents?.list?.find(({ id }) => id.trim().toLowerCase() === agentId.toLowerCase());
   const own = choiceOf(agent?.model);
@@ -30,7 +32,7 @@ export function agentChoice(config: OpenClawConfig, agentId: string | undefined)
   return { primary: own.primary ?? defaults.primary, fallbacks: own.fallbacks ?? defaults.fallbacks, own: own.primary !== undefined };
 }
 
-/** Short names of models, in lower case, and what they stand for. */
+/** Aliases of models, in lower case, and their targets. */
 export function aliasesOf(config: OpenClawConfig): ReadonlyMap<string, ModelRef> {
   const aliases = new Map<string, ModelRef>();
   for (const [text, settings] of Object.entries(config.agents?.defaults?.models ?? {})) {
@@ -41,13 +43,13 @@ export function aliasesOf(config: OpenClawConfig): ReadonlyMap<string, ModelRef>
   return aliases;
 }
 
-/** What a user typed: a reference, an alias, or the bare id of a model of the default provider. */
+/** A user's input: a reference, an alias, or the bare id of a model of the default provider. */
 export interface ReadRef {
   readonly ref: ModelRef;
   readonly via: "ref" | "alias" | "default-provider";
 }
 
-/** Undefined for an empty text. An id without a provider is taken as the default provider's, which `via` tells. */
+/** Undefined for an empty text. An id without a provider belongs to the default provider; `via` says so. */
 export function readRef(text: string, aliases: ReadonlyMap<string, ModelRef>, defaultProvider: string): ReadRef | undefined {
   const plain = text.trim();
   const alias = aliases.get(plain.toLowerCase());
@@ -57,7 +59,7 @@ export function readRef(text: string, aliases: ReadonlyMap<string, ModelRef>, de
   return plain === "" || plain.includes("/") ? undefined : { ref: canonicalRef(defaultProvider, plain), via: "default-provider" };
 }
 
-/** Settings of one model, whatever way its key is spelt. */
+/** Settings of one model, however its key is spelled. */
 export function settingsOf(config: OpenClawConfig, ref: ModelRef): ModelSettingsEntry | undefined {
   for (const [text, settings] of Object.entries(config.agents?.defaults?.models ?? {})) {
     const key = parseRef(text);

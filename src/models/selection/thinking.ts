@@ -11,19 +11,19 @@ const XHIGH: Readonly<Record<string, RegExp>> = {
 
 const takesMost = ({ provider, id }: ModelEntry): boolean => XHIGH[provider]?.test(id.toLowerCase()) ?? false;
 
-/** Levels that a user may choose. `zai` knows only whether to think at all. */
+/** Levels that a user may choose. `zai` can only switch thinking on or off. */
 export function thinkingLevels(entry: ModelEntry): readonly ThinkingLevel[] {
   if (entry.provider === "zai") return ["off", "low"];
   return takesMost(entry) ? [...LEVELS, "xhigh"] : LEVELS;
 }
 
-/** What a model makes of a level: one that cannot reason does not, and the highest exists only in some. */
+/** The effective level of a model: off without reasoning, and the highest exists only in some. */
 export function thinkingFor(entry: ModelEntry, wanted: ThinkingLevel): ThinkingLevel {
   if (!entry.reasoning) return "off";
   return wanted === "xhigh" && !takesMost(entry) ? "high" : wanted;
 }
 
-/** The level when nobody chose one. */
+/** The default level. */
 export function defaultThinking(entry: ModelEntry, config: OpenClawConfig): ThinkingLevel {
   return thinkingFor(entry, config.agents?.defaults?.thinkingDefault ?? "low");
 }

@@ -1,16 +1,16 @@
-/** What an error body says, whatever shape its provider gives it. */
+/** Facts from an error body, in any provider's format. */
 export interface ErrorFacts {
-  /** The provider's words, from the innermost error. */
+  /** The provider's message, from the innermost error. */
   readonly text: string;
   /** The code that names the error best. */
   readonly code?: string;
-  /** Everything that is a code, most specific first. */
+  /** All codes, most specific first. */
   readonly codes: readonly string[];
-  /** The HTTP status that the body claims. */
+  /** The HTTP status in the body. */
   readonly status?: number;
-  /** When to come back, as far as fields of the body say so; texts are read elsewhere. */
+  /** Retry time from fields of the body; texts are parsed elsewhere. */
   readonly retryAfterMs?: number;
-  /** A page for people. */
+  /** An HTML page. */
   readonly html?: boolean;
   /** It was JSON with an error in it. */
   readonly structured?: boolean;
@@ -27,7 +27,7 @@ interface Found {
 
 const MAX_DEPTH = 6;
 
-/** Reads an error body. Total: plain text and pages are facts, too. `now` is for fields that name a point in time. */
+/** Parses an error body. Total: plain text and HTML pages give facts, too. `now` is for fields with a point in time. */
 export function errorFacts(body: string, now = 0): ErrorFacts {
   const trimmed = body.trim();
   if (/^<(?:!doctype|html|head|\?xml|center)/i.test(trimmed)) return pageFacts(trimmed);
@@ -46,7 +46,7 @@ export function errorFacts(body: string, now = 0): ErrorFacts {
   };
 }
 
-/** Of a page only its title is told; two kinds of pages are known by their marks. */
+/** Only the title of a page is used; two kinds of pages are recognized by their marks. */
 function pageFacts(page: string): ErrorFacts {
   const title = /<title[^>]*>([^<]*)<\/title>/i.exec(page)?.[1]?.replaceAll(/\s+/g, " ").trim();
   const codes = [
@@ -56,7 +56,7 @@ function pageFacts(page: string): ErrorFacts {
   return { text: title ? `a web page instead of an answer: ${title}` : "a web page instead of an answer", codes, html: true };
 }
 
-/** Objects, arrays and strings that hold JSON. */
+/** Objects, arrays and strings that contain JSON. */
 function parsed(text: string): unknown {
   if (!/^[{["]/.test(text)) return undefined;
   try {
@@ -104,7 +104,7 @@ function wrapped(record: Json, found: Found, next: At): void {
   if (metadata) {
     if (metadata["raw"] !== undefined) collect(metadata["raw"], found, next);
     for (const key of ["limit_source", "error_type"]) push(found.codes, metadata[key]);
-    // OpenRouter's moderation names its reasons, and nothing else tells it from a rejected key.
+    // OpenRouter's moderation lists its reasons; nothing else distinguishes it from a rejected key.
     if (Array.isArray(metadata["reasons"])) found.codes.push("moderation");
     resetHeader(asRecord(metadata["headers"]), found, next.now);
   }
@@ -135,7 +135,7 @@ const push = (codes: string[], value: unknown): void => {
   if (text !== undefined && text.length <= 200) codes.push(text);
 };
 
-/** Codes of one object. Numbers of one provider mean something else at the next: they carry its name. */
+/** Codes of one object. Numbers mean different things at different providers: they carry its name. */
 function codesOf(record: Json, found: Found, { depth }: At): void {
   const { code, type, status, error_type: errorType, status_code: statusCode, error_code: errorCode } = record;
   if (record["status_msg"] !== undefined) {

@@ -2,14 +2,14 @@ import type { Clock } from "../../base/clock.ts";
 import { AppError, messageOf, systemCode } from "../../base/errors.ts";
 import type { Fetch } from "./stream.ts";
 
-/** One question with a short answer: an allowance, a token, a list. */
+/** One request with a short JSON answer: an allowance, a token, a list. */
 export interface JsonRequest {
   readonly url: string;
   readonly method?: "GET" | "POST";
   readonly headers?: Readonly<Record<string, string>>;
   /** Sent as JSON. */
   readonly body?: unknown;
-  /** Of this program: whoever is asked is told who asks. */
+  /** Version of this program, for the `user-agent` header. */
   readonly version: string;
   readonly timeoutMs: number;
   readonly clock: Clock;
@@ -18,10 +18,10 @@ export interface JsonRequest {
   readonly maxBytes?: number;
 }
 
-/** What was answered, whatever the status. */
+/** The answer, whatever its status. */
 export interface JsonAnswer {
   readonly status: number;
-  /** Undefined when the answer is no JSON. */
+  /** Undefined when the answer is not JSON. */
   readonly value: unknown;
 }
 
@@ -42,11 +42,14 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return undefined; // An error page; the status says the rest.
+    return undefined; // An error page; the status says enough.
   }
 }
 
-/** Asks once. Throws `TIMEOUT`, `CANCELLED` or `UNAVAILABLE` when there is no whole answer; a refusal is an answer. Redirects are not followed: credentials go nowhere else. */
+/**
+ * Sends one request. Throws `TIMEOUT`, `CANCELLED` or `UNAVAILABLE` without a complete answer; a refusal is an answer. Redirects are not followed:
+ * credentials go nowhere else.
+ */
 export async function askJson(request: JsonRequest): Promise<JsonAnswer> {
   const { url, body, clock, timeoutMs, signal, fetch = globalThis.fetch, maxBytes = MAX_BYTES } = request;
   const controller = new AbortController();

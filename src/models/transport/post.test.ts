@@ -24,7 +24,7 @@ async function textOf(body: AsyncIterable<Uint8Array> | null): Promise<string> {
   return Buffer.concat(parts).toString("utf8");
 }
 
-test("the bytes arrive as they are, and the head and body of the answer come back", async () => {
+test("the bytes arrive unchanged, and status, headers and body of the answer are returned", async () => {
   const url = await serve((request, response) => {
     let body = "";
     request.on("data", (chunk) => (body += String(chunk)));
@@ -35,7 +35,7 @@ test("the bytes arrive as they are, and the head and body of the answer come bac
   expect(await textOf(answer.body)).toBe('POST 7 {"a":1}');
 });
 
-test("an answer that is packed although nobody asked for it is unpacked", async () => {
+test("an answer that is compressed without being asked to is decompressed", async () => {
   const url = await serve((_request, response) => response.writeHead(200, { "content-encoding": "gzip" }).end(gzipSync("small")));
   expect(await textOf((await post(url, init())).body)).toBe("small");
 });
@@ -45,7 +45,7 @@ test("a redirect is not followed: credentials go nowhere else", async () => {
   await expect(post(url, init())).rejects.toThrow(/redirects to another address/);
 });
 
-test("a body that breaks off is an error, and an abort ends the request at the server", async () => {
+test("a truncated body is an error, and an abort ends the request at the server", async () => {
   const broken = await serve((_request, response) => {
     response.writeHead(200, { "content-length": "100" });
     response.write("half");

@@ -3,7 +3,7 @@ import type { Transform } from "node:stream";
 import { loadHttp, loadHttps } from "../../base/builtin.ts";
 import type { Body } from "../wire/format.ts";
 
-/** The head of an answer, and its body as it comes. A `Response` is one. */
+/** Status and headers of an answer, and its body as a stream. A `Response` is one. */
 export interface Answer {
   readonly ok: boolean;
   readonly status: number;
@@ -17,7 +17,7 @@ export interface PostInit {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array<ArrayBuffer>;
   readonly signal: AbortSignal;
-  /** Whoever is asked answers itself: credentials go nowhere else. */
+  /** Redirects are not followed: credentials go nowhere else. */
   readonly redirect: "error";
 }
 
@@ -26,8 +26,8 @@ export type Post = (url: string, init: PostInit) => Promise<Answer>;
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 /**
- * What calls of models need of `fetch`, at a fraction of its price: `fetch` costs 16 MB and 27 ms when it is first used and about half a
- * millisecond of web streams a call (measured on Node 26). Connections are kept and used again.
+ * The part of `fetch` that model calls need, at a fraction of its price: `fetch` costs 16 MB and 27 ms when it is first used and about half a
+ * millisecond of web streams per call (measured on Node 26). Connections are reused.
  */
 export const post = (url: string, { method, headers, body, signal }: Omit<PostInit, "body"> & { readonly body: Body }): Promise<Answer> => {
   const target = new URL(url);
@@ -43,7 +43,7 @@ export const post = (url: string, { method, headers, body, signal }: Omit<PostIn
     reject(new Error(`the server redirects to another address (status ${response.statusCode})`));
   });
   sent.on("error", reject);
-  // Held back, they leave with the head in one call of the system.
+  // Corked, the body leaves with the headers in one system call.
   sent.cork();
   for (const piece of pieces) sent.write(piece);
   sent.end();
@@ -62,7 +62,7 @@ function answerOf(response: IncomingMessage): Answer {
   };
 }
 
-/** Some servers pack their answers whatever they are asked. */
+/** Some servers compress their answers although the request did not ask for it. */
 function unpacked(response: IncomingMessage): AsyncIterable<Uint8Array> {
   const encoding = response.headers["content-encoding"]?.trim().toLowerCase();
   if (encoding === undefined || encoding === "" || encoding === "identity") return { [Symbol.asyncIterator]: () => chunksOf(response) };
@@ -82,7 +82,10 @@ function unpacked(response: IncomingMessage): AsyncIterable<Uint8Array> {
   return response.pipe(through);
 }
 
-/** As the stream's own iterator, except that leaving early makes no error of it, and that a body which has come as a whole leaves its connection for the next call. */
+/**
+ * Like the stream's own iterator, except that leaving early is not an error, and that a completely received body leaves its connection for the next
+ * call.
+ */
 function chunksOf(response: IncomingMessage): AsyncIterator<Uint8Array, undefined, undefined> {
   const chunks = response.iterator({ destroyOnReturn: false });
   return {

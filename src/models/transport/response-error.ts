@@ -7,11 +7,11 @@ import { retryHint } from "./retry-hint.ts";
 const MAX_BODY_CHARS = 4_000;
 const MAX_BODY_BYTES = 64 * 1024;
 
-/** What a provider said instead of an answer. */
+/** The failure described by an error response. */
 export async function failedResponse(response: Answer, now: number): Promise<Error> {
   const facts = errorFacts(await readStart(response), now);
   const requestId = response.headers.get("request-id") ?? response.headers.get("x-request-id");
-  // Some providers put errors into an answer that claims to be good.
+  // Some providers put errors into a response with status 200.
   const claimed = response.ok && facts.structured === true && (facts.status !== undefined || facts.codes.length > 0);
   const status = response.ok ? facts.status : response.status;
   const words = facts.text === "" ? response.statusText || `status ${response.status}` : facts.text;
@@ -28,7 +28,7 @@ export async function failedResponse(response: Answer, now: number): Promise<Err
   }
 }
 
-/** An error inside a stream that began well. `statusOf` is for providers whose codes stand for statuses. */
+/** An error inside a stream that started well. `statusOf` is for providers whose codes stand for statuses. */
 export function streamFailure(data: string, now: number, statusOf: Readonly<Record<string, number>> = {}): Error {
   const facts = errorFacts(data, now);
   const status = facts.status ?? facts.codes.map((code) => statusOf[code]).find((known) => known !== undefined);
@@ -51,7 +51,7 @@ function failureFacts({ code, codes, html, structured }: ErrorFacts): Partial<Mo
   };
 }
 
-/** As much of the body as an error needs; a provider that goes on sending is not listened to. */
+/** As much of the body as an error needs; the rest is not read. */
 async function readStart(response: Answer): Promise<string> {
   if (!response.body) return "";
   const parts: Uint8Array[] = [];
@@ -63,12 +63,12 @@ async function readStart(response: Answer): Promise<string> {
       if (size >= MAX_BODY_BYTES) break;
     }
   } catch {
-    // What came is enough to tell.
+    // What was received is enough.
   }
   return new TextDecoder().decode(Buffer.concat(parts)).slice(0, MAX_BODY_BYTES);
 }
 
-/** Failures of the network in our words; what already is a failed call gets the facts added. */
+/** Network errors as failed calls; an existing failed call gets the facts added. */
 export function networkFailure(error: unknown, phase: FailurePhase, facts: Partial<ModelFailure>): Error {
   const known = failureOf(error);
   if (known) return modelFailed({ ...known, ...facts }, error);
@@ -77,7 +77,7 @@ export function networkFailure(error: unknown, phase: FailurePhase, facts: Parti
   return modelFailed({ phase, text: `the connection failed: ${messageOf(cause)}`, ...(typeof code === "string" ? { code } : {}), ...facts }, error);
 }
 
-/** `fetch failed` says nothing; what it was caused by does. */
+/** `fetch failed` says nothing; its cause does. */
 function deepest(error: unknown): Error {
   let found = error instanceof Error ? error : new Error(String(error));
   for (let depth = 0; depth < 5 && found.cause instanceof Error; depth += 1) found = found.cause;

@@ -5,7 +5,7 @@ const SECOND_MS = 1000;
 const DAY_MS = 24 * 60 * 60_000;
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: SECOND_MS, m: 60 * SECOND_MS, h: 60 * 60 * SECOND_MS, d: DAY_MS };
 
-/** When the provider wants to be asked again, in milliseconds from `now`: from its headers, the fields of its answer, or its words. */
+/** When the provider may be called again, in milliseconds from `now`: from its headers, the fields of its answer, or its message. */
 export function retryHint(headers: Answer["headers"] | undefined, facts: Pick<ErrorFacts, "text" | "codes" | "retryAfterMs">, now: number): number | undefined {
   const stated = (headers && (fromHeaders(headers, now) ?? windowReset(headers, now))) ?? facts.retryAfterMs ?? fromText(facts.text, now);
   // A daily limit is not over in half a minute, whatever the answer suggests.
@@ -25,7 +25,7 @@ function fromHeaders(headers: Answer["headers"], now: number): number | undefine
   return Number.isNaN(date) ? undefined : Math.max(0, date - now);
 }
 
-/** Windows of subscriptions: Anthropic's when it is spent, and Codex's. */
+/** Subscription windows: Anthropic's when it is used up, and Codex's. */
 function windowReset(headers: Answer["headers"], now: number): number | undefined {
   const spent = headers.get("anthropic-ratelimit-unified-status") === "rejected";
   const reset = spent ? numberOf(headers.get("anthropic-ratelimit-unified-reset")) : undefined;
@@ -44,7 +44,7 @@ const DURATION =
   /(?:try again in|retry (?:after|in)|reset(?:s)? (?:after|in)|try again after)\s+((?:\d+(?:\.\d+)?\s*(?:ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hours?|d|days?)\b[\s,]*)+)/i;
 const PART = /(\d+(?:\.\d+)?)\s*([a-z]+)/gi;
 
-/** Durations and points in time as providers write them into their messages. */
+/** Durations and points in time in providers' messages. */
 function fromText(text: string, now: number): number | undefined {
   const spoken = DURATION.exec(spaced(text))?.[1];
   if (spoken !== undefined) {
@@ -54,7 +54,7 @@ function fromText(text: string, now: number): number | undefined {
   }
   const at =
     /resets? at (\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:?\d\d))/i.exec(text)?.[1] ??
-    // Z.ai names no zone; its clocks show Beijing's time.
+    // Z.ai states no time zone; its times are Beijing's.
     /reset at (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)/i.exec(text)?.[1]?.replace(/ (.*)$/, "T$1+08:00") ??
     /regain access on (\d{4}-\d\d-\d\d at \d\d:\d\d) UTC/i.exec(text)?.[1]?.replace(" at ", "T").concat(":00Z");
   const time = at === undefined ? Number.NaN : Date.parse(at);
@@ -71,7 +71,7 @@ function unitOf(word: string): string {
 
 const DAILY = /tokens per day|requests per day|per[- ]day\b|\(tpd\)|\(rpd\)|daily (?:limit|quota)/i;
 
-/** The end of the day in which a daily limit is used up: Google's days end at midnight in California, others' at midnight UTC. */
+/** The end of the day for a daily limit: Google's days end at midnight in California, others' at midnight UTC. */
 function dayEnd({ text, codes }: Pick<ErrorFacts, "text" | "codes">, now: number): number | undefined {
   if (codes.some((code) => /PerDay/.test(code))) return DAY_MS - (Math.max(0, now - pacificOffset(now)) % DAY_MS);
   return DAILY.test(text) ? DAY_MS - (now % DAY_MS) : undefined;

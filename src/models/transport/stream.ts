@@ -12,31 +12,32 @@ export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 export interface StreamOptions {
   readonly clock: Clock;
   readonly signal?: AbortSignal | undefined;
-  /** Longest wait for the first byte of the answer's head. */
+  /** Time limit for the response headers. */
   readonly headersMs: number;
-  /** Longest time without anything that moves the answer on; keep-alives do not. */
+  /** Longest time without progress of the answer; keep-alives do not count. */
   readonly progressMs: number;
   readonly fetch?: Post | undefined;
-  /** Sees every event of the provider before it is read. */
+  /** Receives every event of the provider before it is parsed. */
   readonly onRaw?: (event: StreamEvent) => void;
-  /** Told once, when the answer's head is there. */
+  /** Called once, when the response headers are there. */
   readonly onResponse?: (facts: ResponseFacts) => void;
 }
 
 export interface ResponseFacts {
   readonly status: number;
   readonly requestId?: string;
-  /** Milliseconds from the request to the answer's head. */
+  /** Milliseconds from the request to the response headers. */
   readonly headersMs: number;
 }
 
-/** A provider may send hundreds of events at once: after so many, others get a turn of the event loop. */
+/** A provider may send hundreds of events at once: after this many, the event loop gets a turn. */
 const STEPS_PER_TURN = 8;
 const SHOWN_EVENT_CHARS = 200;
 const REQUEST_ID_HEADERS = ["request-id", "x-request-id", "x-goog-request-id", "cf-ray"];
 
 /**
- * One call over the network as a stream of events, the last of which is `end`. Throws `MODEL_FAILED` for everything that goes wrong. The request's bytes are sent as they
+ * One call over the network as a stream of events, the last of which is `end`. Throws `MODEL_FAILED` for every error. The request's bytes are sent as
+ * they
  * are and can be sent again.
  */
 export async function* streamCall(
@@ -52,13 +53,13 @@ export async function* streamCall(
     const reader = format.reader(request, { now: options.clock.now() });
     let steps = 0;
     for await (const events of read(response, format, reader, options)) {
-      // What came before an abort and was not told yet is not told any more.
+      // Events that came before an abort and were not passed on are dropped.
       watch.signal.throwIfAborted();
       steps += 1;
       if (steps % STEPS_PER_TURN === 0) await new Promise((resolve) => setImmediate(resolve));
       if (events.length === 0) continue;
       watch.progress();
-      // Whoever listens may leave with the last event.
+      // The consumer may stop after the last event.
       if (reader.done) watch.over();
       for (const event of events) {
         content = true;
@@ -66,7 +67,7 @@ export async function* streamCall(
       }
       if (reader.done) return;
     }
-    // A body that was cut off because of us ends like a whole one.
+    // A body that was cut off by our abort ends like a complete one.
     watch.signal.throwIfAborted();
     watch.over();
     yield* reading(() => reader.end(), "its end");
@@ -81,10 +82,10 @@ interface Watch extends Disposable {
   readonly signal: AbortSignal;
   phase: FailurePhase;
   requestId: string | undefined;
-  /** From now on the budget is the stream's. */
+  /** From now on the stream's time limit applies. */
   opened(): void;
   progress(): void;
-  /** Everything that matters was read: leaving the body ends it, and nothing is left to be aborted. */
+  /** Everything that matters was read: leaving the body ends it, and nothing is left to abort. */
   over(): void;
   explain(error: unknown, afterContent: boolean): unknown;
 }
@@ -99,7 +100,7 @@ function createWatch({ clock, signal, headersMs, progressMs }: StreamOptions): W
     hung = text;
     controller.abort();
   };
-  // One timer that looks whether there was progress, instead of one per event.
+  // One timer that checks for progress, instead of one per event.
   const look = (): void => {
     const left = last + progressMs - clock.monotonic();
     if (left <= 0) give(`no progress for ${Math.round(progressMs / 1000)} s`);
@@ -180,7 +181,7 @@ async function* read(
   yield* through(parser.end());
 }
 
-/** Reads a part of the answer; what cannot be read is the provider's failure, never one of the network. */
+/** Parses a part of the answer; a parse error is the provider's failure, never the network's. */
 function reading(read: () => readonly ModelEvent[], shown: string): readonly ModelEvent[] {
   try {
     return read();
@@ -188,7 +189,7 @@ function reading(read: () => readonly ModelEvent[], shown: string): readonly Mod
     if (error instanceof AppError) throw error;
     if (error instanceof SyntaxError)
       throw modelFailed({ phase: "stream", malformed: true, text: `an event of the answer is no JSON: ${messageOf(error)}` }, error);
-    // An event of a shape that its format does not have: the network has nothing to do with it.
+    // An event that violates its format: not a network error.
     throw modelFailed({ phase: "answer", malformed: true, text: `an event of the answer has an unexpected shape: ${clip(shown, SHOWN_EVENT_CHARS)}` }, error);
   }
 }

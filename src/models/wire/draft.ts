@@ -4,23 +4,23 @@ import type { ModelEntry } from "../entry.ts";
 import { modelFailed } from "../failure.ts";
 import type { ModelEvent } from "./format.ts";
 
-/** Tokens as providers count them; `input` without what came from a cache. */
+/** Tokens as providers count them; `input` without cached tokens. */
 export interface Tokens {
   readonly input: number;
   readonly output: number;
   readonly cacheRead: number;
   readonly cacheWrite: number;
-  /** How much of `cacheWrite` is kept for an hour. */
+  /** The part of `cacheWrite` that is cached for an hour. */
   readonly longCacheWrite?: number;
 }
 
 const NO_TOKENS: Tokens = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
 const MILLION = 1_000_000;
 
-/** What writing to the cache for an hour costs, by the price of the usual five minutes. */
+/** Price factor of caching for an hour, relative to the usual five minutes. */
 const LONG_CACHE_RATE = 1.6;
 
-/** Tokens with what they cost by the model's prices. */
+/** Tokens with their cost at the model's prices. */
 export function priced({ longCacheWrite = 0, ...tokens }: Tokens, cost: ModelEntry["cost"]): Usage {
   const money: UsageCost = {
     input: (tokens.input * cost.input) / MILLION,
@@ -52,7 +52,7 @@ interface ToolPart {
   id: string;
   name: string;
   json: string;
-  /** Given whole by providers that do not stream arguments. */
+  /** Complete value from providers that do not stream arguments. */
   value?: unknown;
   signature?: string;
   announced: boolean;
@@ -60,8 +60,8 @@ interface ToolPart {
 type Part = TextPart | ThinkingPart | ToolPart;
 
 /**
- * The message that is being received. Parts are addressed by the provider's own key (an index, an item id), since providers interleave them; text that
- * comes without a key goes on with the last part of its kind. Changes are collected as events until they are taken.
+ * The message being received. Parts are addressed by the provider's own key (an index, an item id), since providers interleave them; text
+ * without a key continues the last part of its kind. Changes are collected as events until they are taken.
  */
 export class Draft {
   readonly #model: ModelEntry;
@@ -77,7 +77,7 @@ export class Draft {
     this.#now = now;
   }
 
-  /** What has happened since this was last asked. */
+  /** The events since the last call. */
   take(): readonly ModelEvent[] {
     if (this.#events.length === 0) return [];
     const taken = this.#events;
@@ -98,14 +98,14 @@ export class Draft {
     if (delta !== "") this.#events.push({ type: "thinking", index, delta });
   }
 
-  /** What the provider wants to see again with a part. Text without a key: the last part of that kind. */
+  /** The signature that the provider wants back with a part. Text without a key: the last part of that kind. */
   sign(kind: "text" | "thinking", signature: string, key?: string | number, options: { readonly append?: boolean; readonly redacted?: boolean } = {}): void {
     const { part } = this.#open(kind, key, () => ({ kind, text: "" }));
     part.signature = options.append ? (part.signature ?? "") + signature : signature;
     if (options.redacted && part.kind === "thinking") part.redacted = true;
   }
 
-  /** Announced when its name is known; the id is made here when the provider has none. */
+  /** Announced when its name is known; an id is generated when the provider has none. */
   toolCall(
     key: string | number,
     facts: { readonly id?: string | undefined; readonly name?: string | undefined; readonly signature?: string | undefined },
@@ -128,7 +128,7 @@ export class Draft {
     this.#events.push({ type: "toolCallArguments", index, delta });
   }
 
-  /** Arguments that came whole; what was streamed before is replaced. */
+  /** Complete arguments; they replace what was streamed before. */
   wholeArguments(key: string | number, value: unknown): void {
     const { part, index } = this.#open("toolCall", key, () => ({ kind: "toolCall", id: "", name: "", json: "", announced: false }));
     if (part.json === "") this.#events.push({ type: "toolCallArguments", index, delta: JSON.stringify(value) ?? "" });
@@ -147,7 +147,7 @@ export class Draft {
     return this.#parts.some((part) => part.kind === "toolCall");
   }
 
-  /** The finished message as the last event. Throws when a tool call cannot be carried out as it stands. */
+  /** The finished message as the last event. Throws when a tool call cannot be executed. */
   finish(stop: StopReason): readonly ModelEvent[] {
     const content = this.#parts.flatMap((part, index) => this.#content(part, stop === "length" && index === this.#parts.length - 1));
     const stopReason = stop === "stop" && content.some((part) => part.type === "toolCall") ? "toolUse" : stop;
@@ -200,12 +200,12 @@ export class Draft {
   }
 }
 
-/** Longest part of arguments that nobody can read, as the model is shown it again. */
+/** Most characters of unreadable arguments that the model is shown again. */
 const SHOWN_CHARS = 500;
 
 /**
- * What cannot be read is the model's to mend: it is told, like of any call that went wrong. So is a call in whose middle the answer reached its length
- * limit: part of what it was to do must never be done.
+ * Unreadable arguments are for the model to fix: it gets an error, as for any failed call. So does a call that was cut off by the length limit:
+ * a partial call must never be executed.
  */
 function readArguments(part: ToolPart, cut: boolean): Pick<ToolCallContent, "arguments" | "argumentsError"> {
   if (part.name === "") throw modelFailed({ phase: "answer", malformed: true, text: "the model called a tool without naming it" });
@@ -221,17 +221,17 @@ function readArguments(part: ToolPart, cut: boolean): Pick<ToolCallContent, "arg
   return { arguments: {}, argumentsError: `the arguments are no JSON object: ${clip(part.json === "" ? JSON.stringify(value) : part.json, SHOWN_CHARS)}` };
 }
 
-/** How often arguments may be packed into a text. */
+/** How often arguments may be nested as JSON text. */
 const MAX_PACKED = 3;
 
-/** Some models and proxies give the JSON of the arguments as a JSON text once more. */
+/** Some models and proxies send the JSON of the arguments as a JSON string. */
 function unwrapped(value: unknown): unknown {
   let found = value;
   for (let depth = 0; depth < MAX_PACKED && typeof found === "string"; depth += 1) found = parseJson(found);
   return found === undefined || typeof found !== "object" ? value : found;
 }
 
-/** Nothing at all is an empty object; undefined when it is no JSON. */
+/** An empty text is an empty object; undefined when it is not JSON. */
 function parseJson(json: string): unknown {
   if (json.trim() === "") return {};
   try {

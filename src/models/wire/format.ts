@@ -2,12 +2,12 @@ import type { AssistantMessage, ModelMessage, ThinkingLevel, ToolSchema } from "
 import type { ModelEntry } from "../entry.ts";
 import { bodyPieces } from "./remembered.ts";
 
-/** One call, in our words. */
+/** One call, independent of the wire format. */
 export interface WireRequest {
   readonly model: ModelEntry;
-  /** Key or token; absent where a server wants none. */
+  /** Key or token; absent where a server needs none. */
   readonly apiKey?: string;
-  /** Added to what the format and the model send. */
+  /** Added to the headers of the format and the model. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly systemPrompt?: string;
   readonly messages: readonly ModelMessage[];
@@ -17,11 +17,11 @@ export interface WireRequest {
   readonly temperature?: number;
   readonly cacheRetention?: "none" | "short" | "long";
   readonly sessionId?: string;
-  /** `agents.defaults.models["p/m"].params`: what only one format understands. */
+  /** `agents.defaults.models["p/m"].params`: parameters of a single format. */
   readonly params?: Readonly<Record<string, unknown>>;
 }
 
-/** Where a request goes, with the credential in its headers. */
+/** URL of a request, with the credential in its headers. */
 export interface Address {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -35,7 +35,7 @@ export interface EncodedRequest extends Address {
   readonly body: Body;
 }
 
-/** What happens in an answer, in order. `index` counts the parts of the message from 0. */
+/** Events of an answer, in order. `index` counts the parts of the message from 0. */
 export type ModelEvent =
   | { readonly type: "text"; readonly index: number; readonly delta: string }
   | { readonly type: "thinking"; readonly index: number; readonly delta: string }
@@ -51,9 +51,12 @@ export interface StreamEvent {
   readonly data: string;
 }
 
-/** Turns a provider's stream into ours. One reader per call. */
+/** Translates a provider's stream. One reader per call. */
 export interface WireReader {
-  /** Events this one means; none for keep-alives and facts that are kept for the end. Throws `MODEL_FAILED` for an error or nonsense in the stream. */
+  /**
+   * The resulting events; none for keep-alives and facts that are needed at the end. Throws `MODEL_FAILED` for an error or invalid data in the
+   * stream.
+   */
   read(event: StreamEvent): readonly ModelEvent[];
   /** Called when the stream has ended. Throws `MODEL_FAILED` when it ended too early. */
   end(): readonly ModelEvent[];
@@ -61,14 +64,14 @@ export interface WireReader {
   readonly done: boolean;
 }
 
-/** One way of talking to models. Pure: it neither opens connections nor reads clocks. */
+/** One wire format. Pure: it neither opens connections nor reads clocks. */
 export interface WireFormat {
   readonly api: string;
   readonly framing: "sse" | "ndjson";
   address(request: WireRequest): Address;
-  /** Without the credential, so that the same bytes serve every attempt. What stays the same from call to call comes first. */
+  /** Without the credential, so that the same bytes serve every attempt. Parts that are the same from call to call come first. */
   body(request: WireRequest): Readonly<Record<string, unknown>>;
-  /** Lists of the body whose items are the same objects as long as what they were made from is. */
+  /** Lists of the body whose items are the same objects as long as their sources are. */
   readonly lists?: readonly string[];
   reader(request: WireRequest, facts: { readonly now: number }): WireReader;
 }

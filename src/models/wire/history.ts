@@ -2,11 +2,11 @@ import type { AssistantMessage, ImageContent, ModelMessage, TextContent, ToolCal
 import type { ModelEntry } from "../entry.ts";
 import { remembered } from "./remembered.ts";
 
-/** What a provider insists on. */
+/** Requirements of a provider. */
 export interface HistoryRules {
   /** Rewrites a tool-call id; call and result get the same one, and ids stay unique. */
   readonly toolId?: (id: string) => string;
-  /** What becomes of reasoning: `own` keeps what this very model signed and drops the rest, `text` turns it into text, `drop` removes it. */
+  /** What happens to reasoning: `own` keeps what this very model signed and drops the rest, `text` turns it into text, `drop` removes it. */
   readonly thinking: "own" | "text" | "drop";
 }
 
@@ -16,8 +16,9 @@ const IMAGE_LEFT_OUT = "(image left out: this model takes text only)";
 type AssistantPart = AssistantMessage["content"][number];
 
 /**
- * Any history as a provider can take it: every tool call is followed by its result and every result follows its call; empty and failed answers, parts this
- * model cannot read and reasoning it did not sign are left out. Total: it never throws, whatever it is given.
+ * Any history in a form that a provider accepts: every tool call is followed by its result and every result follows its call; empty and failed
+ * answers, parts this
+ * model cannot read and reasoning it did not sign are left out. Total: it never throws.
  */
 export function prepareHistory(messages: readonly ModelMessage[], model: ModelEntry, rules: HistoryRules): readonly ModelMessage[] {
   const ids = idMap(rules.toolId);
@@ -37,7 +38,7 @@ interface Preparation {
   readonly ids: (id: string) => string;
 }
 
-/** Results wait under the id of their call, in order: the same id may have been used twice. */
+/** Results by the id of their call, in order: an id may have been used twice. */
 function collectResults(messages: readonly ModelMessage[]): Map<string, ToolResultMessage[]> {
   const results = new Map<string, ToolResultMessage[]>();
   for (const message of messages) {
@@ -53,8 +54,8 @@ function answerWithResults(message: AssistantMessage, preparation: Preparation):
   const { model, rules, results, ids } = preparation;
   // A failed or aborted answer was never acted on: its calls have no results and its text was not accepted.
   if (message.stopReason === "error" || message.stopReason === "aborted") {
-    const said = message.content.filter((part) => part.type === "text" && part.text.trim() !== "");
-    return said.length === 0 ? [] : [{ ...message, content: said }];
+    const texts = message.content.filter((part) => part.type === "text" && part.text.trim() !== "");
+    return texts.length === 0 ? [] : [{ ...message, content: texts }];
   }
   const own = message.provider === model.provider && message.api === model.api && message.model === model.id;
   const content: AssistantPart[] = [];
@@ -70,7 +71,7 @@ function answerWithResults(message: AssistantMessage, preparation: Preparation):
     else if (part.text.trim() !== "") content.push(own || part.textSignature === undefined ? part : { type: "text", text: part.text });
   }
   if (content.length === 0) return [];
-  // What needed no change is the same object as before, so that whoever comes next can go by it.
+  // Unchanged parts stay the same object, so that callers can compare identities.
   const same = content.length === message.content.length && content.every((part, index) => part === message.content[index]);
   return [same ? message : { ...message, content }, ...after];
 }
@@ -98,7 +99,7 @@ function resultFor(call: ToolCallContent, result: ToolResultMessage | undefined,
   return bare.toolCallId === call.id && content === bare.content ? bare : { ...bare, toolCallId: call.id, content };
 }
 
-/** A tool's own data is for nobody but the screen. */
+/** A tool's own data is only for display. */
 const withoutDetails = remembered((result: ToolResultMessage): ToolResultMessage => {
   const { details: _, ...rest } = result;
   return rest;

@@ -5,7 +5,7 @@ export { encodeBody, encodePieces, encodeRequest } from "./format.ts";
 export { withoutThinkingTags } from "./thinking-tags.ts";
 export type { EncodedRequest, ModelEvent, WireFormat, WireRequest } from "./format.ts";
 
-/** Each format comes with its own chunk, when a model that speaks it is first called. */
+/** Each format is a chunk of its own, loaded when a model that uses it is first called. */
 const FORMATS: Readonly<Record<string, () => Promise<WireFormat>>> = {
   "openai-completions": async () => (await import("./openai-completions/index.ts")).openAiCompletions,
   "openai-responses": async () => (await import("./openai-responses/index.ts")).openAiResponses,
@@ -14,7 +14,7 @@ const FORMATS: Readonly<Record<string, () => Promise<WireFormat>>> = {
   ollama: async () => (await import("./ollama/index.ts")).ollama,
 };
 
-/** Formats written here. */
+/** Formats implemented here. */
 export const WIRE_APIS: readonly string[] = Object.keys(FORMATS);
 
 export async function loadWire(api: string): Promise<WireFormat> {
@@ -23,7 +23,7 @@ export async function loadWire(api: string): Promise<WireFormat> {
   return load();
 }
 
-/** The same, asking for the module once: every further import of one that is there costs as much as a small request. */
+/** The same, importing each module once: every repeated import costs as much as a small request. */
 export function createWires(): (api: string) => Promise<WireFormat> {
   const loaded = new Map<string, WireFormat>();
   return async (api) => {

@@ -3,12 +3,12 @@ import type { WireRequest } from "./format.ts";
 
 const DEFAULT_MAX_TOKENS = 32_000;
 
-/** Tokens of an answer: what was asked for, or what the model can do up to a sane limit. */
+/** Output tokens: the requested number, or the model's limit up to a sane maximum. */
 export function outputLimit({ maxTokens, model }: WireRequest): number {
   return maxTokens ?? Math.min(model.maxTokens, DEFAULT_MAX_TOKENS);
 }
 
-/** Tokens for reasoning where a provider wants a number. */
+/** Tokens for reasoning where a provider needs a number. */
 export const THINKING_BUDGETS: Readonly<Record<Exclude<ThinkingLevel, "off">, number>> = {
   minimal: 1024,
   low: 2048,
@@ -18,20 +18,20 @@ export const THINKING_BUDGETS: Readonly<Record<Exclude<ThinkingLevel, "off">, nu
 };
 const MIN_TEXT_TOKENS = 1024;
 
-/** A reasoning budget and the output limit that holds both it and the text. */
+/** A reasoning budget and the output limit that covers both it and the text. */
 export function thinkingBudget(request: WireRequest, level: Exclude<ThinkingLevel, "off">): { readonly budget: number; readonly maxTokens: number } {
   const budget = THINKING_BUDGETS[level];
   const maxTokens = Math.min(outputLimit(request) + budget, request.model.maxTokens);
   return { budget: Math.max(1024, Math.min(budget, maxTokens - MIN_TEXT_TOKENS)), maxTokens };
 }
 
-/** A number a caller may have put into a model's `params`. */
+/** A number in a model's `params`. */
 export function numberParam(request: WireRequest, name: string): number | undefined {
   const value = request.params?.[name];
   return typeof value === "number" && Number.isFinite(value) ? value : undefined;
 }
 
-/** Asked for with the call, else in the model's `params`. */
+/** From the call, else from the model's `params`. */
 export function temperatureOf(request: WireRequest): number | undefined {
   return request.temperature ?? numberParam(request, "temperature");
 }

@@ -1,6 +1,6 @@
 /**
- * What was made of an object once is made of it again without effort, for as long as the object lives. For objects that never change: messages of a
- * conversation and schemas of tools come back call after call, and a long conversation would be turned into a request anew with every turn.
+ * Caches what was derived from an object, for as long as the object lives. For objects that never change: messages of a
+ * conversation and schemas of tools come back call after call, and converting a long conversation with every turn would be expensive.
  */
 export function remembered<K extends object, V>(make: (key: K) => V): (key: K) => V {
   const made = new WeakMap<K, { readonly value: V }>();
@@ -20,7 +20,7 @@ export function beginsWith(list: readonly unknown[], items: readonly unknown[]):
   return true;
 }
 
-/** The same for texts, of which the last few are remembered: a prompt comes back call after call, as part of a new object each time. */
+/** The same for texts, of which the last few are cached: a prompt comes back call after call, as part of a new object each time. */
 export function rememberedText<V>(make: (key: string) => V, most = 8): (key: string) => V {
   const made = new Map<string, V>();
   return (key) => {
@@ -36,16 +36,16 @@ export function rememberedText<V>(make: (key: string) => V, most = 8): (key: str
 const text = remembered((value: object): string => JSON.stringify(value));
 const bytes = remembered((value: object): Uint8Array => Buffer.from(JSON.stringify(value)));
 
-/** A list that grows from call to call: what it began with, as bytes. */
+/** A list that grows from call to call: its known items, as bytes. */
 interface Beginning {
   readonly items: readonly object[];
-  /** With room at the end, so that what comes next is hung on without copying. */
+  /** With spare capacity, so that new items are appended without copying. */
   readonly bytes: Uint8Array;
   readonly length: number;
 }
 
 const NOTHING: Beginning = { items: [], bytes: new Uint8Array(), length: 0 };
-const ROOM = 1.25;
+const GROWTH = 1.25;
 
 /** By its second item: the first may be a prompt, which is another object when it changes. */
 const beginnings = new WeakMap<object, Beginning>();
@@ -60,14 +60,14 @@ function extended(begun: Beginning, items: readonly object[]): Beginning {
   const length = begun.length + added.byteLength;
   let all = begun.bytes;
   if (length > all.byteLength) {
-    all = Buffer.allocUnsafeSlow(Math.ceil(length * ROOM));
+    all = Buffer.allocUnsafeSlow(Math.ceil(length * GROWTH));
     all.set(begun.bytes.subarray(0, begun.length));
   }
   all.set(added, begun.length);
   return { items, bytes: all, length };
 }
 
-/** How many items come back as they are: of a conversation those before the last thing somebody said, which comes back as another object. */
+/** How many items will come back unchanged: of a conversation those before the last user message, which comes back as another object. */
 function lastingOf(first: object, rest: readonly object[]): number {
   if (!("role" in first)) return rest.length;
   return rest.findLastIndex((item) => (item as { readonly role?: unknown }).role === "user");
@@ -91,8 +91,8 @@ function listParts(list: readonly object[]): readonly Part[] {
 }
 
 /**
- * An object as JSON, in pieces of bytes; lists whose items come back are put together from what is known of these. The pieces are to be sent as
- * they are: put into one, they would be a long stretch of memory for every call.
+ * An object as JSON, in chunks of bytes; lists with recurring items are assembled from cached bytes. Send the chunks as
+ * they are: joined, they would be a long buffer for every call.
  */
 export function bodyPieces(body: Readonly<Record<string, unknown>>, lists: readonly string[]): readonly Uint8Array[] {
   const parts: Part[] = [];
@@ -100,7 +100,7 @@ export function bodyPieces(body: Readonly<Record<string, unknown>>, lists: reado
   for (const [name, value] of Object.entries(body)) {
     const isList = lists.includes(name) && Array.isArray(value);
     const own = isList ? "" : JSON.stringify(value);
-    // What JSON has no word for is left out.
+    // Values without a JSON form are left out.
     if (own === undefined) continue;
     plain += `${plain === "{" && parts.length === 0 ? "" : ","}${JSON.stringify(name)}:${own}`;
     if (!isList) continue;

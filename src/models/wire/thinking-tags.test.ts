@@ -17,7 +17,7 @@ const messageOf = (text: string): AssistantMessage => ({
   timestamp: 0,
 });
 
-/** What is shown of a text that comes in these pieces, and what is kept of it. */
+/** What is shown of a text in these chunks, and what is stored. */
 async function read(...pieces: readonly string[]) {
   async function* events(): AsyncGenerator<ModelEvent> {
     for (const delta of pieces) yield { type: "text", index: 0, delta };
@@ -33,7 +33,7 @@ async function read(...pieces: readonly string[]) {
   return { ...shown, kept };
 }
 
-/** A text in which tags are meant to be read. */
+/** A text in which tags are content. */
 const same = (text: string) => [text, { text, thinking: "", kept: [text] }] as const;
 
 const TAGGED: readonly (readonly [string, { text: string; thinking: string; kept: readonly unknown[] }])[] = [
@@ -74,7 +74,7 @@ test.each(TAGGED)("%j", async (text, expected) => {
   expect(await read(text)).toEqual(expected);
 });
 
-test("it makes no difference where a text is split", async () => {
+test("the position of chunk boundaries makes no difference", async () => {
   await fc.assert(
     fc.asyncProperty(fc.constantFrom(...TAGGED.map(([text]) => text)), fc.array(fc.nat(60), { maxLength: 8 }), async (text, cuts) => {
       const at = [...new Set(cuts.filter((cut) => cut < text.length))].sort((a, b) => a - b);

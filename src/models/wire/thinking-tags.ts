@@ -1,17 +1,17 @@
 import type { AssistantMessage } from "../../protocol/index.ts";
 import type { ModelEvent } from "./format.ts";
 
-/** A piece of what a model wrote as text. */
+/** A piece of a model's text. */
 export interface TaggedPiece {
-  /** `closed`: all that came before was a thought, though nothing marked its beginning. */
+  /** `closed`: everything before was a thought, though nothing marked its start. */
   readonly type: "text" | "thinking" | "closed";
   readonly text: string;
 }
 
-/** Separates thoughts that a model writes between tags from the rest of its text, as the text comes. */
+/** Separates thoughts between tags from the rest of a model's text, while it streams. */
 export interface ThinkingTags {
   push(delta: string): readonly TaggedPiece[];
-  /** What was held back. Called once, at the end of the text. */
+  /** The text that was held back. Called once, at the end. */
   end(): readonly TaggedPiece[];
 }
 
@@ -22,7 +22,7 @@ const ATTRIBUTES = "(?:\\s[^<>]{0,200})?";
 const OPEN = new RegExp(`^<\\s*(?:${NAME})${ATTRIBUTES}\\s*>`, "i");
 const CLOSE = new RegExp(`^<\\s*/\\s*(?:${NAME})\\s*>`, "i");
 const FINAL = /^<\s*\/?\s*final\s*>/i;
-/** A tag that may go on in the next piece. */
+/** A tag that may continue in the next chunk. */
 const UNFINISHED = /^<\s*(\/?)\s*([a-z]*)(\s[^<>]*)?$/i;
 /** Longest tag that is waited for, blanks included. */
 const MOST_HELD = 256;
@@ -30,19 +30,19 @@ const MOST_HELD = 256;
 const MOST_CODE = 400;
 /** Backquotes, line ends, what may be a tag, and everything between. */
 const WORD = /`+|\n|<|[^`\n<]+/y;
-/** What may stand in a line before a fence or a text: blanks, and the marks of a quote. */
+/** What may precede a fence or a text in a line: blanks, and quote marks. */
 const PREFIX = /(?:[ \t]*>)*[ \t]*/y;
 const FENCE = /`+|~+/y;
 
-/** Code is quoted, so tags in it are meant to be read: fences, indented lines, and backquotes within a line. */
+/** Code is quoted, so tags in it are content: fences, indented lines, and backquotes within a line. */
 interface Code {
   fence: { readonly run: string; readonly quoted: boolean } | undefined;
-  /** This line is indented and stands after an empty one, or after another such line. */
+  /** This line is indented and follows an empty one, or another such line. */
   indented: boolean;
   emptyBefore: boolean;
   /** The next character is the first of a line. */
   lineStart: boolean;
-  /** Nothing but blanks was shown of this line. */
+  /** Only blanks of this line were shown so far. */
   blank: boolean;
 }
 
@@ -55,13 +55,13 @@ function isUnfinished(rest: string): boolean {
 
 const count = (text: string, tag: string): number => text.match(new RegExp(`<\\s*${tag}\\s*(?:${NAME})${ATTRIBUTES}\\s*>`, "gi"))?.length ?? 0;
 
-/** Two backquotes may have nothing to do with each other: a thought that begins between them and ends behind them is one all the same. */
+/** Two backquotes may be unrelated: a thought that starts between them and ends after them is still a thought. */
 function isCode(span: string): boolean {
   const opened = count(span, "");
   return opened === 0 || opened === count(span, "/") || (OPEN.exec(span.trim())?.[0].length ?? -1) === span.trim().length;
 }
 
-/** How many characters the code within the line takes that begins here: 0 when it is none, undefined when that is not known yet. */
+/** Length of the inline code that starts here: 0 when there is none, undefined when it is not known yet. */
 function codeAt(text: string, at: number, isEnd: boolean): number | undefined {
   const run = runAt(text, at);
   const lineEnd = text.indexOf("\n", at);
@@ -69,21 +69,21 @@ function codeAt(text: string, at: number, isEnd: boolean): number | undefined {
   const isCut = !isEnd && lineEnd < 0 && line.length < MOST_CODE;
   for (const { 0: other, index } of line.matchAll(/`+/g)) {
     if (other.length !== run.length) continue;
-    // It may go on, and be another one.
+    // It may continue, and become another one.
     if (isCut && index + other.length === line.length) return undefined;
     return isCode(line.slice(0, index)) ? run.length + index + other.length : 0;
   }
   return isCut ? undefined : 0;
 }
 
-/** The backquotes or tildes that stand there. */
+/** The run of backquotes or tildes at this position. */
 function runAt(text: string, at: number): string {
   FENCE.lastIndex = at;
   return FENCE.exec(text)?.[0] ?? "";
 }
 
 /**
- * Reads what stands first in a line: how many characters of it are shown as they are, a fence with its whole line. Undefined when that is not known
+ * Reads the start of a line: how many characters of it are shown unchanged, a fence with its whole line. Undefined when it is not known
  * yet.
  */
 function lineBeginning(code: Code, text: string, at: number, isEnd: boolean, spoke: boolean): number | undefined {
@@ -119,18 +119,18 @@ function lineBeginning(code: Code, text: string, at: number, isEnd: boolean, spo
   return prefix.length;
 }
 
-/** Where the reading of a text is. */
+/** State of reading a text. */
 interface State {
-  /** How many thoughts are open, one within the other. */
+  /** Nesting depth of open thoughts. */
   depth: number;
-  /** What came after the end of an inner thought: still the outer one, or the answer when that never ends. */
+  /** Text after the end of an inner thought: part of the outer one, or the answer when that never ends. */
   afterInner: string | undefined;
   hadThought: boolean;
   spoke: boolean;
   final: boolean;
   /** Blanks around tags are layout. */
   trims: boolean;
-  /** The character in front of what is read. */
+  /** The character before the current position. */
   before: string;
   readonly code: Code;
 }
@@ -157,7 +157,7 @@ function shown(state: State, text: string, out: TaggedPiece[]): void {
 
 function tagInThought(state: State, rest: string, out: TaggedPiece[]): number | undefined {
   const [opened] = OPEN.exec(rest) ?? [];
-  // A tag that is named is no tag.
+  // A tag that is mentioned is not a tag.
   if (opened !== undefined && !/[`"']/.test(state.before)) {
     state.depth += 1;
     return opened.length;
@@ -172,7 +172,7 @@ function tagInThought(state: State, rest: string, out: TaggedPiece[]): number | 
   return closed.length;
 }
 
-/** The tag at this place, taken; how long it is, or undefined when it is none. */
+/** Consumes the tag at this position; returns its length, or undefined when there is none. */
 function tagAt(state: State, rest: string, out: TaggedPiece[]): number | undefined {
   if (state.depth > 0) return tagInThought(state, rest, out);
   if (state.code.fence !== undefined || state.code.indented) return undefined;
@@ -185,7 +185,7 @@ function tagAt(state: State, rest: string, out: TaggedPiece[]): number | undefin
   }
   const [closed] = CLOSE.exec(rest) ?? [];
   if (closed !== undefined && !state.hadThought) {
-    // Servers whose template opens the thought let the answer begin inside it: only its end is to be seen.
+    // Servers whose template opens the thought let the answer start inside it: only its end is visible.
     state.hadThought = true;
     state.trims = true;
     out.push({ type: "closed", text: "" });
@@ -198,7 +198,7 @@ function tagAt(state: State, rest: string, out: TaggedPiece[]): number | undefin
   return around.length;
 }
 
-/** How many characters from here on are shown as they are; 0 for a tag that was taken; undefined when more has to come first. */
+/** Number of characters from here on that are shown unchanged; 0 for a consumed tag; undefined when more text is needed. */
 function step(state: State, text: string, at: number, isEnd: boolean, out: TaggedPiece[]): { readonly take: number; readonly show: boolean } | undefined {
   if (state.depth === 0 && state.code.lineStart) {
     const take = lineBeginning(state.code, text, at, isEnd, state.spoke);
@@ -250,7 +250,7 @@ export function createThinkingTags(): ThinkingTags {
 
 const MAY_BE_TAGGED = new RegExp(`<\\s*/?\\s*(?:${NAME}|final)${ATTRIBUTES}\\s*>`, "i");
 
-/** A finished text in its pieces. While it comes, a thought of which only the end is marked cannot be told from text. */
+/** The pieces of a finished text. While it streams, a thought with only an end tag cannot be distinguished from text. */
 function piecesOf(text: string): readonly TaggedPiece[] {
   const tags = createThinkingTags();
   const pieces: TaggedPiece[] = [];
@@ -265,7 +265,7 @@ function piecesOf(text: string): readonly TaggedPiece[] {
   return pieces;
 }
 
-/** The message with thoughts between tags as thoughts; the same one when it has none. */
+/** Converts thoughts between tags; returns the same message when it has none. */
 export function untagged(message: AssistantMessage): AssistantMessage {
   if (!message.content.some((part) => part.type === "text" && MAY_BE_TAGGED.test(part.text))) return message;
   const content = message.content.flatMap((part): AssistantMessage["content"] => {
@@ -279,20 +279,20 @@ export function untagged(message: AssistantMessage): AssistantMessage {
   return { ...message, content };
 }
 
-/** An answer as it comes, with thoughts between tags as thoughts. */
+/** A streamed answer, with thoughts between tags converted. */
 export async function* withoutThinkingTags(events: AsyncIterable<ModelEvent>): AsyncGenerator<ModelEvent, void, void> {
   let open: { readonly index: number; readonly tags: ThinkingTags } | undefined;
-  const told = (pieces: readonly TaggedPiece[], index: number): readonly ModelEvent[] =>
+  const toEvents = (pieces: readonly TaggedPiece[], index: number): readonly ModelEvent[] =>
     pieces.flatMap(({ type, text }) => (type === "closed" ? [] : [{ type, index, delta: text }]));
   for await (const event of events) {
     if (event.type === "text") {
-      if (open && open.index !== event.index) yield* told(open.tags.end(), open.index);
+      if (open && open.index !== event.index) yield* toEvents(open.tags.end(), open.index);
       if (open?.index !== event.index) open = { index: event.index, tags: createThinkingTags() };
-      yield* told(open.tags.push(event.delta), event.index);
+      yield* toEvents(open.tags.push(event.delta), event.index);
       continue;
     }
     if (open && event.type !== "thinking") {
-      yield* told(open.tags.end(), open.index);
+      yield* toEvents(open.tags.end(), open.index);
       open = undefined;
     }
     yield event.type === "end" ? { ...event, message: untagged(event.message) } : event;

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 
-/** At most `max` characters of `[A-Za-z0-9_-]`; what is cut or replaced is told apart by a hash. */
+/** At most `max` characters of `[A-Za-z0-9_-]`; a hash distinguishes what is cut or replaced. */
 export function plainId(id: string, max = 64): string {
   if (id.length <= max && /^[A-Za-z0-9_-]+$/.test(id)) return id;
   return shortened(id.replaceAll(/[^A-Za-z0-9_-]/g, "_"), id, max);
@@ -12,7 +12,7 @@ export function alphanumericId(id: string, max = 64): string {
   return plain === id && id.length > 0 && id.length <= max ? id : shortened(plain, id, max);
 }
 
-/** Exactly nine letters and digits, as Mistral wants them. */
+/** Exactly nine letters and digits, as Mistral requires. */
 export function nineCharacterId(id: string): string {
   return /^[A-Za-z0-9]{9}$/.test(id) ? id : hash(id).slice(0, 9);
 }

@@ -4,7 +4,7 @@ type Schema = Readonly<Record<string, unknown>>;
 
 const isSchema = (value: unknown): value is Schema => typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Providers want one object at the root: alternatives are put together, and a property is required only when every branch requires it. */
+/** Providers require one object at the root: alternatives are merged, and a property is required only when every branch requires it. */
 export function rootObject(parameters: ToolSchema["parameters"]): Schema {
   const branches = [parameters["anyOf"], parameters["oneOf"]].find(Array.isArray) as readonly unknown[] | undefined;
   if (!branches) return parameters["type"] === undefined ? { type: "object", properties: {}, ...parameters } : parameters;
@@ -21,7 +21,7 @@ export function rootObject(parameters: ToolSchema["parameters"]): Schema {
   return { ...rest, type: "object", properties, ...(required && required.size > 0 ? { required: [...required] } : {}) };
 }
 
-/** The same property in two branches: its constants and lists of constants become one list. */
+/** The same property in two branches: constants and lists of constants are merged into one list. */
 function merged(one: unknown, other: unknown): unknown {
   if (one === undefined || !isSchema(one) || !isSchema(other)) return one ?? other;
   const values = [constants(one), constants(other)];
@@ -41,7 +41,7 @@ const GOOGLE_REFUSES: ReadonlySet<string> = new Set(
 );
 const MAX_DEPTH = 32;
 
-/** A schema as Google takes it: references followed, keywords it refuses left out, alternatives of constants as a list, null variants dropped. */
+/** A schema that Google accepts: references resolved, unsupported keywords removed, alternatives of constants as a list, null variants dropped. */
 export function googleSchema(parameters: ToolSchema["parameters"]): Schema {
   const root = rootObject(parameters);
   const definitions = { ...(isSchema(root["$defs"]) ? root["$defs"] : {}), ...(isSchema(root["definitions"]) ? root["definitions"] : {}) };
@@ -54,17 +54,17 @@ function clean(schema: unknown, definitions: Schema, depth: number): unknown {
   if (typeof reference === "string") return clean(definitions[reference.split("/").at(-1)!] ?? {}, definitions, depth + 1);
   const variants = [schema["anyOf"], schema["oneOf"]].find(Array.isArray) as readonly unknown[] | undefined;
   if (variants) return alternatives(schema, variants, definitions, depth);
-  const kept: Record<string, unknown> = {};
+  const result: Record<string, unknown> = {};
   for (const [key, value] of Object.entries(schema)) {
     if (GOOGLE_REFUSES.has(key)) continue;
-    if (key === "const") kept["enum"] = [value];
-    else if (key === "type" && Array.isArray(value)) kept["type"] = (value as readonly unknown[]).find((type) => type !== "null");
+    if (key === "const") result["enum"] = [value];
+    else if (key === "type" && Array.isArray(value)) result["type"] = (value as readonly unknown[]).find((type) => type !== "null");
     else if (key === "properties" && isSchema(value))
-      kept[key] = Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, clean(inner, definitions, depth + 1)]));
-    else if (key === "items") kept[key] = clean(Array.isArray(value) ? (value[0] ?? {}) : value, definitions, depth + 1);
-    else kept[key] = value;
+      result[key] = Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, clean(inner, definitions, depth + 1)]));
+    else if (key === "items") result[key] = clean(Array.isArray(value) ? (value[0] ?? {}) : value, definitions, depth + 1);
+    else result[key] = value;
   }
-  return kept;
+  return result;
 }
 
 function alternatives(schema: Schema, variants: readonly unknown[], definitions: Schema, depth: number): unknown {

@@ -41,7 +41,7 @@ export function insidePlace(deps: InsideDeps, signal: AbortSignal): SetupPlace {
     version,
     clock,
     ids,
-    log: deps.log.room("setup"),
+    log: deps.log.subsystem("setup"),
     redactor,
     signal,
     agentDir: mainAgentFolder(paths),

@@ -1,10 +1,10 @@
 import type { NoInput } from "./input.ts";
 
-/** What became of a command that somebody was asked about. */
-export interface CommandFate {
-  /** `running` is written before it starts: one that was found so by a later process is `lost`, what it did is not known. */
+/** Outcome of a command that needed approval. */
+export interface CommandOutcome {
+  /** `running` is written before it starts. If a later process finds it, it becomes `lost`: nobody knows what the command did. */
   readonly state: "running" | "ended" | "denied" | "lost";
-  /** The name under which the `process` tool knows it. */
+  /** Its name in the `process` tool. */
   readonly session?: string;
   readonly startedAt?: number;
   readonly endedAt?: number;
@@ -13,10 +13,10 @@ export interface CommandFate {
   readonly timedOut?: boolean;
   /** Why it did not run. */
   readonly why?: string;
-  /** The end of what it wrote. */
+  /** The end of its output. */
   readonly output?: string;
-  /** Its session was told, or nobody is left to be. */
-  readonly told?: boolean;
+  /** Its session was notified, or no longer exists. */
+  readonly reported?: boolean;
 }
 
 export interface ApprovalRow {
@@ -33,8 +33,8 @@ export interface ApprovalRow {
   readonly createdAt: number;
   readonly expiresAt: number;
   readonly decidedAt: number | null;
-  /** Of commands of the agent only. */
-  readonly fate: CommandFate | null;
+  /** For commands of the agent only. */
+  readonly outcome: CommandOutcome | null;
 }
 
 export interface ApprovalsWrites {
@@ -52,19 +52,19 @@ export interface ApprovalsWrites {
   };
   /** The first decision counts; later ones, and those after the expiry, are `CONFLICT`. */
   "approvals.decide": { input: { readonly id: string; readonly decision: string; readonly by?: string | undefined }; result: ApprovalRow };
-  /** Ends what nobody decided in time. Returns the ids. */
+  /** Expires requests that nobody decided in time. Returns the ids. */
   "approvals.expire": { input: NoInput; result: readonly string[] };
-  /** Says what became of the command, in place of what was said before. `NOT_FOUND` when nobody asked about it. */
-  "approvals.fate": { input: { readonly id: string; readonly sessionKey: string; readonly fate: CommandFate }; result: void };
-  /** Ends what a turn still waits for. Returns the ids. */
+  /** Records the outcome of the command, replacing an earlier one. `NOT_FOUND` without a request. */
+  "approvals.outcome": { input: { readonly id: string; readonly sessionKey: string; readonly outcome: CommandOutcome }; result: void };
+  /** Cancels the open requests of a turn. Returns the ids. */
   "approvals.cancel": { input: { readonly turnId: string }; result: readonly string[] };
 }
 
 export interface ApprovalsReads {
   "approvals.get": { input: { readonly id: string }; result: ApprovalRow | undefined };
   "approvals.pending": { input: { readonly kind?: string | undefined; readonly turnId?: string | undefined }; result: readonly ApprovalRow[] };
-  /** Those of the ids that there are. */
+  /** The rows that exist for these ids. */
   "approvals.some": { input: { readonly ids: readonly string[] }; result: readonly ApprovalRow[] };
-  /** Of a kind and asked in a span of time: those whose session was not told how they ended, the oldest first. */
-  "approvals.untold": { input: { readonly kind: string; readonly since: number; readonly before: number }; result: readonly ApprovalRow[] };
+  /** Requests of a kind created in a time span whose session was not notified of the outcome, oldest first. */
+  "approvals.unreported": { input: { readonly kind: string; readonly since: number; readonly before: number }; result: readonly ApprovalRow[] };
 }

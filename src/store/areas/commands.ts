@@ -1,12 +1,12 @@
-/** A command that somebody allowed for good, as far as the tools could tell it apart from others. */
-export interface RememberedCommand {
+/** A command that the user allowed permanently. */
+export interface AllowedCommand {
   readonly id: string;
   readonly agentId: string;
   /** Path of the program. */
   readonly program: string;
-  /** Which calls of it are meant; the tools know how to read it. */
+  /** Which calls of the program are allowed; the tools define its format. */
   readonly rule: unknown;
-  /** As it was approved. */
+  /** The command line that was approved. */
   readonly command: string;
   readonly createdAt: number;
   readonly lastUsedAt: number | null;
@@ -14,16 +14,16 @@ export interface RememberedCommand {
 
 export interface CommandsWrites {
   /** The same rule for the same agent is stored once. */
-  "commands.remember": {
+  "commands.allow": {
     input: { readonly id: string; readonly agentId: string; readonly program: string; readonly rule: unknown; readonly command: string };
     result: void;
   };
   "commands.used": { input: { readonly ids: readonly string[] }; result: void };
-  /** False when there was none. */
-  "commands.forget": { input: { readonly id: string }; result: boolean };
+  /** False when it did not exist. */
+  "commands.remove": { input: { readonly id: string }; result: boolean };
 }
 
 export interface CommandsReads {
-  /** Of one agent or of all, the oldest first. */
-  "commands.remembered": { input: { readonly agentId?: string | undefined }; result: readonly RememberedCommand[] };
+  /** Of one agent or of all, oldest first. */
+  "commands.list": { input: { readonly agentId?: string | undefined }; result: readonly AllowedCommand[] };
 }

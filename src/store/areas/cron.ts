@@ -1,6 +1,6 @@
 import type { NoInput } from "./input.ts";
 
-/** A job as the automation room defines it, with what the store is asked by. */
+/** A cron job, with the columns that the store queries by. */
 export interface CronJobRow {
   readonly id: string;
   readonly agentId: string | null;
@@ -25,7 +25,7 @@ export interface CronSlotRow {
 }
 
 export interface CronWrites {
-  /** Writes a job. With `version` only over that one (0 = there must be none), else `CONFLICT`. */
+  /** Writes a job. With `version` only over that version (0 = it must not exist), else `CONFLICT`. */
   "cron.job.put": {
     input: {
       readonly id: string;
@@ -37,11 +37,11 @@ export interface CronWrites {
     };
     result: { readonly version: number };
   };
-  /** Moves the next time alone. */
+  /** Changes only the time of the next run. */
   "cron.job.next": { input: { readonly id: string; readonly nextRunAt: number | null }; result: void };
   /** Its slots stay until their retention ends, so that a deleted and restored job cannot run a slot twice. */
   "cron.job.delete": { input: { readonly id: string }; result: { readonly deleted: boolean } };
-  /** `claimed: false` when the slot was claimed, finished or missed before; `slot` is the row that is there. */
+  /** `claimed: false` when the slot was already claimed, finished or missed; `slot` is the existing row. */
   "cron.slot.claim": {
     input: { readonly jobId: string; readonly scheduledAt: number; readonly owner?: string | undefined };
     result: { readonly claimed: boolean; readonly slot: CronSlotRow };
@@ -51,19 +51,19 @@ export interface CronWrites {
     input: { readonly jobId: string; readonly scheduledAt: number; readonly status: "ok" | "error" | "skipped"; readonly detail?: unknown };
     result: void;
   };
-  /** Records slots nobody ran. Returns those that were not known before. */
+  /** Records slots that did not run. Returns those that were new. */
   "cron.slot.missed": { input: { readonly jobId: string; readonly scheduledAt: readonly number[] }; result: readonly number[] };
 }
 
 export interface CronReads {
   "cron.job.get": { input: { readonly id: string }; result: CronJobRow | undefined };
-  /** By next time, those without one last. */
+  /** By next run, jobs without one last. */
   "cron.job.list": { input: { readonly enabled?: boolean | undefined; readonly dueUntil?: number | undefined }; result: readonly CronJobRow[] };
   /** Newest first. */
   "cron.slot.list": {
     input: { readonly jobId: string; readonly limit?: number | undefined; readonly before?: number | undefined };
     result: readonly CronSlotRow[];
   };
-  /** Slots that run, or ran when the process died. */
+  /** Slots that are running, or were when the process died. */
   "cron.slot.running": { input: NoInput; result: readonly CronSlotRow[] };
 }

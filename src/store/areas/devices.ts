@@ -20,7 +20,7 @@ export interface DeviceTokenRow {
   readonly lastUsedAt: number | null;
 }
 
-/** Somebody who asks to be let in: a device, a node, or a sender of a channel. One request per subject. */
+/** A pending pairing request: of a device, a node, or a sender of a channel. One request per subject. */
 export interface PairingRow {
   readonly id: string;
   readonly kind: string;
@@ -42,22 +42,22 @@ export interface AllowRow {
 }
 
 export interface DevicesWrites {
-  /** Writes a device; creation time is kept, approval time is now. */
+  /** Writes a device; the creation time is preserved, the approval time is now. */
   "devices.put": {
-    /** Without a time it is approved now. */
+    /** Without a time it counts as approved now. */
     input: { readonly id: string; readonly publicKey: string; readonly data: unknown; readonly approvedAt?: number | undefined };
     result: void;
   };
-  /** Takes a device away with its tokens. */
+  /** Removes a device with its tokens. */
   "devices.delete": { input: { readonly id: string }; result: { readonly deleted: boolean } };
-  /** Writes the token of a role: a replaced one is rotated, a revoked one lives again. */
+  /** Writes the token of a role: an existing one is rotated, a revoked one becomes valid again. */
   "devices.token.put": {
     input: { readonly deviceId: string; readonly role: string; readonly token: string; readonly scopes: readonly string[] };
     result: DeviceTokenRow;
   };
   "devices.token.revoke": { input: { readonly deviceId: string; readonly role: string }; result: { readonly revoked: boolean } };
   "devices.token.used": { input: { readonly deviceId: string; readonly role: string }; result: void };
-  /** Asks for pairing. While an earlier request of the same subject lives, that one is returned and nothing changes. */
+  /** Requests pairing. While an earlier request of the same subject is valid, that one is returned and nothing changes. */
   "pairing.request": {
     input: {
       readonly id: string;
@@ -69,9 +69,9 @@ export interface DevicesWrites {
     };
     result: { readonly created: boolean; readonly request: PairingRow };
   };
-  /** Takes a request away, decided or not, and returns it; undefined when it is not there or has expired. */
+  /** Removes a request, decided or not, and returns it; undefined when it does not exist or has expired. */
   "pairing.take": { input: { readonly id: string }; result: PairingRow | undefined };
-  /** Takes a request away and lets its sender in, both or neither. Undefined: it is not there or has expired, and nobody was let in. */
+  /** Removes a request and approves its sender, in one step. Undefined: it does not exist or has expired, and nothing was approved. */
   "pairing.redeem": {
     input: { readonly id: string; readonly channel: string; readonly account: string; readonly sender: string; readonly source: string };
     result: PairingRow | undefined;
@@ -87,7 +87,7 @@ export interface DevicesReads {
   "devices.get": { input: { readonly id: string }; result: DeviceRow | undefined };
   "devices.list": { input: NoInput; result: readonly DeviceRow[] };
   "devices.tokens": { input: { readonly deviceId?: string | undefined }; result: readonly DeviceTokenRow[] };
-  /** Requests that still live, oldest first. */
+  /** Valid requests, oldest first. */
   "pairing.list": {
     input: { readonly kind?: string | undefined; readonly subjectPrefix?: string | undefined; readonly now: number };
     result: readonly PairingRow[];

@@ -7,7 +7,7 @@ export interface ExtensionRow {
   readonly updatedAt: number;
 }
 
-/** Text a plugin wants the next model turn of a session to see, once. */
+/** Text that a plugin adds once to the next model turn of a session. */
 export interface InjectionRow {
   readonly id: string;
   readonly sessionKey: string;
@@ -20,9 +20,9 @@ export interface InjectionRow {
 }
 
 export interface ExtensionsWrites {
-  /** Null takes the value away. */
+  /** Null removes the value. */
   "extensions.set": { input: { readonly sessionKey: string; readonly pluginId: string; readonly namespace: string; readonly value: unknown }; result: void };
-  /** Takes away state and waiting injections: of a session (reset, delete), of a plugin (disable), or of one in the other. */
+  /** Removes state and pending injections: of a session (reset, delete), of a plugin (disable), or of one plugin in one session. */
   "extensions.clear": {
     input: { readonly sessionKey: string; readonly pluginId?: string | undefined } | { readonly pluginId: string; readonly sessionKey?: undefined };
     result: { readonly values: number; readonly injections: number };
@@ -41,7 +41,7 @@ export interface ExtensionsWrites {
     };
     result: { readonly id: string; readonly duplicate: boolean };
   };
-  /** Gives a turn everything that waits for its session, oldest first; expired ones are dropped. A resumed turn gets the same again. */
+  /** Claims all pending injections of a session for a turn, oldest first; expired ones are dropped. A resumed turn gets the same ones again. */
   "injections.drain": { input: { readonly sessionKey: string; readonly turnId: string }; result: readonly InjectionRow[] };
 }
 

@@ -1,7 +1,7 @@
 export type IdempotencyBegun =
-  /** The key is ours: do the work, then `complete` (or `abandon`). */
+  /** The key is new: do the work, then `complete` (or `abandon`). */
   | { readonly status: "new" }
-  /** The same request is being worked on. */
+  /** The same request is in progress. */
   | { readonly status: "running"; readonly since: number }
   | { readonly status: "replay"; readonly result: unknown }
   /** The key was used for a different request. */
@@ -15,7 +15,7 @@ export interface IdempotencyWrites {
   };
   /** `CONFLICT` unless it is running. */
   "idempotency.complete": { input: { readonly scope: string; readonly key: string; readonly result: unknown }; result: void };
-  /** Frees a running key: nothing was done under it. */
+  /** Releases a running key: nothing was done under it. */
   "idempotency.abandon": { input: { readonly scope: string; readonly key: string }; result: void };
 }
 

@@ -1,7 +1,7 @@
 import type { NoInput } from "./input.ts";
 import type { Outcome } from "./outcome.ts";
 
-/** One input as it arrived. Unique by channel, account, conversation and message id; clients without message ids give their idempotency key. */
+/** One input as it arrived. Unique by channel, account, conversation and message id; clients without message ids pass their idempotency key. */
 export interface InboxInput {
   readonly channel: string;
   readonly account: string;
@@ -10,20 +10,20 @@ export interface InboxInput {
   /** What kind of input it is: `message`, `cron`, `heartbeat`, `webhook`, `subagent`, … */
   readonly kind: string;
   readonly text: string;
-  /** Everything else the path needs, as JSON. */
+  /** Everything else that processing needs, as JSON. */
   readonly payload?: unknown;
   readonly sender?: string | undefined;
   /** May be unknown until routing; see `inbox.assign`. */
   readonly sessionKey?: string | undefined;
   readonly agentId?: string | undefined;
-  /** It ends as it arrives: refused, or not meant for us. */
+  /** The input is settled on arrival: refused, or not addressed to an agent. */
   readonly settled?: { readonly outcome: Outcome; readonly why: string } | undefined;
 }
 
 export type InboxState = "pending" | "claimed" | "settled";
 
 export interface InboxRow {
-  /** Given by the store, in order of arrival, never twice. */
+  /** Assigned by the store, in order of arrival, never reused. */
   readonly id: number;
   readonly channel: string;
   readonly account: string;
@@ -45,66 +45,66 @@ export interface InboxRow {
 }
 
 export interface InboxAccepted {
-  /** The row that stands for this message: a new one, or the one of its first arrival. */
+  /** The row of this message: a new one, or the one of its first arrival. */
   readonly id: number;
   readonly duplicate: boolean;
   readonly state: InboxState;
   readonly outcome: Outcome | null;
 }
 
-/** An input that its session's transcript does not hold yet. */
-export interface UnsaidRow extends Pick<InboxRow, "id" | "channel" | "messageId" | "kind" | "text" | "sender" | "turnId" | "receivedAt"> {
-  /** How the sender is called, where the channel tells. */
+/** An input that is not in its session's transcript yet. */
+export interface UntranscribedRow extends Pick<InboxRow, "id" | "channel" | "messageId" | "kind" | "text" | "sender" | "turnId" | "receivedAt"> {
+  /** The sender's name, where the channel provides it. */
   readonly senderName: string | null;
-  /** What a client of the gateway named as its channel. */
+  /** The channel that a gateway client named. */
   readonly via: string | null;
-  /** Pictures and files that came with it. */
+  /** Attached pictures and files. */
   readonly files: number;
 }
 
-/** An input that went wrong, without what it said. */
+/** A failed input, without its text. */
 export interface FailedInput extends Pick<InboxRow, "id" | "channel" | "sessionKey" | "turnId" | "why"> {
   readonly at: number;
 }
 
-/** Inputs of one session that wait. */
+/** Pending inputs of one session. */
 export interface InboxQueue {
   readonly sessionKey: string;
   readonly waiting: number;
-  /** When the first of them came. */
+  /** Arrival of the first one. */
   readonly oldestAt: number;
 }
 
 export interface InboxWrites {
-  /** Takes an input. A repeated one changes nothing and is answered with the row that is there. */
+  /** Accepts an input. A duplicate changes nothing and returns the existing row. */
   "inbox.accept": { input: InboxInput; result: InboxAccepted };
-  /** Says which session an unsettled input belongs to. */
+  /** Assigns an unsettled input to a session. */
   "inbox.assign": { input: { readonly id: number; readonly sessionKey: string; readonly agentId: string }; result: void };
-  /** Keeps what was decided about unsettled inputs before their turn, in the payload under `decided`. One that has ended is passed over. */
+  /** Stores decisions made before the turn in the payload under `decided`. Settled inputs are skipped. */
   "inbox.decide": { input: { readonly inputs: readonly { readonly id: number; readonly decided: unknown }[] }; result: void };
   /** Binds pending inputs to a turn. `CONFLICT` when one is settled or bound to another turn. */
   "inbox.claim": { input: { readonly ids: readonly number[]; readonly turnId: string }; result: void };
-  /** Gives claimed inputs back: the turn will not treat them. `CONFLICT` when one is settled. */
+  /** Releases claimed inputs: the turn will not process them. `CONFLICT` when one is settled. */
   "inbox.release": { input: { readonly ids: readonly number[] }; result: void };
-  /** Ends inputs, once and for all. `CONFLICT` when one has ended before, so that the whole commit is refused. */
+  /** Settles inputs for good. `CONFLICT` when one is already settled, which refuses the whole commit. */
   "inbox.settle": {
     input: {
       readonly ids: readonly number[];
       readonly outcome: Outcome;
       readonly why?: string | undefined;
       readonly turnId?: string | undefined;
-      /** What plugins said about them before they came to a turn: kept in the payload under `hooks`. */
+      /** Stores results of plugin hooks that ran before the turn, in the payload under `hooks`. */
       readonly hooks?: readonly unknown[] | undefined;
     };
     result: void;
   };
-  /** Replaces text and drops the payload. Follow it with `store.checkpoint({ truncate: true })` to take the old text out of the log too. */
+  /** Replaces the text and drops the payload. Follow it with `store.checkpoint({ truncate: true })` to remove the old text from the log, too. */
   "inbox.redact": { input: { readonly id: number; readonly text: string }; result: void };
 }
 
 export interface InboxReads {
   "inbox.get": { input: { readonly id: number }; result: InboxRow | undefined };
-  /** Every arrival of a platform's message id, newest first: what `why` shows. */
+  /** Every arrival of a platform's message id, newest first: shown by `why`. */
   "inbox.find": {
     input: {
       readonly messageId: string;
@@ -114,42 +114,42 @@ export interface InboxReads {
     };
     result: readonly InboxRow[];
   };
-  /** Inputs without an end, in order of arrival. */
+  /** Unsettled inputs, in order of arrival. */
   "inbox.open": {
     input: {
       readonly sessionKey?: string | undefined;
       readonly state?: "pending" | "claimed" | undefined;
-      /** Only what arrived at or before this time. */
+      /** Only inputs that arrived at or before this time. */
       readonly until?: number | undefined;
-      /** Only what arrived after this row. */
+      /** Only inputs that arrived after this row. */
       readonly after?: number | undefined;
       readonly limit?: number | undefined;
     };
     result: readonly InboxRow[];
   };
   /**
-   * Inputs of a session without an end, which its transcript does not hold yet: they wait, or their turn has not written its first step. In order of
+   * Unsettled inputs of a session that are not in its transcript yet: they are pending, or their turn has not written its first step. In order of
    * arrival; texts are cut to `chars`.
    */
-  "inbox.unsaid": { input: { readonly sessionKey: string; readonly chars: number; readonly limit: number }; result: readonly UnsaidRow[] };
+  "inbox.untranscribed": { input: { readonly sessionKey: string; readonly chars: number; readonly limit: number }; result: readonly UntranscribedRow[] };
   "inbox.ofTurn": { input: { readonly turnId: string }; result: readonly InboxRow[] };
   /** The latest inputs, newest first. */
   "inbox.recent": { input: { readonly sessionKey?: string | undefined; readonly limit?: number | undefined }; result: readonly InboxRow[] };
-  /** Inputs of one chat, newest first: what was said there before. */
+  /** Inputs of one chat, newest first: its recent history. */
   "inbox.ofConversation": {
     input: {
       readonly channel: string;
       readonly account: string;
       readonly conversation: string;
-      /** Only what arrived before this row. */
+      /** Only inputs that arrived before this row. */
       readonly before?: number | undefined;
       readonly limit?: number | undefined;
     };
     result: readonly InboxRow[];
   };
-  /** Sessions in which something waits, the one that waits longest first. */
+  /** Sessions with pending inputs, the longest-waiting first. */
   "inbox.queues": { input: { readonly limit: number }; result: readonly InboxQueue[] };
-  /** Failures among the `among` inputs that ended last, newest first. */
+  /** Failures among the last `among` settled inputs, newest first. */
   "inbox.failures": { input: { readonly among: number; readonly limit: number }; result: readonly FailedInput[] };
   "inbox.counts": { input: NoInput; result: { readonly pending: number; readonly claimed: number; readonly oldestAt: number | null } };
 }

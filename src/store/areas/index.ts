@@ -15,7 +15,7 @@ import type { TranscriptsReads, TranscriptsWrites } from "./transcripts.ts";
 import type { TurnsReads, TurnsWrites } from "./turns.ts";
 import type { UsageReads, UsageWrites } from "./usage.ts";
 
-/** Every kind of write, with what goes in and what comes back. */
+/** Every kind of write, with its input and result. */
 export interface Writes
   extends
     InboxWrites,
@@ -65,7 +65,7 @@ export type ReadResult<K extends ReadKind> = Reads[K]["result"];
 /** One write, as data. */
 export type Write = { [K in WriteKind]: readonly [K, WriteInput<K>] }[WriteKind];
 
-/** What a list of writes comes back as: one result per write, in order. */
+/** The results of a list of writes: one per write, in order. */
 export type Results<T extends readonly Write[]> = {
   -readonly [I in keyof T]: T[I] extends readonly [infer K extends WriteKind, unknown] ? WriteResult<K> : never;
 };

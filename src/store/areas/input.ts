@@ -1,2 +1,2 @@
-/** For kinds that need to be told nothing: `{}`. */
+/** For kinds without parameters: `{}`. */
 export type NoInput = Readonly<Record<string, never>>;

@@ -10,12 +10,12 @@ export interface ImportRow {
 }
 
 export interface MetaWrites {
-  /** A small fact about this installation; null takes it away. Names starting with `store.` are the store's own. */
+  /** A small fact about this installation; null removes it. Names starting with `store.` belong to the store. */
   "meta.set": { input: { readonly key: string; readonly value: unknown }; result: void };
 }
 
 export interface MetaReads {
   "meta.get": { input: { readonly key: string }; result: unknown };
-  /** What was taken over from files, and how that went. */
+  /** Imported files and the result of each import. */
   "imports.list": { input: NoInput; result: readonly ImportRow[] };
 }

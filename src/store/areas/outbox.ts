@@ -3,26 +3,26 @@ import type { NoInput } from "./input.ts";
 export type OutboxState = "pending" | "attempting" | "sent" | "unknown" | "failed" | "suppressed";
 
 export interface OutboxInput {
-  /** What the platform is given to recognise a repeated send; the same for all attempts. */
+  /** Lets the platform recognize a repeated send; the same for all attempts. */
   readonly nonce: string;
   readonly channel: string;
   readonly account: string;
   readonly target: string;
   readonly payload: unknown;
-  /** After this time the row is not sent any more. */
+  /** After this time the row is no longer sent. */
   readonly expiresAt: number;
   readonly turnId?: string | undefined;
   readonly sessionKey?: string | undefined;
   /** Not before; default at once. */
   readonly notBefore?: number | undefined;
-  /** Why it is never sent: the row is at its end from the beginning, so that there is a trace of it. */
+  /** Why it is never sent: the row is created in its final state, so that there is a trace of it. */
   readonly suppressed?: string | undefined;
-  /** Why its text may be there already, posted by something else than the outbox: the row begins as `unknown`, so that its only attempt is the repeat. */
+  /** Why its text may already have been posted by other means: the row starts as `unknown`, so that its only attempt counts as a repeat. */
   readonly mayHaveArrived?: string | undefined;
 }
 
 export interface OutboxRow {
-  /** Given by the store, in the order in which rows are to be sent, never twice. */
+  /** Assigned by the store, in sending order, never reused. */
   readonly id: number;
   readonly nonce: string;
   readonly channel: string;
@@ -30,11 +30,11 @@ export interface OutboxRow {
   readonly target: string;
   readonly payload: unknown;
   readonly state: OutboxState;
-  /** Times it was handed to the channel. */
+  /** How often it was handed to the channel. */
   readonly attempts: number;
   /** Attempts made although an earlier one may have arrived. */
   readonly repeats: number;
-  /** Null when nothing further is planned. */
+  /** Null when no further attempt is planned. */
   readonly nextAttemptAt: number | null;
   readonly expiresAt: number;
   readonly turnId: string | null;
@@ -47,14 +47,15 @@ export interface OutboxRow {
 }
 
 /**
- * One step of a delivery. The legal ways are
+ * One state change of a delivery. Allowed are
  * pending → attempting | failed | suppressed; attempting → sent | unknown | failed | pending (it certainly did not arrive);
- * unknown → attempting | sent | failed | suppressed. Sent, failed and suppressed are ends. Everything else is `CONFLICT`.
+ * unknown → attempting | sent | failed | suppressed. Sent, failed and suppressed are final. Everything else is `CONFLICT`.
  */
 export type OutboxMark =
   /**
-   * Out of `unknown` once only, unless `nonceHonoured` says that the platform drops repeats by itself. `idempotent`: doing it twice is doing it once, so
-   * it is no repeat either.
+   * Allowed once after `unknown`, unless `nonceHonoured` says that the platform drops repeats by itself. `idempotent`: sending twice has the same
+   * effect
+   * as sending once, so it does not count as a repeat.
    */
   | { readonly id: number; readonly state: "attempting"; readonly nonceHonoured?: boolean | undefined; readonly idempotent?: boolean | undefined }
   | { readonly id: number; readonly state: "pending"; readonly nextAttemptAt: number; readonly why: string }
@@ -70,7 +71,7 @@ export interface OutboxCounts {
   readonly oldestAt: number | null;
 }
 
-/** A row that will not be sent any more, without what it said. */
+/** A row that will not be sent any more, without its text. */
 export interface FailedDelivery extends Pick<OutboxRow, "id" | "channel" | "account" | "target" | "turnId" | "sessionKey" | "why"> {
   readonly at: number;
 }
@@ -81,7 +82,7 @@ export interface OutboxWrites {
   "outbox.mark": { input: OutboxMark; result: { readonly attempts: number; readonly repeats: number } };
   /** After a restart: rows that were being sent may or may not have arrived, so they become `unknown`, due at once. Returns their ids. */
   "outbox.recover": { input: { readonly why: string }; result: readonly number[] };
-  /** Ends waiting rows whose time is over as `failed: expired`. Returns their ids. */
+  /** Marks expired pending rows as `failed: expired`. Returns their ids. */
   "outbox.expire": { input: NoInput; result: readonly number[] };
 }
 
@@ -95,9 +96,9 @@ export interface OutboxReads {
   /** When the next row falls due, or null. */
   "outbox.nextDue": { input: NoInput; result: number | null };
   "outbox.ofTurn": { input: { readonly turnId: string }; result: readonly OutboxRow[] };
-  /** Rows that are not at an end. */
+  /** Rows that are not in a final state. */
   "outbox.counts": { input: NoInput; result: OutboxCounts };
-  /** Failures among the `among` rows that ended last, newest first. */
+  /** Failures among the last `among` finished rows, newest first. */
   "outbox.failures": { input: { readonly among: number; readonly limit: number }; result: readonly FailedDelivery[] };
   /** The latest rows, newest first, whatever their state. */
   "outbox.recent": {

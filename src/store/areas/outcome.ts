@@ -1,14 +1,14 @@
-/** How an accepted input or a turn ended. There is no other exit. */
+/** How an accepted input or a turn ended. There are no other outcomes. */
 export type Outcome =
   /** A reply was committed to the outbox. */
   | "answered"
-  /** Nothing was said, on purpose. */
+  /** No reply, on purpose. */
   | "silent"
-  /** A gate or policy said no. */
+  /** A gate or policy refused it. */
   | "refused"
-  /** It went wrong and the sender was told. */
+  /** It failed and the sender was notified. */
   | "failed"
-  /** It became part of another turn. */
+  /** It was merged into another turn. */
   | "merged"
-  /** Somebody stopped it. */
+  /** It was stopped by a user or a client. */
   | "cancelled";

@@ -3,7 +3,7 @@ import type { SessionEntry } from "../../protocol/index.ts";
 export interface SessionRow {
   readonly key: string;
   readonly agentId: string;
-  /** Grows with each change; give it back to be told when somebody else was faster. */
+  /** Increases with each change; pass it back to detect concurrent writes. */
   readonly version: number;
   readonly entry: SessionEntry;
 }
@@ -19,7 +19,7 @@ export interface SessionFilter {
   /** Part of the key, session id, label, display name or subject, in any case. */
   readonly search?: string | undefined;
   readonly keyPrefix?: string | undefined;
-  /** Keys that are left out; the first two count. */
+  /** Keys to exclude; only the first two are used. */
   readonly except?: readonly string[] | undefined;
   /** Default: newest change first. */
   readonly order?: "newest" | "oldest" | "key" | undefined;
@@ -29,54 +29,54 @@ export interface SessionFilter {
   readonly after?: { readonly updatedAt: number; readonly key: string } | undefined;
 }
 
-/** A session with what people see of it. */
+/** A session with its display fields. */
 export interface ShownSession extends SessionRow {
-  /** The same everywhere. */
+  /** Display name, the same everywhere. */
   readonly name: string;
-  /** How it began; undefined when nothing was said yet. */
+  /** From its first message; undefined when it has none yet. */
   readonly title?: string | undefined;
-  /** What was said last, when it was asked for. */
+  /** The last message, if requested. */
   readonly last?: string | undefined;
 }
 
 export interface SessionsWrites {
-  /** Writes the whole entry. With `version` only over that one (0 = there must be none), else `CONFLICT`. */
+  /** Writes the whole entry. With `version` only over that version (0 = it must not exist), else `CONFLICT`. */
   "sessions.put": {
     input: { readonly key: string; readonly agentId: string; readonly entry: SessionEntry; readonly version?: number | undefined };
     result: { readonly version: number };
   };
-  /** Changes single fields, null takes one away. `NOT_FOUND` without an entry, `CONFLICT` when `version` is not the current one. */
+  /** Changes single fields; null removes one. `NOT_FOUND` without an entry, `CONFLICT` when `version` is not the current one. */
   "sessions.patch": {
     input: { readonly key: string; readonly patch: Readonly<Record<string, unknown>>; readonly version?: number | undefined };
     result: SessionRow;
   };
-  /** The same without telling the whole entry, which may be long. */
+  /** The same without returning the whole entry, which may be long. */
   "sessions.merge": {
     input: { readonly key: string; readonly patch: Readonly<Record<string, unknown>>; readonly version?: number | undefined };
     result: { readonly version: number };
   };
-  /** Changes nothing. `CONFLICT` when `version` is not the current one (0 = there must be none), and the commit is refused with it. */
+  /** Changes nothing. `CONFLICT` when `version` is not the current one (0 = it must not exist), which refuses the whole commit. */
   "sessions.expect": { input: { readonly key: string; readonly version: number }; result: void };
   "sessions.delete": { input: { readonly key: string; readonly version?: number | undefined }; result: { readonly deleted: boolean } };
-  /** Moves the entry, and what else hangs on the key, to another key. `CONFLICT` when that one is taken. */
+  /** Moves the entry, and everything else stored under the key, to another key. `CONFLICT` when that key is in use. */
   "sessions.rename": { input: { readonly from: string; readonly to: string; readonly version?: number | undefined }; result: { readonly version: number } };
 }
 
 export interface SessionsReads {
   "sessions.get": { input: { readonly key: string }; result: SessionRow | undefined };
-  /** Keys that point at a session id. */
+  /** Keys that point to a session id. */
   "sessions.bySessionId": { input: { readonly sessionId: string }; result: readonly SessionRow[] };
   "sessions.byLabel": { input: { readonly label: string; readonly agentId?: string | undefined }; result: readonly SessionRow[] };
-  /** `total` counts what matches, whatever the limit. Entries come without the report of their prompt and their list of skills. */
+  /** `total` counts all matches, regardless of the limit. Entries come without their prompt report and list of skills. */
   "sessions.list": { input: SessionFilter; result: { readonly rows: readonly SessionRow[]; readonly total: number } };
   /**
-   * Sessions as people see them. Each word of `search` is looked for in the name, how it began, the key, the session id and, with `last`, what was said
-   * last; one that begins with `agent:` in keys alone.
+   * Sessions with their display fields. Each word of `search` is looked up in the name, title, key, session id and, with `last`, the last message;
+   * a word that starts with `agent:` in keys only.
    */
   "sessions.shown": {
     input: SessionFilter & { readonly last?: boolean | undefined };
     result: { readonly rows: readonly ShownSession[]; readonly total: number };
   };
-  /** What sessions are called, also those that are not there. */
+  /** Display names of sessions, also of those that do not exist. */
   "sessions.names": { input: { readonly keys: readonly string[] }; result: readonly { readonly key: string; readonly name: string }[] };
 }

@@ -4,12 +4,12 @@ export interface SubagentRow {
   readonly requesterSessionKey: string;
   readonly state: "queued" | "running" | "ended";
   readonly outcome: string | null;
-  /** The requester was told of the result. */
+  /** The requester was notified of the result. */
   readonly announced: boolean;
   readonly createdAt: number;
   readonly startedAt: number | null;
   readonly endedAt: number | null;
-  /** When its session is to be put away. */
+  /** When its session is to be archived. */
   readonly archiveAt: number | null;
   /** Task, label, model, origin, cleanup, … */
   readonly data: unknown;
@@ -36,7 +36,7 @@ export interface SubagentsWrites {
     };
     result: void;
   };
-  /** `CONFLICT` when the run has ended and the patch says another state or outcome. */
+  /** `CONFLICT` when the run has ended and the patch has another state or outcome. */
   "subagents.patch": { input: { readonly runId: string; readonly patch: SubagentPatch }; result: SubagentRow };
   "subagents.delete": { input: { readonly runId: string }; result: { readonly deleted: boolean } };
 }
@@ -50,7 +50,7 @@ export interface SubagentsReads {
       readonly childSessionKey?: string | undefined;
       readonly unfinished?: boolean | undefined;
       readonly unannounced?: boolean | undefined;
-      /** Only those to be put away at or before this time. */
+      /** Only those to be archived at or before this time. */
       readonly archiveUntil?: number | undefined;
     };
     result: readonly SubagentRow[];

@@ -1,11 +1,11 @@
-/** One line to append. The store keeps `line` to the byte; the other fields are what it can be asked by. */
+/** One line to append. The store preserves `line` byte for byte; the other fields are for queries. */
 export interface EntryInput {
   readonly id?: string | undefined;
   readonly parentId?: string | null | undefined;
   readonly type: string;
   /** Milliseconds since the epoch. */
   readonly at?: number | undefined;
-  /** JSON on one line, without its end. */
+  /** JSON on one line, without the line end. */
   readonly line: string;
 }
 
@@ -18,16 +18,16 @@ export interface EntryRow {
   readonly line: string;
 }
 
-/** A transcript is named by its file, relative to the state folder and with `/`. */
+/** A transcript is identified by its file, relative to the state folder, with `/`. */
 export interface TranscriptRow {
   readonly file: string;
   readonly agentId: string;
   readonly sessionId: string;
   /** Number of lines, header included. */
   readonly lines: number;
-  /** What the file measures. */
+  /** Size of the file. */
   readonly bytes: number;
-  /** Where the next entry is to be hung; null in an empty one. */
+  /** Parent of the next entry; null in an empty transcript. */
   readonly leafId: string | null;
   readonly createdAt: number;
   readonly archivedAt: number | null;
@@ -40,48 +40,51 @@ export interface Appended {
 }
 
 export interface TranscriptsWrites {
-  /** Makes a transcript with its header line, unless it is there. `CONFLICT` when the file belongs to another session. */
+  /** Creates a transcript with its header line, unless it exists. `CONFLICT` when the file belongs to another session. */
   "transcripts.ensure": {
     input: { readonly file: string; readonly agentId: string; readonly sessionId: string; readonly header: string };
     result: { readonly created: boolean; readonly transcript: TranscriptRow };
   };
-  /** Adds lines in order. The last one with an id becomes the leaf. With `expectLeaf`, `CONFLICT` when somebody appended in between. */
+  /** Adds lines in order. The last one with an id becomes the leaf. With `expectLeaf`, `CONFLICT` when another writer appended in between. */
   "transcripts.append": {
     input: { readonly file: string; readonly entries: readonly EntryInput[]; readonly expectLeaf?: string | null | undefined };
     result: Appended;
   };
-  /** Changes nothing. `CONFLICT` when the transcript is not, or no longer, as described: the commit is refused with it. */
+  /** Changes nothing. `CONFLICT` when the transcript does not match, which refuses the whole commit. */
   "transcripts.expect": { input: Pick<TranscriptRow, "file" | "sessionId" | "lines" | "bytes" | "leafId" | "createdAt">; result: void };
   /** Goes back to an earlier entry: the next one branches off there. Null starts at the root. */
   "transcripts.branch": { input: { readonly file: string; readonly leafId: string | null }; result: void };
-  /** Ends a transcript: it and its file are renamed to `<file>.<reason>.<time>`, and the old name is free. Returns the new name. */
+  /** Archives a transcript: it and its file are renamed to `<file>.<reason>.<time>`, and the old name is free. Returns the new name. */
   "transcripts.archive": { input: { readonly file: string; readonly reason: "reset" | "deleted" }; result: { readonly file: string } };
-  /** Takes a transcript out of the database, with its file. Long ones: archive now, and let `maintain` remove them. */
+  /** Removes a transcript from the database, with its file. For long ones: archive now, and let `maintain` remove them. */
   "transcripts.remove": { input: { readonly file: string }; result: { readonly removed: number } };
 }
 
 export interface TranscriptsReads {
   "transcripts.get": { input: { readonly file: string }; result: TranscriptRow | undefined };
   "transcripts.ofSession": { input: { readonly agentId: string; readonly sessionId: string }; result: readonly TranscriptRow[] };
-  /** How many messages the session's newest transcript holds, put away or not, dead branches included. */
+  /** Number of messages in the session's newest transcript, archived or not, including unused branches. */
   "transcripts.messages": { input: { readonly agentId: string; readonly sessionId: string }; result: number };
-  /** Lines after, or before, a position, in file order. Without either from the start. */
+  /** Lines after, or before, a position, in file order. Without either, from the start. */
   "transcripts.page": {
     input: { readonly file: string; readonly after?: number | undefined; readonly before?: number | undefined; readonly limit: number };
     result: readonly EntryRow[];
   };
-  /** The last lines in file order, header never included. */
+  /** The last lines in file order, without the header. */
   "transcripts.tail": { input: { readonly file: string; readonly limit: number }; result: readonly EntryRow[] };
   "transcripts.entry": { input: { readonly file: string; readonly id: string }; result: EntryRow | undefined };
   /**
-   * The way from an entry (default: the leaf) up to the root, in file order. `until` ends it there, that entry included; `limit` keeps the
-   * part nearest to the start.
+   * The path from an entry (default: the leaf) up to the root, in file order. It ends at `until`, inclusive; `limit` keeps the part nearest to the
+   * start entry.
    */
   "transcripts.path": {
     input: { readonly file: string; readonly from?: string | undefined; readonly until?: string | undefined; readonly limit?: number | undefined };
     result: readonly EntryRow[];
   };
-  /** Positions of the branch in use, without its lines: those after `after`, oldest first. Walks from the leaf; as long as that is, on a thread of its own. */
+  /**
+   * Positions after `after` on the branch in use, oldest first, without lines. Walks from the leaf, which may take long: it runs on the thread for
+   * heavy reads.
+   */
   "transcripts.positions": { input: { readonly file: string; readonly after: number; readonly limit: number }; result: readonly number[] };
   "transcripts.list": {
     input: {

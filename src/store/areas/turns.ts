@@ -7,7 +7,7 @@ export interface TurnRow {
   readonly state: "running" | "ended";
   readonly outcome: Outcome | null;
   readonly why: string | null;
-  /** How often it was taken up again after a crash. */
+  /** How often it was resumed after a crash. */
   readonly resumptions: number;
   /** Number of journal steps. */
   readonly steps: number;
@@ -15,13 +15,13 @@ export interface TurnRow {
   /** Time of the last step, resumption or note. */
   readonly touchedAt: number;
   readonly endedAt: number | null;
-  /** The turn's own data: what it needs to go on after a restart. */
+  /** The turn's own data: what it needs to continue after a restart. */
   readonly detail: unknown;
 }
 
 /** When a turn ran, and for whom. */
 export interface TurnSpan extends Pick<TurnRow, "id" | "startedAt" | "endedAt"> {
-  /** Of the input that it answers. Null when nothing is left of it. */
+  /** From the input that it answers. Null when the input was deleted. */
   readonly channel: string | null;
   readonly kind: string | null;
   readonly sender: string | null;
@@ -31,19 +31,19 @@ export interface TurnSpan extends Pick<TurnRow, "id" | "startedAt" | "endedAt"> 
 export interface TurnsWrites {
   /** `CONFLICT` when the id is taken. */
   "turns.start": { input: { readonly id: string; readonly sessionKey: string; readonly agentId: string; readonly detail?: unknown }; result: void };
-  /** Counts one more resumption and returns how many there were. `CONFLICT` when the turn has ended. */
+  /** Counts one more resumption and returns the number. `CONFLICT` when the turn has ended. */
   "turns.resume": { input: { readonly id: string }; result: { readonly resumptions: number } };
   /** Replaces the turn's own data. `CONFLICT` when it has ended. */
   "turns.note": { input: { readonly id: string; readonly detail: unknown }; result: void };
-  /** `CONFLICT` when it has ended before: a turn ends once. `detail` replaces the turn's own data. */
+  /** `CONFLICT` when it has already ended: a turn ends once. `detail` replaces the turn's own data. */
   "turns.end": { input: { readonly id: string; readonly outcome: Outcome; readonly why?: string | undefined; readonly detail?: unknown }; result: void };
 }
 
 export interface TurnsReads {
   "turns.get": { input: { readonly id: string }; result: TurnRow | undefined };
-  /** Turns that run, or ran when the process died; oldest first. */
+  /** Turns that are running, or were when the process died; oldest first. */
   "turns.unfinished": { input: { readonly limit?: number | undefined }; result: readonly TurnRow[] };
-  /** Those that ran between two times, newest first. */
+  /** Turns that ran between two times, newest first. */
   "turns.spans": {
     input: { readonly sessionKey: string; readonly from: number; readonly until: number; readonly limit: number };
     result: readonly TurnSpan[];

@@ -9,12 +9,12 @@ export interface UsageInput {
   readonly cacheRead: number;
   readonly cacheWrite: number;
   readonly cost: number;
-  /** What the cost is made of, where that is known. */
+  /** The parts of the cost, where known. */
   readonly costs?: UsageCosts | undefined;
   readonly durationMs: number;
   readonly failed?: boolean | undefined;
   readonly channel?: string | undefined;
-  /** Whose message it answered, as the channel names them. */
+  /** Sender of the message that it answered, as the channel names them. */
   readonly sender?: string | undefined;
   readonly turnId?: string | undefined;
   /** Default now. */
@@ -39,7 +39,7 @@ export interface UsageTotals {
   readonly cacheRead: number;
   readonly cacheWrite: number;
   readonly cost: number;
-  /** Parts of the cost; less than all of it where they are not known. */
+  /** Parts of the cost; they may add up to less where some are unknown. */
   readonly inputCost: number;
   readonly outputCost: number;
   readonly cacheReadCost: number;
@@ -49,7 +49,7 @@ export interface UsageTotals {
   readonly lastAt: number;
 }
 
-/** Totals of nothing: sums begin with it. */
+/** Zero totals, to start a sum with. */
 export const NO_TOTALS: UsageTotals = {
   calls: 0,
   failed: 0,
@@ -67,14 +67,14 @@ export const NO_TOTALS: UsageTotals = {
   lastAt: 0,
 };
 
-/** The dimensions that were asked for, with their totals. */
+/** The requested dimensions, with their totals. */
 export type UsageGroup = Readonly<Partial<Record<UsageDimension, string | null>>> & UsageTotals;
 
 export interface UsageFilter {
   /** Days in UTC, `YYYY-MM-DD`, both included. */
   readonly fromDay?: string | undefined;
   readonly toDay?: string | undefined;
-  /** Milliseconds since the epoch; the first is included, the second is not. */
+  /** Milliseconds since the epoch; `since` is inclusive, `before` exclusive. */
   readonly since?: number | undefined;
   readonly before?: number | undefined;
   readonly sessionKey?: string | undefined;
@@ -103,14 +103,14 @@ export interface UsageOfTurn extends UsagePoint {
   readonly failed: boolean;
 }
 
-/** What several sessions used together. */
+/** Total usage of several sessions. */
 export interface UsageOfMany extends Omit<UsageTotals, "firstAt" | "lastAt"> {
   readonly sessions: number;
 }
 
 export interface UsageBySession {
   readonly rows: readonly (UsageTotals & { readonly sessionKey: string })[];
-  /** Sessions that are still there, and those that are not. */
+  /** Existing sessions beyond the listed ones, and removed sessions. */
   readonly others: UsageOfMany;
   readonly removed: UsageOfMany;
 }
@@ -120,9 +120,9 @@ export interface UsageWrites {
 }
 
 export interface UsageReads {
-  /** Totals by any combination of dimensions, ordered by them; none gives one row over all. */
+  /** Totals by any combination of dimensions, ordered by them; without dimensions one row over all. */
   "usage.totals": { input: UsageFilter & { readonly by: readonly UsageDimension[] }; result: readonly UsageGroup[] };
-  /** The `most` sessions that cost most and the `most` with the most tokens, those that cost most first; the others, and removed ones, are added up. */
+  /** The `most` most expensive sessions and the `most` with the most tokens, most expensive first; all others, and removed ones, are added up. */
   "usage.bySession": { input: UsageFilter & { readonly most: number }; result: UsageBySession };
   /** The latest calls of a session, oldest first. */
   "usage.points": { input: { readonly sessionKey: string; readonly limit?: number | undefined }; result: readonly UsagePoint[] };

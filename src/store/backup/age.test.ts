@@ -15,7 +15,7 @@ beforeEach(() => {
   stateDir = join(root, "state");
   mkdirSync(stateDir);
   writeFileSync(join(stateDir, "notes.txt"), "a note of mine");
-  // Several chunks, that do not become smaller.
+  // Several chunks of incompressible data.
   writeFileSync(join(stateDir, "large.bin"), Buffer.from(Array.from({ length: 200_000 }, (_, n) => (n * n * 31 + (n >> 7)) & 255)));
 });
 afterEach(() => rmSync(root, { recursive: true, force: true }));
@@ -44,7 +44,7 @@ test("an encrypted backup shows nothing, verifies and is restored with its passp
   for (const name of ["notes.txt", "large.bin"]) expect(readFileSync(join(target, name))).toEqual(readFileSync(join(stateDir, name)));
 });
 
-test("a changed byte, a missing end and chunks in another order are found", async () => {
+test("altered bytes, truncation and reordered chunks are detected", async () => {
   const { path } = await create();
   const good = readFileSync(path);
   const verdict = async (bytes: Buffer): Promise<boolean> => {
@@ -70,7 +70,7 @@ test("a changed byte, a missing end and chunks in another order are found", asyn
   expect(await verdict(good)).toBe(true);
 });
 
-test("a file that the age program encrypted is opened", async () => {
+test("a file encrypted by the age program can be opened", async () => {
   const path = join(root, "by-age");
   writeFileSync(path, Buffer.from(MADE_BY_AGE, "base64"));
   const { start, stream } = await decrypting(path, "a passphrase for a test");
@@ -78,11 +78,11 @@ test("a file that the age program encrypted is opened", async () => {
   expect(Buffer.concat(await Array.fromAsync(stream as AsyncIterable<Buffer>)).toString()).toBe("hello from age\n");
 });
 
-test("a folder is not encrypted: it is refused, and nothing is left behind", async () => {
+test("encrypting a folder is refused and leaves nothing behind", async () => {
   await expect(create("folder")).rejects.toThrow("a backup that is a folder cannot be encrypted");
   expect(readdirSync(root)).toEqual(["state"]);
 });
 
-/** `age -p` of age 1.1.1. */
+/** Made with `age -p` of age 1.1.1. */
 const MADE_BY_AGE =
   "YWdlLWVuY3J5cHRpb24ub3JnL3YxCi0+IHNjcnlwdCBHZXYzckoyWmk1WW5aVkloT2xhZFF3IDE4ClBnSkxIaTVkVFlCcWF0VXgzR0FWbXUvbVdNRGNwMUJ0TnMwdG5lV3FMVmsKLS0tIDBzQ0dTTFZjWVZGK1lqdEkyb09BUzZHb1VSWkErOEdrTjlEYnl6ZGlxNW8KC5KxHnmS66GyaegBAYbvBlLY0XOXv8tytK8AGYRFmcGqzuHWpY91/TCYl/p7I3Y=";

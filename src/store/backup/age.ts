@@ -1,6 +1,7 @@
 /**
- * Encrypted archives in the age format (age-encryption.org/v1) with a passphrase, so that the `age` program opens them too. Written on Node's own crypto: the
- * library for it brings five packages, and all that is needed of the format is here.
+ * Encrypted archives in the age format (age-encryption.org/v1) with a passphrase, so that the `age` program opens them too. Built on Node's crypto:
+ * the
+ * library for it brings five packages, and this is all that is needed of the format.
  */
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes, scrypt } from "node:crypto";
 import { closeSync, openSync, readSync } from "node:fs";
@@ -13,16 +14,16 @@ const VERSION = "age-encryption.org/v1\n";
 const SCRYPT_LABEL = "age-encryption.org/v1/scrypt";
 const CHUNK = 64 * 1024;
 const TAG = 16;
-/** 128 MB and a part of a second for each guess. */
+/** 128 MB and a fraction of a second per guess. */
 const LOG_N = 17;
-/** More would take gigabytes of memory; nobody writes such a file by accident. */
+/** More would take gigabytes of memory; no such file is written by accident. */
 const MAX_LOG_N = 20;
 const HEADER = /^age-encryption\.org\/v1\n-> scrypt ([A-Za-z0-9+/]{22}) ([1-9]\d?)\n([A-Za-z0-9+/]{43})\n---( ([A-Za-z0-9+/]{43})\n)/;
 const MAX_HEADER = 512;
 
 const base64 = (bytes: Buffer): string => bytes.toString("base64").replaceAll("=", "");
 const refuse = (what: string): AppError => new AppError("INVALID_INPUT", what);
-/** Nothing is known about the content: it could not be looked at. */
+/** The content could not be read, so nothing is known about it. */
 const unopened = (reason: Unopened, what: string): AppError => new AppError("INVALID_INPUT", what, { details: { unopened: reason } });
 
 /** An encrypted backup cannot be opened without its passphrase. */
@@ -60,7 +61,7 @@ function open(key: Buffer, nonce: Buffer, sealed: Buffer): Buffer | undefined {
   }
 }
 
-/** Nonces of the chunks in order: a counter, and whether the chunk is the last. */
+/** Nonces of the chunks in order: a counter, and a flag for the last chunk. */
 function createNonces(): (isLast: boolean) => Buffer {
   let counter = 0n;
   return (isLast) => {
@@ -72,14 +73,14 @@ function createNonces(): (isLast: boolean) => Buffer {
   };
 }
 
-/** Cuts a stream into pieces of `size` bytes; `last` gets what remains, and is called once. */
+/** Cuts a stream into chunks of `size` bytes; `last` gets the remainder, and is called once. */
 function inPieces(size: number, each: (piece: Buffer) => Buffer, last: (piece: Buffer) => Buffer): Transform {
   let held: Buffer = Buffer.alloc(0);
   return new Transform({
-    transform(given: Buffer, _, done) {
-      held = held.length === 0 ? given : Buffer.concat([held, given]);
+    transform(chunk: Buffer, _, done) {
+      held = held.length === 0 ? chunk : Buffer.concat([held, chunk]);
       try {
-        // A full piece may be the last one: it waits until more comes.
+        // A full chunk may be the last one: it waits until more data arrives.
         while (held.length > size) {
           this.push(each(held.subarray(0, size)));
           held = held.subarray(size);
@@ -99,7 +100,7 @@ function inPieces(size: number, each: (piece: Buffer) => Buffer, last: (piece: B
   });
 }
 
-/** The header of an encrypted file, and what encrypts the rest. */
+/** The header of an encrypted file, and the stream that encrypts the rest. */
 export async function encrypting(passphrase: string): Promise<{ readonly head: Buffer; readonly stream: Transform }> {
   const fileKey = randomBytes(16);
   const salt = randomBytes(16);
@@ -132,7 +133,7 @@ export function isEncrypted(path: string): boolean {
   return headOf(path).startsWith(VERSION);
 }
 
-/** Where the encrypted content of a file begins, and what decrypts it. Throws for a wrong passphrase and for files that have none. */
+/** Where the encrypted content of a file starts, and the stream that decrypts it. Throws for a wrong passphrase and for files without one. */
 export async function decrypting(path: string, passphrase: string): Promise<{ readonly start: number; readonly stream: Transform }> {
   const head = headOf(path);
   const match = HEADER.exec(head);

@@ -113,7 +113,7 @@ test("a backup is a tar archive that other programs read", async () => {
   expect(listed).toContain("state/agents/main/agent/auth-profiles.json");
 });
 
-test("commits made while the snapshot is taken do not stop, and the copy is one moment of the database", async () => {
+test("commits continue during the snapshot, and the copy is one consistent state of the database", async () => {
   const running = new AbortController();
   const insert = db.prepare("INSERT INTO meta (key, value) VALUES (?, ?)");
   const writer = (async () => {
@@ -132,7 +132,7 @@ test("commits made while the snapshot is taken do not stop, and the copy is one 
   expect(await verifyBackup({ backup: path })).toMatchObject({ ok: true });
 });
 
-test("progress tells bytes up to the end", async () => {
+test("progress is reported in bytes up to the end", async () => {
   const seen: [number, number, string][] = [];
   await create({ clock: systemClock, progress: (...step) => seen.push(step) });
   expect(seen.every(([done, total]) => done <= total)).toBe(true);
@@ -140,7 +140,7 @@ test("progress tells bytes up to the end", async () => {
   expect(new Set(seen.map(([, , label]) => label))).toContain("database");
 });
 
-test("locks, sockets, links, logs and workspaces are left out, and the manifest says so", async () => {
+test("locks, sockets, links, logs and workspaces are left out, and the manifest lists them", async () => {
   const outside = join(root, "outside.txt");
   writeFileSync(outside, "SECRET-OUTSIDE");
   symlinkSync(outside, join(stateDir, "link.txt"));
@@ -159,7 +159,7 @@ test("locks, sockets, links, logs and workspaces are left out, and the manifest 
   expect(readdirSync(join(path, "state"))).not.toContain("workspace");
 });
 
-test("a workspace comes along when asked, and is then restored from the backup", async () => {
+test("a workspace is included on request, and then restored from the backup", async () => {
   const { path } = await create({ includeWorkspace: true });
   writeFileSync(join(stateDir, "workspace/MEMORY.md"), "something newer");
   db.close();
@@ -167,7 +167,7 @@ test("a workspace comes along when asked, and is then restored from the backup",
   expect(readFileSync(join(stateDir, "workspace/MEMORY.md"), "utf8")).toBe("what I know");
 });
 
-test("a configuration outside of the state folder comes along with its includes, and is laid beside after a restore", async () => {
+test("a configuration outside of the state folder is included with its includes, and is placed beside the state after a restore", async () => {
   const folder = join(root, "etc");
   mkdirSync(join(folder, "parts"), { recursive: true });
   writeFileSync(join(folder, "openclaw.json"), "{ $include: './parts/a.json5' }");
@@ -178,7 +178,7 @@ test("a configuration outside of the state folder comes along with its includes,
   expect(Object.keys(tree(report.configFolder!))).toEqual(["openclaw.json", "parts/a.json5"]);
 });
 
-test("restoring over a state folder keeps the old one whole, and carries the workspace over", async () => {
+test("restoring over a state folder preserves the old one, and copies the workspace", async () => {
   const { path } = await create();
   db.exec("DELETE FROM meta");
   db.close();
@@ -197,7 +197,7 @@ test("restoring over a state folder keeps the old one whole, and carries the wor
   expect(besides()).toEqual(["state.before-restore-2026-02-19T10-00-00.000Z"]);
 });
 
-test("a held state folder is refused, at the start and when a gateway starts meanwhile", async () => {
+test("a state folder in use is refused, at the start and when a gateway starts during the restore", async () => {
   const { path } = await create();
   const before = tree(stateDir, NOT_COMPARED);
   await expect(restore(path, { isHeld: () => true })).rejects.toMatchObject({ code: "LOCKED" });
@@ -206,7 +206,7 @@ test("a held state folder is refused, at the start and when a gateway starts mea
   expect([tree(stateDir, NOT_COMPARED), besides()]).toEqual([before, []]);
 });
 
-test("any changed byte is found, and such a backup is not restored", async () => {
+test("any altered byte is detected, and such a backup is not restored", async () => {
   const { path } = await create();
   const good = readFileSync(path);
   const plain = gunzipSync(good);
@@ -230,7 +230,7 @@ test("any changed byte is found, and such a backup is not restored", async () =>
   expect([tree(stateDir, NOT_COMPARED), besides()]).toEqual([before, []]);
 });
 
-test("in a folder backup a missing, an added and a changed file are named", async () => {
+test("in a folder backup missing, added and changed files are reported", async () => {
   const { path } = await create({ form: "folder" });
   rmSync(join(path, "state/cron/jobs.json"));
   writeFileSync(join(path, "state/extra.txt"), "");
@@ -239,7 +239,7 @@ test("in a folder backup a missing, an added and a changed file are named", asyn
   expect(problems.toSorted()).toEqual(["state/.env is not what was backed up", "state/cron/jobs.json is missing", "state/extra.txt is not in the manifest"]);
 });
 
-test("a database that is damaged in itself does not verify although every hash is right", async () => {
+test("a damaged database does not verify although every hash is right", async () => {
   const { path } = await create({ form: "folder" });
   const { createHash } = await import("node:crypto");
   const file = join(path, "state/openclaw.db");
@@ -273,7 +273,7 @@ function evil(name: string, type: string, link = "", size = 0): Buffer {
   return block;
 }
 
-/** No other run, and nothing else on this machine, makes a file of this name. */
+/** A name that nothing else on this machine creates. */
 const OUTSIDE = `/tmp/escaped-${process.pid}-${Date.now()}.txt`;
 const attacks: [string, Buffer[]][] = [
   ["a name with ..", [evil("state/../../escaped.txt", "0")]],
@@ -304,7 +304,7 @@ for (const [what, blocks] of attacks) {
   });
 }
 
-test("an archive that unpacks to more than allowed is stopped", async () => {
+test("unpacking stops when an archive exceeds the size limit", async () => {
   const size = 64 * 1024 * 1024;
   const file = join(root, "bomb.tar.gz");
   writeFileSync(file, gzipSync(Buffer.concat([tarHeader({ name: "state/a", size, mode: 0o600, mtime: 0 }), Buffer.alloc(size), TAR_END])));
@@ -313,7 +313,7 @@ test("an archive that unpacks to more than allowed is stopped", async () => {
   expect(existsSync(join(root, "fresh"))).toBe(false);
 });
 
-test("names longer than an old header holds, and names of other scripts, come back", async () => {
+test("names longer than an old header holds, and names in other scripts, are restored", async () => {
   const names = ["canvas/" + "long-".repeat(40) + ".txt", "canvas/日本語 ünï.txt", `canvas/${"ä".repeat(60)}.txt`];
   mkdirSync(join(stateDir, "canvas"));
   for (const name of names) writeFileSync(join(stateDir, name), name);
@@ -330,7 +330,7 @@ function killAt(failpoint: string, call: string): string | null {
   return spawnSync(process.execPath, ["--input-type=module", "-e", code], { env: { OPENCLAW_FAILPOINT: failpoint } }).signal;
 }
 
-test("killed before it had its name, a backup is not there, and the next one is", async () => {
+test("a backup killed before its rename does not exist, and the next one succeeds", async () => {
   const call = `createBackup({ stateDir: ${JSON.stringify(stateDir)}, into: ${JSON.stringify(join(root, "out"))}, form: "tar.gz", configFiles: [], madeBy: "x", clock: systemClock })`;
   expect(killAt("backup.written", call)).toBe("SIGKILL");
   const [remains, ...more] = readdirSync(join(root, "out"));
@@ -342,7 +342,7 @@ test("killed before it had its name, a backup is not there, and the next one is"
 });
 
 for (const failpoint of ["restore.moved", "restore.swapped"]) {
-  test(`killed at ${failpoint}, the next start has a complete state`, async () => {
+  test(`after a kill at ${failpoint}, the next start has a complete state`, async () => {
     const { path } = await create();
     db.exec("DELETE FROM meta");
     db.close();
@@ -365,7 +365,7 @@ test("a state folder that was removed on purpose does not come back by itself", 
   expect([finishRestore(stateDir), existsSync(stateDir)]).toEqual([undefined, false]);
 });
 
-test("a state folder behind a link is replaced where it lies", async () => {
+test("a state folder behind a link is replaced at the link's target", async () => {
   const { path } = await create();
   db.close();
   const link = join(root, "link");

@@ -8,7 +8,7 @@ import type { Manifest, ManifestWorkspace } from "./types.ts";
 /** The database is copied as a snapshot, not as a file. */
 export const DATABASE = "openclaw.db";
 
-/** Names at the top of the state folder that a backup leaves out. Restoring carries `workspace*`, `browser` and `sandboxes` over. */
+/** Top-level names of the state folder that a backup leaves out. A restore copies `workspace*`, `browser` and `sandboxes` from the old state. */
 const LEFT_OUT: readonly [RegExp, string][] = [
   [/^openclaw\.db-(?:wal|shm|journal)$/, "part of the database snapshot"],
   [/^openclaw-backup-/, "a backup"],
@@ -36,19 +36,19 @@ export interface Contents {
   readonly left: Manifest["left"];
 }
 
-/** True for what a restore takes over from the state folder it replaces, unless the backup has it. */
+/** True for entries that a restore copies from the state folder it replaces, unless the backup has them. */
 export function isCarried(name: string): boolean {
   return WORKSPACE.test(name) || name === "browser" || name === "sandboxes";
 }
 
-function reasonToLeave(name: string, depth: number, includeWorkspace: boolean): string | undefined {
+function reasonToSkip(name: string, depth: number, includeWorkspace: boolean): string | undefined {
   if (PASSING.test(name)) return "of the running process";
   if (depth > 0) return undefined;
   if (WORKSPACE.test(name) && !includeWorkspace) return "workspace: include it with --include-workspace";
   return LEFT_OUT.find(([pattern]) => pattern.test(name))?.[1];
 }
 
-/** Files below a folder, with their names in the backup. Links and special files are named as left out, never followed. */
+/** Files below a folder, with their names in the backup. Links and special files are listed as left out, never followed. */
 function filesBelow(root: string, prefix: string, reasonToSkip: (name: string, depth: number) => string | undefined): Contents {
   const files: SourceFile[] = [];
   const left: { path: string; reason: string }[] = [];
@@ -80,11 +80,11 @@ function filesBelow(root: string, prefix: string, reasonToSkip: (name: string, d
 
 const STATE = "state";
 
-/** Everything a backup of this folder holds besides the database. */
+/** Everything in a backup of this folder besides the database. */
 export const stateContents = (stateDir: string, includeWorkspace: boolean): Contents =>
-  filesBelow(stateDir, STATE, (name, depth) => reasonToLeave(name, depth, includeWorkspace));
+  filesBelow(stateDir, STATE, (name, depth) => reasonToSkip(name, depth, includeWorkspace));
 
-/** Workspaces outside of the state folder, each below a name of its own; without `include` they are named as left out. */
+/** Workspaces outside of the state folder, each under its own name; without `include` they are listed as left out. */
 export function workspaceContents(
   stateDir: string,
   folders: readonly string[],
@@ -97,7 +97,7 @@ export function workspaceContents(
   return { files: parts.flatMap(({ files }) => files), left: parts.flatMap(({ left }) => left), workspaces };
 }
 
-/** Configuration files outside of the state folder, below `config/` as they lie to the main one. */
+/** Configuration files outside of the state folder, below `config/`, relative to the main one. */
 export function configContents(stateDir: string, configFiles: readonly string[]): SourceFile[] {
   const [main] = configFiles;
   if (main === undefined) return [];

@@ -45,7 +45,7 @@ function advance(work: Work, bytes: number, label: string): void {
   work.options.progress?.(work.done, Math.max(work.total, work.done), label);
 }
 
-/** Exactly the bytes that the file had when it was opened: transcripts grow while they are read, and the list of sessions is replaced. */
+/** Reads exactly the size that the file had when it was opened: transcripts grow while they are read, and the list of sessions is replaced. */
 async function* bytesOf(fd: number, path: string, size: number): AsyncGenerator<Buffer> {
   if (size === 0) return;
   let rest = size;
@@ -56,7 +56,7 @@ async function* bytesOf(fd: number, path: string, size: number): AsyncGenerator<
   if (rest > 0) throw new AppError("CONFLICT", `${path} became shorter while it was read; make the backup again`);
 }
 
-/** Undefined when it is gone, or no longer a file. */
+/** Undefined when it no longer exists, or is not a file. */
 function openFile(path: string): (Disposable & { readonly fd: number; readonly size: number }) | undefined {
   if (lstatSync(path, { throwIfNoEntry: false })?.isFile() !== true) return undefined;
   try {
@@ -68,7 +68,7 @@ function openFile(path: string): (Disposable & { readonly fd: number; readonly s
   }
 }
 
-/** Each file with its bytes, hashed as they pass. A file that has gone meanwhile is noted and left out. */
+/** Each file with its bytes, hashed in passing. A file that was removed in the meantime is noted and left out. */
 async function* contents(work: Work): AsyncGenerator<{ readonly file: SourceFile; readonly body: AsyncIterable<Buffer> }> {
   for (const source of work.sources) {
     using opened = openFile(source.path);
@@ -157,8 +157,8 @@ async function writeFolder(work: Work, path: string, at: number): Promise<void> 
   for (const folder of folders) syncFolder(folder);
 }
 
-/** A backup that was killed leaves its scratch folder, with a copy of everything: gone after a day, when it cannot be in use any more. */
-function removeRemains(folder: string, now: number): void {
+/** A killed backup leaves its temporary folder with a copy of everything: it is removed after a day, when it cannot be in use any more. */
+function removeStaleScratch(folder: string, now: number): void {
   for (const name of readdirSync(folder)) {
     if (!/^\.openclaw-backup-.*\.tmp-/.test(name)) continue;
     const path = join(folder, name);
@@ -167,11 +167,11 @@ function removeRemains(folder: string, now: number): void {
 }
 
 /**
- * Makes a backup while the gateway runs. The database comes first, then the files: transcripts may be ahead of it, and are taken from
- * there when they are restored. The backup has its name only when it is complete and on the disk.
+ * Makes a backup while the gateway runs. The database comes first, then the files: transcripts may be ahead of it, and are imported again
+ * when restored. The backup gets its name only when it is complete and on disk.
  */
-export async function createBackup(given: BackupOptions): Promise<BackupReport> {
-  const options = { ...given, stateDir: resolve(given.stateDir), into: resolve(given.into) };
+export async function createBackup(raw: BackupOptions): Promise<BackupReport> {
+  const options = { ...raw, stateDir: resolve(raw.stateDir), into: resolve(raw.into) };
   const at = options.clock.now();
   const name = `openclaw-backup-${new Date(at).toISOString().replaceAll(":", "-")}`;
   if (options.form === "folder" && options.passphrase !== undefined)
@@ -179,7 +179,7 @@ export async function createBackup(given: BackupOptions): Promise<BackupReport> 
   const path = join(options.into, `${name}${options.form === "folder" ? "" : options.passphrase === undefined ? ".tar.gz" : ".tar.gz.age"}`);
   if (existsSync(path)) throw new AppError("CONFLICT", `${path} is there already; choose another folder`);
   ensureFolder(options.into);
-  removeRemains(options.into, at);
+  removeStaleScratch(options.into, at);
   const scratch = mkdtempSync(join(options.into, `.${name}.tmp-`));
   try {
     const work = await prepare(options, scratch);
@@ -207,7 +207,7 @@ async function prepare(options: BackupOptions, scratch: string): Promise<Work> {
   const size = statSync(database, { throwIfNoEntry: false })?.size;
   if (size === undefined) return work;
   const copy = join(scratch, DATABASE);
-  // Copying and then packing it: both take time, both count.
+  // Copying and packing both take time, so both count.
   work.total += 2 * size;
   await snapshot(database, copy, options.clock, (bytes) => options.progress?.(Math.min(bytes, size), work.total, "database"));
   const copied = statSync(copy).size;

@@ -5,10 +5,10 @@ import { AppError, messageOf } from "../../base/errors.ts";
 import { isDamage, storeError } from "../sqlite/failure.ts";
 import { markSuspect } from "../sqlite/open.ts";
 
-/** How often a snapshot's growth is looked at. */
+/** How often the size of a growing snapshot is checked. */
 const POLL_MS = 100;
 
-/** Both statements block their thread for as long as the database is large: they get one of their own, with nothing else in it. */
+/** Both statements block their thread for as long as the database is large: each runs in a thread of its own. */
 const SNAPSHOT = `
 const { workerData, parentPort } = require("node:worker_threads");
 const { DatabaseSync } = require("node:sqlite");
@@ -53,7 +53,7 @@ export async function snapshot(file: string, target: string, clock: Clock, progr
   }
 }
 
-/** What SQLite finds wrong with a database file; empty when it is sound. */
+/** Problems that SQLite finds in a database file; empty when it is sound. */
 export async function integrityProblems(file: string): Promise<readonly string[]> {
   try {
     const found = await inThread(CHECK, { file });

@@ -1,9 +1,9 @@
 /**
  * Copies of the whole state: made while the gateway runs, verified to the byte, restored in one step. Runs in the process of the command
- * line, not in the store's thread. The door of this part of the store.
+ * line, not in the store's thread. Entry point of this part of the store.
  */
 export { createBackup } from "./create.ts";
 export { verifyBackup } from "./verify.ts";
 export { finishRestore, prepareRestore, restoreBackup, type PreparedRestore } from "./restore.ts";
-export { applyWanted, handOver, outcomeOf, takeBack, type AppliedRestore, type RestoreOutcome } from "./handover.ts";
+export { applyRestoreRequest, handOver, outcomeOf, cancelHandOver, type AppliedRestore, type RestoreOutcome } from "./handover.ts";
 export type { BackupOptions, BackupReport, Manifest, ManifestFile, Progress, RestoreOptions, RestoreReport, VerifyOptions, VerifyReport } from "./types.ts";

@@ -2,20 +2,20 @@ import { createHash } from "node:crypto";
 import { AppError } from "../../base/errors.ts";
 import type { Manifest } from "./types.ts";
 
-/** Stands where the digest goes while it is computed. */
+/** Placeholder while the digest is computed. */
 const NO_DIGEST = "0".repeat(64);
 const DIGEST = /"digest": "([0-9a-f]{64})"/;
 
 const digestOf = (text: string): string => createHash("sha256").update(text).digest("hex");
 
-/** The manifest as it is written. Since version 2 it holds the digest of its own text, so that a changed byte in it is found too. */
+/** The manifest as it is written. Since version 2 it contains the digest of its own text, so that an altered byte in it is detected, too. */
 export function manifestText(manifest: Omit<Manifest, "digest">): Buffer {
-  // The digest comes first: no name of a file can stand in front of it and look like it.
+  // The digest comes first: no file name can come before it and look like it.
   const text = `${JSON.stringify({ digest: NO_DIGEST, ...manifest }, null, 2)}\n`;
   return Buffer.from(text.replace(NO_DIGEST, digestOf(text)));
 }
 
-/** Reads a manifest; throws when it is not one, or not as it was written. */
+/** Parses a manifest; throws when it is invalid or altered. */
 export function parseManifest(bytes: Buffer): Manifest {
   const text = bytes.toString("utf8");
   const value = JSON.parse(text) as Partial<Manifest> | null;
@@ -26,7 +26,7 @@ export function parseManifest(bytes: Buffer): Manifest {
     });
   if (value.version >= 2) {
     const [, digest] = DIGEST.exec(text) ?? [];
-    // Compared as bytes: text that is no UTF-8 would read the same after a change.
+    // Compared as bytes: invalid UTF-8 would read the same after a change.
     const isWhole = digest !== undefined && Buffer.from(text).equals(bytes) && digestOf(text.replace(digest, NO_DIGEST)) === digest;
     if (!isWhole) throw new AppError("INVALID_INPUT", "the manifest is not as it was written");
   }

@@ -19,7 +19,7 @@ interface HowToRead {
   readonly progress?: Progress | undefined;
 }
 
-/** What every tar header has at this place. */
+/** Magic that every tar header has at this offset. */
 const [USTAR, USTAR_AT] = ["ustar", 257] as const;
 
 function isPlainTar(path: string): boolean {
@@ -97,12 +97,12 @@ export interface ReadResult {
   readonly manifest?: Manifest;
   readonly files: number;
   readonly problems: readonly string[];
-  /** It could not be looked at; the problem says why. */
+  /** It could not be read; the problem says why. */
   readonly unopened?: Unopened;
   readonly notes: readonly string[];
 }
 
-/** Reads a whole backup and checks every byte against its manifest. `take` gets each file's bytes as they come, besides the manifest. */
+/** Reads a whole backup and checks every byte against its manifest. `take` gets the bytes of each file as they come, except the manifest. */
 export async function readBackup(
   path: string,
   options: HowToRead & { readonly take: (file: ArchivedFile, body: AsyncIterable<Buffer>) => Promise<void> },
@@ -136,7 +136,7 @@ export async function readBackup(
   if (!manifest) return { files: found.size, problems: ["there is no manifest: the backup was not finished"], notes: [] };
   const problems = compare(manifest, found);
   const notes: string[] = [];
-  // Every byte of an encrypted archive was checked when it was decrypted.
+  // Every byte of an encrypted archive was authenticated when it was decrypted.
   if (problems.length === 0 && manifest.version >= 2 && !isFolder && !isEncrypted(path)) {
     const seal = await sealState(path);
     if (seal === "broken") problems.push("the archive is not as it was written: its seal does not fit");
@@ -145,7 +145,7 @@ export async function readBackup(
   return { manifest, files: found.size, problems, notes };
 }
 
-/** Files that are not there or not ours to read say nothing about the backup, and neither does one that stays locked. */
+/** Missing or unreadable files say nothing about the backup, and neither does one that stays encrypted. */
 function unopenedOf(error: unknown): Unopened | undefined {
   if (error instanceof AppError) return error.details["unopened"] as Unopened | undefined;
   return ["ENOENT", "ENOTDIR", "EACCES", "EPERM"].includes(systemCode(error) ?? "") ? "unreadable" : undefined;
@@ -159,7 +159,7 @@ function problemOf(path: string, error: unknown): string {
   return fileError(path, "could not read the backup", error).message;
 }
 
-/** Reads bytes to their end. */
+/** Reads a stream to its end. */
 export async function drain(body: AsyncIterable<Buffer>): Promise<void> {
   for await (const _ of body) continue;
 }

@@ -27,7 +27,7 @@ import type { ManifestWorkspace, RestoreOptions, RestoreReport } from "./types.t
 const MAX_FILES = 5_000_000;
 const CONFIG_FOLDER = "restored-config";
 const WORKSPACES_FOLDER = "restored-workspaces";
-/** What the manifest says about files from outside of the state folder. */
+/** The manifest's fields about files outside of the state folder. */
 const OUTSIDE = "restored-from.json";
 /** Written last into a folder that is ready to be swapped in. */
 const READY = "restore.json";
@@ -36,8 +36,8 @@ async function refuseWhileHeld(options: RestoreOptions): Promise<void> {
   if (await options.isHeld()) throw new AppError("LOCKED", `a gateway is using ${options.stateDir}; stop it and restore again`);
 }
 
-/** Where a file of the backup goes in the new state folder; undefined for what has no place there. */
-function placeOf(name: string): string | undefined {
+/** Where a file of the backup goes in the new state folder; undefined for files that do not belong there. */
+function pathInState(name: string): string | undefined {
   if (name === `state/${READY}` || name === `state/${OUTSIDE}`) return undefined;
   if (name.startsWith("state/")) return name.slice("state/".length);
   if (name.startsWith("workspaces/")) return `${WORKSPACES_FOLDER}/${name.slice("workspaces/".length)}`;
@@ -45,9 +45,9 @@ function placeOf(name: string): string | undefined {
 }
 
 async function unpackFile(staging: string, file: ArchivedFile, body: AsyncIterable<Buffer>): Promise<void> {
-  const place = placeOf(file.name);
-  if (place === undefined) throw new AppError("INVALID_INPUT", `not a backup of this program: ${file.name} has no place in a state folder`);
-  const target = join(staging, place);
+  const relative = pathInState(file.name);
+  if (relative === undefined) throw new AppError("INVALID_INPUT", `not a backup of this program: ${file.name} has no place in a state folder`);
+  const target = join(staging, relative);
   ensureFolder(dirname(target));
   await pipeline(body, createWriteStream(target, { flags: "wx", mode: 0o600 | (file.mode & 0o100) }));
   const written = await open(target, "r+");
@@ -89,7 +89,7 @@ interface Outside {
   readonly workspaces: readonly ManifestWorkspace[];
 }
 
-/** Copies what backups leave out and an agent cannot do without. A copy, so that the old folder stays whole. */
+/** Copies what backups leave out and agents need. A copy, so that the old folder stays complete. */
 function carryOver(stateDir: string, staging: string): string[] {
   if (!existsSync(stateDir)) return [];
   const names = readdirSync(stateDir).filter((name) => isCarried(name) && !existsSync(join(staging, name)));
@@ -104,7 +104,7 @@ function syncFolders(folder: string): void {
   syncFolder(folder);
 }
 
-/** Puts the new folder in the place of the old one. Between the two renames neither is in place: `finishRestore` ends that. */
+/** Replaces the old folder by the new one. Between the two renames neither is in place: `finishRestore` completes that. */
 function swap(stateDir: string, staging: string, kept: string): string | undefined {
   let moved: string | undefined;
   if (existsSync(stateDir)) {
@@ -115,7 +115,7 @@ function swap(stateDir: string, staging: string, kept: string): string | undefin
   try {
     renameSync(staging, stateDir);
   } catch (error) {
-    // Another command that looked for the state folder at this very moment may have finished it.
+    // Another command may have completed it at this very moment.
     if (existsSync(staging) || !existsSync(join(stateDir, READY))) {
       if (moved !== undefined) renameSync(moved, stateDir);
       throw error;
@@ -127,24 +127,24 @@ function swap(stateDir: string, staging: string, kept: string): string | undefin
 }
 
 /** Names beside a state folder that belong to one restore. */
-export function besideOf(stateDir: string, stamp: string): { readonly staging: string; readonly kept: string; readonly failed: string } {
+export function restorePaths(stateDir: string, stamp: string): { readonly staging: string; readonly kept: string; readonly failed: string } {
   return { staging: `${stateDir}.restore-${stamp}`, kept: `${stateDir}.before-restore-${stamp}`, failed: `${stateDir}.failed-restore-${stamp}` };
 }
 
-/** A backup that was unpacked beside the state folder and checked to the last byte. Disposing removes it, unless it was put in place. */
+/** A backup that was unpacked beside the state folder and verified. Disposing removes it, unless it was put in place. */
 export interface PreparedRestore extends Disposable {
-  /** The folder that it replaces: what a link to it leads to. */
+  /** The folder that it replaces; links are resolved. */
   readonly stateDir: string;
   readonly staging: string;
   readonly stamp: string;
   readonly files: number;
-  /** Puts it in the place of the state folder, which nobody may use. */
+  /** Replaces the state folder, which must not be in use. */
   finish(): RestoreReport;
 }
 
-/** Puts a prepared folder in place. `files` are copied over from the old folder besides: the lock of who runs this. */
+/** Puts a prepared folder in place. `files` are copied from the old folder as well: the lock of the calling process. */
 export function putInPlace(stateDir: string, stamp: string, at: number, backup: string, files: readonly string[] = []): Omit<RestoreReport, "files"> {
-  const { staging, kept: keptName } = besideOf(stateDir, stamp);
+  const { staging, kept: keptName } = restorePaths(stateDir, stamp);
   const carried = carryOver(stateDir, staging);
   for (const name of files) if (existsSync(join(stateDir, name))) copyFileSync(join(stateDir, name), join(staging, name));
   syncFolders(staging);
@@ -154,7 +154,7 @@ export function putInPlace(stateDir: string, stamp: string, at: number, backup: 
   return { ...restoredIn(stateDir), ...(kept === undefined ? {} : { kept }) };
 }
 
-/** What a restored state folder says of itself. */
+/** The restore report in a restored state folder. */
 export function restoredIn(stateDir: string): Omit<RestoreReport, "files" | "kept"> {
   const { carried = [] } = JSON.parse(readFileSync(join(stateDir, READY), "utf8")) as { readonly carried?: readonly string[] };
   const configFolder = existsSync(join(stateDir, CONFIG_FOLDER)) ? join(stateDir, CONFIG_FOLDER) : undefined;
@@ -170,22 +170,22 @@ export function restoredIn(stateDir: string): Omit<RestoreReport, "files" | "kep
   };
 }
 
-/** Unpacks a backup beside the state folder and checks all of it. The state folder is not touched and may be in use. */
-export async function prepareRestore(given: Omit<RestoreOptions, "isHeld">): Promise<PreparedRestore> {
-  // A state folder may be a link; what it leads to is replaced, the link stays.
-  const stateDir = existsSync(given.stateDir) ? realpathSync(given.stateDir) : resolve(given.stateDir);
+/** Unpacks a backup beside the state folder and verifies it. The state folder is not touched and may be in use. */
+export async function prepareRestore(options: Omit<RestoreOptions, "isHeld">): Promise<PreparedRestore> {
+  // A state folder may be a link: its target is replaced, the link stays.
+  const stateDir = existsSync(options.stateDir) ? realpathSync(options.stateDir) : resolve(options.stateDir);
   finishRestore(stateDir);
-  const at = given.clock.now();
+  const at = options.clock.now();
   const stamp = new Date(at).toISOString().replaceAll(":", "-");
-  const { staging } = besideOf(stateDir, stamp);
+  const { staging } = restorePaths(stateDir, stamp);
   if (existsSync(staging)) throw new AppError("CONFLICT", `${staging} is there already; remove it and restore again`);
   const remove = (): void => {
-    // After a swap it is gone. When neither folder could be put in place, it is one of the two that are left to do it by hand.
+    // After a swap it is gone. When neither folder could be put in place, it is one of the two left for manual recovery.
     if (existsSync(stateDir) || !existsSync(join(staging, READY))) rmSync(staging, { recursive: true, force: true });
   };
   try {
     ensureFolder(staging);
-    const files = await unpack(given, staging);
+    const files = await unpack(options, staging);
     return {
       stateDir,
       staging,
@@ -193,7 +193,7 @@ export async function prepareRestore(given: Omit<RestoreOptions, "isHeld">): Pro
       files,
       finish() {
         try {
-          return { ...putInPlace(stateDir, stamp, at, resolve(given.backup)), files };
+          return { ...putInPlace(stateDir, stamp, at, resolve(options.backup)), files };
         } catch (error) {
           throw fileError(stateDir, "could not restore", error);
         }
@@ -207,8 +207,8 @@ export async function prepareRestore(given: Omit<RestoreOptions, "isHeld">): Pro
 }
 
 /**
- * Brings a state folder back that nobody uses. The backup is unpacked beside it and checked to the last byte before anything is moved; the folder
- * that was there is kept as `<state>.before-restore-<time>`.
+ * Restores a state folder that is not in use. The backup is unpacked beside it and verified before anything is moved; the old
+ * folder is preserved as `<state>.before-restore-<time>`.
  */
 export async function restoreBackup(options: RestoreOptions): Promise<RestoreReport> {
   await refuseWhileHeld(options);
@@ -218,7 +218,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<RestoreRep
 }
 
 /**
- * Ends a restore that died between its two renames: the new folder, ready and checked, is put in place. Does nothing otherwise, so it may
+ * Completes a restore that died between its two renames: the new folder, ready and verified, is put in place. Does nothing otherwise, so it may
  * run at every start. Returns the folder that was put in place.
  */
 export function finishRestore(stateDir: string): string | undefined {

@@ -12,7 +12,7 @@ beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), "seal-"));
   stateDir = join(root, "state");
   mkdirSync(stateDir);
-  // Small enough to be read some hundred times.
+  // Small enough to be read hundreds of times.
   writeFileSync(join(stateDir, "notes.txt"), "a note");
 });
 afterEach(() => rmSync(root, { recursive: true, force: true }));
@@ -20,7 +20,7 @@ afterEach(() => rmSync(root, { recursive: true, force: true }));
 const create = (form: BackupOptions["form"]): Promise<BackupReport> =>
   createBackup({ stateDir, into: join(root, "out"), form, configFiles: [], madeBy: "0.1.0", clock: manualClock(Date.parse("2026-02-19T10:00:00.000Z")) });
 
-/** Places of a file at which a flipped bit is not found. */
+/** Positions in a file at which a flipped bit is not detected. */
 async function unnoticed(backup: string, file: string, places: readonly number[], bits: readonly number[]): Promise<readonly string[]> {
   const good = readFileSync(file);
   const missed: string[] = [];
@@ -36,7 +36,7 @@ async function unnoticed(backup: string, file: string, places: readonly number[]
   return missed;
 }
 
-test("a flipped bit anywhere in an archive is found: in its header, its content, behind its last block and in its seal", async () => {
+test("a flipped bit anywhere in an archive is detected: in its header, its content, after its last block and in its seal", async () => {
   const { path } = await create("tar.gz");
   const { size } = statSync(path);
   expect((await verifyBackup({ backup: path })).ok).toBe(true);
@@ -56,7 +56,7 @@ test("a flipped bit anywhere in an archive is found: in its header, its content,
   expect((await verifyBackup({ backup: path })).ok).toBe(true);
 });
 
-test("a flipped bit anywhere in a folder's manifest is found", async () => {
+test("a flipped bit anywhere in a folder's manifest is detected", async () => {
   const { path } = await create("folder");
   const manifest = join(path, "manifest.json");
   const places = Array.from({ length: statSync(manifest).size }, (_, at) => at);
@@ -64,7 +64,7 @@ test("a flipped bit anywhere in a folder's manifest is found", async () => {
   expect((await verifyBackup({ backup: path })).ok).toBe(true);
 });
 
-test("an archive with something behind its end does not verify", async () => {
+test("an archive with data after its end does not verify", async () => {
   const { path } = await create("tar.gz");
   const good = readFileSync(path);
   writeFileSync(path, Buffer.concat([good, Buffer.from("more")]));
@@ -89,7 +89,7 @@ test.each([["--format=gnu"], ["--format=pax"], ["--format=ustar"]])(
   },
 );
 
-test("a backup of the version before is still read", async () => {
+test("a backup of the previous version is still readable", async () => {
   const { path } = await create("folder");
   const file = join(path, "manifest.json");
   const { digest: _, ...manifest } = JSON.parse(readFileSync(file, "utf8")) as Manifest;

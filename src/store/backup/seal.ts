@@ -3,8 +3,8 @@ import { createReadStream, statSync } from "node:fs";
 import { Transform } from "node:stream";
 
 /**
- * An archive ends with a seal: a second gzip member that unpacks to nothing and whose comment is the SHA-256 of every byte in front of it. The checksum
- * of gzip covers the content alone: its header, and the unused bits behind the last compressed block, could change unnoticed.
+ * An archive ends with a seal: a second, empty gzip member whose comment is the SHA-256 of every byte before it. The checksum
+ * of gzip covers only the content: its header, and the unused bits after the last compressed block, could change unnoticed.
  */
 const HEAD = Buffer.from([0x1f, 0x8b, 8, 0x10, 0, 0, 0, 0, 0, 0xff]);
 /** An empty block, its checksum, its length. */
@@ -31,17 +31,17 @@ export function sealing(): Transform {
   });
 }
 
-/** Looked for a seal that was damaged or has something behind it. */
+/** A damaged seal, or one with data after it, is searched for in this many bytes. */
 const NEAR_END = 4096;
 
-/** How many bytes of a seal are the same in every one and stand at this place. */
+/** How many of the bytes that are the same in every seal match at this position. */
 function likeness(bytes: Buffer, at: number): number {
   const fixed = sealOf("0".repeat(HEX_LENGTH));
   const isDigest = (index: number): boolean => index >= HEAD.length + 7 && index < HEAD.length + 7 + HEX_LENGTH;
   return fixed.reduce((sum, byte, index) => sum + (!isDigest(index) && bytes[at + index] === byte ? 1 : 0), 0);
 }
 
-/** Whether a file ends with the seal of what it holds, with a seal that does not fit, or has none because another program packed it. */
+/** Whether a file ends with a valid seal, a wrong one, or has none because another program packed it. */
 export async function sealState(path: string): Promise<"whole" | "broken" | "none"> {
   const end = statSync(path).size - SEAL_LENGTH;
   if (end < 0) return "none";

@@ -2,7 +2,7 @@ import { AppError } from "../../base/errors.ts";
 import { formatBytes } from "../../base/text.ts";
 import { BLOCK, parseHeader, parsePax, safeName } from "./tar.ts";
 
-/** A file in an archive. `body` must be read to its end before the next one is asked for. */
+/** A file in an archive. `body` must be read to its end before the next one is requested. */
 export interface ArchivedFile {
   readonly name: string;
   readonly size: number;
@@ -17,7 +17,7 @@ export interface ReadLimits {
 
 const MAX_PAX = 64 * 1024;
 
-/** Bytes on demand from a stream of pieces. */
+/** Bytes on demand from a stream of chunks. */
 function createSource(pieces: AsyncIterable<Buffer>) {
   const iterator = pieces[Symbol.asyncIterator]();
   let held: Buffer = Buffer.alloc(0);
@@ -33,7 +33,7 @@ function createSource(pieces: AsyncIterable<Buffer>) {
       held = held.subarray(size);
       return taken;
     },
-    /** Reads to the end of the stream, where its checksum is: nothing but empty blocks may follow. */
+    /** Reads to the end of the stream, where its checksum is: only empty blocks may follow. */
     async finish(): Promise<void> {
       for (let rest = held; ;) {
         if (rest.some((byte) => byte !== 0)) throw new AppError("INVALID_INPUT", "not a backup of this program: something follows its end");
@@ -50,7 +50,7 @@ function createSource(pieces: AsyncIterable<Buffer>) {
   };
 }
 
-/** The files of a tar stream in order. Refuses links, names that lead elsewhere, a name that comes twice, and more than the limits. */
+/** The files of a tar stream in order. Refuses links, names that lead elsewhere, duplicate names, and more than the limits. */
 export async function* readTar(pieces: AsyncIterable<Buffer>, limits: ReadLimits): AsyncGenerator<ArchivedFile> {
   const source = createSource(pieces);
   const seen = new Set<string>();
@@ -70,7 +70,7 @@ export async function* readTar(pieces: AsyncIterable<Buffer>, limits: ReadLimits
     const size = Number(pax.get("size") ?? header.size);
     const written = (pax.get("path") ?? header.name).replace(/^(?:\.\/)+/, "").replace(/\/$/, "");
     pax = new Map();
-    // The folder that was packed, as in `tar c .`.
+    // The packed folder itself, as in `tar c .`.
     if (header.kind === "folder" && (written === "" || written === ".")) continue;
     const name = safeName(written);
     if (header.kind === "folder") continue;

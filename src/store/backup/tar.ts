@@ -1,8 +1,8 @@
 import { AppError } from "../../base/errors.ts";
 
 /**
- * The few hundred bytes of the tar format that a backup needs: regular files, with pax records for names and sizes that the old header
- * cannot hold. Written here because reading is the dangerous half: what is not understood is refused, never guessed.
+ * The small part of the tar format that a backup needs: regular files, with pax records for names and sizes that the old header
+ * cannot hold. Hand-made because reading is the dangerous half: anything not understood is refused, never guessed.
  */
 export const BLOCK = 512;
 const MAX_OCTAL_SIZE = 0o77777777777;
@@ -40,12 +40,12 @@ function paxRecord(key: string, value: string): Buffer {
   return Buffer.from(`${length} ${key}=${value}\n`);
 }
 
-/** What fills the last block of `size` bytes. */
+/** Padding after the last block of `size` bytes. */
 export function padding(size: number): Buffer {
   return Buffer.alloc((BLOCK - (size % BLOCK)) % BLOCK);
 }
 
-/** The blocks in front of a file's bytes. */
+/** The blocks before a file's bytes. */
 export function tarHeader(file: TarFile): Buffer {
   const records: Buffer[] = [];
   if (Buffer.byteLength(file.name) > 100) records.push(paxRecord("path", file.name));
@@ -85,7 +85,7 @@ function octalAt(block: Buffer, at: number, length: number): number {
   return text === "" ? 0 : Number.parseInt(text, 8);
 }
 
-/** Sizes above 8 GB are written as a binary number by some programs. */
+/** Some programs write sizes above 8 GB as a binary number. */
 function sizeAt(block: Buffer): number {
   if (block[124] !== 0x80) return octalAt(block, 124, 12);
   const size = Number(block.readBigUInt64BE(128));
@@ -97,7 +97,7 @@ const textAt = (block: Buffer, at: number, length: number): string => {
   return block.toString("utf8", at, end === -1 || end > at + length ? at + length : end);
 };
 
-/** Backups hold files and pax records; other programs that pack one again write the rest as well. */
+/** Backups contain files and pax records; other programs that repack one write the rest as well. */
 const KINDS: ReadonlyMap<string, "file" | "pax" | "long-name" | "comment" | "folder"> = new Map([
   ["0", "file"],
   ["\0", "file"],

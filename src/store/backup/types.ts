@@ -1,6 +1,6 @@
 import type { Clock } from "../../base/clock.ts";
 
-/** Told as work goes on, in bytes. `total` may still grow while it is being found out. */
+/** Called during the work with byte counts. `total` may still grow. */
 export type Progress = (done: number, total: number, label: string) => void;
 
 /** One file of a backup. */
@@ -12,48 +12,51 @@ export interface ManifestFile {
   readonly mode: number;
 }
 
-/** A workspace that was not in the state folder. */
+/** A workspace outside of the state folder. */
 export interface ManifestWorkspace {
   /** The folder in the backup. */
   readonly name: string;
-  /** Where it was. */
+  /** Its original path. */
   readonly path: string;
 }
 
-/** The last file of a backup: a backup without it was not finished. */
+/** The last file of a backup: a backup without it is incomplete. */
 export interface Manifest {
   readonly format: "openclaw-backup";
-  /** 2 since archives are sealed and the manifest holds its own digest; 3 with workspaces from outside of the state folder. Older ones are still read. */
+  /**
+   * 2 since archives are sealed and the manifest contains its own digest; 3 with workspaces from outside of the state folder. Older ones are still
+   * read.
+   */
   readonly version: 1 | 2 | 3;
-  /** SHA-256 of the manifest's text with zeros in this place. Since version 2. */
+  /** SHA-256 of the manifest's text with zeros in its place. Since version 2. */
   readonly digest?: string;
   /** Version of the program that made it. */
   readonly madeBy: string;
   /** ISO time. */
   readonly createdAt: string;
-  /** The folder that was backed up, for the reader's information. */
+  /** The folder that was backed up, for information. */
   readonly stateDir: string;
-  /** Where the configuration was, when it was not in the state folder: its files are below `config/`. */
+  /** Path of the configuration when it was outside of the state folder: its files are below `config/`. */
   readonly configFile?: string;
   readonly workspaceIncluded: boolean;
   /** Workspaces from outside of the state folder. Since version 3. */
   readonly workspaces?: readonly ManifestWorkspace[];
-  /** Names in the state folder that are not in here, with the reason. */
+  /** Names in the state folder that were left out, with the reason. */
   readonly left: readonly { readonly path: string; readonly reason: string }[];
   readonly files: readonly ManifestFile[];
 }
 
 export interface BackupOptions {
   readonly stateDir: string;
-  /** Folder that the backup is put into. */
+  /** Folder in which the backup is created. */
   readonly into: string;
   readonly form: "tar.gz" | "folder";
-  /** The configuration and what it includes, absolute paths, the main file first. Those inside the state folder come along anyway. */
+  /** The configuration and its includes, absolute paths, the main file first. Those inside the state folder are included anyway. */
   readonly configFiles: readonly string[];
   readonly includeWorkspace?: boolean;
   /** The agents' workspaces, wherever they are. */
   readonly workspaces?: readonly string[];
-  /** Encrypts an archive with it; a folder is not encrypted. */
+  /** Encrypts an archive with it; folders cannot be encrypted. */
   readonly passphrase?: string | undefined;
   /** Version of the program. */
   readonly madeBy: string;
@@ -78,16 +81,16 @@ export interface VerifyOptions {
   readonly progress?: Progress;
 }
 
-/** Why nothing can be said about the content of a backup. */
+/** Why the content of a backup could not be checked. */
 export type Unopened = "passphrase_missing" | "passphrase_wrong" | "not_with_passphrase" | "passphrase_cost" | "unreadable" | "too_new" | "not_compressed";
 
 export interface VerifyReport {
   readonly ok: boolean;
-  /** Why it is not ok: it could not be looked at, or what is in it is not what was backed up. */
+  /** Why it is not ok: it could not be read, or its content is not what was backed up. */
   readonly reason?: Unopened | "damaged";
-  /** What is wrong, for people. Empty when all is well. */
+  /** Problems, for people. Empty when all is well. */
   readonly problems: readonly string[];
-  /** What is unusual about a backup that is whole, for people. */
+  /** Unusual properties of a sound backup, for people. */
   readonly notes: readonly string[];
   readonly manifest?: Manifest;
 }
@@ -96,7 +99,7 @@ export interface RestoreOptions {
   readonly backup: string;
   readonly passphrase?: string | undefined;
   readonly stateDir: string;
-  /** True while a gateway uses the state folder. Asked before the start and again before the swap. */
+  /** True while a gateway uses the state folder. Checked at the start and again before the swap. */
   readonly isHeld: () => boolean | Promise<boolean>;
   readonly clock: Clock;
   /** Most bytes to unpack; default what is free on the disk. */
@@ -106,14 +109,14 @@ export interface RestoreOptions {
 
 export interface RestoreReport {
   readonly stateDir: string;
-  /** Where the state that was there is kept. */
+  /** Where the previous state was moved. */
   readonly kept?: string;
   readonly files: number;
-  /** Folders of the old state that the backup left out and that were copied into the new one. */
+  /** Folders of the old state that were not in the backup and were copied into the new one. */
   readonly carried: readonly string[];
-  /** Where configuration files are that came from outside of the state folder; they are not put back by themselves. */
+  /** Where configuration files from outside of the state folder are now; they are not put back automatically. */
   readonly configFolder?: string;
-  /** The main one of them was here. */
+  /** Original path of the main one. */
   readonly configFile?: string;
   /** Workspaces from outside of the state folder: where their files are now, and where they were. */
   readonly workspaces: readonly { readonly folder: string; readonly path: string }[];

@@ -7,10 +7,10 @@ import { integrityProblems } from "./database.ts";
 import { drain, readBackup } from "./read.ts";
 import type { VerifyOptions, VerifyReport } from "./types.ts";
 
-/** Verifying writes nothing but the database copy, so only the archive's own size limits it. */
+/** Verifying writes only a copy of the database, so only the archive's own size limits it. */
 const LIMITS = { maxBytes: Number.MAX_SAFE_INTEGER, maxFiles: 5_000_000 };
 
-/** Reads all of a backup: every hash, and the database as SQLite sees it. Never throws for a bad backup. */
+/** Reads a whole backup: every hash, and the database through SQLite. Never throws for a bad backup. */
 export async function verifyBackup(options: VerifyOptions): Promise<VerifyReport> {
   const scratch = mkdtempSync(join(options.scratch ?? tmpdir(), "openclaw-verify-"));
   const copy = join(scratch, DATABASE);

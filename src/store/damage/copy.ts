@@ -5,14 +5,14 @@ import type { SalvagedTable } from "./types.ts";
 import type { Row, Table } from "./reader.ts";
 import { walkTable } from "./walk.ts";
 
-/** Columns that hold JSON and nothing else: the file has no checksums, so a text that no longer parses is a damaged one. */
+/** Columns that hold only JSON: the file has no checksums, so text that does not parse is damaged. */
 const JSON_COLUMNS = new Set(["entry", "line", "job", "data"]);
 const ROWS_PER_TRANSACTION = 1000;
 
-/** Indexes over sessions are made again by the triggers of the sessions that are copied. */
+/** Indexes over sessions are rebuilt by triggers when the sessions are copied. */
 const REBUILT = /^session_(?:words|search|unsearched|list|counts)/;
 
-/** The tables of a schema, with the columns by which their rows lie in the file. */
+/** The tables of a schema, with the columns that order their rows in the file. */
 export function tablesOf(db: DatabaseSync): Table[] {
   const named = db.prepare("SELECT name, sql FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name").all();
   const kept = named.filter(({ name }) => !REBUILT.test(String(name)));
@@ -25,7 +25,7 @@ export function tablesOf(db: DatabaseSync): Table[] {
   });
 }
 
-/** The columns that the damaged table has of those wanted; all of them when even that cannot be read. */
+/** The wanted columns that the damaged table has; all of them when even that cannot be read. */
 function presentColumns(damaged: DatabaseSync, table: Table): Table {
   try {
     const names = new Set(
@@ -35,7 +35,7 @@ function presentColumns(damaged: DatabaseSync, table: Table): Table {
         .map((row) => String(row["name"])),
     );
     if (names.size === 0) return table;
-    // A table of an older schema may lie in another order.
+    // A table of an older schema may be ordered differently.
     const { key, numeric } = tablesOf(damaged).find(({ name }) => name === table.name) ?? table;
     return { ...table, key, numeric, columns: table.columns.filter((column) => names.has(column)) };
   } catch {
@@ -70,7 +70,7 @@ function isSound(table: string, row: Row): boolean {
 export function copyTable(damaged: DatabaseSync, fresh: DatabaseSync, wanted: Table): SalvagedTable {
   const table = presentColumns(damaged, wanted);
   const columns = table.columns.map((name) => `"${name}"`).join(", ");
-  // What `prepare` wrote into the new file stays: it tells of the new file.
+  // Rows that `prepare` wrote into the new file stay: they describe the new file.
   const insert = fresh.prepare(`INSERT OR IGNORE INTO "${table.name}" (${columns}) VALUES (${table.columns.map(() => "?").join(", ")})`);
   let copied = 0;
   let refused = 0;
@@ -80,7 +80,7 @@ export function copyTable(damaged: DatabaseSync, fresh: DatabaseSync, wanted: Ta
       refused += 1;
       return;
     }
-    // A row that the schema does not allow was damaged without its page showing it.
+    // A row that the schema rejects was damaged although its page looked fine.
     const { changes } = insert.run(...table.columns.map((column) => row[column] as SQLInputValue));
     if (Number(changes) === 1) copied += 1;
     else if (table.name !== "meta") refused += 1;

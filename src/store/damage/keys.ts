@@ -3,7 +3,7 @@ import type { SQLOutputValue } from "node:sqlite";
 /** A primary key: one value per column. Only numbers and texts occur in keys of this store. */
 export type Key = readonly (number | string)[];
 
-/** Undefined when a damaged row gives something that is no key. */
+/** Undefined when a damaged row does not contain a valid key. */
 export function keyOf(row: Readonly<Record<string, SQLOutputValue>>, columns: readonly string[]): Key | undefined {
   const values = columns.map((column) => row[column]);
   return values.every((value) => typeof value === "number" || typeof value === "string") ? values : undefined;
@@ -21,7 +21,7 @@ export function compareKeys(a: Key, b: Key): number {
   return a.length - b.length;
 }
 
-/** A text between two others, found over their first ASCII characters; undefined when there is none that is worth trying. */
+/** A text between two others, found by their first ASCII characters; undefined when there is none worth trying. */
 function middleText(low: string, high: string): string | undefined {
   const digits = 6;
   const value = (text: string, fill: number): number => {
@@ -36,7 +36,7 @@ function middleText(low: string, high: string): string | undefined {
   let middle = Math.floor((from + to) / 2);
   let text = "";
   for (let at = 0; at < digits; at += 1) {
-    // Zero bytes and control characters end or confuse a text; the next printable one is as good a place to look.
+    // Zero bytes and control characters end or confuse a text; the next printable character is just as good a position to probe.
     text = String.fromCharCode(Math.max(32, middle % 128)) + text;
     middle = Math.floor(middle / 128);
   }
@@ -50,7 +50,7 @@ function middleNumber(low: number, high: number): number {
   return low + Math.floor(width > 2 ** 20 ? Math.sqrt(width) : width / 2);
 }
 
-/** A key between two others, to look for readable rows in a gap. Undefined when nothing can be between. */
+/** A key between two others, to probe for readable rows in a gap. Undefined when nothing can be in between. */
 export function middleKey(low: Key, high: Key): Key | undefined {
   for (let at = 0; at < low.length; at += 1) {
     const [a, b] = [low[at]!, high[at]!];
@@ -58,7 +58,7 @@ export function middleKey(low: Key, high: Key): Key | undefined {
     const rest = low.slice(at + 1).map(() => Number.MIN_SAFE_INTEGER);
     if (typeof a === "number" && typeof b === "number") {
       if (b - a >= 2) return [...low.slice(0, at), middleNumber(a, b), ...rest];
-      // Neighbours: what is between has the same first part and a larger second one.
+      // Neighbours: keys in between have the same first part and a larger second one.
       return rest.length > 0 && b - a === 1 ? [...low.slice(0, at), b, ...rest] : undefined;
     }
     if (typeof a === "string" && typeof b === "string") {

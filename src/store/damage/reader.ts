@@ -6,26 +6,26 @@ export type Row = Readonly<Record<string, SQLOutputValue>>;
 export interface Table {
   readonly name: string;
   readonly columns: readonly string[];
-  /** The columns by which rows lie in the file. */
+  /** The columns that order rows in the file. */
   readonly key: readonly string[];
-  /** Which of them are numbers; the others are texts. */
+  /** Which of them are numbers; the others are text. */
   readonly numeric: readonly boolean[];
 }
 
 export type Way = "asc" | "desc";
 
-/** Of SQLite's own codes those that say nothing about the file: busy, locked, no memory, disk full. */
+/** SQLite result codes that say nothing about the file: busy, locked, no memory, disk full. */
 const NOT_DAMAGE = new Set([5, 6, 7, 13]);
 
 class OutOfOrder extends Error {}
 
-/** Undefined when the file could not be read there; anything that is not the file's fault is thrown. */
+/** Undefined when the file could not be read there; other errors are thrown. */
 export function attempt<T>(work: () => T): { readonly value: T } | undefined {
   try {
     return { value: work() };
   } catch (error) {
     const { code, errcode } = error as { code?: unknown; errcode?: unknown };
-    // A number that no column of ours can hold is damage, too.
+    // A number that none of our columns can hold is damage, too.
     if (error instanceof OutOfOrder || code === "ERR_OUT_OF_RANGE") return undefined;
     if (code !== "ERR_SQLITE_ERROR" || NOT_DAMAGE.has(Number(errcode) & 0xff)) throw error;
     return undefined;
@@ -34,23 +34,23 @@ export function attempt<T>(work: () => T): { readonly value: T } | undefined {
 
 /** Reads a damaged table key by key. */
 export interface TableReader {
-  /** The first (`asc`) or last (`desc`) key. `key` is undefined in an empty table; the result, when it could not be read. */
+  /** The first (`asc`) or last (`desc`) key. `key` is undefined in an empty table; the result is undefined when it could not be read. */
   end(way: Way): { readonly key: Key | undefined } | undefined;
-  /** The key after (`asc`) or before (`desc`) a place. */
+  /** The key after (`asc`) or before (`desc`) a position. */
   next(way: Way, from: Key): { readonly key: Key | undefined } | undefined;
   row(key: Key): Row | undefined;
-  /** Rows from `start` towards `limit`, both not included, until one cannot be read. Returns the last key that was taken, or `start`. */
+  /** Rows from `start` towards `limit`, both exclusive, until one cannot be read. Returns the last key that was read, or `start`. */
   run(start: Key, limit: Key, way: Way, take: (row: Row) => void): { readonly at: Key; readonly complete: boolean };
 }
 
-/** True when `key` comes before `limit` on the way. */
+/** True when `key` comes before `limit` in this direction. */
 export function isBefore(key: Key, limit: Key, way: Way): boolean {
   return way === "asc" ? compareKeys(key, limit) < 0 : compareKeys(key, limit) > 0;
 }
 
 function statements(db: DatabaseSync, table: Table) {
   const quote = (name: string): string => `"${name}"`;
-  // Named, because SQLite gives `rowid` the name of the column that stands for it.
+  // Aliased, because SQLite returns `rowid` under the name of its alias column.
   const named = (names: readonly string[]): string => names.map((name) => `${quote(name)} AS ${quote(name)}`).join(", ");
   const all = named([...new Set([...table.key, ...table.columns])]);
   const keys = named(table.key);

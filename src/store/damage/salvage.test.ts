@@ -42,7 +42,7 @@ const lineOf = (n: number, seq: number) =>
         message: { content: "x".repeat((seq * 37) % 900) + (seq === 50 ? "long ".repeat(4000) : "") },
       });
 
-/** A store as it looks after some use: several trees with several levels, and files that agree with them. */
+/** A store after some use: several trees with several levels, and files that match them. */
 function fill(folder: string): void {
   const db = new DatabaseSync(join(folder, "openclaw.db"));
   db.exec("PRAGMA auto_vacuum = INCREMENTAL; PRAGMA synchronous = OFF; PRAGMA journal_mode = WAL; BEGIN");
@@ -103,7 +103,7 @@ function overwrite(page: number, byte = 0xff): void {
   writeFileSync(file, bytes);
 }
 
-/** Pages of one tree, by their place in it. */
+/** Pages of one tree, by their position in it. */
 function pagesOf(name: string, type: string): { page: number; cells: number }[] {
   const db = new DatabaseSync(join(template, "openclaw.db"), { readOnly: true });
   const rows = db.prepare("SELECT pageno, ncell FROM dbstat WHERE name = ? AND pagetype = ? ORDER BY pageno").all(name, type);
@@ -122,7 +122,7 @@ function look<T>(work: (db: DatabaseSync) => T): T {
 const count = (table: string) => Number(look((db) => db.prepare(`SELECT count(*) AS n FROM ${table}`).get()!["n"]));
 const tableOf = (report: SalvageReport, name: string) => report.tables.find(({ table }) => table === name)!;
 
-/** Every transcript is complete, agrees with its file, and the file is what it was. */
+/** Every transcript is complete, matches its file, and the file is unchanged. */
 function expectWholeTranscripts(): void {
   for (let n = 1; n <= TRANSCRIPTS; n += 1) {
     const lines = look((db) =>
@@ -140,7 +140,7 @@ function expectWholeTranscripts(): void {
 
 const integrity = () => look((db) => db.prepare("PRAGMA integrity_check").get()!["integrity_check"]);
 
-test("one bad page of a table costs the rows on that page and no other", () => {
+test("one bad page of a table loses only the rows on that page", () => {
   const random = seededRandom(11);
   for (const table of ["inbox", "turns", "sessions"]) {
     const pages = pagesOf(table, "leaf");
@@ -156,7 +156,7 @@ test("one bad page of a table costs the rows on that page and no other", () => {
   }
 });
 
-test("the first, the last, and several bad pages cost their own rows only", () => {
+test("the first, the last, and several bad pages lose only their own rows", () => {
   for (const table of ["inbox", "turns"]) {
     const pages = pagesOf(table, "leaf");
     for (const chosen of [[0], [pages.length - 1], [0, pages.length - 1], [1, 5, 9], [0, 3, pages.length - 1]]) {
@@ -170,7 +170,7 @@ test("the first, the last, and several bad pages cost their own rows only", () =
   }
 });
 
-test("a bad page of an index costs nothing", () => {
+test("a bad page of an index loses nothing", () => {
   const before = ["inbox", "sessions", "turns", "transcript_entries"].map(count);
   for (const index of ["inbox_settled", "sessions_session", "transcript_entries_id", "sqlite_autoindex_inbox_1"]) {
     const [page] = pagesOf(index, "leaf");
@@ -181,7 +181,7 @@ test("a bad page of an index costs nothing", () => {
   expect(integrity()).toBe("ok");
 });
 
-test("transcript lines that cannot be read come back from their files, wherever the page was", () => {
+test("unreadable transcript lines are recovered from their files, wherever the page was", () => {
   const random = seededRandom(3);
   for (const type of ["leaf", "overflow", "internal"]) {
     const pages = pagesOf("transcript_entries", type);
@@ -195,7 +195,7 @@ test("transcript lines that cannot be read come back from their files, wherever 
   }
 });
 
-test("a line whose damage does not show is taken from its file", () => {
+test("a line that is damaged but looks valid is taken from its file", () => {
   const [page] = pagesOf("transcript_entries", "overflow");
   const bytes = readFileSync(file);
   bytes.fill(0x7a, (page!.page - 1) * PAGE + 100, (page!.page - 1) * PAGE + 200);
@@ -204,7 +204,7 @@ test("a line whose damage does not show is taken from its file", () => {
   expectWholeTranscripts();
 });
 
-test("without its file a transcript keeps what the database still has, in order and without gaps", () => {
+test("without its file a transcript has what is left in the database, in order and without gaps", () => {
   rmSync(join(stateDir, fileOf(3)));
   const pages = pagesOf("transcript_entries", "leaf");
   overwrite(pages[Math.floor(pages.length / 2)]!.page);
@@ -215,7 +215,7 @@ test("without its file a transcript keeps what the database still has, in order 
   expect(tableOf(report, "transcript_entries").unreadable.length).toBeGreaterThan(0);
 });
 
-test("lost rows of the transcripts table are found again from the lines and the files", () => {
+test("lost rows of the transcripts table are rebuilt from the lines and the files", () => {
   const db = new DatabaseSync(file);
   db.exec("DELETE FROM transcripts WHERE tid IN (2, 4)");
   db.exec("PRAGMA journal_mode = DELETE");
@@ -244,7 +244,7 @@ test("random damage anywhere: it opens, transcripts are whole, nothing is delete
   }
 });
 
-test("rows that are only in the write-ahead log are saved, and the log goes with the damaged file", () => {
+test("rows that are only in the write-ahead log are saved, and the log moves with the damaged file", () => {
   const live = new DatabaseSync(file);
   live.exec("PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0");
   live.exec("INSERT INTO meta (key, value) VALUES ('late', 'in the log')");
@@ -267,7 +267,7 @@ const notDatabases: [string, (path: string) => void][] = [
   ["a bad first page", () => overwrite(1, 0x55)],
 ];
 for (const [what, spoil] of notDatabases) {
-  test(`a file that holds ${what} is set aside, and all is built again from the transcript files`, () => {
+  test(`a file that holds ${what} is set aside, and everything is rebuilt from the transcript files`, () => {
     spoil(file);
     const spoilt = readFileSync(file);
     const report = run("file is not a database");
@@ -278,7 +278,7 @@ for (const [what, spoil] of notDatabases) {
   });
 }
 
-test("built again from files, sessions that an old index names keep their keys", () => {
+test("when rebuilt from files, sessions named by an old index keep their keys", () => {
   writeFileSync(join(stateDir, "agents/main/sessions/sessions.json"), JSON.stringify({ "agent:main:main": { sessionId: "s1", updatedAt: 5 } }));
   writeFileSync(file, "gone");
   expect(run().sessionsFromFiles).toBe(TRANSCRIPTS - 1);
@@ -292,7 +292,7 @@ test("an old index does not bring back what a readable database has deleted sinc
   expect(look((db) => db.prepare("SELECT count(*) AS n FROM sessions WHERE key = 'agent:main:deleted'").get())).toEqual({ n: 0 });
 });
 
-test("the damaged file lies in its folder with the reason and the report", () => {
+test("the damaged file is in its folder with the reason and the report", () => {
   overwrite(pagesOf("inbox", "leaf")[1]!.page);
   const report = run("the reason");
   expect(report.folder).toBe(join(stateDir, "damaged", "2026-02-19T10-01-00.000Z"));
@@ -314,7 +314,7 @@ test("a second salvage gets a folder of its own", () => {
   expect(readdirSync(join(stateDir, "damaged"))).toEqual(["2026-02-19T10-01-00.000Z", "2026-02-19T10-01-00.000Z-1"]);
 });
 
-test("a salvage that died while it swapped is ended by the next start, whatever was moved", () => {
+test("a salvage that died during the swap is completed by the next start, whatever was moved", () => {
   for (const moved of [[], [""], ["", "-wal"]]) {
     reset();
     overwrite(pagesOf("inbox", "leaf")[1]!.page);
@@ -331,7 +331,7 @@ test("a salvage that died while it swapped is ended by the next start, whatever 
   }
 });
 
-test("a database that was begun in the empty place is never replaced", () => {
+test("a database that was created since is never replaced", () => {
   const folder = join(stateDir, "damaged/then");
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, "openclaw.db"), "the damaged one");
@@ -339,7 +339,7 @@ test("a database that was begun in the empty place is never replaced", () => {
   expect([finishSalvage(file, stateDir), count("inbox"), readFileSync(join(folder, "salvaged-late.db"), "utf8")]).toEqual([undefined, 2000, "the saved one"]);
 });
 
-test("a damaged state of an older version is saved into the newest: turns lay in another order then", () => {
+test("a damaged state of an older version is saved into the newest schema, where turns are ordered differently", () => {
   const [leaf] = pagesOf("turns", "leaf");
   overwrite(leaf!.page);
   const report = salvage({ file, stateDir, now: () => 1_771_495_260_000, prepare: (db) => void migrate(db, 2), reason: "damaged" });

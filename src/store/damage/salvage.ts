@@ -5,11 +5,11 @@ import { messageOf } from "../../base/errors.ts";
 import { syncFolder } from "../../base/files.ts";
 import { importState } from "../import/index.ts";
 import { copyTable, tablesOf } from "./copy.ts";
-import { damagedFolder, finishSalvage, SALVAGED, syncFile, UNFINISHED } from "./place.ts";
+import { damagedFolder, finishSalvage, SALVAGED, syncFile, UNFINISHED } from "./swap.ts";
 import { completeTranscripts } from "./transcripts.ts";
 import type { SalvagedTable, SalvageOptions, SalvageReport } from "./types.ts";
 
-/** Opens a damaged file for reading. Undefined when SQLite sees no database in it. */
+/** Opens a damaged file for reading. Undefined when SQLite does not recognize a database. */
 function openDamaged(file: string): { readonly db: DatabaseSync } | { readonly why: string } {
   if (!existsSync(file)) return { why: "the file is not there" };
   let db: DatabaseSync | undefined;
@@ -37,7 +37,7 @@ function findingsOf(db: DatabaseSync): string[] {
   }
 }
 
-/** Sources whose rows were read from the database are not read from their old files again: those are older. */
+/** Sources whose rows were read from the database are not imported from their old files again: those are older. */
 function forgetOldSources(db: DatabaseSync, options: SalvageOptions, tables: readonly SalvagedTable[]): void {
   const copied = (name: string): boolean => tables.some(({ table, copied }) => table === name && copied > 0);
   const done = db.prepare("INSERT OR REPLACE INTO imports (source, size, mtime, state, detail, at) VALUES (?, 0, 0, 'done', '{\"salvaged\":true}', ?)");
@@ -55,17 +55,17 @@ function forgetOldSources(db: DatabaseSync, options: SalvageOptions, tables: rea
   for (const source of [...agents, "sessions/sessions.json"]) done.run(source, options.now());
 }
 
-/** Takes from the state folder what the database no longer has. */
-function importRest(db: DatabaseSync, options: SalvageOptions): number {
+/** Imports from the state folder what the database no longer has. */
+function importMissing(db: DatabaseSync, options: SalvageOptions): number {
   db.exec(`DELETE FROM imports WHERE source LIKE '%.jsonl' AND coalesce(json_extract(detail, '$.file'), source) NOT IN (SELECT file FROM transcripts)`);
-  // Sessions that the damaged database lost are taken from the index files: these are not older than it by more than some seconds.
+  // Sessions that the damaged database lost are imported from the index files: these are at most some seconds older.
   for (const { name } of db.prepare("SELECT name FROM sqlite_schema WHERE name IN ('session_files', 'session_projected')").all())
     db.exec(`DELETE FROM ${String(name)}`);
   const steps = importState(db, { stateDir: options.stateDir, now: options.now, log: () => {} });
   for (let next = steps.next(); ; next = steps.next()) if (next.done) return next.value.entries;
 }
 
-/** A transcript that no session names gets a key of its own, so that it can be found. */
+/** A transcript without a session gets a key of its own, so that it can be found. */
 function makeSessions(db: DatabaseSync): number {
   const lost = db
     .prepare(
@@ -102,16 +102,16 @@ function build(fresh: DatabaseSync, options: SalvageOptions): Omit<SalvageReport
   const readable = tables.some(({ copied }) => copied > 0);
   if (readable) forgetOldSources(fresh, options, tables);
   const filled = completeTranscripts(fresh, options);
-  const imported = importRest(fresh, options);
+  const imported = importMissing(fresh, options);
   const lostSessions = !readable || tables.some(({ table, unreadable, refused }) => table === "sessions" && unreadable.length + refused > 0);
   const sessionsFromFiles = lostSessions ? makeSessions(fresh) : 0;
   return { readable, findings, tables, linesFromFiles: filled + imported, sessionsFromFiles, ...("why" in damaged ? { why: damaged.why } : {}) };
 }
 
 /**
- * Sets a damaged database aside and puts a new one in its place that holds all that could be read of it, completed from the transcript files.
- * Nothing is deleted. The damaged file stays where it is until the new one is complete and on the disk: killed at any point, the next
- * call starts again or goes on.
+ * Sets a damaged database aside and replaces it by a new one with everything that could be read, completed from the transcript files.
+ * Nothing is deleted. The damaged file stays in place until the new one is complete and on disk: after a kill at any point, the next
+ * call starts over or continues.
  */
 export function salvage(options: SalvageOptions): SalvageReport {
   const { file, stateDir } = options;

@@ -5,7 +5,7 @@ import { parseTranscriptLine } from "../../protocol/index.ts";
 import { createLineReader, createProjection, PACKED_LINE } from "../projection/index.ts";
 import { hasCompressed, restoreFile } from "../projection/compressed-file.ts";
 import { readLines, readTranscriptLine, type ReadLine } from "../projection/lines.ts";
-import { isPathId, isTranscriptFile, transcriptFile } from "../projection/place.ts";
+import { isPathId, isTranscriptFile, transcriptFile } from "../projection/transcript-path.ts";
 import { expectedLine, expectedLines } from "../projection/rows.ts";
 import { sessionFolders } from "../import/sources.ts";
 import type { SalvageOptions } from "./types.ts";
@@ -16,7 +16,7 @@ interface Found {
   readonly file: string;
 }
 
-/** A file that was being imported is imported again from its start: half of it in the database would be taken for all of it. */
+/** A half-imported file is imported again from its start: half of it in the database would be taken for all of it. */
 function dropHalfImported(db: DatabaseSync): void {
   for (const row of db.prepare("SELECT source, json_extract(detail, '$.tid') AS tid FROM imports WHERE state = 'partial'").all()) {
     db.prepare("DELETE FROM transcript_entries WHERE tid = ?").run(row["tid"] ?? null);
@@ -26,7 +26,7 @@ function dropHalfImported(db: DatabaseSync): void {
   }
 }
 
-/** Lines whose compressed block is lost are lost with it, as far as the database goes. */
+/** Lines whose compressed block is lost are lost in the database, too. */
 function dropUnpackable(db: DatabaseSync): void {
   db.prepare(
     `DELETE FROM transcript_entries AS e WHERE line = ? AND NOT EXISTS (SELECT 1 FROM transcript_packs AS p WHERE p.tid = e.tid AND e.seq BETWEEN p.first AND p.last)`,
@@ -43,7 +43,7 @@ function unpack(db: DatabaseSync, tid: number): void {
   db.prepare("UPDATE transcripts SET packed_lines = 0, packed_at = NULL WHERE tid = ?").run(tid);
 }
 
-/** Entries whose transcript row is gone get a new one: the header names the session, its file the agent. */
+/** Entries without a transcript row get a new one: the header names the session, the file the agent. */
 function adoptOrphans(db: DatabaseSync, options: SalvageOptions): void {
   const orphans = db.prepare("SELECT DISTINCT tid FROM transcript_entries WHERE tid NOT IN (SELECT tid FROM transcripts)").all();
   for (const row of orphans) {
@@ -66,7 +66,7 @@ function adoptOrphans(db: DatabaseSync, options: SalvageOptions): void {
   }
 }
 
-/** The line of a file, when it is the same entry as the one in the database: that one may be damaged without showing it. */
+/** Whether the file's line is the same entry as the one in the database, which may be damaged without showing it. */
 function isSameEntry(read: ReadLine | undefined, known: Row): boolean {
   const id = read?.parsed.kind === "entry" ? read.parsed.entry.id : undefined;
   return read !== undefined && (id === undefined ? read.parsed.kind === "header" && known["type"] === "session" : id === known["entry_id"]);
@@ -74,7 +74,7 @@ function isSameEntry(read: ReadLine | undefined, known: Row): boolean {
 
 /**
  * Line n of the file is entry n of the database. Fills the gaps from the file and prefers its text: the file was not damaged with the
- * database. Unless it goes another way: then the database is kept, and the check that follows takes what only the file has.
+ * database. If they diverge, the database wins, and the check that follows imports what only the file has.
  */
 function fillFromFile(db: DatabaseSync, { tid, file }: Found, options: SalvageOptions): number {
   let fd: number;
@@ -122,7 +122,7 @@ function fill(db: DatabaseSync, tid: number, fd: number): number | undefined {
   return filled;
 }
 
-/** Closes gaps that stay and brings the totals up to what is there. */
+/** Closes the remaining gaps and updates the totals. */
 function settle(db: DatabaseSync, { tid }: Found): void {
   const move = db.prepare("UPDATE transcript_entries SET seq = ? WHERE tid = ? AND seq = ?");
   const rows = db.prepare("SELECT seq FROM transcript_entries WHERE tid = ? ORDER BY seq").all(tid);
@@ -138,7 +138,7 @@ function settle(db: DatabaseSync, { tid }: Found): void {
   ).run(rows.length, bytes, last?.["entry_id"] ?? null, tid);
 }
 
-/** Makes every transcript whole again, from what was read and from its file. Returns the lines that came from files. */
+/** Completes every transcript from what was read and from its file. Returns the number of lines that came from files. */
 export function completeTranscripts(db: DatabaseSync, options: SalvageOptions): number {
   dropHalfImported(db);
   dropUnpackable(db);

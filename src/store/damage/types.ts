@@ -1,13 +1,13 @@
 import type { DatabaseSync } from "node:sqlite";
 
 export interface SalvageOptions {
-  /** The damaged database; nothing may have it open. */
+  /** The damaged database; it must not be open anywhere. */
   readonly file: string;
   readonly stateDir: string;
   readonly now: () => number;
-  /** Makes the current schema in an empty database. */
+  /** Creates the current schema in an empty database. */
   readonly prepare: (db: DatabaseSync) => void;
-  /** Why the file is thought damaged, for `reason.txt`. */
+  /** Why the file is considered damaged, for `reason.txt`. */
   readonly reason?: string;
 }
 
@@ -17,7 +17,7 @@ export interface SalvagedTable {
   readonly copied: number;
   /** Ranges of the primary key that could not be read, as text. */
   readonly unreadable: readonly string[];
-  /** Rows that were read and that the new schema refused. */
+  /** Rows that were read but rejected by the new schema. */
   readonly refused: number;
 }
 
@@ -27,7 +27,7 @@ export interface SalvageReport {
   readonly reason: string;
   /** False when nothing in the file could be read as a database. */
   readonly readable: boolean;
-  /** What SQLite says about the damaged file, the first hundred findings. */
+  /** The first hundred findings of SQLite's check of the damaged file. */
   readonly findings: readonly string[];
   readonly tables: readonly SalvagedTable[];
   /** Transcript lines that came from JSONL files. */

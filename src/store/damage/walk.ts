@@ -2,22 +2,22 @@ import type { DatabaseSync } from "node:sqlite";
 import { compareKeys, middleKey, type Key } from "./keys.ts";
 import { createReader, isBefore, type Row, type Table, type TableReader, type Way } from "./reader.ts";
 
-/** Looks into gaps at most this often per table. Each look is a few page reads; two damaged pages need about a dozen. */
+/** Probes gaps at most this often per table. Each probe is a few page reads; two damaged pages need about a dozen. */
 const MAX_PROBES = 4000;
 
-/** What lies between two keys at which reading had to stop. */
+/** The range between two keys at which reading had to stop. */
 interface Gap {
   readonly low: Key;
   readonly high: Key;
-  /** Ends that are made up, because that end of the table could not be read. */
-  readonly made: { readonly low: boolean; readonly high: boolean };
+  /** Ends that are guesses, because that end of the table could not be read. */
+  readonly guessed: { readonly low: boolean; readonly high: boolean };
 }
 
 interface Walk {
   readonly table: Table;
   readonly reader: TableReader;
   readonly take: (row: Row) => void;
-  /** Looked into in this order: widest first, so that one look after the other halves what is unknown. */
+  /** Probed in this order: widest first, so that each probe halves the unknown range. */
   readonly gaps: Gap[];
   /** Single rows that could not be read, and gaps that were given up. */
   readonly rows: Key[];
@@ -33,7 +33,7 @@ function takeOne(walk: Walk, key: Key): void {
 }
 
 /**
- * Reads from `start` towards `limit`, both not included, stepping over single rows whose own pages are bad. Returns where it had to stop;
+ * Reads from `start` towards `limit`, both exclusive, skipping single rows whose own pages are bad. Returns where it had to stop;
  * undefined when it reached the limit or the end.
  */
 function sweep(walk: Walk, start: Key, limit: Key, way: Way): Key | undefined {
@@ -48,20 +48,20 @@ function sweep(walk: Walk, start: Key, limit: Key, way: Way): Key | undefined {
   }
 }
 
-/** A readable key inside of a gap: reads from it in both ways. */
-function split(walk: Walk, { low, high, made }: Gap, known: Key): void {
+/** Given a readable key inside a gap, reads from it in both directions. */
+function split(walk: Walk, { low, high, guessed }: Gap, known: Key): void {
   takeOne(walk, known);
   const down = sweep(walk, known, low, "desc");
-  if (down) walk.gaps.push({ low, high: down, made: { ...made, high: false } });
+  if (down) walk.gaps.push({ low, high: down, guessed: { ...guessed, high: false } });
   const up = sweep(walk, known, high, "asc");
-  if (up) walk.gaps.push({ low: up, high, made: { ...made, low: false } });
+  if (up) walk.gaps.push({ low: up, high, guessed: { ...guessed, low: false } });
 }
 
 const isInside = (key: Key | undefined, { low, high }: Gap): key is Key => key !== undefined && compareKeys(key, low) > 0 && compareKeys(key, high) < 0;
 
-/** Looks at the middle of a gap. */
+/** Probes the middle of a gap. */
 function probe(walk: Walk, gap: Gap): void {
-  if (gap.made.low || gap.made.high) {
+  if (gap.guessed.low || gap.guessed.high) {
     const known = seek(walk, gap);
     if (known) return split(walk, gap, known);
   }
@@ -71,13 +71,13 @@ function probe(walk: Walk, gap: Gap): void {
   const below = walk.reader.next("desc", middle);
   const found = [above?.key, below?.key].find((key) => isInside(key, gap));
   if (found) return split(walk, gap, found);
-  // A look that ended outside of the gap without an error says that its half is empty.
-  const made = { low: false, high: false };
-  if (!below) walk.gaps.push({ low: gap.low, high: middle, made });
-  if (!above) walk.gaps.push({ low: middle, high: gap.high, made });
+  // A probe that ended outside of the gap without an error shows that its half is empty.
+  const guessed = { low: false, high: false };
+  if (!below) walk.gaps.push({ low: gap.low, high: middle, guessed });
+  if (!above) walk.gaps.push({ low: middle, high: gap.high, guessed });
 }
 
-/** Places to try when an end of the table cannot be read, and nothing tells how far its keys go. */
+/** Keys to try when an end of the table cannot be read and its key range is unknown. */
 function* guesses(table: Table): Generator<Key> {
   const rest = table.key.slice(1).map(() => Number.MIN_SAFE_INTEGER);
   if (table.numeric[0]) {
@@ -101,7 +101,7 @@ function seek(walk: Walk, gap: Gap): Key | undefined {
   return undefined;
 }
 
-/** Comes from both ends. Returns what stays between. */
+/** Reads from both ends. Returns the gap in between. */
 function fromEnds(walk: Walk): Gap | undefined {
   const { table, reader } = walk;
   const first = reader.end("asc");
@@ -115,10 +115,10 @@ function fromEnds(walk: Walk): Gap | undefined {
   const up = first?.key ? sweep(walk, low, high, "asc") : low;
   if (up === undefined) return undefined;
   const down = last?.key ? sweep(walk, high, up, "desc") : high;
-  return down && { low: up, high: down, made: { low: !first?.key, high: !last?.key } };
+  return down && { low: up, high: down, guessed: { low: !first?.key, high: !last?.key } };
 }
 
-/** Neighbouring gaps as one, as text. */
+/** Merges neighbouring gaps and formats them. */
 function describe(gaps: readonly Gap[]): string[] {
   const merged: Gap[] = [];
   for (const gap of gaps.toSorted((a, b) => compareKeys(a.low, b.low))) {
@@ -130,8 +130,8 @@ function describe(gaps: readonly Gap[]): string[] {
 }
 
 /**
- * Reads all rows of a damaged table that can be read, each once and in no order. A row whose own pages are bad is stepped over; a page full of
- * rows is come at from both sides; what is left between is looked into by halves. Returns what could not be read, as text.
+ * Reads all readable rows of a damaged table, each once and in no order. A row whose own pages are bad is skipped; a page full of
+ * rows is approached from both sides; the remaining gap is searched by bisection. Returns what could not be read, as text.
  */
 export function walkTable(db: DatabaseSync, table: Table, take: (row: Row) => void): string[] {
   const reader = createReader(db, table);

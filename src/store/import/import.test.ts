@@ -73,7 +73,7 @@ const entriesOf = (file: string) =>
 const transcriptOf = (file: string) => db.prepare("SELECT * FROM transcripts WHERE file = ?").get(file)!;
 const problemsOf = (report: ImportReport, source: string) => report.problems.filter((p) => p.source.includes(source)).map((p) => p.problem);
 
-test("a reference state folder is taken over completely, and no file of it changes", () => {
+test("a reference state folder is imported completely, and none of its files changes", () => {
   const before = filesOf(stateDir);
   const { report } = run();
   expect(report).toMatchObject({ sessions: 10, transcripts: 10, cronJobs: 3, devices: 1, subagentRuns: 2 });
@@ -89,7 +89,7 @@ test("indexes, jobs, devices and runs come before the transcripts, and the newes
   expect(transcripts.indexOf(`${MAIN}/${ID("2a02")}.jsonl`)).toBeLessThan(transcripts.indexOf(`${MAIN}/${ID("2c02")}.jsonl`));
 });
 
-test("a second run takes nothing", () => {
+test("a second run imports nothing", () => {
   run();
   const before = contents();
   const { steps, report } = run();
@@ -97,7 +97,7 @@ test("a second run takes nothing", () => {
   expect(contents()).toBe(before);
 });
 
-test("left after any step and begun again, the result is the same", () => {
+test("an import interrupted after any step and started again gives the same result", () => {
   const { steps } = run({ chunkBytes: 500 });
   const whole = contents();
   const total = steps.length;
@@ -116,7 +116,7 @@ test("left after any step and begun again, the result is the same", () => {
   }
 });
 
-test("killed in the middle, the next start goes on", () => {
+test("after a kill in the middle, the next start continues", () => {
   const modules = ["./index.ts"].map((path) => new URL(path, import.meta.url).href);
   const code = `import { DatabaseSync } from "node:sqlite"; import { importState } from ${JSON.stringify(modules[0])};
     const db = new DatabaseSync(${JSON.stringify(join(root, "test.db"))});
@@ -132,7 +132,7 @@ test("killed in the middle, the next start goes on", () => {
   expect(resumed).toBe(contents());
 });
 
-test("every line of a transcript is kept to the byte", () => {
+test("every line of a transcript is preserved byte for byte", () => {
   run();
   for (const file of [`${MAIN}/${ID("2a01")}.jsonl`, `${MAIN}/${ID("2a03")}-topic-42.jsonl`, `agents/work/sessions/${ID("2b01")}.jsonl`]) {
     const text = entriesOf(file)
@@ -158,13 +158,13 @@ test("a repeated header, a second root and a repeated id are accepted", () => {
   ]);
 });
 
-test("lines that are no entries and a torn end are left out and told, the rest is there", () => {
+test("lines that are not entries and a torn end are left out and reported, the rest is imported", () => {
   const { report } = run();
   expect(entriesOf(`${MAIN}/${ID("2a02")}.jsonl`).map(({ id }) => id)).toEqual([null, "b0000001", "b0000002"]);
   expect(problemsOf(report, "2a02").join("; ")).toMatch(/1 lines are not.*last line is incomplete/s);
 });
 
-test("a byte order mark, CRLF and a missing line end are no part of the lines", () => {
+test("a byte order mark, CRLF and a missing line end are not part of the lines", () => {
   run();
   for (const name of ["2a04", "2a06"]) {
     const entries = entriesOf(`${MAIN}/${ID(name)}.jsonl`);
@@ -206,7 +206,7 @@ test("old dm keys become direct keys everywhere, and a channel named dm stays", 
   });
 });
 
-test("of two spellings of one key the newer entry wins, and both transcripts stay", () => {
+test("of two spellings of one key the newer entry wins, and both transcripts are preserved", () => {
   const index = join(stateDir, MAIN, "sessions.json");
   writeFileSync(
     index,
@@ -237,7 +237,7 @@ test("an index that names a state folder that has moved finds its files", () => 
   expect(transcriptOf(entry.sessionFile)["session_id"]).toBe(ID("2a03"));
 });
 
-test("a transcript outside of the state folder is read there, stays there, and goes on inside", () => {
+test("a transcript outside of the state folder is read there, stays there, and continues inside", () => {
   const outside = join(root, "elsewhere/x.jsonl");
   mkdirSync(dirname(outside));
   const text = readFileSync(join(stateDir, MAIN, `${ID("2a01")}.jsonl`), "utf8");
@@ -264,7 +264,7 @@ test("a session id that could be a path is refused", () => {
   expect(problemsOf(report, "main/sessions/sessions.json")).toHaveLength(ids.length);
 });
 
-test("a broken index is told and left alone, everything else comes, and the mended file is taken at the next start", () => {
+test("a broken index is reported and left alone, everything else is imported, and the fixed file at the next start", () => {
   const index = join(stateDir, MAIN, "sessions.json");
   const good = readFileSync(index, "utf8");
   writeFileSync(index, good.slice(0, 300));
@@ -275,13 +275,13 @@ test("a broken index is told and left alone, everything else comes, and the mend
   expect(run().report).toMatchObject({ sessions: 6, transcripts: 0 });
 });
 
-test("the layout from before there were agents is read where it lies", () => {
+test("the layout from before there were agents is read in place", () => {
   run();
   expect(Object.keys(exportIndex(db, "main", stateDir))).toEqual(expect.arrayContaining(["agent:main:telegram:direct:1", "global", "agent:main:main"]));
   expect(entriesOf(`sessions/${ID("2c01")}.jsonl`)).toHaveLength(2);
 });
 
-test("jobs keep their text, with what the scheduler asks by", () => {
+test("jobs keep their text, with the columns that the scheduler queries by", () => {
   run();
   const jobs = db.prepare("SELECT id, agent_id, enabled, next_run_at, job FROM cron_jobs ORDER BY id").all();
   expect(
@@ -293,7 +293,7 @@ test("jobs keep their text, with what the scheduler asks by", () => {
   ]);
 });
 
-test("paired devices keep their token, and a request that still lives keeps waiting", () => {
+test("paired devices keep their token, and a valid request stays pending", () => {
   run();
   expect(db.prepare("SELECT token, scopes, last_used_at FROM device_tokens").all()).toEqual([
     { token: "fake-device-token-for-tests", scopes: '["operator.admin"]', last_used_at: 1771490000000 },
@@ -306,7 +306,7 @@ test("paired devices keep their token, and a request that still lives keeps wait
   });
 });
 
-test("credentials stay in their files: told by name, not a byte of them in the database", () => {
+test("credentials stay in their files: reported by name, not a byte of them in the database", () => {
   const { report } = run();
   expect(report.left).toEqual(
     expect.arrayContaining(["agents/main/agent/auth-profiles.json", "agents/work/agent/auth-profiles.json", "credentials/oauth.json"]),
@@ -316,14 +316,14 @@ test("credentials stay in their files: told by name, not a byte of them in the d
   expect(readFileSync(join(root, "test.db")).includes("FAKE-KEY-CANARY")).toBe(false);
 });
 
-test("archived transcripts are not taken as live ones", () => {
+test("archived transcripts are not imported as live ones", () => {
   run();
   expect(db.prepare("SELECT count(*) AS n FROM transcripts WHERE file LIKE '%.reset.%' OR file LIKE '%.deleted.%' OR session_id = 'gone'").get()).toEqual({
     n: 0,
   });
 });
 
-test("one transcript can be taken ahead of its turn, and the run does not take it again", () => {
+test("one transcript can be imported early, and the run does not import it again", () => {
   const file = `${MAIN}/${ID("2a04")}.jsonl`;
   const work = importState(db, { ...options, chunkBytes: 100 });
   work.next();
@@ -343,7 +343,7 @@ test("files that this gateway wrote itself are not imported again", () => {
   expect(entriesOf(`${MAIN}/own.jsonl`)).toEqual([]);
 });
 
-test("every imported transcript can be used: its file then is what the database says, and what was dropped is kept beside it", () => {
+test("every imported transcript can be used: its file then matches the database, and dropped lines are saved beside it", () => {
   run();
   const projection = createProjection({ stateDir, pid: 1, now: () => 5, log: () => {} });
   const actions: Record<string, string> = {};
@@ -382,7 +382,7 @@ test("a file without header gets one, and an empty file is an empty transcript",
   expect(transcriptOf(`${MAIN}/empty.jsonl`)).toMatchObject({ next_seq: 0, bytes: 0 });
 });
 
-test("a large transcript is taken in pieces, each a transaction of its own", () => {
+test("a large transcript is imported in chunks, each in a transaction of its own", () => {
   const file = join(stateDir, MAIN, "large.jsonl");
   writeFileSync(file, '{"type":"session","version":3,"id":"large","timestamp":"2026-02-19T10:00:00.000Z"}\n');
   const block = Array.from({ length: 1000 }, (_, n) =>

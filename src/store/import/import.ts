@@ -4,7 +4,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { AppError, messageOf } from "../../base/errors.ts";
 import { failpoint } from "../../base/failpoints.ts";
 import { hasCompressed } from "../projection/compressed-file.ts";
-import { isTranscriptFile } from "../projection/place.ts";
+import { isTranscriptFile } from "../projection/transcript-path.ts";
 import { transaction } from "../projection/rows.ts";
 import { progressOf, recordProgress, sourcesIn } from "./progress.ts";
 import { importCronJobs, importDevices, importPairingRequests, importSubagentRuns } from "./records.ts";
@@ -26,37 +26,37 @@ function start(db: DatabaseSync, options: ImportOptions): Run {
   return { db, options, report: { sessions: 0, transcripts: 0, entries: 0, cronJobs: 0, devices: 0, subagentRuns: 0, problems: [], left: [] } };
 }
 
-function tell(run: Run, source: string, problem: string): void {
+function reportProblem(run: Run, source: string, problem: string): void {
   run.report.problems.push({ source, problem });
   run.options.log("import", { source, problem });
 }
 
-/** A small file, taken over as a whole. Undefined when it is not there or was taken before. */
+/** Imports a small file as a whole. Undefined when it does not exist or was imported before. */
 function wholeFile(run: Run, kind: ImportStep["kind"], path: string, work: (problem: (text: string) => void) => number): ImportStep | undefined {
   const { db, options } = run;
   const stat = statSync(path, { throwIfNoEntry: false });
   const source = sourceName(options.stateDir, path);
   if (!stat || progressOf(db, source)?.state === "done") return undefined;
-  const told: string[] = [];
+  const problems: string[] = [];
   let rows = 0;
   try {
     rows = transaction(db, () => {
-      const written = work((text) => told.push(text));
+      const written = work((text) => problems.push(text));
       recordProgress(db, source, stat, { state: "done", detail: { rows: written } }, options.now());
       return written;
     });
-    for (const text of told) tell(run, source, text);
+    for (const text of problems) reportProblem(run, source, text);
   } catch (error) {
     if (db.isTransaction || (error as { code?: unknown }).code === "ERR_SQLITE_ERROR") throw error;
     const problem = messageOf(error);
     recordProgress(db, source, stat, { state: "failed", detail: { problem } }, options.now());
-    tell(run, source, `left as it is and not taken over: ${problem}`);
+    reportProblem(run, source, `left as it is and not taken over: ${problem}`);
   }
   failpoint("import.file.committed");
   return { kind, source, rows, done: true };
 }
 
-/** True for an index that this program writes: it takes in by itself what others write there. */
+/** True for an index that this program writes: changes by other programs are imported by `session-index`. */
 function isOwnIndex(db: DatabaseSync, path: string): boolean {
   const known = db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'session_files'").get();
   return known !== undefined && db.prepare("SELECT 1 FROM session_files WHERE path = ?").get(path) !== undefined;
@@ -92,7 +92,7 @@ function* records(run: Run): Generator<ImportStep> {
   }
 }
 
-/** Transcripts begun or named by an index come first, newest session first; then the files that no index names. */
+/** Unfinished transcripts and those named by an index come first, newest session first; then the files that no index names. */
 function transcriptsToDo(run: Run): TranscriptSource[] {
   const { db, options } = run;
   const base = { now: options.now, chunkBytes: options.chunkBytes ?? CHUNK_BYTES };
@@ -133,7 +133,7 @@ function fromProgress(run: Run, source: string): TranscriptSource {
   };
 }
 
-/** One file to its end, a transaction at a time. A file that cannot be read is told of and tried again at the next start. */
+/** Imports one file to its end, a transaction at a time. An unreadable file is reported and tried again at the next start. */
 function* transcript(run: Run, source: TranscriptSource): Generator<ImportStep> {
   const { db, options, report } = run;
   for (let done = false; !done;) {
@@ -141,10 +141,10 @@ function* transcript(run: Run, source: TranscriptSource): Generator<ImportStep> 
     try {
       const chunk = importChunk(db, source);
       ({ rows, done } = chunk);
-      for (const problem of chunk.problems) tell(run, source.source, problem);
+      for (const problem of chunk.problems) reportProblem(run, source.source, problem);
     } catch (error) {
       if ((error as { code?: unknown }).code === "ERR_SQLITE_ERROR") throw error;
-      tell(run, source.source, `left as it is and not taken over: ${messageOf(error)}`);
+      reportProblem(run, source.source, `left as it is and not taken over: ${messageOf(error)}`);
       return;
     }
     failpoint("import.file.committed");
@@ -156,22 +156,22 @@ function* transcript(run: Run, source: TranscriptSource): Generator<ImportStep> 
 }
 
 /**
- * Takes a state folder over, one transaction per step: indexes, cron, devices and subagent runs first, so that a gateway can start, then
- * the transcripts. May be left after any step, in any process; the next run goes on there. What was taken is never taken again.
+ * Imports a state folder, one transaction per step: indexes, cron, devices and subagent runs first, so that a gateway can start, then
+ * the transcripts. May be interrupted after any step; the next run continues there, in any process. Nothing is imported twice.
  */
 export function* importState(db: DatabaseSync, options: ImportOptions): Generator<ImportStep, ImportReport> {
   const run = start(db, options);
   yield* indexes(run);
   yield* records(run);
   for (const source of transcriptsToDo(run)) {
-    // Between two steps a session may have asked for its transcript with `importTranscript`.
+    // Between two steps a session may have requested its transcript with `importTranscript`.
     if (progressOf(db, source.source)?.state !== "done") yield* transcript(run, source);
   }
   run.report.left = filesLeft(options.stateDir);
   return run.report;
 }
 
-/** Where a transcript comes from that is to be in `file`; undefined when it is in the database, or nowhere. */
+/** The source of the transcript that belongs in `file`; undefined when it is already in the database, or does not exist. */
 function sourceFor(run: Run, file: string, sessionId: string | undefined): TranscriptSource | undefined {
   const { db, options } = run;
   const begun = db.prepare("SELECT source FROM imports WHERE state IN ('pending', 'partial') AND json_extract(detail, '$.file') = ?").get(file);
@@ -183,7 +183,7 @@ function sourceFor(run: Run, file: string, sessionId: string | undefined): Trans
 }
 
 /**
- * Takes one transcript over to its end, now: a session that is used must not wait for its turn. `file` is its name relative to the state
+ * Imports one transcript completely, now: a session in use must not wait. `file` is its name relative to the state
  * folder. Does nothing when the database has it.
  */
 export function importTranscript(db: DatabaseSync, file: string, options: ImportOptions & { readonly sessionId?: string }): ImportReport {

@@ -1,6 +1,6 @@
 /**
- * Takes over a state folder written by the reference system: session indexes, cron store, devices, subagent runs, transcripts. Nothing in
- * the folder is deleted or changed. The door of this part of the store.
+ * Imports a state folder written by the reference system: session indexes, cron store, devices, subagent runs, transcripts. Nothing in
+ * the folder is deleted or changed. Entry point of this part of the store.
  */
 export { importState, importTranscript } from "./import.ts";
 export { exportIndex } from "./export.ts";

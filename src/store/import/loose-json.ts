@@ -3,7 +3,7 @@ import { evaluate, parse } from "@humanwhocodes/momoa";
 import { AppError, fileError, messageOf } from "../../base/errors.ts";
 import { formatBytes } from "../../base/text.ts";
 
-/** An index of ten thousand sessions is about 100 MB; what is larger was not written by a gateway. */
+/** An index of ten thousand sessions is about 100 MB; a larger file was not written by a gateway. */
 const MAX_BYTES = 512 * 1024 * 1024;
 
 export type Json = Readonly<Record<string, unknown>>;

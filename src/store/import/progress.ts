@@ -1,8 +1,8 @@
 import type { DatabaseSync } from "node:sqlite";
 
-/** How far one source was taken over: a row of `imports`. */
+/** Progress of one import source: a row of `imports`. */
 export interface SourceProgress {
-  /** `pending` and `partial` go on, `failed` is tried again at the next start, `done` is never looked at again. */
+  /** `pending` and `partial` continue, `failed` is tried again at the next start, `done` is final. */
   readonly state: "pending" | "partial" | "failed" | "done";
   readonly detail: Readonly<Record<string, unknown>>;
 }
@@ -12,7 +12,7 @@ export function progressOf(db: DatabaseSync, source: string): SourceProgress | u
   return row && { state: row["state"] as SourceProgress["state"], detail: JSON.parse(String(row["detail"] ?? "{}")) as Record<string, unknown> };
 }
 
-/** Part of the transaction that holds what it tells of. */
+/** Runs in the same transaction as the imported rows. */
 export function recordProgress(
   db: DatabaseSync,
   source: string,

@@ -3,14 +3,14 @@ import { AppError } from "../../base/errors.ts";
 import { isObject, loadLooseJson, type Json } from "./loose-json.ts";
 import { currentKey } from "./session-key.ts";
 
-/** One file of records, read inside a transaction of the caller. */
+/** One file of records, read inside the caller's transaction. */
 export interface RecordSource {
   readonly path: string;
   readonly now: () => number;
   readonly problem: (text: string) => void;
 }
 
-/** How long a request to pair lives (documented). */
+/** How long a pairing request is valid (documented). */
 const PAIRING_TTL_MS = 5 * 60_000;
 
 const text = (value: unknown): string | undefined => (typeof value === "string" && value !== "" ? value : undefined);
@@ -23,7 +23,7 @@ function records(value: unknown, what: string): Json[] {
   return all.filter(isObject);
 }
 
-/** `cron/jobs.json`: `{ version, jobs: [] }`, or the bare list of old files. The job itself is kept as it is. */
+/** `cron/jobs.json`: `{ version, jobs: [] }`, or the bare list of old files. The job itself is stored unchanged. */
 export function importCronJobs(db: DatabaseSync, source: RecordSource): number {
   const file = loadLooseJson(source.path);
   const jobs = records(isObject(file) ? file["jobs"] : file, "{ version, jobs: [ … ] }");
@@ -78,7 +78,7 @@ export function importDevices(db: DatabaseSync, source: RecordSource): number {
   return written;
 }
 
-/** `devices/pending.json`. Requests that have run out are not taken. */
+/** `devices/pending.json`. Expired requests are skipped. */
 export function importPairingRequests(db: DatabaseSync, source: RecordSource): number {
   const put = db.prepare(
     "INSERT OR IGNORE INTO pairing_requests (id, kind, subject, code, created_at, expires_at, data) VALUES (?, 'device', ?, NULL, ?, ?, ?)",
@@ -92,7 +92,7 @@ export function importPairingRequests(db: DatabaseSync, source: RecordSource): n
   return written;
 }
 
-/** `subagents/runs.json`. A run that has ended counts as announced: nobody is told of last week's results. */
+/** `subagents/runs.json`. A finished run counts as announced: last week's results are not announced again. */
 export function importSubagentRuns(db: DatabaseSync, source: RecordSource): number {
   const file = loadLooseJson(source.path);
   const runs = isObject(file) ? file["runs"] : undefined;

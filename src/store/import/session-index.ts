@@ -3,7 +3,7 @@ import { basename, dirname, isAbsolute, join, resolve } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { AppError } from "../../base/errors.ts";
 import { isInside } from "../../base/files.ts";
-import { isPathId, isTranscriptFile, transcriptFile } from "../projection/place.ts";
+import { isPathId, isTranscriptFile, transcriptFile } from "../projection/transcript-path.ts";
 import { isPrivateField } from "../private-fields.ts";
 import { isObject, loadLooseJson, type Json } from "./loose-json.ts";
 import { progressOf, recordProgress } from "./progress.ts";
@@ -30,7 +30,7 @@ function real(path: string): string {
   }
 }
 
-/** The name of a transcript below the state folder, or undefined when it lies elsewhere. Links are followed up to the file's folder. */
+/** The name of a transcript below the state folder, or undefined when it is elsewhere. Links are followed up to the file's folder. */
 function insideName(stateDir: string, path: string): string | undefined {
   const candidates = [
     [resolve(stateDir), path],
@@ -42,10 +42,10 @@ function insideName(stateDir: string, path: string): string | undefined {
 }
 
 /**
- * Where the transcript of an entry is from now on, relative to the state folder. A path of a folder that has moved since is found beside the
- * index; a file outside stays there, is read from there once, and goes on at the standard place.
+ * Location of an entry's transcript from now on, relative to the state folder. If the folder was moved, the file is found beside the
+ * index; a file outside stays there, is read once, and continues at the standard location.
  */
-function placeOf(db: DatabaseSync, source: IndexSource, agentId: string, sessionId: string, sessionFile: string): string {
+function transcriptLocation(db: DatabaseSync, source: IndexSource, agentId: string, sessionId: string, sessionFile: string): string {
   const path = isAbsolute(sessionFile) ? resolve(sessionFile) : resolve(dirname(source.path), sessionFile);
   const inside = insideName(source.stateDir, path);
   if (inside !== undefined) return inside;
@@ -61,7 +61,7 @@ function placeOf(db: DatabaseSync, source: IndexSource, agentId: string, session
   return standard;
 }
 
-/** An index at another place may have its transcripts beside it. */
+/** An index at another location may have its transcripts beside it. */
 function besideIndex(source: IndexSource, agentId: string, sessionId: string): string | undefined {
   const standard = join(source.stateDir, transcriptFile(agentId, sessionId));
   const beside = join(dirname(source.path), basename(standard));
@@ -76,7 +76,7 @@ export interface IndexRow {
   readonly entry: Json;
 }
 
-/** An entry of an index as a session here; undefined, and a problem, when it cannot be one. */
+/** An index entry as a session row; undefined, with a problem reported, when it is invalid. */
 export function rowOf(db: DatabaseSync, source: IndexSource, oldKey: string, value: unknown, fallbackTime: number): IndexRow | undefined {
   if (!isObject(value) || typeof value["sessionId"] !== "string") {
     source.problem(`the entry ${JSON.stringify(oldKey)} has no sessionId and was left out`);
@@ -93,11 +93,11 @@ export function rowOf(db: DatabaseSync, source: IndexSource, oldKey: string, val
   const entry: Record<string, unknown> = { ...Object.fromEntries(Object.entries(value).filter(([field]) => !isPrivateField(field))), updatedAt };
   if (typeof value["spawnedBy"] === "string") entry["spawnedBy"] = currentKey(value["spawnedBy"]);
   const file = typeof value["sessionFile"] === "string" ? value["sessionFile"] : besideIndex(source, agentId, sessionId);
-  if (file !== undefined) entry["sessionFile"] = placeOf(db, source, agentId, sessionId, file);
+  if (file !== undefined) entry["sessionFile"] = transcriptLocation(db, source, agentId, sessionId, file);
   return { key, agentId, sessionId, updatedAt, entry };
 }
 
-/** Takes one index over, inside a transaction of the caller. Returns the entries written. */
+/** Imports one index, inside the caller's transaction. Returns the number of entries written. */
 export function importIndex(db: DatabaseSync, source: IndexSource): number {
   const index = loadLooseJson(source.path);
   if (!isObject(index)) throw new AppError("INVALID_INPUT", "expected an object of session keys");

@@ -1,9 +1,9 @@
-/** Kinds that a `dm` segment may not be an id of: `agent:x:slack:channel:dm` is a channel named dm. */
+/** Kinds after which a `dm` segment is an id: `agent:x:slack:channel:dm` is a channel named dm. */
 const CHAT_KINDS = new Set(["group", "channel", "thread", "topic"]);
 /** Keys that belong to no agent. */
 const SHARED = new Set(["global", "unknown"]);
 
-/** Old spelling of a direct chat (`…:dm:<peer>`) to the one in use (`…:direct:<peer>`). Anything else stays as it is. */
+/** Converts the old spelling of a direct chat (`…:dm:<peer>`) to the current one (`…:direct:<peer>`). Other keys stay as they are. */
 export function currentKey(key: string): string {
   const parts = key.split(":");
   const first = parts[0] === "agent" ? 2 : 0;

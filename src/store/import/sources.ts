@@ -1,6 +1,6 @@
 import { readdirSync, statSync, type Dirent } from "node:fs";
 import { join, relative, sep } from "node:path";
-import { isPathId } from "../projection/place.ts";
+import { isPathId } from "../projection/transcript-path.ts";
 
 /** A folder that holds the sessions of one agent. */
 export interface SessionFolder {
@@ -14,7 +14,7 @@ function list(path: string): Dirent[] {
   try {
     return readdirSync(path, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1));
   } catch {
-    // Not there, or not ours to read: a folder that matters is reported by whoever opens a file in it.
+    // Missing or unreadable: if it matters, opening a file in it reports the problem.
     return [];
   }
 }
@@ -23,7 +23,7 @@ function exists(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
 }
 
-/** The path as reports and the `imports` table name it: relative with `/` inside the state folder, absolute outside. */
+/** The path as used in reports and in the `imports` table: relative with `/` inside the state folder, absolute outside. */
 export function sourceName(stateDir: string, path: string): string {
   const name = relative(stateDir, path);
   return name.startsWith("..") || name === "" ? path : name.split(sep).join("/");
@@ -36,7 +36,7 @@ export function sessionFolders(stateDir: string): SessionFolder[] {
   return [...folders, { agentId: "main", path: join(stateDir, "sessions"), legacy: true }];
 }
 
-/** Transcripts in use, as names in the folder; of compressed ones the name without `.gz`. Archived, set aside and lock files end otherwise. */
+/** Live transcripts, as names in the folder; of compressed ones the name without `.gz`. Archived, backup and lock files have other endings. */
 export function liveTranscripts(folder: string): string[] {
   const names = list(folder)
     .filter((entry) => entry.isFile() && /\.jsonl(?:\.gz)?$/.test(entry.name))
@@ -44,10 +44,10 @@ export function liveTranscripts(folder: string): string[] {
   return [...new Set(names)];
 }
 
-/** Most names that a report carries. */
+/** Most names in a report. */
 const MAX_LEFT = 500;
 
-/** What stays in files: credentials and archived transcripts. Found by name; never opened. */
+/** Files that stay files: credentials and archived transcripts. Found by name; never opened. */
 export function filesLeft(stateDir: string): string[] {
   const agentFolders = [join(stateDir, "agent"), ...list(join(stateDir, "agents")).map((entry) => join(stateDir, "agents", entry.name, "agent"))];
   const credentials = agentFolders.flatMap((folder) => ["auth-profiles.json", "auth.json"].map((name) => join(folder, name)));

@@ -4,12 +4,12 @@ import type { DatabaseSync } from "node:sqlite";
 import { AppError } from "../../base/errors.ts";
 import { hasCompressed, restoreFile } from "../projection/compressed-file.ts";
 import { isBlank, readLines, readTranscriptLine, type FileLine } from "../projection/lines.ts";
-import { isPathId } from "../projection/place.ts";
+import { isPathId } from "../projection/transcript-path.ts";
 import { appendLines, transaction, transcriptRow, type LineAppender } from "../projection/rows.ts";
 import { progressOf, recordProgress } from "./progress.ts";
 import { parseTranscriptLine, type TranscriptLine } from "../../protocol/index.ts";
 
-/** The format that is written today. */
+/** The current format. */
 const CURRENT_VERSION = 3;
 
 interface UpgradedLine {
@@ -17,7 +17,7 @@ interface UpgradedLine {
   readonly parsed: TranscriptLine;
 }
 
-/** Ids of entries that have none: their position, so that another run gives the same ones. */
+/** Ids of entries that have none: derived from their position, so that another run gives the same ones. */
 const idAt = (seq: number): string => seq.toString(16).padStart(8, "0");
 
 function upgradeMessage(entry: Record<string, unknown>): void {
@@ -25,7 +25,7 @@ function upgradeMessage(entry: Record<string, unknown>): void {
   if (message?.role === "hookMessage") entry["message"] = { ...message, role: "custom" };
 }
 
-/** Format 1 was a list without ids; each entry hangs on the one before it, and a compaction counted lines. */
+/** Format 1 was a list without ids; each entry's parent is the one before it, and a compaction counted lines. */
 function addTree(entry: Record<string, unknown>, seq: number, lastId: string | undefined): void {
   entry["id"] ??= idAt(seq);
   if (entry["parentId"] === undefined) entry["parentId"] = lastId ?? null;
@@ -37,7 +37,7 @@ function addTree(entry: Record<string, unknown>, seq: number, lastId: string | u
 }
 
 /**
- * A line of an older format as today's format has it; a line of today's passes unchanged, to the byte. `seq` is its position,
+ * Upgrades a line of an older format; a current line passes unchanged, byte for byte. `seq` is its position,
  * `lastId` the id of the entry before it.
  */
 function upgradeLine(line: UpgradedLine, version: number, seq: number, lastId: string | undefined): UpgradedLine {
@@ -59,13 +59,13 @@ function versionOf(first: TranscriptLine): number {
   return typeof first.header.version === "number" ? first.header.version : 1;
 }
 
-/** The header of a file that has none. */
+/** The header for a file without one. */
 function madeUpHeader(sessionId: string, at: number): UpgradedLine {
   const text = JSON.stringify({ type: "session", version: CURRENT_VERSION, id: sessionId, timestamp: new Date(at).toISOString(), cwd: "" });
   return { text, parsed: parseTranscriptLine(text)! };
 }
 
-/** One transcript file that the database does not have yet. */
+/** One transcript file that is not in the database yet. */
 export interface TranscriptSource {
   readonly path: string;
   /** Its name in the `imports` table. */
@@ -73,7 +73,7 @@ export interface TranscriptSource {
   /** Where it is projected to from now on, relative to the state folder. */
   readonly file: string;
   readonly agentId: string;
-  /** Known from an index; otherwise the header tells, or the file's name. */
+  /** Known from an index; otherwise taken from the header or the file name. */
   readonly sessionId?: string | undefined;
   readonly now: () => number;
   readonly chunkBytes: number;
@@ -82,18 +82,18 @@ export interface TranscriptSource {
 export interface TranscriptChunk {
   readonly rows: number;
   readonly done: boolean;
-  /** Said once, with the last chunk. */
+  /** Reported once, with the last chunk. */
   readonly problems: readonly string[];
 }
 
-/** What the next chunk has to know; kept in `imports.detail`. */
+/** State for the next chunk; stored in `imports.detail`. */
 interface Resume {
   readonly tid: number;
   readonly file: string;
   offset: number;
   version: number;
   lastId?: string | undefined;
-  /** Lines that are no JSON objects of a transcript. They stay in the file only. */
+  /** Lines that are not JSON objects of a transcript. They stay in the file only. */
   unreadable: number;
   torn: boolean;
   headerMade: boolean;
@@ -103,7 +103,7 @@ function nameToSession(path: string): string {
   return basename(path, ".jsonl").replace(/-topic-.*$/, "");
 }
 
-/** The first line that says something. */
+/** The first line with content. */
 function firstLine(fd: number): UpgradedLine | undefined {
   for (const line of readLines(fd)) {
     const read = line.tooLong ? undefined : readTranscriptLine(line.bytes);
@@ -164,7 +164,7 @@ function problemsOf(resume: Resume): string[] {
   ];
 }
 
-/** Takes the next piece of a file over, in one transaction. */
+/** Imports the next chunk of a file, in one transaction. */
 export function importChunk(db: DatabaseSync, source: TranscriptSource): TranscriptChunk {
   if (!existsSync(source.path) && hasCompressed(source.path)) restoreFile(source.path, 0);
   const fd = openSync(source.path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));

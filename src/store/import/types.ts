@@ -2,7 +2,7 @@ export interface ImportOptions {
   readonly stateDir: string;
   readonly now: () => number;
   readonly log: (message: string, details?: Readonly<Record<string, unknown>>) => void;
-  /** Session indexes at another place than the standard one (`session.store`), absolute paths. */
+  /** Session indexes at other locations than the standard one (`session.store`), absolute paths. */
   readonly indexes?: readonly { readonly agentId: string; readonly path: string }[];
   /** Bytes of a transcript taken in one transaction; default 1 MiB. */
   readonly chunkBytes?: number;
@@ -18,7 +18,7 @@ export interface ImportStep {
   readonly done: boolean;
 }
 
-/** Something that was not taken over, or not as it was. */
+/** Something that was not imported, or not unchanged. */
 export interface ImportProblem {
   readonly source: string;
   readonly problem: string;

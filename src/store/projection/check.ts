@@ -5,18 +5,18 @@ import { fileError, messageOf, systemCode } from "../../base/errors.ts";
 import { failpoint } from "../../base/failpoints.ts";
 import { compressedName, hasCompressed, restoreFile } from "./compressed-file.ts";
 import { isBlank, readLines, readTranscriptLine } from "./lines.ts";
-import { resolveFile } from "./place.ts";
+import { resolveFile } from "./transcript-path.ts";
 import { appendLines, expectedLine, expectedLines, transaction, transcriptRow, type TranscriptRow } from "./rows.ts";
 import type { ProjectionDeps, RepairReport } from "./types.ts";
 
-/** Where a file stops being what the database says. */
+/** Where a file stops matching the database. */
 type Comparison =
   | { readonly kind: "same" }
-  /** The file is a beginning of what it has to be; `size` bytes are right. */
+  /** The file is a prefix of what it should be; `size` bytes are right. */
   | { readonly kind: "short"; readonly size: number }
-  /** The file has all it has to have, and more behind. */
+  /** The file is complete, with extra data after it. */
   | { readonly kind: "longer" }
-  /** The line at `offset` is another one than `seq`. */
+  /** The line at `offset` differs from `seq`. */
   | { readonly kind: "differs"; readonly offset: number };
 
 /** Reads up to `size` bytes; fewer only at the end of the file. */
@@ -31,7 +31,7 @@ function readAt(fd: number, position: number, size: number): Buffer {
   return buffer.subarray(0, done);
 }
 
-/** First and last line are in their places. What lies between is not read: a file is used every time its session is, and may be large. */
+/** Checks the first and last line. The rest is not read: a file is checked every time its session is used, and may be large. */
 function endsMatch(db: DatabaseSync, transcript: TranscriptRow, fd: number): boolean {
   const first = expectedLine(db, transcript.tid, 0);
   const last = expectedLine(db, transcript.tid, transcript.nextSeq - 1);
@@ -51,7 +51,7 @@ function walk(db: DatabaseSync, transcript: TranscriptRow, fd: number, size: num
   return size > offset ? { kind: "longer" } : { kind: "same" };
 }
 
-/** `thorough` reads every byte; otherwise a file whose size, first and last line are right is taken as right. */
+/** `thorough` compares every byte; otherwise a file whose size, first and last line match is considered right. */
 function compare(db: DatabaseSync, transcript: TranscriptRow, fd: number, size: number, thorough: boolean): Comparison {
   if (!thorough && size >= transcript.bytes && endsMatch(db, transcript, fd)) return { kind: size === transcript.bytes ? "same" : "longer" };
   return walk(db, transcript, fd, size);
@@ -59,7 +59,7 @@ function compare(db: DatabaseSync, transcript: TranscriptRow, fd: number, size: 
 
 const NOFOLLOW = constants.O_NOFOLLOW ?? 0;
 
-interface Place extends ProjectionDeps {
+interface Target extends ProjectionDeps {
   readonly db: DatabaseSync;
   readonly transcript: TranscriptRow;
   readonly path: string;
@@ -79,16 +79,16 @@ function writeAll(fd: number, bytes: Buffer): void {
 }
 
 /** Writes the lines of the database to `fd`, without the first `skip` bytes. */
-function writeLines(place: Place, fd: number, skip: number): void {
+function writeLines(target: Target, fd: number, skip: number): void {
   let offset = 0;
-  for (const { bytes } of expectedLines(place.db, place.transcript.tid)) {
+  for (const { bytes } of expectedLines(target.db, target.transcript.tid)) {
     const end = offset + bytes.length;
     if (end > skip) writeAll(fd, bytes.subarray(Math.max(0, skip - offset)));
     offset = end;
   }
 }
 
-/** A name beside `path` that nothing has. */
+/** An unused name beside `path`. */
 function freeName(path: string, label: string, deps: ProjectionDeps): string {
   for (let ms = deps.now(); ; ms += 1) {
     const name = `${path}.${label}-${deps.pid}-${ms}`;
@@ -96,45 +96,45 @@ function freeName(path: string, label: string, deps: ProjectionDeps): string {
   }
 }
 
-/** What a process left that died while it wrote a file anew. */
-function removeRemains(path: string): void {
+/** Removes the temporary file of a process that died while rewriting a file. */
+function removeTemporary(path: string): void {
   const begin = `${basename(path)}.tmp-`;
   for (const name of readdirSync(dirname(path))) if (name.startsWith(begin)) rmSync(join(dirname(path), name), { force: true });
 }
 
-/** Writes the file anew, under another name first. What stood in its place is kept as `.bak-<pid>-<ms>`. */
-function rewrite(place: Place): string | undefined {
-  removeRemains(place.path);
-  const fresh = freeName(place.path, "tmp", place);
+/** Rewrites the file, through a temporary name. The old content is preserved as `.bak-<pid>-<ms>`. */
+function rewrite(target: Target): string | undefined {
+  removeTemporary(target.path);
+  const fresh = freeName(target.path, "tmp", target);
   const fd = openSync(fresh, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | NOFOLLOW, 0o600);
   try {
-    writeLines(place, fd, 0);
+    writeLines(target, fd, 0);
   } finally {
     closeSync(fd);
   }
   failpoint("projection.repair.written");
   let kept: string | undefined;
-  if (look(place.path)) renameSync(place.path, (kept = freeName(place.path, "bak", place)));
-  renameSync(fresh, place.path);
-  return kept && `${dirname(place.transcript.file)}/${basename(kept)}`;
+  if (look(target.path)) renameSync(target.path, (kept = freeName(target.path, "bak", target)));
+  renameSync(fresh, target.path);
+  return kept && `${dirname(target.transcript.file)}/${basename(kept)}`;
 }
 
-function report(place: Place, over: Omit<RepairReport, "file" | "adopted"> & { readonly adopted?: number }): RepairReport {
-  return { file: place.transcript.file, adopted: 0, ...over };
+function report(target: Target, over: Omit<RepairReport, "file" | "adopted"> & { readonly adopted?: number }): RepairReport {
+  return { file: target.transcript.file, adopted: 0, ...over };
 }
 
-function rewritten(place: Place, adopted = 0): RepairReport {
-  const kept = rewrite(place);
-  return report(place, { action: "rewritten", adopted, ...(kept === undefined ? {} : { kept }) });
+function rewritten(target: Target, adopted = 0): RepairReport {
+  const kept = rewrite(target);
+  return report(target, { action: "rewritten", adopted, ...(kept === undefined ? {} : { kept }) });
 }
 
-/** Takes what stands behind the known lines into the database. The file is kept as it is when every byte of it was taken. */
-function adoptTail(place: Place, fd: number): RepairReport {
+/** Imports the lines after the known ones. The file stays as it is when every byte of it was imported. */
+function adoptTail(target: Target, fd: number): RepairReport {
   let exact = true;
   let openEnd = false;
-  const added = transaction(place.db, () => {
-    const lines = appendLines(place.db, place.transcript);
-    for (const line of readLines(fd, place.transcript.bytes)) {
+  const added = transaction(target.db, () => {
+    const lines = appendLines(target.db, target.transcript);
+    for (const line of readLines(fd, target.transcript.bytes)) {
       const read = line.tooLong ? undefined : readTranscriptLine(line.bytes);
       if (read) lines.add(read.text, read.parsed);
       exact &&= read?.exact === true;
@@ -143,36 +143,36 @@ function adoptTail(place: Place, fd: number): RepairReport {
     lines.finish(true);
     return lines.added;
   });
-  if (!exact) return rewritten(place, added);
+  if (!exact) return rewritten(target, added);
   if (openEnd) {
-    const end = openSync(place.path, constants.O_WRONLY | constants.O_APPEND | NOFOLLOW);
+    const end = openSync(target.path, constants.O_WRONLY | constants.O_APPEND | NOFOLLOW);
     try {
       writeAll(end, Buffer.from("\n"));
     } finally {
       closeSync(end);
     }
   }
-  return report(place, { action: "adopted", adopted: added });
+  return report(target, { action: "adopted", adopted: added });
 }
 
-/** True when the file's first line is a header of the same session: only then its other lines belong here. */
-function sameSession(place: Place, fd: number): boolean {
+/** True when the file's first line is a header of the same session: only then do its other lines belong here. */
+function sameSession(target: Target, fd: number): boolean {
   for (const line of readLines(fd)) {
     if (isBlank(line.bytes) && !line.tooLong) continue;
     const read = readTranscriptLine(line.bytes);
-    return read?.parsed.kind === "header" && read.parsed.header.id === place.transcript.sessionId;
+    return read?.parsed.kind === "header" && read.parsed.header.id === target.transcript.sessionId;
   }
   return false;
 }
 
 /**
- * The file went another way than the database. Entries that the database does not have are taken as a branch; the conversation goes on
- * where the database says, and the old file is kept for whatever could not be taken.
+ * The file diverged from the database. Entries that the database does not have are imported as a branch; the conversation continues
+ * where the database says, and the old file is preserved in case something could not be imported.
  */
-function mergeBranch(place: Place, fd: number, offset: number): RepairReport {
-  if (!sameSession(place, fd)) return rewritten(place);
-  const added = transaction(place.db, () => {
-    const lines = appendLines(place.db, place.transcript);
+function mergeBranch(target: Target, fd: number, offset: number): RepairReport {
+  if (!sameSession(target, fd)) return rewritten(target);
+  const added = transaction(target.db, () => {
+    const lines = appendLines(target.db, target.transcript);
     for (const line of readLines(fd, offset)) {
       const read = line.tooLong ? undefined : readTranscriptLine(line.bytes);
       if (read?.parsed.kind !== "entry") continue;
@@ -182,70 +182,70 @@ function mergeBranch(place: Place, fd: number, offset: number): RepairReport {
     lines.finish(false);
     return lines.added;
   });
-  return rewritten(place, added);
+  return rewritten(target, added);
 }
 
-function complete(place: Place, size: number): RepairReport {
-  const fd = openSync(place.path, constants.O_WRONLY | constants.O_APPEND | NOFOLLOW);
+function complete(target: Target, size: number): RepairReport {
+  const fd = openSync(target.path, constants.O_WRONLY | constants.O_APPEND | NOFOLLOW);
   try {
-    writeLines(place, fd, size);
+    writeLines(target, fd, size);
   } finally {
     closeSync(fd);
   }
-  return report(place, { action: "completed" });
+  return report(target, { action: "completed" });
 }
 
 /**
- * A transcript that is used again gets its file back. It is made from the compressed one, not from the database: the comparison that follows then takes
- * in whatever only the file holds. A damaged one is set aside, and the database has all that is needed.
+ * Restores the file of a transcript that is used again. It is made from the compressed one, not from the database: the comparison that follows then
+ * imports anything that only the file has. A damaged one is set aside; the database has everything needed.
  */
-function restore(place: Place): void {
+function restore(target: Target): void {
   try {
-    restoreFile(place.path, place.transcript.bytes);
+    restoreFile(target.path, target.transcript.bytes);
   } catch (error) {
-    const kept = freeName(compressedName(place.path), "bak", place);
-    renameSync(compressedName(place.path), kept);
-    place.log("a compressed transcript file could not be read and was set aside", {
-      file: place.transcript.file,
+    const kept = freeName(compressedName(target.path), "bak", target);
+    renameSync(compressedName(target.path), kept);
+    target.log("a compressed transcript file could not be read and was set aside", {
+      file: target.transcript.file,
       kept: basename(kept),
       problem: messageOf(error),
     });
   }
 }
 
-/** Ends the compressed form: from here on the file changes and it would not. */
-function dropCompressed(place: Place): void {
-  place.db.prepare("UPDATE transcripts SET packed_at = NULL WHERE tid = ?").run(place.transcript.tid);
-  rmSync(compressedName(place.path), { force: true });
+/** Removes the compressed file: from here on the plain file changes and it would not. */
+function dropCompressed(target: Target): void {
+  target.db.prepare("UPDATE transcripts SET packed_at = NULL WHERE tid = ?").run(target.transcript.tid);
+  rmSync(compressedName(target.path), { force: true });
 }
 
-function checkFile(place: Place, { thorough, writing }: CheckOptions): RepairReport {
-  const isCompressed = hasCompressed(place.path);
-  if (isCompressed && !look(place.path)) {
-    if (!writing) return report(place, { action: "compressed" });
-    restore(place);
+function checkFile(target: Target, { thorough, writing }: CheckOptions): RepairReport {
+  const isCompressed = hasCompressed(target.path);
+  if (isCompressed && !look(target.path)) {
+    if (!writing) return report(target, { action: "compressed" });
+    restore(target);
   }
-  const checked = checkPlain(place, thorough);
-  if (isCompressed && writing) dropCompressed(place);
+  const checked = checkPlain(target, thorough);
+  if (isCompressed && writing) dropCompressed(target);
   return checked;
 }
 
-function checkPlain(place: Place, thorough: boolean): RepairReport {
-  const found = look(place.path);
+function checkPlain(target: Target, thorough: boolean): RepairReport {
+  const found = look(target.path);
   if (!found) {
-    rewrite(place);
-    return report(place, { action: "created" });
+    rewrite(target);
+    return report(target, { action: "created" });
   }
-  // A link may lead anywhere, a folder or a socket is no transcript: they are moved out of the way and never opened.
-  if (!found.isFile()) return rewritten(place);
-  const fd = openSync(place.path, constants.O_RDONLY | NOFOLLOW);
+  // A link may point anywhere, and a folder or a socket is not a transcript: they are moved out of the way and never opened.
+  if (!found.isFile()) return rewritten(target);
+  const fd = openSync(target.path, constants.O_RDONLY | NOFOLLOW);
   try {
     const { size } = fstatSync(fd);
-    const comparison = compare(place.db, place.transcript, fd, size, thorough);
-    if (comparison.kind === "same") return report(place, { action: "ok" });
-    if (comparison.kind === "short") return complete(place, comparison.size);
-    if (comparison.kind === "longer") return adoptTail(place, fd);
-    return mergeBranch(place, fd, comparison.offset);
+    const comparison = compare(target.db, target.transcript, fd, size, thorough);
+    if (comparison.kind === "same") return report(target, { action: "ok" });
+    if (comparison.kind === "short") return complete(target, comparison.size);
+    if (comparison.kind === "longer") return adoptTail(target, fd);
+    return mergeBranch(target, fd, comparison.offset);
   } finally {
     closeSync(fd);
   }
@@ -258,7 +258,7 @@ export interface CheckOptions {
   readonly writing: boolean;
 }
 
-/** Compares one transcript with its file and makes them agree. A failing disk gives a report, a failing database throws. */
+/** Compares one transcript with its file and reconciles them. A disk error gives a report, a database error throws. */
 export function checkTranscript(db: DatabaseSync, tid: number, deps: ProjectionDeps, options: CheckOptions): RepairReport {
   const transcript = transcriptRow(db, tid);
   try {

@@ -5,20 +5,20 @@ import { compress, uncompress } from "./packs.ts";
 import type { TranscriptRow } from "./rows.ts";
 
 const NOFOLLOW = constants.O_NOFOLLOW ?? 0;
-/** Bytes that are compressed at once: some milliseconds. */
+/** Bytes compressed at a time: some milliseconds. */
 const SLICE_BYTES = 128 * 1024;
-/** A file is taken from its compressed form when that holds no more than this, or twice what is expected of it. */
+/** A compressed file is restored only when its content is at most this, or twice the expected size. */
 const LEAST_LIMIT = 1024 * 1024 * 1024;
 
-/** The name of a transcript's compressed file: `gunzip` gives the transcript's own back. */
+/** The name of a transcript's compressed file: `gunzip` restores the transcript's own. */
 export const compressedName = (file: string): string => `${file}.gz`;
 
-/** True when a compressed file stands at its place. Links are not followed. */
+/** True when a compressed file exists. Links are not followed. */
 export function hasCompressed(path: string): boolean {
   return lstatSync(compressedName(path), { throwIfNoEntry: false })?.isFile() === true;
 }
 
-/** Renames a transcript's file and its compressed one, whichever are there. Throws `ENOENT` when only the second is. */
+/** Renames a transcript's file and its compressed one, if they exist. Throws `ENOENT` when the plain file is missing. */
 export function renameFiles(from: string, to: string): void {
   if (hasCompressed(from)) renameSync(compressedName(from), compressedName(to));
   renameSync(from, to);
@@ -34,7 +34,7 @@ function writeAll(fd: number, bytes: Uint8Array): void {
   for (let done = 0; done < bytes.length;) done += writeSync(fd, bytes, done);
 }
 
-/** Opens a file beside `path` that takes its place later. What a process left there that died while it wrote is overwritten. */
+/** Opens a temporary file beside `path`. One left by a process that died is overwritten. */
 function openTemporary(path: string): { readonly path: string; readonly fd: number } {
   const temporary = `${path}.tmp`;
   return { path: temporary, fd: openSync(temporary, constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | NOFOLLOW, 0o600) };
@@ -57,16 +57,16 @@ function* members(db: DatabaseSync, { tid, nextSeq }: TranscriptRow): Generator<
   }
 }
 
-/** A compressed file that is written and not yet in its place. */
+/** A compressed file that is written but not yet renamed. */
 export interface WrittenFile {
-  /** Syncs it in a thread of the pool, then calls back in this one. */
+  /** Syncs it in the thread pool, then calls back in this thread. */
   sync(done: (error: Error | null) => void): void;
-  /** Puts it in its place. */
+  /** Renames it to its final name. */
   publish(): void;
   discard(): void;
 }
 
-/** Writes the compressed file of a transcript under another name, a few milliseconds at a time. */
+/** Writes the compressed file of a transcript under a temporary name, a few milliseconds at a time. */
 export function* writeCompressed(db: DatabaseSync, transcript: TranscriptRow, path: string): Generator<void, WrittenFile> {
   const target = compressedName(path);
   const temporary = openTemporary(target);
@@ -96,7 +96,7 @@ export function* writeCompressed(db: DatabaseSync, transcript: TranscriptRow, pa
 }
 
 /**
- * Makes a transcript file from its compressed one, which stays. `expected` is what it should measure. Throws when the compressed file is damaged or far
+ * Restores a transcript file from its compressed one, which stays. `expected` is its size. Throws when the compressed file is damaged or far
  * too large.
  */
 export function restoreFile(path: string, expected: number): void {

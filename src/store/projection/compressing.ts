@@ -3,20 +3,20 @@ import type { DatabaseSync } from "node:sqlite";
 import { messageOf, systemCode } from "../../base/errors.ts";
 import { failpoint } from "../../base/failpoints.ts";
 import { writeCompressed, type WrittenFile } from "./compressed-file.ts";
-import { resolveFile } from "./place.ts";
+import { resolveFile } from "./transcript-path.ts";
 import { transcriptRow, type TranscriptRow } from "./rows.ts";
 import type { Projection, ProjectionDeps } from "./types.ts";
 
 export interface CompressingDeps extends Pick<ProjectionDeps, "stateDir" | "log"> {
-  /** False once the projection is closed, and for a file that is not as it should be. */
+  /** False once the projection is closed, and for a file in an unexpected state. */
   readonly mayReplace: (file: string) => boolean;
-  /** Does something to a file after everything known of it was written and forgotten. */
+  /** Runs work on a file after its pending lines were written and its cached state dropped. */
   readonly leave: (file: string, work: (path: string) => void) => boolean;
 }
 
 /** Replaces transcript files by compressed ones. */
 export function createCompressing({ stateDir, log, mayReplace, leave }: CompressingDeps): Projection["compress"] {
-  /** True when the transcript is as it was and its file holds nothing more. */
+  /** True when the transcript is unchanged and its file contains nothing more. */
   function isUnchanged(db: DatabaseSync, before: TranscriptRow, path: string): boolean {
     if (!mayReplace(before.file)) return false;
     const now = db.prepare("SELECT file, next_seq, bytes FROM transcripts WHERE tid = ?").get(before.tid);

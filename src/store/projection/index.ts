@@ -1,9 +1,9 @@
 /**
- * The JSONL files beside the database: the documented form of a transcript, always complete and readable by another program, never the
- * truth. The door of this part of the store.
+ * The JSONL files beside the database: the documented form of a transcript, always complete and readable by other programs, but never
+ * authoritative. Entry point of this part of the store.
  */
 export { createProjection } from "./projection.ts";
 export { transcriptRow } from "./rows.ts";
 export type { Projection, ProjectionDeps, ProjectionProblem, RepairAction, RepairReport } from "./types.ts";
 export { createLineReader, PACKED_LINE, packLines, type LineReader } from "./packs.ts";
-export { archivedName, isTranscriptFile, transcriptFile } from "./place.ts";
+export { archivedName, isTranscriptFile, transcriptFile } from "./transcript-path.ts";

@@ -7,7 +7,7 @@ export interface FileLine {
   readonly offset: number;
   /** Position after it and its `\n`. */
   readonly end: number;
-  /** Empty when the line is longer than the limit: it is skipped, never held. */
+  /** Empty when the line is longer than the limit: it is skipped, never loaded. */
   readonly bytes: Buffer;
   /** False for a last line without `\n`. */
   readonly terminated: boolean;
@@ -15,10 +15,10 @@ export interface FileLine {
 }
 
 const CHUNK = 256 * 1024;
-/** A line longer than this is not a transcript entry: the longest documented one holds a few images. */
+/** A longer line is not a transcript entry: the longest documented one holds a few images. */
 const MAX_LINE_BYTES = 128 * 1024 * 1024;
 
-/** Reads lines from an open file, a piece at a time. At most one line is held. */
+/** Reads lines from an open file, a chunk at a time. At most one line is in memory. */
 export function* readLines(fd: number, from = 0, maxLine = MAX_LINE_BYTES): Generator<FileLine> {
   let held: Buffer[] = [];
   let heldBytes = 0;
@@ -49,14 +49,14 @@ export function* readLines(fd: number, from = 0, maxLine = MAX_LINE_BYTES): Gene
   if (heldBytes > 0) yield { offset, end: position, bytes: Buffer.concat(held), terminated: false, tooLong: heldBytes > maxLine };
 }
 
-/** A line that can be kept: its text, what it says, and whether writing the text gives the same bytes again. */
+/** A parsed line: its text, its value, and whether writing the text gives the same bytes again. */
 export interface ReadLine {
   readonly text: string;
   readonly parsed: TranscriptLine;
   readonly exact: boolean;
 }
 
-/** Undefined when the bytes are not a line of a transcript. A byte order mark and blanks around the JSON are no part of it. */
+/** Undefined when the bytes are not a line of a transcript. A byte order mark and blanks around the JSON are ignored. */
 export function readTranscriptLine(bytes: Buffer): ReadLine | undefined {
   const raw = bytes.toString("utf8");
   const text = raw.replace(/^\uFEFF/, "").trim();
@@ -65,7 +65,7 @@ export function readTranscriptLine(bytes: Buffer): ReadLine | undefined {
   return { text, parsed, exact: text.length === raw.length && Buffer.byteLength(text) === bytes.length };
 }
 
-/** True for bytes that are nothing but blanks and a byte order mark: losing them loses nothing. */
+/** True for bytes that are only blanks and a byte order mark: losing them loses nothing. */
 export function isBlank(bytes: Buffer): boolean {
   return (
     bytes.length < 64 &&

@@ -3,13 +3,14 @@ import type * as Zlib from "node:zlib";
 import { AppError } from "../../base/errors.ts";
 
 /**
- * Lines of transcripts that nobody has used for long are stored compressed: several of them as one gzip member in `transcript_packs`, and an empty text
- * where each line was. Ids, parents and types stay where they are, so that only reading a line differs. Members can be put one after the other: the
- * compressed file of a transcript is made of the same bytes.
+ * Lines of transcripts that were not used for a long time are stored compressed: several of them as one gzip member in `transcript_packs`, with an
+ * empty
+ * text in place of each line. Ids, parents and types stay where they are, so that only reading a line differs. Members can be concatenated: the
+ * compressed file of a transcript consists of the same bytes.
  */
 export const PACKED_LINE = "";
 
-/** Loaded when the first compressed line is met: most stores have none. */
+/** Loaded when the first compressed line is read: most stores have none. */
 const zlib = (): typeof Zlib => process.getBuiltinModule("node:zlib");
 
 /** One gzip member with these bytes. */
@@ -17,12 +18,12 @@ export function compress(bytes: Buffer): Buffer {
   return zlib().gzipSync(bytes);
 }
 
-/** All members of a compressed file or pack. Throws when they are damaged, or larger than `most` bytes. */
+/** Decompresses all members of a file or pack. Throws when they are damaged, or larger than `most` bytes. */
 export function uncompress(data: Uint8Array, most: number): Buffer {
   return zlib().gunzipSync(data, { maxOutputLength: most });
 }
 
-/** A pack holds far less; a damaged one must not take all memory. */
+/** A pack is far smaller; a damaged one must not take all memory. */
 const MOST_PACK_BYTES = 64 * 1024 * 1024;
 
 export const packLines = (lines: readonly string[]): Buffer => compress(Buffer.from(`${lines.join("\n")}\n`));
@@ -34,13 +35,13 @@ export function unpackLines(data: Uint8Array): string[] {
 
 /** Reads lines that may be compressed. */
 export interface LineReader {
-  /** The line at a position, given what its row holds. */
+  /** The line at a position, given the text in its row. */
   read(tid: number, seq: number, stored: unknown): string;
 }
 
 const PACK = "SELECT first, last, data FROM transcript_packs WHERE tid = ? AND first <= ? ORDER BY first DESC LIMIT 1";
 
-/** Holds the pack that was read last: neighbours are read together. Make one for each request, so that nothing outdated is held. */
+/** Caches the pack that was read last: neighbours are read together. Create one per request, so that nothing outdated is cached. */
 export function createLineReader(sql: (text: string) => StatementSync): LineReader {
   let held: { readonly tid: number; readonly first: number; readonly lines: readonly string[] } | undefined;
 

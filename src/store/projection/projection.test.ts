@@ -33,7 +33,7 @@ let logged: string[];
 const entry = (id: string, parentId: string | null, text = "hello") =>
   JSON.stringify({ type: "message", id, parentId, timestamp: "2026-02-19T10:00:01.000Z", message: { role: "user", content: text } });
 
-/** Commits lines as the store does, and returns what the file measured before. */
+/** Commits lines as the store does, and returns the previous size of the file. */
 function commit(lines: readonly string[], file = FILE): { tid: number; startBytes: number } {
   db.prepare("INSERT OR IGNORE INTO transcripts (agent_id, session_id, file, next_seq, bytes, created_at) VALUES ('main', 's1', ?, 0, 0, 0)").run(file);
   const row = db.prepare("SELECT tid, next_seq, bytes FROM transcripts WHERE file = ?").get(file)!;
@@ -54,7 +54,7 @@ function commit(lines: readonly string[], file = FILE): { tid: number; startByte
 /** Commits and projects. */
 function append(lines: readonly string[], file = FILE): number {
   const { tid, startBytes } = commit(lines, file);
-  projection.appended(file, startBytes, lines);
+  projection.append(file, startBytes, lines);
   return tid;
 }
 
@@ -96,7 +96,7 @@ test("committed lines reach the file at the flush, each with its line end, reada
   expect(statSync(path()).size).toBe(row(tid)["bytes"]);
 });
 
-test("closing writes what waits", () => {
+test("closing writes pending lines", () => {
   const tid = append([HEADER]);
   projection.close();
   expect(content()).toBe(expected(tid));
@@ -113,7 +113,7 @@ test.skipIf(!existsSync("/proc/self/fd"))("hundreds of files are written with fe
   expect(links.filter((link) => link.startsWith(stateDir)).length).toBe(64);
 });
 
-test("a file that another program wrote to meanwhile is not appended to until it was checked", () => {
+test("a file that another program changed is not appended to until it was checked", () => {
   const tid = append([HEADER, entry("00000001", null)]);
   projection.flush();
   const foreign = entry("0000000f", "00000001", "from elsewhere");
@@ -138,7 +138,7 @@ test("a file that was replaced or removed behind an open descriptor is noticed",
   expect(content()).toBe(expected(tid));
 });
 
-test("a disk that refuses the file does not stop the store, shows as a problem, and is caught up at the next check", () => {
+test("a disk that refuses the file does not stop the store, shows as a problem, and is completed at the next check", () => {
   const tid = append([HEADER]);
   mkdirSync(join(stateDir, "agents/main"), { recursive: true });
   writeFileSync(join(stateDir, "agents/main/sessions"), "a file where the folder should be");
@@ -151,7 +151,7 @@ test("a disk that refuses the file does not stop the store, shows as a problem, 
   expect([content(), projection.problems()]).toEqual([expected(tid), []]);
 });
 
-test("a session is checked once in a process, and again after trouble", () => {
+test("a session is checked once per process, and again after a failure", () => {
   const { tid } = commit([HEADER]);
   expect(projection.ensure(db, tid)).toMatchObject({ action: "created" });
   expect(projection.ensure(db, tid)).toBeUndefined();
@@ -166,11 +166,11 @@ test("an archived file keeps its content under the documented name, and a remove
   append([HEADER]);
   const archived = archivedName(FILE, "reset", 1_700_000_000_000);
   expect(archived).toBe(`${FILE}.reset.2023-11-14T22-13-20.000Z`);
-  expect([projection.renamed(FILE, archived), existsSync(path()), content(archived)]).toEqual([true, false, `${HEADER}\n`]);
-  expect([projection.removed(archived), existsSync(path(archived)), projection.removed(archived)]).toEqual([true, false, true]);
+  expect([projection.rename(FILE, archived), existsSync(path()), content(archived)]).toEqual([true, false, `${HEADER}\n`]);
+  expect([projection.remove(archived), existsSync(path(archived)), projection.remove(archived)]).toEqual([true, false, true]);
 });
 
-test("names that could leave the state folder are no transcript files", () => {
+test("names that could leave the state folder are not transcript files", () => {
   const bad = [
     "../x.jsonl",
     "/etc/x.jsonl",
@@ -238,7 +238,7 @@ test("a torn tail is completed without a copy", () => {
   expect(backups()).toEqual([]);
 });
 
-test("partial bytes of another program are kept in the copy", () => {
+test("partial bytes of another program are preserved in the copy", () => {
   const tid = append([HEADER, entry("00000001", null)]);
   projection.flush();
   appendFileSync(path(), '{"type":"message","id":"000');
@@ -247,7 +247,7 @@ test("partial bytes of another program are kept in the copy", () => {
   expect(content(kept)).toBe(`${expected(tid)}{"type":"message","id":"000`);
 });
 
-test("lines of another program are taken in order, also when the last has no line end, and the conversation goes on after them", () => {
+test("lines of another program are imported in order, also when the last has no line end, and the conversation continues after them", () => {
   const tid = append([HEADER, entry("00000001", null)]);
   projection.flush();
   const foreign = [entry("aaaaaaaa", "00000001"), HEADER, entry("bbbbbbbb", "aaaaaaaa")];
@@ -261,7 +261,7 @@ test("lines of another program are taken in order, also when the last has no lin
   expect([content(), projection.problems(), backups()]).toEqual([expected(tid), [], []]);
 });
 
-test("a file of another session is set aside, and nothing of it is taken", () => {
+test("a file of another session is set aside, and nothing of it is imported", () => {
   const tid = append([HEADER, entry("00000001", null)]);
   projection.flush();
   const other = `${HEADER.replace('"s1"', '"s2"')}\n${entry("dddddddd", null)}\n`;
@@ -287,7 +287,7 @@ test("a changed byte in the middle is found by a thorough check", () => {
   expect(content()).toBe(expected(tid));
 });
 
-test("killed while a file is written anew, the old one still stands, and the next check ends it", () => {
+test("after a kill during a rewrite, the old file is still there, and the next check completes the rewrite", () => {
   const stored = join(stateDir, "openclaw.db");
   const tid = append([HEADER, entry("00000001", null)]);
   projection.flush();
@@ -303,7 +303,7 @@ test("killed while a file is written anew, the old one still stands, and the nex
   expect([content(), content(kept), readdirSync(dirname(path())).length]).toEqual([expected(tid), damaged, 2]);
 });
 
-test("whatever happens to a file, after a check it is what the database says and no readable line is gone", () => {
+test("whatever happens to a file, after a check it matches the database and no readable line is lost", () => {
   const random = seededRandom(7);
   const pick = (n: number) => Math.floor(random.float() * n);
   for (let round = 0; round < 300; round += 1) {

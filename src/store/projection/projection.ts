@@ -5,11 +5,11 @@ import { failpoint } from "../../base/failpoints.ts";
 import { checkTranscript } from "./check.ts";
 import { removeFiles, renameFiles } from "./compressed-file.ts";
 import { createCompressing } from "./compressing.ts";
-import { resolveFile } from "./place.ts";
+import { resolveFile } from "./transcript-path.ts";
 import { transcriptRow } from "./rows.ts";
 import type { Projection, ProjectionDeps, ProjectionProblem, RepairReport } from "./types.ts";
 
-/** Files kept open. Each costs the process a descriptor; opening again costs some 20 µs. */
+/** Files that stay open. Each costs a descriptor; reopening costs some 20 µs. */
 const MAX_OPEN = 64;
 
 interface OpenFile {
@@ -23,7 +23,7 @@ interface Waiting {
   readonly lines: string[];
 }
 
-/** Descriptors by file name, the one used longest ago closed first. */
+/** Open descriptors by file name, least recently used closed first. */
 function createDescriptors(stateDir: string): { open(file: string): OpenFile; close(file: string): void; closeAll(): void } {
   const opened = new Map<string, OpenFile>();
   const drop = (file: string, entry: OpenFile): void => {
@@ -58,7 +58,7 @@ function createDescriptors(stateDir: string): { open(file: string): OpenFile; cl
   };
 }
 
-/** Writes after making sure that the file is still the one that was opened, and measures what it has to. */
+/** Appends after checking that the file is still the one that was opened, with the expected size. */
 function appendTo(entry: OpenFile, waiting: Waiting): void {
   const found = lstatSync(entry.path);
   if (found.ino !== entry.inode) throw new AppError("CONFLICT", "another file stands in its place");
@@ -69,13 +69,13 @@ function appendTo(entry: OpenFile, waiting: Waiting): void {
 
 interface LineQueue {
   add(file: string, startBytes: number, lines: readonly string[]): void;
-  /** Empties it. */
+  /** Returns and clears the pending lines. */
   take(): readonly (readonly [file: string, Waiting])[];
-  /** Lines of all files. */
+  /** Number of lines of all files. */
   size(): number;
 }
 
-/** Lines that wait to be written, by file. */
+/** Pending lines, by file. */
 function createLineQueue(): LineQueue {
   const waiting = new Map<string, Waiting>();
   let size = 0;
@@ -103,7 +103,7 @@ export function createProjection(deps: ProjectionDeps): Projection {
   const checked = new Set<string>();
   let isClosed = false;
 
-  /** The file stays as it is until it is checked again: what waited for it is in the database. */
+  /** The file is left alone until its next check: its pending lines are in the database. */
   function suspect(file: string, problem: string): void {
     descriptors.close(file);
     checked.delete(file);
@@ -126,7 +126,7 @@ export function createProjection(deps: ProjectionDeps): Projection {
     if (batches.length > 0) failpoint("projection.appended");
   }
 
-  /** Ends what is known of a file before something is done to it. A file that is not there needs nothing. */
+  /** Drops the cached state of a file before it is changed by other means. A missing file needs nothing. */
   function leave(file: string, work: (path: string) => void): boolean {
     flush();
     descriptors.close(file);
@@ -160,7 +160,7 @@ export function createProjection(deps: ProjectionDeps): Projection {
   }
 
   return {
-    appended(file, startBytes, added) {
+    append(file, startBytes, added) {
       if (added.length === 0 || problems.has(file)) return;
       queue.add(file, startBytes, added);
       if (startBytes === 0) checked.add(file);
@@ -170,8 +170,8 @@ export function createProjection(deps: ProjectionDeps): Projection {
     check,
     ensure: (db, tid, options) => (checked.has(transcriptRow(db, tid).file) ? undefined : check(db, tid, options)),
     compress: createCompressing({ ...deps, mayReplace: (file) => !isClosed && !problems.has(file), leave }),
-    renamed: (from, to) => leave(from, (path) => renameFiles(path, resolveFile(deps.stateDir, to))),
-    removed: (file) => leave(file, removeFiles),
+    rename: (from, to) => leave(from, (path) => renameFiles(path, resolveFile(deps.stateDir, to))),
+    remove: (file) => leave(file, removeFiles),
     problems: () => [...problems.values()],
     close() {
       isClosed = true;

@@ -3,7 +3,7 @@ import { AppError } from "../../base/errors.ts";
 import type { TranscriptLine } from "../../protocol/index.ts";
 import { createLineReader } from "./packs.ts";
 
-/** What the database knows of one transcript file. */
+/** The database's record of one transcript file. */
 export interface TranscriptRow {
   readonly tid: number;
   readonly agentId: string;
@@ -11,7 +11,7 @@ export interface TranscriptRow {
   /** Relative to the state folder, with `/`. */
   readonly file: string;
   readonly nextSeq: number;
-  /** What the file must measure. */
+  /** Expected size of the file. */
   readonly bytes: number;
   readonly leafId: string | undefined;
 }
@@ -30,7 +30,7 @@ export function transcriptRow(db: DatabaseSync, tid: number): TranscriptRow {
   };
 }
 
-/** The lines of a transcript in order, as the bytes their file must hold. */
+/** The lines of a transcript in order, as the bytes expected in the file. */
 export function* expectedLines(db: DatabaseSync, tid: number, fromSeq = 0): Generator<{ readonly seq: number; readonly bytes: Buffer }> {
   const rows = db.prepare("SELECT seq, line FROM transcript_entries WHERE tid = ? AND seq >= ? ORDER BY seq").iterate(tid, fromSeq);
   const lines = createLineReader((text) => db.prepare(text));
@@ -40,20 +40,20 @@ export function* expectedLines(db: DatabaseSync, tid: number, fromSeq = 0): Gene
   }
 }
 
-/** The line at `seq`, as its file must hold it. */
+/** The line at `seq`, as expected in the file. */
 export function expectedLine(db: DatabaseSync, tid: number, seq: number): Buffer | undefined {
   const row = db.prepare("SELECT line FROM transcript_entries WHERE tid = ? AND seq = ?").get(tid, seq);
   return row && Buffer.from(`${createLineReader((text) => db.prepare(text)).read(tid, seq, row["line"])}\n`);
 }
 
-/** Puts lines behind those that a transcript has. Runs in a transaction of the caller; `finish` writes the totals. */
+/** Appends lines to a transcript. Runs in the caller's transaction; `finish` writes the totals. */
 export interface LineAppender {
   add(text: string, parsed: TranscriptLine): void;
-  /** True when an entry with this id is there. */
+  /** True when an entry with this id exists. */
   knows(entryId: string): boolean;
   readonly added: number;
   readonly nextSeq: number;
-  /** `moveLeaf`: whether the last entry added is where the conversation goes on. */
+  /** `moveLeaf`: whether the conversation continues after the last entry added. */
   finish(moveLeaf: boolean): void;
 }
 
@@ -73,7 +73,7 @@ export function appendLines(db: DatabaseSync, transcript: TranscriptRow): LineAp
   return {
     add(text, parsed) {
       const entry = parsed.kind === "header" ? parsed.header : parsed.entry;
-      // The id of a header is the session's: it names no entry of the tree.
+      // The id of a header is the session's, not that of a tree entry.
       const id = parsed.kind === "header" ? null : textOrNull(parsed.entry.id);
       const parent = parsed.kind === "header" ? null : textOrNull(parsed.entry.parentId);
       insert.run(tid, nextSeq, id, parent, entry.type, timeOf(entry.timestamp), text);

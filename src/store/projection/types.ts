@@ -11,17 +11,17 @@ export interface ProjectionDeps {
 
 /** What `check` found and did. */
 export type RepairAction =
-  /** File and database agree. */
+  /** File and database match. */
   | "ok"
   /** There was no file. */
   | "created"
-  /** The file was a beginning of what it has to be. */
+  /** The file was a prefix of what it should be. */
   | "completed"
-  /** The file went on with lines of another program; the database has them now. */
+  /** The file had additional lines of another program; they are in the database now. */
   | "adopted"
-  /** The file was set aside and written anew. */
+  /** The file was set aside and rewritten. */
   | "rewritten"
-  /** Only the compressed file is there, and nobody is about to write. */
+  /** Only the compressed file exists, and no write is about to happen. */
   | "compressed"
   /** Nothing could be done; the reason is in `problem`. The database is not affected. */
   | "failed";
@@ -31,7 +31,7 @@ export interface RepairReport {
   readonly action: RepairAction;
   /** Lines taken from the file into the database. */
   readonly adopted: number;
-  /** Where the old content is kept, when the file was written anew: a path relative to the state folder. */
+  /** Where the old content is, when the file was rewritten: a path relative to the state folder. */
   readonly kept?: string;
   readonly problem?: string;
 }
@@ -44,32 +44,33 @@ export interface ProjectionProblem {
 
 /**
  * Writes transcript lines to their files. Nothing here is synced and no failure is fatal: a file that could not be written is suspect until
- * its next `check`, and `problems` tells of it.
+ * its next `check`, and listed in `problems`.
  */
 export interface Projection {
-  /** Takes lines that the database has committed. `startBytes` is what the file measured before them. */
-  appended(file: string, startBytes: number, lines: readonly string[]): void;
-  /** Writes what waits. Never throws. */
+  /** Adds lines that the database has committed. `startBytes` is the size of the file before them. */
+  append(file: string, startBytes: number, lines: readonly string[]): void;
+  /** Writes pending lines. Never throws. */
   flush(): void;
-  /** Lines that wait. */
+  /** Number of pending lines. */
   pending(): number;
   /**
-   * Compares one transcript with its file and makes them agree. Must not run inside a transaction of the caller. Size, first and last line
-   * decide, unless `thorough` asks for every byte. A compressed file is left as it is unless the transcript is about to be written (the default).
+   * Compares one transcript with its file and reconciles them. Must not run inside a transaction of the caller. Compares size, first and last line,
+   * or every byte with `thorough`. A compressed file is left as it is unless the transcript is about to be written (the default).
    */
   check(db: DatabaseSync, tid: number, options?: { readonly thorough?: boolean; readonly writing?: boolean }): RepairReport;
-  /** `check`, unless this file was checked before in this process and nothing happened to it since. */
+  /** Like `check`, but skipped for files that were checked in this process and have not failed since. */
   ensure(db: DatabaseSync, tid: number, options?: { readonly writing?: boolean }): RepairReport | undefined;
   /**
-   * Writes a compressed file of a transcript in steps of a few milliseconds. `synced` is called when that is on the disk: its `finish` replaces the file by
-   * the compressed one, and returns false when it could not, or the transcript was written in between.
+   * Writes the compressed file of a transcript in steps of a few milliseconds. `synced` is called when it is on disk: its `finish` replaces the file
+   * by
+   * the compressed one, and returns false when it could not, or the transcript changed in the meantime.
    */
   compress(db: DatabaseSync, tid: number, synced: (finish: () => boolean) => void): Generator<void>;
-  /** Follows a transcript to its new name (`archivedName`). False, and a problem, when the file could not be renamed. */
-  renamed(from: string, to: string): boolean;
-  /** Follows a transcript that the database no longer has: its file is deleted. */
-  removed(file: string): boolean;
-  /** Files that are not as they should be, the latest trouble of each. */
+  /** Renames the file of an archived transcript (`archivedName`). False, with a problem, when that failed. */
+  rename(from: string, to: string): boolean;
+  /** Deletes the file of a transcript that was removed from the database. */
+  remove(file: string): boolean;
+  /** Files with problems, the latest of each. */
   problems(): readonly ProjectionProblem[];
   close(): void;
 }

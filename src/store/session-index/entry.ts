@@ -8,7 +8,7 @@ import { writtenSession, type FileRecord } from "./record.ts";
 
 type Sql = (text: string) => StatementSync;
 
-/** A row of `sessions` as it is read for its file. */
+/** A row of `sessions` as read for its file. */
 export interface StoredSession {
   readonly key: string;
   readonly agentId: string;
@@ -18,14 +18,14 @@ export interface StoredSession {
   readonly entry: string;
 }
 
-/** The transcript of a session in use; most have it at the documented place. */
+/** The live transcript of a session; most are at the documented location. */
 function transcriptOf(sql: Sql, { agentId, sessionId }: StoredSession): string | undefined {
   const row = sql("SELECT file FROM transcripts WHERE agent_id = ? AND session_id = ? AND archived_at IS NULL ORDER BY tid LIMIT 1").get(agentId, sessionId);
   return row && String(row["file"]);
 }
 
 /**
- * An entry as the documented file holds it: paths are absolute, a parent is named as the file names it, and fields that only this program may
+ * An entry as in the documented file: paths are absolute, a parent is named as in the file, and fields that only this program may
  * set are left out.
  */
 export function fileEntry(sql: Sql, stateDir: string, record: FileRecord | undefined, session: StoredSession): Record<string, unknown> {
@@ -37,12 +37,12 @@ export function fileEntry(sql: Sql, stateDir: string, record: FileRecord | undef
   return entry;
 }
 
-/** The same for two entries that JSON writes alike. */
+/** Equal for two entries with the same JSON. */
 export function digestOf(entry: unknown): string {
   return createHash("sha256").update(JSON.stringify(entry)).digest("base64url").slice(0, 22);
 }
 
-/** One property of the index, indented by two as the whole file is. */
+/** One property of the index, indented by two like the whole file. */
 export function entryText(key: string, entry: unknown): string {
   return `  ${JSON.stringify(key)}: ${JSON.stringify(entry, null, 2).replaceAll("\n", "\n  ")}`;
 }

@@ -4,4 +4,4 @@
  */
 export { createSessionIndex, type SessionIndex } from "./session-index.ts";
 export { followTranscripts } from "./transcripts.ts";
-export type { TouchedSession } from "./take-in.ts";
+export type { TouchedSession } from "./import-changes.ts";

@@ -1,13 +1,13 @@
 import { readdirSync, statSync, type Stats } from "node:fs";
 import { join, resolve } from "node:path";
 import type { StatementSync } from "node:sqlite";
-import { isPathId } from "../projection/place.ts";
+import { isPathId } from "../projection/transcript-path.ts";
 
-/** Where the session index of each agent is: the documented place, or what `session.store` says. */
+/** Where the session index of each agent is: the documented location, or `session.store`. */
 export interface Locations {
   /** Absolute path; undefined when the agent's id cannot be part of a path. Agents may share a file. */
   pathOf(agentId: string): string | undefined;
-  /** Every file that may exist now, with an agent it belongs to. */
+  /** Every file that may exist, with an agent it belongs to. */
   all(): ReadonlyMap<string, string>;
 }
 

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { withEntries } from "./take-in.ts";
+import { withEntries } from "./import-changes.ts";
 
-/** What is read of a text, and how often it was begun with. */
+/** The entries read from a text, and how often reading started. */
 function read(text: string): { readonly entries: unknown; readonly times: number } {
   const folder = mkdtempSync(join(tmpdir(), "read-index-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
@@ -29,7 +29,7 @@ const INDEX = {
   "agent:main:last": { sessionId: "c", updatedAt: 3 },
 };
 
-test("an index as gateways write it is read entry by entry, whatever is in the entries", () => {
+test("an index in the gateway's layout is read entry by entry, whatever the entries contain", () => {
   const plain = Object.fromEntries(Object.entries(INDEX).filter(([key]) => key !== "agent:main:list"));
   expect(read(JSON.stringify(plain, null, 2))).toEqual({ entries: plain, times: 1 });
   expect(read(`${JSON.stringify(plain, null, 2)}\n`)).toEqual({ entries: plain, times: 1 });

@@ -4,7 +4,7 @@ import type { DatabaseSync, StatementSync } from "node:sqlite";
 
 type Sql = (text: string) => StatementSync;
 
-/** What is known about one index file: its content when this program last wrote it or took it in. */
+/** The known state of one index file: its content when this program last wrote or imported it. */
 export interface FileRecord {
   readonly n: number;
   readonly path: string;
@@ -12,22 +12,22 @@ export interface FileRecord {
   /** Milliseconds, with fractions. */
   readonly mtime: number;
   readonly digest: string;
-  /** False when another program wrote the file and its content was taken in. */
+  /** False when another program wrote the file and its content was imported. */
   readonly own: boolean;
-  /** Number of the write that the file is from. */
+  /** Number of the write that produced the file. */
   readonly pass: number;
-  /** Set while a write replaces the file: which of both is there is not known then. */
+  /** Set while a write replaces the file: until it is done, either content may be there. */
   readonly nextDigest: string | undefined;
   /** Sessions in the file, and when the newest of them was changed. */
   readonly sessions: number;
   readonly newest: number;
 }
 
-/** One session as the file has it. */
+/** One session as it is in the file. */
 export interface WrittenSession {
-  /** Spelling of the key in the file, when it is another one than here. */
+  /** Spelling of the key in the file, when it differs from ours. */
   readonly writtenAs: string | undefined;
-  /** Version of the session that the file agrees with; 0 when it agrees with none. */
+  /** Version of the session that matches the file; 0 when none does. */
   readonly version: number;
   readonly digest: string;
 }
@@ -39,7 +39,7 @@ export function recordOf(sql: Sql, path: string): FileRecord | undefined {
   return row && ({ ...row, own: row["own"] === 1, nextDigest: row["nextDigest"] ?? undefined } as unknown as FileRecord);
 }
 
-/** A file that nothing is known about: whatever it holds comes from another program. */
+/** A new record for an unknown file: its content comes from another program. */
 export function newRecord(sql: Sql, path: string): FileRecord {
   sql("INSERT INTO session_files (path, size, mtime, digest, own, pass, sessions, newest) VALUES (?, -1, -1, '', 0, 0, -1, -1)").run(path);
   return recordOf(sql, path)!;
@@ -59,7 +59,7 @@ export function saveRecord(sql: Sql, record: FileRecord): void {
   );
 }
 
-/** What the file has of a session. Rows of a write that did not get as far as replacing the file are not to be relied on. */
+/** The session as it is in the file. Rows of a write that did not replace the file are not reliable. */
 export function writtenSession(sql: Sql, { n, pass }: Pick<FileRecord, "n" | "pass">, key: string): WrittenSession | undefined {
   const row = sql("SELECT written_as AS writtenAs, version, digest, pass FROM session_projected WHERE file = ? AND key = ?").get(n, key);
   if (!row) return undefined;
@@ -79,7 +79,7 @@ export function forgetWritten(sql: Sql, file: number, key: string): void {
   sql("DELETE FROM session_projected WHERE file = ? AND key = ?").run(file, key);
 }
 
-/** Lost with the machine, it is done again: it is not synced by itself. */
+/** Not synced by itself: if lost in a power cut, it is done again. */
 export function unsynced<T>(db: DatabaseSync, work: () => T): T {
   db.exec("PRAGMA synchronous = NORMAL; BEGIN IMMEDIATE");
   try {
@@ -94,7 +94,7 @@ export function unsynced<T>(db: DatabaseSync, work: () => T): T {
 
 const CHUNK = 256 * 1024;
 
-/** Digest of a file's content, read piece by piece. */
+/** Digest of a file's content, read in chunks. */
 export function digestFile(path: string): string {
   const hash = createHash("sha256");
   const buffer = Buffer.allocUnsafe(CHUNK);
@@ -108,15 +108,15 @@ export function digestFile(path: string): string {
 }
 
 /**
- * The record of a file that is the one that was written or taken in last, with its size and time as they are now; undefined when another program wrote
+ * The record of a file that is unchanged since it was written or imported, with its current size and time; undefined when another program wrote
  * it. The file is read only when its size or time differ.
  */
 export function recognise(record: FileRecord, stat: Stats): FileRecord | undefined {
-  const place = { size: stat.size, mtime: stat.mtimeMs };
-  if (record.nextDigest === undefined && place.size === record.size && place.mtime === record.mtime) return record;
+  const current = { size: stat.size, mtime: stat.mtimeMs };
+  if (record.nextDigest === undefined && current.size === record.size && current.mtime === record.mtime) return record;
   const digest = digestFile(record.path);
-  if (digest === record.digest) return { ...record, ...place, nextDigest: undefined };
-  // The process ended after it had replaced the file. What is in it is not counted: it is written again.
-  if (digest === record.nextDigest) return { ...record, ...place, digest, own: true, pass: record.pass + 1, nextDigest: undefined, sessions: -1 };
+  if (digest === record.digest) return { ...record, ...current, nextDigest: undefined };
+  // The process ended after it had replaced the file. Its content was not counted: it is written again.
+  if (digest === record.nextDigest) return { ...record, ...current, digest, own: true, pass: record.pass + 1, nextDigest: undefined, sessions: -1 };
   return undefined;
 }

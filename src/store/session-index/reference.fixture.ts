@@ -5,8 +5,9 @@ import { expect } from "vitest";
 export type Entry = Record<string, unknown> & { sessionId: string; updatedAt: number; sessionFile?: string; label?: string };
 
 /**
- * Reads and writes a folder of sessions as the reference system does, after its documentation alone: nothing of the store is used here. An index that is not
- * as documented makes the test fail.
+ * Reads and writes a folder of sessions as the reference system does, based on its documentation alone, without the store's code. An index that is
+ * not
+ * as documented fails the test.
  */
 export function referenceSystem(folder: string, index: string = join(folder, "sessions.json")) {
   function load(): Record<string, Entry> {

@@ -5,14 +5,14 @@ import type { WriteResult } from "./write.ts";
 
 /** How long after a change a file is written. */
 const FIRST_MS = 2000;
-/** Bytes that are written in a millisecond on average, and the longest wait between two writes: a large index is written less often. */
+/** Bytes written per millisecond on average, and the longest wait between two writes: a large index is written less often. */
 const BYTES_PER_MS = 1024;
 const LONGEST_MS = 15 * 60_000;
-/** After a write that failed. */
+/** Delay after a failed write. */
 const AGAIN_MS = 60_000;
-/** Sessions that went away and are held by name; more are found when the file is next taken in. */
+/** Removed sessions that are tracked by key; more are found at the next import of the file. */
 const MOST_GONE = 10_000;
-/** Stands for all files: a key that names no agent may be in any of them. */
+/** Stands for all files: a key without an agent may be in any of them. */
 const EVERY_FILE = "";
 
 /** Which files are out of date, and how long the next write has to wait. */
@@ -24,9 +24,9 @@ export interface Schedule {
   isDue(): boolean;
   /** Milliseconds until the next write may begin. */
   wait(): number;
-  /** What has to be written, and which sessions are gone; begins again with nothing. */
+  /** Returns what has to be written, and which sessions were removed, and starts over. */
   take(): { readonly paths: readonly string[]; readonly gone: readonly string[] };
-  /** Notes what became of a write. */
+  /** Records the outcome of a write. */
   settle(results: readonly WriteResult[]): void;
 }
 

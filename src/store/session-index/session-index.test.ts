@@ -19,7 +19,7 @@ const folderOf = (agentId: string): string => join(stateDir, "agents", agentId, 
 const open = (sessionIndex: { path?: string } = {}): Promise<Store> =>
   openStore({ stateDir, clock: systemClock, sessionIndex, log: (...line) => logged.push(line as [string, unknown]) });
 
-/** Opens the store, does something and closes it, as a gateway that is started and stopped. */
+/** Opens the store, does something and closes it, like a gateway that is started and stopped. */
 async function run<T>(work: (store: Store) => Promise<T>, sessionIndex?: { path?: string }): Promise<T> {
   await using store = await open(sessionIndex);
   return await work(store);
@@ -79,7 +79,7 @@ test("the reference system finds every session with its fields and its transcrip
   expect(Object.keys(referenceSystem(folderOf("work")).load())).toEqual(["agent:work:main"]);
 });
 
-test("what is deleted, renamed or reset here changes in the file", async () => {
+test("sessions deleted, renamed or reset here change in the file", async () => {
   await run((store) => store.commit([put("agent:main:a"), put("agent:main:b"), put("agent:main:c", { spawnedBy: "agent:main:b" })]));
   await run(async (store) => {
     await store.write("sessions.delete", { key: "agent:main:a" });
@@ -91,7 +91,7 @@ test("what is deleted, renamed or reset here changes in the file", async () => {
   expect(index["agent:main:c"]).toMatchObject({ sessionId: "other", label: "L", spawnedBy: "agent:main:d" });
 });
 
-test("there and back: new sessions, new messages, settings, a reset and a deletion of the reference system are taken in", async () => {
+test("round trip: new sessions, new messages, settings, a reset and a deletion by the reference system are imported", async () => {
   await run((store) =>
     store.commit([
       put("agent:main:main", { sessionId: "s-main" }),
@@ -132,7 +132,7 @@ test("there and back: new sessions, new messages, settings, a reset and a deleti
   expect(Object.keys(reference.load())).toHaveLength(4);
 });
 
-test("changed on both sides the newer entry counts, and what was changed or deleted here alone stays so", async () => {
+test("when both sides changed an entry the newer one wins, and changes or deletions on our side alone are preserved", async () => {
   const keys = ["newer-there", "newer-here", "deleted-here", "deleted-there", "deleted-here-used-there", "untouched"].map((name) => `agent:main:${name}`);
   await run((store) => store.commit(keys.map((key) => put(key))));
   const reference = referenceSystem(folderOf("main"));
@@ -162,7 +162,7 @@ test("changed on both sides the newer entry counts, and what was changed or dele
   });
 });
 
-test("a key of the older spelling keeps it in the file, and comes back as the same session", async () => {
+test("a key in the older spelling keeps it in the file, and is imported as the same session", async () => {
   mkdirSync(folderOf("main"), { recursive: true });
   const old = "agent:main:telegram:dm:4711";
   const reference = referenceSystem(folderOf("main"));
@@ -208,7 +208,7 @@ test.each([
   expect(Object.keys(referenceSystem(folderOf("main")).load())).toHaveLength(2);
 });
 
-test("an index that another program began again after damage removes nothing", async () => {
+test("an index that another program recreated after damage removes nothing", async () => {
   await run((store) => store.commit(["a", "b", "c", "d"].map((name) => put(`agent:main:${name}`))));
   referenceSystem(folderOf("main")).save({ "agent:main:a": { sessionId: "another", updatedAt: T + 1 } });
   await run(async (store) => {
@@ -239,11 +239,11 @@ test("session.store elsewhere: with one file per agent, or one for all", async (
   expect(existsSync(join(folderOf("main"), "sessions.json"))).toBe(false);
 });
 
-test("nothing changed: the file is neither read nor written at a start", async () => {
+test("without changes the file is neither read nor written at a start", async () => {
   await run((store) => store.commit([put("agent:main:a")]));
   const path = join(folderOf("main"), "sessions.json");
   utimesSync(path, 1000, 1000);
-  // Known by its content; from now on by its size and time.
+  // Recognized by its content; from now on by its size and time.
   await run(keysOf);
   const unreadable = "x".repeat(statSync(path).size);
   writeFileSync(path, unreadable);
@@ -252,7 +252,7 @@ test("nothing changed: the file is neither read nor written at a start", async (
   expect(readFileSync(path, "utf8")).toBe(unreadable);
 });
 
-test("only a change of the file's content counts: a copy with another time is known", async () => {
+test("only a change of the file's content counts: a copy with another time is recognized", async () => {
   await run((store) => store.commit([put("agent:main:a"), put("agent:main:b")]));
   const path = join(folderOf("main"), "sessions.json");
   utimesSync(path, 1, 1);
@@ -261,7 +261,7 @@ test("only a change of the file's content counts: a copy with another time is kn
   expect(logged).toEqual([]);
 });
 
-test("without the option a store neither writes the file nor takes it in again", async () => {
+test("without the option a store neither writes the file nor imports it again", async () => {
   await run((store) => store.commit([put("agent:main:a")]));
   const reference = referenceSystem(folderOf("main"));
   reference.change("agent:main:b", { sessionId: "b", updatedAt: T });
@@ -271,7 +271,7 @@ test("without the option a store neither writes the file nor takes it in again",
   expect(Object.keys(reference.load())).toEqual(["agent:main:a", "agent:main:b"]);
 });
 
-test("what another program wrote is kept beside the file that replaces it, three times at most", async () => {
+test("a file that another program wrote is saved beside the one that replaces it, at most three times", async () => {
   await run((store) => store.commit([put("agent:main:a")]));
   const reference = referenceSystem(folderOf("main"));
   for (let at = 1; at <= 5; at += 1) {
@@ -286,7 +286,7 @@ test("what another program wrote is kept beside the file that replaces it, three
   ).toEqual(["L3", "L4", "L5"]);
 });
 
-test("grants are never written to the file, and never believed from it", async () => {
+test("grants are never written to the file, and never trusted from it", async () => {
   const grants = { execHost: { value: "gateway", by: "client" } };
   await run((store) => store.commit([put("agent:main:a", { execHost: "gateway", execGranted: grants })]));
   const reference = referenceSystem(folderOf("main"));
@@ -296,13 +296,13 @@ test("grants are never written to the file, and never believed from it", async (
     expect((await get(store, "agent:main:forged"))!.entry).toEqual({ sessionId: "f", updatedAt: T, execHost: "gateway" });
     expect((await get(store, "agent:main:a"))!.entry["execGranted"]).toEqual(grants);
   });
-  // The first takeover of a folder by a command.
+  // The first import of a folder, by a command.
   rmSync(join(stateDir, "openclaw.db"));
   await using first = await openStore({ stateDir, clock: systemClock });
   expect((await get(first, "agent:main:forged"))!.entry).not.toHaveProperty("execGranted");
 });
 
-test("sessions that a damaged database lost come back from the file", async () => {
+test("sessions that a damaged database lost are recovered from the file", async () => {
   await run((store) => store.commit([put("agent:main:a"), put("agent:main:b", { label: "B" })]));
   const db = new DatabaseSync(join(stateDir, "openclaw.db"));
   db.exec("DELETE FROM sessions WHERE key = 'agent:main:b'");
@@ -322,7 +322,7 @@ test("a link in place of the file is replaced, never written through", async () 
   expect(Object.keys(referenceSystem(folderOf("main")).load())).toEqual(["agent:main:a"]);
 });
 
-test("a folder that cannot be written is told, and costs nothing else", async () => {
+test("a folder that cannot be written is reported, and nothing else fails", async () => {
   await run((store) => store.commit([put("agent:main:a")]));
   rmSync(join(folderOf("main"), "sessions.json"));
   mkdirSync(join(folderOf("main"), "sessions.json"));
@@ -331,11 +331,11 @@ test("a folder that cannot be written is told, and costs nothing else", async ()
   expect(logged.map(([text]) => text)).toContain("sessions.json is behind the database");
 });
 
-test("what is remembered of sessions is read again after another program's change was taken in", async () => {
+test("cached sessions are read again after another program's change was imported", async () => {
   const listeners: (() => void)[] = [];
   await using inner = await open();
-  const onTakenIn = (listener: () => void): Disposable => (listeners.push(listener), { [Symbol.dispose]() {} });
-  const store = rememberSessions({ ...inner, onTakenIn });
+  const onExternalChange = (listener: () => void): Disposable => (listeners.push(listener), { [Symbol.dispose]() {} });
+  const store = rememberSessions({ ...inner, onExternalChange });
   await store.commit([put("agent:main:a")]);
   const counts = store.changeCounts!("agent:main:a", "f");
   await inner.write("sessions.merge", { key: "agent:main:a", patch: { label: "behind its back" } });

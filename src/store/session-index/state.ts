@@ -11,7 +11,7 @@ export interface StateDeps {
   readonly locations: Locations;
 }
 
-/** True when the file holds something that is not known here. */
+/** True when the file contains something unknown here. */
 export function isForeign({ db, sql, stateDir }: StateDeps, path: string): boolean {
   const stat = lookAt(path);
   if (!stat?.isFile()) return false;
@@ -24,12 +24,12 @@ export function isForeign({ db, sql, stateDir }: StateDeps, path: string): boole
   const name = path.startsWith(`${stateDir}/`) ? path.slice(stateDir.length + 1) : path;
   const imported = sql("SELECT 1 FROM imports WHERE source IN (?, ?) AND state = 'done' AND size = ? AND mtime = ?");
   if (imported.get(name, path, stat.size, Math.trunc(stat.mtimeMs)) === undefined) return true;
-  // Taken over by an earlier version of this program, and nobody wrote to it since.
+  // Imported by an earlier version of this program, and unchanged since.
   unsynced(db, () => saveRecord(sql, { ...newRecord(sql, path), size: stat.size, mtime: stat.mtimeMs }));
   return false;
 }
 
-/** True when the file cannot be what the database would write. */
+/** True when the file cannot match what the database would write. */
 export function isStale({ sql, locations }: StateDeps, path: string): boolean {
   const record = lookAt(path) ? recordOf(sql, path) : undefined;
   const agents = sql("SELECT agent_id AS id, n FROM session_counts WHERE n > 0").all();
@@ -41,10 +41,10 @@ export function isStale({ sql, locations }: StateDeps, path: string): boolean {
   return record ? record.sessions !== count || record.newest !== newest : count > 0;
 }
 
-/** What is wrong with files. It never reaches further: the database has everything. */
+/** Problems with files. They have no further effect: the database has everything. */
 export interface FileProblems {
   note(path: string, problem: string | undefined): void;
-  /** Runs work on a file; a problem of that file is noted. A failing database throws. */
+  /** Runs work on a file and records its problems. A database error throws. */
   attempt<T>(path: string, work: () => T): T | undefined;
   list(): readonly ProjectionProblem[];
 }

@@ -1,18 +1,18 @@
 import { existsSync, readdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { StatementSync } from "node:sqlite";
-import { isTranscriptFile } from "../projection/place.ts";
-import type { TouchedSession } from "./take-in.ts";
+import { isTranscriptFile } from "../projection/transcript-path.ts";
+import type { TouchedSession } from "./import-changes.ts";
 
 export interface FollowDeps {
   readonly sql: (text: string) => StatementSync;
   readonly stateDir: string;
   readonly now: () => number;
-  /** Compares a transcript with its file and takes in lines that were added to it. */
-  readonly takeIn: (file: string) => void;
+  /** Compares a transcript with its file and imports added lines. */
+  readonly importLines: (file: string) => void;
 }
 
-/** Names of transcripts that were put away, by the name they had. */
+/** Names of archived transcripts, by their former name. */
 function archivedIn(folder: string): Map<string, string> {
   const found = new Map<string, string>();
   try {
@@ -21,13 +21,13 @@ function archivedIn(folder: string): Map<string, string> {
       if (live !== undefined) found.set(live, name);
     }
   } catch {
-    // Without the folder there is nothing in it.
+    // The folder does not exist.
   }
   return found;
 }
 
-/** Goes through sessions that another program used: takes in the lines it added, and follows transcripts that it put away to their new names. */
-export function* followTranscripts({ sql, stateDir, now, takeIn }: FollowDeps, touched: readonly TouchedSession[]): Generator<void> {
+/** Updates the transcripts of sessions that another program used: imports added lines, and follows archived transcripts to their new names. */
+export function* followTranscripts({ sql, stateDir, now, importLines }: FollowDeps, touched: readonly TouchedSession[]): Generator<void> {
   const folders = new Map<string, Map<string, string>>();
   for (const { agentId, sessionId } of touched) {
     for (const { tid, file } of sql("SELECT tid, file FROM transcripts WHERE agent_id = ? AND session_id = ? AND archived_at IS NULL").all(
@@ -36,7 +36,7 @@ export function* followTranscripts({ sql, stateDir, now, takeIn }: FollowDeps, t
     )) {
       const live = String(file);
       if (existsSync(join(stateDir, live))) {
-        takeIn(live);
+        importLines(live);
         continue;
       }
       const folder = dirname(live);
@@ -45,7 +45,7 @@ export function* followTranscripts({ sql, stateDir, now, takeIn }: FollowDeps, t
       const archived = name === undefined ? undefined : `${folder}/${name}`;
       if (archived === undefined || !isTranscriptFile(archived)) continue;
       const { changes } = sql("UPDATE OR IGNORE transcripts SET file = ?, archived_at = ? WHERE tid = ?").run(archived, now(), Number(tid));
-      if (Number(changes) > 0) takeIn(archived);
+      if (Number(changes) > 0) importLines(archived);
     }
     yield;
   }

@@ -34,15 +34,15 @@ const put = (key: string, fields: Record<string, unknown> = {}, agentId = "main"
 
 interface Driven {
   readonly index: SessionIndex;
-  /** Timers that wait, with their time. */
+  /** Pending timers, with their time. */
   readonly timers: { readonly ms: number; readonly fn: () => void }[];
   readonly takenIn: (readonly TouchedSession[])[];
   commit(...writes: Write[]): void;
-  /** Runs timers until none waits, or one that waits for at least so long. Gives how many ran. */
+  /** Runs timers until none is pending, or only one with at least this delay. Returns how many ran. */
   settle(longest?: number): number;
 }
 
-/** The index with a database and timers that a test runs by hand. */
+/** The index with a database and timers that the test runs by hand. */
 function drive(): Driven {
   const sql = createStatements(db);
   const groups = createGroups(db, sql);
@@ -58,7 +58,7 @@ function drive(): Driven {
     log: () => {},
     later,
     wrote: () => {},
-    takenIn: (touched) => takenIn.push(touched),
+    imported: (touched) => takenIn.push(touched),
   });
   return {
     index,
@@ -80,7 +80,7 @@ function drive(): Driven {
   };
 }
 
-test("however many commits there are, one timer waits and the file is written once", () => {
+test("any number of commits needs one timer and one write of the file", () => {
   const { commit, timers, settle } = drive();
   for (let at = 0; at < 200; at += 1) commit(put("agent:main:a", { updatedAt: T + at }));
   expect(timers.map(({ ms }) => ms)).toEqual([2000]);
@@ -89,7 +89,7 @@ test("however many commits there are, one timer waits and the file is written on
   expect(referenceSystem(folder()).load()["agent:main:a"]!.updatedAt).toBe(T + 199);
 });
 
-test("a commit that changes no session asks for nothing, and one of an agent writes that agent's file alone", () => {
+test("a commit without session changes schedules nothing, and one of an agent writes only that agent's file", () => {
   const { commit, timers, settle } = drive();
   commit(put("agent:main:a"), put("agent:work:b", {}, "work"));
   settle();
@@ -102,7 +102,7 @@ test("a commit that changes no session asks for nothing, and one of an agent wri
   expect(referenceSystem(folder()).load()["agent:main:a"]!.updatedAt).toBe(T + 1);
 });
 
-test("nothing of it is synced by itself", () => {
+test("nothing is synced by itself", () => {
   const levels: unknown[] = [];
   const { exec } = db;
   db.exec = function (this: DatabaseSync, text: string) {
@@ -116,11 +116,11 @@ test("nothing of it is synced by itself", () => {
   expect(new Set(levels)).toEqual(new Set([1]));
 });
 
-test("5,000 sessions are written in many small steps, and the next write waits the longer the larger the file is", () => {
+test("5,000 sessions are written in many small steps, and a larger file waits longer for its next write", () => {
   const { commit, timers, settle } = drive();
   const report = { source: "run", text: "x".repeat(1000) };
   commit(...Array.from({ length: 5000 }, (_, at) => put(`agent:main:s${at}`, { systemPromptReport: report })));
-  // The clock of a busy machine decides how long a step is; that it is never all of it is certain.
+  // How long a step takes depends on the machine; certain is that one step never does everything.
   expect(settle()).toBeGreaterThan(10);
   expect(Object.keys(referenceSystem(folder()).load())).toHaveLength(5000);
   const size = statSync(join(folder(), "sessions.json")).size;
@@ -128,7 +128,7 @@ test("5,000 sessions are written in many small steps, and the next write waits t
   expect(timers).toHaveLength(1);
   expect(timers[0]!.ms).toBeGreaterThan(2000);
   expect(timers[0]!.ms).toBeLessThanOrEqual(size / 1024);
-  // Only what changed is noted again.
+  // Only what changed is recorded again.
   const noted = (): unknown => db.prepare("SELECT max(pass) AS pass, count(*) AS n FROM session_projected WHERE pass = (SELECT pass FROM session_files)").get();
   expect(noted()).toMatchObject({ pass: 1, n: 5000 });
   settle();
@@ -148,7 +148,7 @@ test("sessions that change while the file is written are in it after the next wr
   expect(db.prepare("SELECT count(*) AS n FROM session_projected").get()!["n"]).toBe(600);
 });
 
-test("a change that another program makes while the gateway runs is taken in before the file is written", async () => {
+test("a change by another program while the gateway runs is imported before the file is written", async () => {
   const { commit, timers, settle, takenIn } = drive();
   commit(put("agent:main:a"), put("agent:main:b"), put("agent:main:c"));
   settle();
@@ -168,7 +168,7 @@ test("a change that another program makes while the gateway runs is taken in bef
   expect(readdirSync(folder()).filter((name) => name.startsWith("sessions.json.bak."))).toHaveLength(1);
 });
 
-test("closing ends the write that is going on, and writes what has changed since it began", () => {
+test("closing completes the current write, and writes what has changed since it started", () => {
   const { commit, index, timers } = drive();
   commit(...Array.from({ length: 600 }, (_, at) => put(`agent:main:s${at}`)));
   timers.shift()!.fn();

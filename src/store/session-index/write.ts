@@ -9,13 +9,13 @@ import { digestOf, entryText, fileEntry, type StoredSession } from "./entry.ts";
 import { lookAt, type Locations } from "./locations.ts";
 import { forgetWritten, newRecord, recognise, recordOf, saveRecord, saveWritten, unsynced, writtenSession, type FileRecord } from "./record.ts";
 
-/** No request of the store waits longer than about this for a step, and one entry more. */
+/** No request of the store waits longer than about this for a step, plus one entry. */
 const STEP_MS = 4;
-/** Sessions that are read at a time. */
+/** Sessions read at a time. */
 const PAGE = 16;
-/** Bytes that are written at once. */
+/** Bytes written at a time. */
 const BUFFER = 64 * 1024;
-/** Files of another program that are kept when ours takes their place. */
+/** Backups kept of another program's files that ours replaced. */
 const MOST_BACKUPS = 3;
 
 export interface WriteDeps {
@@ -28,7 +28,7 @@ export interface WriteDeps {
   readonly wrote: () => void;
 }
 
-/** What became of one file. */
+/** Outcome of one file. */
 export interface WriteResult {
   readonly path: string;
   /** `foreign`: another program changed the file, which was left as it is. */
@@ -37,7 +37,7 @@ export interface WriteResult {
   readonly problem?: string;
 }
 
-/** A file that is being written, under another name until it is whole. */
+/** A file being written, under a temporary name until it is complete. */
 interface Output {
   readonly record: FileRecord;
   readonly temporary: string;
@@ -55,14 +55,14 @@ function failed(output: Output, error: unknown): void {
   abandon(output);
 }
 
-/** Takes the unfinished file away. */
+/** Removes the unfinished file. */
 function abandon(output: Output): void {
   if (output.fd !== undefined) closeSync(output.fd);
   output.fd = undefined;
   rmSync(output.temporary, { force: true });
 }
 
-/** The folder is made only for sessions: an agent without any may have been deleted with its folder. */
+/** The folder is created only for sessions: an agent without any may have been deleted with its folder. */
 function open(output: Output): void {
   if (output.fd !== undefined) return;
   ensureFolder(dirname(output.temporary));
@@ -87,7 +87,7 @@ function put(output: Output, text: string): void {
   flush(output);
 }
 
-/** Keeps what another program wrote under the name that the reference system rotates to. The file itself stays in place until it is replaced. */
+/** Saves another program's file under the name that the reference system rotates to. The file itself stays in place until it is replaced. */
 function keepBackup(path: string, now: number): void {
   const folder = dirname(path);
   const prefix = `${basename(path)}.bak.`;
@@ -104,7 +104,7 @@ function keepBackup(path: string, now: number): void {
   for (const name of old.slice(MOST_BACKUPS)) rmSync(join(folder, name), { force: true });
 }
 
-/** Puts the finished file in its place, unless another program has changed what is there. */
+/** Renames the finished file, unless another program has changed the existing one. */
 function replace({ db, sql, now }: WriteDeps, output: Output, pass: number): WriteResult {
   const { record } = output;
   const { path } = record;
@@ -129,7 +129,7 @@ function replace({ db, sql, now }: WriteDeps, output: Output, pass: number): Wri
     return done("unchanged");
   }
   if (before && !record.own) keepBackup(path, now());
-  // Killed between these two, either content is known as ours.
+  // If killed between these two, either content is recognized as ours.
   unsynced(db, () => saveRecord(sql, { ...record, nextDigest: digest }));
   failpoint("index.written");
   renameSync(output.temporary, path);
@@ -139,7 +139,7 @@ function replace({ db, sql, now }: WriteDeps, output: Output, pass: number): Wri
   return done("written");
 }
 
-/** Adds one session to its file; gives what has to be noted about it, if that has changed. */
+/** Adds one session to its file; returns what has to be recorded about it, if that has changed. */
 function add({ sql, stateDir }: WriteDeps, output: Output, session: StoredSession): (() => void) | undefined {
   const { record } = output;
   const { key, version } = session;
@@ -156,7 +156,7 @@ function add({ sql, stateDir }: WriteDeps, output: Output, session: StoredSessio
 const SESSIONS = `SELECT rowid AS n, key, agent_id AS agentId, session_id AS sessionId, version, updated_at AS updatedAt, entry
   FROM sessions WHERE rowid > ? ORDER BY rowid LIMIT ${PAGE}`;
 
-/** Reads sessions for about the time of a step. Gives where to go on, undefined at the end. */
+/** Reads sessions for about the time of a step. Returns where to continue, undefined at the end. */
 function step(deps: WriteDeps, outputs: ReadonlyMap<string, Output>, from: number): number | undefined {
   const started = performance.now();
   const notes: (() => void)[] = [];
@@ -183,7 +183,7 @@ function step(deps: WriteDeps, outputs: ReadonlyMap<string, Output>, from: numbe
   return at;
 }
 
-/** A disk that fails here costs the file, not the store: the database has everything. */
+/** A disk error here loses the file, not the store: the database has everything. */
 function finish(deps: WriteDeps, output: Output): WriteResult {
   const { record } = output;
   try {
@@ -202,8 +202,8 @@ function begin({ sql, db }: WriteDeps, path: string): Output {
 }
 
 /**
- * Writes index files from the database, a few milliseconds per step. Sessions may change between two steps: each is written as it is when its turn
- * comes, and a change asks for another write. `gone` are sessions that are no longer there.
+ * Writes index files from the database, a few milliseconds per step. Sessions may change between two steps: each is written as it is when it is
+ * reached, and a change schedules another write. `gone` are removed sessions.
  */
 export function* writeIndexes(deps: WriteDeps, paths: Iterable<string>, gone: Iterable<string> = []): Generator<void, readonly WriteResult[]> {
   const outputs = new Map([...paths].map((path) => [path, begin(deps, path)]));

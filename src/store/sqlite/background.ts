@@ -10,11 +10,11 @@ import { createSessionIndexes } from "./session-indexes.ts";
 type MaintainRequest = Extract<ControlRequest, { type: "maintain" }>;
 type Done = (error: AppError | undefined, report?: MaintenanceReport) => void;
 
-/** Work nobody waits for, in steps of a few milliseconds. */
+/** Low-priority work, in steps of a few milliseconds. */
 export interface Background {
-  /** Told after each group was acknowledged, and how many commits it had. */
+  /** Called after each group was acknowledged, with its number of commits. */
   readonly committed: (commits: number) => void;
-  /** Told after something was written that nobody waits for. */
+  /** Called after background work wrote something. */
   readonly wrote: () => void;
   /** Does one step; true when there is more to do at once. */
   readonly step: () => boolean;
@@ -22,9 +22,9 @@ export interface Background {
   waiting(): boolean;
   maintain(request: MaintainRequest, done: Done): void;
   whenImported(done: () => void): void;
-  /** Goes on with steps of an import when those before them are done. */
+  /** Continues with more import steps when the current ones are done. */
   importMore(steps: Iterator<unknown>): void;
-  /** Moves the log into the database. `done` gets what stood in the way. */
+  /** Moves the log into the database. `done` gets the error, if any. */
   readonly checkpoint: (truncate: boolean, done: (error: AppError | undefined) => void) => void;
 }
 
@@ -33,7 +33,7 @@ export interface BackgroundDeps extends CheckpointsDeps {
   readonly files: MaintenanceDeps["files"];
   /** Steps of an unfinished import. */
   readonly importing: Iterator<unknown> | undefined;
-  /** Told when the import is through. */
+  /** Called when the import is done. */
   readonly imported: () => void;
 }
 
@@ -44,16 +44,16 @@ interface Maintaining {
   readonly work: ReturnType<typeof createMaintenance>;
 }
 
-/** Indexes over sessions wait until a start is long over, and let others have their turn between two steps. */
+/** Indexes over sessions wait until well after the start, and let other work run between two steps. */
 const INDEX_FIRST_MS = 10_000;
 const INDEX_NEXT_MS = 4;
-/** While the log is being moved. */
+/** Delay while the log is being moved. */
 const INDEX_WAIT_MS = 100;
 
-/** Keeps the indexes over sessions up to date, by a timer of its own that runs only while there is something to do. */
+/** Keeps the indexes over sessions up to date, on a timer that runs only while there is something to do. */
 function createIndexing(deps: BackgroundDeps, stepped: () => boolean): { committed(commits: number): void; catchUp(): void } {
   const index = createSessionIndexes(deps.db, deps.sql);
-  /** The wait of the timer that counts; one that was overtaken by a shorter does nothing. */
+  /** Delay of the current timer; a timer overtaken by a shorter one does nothing. */
   let armed: { readonly ms: number } | undefined;
   function arm(ms: number): void {
     if (armed && armed.ms <= ms) return;
@@ -79,7 +79,7 @@ function createIndexing(deps: BackgroundDeps, stepped: () => boolean): { committ
   };
 }
 
-/** One after the other. */
+/** Runs one job after the other. */
 function* chain(...parts: readonly Iterator<unknown>[]): Generator<void> {
   for (const part of parts) while (part.next().done !== true) yield;
 }
@@ -100,7 +100,7 @@ export function createBackground(deps: BackgroundDeps): Background {
   const indexing = createIndexing(deps, log.swept);
   let importing = deps.importing;
 
-  /** An import that stops in the middle is not told as done: the next start goes on with it. */
+  /** An interrupted import is not reported as done: the next start continues it. */
   function importStep(): void {
     let through = true;
     try {

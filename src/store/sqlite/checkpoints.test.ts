@@ -20,7 +20,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Fills about so many pages of the log. */
+/** Fills about this many pages of the log. */
 const fill = (pages: number): void =>
   db.exec(`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${pages}) INSERT INTO t SELECT zeroblob(4000) FROM n`);
 const logPages = (): number => {
@@ -35,20 +35,20 @@ function lab(mover: LogMover) {
   return { log, failures, resumed: () => resumed };
 }
 
-/** Moves nothing until the test says what became of it. */
+/** Moves nothing until the test reports an outcome. */
 function heldMover() {
   const asked: ((moved: Moved) => void)[] = [];
   return { asked, mover: { move: (done: (moved: Moved) => void) => void asked.push(done) } };
 }
 
-test("a long log of background work is not moved in the store's own thread, and with a very long one the work waits", () => {
+test("a long log of background work is moved by another thread, and with a very long one the work waits", () => {
   const { mover, asked } = heldMover();
   const { log, resumed } = lab(mover);
   fill(100);
   expect([log.swept(), asked.length]).toEqual([true, 0]);
   fill(1000);
   expect([log.swept(), asked.length]).toEqual([true, 1]);
-  // Neither the next step nor a commit begins a second move, or one of its own.
+  // Neither the next step nor a commit starts a second move, or one of its own.
   log.committed(100);
   expect([log.swept(), asked.length, logPages() > 1000]).toEqual([true, 1, true]);
   fill(4000);
@@ -57,7 +57,7 @@ test("a long log of background work is not moved in the store's own thread, and 
   expect(resumed()).toBe(1);
 });
 
-test("a caller that asks for an empty log while it is being moved gets it right after", () => {
+test("a caller that requests an empty log while it is being moved gets it right after", () => {
   const { mover, asked } = heldMover();
   const { log } = lab(mover);
   const answers: unknown[] = [];
@@ -71,7 +71,7 @@ test("a caller that asks for an empty log while it is being moved gets it right 
   expect(answers).toEqual([undefined, undefined]);
 });
 
-test("the log does not grow for as long as background work goes on", async () => {
+test("the log stays bounded while background work continues", async () => {
   const mover = createLogMover(join(folder, "a.db"));
   let resume = (): void => {};
   const log = createCheckpoints({ sql: createStatements(db), later: () => {}, failed: (error) => expect.fail(error.message), mover, resume: () => resume() });
@@ -85,7 +85,7 @@ test("the log does not grow for as long as background work goes on", async () =>
   expect(longest).toBeLessThan(6000);
 });
 
-test("a disk that fails while the log is moved fails the store; a lock does not, and without a thread the log is moved at once", () => {
+test("a disk error while the log is moved fails the store; a lock does not, and without a thread the log is moved at once", () => {
   const { mover, asked } = heldMover();
   const { log, failures } = lab(mover);
   fill(1000);
@@ -111,7 +111,7 @@ test("the thread moves the log while the store's connection stays open", async (
   }
 });
 
-test("a file that the thread cannot open is told as SQLite tells it", async () => {
+test("a file that the thread cannot open is reported with SQLite's error", async () => {
   const { error } = await new Promise<Moved>((resolve) => createLogMover(join(folder, "missing/a.db")).move(resolve));
   expect(error).toMatchObject({ errcode: 14 });
 });

@@ -4,40 +4,40 @@ import { storeError } from "./failure.ts";
 import type { LogMover } from "./log-mover.ts";
 
 /**
- * Pages in the log: above the first they are moved when nobody writes for a while, above the second in any case. Moving some hundred pages takes
- * 1 to 2 ms; thousands would give a higher rate, and make one commit in a hundred wait for several milliseconds more. A short log is also
- * written over sooner, which syncs faster.
+ * Pages in the log: above the first limit they are moved when the store is idle for a while, above the second in any case. Moving some hundred pages
+ * takes 1 to 2 ms; thousands would give more throughput, but make one commit in a hundred wait several milliseconds longer. A short log is also
+ * reused sooner, which syncs faster.
  */
 const QUIET_PAGES = 200;
 const QUIET_MS = 200;
 const BUSY_PAGES = 800;
-/** Commits after which the log is measured: each adds some ten pages. */
+/** Commits after which the log is measured: each adds about ten pages. */
 const MEASURED_COMMITS = 8;
 /**
- * With a log of so many pages, background work waits until all of them are moved: only then it is written from its beginning again. Work that went on
- * would keep adding to its end, and the file would grow for as long.
+ * With a log of this many pages, background work waits until all of them are moved: only then is the log reused from its start. Otherwise the work
+ * would keep appending, and the file would keep growing.
  */
 const FULL_PAGES = 4000;
 
 export interface CheckpointsDeps {
   readonly sql: (text: string) => StatementSync;
-  /** Calls back later, when the thread may have become quiet. */
+  /** Calls back later, when the thread may be idle. */
   readonly later: (ms: number, fn: () => void) => unknown;
-  /** Damage or a failing disk met outside of a request. */
+  /** Reports damage or a disk error outside of a request. */
   readonly failed: (error: AppError) => void;
   /** Moves the pages of background work. */
   readonly mover: LogMover;
-  /** Called when background work may go on, in case `swept` stopped it. */
+  /** Called when background work may continue, in case `swept` stopped it. */
   readonly resume: () => void;
 }
 
 /** Moves the log into the database, between groups. */
 export interface Checkpoints {
-  /** Told after each group was acknowledged, and how many commits it had. */
+  /** Called after each group was acknowledged, with its number of commits. */
   readonly committed: (commits: number) => void;
-  /** Called after each step of background work. False when the work has to wait until `resume`: the log is long, and is being moved in another thread. */
+  /** Called after each step of background work. False when the work has to wait until `resume`: the log is long, and another thread is moving it. */
   readonly swept: () => boolean;
-  /** Moves it now, or right after the thread that is moving it; SQLite lets only one do so. `done` gets what stood in the way. */
+  /** Moves it now, or right after the thread that is moving it; SQLite allows only one at a time. `done` gets the error, if any. */
   readonly checkpoint: (truncate: boolean, done: (error: AppError | undefined) => void) => void;
 }
 
@@ -49,7 +49,7 @@ export function createCheckpoints(deps: CheckpointsDeps): Checkpoints {
   let isMoving = false;
   const postponed: { readonly truncate: boolean; readonly done: (error: AppError | undefined) => void }[] = [];
 
-  /** How long the log is, and how many of its pages are nowhere else. */
+  /** Pages in the log, and how many of them are not in the database yet. */
   function measure(): { readonly length: number; readonly pages: number } {
     const row = sql("PRAGMA wal_checkpoint(NOOP)").get()!;
     return { length: Number(row["log"]), pages: Number(row["log"]) - Number(row["checkpointed"]) };
@@ -57,7 +57,7 @@ export function createCheckpoints(deps: CheckpointsDeps): Checkpoints {
 
   const logPages = (): number => measure().pages;
 
-  /** A failure here is final: nobody knows what of the database file reached the disk, and a second fsync would not tell. */
+  /** A failure here is final: nobody knows which pages reached the disk, and a second fsync would not tell. */
   function moveLog(): void {
     sql("PRAGMA wal_checkpoint(PASSIVE)").get();
   }

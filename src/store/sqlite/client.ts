@@ -9,7 +9,7 @@ import { errorFrom } from "./failure.ts";
 import { isHeavy, type OpenRequest, type Reply } from "./messages.ts";
 import { createHeavyReads } from "./reads.ts";
 import { createSender, type Control, type Sender } from "./sender.ts";
-import { createStanding, type Standing } from "./standing.ts";
+import { createStoreStatus, type StoreStatus } from "./status.ts";
 import { startThread } from "./thread.ts";
 import { createWaiting, roughBytes, type WaitingRequests } from "./waiting.ts";
 
@@ -32,7 +32,7 @@ export interface SqliteOptions {
 
 interface Parts {
   readonly options: SqliteOptions;
-  readonly standing: Standing;
+  readonly standing: StoreStatus;
   readonly waiting: WaitingRequests;
   readonly sender: Sender;
   readonly heavy: ReturnType<typeof createHeavyReads>;
@@ -41,11 +41,11 @@ interface Parts {
   readonly alive: () => boolean;
 }
 
-/** Opens the embedded store: a thread of its own, so that the caller never waits for a disk. */
+/** Opens the embedded store: in a thread of its own, so that the caller never waits for a disk. */
 export async function openSqlite(options: SqliteOptions): Promise<Store> {
   const file = join(options.stateDir, DATABASE_FILE);
   const worker = options.thread ?? startThread();
-  const standing = createStanding(file, (message, details) => options.log?.(message, details));
+  const standing = createStoreStatus(file, (message, details) => options.log?.(message, details));
   const waiting = createWaiting(options.clock.monotonic);
   const { opened, gone, alive } = listen(worker, options, standing, waiting);
   const { stateDir, watch, sessionIndex } = options;
@@ -55,11 +55,11 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
   return createStore({ options, standing, waiting, gone, alive, heavy, sender: createSender(worker, waiting) });
 }
 
-/** Takes what the thread says, and notices when it dies. */
+/** Handles messages of the thread, and notices when it dies. */
 function listen(
   worker: Worker,
   options: SqliteOptions,
-  standing: Standing,
+  standing: StoreStatus,
   waiting: WaitingRequests,
 ): Pick<Parts, "gone" | "alive"> & { readonly opened: Promise<void> } {
   const opening = Promise.withResolvers<void>();
@@ -86,7 +86,7 @@ function listen(
       opening.resolve();
     } else if (reply.type === "refused") opening.reject(errorFrom(reply.error));
     else if (reply.type === "failed") standing.fail({ ...reply.failure, message: `${join(options.stateDir, DATABASE_FILE)}: ${reply.failure.message}` });
-    else if (reply.type === "takenIn") standing.takenIn();
+    else if (reply.type === "takenIn") standing.changedExternally();
     else if (reply.type === "log") options.log?.(reply.message, reply.details);
     else standing.notice(reply.notices);
   });
@@ -119,7 +119,7 @@ function createStore({ options, standing, waiting, sender, heavy, gone, alive }:
     try {
       return await heavy.read(kind, input);
     } catch (failure) {
-      // The second thread could not be started, or died: the first one can answer as well, only not beside its commits.
+      // The second thread could not be started, or died: the first one can answer as well, but not in parallel to commits.
       if (!(failure instanceof AppError) || failure.code !== "UNAVAILABLE" || standing.closed()) throw failure;
       options.log?.(`${failure.message}; the store's own thread answers instead`);
       return sender.read(kind, input);
@@ -151,7 +151,7 @@ function createStore({ options, standing, waiting, sender, heavy, gone, alive }:
     read,
     health: () => standing.health(waiting),
     onFailure: standing.onFailure,
-    onTakenIn: standing.onTakenIn,
+    onExternalChange: standing.onExternalChange,
     checkpoint: ({ truncate = false } = {}) => ask({ type: "checkpoint", truncate }),
     async maintain({ budgetMs = 1000, policy } = {}) {
       const report = await ask<MaintenanceReport>({ type: "maintain", now: clock.now(), budgetMs, policy: resolveRetention(policy) });

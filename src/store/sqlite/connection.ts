@@ -3,7 +3,7 @@ import type { ReadKind } from "../areas/index.ts";
 import { READS } from "./areas/index.ts";
 import type { ReadContext } from "./handlers.ts";
 
-/** Queries put together from filters have many forms; beyond this number the oldest statement is forgotten. */
+/** Queries built from filters have many forms; beyond this number the oldest statement is dropped. */
 const MAX_STATEMENTS = 400;
 
 /** Statements of one connection, prepared when first used. */

@@ -13,9 +13,9 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-const room = fileURLToPath(new URL("..", import.meta.url));
+const storeFolder = fileURLToPath(new URL("..", import.meta.url));
 
-/** A process that accepts messages one after the other and says which were acknowledged. */
+/** A process that accepts messages one after the other and prints which were acknowledged. */
 const PROGRAM = `
   import { writeSync } from "node:fs";
   const { openStore } = await import(process.argv[1] + "open.ts");
@@ -33,7 +33,9 @@ const PROGRAM = `
 `;
 
 function runUntilKilled(failpoint: string): Promise<{ readonly acknowledged: number[]; readonly signal: string | null; readonly complaint: string }> {
-  const child = spawn(process.execPath, ["--input-type=module", "-e", PROGRAM, room, folder], { env: { ...process.env, OPENCLAW_FAILPOINT: failpoint } });
+  const child = spawn(process.execPath, ["--input-type=module", "-e", PROGRAM, storeFolder, folder], {
+    env: { ...process.env, OPENCLAW_FAILPOINT: failpoint },
+  });
   let out = "";
   let complaint = "";
   child.stdout.on("data", (chunk) => (out += String(chunk)));

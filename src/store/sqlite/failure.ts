@@ -1,6 +1,6 @@
 import { AppError, messageOf, type ErrorCode } from "../../base/errors.ts";
 
-/** Primary result codes of SQLite that mean something to us. */
+/** Primary result codes of SQLite that are handled. */
 const BUSY = 5;
 const LOCKED = 6;
 const READONLY = 8;
@@ -29,7 +29,7 @@ const MEANINGS: Readonly<Record<number, { readonly code: ErrorCode; readonly tex
   [CONSTRAINT]: { code: "CONFLICT", text: "a row with this id is already there" },
 };
 
-/** SQLite's extended result code of a failed call, if that is what it is. */
+/** SQLite's extended result code of a failed call, if it is one. */
 export function sqliteCode(error: unknown): number | undefined {
   const code = (error as { errcode?: unknown } | undefined)?.errcode;
   return typeof code === "number" ? code : undefined;
@@ -49,7 +49,7 @@ export function isDamage(error: unknown): boolean {
   return primary === CORRUPT || primary === NOTADB || (error instanceof AppError && error.code === "STORE_DAMAGED");
 }
 
-/** True when the disk, not the data, is at fault: nothing of the same transaction can be trusted to have happened. */
+/** True when the disk, not the data, failed: nothing of the same transaction can be trusted to have happened. */
 export function isDiskFailure(error: unknown): boolean {
   const primary = (sqliteCode(error) ?? 0) & 0xff;
   return primary === IOERR || primary === FULL || primary === READONLY || primary === CANTOPEN || isDamage(error);

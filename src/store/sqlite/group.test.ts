@@ -5,7 +5,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Background } from "./background.ts";
 import { createStatements } from "./connection.ts";
-import { createDesk, type Desk } from "./desk.ts";
+import { createRequestHandler, type RequestHandler } from "./request-handler.ts";
 import { createGroups, type Groups } from "./group.ts";
 import type { CommitRequest, Reply } from "./messages.ts";
 import { openDatabase } from "./open.ts";
@@ -31,7 +31,7 @@ const accept = (id: number, text = "hello"): CommitRequest => [
 ];
 const count = (): unknown => db.prepare("SELECT count(*) AS n FROM inbox").get()!["n"];
 
-/** The database, except that its COMMIT fails as a failed fsync or a full disk does, counting the tries. */
+/** The database, except that its COMMIT fails like a failed fsync or a full disk, counting the attempts. */
 function failingCommit(errcode: number): { readonly broken: DatabaseSync; readonly tries: () => number } {
   let tries = 0;
   const broken = {
@@ -52,7 +52,7 @@ function failingCommit(errcode: number): { readonly broken: DatabaseSync; readon
   return { broken: broken as unknown as DatabaseSync, tries: () => tries };
 }
 
-/** The database, with a list of how much each COMMIT had synced: 2 is all of it. */
+/** The database, recording the sync level of each COMMIT: 2 is full. */
 function watchedCommit(): { readonly watched: DatabaseSync; readonly levels: unknown[] } {
   const levels: unknown[] = [];
   const level = (): unknown => db.prepare("PRAGMA synchronous").get()!["synchronous"];
@@ -70,13 +70,13 @@ function watchedCommit(): { readonly watched: DatabaseSync; readonly levels: unk
   return { watched: watched as unknown as DatabaseSync, levels };
 }
 
-test("only a group of nothing but lazy commits goes without a sync, and the next one has it again", () => {
+test("only a group of lazy commits skips the sync, and the next group syncs again", () => {
   const lazy = (id: number): CommitRequest => [...accept(id).slice(0, 4), true] as unknown as CommitRequest;
   const { watched, levels } = watchedCommit();
   const groups = createGroups(watched, createStatements(db));
   db.exec("PRAGMA synchronous = FULL");
   for (const group of [[accept(1)], [lazy(2)], [lazy(3), accept(4)], [lazy(5), lazy(6)], [accept(7)]]) groups.run(group);
-  // A group that is refused as a whole leaves the next one synced as well.
+  // A group that is refused as a whole leaves the next one synced, too.
   const refused: CommitRequest = [8, 1, [["turns.end", { id: "none", outcome: "failed" }]], undefined, true];
   groups.run([refused]);
   groups.run([accept(9)]);
@@ -84,17 +84,25 @@ test("only a group of nothing but lazy commits goes without a sync, and the next
   expect(count()).toBe(8);
 });
 
-function desk(groups: Groups): { readonly served: Desk; readonly replies: Reply[] } {
+function createHandler(groups: Groups): { readonly served: RequestHandler; readonly replies: Reply[] } {
   const replies: Reply[] = [];
   const files = { prepare() {}, follow() {}, flush() {}, problems: () => [], close() {} } as unknown as TranscriptFiles;
   const background = { committed() {} } as unknown as Background;
-  const served = createDesk({ sql: createStatements(db), groups, files, background, post: (reply) => replies.push(reply), now: () => 7, markSuspect() {} });
+  const served = createRequestHandler({
+    sql: createStatements(db),
+    groups,
+    files,
+    background,
+    post: (reply) => replies.push(reply),
+    now: () => 7,
+    markSuspect() {},
+  });
   return { served, replies };
 }
 
-test("an fsync that fails is not tried again: the group is rejected and nothing later is acknowledged", () => {
+test("a failed fsync is not retried: the group is rejected and nothing later is acknowledged", () => {
   const { broken, tries } = failingCommit(1034);
-  const { served, replies } = desk(createGroups(broken, createStatements(db)));
+  const { served, replies } = createHandler(createGroups(broken, createStatements(db)));
   served.commit([accept(1), accept(2)]);
   served.commit([accept(3)]);
   expect(tries()).toBe(1);
@@ -113,8 +121,8 @@ test("an fsync that fails is not tried again: the group is rejected and nothing 
   expect(replies.at(-1)).toMatchObject({ settled: [[4, true, { pending: 0 }]] });
 });
 
-test("a disk that is full at the commit fails the store, and the sender is told why", () => {
-  const { served, replies } = desk(createGroups(failingCommit(13).broken, createStatements(db)));
+test("a full disk at the commit fails the store, and the caller gets the reason", () => {
+  const { served, replies } = createHandler(createGroups(failingCommit(13).broken, createStatements(db)));
   served.commit([accept(1)]);
   expect(replies).toMatchObject([
     { type: "failed", failure: { code: "DISK_FULL" } },
@@ -122,7 +130,7 @@ test("a disk that is full at the commit fails the store, and the sender is told 
   ]);
 });
 
-test("a disk that is full before the commit refuses the whole group, and the store goes on when there is room", () => {
+test("a full disk before the commit refuses the whole group, and the store continues when there is space", () => {
   const groups = createGroups(db, createStatements(db));
   expect(groups.run([accept(1)]).settled).toMatchObject([[1, true, [{ duplicate: false }]]]);
   const pages = Number(db.prepare("PRAGMA page_count").get()!["page_count"]);
@@ -143,7 +151,7 @@ test("a disk that is full before the commit refuses the whole group, and the sto
   expect(count()).toBe(3);
 });
 
-test("a database that another process holds is told as locked, and nothing fails", async () => {
+test("a database that another process holds is reported as locked, and nothing fails", async () => {
   const other = (await openDatabase({ file: join(folder, "openclaw.db"), stateDir: folder, now: () => 1 })).db;
   db.exec("PRAGMA busy_timeout = 0");
   other.exec("BEGIN IMMEDIATE");
@@ -159,7 +167,7 @@ test("a database that became read-only fails the store", () => {
   expect(createGroups(db, createStatements(db)).run([accept(1)])).toMatchObject({ fatal: { code: "READ_ONLY" }, settled: [[1, false, { code: "READ_ONLY" }]] });
 });
 
-test("commits that are all taken need no marks; those beside a refused one happen once, with what they do to files", () => {
+test("commits that all succeed need no savepoints; those beside a refused one happen once, with their file effects", () => {
   const marks: string[] = [];
   const watched = {
     prepare(text: string) {
@@ -192,12 +200,12 @@ test("commits that are all taken need no marks; those beside a refused one happe
     [3, false, { code: "NOT_FOUND" }],
     [5, true, [{ duplicate: false }]],
   ]);
-  // The head of the transcript and its line.
+  // The header of the transcript and its line.
   expect(effects.map(({ kind }) => kind)).toEqual(["appended", "appended"]);
   expect([marks.length, count(), db.isTransaction]).toEqual([3, 3, false]);
 });
 
-test("what a refused commit wanted to do to files is forgotten with it", () => {
+test("file effects of a refused commit are dropped with it", () => {
   const file = "agents/main/sessions/s.jsonl";
   const ensure = ["transcripts.ensure", { file, agentId: "main", sessionId: "s", header: "{}" }] as const;
   const groups = createGroups(db, createStatements(db));
@@ -212,8 +220,8 @@ test("what a refused commit wanted to do to files is forgotten with it", () => {
   expect(groups.run([[3, 1, [ensure], undefined, false]]).effects).toEqual([{ kind: "appended", file, startBytes: 0, lines: ["{}"] }]);
 });
 
-test("work that meets another process's lock is put off, and the store goes on", () => {
-  const { served, replies } = desk(createGroups(db, createStatements(db)));
+test("work that meets another process's lock is postponed, and the store continues", () => {
+  const { served, replies } = createHandler(createGroups(db, createStatements(db)));
   served.upkeep(() => {
     throw Object.assign(new Error("database is locked"), { errcode: 5 });
   });

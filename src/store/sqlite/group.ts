@@ -9,26 +9,26 @@ import type { Effect, WriteContext } from "./handlers.ts";
 import type { CommitRequest, Settled } from "./messages.ts";
 
 export interface GroupResult {
-  /** One answer per commit; only to be given now, after the fsync. */
+  /** One answer per commit; send them only now, after the fsync. */
   readonly settled: Settled[];
-  /** What is to be done for the commits that happened. */
+  /** Effects of the commits that succeeded. */
   readonly effects: readonly Effect[];
   /** The disk failed: the store must not acknowledge anything any more. */
   readonly fatal: AppError | undefined;
   /** Nothing of the group fitted on the disk. */
   readonly diskFull: boolean;
-  /** Another process held the database for longer than it was waited for. */
+  /** Another process held the database for longer than the busy timeout. */
   readonly held: boolean;
 }
 
 export interface Groups {
-  /** Runs commits as one transaction with one fsync, or without one when all are lazy. A commit whose write is refused is undone alone. */
+  /** Runs commits as one transaction with one fsync, or without one when all are lazy. A commit with a refused write is rolled back alone. */
   run(commits: readonly CommitRequest[]): GroupResult;
 }
 
 type AnyWrite = (context: WriteContext, input: unknown) => unknown;
 
-/** Ends the whole group. */
+/** Aborts the whole group. */
 class GroupAborted extends Error {
   readonly reason: AppError;
   constructor(reason: AppError) {
@@ -38,7 +38,7 @@ class GroupAborted extends Error {
 }
 
 interface Applying {
-  /** Applies commits within the transaction that has begun: an answer for each, and what is to be done for them. Throws when the transaction is lost. */
+  /** Applies commits within the current transaction: an answer for each, and their effects. Throws when the transaction is lost. */
   apply(commits: readonly CommitRequest[]): { readonly settled: Settled[]; readonly effects: Effect[] };
   readonly rollback: () => void;
 }
@@ -58,8 +58,8 @@ function createApplying(db: DatabaseSync, sql: (text: string) => StatementSync, 
   }
 
   /**
-   * Applies all commits without a mark to go back to before each: what SQLite keeps for going back is a good part of what a commit costs, and refusals
-   * are rare. False when one is refused: everything is undone, and has to be applied again with marks.
+   * Applies all commits without savepoints: what SQLite keeps for rolling back is a good part of a commit's cost, and refusals
+   * are rare. False when one is refused: everything is rolled back, and has to be applied again with savepoints.
    */
   function applyTogether(commits: readonly CommitRequest[], effects: Effect[], settled: Settled[]): boolean {
     try {
@@ -75,7 +75,7 @@ function createApplying(db: DatabaseSync, sql: (text: string) => StatementSync, 
     return false;
   }
 
-  /** Applies one commit, or undoes it and answers with its error. Throws when the transaction itself is lost. */
+  /** Applies one commit, or rolls it back and answers with its error. Throws when the transaction itself is lost. */
   function applyAlone(request: CommitRequest, shared: boolean, effects: Effect[]): Settled {
     const mark = effects.length;
     if (shared) save.run();
@@ -104,10 +104,10 @@ function createApplying(db: DatabaseSync, sql: (text: string) => StatementSync, 
   };
 }
 
-/** While another process holds the database every wait for it keeps the reads behind it waiting too: the first is long, the next are short. */
+/** While another process holds the database, every wait also blocks the reads behind it: the first wait is long, the next ones are short. */
 const SHORT_WAIT_MS = 200;
 
-function createPatience(db: DatabaseSync): { /** Told whether the last wait was in vain; gives it back. */ after(inVain: boolean): boolean } {
+function createBusyTimeout(db: DatabaseSync): { /** Called with whether the last wait was in vain; returns it. */ after(inVain: boolean): boolean } {
   let usual: number | undefined;
   return {
     after(inVain) {
@@ -127,14 +127,14 @@ export function createGroups(db: DatabaseSync, sql: (text: string) => StatementS
   const begin = db.prepare("BEGIN IMMEDIATE");
   const commit = db.prepare("COMMIT");
   const { apply, rollback } = createApplying(db, sql, begin);
-  const patience = createPatience(db);
+  const patience = createBusyTimeout(db);
 
   function rejected(commits: readonly CommitRequest[], reason: AppError): Settled[] {
     const message = errorMessage(reason);
     return commits.map(([id]) => [id, false, message]);
   }
 
-  /** The disk was full before anything was committed: the group is refused, the store goes on. Any other failure of the disk is final. */
+  /** The disk was full before anything was committed: the group is refused, the store continues. Any other disk error is final. */
   function aborted(commits: readonly CommitRequest[], error: unknown): GroupResult {
     rollback();
     const cause = error instanceof GroupAborted ? error.reason.cause : error;
@@ -150,7 +150,7 @@ export function createGroups(db: DatabaseSync, sql: (text: string) => StatementS
   return {
     run(commits) {
       const lazy = commits.every(([, , , , isLazy]) => isLazy);
-      // A transaction that could not even be rolled back is the end of the store anyway.
+      // If not even the rollback works, the store has failed anyway.
       using _sync = { [Symbol.dispose]: () => lazy && !db.isTransaction && sync("FULL") };
       let applied: ReturnType<Applying["apply"]>;
       try {

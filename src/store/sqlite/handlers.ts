@@ -6,22 +6,22 @@ export type Effect =
   | { readonly kind: "renamed"; readonly file: string; readonly to: string }
   | { readonly kind: "removed"; readonly file: string };
 
-/** What a session's transcript tells in a list, and the state of both that this was read from. */
-export interface ToldSession {
+/** Display fields of a session from its transcript, and the state that they were read from. */
+export interface SessionPreview {
   readonly stamp: string;
   readonly title: string | undefined;
   readonly last: string | undefined;
-  /** What a search looks through, in lower case: the name and the like, and what was said last. */
-  readonly words: string;
-  readonly lastWords: string;
+  /** Text for searching, in lower case: the name and the like, and the last message. */
+  readonly searchText: string;
+  readonly lastSearchText: string;
 }
 
-/** What every handler is given. */
+/** Passed to every handler. */
 export interface ReadContext {
-  /** The prepared statement of this text, made once per connection. */
+  /** The prepared statement for this text, created once per connection. */
   readonly sql: (text: string) => StatementSync;
-  /** What was read of transcripts for lists of sessions, where it is worth keeping. */
-  readonly told?: Map<string, ToldSession>;
+  /** Cached previews for lists of sessions, where caching pays off. */
+  readonly previews?: Map<string, SessionPreview>;
 }
 
 export interface WriteContext extends ReadContext {
@@ -75,7 +75,7 @@ export function shapeAll<T extends object>(
   return rows.map((row) => shape<T>(row, json, flags)!);
 }
 
-/** Conditions that were asked for, joined for a WHERE clause, with their values in order. */
+/** The conditions with a value, joined for a WHERE clause, with their values in order. */
 export function where(conditions: readonly (readonly [sql: string, value: string | number | undefined])[]): {
   readonly text: string;
   readonly values: (string | number)[];
@@ -84,7 +84,7 @@ export function where(conditions: readonly (readonly [sql: string, value: string
   return { text: used.length === 0 ? "1" : used.map(([sql]) => sql).join(" AND "), values: used.map(([, value]) => value) };
 }
 
-/** A LIKE pattern that finds `text` literally; use with `ESCAPE '\'`. */
+/** A LIKE pattern that matches `text` literally; use with `ESCAPE '\'`. */
 export function likePrefix(text: string): string {
   return `${text.replaceAll(/[\\%_]/g, "\\$&")}%`;
 }

@@ -1,7 +1,7 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type * as importing from "../import/index.ts";
 
-/** Says in `meta` that the files found at the first start are taken over. */
+/** Records in `meta` that the files found at the first start are imported. */
 const IMPORTED = "store.imported";
 
 export interface ImportingDeps {
@@ -13,23 +13,23 @@ export interface ImportingDeps {
 }
 
 export interface Importing {
-  /** What is left to do between commits; undefined when nothing is. */
+  /** Work left to do between commits; undefined when there is none. */
   readonly steps: Iterator<unknown> | undefined;
-  /** Takes one transcript over at once, since somebody uses it now. */
+  /** Imports one transcript at once, since it is in use. */
   readonly adopt: (file: string) => void;
-  /** Remembers that all is taken over, unless something could not be. */
+  /** Records that everything is imported, unless something failed. */
   readonly finish: () => void;
   /** Looks for files that were added since: another program has used the state folder. */
   readonly again: () => Promise<Iterator<unknown>>;
 }
 
-/** Starts or goes on with the takeover of a state folder. Session indexes and other small files are taken before this returns. */
+/** Starts or continues the import of a state folder. Session indexes and other small files are imported before this returns. */
 export async function openImport(deps: ImportingDeps): Promise<Importing> {
   const { db, sql, stateDir, now, log } = deps;
   let unfinished = sql("SELECT 1 FROM meta WHERE key = ?").get(IMPORTED) === undefined;
   const finish = (): void => {
     unfinished = false;
-    // What could not be read may be mended by its owner: it is looked at again at the next start.
+    // The owner may fix an unreadable file: it is tried again at the next start.
     if (sql("SELECT 1 FROM imports WHERE state = 'failed' LIMIT 1").get() !== undefined) return;
     sql("INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)").run(IMPORTED, String(now()));
   };

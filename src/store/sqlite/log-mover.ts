@@ -3,7 +3,7 @@ import { Worker } from "node:worker_threads";
 /** How long the thread stays after its last request. */
 const IDLE_MS = 5000;
 
-/** A connection for each request: none is left open that the end of the store would have to wait for. */
+/** A connection per request: none stays open that closing the store would have to wait for. */
 const CODE = `
 const { workerData, parentPort } = require("node:worker_threads");
 const { DatabaseSync } = require("node:sqlite");
@@ -23,11 +23,12 @@ parentPort.on("message", () => {
 });
 `;
 
-/** What became of a request: moved, failed with what SQLite said, or not tried since there is no thread. */
+/** Outcome of a request: moved, failed with SQLite's error, or not tried since there is no thread. */
 export type Moved = { readonly error?: Error; readonly unavailable?: boolean };
 
 /**
- * Moves the log into the database in a thread of its own. Background work fills the log quickly, and moving it syncs the database: on a slow disk every
+ * Moves the log into the database in a thread of its own. Background work fills the log quickly, and moving it syncs the database: on a slow disk
+ * every
  * request to the store would wait for that.
  */
 export interface LogMover {

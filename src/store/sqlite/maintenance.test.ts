@@ -10,7 +10,7 @@ const DAY = 86_400_000;
 const NOW = 500 * DAY;
 
 /** Nothing is compressed in these tests. */
-const NO_FILES = { takeIn() {}, *compress() {}, compressing: () => 0 };
+const NO_FILES = { importLines() {}, *compress() {}, compressing: () => 0 };
 
 function makeState(turns: number, stepsEach = 2): DatabaseSync {
   const db = new DatabaseSync(":memory:");
@@ -32,19 +32,19 @@ function makeState(turns: number, stepsEach = 2): DatabaseSync {
   return db;
 }
 
-test("the tables take turns: all of them lose rows before one of them is through", () => {
+test("the tables take turns: all of them lose rows before one of them is done", () => {
   const db = makeState(20_000);
   const work = createMaintenance({ db, sql: createStatements(db), files: NO_FILES, cursor: { tid: 0 } }, NOW, resolveRetention());
   for (let step = 0; step < 22; step += 1) work.steps.next();
   const { deleted, done, behind } = work.report(false);
   expect(Object.keys(deleted)).toEqual(expect.arrayContaining(["inbox", "turns", "journal", "usage"]));
   expect(deleted["inbox"]).toBeLessThan(19_999);
-  // The first of them ended at the beginning of time, and is kept for 14 days.
+  // The first of them ended at time 0 and has a retention of 14 days.
   expect([done, behind]).toEqual([false, { table: expect.stringMatching(/^(?:inbox|turns)$/), lateMs: expect.any(Number) }]);
   expect(Math.floor(behind!.lateMs / DAY)).toBe(485);
 });
 
-test("everything that is past its time goes, turns with all their steps, and then nothing is behind", () => {
+test("everything past its retention is deleted, turns with all their steps, and then nothing is overdue", () => {
   const db = makeState(300, 7);
   const work = createMaintenance({ db, sql: createStatements(db), files: NO_FILES, cursor: { tid: 0 } }, NOW, resolveRetention());
   while (!work.steps.next().done);
@@ -54,7 +54,7 @@ test("everything that is past its time goes, turns with all their steps, and the
   expect(db.prepare("SELECT (SELECT count(*) FROM journal) + (SELECT count(*) FROM turns) AS n").get()).toEqual({ n: 0 });
 });
 
-test("a turn with more steps than one statement deletes is taken apart over several", () => {
+test("a turn with more steps than one statement deletes is deleted in several", () => {
   const db = makeState(1, 1000);
   const sweep = createSweeps(createStatements(db), NOW, resolveRetention()).find(({ table }) => table === "turns")!;
   expect(sweep.delete(10)).toEqual({ journal: 10, turns: 0 });
@@ -62,7 +62,7 @@ test("a turn with more steps than one statement deletes is taken apart over seve
   expect(sweep.delete(10)).toEqual({ journal: 0, turns: 0 });
 });
 
-test("no sweep reads a table from its beginning to find what is past its time", () => {
+test("no sweep scans a table to find overdue rows", () => {
   const db = makeState(10);
   const statements = createStatements(db);
   const texts = new Set<string>();
@@ -74,7 +74,7 @@ test("no sweep reads a table from its beginning to find what is past its time", 
     sweep.delete(3);
     sweep.oldest();
   }
-  // The beginning of a table in its own order, up to a limit, is read without an index.
+  // The start of a table in its own order, up to a limit, is read without an index.
   const plans = [...texts]
     .filter((text) => !text.includes("LIMIT max(?1, 2000)") && !text.includes("sqlite_schema"))
     .flatMap((text) =>
@@ -83,6 +83,6 @@ test("no sweep reads a table from its beginning to find what is past its time", 
         .all()
         .map(({ detail }) => String(detail)),
     );
-  // What is asked to pair, and the leases of this process, are few.
+  // Pairing requests, and the leases of this process, are few.
   expect(plans.filter((plan) => /^SCAN (?!pairing_requests|leases|CONSTANT)/.test(plan) && !plan.includes("USING COVERING INDEX"))).toEqual([]);
 });

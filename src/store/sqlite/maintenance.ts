@@ -5,23 +5,23 @@ import { createPacking, type PackingDeps } from "./packing.ts";
 import { createSweeps, type Sweep } from "./sweeps.ts";
 
 /**
- * The time after which a transaction ends, at most and at least. Committing can take several times as long as deleting: rows that lie far apart fill a page
- * of the log each. The whole should take about `WHOLE_MS`: no request waits much longer than that.
+ * Longest and shortest time of one transaction. Committing can take several times as long as deleting: rows that lie far apart fill a page
+ * of the log each. Together they should take about `WHOLE_MS`: no request waits much longer than that.
  */
 const LONGEST_BATCH_MS = 3;
 const SHORTEST_BATCH_MS = 0.25;
 const WHOLE_MS = 5;
 const MOST_ROWS = 100;
 const MOST_PAGES = 64;
-/** Rows that are so much past their time are told. */
-const LATE_MS = 86_400_000;
+/** Rows overdue by more than this are reported. */
+const OVERDUE_MS = 86_400_000;
 
 export interface Maintenance {
   /** Each `next` is one short transaction; commits may pass between two. */
   readonly steps: Iterator<void>;
-  /** False in the middle of something that would have to be begun again. */
+  /** False in the middle of something that would have to start over. */
   canStop(): boolean;
-  /** What has been done so far, for a caller whose time is over. */
+  /** Progress so far, for a caller whose time is over. */
   report(done: boolean): MaintenanceReport;
 }
 
@@ -32,7 +32,7 @@ export interface MaintenanceDeps {
   readonly cursor: PackingDeps["cursor"];
 }
 
-/** Deletes what is past its time, the tables by turns, compresses old transcripts, and gives space back. */
+/** Deletes overdue rows, table by table in turns, compresses old transcripts, and returns free space. */
 export function createMaintenance({ db, sql, files, cursor }: MaintenanceDeps, now: number, policy: RetentionPolicy): Maintenance {
   const { compressMs } = policy;
   const packing = compressMs === undefined ? undefined : createPacking({ db, sql, files, cursor, now, before: now - compressMs });
@@ -92,11 +92,11 @@ export function createMaintenance({ db, sql, files, cursor }: MaintenanceDeps, n
     }
   }
 
-  /** The table whose oldest row is most past its time, when that is long. */
+  /** The table whose oldest row is most overdue, when that is long. */
   function behind(): MaintenanceReport["behind"] {
     const late = open
       .map((sweep) => ({ table: sweep.table, lateMs: now - (sweep.oldest() ?? now) }))
-      .filter(({ lateMs }) => lateMs > LATE_MS)
+      .filter(({ lateMs }) => lateMs > OVERDUE_MS)
       .sort((a, b) => b.lateMs - a.lateMs);
     return late[0];
   }

@@ -4,7 +4,7 @@ import type { RetentionPolicy } from "../retention.ts";
 import type { Fence, StoreFailure, StoreNotice } from "../store.ts";
 import type { ErrorMessage } from "./failure.ts";
 
-/** The first message to a thread: what it is for. */
+/** The first message to a thread. */
 export interface OpenRequest {
   readonly type: "open";
   readonly mode: "write" | "read";
@@ -12,9 +12,9 @@ export interface OpenRequest {
   readonly stateDir: string;
   /** The store's clock at the start. */
   readonly now: number;
-  /** Session index files are written and taken in; `path` is where they are, with `{agentId}`, when that is not the documented place. */
+  /** Session index files are written and imported; `path` is their location, with `{agentId}`, when it is not the documented one. */
   readonly sessionIndex?: { readonly path?: string | undefined } | undefined;
-  /** The thread watches the main one, too. */
+  /** The thread also watches the main one. */
   readonly watch?: WatchRequest | undefined;
 }
 
@@ -39,7 +39,7 @@ export type Reply =
   | { readonly type: "settled"; readonly settled: readonly Settled[]; readonly diskFull: boolean; readonly held: boolean }
   | { readonly type: "failed"; readonly failure: StoreFailure }
   | { readonly type: "notices"; readonly notices: readonly StoreNotice[] }
-  /** Sessions were changed by what another program wrote. */
+  /** Sessions changed through another program's file. */
   | { readonly type: "takenIn" }
   | { readonly type: "log"; readonly message: string; readonly details: Readonly<Record<string, unknown>> | undefined };
 
@@ -58,14 +58,14 @@ const HEAVY_READS: ReadonlySet<ReadKind> = new Set<ReadKind>([
   "imports.list",
 ]);
 
-/** So few rows are quicker read at once than a thread is started for them. */
+/** This few rows are read faster than a thread is started. */
 const FEW_ROWS = 50;
-/** So many are passed over in well under a millisecond. */
+/** This many are skipped in well under a millisecond. */
 const NEAR_ROWS = 1000;
-/** A list of conversations as a page begins with it. */
+/** The first page of a list of conversations. */
 const FIRST_SHOWN = 64;
 
-/** True when a read goes to the thread for long ones. */
+/** True when a read goes to the thread for long reads. */
 export function isHeavy(kind: ReadKind, input: unknown): boolean {
   if (!HEAVY_READS.has(kind)) return false;
   const { limit, search, offset } = (input ?? {}) as { readonly limit?: unknown; readonly search?: unknown; readonly offset?: unknown };

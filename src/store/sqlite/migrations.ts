@@ -12,17 +12,17 @@ export interface Migration {
   readonly up: string | ((db: DatabaseSync) => void);
 }
 
-/** The first version that reads compressed lines. A database that has some needs it; see packing.ts. */
+/** The first version that reads compressed lines. A database with compressed lines requires it; see packing.ts. */
 export const PACKS_VERSION = 12;
 
-/** Forward only. A published entry is never changed: a mistake is mended by the next one. */
+/** Forward only. A published entry is never changed: mistakes are fixed by the next one. */
 export const MIGRATIONS: readonly Migration[] = [
   { version: 1, minReader: 1, up: SCHEMA_V1 },
-  // Whose message a call answered: budgets of senders add it up.
+  // Sender of the message that a call answered: used for budgets per sender.
   { version: 2, minReader: 1, up: "ALTER TABLE usage ADD COLUMN sender TEXT" },
-  // What was said in a chat before is read when it is answered.
+  // The recent history of a chat is read when a message in it is answered.
   { version: 3, minReader: 1, up: "CREATE INDEX inbox_place ON inbox (channel, account, conversation, id)" },
-  // What became of a command that was asked about. Nobody waits for those of before; what one did that was allowed was not kept.
+  // Outcome of a command that needed approval. Nothing waits for earlier ones; what an allowed one did was not stored.
   {
     version: 4,
     minReader: 1,
@@ -33,7 +33,7 @@ export const MIGRATIONS: readonly Migration[] = [
         ELSE '{"state":"denied","told":true}' END
       WHERE kind = 'exec'`,
   },
-  // Commands that somebody allowed for good, with the shape of their arguments.
+  // Commands that the user allowed permanently, with the shape of their arguments.
   {
     version: 5,
     minReader: 1,
@@ -48,18 +48,18 @@ export const MIGRATIONS: readonly Migration[] = [
       UNIQUE (agent_id, program, rule)
     ) STRICT`,
   },
-  // Lists of sessions, how many there are, and words in them have indexes of their own. They are filled after the start: see session-indexes.ts.
+  // Lists and counts of sessions, and words in them, have indexes of their own. They are filled after the start: see session-indexes.ts.
   { version: 6, minReader: 1, up: SESSION_LISTS + SESSION_SEARCH },
-  // Retention finds what was used up without reading what was not.
+  // Retention finds used rows without reading unused ones.
   { version: 7, minReader: 1, up: "CREATE INDEX injections_drained ON injections (drained_at) WHERE drained_at IS NOT NULL" },
-  // What makes up most of an entry and rarely changes is not written with it. Entries of before are taken apart when they are next written; an older
-  // program finds them without these fields, and makes them again.
+  // Fields that make up most of an entry and rarely change are stored separately. Existing entries are split when they are next written; an older
+  // program finds them without these fields, and creates them again.
   {
     version: 8,
     minReader: 1,
     up: "CREATE TABLE session_parts (session_key TEXT NOT NULL, name TEXT NOT NULL, value TEXT NOT NULL, PRIMARY KEY (session_key, name)) WITHOUT ROWID",
   },
-  // What the cost of a call is made of. Of calls before this only the sum is known.
+  // Parts of the cost of a call. For earlier calls only the sum is known.
   {
     version: 9,
     minReader: 1,
@@ -68,11 +68,11 @@ export const MIGRATIONS: readonly Migration[] = [
       ALTER TABLE usage ADD COLUMN cache_read_cost REAL;
       ALTER TABLE usage ADD COLUMN cache_write_cost REAL`,
   },
-  // What the session index files of other programs hold: see session-index/.
+  // The known state of session index files that other programs share: see session-index/.
   { version: 10, minReader: 1, up: SESSION_FILES },
   // A turn writes fewer pages.
   { version: 11, minReader: 1, up: leanTables },
-  // Lines of transcripts that nobody has used for long can be stored compressed: `packed_lines` are looked at so far, `packed_at` is when the file was done.
+  // Lines of unused transcripts can be stored compressed: `packed_lines` have been processed so far, `packed_at` is when the file was done.
   {
     version: PACKS_VERSION,
     minReader: 1,
@@ -98,7 +98,7 @@ function minReaderOf(db: DatabaseSync): number {
   return row ? Number(row["value"]) : 1;
 }
 
-/** Notes the oldest program that may work with the file. What was noted before is never lowered: what needed it is still there. */
+/** Records the oldest program that may work with the file. A recorded version is never lowered: what required it is still there. */
 export function requireReader(db: DatabaseSync, version: number): void {
   const text = `INSERT INTO meta (key, value) VALUES ('store.min_reader', ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value
     WHERE CAST(value AS INTEGER) < CAST(excluded.value AS INTEGER)`;
@@ -119,7 +119,10 @@ export function assertReadable(db: DatabaseSync, migrations: readonly Migration[
   );
 }
 
-/** Brings the file to the newest version, each migration in a transaction of its own; an empty file gets all in one, which is one sync. Returns how many were applied. */
+/**
+ * Brings the file to the newest version, each migration in a transaction of its own; an empty file gets all in one, which is one sync. Returns the
+ * number of migrations applied.
+ */
 export function migrate(db: DatabaseSync, now: number, migrations: readonly Migration[] = MIGRATIONS): number {
   assertReadable(db, migrations);
   const from = versionOf(db);

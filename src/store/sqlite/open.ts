@@ -24,13 +24,13 @@ export interface Opened {
 }
 
 const CACHE_KIB = 4000;
-/** A turn changes a row or an index entry on some thirty pages, and writes each of them whole: small ones make it half as much. */
+/** A turn changes a row or an index entry on some thirty pages, and writes each of them whole: small pages halve the amount. */
 const NEW_FILE = "PRAGMA page_size = 2048; PRAGMA auto_vacuum = INCREMENTAL";
 const READER_CACHE_KIB = 2000;
-/** How long a lock of another process is waited for. */
+/** How long to wait for another process's lock. */
 const BUSY_MS = 5000;
 
-/** Names the owner when the file is somebody else's. Root may open all: SQLite gives the files it makes to the database's owner. */
+/** Names the owner when the file belongs to another user. Root may open all: SQLite gives the files it creates to the database's owner. */
 function assertOwner(file: string): void {
   const uid = process.geteuid?.();
   if (uid === undefined || uid === 0) return;
@@ -45,22 +45,22 @@ function assertOwner(file: string): void {
   );
 }
 
-/** A file beside the database: damage was met while it was open, so the next start must not trust it. */
-function suspicionOf(file: string): string {
+/** A marker file beside the database: damage was found while it was open, so the next start must not trust it. */
+function suspectFile(file: string): string {
   return `${file}.suspect`;
 }
 
-/** Whether damage was met before. */
+/** Whether damage was found before. */
 export function isSuspect(file: string): boolean {
-  return existsSync(suspicionOf(file));
+  return existsSync(suspectFile(file));
 }
 
-/** Remembers over a restart that the database is damaged, since opening alone would not notice. */
+/** Records for the next start that the database is damaged, since opening alone would not notice. */
 export function markSuspect(file: string, reason: string): void {
   try {
-    writeFileSync(suspicionOf(file), `${reason}\n`, { mode: 0o600 });
+    writeFileSync(suspectFile(file), `${reason}\n`, { mode: 0o600 });
   } catch {
-    // The disk that lost the data may not take the note either; the failure itself is reported by the caller.
+    // The failed disk may not take the marker either; the caller reports the failure itself.
   }
 }
 
@@ -68,12 +68,12 @@ function connect(options: OpenOptions): DatabaseSync {
   const db = new DatabaseSync(options.file, { timeout: BUSY_MS, enableForeignKeyConstraints: false });
   try {
     assertReadable(db, options.migrations ?? MIGRATIONS);
-    // It means something to an empty file only; any other gets a page written by it, and four syncs, at every start.
+    // It only affects an empty file; any other gets a page written by it, and four syncs, at every start.
     if (db.prepare("PRAGMA page_count").get()!["page_count"] === 0) db.exec(NEW_FILE);
     db.exec("PRAGMA journal_mode = WAL");
     db.exec("PRAGMA synchronous = FULL");
     db.exec("PRAGMA secure_delete = ON");
-    // Checkpoints are made between groups, where their failure is seen and no commit waits inside of one.
+    // Checkpoints run between groups, where their failure is seen and no commit waits for one.
     db.exec("PRAGMA wal_autocheckpoint = 0");
     db.exec(`PRAGMA cache_size = -${CACHE_KIB}`);
     migrate(db, options.now(), options.migrations ?? MIGRATIONS);
@@ -96,11 +96,11 @@ async function salvageInto(options: OpenOptions, reason: string): Promise<Salvag
       migrate(db, options.now(), options.migrations ?? MIGRATIONS);
     },
   });
-  rmSync(suspicionOf(options.file), { force: true });
+  rmSync(suspectFile(options.file), { force: true });
   return report;
 }
 
-/** Opens the database for writing: makes it, brings it up to date, or saves what a damaged one still holds. */
+/** Opens the database for writing: creates it, migrates it, or salvages a damaged one. */
 export async function openDatabase(options: OpenOptions): Promise<Opened> {
   const { file } = options;
   ensureFolder(dirname(file));
@@ -111,7 +111,7 @@ export async function openDatabase(options: OpenOptions): Promise<Opened> {
   else assertOwner(file);
   let salvage: SalvageReport | undefined;
   try {
-    if (existsSync(suspicionOf(file)) && !created) salvage = await salvageInto(options, readFileSync(suspicionOf(file), "utf8").trim());
+    if (existsSync(suspectFile(file)) && !created) salvage = await salvageInto(options, readFileSync(suspectFile(file), "utf8").trim());
     let db: DatabaseSync;
     try {
       db = connect(options);
@@ -129,7 +129,7 @@ export async function openDatabase(options: OpenOptions): Promise<Opened> {
   }
 }
 
-/** An empty file is an empty database. Made by us, only its owner may read it and what SQLite puts beside it, and its name survives a power cut. */
+/** An empty file is an empty database. Created here, only its owner may read it and what SQLite puts beside it, and its name survives a power cut. */
 function touch(file: string): void {
   try {
     closeSync(openSync(file, "a", 0o600));
@@ -146,7 +146,7 @@ export function openReader(file: string): DatabaseSync {
   return db;
 }
 
-/** A reader that holds the log in place until it is disposed of. */
+/** A reader that keeps the log from being removed until it is disposed of. */
 export function openWitness(file: string): Disposable {
   const db = openReader(file);
   db.exec("BEGIN; SELECT count(*) FROM meta");

@@ -1,11 +1,11 @@
 import type { DatabaseSync } from "node:sqlite";
 
-/** Rows and pages of one statement: fewer where one takes long, as on a cold disk, more where it does not. */
+/** Rows and pages per statement: fewer where one takes long, as on a cold disk, more where it does not. */
 const FEWEST = 2;
 const QUICK_MS = 0.5;
 const SLOW_MS = 1.5;
 
-/** How much one statement of background work does, by what the last one took. */
+/** How much one statement of background work does, depending on how long the last one took. */
 export interface Pace {
   readonly size: number;
   took(ms: number): void;
@@ -24,7 +24,7 @@ export function createPace(most: number): Pace {
   };
 }
 
-/** Runs work that need not be synced by itself: lost with the machine, it is simply done again. */
+/** Runs work that need not be synced by itself: if lost in a power cut, it is done again. */
 export function unsynced<T>(db: DatabaseSync, work: () => T): T {
   db.exec("PRAGMA synchronous = NORMAL");
   try {

@@ -46,7 +46,7 @@ async function addOldSession(): Promise<void> {
   await store.write("transcripts.append", { file: FILE, entries });
 }
 
-/** Compresses what is older than 30 days, as the hourly rounds do. */
+/** Compresses transcripts older than 30 days, like the hourly maintenance. */
 async function archive(): Promise<void> {
   for (;;) {
     const { done } = await store.maintain({ budgetMs: 10_000, policy: { compressMs: 30 * DAY } });
@@ -80,20 +80,20 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-test("without the setting nothing is compressed, and with it only what nobody has used for that long", async () => {
+test("without the setting nothing is compressed, and with it only transcripts unused for that long", async () => {
   await addOldSession();
   clock.advance(29 * DAY);
   await archive();
   clock.advance(100 * DAY);
   await store.maintain({ budgetMs: 10_000 });
   expect([packs(), existsSync(at(FILE))]).toEqual([0, true]);
-  // A session that was used lately keeps its transcript as it is, however old that is.
+  // The transcript of a recently used session stays as it is, however old it is.
   await store.write("sessions.merge", { key: KEY, patch: { updatedAt: clock.now() } });
   await archive();
   expect([packs(), existsSync(at(FILE))]).toEqual([0, true]);
 });
 
-test("an old transcript is compressed in the database and as a file, and every read gives what it gave before", async () => {
+test("an old transcript is compressed in the database and as a file, and every read returns the same as before", async () => {
   await addOldSession();
   const reads = async (): Promise<unknown> =>
     Promise.all([
@@ -123,7 +123,7 @@ test("an old transcript is compressed in the database and as a file, and every r
   await close();
   await open();
   expect(await reads()).toEqual(before);
-  // Reading alone does not bring the file back.
+  // Reading alone does not restore the file.
   expect(existsSync(at(FILE))).toBe(false);
 });
 
@@ -147,7 +147,7 @@ test("a new message continues an archived session, with its file complete again,
   expect([existsSync(at(FILE)), storedBytes(), await allLines()]).toEqual([false, 0, [...LINES, next]]);
 });
 
-test("a turn that is about to begin gets the file back before it writes", async () => {
+test("a starting turn gets the file restored before it writes", async () => {
   await addOldSession();
   clock.advance(31 * DAY);
   await archive();
@@ -155,7 +155,7 @@ test("a turn that is about to begin gets the file back before it writes", async 
   expect(readFileSync(at(FILE), "utf8")).toBe(CONTENT);
 });
 
-test("lines that another program put into the compressed file are taken in", async () => {
+test("lines that another program added to the compressed file are imported", async () => {
   await addOldSession();
   clock.advance(31 * DAY);
   await archive();
@@ -168,7 +168,7 @@ test("lines that another program put into the compressed file are taken in", asy
   expect((await store.read("transcripts.tail", { file: FILE, limit: 1 }))[0]?.line).toBe(foreign);
 });
 
-test("a damaged compressed file loses nothing: it is set aside and written again from the database", async () => {
+test("a damaged compressed file loses nothing: it is set aside and rewritten from the database", async () => {
   await addOldSession();
   clock.advance(31 * DAY);
   await archive();
@@ -191,7 +191,7 @@ test("deleting an archived session keeps its compressed file under the name of a
   expect(packs()).toBe(0);
 });
 
-test("retention of deleted transcripts takes their compressed lines, too", async () => {
+test("retention of deleted transcripts removes their compressed lines, too", async () => {
   await addOldSession();
   clock.advance(31 * DAY);
   await archive();
@@ -217,7 +217,7 @@ test("a backup of an archived session restores it", async () => {
   }
 });
 
-test("a damaged database gets compressed lines back from the compressed file", async () => {
+test("a damaged database recovers compressed lines from the compressed file", async () => {
   await addOldSession();
   clock.advance(31 * DAY);
   await archive();
@@ -231,7 +231,7 @@ test("a damaged database gets compressed lines back from the compressed file", a
   expect(readFileSync(at(FILE), "utf8")).toBe(CONTENT);
 });
 
-test("a state folder without its database is taken over with its compressed transcripts", async () => {
+test("a state folder without its database is imported with its compressed transcripts", async () => {
   await addOldSession();
   clock.advance(31 * DAY);
   await archive();
@@ -242,8 +242,8 @@ test("a state folder without its database is taken over with its compressed tran
   expect(await allLines()).toEqual(LINES);
 });
 
-const ROOM = fileURLToPath(new URL("..", import.meta.url));
-/** Compresses what is old until it is killed. */
+const STORE_FOLDER = fileURLToPath(new URL("..", import.meta.url));
+/** Compresses old transcripts until it is killed. */
 const PROGRAM = `
   const { openStore } = await import(process.argv[1] + "open.ts");
   const { manualClock } = await import(process.argv[1] + "../base/clock.ts");
@@ -257,7 +257,7 @@ test.each(["transcript.packed:1", "transcript.packed:3", "transcript.compressed"
     await addOldSession();
     clock.advance(31 * DAY);
     await close();
-    const args = ["--input-type=module", "-e", PROGRAM, ROOM, folder, String(clock.now())];
+    const args = ["--input-type=module", "-e", PROGRAM, STORE_FOLDER, folder, String(clock.now())];
     const child = spawn(process.execPath, args, { env: { ...process.env, OPENCLAW_FAILPOINT: failpoint }, stdio: "ignore" });
     const [, signal] = (await once(child, "close")) as [number | null, string | null];
     expect(signal).toBe("SIGKILL");

@@ -9,20 +9,20 @@ import type { TranscriptFiles } from "./transcript-files.ts";
 /** Bytes and lines of one pack: compressing it takes about a millisecond, and so does reading one line of it. */
 const PACK_BYTES = 64 * 1024;
 const PACK_LINES = 256;
-/** A longer line, mostly an image, stays as it is: compressing it would take too long at once, and gains little. */
+/** A longer line, mostly an image, stays as it is: compressing it would block too long, and gains little. */
 const LONG_LINE_BYTES = 256 * 1024;
-/** Transcripts that are looked at by one statement. */
+/** Transcripts inspected by one statement. */
 const MOST_LOOKED_AT = 500;
 /** Compressed files that may wait for their sync at the same time. */
 const MOST_SYNCING = 8;
-/** Files that could not be replaced, after which no more are tried. */
+/** Failed replacements after which no more are tried. */
 const MOST_FAILURES = 3;
 
 export interface PackingDeps {
   readonly db: DatabaseSync;
   readonly sql: (text: string) => StatementSync;
-  readonly files: Pick<TranscriptFiles, "takeIn" | "compress" | "compressing">;
-  /** The last transcript that was looked at; 0 for none. Remembered between calls, so that each goes on where the one before it ended. */
+  readonly files: Pick<TranscriptFiles, "importLines" | "compress" | "compressing">;
+  /** The last transcript that was inspected; 0 for none. Preserved between calls, so that each continues where the previous one ended. */
   readonly cursor: { tid: number };
   readonly now: number;
   /** Transcripts that were last used before this time are compressed. */
@@ -32,7 +32,7 @@ export interface PackingDeps {
 export interface Packing {
   /** Each `next` takes a few milliseconds. Ends early when too many files wait for their sync. */
   readonly steps: Iterator<void>;
-  /** False in the middle of a file: stopped there, it would have to be written from its beginning. */
+  /** False in the middle of a file, which would have to be rewritten from its start. */
   canStop(): boolean;
   /** True when files are still being synced, or transcripts were left for the next call. */
   unfinished(): boolean;
@@ -40,8 +40,8 @@ export interface Packing {
 }
 
 /**
- * The next transcripts that have something to compress and were not used lately: neither their session nor an entry is newer, and no import of them is
- * under way.
+ * The next transcripts with something to compress that were not used recently: neither their session nor an entry is newer, and they are not being
+ * imported.
  */
 const CANDIDATES = `SELECT tid FROM transcripts AS t WHERE tid > ?1 AND tid <= ?2 AND (packed_at IS NULL OR packed_lines < next_seq) AND created_at < ?3
   AND coalesce(archived_at, 0) < ?3
@@ -63,14 +63,14 @@ interface EntryColumns {
   readonly line: string;
 }
 
-/** Compresses transcripts that nobody has used for long, one after the other. Stopped anywhere, it goes on there the next time. */
+/** Compresses unused transcripts, one after the other. If interrupted, the next call continues there. */
 export function createPacking({ db, sql, files, cursor, now, before }: PackingDeps): Packing {
   const total = { lines: 0, bytes: 0, packedBytes: 0 };
   const lookPace = createPace(MOST_LOOKED_AT);
   let isWriting = false;
   let failures = 0;
 
-  /** The lines that make up the next pack; none when the next line stays as it is. */
+  /** The lines of the next pack; none when the next line stays as it is. */
   function nextRange(tid: number, from: number): { readonly last: number; readonly lines: number } | undefined {
     let bytes = 0;
     let last: number | undefined;
@@ -97,7 +97,7 @@ export function createPacking({ db, sql, files, cursor, now, before }: PackingDe
       const data = packLines(lines);
       requireReader(db, PACKS_VERSION);
       sql("INSERT INTO transcript_packs (tid, first, last, data) VALUES (?, ?, ?, ?)").run(tid, row.done, range.last, data);
-      // Rows that get shorter in place leave their pages as empty as that; deleted and inserted again they are put together.
+      // Rows that shrink in place leave their pages half empty; deleted and inserted again they are packed.
       sql("DELETE FROM transcript_entries WHERE tid = ? AND seq BETWEEN ? AND ?").run(tid, row.done, range.last);
       for (const { seq, id, parent, type, ts } of rows) sql(INSERT).run(tid, seq, id, parent, type, ts, PACKED_LINE);
       total.lines += lines.length;
@@ -111,7 +111,7 @@ export function createPacking({ db, sql, files, cursor, now, before }: PackingDe
   }
 
   function* packOne(tid: number): Generator<void> {
-    files.takeIn(transcriptRow(db, tid).file);
+    files.importLines(transcriptRow(db, tid).file);
     yield;
     while (unsynced(db, () => packNext(tid))) yield;
     isWriting = true;
@@ -132,7 +132,7 @@ export function createPacking({ db, sql, files, cursor, now, before }: PackingDe
       yield;
       for (const { tid } of found) {
         if (files.compressing() >= MOST_SYNCING) return;
-        // A disk that takes no files is left alone until the next round.
+        // A disk that accepts no files is left alone until the next round.
         if (failures < MOST_FAILURES) yield* packOne(Number(tid));
         cursor.tid = Number(tid);
       }

@@ -1,6 +1,6 @@
 import type { CommitRequest, ControlRequest, ReadRequest, Request } from "./messages.ts";
 
-/** Requests that arrived at the writer and were not taken yet, by kind. */
+/** Requests that arrived at the writer and are not processed yet, by kind. */
 export interface RequestQueue {
   readonly commits: CommitRequest[];
   readonly reads: ReadRequest[];

@@ -7,10 +7,10 @@ import type { OpenRequest, Reply } from "./messages.ts";
 import { startThread } from "./thread.ts";
 import { createWaiting } from "./waiting.ts";
 
-/** How long the reader's thread stays after its last question. */
+/** How long the reader thread stays after its last request. */
 const IDLE_MS = 30_000;
 
-/** The second thread, for long reads. It is started by the first of them and ended when none came for a while. */
+/** The second thread, for long reads. It is started by the first of them and ended when idle for a while. */
 export interface HeavyReads extends AsyncDisposable {
   read(kind: ReadKind, input: unknown): Promise<unknown>;
 }

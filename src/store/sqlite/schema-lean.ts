@@ -14,7 +14,7 @@ export const TURN_IS_OTHER = "turn_id <> message_id";
 export const OF_CHANNEL = "channel <> 'gateway'";
 
 const COLUMNS = "id, session_key, agent_id, state, outcome, why, resumptions, next_step, started_at, touched_at, ended_at, detail";
-/** More than these are left as they are: to write them all again would delay the start. */
+/** More turns than this keep their order: rewriting them all would delay the start. */
 const MOST_MOVED = 20_000;
 
 const MOVE_TURNS = `
@@ -43,7 +43,7 @@ CREATE INDEX turns_running ON turns (started_at) WHERE state = 'running';
 CREATE INDEX turns_session ON turns (session_key, started_at);
 `;
 
-/** How retention finds the turns that ended: in their order, or by an index in a state that had too many to put them in order. */
+/** How retention finds turns that ended: in their order, or by an index in a state that had too many to reorder. */
 export const areTurnsInOrder = (sql: (text: string) => { get(): unknown }): boolean =>
   sql("SELECT 1 FROM sqlite_schema WHERE name = 'turns_ended'").get() === undefined;
 

@@ -1,6 +1,7 @@
 /**
- * Indexes over sessions that are tables, so that those of an old state can be filled after its start in small steps: an index of SQLite's own is made at
- * once, and reads every entry for it. Triggers keep them right, whoever writes.
+ * Indexes over sessions that are tables, so that those of an old state can be filled after its start in small steps: a native SQLite index is built
+ * at
+ * once, and reads every entry for it. Triggers keep them up to date for every writer.
  */
 
 /** Sessions by agent and time, and how many there are. An update moves a row, so that a turn does not touch the counts. */
@@ -40,8 +41,9 @@ const ofTranscript = (row: "NEW" | "OLD"): string => `SELECT key FROM sessions W
   AND NOT EXISTS (SELECT 1 FROM session_unsearched WHERE session_key = key)`;
 
 /**
- * `session_search` holds what a session was found by when it was indexed, `session_words` its trigrams. What changes a session or its transcript marks the
- * session as unsearched: it is read as it is until the index has caught up. A turn marks its session once, so the index adds nothing to those that follow.
+ * `session_search` holds the text by which a session was indexed, `session_words` its trigrams. A change to a session or its transcript marks the
+ * session as unsearched: it is then searched directly until the index has caught up. A turn marks its session once, so the following turns write
+ * nothing.
  */
 export const SESSION_SEARCH: string = `
 CREATE TABLE session_search (
@@ -67,7 +69,10 @@ ${mark("session_transcript_made AFTER INSERT ON transcripts", ofTranscript("NEW"
 ${mark("session_transcript_deleted AFTER DELETE ON transcripts", ofTranscript("OLD"))}
 `;
 
-/** What is in each `sessions.json` (`session_files`), and which state of each session (`session_projected`), so that changes by other programs are recognised. */
+/**
+ * The content of each `sessions.json` (`session_files`), and which state of each session it has (`session_projected`), so that changes by other
+ * programs are recognized.
+ */
 export const SESSION_FILES = `
 CREATE TABLE session_files (
   n INTEGER PRIMARY KEY,

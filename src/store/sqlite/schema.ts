@@ -1,6 +1,6 @@
 /**
  * Version 1 of the file. Times are milliseconds since the epoch, JSON is text, booleans are 0 or 1.
- * A table that is written on the way of a message has as few indexes as its questions need: each one is a page more per commit, and one over
+ * A table that is written for every message has as few indexes as its queries need: each one is one page more per commit, and one over
  * random ids a different page each time. Hence inbox and outbox rows are numbered in order.
  */
 const INTAKE = `

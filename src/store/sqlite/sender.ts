@@ -8,7 +8,7 @@ import type { WaitingRequests } from "./waiting.ts";
 /** A control request before it has its id. */
 export type Control = ControlRequest extends infer C ? (C extends ControlRequest ? Omit<C, "id"> : never) : never;
 
-/** Sends requests to a thread; those of one tick go in one message. */
+/** Sends requests to a thread; those of one tick share one message. */
 export interface Sender {
   commit(writes: readonly Write[], options: CommitOptions, now: number, bytes: number): Promise<unknown[]>;
   read(kind: ReadKind, input: unknown): Promise<unknown>;
@@ -40,7 +40,7 @@ export function createSender(worker: Worker, waiting: WaitingRequests): Sender {
     }
   }
 
-  /** Something in a batch cannot be sent to a thread: it alone is refused. */
+  /** One request in a batch cannot be cloned to a thread: only that one is refused. */
   function sendSingly(id: number, part: { readonly commits: readonly CommitRequest[]; readonly reads: readonly ReadRequest[] }): void {
     try {
       worker.postMessage({ type: "batch", ...part });
@@ -49,7 +49,7 @@ export function createSender(worker: Worker, waiting: WaitingRequests): Sender {
     }
   }
 
-  /** After this tick and what it resolves: everything that starts a request meanwhile shares the message. */
+  /** After this tick and its resolved promises: requests started by then share the message. */
   function schedule(): void {
     if (scheduled) return;
     scheduled = true;

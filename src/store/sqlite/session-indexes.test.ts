@@ -25,7 +25,7 @@ afterEach(async () => {
 const SESSIONS = 300;
 const database = (): string => join(folder, "openclaw.db");
 
-/** A state as the version before the indexes left it: three agents, one message each. */
+/** A state of the version before the indexes: three agents, one message each. */
 function makeOldState(): void {
   const db = new DatabaseSync(database());
   migrate(db, 1, MIGRATIONS.slice(0, 5));
@@ -66,7 +66,7 @@ async function caughtUp(): Promise<void> {
   await vi.waitFor(() => expect(unfinished()).toBe(0), { timeout: 30_000, interval: 20 });
 }
 
-/** What lists and searches answer, in keys. */
+/** Results of lists and searches, as keys. */
 async function answers(of: Store): Promise<unknown> {
   const keys = async (kind: "sessions.list" | "sessions.shown", input: object): Promise<unknown> => {
     const { rows, total } = await of.read(kind, input);
@@ -89,7 +89,7 @@ async function answers(of: Store): Promise<unknown> {
   ]);
 }
 
-test("the indexes of an old state are filled after its start, and the answers are the same before and after", async () => {
+test("the indexes of an old state are filled after its start, and results are the same before and after", async () => {
   makeOldState();
   store = await openStore({ stateDir: folder, clock: systemClock });
   expect(unfinished()).toBeGreaterThan(0);
@@ -105,7 +105,7 @@ test("the indexes of an old state are filled after its start, and the answers ar
   ]);
 });
 
-test("a state that no gateway of this version has opened can be looked into, and stays as it is", () => {
+test("a state that no gateway of this version has opened can be inspected, and stays as it is", () => {
   makeOldState();
   using state = inspectStore(folder)!;
   expect(state.read("sessions.list", { limit: 1, agentId: "rare" })).toMatchObject({ rows: [{ key: "agent:rare:web:7" }], total: 1 });
@@ -115,18 +115,18 @@ test("a state that no gateway of this version has opened can be looked into, and
   expect(look((db) => db.prepare("PRAGMA user_version").get())).toEqual({ user_version: 5 });
 });
 
-test("a turn writes a few pages, whatever its session's entry weighs", async () => {
+test("a turn writes a few pages, however large its session's entry is", async () => {
   store = await openStore({ stateDir: folder, clock: systemClock });
   const entry = { sessionId: "s", updatedAt: 1, systemPromptReport: { text: "x".repeat(40_000) } };
   await store.write("sessions.put", { key: "k", agentId: "main", entry });
   await store.checkpoint({ truncate: true });
   for (let n = 0; n < 10; n += 1) await store.write("sessions.merge", { key: "k", patch: { updatedAt: n + 2 } });
-  // Ten commits of the entry's page and those of its indexes; with the report each would be ten pages more.
+  // Ten commits of the entry's page and those of its indexes; with the report each would write ten pages more.
   expect(statSync(`${database()}-wal`).size).toBeLessThan(10 * 6 * 4120);
   expect((await store.read("sessions.get", { key: "k" }))?.entry).toEqual({ ...entry, updatedAt: 11 });
 });
 
-test("an entry of before is taken apart by its next change, and is the same", async () => {
+test("an old entry is split by its next change, and reads the same", async () => {
   makeOldState();
   store = await openStore({ stateDir: folder, clock: systemClock });
   const before = (await store.read("sessions.get", { key: "agent:rare:web:7" }))!.entry;
@@ -135,7 +135,7 @@ test("an entry of before is taken apart by its next change, and is the same", as
   expect(look((db) => Number(db.prepare("SELECT length(entry) AS n FROM sessions WHERE key = 'agent:rare:web:7'").get()!["n"]))).toBeLessThan(300);
 });
 
-test("a session is found as it is after every kind of change, whether the index has caught up or not", async () => {
+test("a search finds the current session after every kind of change, whether the index has caught up or not", async () => {
   store = await openStore({ stateDir: folder, clock: systemClock });
   const of = store;
   const file = "agents/main/sessions/s1.jsonl";
@@ -144,7 +144,7 @@ test("a session is found as it is after every kind of change, whether the index 
     const line = JSON.stringify({ type: "message", id, parentId, message: { role: "user", content: [{ type: "text", text }] } });
     return of.write("transcripts.append", { file, entries: [{ id, parentId, type: "message", line }] });
   };
-  /** Asked before the index knows of the change, and after. */
+  /** Searched before the index knows of the change, and after. */
   const expectFound = async (search: string, keys: readonly string[]): Promise<void> => {
     expect(await found(search)).toEqual(keys);
     await caughtUp();
@@ -173,7 +173,7 @@ test("a session is found as it is after every kind of change, whether the index 
   expect(look((db) => db.prepare("SELECT (SELECT count(*) FROM session_list) + (SELECT count(*) FROM session_search) AS n").get())).toEqual({ n: 0 });
 });
 
-test("a page of sessions, how many there are, and a search read no more entries than they show", async () => {
+test("a page of sessions, the total, and a search read no more entries than they show", async () => {
   makeOldState();
   store = await openStore({ stateDir: folder, clock: systemClock });
   await caughtUp();
@@ -194,7 +194,7 @@ test("a page of sessions, how many there are, and a search read no more entries 
     ["sessions.shown", { limit: 10, last: true, search: "äpfel" }],
   ];
   for (const [kind, input] of asked) runRead(context, kind, input);
-  // How many are still active is counted in the entries: no page of the program asks for both.
+  // Active sessions are counted in the entries: no page of the UI asks for both.
   const plans = [...texts]
     .filter((text) => text.startsWith("SELECT") && !text.includes("count(*) AS n FROM sessions WHERE updated_at"))
     .flatMap((text) =>
@@ -207,7 +207,7 @@ test("a page of sessions, how many there are, and a search read no more entries 
   expect(plans.filter((plan) => /^SCAN (?:sessions|session_search|transcripts|transcript_entries)\b(?! USING COVERING)/.test(plan))).toEqual([]);
 });
 
-test("turns on a session that is marked already do not write to the index", async () => {
+test("turns on an already marked session do not write to the index", async () => {
   store = await openStore({ stateDir: folder, clock: systemClock });
   const put = (updatedAt: number): Promise<unknown> => store!.write("sessions.put", { key: "k", agentId: "main", entry: { sessionId: "s", updatedAt } });
   await put(1);

@@ -1,21 +1,21 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import { searchedWords, type Told } from "./areas/shown-sessions.ts";
+import { loadSearchText, type SessionRef } from "./areas/session-previews.ts";
 
-/** Sessions of one step at most, and the time after which it ends early: no commit waits longer than about this. */
+/** Most sessions per step, and the time after which a step ends early: no commit waits longer than about this. */
 const STEP_SESSIONS = 50;
 const STEP_MS = 3;
-/** So many marked sessions are read for a search in a few milliseconds: the index need not catch up for fewer. */
+/** This many marked sessions are searched directly in a few milliseconds: the index need not catch up for fewer. */
 const FEW_MARKED = 200;
 /** Commits after which the marked sessions are counted again. */
 const COUNTED_COMMITS = 256;
 
 /** Fills the indexes over sessions of an old state, and lets the search index catch up, in small steps between commits. */
 export interface SessionIndexes {
-  /** Called after commits; cheap. True when it is time to ask whether something is due. */
+  /** Called after commits; cheap. True when it is time to check whether something is due. */
   committed(commits: number): boolean;
   /** True when there is something to do at once. */
   due(): boolean;
-  /** Asks for everything that is marked, few or not. */
+  /** Makes all marked sessions due, however few. */
   catchUp(): void;
   step(): void;
 }
@@ -26,7 +26,7 @@ const SEARCH = `INSERT INTO session_search (key, agent_id, updated_at, channel, 
   SELECT key, agent_id, updated_at, channel, chat_type, label, spawned_by, ?, ? FROM sessions WHERE key = ?`;
 const LIST = "INSERT OR IGNORE INTO session_list (agent_id, updated_at, key) SELECT agent_id, updated_at, key FROM sessions WHERE key = ?";
 
-/** How far an index over the sessions of an old state is filled, by key; undefined when it is whole. */
+/** How far an index over the sessions of an old state is filled, by key; undefined when it is complete. */
 type Filling = "sessions.listed" | "sessions.searched";
 
 export function createSessionIndexes(db: DatabaseSync, sql: (text: string) => StatementSync): SessionIndexes {
@@ -38,16 +38,16 @@ export function createSessionIndexes(db: DatabaseSync, sql: (text: string) => St
   function search(key: string): void {
     sql(UNWORD).run(key);
     sql("DELETE FROM session_search WHERE key = ?").run(key);
-    const session = sql(SESSION).get(key) as Told | undefined;
+    const session = sql(SESSION).get(key) as SessionRef | undefined;
     if (session) {
-      const { words, lastWords } = searchedWords({ sql }, session);
-      const { lastInsertRowid: n } = sql(SEARCH).run(words, lastWords, key);
-      sql("INSERT INTO session_words (rowid, words, last) VALUES (?, ?, ?)").run(n, words, lastWords);
+      const { searchText, lastSearchText } = loadSearchText({ sql }, session);
+      const { lastInsertRowid: n } = sql(SEARCH).run(searchText, lastSearchText, key);
+      sql("INSERT INTO session_words (rowid, words, last) VALUES (?, ?, ?)").run(n, searchText, lastSearchText);
     }
     sql("DELETE FROM session_unsearched WHERE session_key = ?").run(key);
   }
 
-  /** Lost with the machine, it is simply done again: it need not be synced by itself. */
+  /** If lost in a power cut, it is done again: it need not be synced by itself. */
   function inTransaction(work: () => void): void {
     db.exec("PRAGMA synchronous = NORMAL; BEGIN IMMEDIATE");
     try {
@@ -59,7 +59,7 @@ export function createSessionIndexes(db: DatabaseSync, sql: (text: string) => St
     }
   }
 
-  /** Goes through keys until the time of a step is over; gives how many were done. */
+  /** Processes keys until the time of a step is over; returns how many were done. */
   function each(keys: readonly string[], index: (key: string) => void): number {
     const started = performance.now();
     for (const [at, key] of keys.entries()) {
@@ -75,7 +75,7 @@ export function createSessionIndexes(db: DatabaseSync, sql: (text: string) => St
     const done = each(keys, index);
     if (done > 0) sql("UPDATE meta SET value = ? WHERE key = ?").run(keys[done - 1]!, name);
     else sql("DELETE FROM meta WHERE key = ?").run(name);
-    // Once all are listed, nothing asks the index by time alone.
+    // Once all are listed, nothing queries the index by time alone.
     if (done === 0 && name === "sessions.listed") sql("DROP INDEX IF EXISTS sessions_updated").run();
   }
 

@@ -23,21 +23,21 @@ const open = async (over: Partial<OpenStoreOptions> = {}): Promise<Store> => (st
 const database = (): string => join(folder, "openclaw.db");
 const message = (n: number, text = "hello") => ({ channel: "c", account: "a", conversation: "v", messageId: `m${n}`, kind: "message", text });
 
-test("the state folder and the database are for their owner only", async () => {
+test("only the owner may access the state folder and the database", async () => {
   folder = join(folder, "state");
   await (await open()).write("inbox.accept", message(1));
   expect(statSync(folder).mode & 0o777).toBe(0o700);
   for (const name of ["openclaw.db", "openclaw.db-wal", "openclaw.db-shm"]) expect([name, statSync(join(folder, name)).mode & 0o777]).toEqual([name, 0o600]);
 });
 
-test("the log is synced with each commit and pages can be given back", async () => {
+test("the log is synced with each commit and free pages can be returned", async () => {
   await open();
   const db = new DatabaseSync(database(), { readOnly: true });
   expect([db.prepare("PRAGMA journal_mode").get(), db.prepare("PRAGMA auto_vacuum").get()]).toMatchObject([{ journal_mode: "wal" }, { auto_vacuum: 2 }]);
   db.close();
 });
 
-test("what is expected of a session holds or refuses the whole commit", async () => {
+test("a failed expectation about a session refuses the whole commit", async () => {
   const live = await open();
   await expect(live.write("sessions.expect", { key: "k", version: 0 })).resolves.toBeUndefined();
   await live.write("sessions.put", { key: "k", agentId: "main", entry: { sessionId: "s", updatedAt: 1, label: "old" } });
@@ -53,7 +53,7 @@ test("what is expected of a session holds or refuses the whole commit", async ()
   expect(await live.read("sessions.get", { key: "k" })).toEqual({ key: "k", agentId: "main", version: 2, entry: { sessionId: "s", updatedAt: 1, n: 2 } });
 });
 
-test("a lazy commit is there at once, and after a restart", async () => {
+test("a lazy commit is visible at once, and after a restart", async () => {
   const live = await open();
   await live.write("inbox.accept", message(1), { lazy: true });
   expect((await live.read("inbox.open", {})).map((row) => row.messageId)).toEqual(["m1"]);
@@ -64,7 +64,7 @@ test("a lazy commit is there at once, and after a restart", async () => {
   expect(await (await open()).read("inbox.open", {})).toHaveLength(1);
 });
 
-test("a patient commit goes with the next request, or alone, and what follows finds it done", async () => {
+test("a patient commit goes with the next request, or alone, and later requests see it", async () => {
   const live = await open();
   const patient = { lazy: true, patient: true };
   const order: string[] = [];
@@ -75,7 +75,7 @@ test("a patient commit goes with the next request, or alone, and what follows fi
   const second = live.write("inbox.accept", message(1), patient);
   expect(await live.read("inbox.open", {})).toHaveLength(1);
   await second;
-  await live.write("inbox.accept", message(2), patient); // Nothing else comes.
+  await live.write("inbox.accept", message(2), patient); // No other request follows.
   const refused = live.write("turns.end", { id: "none", outcome: "failed" }, patient);
   const beside = live.write("inbox.accept", message(3));
   await expect(refused).rejects.toMatchObject({ code: "NOT_FOUND" });
@@ -114,7 +114,7 @@ test("a transcript file that was cut is completed before its session is used aga
   expect(readFileSync(join(folder, file), "utf8")).toBe(whole);
 });
 
-test("a full queue refuses before it accepts, and says when to come back", async () => {
+test("a full queue refuses a commit before accepting it, with a retry hint", async () => {
   const live = await open({ maxWaiting: 10 });
   const results = await Promise.allSettled(Array.from({ length: 30 }, (_, n) => live.write("inbox.accept", message(n))));
   expect(results.filter((result) => result.status === "fulfilled")).toHaveLength(10);
@@ -122,14 +122,14 @@ test("a full queue refuses before it accepts, and says when to come back", async
   expect(await live.read("inbox.counts", {})).toMatchObject({ pending: 10 });
 });
 
-test("bytes that wait are bounded too, but one large commit passes", async () => {
+test("queued bytes are bounded, too, but one large commit passes", async () => {
   const live = await open({ maxWaitingBytes: 1000 });
   const large = live.write("inbox.accept", message(1, "x".repeat(5000)));
   await expect(live.write("inbox.accept", message(2))).rejects.toMatchObject({ code: "OVERLOADED" });
   expect(await large).toMatchObject({ duplicate: false });
 });
 
-test("blocked text is in no file of the database after the log was emptied", async () => {
+test("redacted text is in no file of the database after the log was truncated", async () => {
   const live = await open();
   const { id } = await live.write("inbox.accept", message(1, "PLEASE-FORGET-ME"));
   expect(["", "-wal"].some((end) => readFileSync(database() + end).includes("PLEASE-FORGET-ME"))).toBe(true);
@@ -149,7 +149,7 @@ test("a file of a newer version is refused and left untouched", async () => {
   expect(readFileSync(database()).equals(before)).toBe(true);
 });
 
-test("a state folder that cannot be made says which and why", async () => {
+test("a state folder that cannot be created is reported with its path and the reason", async () => {
   writeFileSync(join(folder, "file"), "");
   await expect(open({ stateDir: join(folder, "file", "state") })).rejects.toMatchObject({
     code: "INVALID_INPUT",
@@ -157,14 +157,14 @@ test("a state folder that cannot be made says which and why", async () => {
   });
 });
 
-test("a database file that is none is set aside, what is left is used, and health tells of it", async () => {
+test("a file that is not a database is set aside, the rest is used, and health reports it", async () => {
   writeFileSync(database(), "this was never a database, and it is long enough to be read as a header".repeat(100));
   const live = await open();
   expect(await live.write("inbox.accept", message(1))).toMatchObject({ duplicate: false });
   expect(live.health().notices).toMatchObject([{ kind: "salvaged" }]);
 });
 
-test("damage met while running stops all writes, and the next start saves what can be read", async () => {
+test("damage found while running stops all writes, and the next start salvages the database", async () => {
   const live = await open({ clock: systemClock });
   for (let n = 0; n < 200; n += 1) void live.write("inbox.accept", message(n, "x".repeat(3000)));
   await live.write("sessions.put", { key: "k", agentId: "main", entry: { sessionId: "s", updatedAt: 1 } });
@@ -174,13 +174,13 @@ test("damage met while running stops all writes, and the next start saves what c
   writeFileSync(database(), bytes);
 
   const hurt = await open({ clock: systemClock });
-  const told: string[] = [];
-  hurt.onFailure((failure) => told.push(failure.code));
+  const failures: string[] = [];
+  hurt.onFailure((failure) => failures.push(failure.code));
   const ids = Array.from({ length: 200 }, (_, n) => n + 1);
   const results = await Promise.allSettled(ids.map((id) => hurt.write("inbox.redact", { id, text: "y" })));
   expect(results.some((result) => result.status === "rejected")).toBe(true);
   expect(hurt.health()).toMatchObject({ state: "failed", failure: { code: "STORE_DAMAGED" } });
-  expect(told).toEqual(["STORE_DAMAGED"]);
+  expect(failures).toEqual(["STORE_DAMAGED"]);
   await expect(hurt.write("inbox.accept", message(999))).rejects.toMatchObject({ code: "STORE_FAILED" });
   await hurt[Symbol.asyncDispose]();
 

@@ -4,12 +4,12 @@ import { areTurnsInOrder } from "./schema-lean.ts";
 
 type Sql = (text: string) => StatementSync;
 
-/** What is past its time in one table, oldest first where an index tells. */
+/** Overdue rows of one table, oldest first where an index gives the order. */
 export interface Sweep {
   readonly table: string;
-  /** Deletes up to about so many rows; gives how many of which table went. Nothing when it is done. */
+  /** Deletes up to about this many rows; returns how many of which table. Nothing when it is done. */
   delete(rows: number): Readonly<Record<string, number>>;
-  /** When the oldest row was past its time; undefined when nothing is known of one. */
+  /** When the oldest row became overdue; undefined when there is none known. */
   oldest(): number | undefined;
 }
 
@@ -36,10 +36,10 @@ function simple(sql: Sql, now: number, { table, key, ended, condition = "1", kee
   };
 }
 
-/** Rows at the beginning of a table that are looked at: more would have to be unfinished for retention to miss those behind them. */
+/** Rows inspected at the start of a table: retention misses rows only behind more unfinished ones than this. */
 const LOOKED_AT = 2_000;
 
-/** Inputs in the order they came: the oldest are the first, except for some that are not settled. */
+/** Inputs in order of arrival: the oldest come first, except for some that are not settled. */
 function inbox(sql: Sql, now: number, keepMs: number): Sweep {
   const first = `SELECT id, settled_at FROM inbox WHERE id < (SELECT max(id) FROM inbox) ORDER BY id LIMIT max(?1, ${LOOKED_AT})`;
   const text = `DELETE FROM inbox WHERE id IN (SELECT id FROM (${first}) WHERE settled_at < ?2 LIMIT ?1)`;
@@ -53,7 +53,7 @@ function inbox(sql: Sql, now: number, keepMs: number): Sweep {
   };
 }
 
-/** Turns with their steps, one turn after the other: a turn stays until its last step is gone, so that nothing is left without its owner. */
+/** Turns with their steps, one turn after the other: a turn stays until its last step is deleted, so that no step is orphaned. */
 function turns(sql: Sql, now: number, keepMs: number): Sweep {
   const first = `SELECT id, ended_at FROM turns ORDER BY n LIMIT max(?1, ${LOOKED_AT})`;
   const [ended, oldest] = areTurnsInOrder(sql)
@@ -93,7 +93,7 @@ function usage(sql: Sql, now: number, keepMs: number): Sweep {
   };
 }
 
-/** Put-away transcripts, by their numbers: those that stay are passed over once. */
+/** Archived transcripts, by number: those that stay are skipped once. */
 function archivedTranscripts(sql: Sql, now: number, keepMs: number): Sweep {
   let passed = 0;
   return {
@@ -116,7 +116,7 @@ function archivedTranscripts(sql: Sql, now: number, keepMs: number): Sweep {
   };
 }
 
-/** The highest number of a table stays: numbers never come twice. */
+/** The highest number of a table stays, so that numbers are never reused. */
 export function createSweeps(sql: Sql, now: number, policy: RetentionPolicy): Sweep[] {
   const { archivedTranscriptsMs } = policy;
   const one = (sweep: Simple): Sweep => simple(sql, now, sweep);

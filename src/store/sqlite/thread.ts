@@ -3,7 +3,7 @@ import { Worker } from "node:worker_threads";
 import { AppError, systemCode } from "../../base/errors.ts";
 import { SIGNAL_FLAGS } from "../../base/watchdog/stop-signals.ts";
 
-/** Where a bundle keeps the thread's file, seen from where this code may have been put. */
+/** Where a bundle has the thread's file, relative to the chunk that contains this code. */
 const BUNDLED = ["./store-worker.js", "../store-worker.js", "../../store-worker.js"];
 
 function threadFile(): URL {
@@ -16,13 +16,13 @@ function threadFile(): URL {
 }
 
 /**
- * Starts a thread of the store, which then waits to be told what to open. Its young generation is kept small: it holds messages for a moment and
+ * Starts a thread of the store, which then waits for its `open` message. Its young generation is small: it holds messages for a moment and
  * little else.
  */
 export function startThread(): Worker {
   const options = { name: "store", resourceLimits: { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: 1024 } };
   try {
-    // It also watches the main thread, and learns of signals for that.
+    // It also watches the main thread, and receives signals for that.
     return new Worker(threadFile(), { ...options, execArgv: [...SIGNAL_FLAGS] });
   } catch (error) {
     if (systemCode(error) !== "ERR_WORKER_INVALID_EXEC_ARGV") throw error;

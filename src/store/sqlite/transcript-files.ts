@@ -12,23 +12,23 @@ export interface TranscriptFilesDeps {
   readonly stateDir: string;
   readonly now: () => number;
   readonly log: (message: string, details?: Readonly<Record<string, unknown>>) => void;
-  /** Takes a transcript over from its file to the end, if an import is under way. */
+  /** Imports a transcript completely from its file, if an import is in progress. */
   readonly adopt: (file: string) => void;
   readonly later: (ms: number, fn: () => void) => unknown;
-  /** Does work that no request waits for, unless the store has failed. */
+  /** Runs work that no request waits for, unless the store has failed. */
   readonly upkeep: (work: () => void) => void;
 }
 
-/** The JSONL side of the writer: files are checked before the first use of their transcript and follow each commit. */
+/** The JSONL files of the writer: they are checked before the first use of their transcript and follow each commit. */
 export interface TranscriptFiles {
-  /** Makes sure of every transcript that is about to be written or read. Not inside a transaction. */
+  /** Checks every transcript that is about to be written or read. Not inside a transaction. */
   prepare(commits: readonly CommitRequest[], reads: readonly ReadRequest[]): void;
-  /** Takes what a durable group did. */
+  /** Applies the effects of a durable group. */
   follow(effects: readonly Effect[]): void;
-  /** Writes what waits when it has become much or old; otherwise a little later, when nobody may be waiting for this thread. */
+  /** Writes pending lines when there are many or old ones; otherwise a little later, when no request may be waiting for this thread. */
   flush(): void;
-  /** Takes in what another program wrote to the file of a transcript. A file that is missing or compressed is left so. Not inside a transaction. */
-  takeIn(file: string): void;
+  /** Imports what another program wrote to the file of a transcript. A missing or compressed file is left as it is. Not inside a transaction. */
+  importLines(file: string): void;
   /** Replaces the file of a transcript by a compressed one, in short steps; `done` is called later, true when it was replaced. */
   compress(tid: number, done: (replaced: boolean) => void): Generator<void>;
   /** Compressed files that are being synced. */
@@ -39,7 +39,7 @@ export interface TranscriptFiles {
 
 const FLUSH_LINES = 256;
 const FLUSH_MS = 50;
-/** Writes that end a transcript: nobody needs its file made readable for them. */
+/** Writes that archive or remove a transcript: they do not need its file in readable form. */
 const ENDING: ReadonlySet<string> = new Set<WriteKind>(["transcripts.archive", "transcripts.remove"]);
 /** A writer that waits for one commit after the other does not wait for files in between. */
 const QUIET_MS = 3;
@@ -49,7 +49,7 @@ const tidIn = ({ sql }: Pick<TranscriptFilesDeps, "sql">, file: string): number 
 
 export function createTranscriptFiles(deps: TranscriptFilesDeps): TranscriptFiles {
   const projection = createProjection({ stateDir: deps.stateDir, pid: process.pid, now: deps.now, log: deps.log });
-  /** Files that were right when they were first used. Once one is not, the projection is asked each time. */
+  /** Files that were right at their first use. Once one is not, the projection is asked every time. */
   const trusted = new Set<string>();
   let waitingSince: number | undefined;
   let lastAppend = 0;
@@ -87,7 +87,7 @@ export function createTranscriptFiles(deps: TranscriptFilesDeps): TranscriptFile
       }
       for (const [, kind, input] of reads) if (kind.startsWith("transcripts.")) use((input as { file?: unknown }).file, false);
     },
-    takeIn(file) {
+    importLines(file) {
       const tid = tidIn(deps, file);
       if (tid !== undefined && existsSync(join(deps.stateDir, file))) projection.check(deps.db, tid, { writing: false });
     },
@@ -106,11 +106,11 @@ export function createTranscriptFiles(deps: TranscriptFilesDeps): TranscriptFile
     compressing: () => compressing,
     follow(effects) {
       for (const effect of effects) {
-        if (effect.kind === "appended") projection.appended(effect.file, effect.startBytes, effect.lines);
+        if (effect.kind === "appended") projection.append(effect.file, effect.startBytes, effect.lines);
         else {
           trusted.delete(effect.file);
-          if (effect.kind === "renamed") projection.renamed(effect.file, effect.to);
-          else projection.removed(effect.file);
+          if (effect.kind === "renamed") projection.rename(effect.file, effect.to);
+          else projection.remove(effect.file);
         }
       }
       if (effects.length === 0 || projection.pending() === 0) return;

@@ -20,7 +20,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const open = async (): Promise<DatabaseSync> => (await openDatabase({ file: join(folder, "openclaw.db"), stateDir: folder, now: () => 1 })).db;
 
-/** Ids as clients make them: spread over the whole range. */
+/** Random ids, as clients make them. */
 const idOf = (n: number): string => createHash("sha1").update(String(n)).digest("hex").slice(0, 36);
 
 /** The writes of a client's turn in its two commits: the message, and everything else with the answer. */
@@ -48,7 +48,7 @@ function commitsOf(n: number): readonly [Write[], Write[]] {
   ];
 }
 
-test("a turn of a state that has been used writes at most 60 KB to the log", async () => {
+test("a turn in a used state writes at most 60 KB to the log", async () => {
   const db = await open();
   const groups = createGroups(db, createStatements(db));
   let id = 0;
@@ -75,7 +75,7 @@ test("a turn of a state that has been used writes at most 60 KB to the log", asy
   expect(written).toBeLessThan(60_000);
 });
 
-test("inputs of a turn are found without reading the inbox: the one it is named after, and others", async () => {
+test("inputs of a turn are found without scanning the inbox: the one it is named after, and others", async () => {
   const db = await open();
   const add = db.prepare(
     "INSERT INTO inbox (channel, account, conversation, message_id, kind, text, state, received_at, turn_id) VALUES (?, 'a', 'c', ?, 'message', '', 'settled', 1, ?)",

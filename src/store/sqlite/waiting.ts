@@ -5,7 +5,7 @@ interface Waiter {
   readonly resolve: (value: never) => void;
   readonly reject: (error: Error) => void;
   readonly bytes: number;
-  /** A commit counts against the queue's bounds; a read does not. */
+  /** A commit counts towards the queue's limits; a read does not. */
   readonly commit: boolean;
   readonly since: number;
 }
@@ -21,7 +21,7 @@ export interface WaitingRequests {
   settle(answers: readonly Settled[]): void;
   reject(id: number, error: Error): void;
   rejectAll(error: () => Error): void;
-  /** Resolves when nothing waits. */
+  /** Resolves when nothing is pending. */
   drained(): Promise<void>;
 }
 
@@ -87,7 +87,7 @@ export function createWaiting(monotonic: () => number): WaitingRequests {
   };
 }
 
-/** Roughly what a value costs to send and keep: enough to bound a queue, cheap enough to ask for each commit. */
+/** Roughly the cost of sending and holding a value: enough to bound a queue, cheap enough for each commit. */
 export function roughBytes(value: unknown, depth = 0): number {
   if (typeof value === "string") return value.length + 16;
   if (typeof value !== "object" || value === null) return 8;

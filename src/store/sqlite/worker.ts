@@ -1,11 +1,11 @@
-/** The store's thread: with mode `write` the only writer, with mode `read` one more reader for long questions. */
+/** The store's thread: with mode `write` the only writer, with mode `read` an additional reader for long reads. */
 import { parentPort, receiveMessageOnPort } from "node:worker_threads";
 import { systemClock } from "../../base/clock.ts";
 import { watchMainThread } from "../../base/watchdog/watch-main-thread.ts";
 import { createMemoryCare } from "../../base/memory-care.ts";
 import { createBackground } from "./background.ts";
 import { createStatements, runRead } from "./connection.ts";
-import { createDesk } from "./desk.ts";
+import { createRequestHandler } from "./request-handler.ts";
 import { errorMessage, storeError } from "./failure.ts";
 import { createGroups } from "./group.ts";
 import { openImport } from "./importing.ts";
@@ -18,21 +18,21 @@ import { createTranscriptFiles } from "./transcript-files.ts";
 import { createWriter, type Writer } from "./writer.ts";
 
 const port = parentPort!;
-/** This thread has a heap of its own, of which most is in use as long as it holds no more than this. */
+/** This thread has a heap of its own; below this size most of it is in use. */
 const MUCH_HELD = 12 * 1024 * 1024;
-/** Worth giving back at once: it takes this thread a few milliseconds. */
+/** Worth releasing at once: it takes this thread a few milliseconds. */
 const MUCH_TAKEN = 2 * 1024 * 1024;
 
 const post = (reply: Reply): void => port.postMessage(reply);
 const log = (message: string, details?: Readonly<Record<string, unknown>>): void => post({ type: "log", message, details });
 
-/** The store's clock, carried on by this thread's own. */
+/** The store's clock, continued by this thread's own. */
 function createNow(start: number): () => number {
   const started = performance.now();
   return () => Math.floor(start + performance.now() - started);
 }
 
-function tellSalvage({ salvage }: Opened, now: () => number): void {
+function reportSalvage({ salvage }: Opened, now: () => number): void {
   if (!salvage) return;
   const message = `the database was damaged (${salvage.reason}); what could be read was saved, the damaged file is in ${salvage.folder}`;
   post({ type: "notices", notices: [{ kind: "salvaged", message, at: now(), details: { ...salvage } }] });
@@ -42,17 +42,17 @@ function tellSalvage({ salvage }: Opened, now: () => number): void {
 async function startWriter(data: OpenRequest): Promise<Writer> {
   const now = createNow(data.now);
   const opened = await openDatabase({ file: data.file, stateDir: data.stateDir, now });
-  tellSalvage(opened, now);
+  reportSalvage(opened, now);
   const { db } = opened;
   const sql = createStatements(db);
   const later = (ms: number, fn: () => void): unknown => setTimeout(fn, ms).unref();
-  // What was put off before the store failed must not touch the disk after it.
-  const upkeepLater = (ms: number, fn: () => void): unknown => later(ms, () => desk.upkeep(fn));
+  // Work postponed before the store failed must not touch the disk after it.
+  const upkeepLater = (ms: number, fn: () => void): unknown => later(ms, () => handler.upkeep(fn));
   const base = { db, sql, stateDir: data.stateDir, now, log };
   const sessionIndex = data.sessionIndex && openSessionIndex(data.sessionIndex.path);
   const touched = (await sessionIndex?.open()) ?? [];
   const imports = await openImport(base);
-  const files = createTranscriptFiles({ ...base, later, adopt: imports.adopt, upkeep: (work) => desk.upkeep(work) });
+  const files = createTranscriptFiles({ ...base, later, adopt: imports.adopt, upkeep: (work) => handler.upkeep(work) });
   const background = createBackground({
     db,
     sql,
@@ -60,19 +60,19 @@ async function startWriter(data: OpenRequest): Promise<Writer> {
     importing: imports.steps,
     imported: imports.finish,
     later: upkeepLater,
-    failed: (error) => desk.fail(error),
+    failed: (error) => handler.fail(error),
     mover: createLogMover(data.file),
     resume: () => writer.accept({ type: "batch", commits: [], reads: [] }),
   });
   const groups = createGroups(db, sql);
-  const desk = createDesk({ sql, groups, files, sessionIndex, background, post, now, markSuspect: (reason) => markSuspect(data.file, reason) });
+  const handler = createRequestHandler({ sql, groups, files, sessionIndex, background, post, now, markSuspect: (reason) => markSuspect(data.file, reason) });
   const queue = createQueue(() => receiveMessageOnPort(port)?.message as Request | undefined);
-  const writer = createWriter({ db, desk, queue, files, sessionIndex, background, witness: () => openWitness(data.file), closed: () => port.close() });
+  const writer = createWriter({ db, handler, queue, files, sessionIndex, background, witness: () => openWitness(data.file), closed: () => port.close() });
   if (touched.length > 0) followSessions(touched);
   return writer;
 
   function followSessions(sessions: readonly TouchedSession[]): void {
-    background.importMore(followTranscripts({ ...base, takeIn: files.takeIn }, sessions));
+    background.importMore(followTranscripts({ ...base, importLines: files.importLines }, sessions));
   }
 
   function openSessionIndex(template: string | undefined): SessionIndex {
@@ -81,7 +81,7 @@ async function startWriter(data: OpenRequest): Promise<Writer> {
       template,
       later: upkeepLater,
       wrote: () => background.wrote(),
-      takenIn(sessions) {
+      imported(sessions) {
         post({ type: "takenIn" });
         followSessions(sessions);
         void imports.again().then((steps) => {
@@ -95,7 +95,7 @@ async function startWriter(data: OpenRequest): Promise<Writer> {
 
 function startReader(data: OpenRequest): { accept(request: Request): void } {
   const db = openReader(data.file);
-  const context = { sql: createStatements(db), told: new Map() };
+  const context = { sql: createStatements(db), previews: new Map() };
   return {
     accept(request) {
       if (request.type === "close") {
@@ -134,7 +134,7 @@ async function open(data: OpenRequest): Promise<void> {
   }
 }
 
-/** What arrives while the database is being opened. */
+/** Messages that arrive while the database is being opened. */
 const early: Request[] = [];
 let accept = (request: Request): void => void early.push(request);
 port.on("message", (message: OpenRequest | Request) => (message.type === "open" ? void open(message) : accept(message)));

@@ -1,51 +1,51 @@
 import type { DatabaseSync } from "node:sqlite";
 import { AppError } from "../../base/errors.ts";
 import type { Background } from "./background.ts";
-import type { Desk } from "./desk.ts";
+import type { RequestHandler } from "./request-handler.ts";
 import { errorMessage, storeError } from "./failure.ts";
 import type { ControlRequest, Request } from "./messages.ts";
 import type { SessionIndex } from "../session-index/index.ts";
 import type { RequestQueue } from "./queue.ts";
 import type { TranscriptFiles } from "./transcript-files.ts";
 
-/** Commits in one transaction: more would make the first of them wait for the last. */
+/** Commits per transaction: more would make the first of them wait for the last. */
 const MAX_GROUP = 512;
-/** Under load background work still gets a turn this often. */
+/** Under load background work still runs this often. */
 const BACKGROUND_EVERY_MS = 20;
 
 export interface WriterDeps {
   readonly db: DatabaseSync;
-  readonly desk: Desk;
+  readonly handler: RequestHandler;
   readonly queue: RequestQueue;
   readonly files: TranscriptFiles;
   readonly sessionIndex: SessionIndex | undefined;
   readonly background: Background;
   /**
-   * One more connection that reads. While it is there, closing the writer does not move the log: after a failed fsync nothing is synced again,
+   * One more connection that reads. While it is open, closing the writer does not move the log: after a failed fsync nothing is synced again,
    * and the log stays as it is for the next start.
    */
   readonly witness: () => Disposable;
-  /** The last thing: the connection is closed and the caller was told. */
+  /** Called last: the connection is closed and the caller has its answer. */
   readonly closed: () => void;
 }
 
-/** The writer's loop: takes what waits, commits it as a group, answers, and only then touches files and does other work. */
+/** The writer's loop: takes pending requests, commits them as a group, answers, and only then touches files and does other work. */
 export interface Writer {
-  /** Takes one message and works until none waits. */
+  /** Takes one message and works until none is pending. */
   accept(request: Request): void;
 }
 
 export function createWriter(deps: WriterDeps): Writer {
-  const { desk, queue, background, files } = deps;
+  const { handler, queue, background, files } = deps;
   let lastBackground = performance.now();
   let idle: NodeJS.Immediate | undefined;
 
   function close(): AppError | undefined {
     files.close();
-    desk.upkeep(() => deps.sessionIndex?.close());
-    desk.tellProblems();
+    handler.upkeep(() => deps.sessionIndex?.close());
+    handler.reportProblems();
     try {
-      using _witness = desk.failure ? deps.witness() : undefined;
+      using _witness = handler.failure ? deps.witness() : undefined;
       deps.db.close();
       return undefined;
     } catch (error) {
@@ -55,19 +55,19 @@ export function createWriter(deps: WriterDeps): Writer {
 
   function control(request: ControlRequest): void {
     const reply = (error: AppError | undefined, value?: unknown): void =>
-      desk.settle([error ? [request.id, false, errorMessage(error)] : [request.id, true, value]]);
+      handler.settle([error ? [request.id, false, errorMessage(error)] : [request.id, true, value]]);
     if (request.type === "close") {
       reply(close());
       deps.closed();
     } else if (request.type === "imported") background.whenImported(() => reply(undefined));
-    else if (desk.failure) reply(new AppError("STORE_FAILED", `the store has failed: ${desk.failure.message}`));
+    else if (handler.failure) reply(new AppError("STORE_FAILED", `the store has failed: ${handler.failure.message}`));
     else if (request.type === "checkpoint") background.checkpoint(request.truncate, reply);
     else background.maintain(request, reply);
   }
 
   function backgroundStep(): boolean {
     lastBackground = performance.now();
-    return desk.upkeep(background.step) ?? false;
+    return handler.upkeep(background.step) ?? false;
   }
 
   function whenIdle(): void {
@@ -81,15 +81,15 @@ export function createWriter(deps: WriterDeps): Writer {
     while (queue.size() > 0) {
       const group = queue.commits.splice(0, MAX_GROUP);
       const asked = queue.reads.splice(0);
-      desk.prepare(group, asked);
-      if (group.length > 0) desk.commit(group);
-      if (asked.length > 0) desk.answer(asked);
+      handler.prepare(group, asked);
+      if (group.length > 0) handler.commit(group);
+      if (asked.length > 0) handler.answer(asked);
       if (queue.commits.length === 0) for (const request of queue.controls.splice(0)) control(request);
       queue.pull();
       files.flush();
       if (performance.now() - lastBackground > BACKGROUND_EVERY_MS) backgroundStep();
     }
-    desk.tellProblems();
+    handler.reportProblems();
   }
 
   return {

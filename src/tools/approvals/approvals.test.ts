@@ -111,16 +111,16 @@ test("the beginning of an id will do, when it means one question", async () => {
 
 test("what became of a command is kept, and its session is told once", async () => {
   const { approvals } = house();
-  const { id } = await approvals.request({ ...asked, sessionKey: "agent:main:fate" });
+  const { id } = await approvals.request({ ...asked, sessionKey: "agent:main:outcome" });
   const untold = async (): Promise<readonly string[]> =>
-    (await store.read("approvals.untold", { kind: "exec", since: 0, before: clock.now() + 1 }))
-      .filter(({ sessionKey }) => sessionKey === "agent:main:fate")
+    (await store.read("approvals.unreported", { kind: "exec", since: 0, before: clock.now() + 1 }))
+      .filter(({ sessionKey }) => sessionKey === "agent:main:outcome")
       .map((row) => row.id);
   expect(await untold()).toEqual([id]);
-  await approvals.fate(id, "agent:main:fate", { state: "running", startedAt: 5 });
-  expect(await store.read("approvals.some", { ids: [id, "unknown"] })).toMatchObject([{ id, fate: { state: "running", startedAt: 5 } }]);
+  await approvals.recordOutcome(id, "agent:main:outcome", { state: "running", startedAt: 5 });
+  expect(await store.read("approvals.some", { ids: [id, "unknown"] })).toMatchObject([{ id, outcome: { state: "running", startedAt: 5 } }]);
   expect(await untold()).toEqual([id]);
-  await approvals.fate(id, "agent:main:fate", { state: "ended", exitCode: 0, told: true });
+  await approvals.recordOutcome(id, "agent:main:outcome", { state: "ended", exitCode: 0, reported: true });
   expect(await untold()).toEqual([]);
-  await expect(approvals.fate("unknown", "agent:main:fate", { state: "lost" })).rejects.toMatchObject({ code: "NOT_FOUND" });
+  await expect(approvals.recordOutcome("unknown", "agent:main:outcome", { state: "lost" })).rejects.toMatchObject({ code: "NOT_FOUND" });
 });

@@ -2,7 +2,7 @@ import type { Clock } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
 import { failpoint } from "../../base/failpoints.ts";
 import type { Ids } from "../../base/ids.ts";
-import type { ApprovalRow, CommandFate, Store } from "../../store/index.ts";
+import type { ApprovalRow, CommandOutcome, Store } from "../../store/index.ts";
 import type { ApprovalDecision, AskApproval } from "../broker/approval.ts";
 
 const DEFAULT_TIMEOUT_MS = 120_000;
@@ -68,7 +68,7 @@ export interface Approvals {
   /** The first decision holds. The beginning of an id will do. `NOT_FOUND` for ids that are unknown, late or of an earlier start. */
   resolve(id: string, decision: string, by?: string): Promise<void>;
   /** Keeps what became of a command that was asked about. */
-  fate(id: string, sessionKey: string, fate: CommandFate): Promise<void>;
+  recordOutcome(id: string, sessionKey: string, outcome: CommandOutcome): Promise<void>;
   list(kind?: string): Promise<readonly ApprovalRow[]>;
   /** What a session waits to be told, oldest first. */
   open(sessionKey: string): readonly OpenApproval[];
@@ -197,7 +197,7 @@ export function createApprovals({ store, clock, ids, ...deps }: ApprovalsDeps): 
       if (!waiting.has(id)) throw new AppError("NOT_FOUND", "unknown approval id", { details: { id } });
       one.end(known, by ?? null);
     },
-    fate: (id, sessionKey, fate) => store.write("approvals.fate", { id, sessionKey, fate }),
+    recordOutcome: (id, sessionKey, outcome) => store.write("approvals.outcome", { id, sessionKey, outcome }),
     list: async (kind) => (await store.read("approvals.pending", { kind })).filter((row) => waiting.has(row.id)),
     open: (sessionKey) => [...waiting].flatMap(([id, one]) => (one.sessionKey === sessionKey ? [{ id, kind: one.kind, request: one.request }] : [])),
     denyFormer: () => denyFormer(store, clock.now(), (id) => waiting.has(id), notify),

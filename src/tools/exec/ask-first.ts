@@ -1,12 +1,12 @@
 import { AppError, messageOf } from "../../base/errors.ts";
 import { failpoint } from "../../base/failpoints.ts";
-import type { CommandFate } from "../../store/index.ts";
+import type { CommandOutcome } from "../../store/index.ts";
 import { approvalSlug } from "../approvals/approvals.ts";
 import type { ApprovalDecision } from "../broker/approval.ts";
 import type { CommandProcess } from "../process/processes.ts";
 import { failedOutcome, textOutcome, type ToolContext, type ToolOutcome } from "../tool.ts";
 import type { ExecToolDeps, ShownOutput } from "./deps.ts";
-import { fateText } from "./fate.ts";
+import { outcomeText } from "./outcome-text.ts";
 import { shownCommand, shownEnvironment, shownText, type ExecPlan } from "./plan.ts";
 import { describeAlways, type Folders } from "./remember/rule.ts";
 import type { EffectiveRules } from "./rules-file.ts";
@@ -99,15 +99,15 @@ async function carryOn(deps: ExecToolDeps, question: Question, id: string, decis
 
 const foldersOf = ({ home }: ExecToolDeps, { workspaceDir }: ToolContext): Folders => ({ workspace: workspaceDir, home });
 
-/** Writes down what became of it, and then has the session go on. `quietly`: somebody ended it on purpose, so only the next turn is told. */
-async function conclude(deps: ExecToolDeps, { plan, context, origin }: Question, id: string, fate: CommandFate, quietly = false): Promise<void> {
+/** Records the outcome, then lets the session continue. `quietly`: the command was ended on purpose, so only the next turn is notified. */
+async function conclude(deps: ExecToolDeps, { plan, context, origin }: Question, id: string, outcome: CommandOutcome, quietly = false): Promise<void> {
   const { sessionKey } = context;
   const asked = { id, sessionKey, command: plan.command, origin };
   const announced = quietly || deps.goOn === undefined;
-  await deps.approvals.fate(id, sessionKey, announced ? { ...fate, told: true } : fate);
-  failpoint("command.fate.committed");
-  if (announced) deps.announce(context, fateText(asked, fate)!);
-  else await deps.goOn?.(asked, fate);
+  await deps.approvals.recordOutcome(id, sessionKey, announced ? { ...outcome, reported: true } : outcome);
+  failpoint("command.outcome.committed");
+  if (announced) deps.announce(context, outcomeText(asked, outcome)!);
+  else await deps.goOn?.(asked, outcome);
 }
 
 /** Why it does not run; undefined when it does. */
@@ -122,9 +122,9 @@ function refusal({ rules, satisfied }: Question, decision: ApprovalDecision): st
 async function runApproved(deps: ExecToolDeps, question: Question, id: string): Promise<void> {
   const { plan, run, settings, context } = question;
   const { clock, approvals } = deps;
-  const begun: CommandFate = { state: "running", startedAt: clock.now() };
+  const begun: CommandOutcome = { state: "running", startedAt: clock.now() };
   // Before it starts: what is found so later is never run again.
-  await approvals.fate(id, context.sessionKey, begun);
+  await approvals.recordOutcome(id, context.sessionKey, begun);
   let shown: ShownOutput | undefined;
   let process: CommandProcess;
   try {
@@ -144,6 +144,6 @@ async function runApproved(deps: ExecToolDeps, question: Question, id: string): 
   if (deps.processes.closing && process.killed) return;
   const hint = code === 0 || code === null ? undefined : run.hint?.(plan, process.output.aggregated());
   const output = [process.output.tail().trim().slice(-OUTPUT_CHARS), hint].filter(Boolean).join("\n\n");
-  const fate: CommandFate = { ...begun, state: "ended", session, endedAt: clock.now(), exitCode: code, signal, timedOut, output };
-  await conclude(deps, question, id, fate, process.killed && !timedOut);
+  const outcome: CommandOutcome = { ...begun, state: "ended", session, endedAt: clock.now(), exitCode: code, signal, timedOut, output };
+  await conclude(deps, question, id, outcome, process.killed && !timedOut);
 }

@@ -1,7 +1,7 @@
 import type { SealedFiles } from "./reach.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log/logger.ts";
-import type { CommandFate } from "../../store/index.ts";
+import type { CommandOutcome } from "../../store/index.ts";
 import type { Approvals } from "../approvals/approvals.ts";
 import type { Processes } from "../process/processes.ts";
 import type { Sandbox } from "../sandbox/sandboxes.ts";
@@ -64,6 +64,6 @@ export interface ExecToolDeps {
   /** What a session needs to go on where it was asked, kept with the question. */
   readonly origin?: ((context: ToolContext) => Readonly<Record<string, unknown>>) | undefined;
   /** Has a session go on with what became of a command: it is accepted, as a message is, when this resolves. Without it only the next turn is told. */
-  readonly goOn?: ((asked: AskedCommand, fate: CommandFate) => Promise<void>) | undefined;
+  readonly goOn?: ((asked: AskedCommand, outcome: CommandOutcome) => Promise<void>) | undefined;
   readonly show?: ((id: string, sessionKey: string, tail: () => string) => ShownOutput) | undefined;
 }

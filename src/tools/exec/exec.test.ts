@@ -231,24 +231,24 @@ test.each([
 });
 
 test("a session goes on with what became of a command that was asked about: its end, a refusal, or that nobody decided", async () => {
-  const fates: unknown[] = [];
-  const goOn: ExecToolDeps["goOn"] = async ({ command, origin }, fate) => void fates.push([command, origin, fate]);
+  const outcomes: unknown[] = [];
+  const goOn: ExecToolDeps["goOn"] = async ({ command, origin }, outcome) => void outcomes.push([command, origin, outcome]);
   await using there = house(gateway, { goOn, origin: ({ runId }) => ({ from: runId }) });
   const ask = async (command: string): Promise<string> => ((await there.exec({ command })).details as { approvalId: string }).approvalId;
   await there.approvals.resolve((await ask("echo said; exit 3")).slice(0, 8), "allow-once");
   const ended = { state: "ended", exitCode: 3, signal: null, timedOut: false, output: "said", session: expect.stringMatching(/^[a-z]+-[a-z]+$/) };
-  await expect.poll(() => fates, SOON).toMatchObject([["echo said; exit 3", { from: "r" }, ended]]);
+  await expect.poll(() => outcomes, SOON).toMatchObject([["echo said; exit 3", { from: "r" }, ended]]);
   await there.approvals.resolve(await ask("echo no"), "deny");
-  await expect.poll(() => fates[1], SOON).toEqual(["echo no", { from: "r" }, { state: "denied", why: "user-denied" }]);
+  await expect.poll(() => outcomes[1], SOON).toEqual(["echo no", { from: "r" }, { state: "denied", why: "user-denied" }]);
   await ask("echo late");
   there.clock.advance(120_000);
-  await expect.poll(() => fates[2], SOON).toEqual(["echo late", { from: "r" }, { state: "denied", why: "approval-timeout" }]);
+  await expect.poll(() => outcomes[2], SOON).toEqual(["echo late", { from: "r" }, { state: "denied", why: "approval-timeout" }]);
   expect(there.announced).toEqual([]);
 });
 
 test("one that somebody ended on purpose wakes nobody; one that ends with the gateway is left for the next", async () => {
-  const fates: unknown[] = [];
-  const there = house(gateway, { goOn: async (_, fate) => void fates.push(fate) });
+  const outcomes: unknown[] = [];
+  const there = house(gateway, { goOn: async (_, outcome) => void outcomes.push(outcome) });
   const start = async (): Promise<void> => {
     const before = there.processes.list("agent:main:main").filter(({ end }) => !end).length;
     await there.approvals.resolve(((await there.exec({ command: "sleep 300" })).details as { approvalId: string }).approvalId, "allow-once");
@@ -259,7 +259,7 @@ test("one that somebody ended on purpose wakes nobody; one that ends with the ga
   await expect.poll(() => there.announced, SOON).toEqual([expect.stringMatching(/^Exec finished \(.*signal SIGTERM\)$/)]);
   await start();
   await there[Symbol.asyncDispose]();
-  expect([fates, there.announced.length]).toEqual([[], 1]);
+  expect([outcomes, there.announced.length]).toEqual([[], 1]);
 });
 
 test("what cannot be shown whole to whoever is asked is not asked about", async () => {

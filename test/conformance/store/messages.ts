@@ -71,7 +71,7 @@ export function inbox(world: World): void {
   test("an input is unsaid until it has ended or its turn has written it, and its text is cut", async () => {
     const store = world.store();
     const key = "agent:main:main";
-    const unsaid = async (chars = 100) => (await store.read("inbox.unsaid", { sessionKey: key, chars, limit: 10 })).map(({ messageId }) => messageId);
+    const unsaid = async (chars = 100) => (await store.read("inbox.untranscribed", { sessionKey: key, chars, limit: 10 })).map(({ messageId }) => messageId);
     const payload = { kind: "channel", event: { sender: { name: "Ada" }, media: [{}, {}] } };
     const ids = [];
     for (const messageId of ["m1", "m2", "m3"]) ids.push((await store.write("inbox.accept", message({ messageId, payload, sender: "7" }))).id);
@@ -86,7 +86,7 @@ export function inbox(world: World): void {
       sessionKey: key,
     });
     expect(await unsaid()).toEqual(["m1", "m2", "m3", "r1"]);
-    expect((await store.read("inbox.unsaid", { sessionKey: key, chars: 2, limit: 1 }))[0]).toEqual({
+    expect((await store.read("inbox.untranscribed", { sessionKey: key, chars: 2, limit: 1 }))[0]).toEqual({
       id: ids[0],
       channel: "telegram",
       messageId: "m1",

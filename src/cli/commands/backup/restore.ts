@@ -34,17 +34,17 @@ async function agreed(io: Io, stateDir: string, yes: boolean): Promise<boolean> 
 /** Has the running gateway restart on the restored state, and waits until it is back: on it, or on the old one when that did not work. */
 async function restoreInPlace(prepared: PreparedRestore, holder: LockHolder, backup: string): Promise<RestoreReport> {
   if (holder.port === undefined) throw new AppError("UNAVAILABLE", `process ${holder.pid} is still starting; try again in a moment. Nothing was changed`);
-  const { handOver, outcomeOf, takeBack } = await loadBackup();
+  const { handOver, outcomeOf, cancelHandOver } = await loadBackup();
   handOver(prepared, { pid: holder.pid, at: systemClock.now(), backup });
   try {
     signalProcess(holder.pid, "SIGUSR1", "restarted");
     await waitForReturn(stateLockPath(prepared.stateDir), holder, IN_PLACE_MS);
   } catch (error) {
-    if (takeBack(prepared)) throw new AppError("UNAVAILABLE", `${messageOf(error)}. The state folder was not touched`, { cause: error });
+    if (cancelHandOver(prepared)) throw new AppError("UNAVAILABLE", `${messageOf(error)}. The state folder was not touched`, { cause: error });
     throw error;
   }
   // A gateway that does not know how leaves it where it is.
-  takeBack(prepared);
+  cancelHandOver(prepared);
   const outcome = outcomeOf(prepared);
   if (outcome.ok) return outcome.report;
   const where = outcome.failed === undefined ? "" : ` What was restored is kept in ${outcome.failed}.`;

@@ -11,7 +11,7 @@ import { channelId } from "./source.ts";
 const MAX_BYTES = 1_000_000;
 type Line = Extract<LogLine, { type: "log" }>;
 
-/** Lines of one channel, or of all: those of the channels subsystem and those that name the channel. */
+/** Lines of one channel, or of all: those of the `channels` subsystem, and those that name the channel. */
 export function isOfChannel({ subsystem, raw }: Pick<Line, "subsystem" | "raw">, channel: string): boolean {
   if (subsystem === `channels/${channel}` || (channel === "all" && /^channels(?:\/|$)/.test(subsystem))) return true;
   const { channel: named } = JSON.parse(raw) as { readonly channel?: unknown };
@@ -20,7 +20,7 @@ export function isOfChannel({ subsystem, raw }: Pick<Line, "subsystem" | "raw">,
 
 function print(io: Io, { time, level, subsystem, message, raw }: Line): void {
   const { time: _time, level: _level, subsystem: _subsystem, message: _text, ...fields } = JSON.parse(raw) as Record<string, unknown>;
-  io.out(`${formatLine({ time: Date.parse(time), level: level as LogLevel, room: subsystem, message, fields }, { color: io.color })}\n`);
+  io.out(`${formatLine({ time: Date.parse(time), level: level as LogLevel, subsystem, message, fields }, { color: io.color })}\n`);
 }
 
 export const logs = defineCommand({

@@ -52,7 +52,7 @@ async function windowWarning(io: Io, { snapshot: { config }, locate }: ReturnTyp
   const catalogue = await choice.openCatalogue({ config, agentDir, hasCredential: () => true, warn: () => {} });
   const entry = catalogue.find(ref);
   const window = entry && choice.contextWindowOf(entry, config);
-  if (window?.verdict !== "too-small") return [];
+  if (window?.rating !== "too-small") return [];
   const path = window.source === "agentContextTokens" ? ["agents", "defaults", "contextTokens"] : ["agents", "defaults", "model"];
   const message = choice.describeWindow(window, choice.formatRef(ref))!;
   return [{ path: path.join("."), ...locate(path), message, code: "small_window", severity: "warning" }];

@@ -2,17 +2,17 @@ import { stateLockPath } from "../../../config/index.ts";
 import { basename } from "node:path";
 import { type App, type AppOptions } from "../../../app/index.ts";
 import { messageOf } from "../../../base/errors.ts";
-import { findWanted, loadBackup, type AppliedRestore } from "../../../store/index.ts";
+import { findRestoreRequest, loadBackup, type AppliedRestore } from "../../../store/index.ts";
 
 type Create = (options: AppOptions) => Promise<App>;
 
 /** Opens the gateway again, on the state that was restored for it meanwhile, if one was. When that does not work, the old state is put back. */
 export async function openAgain({ stateDir, log }: Pick<App, "stateDir" | "log">, options: AppOptions, create: Create): Promise<App> {
-  if (!findWanted(stateDir, options.pid, Date.now())) return create(options);
+  if (!findRestoreRequest(stateDir, options.pid, Date.now())) return create(options);
   let applied: AppliedRestore | undefined;
   try {
-    const { applyWanted } = await loadBackup();
-    applied = applyWanted(stateDir, options.pid, Date.now(), [basename(stateLockPath(stateDir))]);
+    const { applyRestoreRequest } = await loadBackup();
+    applied = applyRestoreRequest(stateDir, options.pid, Date.now(), [basename(stateLockPath(stateDir))]);
   } catch (error) {
     log.error(`the backup could not be put in place; the gateway goes on with the state it had: ${messageOf(error)}`);
     return create(options);

@@ -96,7 +96,7 @@ function providerAuth(view: ModelsView, provider: string, profiles: Profiles, in
 export async function authOverview(view: ModelsView, { providers: inUse, now, shellEnv }: OverviewInput): Promise<AuthOverview> {
   const { choice, auth, credentials } = view;
   const profiles = await auth.list();
-  const rests = await auth.rests();
+  const rests = await auth.cooldowns();
   const named = new Set([
     ...inUse,
     ...profiles.map(({ provider }) => choice.canonicalProvider(provider)),

@@ -154,7 +154,7 @@ export function namedModel(
 /** Turns with a model that sees less than the minimum are refused. */
 export function warnAboutWindow(io: Io, { catalogue, choice, config }: ModelsView, ref: ModelRef): void {
   const window = choice.contextWindowOf(catalogue.get(ref), config);
-  if (window.verdict === "too-small") io.err(`${choice.describeWindow(window, choice.formatRef(ref))}; turns with it are refused\n`);
+  if (window.rating === "too-small") io.err(`${choice.describeWindow(window, choice.formatRef(ref))}; turns with it are refused\n`);
 }
 
 /** A word about a model that no table lists: it may be new, or mistyped. */

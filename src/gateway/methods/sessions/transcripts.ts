@@ -1,12 +1,12 @@
 import { AppError } from "../../../base/errors.ts";
 import type { Ids } from "../../../base/ids.ts";
-import { shownMessage, type WordedMessage } from "../../../base/message-text.ts";
+import { shownMessage, type MessageText } from "../../../base/message-text.ts";
 import { parseTranscriptLine, type TranscriptEntry } from "../../../protocol/index.ts";
 import { transcriptFile, type EntryRow, type SessionRow, type Store, type TranscriptRow, type Write } from "../../../store/index.ts";
 
 export { shownText, withoutEnvelope } from "../../../base/message-text.ts";
 
-export interface Message extends WordedMessage {
+export interface Message extends MessageText {
   readonly [field: string]: unknown;
 }
 

@@ -17,16 +17,16 @@ export function askedId({ kind, details }: Pick<ChatEntry, "kind" | "details">):
 
 const isAllowed = (decision: string | null): boolean => decision === "allow-once" || decision === "allow-always";
 
-function stateOf({ state, decision, fate }: ApprovalRow): AskedCommandView["state"] {
-  if (fate?.state === "denied") return fate.why?.startsWith("approval-timeout") === true ? "expired" : "denied";
-  if (fate) return fate.state;
+function stateOf({ state, decision, outcome }: ApprovalRow): AskedCommandView["state"] {
+  if (outcome?.state === "denied") return outcome.why?.startsWith("approval-timeout") === true ? "expired" : "denied";
+  if (outcome) return outcome.state;
   if (state === "pending") return "asked";
   if (state === "decided" && isAllowed(decision)) return "running";
   return state === "expired" ? "expired" : "denied";
 }
 
 function viewOf(row: ApprovalRow, running: RunningPort | undefined): AskedCommandView {
-  const { startedAt, endedAt, exitCode, signal, timedOut, why, output } = row.fate ?? {};
+  const { startedAt, endedAt, exitCode, signal, timedOut, why, output } = row.outcome ?? {};
   const written = running?.output(row.id) ?? output;
   return {
     id: row.id,

@@ -27,7 +27,7 @@ interface Named {
   readonly id?: string;
 }
 
-const BY_SESSION: ReadonlySet<string> = new Set(["inbox.accept", "inbox.assign", "turns.start", "approvals.fate"]);
+const BY_SESSION: ReadonlySet<string> = new Set(["inbox.accept", "inbox.assign", "turns.start", "approvals.outcome"]);
 const BY_KEY: ReadonlySet<string> = new Set(["sessions.put", "sessions.delete"]);
 const BY_ID: ReadonlySet<string> = new Set(["inbox.claim", "inbox.release", "inbox.settle"]);
 

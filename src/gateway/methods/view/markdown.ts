@@ -1,4 +1,4 @@
-import { apart } from "../../../base/message-text.ts";
+import { splitSystemLines } from "../../../base/message-text.ts";
 import type { EntryRow, SessionRow } from "../../../store/index.ts";
 import { entryOf, messageOfRow, withoutEnvelope, type Message } from "../sessions/transcripts.ts";
 
@@ -26,8 +26,8 @@ function contentMarkdown({ content, role }: Message): string {
   const blocks: readonly unknown[] = typeof content === "string" ? [content] : Array.isArray(content) ? content : [];
   const texts = blocks.map(blockMarkdown).filter((text) => text !== "");
   if (role === "user" && texts[0] !== undefined) {
-    const { told, said } = apart(texts[0]);
-    texts.splice(0, 1, ...told.map((line) => `System: ${line}`.replaceAll(/^/gm, "> ")), ...(said === "" ? [] : [withoutEnvelope(said)]));
+    const { systemLines, text } = splitSystemLines(texts[0]);
+    texts.splice(0, 1, ...systemLines.map((line) => `System: ${line}`.replaceAll(/^/gm, "> ")), ...(text === "" ? [] : [withoutEnvelope(text)]));
   }
   return texts.join("\n\n");
 }

@@ -1,7 +1,7 @@
 import { AppError } from "../../../base/errors.ts";
 import type { ChatEntry, MethodParams, MethodResult, PendingMessage } from "../../../protocol/index.ts";
 import { reasoningLevel } from "../../../sessions/index.ts";
-import type { EntryRow, SessionRow, Store, TranscriptRow, UnsaidRow } from "../../../store/index.ts";
+import type { EntryRow, SessionRow, Store, TranscriptRow, UntranscribedRow } from "../../../store/index.ts";
 import type { RunRelay } from "../chat/run-relay.ts";
 import type { MethodDeps } from "../deps.ts";
 import { findSession } from "../sessions/keys.ts";
@@ -28,12 +28,12 @@ const MAX_BYTES = 4 * 1024 * 1024;
 const SILENT_KINDS: ReadonlySet<string> = new Set(["reaction", "member", "notice", "edit"]);
 
 /** Messages of a session that were accepted and are not in its transcript. */
-export async function waiting(store: Pick<Store, "read">, sessionKey: string): Promise<readonly UnsaidRow[]> {
-  const rows = await store.read("inbox.unsaid", { sessionKey, chars: MAX_TEXT, limit: MOST_PENDING });
+export async function waiting(store: Pick<Store, "read">, sessionKey: string): Promise<readonly UntranscribedRow[]> {
+  const rows = await store.read("inbox.untranscribed", { sessionKey, chars: MAX_TEXT, limit: MOST_PENDING });
   return rows.filter(({ kind, text, files }) => !SILENT_KINDS.has(kind) && !isOwnKind(kind) && (text !== "" || files > 0));
 }
 
-function pendingOf({ id, channel, messageId, text, files, sender, senderName, via, turnId, receivedAt }: UnsaidRow): PendingMessage {
+function pendingOf({ id, channel, messageId, text, files, sender, senderName, via, turnId, receivedAt }: UntranscribedRow): PendingMessage {
   const own = channel === "gateway";
   const place = own ? (via === "webchat" ? null : via) : channel;
   const from = own ? null : (senderName ?? sender);

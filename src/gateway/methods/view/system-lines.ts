@@ -1,4 +1,4 @@
-import { apart } from "../../../base/message-text.ts";
+import { splitSystemLines } from "../../../base/message-text.ts";
 import type { ChatEntry } from "../../../protocol/index.ts";
 import type { TurnSpan } from "../../../store/index.ts";
 
@@ -7,9 +7,9 @@ export function withoutSystemLines<Entry extends Pick<ChatEntry, "kind" | "conte
   if (entry.kind !== "user") return entry;
   const at = entry.content.findIndex((block) => (block as { readonly type?: unknown } | null)?.type === "text");
   const block = entry.content[at] as { readonly text?: unknown } | undefined;
-  const { told, said } = apart(typeof block?.text === "string" ? block.text : "");
-  if (told.length === 0) return entry;
-  return { ...entry, told: [...told], content: said === "" ? entry.content.toSpliced(at, 1) : entry.content.with(at, { ...block, text: said }) };
+  const { systemLines, text } = splitSystemLines(typeof block?.text === "string" ? block.text : "");
+  if (systemLines.length === 0) return entry;
+  return { ...entry, told: [...systemLines], content: text === "" ? entry.content.toSpliced(at, 1) : entry.content.with(at, { ...block, text }) };
 }
 
 /** Inputs that the gateway itself gave a session: what they say beside the lines of the system is for the agent only. */

@@ -1,5 +1,5 @@
 import { AppError } from "../../../base/errors.ts";
-import { apart } from "../../../base/message-text.ts";
+import { splitSystemLines } from "../../../base/message-text.ts";
 import type { MethodParams, MethodResult } from "../../../protocol/index.ts";
 import type { EntryRow } from "../../../store/index.ts";
 import type { MethodDeps } from "../deps.ts";
@@ -15,7 +15,9 @@ const isText = (block: unknown): block is { readonly text: string } =>
 /** The texts of a message as a page shows them: in blocks, the first one of a user without its envelope and the lines of the system. */
 function saidIn({ role, content }: Message): string {
   const blocks = typeof content === "string" ? [{ type: "text", text: content }] : Array.isArray(content) ? (content as readonly unknown[]) : [];
-  const texts = blocks.flatMap((block, at) => (isText(block) ? [role === "user" && at === 0 ? withoutEnvelope(apart(block.text).said) : block.text] : []));
+  const texts = blocks.flatMap((block, at) =>
+    isText(block) ? [role === "user" && at === 0 ? withoutEnvelope(splitSystemLines(block.text).text) : block.text] : [],
+  );
   return texts.join("\n\n");
 }
 

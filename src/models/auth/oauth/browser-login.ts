@@ -1,7 +1,7 @@
 import type { OAuthCredential } from "../../../protocol/index.ts";
 import { AppError } from "../../../base/errors.ts";
 import type { Random } from "../../../base/random.ts";
-import { listenForReturn, parseReturn, type CallbackListener, type Returned } from "./callback.ts";
+import { listenForCallback, parseCallback, type CallbackListener, type CallbackParams } from "./callback.ts";
 import type { OAuthClient } from "./client.ts";
 import { createPkce } from "./pkce.ts";
 import { loginFrom, post, refusalText, type OAuthDeps } from "./token-request.ts";
@@ -9,13 +9,13 @@ import { emailOf } from "./user-info.ts";
 
 export interface BrowserLoginDeps extends OAuthDeps {
   readonly random: Pick<Random, "bytes">;
-  /** Shows the address, and opens it where there is a browser. */
+  /** Shows the URL, and opens it where there is a browser. */
   readonly show: (url: string) => Promise<void> | void;
-  /** Asks for the address the browser ended at, or the code in it. Undefined when nobody can be asked. */
+  /** Asks for the URL the browser ended at, or the code in it. Undefined when no one can be asked. */
   readonly paste?: ((signal: AbortSignal) => Promise<string>) | undefined;
-  /** No browser runs on this machine: nothing is listened for. */
+  /** No browser runs on this machine: do not listen for a callback. */
   readonly remote: boolean;
-  /** Milliseconds the user has. */
+  /** Milliseconds until the login times out. */
   readonly waitMs?: number;
 }
 
@@ -40,7 +40,7 @@ function authorizeUrl(client: OAuthClient, redirectUri: string, challenge: strin
 }
 
 /** The first of: the browser came back, the user pasted, time is up, the user gave up. */
-async function returnOf(listener: CallbackListener | undefined, deps: BrowserLoginDeps): Promise<Returned> {
+async function waitForCallback(listener: CallbackListener | undefined, deps: BrowserLoginDeps): Promise<CallbackParams> {
   if (!listener && !deps.paste) {
     throw new AppError("UNAVAILABLE", "the login's port is taken or no browser runs here, and nobody can be asked to paste: run it in a terminal");
   }
@@ -53,9 +53,9 @@ async function returnOf(listener: CallbackListener | undefined, deps: BrowserLog
   // The timer does not keep the process alive; the listener or the terminal does.
   try {
     if (deps.signal?.aborted) onAbort();
-    const ways: Promise<Returned>[] = [timeUp.promise];
+    const ways: Promise<CallbackParams>[] = [timeUp.promise];
     if (listener) ways.push(listener.returned);
-    if (deps.paste) ways.push(deps.paste(over.signal).then(parseReturn));
+    if (deps.paste) ways.push(deps.paste(over.signal).then(parseCallback));
     return await Promise.race(ways);
   } finally {
     deps.signal?.removeEventListener("abort", onAbort);
@@ -63,15 +63,15 @@ async function returnOf(listener: CallbackListener | undefined, deps: BrowserLog
   }
 }
 
-/** Logs in with the user's browser: PKCE with S256, a state of our own, a return to this machine or a pasted one. */
+/** Logs in with the user's browser: PKCE with S256, a random state, a callback to this machine or a pasted URL. */
 export async function browserLogin(client: OAuthClient, deps: BrowserLoginDeps): Promise<OAuthCredential> {
   const { verifier, challenge } = createPkce(deps.random);
   const state = deps.random.bytes(16).toString("base64url");
   for (const secret of [verifier, state]) deps.redactor.register(secret);
-  await using listener = deps.remote ? undefined : await listenForReturn(client.redirectUri, state);
+  await using listener = deps.remote ? undefined : await listenForCallback(client.redirectUri, state);
   const redirectUri = listener?.redirectUri ?? client.redirectUri;
   await deps.show(authorizeUrl(client, redirectUri, challenge, state));
-  const returned = await returnOf(listener, deps);
+  const returned = await waitForCallback(listener, deps);
   if (returned.error !== undefined)
     throw new AppError("PERMISSION_DENIED", `${client.provider} refused the login: ${deps.redactor.text(returned.error.slice(0, 200))}`);
   if (returned.state !== undefined && returned.state !== state) {

@@ -1,36 +1,36 @@
 import type { Env } from "../../../config/index.ts";
 
-/** Who we are to an authorization server, and where it is. */
+/** Our client registration at an authorization server, and its endpoints. */
 export interface OAuthClient {
   readonly provider: string;
   readonly clientId: string;
   readonly clientSecret?: string;
   readonly authorizeUrl?: string;
   readonly tokenUrl: string;
-  /** Where a device code is asked for. */
+  /** Where a device code is requested. */
   readonly deviceUrl?: string;
   readonly userInfoUrl?: string;
   readonly scopes: readonly string[];
   /** A loopback address with path; port 0 takes any free one. */
   readonly redirectUri: string;
   readonly tokenFormat: "form" | "json";
-  /** The token endpoint wants the verifier's challenge with the device code too. */
+  /** The token endpoint also needs the PKCE challenge with the device code. */
   readonly devicePkce?: boolean;
-  /** Words of the device flow where a provider has its own: `user_code` has no device code, absolute ends and pauses in milliseconds. */
+  /** Variant of the device flow: `user_code` has no device code, absolute expiry times and pauses in milliseconds. */
   readonly deviceDialect?: "user_code";
-  /** Where the project of a login is asked for, in order, when it needs one. */
+  /** Endpoints for the project of a login, in order, when it needs one. */
   readonly projectUrls?: readonly string[];
 }
 
-/** What is known of a provider's logins: addresses and scopes. Client ids are not in here: they belong to whoever registered them. */
+/** Known endpoints and scopes of a provider's login. Client ids are not included: they belong to the application that registered them. */
 type KnownLogin = Omit<OAuthClient, "provider" | "clientId" | "clientSecret"> & {
-  /** Variables with a client id and secret of the user's own, in order. */
+  /** Variables with the user's own client id and secret, in order. */
   readonly clientIdEnv?: readonly string[];
   readonly clientSecretEnv?: readonly string[];
 };
 
 const GOOGLE_LOGIN = {
-  // Without these Google gives no refresh token.
+  // Without these Google issues no refresh token.
   authorizeUrl: "https://accounts.google.com/o/oauth2/v2/auth?access_type=offline&prompt=consent",
   tokenUrl: "https://oauth2.googleapis.com/token",
   userInfoUrl: "https://www.googleapis.com/oauth2/v1/userinfo?alt=json",
@@ -106,8 +106,8 @@ const KNOWN: Readonly<Record<string, KnownLogin>> = {
   },
 };
 
-/** What somebody said about a client, on the command line or in a stored login. */
-export interface GivenClient {
+/** Client settings from the command line or a stored login. */
+export interface ClientOptions {
   readonly clientId?: string | undefined;
   readonly clientSecret?: string | undefined;
   readonly authorizeUrl?: string | undefined;
@@ -122,26 +122,26 @@ export type ClientResult = OAuthClient | { readonly missing: string };
 
 const first = (env: Env, names: readonly string[] = []): string | undefined => names.map((name) => env[name]?.trim()).find(Boolean);
 
-/** The client for a provider from what was given, the environment and what is known; or what is missing. */
-export function oauthClient(provider: string, given: GivenClient, env: Env): ClientResult {
+/** The client for a provider from its options, the environment and known endpoints; or what is missing. */
+export function oauthClient(provider: string, options: ClientOptions, env: Env): ClientResult {
   const known = KNOWN[provider];
-  const clientId = given.clientId ?? first(env, [...(known?.clientIdEnv ?? []), "OPENCLAW_OAUTH_CLIENT_ID"]);
-  const clientSecret = given.clientSecret ?? first(env, [...(known?.clientSecretEnv ?? []), "OPENCLAW_OAUTH_CLIENT_SECRET"]);
-  const tokenUrl = given.tokenUrl ?? known?.tokenUrl;
+  const clientId = options.clientId ?? first(env, [...(known?.clientIdEnv ?? []), "OPENCLAW_OAUTH_CLIENT_ID"]);
+  const clientSecret = options.clientSecret ?? first(env, [...(known?.clientSecretEnv ?? []), "OPENCLAW_OAUTH_CLIENT_SECRET"]);
+  const tokenUrl = options.tokenUrl ?? known?.tokenUrl;
   if (clientId === undefined) {
     const names = [...(known?.clientIdEnv ?? []), "OPENCLAW_OAUTH_CLIENT_ID"].join(" or ");
     return { missing: `a client id that was registered with ${provider} for you (--client-id, or ${names})` };
   }
   if (tokenUrl === undefined) return { missing: `the address of ${provider}'s token endpoint (--token-url)` };
-  const authorizeUrl = given.authorizeUrl ?? known?.authorizeUrl;
-  const deviceUrl = given.deviceUrl ?? known?.deviceUrl;
-  const userInfoUrl = given.userInfoUrl ?? known?.userInfoUrl;
+  const authorizeUrl = options.authorizeUrl ?? known?.authorizeUrl;
+  const deviceUrl = options.deviceUrl ?? known?.deviceUrl;
+  const userInfoUrl = options.userInfoUrl ?? known?.userInfoUrl;
   return {
     provider,
     clientId,
     tokenUrl,
-    scopes: given.scopes ?? known?.scopes ?? [],
-    redirectUri: given.redirectUri ?? (provider === "chutes" ? env["CHUTES_OAUTH_REDIRECT_URI"]?.trim() : undefined) ?? known?.redirectUri ?? ANY_PORT,
+    scopes: options.scopes ?? known?.scopes ?? [],
+    redirectUri: options.redirectUri ?? (provider === "chutes" ? env["CHUTES_OAUTH_REDIRECT_URI"]?.trim() : undefined) ?? known?.redirectUri ?? ANY_PORT,
     tokenFormat: known?.tokenFormat ?? "form",
     ...(clientSecret === undefined ? {} : { clientSecret }),
     ...(authorizeUrl === undefined ? {} : { authorizeUrl }),

@@ -41,7 +41,7 @@ async function begin(client: OAuthClient, challenge: string, deps: DeviceLoginDe
   return answer.fields;
 }
 
-/** Logs in on another device: the user types a short code there while we ask again and again, as slowly as the server wants. */
+/** Logs in on another device: the user types a short code there while this polls as slowly as the server wants. */
 export async function deviceLogin(client: OAuthClient, deps: DeviceLoginDeps): Promise<OAuthCredential> {
   if (client.deviceDialect === "user_code") return userCodeLogin(client, deps);
   const { verifier, challenge } = createPkce(deps.random);

@@ -9,7 +9,7 @@ export interface GoogleProjectDeps extends OAuthDeps {
   readonly pause: (ms: number) => Promise<void>;
 }
 
-/** The interface wants to know which program asks, from a list that has no word for us: the words for "none of these". */
+/** The API requires a client name from a list that does not include ours: these values mean "none of these". */
 const METADATA = { ideType: "IDE_UNSPECIFIED", platform: "PLATFORM_UNSPECIFIED", pluginType: "PLUGIN_UNSPECIFIED" } as const;
 const FREE_TIER = "free-tier";
 const TIMEOUT_MS = 15_000;
@@ -22,10 +22,10 @@ const textOf = (value: unknown): string | undefined => (typeof value === "string
 const projectIn = (fields: Fields): string | undefined =>
   textOf(fields["cloudaicompanionProject"]) ?? textOf(fieldsOf(fields["cloudaicompanionProject"])["id"]);
 
-/** Variables with a project of the user's own, in order. */
+/** Variables with the user's own project, in order. */
 const VARIABLES = ["GOOGLE_CLOUD_PROJECT", "GOOGLE_CLOUD_PROJECT_ID"];
 
-/** The project that a Google login works in: the user's own, the one the account has, or one that is set up now. */
+/** The project of a Google login: the user's own, the account's, or one that is set up now. */
 export async function googleProject(access: string, urls: readonly string[], deps: GoogleProjectDeps): Promise<string> {
   const own = VARIABLES.map((name) => deps.env[name]?.trim()).find(Boolean);
   if (own !== undefined) return own;
@@ -55,8 +55,8 @@ async function projectAt(base: string, access: string, deps: GoogleProjectDeps):
     };
     const { status, value } = await askJson(body === undefined ? request : { ...request, body });
     const fields = fieldsOf(value);
-    const said = textOf(fieldsOf(fields["error"])["message"]);
-    if (status >= 400) throw new AppError("UNAVAILABLE", `it answers ${status}${said === undefined ? "" : ` ${said.slice(0, 200)}`}`);
+    const reason = textOf(fieldsOf(fields["error"])["message"]);
+    if (status >= 400) throw new AppError("UNAVAILABLE", `it answers ${status}${reason === undefined ? "" : ` ${reason.slice(0, 200)}`}`);
     return fields;
   };
   const account = await ask(":loadCodeAssist", { metadata: METADATA });
@@ -76,7 +76,7 @@ async function projectAt(base: string, access: string, deps: GoogleProjectDeps):
   return made;
 }
 
-/** The one that is offered first. */
+/** The tier that is offered first. */
 function tierOf(account: Fields): string {
   const tiers = Array.isArray(account["allowedTiers"]) ? account["allowedTiers"].map(fieldsOf) : [];
   return textOf((tiers.find(({ isDefault }) => isDefault === true) ?? tiers[0])?.["id"]) ?? FREE_TIER;

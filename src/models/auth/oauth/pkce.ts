@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Random } from "../../../base/random.ts";
 
-/** Proof that whoever redeems a code is whoever asked for it (RFC 7636, S256). */
+/** Proof that a code is redeemed by the client that requested it (RFC 7636, S256). */
 export interface Pkce {
   readonly verifier: string;
   readonly challenge: string;

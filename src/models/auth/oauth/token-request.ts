@@ -18,9 +18,9 @@ export interface OAuthDeps {
 
 const TIMEOUT_MS = 30_000;
 const MAX_ANSWER_BYTES = 256 * 1024;
-/** A token is renewed this long before it ends, so that none ends on the way. */
+/** A token is renewed this long before it expires, so that none expires in flight. */
 const MARGIN_MS = 5 * 60_000;
-/** For servers that do not say how long a token lives. */
+/** For servers that do not state a token's lifetime. */
 const DEFAULT_LIFETIME_MS = 60 * 60_000;
 
 /** The server's answer: its fields, or its refusal. */
@@ -42,7 +42,7 @@ async function bounded(response: Response): Promise<string> {
   return Buffer.concat(chunks).toString("utf8");
 }
 
-/** Posts to an authorization server. Only failures to reach it are thrown; what it says is in the answer. */
+/** Posts to an authorization server. Throws only when it cannot be reached; a refusal is in the answer. */
 export async function post(url: string, body: Readonly<Record<string, string>>, format: "form" | "json", deps: OAuthDeps): Promise<TokenAnswer> {
   const timeout = AbortSignal.timeout(TIMEOUT_MS);
   try {
@@ -80,7 +80,7 @@ function parseFields(text: string): Readonly<Record<string, unknown>> {
   return {};
 }
 
-/** The server's own words about a refusal, bounded and without secrets. */
+/** The server's reason for a refusal, bounded and without secrets. */
 export function refusalText({ status, fields }: TokenAnswer, redactor: Pick<Redactor, "text">): string {
   const nested = isObject(fields["error"]) ? fields["error"] : undefined;
   const parts = [fields["error"], fields["error_description"], nested?.["type"], nested?.["message"]].filter((part) => typeof part === "string");
@@ -89,7 +89,7 @@ export function refusalText({ status, fields }: TokenAnswer, redactor: Pick<Reda
 
 const text = (value: unknown): string | undefined => (typeof value === "string" && value !== "" ? value : undefined);
 
-/** A login from the fields of a token answer; undefined when it holds none. */
+/** A login from the fields of a token answer; undefined when it contains none. */
 export function loginFrom(
   fields: TokenAnswer["fields"],
   client: OAuthClient,

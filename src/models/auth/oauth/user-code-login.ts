@@ -14,7 +14,7 @@ const LIFETIME_MS = 15 * 60_000;
 
 const textOf = (value: unknown): string | undefined => (typeof value === "string" && value !== "" ? value : undefined);
 
-/** An end as a moment; what is too small to be one is a number of seconds from now. */
+/** An expiry time; values too small for a timestamp are seconds from now. */
 function endOf(value: unknown, now: number): number | undefined {
   const number = Number(value);
   if (!Number.isFinite(number) || number <= 0) return undefined;
@@ -55,7 +55,7 @@ async function begin(client: OAuthClient, deps: DeviceLoginDeps): Promise<Begun>
   return { code, verifier, expiresAt, pauseMs: Math.max(Number.isFinite(asked) && asked > 0 ? asked : DEFAULT_PAUSE_MS, SHORTEST_PAUSE_MS) };
 }
 
-/** The login in an answer; its end is a moment here, where others tell a length. */
+/** The login in an answer; its expiry is a timestamp here, where others send a duration. */
 function loginIn({ status, fields }: TokenAnswer, client: OAuthClient, deps: DeviceLoginDeps): OAuthCredential | undefined {
   if (status >= 400 || (fields["status"] !== undefined && fields["status"] !== "success")) return undefined;
   const login = loginFrom(fields, client, undefined, deps);

@@ -6,7 +6,7 @@ import type { OAuthDeps, TokenAnswer } from "./token-request.ts";
 const TIMEOUT_MS = 10_000;
 const EMAIL = /^[^\s@:]+@[^\s@:]+$/;
 
-/** The claims of a token, unchecked: they name an account, they open nothing. */
+/** The claims of a token, unverified: they name an account but grant nothing. */
 function claimsOf(token: unknown): Readonly<Record<string, unknown>> {
   const part = typeof token === "string" ? token.split(".")[1] : undefined;
   if (part === undefined) return {};
@@ -20,14 +20,14 @@ function claimsOf(token: unknown): Readonly<Record<string, unknown>> {
 
 const OPENAI_CLAIM = "https://api.openai.com/auth";
 
-/** The account that a token of OpenAI names; its requests must name it too. */
+/** The account that an OpenAI token names; requests must name it, too. */
 export function accountIdOf(access: string): string | undefined {
   const claim = claimsOf(access)[OPENAI_CLAIM];
   const id = isObject(claim) ? claim["chatgpt_account_id"] : undefined;
   return typeof id === "string" ? id : undefined;
 }
 
-/** Whose login it is, from the id token or the server; undefined when it does not say. Never a reason to fail. */
+/** The login's e-mail address, from the id token or the server; undefined when unknown. Never throws. */
 export async function emailOf(login: OAuthCredential, fields: TokenAnswer["fields"], client: OAuthClient, deps: OAuthDeps): Promise<string | undefined> {
   const claimed = claimsOf(fields["id_token"])["email"];
   if (typeof claimed === "string" && EMAIL.test(claimed)) return claimed;

@@ -10,7 +10,7 @@ import { isObject } from "../../../config/index.ts";
 import { modelFailed } from "../../failure.ts";
 import { askJson, type Fetch } from "../../transport/index.ts";
 
-/** What a GitHub token is exchanged for: good for a short while, at an address of its own. */
+/** The short-lived token that a GitHub token is exchanged for, with its own base URL. */
 export interface CopilotAccess {
   readonly token: string;
   readonly baseUrl: string;
@@ -23,7 +23,7 @@ export interface CopilotExchangeDeps {
   readonly ids: Pick<Ids, "hex">;
   readonly redactor: Pick<Redactor, "register" | "text">;
   readonly version: string;
-  /** Folder that keeps the token between two starts; without it every process asks. */
+  /** Folder that caches the token across restarts; without it every process requests one. */
   readonly folder?: string | undefined;
   readonly fetch?: Fetch | undefined;
 }
@@ -32,10 +32,10 @@ const URL_OF_TOKEN = "https://api.github.com/copilot_internal/v2/token";
 const FILE = "github-copilot.token.json";
 const DEFAULT_BASE = "https://api.individual.githubcopilot.com";
 const TIMEOUT_MS = 15_000;
-/** A token is renewed this long before it ends, so that none ends on the way. */
+/** A token is renewed this long before it expires, so that none expires in flight. */
 const EARLY_MS = 5 * 60_000;
 
-/** The address that a token names: `proxy-ep=proxy.…` stands for `https://api.…`. */
+/** The base URL in a token: `proxy-ep=proxy.…` stands for `https://api.…`. */
 export function copilotBaseUrl(token: string): string {
   const proxy = /(?:^|;)\s*proxy-ep=([^;\s]+)/i.exec(token)?.[1];
   if (proxy === undefined) return DEFAULT_BASE;
@@ -49,18 +49,18 @@ export function copilotBaseUrl(token: string): string {
 
 const isExchanged = (token: string): boolean => /(?:^|;)(?:tid|proxy-ep)=/.test(token);
 
-/** Gives the short-lived token for a GitHub token; asks GitHub once for all who need it. Rejects with `MODEL_FAILED`. */
+/** Exchanges a GitHub token for the short-lived token; concurrent callers share one request. Rejects with `MODEL_FAILED`. */
 export function createCopilotExchange(deps: CopilotExchangeDeps): (githubToken: string) => Promise<CopilotAccess> {
   const known = new Map<string, CopilotAccess>();
   const running = new Map<string, Promise<CopilotAccess>>();
   const isFresh = (access: CopilotAccess | undefined): access is CopilotAccess => access !== undefined && access.expires - EARLY_MS > deps.clock.now();
 
   async function renew(githubToken: string, account: string): Promise<CopilotAccess> {
-    const kept = readKept(deps, account);
-    const access = isFresh(kept) ? kept : await ask(deps, githubToken);
+    const cached = readCache(deps, account);
+    const access = isFresh(cached) ? cached : await ask(deps, githubToken);
     deps.redactor.register(access.token);
     known.set(account, access);
-    if (access !== kept) keep(deps, account, access);
+    if (access !== cached) writeCache(deps, account, access);
     return access;
   }
 
@@ -88,14 +88,14 @@ async function ask({ clock, version, fetch, redactor }: CopilotExchangeDeps, git
   if (status < 400 && typeof token === "string" && typeof at === "number") {
     return { token, baseUrl: copilotBaseUrl(token), expires: at < 1e11 ? at * 1000 : at };
   }
-  const said = typeof message === "string" ? `: ${redactor.text(message.slice(0, 200))}` : "";
-  // That the account has no Copilot is as much the account's trouble as a wrong token.
+  const reason = typeof message === "string" ? `: ${redactor.text(message.slice(0, 200))}` : "";
+  // An account without Copilot is as much an account problem as a wrong token.
   const counted = status >= 500 || status === 429 ? status : 401;
-  throw modelFailed({ phase: "headers", status: counted, text: `GitHub gives no Copilot token for this login (${status})${said}` });
+  throw modelFailed({ phase: "headers", status: counted, text: `GitHub gives no Copilot token for this login (${status})${reason}` });
 }
 
-/** The file is documented with one token in it; the account's mark keeps another account from using it. */
-function readKept({ folder, redactor }: CopilotExchangeDeps, account: string): CopilotAccess | undefined {
+/** The documented file holds one token; the account's hash keeps another account from using it. */
+function readCache({ folder, redactor }: CopilotExchangeDeps, account: string): CopilotAccess | undefined {
   if (folder === undefined) return undefined;
   try {
     const value: unknown = JSON.parse(readFileSync(join(folder, FILE), "utf8"));
@@ -104,11 +104,11 @@ function readKept({ folder, redactor }: CopilotExchangeDeps, account: string): C
     redactor.register(token);
     return { token, baseUrl: copilotBaseUrl(token), expires: expiresAt };
   } catch {
-    return undefined; // Not there, or damaged: it is asked for again.
+    return undefined; // Missing or damaged: it is requested again.
   }
 }
 
-function keep({ folder, ids, clock }: CopilotExchangeDeps, account: string, { token, expires }: CopilotAccess): void {
+function writeCache({ folder, ids, clock }: CopilotExchangeDeps, account: string, { token, expires }: CopilotAccess): void {
   if (folder === undefined) return;
   const path = join(folder, FILE);
   try {
@@ -116,6 +116,6 @@ function keep({ folder, ids, clock }: CopilotExchangeDeps, account: string, { to
     const text = `${JSON.stringify({ token, expiresAt: expires, updatedAt: clock.now(), account }, null, 2)}\n`;
     writeAtomic(path, text, { mode: 0o600, temporary: `${path}.${ids.hex(4)}.tmp` });
   } catch {
-    // The next process asks again; this one has its token.
+    // The next process requests it again; this one has its token.
   }
 }

@@ -2,19 +2,19 @@ import type { Credential } from "../../call/credentials.ts";
 import type { Access } from "../profiles.ts";
 import { createCopilotExchange, type CopilotExchangeDeps } from "./copilot.ts";
 
-/** What is asked with, and where: some logins are exchanged first, some say where to ask. */
+/** Credential and base URL of a request: some logins are exchanged first, some provide the URL. */
 export type RequestAccess = (provider: string, access: Access, baseUrl?: string) => Promise<Credential>;
 
 const withVersion = (url: string): string => (/\/v1\/?$/.test(url) ? url.replace(/\/$/, "") : `${url.replace(/\/+$/, "")}/v1`);
 
-/** Account and gateway of Cloudflare stand in the profile, the address has places for them. */
+/** Cloudflare's account and gateway are in the profile; the URL has placeholders for them. */
 function cloudflareUrl(baseUrl: string | undefined, metadata: Access["metadata"]): string | undefined {
   const { accountId, gatewayId } = metadata ?? {};
   if (baseUrl === undefined || accountId === undefined || gatewayId === undefined) return undefined;
   return baseUrl.replace("{account}", encodeURIComponent(accountId)).replace("{gateway}", encodeURIComponent(gatewayId));
 }
 
-/** From a credential to what a request carries. */
+/** Turns a credential into what a request carries. */
 export function createRequestAccess(deps: CopilotExchangeDeps): RequestAccess {
   const exchange = createCopilotExchange(deps);
   return async (provider, { apiKey, baseUrl, metadata }, modelUrl) => {

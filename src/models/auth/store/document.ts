@@ -19,28 +19,28 @@ export interface FailureState {
   readonly lastFailureAt: number;
   readonly until: number;
   readonly provider?: string;
-  /** What the provider answered last, redacted. */
+  /** The provider's last answer, redacted. */
   readonly reason?: string;
 }
 
 /** Credential id, then model, then kind of failure. */
 export type ModelFailures = Readonly<Record<string, Readonly<Record<string, Readonly<Record<string, FailureState>>>>>>;
 
-/** `auth-profiles.json`. What we do not know stays in it. */
+/** `auth-profiles.json`. Unknown fields are preserved. */
 export interface AuthDocument {
   readonly version: number;
   readonly profiles: Readonly<Record<string, unknown>>;
   readonly order?: Readonly<Record<string, readonly string[]>>;
   readonly lastGood?: Readonly<Record<string, string>>;
   readonly usageStats?: Readonly<Record<string, UsageStats>>;
-  /** Ours: which model failed how with which credential. */
+  /** Our own section: failures by credential, model and class. */
   readonly modelFailures?: ModelFailures;
   readonly [key: string]: unknown;
 }
 
 export const EMPTY_DOCUMENT: AuthDocument = { version: 1, profiles: {} };
 
-/** The sections that must be objects for the rest of the file to mean anything. */
+/** Sections that must be objects for the file to be valid. */
 const SECTIONS = ["profiles", "order", "lastGood", "usageStats", "modelFailures"] as const;
 
 /** The file's value, or what is wrong with it. */
@@ -49,7 +49,7 @@ export function parseAuthDocument(text: string): AuthDocument | { readonly probl
   try {
     value = JSON.parse(text);
   } catch {
-    // The parser's words quote the text, and the text is full of secrets.
+    // The parser's message quotes the text, and the text is full of secrets.
     return { problem: text.trim() === "" ? "it is empty" : "it is not JSON" };
   }
   if (!isObject(value)) return { problem: "it is not a JSON object" };
@@ -61,7 +61,7 @@ export function parseAuthDocument(text: string): AuthDocument | { readonly probl
 
 const isText = (value: unknown): value is string => typeof value === "string" && value.trim() !== "";
 
-/** A credential, or undefined for an entry that is none we know. */
+/** A credential, or undefined for an unknown entry. */
 export function credentialOf(entry: unknown): AuthProfileCredential | undefined {
   if (!isObject(entry) || !isText(entry["provider"])) return undefined;
   switch (entry["type"]) {
@@ -76,10 +76,10 @@ export function credentialOf(entry: unknown): AuthProfileCredential | undefined 
   }
 }
 
-/** Fields of a credential that open a door. */
+/** Fields of a credential that are secret. */
 const SECRET_FIELDS = ["key", "token", "access", "refresh", "clientSecret", "idToken", "id_token"];
 
-/** Every secret of an entry, known kind or not. */
+/** Every secret of an entry, of known and unknown types. */
 export function secretsOf(entry: unknown): readonly string[] {
   if (!isObject(entry)) return [];
   return SECRET_FIELDS.map((field) => entry[field]).filter(isText);
@@ -91,7 +91,7 @@ export function mainSecret(credential: AuthProfileCredential): string {
   return credential.type === "token" ? credential.token : (credential.access ?? "");
 }
 
-/** Why a credential cannot be used at all, or undefined when it can. A login that ran out can be renewed. */
+/** Why a credential cannot be used at all, or undefined when it can. An expired login can be renewed. */
 export function whyUnusable(credential: AuthProfileCredential, now: number): string | undefined {
   if (credential.type === "api_key") return isText(credential.key) || credential.metadata ? undefined : "it has no key";
   if (credential.type === "token") {

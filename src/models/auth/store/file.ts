@@ -14,11 +14,11 @@ const STALE_MS = 30_000;
 
 export interface AuthFile {
   readonly path: string;
-  /** What is in the file now; undefined when there is none. Read anew only when it changed. */
+  /** The current content; undefined when there is no file. Read again only when it changed. */
   read(): AuthDocument | undefined;
-  /** Changes the file while no other process can. Giving back the same value writes nothing. */
+  /** Changes the file under a lock. Returning the same value writes nothing. */
   update(change: (document: AuthDocument) => AuthDocument): Promise<AuthDocument>;
-  /** Runs `work` alone among all processes that use `name` of this file. */
+  /** Runs `work` exclusively among all processes that use `name` of this file. */
   alone<T>(name: string, work: () => Promise<T>): Promise<T>;
 }
 
@@ -28,7 +28,7 @@ export interface AuthFileDeps {
   readonly ids: Pick<Ids, "hex">;
   readonly log: Logger;
   readonly onSecret: (secret: string) => void;
-  /** What a file that is not there yet begins with. */
+  /** Initial content of a missing file. */
   readonly begin: () => AuthDocument;
 }
 
@@ -37,14 +37,14 @@ interface Cached {
   readonly document: AuthDocument | undefined;
 }
 
-/** One `auth-profiles.json`: owner-only, replaced in one step, changed under a lock that all processes honour. */
+/** One `auth-profiles.json`: owner-only, replaced atomically, changed under a lock shared by all processes. */
 export function createAuthFile(deps: AuthFileDeps): AuthFile {
   const path = join(deps.folder, STORE_NAME);
   let cached: Cached | undefined;
 
   function stampOf(): string {
     try {
-      // Asked several times a call: an error that is only made to be caught would be most of it.
+      // Called several times per call: an error created only to be caught would be most of its cost.
       const found = statSync(path, { throwIfNoEntry: false });
       return found ? `${found.ino}-${found.size}-${found.mtimeMs}` : "";
     } catch (error) {
@@ -52,7 +52,7 @@ export function createAuthFile(deps: AuthFileDeps): AuthFile {
     }
   }
 
-  /** A file that cannot be understood is moved, never written over: whoever wrote it may want it back. */
+  /** An unreadable file is moved, never overwritten: its owner may want it back. */
   function setAside(problem: string): undefined {
     const kept = `${path}.damaged-${new Date(deps.clock.now()).toISOString().replaceAll(/[:.]/g, "-")}-${deps.ids.hex(2)}`;
     try {

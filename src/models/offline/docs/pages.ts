@@ -10,12 +10,12 @@ export interface DocSection {
   readonly text: string;
 }
 
-/** Pages for those who change the program, and lists that are made by it. */
+/** Pages for developers, and generated lists. */
 const LEFT_OUT = /^(?:design\/|deferred\.md$|plugins\/api-report\.md$)/;
 const LANDMARK = "models/offline.md";
 const LEVELS_UP = 6;
 
-/** The sections of every page in a folder; of the one beside the program when none is named. Empty when there is none. */
+/** The sections of every page in a folder; default: the one beside the program. Empty when there is none. */
 export async function readDocs(folder: string | undefined): Promise<readonly DocSection[]> {
   const place = folder ?? (await besideProgram());
   if (place === undefined) return [];
@@ -39,7 +39,7 @@ async function besideProgram(): Promise<string | undefined> {
   return undefined;
 }
 
-/** Cuts a page at its headings; those inside fences are none. */
+/** Splits a page at its headings, ignoring those inside code fences. */
 export function sectionsOf(page: string, markdown: string): readonly DocSection[] {
   const sections: DocSection[] = [];
   let headings: string[] = [];

@@ -1,7 +1,7 @@
 import { clip } from "../../../base/text.ts";
 import type { DocSection } from "./pages.ts";
 
-/** Words that say nothing about what is asked. */
+/** Stop words. */
 const EMPTY = new Set(
   "a about all an and any are as at be but by can could did do does explain find for from get give go had happen happens has have help how i if in into is it its like make may me mean means my need no not of on one or please show set should so some tell than that the their them then there these they this to up us use used uses using want was way we what when which who why will with work works would write you your".split(
     " ",
@@ -9,22 +9,22 @@ const EMPTY = new Set(
 );
 /** The product's own name is on every page. */
 const EVERYWHERE = new Set(["openclaw"]);
-/** What a word in the section's own heading, and in those above it, is worth beside any number of them in the text. */
+/** Weight of a word in the section's own heading, and in those above it, relative to the text. */
 const OWN_HEADING = 1;
 const UPPER_HEADING = 0.3;
-/** Lists for programmers, which have every word somewhere: they answer when nothing else does. */
+/** Reference lists for programmers contain every word somewhere: they answer when nothing else does. */
 const REFERENCE = /^docs\/(?:protocol\.md|plugins\/)/;
 const REFERENCE_WEIGHT = 0.3;
-/** A section must have this share of what is asked for, by how rare the words are. */
+/** A section must match this share of the query, weighted by how rare the words are. */
 const LEAST_SHARE = 0.55;
 
 export interface DocAnswer {
   readonly section: DocSection;
-  /** The paragraphs and table rows that fit best, as text. */
+  /** The best matching paragraphs and table rows, as text. */
   readonly text: string;
 }
 
-/** The words of a text, without endings that only grammar asks for. */
+/** The words of a text, stemmed. */
 export function wordsOf(text: string): readonly string[] {
   return (text.toLowerCase().match(/[\p{L}\p{N}][\p{L}\p{N}_-]*/gu) ?? []).filter((word) => !EMPTY.has(word) && !EVERYWHERE.has(word)).map(stem);
 }
@@ -42,7 +42,7 @@ interface Indexed {
   readonly length: number;
 }
 
-/** Made once; asked often. */
+/** Built once, searched often. */
 export interface DocIndex {
   find(question: string): DocAnswer | undefined;
 }
@@ -94,7 +94,7 @@ function indexOf(section: DocSection): Indexed {
 const MAX_CHARS = 900;
 const MAX_BLOCKS = 3;
 
-/** The parts of a section that speak of what is asked, in their order; its beginning when none does. */
+/** The parts of a section that match the query, in their order; its start when none does. */
 function excerpt(text: string, asked: ReadonlySet<string>): string {
   const blocks = blocksOf(text);
   const scored = blocks.map((block, index) => ({ block, index, score: new Set(wordsOf(block).filter((word) => asked.has(word))).size }));
@@ -108,7 +108,7 @@ function excerpt(text: string, asked: ReadonlySet<string>): string {
   return clip(shown.join("\n\n"), MAX_CHARS);
 }
 
-/** Paragraphs, fences as they are, and the rows of tables one by one without their bars. */
+/** Paragraphs, code fences, and table rows one by one without their bars. */
 function blocksOf(text: string): readonly string[] {
   const blocks: string[][] = [[]];
   let isFenced = false;

@@ -3,20 +3,20 @@ import type { Intent, Turn } from "../turn.ts";
 import type { Reply } from "../reply.ts";
 import { pathIn, unquoted } from "../user-text.ts";
 
-/** Words that begin an English phrase, not a command line. */
+/** Words that start an English phrase, not a command line. */
 const NO_PROGRAM =
   /^(?:a|an|the|this|that|these|those|it|me|my|your|our|some|any|all|for|into|out|away|through|over|to|from|with|by|as|and|or|if|what|how|why|when|where|who|in|on|at|of|again)$/i;
 
 const run = (turn: Turn, command: string): Reply => call(turn, "exec", [{ names: ["command", "cmd", "script"], value: command }]);
 
-/** The command line that somebody asks for; undefined when it may just as well be prose. */
+/** The requested command line; undefined when it may just as well be prose. */
 export function commandIn(plain: string): string | undefined {
   const prompt = /^\$ +(\S[\s\S]*)$/.exec(plain)?.[1];
   if (prompt !== undefined) return prompt.trim();
   const asked = /^(?:run|execute|exec)\s*(?:the\s+)?(?:following\s+)?(?:shell\s+)?(?:command|program)?\s*(:)?\s*([\s\S]+)$/i.exec(plain);
   const line = asked?.[2]?.trim();
   if (line === undefined) return undefined;
-  // Words after a quoted command are a remark about it.
+  // Text after a quoted command is a remark about it.
   const ticked = /^`([^`]+)`[\s\S]{0,80}$/.exec(line)?.[1];
   const inside = ticked ?? unquoted(line);
   if (ticked !== undefined || inside !== line || asked![1] === ":") return inside.trim() === "" ? undefined : inside.trim();

@@ -2,7 +2,7 @@ import { call } from "../tool-call.ts";
 import type { Intent } from "../turn.ts";
 import { pathIn, unquoted } from "../user-text.ts";
 
-/** Names that tools use for the same things. */
+/** Parameter names that different tools use for the same thing. */
 export const PATH = ["path", "file_path", "filePath", "file"];
 export const CONTENT = ["content", "contents", "text"];
 const WORDS = String.raw`("[^"]*"|'[^']*'|\x60[^\x60]*\x60|\S+)`;
@@ -14,7 +14,7 @@ const readFile: Intent = {
       /^(?:read|show|open|display|print|cat|view|look at|look into|what(?:'s| is) in(?:side)?)(?: me)?(?: the)?(?: contents? of)?(?: the)?(?: file)?\s+(.+?)(?: file)?[?!.]*$/i.exec(
         turn.plain,
       );
-    // The closing point may belong to the name.
+    // The final period may belong to the name.
     const path = asked ? pathIn(asked[1]!) : undefined;
     return path === undefined ? undefined : call(turn, "read", [{ names: PATH, value: path }]);
   },
@@ -37,7 +37,7 @@ const WRITE_FORMS: readonly (readonly [pattern: RegExp, read: (match: RegExpExec
   ],
 ];
 
-/** What is to be written where; undefined when no file is named. */
+/** What to write and where; undefined when no file is named. */
 export function writtenIn(plain: string): Written | undefined {
   for (const [pattern, read] of WRITE_FORMS) {
     const match = pattern.exec(plain);

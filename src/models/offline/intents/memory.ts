@@ -6,7 +6,7 @@ import { call, offered, recordOf } from "../tool-call.ts";
 import type { Intent, Step } from "../turn.ts";
 import { CONTENT, PATH } from "./files.ts";
 
-/** A file of its own for each note: nothing that is there is overwritten, and the same note is kept once. */
+/** A file of its own for each note: nothing is overwritten, and the same note is stored once. */
 function noteFile(fact: string): string {
   const words = fact.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
   const slug = clip(words.slice(0, 6).join("-"), 40).replace("…", "");
@@ -19,7 +19,7 @@ const remember: Intent = {
     const fact = /^(?:remember|note|note down|keep in mind|memori[sz]e|don't forget|do not forget)(?: that| this)?[:,\s]+([\s\S]+)$/i
       .exec(turn.plain)?.[1]
       ?.trim();
-    // "Remember to …" asks for a reminder, "remember …?" asks back.
+    // "Remember to …" asks for a reminder, "remember …?" is a question.
     if (fact === undefined || /^to\b/i.test(fact) || fact.endsWith("?")) return undefined;
     const day = new Date(turn.now).toISOString().slice(0, 10);
     return call(turn, "write", [
@@ -57,10 +57,10 @@ function foundIn(step: Step): readonly Found[] | undefined {
 const MAX_FOUND = 3;
 
 function tellFound(found: readonly Found[], whole: string | undefined): Reply {
-  const told = found
+  const lines = found
     .slice(0, MAX_FOUND)
     .map(({ path, from, snippet }, index) => `\`${path}\`, line ${from}:\n${fenced(index === 0 ? (whole ?? snippet) : snippet)}`);
-  return say(`This is what I have noted:\n\n${told.join("\n\n")}`);
+  return say(`This is what I have noted:\n\n${lines.join("\n\n")}`);
 }
 
 const recall: Intent = {

@@ -1,15 +1,15 @@
 import { say } from "../reply.ts";
 import type { Intent } from "../turn.ts";
 
-/** Bounds of what is asked for, so that a slip of the finger does not stream for hours. */
+/** Limits, so that a typo does not stream for hours. */
 const MAX_CHUNKS = 100_000;
 const MAX_GAP_MS = 60_000;
 
 const SETTING = /(?:^|\s)@(?:chunks|gap)=\d{1,9}\b/g;
 
 /**
- * `hello @chunks=400 @gap=5`: the message itself and numbered words, in known pieces at a known pace, so that streaming can be measured without a
- * provider.
+ * `hello @chunks=400 @gap=5`: streams the message itself and numbered words, in a known number of chunks at a known pace, so that streaming can be
+ * measured without a provider.
  */
 const measure: Intent = {
   name: "measure",
@@ -27,7 +27,7 @@ const measure: Intent = {
 
 const ANSWER_WITH = (word: string): RegExp => new RegExp(String.raw`\b(?:reply|replies|answer|respond|response|end|say)\b[^\n]{0,120}\b${word}\b`, "i");
 
-/** The gateway's own prompts: reminders are passed on, everything else has nothing to say. */
+/** Answers the gateway's own prompts: reminders are passed on, everything else needs no reply. */
 const answerGateway: Intent = {
   name: "gateway",
   begin({ raw, text, events }) {

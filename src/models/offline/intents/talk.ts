@@ -1,10 +1,10 @@
 import { say } from "../reply.ts";
 import type { Intent } from "../turn.ts";
 import { unquoted } from "../user-text.ts";
-import { abilitiesText, ADDING_A_KEY, INTRODUCTION, NEEDS_REAL_MODEL } from "../words.ts";
+import { abilitiesText, ADDING_A_KEY, INTRODUCTION, NEEDS_REAL_MODEL } from "../texts.ts";
 import { offered } from "../tool-call.ts";
 
-/** Greetings that are answered in kind; the rest of the answer is English. */
+/** Greetings that are answered in their language; the rest of the answer is English. */
 const GREETINGS: readonly (readonly [pattern: RegExp, answer: string])[] = [
   [/^(?:hi|hello|hey|yo|howdy|greetings|good (?:morning|afternoon|evening|day))\b/i, "Hello!"],
   [/^(?:hallo|guten (?:tag|morgen|abend)|servus|grüß gott|moin)(?!\p{L})/iu, "Hallo!"],
@@ -16,7 +16,7 @@ const GREETINGS: readonly (readonly [pattern: RegExp, answer: string])[] = [
   [/^(?:你好|您好)/, "你好！"],
   [/^(?:こんにちは|おはよう)/, "こんにちは！"],
 ];
-/** A greeting and nothing else, but for a name and marks. */
+/** A greeting and nothing else, except for a name and punctuation. */
 const MAX_GREETING_CHARS = 40;
 
 const greet: Intent = {

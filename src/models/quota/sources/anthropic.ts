@@ -8,7 +8,7 @@ const WINDOWS = [
   ["seven_day_opus", "Opus"],
 ] as const;
 
-/** Subscriptions only: a key is paid for by what it uses and has no allowance. */
+/** Subscriptions only: an API key is billed by use and has no allowance. */
 export const anthropicQuota: QuotaSource = {
   provider: "anthropic",
   displayName: "Claude",

@@ -6,7 +6,7 @@ const WINDOWS = [
   ["chat", "Chat"],
 ] as const;
 
-/** Asked with the GitHub token itself, not with what it is exchanged for. */
+/** Uses the GitHub token itself, not the exchanged one. */
 export const copilotQuota: QuotaSource = {
   provider: "github-copilot",
   displayName: "Copilot",

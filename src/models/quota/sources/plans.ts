@@ -2,7 +2,7 @@ import { AppError } from "../../../base/errors.ts";
 import type { QuotaSource } from "../source.ts";
 import { fieldsOf, listOf, numberOf, quotaWindow, textOf, usedOfFraction, type Fields, type QuotaWindow } from "../window.ts";
 
-/** What is used, from the total and what is left; from a percentage where the counts are zero. */
+/** The used amount, from the total and the remainder; from a percentage where the counts are zero. */
 function minimaxWindow(plan: Fields, name: "interval" | "weekly", label: string, resetAt: unknown): readonly QuotaWindow[] {
   const total = numberOf(plan[`current_${name}_total_count`]);
   // Despite its name this counts what is left.
@@ -12,7 +12,7 @@ function minimaxWindow(plan: Fields, name: "interval" | "weekly", label: string,
   return quotaWindow(label, percent === undefined ? undefined : 100 - percent, resetAt);
 }
 
-/** The coding plan's window of five hours. */
+/** The coding plan's five-hour window. */
 export const minimaxQuota: QuotaSource = {
   provider: "minimax",
   displayName: "MiniMax",
@@ -22,8 +22,8 @@ export const minimaxQuota: QuotaSource = {
     const answer = fieldsOf(
       await ask({ url: "https://api.minimaxi.com/v1/api/openplatform/coding_plan/remains", headers: { authorization: `Bearer ${token}` } }),
     );
-    const { status_code: code, status_msg: said } = fieldsOf(answer["base_resp"]);
-    if (code !== undefined && code !== 0) throw new AppError("UNAVAILABLE", textOf(said) ?? `it answers ${numberOf(code) ?? "something else"}`);
+    const { status_code: code, status_msg: reason } = fieldsOf(answer["base_resp"]);
+    if (code !== undefined && code !== 0) throw new AppError("UNAVAILABLE", textOf(reason) ?? `it answers ${numberOf(code) ?? "something else"}`);
     const data = Object.keys(fieldsOf(answer["data"])).length > 0 ? fieldsOf(answer["data"]) : answer;
     const plan = fieldsOf(listOf(data["model_remains"])[0] ?? data);
     return { windows: [...minimaxWindow(plan, "interval", "5h", plan["end_time"]), ...minimaxWindow(plan, "weekly", "Week", plan["weekly_end_time"])] };
@@ -39,7 +39,7 @@ function zaiWindow(value: unknown): readonly QuotaWindow[] {
   return type === "TIME_LIMIT" ? quotaWindow("Monthly", numberOf(percentage), nextResetTime) : [];
 }
 
-/** A refusal comes with the status 200 there. */
+/** A refusal comes with status 200. */
 export const zaiQuota: QuotaSource = {
   provider: "zai",
   displayName: "z.ai",
@@ -55,5 +55,5 @@ export const zaiQuota: QuotaSource = {
   },
 };
 
-/** It has no endpoint for this; shown so that nobody looks for it. */
+/** It has no such endpoint; listed so that nobody looks for it. */
 export const xiaomiQuota: QuotaSource = { provider: "xiaomi", displayName: "Xiaomi", types: ["api_key"], load: async () => ({ windows: [] }) };

@@ -7,7 +7,7 @@ const model = (provider: string, id: string, source: ModelSource): ModelEntry =>
 const marked = (entry: ModelEntry, params?: Readonly<Record<string, unknown>>): unknown =>
   cacheMark({ model: entry, messages: [], thinking: "off", ...(params ? { params } : {}) }).cache_control;
 
-test("Claude is cached wherever it runs, and so is what the user configured to be spoken to like it", () => {
+test("Claude is cached wherever it runs, and so are models that the user configured with this format", () => {
   const short = { type: "ephemeral" };
   expect(marked(model("anthropic", "claude-opus-4-6", "catalogue"))).toEqual(short);
   expect(marked(model("my-proxy", "my-model", "config"))).toEqual(short);
@@ -16,7 +16,7 @@ test("Claude is cached wherever it runs, and so is what the user configured to b
   expect(marked(model("minimax", "MiniMax-M2.1", "catalogue"))).toBeUndefined();
 });
 
-test("the model's params decide, and an hour is only asked of the maker", () => {
+test("the model's params decide, and one hour is only requested from Anthropic", () => {
   expect(marked(model("my-proxy", "my-model", "config"), { cacheRetention: "none" })).toBeUndefined();
   expect(marked(model("minimax", "MiniMax-M2.1", "catalogue"), { cacheRetention: "short" })).toEqual({ type: "ephemeral" });
   expect(marked(model("anthropic", "claude-opus-4-6", "catalogue"), { cacheRetention: "long" })).toEqual({ type: "ephemeral", ttl: "1h" });

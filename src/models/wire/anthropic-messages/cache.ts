@@ -4,11 +4,14 @@ export type CacheMark = { readonly cache_control?: { readonly type: "ephemeral";
 
 const OLD_NAMES: Readonly<Record<string, "short" | "long">> = { "5m": "short", "1h": "long" };
 
-/** Claude wherever it runs, and what the user configured to be spoken to like it; other makers' models that only speak the format have caches of their own. */
+/**
+ * Claude wherever it runs, and models that the user configured with this format; other makers' models that only use the format have their own
+ * caching.
+ */
 const caches = ({ provider, id, source }: WireRequest["model"]): boolean =>
   provider === "anthropic" || ["config", "models.json", "generic"].includes(source) || /claude/i.test(id);
 
-/** What is put on the system prompt and the last user block so that the provider keeps what is before it. */
+/** The marker on the system prompt and the last user block that makes the provider cache everything before it. */
 export function cacheMark({ model, params, cacheRetention }: WireRequest): CacheMark {
   const asked = params?.["cacheRetention"] ?? OLD_NAMES[String(params?.["cacheControlTtl"])];
   const retention = asked === "none" || asked === "short" || asked === "long" ? asked : caches(model) ? (cacheRetention ?? "short") : "none";

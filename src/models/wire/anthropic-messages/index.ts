@@ -16,7 +16,7 @@ export const anthropicMessages: WireFormat = {
   framing: "sse",
   address(request) {
     const { apiKey } = request;
-    // A token of a subscription is a bearer; a key is not.
+    // A subscription token is a bearer token; a key is not.
     const subscription = apiKey?.startsWith("sk-ant-oat") ?? false;
     const bearer = apiKey !== undefined && (subscription || request.model.authHeader === true);
     return {
@@ -61,7 +61,7 @@ function body(request: WireRequest): Record<string, unknown> {
 
 const EFFORTS: Readonly<Record<Exclude<ThinkingLevel, "off">, string>> = { minimal: "low", low: "low", medium: "medium", high: "high", xhigh: "max" };
 
-/** The newest models choose how long to think by an effort, the others get a number of tokens. */
+/** The newest models take an effort for thinking, the others a number of tokens. */
 function reasoning(request: WireRequest): { readonly thinking?: unknown; readonly output_config?: unknown; readonly max_tokens?: number } {
   const { model, thinking } = request;
   if (!model.reasoning || thinking === "off") return {};

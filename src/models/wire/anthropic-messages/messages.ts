@@ -10,7 +10,7 @@ interface Turn {
   readonly content: Block[];
 }
 
-/** Turns alternate: results and what the user says next stand in one turn. */
+/** Turns alternate: tool results and the user's next message are in one turn. */
 export function anthropicMessages(request: WireRequest, mark: CacheMark): readonly Turn[] {
   const turns: Turn[] = [];
   const add = (role: Turn["role"], blocks: readonly Block[]): void => {
@@ -24,7 +24,7 @@ export function anthropicMessages(request: WireRequest, mark: CacheMark): readon
     else if (message.role === "assistant") add("assistant", assistantBlocks(message));
     else add("user", [resultBlock(message)]);
   }
-  // A conversation begins with the user.
+  // A conversation starts with the user.
   if (turns[0]?.role === "assistant") turns.unshift({ role: "user", content: [{ type: "text", text: "(continued)" }] });
   const last = turns.findLast((turn) => turn.role === "user")?.content;
   if (last && mark.cache_control) last[last.length - 1] = { ...last.at(-1), ...mark };

@@ -39,13 +39,13 @@ interface Event {
 const STOPS: Readonly<Record<string, StopReason>> = {
   end_turn: "stop",
   stop_sequence: "stop",
-  // The provider wants to be asked to go on, as after the length limit.
+  // The provider wants a continuation request, as after the length limit.
   pause_turn: "length",
   max_tokens: "length",
   model_context_window_exceeded: "length",
   tool_use: "toolUse",
 };
-/** The provider's words for what other providers say with a status. */
+/** The provider's error types and the equivalent HTTP statuses. */
 const STATUS: Readonly<Record<string, number>> = {
   overloaded_error: 529,
   rate_limit_error: 429,
@@ -61,7 +61,7 @@ const STATUS: Readonly<Record<string, number>> = {
 
 export function anthropicReader(request: WireRequest, now: number): WireReader {
   const draft = new Draft(request.model, now);
-  /** Blocks that are calls of our tools; the provider's own tools stream arguments too. */
+  /** Blocks that call our tools; the provider's own tools stream arguments, too. */
   const calls = new Set<number>();
   let stop: string | undefined;
   let done = false;
@@ -129,7 +129,7 @@ export function anthropicReader(request: WireRequest, now: number): WireReader {
   };
 }
 
-/** Only what was counted: later events leave out what they do not change. */
+/** Only counted fields: later events omit what they do not change. */
 function tokens(counted: Counted | undefined): Partial<Tokens> {
   const found: { -readonly [K in keyof Tokens]?: number } = {};
   if (typeof counted?.input_tokens === "number") found.input = counted.input_tokens;

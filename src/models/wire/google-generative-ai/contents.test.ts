@@ -19,7 +19,7 @@ const model = (id: string): ModelEntry => ({
   source: "catalogue",
 });
 
-/** Two calls in one step, with the signature that the provider gave, from this model. */
+/** Two calls in one step, with the provider's signature, from this model. */
 function history(from: string, provider: string, thoughtSignature?: string): readonly ModelMessage[] {
   const answer: AssistantMessage = {
     role: "assistant",
@@ -42,7 +42,7 @@ const signatures = (id: string, messages: readonly ModelMessage[]): unknown[] =>
     parts.flatMap((part) => (part["functionCall"] ? [part["thoughtSignature"]] : [])),
   );
 
-test("Gemini 3 sees its own signatures again, and the documented placeholder on the first call that has none", () => {
+test("Gemini 3 gets its own signatures back, and the documented placeholder on the first call without one", () => {
   expect(signatures("gemini-3-pro-preview", history("gemini-3-pro-preview", "google", "c2lnbg=="))).toEqual(["c2lnbg==", undefined]);
   expect(signatures("gemini-3-pro-preview", history("gemini-3-pro-preview", "google"))).toEqual(["skip_thought_signature_validator", undefined]);
   expect(signatures("gemini-3.5-flash", history("claude-opus-4-6", "anthropic", "not base64!"))).toEqual(["skip_thought_signature_validator", undefined]);

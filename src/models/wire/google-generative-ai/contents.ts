@@ -11,7 +11,7 @@ interface Content {
 
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 
-/** Turns alternate and begin with the user. */
+/** Turns alternate and start with the user. */
 export function googleContents(request: WireRequest): readonly Content[] {
   const contents: Content[] = [];
   const add = (role: Content["role"], parts: readonly Part[]): void => {
@@ -37,12 +37,12 @@ function userParts(content: string | readonly (TextContent | ImageContent)[]): r
   });
 }
 
-/** Signatures that are no base64 come from another provider and are refused. */
+/** Signatures that are not base64 come from another provider and are refused. */
 function signature(value: string | undefined): Part {
   return value !== undefined && value.length % 4 === 0 && BASE64.test(value) ? { thoughtSignature: value } : {};
 }
 
-/** What the provider documents for calls whose signature is not to be had: those of other models, or of this one before it signed. */
+/** The documented placeholder for calls without a signature: those of other models, or from before this one signed. */
 const UNSIGNED = "skip_thought_signature_validator";
 
 /** From Gemini 3 on, the first call of a step without a signature is refused. */

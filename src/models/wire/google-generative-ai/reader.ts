@@ -65,7 +65,7 @@ export function googleReader(request: WireRequest, now: number): WireReader {
     read({ data }: StreamEvent) {
       if (done) return [];
       const event = JSON.parse(data) as Chunk | readonly Chunk[];
-      // Some proxies pass on the elements of the array form as they are.
+      // Some proxies pass on the elements of the array form unchanged.
       const chunk = (Array.isArray(event) ? (event[0] ?? {}) : event) as Chunk;
       if (chunk.error) throw streamFailure(data, now);
       const blocked = chunk.promptFeedback?.blockReason;

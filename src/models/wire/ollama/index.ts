@@ -86,7 +86,7 @@ function reader(request: WireRequest, now: number): WireReader {
       if (step.message?.content) draft.text(step.message.content);
       for (const call of step.message?.tool_calls ?? []) {
         calls += 1;
-        // It has no ids: these are unique in the conversation by the time of the answer.
+        // Ollama has no ids: these are unique in the conversation by the time of the answer.
         draft.toolCall(calls, { id: `call_${now}_${calls}`, name: call.function?.name });
         draft.wholeArguments(calls, call.function?.arguments ?? {});
       }

@@ -3,7 +3,7 @@ import type { ModelEntry, WireCompat } from "../../entry.ts";
 const NO_STORE = ["cerebras", "xai", "mistral", "chutes", "deepseek", "zai", "opencode"];
 const NO_EFFORT = ["xai", "zai"];
 
-/** Providers are known by their id or, when they hide behind a custom one, by the host they are asked at. */
+/** Providers are recognized by their id or, with a custom one, by their host. */
 function knower({ provider, baseUrl }: ModelEntry): (names: readonly string[]) => boolean {
   const host = hostOf(baseUrl);
   return (names) => names.some((name) => provider === name || host.includes(name === "zai" ? "z.ai" : name === "xai" ? "x.ai" : name));
@@ -17,7 +17,7 @@ function hostOf(url: string): string {
   }
 }
 
-/** What this server takes: found out from who it is, changed by what the configuration says. */
+/** The server's capabilities: derived from the provider, overridden by the configuration. */
 export function compatOf(model: ModelEntry): Required<WireCompat> {
   const isOne = knower(model);
   const mistral = isOne(["mistral"]);

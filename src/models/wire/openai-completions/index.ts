@@ -9,7 +9,7 @@ import { compatOf } from "./compat.ts";
 import { completionMessages } from "./messages.ts";
 import { completionsReader } from "./reader.ts";
 
-/** `POST <base>/chat/completions`, as OpenAI and most servers at home speak it. */
+/** `POST <base>/chat/completions`, used by OpenAI and most local servers. */
 export const openAiCompletions: WireFormat = {
   api: "openai-completions",
   framing: "sse",
@@ -60,7 +60,7 @@ function reasoning({ model, thinking, params }: WireRequest, compat: Required<Wi
   return compat.supportsReasoningEffort && thinking !== "off" ? { reasoning_effort: EFFORTS[thinking] } : {};
 }
 
-/** Claude behind OpenRouter caches from a mark on the last text. */
+/** Claude behind OpenRouter caches up to a marker on the last text. */
 function marked({ model }: WireRequest, messages: readonly Record<string, unknown>[]): readonly Record<string, unknown>[] {
   if (model.provider !== "openrouter" || !model.id.startsWith("anthropic/")) return messages;
   const at = messages.findLastIndex((message) => (message["role"] === "user" || message["role"] === "assistant") && message["content"]);

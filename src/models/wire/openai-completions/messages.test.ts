@@ -50,18 +50,18 @@ function messageOf(made: { role: string; text: string; calls?: string[]; id?: st
   };
 }
 
-/** The same request of objects that nobody has seen. */
+/** The same request with new objects. */
 const fresh = (request: WireRequest): WireRequest => structuredClone(request);
 const bytes = (request: WireRequest): string => Buffer.from(encodeBody(openAiCompletions, request)).toString("utf8");
 
-test("whatever was sent before, a request is what it would be without it", () => {
+test("a request is the same whatever was sent before", () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 14 }), fc.array(fc.nat(3), { maxLength: 14 }), (steps, pauses) => {
       const messages: ModelMessage[] = [];
       const models = [entry("m"), entry("other")];
       for (const [at, made] of steps.entries()) {
         messages.push(messageOf(made));
-        // Now and then a conversation loses its end, or another model is asked.
+        // Now and then a conversation loses its end, or another model is used.
         if (pauses[at] === 0) messages.splice(Math.floor(messages.length / 2));
         const request: WireRequest = { model: models[pauses[at] === 1 ? 1 : 0]!, systemPrompt: "be kind", messages: [...messages], thinking: "off" };
         const sent = bytes(request);
@@ -73,7 +73,7 @@ test("whatever was sent before, a request is what it would be without it", () =>
   );
 });
 
-test("what was sent once is not made again", () => {
+test("converted messages are reused", () => {
   const model = entry("m");
   const messages = Array.from({ length: 400 }, (_, n) =>
     messageOf(n % 2 === 0 ? { role: "user", text: `q${n}` } : { role: "assistant", text: `a${n}`, calls: [], stopReason: "stop" }),

@@ -7,7 +7,7 @@ import { nineCharacterId, plainId } from "../tool-ids.ts";
 
 type Json = Record<string, unknown>;
 
-/** Fields under which servers of this format send reasoning, and want it back. */
+/** Fields in which servers of this format send reasoning, and want it back. */
 export const REASONING_FIELDS = ["reasoning_content", "reasoning", "reasoning_text"] as const;
 
 const OPENAI_ID_LENGTH = 40;
@@ -125,7 +125,7 @@ const assistantMessage = remembered(({ content }: AssistantMessage): Json => {
   };
 });
 
-/** A tool's images cannot stand in its message: they follow as the user's. */
+/** A tool message cannot contain images: they follow as the user's. */
 function toolMessages(result: ToolResultMessage, withName: boolean): readonly Json[] {
   const images = result.content.filter((part) => part.type === "image");
   const text = textOf(result.content);

@@ -31,7 +31,7 @@ test("arguments of a call may be an object", () => {
   });
 });
 
-test("a call in the old form is a call", () => {
+test("a call in the legacy form is read", () => {
   const pieces = [{ function_call: { name: "ls", arguments: "" } }, { function_call: { arguments: '{"pa' } }, { function_call: { arguments: 'th":"."}' } }];
   expect(read("function_call", ...pieces)).toMatchObject({ stopReason: "toolUse", content: [{ type: "toolCall", name: "ls", arguments: { path: "." } }] });
 });

@@ -4,7 +4,7 @@ import { Draft } from "../draft.ts";
 import type { ModelEvent, StreamEvent, WireReader, WireRequest } from "../format.ts";
 import { REASONING_FIELDS } from "./messages.ts";
 
-/** Some providers give content in parts, with the reasoning among them. */
+/** Some providers send content in parts, with the reasoning among them. */
 interface ContentPart {
   readonly type?: string;
   readonly text?: string;
@@ -20,7 +20,7 @@ interface Counted {
   readonly prompt_cache_hit_tokens?: number;
 }
 
-/** Arguments come as JSON text, in pieces; some servers give the object itself. */
+/** Arguments come as JSON text, in chunks; some servers send the object itself. */
 interface CalledFunction {
   readonly name?: string;
   readonly arguments?: unknown;
@@ -30,7 +30,7 @@ interface Delta {
   readonly content?: string | ContentPart | readonly ContentPart[] | null;
   readonly refusal?: string | null;
   readonly tool_calls?: readonly { readonly index?: number; readonly id?: string; readonly function?: CalledFunction | null }[] | null;
-  /** The one call of an answer, as it was before there were several. */
+  /** The single call of an answer, from before there were several. */
   readonly function_call?: CalledFunction | null;
   readonly [field: string]: unknown;
 }
@@ -59,7 +59,7 @@ const STOPS: Readonly<Record<string, "stop" | "length" | "toolUse">> = {
 
 const LEGACY_CALL = "function_call";
 
-/** Reasons that are failures, with the status other providers would have answered with. */
+/** Finish reasons that are failures, with the equivalent HTTP status. */
 const FAILED: Readonly<Record<string, { readonly text: string; readonly status?: number }>> = {
   content_filter: { text: "the provider's content filter stopped the answer" },
   sensitive: { text: "the provider's content filter stopped the answer" },
@@ -73,10 +73,10 @@ export function completionsReader(request: WireRequest, now: number): WireReader
   const draft = new Draft(request.model, now);
   let finish: string | undefined;
   let done = false;
-  /** By index: how many calls came under it, and the id of the last. */
+  /** By index: number of calls, and the id of the last. */
   const calls = new Map<number, { readonly id: string | undefined; readonly count: number }>();
 
-  /** Servers that count wrongly give every call the index 0: a new id with a name is a new call. */
+  /** Some servers give every call the index 0: a new id with a name is a new call. */
   function callKey(index: number, id: string | undefined, name: string | undefined): string {
     const known = calls.get(index);
     const isNew = known === undefined || (id !== undefined && id !== "" && Boolean(name) && known.id !== undefined && known.id !== id);
@@ -150,7 +150,7 @@ export function completionsReader(request: WireRequest, now: number): WireReader
     },
     end() {
       if (done) return [];
-      // Some servers leave out the last line; without a finish reason the answer is cut.
+      // Some servers omit the last line; without a finish reason the answer is truncated.
       if (finish === undefined) throw modelFailed({ phase: "stream", malformed: true, text: "the stream ended before the answer did" });
       return complete();
     },
@@ -161,7 +161,7 @@ function usage(draft: Draft, counted: Counted): void {
   const cacheRead = counted.prompt_tokens_details?.cached_tokens ?? counted.prompt_cache_hit_tokens ?? 0;
   const cacheWrite = counted.prompt_tokens_details?.cache_write_tokens ?? 0;
   const [input, output, reasoning] = [counted.prompt_tokens ?? 0, counted.completion_tokens ?? 0, counted.completion_tokens_details?.reasoning_tokens ?? 0];
-  // Some count reasoning beside the completion, most within it: the total tells.
+  // Some count reasoning beside the completion, most within it: the total shows which.
   const beside = reasoning > 0 && counted.total_tokens === input + output + reasoning ? reasoning : 0;
   draft.usage({ input: Math.max(0, input - cacheRead - cacheWrite), output: output + beside, cacheRead, cacheWrite });
 }

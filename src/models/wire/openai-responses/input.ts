@@ -5,7 +5,7 @@ import { plainId } from "../tool-ids.ts";
 
 type Item = Record<string, unknown>;
 
-/** A call has two names here, `call|item`; each is kept within its length. */
+/** A call has two ids here, `call|item`; each is limited in length. */
 function splitId(id: string): { readonly call: string; readonly item: string | undefined } {
   const bar = id.indexOf("|");
   return bar === -1 ? { call: plainId(id), item: undefined } : { call: plainId(id.slice(0, bar)), item: plainId(id.slice(bar + 1)) };
@@ -43,9 +43,9 @@ function assistantItems({ content }: AssistantMessage): readonly Item[] {
         ...itemId(part.textSignature),
       });
     else if (part.type === "thinking") {
-      const kept = reasoningItem(part.thinkingSignature);
+      const item = reasoningItem(part.thinkingSignature);
       // A reasoning item with nothing after it is refused.
-      if (kept && at < content.length - 1) items.push(kept);
+      if (item && at < content.length - 1) items.push(item);
     } else {
       const { call, item } = splitId(part.id);
       items.push({
@@ -64,7 +64,7 @@ function itemId(signature: string | undefined): Item {
   return signature?.startsWith("msg_") ? { id: plainId(signature) } : {};
 }
 
-/** The item as it came, which is what the provider wants to see again. */
+/** The item as it came: the provider wants it back unchanged. */
 function reasoningItem(signature: string | undefined): Item | undefined {
   if (!signature?.startsWith("{")) return undefined;
   try {

@@ -43,7 +43,7 @@ export function responsesReader(request: WireRequest, now: number): WireReader {
   function finished(index: number, item: OutputItem): void {
     if (item.type === "reasoning") draft.sign("thinking", JSON.stringify(item), index);
     else if (item.type === "message") {
-      // Servers that send whole items only.
+      // For servers that send only whole items.
       if (!texts.has(index)) draft.text((item.content ?? []).map((part) => part.text ?? part.refusal ?? "").join(""), index);
       if (item.id !== undefined && draft.hasContent) draft.sign("text", item.id, index);
     } else if (item.type === "function_call") {
@@ -112,7 +112,7 @@ export function responsesReader(request: WireRequest, now: number): WireReader {
   };
 }
 
-/** What was streamed counts unless the whole is an object: it may be cut, or packed once more. */
+/** Streamed arguments win unless the whole is an object: it may be truncated, or nested once more. */
 function whole(draft: Draft, index: number, json: string, wasStreamed: boolean): void {
   if (json.trim() === "") return;
   const value = tryParse(json);

@@ -1,10 +1,26 @@
 import { AppError } from "../../../base/errors.ts";
-import type { ApprovalRow, ApprovalsReads, ApprovalsWrites } from "../../areas/approvals.ts";
-import { shape, shapeAll, where, type ReadHandlers, type WriteHandlers } from "../handlers.ts";
+import type { ApprovalRow, ApprovalsReads, ApprovalsWrites, CommandOutcome } from "../../areas/approvals.ts";
+import { shape, shapeAll, where, type ReadHandlers, type Row, type WriteHandlers } from "../handlers.ts";
 
 const COLUMNS = `id, kind, session_key AS sessionKey, agent_id AS agentId, turn_id AS turnId, request, state, decision, decided_by AS decidedBy,
-  created_at AS createdAt, expires_at AS expiresAt, decided_at AS decidedAt, fate`;
-const JSON_COLUMNS = ["request", "fate"] as const;
+  created_at AS createdAt, expires_at AS expiresAt, decided_at AS decidedAt, fate AS outcome`;
+const JSON_COLUMNS = ["request", "outcome"] as const;
+
+/** The JSON of an outcome in the column `fate` calls `reported` by its former name. */
+const toStored = ({ reported, ...outcome }: CommandOutcome): string => JSON.stringify({ ...outcome, told: reported });
+
+function fromStored(row: ApprovalRow): ApprovalRow {
+  if (row.outcome === null) return row;
+  const { told, ...outcome } = row.outcome as CommandOutcome & { readonly told?: boolean };
+  return { ...row, outcome: told === undefined ? outcome : { ...outcome, reported: told } };
+}
+
+function readRow(row: Row | undefined): ApprovalRow | undefined {
+  const shaped = shape<ApprovalRow>(row, JSON_COLUMNS);
+  return shaped && fromStored(shaped);
+}
+
+const readRows = (rows: readonly Row[]): readonly ApprovalRow[] => shapeAll<ApprovalRow>(rows, JSON_COLUMNS).map(fromStored);
 
 export const approvalsWrites = {
   "approvals.request"({ sql, now }, { id, kind, request, expiresAt, sessionKey, agentId, turnId }) {
@@ -15,7 +31,7 @@ export const approvalsWrites = {
   },
   "approvals.decide"({ sql, now }, { id, decision, by }) {
     const text = `UPDATE approvals SET state = 'decided', decision = ?, decided_by = ?, decided_at = ? WHERE id = ? AND state = 'pending' AND expires_at > ? RETURNING ${COLUMNS}`;
-    const row = shape<ApprovalRow>(sql(text).get(decision, by ?? null, now, id, now), JSON_COLUMNS);
+    const row = readRow(sql(text).get(decision, by ?? null, now, id, now));
     if (row) return row;
     const there = sql("SELECT state, decision FROM approvals WHERE id = ?").get(id);
     if (!there) throw new AppError("NOT_FOUND", `there is no approval ${id}`);
@@ -26,8 +42,8 @@ export const approvalsWrites = {
     const rows = sql("UPDATE approvals SET state = 'expired', decided_at = ? WHERE state = 'pending' AND expires_at <= ? RETURNING id").all(now, now);
     return rows.map((row) => String(row["id"]));
   },
-  "approvals.fate"({ sql }, { id, fate }) {
-    if (sql("UPDATE approvals SET fate = ? WHERE id = ?").run(JSON.stringify(fate), id).changes === 0)
+  "approvals.outcome"({ sql }, { id, outcome }) {
+    if (sql("UPDATE approvals SET fate = ? WHERE id = ?").run(toStored(outcome), id).changes === 0)
       throw new AppError("NOT_FOUND", `there is no approval ${id}`);
   },
   "approvals.cancel"({ sql, now }, { turnId }) {
@@ -37,22 +53,19 @@ export const approvalsWrites = {
 } satisfies WriteHandlers<ApprovalsWrites>;
 
 export const approvalsReads = {
-  "approvals.get": ({ sql }, { id }) => shape<ApprovalRow>(sql(`SELECT ${COLUMNS} FROM approvals WHERE id = ?`).get(id), JSON_COLUMNS),
+  "approvals.get": ({ sql }, { id }) => readRow(sql(`SELECT ${COLUMNS} FROM approvals WHERE id = ?`).get(id)),
   "approvals.pending"({ sql }, { kind, turnId }) {
     const { text, values } = where([
       ["kind = ?", kind],
       ["turn_id = ?", turnId],
     ]);
-    return shapeAll<ApprovalRow>(
-      sql(`SELECT ${COLUMNS} FROM approvals WHERE state = 'pending' AND ${text} ORDER BY created_at, id`).all(...values),
-      JSON_COLUMNS,
-    );
+    return readRows(sql(`SELECT ${COLUMNS} FROM approvals WHERE state = 'pending' AND ${text} ORDER BY created_at, id`).all(...values));
   },
   "approvals.some": ({ sql }, { ids }) =>
-    shapeAll<ApprovalRow>(sql(`SELECT ${COLUMNS} FROM approvals WHERE id IN (SELECT value FROM json_each(?))`).all(JSON.stringify(ids)), JSON_COLUMNS),
-  "approvals.untold"({ sql }, { kind, since, before }) {
+    readRows(sql(`SELECT ${COLUMNS} FROM approvals WHERE id IN (SELECT value FROM json_each(?))`).all(JSON.stringify(ids))),
+  "approvals.unreported"({ sql }, { kind, since, before }) {
     const text = `SELECT ${COLUMNS} FROM approvals WHERE kind = ? AND created_at >= ? AND created_at < ? AND coalesce(json_extract(fate, '$.told'), 0) = 0
       ORDER BY created_at, id`;
-    return shapeAll<ApprovalRow>(sql(text).all(kind, since, before), JSON_COLUMNS);
+    return readRows(sql(text).all(kind, since, before));
   },
 } satisfies ReadHandlers<ApprovalsReads>;

@@ -37,7 +37,7 @@ export const extensionsWrites = {
     return { id: row.id, duplicate: false };
   },
   "injections.drain"({ sql, now }, { sessionKey, turnId }) {
-    // Nearly always nothing waits, and every turn asks.
+    // Nearly always nothing is pending, and every turn asks.
     if (sql("SELECT 1 FROM injections WHERE session_key = ? AND drained_at IS NULL LIMIT 1").get(sessionKey)) {
       sql("UPDATE injections SET drained_at = ? WHERE session_key = ? AND drained_at IS NULL AND expires_at <= ?").run(now, sessionKey, now);
       sql("UPDATE injections SET drained_at = ?, turn_id = ? WHERE session_key = ? AND drained_at IS NULL").run(now, turnId, sessionKey);

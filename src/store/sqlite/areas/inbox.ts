@@ -1,5 +1,5 @@
 import { AppError } from "../../../base/errors.ts";
-import type { FailedInput, InboxAccepted, InboxQueue, InboxReads, InboxRow, InboxWrites, UnsaidRow } from "../../areas/inbox.ts";
+import type { FailedInput, InboxAccepted, InboxQueue, InboxReads, InboxRow, InboxWrites, UntranscribedRow } from "../../areas/inbox.ts";
 import { OF_CHANNEL, TURN_IS_OTHER } from "../schema-lean.ts";
 import { shape, shapeAll, toJson, where, type ReadHandlers, type WriteContext, type WriteHandlers } from "../handlers.ts";
 
@@ -8,8 +8,8 @@ const COLUMNS = `id, channel, account, conversation, message_id AS messageId, ki
 const JSON_COLUMNS = ["payload"] as const;
 const DEFAULT_LIMIT = 1000;
 
-/** A turn writes what was said to it together with its first answer, or with a note that says so. */
-const UNSAID = `SELECT id, channel, message_id AS messageId, kind, substr(text, 1, ?) AS text, sender, turn_id AS turnId, received_at AS receivedAt,
+/** A turn writes its input to the transcript together with its first answer, or with a note that says so. */
+const UNTRANSCRIBED = `SELECT id, channel, message_id AS messageId, kind, substr(text, 1, ?) AS text, sender, turn_id AS turnId, received_at AS receivedAt,
   json_extract(payload, '$.event.sender.name') AS senderName, json_extract(payload, '$.channel') AS via,
   coalesce(json_array_length(payload, '$.images'), 0) + coalesce(json_array_length(payload, '$.files'), 0)
     + coalesce(json_array_length(payload, '$.event.media'), 0) AS files
@@ -17,11 +17,11 @@ const UNSAID = `SELECT id, channel, message_id AS messageId, kind, substr(text, 
     AND (journal.kind = 'model.result' OR (journal.kind = 'note' AND json_extract(journal.data, '$.said') = 1)))
   ORDER BY id LIMIT ?`;
 
-/** Inputs of a turn: those that are named otherwise by the index over turns, the one that it is named after by its message id. */
+/** Inputs of a turn: the one that the turn is named after by its message id, others by the index over turns. */
 export const ofTurn = (columns: string, turn: string): string => `SELECT ${columns} FROM inbox WHERE turn_id = ${turn} AND ${TURN_IS_OTHER}
   UNION ALL SELECT ${columns} FROM inbox WHERE message_id = ${turn} AND turn_id = ${turn}`;
 
-/** Runs a change that must meet exactly one row; when it does not, says what that row is like. */
+/** Runs a change that must match exactly one row; otherwise throws with that row's state. */
 function changeOne(context: WriteContext, text: string, values: readonly (string | number | null)[], id: number, doing: string): void {
   if (context.sql(text).run(...values).changes === 1) return;
   const row = context.sql("SELECT state, outcome, turn_id AS turn FROM inbox WHERE id = ?").get(id);
@@ -78,7 +78,7 @@ export const inboxWrites = {
       const keep = context.sql("UPDATE inbox SET payload = json_set(coalesce(payload, '{}'), '$.hooks', json(?)) WHERE id = ? AND state <> 'settled'");
       for (const id of ids) keep.run(JSON.stringify(hooks), id);
     }
-    // The turn that answers has claimed it before, nearly always: named once more, its index would be written once more.
+    // Nearly always the answering turn has claimed it before: setting it again would write its index again.
     const same =
       "UPDATE inbox SET state = 'settled', outcome = ?, why = ?, settled_at = ? WHERE id = ? AND state <> 'settled' AND turn_id = coalesce(?, turn_id)";
     const text = "UPDATE inbox SET state = 'settled', outcome = ?, why = ?, turn_id = coalesce(?, turn_id), settled_at = ? WHERE id = ? AND state <> 'settled'";
@@ -112,7 +112,7 @@ export const inboxReads = {
     ]);
     return shapeAll<InboxRow>(sql(`SELECT ${COLUMNS} FROM inbox WHERE state <> 'settled' AND ${text} ORDER BY id LIMIT ?`).all(...values, limit), JSON_COLUMNS);
   },
-  "inbox.unsaid": ({ sql }, { sessionKey, chars, limit }) => shapeAll<UnsaidRow>(sql(UNSAID).all(chars, sessionKey, limit)),
+  "inbox.untranscribed": ({ sql }, { sessionKey, chars, limit }) => shapeAll<UntranscribedRow>(sql(UNTRANSCRIBED).all(chars, sessionKey, limit)),
   "inbox.ofTurn": ({ sql }, { turnId }) => shapeAll<InboxRow>(sql(`${ofTurn(COLUMNS, "?1")} ORDER BY id`).all(turnId), JSON_COLUMNS),
   "inbox.recent"({ sql }, { sessionKey, limit = 100 }) {
     const { text, values } = where([["session_key = ?", sessionKey]]);

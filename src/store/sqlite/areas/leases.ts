@@ -9,7 +9,7 @@ function leaseOf({ sql }: ReadContext, name: string): LeaseRow | undefined {
   return shape<LeaseRow>(sql(`SELECT ${COLUMNS} FROM leases WHERE name = ?`).get(name));
 }
 
-/** The row with the highest token is never deleted, so no token comes twice. */
+/** The row with the highest token is never deleted, so no token is reused. */
 function nextToken({ sql }: ReadContext): number {
   return Number(sql("SELECT coalesce(max(token), 0) + 1 AS token FROM leases").get()!["token"]);
 }

@@ -6,7 +6,7 @@ const COLUMNS = `id, nonce, channel, account, target, payload, state, attempts, 
   turn_id AS turnId, session_key AS sessionKey, receipt, why, created_at AS createdAt, attempted_at AS attemptedAt, settled_at AS settledAt`;
 const JSON_COLUMNS = ["payload", "receipt"] as const;
 
-/** Where a row may go from each state. */
+/** Allowed transitions from each state. */
 const NEXT: Readonly<Record<OutboxState, readonly OutboxState[]>> = {
   pending: ["attempting", "failed", "suppressed"],
   attempting: ["sent", "unknown", "failed", "pending"],
@@ -16,14 +16,14 @@ const NEXT: Readonly<Record<OutboxState, readonly OutboxState[]>> = {
   suppressed: [],
 };
 
-interface Standing {
+interface DeliveryState {
   readonly state: OutboxState;
   readonly attempts: number;
   readonly repeats: number;
 }
 
-/** Refuses a step that is not allowed from where the row stands. */
-function assertLegal(mark: OutboxMark, row: Standing): void {
+/** Refuses a transition that is not allowed from the row's state. */
+function assertLegal(mark: OutboxMark, row: DeliveryState): void {
   if (!NEXT[row.state].includes(mark.state)) {
     throw new AppError(
       "CONFLICT",
@@ -55,7 +55,7 @@ export const outboxWrites = {
     return { ids };
   },
   "outbox.mark"({ sql, now }, mark) {
-    const row = sql("SELECT state, attempts, repeats FROM outbox WHERE id = ?").get(mark.id) as unknown as Standing | undefined;
+    const row = sql("SELECT state, attempts, repeats FROM outbox WHERE id = ?").get(mark.id) as unknown as DeliveryState | undefined;
     if (!row) throw new AppError("NOT_FOUND", `there is no delivery ${mark.id}`);
     assertLegal(mark, row);
     const attempting = mark.state === "attempting";

@@ -1,7 +1,7 @@
 import type { ReadContext } from "../handlers.ts";
-import { searchable, searchedWords, waitingTitles, type Told } from "./shown-sessions.ts";
+import { searchable, loadSearchText, waitingTitles, type SessionRef } from "./session-previews.ts";
 
-/** Which sessions to look through, in conditions on columns that `sessions` and `session_search` both have. */
+/** Which sessions to search, as conditions on columns that `sessions` and `session_search` both have. */
 export interface Searched {
   readonly where: string;
   readonly values: readonly (string | number)[];
@@ -10,24 +10,22 @@ export interface Searched {
   readonly limit: number | undefined;
 }
 
-/** A session that has the words, and what it is ordered by. */
+/** A session that contains the words, with its sort columns. */
 interface Hit {
   readonly key: string;
   readonly updatedAt: number;
 }
 
 export interface Found {
-  /** Those of the page, in order. */
+  /** Keys of the page, in order. */
   readonly keys: readonly string[];
   readonly total: number;
 }
 
 const ORDERS = { newest: "updated_at DESC, key", oldest: "updated_at, key", key: "key" } as const;
-/** The index knows texts of this length and longer; shorter ones are looked for in its rows. */
+/** Trigrams need at least this length; shorter words are searched in the rows of the index. */
 const INDEXED_CHARS = 3;
-/**
- * Sessions that the index does not know as they are: it has not caught up, it is still being filled, or what they begin with is not in a transcript yet.
- */
+/** Sessions whose index entry is not current: the index is behind or still being filled, or their first message is not in a transcript yet. */
 const UNINDEXED = `SELECT session_key FROM session_unsearched UNION SELECT value FROM json_each(?)
   UNION SELECT key FROM sessions WHERE key > (SELECT value FROM meta WHERE key = 'sessions.searched')`;
 
@@ -40,7 +38,7 @@ function comparing(order: Searched["order"]): (a: Hit, b: Hit) => number {
   return (a, b) => sign * (a.updatedAt - b.updatedAt) || byKey(a, b);
 }
 
-/** The condition that each of the words is there, on rows of the index. */
+/** The condition that all words occur, on rows of the index. */
 function withWords(words: readonly string[], withLast: boolean): { readonly text: string; readonly values: readonly string[] } {
   const indexed = words.filter(isIndexed).map((word) => `"${word.replaceAll('"', '""')}"`);
   const short = words.filter((word) => !isIndexed(word));
@@ -55,22 +53,22 @@ function withWords(words: readonly string[], withLast: boolean): { readonly text
   };
 }
 
-/** Sessions that the index does not know as they are, read one by one. */
+/** Searches sessions without a current index entry, one by one. */
 function scan(context: ReadContext, searched: Searched, words: readonly string[], withLast: boolean, waiting: ReadonlyMap<string, string>): readonly Hit[] {
   const query = `SELECT key, agent_id AS agentId, session_id AS sessionId, version, updated_at AS updatedAt FROM sessions
     WHERE key IN (${UNINDEXED}) AND ${searched.where}`;
-  const rows = context.sql(query).iterate(JSON.stringify([...waiting.keys()]), ...searched.values) as unknown as Iterable<Told & Hit>;
+  const rows = context.sql(query).iterate(JSON.stringify([...waiting.keys()]), ...searched.values) as unknown as Iterable<SessionRef & Hit>;
   const hits: Hit[] = [];
   for (const session of rows) {
-    const { title, words: own, lastWords } = searchedWords(context, session);
+    const { title, searchText: own, lastSearchText } = loadSearchText(context, session);
     const begun = title === undefined ? searchable(waiting.get(session.key) ?? "") : "";
-    const text = `${own}\n${begun}\n${withLast ? lastWords : ""}`;
+    const text = `${own}\n${begun}\n${withLast ? lastSearchText : ""}`;
     if (words.every((word) => text.includes(word))) hits.push({ key: session.key, updatedAt: session.updatedAt });
   }
   return hits;
 }
 
-/** Sessions that have each of the words (in lower case) somewhere in what is seen of them; with `withLast` also in what was said last. */
+/** Sessions that contain each of the words (in lower case) in their display fields; with `withLast` also in the last message. */
 export function searchSessions(context: ReadContext, searched: Searched, words: readonly string[], withLast: boolean): Found {
   const waiting = waitingTitles(context)();
   const scanned = scan(context, searched, words, withLast, waiting);
@@ -78,7 +76,7 @@ export function searchSessions(context: ReadContext, searched: Searched, words: 
   const where = `${text} AND n NOT IN (SELECT n FROM session_search WHERE key IN (${UNINDEXED})) AND ${searched.where}`;
   const bound = [...values, JSON.stringify([...waiting.keys()]), ...searched.values];
   const end = searched.limit === undefined ? -1 : searched.offset + searched.limit;
-  // Counted in the same pass: most of the work is to find them.
+  // Counted in the same pass: most of the work is finding them.
   const query = `SELECT key, updated_at AS updatedAt, count(*) OVER () AS found FROM session_search WHERE ${where} ORDER BY ${ORDERS[searched.order]} LIMIT ?`;
   const hits = context.sql(query).all(...bound, end) as unknown as readonly (Hit & { readonly found: number })[];
   const all: readonly Hit[] = scanned.length === 0 ? hits : [...hits, ...scanned].sort(comparing(searched.order));

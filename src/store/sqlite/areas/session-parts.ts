@@ -3,23 +3,23 @@ import type { SessionEntry } from "../../../protocol/index.ts";
 
 type Sql = (text: string) => StatementSync;
 
-/** Fields of an entry that are long and rarely change: they have rows of their own, so that a turn does not write them. */
+/** Long fields of an entry that rarely change: they have rows of their own, so that a turn does not write them. */
 export const PARTS = ["systemPromptReport", "skillsSnapshot"] as const;
 
-/** The entry as it is written with each turn. */
+/** The entry as written with each turn. */
 export function withoutParts(entry: SessionEntry): SessionEntry {
   if (!PARTS.some((name) => name in entry)) return entry;
   return Object.fromEntries(Object.entries(entry).filter(([name]) => !(PARTS as readonly string[]).includes(name))) as unknown as SessionEntry;
 }
 
-/** The whole entry. A field that is in it still is newer than its row: another version of this program wrote it. */
+/** The whole entry. A field that is still in it is newer than its row: another version of this program wrote it. */
 export function withParts(sql: Sql, key: string, entry: SessionEntry): SessionEntry {
   const rows = sql("SELECT name, value FROM session_parts WHERE session_key = ?").all(key);
   if (rows.length === 0) return entry;
   return { ...entry, ...Object.fromEntries(rows.map(({ name, value }) => [name, JSON.parse(String(value)) as unknown])), ...entry };
 }
 
-/** Writes a field, or takes it away. */
+/** Writes a field, or removes it. */
 export function savePart(sql: Sql, key: string, name: (typeof PARTS)[number], value: unknown): void {
   if (value === undefined || value === null) {
     sql("DELETE FROM session_parts WHERE session_key = ? AND name = ?").run(key, name);

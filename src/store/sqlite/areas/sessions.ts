@@ -5,7 +5,7 @@ import { patchedEntry } from "../../patched-entry.ts";
 import { likePrefix, shape, shapeAll, where, type ReadHandlers, type WriteContext, type WriteHandlers } from "../handlers.ts";
 import { searchSessions } from "./search-sessions.ts";
 import { PARTS, savePart, withoutParts, withParts } from "./session-parts.ts";
-import { namesOf, searchable, showSessions } from "./shown-sessions.ts";
+import { namesOfSessions, searchable, showSessions } from "./session-previews.ts";
 
 const COLUMNS = "key, agent_id AS agentId, version, entry";
 const JSON_COLUMNS = ["entry"] as const;
@@ -15,7 +15,7 @@ function textOrNull(value: unknown): string | null {
   return typeof value === "string" ? value : null;
 }
 
-/** Without the fields that are kept beside the entry; those of an entry that was never taken apart are in it. */
+/** Without the fields that are stored beside the entry; an entry that was never split still contains them. */
 function leanOf({ sql }: Pick<WriteContext, "sql">, key: string): SessionRow | undefined {
   return shape<SessionRow>(sql(`SELECT ${COLUMNS} FROM sessions WHERE key = ?`).get(key), JSON_COLUMNS);
 }
@@ -25,7 +25,7 @@ function currentOf(context: Pick<WriteContext, "sql">, key: string): SessionRow 
   return row && { ...row, entry: withParts(context.sql, key, row.entry) };
 }
 
-/** Refuses when the caller saw another version than the one that is there; 0 stands for none. */
+/** Throws when the caller expects another version than the current one; 0 stands for none. */
 function assertVersion(key: string, expected: number | undefined, actual: number): void {
   if (expected === undefined || expected === actual) return;
   throw new AppError("CONFLICT", `session ${key} is at version ${actual}, the change was made for version ${expected}; read it again`, {
@@ -33,7 +33,7 @@ function assertVersion(key: string, expected: number | undefined, actual: number
   });
 }
 
-/** What is kept of an entry in columns of its own, beside its times; some have an index. */
+/** Fields of an entry with columns of their own, besides its times; some have an index. */
 const columnsOf = (entry: SessionEntry): readonly (string | null)[] => [
   entry.sessionId,
   textOrNull(entry.channel ?? entry.lastChannel),
@@ -61,7 +61,7 @@ function save({ sql }: WriteContext, { key, agentId, entry, version }: SessionRo
   );
 }
 
-/** A column that is named is written with its index, changed or not, and what a turn changes is in the entry. */
+/** Writing a column also writes its index, changed or not, and a turn changes only the entry. */
 function saveOver(context: WriteContext, before: SessionRow, row: SessionRow): void {
   const was = columnsOf(before.entry);
   if (columnsOf(row.entry).some((value, at) => value !== was[at])) return save(context, row);
@@ -84,7 +84,7 @@ function versionOf({ sql }: WriteContext, key: string): number {
   return Number(sql("SELECT version FROM sessions WHERE key = ?").get(key)?.["version"] ?? 0);
 }
 
-/** Tables beside `sessions` that name a session by its key, with the rows that move with it. */
+/** Other tables that refer to a session by its key, with the rows that move with it. */
 const FOLLOWERS = [
   ["sessions", "spawned_by", "1"],
   ["session_parts", "session_key", "1"],
@@ -152,9 +152,9 @@ function conditions(filter: SessionFilter & { readonly keyPart?: string | undefi
   ]);
 }
 
-/** Agents whose lists are merged; with more, everything that fits is sorted. */
+/** Agents whose lists are merged; with more, all matches are sorted. */
 const MOST_MERGED = 32;
-/** What a turn needs and no list shows, where it makes up most of an entry. */
+/** Fields that a turn needs and no list shows, where they make up most of an entry. */
 const LISTED = `key, agent_id AS agentId, version,
   CASE WHEN length(entry) > 2000 THEN json_remove(entry, '$.systemPromptReport', '$.skillsSnapshot') ELSE entry END AS entry`;
 
@@ -170,7 +170,7 @@ const UNLISTED = `SELECT 1 WHERE EXISTS (SELECT 1 FROM meta WHERE key = 'session
 
 const isListed = ({ sql }: Pick<WriteContext, "sql">): boolean => sql(UNLISTED).get() === undefined;
 
-/** Conditions on what the list of sessions knows by itself; undefined when there are others. */
+/** Conditions on columns of the session list; undefined when there are others. */
 function listConditions(filter: SessionFilter): Query | undefined {
   const { agentId: _agent, activeSince, except, after, order = "newest", limit, offset: _offset, ...others } = filter;
   if (order === "key" || limit === undefined || Object.values(others).some((value) => value !== undefined)) return undefined;
@@ -179,7 +179,7 @@ function listConditions(filter: SessionFilter): Query | undefined {
   return { text: `${text} AND updated_at <= ? AND (updated_at < ? OR key > ?)`, values: [...values, after.updatedAt, after.updatedAt, after.key] };
 }
 
-/** The keys of a page, from the list alone: as many steps as the page and its offset are long. Undefined when the list cannot tell. */
+/** The keys of a page, from the session list alone: as many steps as the page and its offset are long. Undefined when the list cannot answer. */
 function listedKeys(context: Pick<WriteContext, "sql">, filter: SessionFilter): readonly string[] | undefined {
   const where = isListed(context) ? listConditions(filter) : undefined;
   if (!where) return undefined;
@@ -206,7 +206,7 @@ function matching(context: Pick<WriteContext, "sql">, filter: SessionFilter): re
   return shapeAll<SessionRow>(context.sql(query).all(...bound, filter.limit ?? -1, filter.offset ?? 0), JSON_COLUMNS);
 }
 
-/** How many fit. All sessions, and all of an agent, are counted as they come and go. */
+/** How many match. All sessions, and all of an agent, are counted as they come and go. */
 function count(context: Pick<WriteContext, "sql">, filter: SessionFilter): number {
   const { sql } = context;
   const { except = [], agentId, limit: _limit, offset: _offset, order: _order, after: _after, ...others } = filter;
@@ -246,5 +246,5 @@ export const sessionsReads = {
     const rows = keys.map((key) => currentOf(context, key)).filter((row) => row !== undefined);
     return { rows: showSessions(context, rows, last), total };
   },
-  "sessions.names": (context, { keys }) => namesOf(context, keys, (key) => currentOf(context, key)),
+  "sessions.names": (context, { keys }) => namesOfSessions(context, keys, (key) => currentOf(context, key)),
 } satisfies ReadHandlers<SessionsReads>;

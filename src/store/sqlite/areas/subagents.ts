@@ -23,8 +23,8 @@ export const subagentsWrites = {
     if (row.state === "ended" && changesEnd) {
       throw new AppError("CONFLICT", `subagent run ${runId} has ended (${row.outcome ?? "no outcome"}); its end cannot be changed`, { details: { runId } });
     }
-    const given = Object.fromEntries(Object.entries(patch).filter(([, value]) => value !== undefined)) as Partial<SubagentRow>;
-    const next: SubagentRow = { ...row, ...given };
+    const changes = Object.fromEntries(Object.entries(patch).filter(([, value]) => value !== undefined)) as Partial<SubagentRow>;
+    const next: SubagentRow = { ...row, ...changes };
     context
       .sql("UPDATE subagents SET state = ?, outcome = ?, announced = ?, started_at = ?, ended_at = ?, archive_at = ?, data = ? WHERE run_id = ?")
       .run(next.state, next.outcome, next.announced ? 1 : 0, next.startedAt, next.endedAt, next.archiveAt, JSON.stringify(next.data ?? null), runId);

@@ -17,7 +17,7 @@ function missing(file: string): AppError {
   return new AppError("NOT_FOUND", `there is no transcript ${file}; ensure it first`, { details: { file } });
 }
 
-/** The store's number of a transcript; undefined when it is not there. */
+/** The internal number of a transcript; undefined when it does not exist. */
 function tidOf({ sql }: ReadContext, file: string): number | undefined {
   return sql("SELECT tid FROM transcripts WHERE file = ?").get(file)?.["tid"] as number | undefined;
 }
@@ -106,14 +106,14 @@ export const transcriptsWrites = {
 /** Without the hint SQLite walks the transcript backwards, since that gives the order for free. */
 const BY_ID = `SELECT ${ENTRY_COLUMNS} FROM transcript_entries INDEXED BY transcript_entries_id WHERE tid = ? AND entry_id = ? ORDER BY seq DESC LIMIT 1`;
 
-/** Lines before a place, the nearest first. */
+/** Lines before a position, nearest first. */
 const BEFORE = `SELECT ${ENTRY_COLUMNS} FROM transcript_entries WHERE tid = ? AND seq < ? ORDER BY seq DESC LIMIT ?`;
-/** One row when some id is there twice; answered by the index alone. */
+/** One row when an id exists twice; answered by the index alone. */
 const TWICE =
   "SELECT 1 FROM transcript_entries INDEXED BY transcript_entries_id WHERE tid = ? AND entry_id IS NOT NULL GROUP BY entry_id HAVING count(*) > 1 LIMIT 1";
-/** Entries that are looked up one by one; only a longer way is worth reading pages. */
+/** Entries that are looked up one by one; only a longer path is worth reading in pages. */
 const SHORT_WAY = 16;
-/** Up to here looking each entry up costs less than finding out whether some id is there twice, which takes all ids of a long transcript. */
+/** Up to here single lookups cost less than checking for duplicate ids, which reads all ids of a long transcript. */
 const LONG_WAY = 256;
 const MAX_PAGE = 1024;
 
@@ -124,7 +124,7 @@ function pageBefore(statement: StatementSync, lines: LineReader, tid: number, se
   return rows.map((row) => ({ seq: row[0], id: row[1], parentId: row[2], type: row[3], line: lines.read(tid, row[0], row[4]) }));
 }
 
-/** A row with its line as text, compressed or not. */
+/** A row with its line as text, decompressed if needed. */
 function withLine(row: EntryRow, tid: number, lines: LineReader): EntryRow {
   return row.line === PACKED_LINE ? { ...row, line: lines.read(tid, row.seq, row.line) } : row;
 }
@@ -135,8 +135,8 @@ function withLines({ sql }: ReadContext, tid: number, rows: readonly EntryRow[])
 }
 
 /**
- * Follows parents upwards. An id that is there twice means the later line; a circle ends the walk. Parents nearly always stand shortly before
- * their children, so that a long way is read in pages of the file; what is not on the page is looked up.
+ * Follows parents upwards. A duplicate id means the later line; a cycle ends the walk. Parents nearly always stand shortly before
+ * their children, so that a long path is read in pages of the file; entries outside of the page are looked up.
  */
 function path({ sql }: ReadContext, tid: number, from: string, until: string | undefined, limit: number): EntryRow[] {
   const find = sql(BY_ID);
@@ -148,7 +148,7 @@ function path({ sql }: ReadContext, tid: number, from: string, until: string | u
   let size = 2 * SHORT_WAY;
   let paged: boolean | undefined;
 
-  /** The line of `id`, from the page when it is there: it has to stand before the one that was found last. */
+  /** The line of `id`, from the page if possible: it must come before the one found last. */
   function lineOf(id: string): EntryRow | undefined {
     for (let next = at; next < page.length; next += 1) {
       if (page[next]!.id !== id) continue;
@@ -180,7 +180,7 @@ function path({ sql }: ReadContext, tid: number, from: string, until: string | u
 const PLACE_BY_ID = "SELECT seq, parent_id FROM transcript_entries INDEXED BY transcript_entries_id WHERE tid = ? AND entry_id = ? ORDER BY seq DESC LIMIT 1";
 const PLACES_BEFORE = "SELECT seq, entry_id, parent_id FROM transcript_entries WHERE tid = ? AND seq < ? AND seq > ? ORDER BY seq DESC LIMIT ?";
 
-/** The same walk as `path`, for places only. */
+/** The same walk as `path`, for positions only. */
 function positions({ sql }: ReadContext, tid: number, leaf: string, after: number): number[] {
   const find = sql(PLACE_BY_ID);
   const before = sql(PLACES_BEFORE);
@@ -197,15 +197,15 @@ function positions({ sql }: ReadContext, tid: number, leaf: string, after: numbe
     let next = at;
     while (next < page.length && page[next]![1] !== id) next += 1;
     const onPage: readonly [number, string | null, string | null] | undefined = page[next];
-    const place: readonly [number, string | null] | undefined = onPage
+    const position: readonly [number, string | null] | undefined = onPage
       ? [onPage[0], onPage[2]]
       : (find.get(tid, id) as unknown as readonly [number, string | null] | undefined);
-    if (!place || place[0] <= after) break;
-    found.push(place[0]);
-    id = place[1];
+    if (!position || position[0] <= after) break;
+    found.push(position[0]);
+    id = position[1];
     if (onPage) at = next + 1;
     else if (paged) {
-      page = before.all(tid, place[0], after, MAX_PAGE) as unknown as typeof page;
+      page = before.all(tid, position[0], after, MAX_PAGE) as unknown as typeof page;
       at = 0;
     }
   }

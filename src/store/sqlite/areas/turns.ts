@@ -7,7 +7,7 @@ const COLUMNS = `id, session_key AS sessionKey, agent_id AS agentId, state, outc
   touched_at AS touchedAt, ended_at AS endedAt, detail`;
 const JSON_COLUMNS = ["detail"] as const;
 
-/** Turns of a session follow one another; only commands are answered beside one. So no turn that many before the time still ran then. */
+/** Turns of a session follow one another; only commands run beside one. So a turn this many before the given time had already ended by then. */
 const BESIDE = 8;
 const SPANS = `SELECT spans.id, started_at AS startedAt, ended_at AS endedAt, inbox.channel, inbox.kind, inbox.sender,
   CASE WHEN inbox.channel = 'gateway' THEN NULL ELSE json_extract(inbox.payload, '$.event.sender.name') END AS senderName
@@ -17,7 +17,7 @@ const SPANS = `SELECT spans.id, started_at AS startedAt, ended_at AS endedAt, in
     ORDER BY started_at DESC LIMIT ?4) AS spans
   LEFT JOIN inbox ON inbox.id = spans.input ORDER BY startedAt DESC, spans.id DESC`;
 
-/** Says why a turn could not be changed as if it ran. */
+/** Explains why a turn could not be changed as a running one. */
 export function notRunning({ sql }: Pick<WriteContext, "sql">, id: string): AppError {
   const row = sql("SELECT outcome FROM turns WHERE id = ?").get(id);
   if (!row) return new AppError("NOT_FOUND", `there is no turn ${id}; start it first`);

@@ -95,7 +95,7 @@ function gather(all: Iterable<SessionTotals & { readonly kept: 0 | 1 }>, most: n
       for (const left of longest.splice(most)) add(others, left);
     }
   }
-  // Of those beside the dearest, only as many are among the longest as have more tokens than they.
+  // Of the sessions beyond the most expensive, only as many can be among the longest as have more tokens than they.
   const threshold = [...dearest, ...longest].map(tokensOf).sort((a, b) => b - a)[most - 1] ?? 0;
   const shown = longest.filter((row) => tokensOf(row) >= threshold);
   for (const row of longest) if (!shown.includes(row)) add(others, row);

@@ -1,7 +1,7 @@
 import type { Clock } from "../../../base/clock.ts";
 import { AppError } from "../../../base/errors.ts";
 import type { Ids } from "../../../base/ids.ts";
-import type { RememberedCommand, Store } from "../../../store/index.ts";
+import type { AllowedCommand, Store } from "../../../store/index.ts";
 import type { ExecPlan } from "../plan.ts";
 import { describeRule, rememberable, type CommandRule, type Folders, type ProgramRule } from "./rule.ts";
 
@@ -47,7 +47,7 @@ const COMMAND_CHARS = 2000;
 const NOTED_EVERY_MS = 60_000;
 
 export function createRemembered({ store, clock, ids }: RememberedDeps): RememberedCommands {
-  const rows = (agentId?: string): Promise<readonly RememberedCommand[]> => store.read("commands.remembered", { agentId });
+  const rows = (agentId?: string): Promise<readonly AllowedCommand[]> => store.read("commands.list", { agentId });
   const list = async (agentId?: string): Promise<readonly ListedRule[]> => (await rows(agentId)).map(listed);
   return {
     async rules(agentId) {
@@ -57,7 +57,7 @@ export function createRemembered({ store, clock, ids }: RememberedDeps): Remembe
       for (const one of rememberable(plan, folders)) {
         if (one.kind === "never") continue;
         const { program, rule } = one;
-        await store.write("commands.remember", { id: ids.uuid(), agentId, program, rule, command: plan.command.slice(0, COMMAND_CHARS) });
+        await store.write("commands.allow", { id: ids.uuid(), agentId, program, rule, command: plan.command.slice(0, COMMAND_CHARS) });
       }
     },
     async used(rules) {
@@ -73,12 +73,12 @@ export function createRemembered({ store, clock, ids }: RememberedDeps): Remembe
         const why = meant.length > 1 ? `${meant.length} ids begin with it; give more of it` : "there is none";
         throw new AppError("NOT_FOUND", `no remembered command has the id ${JSON.stringify(written)}: ${why}; see: openclaw approvals remembered`);
       }
-      await store.write("commands.forget", { id: one.id });
+      await store.write("commands.remove", { id: one.id });
       return one;
     },
   };
 }
 
-function listed({ id, agentId, program, rule, command, createdAt, lastUsedAt }: RememberedCommand): ListedRule {
+function listed({ id, agentId, program, rule, command, createdAt, lastUsedAt }: AllowedCommand): ListedRule {
   return { id, agentId, program, covers: describeRule({ program, rule: rule as CommandRule }), command, createdAt, lastUsedAt };
 }

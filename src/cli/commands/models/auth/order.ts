@@ -17,7 +17,7 @@ export const orderGet = defineCommand({
     if (values.json) return printJson(io, { agentId, agentDir, provider, authStorePath: auth.storePath, order });
     io.out(order === null ? `no order of its own: auth.order or the automatic one serves ${provider}\n` : order.map((id) => `${id}\n`).join(""));
     const next = (await auth.candidates(provider)).map(
-      ({ id, why, rest }) => `  ${id} (${why}${rest && !why.includes("rests") ? `; rests after ${rest.kind}` : ""})\n`,
+      ({ id, why, cooldown }) => `  ${id} (${why}${cooldown && !why.includes("rests") ? `; rests after ${cooldown.kind}` : ""})\n`,
     );
     if (next.length > 0) io.out(`tried in this order now:\n${next.join("")}`);
   },

@@ -29,7 +29,7 @@ export async function findRests(io: Io, wish: RestsWish): Promise<Found> {
   const found = await askGateway(io, async (client) => (await client.request("models.rests.list", params)).rests);
   if (found) return { rests: found, asked: "gateway" };
   const rests = await ofAgents(io, wish.agent, async ({ auth, agentId, canonical }) =>
-    (await auth.rests())
+    (await auth.cooldowns())
       .filter(({ provider }) => wish.provider === undefined || (provider !== undefined && canonical(provider) === canonical(wish.provider)))
       .map((rest): RestRow => ({ agentId, ...rest })),
   );
@@ -42,7 +42,7 @@ export async function clearRests(io: Io, { agent, provider, id }: RestsWish): Pr
   const params = { ...which, ...(agent === undefined ? {} : { agentId: agent }) };
   const found = await askGateway(io, async (client) => (await client.request("models.rests.clear", params)).cleared);
   if (found) return { rests: found, asked: "gateway" };
-  const rests = await ofAgents(io, agent, async ({ auth, agentId }) => (await auth.clearRests(which)).map((rest): RestRow => ({ agentId, ...rest })));
+  const rests = await ofAgents(io, agent, async ({ auth, agentId }) => (await auth.clearCooldowns(which)).map((rest): RestRow => ({ agentId, ...rest })));
   return { rests, asked: "files" };
 }
 

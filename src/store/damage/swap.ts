@@ -3,9 +3,9 @@ import { basename, dirname, join } from "node:path";
 import { ensureFolder, syncFolder } from "../../base/files.ts";
 import { systemCode } from "../../base/errors.ts";
 
-/** The new database while it waits in the folder of the damaged one. It is there only until the swap is done. */
+/** The new database in the folder of the damaged one, until the swap is done. */
 export const SALVAGED = "salvaged.db";
-/** The same while it is being made. */
+/** The same while it is being written. */
 export const UNFINISHED = "salvaged.db.unfinished";
 
 /** A new folder for a damaged file: `damaged/<time>/`. */
@@ -43,7 +43,7 @@ function move(from: string, to: string): void {
   }
 }
 
-/** A temporary copy of the damaged file that a killed salvage left. */
+/** Removes a temporary copy of the damaged file that a killed salvage left behind. */
 function removeUnfinished(stateDir: string): void {
   for (const name of foldersIn(stateDir)) for (const end of ["", "-journal"]) rmSync(join(name, UNFINISHED + end), { force: true });
 }
@@ -57,7 +57,7 @@ function foldersIn(stateDir: string): string[] {
 }
 
 /**
- * Ends a salvage that died while it swapped the files: the damaged ones go to their folder, then the new one takes the place. Does nothing
+ * Completes a salvage that died while it swapped the files: the damaged ones go to their folder, then the new one takes their place. Does nothing
  * otherwise, so it runs before every open. Returns the folder of the damaged file when it put a database in place.
  */
 export function finishSalvage(file: string, stateDir: string): string | undefined {
@@ -65,11 +65,11 @@ export function finishSalvage(file: string, stateDir: string): string | undefine
   if (folder === undefined) return undefined;
   const set = join(folder, basename(file));
   if (existsSync(set) && existsSync(file)) {
-    // A database was made in the empty place and used since: it is not replaced, and the saved one is kept under a name that is not looked for.
+    // A new database was created and used since: it is not replaced, and the saved one is renamed so that it is no longer found.
     renameSync(join(folder, SALVAGED), join(folder, "salvaged-late.db"));
     return undefined;
   }
-  // The log goes with its database: beside another one it would be taken for that one's.
+  // The log moves with its database: beside another one it would be taken for that one's log.
   for (const end of ["", "-wal", "-shm", "-journal"]) {
     const target = join(folder, basename(file) + end);
     if (existsSync(file + end) && !existsSync(target)) move(file + end, target);

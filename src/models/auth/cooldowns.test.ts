@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { afterFailure, afterSuccess, restFor, restMs, restRules, withoutPassing, withoutRests, type FailureKind } from "./rest.ts";
+import { afterFailure, afterSuccess, cooldownFor, cooldownMs, cooldownRules, withoutTransient, withoutCooldowns, type FailureKind } from "./cooldowns.ts";
 import { EMPTY_DOCUMENT, type AuthDocument } from "./store/document.ts";
 
 const NOW = 1_700_000_000_000;
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const lower = (provider: string) => provider.toLowerCase();
-const RULES = restRules({}, "openai", lower);
+const RULES = cooldownRules({}, "openai", lower);
 const ID = "openai:default";
 
 const fail = (
@@ -16,38 +16,38 @@ const fail = (
 const succeed = (document: AuthDocument, over: Partial<{ modelId: string; now: number }> = {}) =>
   afterSuccess(document, { id: ID, isProfile: true, provider: "openai", modelId: "big", now: NOW, stampMs: 30_000, ...over });
 
-describe("how long a credential rests", () => {
+describe("the length of a cooldown", () => {
   test.each<[FailureKind, readonly number[]]>([
     ["rate_limit", [1, 5, 25, 60, 60]],
     ["auth", [1, 5, 25, 60, 60]],
     ["format", [1, 5, 25, 60, 60]],
     ["billing", [5 * 60, 10 * 60, 20 * 60, 24 * 60, 24 * 60]],
-  ])("%s: %j minutes", (kind, minutes) => expect(minutes.map((_, index) => restMs(kind, index + 1, RULES) / MINUTE)).toEqual(minutes));
+  ])("%s: %j minutes", (kind, minutes) => expect(minutes.map((_, index) => cooldownMs(kind, index + 1, RULES) / MINUTE)).toEqual(minutes));
 
-  test("auth.cooldowns changes the billing rests, for one provider too", () => {
+  test("auth.cooldowns changes the billing cooldowns, also for one provider", () => {
     const config = { auth: { cooldowns: { billingBackoffHours: 2, billingBackoffHoursByProvider: { OpenAI: 1 }, billingMaxHours: 3, failureWindowHours: 6 } } };
-    expect(restRules(config, "openai", lower)).toEqual({ billingFirstMs: HOUR, billingMaxMs: 3 * HOUR, windowMs: 6 * HOUR });
-    expect(restRules(config, "zai", lower).billingFirstMs).toBe(2 * HOUR);
+    expect(cooldownRules(config, "openai", lower)).toEqual({ billingFirstMs: HOUR, billingMaxMs: 3 * HOUR, windowMs: 6 * HOUR });
+    expect(cooldownRules(config, "zai", lower).billingFirstMs).toBe(2 * HOUR);
   });
 
   test.each<FailureKind>(["timeout", "overloaded", "network"])("%s: seconds, and a minute at most", (kind) =>
-    expect([1, 2, 3, 4, 9].map((count) => restMs(kind, count, RULES) / 1000)).toEqual([10, 20, 40, 60, 60]),
+    expect([1, 2, 3, 4, 9].map((count) => cooldownMs(kind, count, RULES) / 1000)).toEqual([10, 20, 40, 60, 60]),
   );
 
-  test("calls that were under way together are one failure, however many they are", () => {
+  test("concurrent calls count as one failure, however many they are", () => {
     let document = EMPTY_DOCUMENT;
     for (let call = 0; call < 6; call += 1) document = fail(document, { now: NOW + 100 + call, startedAt: NOW + call });
-    expect(restFor(document, ID, "big", NOW + 200)?.until).toBe(NOW + 100 + MINUTE);
+    expect(cooldownFor(document, ID, "big", NOW + 200)?.until).toBe(NOW + 100 + MINUTE);
     const later = fail(document, { now: NOW + 2_000, startedAt: NOW + 1_000 });
-    expect(restFor(later, ID, "big", NOW + 2_000)?.until).toBe(NOW + 2_000 + 5 * MINUTE);
+    expect(cooldownFor(later, ID, "big", NOW + 2_000)?.until).toBe(NOW + 2_000 + 5 * MINUTE);
   });
 
-  test("failures in a row lengthen it; a rest that is over starts anew", () => {
+  test("failures in a row lengthen it; after it is over the count starts again", () => {
     const twice = fail(fail(EMPTY_DOCUMENT), { now: NOW + 1 });
-    expect(restFor(twice, ID, "big", NOW + 1)?.until).toBe(NOW + 1 + 5 * MINUTE);
+    expect(cooldownFor(twice, ID, "big", NOW + 1)?.until).toBe(NOW + 1 + 5 * MINUTE);
     const later = NOW + 6 * MINUTE;
-    expect(restFor(twice, ID, "big", later)).toBeUndefined();
-    expect(restFor(fail(twice, { now: later }), ID, "big", later)?.until).toBe(later + MINUTE);
+    expect(cooldownFor(twice, ID, "big", later)).toBeUndefined();
+    expect(cooldownFor(fail(twice, { now: later }), ID, "big", later)?.until).toBe(later + MINUTE);
   });
 
   test("failures further apart than the window do not count together", () => {
@@ -56,14 +56,14 @@ describe("how long a credential rests", () => {
     expect(short.modelFailures?.[ID]?.["big"]?.["rate_limit"]?.count).toBe(1);
   });
 
-  test("a rate limit rests as long as the provider asks for; nothing shortens a longer rest", () => {
+  test("a rate limit lasts as long as the provider says; nothing shortens a longer cooldown", () => {
     const asked = fail(EMPTY_DOCUMENT, { retryAfterMs: 2 * HOUR });
-    expect(restFor(asked, ID, "big", NOW)?.until).toBe(NOW + 2 * HOUR);
-    expect(restFor(fail(asked, { now: NOW + MINUTE }), ID, "big", NOW + MINUTE)?.until).toBe(NOW + 2 * HOUR);
-    expect(restFor(fail(EMPTY_DOCUMENT, { retryAfterMs: 3000 }), ID, "big", NOW)?.until).toBe(NOW + 3000);
+    expect(cooldownFor(asked, ID, "big", NOW)?.until).toBe(NOW + 2 * HOUR);
+    expect(cooldownFor(fail(asked, { now: NOW + MINUTE }), ID, "big", NOW + MINUTE)?.until).toBe(NOW + 2 * HOUR);
+    expect(cooldownFor(fail(EMPTY_DOCUMENT, { retryAfterMs: 3000 }), ID, "big", NOW)?.until).toBe(NOW + 3000);
     const again = fail(fail(EMPTY_DOCUMENT, { retryAfterMs: 3000 }), { retryAfterMs: 3000, now: NOW + 1 });
-    expect(restFor(again, ID, "big", NOW + 1)?.until).toBe(NOW + 1 + 5 * MINUTE);
-    expect(restFor(fail(EMPTY_DOCUMENT, { retryAfterMs: 1e12 }), ID, "big", NOW)?.until).toBe(NOW + 24 * HOUR);
+    expect(cooldownFor(again, ID, "big", NOW + 1)?.until).toBe(NOW + 1 + 5 * MINUTE);
+    expect(cooldownFor(fail(EMPTY_DOCUMENT, { retryAfterMs: 1e12 }), ID, "big", NOW)?.until).toBe(NOW + 24 * HOUR);
   });
 
   test.each<FailureKind>(["context_overflow", "image_size", "role_order", "aborted", "unknown", "model_unknown", "timeout", "network", "overloaded"])(
@@ -72,30 +72,30 @@ describe("how long a credential rests", () => {
   );
 });
 
-describe("what a failure is held against", () => {
-  test("one bad model does not take the account out", () => {
+describe("scope of a failure", () => {
+  test("one bad model does not disable the account", () => {
     const document = fail(EMPTY_DOCUMENT);
-    expect(restFor(document, ID, "big", NOW)).toMatchObject({ kind: "rate_limit", modelId: "big" });
-    expect(restFor(document, ID, "small", NOW)).toBeUndefined();
-    expect(restFor(document, ID, undefined, NOW)).toBeUndefined();
+    expect(cooldownFor(document, ID, "big", NOW)).toMatchObject({ kind: "rate_limit", modelId: "big" });
+    expect(cooldownFor(document, ID, "small", NOW)).toBeUndefined();
+    expect(cooldownFor(document, ID, undefined, NOW)).toBeUndefined();
   });
 
-  test("the same account trouble with two models is the account's", () => {
+  test("the same account error with two models counts for the account", () => {
     const document = fail(fail(EMPTY_DOCUMENT, { kind: "auth" }), { kind: "auth", modelId: "small" });
-    expect(restFor(document, ID, "third", NOW)).toEqual({ kind: "auth", until: NOW + MINUTE });
+    expect(cooldownFor(document, ID, "third", NOW)).toEqual({ kind: "auth", until: NOW + MINUTE });
     const slow = fail(fail(EMPTY_DOCUMENT, { kind: "format" }), { kind: "format", modelId: "small" });
-    expect(restFor(slow, ID, "third", NOW)).toBeUndefined();
+    expect(cooldownFor(slow, ID, "third", NOW)).toBeUndefined();
   });
 
-  test("kinds of failure are counted apart", () => {
+  test("classes of failure are counted separately", () => {
     const document = fail(fail(EMPTY_DOCUMENT, { kind: "format" }), { kind: "rate_limit" });
     expect(document.modelFailures?.[ID]?.["big"]).toMatchObject({ format: { count: 1 }, rate_limit: { count: 1 } });
   });
 
-  test("an answer clears its model and leaves the others", () => {
+  test("an answer clears its own model only", () => {
     const document = succeed(fail(fail(EMPTY_DOCUMENT), { modelId: "small" }), { now: NOW + 1 });
-    expect(restFor(document, ID, "big", NOW + 1)).toBeUndefined();
-    expect(restFor(document, ID, "small", NOW + 1)).toMatchObject({ modelId: "small" });
+    expect(cooldownFor(document, ID, "big", NOW + 1)).toBeUndefined();
+    expect(cooldownFor(document, ID, "small", NOW + 1)).toMatchObject({ modelId: "small" });
     expect(document.lastGood).toEqual({ openai: ID });
   });
 
@@ -107,7 +107,7 @@ describe("what a failure is held against", () => {
 });
 
 describe("the documented counters", () => {
-  test("say what others may know: counts by reason, the longest rest, when it failed", () => {
+  test("contain counts by reason, the longest cooldown, and when it failed", () => {
     const document = fail(fail(fail(EMPTY_DOCUMENT), { kind: "format" }), { kind: "billing", modelId: "small" });
     expect(document.usageStats?.[ID]).toEqual({
       errorCount: 3,
@@ -125,38 +125,38 @@ describe("the documented counters", () => {
     expect(document.modelFailures).toBeUndefined();
   });
 
-  test("an answer of one model leaves the other's rest in them, no longer and no shorter", () => {
+  test("an answer of one model leaves the other's cooldown unchanged", () => {
     const document = succeed(fail(fail(EMPTY_DOCUMENT, { retryAfterMs: HOUR }), { modelId: "small" }), { now: NOW + 1 });
     expect(document.usageStats?.[ID]).toMatchObject({ cooldownUntil: NOW + MINUTE, errorCount: 1 });
-    expect(restFor(document, ID, "big", NOW + 1)).toBeUndefined();
+    expect(cooldownFor(document, ID, "big", NOW + 1)).toBeUndefined();
   });
 
-  test("a rest that another program wrote is kept for all models, and refuted by an answer", () => {
+  test("a cooldown that another program wrote applies to all models, and is cleared by an answer", () => {
     const foreign: AuthDocument = { ...EMPTY_DOCUMENT, usageStats: { [ID]: { disabledUntil: NOW + HOUR, disabledReason: "billing", errorCount: 1 } } };
-    expect(restFor(foreign, ID, "any", NOW)).toEqual({ kind: "billing", until: NOW + HOUR });
-    expect(restFor(fail(foreign), ID, "other", NOW)).toEqual({ kind: "billing", until: NOW + HOUR });
-    expect(restFor(succeed(foreign), ID, "any", NOW)).toBeUndefined();
+    expect(cooldownFor(foreign, ID, "any", NOW)).toEqual({ kind: "billing", until: NOW + HOUR });
+    expect(cooldownFor(fail(foreign), ID, "other", NOW)).toEqual({ kind: "billing", until: NOW + HOUR });
+    expect(cooldownFor(succeed(foreign), ID, "any", NOW)).toBeUndefined();
   });
 
-  test("know profiles only: a key of the environment has its state in our section", () => {
+  test("cover profiles only: a key from the environment has its state in our section", () => {
     const document = fail(EMPTY_DOCUMENT, { id: "env:OPENAI_API_KEY", isProfile: false });
     expect(document.usageStats).toBeUndefined();
-    expect(restFor(document, "env:OPENAI_API_KEY", "big", NOW)).toBeDefined();
+    expect(cooldownFor(document, "env:OPENAI_API_KEY", "big", NOW)).toBeDefined();
   });
 });
 
-describe("rests that older versions and other programs wrote down after passing trouble", () => {
+describe("cooldowns that older versions and other programs stored after transient errors", () => {
   const state = (minutes: number) => ({ count: 4, lastFailureAt: NOW, until: NOW + minutes * MINUTE });
   const stats = { errorCount: 4, failureCounts: { timeout: 4 }, lastFailureAt: NOW, cooldownUntil: NOW + 60 * MINUTE };
 
-  test("are not there any more, neither in our section nor in the documented one", () => {
+  test("are removed, from our section and the documented one", () => {
     const old: AuthDocument = {
       ...EMPTY_DOCUMENT,
       modelFailures: { [ID]: { big: { timeout: state(60), overloaded: state(25) } }, "config:models.providers.x.apiKey": { big: { network: state(5) } } },
       usageStats: { [ID]: stats, "openai:other": { ...stats } },
     };
-    const clean = withoutPassing(old);
-    for (const id of [ID, "config:models.providers.x.apiKey", "openai:other"]) expect(restFor(clean, id, "big", NOW)).toBeUndefined();
+    const clean = withoutTransient(old);
+    for (const id of [ID, "config:models.providers.x.apiKey", "openai:other"]) expect(cooldownFor(clean, id, "big", NOW)).toBeUndefined();
     expect(clean.modelFailures).toBeUndefined();
   });
 
@@ -166,22 +166,22 @@ describe("rests that older versions and other programs wrote down after passing 
       modelFailures: { [ID]: { big: { timeout: state(60), rate_limit: state(5) } } },
       usageStats: { [ID]: { ...stats, failureCounts: { timeout: 4, rate_limit: 1 } } },
     };
-    const clean = withoutPassing(old);
-    expect(restFor(clean, ID, "big", NOW)).toMatchObject({ kind: "rate_limit", until: NOW + 5 * MINUTE });
-    expect(restFor(clean, ID, "other", NOW)).toBeUndefined();
+    const clean = withoutTransient(old);
+    expect(cooldownFor(clean, ID, "big", NOW)).toMatchObject({ kind: "rate_limit", until: NOW + 5 * MINUTE });
+    expect(cooldownFor(clean, ID, "other", NOW)).toBeUndefined();
     expect(clean.usageStats?.[ID]?.cooldownUntil).toBe(NOW + 5 * MINUTE);
     const limited = fail(EMPTY_DOCUMENT);
-    expect(withoutPassing(limited)).toBe(limited);
+    expect(withoutTransient(limited)).toBe(limited);
   });
 });
 
-describe("ending rests", () => {
+describe("ending cooldowns", () => {
   test("of one credential leaves the others; of all leaves none", () => {
     const both = fail(fail(EMPTY_DOCUMENT, { kind: "billing" }), { id: "env:KEY", isProfile: false });
-    const one = withoutRests(both, [ID]);
-    expect([restFor(one, ID, "big", NOW), restFor(one, "env:KEY", "big", NOW)?.kind]).toEqual([undefined, "rate_limit"]);
-    expect(withoutRests(both).modelFailures).toBeUndefined();
-    expect(withoutRests(both).usageStats?.[ID]).toMatchObject({ errorCount: 0 });
-    expect(withoutRests(EMPTY_DOCUMENT)).toBe(EMPTY_DOCUMENT);
+    const one = withoutCooldowns(both, [ID]);
+    expect([cooldownFor(one, ID, "big", NOW), cooldownFor(one, "env:KEY", "big", NOW)?.kind]).toEqual([undefined, "rate_limit"]);
+    expect(withoutCooldowns(both).modelFailures).toBeUndefined();
+    expect(withoutCooldowns(both).usageStats?.[ID]).toMatchObject({ errorCount: 0 });
+    expect(withoutCooldowns(EMPTY_DOCUMENT)).toBe(EMPTY_DOCUMENT);
   });
 });

@@ -1,15 +1,15 @@
-import { previewFrom, shownText, titleFrom, type WordedMessage } from "../../../base/message-text.ts";
+import { previewFrom, shownText, titleFrom, type MessageText } from "../../../base/message-text.ts";
 import { readableKey, sessionName } from "../../../base/session-name.ts";
 import type { SessionRow, ShownSession } from "../../areas/sessions.ts";
 import { createLineReader, transcriptFile } from "../../projection/index.ts";
-import type { ReadContext, ToldSession } from "../handlers.ts";
+import type { ReadContext, SessionPreview } from "../handlers.ts";
 
-/** Lines looked at for a title or a last message. */
+/** Lines inspected for a title or a last message. */
 const LOOKED_AT = 20;
-/** Waiting messages that are looked at for the names of sessions that just begin. */
+/** Pending messages inspected for the names of new sessions. */
 const MOST_WAITING = 1000;
-/** Beyond this number what was kept is forgotten: roughly 500 bytes each. */
-const MOST_TOLD = 20_000;
+/** Beyond this number the cache is cleared: roughly 500 bytes each. */
+const MAX_PREVIEWS = 20_000;
 
 interface Transcript {
   readonly tid: number;
@@ -17,40 +17,40 @@ interface Transcript {
   readonly stamp: string;
 }
 
-/** What is needed of a session to tell it. */
-export interface Told {
+/** The fields of a session that a preview needs. */
+export interface SessionRef {
   readonly key: string;
   readonly agentId: string;
   readonly sessionId: string;
   readonly version: number;
 }
 
-/** The transcript that is written to: the session's main one, or its first. */
-function liveTranscript({ sql }: ReadContext, { agentId, sessionId }: Told): Transcript | undefined {
+/** The live transcript: the session's main one, or its first. */
+function liveTranscript({ sql }: ReadContext, { agentId, sessionId }: SessionRef): Transcript | undefined {
   const text = `SELECT tid, leaf_id AS leaf, tid || ' ' || created_at || ' ' || next_seq || ' ' || coalesce(leaf_id, '') AS stamp, file FROM transcripts
     WHERE agent_id = ? AND session_id = ? AND archived_at IS NULL ORDER BY tid`;
   const rows = sql(text).all(agentId, sessionId) as unknown as readonly (Transcript & { readonly file: string })[];
   return rows.length < 2 ? rows[0] : (rows.find(({ file }) => file === transcriptFile(agentId, sessionId)) ?? rows[0]);
 }
 
-function wordsOf(line: string, roles: readonly string[]): string {
-  // Most lines are not meant: they need not be parsed.
+function messageText(line: string, roles: readonly string[]): string {
+  // Most lines do not match and need not be parsed.
   if (!roles.some((role) => line.includes(`"${role}"`))) return "";
   try {
-    const { message } = JSON.parse(line) as { readonly message?: WordedMessage | null };
+    const { message } = JSON.parse(line) as { readonly message?: MessageText | null };
     return message && roles.includes(String(message.role)) ? shownText(message) : "";
   } catch {
     return "";
   }
 }
 
-/** The first thing that its owner said. */
-function beginning({ sql }: ReadContext, tid: number): string | undefined {
+/** The owner's first message, as a title. */
+function firstMessage({ sql }: ReadContext, tid: number): string | undefined {
   const rows = sql("SELECT seq, line FROM transcript_entries WHERE tid = ? AND seq BETWEEN 1 AND ? AND type = 'message' ORDER BY seq").iterate(tid, LOOKED_AT);
   const lines = createLineReader(sql);
   for (const { seq, line } of rows) {
-    const said = wordsOf(lines.read(tid, Number(seq), line), ["user"]);
-    if (said !== "") return titleFrom(said);
+    const text = messageText(lines.read(tid, Number(seq), line), ["user"]);
+    if (text !== "") return titleFrom(text);
   }
   return undefined;
 }
@@ -59,7 +59,7 @@ const ENTRY = `SELECT parent_id AS parent, type, seq, line FROM transcript_entri
   ORDER BY seq DESC LIMIT 1`;
 const TAIL = "SELECT seq, line FROM transcript_entries WHERE tid = ? AND seq > 0 AND type = 'message' ORDER BY seq DESC LIMIT ?";
 
-/** Lines from the newest backwards: of the branch in use, or of the file when it is of the first format, without branches. */
+/** Lines from the newest backwards: of the branch in use, or of the file in the first format, which has no branches. */
 function* newestLines({ sql }: ReadContext, { tid, leaf }: Transcript): Generator<string> {
   const lines = createLineReader(sql);
   if (leaf === null) {
@@ -75,11 +75,11 @@ function* newestLines({ sql }: ReadContext, { tid, leaf }: Transcript): Generato
   }
 }
 
-/** The last thing that somebody said. */
-function ending(context: ReadContext, transcript: Transcript): string | undefined {
+/** The last message of the user or the model. */
+function lastMessage(context: ReadContext, transcript: Transcript): string | undefined {
   for (const line of newestLines(context, transcript)) {
-    const said = wordsOf(line, ["user", "assistant"]);
-    if (said !== "") return previewFrom(said);
+    const text = messageText(line, ["user", "assistant"]);
+    if (text !== "") return previewFrom(text);
   }
   return undefined;
 }
@@ -90,21 +90,21 @@ interface Naming {
   readonly subject?: string | undefined;
 }
 
-/** What a session's transcript and entry tell, read once as long as neither changes. */
-function told(context: ReadContext, session: Told, withLast: boolean, naming: () => Naming): ToldSession {
+/** The preview from a session's transcript and entry, cached until either changes. */
+function loadPreview(context: ReadContext, session: SessionRef, withLast: boolean, naming: () => Naming): SessionPreview {
   const transcript = liveTranscript(context, session);
   const stamp = `${session.version} ${transcript?.stamp ?? ""}`;
-  const known = context.told?.get(session.key);
+  const known = context.previews?.get(session.key);
   if (known?.stamp === stamp) return known;
   const { label, displayName, subject } = naming();
-  const title = transcript && beginning(context, transcript.tid);
-  const last = transcript && (withLast || context.told) ? ending(context, transcript) : undefined;
+  const title = transcript && firstMessage(context, transcript.tid);
+  const last = transcript && (withLast || context.previews) ? lastMessage(context, transcript) : undefined;
   const name = sessionName({ key: session.key, label, displayName, subject, title });
   const parts = [name, session.key, session.sessionId, label, displayName, subject, title];
-  const found = { stamp, title, last, words: searchable(parts.filter(Boolean).join("\n")), lastWords: searchable(last ?? "") };
-  if (context.told) {
-    if (context.told.size >= MOST_TOLD) context.told.clear();
-    context.told.set(session.key, found);
+  const found = { stamp, title, last, searchText: searchable(parts.filter(Boolean).join("\n")), lastSearchText: searchable(last ?? "") };
+  if (context.previews) {
+    if (context.previews.size >= MAX_PREVIEWS) context.previews.clear();
+    context.previews.set(session.key, found);
   }
   return found;
 }
@@ -117,28 +117,28 @@ const namingOf = ({ label, displayName, subject }: SessionRow["entry"]): Naming 
   subject: textOrNothing(subject),
 });
 
-/** What was said to sessions and is not in a transcript yet: a turn writes it with its first answer. */
+/** Messages to sessions that are not in a transcript yet: a turn writes them with its first answer. */
 export function waitingTitles({ sql }: ReadContext): () => ReadonlyMap<string, string> {
   let titles: Map<string, string> | undefined;
   return () => {
     if (titles) return titles;
     titles = new Map();
-    const text = "SELECT session_key AS key, substr(text, 1, 400) AS text FROM inbox WHERE state <> 'settled' AND session_key IS NOT NULL ORDER BY id LIMIT ?";
-    for (const { key, text: said } of sql(text).iterate(MOST_WAITING)) {
-      const title = titleFrom(String(said));
+    const query = "SELECT session_key AS key, substr(text, 1, 400) AS text FROM inbox WHERE state <> 'settled' AND session_key IS NOT NULL ORDER BY id LIMIT ?";
+    for (const { key, text } of sql(query).iterate(MOST_WAITING)) {
+      const title = titleFrom(String(text));
       if (title !== "" && !titles.has(String(key))) titles.set(String(key), title);
     }
     return titles;
   };
 }
 
-/** Sessions with what people see of them. */
+/** Sessions with their display fields. */
 export function showSessions(context: ReadContext, rows: readonly SessionRow[], withLast: boolean): readonly ShownSession[] {
   const waiting = waitingTitles(context);
   return rows.map((row) => {
     const { key, agentId, version, entry } = row;
     const naming = namingOf(entry);
-    const found = told(context, { key, agentId, version, sessionId: entry.sessionId }, withLast, () => naming);
+    const found = loadPreview(context, { key, agentId, version, sessionId: entry.sessionId }, withLast, () => naming);
     const title = found.title ?? waiting().get(key);
     return { ...row, name: sessionName({ key, ...naming, title }), title, ...(withLast && found.last !== undefined ? { last: found.last } : {}) };
   });
@@ -146,19 +146,19 @@ export function showSessions(context: ReadContext, rows: readonly SessionRow[], 
 
 const FOUND_BY = "SELECT label, entry ->> '$.displayName' AS displayName, entry ->> '$.subject' AS subject FROM sessions WHERE key = ?";
 
-/** A text as it is searched: letters and their accents in one form, in lower case. */
+/** Normalizes text for searching: composed letters, lower case. */
 export const searchable = (text: string): string => text.normalize("NFC").toLowerCase();
 
-/** What a session is found by, in lower case: its name and the like, and what was said last. */
-export function searchedWords(context: ReadContext, session: Told): Pick<ToldSession, "title" | "words" | "lastWords"> {
-  return told(context, session, true, () => {
+/** The text that a session is found by, in lower case: its name and the like, and its last message. */
+export function loadSearchText(context: ReadContext, session: SessionRef): Pick<SessionPreview, "title" | "searchText" | "lastSearchText"> {
+  return loadPreview(context, session, true, () => {
     const { label, displayName, subject } = context.sql(FOUND_BY).get(session.key) ?? {};
     return { label: textOrNothing(label), displayName: textOrNothing(displayName), subject: textOrNothing(subject) };
   });
 }
 
-/** What sessions are called; of one that is not there its key tells. */
-export function namesOf(
+/** Display names of sessions; one that does not exist is named by its key. */
+export function namesOfSessions(
   context: ReadContext,
   keys: readonly string[],
   find: (key: string) => SessionRow | undefined,

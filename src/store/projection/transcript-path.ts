@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { AppError } from "../../base/errors.ts";
 import { ensureFolder, isInside } from "../../base/files.ts";
 
-/** The documented form of a session id; ids of agents and topics are held to the same. */
+/** The documented form of a session id; ids of agents and topics must match it, too. */
 const ID = /^[a-z0-9][a-z0-9._-]{0,127}$/i;
 const FILE = /^(?=.{1,255}$)[a-z0-9][a-z0-9._-]*\.jsonl(?:\.(?:reset|deleted)\.[a-z0-9.-]+)?$/i;
 const FOLDER = /^(?!\.{1,2}$)[^\\/:\p{Cc}]{1,255}$/u;
@@ -21,7 +21,7 @@ export function isTranscriptFile(file: string): boolean {
   return FILE.test(name) && segments.every((segment) => FOLDER.test(segment));
 }
 
-/** The documented place of a transcript, relative to the state folder. Telegram topics have a file of their own. */
+/** The documented location of a transcript, relative to the state folder. Telegram topics have a file of their own. */
 export function transcriptFile(agentId: string, sessionId: string, threadId?: string): string {
   for (const id of [agentId, sessionId, ...(threadId === undefined ? [] : [threadId])]) {
     if (!ID.test(id)) {
@@ -32,12 +32,12 @@ export function transcriptFile(agentId: string, sessionId: string, threadId?: st
   return `agents/${agentId}/sessions/${sessionId}${topic}.jsonl`;
 }
 
-/** The documented name of a transcript that was ended. */
+/** The documented name of an archived transcript. */
 export function archivedName(file: string, reason: "reset" | "deleted", at: number): string {
   return `${file}.${reason}.${new Date(at).toISOString().replaceAll(":", "-")}`;
 }
 
-/** The path of a transcript file, its folder made. Refuses a name that is none, and a folder that a link leads out of the state folder. */
+/** The path of a transcript file, with its folder created. Refuses invalid names, and folders that a link leads out of the state folder. */
 export function resolveFile(stateDir: string, file: string): string {
   if (!isTranscriptFile(file)) throw new AppError("INVALID_INPUT", `not the name of a transcript file: ${JSON.stringify(file.slice(0, 200))}`);
   const path = join(stateDir, file);

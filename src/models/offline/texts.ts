@@ -1,9 +1,9 @@
-/** What the model says about itself. It never claims to understand. */
+/** How the model describes itself. It never claims to understand. */
 
 export const INTRODUCTION =
   "I am the built-in offline model of OpenClaw: a set of rules, no language model. I need no key and no network, and I understand plain requests only.";
 
-/** What can be asked for, with the tools each takes. */
+/** Supported requests, with the tools each needs. */
 export const ABILITIES: readonly { readonly text: string; readonly tools: readonly string[] }[] = [
   { text: "run a command: `run ls -la`", tools: ["exec"] },
   { text: "read a file: `read notes.md`", tools: ["read"] },

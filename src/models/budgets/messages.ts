@@ -3,7 +3,7 @@ import type { BudgetState } from "./budgets.ts";
 const money = (usd: number): string => `$${usd.toFixed(usd < 0.1 && usd > 0 ? 4 : 2)}`;
 const amount = (tokens: number): string => `${String(tokens).replaceAll(/\B(?=(?:\d{3})+$)/g, ",")} tokens`;
 
-/** Whom a budget is about: `agent main, sender +43660`; empty for one that counts everything. */
+/** The scope of a budget: `agent main, sender +43660`; empty for one that counts everything. */
 export function scopeText({ agent, sender, provider }: Pick<BudgetState, "agent" | "sender" | "provider">): string {
   const named = [
     ["agent", agent],
@@ -21,7 +21,7 @@ export function usedText({ used, limit }: Pick<BudgetState, "used" | "limit">): 
   ].join(", ");
 }
 
-/** What a person is told when a budget warns or stops. */
+/** The message to users when a budget warns or stops. */
 export function spentText(state: BudgetState, timeZone: string): string {
   const { per, path, share } = state;
   const whom = scopeText(state);

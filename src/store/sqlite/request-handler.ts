@@ -10,38 +10,38 @@ import type { SessionIndex } from "../session-index/index.ts";
 import type { CommitRequest, ReadRequest, Reply, Settled } from "./messages.ts";
 import type { TranscriptFiles } from "./transcript-files.ts";
 
-export interface DeskDeps extends ReadContext {
+export interface RequestHandlerDeps extends ReadContext {
   readonly groups: Groups;
   readonly files: TranscriptFiles;
   readonly sessionIndex?: SessionIndex | undefined;
   readonly background: Background;
   readonly post: (reply: Reply) => void;
   readonly now: () => number;
-  /** Remembers damage for the next start. */
+  /** Records damage for the next start. */
   readonly markSuspect: (reason: string) => void;
 }
 
-/** Where requests are served and answered, and where the store's one failure is kept. */
-export interface Desk {
+/** Serves and answers requests, and holds the store's failure. */
+export interface RequestHandler {
   readonly failure: AppError | undefined;
-  /** Ends all acknowledging. Reads are still answered. */
+  /** Stops acknowledging. Reads are still answered. */
   readonly fail: (reason: AppError) => void;
-  /** Makes sure of the files of transcripts that are about to be used. */
+  /** Checks the files of transcripts that are about to be used. */
   prepare(group: readonly CommitRequest[], asked: readonly ReadRequest[]): void;
   commit(group: readonly CommitRequest[]): void;
   answer(asked: readonly ReadRequest[]): void;
   settle(settled: readonly Settled[]): void;
-  /** Does work that no request waits for; when that fails, the store has. */
+  /** Runs work that no request waits for; if it fails, so does the store. */
   upkeep<T>(work: () => T): T | undefined;
-  /** Says which transcript files are behind, when that has changed. */
-  tellProblems(): void;
+  /** Reports which transcript files are behind, when that has changed. */
+  reportProblems(): void;
 }
 
-export function createDesk(deps: DeskDeps): Desk {
+export function createRequestHandler(deps: RequestHandlerDeps): RequestHandler {
   let failure: AppError | undefined;
   let diskFull = false;
   let held = false;
-  let told = 0;
+  let reportedCount = 0;
 
   function fail(reason: AppError): void {
     if (failure) return;
@@ -50,7 +50,7 @@ export function createDesk(deps: DeskDeps): Desk {
     deps.post({ type: "failed", failure: { code: reason.code, message: reason.message, at: deps.now() } });
   }
 
-  /** Runs `work` unless the store has failed, and fails the store when it throws. A lock of another process passes: the work is done later. */
+  /** Runs `work` unless the store has failed, and fails the store when it throws. Another process's lock is no failure: the work is done later. */
   function attempt<T>(doing: string, work: () => T): T | undefined {
     if (failure) return undefined;
     try {
@@ -100,10 +100,10 @@ export function createDesk(deps: DeskDeps): Desk {
     },
     answer: (asked) => settle(asked.map(read)),
     upkeep: (work) => attempt("upkeep of the store failed", work),
-    tellProblems() {
+    reportProblems() {
       const problems = [...deps.files.problems(), ...(deps.sessionIndex?.problems() ?? [])];
-      if (problems.length === 0 && told === 0) return;
-      told = problems.length;
+      if (problems.length === 0 && reportedCount === 0) return;
+      reportedCount = problems.length;
       deps.post({
         type: "notices",
         notices: problems.map(({ file, problem, at }): StoreNotice => ({ kind: "projection", message: `${file}: ${problem}`, at, details: { file } })),

@@ -4,8 +4,8 @@ import type { MaintenanceReport } from "../retention.ts";
 import type { StoreFailure, StoreHealth, StoreNotice } from "../store.ts";
 import type { WaitingRequests } from "./waiting.ts";
 
-/** How the store stands, as the caller's thread knows it. */
-export interface Standing {
+/** The store's status, as the caller's thread knows it. */
+export interface StoreStatus {
   phase: "opening" | "open" | "closing" | "closed";
   diskFull: boolean;
   /** The last commit was refused because another process held the database. */
@@ -13,26 +13,26 @@ export interface Standing {
   readonly failure: StoreFailure | undefined;
   fail(reason: StoreFailure): void;
   readonly onFailure: (listener: (failure: StoreFailure) => void) => Disposable;
-  /** Sessions were changed by what another program wrote. */
-  takenIn(): void;
-  readonly onTakenIn: (listener: () => void) => Disposable;
-  /** Replaces what was known of the kinds that are told of, and of transcript files, whose list is always told whole. */
-  notice(told: readonly StoreNotice[]): void;
-  /** What is past its time and still there, or that nothing is. */
+  /** Sessions changed through another program's file. */
+  changedExternally(): void;
+  readonly onExternalChange: (listener: () => void) => Disposable;
+  /** Replaces the notices of the kinds that are passed, and always those of transcript files, whose list is always complete. */
+  notice(reported: readonly StoreNotice[]): void;
+  /** Sets or clears the notice about overdue rows. */
   behind(late: MaintenanceReport["behind"], at: number): void;
-  /** Why nothing can be asked or written, if so. */
+  /** Why nothing can be read or written, if so. */
   closed(): AppError | undefined;
   /** Why nothing can be written, if so. */
   unwritable(): AppError | undefined;
   health(waiting: WaitingRequests): StoreHealth;
 }
 
-/** A commit that has waited for longer than this waits for somebody. */
+/** A commit that has waited longer than this waits for another process. */
 const LONG_MS = 1000;
 
-export function createStanding(file: string, log: (message: string, details: Readonly<Record<string, unknown>>) => void): Standing {
+export function createStoreStatus(file: string, log: (message: string, details: Readonly<Record<string, unknown>>) => void): StoreStatus {
   const listeners = new Set<(failure: StoreFailure) => void>();
-  const takenIn = new Set<() => void>();
+  const changeListeners = new Set<() => void>();
   const notices = new Map<StoreNotice["kind"], readonly StoreNotice[]>();
   let failure: StoreFailure | undefined;
 
@@ -54,18 +54,18 @@ export function createStanding(file: string, log: (message: string, details: Rea
       else listeners.add(listener);
       return { [Symbol.dispose]: () => void listeners.delete(listener) };
     },
-    takenIn() {
-      for (const listener of takenIn) listener();
+    changedExternally() {
+      for (const listener of changeListeners) listener();
     },
-    onTakenIn(listener) {
-      takenIn.add(listener);
-      return { [Symbol.dispose]: () => void takenIn.delete(listener) };
+    onExternalChange(listener) {
+      changeListeners.add(listener);
+      return { [Symbol.dispose]: () => void changeListeners.delete(listener) };
     },
-    notice(told) {
-      for (const kind of new Set<StoreNotice["kind"]>(["projection", ...told.map((one) => one.kind)])) {
+    notice(reported) {
+      for (const kind of new Set<StoreNotice["kind"]>(["projection", ...reported.map((one) => one.kind)])) {
         notices.set(
           kind,
-          told.filter((one) => one.kind === kind),
+          reported.filter((one) => one.kind === kind),
         );
       }
     },
@@ -85,7 +85,7 @@ export function createStanding(file: string, log: (message: string, details: Rea
       const open = this.phase === "open" || this.phase === "opening";
       const waitingMs = waiting.oldest();
       const by = this.refusedAsHeld || waitingMs > LONG_MS ? lockingProcesses(file) : [];
-      // Where the system does not tell who holds what, the last refusal is all that is known.
+      // Where the system does not say who holds the lock, the last refusal is all that is known.
       const held = by ? by.length > 0 : this.refusedAsHeld;
       return {
         state: failure ? "failed" : open ? "open" : "closed",

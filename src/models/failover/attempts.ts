@@ -1,6 +1,6 @@
 import type { FailureClass, Trouble } from "./classify.ts";
 
-/** One try of one model with one credential. */
+/** One attempt of one model with one credential. */
 export interface Attempt {
   readonly provider: string;
   readonly model: string;
@@ -12,14 +12,14 @@ export interface Attempt {
   readonly firstMs?: number;
   readonly outcome: "ok" | FailureClass;
   readonly status?: number;
-  /** The provider's words, redacted and bounded. */
+  /** The provider's message, redacted and bounded. */
   readonly error?: string;
   readonly requestIdHash?: string;
-  /** False when nobody was asked: no credential can be used, or a budget forbids it. */
+  /** False when no provider was called: no usable credential, or a budget forbids it. */
   readonly asked?: false;
-  /** What it was, where the name of its class would mislead. */
+  /** What it was, where the name of its class would be misleading. */
   readonly trouble?: Trouble;
-  /** The provider does not serve the place of this machine. */
+  /** The provider does not serve this machine's region. */
   readonly region?: true;
 }
 
@@ -44,7 +44,7 @@ function errorOf({ status, error, trouble, outcome }: Attempt): string {
   return status === undefined || text.includes(String(status)) ? text : `HTTP ${status}: ${text}`;
 }
 
-/** What is told when nothing worked: one failure in its own words, several as a list. */
+/** The message when nothing worked: one failure by its own error, several as a list. */
 export function failedText(attempts: readonly Attempt[]): string {
   const failed = attempts.filter((attempt) => attempt.outcome !== "ok");
   const last = failed.at(-1);
@@ -61,7 +61,7 @@ export function failedText(attempts: readonly Attempt[]): string {
 const REGION_ADVICE =
   "the provider does not serve the place that this request came from; the key is not the cause: use another provider, or have the gateway reach it from a place it serves";
 
-/** How often it was tried, and what to do. A text about why nobody was asked says that itself. */
+/** How often it was tried, and what to do. If no provider was called, the error already says so. */
 function tailOf(last: Attempt, failed: readonly Attempt[]): string {
   if (last.asked === false) return "";
   const alike = failed.filter(({ outcome }) => outcome === last.outcome).length;

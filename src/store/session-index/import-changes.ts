@@ -12,13 +12,13 @@ import { isPrivateField } from "../private-fields.ts";
 import { digestFile, forgetWritten, newRecord, recordOf, saveRecord, saveWritten, writtenSession, type FileRecord } from "./record.ts";
 import { readLines } from "../projection/lines.ts";
 
-/** The file is not laid out as gateways write it; it has to be read as a whole. */
+/** The file does not have the gateway's layout and has to be read as a whole. */
 class OtherLayout extends Error {}
 
-/** An entry is at most some 100 KB: a report of its prompt and a list of skills. */
+/** An entry is at most some 100 KB: a prompt report and a list of skills. */
 const MAX_ENTRY = 64 * 1024 * 1024;
 
-/** Entries of an index that is indented by two, one after the other: a large index is never held as a whole. */
+/** Entries of an index that is indented by two, one after the other: a large index is never in memory as a whole. */
 function* streamed(fd: number): Generator<readonly [key: string, value: unknown]> {
   let [state, text]: ["before" | "inside" | "after", string] = ["before", ""];
   for (const { bytes, tooLong } of readLines(fd)) {
@@ -46,7 +46,7 @@ function* whole(path: string): Generator<readonly [key: string, value: unknown]>
   yield* Object.entries(read);
 }
 
-/** Runs `work` with the entries of an index. It is run a second time, from the start, when the file turns out to be laid out otherwise. */
+/** Runs `work` with the entries of an index. It runs a second time, from the start, when the file turns out to have another layout. */
 export function withEntries<T>(path: string, work: (entries: Iterable<readonly [key: string, value: unknown]>) => T): T {
   const fd = openSync(path, "r");
   try {
@@ -59,7 +59,7 @@ export function withEntries<T>(path: string, work: (entries: Iterable<readonly [
   return work(whole(path));
 }
 
-export interface TakeInDeps {
+export interface ImportChangesDeps {
   readonly db: DatabaseSync;
   readonly sql: (text: string) => StatementSync;
   readonly stateDir: string;
@@ -67,31 +67,31 @@ export interface TakeInDeps {
   readonly log: (message: string, details?: Readonly<Record<string, unknown>>) => void;
 }
 
-/** A session whose transcript another program may have written or put away. */
+/** A session whose transcript another program may have written or archived. */
 export interface TouchedSession {
   readonly agentId: string;
   readonly sessionId: string;
 }
 
-export interface TakenIn {
+export interface ImportedChanges {
   readonly added: number;
   readonly changed: number;
   readonly removed: number;
   /** Sessions that were changed on both sides, or are missing in the file, and stayed as they are here. */
   readonly kept: number;
   readonly touched: readonly TouchedSession[];
-  /** Why nothing could be taken in. */
+  /** Why nothing could be imported. */
   readonly problem?: string;
 }
 
-const NOTHING: TakenIn = { added: 0, changed: 0, removed: 0, kept: 0, touched: [] };
-/** When a file has lost this many sessions and has none of those that were in it, it was begun again after damage: nothing is removed here. */
+const NOTHING: ImportedChanges = { added: 0, changed: 0, removed: 0, kept: 0, touched: [] };
+/** When a file has lost this many sessions and has none of its former ones, it was recreated after damage: nothing is removed here. */
 const MANY_LOST = 3;
 
-interface Run extends TakeInDeps {
+interface Run extends ImportChangesDeps {
   readonly record: FileRecord;
   readonly source: IndexSource;
-  /** For entries that do not say when they were changed. */
+  /** For entries without a time of their last change. */
   readonly writtenAt: number;
   readonly outcome: { added: number; changed: number; removed: number; kept: number; touched: TouchedSession[] };
 }
@@ -111,7 +111,7 @@ function storedSession({ sql }: Run, key: string): StoredSession | undefined {
 
 const contextOf = ({ sql, now }: Run): WriteContext => ({ sql, now: now(), effects: [] });
 
-/** The file's entry in place of ours; what only this program may set stays as it is here. */
+/** Replaces our entry by the file's; fields that only this program may set stay. */
 function save(run: Run, key: string, { written, value }: FileSession, digest: string, current: StoredSession | undefined): boolean {
   const row = rowOf(run.db, run.source, written, value, run.writtenAt);
   if (!row) return false;
@@ -128,13 +128,13 @@ function save(run: Run, key: string, { written, value }: FileSession, digest: st
   return true;
 }
 
-/** Brings one session of the file and ours together. True when the file still has the session that was written to it. */
+/** Merges one session of the file with ours. True when the file still has the session that was written to it. */
 function merge(run: Run, key: string, session: FileSession): boolean {
   const { sql, record, outcome } = run;
   const { written, value } = session;
   const base = writtenSession(sql, record, key);
   const digest = digestOf(value);
-  // Nobody changed it there: what is here counts, also that it was deleted.
+  // It was not changed there: our state wins, also when the session was deleted.
   if (base?.digest === digest) return true;
   const current = storedSession(run, key);
   if (!current) {
@@ -158,7 +158,7 @@ function merge(run: Run, key: string, session: FileSession): boolean {
   return same;
 }
 
-/** Sessions that were in the file and are gone from it are removed, unless they were changed here since. */
+/** Removes sessions that were in the file and are missing now, unless they were changed here since. */
 function removeMissing(run: Run, found: ReadonlySet<string>, survived: boolean): void {
   const { sql, record, outcome } = run;
   const missing = sql("SELECT key FROM session_projected WHERE file = ?")
@@ -184,13 +184,13 @@ function removeMissing(run: Run, found: ReadonlySet<string>, survived: boolean):
   }
 }
 
-function mergeAll(run: Run, entries: Iterable<readonly [string, unknown]>, stat: Stats): TakenIn {
+function mergeAll(run: Run, entries: Iterable<readonly [string, unknown]>, stat: Stats): ImportedChanges {
   const { sql, record, outcome } = run;
   const found = new Set<string>();
   let survived = false;
   let newest = -1;
   for (const [written, value] of entries) {
-    // Two spellings of one key are one session: the newer entry counts.
+    // Two spellings of one key are one session: the newer entry wins.
     const key = currentKey(written);
     found.add(key);
     survived = merge(run, key, { written, value }) || survived;
@@ -202,13 +202,13 @@ function mergeAll(run: Run, entries: Iterable<readonly [string, unknown]>, stat:
   const digest = digestFile(record.path);
   saveRecord(sql, { ...record, size: stat.size, mtime: stat.mtimeMs, digest, own: false, nextDigest: undefined, sessions: count, newest });
   recordProgress(run.db, sourceName(run.stateDir, record.path), stat, { state: "done", detail: { rows: found.size } }, run.now());
-  // New transcripts are looked for, also by the next process when this one ends before that is done.
+  // New transcripts are looked for, also by the next process if this one ends first.
   sql("DELETE FROM meta WHERE key = 'store.imported'").run();
   return outcome;
 }
 
-/** A file that is no index is moved out of the way; it is never a reason to remove a session. */
-function setAside(deps: TakeInDeps, path: string, reason: unknown): TakenIn {
+/** Moves a file that is not an index out of the way; it is never a reason to remove a session. */
+function setAside(deps: ImportChangesDeps, path: string, reason: unknown): ImportedChanges {
   const aside = `${path}.damaged-${deps.now()}`;
   renameSync(path, aside);
   const problem = `it could not be read (${messageOf(reason)}) and was moved to ${aside}; no session was changed, and the file is written again`;
@@ -216,7 +216,7 @@ function setAside(deps: TakeInDeps, path: string, reason: unknown): TakenIn {
   return { ...NOTHING, problem };
 }
 
-function takeInEntries(deps: TakeInDeps, path: string, agentId: string, stat: Stats, entries: Iterable<readonly [string, unknown]>): TakenIn {
+function importEntries(deps: ImportChangesDeps, path: string, agentId: string, stat: Stats, entries: Iterable<readonly [string, unknown]>): ImportedChanges {
   const problems: string[] = [];
   const taken = transaction(deps.db, () => {
     const record = recordOf(deps.sql, path) ?? newRecord(deps.sql, path);
@@ -229,13 +229,13 @@ function takeInEntries(deps: TakeInDeps, path: string, agentId: string, stat: St
 }
 
 /**
- * Takes in what another program wrote to an index file, in one transaction: new sessions, changed ones, and those that it removed. Where both sides
- * changed a session, the newer entry counts.
+ * Imports what another program wrote to an index file, in one transaction: new, changed and removed sessions. Where both sides
+ * changed a session, the newer entry wins.
  */
-export function takeIn(deps: TakeInDeps, path: string, agentId: string, stat: Stats): TakenIn {
-  let taken: TakenIn;
+export function importChanges(deps: ImportChangesDeps, path: string, agentId: string, stat: Stats): ImportedChanges {
+  let taken: ImportedChanges;
   try {
-    taken = withEntries(path, (entries) => takeInEntries(deps, path, agentId, stat, entries));
+    taken = withEntries(path, (entries) => importEntries(deps, path, agentId, stat, entries));
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== "INVALID_INPUT") throw error;
     return setAside(deps, path, error);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { placeInStack } from "./stack-place.ts";
+import { findStackLocation } from "./stack-location.ts";
 
 const thrown = (...frames: string[]): Error =>
   Object.assign(new Error("x"), { stack: `Error: x (at /no/frame.ts:1:1)\nmore text\n${frames.map((frame) => `    at ${frame}`).join("\n")}` });
@@ -11,7 +11,7 @@ test.each([
   ["the folder's frame behind another", ["check (/host/sdk.js:10:1)", "register (/p/a.ts:4:2)"], "/p", { file: "/p/a.ts", line: 4 }],
   ["no frame of the folder", ["check (/host/sdk.js:10:1)"], "/p", { file: "/host/sdk.js", line: 10 }],
   ["nothing but Node's frames", ["node:internal/timers:1:2", "native"], undefined, undefined],
-])("%s", (_what, frames, folder, expected) => expect(placeInStack(thrown(...frames), folder)).toEqual(expected));
+])("%s", (_what, frames, folder, expected) => expect(findStackLocation(thrown(...frames), folder)).toEqual(expected));
 
-test("what is no error has no place", () =>
-  expect([placeInStack("x"), placeInStack(undefined), placeInStack({ stack: "at /p/a.ts:1:1" })]).toEqual([undefined, undefined, undefined]));
+test("a value that is not an error has no location", () =>
+  expect([findStackLocation("x"), findStackLocation(undefined), findStackLocation({ stack: "at /p/a.ts:1:1" })]).toEqual([undefined, undefined, undefined]));

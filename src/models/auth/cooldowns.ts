@@ -4,20 +4,20 @@ import type { AuthDocument, FailureState, ModelFailures, UsageStats } from "./st
 
 export type FailureKind = FailureClass;
 
-/** A time in which a credential is left alone. */
-export interface Rest {
+/** A time in which a credential is not used. */
+export interface Cooldown {
   readonly kind: string;
   /** Milliseconds since the epoch. */
   readonly until: number;
-  /** The model it is about; absent when all models of the account are meant. */
+  /** The model it applies to; absent when it applies to the whole account. */
   readonly modelId?: string;
   readonly provider?: string;
-  /** What the provider answered last: status and text, redacted. */
+  /** The provider's last answer: status and text, redacted. */
   readonly reason?: string;
 }
 
 /** The settings of `auth.cooldowns`, in milliseconds. */
-export interface RestRules {
+export interface CooldownRules {
   readonly billingFirstMs: number;
   readonly billingMaxMs: number;
   /** Failures further apart than this do not count together. */
@@ -29,26 +29,26 @@ const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 const FACTOR = 5;
 const LONGEST_COOLDOWN_MS = HOUR_MS;
-const PASSING_FIRST_MS = 10_000;
-const LONGEST_PASSING_MS = MINUTE_MS;
-const LEAST_REST_MS = 1_000;
+const TRANSIENT_FIRST_MS = 10_000;
+const LONGEST_TRANSIENT_MS = MINUTE_MS;
+const SHORTEST_COOLDOWN_MS = 1_000;
 const BILLING_FIRST_HOURS = 5;
 const BILLING_MAX_HOURS = 24;
 const WINDOW_HOURS = 24;
 
-/** After these a credential rests, across restarts; other trouble is not its fault. */
-const RESTING: ReadonlySet<string> = new Set<FailureClass>(["auth", "billing", "rate_limit", "format"]);
-/** Trouble of the provider or the network that passes by itself: such a rest is short and stays in memory. */
-const PASSING: ReadonlySet<string> = new Set<FailureClass>(["overloaded", "timeout", "network"]);
-/** With nothing else left to try, a credential that rests for one of these is tried all the same: the next call may well succeed. */
-const TRIED_ANYWAY: ReadonlySet<string> = new Set<FailureClass>([...(PASSING as ReadonlySet<FailureClass>), "format"]);
-/** Kinds that are about the account when more than one model shows them. */
+/** After these failures a credential gets a cooldown that survives restarts; others are not its fault. */
+const COOLED: ReadonlySet<string> = new Set<FailureClass>(["auth", "billing", "rate_limit", "format"]);
+/** Transient errors of the provider or the network: such a cooldown is short and in memory only. */
+const TRANSIENT: ReadonlySet<string> = new Set<FailureClass>(["overloaded", "timeout", "network"]);
+/** Without alternatives, a credential in one of these cooldowns is tried anyway: the next call may well succeed. */
+const TRIED_ANYWAY: ReadonlySet<string> = new Set<FailureClass>([...(TRANSIENT as ReadonlySet<FailureClass>), "format"]);
+/** Classes that concern the account when more than one model shows them. */
 const OF_ACCOUNT: ReadonlySet<string> = new Set<FailureClass>(["auth", "billing", "rate_limit"]);
 
-export const isPassing = (kind: string): boolean => PASSING.has(kind);
+export const isTransient = (kind: string): boolean => TRANSIENT.has(kind);
 export const isTriedAnyway = (kind: string): boolean => TRIED_ANYWAY.has(kind);
 
-export function restRules(config: OpenClawConfig, provider: string, canonical: (provider: string) => string): RestRules {
+export function cooldownRules(config: OpenClawConfig, provider: string, canonical: (provider: string) => string): CooldownRules {
   const { billingBackoffHours, billingBackoffHoursByProvider, billingMaxHours, failureWindowHours } = config.auth?.cooldowns ?? {};
   const own = Object.entries(billingBackoffHoursByProvider ?? {}).find(([name]) => canonical(name) === canonical(provider))?.[1];
   const first = (own ?? billingBackoffHours ?? BILLING_FIRST_HOURS) * HOUR_MS;
@@ -59,14 +59,14 @@ export function restRules(config: OpenClawConfig, provider: string, canonical: (
   };
 }
 
-/** How long the `count`th failure in a row costs. */
-export function restMs(kind: FailureKind, count: number, rules: RestRules): number {
-  if (PASSING.has(kind)) return Math.min(PASSING_FIRST_MS * 2 ** Math.min(count - 1, 10), LONGEST_PASSING_MS);
+/** Length of the cooldown after the `count`th failure in a row. */
+export function cooldownMs(kind: FailureKind, count: number, rules: CooldownRules): number {
+  if (TRANSIENT.has(kind)) return Math.min(TRANSIENT_FIRST_MS * 2 ** Math.min(count - 1, 10), LONGEST_TRANSIENT_MS);
   if (kind === "billing") return Math.min(rules.billingFirstMs * 2 ** Math.min(count - 1, 20), rules.billingMaxMs);
   return Math.min(MINUTE_MS * FACTOR ** Math.min(count - 1, 3), LONGEST_COOLDOWN_MS);
 }
 
-/** The state without failures that are over, and counters with them. */
+/** The state without expired failures and their counters. */
 function live(failures: ModelFailures, id: string, now: number): Readonly<Record<string, Readonly<Record<string, FailureState>>>> {
   const models: Record<string, Record<string, FailureState>> = {};
   for (const [model, kinds] of Object.entries(failures[id] ?? {})) {
@@ -84,8 +84,8 @@ function statesOf(document: AuthDocument, id: string, now: number): readonly { r
 
 const latest = (values: readonly number[]): number => values.reduce((most, value) => Math.max(most, value), 0);
 
-/** A rest that somebody else wrote into the documented fields: for them it is about the whole account. */
-function foreignRest(document: AuthDocument, id: string, now: number): Rest | undefined {
+/** A cooldown that another program wrote into the documented fields: it applies to the whole account. */
+function foreignCooldown(document: AuthDocument, id: string, now: number): Cooldown | undefined {
   const stats = document.usageStats?.[id];
   if (!stats) return undefined;
   const ours = statesOf(document, id, now);
@@ -98,10 +98,10 @@ function foreignRest(document: AuthDocument, id: string, now: number): Rest | un
   return undefined;
 }
 
-/** Everything this credential must leave alone for now. */
-export function restsOf(document: AuthDocument, id: string, now: number): readonly Rest[] {
-  const foreign = foreignRest(document, id, now);
-  const own = statesOf(document, id, now).map(({ model, kind, state }): Rest => ({
+/** All current cooldowns of a credential. */
+export function cooldownsOf(document: AuthDocument, id: string, now: number): readonly Cooldown[] {
+  const foreign = foreignCooldown(document, id, now);
+  const own = statesOf(document, id, now).map(({ model, kind, state }): Cooldown => ({
     kind,
     until: state.until,
     modelId: model,
@@ -112,27 +112,27 @@ export function restsOf(document: AuthDocument, id: string, now: number): readon
 }
 
 /**
- * The rest that keeps a credential from a model, if any; one that forbids trying goes before one that only makes others go first. A failure of
- * one model does not keep the others from the account; the same kind of account trouble with two models does. Without a model, only what is
- * about the whole account counts.
+ * The cooldown of a credential for a model, if any; one that forbids trying comes before one that only lowers priority. A failure of
+ * one model does not block the others; the same class of account error with two models does. Without a model, only cooldowns of
+ * the whole account count.
  */
-export function restFor(document: AuthDocument, id: string, modelId: string | undefined, now: number): Rest | undefined {
-  const rests = restsOf(document, id, now);
-  const models = (kind: string): number => new Set(rests.filter((rest) => rest.kind === kind).map((rest) => rest.modelId)).size;
-  let longest: Rest | undefined;
-  for (const rest of rests) {
-    const ofAccount = rest.modelId === undefined || (OF_ACCOUNT.has(rest.kind) && models(rest.kind) > 1);
-    if (!ofAccount && rest.modelId !== modelId) continue;
-    if (longest !== undefined && !outranks(rest, longest)) continue;
-    const { modelId: _, ...account } = rest;
-    longest = ofAccount ? account : rest;
+export function cooldownFor(document: AuthDocument, id: string, modelId: string | undefined, now: number): Cooldown | undefined {
+  const cooldowns = cooldownsOf(document, id, now);
+  const models = (kind: string): number => new Set(cooldowns.filter((cooldown) => cooldown.kind === kind).map((cooldown) => cooldown.modelId)).size;
+  let longest: Cooldown | undefined;
+  for (const cooldown of cooldowns) {
+    const ofAccount = cooldown.modelId === undefined || (OF_ACCOUNT.has(cooldown.kind) && models(cooldown.kind) > 1);
+    if (!ofAccount && cooldown.modelId !== modelId) continue;
+    if (longest !== undefined && !outranks(cooldown, longest)) continue;
+    const { modelId: _, ...account } = cooldown;
+    longest = ofAccount ? account : cooldown;
   }
   return longest;
 }
 
-function outranks(rest: Rest, other: Rest): boolean {
-  const soft = TRIED_ANYWAY.has(rest.kind);
-  return soft === TRIED_ANYWAY.has(other.kind) ? rest.until > other.until : !soft;
+function outranks(cooldown: Cooldown, other: Cooldown): boolean {
+  const soft = TRIED_ANYWAY.has(cooldown.kind);
+  return soft === TRIED_ANYWAY.has(other.kind) ? cooldown.until > other.until : !soft;
 }
 
 function withStats(document: AuthDocument, id: string, stats: UsageStats): AuthDocument {
@@ -147,8 +147,8 @@ function withModels(document: AuthDocument, id: string, models: ModelFailures[st
   return rest;
 }
 
-/** The documented counters, from ours; a rest that somebody else wrote stays. */
-function projected(document: AuthDocument, id: string, now: number, foreign: Rest | undefined): UsageStats {
+/** The documented counters, derived from ours; a cooldown that another program wrote stays. */
+function projected(document: AuthDocument, id: string, now: number, foreign: Cooldown | undefined): UsageStats {
   const { errorCount: _e, failureCounts: _f, cooldownUntil, disabledUntil, disabledReason, ...kept } = document.usageStats?.[id] ?? {};
   const states = statesOf(document, id, now);
   const failureCounts: Record<string, number> = {};
@@ -167,66 +167,66 @@ function projected(document: AuthDocument, id: string, now: number, foreign: Res
 
 export interface Failed {
   readonly id: string;
-  /** False for keys from the environment or the configuration: the documented section knows profiles only. */
+  /** False for keys from the environment or the configuration: the documented section covers profiles only. */
   readonly isProfile: boolean;
   readonly provider?: string | undefined;
   readonly modelId: string;
   readonly kind: FailureKind;
   readonly retryAfterMs?: number | undefined;
-  /** When the failed call began. Calls that were under way when the failure before was noted are part of the same incident. */
+  /** When the failed call started. Calls that were in flight when the previous failure was recorded belong to the same incident. */
   readonly startedAt?: number | undefined;
   readonly reason?: string | undefined;
   readonly now: number;
 }
 
-/** The state of one kind of failure after another one. A rest that is over, or a failure too long ago, starts the count again. */
-export function nextState(before: FailureState | undefined, failed: Failed, rules: RestRules): FailureState {
+/** The state of one class after another failure. An expired cooldown, or an old failure, restarts the count. */
+export function nextState(before: FailureState | undefined, failed: Failed, rules: CooldownRules): FailureState {
   const { kind, now, startedAt, provider, reason } = failed;
   const counts = before !== undefined && before.until > now && now - before.lastFailureAt <= rules.windowMs;
   const sameIncident = counts && startedAt !== undefined && startedAt <= before.lastFailureAt;
   const count = counts ? before.count + (sameIncident ? 0 : 1) : 1;
-  const asked = failed.retryAfterMs === undefined ? undefined : Math.min(failed.retryAfterMs, isPassing(kind) ? LONGEST_PASSING_MS : DAY_MS);
-  const ladder = restMs(kind, count, rules);
-  // The provider knows best how long its limit lasts; when it was wrong about that before, the ladder holds.
-  const ms = asked === undefined ? ladder : kind === "rate_limit" && count === 1 ? Math.max(asked, LEAST_REST_MS) : Math.max(asked, ladder);
+  const asked = failed.retryAfterMs === undefined ? undefined : Math.min(failed.retryAfterMs, isTransient(kind) ? LONGEST_TRANSIENT_MS : DAY_MS);
+  const ladder = cooldownMs(kind, count, rules);
+  // The provider knows best how long its limit lasts; if it was wrong before, the backoff applies.
+  const ms = asked === undefined ? ladder : kind === "rate_limit" && count === 1 ? Math.max(asked, SHORTEST_COOLDOWN_MS) : Math.max(asked, ladder);
   const until = sameIncident && asked === undefined ? before.until : Math.max(before?.until ?? 0, now + ms);
   return { count, lastFailureAt: now, until, ...(provider === undefined ? {} : { provider }), ...(reason === undefined ? {} : { reason }) };
 }
 
 /** The document after a failed call. */
-export function afterFailure(document: AuthDocument, failed: Failed, rules: RestRules): AuthDocument {
+export function afterFailure(document: AuthDocument, failed: Failed, rules: CooldownRules): AuthDocument {
   const { id, modelId, kind, now } = failed;
-  if (!RESTING.has(kind)) return document;
+  if (!COOLED.has(kind)) return document;
   const models = live(document.modelFailures ?? {}, id, now);
   const state = nextState(models[modelId]?.[kind], failed, rules);
   const next = withModels(document, id, { ...models, [modelId]: { ...models[modelId], [kind]: state } });
-  return failed.isProfile ? withStats(next, id, { ...projected(next, id, now, foreignRest(document, id, now)), lastFailureAt: now }) : next;
+  return failed.isProfile ? withStats(next, id, { ...projected(next, id, now, foreignCooldown(document, id, now)), lastFailureAt: now }) : next;
 }
 
 /**
- * The document without rests after passing trouble. Older versions, and other programs, wrote those down: they would keep a provider from being
- * asked long after it is well again. The same document when there are none.
+ * The document without cooldowns after transient errors. Older versions, and other programs, stored those: they would block a provider
+ * long after it works again. Returns the same document when there are none.
  */
-export function withoutPassing(document: AuthDocument): AuthDocument {
+export function withoutTransient(document: AuthDocument): AuthDocument {
   let out = document;
   for (const [id, models] of Object.entries(document.modelFailures ?? {})) {
     const states = Object.entries(models).flatMap(([model, kinds]) => Object.entries(kinds).map(([kind, state]) => ({ model, kind, state })));
-    const passing = states.filter(({ kind }) => PASSING.has(kind));
+    const passing = states.filter(({ kind }) => TRANSIENT.has(kind));
     if (passing.length === 0) continue;
     const lasting: Record<string, Record<string, FailureState>> = {};
-    for (const { model, kind, state } of states) if (!PASSING.has(kind)) (lasting[model] ??= {})[kind] = state;
+    for (const { model, kind, state } of states) if (!TRANSIENT.has(kind)) (lasting[model] ??= {})[kind] = state;
     out = withModels(out, id, lasting);
-    const others = latest(states.filter(({ kind }) => !PASSING.has(kind) && kind !== "billing").map(({ state }) => state.until));
+    const others = latest(states.filter(({ kind }) => !TRANSIENT.has(kind) && kind !== "billing").map(({ state }) => state.until));
     if ((out.usageStats?.[id]?.cooldownUntil ?? 0) <= latest(passing.map(({ state }) => state.until))) out = withCooldown(out, id, others);
   }
   for (const [id, { failureCounts, cooldownUntil }] of Object.entries(document.usageStats ?? {})) {
     const kinds = Object.keys(failureCounts ?? {});
-    if (cooldownUntil !== undefined && kinds.length > 0 && kinds.every((kind) => PASSING.has(kind))) out = withCooldown(out, id, 0);
+    if (cooldownUntil !== undefined && kinds.length > 0 && kinds.every((kind) => TRANSIENT.has(kind))) out = withCooldown(out, id, 0);
   }
   return out;
 }
 
-/** The documented end of a profile's rest; 0 removes it. */
+/** The documented end of a profile's cooldown; 0 removes it. */
 function withCooldown(document: AuthDocument, id: string, until: number): AuthDocument {
   const stats = document.usageStats?.[id];
   if (stats?.cooldownUntil === undefined) return document;
@@ -234,8 +234,8 @@ function withCooldown(document: AuthDocument, id: string, until: number): AuthDo
   return withStats(document, id, until > 0 ? { ...others, cooldownUntil: until } : others);
 }
 
-/** The document with no rest of these credentials; of all without a list. The same document when there was none. */
-export function withoutRests(document: AuthDocument, ids?: readonly string[]): AuthDocument {
+/** The document without cooldowns of these credentials; of all without a list. Returns the same document when there were none. */
+export function withoutCooldowns(document: AuthDocument, ids?: readonly string[]): AuthDocument {
   const known = [...new Set([...Object.keys(document.modelFailures ?? {}), ...Object.keys(document.usageStats ?? {})])];
   let out = document;
   for (const id of known) {
@@ -259,19 +259,19 @@ export interface Succeeded {
   readonly stampMs: number;
 }
 
-/** The document after an answered call: nothing is held against this model any more. The same document when there is nothing to write. */
+/** The document after an answered call: failures of this model are cleared. Returns the same document when there is nothing to write. */
 export function afterSuccess(document: AuthDocument, success: Succeeded): AuthDocument {
   const { id, modelId, provider, now } = success;
   const hadFailures = document.modelFailures?.[id]?.[modelId] !== undefined;
   const stats = document.usageStats?.[id];
-  const foreign = foreignRest(document, id, now) !== undefined;
+  const foreign = foreignCooldown(document, id, now) !== undefined;
   const stale = now - (stats?.lastUsed ?? 0) >= success.stampMs;
   const isGood = !success.isProfile || document.lastGood?.[provider] === id;
   if (!hadFailures && !foreign && isGood && (!success.isProfile || !stale)) return document;
   const { [modelId]: _, ...models } = live(document.modelFailures ?? {}, id, now);
   let next = withModels(document, id, models);
   if (!success.isProfile) return next;
-  // What others wrote about the account is refuted by the answer.
+  // The answer clears what other programs wrote about the account.
   next = withStats(next, id, { ...projected(next, id, now, undefined), lastUsed: now });
   return { ...next, lastGood: { ...next.lastGood, [provider]: id } };
 }

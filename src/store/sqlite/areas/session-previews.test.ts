@@ -23,7 +23,7 @@ async function session(key: string, sessionId: string, fields: Readonly<Record<s
   await store.write("sessions.put", { key, agentId: "main", entry: { sessionId, updatedAt: 1, ...fields } });
 }
 
-/** Appends messages, each below the one before it. */
+/** Appends messages, each as a child of the one before it. */
 async function say(sessionId: string, ...messages: readonly (readonly [role: string, text: string])[]): Promise<void> {
   const file = fileOf(sessionId);
   await store.write("transcripts.ensure", { file, agentId: "main", sessionId, header: "{}" });
@@ -38,7 +38,7 @@ async function say(sessionId: string, ...messages: readonly (readonly [role: str
 
 const found = async (search: string, last = false) => (await store.read("sessions.shown", { search, last })).rows.map(({ key }) => key);
 
-test("a session is shown with its name, how it began and what was said last", async () => {
+test("a session is shown with its name, its title and its last message", async () => {
   await session("agent:main:web:1", "s1");
   await say("s1", ["system", "be kind"], ["user", "[Sun 2026-01-05 16:26 UTC] How are\nyou?"], ["assistant", "Well."], ["toolResult", "42"]);
   await session("agent:main:irc:group:x", "s2");
@@ -50,7 +50,7 @@ test("a session is shown with its name, how it began and what was said last", as
   ]);
 });
 
-test("what was said last is what was shown of it: a rewritten answer as it was rewritten, a withheld one not at all", async () => {
+test("the last message is shown as the user saw it: a rewritten answer as rewritten, a withheld one not at all", async () => {
   await session("agent:main:web:1", "s1");
   await say("s1", ["user", "How are you?"]);
   const file = fileOf("s1");
@@ -72,7 +72,7 @@ test("what was said last is what was shown of it: a rewritten answer as it was r
   expect(await found("42", true)).toEqual([]);
 });
 
-test("what waits for its first answer names the session already, and is found", async () => {
+test("a pending first message already names the session, and is found by search", async () => {
   await session("agent:main:web:1", "s1");
   const message = { channel: "webchat", account: "a", conversation: "c", messageId: "m1", kind: "message", text: "Plan a trip to Rome" };
   await store.write("inbox.accept", { ...message, sessionKey: "agent:main:web:1" });
@@ -80,7 +80,7 @@ test("what waits for its first answer names the session already, and is found", 
   expect(await found("rome")).toEqual(["agent:main:web:1"]);
 });
 
-test("letters with accents are found however they are put together", async () => {
+test("letters with accents are found in composed and decomposed form", async () => {
   await session("agent:main:web:1", "s1");
   await say("s1", ["user", "Bäume".normalize("NFC")], ["assistant", "Cafés".normalize("NFD")]);
   for (const form of ["NFC", "NFD"]) {
@@ -89,14 +89,14 @@ test("letters with accents are found however they are put together", async () =>
   }
 });
 
-test("a session that is not there is called by its key", async () => {
+test("a session that does not exist is named by its key", async () => {
   expect(await store.read("sessions.names", { keys: ["agent:main:web:gone", "agent:ops:main"] })).toEqual([
     { key: "agent:main:web:gone", name: "Chat gone" },
     { key: "agent:ops:main", name: "Main chat" },
   ]);
 });
 
-test("what is remembered of a session is forgotten when it, or what was said in it, changes", async () => {
+test("a cached preview is dropped when the session or its transcript changes", async () => {
   await session("agent:main:web:1", "s1", { label: "First" });
   await say("s1", ["user", "apples"]);
   expect([await found("apples"), await found("pears", true), await found("first")]).toEqual([["agent:main:web:1"], [], ["agent:main:web:1"]]);
@@ -108,7 +108,7 @@ test("what is remembered of a session is forgotten when it, or what was said in 
   expect([await found("first"), await found("second")]).toEqual([[], ["agent:main:web:1"]]);
 });
 
-test("the whole is counted, whatever part is read, and what is left out is not", async () => {
+test("the total counts all matches, whatever page is read, without excluded ones", async () => {
   for (let n = 0; n < 7; n += 1) await session(`agent:main:web:${n}`, `s${n}`, { label: `Bread ${n}` });
   await session("global", "g", { label: "Bread for all" });
   const { rows, total } = await store.read("sessions.shown", { search: "bread", order: "key", limit: 2, offset: 3, except: ["global", "unknown"] });

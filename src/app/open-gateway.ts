@@ -12,15 +12,11 @@ import {
   createGateway,
   createHandlers,
   createLoginLink,
-  devicesHandlers,
   ensureToken,
-  loginHandlers,
-  pluginsHandlers,
   sessionDefaults,
   settingsFrom,
   type Auth,
   type Gateway,
-  type GatewayHub,
   type GatewayServer,
   type Handlers,
   type HealthReport,
@@ -41,7 +37,7 @@ import { runnableTexts } from "./runnable.ts";
 import { answeringModel, type AnsweringModel } from "../models/index.ts";
 import { createAppModels, type AppModels } from "./models.ts";
 import { openOverview } from "../overview/index.ts";
-import { issuesOfPlugins, pluginAdmin, type PluginAdminDeps } from "./plugins/admin.ts";
+import { issuesOfPlugins, pluginAdmin } from "./plugins/admin.ts";
 import { judgeNames } from "./plugins/names.ts";
 import { pluginPorts } from "./plugins/sections.ts";
 import { createPlugins, type Plugins, type PluginsDeps } from "./plugins/index.ts";
@@ -151,18 +147,6 @@ async function openAuth(deps: OpenGatewayDeps): Promise<Auth> {
   return auth;
 }
 
-/** The handlers, and those of plugins over them. */
-const withPlugins = (handlers: Handlers, deps: PluginAdminDeps): Handlers => ({
-  ...handlers,
-  ...pluginsHandlers({ plugins: deps.plugins.port, config: deps.config, admin: pluginAdmin(deps) }, handlers),
-});
-
-/** The handlers of what decides who may connect. */
-const authHandlers = (auth: Auth, config: Config, broadcast: GatewayHub["broadcast"]): Handlers => ({
-  ...devicesHandlers({ auth, broadcast }),
-  ...loginHandlers({ auth, config }),
-});
-
 /** What methods ask of models. */
 const modelPorts = ({ models }: AppModels, defaultAgentId: () => string, agentIds: () => readonly string[]) => ({
   models: {
@@ -259,7 +243,7 @@ export async function openGateway(given: OpenGatewayDeps, stack: AsyncDisposable
       tools: toolsPort(ports),
       fetchFile: async (url, limits) => (await import("./agent/web-files.ts")).fetchFile(url, limits, deps.clock),
       handlers(hub) {
-        const own = createHandlers(
+        handlers = createHandlers(
           {
             ...deps,
             log,
@@ -273,11 +257,13 @@ export async function openGateway(given: OpenGatewayDeps, stack: AsyncDisposable
             messages: messagesPort(talk),
             setup: setupPort({ ...deps, models: models.models, providers: plugins.providers, channel: talk.channels.get, answering: answers }),
             overview,
+            plugins: { plugins: plugins.port, admin: pluginAdmin({ ...deps, plugins }) },
+            auth,
             commits: deps.store,
           },
           hub,
         );
-        return (handlers = { ...withPlugins(own, { ...deps, plugins }), ...authHandlers(auth, config, hub.broadcast) });
+        return handlers;
       },
     }),
   );

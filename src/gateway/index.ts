@@ -9,8 +9,7 @@ export { createAuth, ensureToken, settingsFrom, type Auth, type AuthSettings } f
 export { createHandlers, sessionDefaults } from "./methods/handlers.ts";
 export type { ChannelPairingPort } from "./methods/channels-pairing.ts";
 export { shownRequest } from "./methods/approvals/board.ts";
-export { devicesHandlers } from "./methods/devices.ts";
-export { createLoginLink, loginHandlers } from "./methods/login.ts";
+export { createLoginLink } from "./methods/login.ts";
 export { answerEarly } from "./early.ts";
 export { queueSystemEvent, type SystemEvent } from "./system-events.ts";
 export type { EndingSession, RestartReport, RestartRequest, SentinelPayload, SessionEndings } from "./methods/deps.ts";
@@ -36,7 +35,7 @@ export type {
   ToolsPort,
 } from "./ports.ts";
 export type { PluginRoute, Route } from "./http/index.ts";
-export { pluginsHandlers, type PluginAdminPort, type PluginsPort, type SwitchEffect } from "./methods/plugins.ts";
+export type { PluginAdminPort, PluginsPort, SwitchEffect } from "./methods/plugins.ts";
 export type { PluginSectionsPort } from "./methods/config.ts";
 export type { OverviewPort } from "./methods/overview.ts";
 export type { ChannelsPort } from "./methods/channels.ts";

@@ -5,7 +5,7 @@ import { createRootedFiles, type RootedFiles } from "../../base/rooted-files.ts"
 import type { MethodParams, MethodResult } from "../../protocol/index.ts";
 import type { AgentPort } from "../ports.ts";
 import type { MethodDeps } from "./deps.ts";
-import type { Handlers } from "./handler.ts";
+import type { HandlersOf } from "./handler.ts";
 import { knownAgent } from "./sessions/keys.ts";
 
 /** Files that shape an agent, as they are listed. */
@@ -73,7 +73,7 @@ async function set(params: MethodParams<"agents.files.set">, deps: AgentFilesDep
 }
 
 /** The files of a workspace that shape its agent. */
-export function agentFilesHandlers(deps: AgentFilesDeps): Handlers {
+export function agentFilesHandlers(deps: AgentFilesDeps): HandlersOf<"agents.files"> {
   return {
     "agents.files.list": (params) => list(params, deps),
     "agents.files.get": (params) => get(params, deps),

@@ -195,9 +195,9 @@ async function wait(params: MethodParams<"agent.wait">, { signal }: CallContext,
 }
 
 /** Runs of agents. */
-export function agentHandlers(deps: ChatDeps): Handlers {
+export function agentHandlers(deps: ChatDeps) {
   return {
     agent: (params, context) => run(params, context, deps),
     "agent.wait": (params, context) => wait(params, context, deps),
-  };
+  } satisfies Handlers;
 }

@@ -3,7 +3,7 @@ import type { OpenClawConfig } from "../../config/index.ts";
 import type { MethodParams, MethodResult } from "../../protocol/index.ts";
 import type { RosterDeps } from "./agents/changes.ts";
 import type { MethodDeps } from "./deps.ts";
-import type { Handlers } from "./handler.ts";
+import type { Handlers, HandlersOf } from "./handler.ts";
 import { agentList, agentOf, canonicalKey, keySettings } from "./sessions/keys.ts";
 
 type AgentRow = MethodResult<"agents.list">["agents"][number];
@@ -43,18 +43,18 @@ function identity(config: OpenClawConfig, params: MethodParams<"agent.identity.g
 }
 
 /** Agents, as the configuration has them. */
-export function agentsHandlers({ config }: Pick<MethodDeps, "config">): Handlers {
+export function agentsHandlers({ config }: Pick<MethodDeps, "config">) {
   return {
     "agents.list": () => {
       const { defaultAgentId, mainKey, scope } = keySettings(config.current);
       return { defaultId: defaultAgentId, mainKey, scope, agents: agentList(config.current).map(agentRow) };
     },
     "agent.identity.get": (params) => identity(config.current, params),
-  };
+  } satisfies Handlers;
 }
 
 /** Which agents there are. Changes count at once: agents and bindings are read when they are used. What makes them is loaded when somebody asks. */
-export function rosterHandlers(deps: RosterDeps): Handlers {
+export function rosterHandlers(deps: RosterDeps): HandlersOf<"agents.create" | "agents.update" | "agents.delete"> {
   const changes = () => import("./agents/changes.ts");
   return {
     "agents.create": async (params, context) => (await changes()).createAgent(params, deps, context),

@@ -4,7 +4,7 @@ import type { MethodParams, MethodResult } from "../../protocol/index.ts";
 import type { ListedRule } from "../../tools/index.ts";
 import type { ApprovalsPort, ExecRulesPort } from "../ports.ts";
 import { shownRequest, type ApprovalBoard } from "./approvals/board.ts";
-import type { CallContext, Caller, Handlers } from "./handler.ts";
+import { unavailable, type CallContext, type Caller, type HandlersOf } from "./handler.ts";
 
 const DECISIONS: readonly string[] = ["allow-once", "allow-always", "deny"];
 
@@ -63,7 +63,7 @@ async function list({ approvals, clock }: ApprovalDeps): Promise<MethodResult<"e
 }
 
 /** Asking a person about a command, and answering. */
-export function approvalHandlers(deps: ApprovalDeps): Handlers {
+export function approvalHandlers(deps: ApprovalDeps): HandlersOf<"exec.approval"> {
   return {
     "exec.approval.request": (params, context) => request(params, context, deps),
     "exec.approval.waitDecision": ({ id }, { signal }) => deps.board.wait(id, signal),
@@ -79,8 +79,9 @@ const toWire = ({ createdAt, lastUsedAt, ...rest }: ListedRule): MethodResult<"e
 });
 
 /** Which commands may run without asking. */
-export function execRulesHandlers(rules: ExecRulesPort): Handlers {
+export function execRulesHandlers(rules: ExecRulesPort): HandlersOf<"exec.approvals"> {
   return {
+    ...unavailable("exec.approvals.node"),
     "exec.approvals.get": () => rules.snapshot(),
     "exec.approvals.set": ({ file, baseHash }) => rules.replace(file, baseHash),
     "exec.approvals.remembered": async ({ agentId }) => ({ commands: (await rules.remembered(agentId)).map(toWire) }),

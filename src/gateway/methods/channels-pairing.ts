@@ -1,7 +1,7 @@
 import { AppError, messageOf } from "../../base/errors.ts";
 import type { Allowed, NamedOwners, PairedSender, Pairing } from "../../channels/index.ts";
 import { AUTHORITY, missingFor } from "../../tools/index.ts";
-import type { CallContext, Handlers } from "./handler.ts";
+import { unavailable, type CallContext, type HandlersOf } from "./handler.ts";
 
 /** Who owns the gateway, as the configuration says. */
 export interface OwnersPort {
@@ -21,7 +21,7 @@ export interface ChannelPairingPort {
   notify?(sender: PairedSender): Promise<boolean>;
 }
 
-function allowedHandlers(allowed: Allowed): Handlers {
+function allowedHandlers(allowed: Allowed): HandlersOf<"channels.pairing.allowed" | "channels.pairing.revoke"> {
   return {
     async "channels.pairing.allowed"(filter) {
       const senders = await allowed.list(filter);
@@ -54,7 +54,7 @@ async function own(sender: PairedSender, port: OwnersPort, by: string): Promise<
 }
 
 /** Handlers of `channels.pairing.*`. */
-export function channelPairingHandlers({ pairing, allowed, notify, owners }: ChannelPairingPort): Handlers {
+export function channelPairingHandlers({ pairing, allowed, notify, owners }: ChannelPairingPort): HandlersOf<"channels.pairing"> {
   const hasOwner = (): boolean => (owners?.list().length ?? 0) > 0;
   return {
     async "channels.pairing.list"({ channel, accountId }) {
@@ -80,6 +80,6 @@ export function channelPairingHandlers({ pairing, allowed, notify, owners }: Cha
       return { owners: port.list().map(({ path, entries }) => ({ path, entries: [...entries] })) };
     },
     "channels.pairing.reject": ({ channel, code, accountId }) => pairing.reject(channel, code, accountId),
-    ...(allowed ? allowedHandlers(allowed) : {}),
+    ...(allowed ? allowedHandlers(allowed) : unavailable("channels.pairing.allowed", "channels.pairing.revoke")),
   };
 }

@@ -4,7 +4,7 @@ import { silentLogger } from "../../base/log/logger.ts";
 import { createChannels, type Channels } from "../../channels/index.ts";
 import { loadAnswerChecks, type AnswerChecks, type ChannelPlugin, type MethodName } from "../../protocol/index.ts";
 import { channelsHandlers } from "./channels.ts";
-import type { CallContext } from "./handler.ts";
+import type { CallContext, Handlers } from "./handler.ts";
 import { channelLines, channelsHealth } from "./system/channels.ts";
 
 const plugin: ChannelPlugin<{ readonly enabled: boolean }> = {
@@ -40,7 +40,8 @@ let checks: AnswerChecks;
 beforeAll(async () => void (checks = await loadAnswerChecks()));
 
 async function ask(channels: Channels, method: MethodName, params: object): Promise<unknown> {
-  const handler = channelsHandlers(channels)[method] as (params: object, context: CallContext) => Promise<unknown>;
+  const handlers: Handlers = channelsHandlers(channels);
+  const handler = handlers[method] as (params: object, context: CallContext) => Promise<unknown>;
   const answer: unknown = JSON.parse(JSON.stringify(await handler(params, {} as CallContext)));
   expect([method, checks.result(method, answer)]).toEqual([method, undefined]);
   return answer;

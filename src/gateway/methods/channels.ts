@@ -1,11 +1,11 @@
 import type { Channels } from "../../channels/index.ts";
-import type { Handlers } from "./handler.ts";
+import type { HandlersOf } from "./handler.ts";
 
 /** The accounts of all channels, as methods need them. */
 export type ChannelsPort = Pick<Channels, "status" | "startAccount" | "stopAccount" | "logout" | "loginQrStart" | "loginQrWait">;
 
 /** How channels are, starting and stopping them, and logging in and out of them. */
-export function channelsHandlers(channels: ChannelsPort): Handlers {
+export function channelsHandlers(channels: ChannelsPort): HandlersOf<`channels.${"status" | "logout" | "start" | "stop"}` | "web"> {
   return {
     "channels.status": ({ probe, timeoutMs }) => channels.status({ probe, timeoutMs }),
     "channels.logout": ({ channel, accountId }) => channels.logout(channel, accountId),

@@ -188,11 +188,11 @@ async function inject(params: MethodParams<"chat.inject">, deps: ChatDeps): Prom
 }
 
 /** Talking with a session from a client. */
-export function chatHandlers(deps: ChatDeps): Handlers {
+export function chatHandlers(deps: ChatDeps) {
   return {
     "chat.send": (params, context) => send(params, context, deps),
     "chat.history": (params) => history(params, deps),
     "chat.abort": (params) => abort(params, deps),
     "chat.inject": (params) => inject(params, deps),
-  };
+  } satisfies Handlers;
 }

@@ -47,7 +47,7 @@ async function restore(
 }
 
 /** Looking at a configuration before it is written, and going back to an earlier one. */
-export function configReviewHandlers(deps: ConfigDeps): Handlers {
+export function configReviewHandlers(deps: ConfigDeps) {
   const { config } = deps;
   return {
     "config.check": ({ raw }) => check(raw, config, deps.pluginIssues),
@@ -58,5 +58,5 @@ export function configReviewHandlers(deps: ConfigDeps): Handlers {
       return { id, raw, changes: sentChanges(changes) };
     },
     "config.restore": (params, context) => restore(params, deps, context),
-  };
+  } satisfies Handlers;
 }

@@ -76,27 +76,27 @@ async function change(
 }
 
 /** Nothing of the file is shown before it is known what in it is secret. */
-function afterLearning(handlers: Handlers, { config, pluginSections }: ConfigDeps): Handlers {
+function afterLearning<Showing extends Handlers>(handlers: Showing, { config, pluginSections }: ConfigDeps): Showing {
   if (!pluginSections) return handlers;
   const learned = Object.entries(handlers).map(([method, handle]) => [
     method,
     async (params: never, context: CallContext) => {
       currentSnapshot(config);
       await pluginSections.learn();
-      return handle(params, context);
+      return handle?.(params, context);
     },
   ]);
-  return Object.fromEntries(learned) as Handlers;
+  return Object.fromEntries(learned) as Showing;
 }
 
 /** Reading and changing the configuration file. */
-export function configHandlers(deps: ConfigDeps): Handlers {
-  const showing: Handlers = {
+export function configHandlers(deps: ConfigDeps) {
+  const showing = {
     ...configReviewHandlers(deps),
     "config.get": () => shownConfig(deps.config),
     "config.set": (params, context) => set(params, deps, context),
     "config.apply": (params, context) => change("config.apply", params, deps, context),
     "config.patch": (params, context) => change("config.patch", params, deps, context),
-  };
-  return { ...afterLearning(showing, deps), "config.schema": () => schema(deps) };
+  } satisfies Handlers;
+  return { ...afterLearning(showing, deps), "config.schema": () => schema(deps) } satisfies Handlers;
 }

@@ -1,6 +1,6 @@
 import type { Auth } from "../auth/index.ts";
 import type { Broadcast } from "./deps.ts";
-import type { CallContext, Handlers } from "./handler.ts";
+import { unavailable, type CallContext, type HandlersOf } from "./handler.ts";
 
 export interface DevicesDeps {
   readonly auth: Pick<Auth, "pairing" | "nodes">;
@@ -8,7 +8,7 @@ export interface DevicesDeps {
 }
 
 /** Handlers of `device.*` and `node.pair.*`. From here on the operators hear of requests and decisions, whoever caused them. */
-export function devicesHandlers({ auth: { pairing, nodes }, broadcast }: DevicesDeps): Handlers {
+export function devicesHandlers({ auth: { pairing, nodes }, broadcast }: DevicesDeps): HandlersOf<"device" | "node"> {
   pairing.onEvent(({ event, payload }) => broadcast(event, payload));
   nodes.onEvent(({ event, payload }) => broadcast(event, payload));
   const by = ({ caller }: CallContext) => ({ scopes: caller.scopes, connId: caller.connId });
@@ -24,6 +24,7 @@ export function devicesHandlers({ auth: { pairing, nodes }, broadcast }: Devices
     "node.pair.approve": ({ requestId }) => nodes.approve(requestId),
     "node.pair.reject": ({ requestId }) => nodes.reject(requestId),
     "node.pair.verify": ({ nodeId, token }) => nodes.verify(nodeId, token),
+    ...unavailable("node.list", "node.describe", "node.invoke", "node.event"),
     "node.rename": ({ nodeId, displayName }) => nodes.rename(nodeId, displayName),
   };
 }

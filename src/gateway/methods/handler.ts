@@ -1,4 +1,4 @@
-import type { MethodName, MethodParams, MethodResult, Role } from "../../protocol/index.ts";
+import { METHODS, type MethodName, type MethodParams, type MethodResult, type Role } from "../../protocol/index.ts";
 
 /** Who calls: what the handshake established. */
 export interface Caller {
@@ -31,5 +31,21 @@ export interface CallContext {
 
 export type Handler<M extends MethodName> = (params: MethodParams<M>, context: CallContext) => MethodResult<M> | Promise<MethodResult<M>>;
 
-/** Handlers by method name. What is missing is answered with `UNAVAILABLE`. */
-export type Handlers = { readonly [M in MethodName]?: Handler<M> };
+/** Handlers by method name. What is missing or undefined is answered with `UNAVAILABLE` and not advertised. */
+export type Handlers = { readonly [M in MethodName]?: Handler<M> | undefined };
+
+/** Handlers of every method of the protocol: one that is forgotten does not compile. */
+export type AllHandlers = { readonly [M in MethodName]: Handler<M> | undefined };
+
+/** Methods by their names, or by what stands before a dot in them. */
+type MethodsOf<Area extends string> = Extract<MethodName, Area | `${Area}.${string}`>;
+
+/** Handlers of every method of some areas: `HandlersOf<"tools">` has `tools.catalog` and all the others. */
+export type HandlersOf<Area extends string> = Pick<AllHandlers, MethodsOf<Area>>;
+
+/** Written where nothing answers: `unavailable("cron", "talk.mode")`. */
+export function unavailable<Area extends string>(...areas: readonly Area[]): { readonly [M in MethodsOf<Area>]: undefined } {
+  const isMeant = (name: string): boolean => areas.some((area) => name === area || name.startsWith(`${area}.`));
+  const names = Object.keys(METHODS).filter(isMeant);
+  return Object.fromEntries(names.map((name) => [name, undefined])) as { readonly [M in MethodsOf<Area>]: undefined };
+}

@@ -14,10 +14,13 @@ import { createRunRelay } from "./chat/run-relay.ts";
 import { channelsHandlers, type ChannelsPort } from "./channels.ts";
 import { configHandlers, createWriteBudget, type ConfigDeps } from "./config.ts";
 import type { MethodDeps } from "./deps.ts";
-import type { Handlers } from "./handler.ts";
+import { devicesHandlers, type DevicesDeps } from "./devices.ts";
+import { unavailable, type AllHandlers, type Handlers } from "./handler.ts";
+import { loginHandlers, type LoginDeps } from "./login.ts";
 import { logsHandlers, type LogsDeps } from "./logs.ts";
 import { modelsHandlers, type ModelsPort } from "./models.ts";
 import { overviewHandlers, type OverviewPort } from "./overview.ts";
+import { pluginsHandlers, type PluginsDeps } from "./plugins.ts";
 import { routeHandlers } from "./route.ts";
 import { sendHandlers, type MessagesPort } from "./send.ts";
 import { sessionsHandlers } from "./sessions.ts";
@@ -57,6 +60,10 @@ export interface HandlersDeps
   readonly overview?: OverviewPort | undefined;
   /** Without it `setup.*` and `wizard.*` are not answered. */
   readonly setup?: SetupPort | undefined;
+  /** Without it `plugins.*` and `sessions.pluginPatch` are not answered. */
+  readonly plugins?: Omit<PluginsDeps, "config"> | undefined;
+  /** Without it `device.*`, `node.pair.*`, `node.rename` and `login.code` are not answered. */
+  readonly auth?: (DevicesDeps["auth"] & LoginDeps["auth"]) | undefined;
   /** Without it `channels.*` and `web.login.*` are not answered, and health knows of no channels. */
   readonly channels?: ChannelsPort | undefined;
 }
@@ -67,43 +74,51 @@ export function sessionDefaults(config: OpenClawConfig): NonNullable<HelloOk["sn
   return { ...settings, mainSessionKey: mainSessionKey(settings) };
 }
 
-/** Methods of rooms that may not be there. What is not answered is not advertised. */
-function optionalHandlers(deps: HandlersDeps, { broadcast, stopping }: Pick<GatewayHub, "broadcast" | "stopping">): Handlers {
-  const { config, ids, clock, models, approvals, execRules, toolFacts, agent, channels } = deps;
+/** Methods of what may not be there: the ports in `deps` say which of them are answered. */
+function optionalHandlers(deps: HandlersDeps, { broadcast, stopping }: Pick<GatewayHub, "broadcast" | "stopping">) {
+  const { config, ids, clock, models, approvals, execRules, toolFacts, agent, auth, channels } = deps;
   const board = approvals && createApprovalBoard({ approvals, broadcast, clock });
   if (board) stopping.addEventListener("abort", () => board[Symbol.dispose](), { once: true });
   const skills = agent?.skills;
   return {
-    ...(models ? modelsHandlers({ config, models }) : {}),
-    ...(approvals && board ? approvalHandlers({ approvals, board, clock }) : {}),
-    ...(execRules ? execRulesHandlers(execRules) : {}),
-    ...(deps.channelPairing ? channelPairingHandlers(deps.channelPairing) : {}),
-    ...(deps.messages ? sendHandlers(deps.messages) : {}),
-    ...(toolFacts ? toolsHandlers({ config, toolFacts }) : {}),
-    ...(agent ? agentFilesHandlers({ config, ids, agent }) : {}),
-    ...(agent?.seed ? rosterHandlers({ config, clock, ids, log: deps.log, agent: { workspace: agent.workspace, seed: agent.seed } }) : {}),
-    ...(channels ? channelsHandlers(channels) : {}),
-    ...(deps.setup ? setupHandlers(deps.setup) : {}),
-    ...(deps.overview ? overviewHandlers(deps.overview) : {}),
-    ...(agent && skills ? skillsHandlers({ config, agent: { ...agent, skills } }) : {}),
-  };
+    ...(models ? modelsHandlers({ config, models }) : unavailable("models")),
+    ...(approvals && board ? approvalHandlers({ approvals, board, clock }) : unavailable("exec.approval")),
+    ...(execRules ? execRulesHandlers(execRules) : unavailable("exec.approvals")),
+    ...(deps.channelPairing ? channelPairingHandlers(deps.channelPairing) : unavailable("channels.pairing")),
+    ...(deps.messages ? sendHandlers(deps.messages) : unavailable("send", "poll", "message.action")),
+    ...(toolFacts ? toolsHandlers({ config, toolFacts }) : unavailable("tools")),
+    ...(agent ? agentFilesHandlers({ config, ids, agent }) : unavailable("agents.files")),
+    ...(agent?.seed
+      ? rosterHandlers({ config, clock, ids, log: deps.log, agent: { workspace: agent.workspace, seed: agent.seed } })
+      : unavailable("agents.create", "agents.update", "agents.delete")),
+    ...(channels ? channelsHandlers(channels) : unavailable("channels.status", "channels.logout", "channels.start", "channels.stop", "web")),
+    ...(deps.setup ? setupHandlers(deps.setup) : unavailable("setup", "wizard")),
+    ...(deps.overview ? overviewHandlers(deps.overview) : unavailable("overview")),
+    ...(agent && skills ? skillsHandlers({ config, agent: { ...agent, skills } }) : unavailable("skills")),
+    ...(auth ? devicesHandlers({ auth, broadcast }) : unavailable("device", "node")),
+    ...(auth ? loginHandlers({ auth, config }) : unavailable("login")),
+  } satisfies Handlers;
 }
 
-/** Every method that the gateway answers itself. Runs are announced until the gateway stops. */
+/** What this version does not have. */
+const notBuilt = () => unavailable("cron", "wake", "set-heartbeats", "update", "browser", "tts", "talk", "voicewake", "push");
+
+/** Every method of the protocol, with its handler or with `unavailable`. Runs are announced until the gateway stops. */
 export function createHandlers(
   deps: HandlersDeps,
   hub: Pick<GatewayHub, "broadcast" | "piece" | "form" | "send" | "presence" | "stopping" | "clients">,
-): Handlers {
+): AllHandlers {
   const { broadcast, piece, form, send, presence, stopping } = hub;
   const watchers = createWatchers();
   const relay = createRunRelay({ responder: deps.responder, broadcast, piece, form, send, clock: deps.clock, watched: watchers.of });
   stopping.addEventListener("abort", () => relay[Symbol.dispose](), { once: true });
   const compact = deps.agent?.compact;
   const chat = { ...deps, relay, broadcast, turns: createTurns(), ...(compact ? { compact } : {}) };
+  const sessions = sessionsHandlers(chat);
   return {
     ...systemHandlers({ ...deps, presence }),
     ...configHandlers({ ...deps, budget: createWriteBudget(deps.clock) }),
-    ...sessionsHandlers(chat),
+    ...sessions,
     ...usageHandlers(deps),
     ...logsHandlers(deps),
     ...chatHandlers(chat),
@@ -112,6 +127,8 @@ export function createHandlers(
     ...whyHandlers(deps),
     ...routeHandlers(deps),
     ...viewHandlers({ ...deps, relay, watchers, send, stopping, isThere: (connId) => hub.clients.has(connId) }),
+    ...notBuilt(),
     ...optionalHandlers(deps, hub),
+    ...(deps.plugins ? pluginsHandlers({ ...deps, ...deps.plugins }, sessions) : unavailable("plugins", "sessions.pluginPatch")),
   };
 }

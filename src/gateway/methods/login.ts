@@ -3,7 +3,7 @@ import type { Config } from "../../config/index.ts";
 import type { MethodResult } from "../../protocol/index.ts";
 import type { Auth } from "../auth/index.ts";
 import { basePathOf, below } from "../http/control-ui/base-path.ts";
-import type { Handlers } from "./handler.ts";
+import type { HandlersOf } from "./handler.ts";
 
 export interface LoginDeps {
   readonly auth: Pick<Auth, "login">;
@@ -22,7 +22,7 @@ export function createLoginLink({ auth, config }: LoginDeps, by?: { readonly dev
 }
 
 /** Handler of `login.code`. */
-export function loginHandlers(deps: LoginDeps): Handlers {
+export function loginHandlers(deps: LoginDeps): HandlersOf<"login"> {
   return {
     "login.code"(_params, { caller }) {
       const link = createLoginLink(deps, caller);

@@ -1,6 +1,6 @@
 import { readLog } from "../../base/log/read-log.ts";
 import type { MethodParams, MethodResult } from "../../protocol/index.ts";
-import type { Handlers } from "./handler.ts";
+import type { HandlersOf } from "./handler.ts";
 
 export interface LogsDeps {
   /** The file that is written to now. */
@@ -19,6 +19,6 @@ function tail({ cursor, limit = LIMIT, maxBytes = MAX_BYTES }: MethodParams<"log
 }
 
 /** The log, for clients that follow it. */
-export function logsHandlers({ logFile }: LogsDeps): Handlers {
+export function logsHandlers({ logFile }: LogsDeps): HandlersOf<"logs"> {
   return { "logs.tail": (params) => tail(params, logFile()) };
 }

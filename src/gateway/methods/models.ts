@@ -1,7 +1,7 @@
 import type { Config } from "../../config/index.ts";
 import { loadChoice, type AuthProfiles, type Catalogue, type CredentialCooldown } from "../../models/index.ts";
 import type { MethodResult } from "../../protocol/index.ts";
-import type { Handlers } from "./handler.ts";
+import type { HandlersOf } from "./handler.ts";
 
 /** Models, as methods need them. */
 export interface ModelsPort {
@@ -31,7 +31,7 @@ const restRow =
   });
 
 /** Handlers of `models.list` (what may be chosen, by the rules that choices are checked with) and of rests. */
-export function modelsHandlers({ config, models }: ModelsDeps): Handlers {
+export function modelsHandlers({ config, models }: ModelsDeps): HandlersOf<"models"> {
   return {
     "models.rests.list": async ({ agentId, provider }) => {
       const { canonicalProvider } = await loadChoice();

@@ -1,6 +1,6 @@
 import type { MethodResult } from "../../protocol/index.ts";
 import type { MethodDeps } from "./deps.ts";
-import type { Handlers } from "./handler.ts";
+import { unavailable, type Handler, type HandlersOf } from "./handler.ts";
 import { canonicalKey } from "./sessions/keys.ts";
 
 /** The plugins of this gateway, as methods need them. */
@@ -43,7 +43,7 @@ export interface PluginsDeps extends Pick<MethodDeps, "config"> {
   readonly admin?: PluginAdminPort | undefined;
 }
 
-function adminHandlers(admin: PluginAdminPort): Handlers {
+function adminHandlers(admin: PluginAdminPort): HandlersOf<"plugins.enable" | "plugins.install" | "plugins.uninstall"> {
   return {
     "plugins.enable": async ({ id, enabled }) => {
       const { notes, ...answer } = await admin.enable(id, enabled);
@@ -57,11 +57,16 @@ function adminHandlers(admin: PluginAdminPort): Handlers {
   };
 }
 
-/** Handlers of `plugins.*` and of what plugins keep in sessions. `sessions`: the handlers that end sessions, of which plugins are told. */
-export function pluginsHandlers({ plugins, config, admin }: PluginsDeps, sessions: Pick<Handlers, "sessions.reset" | "sessions.delete">): Handlers {
-  const { "sessions.reset": reset, "sessions.delete": remove } = sessions;
+/** The handlers that end sessions: plugins are notified afterwards. */
+type Endings = { readonly [M in "sessions.reset" | "sessions.delete"]: Handler<M> };
+
+/** Handlers of `plugins.*` and of what plugins store in sessions, and those that end sessions. */
+export function pluginsHandlers(
+  { plugins, config, admin }: PluginsDeps,
+  { "sessions.reset": reset, "sessions.delete": remove }: Endings,
+): HandlersOf<"plugins" | "sessions.pluginPatch" | keyof Endings> {
   return {
-    ...(admin ? adminHandlers(admin) : {}),
+    ...(admin ? adminHandlers(admin) : unavailable("plugins.enable", "plugins.install", "plugins.uninstall")),
     "plugins.list": () => plugins.list(),
     "plugins.stats": ({ id }) => plugins.stats(id),
     "plugins.reload": async ({ id }) => ({ ok: true, ...(await plugins.reload(id)) }),
@@ -69,19 +74,15 @@ export function pluginsHandlers({ plugins, config, admin }: PluginsDeps, session
       const key = canonicalKey(params.key, config.current);
       return { ok: true, key, ...(await plugins.patchSession({ key, pluginId, namespace, value, ...(unset === undefined ? {} : { unset }) })) };
     },
-    ...(reset && {
-      "sessions.reset": async (params, context) => {
-        const answer = await reset(params, context);
-        plugins.sessionEnded(answer.key, "reset");
-        return answer;
-      },
-    }),
-    ...(remove && {
-      "sessions.delete": async (params, context) => {
-        const answer = await remove(params, context);
-        if (answer.deleted) plugins.sessionEnded(answer.key, "delete");
-        return answer;
-      },
-    }),
+    "sessions.reset": async (params, context) => {
+      const answer = await reset(params, context);
+      plugins.sessionEnded(answer.key, "reset");
+      return answer;
+    },
+    "sessions.delete": async (params, context) => {
+      const answer = await remove(params, context);
+      if (answer.deleted) plugins.sessionEnded(answer.key, "delete");
+      return answer;
+    },
   };
 }

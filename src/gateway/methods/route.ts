@@ -2,7 +2,7 @@ import { AppError } from "../../base/errors.ts";
 import type { MethodParams, MethodResult } from "../../protocol/index.ts";
 import { createRouting, type Explanation, type Route, type RoutePlace, type TierStep, type Verdict } from "../../routing/index.ts";
 import type { MethodDeps } from "./deps.ts";
-import type { Handlers } from "./handler.ts";
+import type { HandlersOf } from "./handler.ts";
 
 function placeOf({ channel, accountId, peerKind, peerId, parentPeerId, threadId, guildId, teamId, roles }: MethodParams<"route.explain">): RoutePlace {
   if (peerId === undefined && (parentPeerId !== undefined || threadId !== undefined)) {
@@ -53,7 +53,7 @@ function sent(route: Route & Explanation): MethodResult<"route.explain"> {
 }
 
 /** Who would answer a message, and why. */
-export function routeHandlers({ config }: Pick<MethodDeps, "config">): Handlers {
+export function routeHandlers({ config }: Pick<MethodDeps, "config">): HandlersOf<"route"> {
   const routing = createRouting();
   return { "route.explain": (params) => sent(routing.explainRoute({ config: config.current, ...placeOf(params) })) };
 }

@@ -2,7 +2,7 @@
 import { AppError } from "../../base/errors.ts";
 import type { Messages, SentMessage } from "../../conversation/index.ts";
 import type { MethodParams, MethodResult } from "../../protocol/index.ts";
-import type { Handlers } from "./handler.ts";
+import type { HandlersOf } from "./handler.ts";
 
 /** What the methods need of the conversation room. */
 export type MessagesPort = Pick<Messages, "send" | "poll" | "action">;
@@ -109,7 +109,7 @@ async function act(params: MethodParams<"message.action">, port: MessagesPort): 
   return answer;
 }
 
-export function sendHandlers(port: MessagesPort): Handlers {
+export function sendHandlers(port: MessagesPort): HandlersOf<"send" | "poll" | "message.action"> {
   return {
     send: (params) => send(params, port),
     poll: (params) => poll(params, port),

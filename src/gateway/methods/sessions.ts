@@ -12,7 +12,7 @@ function refuseWebchat({ caller }: CallContext, doing: "patch" | "delete"): void
 }
 
 /** Finding, changing and ending sessions. */
-export function sessionsHandlers(deps: EndingDeps): Handlers {
+export function sessionsHandlers(deps: EndingDeps) {
   return {
     "sessions.list": (params) => listSessions(params, deps),
     "sessions.preview": (params) => previewSessions(params, deps),
@@ -27,5 +27,5 @@ export function sessionsHandlers(deps: EndingDeps): Handlers {
       return deleteSession(params, deps);
     },
     "sessions.compact": (params, { signal }) => compactSession(params, deps, signal),
-  };
+  } satisfies Handlers;
 }

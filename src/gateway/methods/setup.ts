@@ -1,5 +1,5 @@
 import type { MethodParams, MethodResult } from "../../protocol/index.ts";
-import type { Handlers } from "./handler.ts";
+import type { HandlersOf } from "./handler.ts";
 import { wizardHandlers, type WizardPort } from "./wizard.ts";
 
 type Given<M extends "setup.key" | "setup.local" | "setup.channel"> = Omit<MethodParams<M>, "idempotencyKey">;
@@ -17,7 +17,7 @@ export interface SetupPort extends QuickSetupPort {
 }
 
 /** The first steps: at once, or one after the other. */
-export function setupHandlers(setup: SetupPort): Handlers {
+export function setupHandlers(setup: SetupPort): HandlersOf<"setup" | "wizard"> {
   return {
     "setup.status": () => setup.status(),
     "setup.key": (params) => setup.key(params),

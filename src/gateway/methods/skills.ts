@@ -4,7 +4,7 @@ import type { AgentPort } from "../ports.ts";
 import { changeFile } from "./config/change.ts";
 import { currentSnapshot } from "./config/shown.ts";
 import type { MethodDeps } from "./deps.ts";
-import type { Handlers } from "./handler.ts";
+import { unavailable, type HandlersOf } from "./handler.ts";
 import { agentList, knownAgent } from "./sessions/keys.ts";
 
 /** A way to get what a skill lacks. */
@@ -122,10 +122,11 @@ async function update(params: MethodParams<"skills.update">, deps: SkillsDeps, b
 }
 
 /** Skills: what there is, and what is turned on. */
-export function skillsHandlers(deps: SkillsDeps): Handlers {
+export function skillsHandlers(deps: SkillsDeps): HandlersOf<"skills"> {
   return {
     "skills.status": (params) => status(params, deps),
     "skills.bins": () => bins(deps),
+    ...unavailable("skills.install"),
     "skills.update": (params, { caller }) => update(params, deps, `skills.update (${caller.client.id})`),
   };
 }

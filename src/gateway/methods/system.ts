@@ -76,7 +76,7 @@ async function systemEvent(params: MethodParams<"system-event">, deps: SystemDep
 }
 
 /** How the gateway is and who is there. */
-export function systemHandlers(deps: SystemDeps): Handlers {
+export function systemHandlers(deps: SystemDeps) {
   return {
     // Looks each time; the gateway remembers what was seen for a minute.
     health: () => lookAtHealth(deps),
@@ -85,5 +85,5 @@ export function systemHandlers(deps: SystemDeps): Handlers {
     "system-event": (params) => systemEvent(params, deps),
     // Nothing beats before the room automation is there.
     "last-heartbeat": () => null,
-  };
+  } satisfies Handlers;
 }

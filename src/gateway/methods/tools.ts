@@ -3,7 +3,7 @@ import { AppError } from "../../base/errors.ts";
 import { covers, type MethodParams, type MethodResult } from "../../protocol/index.ts";
 import type { ToolFactsPort } from "../ports.ts";
 import type { MethodDeps } from "./deps.ts";
-import type { Caller, Handlers } from "./handler.ts";
+import type { Caller, HandlersOf } from "./handler.ts";
 import { agentOf, keySettings, knownAgent, mainSessionKey, runnableKey } from "./sessions/keys.ts";
 
 export interface ToolsDeps extends Pick<MethodDeps, "config"> {
@@ -29,7 +29,7 @@ async function explain(params: MethodParams<"tools.explain">, caller: Caller, de
 }
 
 /** Which tools there are, and who may use them. */
-export function toolsHandlers(deps: ToolsDeps): Handlers {
+export function toolsHandlers(deps: ToolsDeps): HandlersOf<"tools"> {
   return {
     "tools.explain": (params, { caller }) => explain(params, caller, deps),
     "tools.catalog": async (params) => {

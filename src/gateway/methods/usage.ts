@@ -1,6 +1,6 @@
 import type { MethodParams, MethodResult } from "../../protocol/index.ts";
 import type { MethodDeps } from "./deps.ts";
-import type { Handlers } from "./handler.ts";
+import type { HandlersOf } from "./handler.ts";
 import { readSessionsUsage, readTimeseries, readUsageLogs } from "./usage/sessions.ts";
 import { daysOf, NO_USAGE, totalsOf } from "./usage/totals.ts";
 
@@ -20,7 +20,7 @@ async function cost(params: MethodParams<"usage.cost">, { store, clock }: UsageD
 }
 
 /** What was used and what it cost. */
-export function usageHandlers(deps: UsageDeps): Handlers {
+export function usageHandlers(deps: UsageDeps): HandlersOf<"usage" | "sessions.usage"> {
   return {
     "usage.status": () => deps.quota?.() ?? { updatedAt: deps.clock.now(), providers: [] },
     "usage.cost": (params) => cost(params, deps),

@@ -3,7 +3,7 @@ import type { ObservedStore } from "../../store/index.ts";
 import type { Responder } from "../ports.ts";
 import type { RunRelay } from "./chat/run-relay.ts";
 import type { MethodDeps, SendTo } from "./deps.ts";
-import type { CallContext, Handlers } from "./handler.ts";
+import { unavailable, type CallContext, type Handlers, type HandlersOf } from "./handler.ts";
 import { canonicalKey, knownAgent } from "./sessions/keys.ts";
 import type { RunningPort } from "./view/asked-commands.ts";
 import { createChanges, type Changes } from "./view/changes.ts";
@@ -54,7 +54,7 @@ export interface ViewDeps extends MethodDeps {
   readonly stopping: AbortSignal;
 }
 
-function watchHandlers({ config, watchers, isThere }: ViewDeps, changes: Changes): Handlers {
+function watchHandlers({ config, watchers, isThere }: ViewDeps, changes: Changes): HandlersOf<"chat.watch"> {
   return {
     async "chat.watch"({ sessionKey: written, on = true }, { caller: { connId }, signal }: CallContext) {
       const sessionKey = canonicalKey(written, config.current);
@@ -69,7 +69,7 @@ function watchHandlers({ config, watchers, isThere }: ViewDeps, changes: Changes
 }
 
 /** A conversation as a page shows it: read by position, kept in step, exported. */
-export function viewHandlers(deps: ViewDeps): Handlers {
+export function viewHandlers(deps: ViewDeps) {
   const { config, commits, commands, stopping } = deps;
   const changes = commits && createChanges({ ...deps, commits });
   if (changes) stopping.addEventListener("abort", () => changes[Symbol.dispose](), { once: true });
@@ -79,9 +79,7 @@ export function viewHandlers(deps: ViewDeps): Handlers {
     "chat.image": (params) => chatImage(params, deps),
     "sessions.context": async (params) => (await import("./view/context.ts")).sessionContext(params, deps),
     "sessions.export": async (params) => (await import("./view/export.ts")).exportSession(params, deps),
-    ...(changes ? watchHandlers(deps, changes) : {}),
-    ...(commands
-      ? { "commands.list": async ({ agentId }) => ({ commands: (await commands.list(knownAgent(agentId, config.current))).map(shownCommand) }) }
-      : {}),
-  };
+    ...(changes ? watchHandlers(deps, changes) : unavailable("chat.watch")),
+    "commands.list": commands && (async ({ agentId }) => ({ commands: (await commands.list(knownAgent(agentId, config.current))).map(shownCommand) })),
+  } satisfies Handlers;
 }

@@ -1,7 +1,7 @@
 import { loadWhy, type Story } from "../../conversation/index.ts";
 import type { MethodResult } from "../../protocol/index.ts";
 import type { MethodDeps } from "./deps.ts";
-import type { Handlers } from "./handler.ts";
+import type { HandlersOf } from "./handler.ts";
 
 type Sent = MethodResult<"why">["stories"][number];
 type About = Story["about"];
@@ -26,7 +26,7 @@ async function namingOf(stories: readonly Story[], store: MethodDeps["store"]): 
 }
 
 /** What became of messages. Loaded when somebody asks. */
-export function whyHandlers({ store, clock, redactor, runnable }: Pick<MethodDeps, "store" | "clock" | "redactor" | "runnable">): Handlers {
+export function whyHandlers({ store, clock, redactor, runnable }: Pick<MethodDeps, "store" | "clock" | "redactor" | "runnable">): HandlersOf<"why"> {
   return {
     async why({ what, last }) {
       const { createWhy } = await loadWhy();

@@ -1,5 +1,5 @@
 import type { MethodParams, MethodResult } from "../../protocol/index.ts";
-import type { Handlers } from "./handler.ts";
+import type { HandlersOf } from "./handler.ts";
 
 type Asked<M extends "wizard.start" | "wizard.next" | "wizard.cancel" | "wizard.status"> = Omit<MethodParams<M>, "idempotencyKey">;
 
@@ -12,7 +12,7 @@ export interface WizardPort {
   status(asked: Asked<"wizard.status">): Promise<MethodResult<"wizard.status">>;
 }
 
-export function wizardHandlers(wizard: WizardPort): Handlers {
+export function wizardHandlers(wizard: WizardPort): HandlersOf<"wizard"> {
   return {
     "wizard.start": (params) => wizard.start(params),
     "wizard.next": (params) => wizard.next(params),

@@ -62,6 +62,18 @@ test("a change of the file becomes a change in use and a plan", async () => {
   expect(events).toMatchObject([{ kind: "changed", plan: { paths: ["cron.enabled"], actions: [{ kind: "restart", module: "cron" }] } }]);
 });
 
+test("a change that was written while the gateway opened is taken when the file is followed, with its plan", async () => {
+  const { config, put, events } = await setup("{ gateway: { port: 5 }, cron: { enabled: true } }");
+  put("{ gateway: { port: 6 }, cron: { enabled: true } }");
+  // Plugins are loaded: their schemas and names are learned before anybody follows the file.
+  config.extend({ channels: {} });
+  config.know({ complete: true });
+  expect([config.current.gateway?.port, events, config.pendingChanges()]).toEqual([5, [], ["gateway.port"]]);
+  await config.watch({ watchFolder: () => ({ [Symbol.dispose]: () => {} }) });
+  expect(config.current.gateway?.port).toBe(6);
+  expect(events).toMatchObject([{ kind: "changed", plan: { paths: ["gateway.port"], actions: [{ kind: "process" }] } }]);
+});
+
 test("a broken file is reported and changes nothing; repairing it takes effect", async () => {
   const { config, put, events } = await setup("{ gateway: { port: 5 } }");
   put("{ gateway: { port: ");

@@ -227,6 +227,8 @@ function createConfig(first: Loaded, options: ConfigOptions, loading: Loading): 
     // Nothing waits in a command that only looks, nor when it is the schemas of plugins that changed and not the file.
     const facts = { channels: channels(), holds: isRunning && (isFileNews || hasHeld) };
     const { inUse: taken, plan } = takeIn(before, next, reloadMode(snapshot.config), facts);
+    // Written while the gateway was opening: nobody listens yet who could act on it. `watch` takes it.
+    if (isRunning && !isFileNews && !watching && plan.paths.length > 0) return snapshot;
     inUse = taken;
     hasHeld = plan.held !== undefined;
     if (plan.paths.length > 0) emit({ kind: "changed", before: before.snapshot, after: inUse.snapshot, plan, restartFollows });

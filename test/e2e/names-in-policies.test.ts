@@ -77,3 +77,14 @@ test("tools of plugins are names: by their manifest, or once they are registered
   expect([wrong.url, (await wrong.exited).code]).toEqual([undefined, 1]);
   expect(wrong.output()).toMatch(/openclaw\.json:3:\d+: tools\.deny\.0: .*"wether_now".*did you mean "weather_now"\?/);
 });
+
+test("a slip in a deny list is refused although a plugin that is off could have a tool of that name; other names wait for the plugin", async () => {
+  const at = place('  plugins: { entries: { weather: { enabled: false } } },\n  tools: { deny: ["exce"] },');
+  plugin(at, "weather", "weather_now");
+  await using refused = await at.gateway();
+  expect([refused.url, (await refused.exited).code]).toEqual([undefined, 1]);
+  expect(refused.output()).toMatch(/tools\.deny\.0: .*"exce".*did you mean "exec"\?/);
+  at.configure(readFileSync(at.configPath, "utf8").replace('"exce"', '"weather_now"'));
+  await using runs = await at.gateway();
+  expect(runs.url).toBeDefined();
+});

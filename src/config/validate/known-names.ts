@@ -60,6 +60,8 @@ export interface KnownNames {
   readonly providers?: readonly string[];
   /** Nothing else can have a tool: a name that is not known means nothing. */
   readonly complete: boolean;
+  /** Plugins run: only those that are off or failed could have more tools. A name in a deny list that is nearly a known one is taken for a slip then. */
+  readonly registered?: boolean;
   /** `plugins` of the configuration that this was found out for, as JSON; any other may bring other names. Absent: it holds for all. */
   readonly section?: string;
 }

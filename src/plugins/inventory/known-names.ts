@@ -25,6 +25,7 @@ export function knownNames(entries: readonly PluginEntry[], config: unknown, reg
     channels: entries.flatMap(({ manifest }) => manifest.channels ?? []),
     providers: entries.flatMap(({ manifest }) => manifest.providers ?? []),
     complete: registered?.unnamed !== true && entries.every(isExplained),
+    ...(registered?.unnamed === false ? { registered: true } : {}),
     section: pluginsSection(config),
   };
 }

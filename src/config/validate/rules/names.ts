@@ -67,7 +67,10 @@ function unknown(path: Path, message: string, near: readonly [string, Iterable<s
   return { ...withSuggestion(message, ...near), path, code: "unknown-name", severity };
 }
 
-function toolIssue(entry: string, path: Path, { groups, tools }: NameTable, { denies, judged }: { denies: boolean; judged: boolean }): Issue | undefined {
+/** Which unknown names are issues: all, those of deny lists that are nearly a known one, or none. */
+type Judged = "all" | "slips" | "none";
+
+function toolIssue(entry: string, path: Path, { groups, tools }: NameTable, { denies, judged }: { denies: boolean; judged: Judged }): Issue | undefined {
   const name = entry.trim().toLowerCase();
   const severity = denies ? "error" : "warning";
   const so = denies ? ", so this denies nothing" : "";
@@ -75,20 +78,22 @@ function toolIssue(entry: string, path: Path, { groups, tools }: NameTable, { de
   if (name === "*" || tools.has(name) || groups.has(name)) return undefined;
   if (name.startsWith("group:") && !name.includes("*")) return unknown(path, `no group of tools is called ${quoted(entry)}${so}`, [name, groups], severity);
   // A plugin may provide it: checked where plugins are known.
-  if (!judged) return undefined;
+  if (judged === "none" || (judged === "slips" && !denies)) return undefined;
   if (name.includes("*"))
-    return [...tools].some((tool) => fits(name, tool))
+    return judged === "slips" || [...tools].some((tool) => fits(name, tool))
       ? undefined
       : unknown(path, `no tool fits ${quoted(entry)}${so}`, [name.replaceAll("*", ""), tools], severity);
-  return unknown(path, `no tool, group or plugin is called ${quoted(entry)}${so}`, [name, [...tools, ...groups]], severity);
+  const issue = unknown(path, `no tool, group or plugin is called ${quoted(entry)}${so}`, [name, [...tools, ...groups]], severity);
+  return judged === "all" || issue.suggestion !== undefined ? issue : undefined;
 }
 
-/** Names of tools and groups that mean nothing. Only groups are judged when it is not known what plugins bring. */
+/** Names of tools and groups that mean nothing. Only groups are judged when it is not known what plugins bring; slips in deny lists once those that run have registered. */
 export const toolsExist: Rule = function* (config, { names }) {
   const table = nameTable(config, names);
+  const judged: Judged = names?.complete ? "all" : names?.registered ? "slips" : "none";
   for (const { path, value, denies } of toolLists(config)) {
     for (const [index, entry] of value.entries()) {
-      const issue = typeof entry === "string" ? toolIssue(entry, [...path, index], table, { denies, judged: names?.complete === true }) : undefined;
+      const issue = typeof entry === "string" ? toolIssue(entry, [...path, index], table, { denies, judged }) : undefined;
       if (issue) yield issue;
     }
   }

@@ -68,6 +68,9 @@ test("models: no key at all, a key that is missing, and one that cannot answer a
   expect(await here.look(["models.default"], { models: modelsWith({ source: "offline", model: "builtin/offline" }) })).toMatchObject([
     { id: "models.default:offline", level: "info" },
   ]);
+  expect(await here.look(["models.default"], { models: modelsWith({ problemWith: () => "Unknown model: acme/nosuch" }) })).toMatchObject([
+    { id: "models.default:unknown", level: "error", text: "Unknown model: acme/nosuch" },
+  ]);
   expect(await here.look(["models.default"], { models: modelsWith({ missing: ["openai"], warnings: ["unknown model"] }) })).toMatchObject([
     { level: "warn", text: "unknown model" },
     { id: "models.default:openai", level: "error", todo: expect.stringContaining("--provider openai") },

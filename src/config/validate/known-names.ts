@@ -28,7 +28,8 @@ const PLUGINS = words(`
   audit-log echo-channel memory-injection tool-preflight`);
 
 /** Providers that need no configuration to be known, under each of their names. */
-const PROVIDERS = words(`
+/** Providers whose models the built-in catalogue knows. */
+export const PROVIDERS: readonly string[] = words(`
   anthropic openai openai-codex google google-vertex google-gemini-cli google-antigravity gemini xai grok mistral deepseek deepgram voyage
   openrouter opencode opencode-zen opencode-go zen vercel-ai-gateway cloudflare-ai-gateway litellm kilocode groq cerebras synthetic venice together huggingface
   nvidia qianfan xiaomi qwen-portal qwen modelstudio chutes moonshot kimi kimi-coding kimi-code zai z.ai z-ai glm minimax minimax-cn minimax-portal amazon-bedrock bedrock

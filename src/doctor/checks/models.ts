@@ -20,7 +20,7 @@ export const defaultModel: Check = {
   async run({ config, models }) {
     const skipped = notLookedAt(config);
     if (skipped) return skipped;
-    const { model, source, reason, warnings, missing } = await models();
+    const { model, source, reason, warnings, missing, problemWith } = await models();
     if (source === "offline")
       return [
         {
@@ -30,7 +30,11 @@ export const defaultModel: Check = {
           todo: "openclaw models auth add, or openclaw onboard",
         },
       ];
+    const problem = problemWith(model);
     return [
+      ...(problem === undefined
+        ? []
+        : [{ part: "unknown", level: "error", text: problem, todo: "openclaw models list, then openclaw models set <model>" } as const]),
       ...warnings.map((text, index): Finding => ({ part: `warning-${index + 1}`, level: "warn", text, todo: "openclaw models status" })),
       ...missing.map((provider): Finding => ({
         part: provider,

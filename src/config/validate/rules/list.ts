@@ -13,7 +13,16 @@ import { cronWebhookIsHttp, profilesHaveAddress } from "./browser-and-cron.ts";
 import { channelsExist, heartbeatTargetsExist, openChannelsSayIt } from "./channels.ts";
 import { customBindNeedsHost, openBindNeedsAuth, passwordModeNeedsPassword, portExists, tailscaleFitsBindAndAuth, trustedProxyIsComplete } from "./gateway.ts";
 import { hookModulesAreRelative, hookPrefixesAdmitDefault, hooksNeedToken, hooksPathIsBelowRoot, hooksTokenIsOwn } from "./hooks.ts";
-import { bundledSkillsExist, deniedPluginsExist, hookPresetsExist, namedAgentsExist, namedPartnersExist, namedSendersExist, toolsExist } from "./names.ts";
+import {
+  bundledSkillsExist,
+  chosenModelsExist,
+  deniedPluginsExist,
+  hookPresetsExist,
+  namedAgentsExist,
+  namedPartnersExist,
+  namedSendersExist,
+  toolsExist,
+} from "./names.ts";
 import { disabledPluginConfig, pluginsExist } from "./plugins.ts";
 import type { Rule } from "./rule.ts";
 import { sandboxStaysClosed } from "./sandbox.ts";
@@ -63,6 +72,7 @@ export const rules: readonly Rule[] = [
   namedAgentsExist,
   namedPartnersExist,
   namedSendersExist,
+  chosenModelsExist,
   bundledSkillsExist,
   hookPresetsExist,
 ];

@@ -105,3 +105,13 @@ test("owners of a channel that there is not, empty names and skills that do not 
     "warning tools.allow[0]: expected the name of a tool, found an empty text",
   ]);
 });
+
+test("a model that its provider's own list does not have is reported with the nearest one; built-in providers have more than a list says", () => {
+  const provider = { baseUrl: "http://127.0.0.1:9", models: [{ id: "mine", name: "mine" }] };
+  const models = { providers: { acme: provider, openai: provider } };
+  expect(found({ models, agents: { defaults: { model: { primary: "acme/mnie", fallbacks: ["acme/other", "openai/gpt-x", "acme/mine"] } } } })).toEqual([
+    'warning agents.defaults.model.primary: models.providers.acme.models has no model "mnie"; did you mean "mine"?',
+    'warning agents.defaults.model.fallbacks[0]: models.providers.acme.models has no model "other"',
+  ]);
+  expect(found({ models, agents: { list: [{ id: "main", model: "acme/mine" }] } })).toEqual([]);
+});

@@ -1,6 +1,6 @@
 import { isObject } from "../../value.ts";
 import { withSuggestion, type Issue, type Path } from "../issue.ts";
-import { BUNDLED_SKILLS, ID_PREFIXES, nameTable, type KnownNames, type NameTable } from "../known-names.ts";
+import { BUNDLED_SKILLS, ID_PREFIXES, PROVIDERS, nameTable, type KnownNames, type NameTable } from "../known-names.ts";
 import { quoted } from "../words.ts";
 import { agentIds, agentKey, agentScopes, entriesAt, itemsAt, objectAt, valueAt, type Placed, type Rule } from "./rule.ts";
 
@@ -129,6 +129,29 @@ export const namedAgentsExist: Rule = function* (config) {
     }
   }
 };
+
+/** Models of a provider that is known from its own list alone: what the list does not have would only fail at the first message. */
+export const chosenModelsExist: Rule = function* (config) {
+  for (const scope of agentScopes(config)) {
+    for (const key of ["model", "imageModel"]) {
+      const chosen = valueAt(scope.value, key);
+      const named: Placed<unknown>[] = [
+        { path: [...scope.path, key], value: chosen },
+        { path: [...scope.path, key, "primary"], value: valueAt(chosen, "primary") },
+        ...itemsAt(config, ...scope.path, key, "fallbacks"),
+      ];
+      for (const { path, value } of named) {
+        const [provider = "", ...rest] = typeof value === "string" ? value.trim().split("/") : [];
+        const id = rest.join("/");
+        const listed = [...itemsAt(config, "models", "providers", provider, "models")].map((model) => valueAt(model.value, "id")).filter(isText);
+        if (id === "" || listed.length === 0 || listed.includes(id) || PROVIDERS.includes(provider.toLowerCase())) continue;
+        yield unknown(path, `models.providers.${provider}.models has no model ${quoted(id)}`, [id, listed], "warning");
+      }
+    }
+  }
+};
+
+const isText = (value: unknown): value is string => typeof value === "string";
 
 /** Skills that a list of bundled ones names. */
 export const bundledSkillsExist: Rule = function* (config) {

@@ -1,11 +1,13 @@
 import type { ThinkingLevel } from "../../protocol/index.ts";
 import type { WireRequest } from "./format.ts";
+import { paramOf } from "./params.ts";
 
 const DEFAULT_MAX_TOKENS = 32_000;
 
-/** Tokens of an answer: what was asked for, or what the model can do up to a sane limit. */
-export function outputLimit({ maxTokens, model }: WireRequest): number {
-  return maxTokens ?? Math.min(model.maxTokens, DEFAULT_MAX_TOKENS);
+/** Tokens of an answer: what was asked for, what the model's `params` say, or what the model can do up to a sane limit. */
+export function outputLimit(request: WireRequest): number {
+  const configured = numberParam(request, "maxTokens");
+  return request.maxTokens ?? (configured !== undefined && configured > 0 ? configured : Math.min(request.model.maxTokens, DEFAULT_MAX_TOKENS));
 }
 
 /** Tokens for reasoning where a provider wants a number. */
@@ -25,9 +27,8 @@ export function thinkingBudget(request: WireRequest, level: Exclude<ThinkingLeve
   return { budget: Math.max(1024, Math.min(budget, maxTokens - MIN_TEXT_TOKENS)), maxTokens };
 }
 
-/** A number a caller may have put into a model's `params`. */
-export function numberParam(request: WireRequest, name: string): number | undefined {
-  const value = request.params?.[name];
+function numberParam(request: WireRequest, name: string): number | undefined {
+  const value = paramOf(request, name);
   return typeof value === "number" && Number.isFinite(value) ? value : undefined;
 }
 
